@@ -1,0 +1,44 @@
+# make demo | make test | make build: each does all of its own set-up on a fresh clone.
+PYTHON ?= python3
+VENV ?= .venv
+PY = $(VENV)/bin/python
+STAMP = $(VENV)/.installed
+CXX ?= g++
+
+ROS_WHEELS = ros-kilted-rclpy ros-kilted-rmw-fastrtps-cpp ros-kilted-std-msgs ros-kilted-std-srvs \
+  ros-kilted-sensor-msgs ros-kilted-geometry-msgs ros-kilted-diagnostic-msgs ros-kilted-trajectory-msgs \
+  ros-kilted-visualization-msgs
+
+.PHONY: demo test build lint format bench clean
+build: $(STAMP)
+	@$(PY) setup.py -q build_ext --inplace
+
+$(STAMP): setup.py package.xml pyproject.toml Makefile
+	@command -v $(PYTHON) >/dev/null || { echo "missing: $(PYTHON) (Python 3.10 or later)"; exit 1; }
+	@command -v $(CXX) >/dev/null || { echo "missing: a C++17 compiler ($(CXX)); install g++ 11 or clang 14 or later"; exit 1; }
+	@echo "setting up $(VENV) (first time only) ..."
+	@$(PYTHON) -m venv $(if $(ROS_DISTRO),--system-site-packages,) $(VENV)
+	@$(VENV)/bin/pip install -q -U pip "setuptools<80" wheel "pybind11>=2.12"
+	@$(if $(ROS_DISTRO),true,$(VENV)/bin/pip install -q $(ROS_WHEELS))
+	@$(VENV)/bin/pip install -q --no-build-isolation -e ".[dev,reports]"
+	@touch $@
+
+test: build
+	@$(PY) -m pytest
+
+demo: build
+	@$(VENV)/bin/robot-dynamics demo $(if $(ROBOT),--robot $(ROBOT),) $(if $(VIEW),--view,) $(ARGS)
+
+bench: build
+	@$(VENV)/bin/robot-dynamics bench
+
+lint: build
+	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
+	@$(VENV)/bin/clang-format --dry-run -Werror $$(git ls-files '*.cpp' '*.hpp')
+
+format:
+	@$(VENV)/bin/ruff check -q --fix . && $(VENV)/bin/ruff format -q .
+	@$(VENV)/bin/clang-format -i $$(git ls-files '*.cpp' '*.hpp')
+
+clean:
+	rm -rf build dist *.egg-info robot_dynamics_ros/_core*.so

@@ -1,0 +1,36 @@
+// What the thin bindings share: array types and shape checks that name the argument.
+#pragma once
+
+#include <pybind11/numpy.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <cmath>
+#include <initializer_list>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+namespace py = pybind11;
+
+// Row-major float64, never converted silently: a wrong dtype is an error that names the argument.
+using Array = py::array_t<double, py::array::c_style>;
+
+// Shape check for setup and batch calls; -1 matches any length.
+inline void require_shape(const py::array& a, const char* name, std::initializer_list<py::ssize_t> shape) {
+  bool same = a.ndim() == static_cast<py::ssize_t>(shape.size());
+  py::ssize_t k = 0;
+  for (py::ssize_t s : shape) {
+    if (!same) break;
+    same = s < 0 || a.shape(k) == s;
+    ++k;
+  }
+  if (same) return;
+  std::ostringstream text;
+  text << name << " has shape (";
+  for (py::ssize_t i = 0; i < a.ndim(); ++i) text << (i ? ", " : "") << a.shape(i);
+  text << "), expected (";
+  k = 0;
+  for (py::ssize_t s : shape) text << (k++ ? ", " : "") << (s < 0 ? std::string("N") : std::to_string(s));
+  throw std::invalid_argument(text.str() + ")");
+}

@@ -1,0 +1,9 @@
+// The one extension module: each concept binds itself, this file lists them.
+#include "bindings.hpp"
+
+void bind_chain(py::module_&);
+
+PYBIND11_MODULE(_core, m) {
+  m.doc() = "C++ core of robot_dynamics_ros: equations, observers, controllers and the simulated plant.";
+  bind_chain(m);
+}

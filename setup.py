@@ -1,0 +1,120 @@
+"""Build of the package and of its C++ core; every name and version comes from package.xml."""
+
+import os
+import platform
+import re
+import xml.etree.ElementTree as ElementTree
+from glob import glob
+from pathlib import Path
+
+from pybind11.setup_helpers import ParallelCompile, Pybind11Extension, build_ext
+from setuptools import find_packages, setup
+
+PACKAGE = ElementTree.parse(Path(__file__).with_name("package.xml")).getroot()
+NAME, VERSION = PACKAGE.findtext("name"), PACKAGE.findtext("version")
+
+# A source named *_<isa>.cpp is compiled for that instruction set; the core picks one at run time.
+X86 = platform.machine().lower() in ("x86_64", "amd64")
+ISA_FLAGS = {
+    "_avx2.cpp": ["-mavx2", "-mfma", "-ffp-contract=fast"],
+    "_avx512.cpp": ["-mavx512f", "-mavx512dq", "-mavx512vl", "-mavx2", "-mfma", "-ffp-contract=fast"],
+}
+
+
+def needs_recompile(obj: str, src: str) -> bool:
+    """True when the object is older than its source or any header in its dependency file."""
+    deps = Path(obj).with_suffix(".d")
+    if not Path(obj).exists() or not deps.exists():
+        return True
+    built = Path(obj).stat().st_mtime
+    names = re.sub(r"\\\n", " ", deps.read_text()).split(":", 1)[1].split()
+    return any(not Path(name).exists() or Path(name).stat().st_mtime > built for name in names)
+
+
+class BuildCore(build_ext):
+    """build_ext that adds the instruction-set flags of each source by its file name."""
+
+    def build_extensions(self):
+        compile_one = self.compiler._compile
+
+        def compile_with_isa(obj, src, ext, cc_args, extra_postargs, pp_opts):
+            flags = next((f for suffix, f in ISA_FLAGS.items() if src.endswith(suffix) and X86), [])
+            deps = ["-MMD", "-MF", str(Path(obj).with_suffix(".d"))]
+            compile_one(obj, src, ext, cc_args, [*extra_postargs, *flags, *deps], pp_opts)
+
+        self.compiler._compile = compile_with_isa
+        super().build_extensions()
+
+
+ParallelCompile("NPY_NUM_BUILD_JOBS", default=os.cpu_count() or 1, needs_recompile=needs_recompile).install()
+
+core = Pybind11Extension(
+    f"{NAME}._core",
+    sorted(glob("cpp_core/bindings/*.cpp") + glob("cpp_core/src/*.cpp")),
+    include_dirs=["cpp_core/include"],
+    cxx_std=17,
+    extra_compile_args=["-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-fvisibility=hidden"],
+    libraries=["rt"] if platform.system() == "Linux" else [],
+)
+
+
+def share(folder: str, *patterns: str) -> tuple[str, list[str]]:
+    """Files of a top-level folder as installed under share/<package>/<folder>."""
+    return (f"share/{NAME}/{folder}", sorted(f for p in patterns for f in glob(f"{folder}/{p}")))
+
+
+extras = {
+    "franka": ["pylibfranka>=0.21"],
+    "viewer": ["rerun-sdk>=0.24"],
+    "reports": ["matplotlib>=3.7", "jinja2>=3.1"],
+    "comau": ["paho-mqtt>=2.0"],
+}
+extras["dev"] = [
+    *extras["reports"],
+    "pytest>=8",
+    "pytest-timeout>=2.3",
+    "hypothesis>=6.100",
+    "ruff>=0.6",
+    "clang-format>=18",
+    "mypy>=1.11",
+    "colcon-common-extensions>=0.3",
+]
+
+setup(
+    name=NAME,
+    version=VERSION,
+    description=PACKAGE.findtext("description"),
+    long_description=Path(__file__).with_name("README.md").read_text(encoding="utf-8"),
+    long_description_content_type="text/markdown",
+    license="Apache-2.0",
+    author="robot_dynamics_ros maintainers",
+    python_requires=">=3.10",
+    packages=find_packages(include=[NAME, f"{NAME}.*"]),
+    package_data={NAME: ["_core.pyi", "py.typed", "data/**/*"]},
+    include_package_data=True,
+    ext_modules=[core],
+    cmdclass={"build_ext": BuildCore},
+    data_files=[
+        ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
+        (f"share/{NAME}", ["package.xml"]),
+        share("launch", "*.launch.py"),
+        share("config", "*.yaml", "*.rviz", "*.xml"),
+        share("config/robots", "*.yaml"),
+    ],
+    install_requires=[
+        "numpy>=1.24",
+        "scipy>=1.10",
+        "pydantic>=2.5",
+        "PyYAML>=6.0",
+        "click>=8.1",
+        "rich>=13.0",
+        "rosbags>=0.10.9",
+        "ur-rtde>=1.6.5",
+        "pin>=2.7",
+        "cvxpy>=1.4",
+        "clarabel>=0.7",
+    ],
+    extras_require=extras,
+    entry_points={"console_scripts": ["robot-dynamics = robot_dynamics_ros.cli.main:main"]},
+    zip_safe=False,
+)

@@ -1,0 +1,54 @@
+"""What every stage of the pipeline offers: configure, reset, step, run, and the signals it reads and writes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from robot_dynamics_ros._core import Status
+from robot_dynamics_ros.parameters import Parameter
+from robot_dynamics_ros.types import Log, Sample
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.config import RobotFile
+
+
+@runtime_checkable
+class Stage(Protocol):
+    """A step of the pipeline, the same object live, composed and in replay.
+
+    step() reads signals of the sample and writes its own into it; run() is the same over a log, bit for bit.
+    """
+
+    name: str
+    reads: tuple[str, ...]  # required: a sample lacking one gives Status.unavailable
+    optional: tuple[str, ...]  # used when present
+    writes: tuple[str, ...]
+    parameters: tuple[Parameter, ...]
+
+    def configure(self, robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> None:
+        """Build the stage for a robot; raises ConfigError or CapabilityError, and then leaves the stage as it was."""
+
+    def reset(self) -> None:
+        """Forget all state, keep the configuration."""
+
+    def step(self, sample: Sample) -> Status:
+        """Advance by one sample."""
+
+    def run(self, log: Log) -> np.ndarray:
+        """Advance through a log, writing the signals into it; returns the status of each record (N,) int32."""
+
+
+def run_stepwise(stage: Stage, log: Log) -> np.ndarray:
+    """run() for a stage without a batch of its own: the loop over step(). Returns statuses (N,) int32."""
+    status = np.empty(len(log), dtype=np.int32)
+    sample = Sample(log.joint_names)
+    for name in stage.writes:
+        log.allocate(name)
+    for row in range(len(log)):
+        log.read(row, sample)
+        status[row] = int(stage.step(sample))
+        log.write(row, sample, stage.writes)
+    return status

@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV ?= .venv
 PY = $(VENV)/bin/python
+PIP = $(PY) -m pip install -qq --disable-pip-version-check
 STAMP = $(VENV)/.installed
 CXX ?= g++
 
@@ -18,9 +19,9 @@ $(STAMP): setup.py package.xml pyproject.toml Makefile
 	@command -v $(CXX) >/dev/null || { echo "missing: a C++17 compiler ($(CXX)); install g++ 11 or clang 14 or later"; exit 1; }
 	@echo "setting up $(VENV) (first time only) ..."
 	@$(PYTHON) -m venv $(if $(ROS_DISTRO),--system-site-packages,) $(VENV)
-	@$(VENV)/bin/pip install -q -U pip "setuptools<80" wheel "pybind11>=2.12"
-	@$(if $(ROS_DISTRO),true,$(VENV)/bin/pip install -q $(ROS_WHEELS))
-	@$(VENV)/bin/pip install -q --no-build-isolation -e ".[dev,reports]"
+	@$(PIP) -U pip "setuptools<80" wheel "pybind11>=2.12"
+	@$(if $(ROS_DISTRO),true,$(PIP) $(ROS_WHEELS))
+	@PYTHONWARNINGS=ignore $(PIP) --no-build-isolation -e ".[dev,reports]"
 	@touch $@
 
 test: build

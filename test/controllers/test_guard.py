@@ -1,0 +1,257 @@
+"""The guard: for any input the torque is finite and inside its limits, and every fault path ends at zero."""
+
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from robot_dynamics_ros._core import Guard, GuardLimits, GuardReason, GuardState
+
+MS = 1_000_000
+CYCLE = 2 * MS
+SAFE_OR_FAULT = (GuardState.safe, GuardState.fault)
+
+
+def limits(n=2, **changes):
+    base = {
+        "torque": np.full(n, 20.0),
+        "torque_rate": np.full(n, 2000.0),
+        "velocity": np.full(n, 2.0),
+        "position_lower": np.full(n, -3.0),
+        "position_upper": np.full(n, 3.0),
+        "deceleration": np.full(n, 5.0),
+    }
+    return GuardLimits(**{**base, **changes})
+
+
+class Rig:
+    """A guard on a fake clock with a robot that moves a little, so that a repeated state is a frozen one."""
+
+    def __init__(self, n=2, **changes):
+        self.n, self.guard, self.now, self.out = n, Guard(limits(n, **changes)), 0, np.zeros(n)
+        self.q, self.qd = np.zeros(n), np.full(n, 0.1)
+
+    def state(self, q=None, qd=None):
+        self.q = self.q + 1e-4 if q is None else np.asarray(q, float)
+        self.guard.observe(self.now, self.q, self.qd if qd is None else np.asarray(qd, float))
+
+    def command(self, value, gravity=False, link=False):
+        self.guard.command(self.now, np.full(self.n, float(value)), gravity, link)
+
+    def step(self, dt=CYCLE):
+        self.now += dt
+        self.guard.step(self.now, self.out)
+        return self.out.copy()
+
+    def run(self, value, cycles=20):
+        for _ in range(cycles):
+            self.state()
+            self.command(value)
+            self.step()
+        return self
+
+    def enabled(self, value=None):
+        self.state()
+        assert self.guard.enable(self.now)
+        return self if value is None else self.run(value)
+
+    def ends_at_zero(self):
+        """The contribution is zero at most 100 ms later, and stays there whatever is asked."""
+        for _ in range(50):
+            self.step()
+        assert not self.out.any()
+        self.state()
+        self.command(5.0)
+        assert not self.step().any()
+        assert not self.guard.enable(self.now)
+        return True
+
+
+def test_a_healthy_stream_passes_unchanged():
+    rig = Rig().enabled(7.0)
+    assert np.array_equal(rig.out, [7.0, 7.0])
+    assert rig.guard.state == GuardState.ok
+    assert rig.guard.command_age == pytest.approx(0.002)
+
+
+def test_nothing_leaves_before_enable_and_enable_needs_a_fresh_state():
+    rig = Rig()
+    assert not rig.guard.enable(0)
+    rig.run(7.0)
+    assert not rig.out.any()
+    rig.step(30 * MS)
+    assert not rig.guard.enable(rig.now)
+
+
+@pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
+def test_a_command_that_is_not_finite_is_zero_at_once_and_latched(bad):
+    rig = Rig().enabled(7.0)
+    rig.state()
+    rig.command(bad)
+    assert not rig.step().any()
+    assert (rig.guard.state, rig.guard.reason) == (GuardState.fault, GuardReason.command_not_finite)
+    assert rig.ends_at_zero()
+
+
+@pytest.mark.parametrize("declared", [{"gravity": True}, {"link": True}])
+def test_a_command_of_another_meaning_is_refused(declared):
+    rig = Rig().enabled(7.0)
+    rig.command(7.0, **declared)
+    rig.step()
+    assert rig.guard.reason == GuardReason.semantics
+    assert rig.ends_at_zero()
+
+
+def test_magnitude_and_rate_are_clamped_and_counted_then_safe_when_sustained():
+    rig = Rig().enabled()
+    rig.state()
+    rig.command(50.0)
+    assert rig.step() == pytest.approx([4.0, 4.0])  # 2000 Nm/s for 2 ms
+    rig.run(50.0, 10)
+    assert rig.out == pytest.approx([20.0, 20.0])
+    assert rig.guard.count(GuardReason.magnitude) > 0 and rig.guard.count(GuardReason.rate) > 0
+    rig.run(50.0, 60)
+    assert rig.guard.state == GuardState.safe
+    assert rig.ends_at_zero()
+
+
+def test_an_old_command_is_held_for_three_cycles_and_then_ramped_out():
+    rig = Rig().enabled(7.0)
+    held = []
+    for _ in range(5):
+        rig.state()
+        held.append(rig.step()[0])
+    assert held[:2] == [7.0, 7.0] and held[-1] < 7.0
+    assert rig.guard.reason == GuardReason.command_age
+    assert rig.ends_at_zero()
+
+
+def test_a_gap_degrades_then_makes_safe():
+    rig = Rig(hold_cycles=3, cycle=0.02).enabled(7.0)
+    rig.step(25 * MS)
+    assert rig.guard.state == GuardState.degraded
+    rig.step(20 * MS)
+    assert (rig.guard.state, rig.guard.reason) == (GuardState.safe, GuardReason.state_gap)
+    assert rig.ends_at_zero()
+
+
+def test_a_frozen_moving_state_is_safe_but_a_resting_robot_is_not_frozen():
+    rig = Rig().enabled(7.0)
+    for _ in range(15):
+        rig.state(q=rig.q)
+        rig.command(7.0)
+        rig.step()
+    assert rig.guard.reason == GuardReason.state_frozen
+    assert rig.ends_at_zero()
+    rest = Rig().enabled(7.0)
+    for _ in range(30):
+        rest.state(q=rest.q, qd=[0.0, 0.0])
+        rest.command(7.0)
+        rest.step()
+    assert rest.guard.state == GuardState.ok
+
+
+def test_a_persistently_not_finite_state_is_safe_and_one_sample_is_not():
+    rig = Rig().enabled(7.0)
+    rig.state(qd=[math.nan, 0.1])
+    rig.command(7.0)
+    assert np.array_equal(rig.step(), [7.0, 7.0])
+    for _ in range(4):
+        rig.state(qd=[math.nan, 0.1])
+        rig.command(7.0)
+        rig.step()
+    assert rig.guard.reason == GuardReason.state_not_finite
+    assert rig.ends_at_zero()
+
+
+@pytest.mark.parametrize(
+    ("q", "qd", "reason"), [(0.0, 2.1, "velocity"), (2.9, 1.2, "position"), (3.1, 0.1, "position")]
+)
+def test_torque_towards_a_limit_is_cut_and_torque_away_from_it_passes(q, qd, reason):
+    rig = Rig(torque_rate=np.full(2, 1e5)).enabled()
+    rig.step()
+    rig.state(q=[q, q], qd=[qd, qd])
+    rig.command(7.0)
+    assert not rig.step().any()
+    assert rig.guard.count(getattr(GuardReason, reason)) == 2
+    rig.state(q=[q, q], qd=[qd, qd])
+    rig.command(-7.0)
+    assert np.array_equal(rig.step(), [-7.0, -7.0])
+
+
+@pytest.mark.parametrize("hard", [False, True])
+def test_a_trip_from_outside_is_latched_until_rearmed(hard):
+    rig = Rig().enabled(7.0)
+    rig.guard.trip(GuardReason.robot_stopped, hard)
+    assert rig.step()[0] == 0.0 if hard else rig.step()[0] < 7.0
+    assert rig.ends_at_zero()
+    assert rig.guard.rearm() and rig.guard.state == GuardState.idle
+    rig.state()
+    assert not rig.step().any()
+    rig.enabled(3.0)
+    assert np.array_equal(rig.out, [3.0, 3.0])
+
+
+def test_the_dead_man_switch_times_out():
+    rig = Rig(enable_timeout=0.05).enabled()
+    for _ in range(20):
+        rig.guard.refresh(rig.now)
+        rig.run(3.0, 1)
+    assert rig.guard.state == GuardState.ok
+    rig.run(3.0, 30)
+    assert rig.guard.reason == GuardReason.enable_lost
+    assert rig.ends_at_zero()
+
+
+@pytest.mark.parametrize("field", ["torque", "torque_rate", "velocity", "deceleration"])
+@pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, math.inf])
+def test_limits_name_the_argument(field, bad):
+    with pytest.raises(ValueError, match=field):
+        limits(**{field: np.array([1.0, bad])})
+
+
+finite = st.floats(-100, 100)
+anything = st.one_of(finite, st.sampled_from([math.nan, math.inf, -math.inf, 1e300]))
+times = st.integers(-60 * MS, 60 * MS) | st.just(CYCLE)
+actions = st.one_of(
+    st.tuples(st.just("state"), st.tuples(anything, anything), times),
+    st.tuples(st.just("command"), anything, st.booleans()),
+    st.tuples(st.just("step"), times, st.none()),
+    st.tuples(st.sampled_from(["enable", "disable", "rearm", "refresh"]), st.none(), st.none()),
+    st.tuples(st.just("trip"), st.sampled_from(list(GuardReason.__members__.values())), st.booleans()),
+)
+
+
+def apply(rig, action):
+    name, a, b = action
+    if name == "state":
+        rig.guard.observe(rig.now + b, np.full(2, a[0]), np.full(2, a[1]))
+    elif name == "command":
+        rig.command(a, gravity=b and rig.now % 7 == 0)
+    elif name == "step":
+        rig.step(a)
+    elif name == "trip":
+        rig.guard.trip(a, b)
+    elif name in ("enable", "refresh"):
+        getattr(rig.guard, name)(rig.now)
+    else:
+        getattr(rig.guard, name)()
+
+
+@settings(max_examples=400, deadline=None, derandomize=True)
+@given(st.lists(actions, max_size=60))
+def test_any_sequence_keeps_the_output_finite_inside_limits_and_latched(sequence):
+    rig = Rig().enabled(7.0)
+    for action in sequence:
+        before, out = rig.guard.state, rig.out.copy()
+        apply(rig, action)
+        assert np.isfinite(rig.out).all() and (np.abs(rig.out) <= 20.0).all()
+        if action[0] == "step" and rig.guard.state in (GuardState.ok, GuardState.degraded):
+            dt = max(0.0, min(20e-3, 1e-9 * action[1]))
+            assert (np.abs(rig.out - out) <= 2000.0 * dt + 1e-12).all()
+        if before in SAFE_OR_FAULT and action[0] != "rearm":
+            assert rig.guard.state in SAFE_OR_FAULT
+    rig.guard.trip(GuardReason.external, False)
+    assert rig.ends_at_zero()

@@ -1,0 +1,16 @@
+"""A copy of the source tree as a user would clone it, with the objects already built so that nothing compiles twice."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+LEFT_OUT = (".git", ".venv", "dist", "*.egg-info", "__pycache__", "_core*.so", ".pytest_cache", "demo_output", "log")
+
+
+@pytest.fixture
+def source(tmp_path):
+    target = tmp_path / "workspace" / "src" / "robot_dynamics_ros"
+    shutil.copytree(ROOT, target, ignore=shutil.ignore_patterns(*LEFT_OUT), symlinks=True)
+    return target

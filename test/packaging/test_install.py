@@ -1,0 +1,71 @@
+"""The package as users get it: a wheel in an empty directory, and a colcon workspace."""
+
+import os
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+CHECK = "import robot_dynamics_ros._core as c; from robot_dynamics_ros.config import load_robot; print(c.__file__, load_robot('ur5e').n_joints)"
+
+
+def run(*command, cwd, **env):
+    done = subprocess.run(
+        [str(c) for c in command], cwd=cwd, env={**os.environ, **env}, text=True, capture_output=True, timeout=1200
+    )
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-4000:]
+    return done.stdout
+
+
+@pytest.fixture
+def wheel(source, tmp_path):
+    run(
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        ".",
+        "--no-deps",
+        "--no-build-isolation",
+        "-qq",
+        "-w",
+        tmp_path,
+        cwd=source,
+    )
+    return next(tmp_path.glob("robot_dynamics_ros-*.whl"))
+
+
+@pytest.mark.slow
+def test_wheel_installs_and_finds_its_robot_files(wheel, tmp_path):
+    names = zipfile.ZipFile(wheel).namelist()
+    assert any(name.endswith("config/robots/ur5e.yaml") for name in names)
+    assert any("_core" in name and name.endswith(".so") for name in names)
+    site = tmp_path / "site"
+    run(sys.executable, "-m", "venv", "--system-site-packages", "--without-pip", site, cwd=tmp_path)
+    python = site / "bin" / "python"
+    packages = next(p for p in map(Path, sys.path) if p.name == "site-packages" and p.is_relative_to(sys.prefix))
+    run(sys.executable, "-m", "pip", "--python", python, "install", "-qq", "--no-deps", wheel, cwd=tmp_path)
+    core, joints = run(python, "-c", CHECK, cwd=tmp_path, PYTHONPATH=str(packages)).split()
+    assert core.startswith(str(site)) and joints == "6"
+    help_text = run(site / "bin" / "robot-dynamics", "--help", cwd=tmp_path, PYTHONPATH=str(packages))
+    assert "check" in help_text
+
+
+@pytest.mark.slow
+def test_colcon_builds_it_as_an_ament_python_package(source, tmp_path):
+    workspace = source.parents[1]
+    colcon = Path(sys.executable).with_name("colcon")
+    if not colcon.exists():
+        pytest.skip("colcon is not installed (pip install colcon-common-extensions)")
+    assert "ros.ament_python" in run(colcon, "list", cwd=workspace)
+    run(colcon, "build", "--packages-select", "robot_dynamics_ros", cwd=workspace)
+    install = workspace / "install" / "robot_dynamics_ros"
+    assert (install / "share/ament_index/resource_index/packages/robot_dynamics_ros").exists()
+    assert (install / "share/robot_dynamics_ros/package.xml").exists()
+    assert (install / "share/robot_dynamics_ros/config/robots/ur5e.yaml").exists()
+    assert (install / "lib/robot_dynamics_ros/robot-dynamics").exists()
+    packages = next(install.glob("lib/python*/site-packages"))
+    core, joints = run(sys.executable, "-c", CHECK, cwd=tmp_path, PYTHONPATH=str(packages)).split()
+    assert core.startswith(str(install)) and joints == "6"

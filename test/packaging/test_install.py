@@ -8,7 +8,11 @@ from pathlib import Path
 
 import pytest
 
-CHECK = "import robot_dynamics_ros._core as c; from robot_dynamics_ros.config import load_robot; print(c.__file__, load_robot('ur5e').n_joints)"
+CHECK = """
+import robot_dynamics_ros._core as core
+from robot_dynamics_ros.config import load_robot
+print(core.__file__, load_robot('ur5e').n_joints)
+"""
 
 
 def run(*command, cwd, **env):

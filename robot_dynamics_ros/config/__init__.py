@@ -1,0 +1,15 @@
+"""The robot file: everything known about one robot, validated on load and written only by identification."""
+
+from robot_dynamics_ros.config.blocks import Payload
+from robot_dynamics_ros.config.robot_file import RobotFile
+from robot_dynamics_ros.config.store import config_directories, find_robot, load_robot, save_robot, shipped_robots
+
+__all__ = [
+    "Payload",
+    "RobotFile",
+    "config_directories",
+    "find_robot",
+    "load_robot",
+    "save_robot",
+    "shipped_robots",
+]

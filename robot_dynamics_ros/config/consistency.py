@@ -1,0 +1,155 @@
+"""What no single field can know: lengths against the joints, sources against fields, limits against each other."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from robot_dynamics_ros.config import blocks as b
+from robot_dynamics_ros.config.numbers import PerJointMarker
+from robot_dynamics_ros.config.parameters import MODELS, Parameter
+from robot_dynamics_ros.config.problems import nearest
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.config.robot_file import RobotFile
+
+Problem = tuple[tuple[Any, ...], str]
+_NO_NUMBERS = {"source", "model", "convention", "base_frame", "tip_frame"}
+
+
+def inconsistencies(robot: RobotFile) -> list[Problem]:
+    """Every (location, text) that is wrong between fields of a robot file."""
+    rules = (_lengths, _joints, _placed, _links, _limits, _coupling, _sources, _models, _payload)
+    return [problem for rule in rules for problem in rule(robot)]
+
+
+def _blocks(robot: RobotFile) -> Iterator[tuple[str, b.SourcedBlock]]:
+    for name in type(robot).model_fields:
+        block = getattr(robot, name)
+        if isinstance(block, b.SourcedBlock):
+            yield name, block
+
+
+def _lengths(robot: RobotFile) -> Iterator[Problem]:
+    n = len(robot.kinematics.joints)
+    for name, block in _blocks(robot):
+        for field, info in type(block).model_fields.items():
+            value = getattr(block, field)
+            marked = any(isinstance(m, PerJointMarker) for m in info.metadata)
+            if marked and value is not None and len(value) not in (1, n):
+                yield (name, field), f"has {len(value)} entries for {n} joints"
+
+
+def _joints(robot: RobotFile) -> Iterator[Problem]:
+    seen: dict[str, str] = {}
+    for i, joint in enumerate(robot.kinematics.joints):
+        for word in (joint.name, *joint.aliases):
+            if word in seen:
+                yield ("kinematics", "joints", i), f"name or alias '{word}' is already taken by {seen[word]}"
+            seen.setdefault(word, joint.name)
+
+
+def _placed(robot: RobotFile) -> Iterator[Problem]:
+    dh, xyz = ("a", "alpha", "d"), ("xyz", "rpy")
+    is_dh = robot.kinematics.convention == "modified_dh"
+    for i, joint in enumerate(robot.kinematics.joints):
+        for field in xyz if is_dh else dh:
+            if getattr(joint, field) is not None:
+                yield ("kinematics", "joints", i, field), f"does not belong to convention {robot.kinematics.convention}"
+        for field in dh if is_dh else xyz:
+            if field not in joint.model_fields_set:
+                yield ("kinematics", "joints", i, field), "is missing; write null where the value is unknown"
+
+
+def _links(robot: RobotFile) -> Iterator[Problem]:
+    n = len(robot.kinematics.joints)
+    if robot.links is None:
+        return
+    given = {f: v for f in ("values", "parameters") if (v := getattr(robot.links, f)) is not None}
+    if len(given) > 1:
+        yield ("links",), "has both values and parameters; keep one"
+    for field, entries in given.items():
+        if len(entries) != n:
+            yield ("links", field), f"has {len(entries)} entries for {n} joints"
+    for i, row in enumerate(robot.links.parameters or ()):
+        if len(row) != 10:
+            yield ("links", "parameters", i), f"has {len(row)} entries, must have 10"
+
+
+def _limits(robot: RobotFile) -> Iterator[Problem]:
+    lower, upper = robot.limits.position_lower or (), robot.limits.position_upper or ()
+    for i, (lo, hi) in enumerate(zip(lower, upper, strict=False)):
+        if lo is not None and hi is not None and not lo < hi:
+            yield ("limits", "position_lower", i), f"{lo} must be < position_upper {hi}"
+
+
+def _coupling(robot: RobotFile) -> Iterator[Problem]:
+    n, rows = len(robot.kinematics.joints), robot.drives.coupling
+    if rows is not None and [len(row) for row in rows] != [n] * n:
+        yield ("drives", "coupling"), f"must be {n} x {n}"
+
+
+def _payload(robot: RobotFile) -> Iterator[Problem]:
+    if robot.payload.mass == 0.0 and any((*robot.payload.com, *robot.payload.inertia)):
+        yield ("payload", "mass"), "0.0 must be > 0 when com or inertia is given"
+
+
+def _sources(robot: RobotFile) -> Iterator[Problem]:
+    known = list(robot.sources)
+    for name, block in _blocks(robot):
+        fields = {f for f in type(block).model_fields if f not in _NO_NUMBERS and getattr(block, f) is not None}
+        for field, key in block.source.items():
+            if key not in robot.sources:
+                yield (name, "source"), f"'{key}' is not a key of sources{nearest(key, known)}"
+            if field != "*" and field not in type(block).model_fields:
+                yield (name, "source"), f"'{field}' is not a field of this block"
+        missing = {f for f in fields & block.model_fields_set if f not in block.source and "*" not in block.source}
+        for field in sorted(missing):
+            yield (name, "source"), f"has no entry for '{field}' (nor '*')"
+
+
+def _models(robot: RobotFile) -> Iterator[Problem]:
+    for kind, models in MODELS.items():
+        block = getattr(robot, kind)
+        if block is None:
+            continue
+        if block.model not in models:
+            yield (kind, "model"), f"'{block.model}' is unknown{nearest(block.model, list(models))}"
+            continue
+        yield from _parameters(kind, block, models[block.model], len(robot.kinematics.joints))
+
+
+def _parameters(kind: str, block: b.ModelBlock, known: dict[str, Parameter], n: int) -> Iterator[Problem]:
+    for name in block.parameters:
+        if name not in known:
+            yield (kind, "parameters", name), f"unknown parameter of {block.model}{nearest(name, list(known))}"
+    for name, spec in known.items():
+        if name in block.parameters:
+            yield from _values((kind, "parameters", name), block.parameters[name], spec, n)
+        elif spec.required:
+            yield (kind, "parameters", name), "is missing; write null where the value is unknown"
+
+
+def _values(loc: tuple[Any, ...], values: tuple[Any, ...], spec: Parameter, n: int) -> Iterator[Problem]:
+    if len(values) not in (1, n):
+        yield loc, f"has {len(values)} entries for {n} joints"
+    for i, value in enumerate(values):
+        if isinstance(value, tuple) != spec.row and value is not None:
+            yield (*loc, i), "must be a list per joint" if spec.row else "must be one number per joint"
+            continue
+        for j, one in enumerate(value if isinstance(value, tuple) else (value,)):
+            where = (*loc, i, j) if spec.row else (*loc, i)
+            yield from _number(where, one, spec)
+
+
+def _number(loc: tuple[Any, ...], value: Any, spec: Parameter) -> Iterator[Problem]:
+    if value is None:
+        return
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        yield loc, f"{value!r} must be a number"
+    elif not math.isfinite(value):
+        yield loc, f"{value} must be a finite number"
+    elif not spec.lower <= value <= spec.upper:
+        bound = f">= {spec.lower}" if value < spec.lower else f"<= {spec.upper}"
+        yield loc, f"{value} must be {bound} {spec.unit}"

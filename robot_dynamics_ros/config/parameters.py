@@ -1,0 +1,171 @@
+"""Names, units and bounds of the parameters of every friction, hysteresis, thermal and stiffness model."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import inf
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a joint model: unit, closed range, meaning; `row` parameters hold a list per joint."""
+
+    unit: str
+    text: str
+    lower: float = -inf
+    upper: float = inf
+    required: bool = True
+    row: bool = False
+
+
+def _optional(unit: str, text: str, lower: float = -inf, upper: float = inf) -> Parameter:
+    return Parameter(unit, text, lower, upper, required=False)
+
+
+_FC = Parameter("Nm", "Coulomb friction", 0.0, 1e4)
+_FV1 = Parameter("Nm s/rad", "viscous coefficient")
+_FV2 = _optional("Nm s2/rad2", "quadratic viscous coefficient, odd form |v| v")
+_FV3 = _optional("Nm s3/rad3", "cubic viscous coefficient")
+_EPS = _optional("rad/s", "velocity below which the law is linear through zero", 1e-9, 10.0)
+_FS = Parameter("Nm", "static (break-away) friction", 0.0, 1e4)
+_VS = Parameter("rad/s", "Stribeck velocity", 1e-9, 10.0)
+_LUO = {
+    "fc": _FC,
+    "fv1": _FV1,
+    "fv2": _FV2,
+    "fv3": _FV3,
+    "fb": _optional("Nm", "offset"),
+    "eps": _EPS,
+}
+
+FRICTION: dict[str, dict[str, Parameter]] = {
+    "viscous_coulomb": {
+        "fc": _FC,
+        "fv": Parameter("Nm s/rad", "viscous coefficient", 0.0, 1e5),
+        "fo": _optional("Nm", "offset"),
+        "eps": _EPS,
+    },
+    "liu": {  # [Liu2020 3-4]
+        "fc1": Parameter("Nm", "Coulomb friction, v > 0", 0.0, 1e4),
+        "fc2": Parameter("Nm", "Coulomb friction, v < 0 (magnitude)", 0.0, 1e4),
+        "fv1": _FV1,
+        "fv2": _FV2,
+        "fv3": _FV3,
+        "eps": _EPS,
+        "even_quadratic": _optional("1", "1: v^2 as printed; 0: |v| v", 0.0, 1.0),
+    },
+    "luo": _LUO,  # [Luo2024 17]
+    "luo_load": {  # [Luo2024 6-8, 18]
+        **_LUO,
+        "fc1": _optional("rad/s", "velocity scale of the Coulomb rise", 1e-9, 10.0),
+        "fs": _optional("Nm", "Stribeck amplitude", 0.0, 1e4),
+        "fs1": _optional("rad/s", "Stribeck velocity", 1e-9, 10.0),
+        "ft": _optional("1", "load coefficient"),
+        "ft1": _optional("Nm", "amplitude of the load-velocity term"),
+        "ft2": _optional("rad/(s Nm)", "load-velocity decay"),
+        "velocity_floor": _optional("rad/s", "floor of |v| in the load exponent", 1e-9, 10.0),
+    },
+    "clochiatti": {  # [Clochiatti2024 11-18]
+        "kv": Parameter("Nm s/rad", "viscous coefficient", 0.0, 1e5),
+        "tc_dir": Parameter("Nm", "Coulomb friction, direct power flow (v tau > 0)", 0.0, 1e4),
+        "tc_rev": Parameter("Nm", "Coulomb friction, reverse power flow (v tau < 0)", 0.0, 1e4),
+        "eps": _EPS,
+        "band": _optional("W", "half width of the blend around v tau = 0", 0.0, 1e3),
+    },
+    "simoni": {  # [Simoni2017 1-3, 11]
+        "c0": Parameter("Nm", "constant"),
+        "c1": Parameter("Nm s/rad", "linear"),
+        "c2": Parameter("Nm s2/rad2", "quadratic"),
+        "c3": Parameter("Nm s3/rad3", "cubic"),
+        "c4": Parameter("Nm", "Stribeck amplitude"),
+        "h": Parameter("s/rad", "Stribeck decay", 0.0, 1e6),
+        "v_th": Parameter("rad/s", "threshold of the linear part", 1e-9, 10.0),
+    },
+    "madsen": {  # [Madsen2020 ch4 25-28, ch6 11]
+        "fc": _FC,
+        "fs": _FS,
+        "vs": _VS,
+        "mu": _optional("1", "Stribeck exponent", 0.01, 10.0),
+        "fv1": _FV1,
+        "fv2": _FV2,
+        "fv3": _FV3,
+        "fl": _optional("1/Nm", "load coefficient of tau^2"),
+        "ft1": _optional("Nm (s/rad)^0.5", "temperature, constant"),
+        "ft2": _optional("Nm (s/rad)^0.5/degC", "temperature, linear"),
+        "ft3": _optional("Nm (s/rad)^0.5 degC^3", "temperature, inverse cube"),
+        "t0": _optional("deg C", "temperature at which the temperature term is zero", 0.0, 200.0),
+        "t_min": _optional("deg C", "lower end of the identified temperatures", 0.0, 200.0),
+        "t_max": _optional("deg C", "upper end of the identified temperatures", 0.0, 200.0),
+        "eps": _EPS,
+    },
+    "lugre": {
+        "fc": _FC,
+        "fs": _FS,
+        "vs": _VS,
+        "sigma0": Parameter("Nm/rad", "bristle stiffness", 0.0, 1e9),
+        "sigma1": Parameter("Nm s/rad", "bristle damping", 0.0, 1e6),
+        "sigma2": Parameter("Nm s/rad", "viscous coefficient", 0.0, 1e5),
+    },
+}
+
+_B = Parameter("rad", "pre-sliding distance B of the element laws", 1e-9, 1.0)
+_ELEMENTS = {
+    "k": Parameter("1", "normalised stiffness of each element, sum k D = 1", 0.0, 1e9, required=False, row=True),
+    "d": Parameter("1", "normalised slip distance of each element", 0.0, 1e3, required=False, row=True),
+    "m": _optional("1", "number of elements when k and d follow the spacing laws", 1.0, 64.0),
+    "r_d": _optional("1", "spacing exponent of the slip distances", 0.0, 20.0),
+    "r_k": _optional("1", "spacing exponent of the stiffnesses", 0.0, 20.0),
+    "b": _B,
+}
+HYSTERESIS: dict[str, dict[str, Parameter]] = {
+    "gms": dict(_ELEMENTS),  # [Madsen2020 ch4 35-39]
+    "egms": {  # [Madsen2020 ch6 3-5, 14-20]
+        **_ELEMENTS,
+        "fc0": Parameter("Nm", "Coulomb friction without load", 0.0, 1e4),
+        "fc1": Parameter("1/Nm", "load coefficient of tau^2"),
+        "fv1": _optional("Nm s/rad", "viscous coefficient"),
+        "fv2": _FV2,
+        "fv3": _FV3,
+        "ft1": _optional("Nm (s/rad)^0.5/degC", "temperature, linear"),
+        "ft2": _optional("Nm (s/rad)^0.5 degC^3", "temperature, inverse cube"),
+    },
+    "rate_state": {  # [Madsen2020 2.37-2.38, ch3 12-13]
+        "k": Parameter("Nm/rad", "stiffness of each element", 0.0, 1e9, row=True),
+        "nu": Parameter("1", "share of the friction of each element, sum nu = 1", 0.0, 1.0, row=True),
+        "c": Parameter("Nm/rad", "attraction rate", 0.0, 1e9),
+        "fc": _FC,
+        "fs": _FS,
+        "vs": _VS,
+        "mu": _optional("1", "Stribeck exponent", 0.01, 10.0),
+    },
+}
+
+THERMAL: dict[str, dict[str, Parameter]] = {
+    "simoni": {  # [Simoni2017 4-9]
+        "alpha": Parameter("1/degC", "temperature slope of c0..c3"),
+        "beta": Parameter("1", "value of the polynomial factor at T0"),
+        "gamma": Parameter("1/degC", "temperature slope of c4"),
+        "delta": Parameter("1", "value of the Stribeck factor at T0"),
+        "heat_capacity": Parameter("J/degC", "C", 1e-3, 1e9),
+        "heat_transfer": Parameter("W/degC", "K", 1e-9, 1e6),
+        "t0": Parameter("deg C", "temperature of identification", -60.0, 200.0),
+    },
+    "two_node": {
+        "heat_capacity": Parameter("J/degC", "lubricant", 1e-3, 1e9),
+        "heat_transfer": Parameter("W/degC", "lubricant to housing", 1e-9, 1e6),
+        "housing_capacity": Parameter("J/degC", "housing", 1e-3, 1e9),
+        "housing_transfer": Parameter("W/degC", "housing to air", 1e-9, 1e6),
+        "viscosity_slope": _optional("1/degC", "relative fall of viscous friction", -1.0, 1.0),
+        "t0": Parameter("deg C", "reference temperature", -60.0, 200.0),
+    },
+}
+
+STIFFNESS: dict[str, dict[str, Parameter]] = {
+    "odd_polynomial": {  # tau_E = sum_p a_p phi^(2p-1) [Madsen2020 ch3 7-10]
+        "a": Parameter("Nm/rad^(2p-1)", "coefficients a_1..a_P of each joint", row=True),
+        "damping": _optional("Nm s/rad", "D", 0.0, 1e6),
+        "backlash": _optional("rad", "2d over one output turn", 0.0, 0.1),
+    },
+}
+
+MODELS = {"friction": FRICTION, "hysteresis": HYSTERESIS, "thermal": THERMAL, "stiffness": STIFFNESS}

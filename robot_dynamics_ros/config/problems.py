@@ -1,0 +1,122 @@
+"""From pydantic's errors to one line each: file, field, value, bound."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Mapping, Sequence
+from typing import Any, TypeVar, get_args
+
+from pydantic import BaseModel, ValidationError
+
+from robot_dynamics_ros.errors import ConfigError
+
+M = TypeVar("M", bound=BaseModel)
+_BOUNDS = {
+    "greater_than": ("gt", "must be > {}"),
+    "greater_than_equal": ("ge", "must be >= {}"),
+    "less_than": ("lt", "must be < {}"),
+    "less_than_equal": ("le", "must be <= {}"),
+    "too_short": ("min_length", "needs at least {} entries"),
+    "too_long": ("max_length", "has more than {} entries"),
+    "literal_error": ("expected", "must be {}"),
+    "string_pattern_mismatch": ("pattern", "must match {}"),
+    "string_too_long": ("max_length", "is longer than {} characters"),
+}
+_KINDS = {
+    "float_type": "must be a number",
+    "finite_number": "must be a finite number",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "string_type": "must be text",
+    "tuple_type": "must be a list",
+    "dict_type": "must be a mapping of keys to values",
+    "model_type": "must be a block of keys and values",
+    "model_attributes_type": "must be a block of keys and values",
+}
+
+
+def validated(model: type[M], raw: Any, file: str) -> M:
+    """The model of `raw`, or the first of its problems as ConfigError."""
+    found, value = examine(model, raw, file)
+    if value is not None:
+        return value
+    first = found[0]
+    first.others = found[1:]  # type: ignore[attr-defined]
+    if len(found) > 1:
+        first.args = (f"{first} (and {len(found) - 1} more: robot-dynamics check lists them)",)
+    raise first
+
+
+def examine(model: type[M], raw: Any, file: str) -> tuple[list[ConfigError], M | None]:
+    """All problems of `raw` as a `model`, and the model when there are none."""
+    if not isinstance(raw, Mapping):
+        return [ConfigError(file, "", f"must hold a mapping of keys to values, not {_short(raw)}")], None
+    try:
+        return [], model.model_validate(raw)
+    except ValidationError as error:
+        return [problem for e in error.errors() for problem in _problems(e, model, raw, file)], None
+
+
+def _problems(error: Any, model: type[BaseModel], raw: Any, file: str) -> list[ConfigError]:
+    if error["type"] == "inconsistent":
+        return [ConfigError(file, _dotted(loc, raw), text) for loc, text in error["ctx"]["found"]]
+    loc = error["loc"]
+    if error["type"] == "extra_forbidden":
+        return [ConfigError(file, _dotted(loc, raw), "unknown key" + nearest(str(loc[-1]), _keys(model, loc[:-1])))]
+    return [ConfigError(file, _dotted(loc, raw), _text(error))]
+
+
+def _text(error: Any) -> str:
+    kind, value, context = error["type"], _short(error["input"]), error.get("ctx", {})
+    if kind == "missing":
+        return "is missing; write null where the value is unknown"
+    if kind in _BOUNDS:
+        key, text = _BOUNDS[kind]
+        return f"{value} {text.format(context[key])}"
+    return f"{value} {_KINDS.get(kind, error['msg'])}"
+
+
+def _short(value: Any) -> str:
+    text = "null" if value is None else " ".join(repr(value).split())
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def nearest(word: str, known: Sequence[str]) -> str:
+    """`; did you mean 'x'?` for the nearest known word, or the list of known ones."""
+    close = difflib.get_close_matches(word, known, n=1, cutoff=0.5)
+    return f"; did you mean '{close[0]}'?" if close else f"; known: {', '.join(known)}"
+
+
+def _dotted(loc: Sequence[Any], raw: Any) -> str:
+    text = ""
+    for part in loc:
+        if isinstance(part, int):
+            name = _joint_name(raw, part)
+            text += f"[{part}: {name}]" if name and _first_index(text) else f"[{part}]"
+        else:
+            text += f".{part}" if text else str(part)
+    return text
+
+
+def _first_index(text: str) -> bool:
+    return "[" not in text and not text.startswith(("provenance", "kinematics.gravity", "payload", "kinematics.tool"))
+
+
+def _joint_name(raw: Any, index: int) -> str:
+    try:
+        return str(raw["kinematics"]["joints"][index]["name"])
+    except (KeyError, IndexError, TypeError):
+        return ""
+
+
+def _keys(model: type[BaseModel], loc: Sequence[Any]) -> list[str]:
+    for part in loc:
+        if isinstance(part, str) and part in model.model_fields:
+            model = _model_in(model.model_fields[part].annotation) or model
+    return [field.alias or name for name, field in model.model_fields.items()]
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    return next((m for m in map(_model_in, get_args(annotation)) if m), None)

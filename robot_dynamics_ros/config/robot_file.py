@@ -1,0 +1,181 @@
+"""The robot file as a value: blocks, numpy arrays on demand, and the chain every dynamics routine reads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+from pydantic import Field, PrivateAttr, model_validator
+from pydantic_core import PydanticCustomError
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros.config import blocks as b
+from robot_dynamics_ros.config.consistency import inconsistencies
+from robot_dynamics_ros.config.geometry import inertia_about_origin, joint_placement, placement
+from robot_dynamics_ros.config.problems import validated
+from robot_dynamics_ros.errors import CapabilityError, ConfigError
+
+
+class RobotFile(b.Block):
+    """Everything known about one robot; unknown numbers are null and asking for them raises CapabilityError."""
+
+    schema_version: Literal[1] = Field(alias="schema", description="version of this format")
+    name: b.Name = Field(description="short name, as in `--robot NAME`")
+    manufacturer: b.Text = Field(description="who builds it")
+    model: b.Text = Field(description="type, series, controller generation")
+    sources: dict[str, b.Text] = Field(description="key -> citation; keys starting with `estimate` mark estimates")
+    kinematics: b.Kinematics
+    links: b.Links | None
+    drives: b.Drives
+    limits: b.Limits
+    friction: b.ModelBlock | None = None
+    hysteresis: b.ModelBlock | None = None
+    thermal: b.ModelBlock | None = None
+    stiffness: b.ModelBlock | None = None
+    sensing: b.Sensing
+    payload: b.Payload = b.Payload()
+    provenance: tuple[b.ProvenanceEntry, ...] = Field((), description="appended by every command that writes the file")
+    _file: str = PrivateAttr("robot file")
+
+    @model_validator(mode="after")
+    def _consistent(self) -> RobotFile:
+        found = inconsistencies(self)
+        if found:
+            raise PydanticCustomError("inconsistent", "inconsistent", {"found": found})
+        return self
+
+    @property
+    def file(self) -> str:
+        """Where this robot was loaded from, for messages."""
+        return self._file
+
+    @property
+    def n_joints(self) -> int:
+        """Number of joints n."""
+        return len(self.kinematics.joints)
+
+    @property
+    def joint_names(self) -> list[str]:
+        """Joint names from base to tip."""
+        return [joint.name for joint in self.kinematics.joints]
+
+    @property
+    def joint_aliases(self) -> dict[str, str]:
+        """Alias -> joint name, for bags and drivers that name joints differently; includes the names themselves."""
+        return {a: j.name for j in self.kinematics.joints for a in (j.name, *j.aliases)}
+
+    @property
+    def gravity(self) -> np.ndarray:
+        """Gravity (3,) [m/s2] in the base frame."""
+        return np.array(self.kinematics.gravity)
+
+    def has(self, field: str) -> bool:
+        """True when every number of the dotted `field` is known."""
+        try:
+            self.array(field)
+        except CapabilityError:
+            return False
+        return True
+
+    def array(self, field: str) -> np.ndarray:
+        """Numbers of a dotted field (`drives.torque_constant`, `friction.parameters.fc`) as float64, broadcast to n.
+
+        Raises CapabilityError where the file says null or has no such parameter.
+        """
+        value: Any = self
+        for part in field.split("."):
+            value = value.get(part) if isinstance(value, Mapping) else getattr(value, part, None)
+            if value is None:
+                raise self._unknown(field)
+        return self._numbers(field, value)
+
+    def _unknown(self, field: str, joints: str = "") -> CapabilityError:
+        return CapabilityError(f"{self.name}: {field}{joints} is unknown (null in {self._file}); identify it first")
+
+    def _numbers(self, field: str, value: Any) -> np.ndarray:
+        values = value if isinstance(value, tuple) else (value,)
+        if len(values) == 1 and not isinstance(values[0], tuple) and isinstance(value, tuple):
+            values = values * self.n_joints
+        missing = [i for i, v in enumerate(values) if v is None or (isinstance(v, tuple) and None in v)]
+        if missing:
+            raise self._unknown(field, f" of {', '.join(self.joint_names[i] for i in missing)}")
+        return np.array(values if isinstance(value, tuple) else value, dtype=float)
+
+    def _placements(self) -> np.ndarray:
+        for joint in self.kinematics.joints:
+            if None in ((joint.a, joint.alpha, joint.d) if self.is_dh else (joint.xyz, joint.rpy)):
+                raise self._unknown(f"kinematics of {joint.name}")
+        return np.array([joint_placement(joint, self.is_dh) for joint in self.kinematics.joints])
+
+    @property
+    def is_dh(self) -> bool:
+        """True when the kinematics are modified Denavit-Hartenberg parameters."""
+        return self.kinematics.convention == "modified_dh"
+
+    @property
+    def link_parameters(self) -> np.ndarray:
+        """Inertial parameters (n, 10) about the link frame origins, without payload [Madsen2020 2.49]."""
+        if self.links is None or (self.links.values is None and self.links.parameters is None):
+            raise self._unknown("links")
+        if self.links.parameters is not None:
+            return np.array(self.links.parameters)
+        return np.array([inertia_about_origin(v.mass, v.com, v.inertia) for v in self.links.values or ()])
+
+    @property
+    def inertial_parameters(self) -> np.ndarray:
+        """Inertial parameters (10 n,), per link XX XY XZ YY YZ ZZ mX mY mZ m, without payload."""
+        return self.link_parameters.ravel()
+
+    def chain(self, payload: b.Payload | None = None, gravity: Any = None) -> _core.Chain:
+        """Chain of the core with `payload` (None: the file's) and `gravity` (3,) [m/s2] (None: the file's)."""
+        body = self.payload if payload is None else payload
+        return self._chain(self.link_parameters, gravity).with_payload(body.mass, body.com, body.inertia)
+
+    def kinematic_chain(self) -> _core.Chain:
+        """Chain without masses, for robots whose links are unknown: kinematics only."""
+        return self._chain(np.zeros((self.n_joints, 10)), np.zeros(3))
+
+    def _chain(self, links: np.ndarray, gravity: Any) -> _core.Chain:
+        g = self.gravity if gravity is None else np.ascontiguousarray(gravity, dtype=float)
+        tool = self.kinematics.tool
+        return _core.Chain(self._placements(), np.ascontiguousarray(links), placement(tool.xyz, tool.rpy), g)
+
+    def with_updates(self, updates: Mapping[str, Any], sources: Mapping[str, str] | None = None) -> RobotFile:
+        """Copy with dotted fields replaced (`{"friction.parameters.fc": array}`), validated; `sources` are added.
+
+        Raises ConfigError for an unknown field or a value out of range.
+        """
+        raw = self.raw()
+        raw["sources"].update(sources or {})
+        for field, value in updates.items():
+            _assign(raw, field, _plain(value), self._file)
+        robot = validated(RobotFile, raw, self._file)
+        robot._file = self._file
+        return robot
+
+    def raw(self) -> dict[str, Any]:
+        """Plain lists and dicts as they stand in the file."""
+        return _plain(self.model_dump(mode="python", by_alias=True))
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, b.Block):
+        return _plain(value.model_dump(mode="python", by_alias=True))
+    if isinstance(value, Mapping):
+        return {k: _plain(v) for k, v in value.items()}
+    if isinstance(value, np.ndarray | np.generic):
+        return value.tolist()
+    return [_plain(v) for v in value] if isinstance(value, list | tuple) else value
+
+
+def _assign(raw: dict[str, Any], field: str, value: Any, file: str) -> None:
+    *parents, last = field.split(".")
+    node: Any = raw
+    for part in parents:
+        if not isinstance(node, dict) or not isinstance(node.get(part), dict):
+            raise ConfigError(file, field, "no such field to update")
+        node = node[part]
+    if not isinstance(node, dict):
+        raise ConfigError(file, field, "no such field to update")
+    node[last] = value

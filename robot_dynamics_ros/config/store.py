@@ -1,0 +1,142 @@
+"""Finding, loading and saving robot files."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import os
+import shlex
+import sys
+import tempfile
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from robot_dynamics_ros.config.blocks import InputFile, ProvenanceEntry
+from robot_dynamics_ros.config.problems import validated
+from robot_dynamics_ros.config.robot_file import RobotFile
+from robot_dynamics_ros.config.yaml_text import read_yaml
+from robot_dynamics_ros.errors import ConfigError
+
+_SHARE = Path("share/robot_dynamics_ros/config")
+TEMPLATE = "template"  # documentation to copy, never a robot
+
+
+def config_directories() -> list[Path]:
+    """Where shipped configuration lies: the source tree, each ROS prefix, the Python prefix; existing ones only."""
+    prefixes = [Path(p) for p in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if p] + [Path(sys.prefix)]
+    places = [Path(__file__).resolve().parents[2] / "config", *(p / _SHARE for p in prefixes)]
+    return [place for place in places if (place / "robots").is_dir()]
+
+
+def shipped_robots() -> dict[str, Path]:
+    """Name -> file of every robot that `load_robot` knows by name; the first directory wins."""
+    found: dict[str, Path] = {}
+    for directory in config_directories():
+        for path in sorted((directory / "robots").glob("*.yaml")):
+            if path.stem != TEMPLATE:
+                found.setdefault(path.stem, path)
+    return dict(sorted(found.items()))
+
+
+def find_robot(name_or_path: str | Path) -> Path:
+    """File of a shipped robot's name, or the path itself; ConfigError lists the known robots."""
+    known = shipped_robots()
+    if str(name_or_path) in known:
+        return known[str(name_or_path)]
+    path = Path(name_or_path).expanduser()
+    if path.is_file():
+        return path
+    if path.suffix or len(path.parts) > 1:
+        raise ConfigError(str(name_or_path), "", "no such robot file")
+    close = difflib.get_close_matches(str(name_or_path), known, n=1)
+    hint = f"did you mean '{close[0]}'? " if close else ""
+    raise ConfigError(str(name_or_path), "", f"no such robot; {hint}known: {', '.join(known) or 'none'}")
+
+
+def load_robot(name_or_path: str | Path) -> RobotFile:
+    """Robot of a shipped name or a file path; ConfigError names file, field, value and bound of the first problem."""
+    path = find_robot(name_or_path)
+    robot = validated(RobotFile, read_yaml(path), str(path))
+    robot._file = str(path)
+    return robot
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as stream:
+        digest = hashlib.sha256()
+        for chunk in iter(lambda: stream.read(1 << 20), b""):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def save_robot(
+    robot: RobotFile,
+    path: str | Path,
+    *,
+    command: str | None = None,
+    inputs: Sequence[str | Path] = (),
+    changed: Sequence[str] = (),
+) -> RobotFile:
+    """Write a robot file atomically (temporary file, fsync, rename) with one provenance entry more; returns it.
+
+    `command` defaults to the running command line; `inputs` are hashed. Raises ConfigError where nothing could be
+    written; the old file is then untouched.
+    """
+    path = Path(path)
+    argv = [Path(sys.argv[0]).name, *sys.argv[1:]]
+    try:
+        files = tuple(InputFile(name=Path(p).name, sha256=_sha256(Path(p))) for p in inputs)
+        entry = ProvenanceEntry(
+            date=datetime.now(timezone.utc).isoformat(timespec="seconds"),
+            command=command if command is not None else shlex.join(argv)[:4000],
+            inputs=files,
+            changed=tuple(changed),
+        )
+        saved = robot.model_copy(update={"provenance": (*robot.provenance, entry)})
+        write_atomically(path, dump(saved))
+    except OSError as error:
+        raise ConfigError(str(path), "", f"cannot be written: {error.strerror or error}") from None
+    saved._file = str(path)
+    return saved
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Replace `path` by `text` so that a reader sees the old or the new file, never half of one."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    temporary = Path(name)
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        temporary.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o644)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+
+
+class _Dumper(yaml.SafeDumper):
+    """Block style with lists of numbers on one line and no aliases."""
+
+    def ignore_aliases(self, data: Any) -> bool:
+        return True
+
+
+def _sequence(dumper: yaml.SafeDumper, data: list[Any]) -> yaml.Node:
+    flat = not any(isinstance(v, dict | str) or (isinstance(v, list) and v) for v in data)
+    return dumper.represent_sequence("tag:yaml.org,2002:seq", data, flow_style=flat)
+
+
+_Dumper.add_representer(list, _sequence)
+
+
+def dump(robot: RobotFile) -> str:
+    """YAML text of a robot file; reading it gives an equal robot."""
+    header = f"# {robot.model}. Schema: docs/robot_files.md. Written by robot-dynamics.\n"
+    return header + yaml.dump(robot.raw(), Dumper=_Dumper, sort_keys=False, width=120, allow_unicode=True)

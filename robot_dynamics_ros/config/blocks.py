@@ -1,4 +1,4 @@
-"""Blocks of the robot file: one frozen model each; `source` says where a block's (or each field's) numbers come from."""
+"""Blocks of the robot file: one frozen model each; `source` says where the numbers of a block come from."""
 
 from __future__ import annotations
 
@@ -97,9 +97,7 @@ class TorqueCommand(Block):
 class Drives(SourcedBlock):
     """Motors and transmissions, everything reflected to the output (link) side unless it says motor side."""
 
-    torque_side: Literal["motor", "link"] = Field(
-        description="where torque is sensed: motor current, or behind the gear"
-    )
+    torque_side: Literal["motor", "link"] = Field(description="where torque is sensed: motor, or behind the gear")
     effort: Effort
     torque_constant: n.TorqueConstants = Field(None, description="K_tau, output torque per ampere")
     gear_ratio: n.GearRatios = Field(None, description="motor turns per joint turn, signed")

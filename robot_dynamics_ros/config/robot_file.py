@@ -45,6 +45,12 @@ class RobotFile(b.Block):
             raise PydanticCustomError("inconsistent", "inconsistent", {"found": found})
         return self
 
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, RobotFile) and self.raw() == other.raw()
+
+    def __hash__(self) -> int:
+        return hash((self.name, self.provenance))
+
     @property
     def file(self) -> str:
         """Where this robot was loaded from, for messages."""

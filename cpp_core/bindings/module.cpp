@@ -2,10 +2,12 @@
 #include "bindings.hpp"
 
 void bind_chain(py::module_&);
+void bind_adaptive(py::module_&);
 void bind_guard(py::module_&);
 
 PYBIND11_MODULE(_core, m) {
   m.doc() = "C++ core of robot_dynamics_ros: equations, observers, controllers and the simulated plant.";
   bind_chain(m);
+  bind_adaptive(m);
   bind_guard(m);
 }

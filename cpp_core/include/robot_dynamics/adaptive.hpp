@@ -18,14 +18,14 @@ namespace robot_dynamics {
 
 struct AdaptiveParameters {
   int n = 0;
-  std::array<double, max_joints> gamma_coulomb{};  // 1/(Nm2 s): a1 settles in about 1/(gamma F^2) seconds
-  std::array<double, max_joints> gamma_viscous{};  // Nm s per rad per (Nm s): scaled by omega^2
-  double coulomb_lower = 0.4, coulomb_upper = 1.5;      // a1, 1 [ch6 27]
-  double viscous_lower = -0.05, viscous_upper = 0.05;   // a2, Nm s ("5 c N m s" is centi) [ch6 27]
-  double omega_min = 0.01;                              // rad/s [ch6 28]
-  double omega_time = 0.05;                             // s [ch6 28]
-  double max_dt = 0.05;                                 // s: a longer step is a gap, not an integration
-  double snapshot_period = 0.25;                        // s between snapshots kept for restore()
+  std::array<double, max_joints> gamma_coulomb{};      // 1/(Nm2 s): a1 settles in about 1/(gamma F^2) seconds
+  std::array<double, max_joints> gamma_viscous{};      // Nm s per rad per (Nm s): scaled by omega^2
+  double coulomb_lower = 0.4, coulomb_upper = 1.5;     // a1, 1 [ch6 27]
+  double viscous_lower = -0.05, viscous_upper = 0.05;  // a2, Nm s ("5 c N m s" is centi) [ch6 27]
+  double omega_min = 0.01;                             // rad/s [ch6 28]
+  double omega_time = 0.05;                            // s [ch6 28]
+  double max_dt = 0.05;                                // s: a longer step is a gap, not an integration
+  double snapshot_period = 0.25;                       // s between snapshots kept for restore()
 };
 
 inline void validate(const AdaptiveParameters& p) {
@@ -114,7 +114,7 @@ class AdaptiveFriction {
 
   bool update(int i, double dt, double y1, double y2, double f) noexcept {
     const double g1 = p_.gamma_coulomb[i], g2 = p_.gamma_viscous[i];
-    const double e = f - (y1 * a1_[i] + y2 * a2_[i]);                 // [ch6 25]
+    const double e = f - (y1 * a1_[i] + y2 * a2_[i]);                       // [ch6 25]
     const double gain = dt * e / (1 + dt * (g1 * y1 * y1 + g2 * y2 * y2));  // [ch6 26], implicit
     const double a1 = a1_[i] + g1 * y1 * gain, a2 = a2_[i] + g2 * y2 * gain;
     a1_[i] = std::clamp(a1, p_.coulomb_lower, p_.coulomb_upper);  // [ch6 27]

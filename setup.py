@@ -100,6 +100,8 @@ setup(
         share("launch", "*.launch.py"),
         share("config", "*.yaml", "*.rviz", "*.xml"),
         share("config/robots", "*.yaml"),
+        share("config/plants", "*.yaml"),
+        share("config/trajectories", "*.yaml"),
     ],
     install_requires=[
         "numpy>=1.24",

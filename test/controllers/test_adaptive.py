@@ -4,9 +4,8 @@ import math
 
 import numpy as np
 import pytest
-from scipy.signal import savgol_coeffs
-
 from robot_dynamics_ros._core import AdaptiveFriction, AdaptiveParameters, SavitzkyGolay, Status, savitzky_golay_weights
+from scipy.signal import savgol_coeffs
 
 DT = 1e-3
 

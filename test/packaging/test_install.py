@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+ROOT = Path(__file__).resolve().parents[2]
 CHECK = """
 import robot_dynamics_ros._core as core
 from robot_dynamics_ros.config import load_robot
@@ -53,8 +54,8 @@ def test_wheel_installs_and_finds_its_robot_files(wheel, tmp_path):
     run(sys.executable, "-m", "pip", "--python", python, "install", "-qq", "--no-deps", wheel, cwd=tmp_path)
     core, joints = run(python, "-c", CHECK, cwd=tmp_path, PYTHONPATH=str(packages)).split()
     assert core.startswith(str(site)) and joints == "6"
-    help_text = run(site / "bin" / "robot-dynamics", "--help", cwd=tmp_path, PYTHONPATH=str(packages))
-    assert "check" in help_text
+    version = run(site / "bin" / "robot-dynamics", "--version", cwd=tmp_path, PYTHONPATH=str(packages))
+    assert f"<version>{version.split()[-1]}</version>" in (ROOT / "package.xml").read_text()
 
 
 @pytest.mark.slow
@@ -70,6 +71,6 @@ def test_colcon_builds_it_as_an_ament_python_package(source, tmp_path):
     assert (install / "share/robot_dynamics_ros/package.xml").exists()
     assert (install / "share/robot_dynamics_ros/config/robots/ur5e.yaml").exists()
     assert (install / "lib/robot_dynamics_ros/robot-dynamics").exists()
-    packages = next(install.glob("lib/python*/site-packages"))
-    core, joints = run(sys.executable, "-c", CHECK, cwd=tmp_path, PYTHONPATH=str(packages)).split()
+    sourced = f'source install/setup.bash && exec "{sys.executable}" -c "$0"'
+    core, joints = run("bash", "-c", sourced, CHECK, cwd=workspace, PYTHONPATH="").split()
     assert core.startswith(str(install)) and joints == "6"

@@ -1,0 +1,180 @@
+"""Any bag with a JointState topic into a Log: topic, stamps and joint order chosen, bad rows dropped and counted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.bags.layout import Group, decode
+from robot_dynamics_ros.bags.report import BagReport
+from robot_dynamics_ros.bags.rows import order_rows, repair_rows
+from robot_dynamics_ros.bags.side import add_side_topics
+from robot_dynamics_ros.bags.storage import RawTopic, Wrap, read_topics
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.topics import JOINT_STATE, TEMPERATURE, TOPICS, TRAJECTORY, WRENCH
+from robot_dynamics_ros.types import Log, joint_columns
+
+TYPES = (JOINT_STATE, TEMPERATURE, TRAJECTORY, WRENCH)
+STAMPS = ("auto", "header", "receive")
+
+
+def load_bag(
+    paths: str | Path | Sequence[str | Path],
+    robot: Any = None,
+    *,
+    joint_names: Sequence[str] | None = None,
+    aliases: Mapping[str, str] | None = None,
+    topic: str = "auto",
+    stamps: str = "auto",
+    require: Iterable[str] = ("q", "effort"),
+    repair: bool = True,
+    progress: Wrap | None = None,
+) -> tuple[Log, BagReport]:
+    """Log of one recording (several paths = its parts) and the report of what was chosen, repaired and dropped.
+
+    paths: ROS 1 bags, rosbag2 directories with or without metadata.yaml, .db3 or .mcap files. robot: a RobotFile giving
+    joint names and aliases; without it (or joint_names) the joints are those of the data. topic: name or "auto".
+    stamps: "header", "receive" or "auto". require: signals that must be there. repair=False keeps every readable row.
+    Raises DataError naming the file and what to do.
+    """
+    if stamps not in STAMPS:
+        raise DataError(f"stamps = {stamps!r} is none of {', '.join(STAMPS)}")
+    if robot is not None:
+        joint_names, aliases = robot.joint_names, robot.joint_aliases
+    files = [Path(p) for p in ([paths] if isinstance(paths, (str, Path)) else paths)]
+    if not files:
+        raise DataError("no bag given")
+    report = BagReport([str(p) for p in files])
+    logs = [_load_one(p, joint_names, aliases, topic, stamps, report, progress) for p in files]
+    log = concatenate(logs)
+    log = order_rows(log, report)
+    if repair:
+        log = repair_rows(log, report)
+    _require(log, require, report)
+    _describe(log, report)
+    return log, report
+
+
+def concatenate(logs: Sequence[Log]) -> Log:
+    """Parts of one recording as one log, in order of time; signals that a part lacks are NaN there."""
+    if len(logs) == 1:
+        return logs[0]
+    parts = sorted(logs, key=lambda part: int(part.stamp_ns[0]))
+    names = parts[0].joint_names
+    parts = [part.reordered(names) for part in parts]
+    signals = {s: np.concatenate([getattr(p, s) for p in parts]) for s in {k for p in parts for k in p.signals}}
+    receive = None
+    if all(p.receive_ns is not None for p in parts):
+        receive = np.concatenate([p.receive_ns for p in parts])
+    return Log(names, np.concatenate([p.stamp_ns for p in parts]), signals, receive)
+
+
+def choose_topic(topics: Mapping[str, RawTopic], wanted: str, path: Path) -> str:
+    """The JointState topic to read. Raises DataError listing the topics of the bag."""
+    listing = ", ".join(f"{name} [{t.type}]" for name, t in sorted(topics.items())) or "none"
+    if wanted != "auto":
+        for name in (wanted, "/" + wanted):
+            if name in topics and topics[name].type == JOINT_STATE:
+                return name
+        raise DataError(f"{path}: no JointState topic {wanted!r}; topics: {listing}")
+    derived = {t.name for t in TOPICS.values() if t.type == JOINT_STATE} - {"joint_states"}
+    names = [n for n, t in topics.items() if t.type == JOINT_STATE and t.raws and n.rsplit("/", 1)[-1] not in derived]
+    if len(names) == 1:
+        return names[0]
+    what = "several JointState topics, choose one" if names else "no JointState messages"
+    raise DataError(f"{path}: {what}; topics: {listing}")
+
+
+def choose_stamps(header: np.ndarray, receive: np.ndarray, wanted: str) -> tuple[np.ndarray, str, str]:
+    """Stamps to use, which they are and why: header stamps unless they are constant, zero or on no plausible clock."""
+    if wanted != "auto":
+        return (header, "header", "") if wanted == "header" else (receive, "receive", "")
+    if len(header) < 2 or len(np.unique(receive)) < len(receive) // 2:
+        return header, "header", ""
+    distinct = len(np.unique(header))
+    if 2 * distinct < len(header):
+        said = f"constant ({header[0]} ns)" if distinct == 1 else f"repeated ({distinct} values)"
+        return receive, "receive", f"header stamps are {said} over {len(header)} messages: receive stamps are used"
+    ratio = np.median(np.diff(header)) / max(np.median(np.diff(receive)), 1)
+    if not 0.2 <= ratio <= 5.0:
+        return receive, "receive", f"header stamps run {ratio:.3g} times the receive clock: receive stamps are used"
+    return header, "header", ""
+
+
+def _load_one(path, joint_names, aliases, topic, stamps, report: BagReport, progress) -> Log:
+    topics = read_topics(path, TYPES, progress)
+    name = choose_topic(topics, topic, path)
+    raw = topics[name]
+    report.topic = name
+    report.messages += len(raw.raws) + raw.too_long
+    report.drop("message longer than 1 MiB", raw.too_long)
+    groups, unreadable = decode(raw.raws, JOINT_STATE, raw.ros2)
+    report.drop("message cannot be decoded", unreadable)
+    names, groups = _select(groups, joint_names, aliases, path, report)
+    log = _assemble(groups, names, aliases, raw)
+    log.stamp_ns, report.stamps, why = choose_stamps(log.stamp_ns, log.receive_ns, stamps)
+    if why:
+        report.notes.append(f"{path}: {why}")
+    add_side_topics(log, topics, name, aliases, use_header=report.stamps == "header")
+    return log
+
+
+def _select(groups: list[Group], joint_names, aliases, path, report) -> tuple[tuple[str, ...], list[Group]]:
+    """The joints to read and the messages that hold them; messages of other joints alone (a gripper) are ignored."""
+    groups = [g for g in groups if g.fields["position"].shape[1] == len(g.names)]
+    if not groups:
+        raise DataError(f"{path}: no JointState message with positions and joint names")
+    if joint_names is None:
+        rows: dict[tuple[str, ...], int] = {}
+        for g in groups:
+            rows[g.names] = rows.get(g.names, 0) + len(g.rows)
+        first = max(rows, key=lambda names: rows[names])
+        joint_names = [(aliases or {}).get(name, name) for name in first]
+    wanted, alias = set(joint_names), aliases or {}
+    keep = [g for g in groups if wanted & {n if n in wanted else alias.get(n, n) for n in g.names}]
+    other = sum(len(g.rows) for g in groups) - sum(len(g.rows) for g in keep)
+    report.drop("message of other joints", other)
+    for g in keep or groups:
+        try:
+            joint_columns(g.names, joint_names, aliases)
+        except DataError as error:
+            raise DataError(f"{path}: {error}") from None
+    return tuple(joint_names), keep
+
+
+def _assemble(groups: list[Group], names: tuple[str, ...], aliases, raw: RawTopic) -> Log:
+    rows = np.sort(np.concatenate([g.rows for g in groups]))
+    place = {"position": "q", "velocity": "qd", "effort": "effort"}
+    stamp = np.empty(len(rows), dtype=np.int64)
+    arrays = {signal: np.full((len(rows), len(names)), np.nan) for signal in place.values()}
+    for g in groups:
+        at = np.searchsorted(rows, g.rows)
+        columns = joint_columns(g.names, names, aliases)
+        stamp[at] = g.stamp_ns
+        for field, signal in place.items():
+            if g.fields[field].shape[1] == len(g.names):
+                arrays[signal][at] = g.fields[field][:, columns]
+    signals = {k: v for k, v in arrays.items() if not np.isnan(v).all()}
+    return Log(names, stamp, signals, raw.stamps()[rows])
+
+
+def _require(log: Log, require: Iterable[str], report: BagReport) -> None:
+    for name in require:
+        if not log.has(name):
+            raise DataError(
+                f"{', '.join(report.files)}: {report.topic} has no {name}: record JointState messages whose "
+                f"{'effort' if name in ('effort', 'current') else name} field is filled for every joint"
+            )
+    if len(log) < 2:
+        raise DataError(f"{', '.join(report.files)}: {report.topic} has {len(log)} usable messages; needs 2")
+
+
+def _describe(log: Log, report: BagReport) -> None:
+    report.rows, report.joint_names = len(log), log.joint_names
+    report.signals = sorted(log.signals)
+    report.duration = float(log.time.max() - log.time.min())
+    step = np.diff(log.stamp_ns)
+    report.rate = float(1e9 / np.median(step[step > 0])) if (step > 0).any() else 0.0

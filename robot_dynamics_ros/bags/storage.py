@@ -1,0 +1,83 @@
+"""Raw messages out of any bag: ROS 1, rosbag2 directories, and single .db3 or .mcap files without metadata."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from robot_dynamics_ros.errors import DataError
+
+MAX_MESSAGE = 1 << 20  # bytes; a joint state has a few hundred
+Wrap = Callable[[Iterable, str, int], Iterable]  # a progress bar: items, text, total -> items
+
+
+@dataclass
+class RawTopic:
+    """One topic as stored: type, receive stamps [ns] and serialised messages."""
+
+    type: str
+    ros2: bool
+    receive_ns: list[int] = field(default_factory=list)
+    raws: list[bytes] = field(default_factory=list)
+    too_long: int = 0
+
+    def stamps(self) -> np.ndarray:
+        """Receive stamps (N,) int64 [ns]."""
+        return np.array(self.receive_ns, dtype=np.int64)
+
+
+def expand(path: Path) -> list[Path]:
+    """The files to open for a path: itself, or what a rosbag2 directory without metadata.yaml holds."""
+    if not path.exists():
+        raise DataError(f"{path}: no such file or directory")
+    if path.is_dir() and not (path / "metadata.yaml").exists():
+        inside = sorted(p for p in path.iterdir() if p.suffix in (".db3", ".mcap", ".bag"))
+        if not inside:
+            raise DataError(f"{path}: no bag in this directory (looked for metadata.yaml, *.db3, *.mcap, *.bag)")
+        return inside
+    return [path]
+
+
+def read_topics(path: Path, types: Iterable[str], progress: Wrap | None = None) -> dict[str, RawTopic]:
+    """All messages of the given types by topic. Raises DataError naming file and reason when it is no intact bag."""
+    topics: dict[str, RawTopic] = {}
+    wanted = set(types)
+    for part in expand(Path(path)):
+        try:
+            _read_file(part, wanted, topics, progress)
+        except Exception as error:  # storage back ends raise their own, sqlite's, struct's and zstd's errors
+            raise DataError(f"{part}: cannot be read as a bag, truncated or not a bag ({_line(error)})") from error
+    return topics
+
+
+def _line(error: Exception) -> str:
+    text = str(error).strip().splitlines()
+    return text[0] if text and text[0] else type(error).__name__
+
+
+def _reader(path: Path):
+    from rosbags import rosbag1, rosbag2
+
+    return rosbag1.Reader(path) if path.suffix == ".bag" else rosbag2.Reader(path)
+
+
+def _read_file(path: Path, wanted: set[str], topics: dict[str, RawTopic], progress: Wrap | None) -> None:
+    with _reader(path) as reader:
+        connections = [c for c in reader.connections if c.msgtype in wanted]
+        for c in reader.connections:
+            topics.setdefault(c.topic, RawTopic(c.msgtype, path.suffix != ".bag"))
+        if not connections:
+            return
+        messages = reader.messages(connections=connections)
+        if progress:
+            messages = progress(messages, f"reading {path.name}", sum(c.msgcount for c in connections))
+        for connection, stamp, raw in messages:
+            topic = topics[connection.topic]
+            if len(raw) > MAX_MESSAGE:
+                topic.too_long += 1
+                continue
+            topic.receive_ns.append(stamp)
+            topic.raws.append(bytes(raw))

@@ -1,0 +1,188 @@
+"""A Log as a rosbag2 bag (mcap, metadata version 9), written beside its place and renamed when complete."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable, Iterable, Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.bags.layout import parse
+from robot_dynamics_ros.bags.storage import Wrap
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.topics import JOINT_STATE, TCP, TEMPERATURE, TOPICS, TRAJECTORY, WRENCH, Topic
+from robot_dynamics_ros.types import Log
+
+TEMPERATURE_PERIOD = 0.1  # s; temperatures are published at about 10 Hz
+
+
+def write_bag(
+    log: Log,
+    path: str | Path,
+    *,
+    topics: Iterable[str] | None = None,
+    frame_id: str = "base",
+    namespace: str = "",
+    about: dict[str, str] | None = None,
+    progress: Wrap | None = None,
+) -> Path:
+    """Write the topics of `topics.TOPICS` (default: all whose signals the log holds) as one mcap bag directory.
+
+    Stamps are those of the log; rows where a signal is absent are not written; an existing bag is replaced only by a
+    complete one. Raises DataError naming the path, for example when the disk is full.
+    """
+    path = Path(path)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
+    shutil.rmtree(temporary, ignore_errors=True)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _write(log, temporary, list(_streams(log, topics, frame_id)), namespace, about or {}, progress)
+        _replace(temporary, path)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be written ({error})") from error
+    finally:
+        shutil.rmtree(temporary, ignore_errors=True)
+    return path
+
+
+def _replace(temporary: Path, path: Path) -> None:
+    for inside in temporary.glob(f"{temporary.name}*.mcap"):  # rosbags names the file after its directory
+        inside.rename(inside.with_name(path.name + ".mcap"))
+        meta = temporary / "metadata.yaml"
+        meta.write_text(meta.read_text().replace(inside.name, path.name + ".mcap"))
+    if not path.exists():
+        temporary.rename(path)
+        return
+    old = path.with_name(temporary.name + ".old")
+    path.rename(old)
+    temporary.rename(path)
+    shutil.rmtree(old) if old.is_dir() else old.unlink()
+
+
+class _Stream:
+    """One topic to write: the serialised rows as a byte matrix, and which rows exist."""
+
+    def __init__(self, name: str, type_name: str, rows: np.ndarray, block: np.ndarray) -> None:
+        self.name, self.type, self.rows, self.block = name, type_name, rows, block
+
+
+def _streams(log: Log, wanted: Iterable[str] | None, frame_id: str) -> Iterator[_Stream]:
+    names = TOPICS if wanted is None else list(wanted)
+    for name in names:
+        topic = TOPICS[name]
+        signals = [s for s in topic.fields.values() if log.has(s)]
+        if not signals:
+            continue
+        present = ~np.isnan(getattr(log, signals[0])).all(axis=1)
+        if topic.per_joint:
+            yield from _per_joint(log, topic, _thinned(log, present), frame_id)
+        else:
+            yield _stream(log, topic, np.flatnonzero(present), frame_id)
+
+
+def _thinned(log: Log, present: np.ndarray) -> np.ndarray:
+    tick = np.floor(log.stamp_ns / (TEMPERATURE_PERIOD * 1e9))
+    return np.flatnonzero(present & np.concatenate([[True], np.diff(tick) != 0]))
+
+
+def _stream(log: Log, topic: Topic, rows: np.ndarray, frame_id: str) -> _Stream:
+    joints = list(log.joint_names)
+    if topic.fields.get("effort") == "contact":
+        joints.append(TCP)
+    values = {field: log.get(signal) for field, signal in topic.fields.items()}
+    message = _TEMPLATES[topic.type](_store().types, frame_id, joints, {f for f, v in values.items() if v is not None})
+    block = _filled(topic.type, message, log.stamp_ns[rows], {f: v[rows] for f, v in values.items() if v is not None})
+    return _Stream(topic.name, topic.type, rows, block)
+
+
+def _per_joint(log: Log, topic: Topic, rows: np.ndarray, frame_id: str) -> Iterator[_Stream]:
+    for column, joint in enumerate(log.joint_names):
+        values = {f: log.get(s)[rows, column : column + 1] for f, s in topic.fields.items() if log.has(s)}
+        message = _temperature(_store().types, frame_id, [joint], set(values))
+        block = _filled(topic.type, message, log.stamp_ns[rows], values)
+        yield _Stream(f"{topic.name}/{joint.replace(' ', '_')}", topic.type, rows, block)
+
+
+def _filled(type_name: str, message: Any, stamp_ns: np.ndarray, values: dict[str, np.ndarray]) -> np.ndarray:
+    """The serialised message once per row, with the numbers of each row written over the template's."""
+    raw = bytes(_store().serialize_cdr(message, type_name))
+    layout = parse(raw, type_name, ros2=True)
+    block = np.tile(np.frombuffer(raw, dtype=np.uint8), (len(stamp_ns), 1))
+    stamps = {"sec": stamp_ns[:, None] // 10**9, "nanosec": stamp_ns[:, None] % 10**9}
+    for name, numbers in (stamps | values).items():
+        kind, start, count = layout.numbers[name]
+        cells = np.ascontiguousarray(numbers.astype(kind)).view(np.uint8).reshape(len(stamp_ns), -1)
+        block[:, start : start + int(kind[2]) * count] = cells
+    return block
+
+
+@cache
+def _store():
+    from rosbags.typesys import Stores, get_typestore
+
+    return get_typestore(Stores.ROS2_JAZZY)
+
+
+def _header(types, frame_id: str):
+    time = types["builtin_interfaces/msg/Time"](sec=0, nanosec=0)
+    return types["std_msgs/msg/Header"](stamp=time, frame_id=frame_id)
+
+
+def _joint_state(types, frame_id: str, joints: list[str], present: set[str]):
+    def array(field: str) -> np.ndarray:
+        return np.zeros(len(joints) if field in present else 0)
+
+    return types[JOINT_STATE](_header(types, frame_id), joints, *map(array, ("position", "velocity", "effort")))
+
+
+def _trajectory(types, frame_id: str, joints: list[str], present: set[str]):
+    def array(field: str) -> np.ndarray:
+        return np.zeros(len(joints) if field in present else 0)
+
+    duration = types["builtin_interfaces/msg/Duration"](sec=0, nanosec=0)
+    fields = map(array, ("positions", "velocities", "accelerations", "effort"))
+    point = types["trajectory_msgs/msg/JointTrajectoryPoint"](*fields, duration)
+    return types[TRAJECTORY](_header(types, frame_id), joints, [point])
+
+
+def _wrench(types, frame_id: str, joints: list[str], present: set[str]):
+    def zero():
+        return types["geometry_msgs/msg/Vector3"](0.0, 0.0, 0.0)
+
+    return types[WRENCH](_header(types, frame_id), types["geometry_msgs/msg/Wrench"](zero(), zero()))
+
+
+def _temperature(types, frame_id: str, joints: list[str], present: set[str]):
+    return types[TEMPERATURE](_header(types, frame_id), 0.0, 0.0)
+
+
+_TEMPLATES: dict[str, Callable] = {
+    JOINT_STATE: _joint_state,
+    TRAJECTORY: _trajectory,
+    WRENCH: _wrench,
+    TEMPERATURE: _temperature,
+}
+
+
+def _write(log: Log, path: Path, streams: list[_Stream], namespace: str, about: dict[str, str], progress) -> None:
+    from rosbags.rosbag2 import StoragePlugin, Writer
+
+    row = np.concatenate([s.rows for s in streams]) if streams else np.empty(0, dtype=np.int64)
+    which = np.concatenate([np.full(len(s.rows), k) for k, s in enumerate(streams)]) if streams else row
+    within = np.concatenate([np.arange(len(s.rows)) for s in streams]) if streams else row
+    order = np.lexsort((which, row))
+    items: Iterable = zip(row[order].tolist(), which[order].tolist(), within[order].tolist(), strict=True)
+    if progress:
+        items = progress(items, "writing bag", len(order))
+    stamp = log.stamp_ns.tolist()
+    with Writer(path, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
+        for key, value in about.items():
+            writer.set_custom_data(key, value)
+        prefix = "/" + namespace.strip("/") + "/" if namespace.strip("/") else "/"
+        connections = [writer.add_connection(prefix + s.name, s.type, typestore=_store()) for s in streams]
+        for i, k, j in items:
+            writer.write(connections[k], stamp[i], streams[k].block[j].tobytes())

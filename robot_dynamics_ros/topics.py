@@ -1,0 +1,56 @@
+"""Which topic carries which signals, in which field: nodes publish by this table, bags are read and written by it."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+JOINT_STATE = "sensor_msgs/msg/JointState"
+TRAJECTORY = "trajectory_msgs/msg/JointTrajectory"
+WRENCH = "geometry_msgs/msg/WrenchStamped"
+TEMPERATURE = "sensor_msgs/msg/Temperature"
+
+
+class Topic(NamedTuple):
+    """One topic (relative name), its type and the signal in each of its fields; `per_joint`: name/<joint>."""
+
+    name: str
+    type: str
+    fields: dict[str, str]
+    per_joint: bool = False
+
+
+def _effort_only(signal: str) -> Topic:
+    return Topic(signal, JOINT_STATE, {"effort": signal})
+
+
+TOPICS: dict[str, Topic] = {
+    t.name: t
+    for t in (
+        Topic("joint_states", JOINT_STATE, {"position": "q", "velocity": "qd", "effort": "effort"}),
+        Topic("motor_states", JOINT_STATE, {"position": "theta", "velocity": "omega", "effort": "motor_torque"}),
+        Topic("motor_currents", JOINT_STATE, {"effort": "current"}),
+        Topic("joint_temperatures", TEMPERATURE, {"temperature": "temperature"}, per_joint=True),
+        Topic(
+            "desired_state",
+            TRAJECTORY,
+            {"positions": "q_d", "velocities": "qd_d", "accelerations": "qdd_d", "effort": "tau_d"},
+        ),
+        Topic(
+            "estimated_temperatures",
+            TEMPERATURE,
+            {"temperature": "temperature_estimate", "variance": "temperature_variance"},
+            per_joint=True,
+        ),
+        _effort_only("friction_torque"),
+        _effort_only("friction_std"),
+        _effort_only("model_torque"),
+        _effort_only("external_joint_torque"),
+        _effort_only("external_joint_torque_std"),
+        _effort_only("feedforward_torque"),
+        Topic("external_wrench", WRENCH, {"wrench": "external_wrench"}),
+        Topic("external_wrench_std", WRENCH, {"wrench": "external_wrench_std"}),
+        _effort_only("contact"),
+    )
+}
+INPUT_TOPICS = ("joint_states", "motor_states", "motor_currents", "joint_temperatures", "desired_state")
+TCP = "tcp"  # name of the entry after the joints in `contact`

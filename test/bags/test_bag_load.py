@@ -1,0 +1,163 @@
+"""Any JointState bag becomes the same log; joints, stamps and faults of real recordings."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from bag_factory import JOINTS, rows, simple, write
+
+from robot_dynamics_ros.bags import load_bag, segments
+from robot_dynamics_ros.errors import DataError
+
+ROBOT = SimpleNamespace(joint_names=JOINTS, joint_aliases={"Wrist 1": "wrist"})
+
+
+def suffix(kind):
+    return "x.bag" if kind == "ros1" else "x"
+
+
+@pytest.mark.parametrize("kind", ["ros1", "sqlite3", "mcap"])
+def test_every_format_gives_the_same_numbers(tmp_path, kind):
+    path, (stamp, q, qd, effort) = simple(tmp_path / suffix(kind), kind)
+    log, report = load_bag(path, ROBOT)
+    np.testing.assert_array_equal(log.stamp_ns, stamp)
+    for name, values in (("q", q), ("qd", qd), ("effort", effort)):
+        np.testing.assert_array_equal(getattr(log, name), values)
+    assert report.rows == 50 and report.stamps == "header" and not report.dropped
+    assert report.rate == pytest.approx(500)
+
+
+@pytest.mark.parametrize("kind", ["sqlite3", "mcap"])
+def test_directory_without_metadata_and_single_file(tmp_path, kind):
+    path, (_, q, _, _) = simple(tmp_path / "x", kind)
+    (path / "metadata.yaml").unlink()
+    np.testing.assert_array_equal(load_bag(path, ROBOT)[0].q, q)
+    (inside,) = path.iterdir()
+    np.testing.assert_array_equal(load_bag(inside, ROBOT)[0].q, q)
+
+
+def test_parts_of_a_recording_are_joined_in_time(tmp_path):
+    stamp, q, qd, effort = rows()
+    items = [(s, JOINTS, a, b, c) for s, a, b, c in zip(stamp, q, qd, effort, strict=True)]
+    first = write(tmp_path / "1", "mcap", {"/js": items[:20]})
+    second = write(tmp_path / "2", "mcap", {"/js": items[20:]})
+    np.testing.assert_array_equal(load_bag([second, first], ROBOT)[0].q, q)
+
+
+def test_joints_reordered_aliased_and_extra_give_identical_columns(tmp_path):
+    stamp, q, qd, effort = rows(joints=4)
+    names = ("Wrist 1", "gripper", "shoulder", "elbow")
+    items = [(s, names, a, b, c) for s, a, b, c in zip(stamp, q, qd, effort, strict=True)]
+    log, _ = load_bag(write(tmp_path / "x", "mcap", {"/js": items}), ROBOT)
+    np.testing.assert_array_equal(log.effort, effort[:, [2, 3, 0]])
+
+
+def test_order_may_change_from_message_to_message(tmp_path):
+    stamp, q, qd, effort = rows()
+    items = []
+    for k in range(len(stamp)):
+        order = [0, 1, 2] if k % 2 else [2, 0, 1]
+        names = [JOINTS[i] for i in order]
+        items.append((stamp[k], names, q[k][order], qd[k][order], effort[k][order]))
+    np.testing.assert_array_equal(load_bag(write(tmp_path / "x", "mcap", {"/js": items}), ROBOT)[0].q, q)
+
+
+def test_messages_of_a_gripper_alone_are_ignored_and_counted(tmp_path):
+    stamp, q, qd, effort = rows()
+    arm = [(s, JOINTS, a, b, c) for s, a, b, c in zip(stamp, q, qd, effort, strict=True)]
+    both = [item for k in range(50) for item in (arm[k], (stamp[k], ["finger"], [0.1], [0.0], []))]
+    log, report = load_bag(write(tmp_path / "x", "mcap", {"/js": both}), ROBOT)
+    np.testing.assert_array_equal(log.q, q)
+    assert report.dropped == {"message of other joints": 50}
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [(("shoulder", "elbow", "other"), "'wrist' is missing"), (("wrist", "elbow", "wrist"), "shoulder")],
+)
+def test_missing_joint_is_named(tmp_path, names, text):
+    path, _ = simple(tmp_path / "x", names=names)
+    with pytest.raises(DataError, match=text):
+        load_bag(path, ROBOT)
+
+
+def test_duplicate_joint_is_refused(tmp_path):
+    path, _ = simple(tmp_path / "x", names=(*JOINTS, "Wrist 1"), joints=4)
+    with pytest.raises(DataError, match="'wrist' is present 2 times"):
+        load_bag(path, ROBOT)
+
+
+def test_empty_effort_is_a_clear_error_and_can_be_allowed(tmp_path):
+    stamp, q, qd, _ = rows()
+    items = [(s, JOINTS, a, b, []) for s, a, b in zip(stamp, q, qd, strict=True)]
+    path = write(tmp_path / "x", "mcap", {"/js": items})
+    with pytest.raises(DataError, match="has no effort"):
+        load_bag(path, ROBOT)
+    assert not load_bag(path, ROBOT, require=("q",))[0].has("effort")
+
+
+def test_bad_rows_are_dropped_and_counted_by_reason(tmp_path):
+    stamp, q, qd, effort = rows()
+    q[3, 1], qd[5, 0], effort[7, 2], qd[9, 0] = np.nan, np.inf, np.nan, 1e300
+    stamp[20] = stamp[19]
+    items = [(s, JOINTS, a, b, c) for s, a, b, c in zip(stamp, q, qd, effort, strict=True)]
+    items[11] = (*items[11][:4], [])
+    path = write(tmp_path / "x", "mcap", {"/js": items})
+    log, report = load_bag(path, ROBOT)
+    assert len(log) == 44 and sum(report.dropped.values()) == 6
+    assert np.isfinite(log.effort).all() and (np.diff(log.stamp_ns) > 0).all()
+    assert len(load_bag(path, ROBOT, repair=False)[0]) == 50
+
+
+@pytest.mark.parametrize("constant", [0, 1])
+def test_constant_header_stamps_are_recognised_and_said(tmp_path, constant):
+    stamp, q, qd, effort = rows()
+    items = [(constant, JOINTS, a, b, c) for a, b, c in zip(q, qd, effort, strict=True)]
+    path = write(tmp_path / "x", "mcap", {"/js": items}, receive=stamp)
+    log, report = load_bag(path, ROBOT)
+    np.testing.assert_array_equal(log.stamp_ns, stamp)
+    assert report.stamps == "receive" and "constant" in report.notes[0]
+    with pytest.raises(DataError, match="needs 2"):
+        load_bag(path, ROBOT, stamps="header")
+
+
+def test_slightly_swapped_messages_are_sorted_and_a_restarted_clock_is_kept(tmp_path):
+    stamp, q, qd, effort = rows()
+    stamp[[10, 11]] = stamp[[11, 10]]
+    items = [(s, JOINTS, a, b, c) for s, a, b, c in zip(stamp, q, qd, effort, strict=True)]
+    path = write(tmp_path / "x", "mcap", {"/js": items}, receive=np.sort(stamp))
+    log, report = load_bag(path, ROBOT)
+    assert (np.diff(log.stamp_ns) > 0).all() and "sorted" in report.notes[0]
+    twice = items[:10] + [(s - 10**9, *rest) for s, *rest in items[12:]]
+    path = write(tmp_path / "y", "mcap", {"/js": twice}, receive=np.sort(stamp))
+    log, report = load_bag(path, ROBOT)
+    assert "backwards" in report.notes[0] and [len(s) for s in segments(log)] == [10, 38]
+
+
+def test_several_topics_must_be_chosen_and_are_listed(tmp_path):
+    stamp, q, qd, effort = rows()
+    items = [(s, JOINTS, a, b, c) for s, a, b, c in zip(stamp, q, qd, effort, strict=True)]
+    path = write(tmp_path / "x", "mcap", {"/left": items, "/right": items[:40]})
+    with pytest.raises(DataError, match=r"/left \[sensor_msgs/msg/JointState\], /right"):
+        load_bag(path, ROBOT)
+    assert len(load_bag(path, ROBOT, topic="right")[0]) == 40
+    with pytest.raises(DataError, match="'middle'"):
+        load_bag(path, ROBOT, topic="middle")
+
+
+@pytest.mark.parametrize("kind", ["ros1", "sqlite3", "mcap"])
+def test_truncated_bag_is_one_clear_error(tmp_path, kind):
+    path, _ = simple(tmp_path / suffix(kind), kind, n=2000)
+    files = [path] if path.is_file() else [p for p in path.iterdir() if p.suffix != ".yaml"]
+    files[0].write_bytes(files[0].read_bytes()[: files[0].stat().st_size * 2 // 3])
+    with pytest.raises(DataError, match="truncated") as caught:
+        load_bag(path, ROBOT)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["nothing.bag", "text.mcap", "empty"])
+def test_what_is_no_bag_is_one_clear_error(tmp_path, name):
+    (tmp_path / "text.mcap").write_text("hello")
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(DataError, match=name.split(".")[0]):
+        load_bag(tmp_path / name, ROBOT)

@@ -104,8 +104,9 @@ class Drives(SourcedBlock):
     rotor_inertia: n.RotorInertias = Field(None, description="rotor and gear inertia, reflected: r^2 J")
     motor_constant: n.MotorConstants = Field(None, description="k_m, motor side")
     back_emf_ratio: n.Ratios = Field(None, description="k_t / k_b")
+    coupled_motors: bool = Field(False, description="a motor moves more than one joint (Comau wrists)")
     coupling: tuple[tuple[n.Coupling, ...], ...] | None = Field(
-        None, description="n x n: joint angle = coupling * motor angle / gear_ratio; null: identity"
+        None, description="n x n where motors are coupled: q = coupling * (motor angle / gear_ratio)"
     )
     torque_command: TorqueCommand = Field(TorqueCommand(available=False), description="torque interface")
 

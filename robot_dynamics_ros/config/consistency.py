@@ -98,15 +98,20 @@ def _payload(robot: RobotFile) -> Iterator[Problem]:
 def _sources(robot: RobotFile) -> Iterator[Problem]:
     known = list(robot.sources)
     for name, block in _blocks(robot):
-        fields = {f for f in type(block).model_fields if f not in _NO_NUMBERS and getattr(block, f) is not None}
+        fields = {f for f, i in type(block).model_fields.items() if f not in _NO_NUMBERS and _given(block, f, i)}
         for field, key in block.source.items():
             if key not in robot.sources:
                 yield (name, "source"), f"'{key}' is not a key of sources{nearest(key, known)}"
             if field != "*" and field not in type(block).model_fields:
                 yield (name, "source"), f"'{field}' is not a field of this block"
-        missing = {f for f in fields & block.model_fields_set if f not in block.source and "*" not in block.source}
+        missing = {f for f in fields if f not in block.source and "*" not in block.source}
         for field in sorted(missing):
             yield (name, "source"), f"has no entry for '{field}' (nor '*')"
+
+
+def _given(block: b.SourcedBlock, field: str, info: Any) -> bool:
+    value = getattr(block, field)
+    return value is not None and (info.is_required() or value != info.default)
 
 
 def _models(robot: RobotFile) -> Iterator[Problem]:

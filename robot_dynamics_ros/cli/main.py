@@ -11,7 +11,9 @@ from robot_dynamics_ros import __version__
 from robot_dynamics_ros.errors import RobotDynamicsError
 
 # name -> module under robot_dynamics_ros.cli holding `command`, in the order a newcomer meets them
-COMMANDS: dict[str, str] = {}
+COMMANDS: dict[str, str] = {
+    "simulate": "simulate",
+}
 
 
 class LazyGroup(click.Group):

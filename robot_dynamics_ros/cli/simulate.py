@@ -1,0 +1,26 @@
+"""`robot-dynamics simulate`: a simulated robot controller that real clients can connect to."""
+
+from __future__ import annotations
+
+import click
+
+from robot_dynamics_ros.simulation.ur_controller.process import Settings, serve
+
+
+@click.command()
+@click.argument("robot", default="ur5e")
+@click.option("--scenario", default="idle", show_default=True, help="What the environment does to the robot.")
+@click.option("--speed", default=1.0, show_default=True, help="Controller time per wall time.")
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on, e.g. 127.0.0.2.")
+@click.option("--rtde-port", default=30004, show_default=True, help="0 takes a free port, as for the others.")
+@click.option("--dashboard-port", default=29999, show_default=True)
+@click.option("--script-port", default=30003, show_default=True)
+@click.option("--truth-port", default=0, help="Ground truth, JSON lines.")
+@click.option("--control-port", default=0, help="Faults and environment, JSON lines.")
+@click.option("--seed", default=0, show_default=True, help="Seed of all noise.")
+@click.option("--duration", type=float, help="End after so many seconds of controller time.")
+@click.option("--polyscope", "version", default="5.26.0.0", show_default=True, help="Version to announce.")
+@click.option("--gravity-in-current-torque/--no-gravity-in-current-torque", default=True, show_default=True)
+def command(**options: object) -> None:
+    """Run a simulated controller of ROBOT until interrupted."""
+    serve(Settings(**options), click.echo)  # type: ignore[arg-type]

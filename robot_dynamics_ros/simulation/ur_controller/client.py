@@ -1,0 +1,84 @@
+"""Client of the control and ground truth channels of a simulated controller, for tests and the demo."""
+
+from __future__ import annotations
+
+import json
+import socket
+from collections.abc import Iterator
+from typing import Any
+
+from robot_dynamics_ros.errors import ConnectionFailed, RobotDynamicsError
+
+
+class _Lines:
+    """A blocking connection that sends and receives JSON lines."""
+
+    def __init__(self, host: str, port: int, timeout: float) -> None:
+        try:
+            self._socket = socket.create_connection((host, port), timeout)
+        except OSError as error:
+            raise ConnectionFailed(f"no simulated controller at {host}:{port}: {error}") from error
+        self._stream = self._socket.makefile("rwb")
+
+    def send(self, message: dict[str, Any]) -> None:
+        self._stream.write(json.dumps(message).encode() + b"\n")
+        self._stream.flush()
+
+    def receive(self) -> dict[str, Any] | None:
+        line = self._stream.readline()
+        return json.loads(line) if line else None
+
+    def close(self) -> None:
+        self._stream.close()
+        self._socket.close()
+
+
+class SimulationClient:
+    """Injects faults and wrenches, asks for state, and reads ground truth."""
+
+    def __init__(self, host: str, control_port: int, truth_port: int | None = None, timeout: float = 10.0) -> None:
+        self._control = _Lines(host, control_port, timeout)
+        self._truth = _Lines(host, truth_port, timeout) if truth_port is not None else None
+
+    def command(self, name: str, **fields: Any) -> dict[str, Any]:
+        """Send a command of the control channel and return its reply; what it refuses is an error."""
+        self._control.send({"command": name, **fields})
+        reply = self._control.receive()
+        if reply is None:
+            raise ConnectionFailed("the simulated controller has closed the control channel")
+        if not reply.pop("ok"):
+            raise RobotDynamicsError(f"simulated controller: {name}: {reply['error']}")
+        return reply
+
+    def kill(self) -> None:
+        """Make the process exit at once; there is no reply."""
+        self._control.send({"command": "kill"})
+        self._control.receive()
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """Controller time, modes, program, positions, messages."""
+        return self.command("state")
+
+    def wait(self, seconds: float) -> float:
+        """Block until so much controller time has passed; returns the controller time."""
+        return float(self.command("wait", seconds=seconds)["timestamp"])
+
+    def truth(self) -> Iterator[dict[str, Any]]:
+        """Ground truth records as they come, until the controller closes."""
+        if self._truth is None:
+            raise ConnectionFailed("this client was opened without a ground truth port")
+        while (record := self._truth.receive()) is not None:
+            yield record
+
+    def close(self) -> None:
+        """Close both channels."""
+        for channel in (self._control, self._truth):
+            if channel is not None:
+                channel.close()
+
+    def __enter__(self) -> SimulationClient:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()

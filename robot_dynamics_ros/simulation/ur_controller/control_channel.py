@@ -1,0 +1,167 @@
+"""The control channel: JSON lines {"command": name, ...} in, {"ok": ...} out; faults, environment, questions."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from robot_dynamics_ros.simulation.ur_controller.arm import DT
+from robot_dynamics_ros.simulation.ur_controller.rtde_wire import FIELD_TYPES, OUTPUTS
+from robot_dynamics_ros.simulation.ur_controller.sockets import Connection, LineServer
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.simulation.ur_controller.process import SimulatedController
+
+Handler = Callable[..., "dict[str, Any] | None"]
+COMMANDS: dict[str, Handler] = {}
+
+
+def command(handler: Handler) -> Handler:
+    """Enter a function into the table under its name; its docstring is the documentation."""
+    COMMANDS[handler.__name__] = handler
+    return handler
+
+
+class ControlChannel:
+    """Executes control lines for one process."""
+
+    def __init__(self, process: SimulatedController) -> None:
+        self._process = process
+        self.server = LineServer(self._line)
+        self._waiting: list[tuple[float, Connection]] = []
+
+    def execute(self, line: str) -> dict[str, Any]:
+        """Carry out one line; whatever is wrong with it comes back as {"ok": false, "error": text}."""
+        try:
+            request = json.loads(line)
+            handler = COMMANDS[request.pop("command")]
+            return {"ok": True} | (handler(self._process, **request) or {})
+        except KeyError as error:
+            return {"ok": False, "error": f"unknown command or field {error}; commands: {', '.join(COMMANDS)}"}
+        except (ValueError, TypeError, AttributeError) as error:
+            return {"ok": False, "error": str(error)}
+
+    def _line(self, connection: Connection, line: str) -> None:
+        reply = self.execute(line)
+        until = reply.pop("until", None)
+        if until is None:
+            connection.send(json.dumps(reply).encode() + b"\n")
+        else:
+            self._waiting.append((until, connection))
+
+    def release(self, time: float) -> None:
+        """Answer the wait commands whose controller time has come."""
+        for entry in [entry for entry in self._waiting if entry[0] <= time]:
+            self._waiting.remove(entry)
+            entry[1].send(json.dumps({"ok": True, "timestamp": time}).encode() + b"\n")
+
+
+def _vector(values: Any, length: int, name: str) -> np.ndarray:
+    vector = np.asarray(values, dtype=float)
+    if vector.shape != (length,) or not np.all(np.isfinite(vector)):
+        raise ValueError(f"{name} must be {length} finite numbers")
+    return vector
+
+
+# -- faults -----------------------------------------------------------------------------------------------------------
+@command
+def stall(process: SimulatedController, seconds: float) -> None:
+    """The server neither reads nor writes for so long; controller time goes on."""
+    process.faults.stall(float(seconds))
+
+
+@command
+def kill(process: SimulatedController) -> None:
+    """The process exits at once, without closing anything."""
+    os._exit(137)
+
+
+@command
+def protective_stop(process: SimulatedController) -> None:
+    """Stop as after a collision."""
+    process.controller.protective_stop("control channel")
+
+
+@command
+def emergency_stop(process: SimulatedController, pressed: bool = True) -> None:
+    """Press (or with pressed false release) the emergency stop button."""
+    process.controller.emergency_stop(bool(pressed))
+
+
+@command
+def freeze(process: SimulatedController, on: bool = True) -> None:
+    """Repeat the present measurements under fresh timestamps."""
+    process.faults.freeze(bool(on), process.signals.values)
+
+
+@command
+def drop(process: SimulatedController, next: int = 0, probability: float = 0.0) -> None:
+    """Drop the next n packages, and each one after with a probability."""
+    if not 0 <= probability <= 1:
+        raise ValueError(f"probability {probability} is outside 0..1")
+    process.faults.drop_next, process.faults.drop_probability = int(next), float(probability)
+
+
+@command
+def duplicate(process: SimulatedController, next: int = 1) -> None:
+    """Send each of the next n packages twice."""
+    process.faults.duplicate_next = int(next)
+
+
+@command
+def nan(process: SimulatedController, field: str = "", element: int | None = None) -> None:
+    """Put NaN into a floating point output (one element or all of it); without a field, none any more."""
+    if not field:
+        process.faults.nan_fields.clear()
+        return
+    if OUTPUTS[field] not in ("DOUBLE", "VECTOR3D", "VECTOR6D"):
+        raise ValueError(f"{field} is {OUTPUTS[field]} and cannot hold NaN")
+    if element is not None and not 0 <= element < FIELD_TYPES[OUTPUTS[field]][1]:
+        raise ValueError(f"{field} has no element {element}")
+    process.faults.nan_fields[field] = element
+
+
+@command
+def clock_step(process: SimulatedController, seconds: float) -> None:
+    """Set the controller clock forwards or backwards."""
+    process.controller.clock_offset += float(seconds)
+
+
+# -- environment ------------------------------------------------------------------------------------------------------
+@command
+def set_wrench(process: SimulatedController, wrench: list[float]) -> None:
+    """External wrench on the tool at the TCP, base frame orientation: fx fy fz mx my mz [N, Nm]."""
+    process.controller.arm.plant.wrench = _vector(wrench, 6, "wrench")
+
+
+# -- questions --------------------------------------------------------------------------------------------------------
+@command
+def wait(process: SimulatedController, seconds: float) -> dict[str, Any]:
+    """Reply when so much controller time has passed."""
+    return {"until": process.controller.tick * DT + float(seconds)}
+
+
+@command
+def state(process: SimulatedController) -> dict[str, Any]:
+    """Controller time, modes, program, target and measured position, messages, clients."""
+    controller = process.controller
+    return {
+        "timestamp": controller.time,
+        "tick": controller.tick,
+        "robot_mode": int(controller.safety.robot_mode),
+        "safety_mode": int(controller.safety.mode),
+        "runtime_state": controller.runtime_state,
+        "program": controller.program.script.name if controller.program else None,
+        "torque_mode": controller.torque_mode,
+        "force_mode": controller.force_mode,
+        "q": controller.arm.q.tolist(),
+        "target_q": controller.target[0].tolist(),
+        "messages": list(controller.messages),
+        "clients": len(process.rtde.clients),
+        "skipped": sum(client.skipped for client in process.rtde.clients.values()),
+        "late": process.late,
+    }

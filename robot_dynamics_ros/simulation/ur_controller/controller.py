@@ -1,0 +1,290 @@
+"""The controller: one object whose step() is one 2 ms cycle of safety, program, motion and arm."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.simulation.ur_controller import motion
+from robot_dynamics_ros.simulation.ur_controller.arm import DT, Arm
+from robot_dynamics_ros.simulation.ur_controller.kinematics import Kinematics, matrix_to_pose, pose_to_matrix
+from robot_dynamics_ros.simulation.ur_controller.program import CommandLoop, Program, ProgramError, Statements
+from robot_dynamics_ros.simulation.ur_controller.registers import Registers
+from robot_dynamics_ros.simulation.ur_controller.safety import Safety
+from robot_dynamics_ros.simulation.ur_controller.script import Script, parse_script
+
+ACCELERATION_LIMIT = 40.0  # rad/s2, joint acceleration limit [ur_rtde 1.6.5, UR_JOINT_ACCELERATION_MAX]
+STOP_DECELERATION = 8.0  # rad/s2, of a program stop or protective stop
+START_DELAY = 0.02  # s between the end of an upload and the first cycle of the program
+HISTORY = 500  # cycles
+
+
+class RuntimeState:
+    """runtime_state."""
+
+    STOPPING, STOPPED, PLAYING, PAUSING, PAUSED, RESUMING = range(6)
+
+
+class Controller:
+    """Everything of the controller but its sockets."""
+
+    def __init__(self, arm: Arm) -> None:
+        self.arm = arm
+        self.kinematics = Kinematics(arm.model)
+        self.registers = Registers()
+        self.safety = Safety()
+        self.tick = 0
+        self.clock_offset = 0.0  # s, added by an injected clock step
+        self.program: Program | None = None
+        self.runtime_state = RuntimeState.STOPPED
+        self.motion: motion.Motion = motion.Hold(arm.q)
+        self.target: motion.Target = self.motion.step(DT)
+        self.force_mode: dict[str, Any] | None = None
+        self.speed_fraction = 1.0
+        self.messages: deque[str] = deque(maxlen=100)
+        self._next_program: tuple[float, Script] | None = None
+        self._torque: np.ndarray | None = None
+        self._torque_mode = self._free_drive = False
+        self._watchdogs: dict[str, tuple[float, float]] = {}  # register -> period, armed at
+        self._history: deque[np.ndarray] = deque([arm.q.copy()], maxlen=HISTORY)
+
+    @property
+    def time(self) -> float:
+        """Controller time [s]."""
+        return self.tick * DT + self.clock_offset
+
+    @property
+    def torque_mode(self) -> bool:
+        """True while a program or hand guiding commands torque."""
+        return self._torque_mode
+
+    @property
+    def teaching(self) -> bool:
+        """True in teach or freedrive mode."""
+        return self._free_drive
+
+    # -- one cycle ------------------------------------------------------------------------------------------------
+    def step(self) -> None:
+        """Advance by one cycle."""
+        self.tick += 1
+        self._check_watchdogs()
+        self._step_program()
+        try:
+            self._step_arm()
+        except motion.MotionError as error:
+            self.protective_stop(str(error))
+            self._step_arm()
+        self._check_arm()
+        self._history.append(self.arm.q.copy())
+
+    def _step_program(self) -> None:
+        if self.runtime_state == RuntimeState.STOPPING:
+            self.runtime_state = RuntimeState.STOPPED
+        if self._next_program is not None and self.time >= self._next_program[0]:
+            script, self._next_program = self._next_program[1], None
+            self._start_program(script)
+        if self.program is None or self.runtime_state != RuntimeState.PLAYING:
+            return
+        try:
+            running = self.program.step()
+        except (ProgramError, motion.MotionError) as error:
+            self.say(f"program stopped: {error}")
+            running = False
+        if not running:
+            self.stop_program()
+
+    def _step_arm(self) -> None:
+        torque, self._torque = self._torque, None
+        if self._free_drive:
+            torque = self.arm.model.gravity(self.arm.q) - 4.0 * self.arm.qd
+        if torque is not None and self.safety.may_move:
+            self._torque_mode = True
+            self.target = (self.arm.q, self.arm.qd, np.zeros(self.arm.n))
+            self.motion = motion.Hold(self.arm.q)
+            self.arm.step_torque(torque)
+            return
+        if self._torque_mode:  # a cycle without direct_torque reverts to position control [UR direct_torque]
+            self._torque_mode = False
+            self.motion = motion.Stop(self.arm.q, self.arm.qd, STOP_DECELERATION)
+        self.target = self.motion.step(DT)
+        self.arm.step_position(*self.target)
+
+    def _check_arm(self) -> None:
+        if not self.safety.may_move:
+            return
+        if not np.all(np.abs(self.arm.qd) <= 1.05 * self.arm.velocity_limit + 0.05):
+            self.protective_stop("a joint exceeds its speed limit")
+        elif not self.arm.within_limits(self.arm.q):
+            self.protective_stop("a joint is outside its position limits")
+
+    def _check_watchdogs(self) -> None:
+        for name, (period, armed) in self._watchdogs.items():
+            if self.time - max(armed, self.registers.written.get(name, armed)) > period:
+                self.say(f"watchdog: {name} was not written for {period:.3f} s, program stopped")
+                self.stop_program()
+                return
+
+    # -- programs -------------------------------------------------------------------------------------------------
+    def write_inputs(self, values: dict[str, tuple[Any, ...]]) -> None:
+        """Inputs of an RTDE package; they take effect in the next cycle."""
+        self.registers.write_inputs(values, self.time)
+
+    def upload(self, text: str) -> None:
+        """A script has arrived: it replaces the running program, unless the robot may not move."""
+        script = parse_script(text)
+        if not self.safety.may_move:
+            self.say(f"script {script.name!r} refused: the robot is not running")
+            return
+        self.stop_program()
+        self._next_program = (self.time + START_DELAY, script)
+
+    def play(self) -> bool:
+        """Dashboard 'play': start the last program again, or resume a paused one."""
+        if not self.safety.may_move:
+            return False
+        if self.runtime_state == RuntimeState.PAUSED:
+            self.runtime_state = RuntimeState.PLAYING
+        elif self.program is None and self._last_script is not None:
+            self._next_program = (self.time + START_DELAY, self._last_script)
+        return self.program is not None or self._next_program is not None
+
+    def pause(self) -> bool:
+        """Dashboard 'pause': the program keeps its state, the robot decelerates."""
+        if self.program is None:
+            return False
+        self.runtime_state = RuntimeState.PAUSED
+        self.stop_joints(STOP_DECELERATION)
+        return True
+
+    def stop_program(self) -> None:
+        """End the program: the robot decelerates and holds, watchdogs are removed."""
+        self._watchdogs.clear()
+        self._next_program = None
+        self._free_drive = False
+        self.force_mode = None
+        if self.program is not None:
+            self.program = None
+            self.runtime_state = RuntimeState.STOPPING
+            if not self._torque_mode:
+                self.stop_joints(STOP_DECELERATION)
+
+    _last_script: Script | None = None
+
+    def _start_program(self, script: Script) -> None:
+        self._last_script = script
+        self.program = (CommandLoop if script.is_command_loop else Statements)(self, script)
+        self.runtime_state = RuntimeState.PLAYING
+
+    # -- motion ---------------------------------------------------------------------------------------------------
+    def start(self, build: Callable[[np.ndarray], motion.Motion]) -> motion.Motion:
+        """Begin a motion from the present target; a moving robot is brought to rest first."""
+        q, qd = self.target[0], self.target[1]
+        if float(np.max(np.abs(qd))) > motion.STILL:
+            self.motion = motion.Chained(q, [lambda _: motion.Stop(q, qd, STOP_DECELERATION), build])
+        else:
+            self.motion = build(q)
+        return self.motion
+
+    def wait_for(self, running: motion.Motion) -> Iterator[None]:
+        """Cycles until a motion has finished or been replaced."""
+        while self.motion is running and not running.finished:
+            yield
+
+    def stop_joints(self, deceleration: float) -> motion.Motion:
+        """stopj: decelerate the fastest joint with the given rate [rad/s2]."""
+        self._free_drive = False
+        q, qd = (self.arm.q, self.arm.qd) if self._torque_mode else self.target[:2]
+        self.motion = motion.Stop(q, qd, deceleration)
+        return self.motion
+
+    def stop_tool(self, deceleration: float) -> motion.Motion:
+        """stopl: decelerate so that the tool slows with the given rate [m/s2]."""
+        q, qd = self.target[:2]
+        speed = float(np.linalg.norm((self.kinematics.jacobian(q) @ qd)[:3]))
+        fastest = float(np.max(np.abs(qd)))
+        per_joint = deceleration * fastest / speed if speed > 1e-6 else ACCELERATION_LIMIT
+        return self.stop_joints(min(per_joint, ACCELERATION_LIMIT) if per_joint > 0 else STOP_DECELERATION)
+
+    def speed(self, target: np.ndarray, acceleration: float, tool: bool) -> None:
+        """speedj or speedl: set the velocity of the running speed motion, or start one."""
+        kinematics = self.kinematics if tool else None
+        current = self.motion if isinstance(self.motion, motion.Speed) and self.motion.tool is tool else None
+        running = current or motion.Speed(self.target[0], self.target[1], kinematics)
+        running.target, running.acceleration = target, acceleration
+        self.motion = running
+
+    def servo(self, target: np.ndarray, lookahead: float, gain: float) -> None:
+        """servoj: set the target of the running servo motion, or start one."""
+        running = self.motion
+        if not isinstance(running, motion.Servo):
+            running = motion.Servo(self.target[0], self.target[1], self.arm.velocity_limit, ACCELERATION_LIMIT)
+        running.target, running.lookahead, running.gain = target, lookahead, gain
+        self.motion = running
+
+    def command_torque(self, torque: np.ndarray, viscous_scale: np.ndarray, coulomb_scale: np.ndarray) -> None:
+        """direct_torque for this cycle: gravity and scaled friction are added, joint torque limits hold."""
+        total = torque + self.arm.friction(self.arm.qd, viscous_scale, coulomb_scale)
+        total = total + self.arm.model.gravity(self.arm.q)
+        self._torque = np.clip(total, -self.arm.torque_limit, self.arm.torque_limit)
+
+    def free_drive(self, on: bool) -> None:
+        """Teach mode on or off."""
+        self._free_drive = on
+
+    # -- settings and questions -----------------------------------------------------------------------------------
+    def set_payload(self, mass: float, center: np.ndarray | None, inertia: np.ndarray | None = None) -> None:
+        """Payload the controller assumes; None keeps the present value (centre) or means a point mass (inertia)."""
+        if not 0 <= mass <= 100:
+            raise ProgramError(f"payload mass {mass} kg is outside 0..100")
+        self.arm.set_payload(
+            mass, self.arm.payload[1] if center is None else center, np.zeros(6) if inertia is None else inertia
+        )
+
+    def set_watchdog(self, register: str, min_frequency: float) -> None:
+        """rtde_set_watchdog with action "stop": period 1 / min_frequency, counted from now."""
+        if not min_frequency > 0:
+            raise ProgramError(f"watchdog frequency {min_frequency} Hz must be positive")
+        self._watchdogs[register] = (1 / min_frequency, self.time)
+
+    def inverse_kinematics(self, pose: np.ndarray, near: np.ndarray | None = None) -> np.ndarray:
+        """Joint positions of a tool pose; a program asking for an unreachable one is stopped."""
+        q = self.kinematics.solve(pose_to_matrix(pose), self.arm.q if near is None else near)
+        if q is None:
+            raise ProgramError(f"get_inverse_kin: no solution for {np.round(pose, 4).tolist()}")
+        return q
+
+    def forward_kinematics(self, q: np.ndarray) -> np.ndarray:
+        """Tool pose at joint positions."""
+        return matrix_to_pose(self.kinematics.tcp(q))
+
+    def joint_torques(self) -> np.ndarray:
+        """Measured drive torque less gravity and the controller's friction model [Nm]."""
+        arm, ones = self.arm, np.ones(self.arm.n)
+        measured = arm.torque_constant * arm.current
+        return measured - arm.model.gravity(arm.q) - arm.friction(arm.qd, ones, ones)
+
+    def position_history(self, steps: int) -> np.ndarray:
+        """Measured joint positions `steps` cycles ago, the oldest kept when that is too far back."""
+        return self._history[max(-1 - max(steps, 0), -len(self._history))]
+
+    def protective_stop(self, reason: str) -> None:
+        """Stop protectively: the program ends, the robot decelerates and holds."""
+        self.safety.protective_stop(self.time, reason)
+        self.say(f"protective stop: {reason}")
+        self.stop_program()
+        self.stop_joints(STOP_DECELERATION)
+
+    def emergency_stop(self, pressed: bool = True) -> None:
+        """Press or release the emergency stop button."""
+        self.safety.emergency_stop(pressed)
+        if pressed:
+            self.say("emergency stop")
+            self.stop_program()
+            self.stop_joints(ACCELERATION_LIMIT)
+
+    def say(self, message: str) -> None:
+        """A line for the controller's log."""
+        self.messages.append(f"{self.time:.3f} {message}")

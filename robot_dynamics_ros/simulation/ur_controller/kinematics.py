@@ -1,0 +1,104 @@
+"""Forward and inverse kinematics as the controller reports and uses them: poses are x, y, z and a rotation vector."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+Vector = np.ndarray
+
+
+class ChainModel(Protocol):
+    """The rigid-body routines the controller needs of a robot model."""
+
+    def fk(self, q: Vector) -> np.ndarray: ...
+    def jacobian(self, q: Vector) -> np.ndarray: ...
+
+
+def rotation_matrix(vector: Vector) -> np.ndarray:
+    """Rotation by |vector| rad about its direction (Rodrigues)."""
+    angle = float(np.linalg.norm(vector))
+    x, y, z = np.asarray(vector, float) / angle if angle > 0 else np.zeros(3)
+    skew = np.array([[0, -z, y], [z, 0, -x], [-y, x, 0]])
+    return np.eye(3) + np.sin(angle) * skew + (1 - np.cos(angle)) * (skew @ skew)
+
+
+def rotation_vector(R: np.ndarray) -> Vector:
+    """Inverse of rotation_matrix, with an angle in 0..pi; by way of a quaternion, so it is safe at both ends."""
+    w2, diagonal = 1 + float(np.trace(R)), np.diag(R)
+    if w2 > 0.1:
+        w = 0.5 * np.sqrt(w2)
+        v = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]]) / (4 * w)
+    else:
+        i = int(np.argmax(diagonal))
+        j, k = (i + 1) % 3, (i + 2) % 3
+        root = np.sqrt(1 + R[i, i] - R[j, j] - R[k, k])
+        v = np.empty(3)
+        v[i], v[j], v[k] = 0.5 * root, (R[j, i] + R[i, j]) / (2 * root), (R[k, i] + R[i, k]) / (2 * root)
+        w = (R[k, j] - R[j, k]) / (2 * root)
+        if w < 0:
+            v, w = -v, -w
+    sine = float(np.linalg.norm(v))
+    return v * (2 * np.arctan2(sine, w) / sine) if sine > 1e-12 else 2 * v
+
+
+def pose_to_matrix(pose: Vector) -> np.ndarray:
+    """4x4 placement of x, y, z, rx, ry, rz."""
+    T = np.eye(4)
+    T[:3, :3], T[:3, 3] = rotation_matrix(np.asarray(pose[3:6], float)), pose[:3]
+    return T
+
+
+def matrix_to_pose(T: np.ndarray) -> Vector:
+    """x, y, z, rx, ry, rz of a 4x4 placement."""
+    return np.r_[T[:3, 3], rotation_vector(T[:3, :3])]
+
+
+class Kinematics:
+    """Flange kinematics of the model plus the TCP offset set by the user."""
+
+    def __init__(self, model: ChainModel) -> None:
+        self._model = model
+        self._offset = np.eye(4)
+        self.tcp_offset = np.zeros(6)
+
+    def set_tcp(self, pose: Vector) -> None:
+        """Place the TCP relative to the flange."""
+        self.tcp_offset = np.array(pose, float)
+        self._offset = pose_to_matrix(self.tcp_offset)
+
+    def flange(self, q: Vector) -> np.ndarray:
+        """4x4 placement of the flange in the base frame."""
+        return self._model.fk(q)
+
+    def tcp(self, q: Vector) -> np.ndarray:
+        """4x4 placement of the TCP in the base frame."""
+        return self._model.fk(q) @ self._offset
+
+    def jacobian(self, q: Vector) -> np.ndarray:
+        """Geometric Jacobian of the TCP (6, n): linear rows first, base frame orientation."""
+        J = np.array(self._model.jacobian(q))
+        if np.any(self.tcp_offset[:3]):
+            arm = self._model.fk(q)[:3, :3] @ self.tcp_offset[:3]
+            J[:3] += np.cross(J[3:].T, arm).T
+        return J
+
+    def joint_velocity(self, q: Vector, twist: Vector, damping: float = 1e-4) -> Vector:
+        """Joint velocity giving a tool twist, damped least squares near singular poses."""
+        J = self.jacobian(q)
+        return J.T @ np.linalg.solve(J @ J.T + damping**2 * np.eye(6), twist)
+
+    def solve(self, goal: np.ndarray, near: Vector, iterations: int = 50, tolerance: float = 1e-9) -> Vector | None:
+        """Inverse kinematics by damped Newton steps from `near`; None when it does not converge."""
+        q = np.array(near, float)
+        for _ in range(iterations):
+            now = self.tcp(q)
+            error = np.r_[goal[:3, 3] - now[:3, 3], rotation_vector(goal[:3, :3] @ now[:3, :3].T)]
+            if not np.all(np.isfinite(error)):
+                return None
+            if float(np.max(np.abs(error))) < tolerance:
+                return q
+            step = self.joint_velocity(q, error)
+            q = q + step * min(1.0, 0.5 / max(float(np.max(np.abs(step))), 1e-12))
+        return None

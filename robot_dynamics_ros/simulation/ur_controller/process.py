@@ -1,0 +1,154 @@
+"""The process of a simulated controller: sockets, clock and controller in one loop."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from robot_dynamics_ros.simulation.ur_controller.arm import DT, Arm
+from robot_dynamics_ros.simulation.ur_controller.control_channel import ControlChannel
+from robot_dynamics_ros.simulation.ur_controller.controller import Controller
+from robot_dynamics_ros.simulation.ur_controller.dashboard import Dashboard
+from robot_dynamics_ros.simulation.ur_controller.faults import Faults
+from robot_dynamics_ros.simulation.ur_controller.rtde_server import RtdeServer
+from robot_dynamics_ros.simulation.ur_controller.scenario import Scenario, load_scenario
+from robot_dynamics_ros.simulation.ur_controller.script import ScriptReceiver
+from robot_dynamics_ros.simulation.ur_controller.signals import Signals
+from robot_dynamics_ros.simulation.ur_controller.sockets import Connection, Hub, LineServer
+from robot_dynamics_ros.simulation.ur_controller.version import Version
+
+MAX_LATE = 0.1  # s of wall time: a process further behind gives the time up instead of catching up
+
+
+@dataclass
+class Settings:
+    """What a simulated controller is started with; port 0 asks for a free one, None for no such port."""
+
+    robot: str = "ur5e"
+    scenario: str = "idle"
+    speed: float = 1.0
+    host: str = "127.0.0.1"
+    rtde_port: int = 30004
+    dashboard_port: int = 29999
+    script_port: int = 30003
+    truth_port: int = 0
+    control_port: int = 0
+    seed: int = 0
+    duration: float | None = None
+    version: str = "5.26.0.0"
+    gravity_in_current_torque: bool = True
+    truth_period: int = 1  # cycles between ground truth lines
+
+
+class ScriptServer:
+    """The script port: collects programs and hands them to the controller."""
+
+    def __init__(self, upload: Callable[[str], None]) -> None:
+        self._upload = upload
+        self._receivers: dict[Connection, ScriptReceiver] = {}
+
+    def opened(self, connection: Connection) -> None:
+        self._receivers[connection] = ScriptReceiver()
+
+    def received(self, connection: Connection, data: bytes) -> None:
+        for text in self._receivers[connection].feed(data):
+            self._upload(text)
+
+    def closed(self, connection: Connection) -> None:
+        self._receivers.pop(connection, None)
+
+
+class SimulatedController:
+    """A controller with its ports open; run() serves until told to stop."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        version = Version.parse(settings.version)
+        self.scenario: Scenario = load_scenario(settings.scenario)
+        self.controller = Controller(Arm(settings.robot, settings.seed))
+        self.signals = Signals(self.controller, settings.gravity_in_current_torque)
+        self.faults = Faults(self.controller, settings.seed)
+        self.hub = Hub()
+        self.rtde = RtdeServer(version, self.controller.write_inputs)
+        self.truth = LineServer(lambda connection, line: None)
+        self.control = ControlChannel(self)
+        dashboard = Dashboard(self.controller, version, settings.robot.upper())
+        listen = self.hub.listen
+        try:
+            self.ports = {
+                "rtde": listen(settings.host, settings.rtde_port, "RTDE", self.rtde),
+                "dashboard": listen(settings.host, settings.dashboard_port, "dashboard", dashboard.server),
+                "script": listen(settings.host, settings.script_port, "script", ScriptServer(self.controller.upload)),
+                "truth": listen(settings.host, settings.truth_port, "truth", self.truth),
+                "control": listen(settings.host, settings.control_port, "control", self.control.server),
+            }
+        except Exception:
+            self.hub.close()
+            raise
+        self.late = 0  # times the process fell behind and gave up wall time
+        self._stop = False
+
+    def stop(self, *_: object) -> None:
+        """End run() after the current cycle (also a signal handler)."""
+        self._stop = True
+
+    def run(self) -> None:
+        """Serve until stopped or until the duration has passed in controller time."""
+        self.signals.update()
+        period, due = DT / self.settings.speed, time.perf_counter()
+        while not self._stop:
+            now = time.perf_counter()
+            if now - due > MAX_LATE:
+                self.late, due = self.late + 1, now
+            if now >= due:
+                self._cycle()
+                due += period
+                self.hub_poll(0.0)
+            else:
+                self.hub_poll(due - now)
+        self.hub.close()
+
+    def hub_poll(self, timeout: float) -> None:
+        """Serve the sockets, or none of them while a stall is injected."""
+        if self.faults.stalled:
+            time.sleep(timeout)
+        else:
+            self.hub.poll(timeout)
+
+    def _cycle(self) -> None:
+        controller = self.controller
+        self.scenario.apply(controller)
+        begin = time.perf_counter()
+        controller.step()
+        self.signals.values["actual_execution_time"] = (1e3 * (time.perf_counter() - begin),)
+        self.signals.update()
+        values, copies = self.faults.filter(self.signals.values)
+        if copies:
+            self.rtde.publish(controller.tick, values, copies)
+        if self.truth.connections and not self.faults.stalled and controller.tick % self.settings.truth_period == 0:
+            self.truth.broadcast(truth_line(controller))
+        self.control.release(controller.tick * DT)
+        if self.settings.duration is not None and controller.tick * DT >= self.settings.duration:
+            self.stop()
+
+
+def truth_line(controller: Controller) -> bytes:
+    """One line of ground truth: JSON, SI units, stamped with controller time."""
+    fields = {name: value.tolist() for name, value in controller.arm.truth().items()}
+    return json.dumps({"timestamp": controller.time, **fields}).encode() + b"\n"
+
+
+def serve(settings: Settings, announce: Callable[[str], None] = print) -> None:
+    """Start a simulated controller, announce its ports, and serve until SIGINT, SIGTERM or the end of its duration."""
+    process = SimulatedController(settings)
+    for name in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(name, process.stop)
+    for name, port in process.ports.items():
+        announce(f"{name} {settings.host}:{port}")
+    announce(f"ready {settings.robot} {settings.version} scenario {settings.scenario} speed {settings.speed:g}")
+    sys.stdout.flush()
+    process.run()

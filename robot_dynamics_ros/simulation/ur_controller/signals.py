@@ -1,0 +1,102 @@
+"""What the controller publishes each cycle, by RTDE output name, with the meaning the signals have on an e-Series."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.simulation.ur_controller.arm import DT
+from robot_dynamics_ros.simulation.ur_controller.controller import Controller
+from robot_dynamics_ros.simulation.ur_controller.kinematics import matrix_to_pose
+from robot_dynamics_ros.simulation.ur_controller.rtde_wire import FIELD_TYPES, OUTPUTS
+
+SUPPLY_VOLTAGE = 48.0  # V, robot supply
+IDLE_CURRENT = 1.0  # A, electronics at rest
+CABLE_RESISTANCE = 0.1  # ohm, supply to joint
+JOINT_RUNNING = 253  # joint_mode of a running joint
+JOINT_IDLE = 255
+SCALAR_DEFAULTS = {"actual_main_voltage": 24.0, "tool_temperature": 30.0, "target_speed_fraction": 1.0}
+
+
+class Signals:
+    """Fills `values`, the table every RTDE recipe packs from."""
+
+    def __init__(self, controller: Controller, gravity_in_current_torque: bool = True) -> None:
+        self._controller = controller
+        self._gravity_included = gravity_in_current_torque
+        self.values: dict[str, tuple[Any, ...]] = controller.registers.values
+        for name, kind in OUTPUTS.items():
+            self.values.setdefault(name, (0,) * FIELD_TYPES[kind][1])
+        self.values.update({name: (value,) for name, value in SCALAR_DEFAULTS.items()})
+        self._twist = np.zeros(6)
+
+    def update(self) -> None:
+        """Write this cycle's outputs."""
+        self._motion()
+        self._drives()
+        self._tool()
+        self._modes()
+
+    def _put(self, **vectors: np.ndarray) -> None:
+        for name, vector in vectors.items():
+            self.values[name] = tuple(vector.tolist())
+
+    def _motion(self) -> None:
+        controller, arm = self._controller, self._controller.arm
+        target_q, target_qd, target_qdd = controller.target
+        self.values["timestamp"] = (controller.time,)
+        self._put(target_q=target_q, target_qd=target_qd, target_qdd=target_qdd, actual_q=arm.q, actual_qd=arm.qd)
+
+    def _drives(self) -> None:
+        arm = self._controller.arm
+        constant = arm.torque_constant
+        torque = constant * arm.current
+        voltage = SUPPLY_VOLTAGE - CABLE_RESISTANCE * np.abs(arm.current)
+        power = float(np.sum(np.abs(torque * arm.qd)))  # W delivered; friction and copper are in the current already
+        self._put(
+            target_moment=arm.target_moment,
+            target_current=arm.target_moment / constant,
+            actual_current=arm.current,
+            joint_control_output=arm.target_current,
+            actual_current_as_torque=torque if self._gravity_included else torque - arm.model.gravity(arm.q),
+            joint_temperatures=arm.temperature,
+            actual_joint_voltage=voltage,
+        )
+        self.values["actual_robot_voltage"] = (SUPPLY_VOLTAGE,)
+        self.values["actual_robot_current"] = (IDLE_CURRENT + power / SUPPLY_VOLTAGE,)
+
+    def _tool(self) -> None:
+        controller, arm = self._controller, self._controller.arm
+        target_q, target_qd, _ = controller.target
+        pose = controller.kinematics.tcp(arm.q)
+        twist = controller.kinematics.jacobian(arm.q) @ arm.qd
+        acceleration = (twist[:3] - self._twist[:3]) / DT
+        self._twist = twist
+        force = arm.tcp_force()
+        self._put(
+            actual_TCP_pose=matrix_to_pose(pose),
+            actual_TCP_speed=twist,
+            actual_TCP_force=force,
+            target_TCP_pose=matrix_to_pose(controller.kinematics.tcp(target_q)),
+            target_TCP_speed=controller.kinematics.jacobian(target_q) @ target_qd,
+            actual_tool_accelerometer=pose[:3, :3].T @ (acceleration + np.array([0, 0, 9.80665])),
+            ft_raw_wrench=arm.raw_wrench(pose[:3, :3]),
+        )
+        self.values["tcp_force_scalar"] = (float(np.linalg.norm(force[:3])),)
+        self.values["actual_momentum"] = (arm.moving_mass * float(np.linalg.norm(twist[:3])),)
+
+    def _modes(self) -> None:
+        controller, safety, values = self._controller, self._controller.safety, self.values
+        mass, center, inertia = controller.arm.payload
+        powered = safety.robot_mode >= 5
+        values["robot_mode"] = (int(safety.robot_mode),)
+        values["safety_mode"] = values["safety_status"] = (int(safety.mode),)
+        values["safety_status_bits"] = (safety.status_bits,)
+        values["runtime_state"] = (controller.runtime_state,)
+        values["robot_status_bits"] = (powered | (controller.program is not None) << 1 | controller.teaching << 2,)
+        values["joint_mode"] = (JOINT_RUNNING if safety.robot_mode == 7 else JOINT_IDLE,) * 6
+        values["speed_scaling"] = (controller.speed_fraction if controller.program is not None else 0.0,)
+        values["target_speed_fraction"] = (controller.speed_fraction,)
+        values["payload"] = (mass,)
+        self._put(payload_cog=center, payload_inertia=inertia, tcp_offset=controller.kinematics.tcp_offset)

@@ -2,12 +2,16 @@
 #include "bindings.hpp"
 
 void bind_chain(py::module_&);
+void bind_friction(py::module_&);
 void bind_adaptive(py::module_&);
 void bind_guard(py::module_&);
+void bind_hysteresis(py::module_&);
 
 PYBIND11_MODULE(_core, m) {
   m.doc() = "C++ core of robot_dynamics_ros: equations, observers, controllers and the simulated plant.";
   bind_chain(m);
+  bind_friction(m);
   bind_adaptive(m);
   bind_guard(m);
+  bind_hysteresis(m);
 }

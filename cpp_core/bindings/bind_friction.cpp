@@ -1,0 +1,83 @@
+#include "batch.hpp"
+#include "robot_dynamics/friction_map.hpp"
+#include "robot_dynamics/lugre.hpp"
+
+using namespace robot_dynamics;
+
+namespace {
+
+FrictionMap make_map(const std::string& name, const Array& parameters, const Array& reference, const Maybe& range) {
+  const FrictionLaw law = friction_law(name);
+  const py::ssize_t n = parameters.ndim() == 2 ? parameters.shape(0) : -1;
+  require_shape(parameters, "parameters", {n, FrictionMap::parameter_count(law)});
+  if (!(1 <= n && n <= 16)) throw std::invalid_argument("parameters hold " + std::to_string(n) + " joints, not 1..16");
+  const double* T0 = row(reference, "reference", n);
+  return FrictionMap(law, static_cast<int>(n), parameters.data(), T0, rows(range, "range", n, 2));
+}
+
+Array map_torque(const FrictionMap& map, const Array& v, const Maybe& load, const Maybe& T, const Maybe& out,
+                 bool slope) {
+  const py::ssize_t n = map.joints(), N = v.ndim() == 2 ? v.shape(0) : -1;
+  const double *pv = rows(v, "v", N, n), *pl = rows(load, "load", N, n), *pt = rows(T, "temperature", N, n);
+  Array r = result(out, N, n);
+  double* po = r.mutable_data();
+  py::gil_scoped_release release;
+  for (py::ssize_t k = 0; k < N; ++k) {
+    if (slope)
+      map.slope(pv + k * n, at(pl, k, n), at(pt, k, n), po + k * n);
+    else
+      map.torque(pv + k * n, at(pl, k, n), at(pt, k, n), po + k * n);
+  }
+  return r;
+}
+
+}  // namespace
+
+void bind_friction(py::module_& m) {
+  m.attr("friction_laws") = py::cast(std::vector<std::string>(friction_law_names.begin(), friction_law_names.end()));
+  m.def(
+      "friction_parameters", [](const std::string& law) { return FrictionMap::parameter_names(friction_law(law)); },
+      py::arg("law"));
+  const auto batch = [](bool slope) {
+    return [slope](const FrictionMap& map, const Array& v, const Maybe& load, const Maybe& T, const Maybe& out) {
+      return map_torque(map, v, load, T, out, slope);
+    };
+  };
+  py::class_<FrictionMap>(m, "FrictionMap", "Static friction of n joints by one law (see docs/friction.md).")
+      .def(py::init(&make_map), py::arg("law"), py::arg("parameters"), py::arg("reference"),
+           py::arg("range") = py::none())
+      .def("torque", batch(false), py::arg("v"), py::arg("load") = py::none(), py::arg("temperature") = py::none(),
+           py::arg("out") = py::none())
+      .def("slope", batch(true), py::arg("v"), py::arg("load") = py::none(), py::arg("temperature") = py::none(),
+           py::arg("out") = py::none())
+      .def("viscous", [](const FrictionMap& map, int joint, double v, double T) { return map.viscous(joint, v, T); })
+      .def("coulomb", [](const FrictionMap& map, int joint, double s, double T) { return map.coulomb(joint, s, T); })
+      .def_property_readonly("n_joints", &FrictionMap::joints);
+
+  py::class_<LuGre>(m, "LuGre", "LuGre friction with temperature-dependent coefficients.")
+      .def(py::init<FrictionMap, double>(), py::arg("map"), py::arg("max_gap") = 0.1)
+      .def("reset", &LuGre::reset)
+      .def(
+          "step",
+          [](LuGre& s, std::int64_t stamp, const Array& v, const Maybe& T, Array& friction) {
+            const int n = s.joints();
+            require_shape(friction, "friction", {n});
+            return s.step(stamp, row(v, "v", n), row(T, "temperature", n), friction.mutable_data());
+          },
+          py::arg("stamp_ns"), py::arg("v"), py::arg("temperature").none(true), py::arg("friction"))
+      .def(
+          "run",
+          [](LuGre& s, const Stamps& stamps, const Array& v, const Maybe& T, const Maybe& out) {
+            const py::ssize_t N = samples(stamps), n = s.joints();
+            const double *pv = rows(v, "v", N, n), *pt = rows(T, "temperature", N, n);
+            Array r = result(out, N, n);
+            double* po = r.mutable_data();
+            const std::int64_t* t = stamps.data();
+            const Codes codes = run_batch(N, [&](py::ssize_t k) {
+              hold_row(po, k, n);
+              return s.step(t[k], pv + k * n, at(pt, k, n), po + k * n);
+            });
+            return py::make_tuple(r, codes);
+          },
+          py::arg("stamp_ns"), py::arg("v"), py::arg("temperature") = py::none(), py::arg("out") = py::none());
+}

@@ -1,0 +1,189 @@
+#include "batch.hpp"
+#include "robot_dynamics/egms.hpp"
+#include "robot_dynamics/gms_rate.hpp"
+
+using namespace robot_dynamics;
+
+namespace {
+
+PeriodicTable table(const Array& values, const char* name) {
+  require_shape(values, name, {-1, -1});
+  return PeriodicTable(static_cast<int>(values.shape(0)), static_cast<int>(values.shape(1)), values.data());
+}
+
+Gms make_gms(const Array& D, const Array& k, const Array& backlash, double max_gap) {
+  require_shape(D, "D", {-1, -1});
+  const double* pk = rows(k, "k", D.shape(0), D.shape(1));
+  return Gms(static_cast<int>(D.shape(0)), static_cast<int>(D.shape(1)), D.data(), pk, table(backlash, "backlash"),
+             max_gap);
+}
+
+py::tuple spacing(int elements, double r_D, double r_k) {
+  std::vector<double> D(max_elements), k(max_elements);
+  gms_spacing(elements, r_D, r_k, D.data(), k.data());
+  return py::make_tuple(Array(elements, D.data()), Array(elements, k.data()));
+}
+
+template <class T>
+std::vector<bool> validity(const T& s) {
+  std::vector<bool> v(s.joints());
+  for (int i = 0; i < s.joints(); ++i) v[i] = s.valid(i);
+  return v;
+}
+
+template <class T>
+py::class_<T> periodic(py::module_& m, const char* name) {
+  return py::class_<T>(m, name).def(
+      "value",
+      [](const T& t, const Array& theta, const Maybe& out) {
+        const py::ssize_t N = theta.ndim() == 2 ? theta.shape(0) : -1, n = t.joints();
+        const double* p = rows(theta, "theta", N, n);
+        Array r = result(out, N, n);
+        double* po = r.mutable_data();
+        py::gil_scoped_release release;
+        for (py::ssize_t k = 0; k < N * n; ++k) po[k] = t.value(static_cast<int>(k % n), p[k]);
+        return r;
+      },
+      py::arg("theta"), py::arg("out") = py::none());
+}
+
+void bind_gms(py::module_& m) {
+  py::class_<Gms>(m, "Gms", "Discrete Maxwell-slip hysteresis H in [-1, 1] of n joints.")
+      .def(py::init(&make_gms), py::arg("D"), py::arg("k"), py::arg("backlash"), py::arg("max_gap") = 0.1)
+      .def("reset", &Gms::reset)
+      .def_property_readonly("valid", &validity<Gms>)
+      .def_property_readonly("state", [](const Gms& g) { return Array({g.joints(), g.elements()}, g.state()); })
+      .def(
+          "step",
+          [](Gms& s, std::int64_t stamp, const Array& theta, Array& H) {
+            require_shape(H, "H", {s.joints()});
+            return s.step(stamp, row(theta, "theta", s.joints()), H.mutable_data());
+          },
+          py::arg("stamp_ns"), py::arg("theta"), py::arg("H"))
+      .def(
+          "run",
+          [](Gms& s, const Stamps& stamps, const Array& theta, const Maybe& out) {
+            const py::ssize_t N = samples(stamps), n = s.joints();
+            const double* p = rows(theta, "theta", N, n);
+            Array r = result(out, N, n);
+            double* po = r.mutable_data();
+            const std::int64_t* t = stamps.data();
+            const Codes codes = run_batch(N, [&](py::ssize_t k) {
+              hold_row(po, k, n);
+              return s.step(t[k], p + k * n, po + k * n);
+            });
+            return py::make_tuple(r, codes);
+          },
+          py::arg("stamp_ns"), py::arg("theta"), py::arg("out") = py::none())
+      .def(
+          "deflections",  // regressor of the identification: d_i / B of one joint, (N, M)
+          [](Gms& s, const Array& theta) {
+            if (s.joints() != 1) throw std::invalid_argument("deflections needs a model of one joint");
+            const py::ssize_t N = theta.ndim() == 1 ? theta.shape(0) : -1, M = s.elements();
+            const double* p = row(theta, "theta", N);
+            Array r({N, M});
+            double* po = r.mutable_data();
+            py::gil_scoped_release release;
+            s.reset();
+            double H;
+            for (py::ssize_t k = 0; k < N; ++k) {
+              s.step(k * 1000000, p + k, &H);
+              for (py::ssize_t e = 0; e < M; ++e) po[k * M + e] = s.state()[e] / s.backlash(0, p[k]);
+            }
+            return r;
+          },
+          py::arg("theta"));
+}
+
+void bind_rate(py::module_& m) {
+  py::class_<RateStateGms>(m, "RateStateGms", "Rate-state Maxwell-slip friction with frictional lag.")
+      .def(py::init([](const FrictionMap& map, const Array& k, const Array& nu, double attraction, double floor,
+                       double max_gap) {
+             require_shape(k, "k", {map.joints(), -1});
+             const double* pn = rows(nu, "nu", map.joints(), k.shape(1));
+             return RateStateGms(map, static_cast<int>(k.shape(1)), k.data(), pn, attraction, floor, max_gap);
+           }),
+           py::arg("map"), py::arg("k"), py::arg("nu"), py::arg("attraction"), py::arg("floor") = 1e-3,
+           py::arg("max_gap") = 0.1)
+      .def("reset", &RateStateGms::reset)
+      .def_property_readonly("valid", &validity<RateStateGms>)
+      .def(
+          "step",
+          [](RateStateGms& s, std::int64_t stamp, const Array& v, const Maybe& T, Array& friction) {
+            const int n = s.joints();
+            require_shape(friction, "friction", {n});
+            return s.step(stamp, row(v, "v", n), row(T, "temperature", n), friction.mutable_data());
+          },
+          py::arg("stamp_ns"), py::arg("v"), py::arg("temperature").none(true), py::arg("friction"))
+      .def(
+          "run",
+          [](RateStateGms& s, const Stamps& stamps, const Array& v, const Maybe& T, const Maybe& out) {
+            const py::ssize_t N = samples(stamps), n = s.joints();
+            const double *pv = rows(v, "v", N, n), *pt = rows(T, "temperature", N, n);
+            Array r = result(out, N, n);
+            double* po = r.mutable_data();
+            const std::int64_t* t = stamps.data();
+            const Codes codes = run_batch(N, [&](py::ssize_t k) {
+              hold_row(po, k, n);
+              return s.step(t[k], pv + k * n, at(pt, k, n), po + k * n);
+            });
+            return py::make_tuple(r, codes);
+          },
+          py::arg("stamp_ns"), py::arg("v"), py::arg("temperature") = py::none(), py::arg("out") = py::none());
+}
+
+void bind_egms(py::module_& m) {
+  py::class_<EGms>(m, "EGms", "Extended GMS friction: load-dependent level, position-dependent backlash.")
+      .def(py::init([](const FrictionMap& map, const Gms& gms, const Array& Fc0, const Array& Fc1, const Array& error) {
+             const int n = map.joints();
+             return EGms(map, gms, row(Fc0, "fc0", n), row(Fc1, "fc1", n), table(error, "kinematic_error"));
+           }),
+           py::arg("map"), py::arg("gms"), py::arg("fc0"), py::arg("fc1"), py::arg("kinematic_error"))
+      .def("reset", &EGms::reset)
+      .def_property_readonly("valid", &validity<EGms>)
+      .def(
+          "step",
+          [](EGms& s, std::int64_t stamp, const Array& theta, const Array& v, const Maybe& tau, const Maybe& T,
+             Array& friction) {
+            const int n = s.joints();
+            require_shape(friction, "friction", {n});
+            return s.step(stamp, row(theta, "theta", n), row(v, "v", n), row(tau, "load", n), row(T, "temperature", n),
+                          friction.mutable_data());
+          },
+          py::arg("stamp_ns"), py::arg("theta"), py::arg("v"), py::arg("load").none(true),
+          py::arg("temperature").none(true), py::arg("friction"))
+      .def(
+          "run",
+          [](EGms& s, const Stamps& stamps, const Array& theta, const Array& v, const Maybe& tau, const Maybe& T,
+             const Maybe& out) {
+            const py::ssize_t N = samples(stamps), n = s.joints();
+            const double *pq = rows(theta, "theta", N, n), *pv = rows(v, "v", N, n);
+            const double *pl = rows(tau, "load", N, n), *pt = rows(T, "temperature", N, n);
+            Array r = result(out, N, n);
+            double* po = r.mutable_data();
+            const std::int64_t* t = stamps.data();
+            const Codes codes = run_batch(N, [&](py::ssize_t k) {
+              hold_row(po, k, n);
+              return s.step(t[k], pq + k * n, pv + k * n, at(pl, k, n), at(pt, k, n), po + k * n);
+            });
+            return py::make_tuple(r, codes);
+          },
+          py::arg("stamp_ns"), py::arg("theta"), py::arg("v"), py::arg("load") = py::none(),
+          py::arg("temperature") = py::none(), py::arg("out") = py::none());
+}
+
+}  // namespace
+
+void bind_hysteresis(py::module_& m) {
+  m.def("gms_spacing", &spacing, py::arg("elements"), py::arg("r_D") = 4.0, py::arg("r_k") = 2.0);
+  periodic<PeriodicTable>(m, "PeriodicTable")
+      .def(py::init([](const Array& values) { return table(values, "values"); }), py::arg("values"));
+  periodic<FourierTable>(m, "FourierTable").def(py::init([](const Array& c) {
+    require_shape(c, "coefficients", {-1, -1});
+    if (c.shape(1) % 2 != 1) throw std::invalid_argument("coefficients has an even number of columns, needs 2 K + 1");
+    return FourierTable(static_cast<int>(c.shape(0)), static_cast<int>(c.shape(1) / 2), c.data());
+  }));
+  bind_gms(m);
+  bind_rate(m);
+  bind_egms(m);
+}

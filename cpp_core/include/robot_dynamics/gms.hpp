@@ -1,0 +1,134 @@
+// Discrete Maxwell-slip hysteresis of n joints, M elements each [Madsen2020 ch4 35-41, ch6 14-18].
+//   d_i <- sgn(dth + d_i) min(|dth + d_i|, B(theta) D_i),   H = (1/B(theta)) sum_i k_i d_i,   sum_i k_i D_i = 1
+// The input is POSITION (kinematic-error-compensated rotor angle), so the result does not depend on rate.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+
+#include "robot_dynamics/kinematic_error.hpp"
+#include "robot_dynamics/sample_clock.hpp"
+#include "robot_dynamics/status.hpp"
+
+namespace robot_dynamics {
+
+constexpr int max_elements = 16;
+
+// D_i = (i/M)^rD, k_i = (1/D_i) (M + 1 - i)^rk / sum_j j^rk [Madsen2020 ch6 17-18]
+inline void gms_spacing(int elements, double r_D, double r_k, double* D, double* k) {
+  if (!(1 <= elements && elements <= max_elements))
+    throw std::invalid_argument("elements = " + std::to_string(elements) + " is outside 1..16");
+  if (!(r_D > 0)) throw std::invalid_argument("r_D = " + std::to_string(r_D) + " is not > 0");
+  if (!std::isfinite(r_k)) throw std::invalid_argument("r_k is not finite");
+  double sum = 0;
+  for (int j = 1; j <= elements; ++j) sum += std::pow(j, r_k);
+  for (int i = 1; i <= elements; ++i) {
+    D[i - 1] = std::pow(static_cast<double>(i) / elements, r_D);
+    k[i - 1] = std::pow(elements + 1 - i, r_k) / sum / D[i - 1];
+  }
+}
+
+class Gms {
+ public:
+  // D, k: (n, M) spans and stiffnesses with sum k D = 1; backlash B [rad] > 0 of n joints.
+  Gms(int n, int elements, const double* D, const double* k, PeriodicTable backlash, double max_gap = 0.1)
+      : n_(n), M_(elements), D_(D, D + n * elements), k_(k, k + n * elements), backlash_(std::move(backlash)) {
+    validate(max_gap);
+    clock_.max_gap = max_gap;
+    state_.assign(n * elements, 0.0);
+    last_.assign(n, 0.0);
+    low_.assign(n, 0.0);
+    high_.assign(n, 0.0);
+  }
+
+  int joints() const { return n_; }
+  int elements() const { return M_; }
+  const double* state() const { return state_.data(); }
+  double backlash(int i, double theta) const noexcept { return backlash_.value(i, theta); }
+
+  // Back to the unknown initial state: deflections 0, not valid.
+  void reset() noexcept {
+    clock_.reset();
+    std::fill(state_.begin(), state_.end(), 0.0);
+  }
+
+  // True once the travelled range covers the largest element's full span 2 B D_M: from then on the output no longer
+  // depends on the unknown initial state.
+  bool valid(int i) const noexcept { return high_[i] - low_[i] > 2 * backlash_.largest(i) * D_[i * M_ + M_ - 1]; }
+
+  // theta [rad] -> H in [-1, 1]
+  Status step(std::int64_t stamp_ns, const double* theta, double* H) noexcept {
+    for (int i = 0; i < n_; ++i)
+      if (!std::isfinite(theta[i])) return Status::dropped;
+    double dt;
+    const auto tick = clock_.tick(stamp_ns, dt);
+    if (tick == SampleClock::Tick::duplicate) return Status::dropped;
+    if (tick != SampleClock::Tick::ok) restart(theta);
+    bool all_valid = true;
+    for (int i = 0; i < n_; ++i) {
+      H[i] = joint_step(i, theta[i]);
+      all_valid = all_valid && valid(i);
+    }
+    const bool again = tick == SampleClock::Tick::backwards || tick == SampleClock::Tick::gap;
+    return again ? Status::reset : all_valid ? Status::ok : Status::warming_up;
+  }
+
+ private:
+  void validate(double max_gap) const {
+    if (!(1 <= n_ && n_ <= 16)) throw std::invalid_argument("joints = " + std::to_string(n_) + " is outside 1..16");
+    if (!(1 <= M_ && M_ <= max_elements))
+      throw std::invalid_argument("elements = " + std::to_string(M_) + " is outside 1..16");
+    if (!(max_gap > 0)) throw std::invalid_argument("max_gap = " + std::to_string(max_gap) + " is not > 0");
+    if (backlash_.joints() != n_) throw std::invalid_argument("backlash does not have one row per joint");
+    for (int i = 0; i < n_; ++i) {
+      double sum = 0, previous = 0;
+      for (int e = i * M_; e < (i + 1) * M_; ++e) {
+        if (!(D_[e] > previous)) throw std::invalid_argument("spans D are not positive and increasing");
+        if (!(k_[e] >= 0)) throw std::invalid_argument("stiffness k = " + std::to_string(k_[e]) + " is not >= 0");
+        sum += k_[e] * (previous = D_[e]);
+      }
+      if (!(std::abs(sum - 1) < 1e-6)) throw std::invalid_argument("sum k D = " + std::to_string(sum) + " is not 1");
+      if (!(backlash_.smallest(i) > 0))
+        throw std::invalid_argument("backlash = " + std::to_string(backlash_.smallest(i)) + " is not > 0");
+    }
+  }
+
+  void restart(const double* theta) noexcept {
+    std::fill(state_.begin(), state_.end(), 0.0);
+    for (int i = 0; i < n_; ++i) last_[i] = low_[i] = high_[i] = theta[i];
+  }
+
+  double joint_step(int i, double theta) noexcept {
+    const double dth = theta - last_[i];
+    if (backlash_.constant()) {
+      move(i, dth, backlash_.value(i, theta));
+    } else {  // B changes along the way: sub-steps no longer than half the smallest span, at most 32
+      const double smallest = 0.5 * backlash_.smallest(i) * D_[i * M_];
+      const int steps = static_cast<int>(std::min(32.0, std::ceil(std::abs(dth) / smallest)));
+      for (int s = 1; s < steps; ++s) move(i, dth / steps, backlash_.value(i, last_[i] + dth * s / steps));
+      move(i, dth / std::max(steps, 1), backlash_.value(i, theta));
+    }
+    last_[i] = theta;
+    low_[i] = std::min(low_[i], theta);
+    high_[i] = std::max(high_[i], theta);
+    double sum = 0;
+    for (int e = i * M_; e < (i + 1) * M_; ++e) sum += k_[e] * state_[e];
+    return sum / backlash_.value(i, theta);
+  }
+
+  void move(int i, double dth, double B) noexcept {  // [Madsen2020 ch6 14]: the clip is sgn(x) min(|x|, B D)
+    for (int e = i * M_; e < (i + 1) * M_; ++e) {
+      const double limit = B * D_[e];
+      state_[e] = std::min(std::max(dth + state_[e], -limit), limit);
+    }
+  }
+
+  int n_, M_;
+  std::vector<double> D_, k_;
+  PeriodicTable backlash_;
+  std::vector<double> state_, last_, low_, high_;
+  SampleClock clock_;
+};
+
+}  // namespace robot_dynamics

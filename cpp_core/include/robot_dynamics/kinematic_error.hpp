@@ -1,0 +1,80 @@
+// Position-dependent joint properties over one output turn: tables (linear interpolation, 2 pi periodic) for kinematic
+// error and backlash [Madsen2020 ch4 30-32], and the Fourier form of the kinematic error [Madsen2020 2.33].
+#pragma once
+
+#include <cmath>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace robot_dynamics {
+
+constexpr double two_pi = 6.283185307179586476925286766559;
+
+// n joints, K equally spaced values over [0, 2 pi): value(i, theta) = linear interpolation at theta mod 2 pi.
+class PeriodicTable {
+ public:
+  PeriodicTable(int n, int points, const double* values) : n_(n), points_(points), v_(values, values + n * points) {
+    if (!(n >= 1 && points >= 1)) throw std::invalid_argument("table needs at least one joint and one point");
+    for (double x : v_)
+      if (!std::isfinite(x)) throw std::invalid_argument("table holds a value that is not finite");
+  }
+  int joints() const { return n_; }
+  bool constant() const { return points_ == 1; }
+
+  double value(int i, double theta) const noexcept {
+    const double* row = v_.data() + i * points_;
+    if (points_ == 1) return row[0];
+    const double turn = theta / two_pi, x = (turn - std::floor(turn)) * points_;
+    if (!(x >= 0 && x <= points_)) return row[0];  // theta not finite
+    const int k = static_cast<int>(x) % points_, next = (k + 1) % points_;
+    const double w = x - std::floor(x);
+    return row[k] + w * (row[next] - row[k]);
+  }
+  double smallest(int i) const { return extreme(i, false); }
+  double largest(int i) const { return extreme(i, true); }
+
+ private:
+  double extreme(int i, bool up) const {
+    double best = v_[i * points_];
+    for (int k = 1; k < points_; ++k) {
+      const double x = v_[i * points_ + k];
+      if (up ? x > best : x < best) best = x;
+    }
+    return best;
+  }
+  int n_, points_;
+  std::vector<double> v_;
+};
+
+// a0/2 + sum_k a_k cos(k theta) + b_k sin(k theta), k = 1..K [Madsen2020 2.33]; coefficients (n, 2K + 1): a0, a1, b1,
+// ...
+class FourierTable {
+ public:
+  FourierTable(int n, int harmonics, const double* coefficients)
+      : n_(n), harmonics_(harmonics), c_(coefficients, coefficients + n * (2 * harmonics + 1)) {
+    if (!(n >= 1 && harmonics >= 0)) throw std::invalid_argument("Fourier form needs at least one joint");
+    for (double x : c_)
+      if (!std::isfinite(x)) throw std::invalid_argument("Fourier form holds a value that is not finite");
+  }
+  int joints() const { return n_; }
+
+  double value(int i, double theta) const noexcept {
+    const double* c = c_.data() + i * (2 * harmonics_ + 1);
+    const double c1 = std::cos(theta), s1 = std::sin(theta);
+    double ck = 1, sk = 0, sum = 0.5 * c[0];
+    for (int k = 1; k <= harmonics_; ++k) {  // angle addition: one sincos for all harmonics
+      const double next = ck * c1 - sk * s1;
+      sk = sk * c1 + ck * s1;
+      ck = next;
+      sum += c[2 * k - 1] * ck + c[2 * k] * sk;
+    }
+    return sum;
+  }
+
+ private:
+  int n_, harmonics_;
+  std::vector<double> c_;
+};
+
+}  // namespace robot_dynamics

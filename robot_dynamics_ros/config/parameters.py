@@ -51,6 +51,7 @@ FRICTION: dict[str, dict[str, Parameter]] = {
         "fv1": _FV1,
         "fv2": _FV2,
         "fv3": _FV3,
+        "fo": _optional("Nm", "offset"),
         "eps": _EPS,
         "even_quadratic": _optional("1", "1: v^2 as printed; 0: |v| v", 0.0, 1.0),
     },
@@ -69,6 +70,7 @@ FRICTION: dict[str, dict[str, Parameter]] = {
         "kv": Parameter("Nm s/rad", "viscous coefficient", 0.0, 1e5),
         "tc_dir": Parameter("Nm", "Coulomb friction, direct power flow (v tau > 0)", 0.0, 1e4),
         "tc_rev": Parameter("Nm", "Coulomb friction, reverse power flow (v tau < 0)", 0.0, 1e4),
+        "fo": _optional("Nm", "offset"),
         "eps": _EPS,
         "band": _optional("W", "half width of the blend around v tau = 0", 0.0, 1e3),
     },
@@ -79,6 +81,7 @@ FRICTION: dict[str, dict[str, Parameter]] = {
         "c3": Parameter("Nm s3/rad3", "cubic"),
         "c4": Parameter("Nm", "Stribeck amplitude"),
         "h": Parameter("s/rad", "Stribeck decay", 0.0, 1e6),
+        "fo": _optional("Nm", "offset"),
         "v_th": Parameter("rad/s", "threshold of the linear part", 1e-9, 10.0),
     },
     "madsen": {  # [Madsen2020 ch4 25-28, ch6 11]
@@ -90,23 +93,32 @@ FRICTION: dict[str, dict[str, Parameter]] = {
         "fv2": _FV2,
         "fv3": _FV3,
         "fl": _optional("1/Nm", "load coefficient of tau^2"),
-        "ft1": _optional("Nm (s/rad)^0.5", "temperature, constant"),
-        "ft2": _optional("Nm (s/rad)^0.5/degC", "temperature, linear"),
-        "ft3": _optional("Nm (s/rad)^0.5 degC^3", "temperature, inverse cube"),
-        "t0": _optional("deg C", "temperature at which the temperature term is zero", 0.0, 200.0),
-        "t_min": _optional("deg C", "lower end of the identified temperatures", 0.0, 200.0),
-        "t_max": _optional("deg C", "upper end of the identified temperatures", 0.0, 200.0),
+        "ft2": _optional("Nm (s/rad)^0.5/degC", "temperature, linear about reference_temperature"),
+        "ft3": _optional("Nm (s/rad)^0.5 degC^3", "temperature, inverse cube about reference_temperature"),
+        "fo": _optional("Nm", "offset"),
         "eps": _EPS,
     },
-    "lugre": {
+    "lugre": {  # [Madsen2020 2.35-2.36]
         "fc": _FC,
         "fs": _FS,
         "vs": _VS,
         "sigma0": Parameter("Nm/rad", "bristle stiffness", 0.0, 1e9),
         "sigma1": Parameter("Nm s/rad", "bristle damping", 0.0, 1e6),
-        "sigma2": Parameter("Nm s/rad", "viscous coefficient", 0.0, 1e5),
+        "sigma2": Parameter("Nm s/rad", "viscous coefficient", -1e5, 1e5),
+        "fo": _optional("Nm", "offset"),
+        "eps": _EPS,
     },
 }
+_TEMPERATURE_FACTORS = {  # f = base (alpha (T - T0) + beta) + stribeck (gamma (T - T0) + delta) [Simoni2017 6]
+    "alpha": _optional("1/degC", "temperature slope of the Coulomb and viscous part", -1.0, 1.0),
+    "beta": _optional("1", "factor of the Coulomb and viscous part at T0", 0.0, 10.0),
+    "gamma": _optional("1/degC", "temperature slope of the Stribeck part", -1.0, 1.0),
+    "delta": _optional("1", "factor of the Stribeck part at T0", 0.0, 10.0),
+    "t_min": _optional("deg C", "lower end of the identified temperatures", -60.0, 200.0),
+    "t_max": _optional("deg C", "upper end of the identified temperatures", -60.0, 200.0),
+}
+for _law in FRICTION.values():
+    _law.update(_TEMPERATURE_FACTORS)
 
 _B = Parameter("rad", "pre-sliding distance B of the element laws", 1e-9, 1.0)
 _ELEMENTS = {
@@ -116,47 +128,40 @@ _ELEMENTS = {
     "r_d": _optional("1", "spacing exponent of the slip distances", 0.0, 20.0),
     "r_k": _optional("1", "spacing exponent of the stiffnesses", 0.0, 20.0),
     "b": _B,
+    "b_table": Parameter("rad", "B over one output turn, equally spaced", 1e-9, 1.0, required=False, row=True),
+    "kinematic_error": Parameter("rad", "table over one output turn", -0.1, 0.1, required=False, row=True),
 }
 HYSTERESIS: dict[str, dict[str, Parameter]] = {
     "gms": dict(_ELEMENTS),  # [Madsen2020 ch4 35-39]
     "egms": {  # [Madsen2020 ch6 3-5, 14-20]
         **_ELEMENTS,
         "fc0": Parameter("Nm", "Coulomb friction without load", 0.0, 1e4),
-        "fc1": Parameter("1/Nm", "load coefficient of tau^2"),
-        "fv1": _optional("Nm s/rad", "viscous coefficient"),
-        "fv2": _FV2,
-        "fv3": _FV3,
-        "ft1": _optional("Nm (s/rad)^0.5/degC", "temperature, linear"),
-        "ft2": _optional("Nm (s/rad)^0.5 degC^3", "temperature, inverse cube"),
+        "fc1": Parameter("1/Nm", "load coefficient of tau^2", 0.0, 1e3),
     },
     "rate_state": {  # [Madsen2020 2.37-2.38, ch3 12-13]
         "k": Parameter("Nm/rad", "stiffness of each element", 0.0, 1e9, row=True),
         "nu": Parameter("1", "share of the friction of each element, sum nu = 1", 0.0, 1.0, row=True),
-        "c": Parameter("Nm/rad", "attraction rate", 0.0, 1e9),
-        "fc": _FC,
-        "fs": _FS,
-        "vs": _VS,
-        "mu": _optional("1", "Stribeck exponent", 0.01, 10.0),
+        "c": Parameter("Nm/s", "attraction", 1e-9, 1e9),
     },
 }
 
+# The factors may stand here or with the friction parameters (which win); T0 is friction's reference_temperature.
+_FACTORS = {k: _TEMPERATURE_FACTORS[k] for k in ("alpha", "beta", "gamma", "delta")}
+_GAIN = _optional("degC/(Nm s)", "observer gain G", 0.0, 1e3)
 THERMAL: dict[str, dict[str, Parameter]] = {
     "simoni": {  # [Simoni2017 4-9]
-        "alpha": Parameter("1/degC", "temperature slope of c0..c3"),
-        "beta": Parameter("1", "value of the polynomial factor at T0"),
-        "gamma": Parameter("1/degC", "temperature slope of c4"),
-        "delta": Parameter("1", "value of the Stribeck factor at T0"),
         "heat_capacity": Parameter("J/degC", "C", 1e-3, 1e9),
         "heat_transfer": Parameter("W/degC", "K", 1e-9, 1e6),
-        "t0": Parameter("deg C", "temperature of identification", -60.0, 200.0),
+        **_FACTORS,
+        "gain": _GAIN,
     },
     "two_node": {
         "heat_capacity": Parameter("J/degC", "lubricant", 1e-3, 1e9),
         "heat_transfer": Parameter("W/degC", "lubricant to housing", 1e-9, 1e6),
         "housing_capacity": Parameter("J/degC", "housing", 1e-3, 1e9),
         "housing_transfer": Parameter("W/degC", "housing to air", 1e-9, 1e6),
-        "viscosity_slope": _optional("1/degC", "relative fall of viscous friction", -1.0, 1.0),
-        "t0": Parameter("deg C", "reference temperature", -60.0, 200.0),
+        **_FACTORS,
+        "gain": _GAIN,
     },
 }
 

@@ -8,26 +8,31 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from robot_dynamics_ros import _core
+from robot_dynamics_ros.config.parameters import FRICTION
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 
-INF = float("inf")
+if TYPE_CHECKING:
+    from robot_dynamics_ros.config import RobotFile
+
+FACTORS = ("alpha", "beta", "gamma", "delta")
 
 
 @dataclass(frozen=True)
-class Parameter:
-    """One parameter of a law: `role` is linear (torque is linear in it), nonlinear, thermal, or fixed (never fitted)."""
+class FrictionParameter:
+    """A parameter of a law; torque is linear in a `linear` one, `fixed` ones are never fitted, search is the fit's box."""
 
     name: str
     unit: str
     lower: float
     upper: float
-    default: float
-    role: str = "linear"
+    default: float = 0.0
+    role: str = "linear"  # linear | nonlinear | thermal | fixed
+    search: tuple[float, float] = (0.0, 0.0)
 
 
 @dataclass(frozen=True)
@@ -37,149 +42,76 @@ class FrictionLaw:
     name: str
     source: str
     uses_load: bool
-    uses_temperature: bool
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[FrictionParameter, ...]
 
+    @property
     def names(self) -> list[str]:
+        """Parameter names in the order of the core."""
         return [p.name for p in self.parameters]
 
-    def index(self, name: str) -> int:
-        return self.names().index(name)
+    def of_role(self, *roles: str) -> list[int]:
+        """Indices of the parameters with one of the roles."""
+        return [k for k, p in enumerate(self.parameters) if p.role in roles]
 
 
-def _viscous(name: str, power: int) -> Parameter:
-    return Parameter(name, "Nm (s/rad)^" + str(power), -INF, INF, 0.0)
+def _fixed(default: float) -> dict[str, Any]:
+    return {"role": "fixed", "default": default}
 
 
-def _tail(offset: str = "fo", eps: str = "eps", width: float = 1e-3) -> tuple[Parameter, ...]:
-    return (
-        Parameter(offset, "Nm", -INF, INF, 0.0),
-        Parameter(eps, "rad/s", 0.0, INF, width, "fixed"),
-        Parameter("alpha", "1/K", -0.1, 0.1, 0.0, "thermal"),
-        Parameter("beta", "1", 0.0, 10.0, 1.0, "fixed"),
-        Parameter("gamma", "1/K", -0.1, 0.1, 0.0, "thermal"),
-        Parameter("delta", "1", 0.0, 10.0, 1.0, "fixed"),
-    )
+def _searched(default: float, lower: float, upper: float) -> dict[str, Any]:
+    return {"role": "nonlinear", "default": default, "search": (lower, upper)}
 
 
-def _coulomb(name: str) -> Parameter:
-    return Parameter(name, "Nm", 0.0, INF, 0.0)
-
-
-def _speed(name: str, default: float, lower: float = 1e-3, upper: float = 3.0) -> Parameter:
-    return Parameter(name, "rad/s", lower, upper, default, "nonlinear")
-
-
-LAWS: dict[str, FrictionLaw] = {
-    law.name: law
-    for law in (
-        FrictionLaw("viscous_coulomb", "Liu2020, eq. 2", False, False, (_coulomb("fc"), _viscous("fv", 1), *_tail())),
-        FrictionLaw(
-            "liu",
-            "Liu2020, eq. 3-4",
-            False,
-            False,
-            (
-                _coulomb("fc1"),
-                _coulomb("fc2"),
-                _viscous("fv1", 1),
-                _viscous("fv2", 2),
-                _viscous("fv3", 3),
-                Parameter("even_quadratic", "0 or 1", 0.0, 1.0, 0.0, "fixed"),
-                *_tail(width=0.01),
-            ),
-        ),
-        FrictionLaw(
-            "luo",
-            "Luo2024, eq. 11",
-            False,
-            False,
-            (_viscous("fv1", 1), _viscous("fv2", 2), _viscous("fv3", 3), _coulomb("fc"), *_tail("fb")),
-        ),
-        FrictionLaw(
-            "luo_load",
-            "Luo2024, eq. 8",
-            True,
-            False,
-            (
-                _viscous("fv1", 1),
-                _viscous("fv2", 2),
-                _viscous("fv3", 3),
-                _coulomb("fc"),
-                _speed("fc1", 0.05),
-                _coulomb("fs"),
-                _speed("fs1", 0.05),
-                Parameter("ft", "1", -INF, INF, 0.0),
-                Parameter("ft1", "Nm", -INF, INF, 0.0),
-                Parameter("ft2", "rad/(s Nm)", 1e-4, 10.0, 0.01, "nonlinear"),
-                Parameter("velocity_floor", "rad/s", 1e-6, INF, 0.01, "fixed"),
-                *_tail("fb"),
-            ),
-        ),
-        FrictionLaw(
-            "clochiatti",
-            "Clochiatti2024, eq. 11-18",
-            True,
-            False,
-            (
-                _viscous("kv", 1),
-                _coulomb("tc_dir"),
-                _coulomb("tc_rev"),
-                Parameter("band", "W", 1e-9, INF, 0.05, "fixed"),
-                *_tail(width=1e-5),  # 1e-3 rad/s on the motor side of a 100:1 gear
-            ),
-        ),
-        FrictionLaw(
-            "simoni",
-            "Simoni2017, eq. 1-6, 11",
-            False,
-            True,
-            (
-                _coulomb("c0"),
-                _viscous("c1", 1),
-                _viscous("c2", 2),
-                _viscous("c3", 3),
-                Parameter("c4", "Nm", -INF, INF, 0.0),
-                Parameter("h", "s/rad", 0.3, 1e3, 10.0, "nonlinear"),
-                *_tail(eps="v_th"),
-            ),
-        ),
-        FrictionLaw(
-            "madsen",
-            "Madsen2020, ch4 eq. 25, 27, 28",
-            True,
-            True,
-            (
-                _coulomb("fc"),
-                _coulomb("fs"),
-                _speed("vs", 0.05),
-                Parameter("mu", "1", 0.2, 4.0, 1.0, "nonlinear"),
-                _viscous("fv1", 1),
-                _viscous("fv2", 2),
-                _viscous("fv3", 3),
-                Parameter("fl", "1/Nm", -INF, INF, 0.0),
-                Parameter("ft2", "Nm (s/rad)^0.5 / K", -INF, INF, 0.0),
-                Parameter("ft3", "Nm (s/rad)^0.5 K^3", -INF, INF, 0.0),
-                *_tail(),
-            ),
-        ),
-        FrictionLaw(
-            "lugre",
-            "Madsen2020, eq. 2.35-2.36 with Simoni2017, eq. 6",
-            False,
-            True,
-            (
-                _coulomb("fc"),
-                _coulomb("fs"),
-                _speed("vs", 0.05),
-                _viscous("fv", 1),
-                Parameter("s0", "Nm/rad", 1.0, 1e9, 1e4, "fixed"),
-                Parameter("s1", "Nm s/rad", 0.0, 1e6, 0.0, "fixed"),
-                *_tail(),
-            ),
-        ),
-    )
+_HEAT = {"role": "thermal", "default": 0.0, "search": (-0.05, 0.05)}
+_COMMON: dict[str, dict[str, Any]] = {
+    "eps": _fixed(1e-3),
+    "v_th": _fixed(1e-3),
+    "alpha": _HEAT,
+    "beta": _fixed(1.0),
+    "gamma": _HEAT,
+    "delta": _fixed(1.0),
+    "vs": _searched(0.05, 2e-3, 1.0),
+    "mu": _searched(1.0, 0.3, 3.0),
+    "h": _searched(10.0, 0.5, 500.0),
+    "velocity_floor": _fixed(0.01),
+    "band": _fixed(0.05),
+    "even_quadratic": _fixed(0.0),
+    "sigma0": _fixed(1e4),
+    "sigma1": _fixed(0.0),
 }
+# law -> (source, uses load, what differs from _COMMON)
+_LAWS: dict[str, tuple[str, bool, dict[str, dict[str, Any]]]] = {
+    "viscous_coulomb": ("Liu2020, eq. 2", False, {}),
+    "liu": ("Liu2020, eq. 3-4", False, {"eps": _fixed(0.01)}),
+    "luo": ("Luo2024, eq. 11", False, {}),
+    "luo_load": (
+        "Luo2024, eq. 8",
+        True,
+        {
+            "fc1": _searched(0.05, 2e-3, 1.0),
+            "fs1": _searched(0.05, 2e-3, 1.0),
+            "ft2": _searched(0.01, 1e-4, 1.0),
+        },
+    ),
+    # 1e-3 rad/s on the motor side of a 100:1 gear
+    "clochiatti": ("Clochiatti2024, eq. 11-18", True, {"eps": _fixed(1e-5)}),
+    "simoni": ("Simoni2017, eq. 1-6, 11", False, {}),
+    "madsen": ("Madsen2020, ch4 eq. 25, 27, 28", True, {}),
+    "lugre": ("Madsen2020, eq. 2.35-2.36; Simoni2017, eq. 6", False, {}),
+}
+
+
+def _law(name: str) -> FrictionLaw:
+    source, uses_load, special = _LAWS[name]
+    known = FRICTION[name]
+    parameters = []
+    for p in _core.friction_parameters(name):
+        spec, role = known[p], _COMMON.get(p, {}) | special.get(p, {})
+        parameters.append(FrictionParameter(p, spec.unit, spec.lower, spec.upper, **role))
+    return FrictionLaw(name, source, uses_load, tuple(parameters))
+
+
+LAWS: dict[str, FrictionLaw] = {name: _law(name) for name in _LAWS}
 
 
 def law_named(name: str) -> FrictionLaw:
@@ -194,25 +126,30 @@ def parameter_table(law: FrictionLaw, values: Mapping[str, Any], n: int) -> np.n
 
     Raises ConfigError for an unknown name, a wrong length, or a value outside the parameter's bounds (NaN included).
     """
-    unknown = sorted(set(values) - set(law.names()))
+    unknown = sorted(set(values) - set(law.names) - {"t_min", "t_max"})
     if unknown:
-        raise ConfigError("friction", f"parameters.{unknown[0]}", f"{law.name} knows {', '.join(law.names())}")
+        raise ConfigError("friction", f"parameters.{unknown[0]}", f"{law.name} knows {', '.join(law.names)}")
     table = np.empty((n, len(law.parameters)))
     for k, p in enumerate(law.parameters):
-        value = np.asarray(values.get(p.name, p.default), dtype=float)
-        if value.shape not in ((), (n,)):
-            raise ConfigError("friction", f"parameters.{p.name}", f"has shape {value.shape}, expected a scalar or {n}")
+        value = _per_joint(p.name, values.get(p.name, p.default), n)
         if not np.all((p.lower <= value) & (value <= p.upper)):
             raise ConfigError("friction", f"parameters.{p.name}", f"{value} is outside [{p.lower:g}, {p.upper:g}]")
         table[:, k] = value
     return table
 
 
+def _per_joint(name: str, value: Any, n: int) -> np.ndarray:
+    array = np.asarray(value, dtype=float)
+    if array.shape not in ((), (1,), (n,)):
+        raise ConfigError("friction", f"parameters.{name}", f"has shape {array.shape}, expected a scalar or {n}")
+    return np.broadcast_to(array, (n,))
+
+
 class FrictionModel:
     """Static friction of all joints: f(v, tau, T) [Nm] by one named law.
 
     v (N, n) or (n,) velocity [rad/s]; tau joint torque without friction [Nm]; T temperature [deg C]; absent load is 0,
-    absent temperature is the reference. Temperatures are clamped to the identified range.
+    absent temperature is the reference. Temperatures are clamped to the identified range (t_min, t_max).
     """
 
     def __init__(
@@ -221,40 +158,47 @@ class FrictionModel:
         parameters: Mapping[str, Any],
         n_joints: int,
         reference_temperature: float | Sequence[float] = 20.0,
-        temperature_range: Sequence[float] | np.ndarray | None = None,
     ) -> None:
         self.law = law_named(law)
         self.n_joints = n_joints
         self.table = parameter_table(self.law, parameters, n_joints)
-        self.reference = np.broadcast_to(np.asarray(reference_temperature, dtype=float), (n_joints,)).copy()
-        limits = None
-        if temperature_range is not None:
-            limits = np.broadcast_to(np.asarray(temperature_range, dtype=float), (n_joints, 2)).copy()
+        self.reference = np.array(np.broadcast_to(np.asarray(reference_temperature, dtype=float), (n_joints,)))
+        self.limits: np.ndarray | None = None
+        if {"t_min", "t_max"} & set(parameters):
+            ends = [_per_joint(k, parameters.get(k, d), n_joints) for k, d in (("t_min", -60.0), ("t_max", 200.0))]
+            self.limits = np.ascontiguousarray(np.transpose(ends))
         try:
-            self.core = _core.FrictionMap(law, self.table, self.reference, limits)
+            self.core = _core.FrictionMap(law, self.table, self.reference, self.limits)
         except ValueError as error:
             raise ConfigError("friction", "parameters", str(error)) from None
 
     @classmethod
-    def from_robot(cls, robot: Any) -> FrictionModel:
-        """The model in a robot file; CapabilityError when the file holds no friction parameters."""
-        block = getattr(robot, "friction", None)
-        if block is None or getattr(block, "model", None) is None:
-            raise CapabilityError(f"{robot.name}: friction: not identified (run identify-joint --what friction)")
+    def from_robot(cls, robot: RobotFile) -> FrictionModel:
+        """The model in a robot file; factors of the thermal block apply where friction has none of its own.
+
+        Raises CapabilityError where the file holds no friction, ConfigError for values out of range.
+        """
+        block = robot.friction
+        if block is None:
+            raise CapabilityError(f"{robot.name}: friction is null in {robot.file}; identify it first")
+        given = {k: robot.array(f"friction.parameters.{k}") for k in block.parameters}
+        thermal = robot.thermal.parameters if robot.thermal is not None else {}
+        for name in FACTORS:
+            if name in thermal and not set(FACTORS) & set(block.parameters):
+                given[name] = robot.array(f"thermal.parameters.{name}")
         reference = block.reference_temperature
-        return cls(
-            block.model,
-            {k: v for k, v in block.parameters.items() if v is not None},
-            robot.n_joints,
-            20.0 if reference is None else reference,
-            getattr(block, "temperature_range", None),
-        )
+        return cls(block.model, given, robot.n_joints, 20.0 if reference is None else reference)
 
     def parameters(self) -> dict[str, list[float]]:
         """The parameters as a robot file holds them: name -> n numbers."""
-        return {p.name: self.table[:, k].tolist() for k, p in enumerate(self.law.parameters)}
+        values = {p.name: self.table[:, k].tolist() for k, p in enumerate(self.law.parameters)}
+        if self.limits is not None:
+            values |= {"t_min": self.limits[:, 0].tolist(), "t_max": self.limits[:, 1].tolist()}
+        return values
 
-    def torque(self, v: np.ndarray, load: np.ndarray | None = None, temperature: np.ndarray | None = None) -> np.ndarray:
+    def torque(
+        self, v: np.ndarray, load: np.ndarray | None = None, temperature: np.ndarray | None = None
+    ) -> np.ndarray:
         """Friction torque [Nm], same shape as v."""
         return self._batch(self.core.torque, v, load, temperature)
 
@@ -265,8 +209,8 @@ class FrictionModel:
     def _batch(self, call: Any, v: Any, load: Any, temperature: Any) -> np.ndarray:
         v = np.asarray(v, dtype=float)
         flat = np.ascontiguousarray(v.reshape(-1, self.n_joints))
-        args = [
-            None if x is None else np.ascontiguousarray(np.broadcast_to(np.asarray(x, float), v.shape)).reshape(flat.shape)
+        whole = [
+            None if x is None else np.array(np.broadcast_to(np.asarray(x, float), v.shape)).reshape(flat.shape)
             for x in (load, temperature)
         ]
-        return call(flat, *args).reshape(v.shape)
+        return call(flat, *whole).reshape(v.shape)

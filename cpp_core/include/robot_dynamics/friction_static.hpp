@@ -124,10 +124,11 @@ struct Madsen {
   static double coulomb(const double* p, double) { return p[0]; }
 };
 
-// Steady state of LuGre [Madsen2020 2.35-2.36]: sgn v (fc + (fs - fc) exp(-(v/vs)^2)) + fv v; s0, s1 act in lugre.hpp
+// Steady state of LuGre [Madsen2020 2.35-2.36]: sgn v (fc + (fs - fc) exp(-(v/vs)^2)) + sigma2 v; sigma0, sigma1 act in
+// lugre.hpp
 struct LuGreSteady {
   static constexpr int size = 6;
-  static std::vector<std::string> names() { return {"fc", "fs", "vs", "fv", "s0", "s1", "fo", "eps"}; }
+  static std::vector<std::string> names() { return {"fc", "fs", "vs", "sigma2", "sigma0", "sigma1", "fo", "eps"}; }
   template <class S>
   static FrictionParts<S> sliding(const double* p, S v, double s, double, double, double) {
     const S x = v / S(p[2]);

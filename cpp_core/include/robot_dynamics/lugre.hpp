@@ -1,5 +1,6 @@
 // LuGre with temperature-dependent coefficients, the future work Simoni2017 names [Madsen2020 2.35-2.36, Simoni2017 6].
-//   dz/dt = v - s0 |v| z / g(v, T),  F = s0 z + s1 dz/dt + (fv v)(T),  g = the law's Coulomb and Stribeck level
+//   dz/dt = v - sigma0 |v| z / g(v, T),  F = sigma0 z + sigma1 dz/dt + (sigma2 v)(T),  g = the law's Coulomb and
+//   Stribeck level
 // z is integrated with the exact exponential for a velocity held over dt, so any dt is stable.
 #pragma once
 
@@ -41,7 +42,7 @@ class LuGre {
 
  private:
   double joint_step(int i, double v, double T, double dt) noexcept {
-    const double* p = map_.joint(i);  // fc fs vs fv s0 s1 | tail
+    const double* p = map_.joint(i);  // fc fs vs sigma2 sigma0 sigma1 | tail
     const HeatFactors heat(p + LuGreSteady::size, map_.used_temperature(i, T) - map_.reference(i));
     const double x = v / p[2];
     const double g = std::max(p[0] * heat.base + (p[1] - p[0]) * std::exp(-x * x) * heat.stribeck, 1e-6);

@@ -24,7 +24,7 @@ FACTORS = ("alpha", "beta", "gamma", "delta")
 
 @dataclass(frozen=True)
 class FrictionParameter:
-    """A parameter of a law; torque is linear in a `linear` one, `fixed` ones are never fitted, search is the fit's box."""
+    """A parameter of a law: its role in fits, and the box the fit searches when torque is not linear in it."""
 
     name: str
     unit: str
@@ -122,7 +122,7 @@ def law_named(name: str) -> FrictionLaw:
 
 
 def parameter_table(law: FrictionLaw, values: Mapping[str, Any], n: int) -> np.ndarray:
-    """(n, P) parameters in the order of the core from a mapping name -> scalar or n numbers; absent names take defaults.
+    """(n, P) parameters in the order of the core from name -> scalar or n numbers; absent names take defaults.
 
     Raises ConfigError for an unknown name, a wrong length, or a value outside the parameter's bounds (NaN included).
     """

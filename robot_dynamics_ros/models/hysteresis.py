@@ -1,0 +1,105 @@
+"""Friction with memory of a robot file: Maxwell-slip hysteresis, its load-dependent form and the rate-state form."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros.errors import CapabilityError, ConfigError
+from robot_dynamics_ros.models.friction import FrictionModel
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.config import RobotFile
+
+DEFAULT_ELEMENTS, DEFAULT_R_D, DEFAULT_R_K = 4, 4.0, 2.0  # [Madsen2020 ch6 17-18]
+DEFAULT_BACKLASH = 1e-3  # rad, UR5e joint 1 [Madsen2020 ch6 5.2]
+
+
+def spacing(
+    elements: int = DEFAULT_ELEMENTS, r_D: float = DEFAULT_R_D, r_k: float = DEFAULT_R_K
+) -> tuple[np.ndarray, np.ndarray]:
+    """Spans D (M,) and stiffnesses k (M,): D_i = (i/M)^r_D, k_i = (M+1-i)^r_k / (D_i sum_j j^r_k), so sum k D = 1.
+
+    Raises ValueError outside M 1..16, r_D > 0. [Madsen2020, ch6 eq. 17-18]
+    """
+    return _core.gms_spacing(elements, r_D, r_k)
+
+
+def maxwell_slip(
+    n_joints: int,
+    elements: int = DEFAULT_ELEMENTS,
+    r_D: float = DEFAULT_R_D,
+    r_k: float = DEFAULT_R_K,
+    backlash: float | np.ndarray = DEFAULT_BACKLASH,
+    max_gap: float = 0.1,
+) -> _core.Gms:
+    """Hysteresis by the spacing laws; backlash B [rad]: scalar, (n,), or a table (n, K) over one output turn."""
+    D, k = spacing(elements, r_D, r_k)
+    table = np.asarray(backlash, dtype=float)
+    table = np.array(
+        np.broadcast_to(table if table.ndim == 2 else np.atleast_1d(table)[:, None], _rows(table, n_joints))
+    )
+    return _core.Gms(np.tile(D, (n_joints, 1)), np.tile(k, (n_joints, 1)), table, max_gap)
+
+
+def _rows(table: np.ndarray, n: int) -> tuple[int, int]:
+    return n, table.shape[1] if table.ndim == 2 else 1
+
+
+def _optional_rows(robot: RobotFile, name: str) -> np.ndarray | None:
+    if name not in (robot.hysteresis.parameters if robot.hysteresis else {}):
+        return None
+    values = robot.array(f"hysteresis.parameters.{name}")
+    return np.array(np.broadcast_to(values, (robot.n_joints, values.shape[-1])))
+
+
+def _elements(robot: RobotFile) -> tuple[np.ndarray, np.ndarray]:
+    D, k = _optional_rows(robot, "d"), _optional_rows(robot, "k")
+    if D is not None and k is not None:
+        return D, k
+    given = robot.hysteresis.parameters if robot.hysteresis else {}
+    laws = [
+        robot.array(f"hysteresis.parameters.{name}")[0] if name in given else default
+        for name, default in (("m", DEFAULT_ELEMENTS), ("r_d", DEFAULT_R_D), ("r_k", DEFAULT_R_K))
+    ]
+    one = spacing(int(laws[0]), float(laws[1]), float(laws[2]))
+    return np.tile(one[0], (robot.n_joints, 1)), np.tile(one[1], (robot.n_joints, 1))
+
+
+def _backlash(robot: RobotFile) -> np.ndarray:
+    table = _optional_rows(robot, "b_table")
+    return robot.array("hysteresis.parameters.b")[:, None].copy() if table is None else table
+
+
+def hysteresis_from_robot(
+    robot: RobotFile, friction: FrictionModel | None = None, max_gap: float = 0.1
+) -> _core.EGms | _core.RateStateGms:
+    """The friction model with memory of a robot file, over its static map.
+
+    gms: F = the map's Coulomb level; egms: F = fc0 + fc1 tau_J^2 [Madsen2020, ch6 eq. 20]; rate_state [ch3 eq. 12-13].
+    Raises CapabilityError where the file holds no hysteresis, ConfigError for values that do not fit together.
+    """
+    block = robot.hysteresis
+    if block is None:
+        raise CapabilityError(f"{robot.name}: hysteresis is null in {robot.file}; identify it first")
+    friction = friction or FrictionModel.from_robot(robot)
+    try:
+        if block.model == "rate_state":
+            k, nu = _optional_rows(robot, "k"), _optional_rows(robot, "nu")
+            return _core.RateStateGms(friction.core, k, nu, float(robot.array("hysteresis.parameters.c")[0]))
+        D, k = _elements(robot)
+        gms = _core.Gms(D, k, _backlash(robot), max_gap)
+        error = _optional_rows(robot, "kinematic_error")
+        error = np.zeros((robot.n_joints, 1)) if error is None else error
+        return _core.EGms(friction.core, gms, *_levels(robot, friction), error)
+    except ValueError as problem:
+        raise ConfigError(robot.file, "hysteresis.parameters", str(problem)) from None
+
+
+def _levels(robot: RobotFile, friction: FrictionModel) -> tuple[np.ndarray, np.ndarray]:
+    if robot.hysteresis is not None and robot.hysteresis.model == "egms":
+        return robot.array("hysteresis.parameters.fc0"), robot.array("hysteresis.parameters.fc1")
+    cold = [friction.core.coulomb(i, 1.0, friction.reference[i]) for i in range(robot.n_joints)]
+    return np.array(cold), np.zeros(robot.n_joints)

@@ -1,0 +1,230 @@
+"""Static friction maps against a second derivation in numpy, straight from the papers, and their properties."""
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.models.friction import LAWS, FrictionModel
+
+T0 = 25.0
+PARAMETERS = {
+    "viscous_coulomb": {"fc": 5.0, "fv": 8.0, "fo": 0.3, "eps": 0.02},
+    "liu": {"fc1": 5.0, "fc2": 6.0, "fv1": 9.0, "fv2": -2.0, "fv3": 0.5, "eps": 0.01},
+    "luo": {"fv1": 9.0, "fv2": -2.0, "fv3": 0.5, "fc": 5.0, "fb": 0.2, "eps": 0.0},
+    "luo_load": {
+        **{"fv1": 3.0, "fv2": -1.0, "fv3": 0.3, "fc": 2.0, "fc1": 0.04, "fs": 1.5, "fs1": 0.03},
+        **{"ft": 0.05, "ft1": 0.4, "ft2": 0.02, "velocity_floor": 0.01, "fb": 0.1, "eps": 0.0},
+    },
+    "clochiatti": {"kv": 7.0, "tc_dir": 6.0, "tc_rev": 3.0, "band": 0.5, "eps": 1e-3},
+    "simoni": {
+        **{"c0": 5.0, "c1": 9.0, "c2": -2.0, "c3": 0.5, "c4": 2.0, "h": 20.0, "v_th": 0.005},
+        **{"alpha": -0.01, "beta": 0.98, "gamma": 0.006, "delta": 1.02},
+    },
+    "madsen": {
+        **{"fc": 5.0, "fs": 7.0, "vs": 0.08, "mu": 0.9, "fv1": 12.0, "fv2": -3.0, "fv3": 0.6},
+        **{"fl": 2e-3, "ft2": -0.2, "ft3": 4e3, "eps": 0.0},
+    },
+    "lugre": {"fc": 5.0, "fs": 7.0, "vs": 0.05, "sigma2": 8.0, "alpha": -0.01, "gamma": 0.004, "eps": 0.0},
+}
+
+
+def by_the_paper(law, p, v, tau, T):
+    """One sample of each law as the source prints it (scalars, plain numpy)."""
+    s, a = np.sign(v), abs(v)
+    if law == "viscous_coulomb":
+        return p["fo"] + p["fv"] * v + p["fc"] * np.clip(v / p["eps"], -1, 1)
+    if law == "liu":
+        fc = p["fc1"] if v > 0 else p["fc2"]
+        x = np.clip(v, -p["eps"], p["eps"]) / p["eps"]
+        a = max(a, p["eps"])
+        return (fc + p["fv1"] * a + p["fv2"] * a**2 + p["fv3"] * a**3) * x
+    if law == "luo":
+        return p["fv1"] * v + p["fv2"] * a * v + p["fv3"] * v**3 + p["fc"] * s + p["fb"]
+    if law == "luo_load":
+        f = p["fv1"] * v + p["fv2"] * s * v**2 + p["fv3"] * v**3
+        f += p["fc"] * s * (1 - np.exp(-((v / p["fc1"]) ** 2))) + p["fs"] * s * np.exp(-((v / p["fs1"]) ** 2))
+        load = p["ft"] * abs(tau) + p["ft1"] * np.exp(-p["ft2"] * abs(tau) / max(a, p["velocity_floor"]))
+        return f + load * s + p["fb"]
+    if law == "clochiatti":
+        tc = np.interp(v * tau, [-p["band"], p["band"]], [p["tc_rev"], p["tc_dir"]])
+        return p["kv"] * v + np.tanh(v / p["eps"]) * tc
+    if law == "simoni":
+        x = np.clip(v / p["v_th"], -1, 1)
+        a = max(a, p["v_th"])
+        pol = p["c0"] + p["c1"] * a + p["c2"] * a**2 + p["c3"] * a**3
+        factor = p["alpha"] * (T - T0) + p["beta"], p["gamma"] * (T - T0) + p["delta"]
+        return x * (pol * factor[0] + p["c4"] * np.exp(-p["h"] * a) * factor[1])
+    if law == "madsen":
+        f = s * (p["fc"] + (p["fs"] - p["fc"]) * np.exp(-((a / p["vs"]) ** p["mu"])))
+        f += p["fv1"] * v + p["fv2"] * a * v + p["fv3"] * v**3 + p["fl"] * s * tau**2
+        ft1 = -(p["ft2"] * T0 + p["ft3"] * T0**-3)  # re-centred: zero at T0
+        return f + s * np.sqrt(a) * (ft1 + p["ft2"] * T + p["ft3"] * T**-3)
+    hot = 1 + p["alpha"] * (T - T0), 1 + p["gamma"] * (T - T0)
+    g = p["fc"] * hot[0] + (p["fs"] - p["fc"]) * np.exp(-((v / p["vs"]) ** 2)) * hot[1]
+    return g * s + p["sigma2"] * v * hot[0]
+
+
+def model(law, n=1, **changes):
+    return FrictionModel(law, PARAMETERS[law] | changes, n, T0)
+
+
+@pytest.fixture
+def samples():
+    rng = np.random.default_rng(1)
+    v = np.concatenate([rng.uniform(-2, 2, 300), rng.normal(0, 0.02, 300)])
+    return v, rng.uniform(-60, 60, 600), rng.uniform(10, 60, 600)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_each_law_is_what_its_paper_prints(law, samples):
+    v, tau, T = samples
+    ours = model(law).torque(v[:, None], tau[:, None], T[:, None])[:, 0]
+    paper = [by_the_paper(law, PARAMETERS[law], *x) for x in zip(v, tau, T, strict=True)]
+    np.testing.assert_allclose(ours, paper, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_slope_is_the_derivative(law, samples):
+    v, tau, T = (x[:, None] for x in samples)
+    m, h = model(law), 1e-7
+    numeric = (m.torque(v + h, tau, T) - m.torque(v - h, tau, T)) / (2 * h)
+    eps = m.table[0, m.law.names.index("v_th" if law == "simoni" else "eps")]
+    corner = (abs(abs(v) - eps) < 1e-6) | (abs(v) < 1e-4) | (abs(abs(v * tau) - 0.5) < 1e-3)
+    floor = abs(abs(v) - 0.01) < 1e-6
+    keep = ~(corner | floor)
+    np.testing.assert_allclose(m.slope(v, tau, T)[keep], numeric[keep], rtol=2e-5, atol=2e-5)
+
+
+@pytest.mark.parametrize("law", ["simoni", "viscous_coulomb", "liu"])
+def test_continuous_at_the_threshold_and_linear_inside(law):
+    m = model(law)
+    eps = PARAMETERS[law].get("v_th", PARAMETERS[law].get("eps"))
+    offset = PARAMETERS[law].get("fo", 0.0)
+    f = m.torque(np.array([[eps * (1 - 1e-9)], [eps], [0.5 * eps], [0.0]]))[:, 0] - offset
+    assert f[0] == pytest.approx(f[1], rel=1e-6)
+    assert f[2] == pytest.approx(0.5 * f[1])
+    assert f[3] == 0.0
+
+
+def test_quadratic_term_is_odd_by_default_and_even_as_printed_on_request():
+    v = np.array([[0.7], [-0.7]])
+    odd = model("liu", fc2=5.0).torque(v)[:, 0]
+    even = model("liu", fc2=5.0, even_quadratic=1.0).torque(v)[:, 0]
+    assert odd[0] == -odd[1]
+    assert even[0] + even[1] == pytest.approx(2 * PARAMETERS["liu"]["fv2"] * 0.49)
+
+
+def test_power_flow_blends_without_a_jump():
+    m = model("clochiatti")
+    tau = np.linspace(-2, 2, 4001)[:, None]
+    f = m.torque(np.full_like(tau, 0.5), tau)[:, 0]
+    assert abs(np.diff(f)).max() < 0.01
+    assert f[0] == pytest.approx(3.5 + 3.0) and f[-1] == pytest.approx(3.5 + 6.0)
+
+
+def test_temperature_term_of_madsen_vanishes_at_the_reference_and_is_clamped_outside_the_range():
+    v = np.array([[0.8]])
+    at = lambda m, T: m.torque(v, None, np.array([[T]]))[0, 0]  # noqa: E731
+    cold = model("madsen", ft2=0.0, ft3=0.0)
+    assert at(model("madsen"), T0) == at(cold, T0)
+    bounded = model("madsen", t_min=15.0, t_max=45.0)
+    assert at(bounded, 80.0) == at(bounded, 45.0) != at(model("madsen"), 80.0)
+    assert at(bounded, np.nan) == at(bounded, T0)
+    assert np.isfinite(at(model("madsen"), -273.0))
+
+
+@pytest.mark.parametrize("law", ["luo_load", "clochiatti", "madsen"])
+def test_load_has_an_effect(law):
+    v = np.array([[0.3]])
+    assert model(law).torque(v, np.array([[40.0]])) != model(law).torque(v, np.array([[-5.0]]))
+
+
+@pytest.mark.parametrize("law", ["simoni", "madsen", "lugre"])
+def test_temperature_has_an_effect(law):
+    v = np.array([[0.3]])
+    assert model(law).torque(v, None, np.array([[20.0]])) > model(law).torque(v, None, np.array([[50.0]]))
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_power_is_dissipated_and_nan_stays_nan(law, samples):
+    v, tau, T = (x[:, None] for x in samples)
+    offsets = {k: 0.0 for k in ("fo", "fb") if k in PARAMETERS[law]}
+    assert (v * model(law, **offsets).torque(v, tau, T) >= 0).all()
+    assert np.isnan(model(law).torque(np.array([[np.nan]]))).all()
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_joints_are_independent(law, samples):
+    v, tau, T = (x.reshape(-1, 3) for x in samples)
+    whole = model(law, 3).torque(v, tau, T)
+    for i in range(3):
+        one = model(law).torque(v[:, i : i + 1], tau[:, i : i + 1], T[:, i : i + 1])
+        np.testing.assert_array_equal(whole[:, i], one[:, 0])
+
+
+@pytest.mark.parametrize(
+    ("change", "field"),
+    [
+        ({"fc": np.nan}, "fc"),
+        ({"fc": -1.0}, "fc"),
+        ({"fx": 1.0}, "fx"),
+        ({"fc": [1.0, 2.0]}, "fc"),
+        ({"vs": 0.0}, "vs"),
+    ],
+)
+def test_bad_parameters_are_named(change, field):
+    with pytest.raises(ConfigError, match=field):
+        model("madsen", **change)
+
+
+def test_unknown_law_and_wrong_arrays_are_named():
+    with pytest.raises(ConfigError, match="stribeck"):
+        FrictionModel("stribeck", {}, 1)
+    with pytest.raises(ValueError, match="v has shape"):
+        model("luo").core.torque(np.zeros((3, 2)))
+
+
+def lugre(n=1, **changes):
+    parameters = PARAMETERS["lugre"] | {"sigma0": 2000.0, "sigma1": 30.0} | changes
+    return _core.LuGre(FrictionModel("lugre", parameters, n, T0).core), parameters
+
+
+def test_lugre_follows_its_differential_equation():
+    core, p = lugre()
+    dt, T = 1e-5, 40.0
+    t = np.arange(0, 0.3, dt)
+    v = 0.05 * np.sin(2 * np.pi * 5 * t)
+    z, expected = 0.0, np.empty(t.size)
+    hot = 1 + p["alpha"] * (T - T0), 1 + p["gamma"] * (T - T0)
+    for k, vk in enumerate(v):
+        g = p["fc"] * hot[0] + (p["fs"] - p["fc"]) * np.exp(-((vk / p["vs"]) ** 2)) * hot[1]
+        zd = vk - p["sigma0"] * abs(vk) * z / g
+        z += zd * dt * (k > 0)
+        expected[k] = p["sigma0"] * z + p["sigma1"] * zd + p["sigma2"] * hot[0] * vk
+    stamps = np.round(t * 1e9).astype(np.int64)
+    f, status = core.run(stamps, v[:, None].copy(), np.full((t.size, 1), T))
+    assert status[0] == int(_core.Status.warming_up) and not status[1:].any()
+    assert abs(f[:, 0] - expected).max() < 0.02 * abs(expected).max()
+
+
+def test_lugre_settles_on_its_static_map_for_any_step_size():
+    core, _ = lugre()
+    static = model("lugre").torque(np.array([[0.4]]), None, np.array([[35.0]]))[0, 0]
+    f, _ = core.run(np.arange(100) * 50_000_000, np.full((100, 1), 0.4), np.full((100, 1), 35.0))
+    assert f[-1, 0] == pytest.approx(static, rel=1e-9)
+
+
+def test_lugre_step_is_run_and_bad_samples_do_not_enter():
+    rng = np.random.default_rng(3)
+    stamps = np.cumsum(rng.integers(0, 3, 200)) * 1_000_000
+    stamps[120] -= 40_000_000
+    v = rng.normal(0, 0.1, (200, 2))
+    v[50] = np.nan
+    batch, codes = lugre(2)[0].run(stamps, v)
+    live, f = lugre(2)[0], np.zeros(2)
+    for k in range(200):
+        assert int(live.step(int(stamps[k]), v[k].copy(), None, f)) == codes[k]
+        np.testing.assert_array_equal(f, batch[k])
+    assert codes[50] == int(_core.Status.dropped) and codes[120] == int(_core.Status.reset)
+    assert np.isfinite(batch).all()

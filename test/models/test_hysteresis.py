@@ -249,11 +249,12 @@ def test_rate_state_follows_its_differential_equation_and_any_step_size():
     for j, vj in enumerate(v):
         if np.sign(vj) != direction:
             slip[:], direction = False, np.sign(vj)
-        slip |= direction * (F + k * vj * dt) > nu * abs(s_of[j])
+        breaks = ~slip & (direction * (F + k * vj * dt) > nu * abs(s_of[j]))
+        slip, F = slip | breaks, np.where(breaks, nu * s_of[j], F)
         F += np.where(slip, np.sign(vj) * C * (nu - F / s_of[j]), k * vj) * dt * (j > 0)
         expected[j] = F.sum()
     fine = core.run(np.round(t * 1e9).astype(np.int64), v[:, None].copy())[0][:, 0]
-    assert np.quantile(abs(fine - expected), 0.99) < 0.03  # Euler misses the instant of break-away by a step
+    assert abs(fine - expected).max() < 0.05
     constant = [rate_state()[0].run(stamps(N, int(4e8 / N)), np.full((N, 1), 0.02))[0][-1, 0] for N in (20, 200, 20000)]
     np.testing.assert_allclose(constant, constant[-1], rtol=1e-3)
 

@@ -283,9 +283,12 @@ def test_step_by_step_is_run(make):
 
 
 def with_hysteresis(model, **parameters):
-    robot = load_robot("ur5e")
-    block = {"source": "estimate_friction", "model": model, "parameters": parameters}
-    return robot.with_updates({"hysteresis": block})
+    static = {"fc": [6.0, 6.0, 6.0, 1.3, 1.3, 1.3], "fv": [8.0, 8.0, 8.0, 1.0, 1.0, 1.0], "eps": 0.02}
+    blocks = {
+        "friction": {"source": "estimate_test", "model": "viscous_coulomb", "parameters": static},
+        "hysteresis": {"source": "estimate_test", "model": model, "parameters": parameters},
+    }
+    return load_robot("ur5e").with_updates(blocks, {"estimate_test": "numbers of this test"})
 
 
 def test_built_from_a_robot_file():
@@ -300,7 +303,7 @@ def test_built_from_a_robot_file():
 
 def test_robot_file_without_hysteresis_or_with_a_wrong_one_says_so():
     with pytest.raises(CapabilityError, match="hysteresis"):
-        hysteresis_from_robot(load_robot("ur5e"))
+        hysteresis_from_robot(load_robot("ur5e").with_updates({"hysteresis": None}))
     bad = with_hysteresis("gms", b=1e-3, d=[[0.5, 1.0]], k=[[1.0, 1.0]])
     with pytest.raises(ConfigError, match="sum k D"):
         hysteresis_from_robot(bad)

@@ -1,0 +1,114 @@
+"""What a robot can do, derived from its file: asked by nodes before they start and printed as a table."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from robot_dynamics_ros.errors import CapabilityError
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.config.robot_file import RobotFile
+
+
+@dataclass(frozen=True)
+class Capability:
+    """Whether a robot can do something, and why or how in a few words."""
+
+    ok: bool
+    text: str
+
+    def __str__(self) -> str:
+        return self.text if self.ok else f"no: {self.text}"
+
+
+def _sampling(robot: RobotFile) -> Capability:
+    rate = robot.sensing.sample_rate
+    return Capability(rate is not None, f"{rate:.0f} Hz" if rate else "sensing.sample_rate is null")
+
+
+def _torque(robot: RobotFile) -> Capability:
+    if robot.drives.torque_side == "link":
+        return Capability(robot.sensing.joint_torque_sensor, "link side, torque sensor")
+    return Capability(robot.sensing.motor_torque, f"motor side, effort in {robot.drives.effort.unit}")
+
+
+def _friction(robot: RobotFile) -> Capability:
+    if robot.drives.torque_side == "link" and not robot.sensing.motor_torque:
+        return Capability(False, "torque is sensed behind the gear and sensing.motor_torque is false")
+    side = "motor side"
+    if robot.friction is None:
+        return Capability(True, f"{side}, after identification (friction is null)")
+    return Capability(True, f"{side}, {robot.friction.model}")
+
+
+def _stiffness(robot: RobotFile) -> Capability:
+    if not robot.sensing.rotor_encoder:
+        return Capability(False, "sensing.rotor_encoder is false, q and theta are not both reported")
+    return Capability(True, "theta - q and " + ("tau_J" if robot.sensing.joint_torque_sensor else "motor torque"))
+
+
+def _temperature(robot: RobotFile) -> Capability:
+    if robot.sensing.temperature:
+        return Capability(True, f"measured ({robot.sensing.temperature_place or 'place unknown'})")
+    if robot.thermal is not None:
+        return Capability(True, f"estimated ({robot.thermal.model})")
+    return Capability(False, "sensing.temperature is false and thermal is null")
+
+
+def _contact_force(robot: RobotFile) -> Capability:
+    missing = [f for f in ("kinematics", "links") if not _known(robot, f)]
+    if robot.drives.effort.unit == "A" and not robot.has("drives.torque_constant"):
+        missing.append("drives.torque_constant")
+    if missing:
+        return Capability(False, f"{', '.join(missing)} unknown")
+    return Capability(True, "from " + ("joint torque" if robot.drives.torque_side == "link" else "motor torque"))
+
+
+def _known(robot: RobotFile, what: str) -> bool:
+    try:
+        _ = robot.kinematic_chain() if what == "kinematics" else robot.link_parameters
+    except CapabilityError:
+        return False
+    return True
+
+
+def _torque_mode(robot: RobotFile) -> Capability:
+    command = robot.drives.torque_command
+    needs = f" ({command.requires})" if command.requires else ""
+    if not command.available:
+        return Capability(False, "drives.torque_command.available is false" + needs)
+    added = ["gravity"] * command.gravity_compensated + ["friction"] * command.friction_compensated
+    rate = f"{command.rate:.0f} Hz" if command.rate else "rate unknown"
+    return Capability(True, rate + (f", robot adds {' and '.join(added)}" if added else "") + needs)
+
+
+CAPABILITIES = {
+    "sampling": _sampling,
+    "torque sensing": _torque,
+    "contact force": _contact_force,
+    "friction": _friction,
+    "temperature": _temperature,
+    "stiffness": _stiffness,
+    "torque mode": _torque_mode,
+}
+
+
+def capabilities(robot: RobotFile) -> dict[str, Capability]:
+    """Every capability of a robot by name, in the order of the table."""
+    return {name: rule(robot) for name, rule in CAPABILITIES.items()}
+
+
+def require_capability(robot: RobotFile, name: str) -> Capability:
+    """The capability called `name`; CapabilityError with the reason where the robot lacks it."""
+    found = CAPABILITIES[name](robot)
+    if not found.ok:
+        raise CapabilityError(f"{robot.name} cannot do {name}: {found.text} (in {robot.file})")
+    return found
+
+
+def capability_table(robots: list[RobotFile]) -> str:
+    """Markdown table robot x capability."""
+    rows = [["robot", *CAPABILITIES], ["---"] * (len(CAPABILITIES) + 1)]
+    rows += [[robot.name, *(str(c) for c in capabilities(robot).values())] for robot in robots]
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows) + "\n"

@@ -1,0 +1,101 @@
+"""URDF of a robot file, for tools that read nothing else (Pinocchio, robot_state_publisher)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+
+from robot_dynamics_ros.config import RobotFile
+from robot_dynamics_ros.config.geometry import joint_placement, rpy_of
+from robot_dynamics_ros.config.store import write_atomically
+from robot_dynamics_ros.models.inertia import about_com
+
+_LIMITS = ("position_lower", "position_upper", "torque", "velocity")
+
+
+def write_urdf(robot: RobotFile, path: str | Path) -> None:
+    """Write kinematics, inertias, limits and viscous/Coulomb friction of `robot` as URDF, atomically.
+
+    Raises CapabilityError for a robot whose kinematics or links are unknown, ValueError for a massless link.
+    """
+    write_atomically(Path(path), urdf_text(robot))
+
+
+def urdf_text(robot: RobotFile) -> str:
+    """URDF as text; link i is named after joint i, the TCP is a fixed frame named tip_frame."""
+    root = ElementTree.Element("robot", name=robot.name)
+    parent = robot.kinematics.base_frame
+    ElementTree.SubElement(root, "link", name=parent)
+    robot.kinematic_chain()  # raises where the kinematics are unknown
+    for i, ten in enumerate(robot.link_parameters):
+        child = link_name(robot, i)
+        _joint(root, robot, i, parent, child)
+        _link(root, child, ten)
+        parent = child
+    _tip(root, robot, parent)
+    ElementTree.indent(root)
+    return '<?xml version="1.0"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def link_name(robot: RobotFile, i: int) -> str:
+    """Name of link i: its joint's name with `link` for `joint`."""
+    name = robot.joint_names[i]
+    return name.replace("joint", "link").replace("Joint", "Link") if "joint" in name.lower() else name + "_link"
+
+
+def _text(values: object) -> str:
+    return " ".join(repr(float(v)) for v in np.ravel(np.asarray(values)))
+
+
+def _joint(root: ElementTree.Element, robot: RobotFile, i: int, parent: str, child: str) -> None:
+    limits = _limits(robot, i)
+    joint = ElementTree.SubElement(
+        root, "joint", name=robot.joint_names[i], type="revolute" if limits else "continuous"
+    )
+    T = joint_placement(robot.kinematics.joints[i], robot.is_dh)
+    ElementTree.SubElement(joint, "origin", xyz=_text(T[:3, 3]), rpy=_text(rpy_of(T[:3, :3])))
+    ElementTree.SubElement(joint, "parent", link=parent)
+    ElementTree.SubElement(joint, "child", link=child)
+    ElementTree.SubElement(joint, "axis", xyz="0 0 1")
+    if limits:
+        ElementTree.SubElement(joint, "limit", limits)
+    friction = _friction(robot, i)
+    if friction:
+        ElementTree.SubElement(joint, "dynamics", friction)
+
+
+def _limits(robot: RobotFile, i: int) -> dict[str, str]:
+    """All four limits, or none: URDF has no word for unknown."""
+    if not all(robot.has(f"limits.{name}") for name in _LIMITS):
+        return {}
+    lower, upper, torque, velocity = (robot.array(f"limits.{name}")[i] for name in _LIMITS)
+    if not np.isfinite(lower) or not np.isfinite(upper):
+        return {}
+    return {"lower": _text(lower), "upper": _text(upper), "effort": _text(torque), "velocity": _text(velocity)}
+
+
+def _friction(robot: RobotFile, i: int) -> dict[str, str]:
+    if robot.friction is None or robot.friction.model != "viscous_coulomb":
+        return {}
+    fc, fv = (robot.array(f"friction.parameters.{name}")[i] for name in ("fc", "fv"))
+    return {"damping": _text(fv), "friction": _text(fc)}
+
+
+def _link(root: ElementTree.Element, name: str, ten: np.ndarray) -> None:
+    body = about_com(ten)
+    inertial = ElementTree.SubElement(ElementTree.SubElement(root, "link", name=name), "inertial")
+    ElementTree.SubElement(inertial, "origin", xyz=_text(body.com), rpy="0 0 0")
+    ElementTree.SubElement(inertial, "mass", value=_text(body.mass))
+    names = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
+    ElementTree.SubElement(inertial, "inertia", {k: _text(v) for k, v in zip(names, body.inertia, strict=True)})
+
+
+def _tip(root: ElementTree.Element, robot: RobotFile, parent: str) -> None:
+    tool, tip = robot.kinematics.tool, robot.kinematics.tip_frame
+    ElementTree.SubElement(root, "link", name=tip)
+    joint = ElementTree.SubElement(root, "joint", name=f"{tip}_fixed", type="fixed")
+    ElementTree.SubElement(joint, "origin", xyz=_text(tool.xyz), rpy=_text(tool.rpy))
+    ElementTree.SubElement(joint, "parent", link=parent)
+    ElementTree.SubElement(joint, "child", link=tip)

@@ -1,0 +1,70 @@
+"""The URDF we write means the same to Pinocchio as our file means to us."""
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros.config import load_robot, shipped_robots
+from robot_dynamics_ros.config.geometry import joint_placement, placement, rotation, rpy_of
+from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.models.inertia import inertia_matrix
+from robot_dynamics_ros.models.urdf import write_urdf
+
+pin = pytest.importorskip("pinocchio")
+KNOWN = [name for name in shipped_robots() if name != "comau_ns16"]
+
+
+def pinocchio_model(robot):
+    """Model straight from the file's numbers, without our URDF or our chain."""
+    model = pin.Model()
+    model.gravity.linear = np.array(robot.kinematics.gravity)
+    for i, (joint, link) in enumerate(zip(robot.kinematics.joints, robot.links.values, strict=True)):
+        T = pin.SE3(joint_placement(joint, robot.is_dh))
+        index = model.addJoint(i, pin.JointModelRZ(), T, joint.name)
+        body = pin.Inertia(link.mass, np.array(link.com), inertia_matrix(link.inertia))
+        model.appendBodyToJoint(index, body, pin.SE3.Identity())
+    return model
+
+
+def configuration(model, q):
+    """Pinocchio's configuration vector: continuous joints hold cos and sin."""
+    out = np.zeros(model.nq)
+    for joint, angle in zip(model.joints[1:], q, strict=True):
+        out[joint.idx_q : joint.idx_q + joint.nq] = angle if joint.nq == 1 else (np.cos(angle), np.sin(angle))
+    return out
+
+
+@pytest.mark.parametrize("name", KNOWN)
+def test_urdf_round_trip_through_pinocchio(name, tmp_path):
+    robot = load_robot(name)
+    write_urdf(robot, tmp_path / "robot.urdf")
+    model = pin.buildModelFromUrdf(str(tmp_path / "robot.urdf"))
+    model.gravity.linear = robot.gravity
+    expected = pinocchio_model(robot)
+    rng = np.random.default_rng(1)
+    for _ in range(10):
+        q, v, a = rng.uniform(-3, 3, (3, robot.n_joints))
+        ours = pin.rnea(model, model.createData(), configuration(model, q), v, a)
+        np.testing.assert_allclose(ours, pin.rnea(expected, expected.createData(), q, v, a), atol=1e-9)
+
+
+def test_urdf_keeps_limits_tip_and_friction(tmp_path):
+    robot = load_robot("ur5e")
+    write_urdf(robot, tmp_path / "robot.urdf")
+    model = pin.buildModelFromUrdf(str(tmp_path / "robot.urdf"))
+    assert list(model.names)[1:] == robot.joint_names and model.existFrame("tool0")
+    np.testing.assert_allclose(model.effortLimit, robot.array("limits.torque"))
+    np.testing.assert_allclose(model.velocityLimit, robot.array("limits.velocity"))
+    assert 'damping="' in (tmp_path / "robot.urdf").read_text()
+
+
+def test_unknown_links_are_refused_and_nothing_is_written(tmp_path):
+    with pytest.raises(CapabilityError, match="links is unknown"):
+        write_urdf(load_robot("comau_ns16"), tmp_path / "robot.urdf")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("pitch", [0.3, -1.2, np.pi / 2, -np.pi / 2])
+def test_roll_pitch_yaw_of_a_rotation(pitch):
+    R = rotation([0.4, pitch, -2.0])
+    np.testing.assert_allclose(rotation(rpy_of(R)), R, atol=1e-12)
+    np.testing.assert_allclose(placement([1, 2, 3], [0.4, pitch, -2.0])[:3, 3], [1, 2, 3])

@@ -7,7 +7,7 @@ from robot_dynamics_ros.config import load_robot, shipped_robots
 from robot_dynamics_ros.config.geometry import joint_placement, placement, rotation, rpy_of
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.models.inertia import inertia_matrix
-from robot_dynamics_ros.models.urdf import write_urdf
+from robot_dynamics_ros.models.urdf_writer import write_urdf
 
 pin = pytest.importorskip("pinocchio")
 KNOWN = [name for name in shipped_robots() if name != "comau_ns16"]

@@ -51,6 +51,7 @@ ParallelCompile("NPY_NUM_BUILD_JOBS", default=os.cpu_count() or 1, needs_recompi
 core = Pybind11Extension(
     f"{NAME}._core",
     sorted(glob("cpp_core/bindings/*.cpp") + glob("cpp_core/src/*.cpp")),
+    depends=sorted(glob("cpp_core/include/**/*.hpp", recursive=True) + glob("cpp_core/bindings/*.hpp")),
     include_dirs=["cpp_core/include"],
     cxx_std=17,
     extra_compile_args=["-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-fvisibility=hidden"],

@@ -4,6 +4,7 @@
 void bind_chain(py::module_&);
 void bind_friction(py::module_&);
 void bind_adaptive(py::module_&);
+void bind_plant(py::module_&);
 void bind_guard(py::module_&);
 void bind_hysteresis(py::module_&);
 
@@ -12,6 +13,7 @@ PYBIND11_MODULE(_core, m) {
   bind_chain(m);
   bind_friction(m);
   bind_adaptive(m);
+  bind_plant(m);
   bind_guard(m);
   bind_hysteresis(m);
 }

@@ -1,0 +1,97 @@
+// Transmission of one joint between rotor (theta, reflected) and link (q): kinematic error of several harmonics,
+// position-dependent backlash and a hardening spring [Madsen2020 ch3 4-10, ch4 12-17, 29-32].
+//   phi = theta - e(theta) - q                          deformation
+//   psi = phi - (1 - r) d phi / sqrt(phi^2 + d^2)       what is left of it beyond the (soft) backlash of half width
+//   d(theta) tau_J = a1 psi + a2 psi^3 + D dphi/dt               on the link; (1 - de/dtheta) tau_J on the rotor
+//   (virtual work)
+#pragma once
+
+#include "robot_dynamics/plant_math.hpp"
+
+namespace robot_dynamics::plant {
+
+constexpr int harmonics = 8;
+
+struct TransmissionParameters {   // of one joint
+  double stiffness = 1e4;         // a1 [Nm/rad]
+  double hardening = 0;           // a2 [Nm/rad^3]
+  double damping = 0;             // D [Nm s/rad]
+  double backlash = 0;            // mean half width [rad]
+  double backlash_variation = 0;  // relative amplitude of d(theta) over one turn, < 1
+  double backlash_phase = 0;      // [rad]
+  double soft_windup = 0.05;      // r: share of the stiffness left inside the backlash
+  double gear_ratio = 100;
+  std::array<double, harmonics> error_amplitude{};  // [rad], cycles per OUTPUT turn 1, 2, .. 6, then ..
+  std::array<double, harmonics> error_phase{};      // .. the last two: 1 and 2 cycles per MOTOR turn
+};
+
+struct TransmissionPoint {
+  double error;       // e(theta) [rad]
+  double slope;       // 1 - de/dtheta
+  double half_width;  // d(theta) [rad]
+  double widening;    // d(theta) over its mean
+  double phi;         // [rad]
+  double torque;      // elastic torque tau_E [Nm]
+  double stiffness;   // d tau_E/d phi [Nm/rad]
+};
+
+class Transmission {
+ public:
+  Transmission() = default;
+  explicit Transmission(const TransmissionParameters& parameters) : p_(parameters) {
+    for (int h = 0; h < harmonics; ++h) {
+      double s, c;
+      sine_cosine(p_.error_phase[h], s, c);
+      in_phase_[h] = p_.error_amplitude[h] * c;
+      quadrature_[h] = p_.error_amplitude[h] * s;
+      any_error_ = any_error_ || p_.error_amplitude[h] != 0.0;
+    }
+    sine_cosine(p_.backlash_phase, backlash_s_, backlash_c_);
+  }
+
+  TransmissionPoint evaluate(double theta, double q) const noexcept {
+    TransmissionPoint x;
+    double s, c;
+    sine_cosine(theta, s, c);
+    kinematic_error(theta, s, c, x);
+    x.widening = 1.0 + p_.backlash_variation * (c * backlash_c_ - s * backlash_s_);
+    x.half_width = p_.backlash * x.widening;
+    x.phi = theta - x.error - q;
+    const double d = x.half_width, root2 = x.phi * x.phi + d * d + 1e-30, inverse = 1.0 / std::sqrt(root2);
+    const double play = (1.0 - p_.soft_windup) * d * inverse;
+    const double psi = x.phi * (1.0 - play), slope = 1.0 - play * d * d / root2;
+    x.torque = psi * (p_.stiffness + p_.hardening * psi * psi);
+    x.stiffness = slope * (p_.stiffness + 3.0 * p_.hardening * psi * psi);
+    return x;
+  }
+
+ private:
+  // e(theta) = sum A_h sin(n_h theta + phase_h), by the angle-addition recurrence.
+  void kinematic_error(double theta, double s, double c, TransmissionPoint& x) const noexcept {
+    x.error = 0.0;
+    x.slope = 1.0;
+    if (!any_error_) return;
+    double sh = s, ch = c;
+    for (int h = 0; h < harmonics - 2; ++h) {
+      add(h, h + 1.0, sh, ch, x);
+      const double next = sh * c + ch * s;
+      ch = ch * c - sh * s;
+      sh = next;
+    }
+    double sm, cm;
+    sine_cosine(p_.gear_ratio * theta, sm, cm);
+    add(harmonics - 2, p_.gear_ratio, sm, cm, x);
+    add(harmonics - 1, 2.0 * p_.gear_ratio, 2.0 * sm * cm, cm * cm - sm * sm, x);
+  }
+  void add(int h, double cycles, double s, double c, TransmissionPoint& x) const noexcept {
+    x.error += s * in_phase_[h] + c * quadrature_[h];
+    x.slope -= cycles * (c * in_phase_[h] - s * quadrature_[h]);
+  }
+
+  TransmissionParameters p_{};
+  std::array<double, harmonics> in_phase_{}, quadrature_{};
+  double backlash_s_ = 0, backlash_c_ = 1;
+  bool any_error_ = false;
+};
+
+}  // namespace robot_dynamics::plant

@@ -1,0 +1,189 @@
+"""Desired motions for simulated robots: (q, qd, qdd), each (N, n), sample k at time (k + 1)/rate."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+Motion = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+def times(duration: float, rate: float = 500.0) -> np.ndarray:
+    """Sample times (N,) [s]: 1/rate .. duration."""
+    if not 0 < duration < 1e6 or not 0 < rate <= 1e5:
+        raise ValueError(f"duration = {duration} s or rate = {rate} Hz is out of range")
+    return np.arange(1, round(duration * rate) + 1) / rate
+
+
+def hold(q: Any, duration: float, rate: float = 500.0) -> Motion:
+    """Stand at q (n,)."""
+    q = np.asarray(q, dtype=float)
+    still = np.zeros((len(times(duration, rate)), len(q)))
+    return still + q, still.copy(), still.copy()
+
+
+def join(*motions: Motion) -> Motion:
+    """One motion after another."""
+    q, qd, qdd = (np.concatenate(parts) for parts in zip(*motions, strict=True))
+    return q, qd, qdd
+
+
+def quintic(start: Any, end: Any, rate: float = 500.0, velocity: float = 1.0, acceleration: float = 2.0) -> Motion:
+    """Rest to rest, all joints together, as fast as the limits allow: s = 10 x^3 - 15 x^4 + 6 x^5.
+
+    Peaks: velocity 15/8 D/T, acceleration 10/sqrt(3) D/T^2, D the longest joint path [rad].
+    """
+    start, end = np.asarray(start, dtype=float), np.asarray(end, dtype=float)
+    longest = np.abs(end - start).max()
+    if longest == 0.0:
+        return hold(start, 1.0 / rate, rate)
+    T = max(15 / 8 * longest / velocity, np.sqrt(10 / np.sqrt(3) * longest / acceleration))
+    T = np.ceil(T * rate) / rate
+    x = times(T, rate)[:, None] / T
+    s, ds, dds = x**3 * (10 - 15 * x + 6 * x**2), 30 * x**2 * (1 - x) ** 2, 60 * x * (1 - 3 * x + 2 * x**2)
+    return start + s * (end - start), ds * (end - start) / T, dds * (end - start) / T**2
+
+
+def trapezoid(start: Any, end: Any, rate: float = 500.0, velocity: float = 1.0, acceleration: float = 2.0) -> Motion:
+    """Rest to rest with trapezoidal velocity, all joints together [Clochiatti2024 2.2: 3 rad/s, 6 rad/s2]."""
+    start, end = np.asarray(start, dtype=float), np.asarray(end, dtype=float)
+    longest = np.abs(end - start).max()
+    if longest == 0.0:
+        return hold(start, 1.0 / rate, rate)
+    peak = min(velocity, np.sqrt(longest * acceleration))
+    T = np.ceil((longest / peak + peak / acceleration) * rate) / rate
+    a = 0.5 * acceleration  # peak velocity v of longest = v (T - v/a) for the rounded-up duration
+    peak = a * (T - np.sqrt(max(T**2 - 2 * longest / a, 0.0)))
+    ramp = peak / acceleration
+    t = times(T, rate)[:, None]
+    up, down = np.minimum(t, ramp), np.maximum(t - (T - ramp), 0.0)
+    s = (
+        0.5 * acceleration * up**2
+        + peak * np.clip(t - ramp, 0, T - 2 * ramp)
+        + peak * down
+        - 0.5 * acceleration * down**2
+    )
+    ds = acceleration * up - acceleration * down
+    dds = acceleration * ((t <= ramp).astype(float) - (t > T - ramp))
+    path = (end - start) / longest
+    return start + s * path, ds * path, dds * path
+
+
+def path(points: Sequence[Any], rate: float = 500.0, velocity: float = 1.0, acceleration: float = 2.0) -> Motion:
+    """Quintic from point to point."""
+    pairs = zip(points[:-1], points[1:], strict=True)
+    return join(*(quintic(a, b, rate, velocity, acceleration) for a, b in pairs))
+
+
+def fourier(
+    centre: Any,
+    duration: float = 20.0,
+    rate: float = 500.0,
+    order: int = 5,
+    base: float = 0.1 * np.pi,
+    amplitude: float = 0.6,
+    velocity: float = 1.5,
+    seed: int = 0,
+) -> Motion:
+    """Finite Fourier series [Liu2020 24-25] of seeded coefficients, scaled to amplitude [rad] and velocity [rad/s].
+
+    Starts and ends at rest at its own first point when the duration is a whole number of periods 2 pi/base: the
+    first half second and the last are blended by a quintic window in time.
+    """
+    centre = np.asarray(centre, dtype=float)
+    draw = np.random.default_rng(seed)
+    k = np.arange(1, order + 1)
+    a, b = draw.normal(size=(2, order, len(centre))) / k[None, :, None]
+    t = times(duration, rate)
+    warp, dwarp, ddwarp = _soft_ends(t, duration, 0.5)
+    phase = np.outer(warp, base * k)
+    s, c, w = np.sin(phase), np.cos(phase), (base * k)[:, None]
+    q, dq, ddq = s @ a + c @ b, c @ (w * a) - s @ (w * b), -s @ (w**2 * a) - c @ (w**2 * b)
+    qd, qdd = dq * dwarp[:, None], ddq * dwarp[:, None] ** 2 + dq * ddwarp[:, None]
+    q = q - 0.5 * (q.max(0) + q.min(0))
+    scale = np.minimum(amplitude / np.abs(q).max(0), velocity / np.abs(qd).max(0))
+    return centre + scale * q, scale * qd, scale * qdd
+
+
+def _soft_ends(t: np.ndarray, duration: float, ramp: float) -> Motion:
+    """A clock that starts and stops smoothly: rate 0 -> 1 over `ramp` seconds and back at the end."""
+
+    def rise(x: np.ndarray) -> Motion:  # integral, value and slope of 3x^2 - 2x^3
+        x = np.clip(x, 0, 1)
+        return x**3 - x**4 / 2, 3 * x**2 - 2 * x**3, 6 * x * (1 - x)
+
+    i0, v0, s0 = rise(t / ramp)
+    i1, v1, s1 = rise((t - (duration - ramp)) / ramp)
+    run = np.clip(t - ramp, 0, None)
+    return ramp * i0 + run - ramp * i1, v0 - v1, (s0 - s1) / ramp
+
+
+def velocity_steps(
+    q: Any, joint: int, velocities: Sequence[float], travel: float = 1.0, rate: float = 500.0, acceleration: float = 4.0
+) -> Motion:
+    """One joint forth and back by `travel` [rad] at each constant speed [rad/s]: the friction map of a drive."""
+    q = np.asarray(q, dtype=float)
+    end = q.copy()
+    end[joint] += travel
+    parts = []
+    for v in velocities:
+        parts += [trapezoid(q, end, rate, v, acceleration), trapezoid(end, q, rate, v, acceleration)]
+    return join(*parts)
+
+
+def reversals(
+    q: Any, joint: int, count: int = 240, advance: float = np.deg2rad(3.0), a: float = 0.05, rate: float = 500.0
+) -> Motion:
+    """Slow reciprocating run: +a for t1, -a for t2 < t1 .. with net motion `advance` per cycle [Madsen2020 ch6 21].
+
+    Each cycle goes forward by 2 advance and back by advance, rest to rest.
+    """
+    q = np.asarray(q, dtype=float)
+    step = np.zeros_like(q)
+    step[joint] = advance
+    parts, here = [], q
+    for _ in range(count):
+        parts += [
+            trapezoid(here, here + 2 * step, rate, 10.0, a),
+            trapezoid(here + 2 * step, here + step, rate, 10.0, a),
+        ]
+        here = here + step
+    return join(*parts)
+
+
+def duty_cycle(q: Any, amplitude: Any, period: float, duty: float, duration: float, rate: float = 500.0) -> Motion:
+    """Oscillation of `amplitude` (n,) [rad] about q for the share `duty` of every 60 s, else rest [Simoni2017 IV].
+
+    q(t) = q + amplitude (1 - cos(2 pi t/period))/2: every period starts and ends at rest.
+    """
+    if not 0 <= duty <= 1:
+        raise ValueError(f"duty = {duty} is outside 0..1")
+    q, amplitude = np.asarray(q, dtype=float), np.asarray(amplitude, dtype=float)
+    t = times(duration, rate)
+    block = max(1.0, round(60.0 / period)) * period
+    moving = (np.floor((t % block) / period) + 1) * period <= duty * block + 1e-9
+    w = 2 * np.pi / period
+    x, on = w * t, moving[:, None] * 0.5 * amplitude
+    return q + on * (1 - np.cos(x))[:, None], on * (w * np.sin(x))[:, None], on * (w**2 * np.cos(x))[:, None]
+
+
+def contact_schedule(
+    duration: float,
+    phases: Sequence[tuple[float, float]],
+    force: float,
+    direction: Any,
+    rate: float = 500.0,
+    ramp: float = 0.2,
+) -> np.ndarray:
+    """Wrench (N, 6): `force` [N] along `direction` (3,) inside each (start, end) [s], with smooth ramps."""
+    t = times(duration, rate)
+    level = np.zeros_like(t)
+    for start, end in phases:
+        x = np.clip(np.minimum(t - start, end - t) / ramp, 0, 1)
+        level = np.maximum(level, x * x * (3 - 2 * x))
+    unit = np.asarray(direction, dtype=float) / np.linalg.norm(direction)
+    wrench = np.zeros((len(t), 6))
+    wrench[:, :3] = force * level[:, None] * unit
+    return wrench

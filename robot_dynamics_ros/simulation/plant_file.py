@@ -1,0 +1,199 @@
+"""Plant files: the numbers of a simulated robot, validated like robot files (config/plants/<robot>.yaml)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import Field
+
+from robot_dynamics_ros.config import config_directories
+from robot_dynamics_ros.config.blocks import Block, Name, Text
+from robot_dynamics_ros.config.problems import validated
+from robot_dynamics_ros.config.yaml_text import read_yaml
+from robot_dynamics_ros.errors import ConfigError
+
+Number = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=-1e12, le=1e12)]
+Positive = Annotated[Number, Field(gt=0)]
+NonNegative = Annotated[Number, Field(ge=0)]
+Share = Annotated[Number, Field(ge=0, lt=1)]
+Unit = Annotated[Number, Field(gt=0, le=1)]
+Source = str | dict[str, str]
+Eight = Annotated[tuple[NonNegative, ...], Field(min_length=8, max_length=8)]
+
+
+class Drive(Block):
+    """Rotor, motor and current loop; what is true of the machine, not what its controller believes."""
+
+    source: Source
+    rotor_inertia: Positive = Field(description="B [kg m2], reflected")
+    torque_constant: Positive = Field(description="K_tau [Nm/A], output side")
+    torque_limit: Positive = Field(description="[Nm]")
+    current_lag: NonNegative = Field(description="time constant of the current loop [s]")
+    ripple_amplitude: tuple[NonNegative, NonNegative, NonNegative] = Field(
+        description="torque ripple [Nm] at 1, 2 and 6 cycles per electrical turn"
+    )
+    pole_pairs: Positive = Field(description="electrical turns per motor turn")
+
+
+class Friction(Block):
+    """Rate-state generalised Maxwell slip with Stribeck, load and temperature."""
+
+    source: Source
+    coulomb: NonNegative = Field(description="Fc [Nm]")
+    stribeck: NonNegative = Field(description="Fs >= Fc [Nm]")
+    stribeck_velocity: Positive = Field(description="vs [rad/s]")
+    load: NonNegative = Field(description="Fl: strength gains Fl tau_J^2/(|tau_J| + load_torque)")
+    load_torque: Positive = Field(description="[Nm]")
+    attraction: Positive = Field(description="C [Nm/s]: lag of slipping elements s/C")
+    presliding: Positive = Field(description="largest element span [rad]")
+    viscous: NonNegative = Field(description="eta [Nm s/rad] at the reference temperature")
+    shear_velocity: Positive = Field(description="speed that halves the viscosity [rad/s]")
+    viscosity_rate: NonNegative = Field(description="[1/K]: eta exp(-rate (T - T0))")
+    boundary_rate: NonNegative = Field(description="[1/K]: Stribeck excess exp(rate (T - T0))")
+    reference_temperature: Number = Field(description="T0 [deg C]")
+    span: Eight = Field(description="element spans as fractions of presliding")
+    share: Eight = Field(description="element strengths, sum 1")
+
+
+class Transmission(Block):
+    """Spring, backlash and kinematic error between rotor and link."""
+
+    source: Source
+    stiffness: Positive = Field(description="a1 [Nm/rad]")
+    hardening: NonNegative = Field(description="a2 [Nm/rad3]")
+    damping: NonNegative = Field(description="D [Nm s/rad]")
+    backlash: NonNegative = Field(description="mean half width [rad]")
+    backlash_variation: Share = Field(description="relative amplitude over one output turn")
+    soft_windup: Unit = Field(description="share of the stiffness left inside the backlash")
+    gear_ratio: Positive
+    error_amplitude: Eight = Field(
+        description="kinematic error [rad] at 1..6 cycles per output turn, then 1 and 2 cycles per motor turn"
+    )
+
+
+class Thermal(Block):
+    """Lubricant and housing."""
+
+    source: Source
+    lubricant_capacity: Positive = Field(description="C_l [J/K]")
+    housing_capacity: Positive = Field(description="C_h [J/K]")
+    inner_conductance: NonNegative = Field(description="G_lh [W/K]")
+    outer_conductance: NonNegative = Field(description="G_ha [W/K]")
+    copper_loss: NonNegative = Field(description="[W/Nm2]")
+
+
+class Sensing(Block):
+    """Imperfections of what is measured."""
+
+    source: Source
+    link_quantum: NonNegative = Field(description="[rad], 0 = none")
+    rotor_quantum: NonNegative = Field(description="[rad], reflected")
+    link_offset: Number = Field(description="calibration error of the link encoder [rad]")
+    velocity_bandwidth: Positive = Field(description="[rad/s], filter of the differenced rotor encoder")
+    encoder_skew: Number = Field(description="[s], the link encoder is read this much earlier")
+    current_noise: NonNegative = Field(description="[A], standard deviation")
+    current_offset: Number = Field(description="[A], largest; each joint draws its own")
+    current_ripple: NonNegative = Field(description="[A], measured, 6 cycles per electrical turn")
+    temperature_quantum: NonNegative = Field(description="[K]")
+    temperature_noise: NonNegative = Field(description="[K], standard deviation")
+    torque_noise: NonNegative = Field(description="joint torque sensor [Nm], standard deviation")
+    torque_gain: Positive = Field(description="joint torque sensor, scale error")
+    torque_offset: Number = Field(description="joint torque sensor [Nm]")
+
+
+class Control(Block):
+    """Gains of the controller inside the robot."""
+
+    source: Source
+    stiffness_gain: NonNegative = Field(description="kp [Nm/rad], rotor encoder")
+    damping_gain: NonNegative = Field(description="kd [Nm s/rad]")
+    integral_gain: NonNegative = Field(description="ki [Nm/(rad s)], link encoder")
+    integral_limit: NonNegative = Field(description="[Nm]")
+    torque_feedback: NonNegative = Field(description="gain on the joint torque sensor in torque mode")
+
+
+class JointType(Block):
+    """One kind of joint."""
+
+    drive: Drive
+    friction: Friction
+    transmission: Transmission
+    thermal: Thermal
+    sensing: Sensing
+    control: Control
+
+
+class Deviation(Block):
+    """How far an individual is from its file, drawn once from the seed `individual`; all 0 = exact."""
+
+    individual: Annotated[int, Field(strict=True, ge=0, lt=2**63)] = 0
+    mass: Annotated[Number, Field(ge=0, le=0.3)] = Field(0.0, description="relative standard deviation")
+    com: Annotated[Number, Field(ge=0, le=0.05)] = Field(0.0, description="standard deviation [m]")
+    inertia: Annotated[Number, Field(ge=0, le=0.5)] = Field(0.0, description="relative standard deviation")
+    torque_constant: Annotated[Number, Field(ge=0, le=0.3)] = Field(0.0, description="relative")
+    joint: Annotated[Number, Field(ge=0, le=0.5)] = Field(0.0, description="relative, friction and transmission")
+
+
+class Integration(Block):
+    """Inner loop."""
+
+    inner_rate: Annotated[Number, Field(ge=100, le=1e5)] = Field(8000.0, description="steps per second")
+    refresh: Annotated[int, Field(strict=True, ge=1, le=64)] = Field(4, description="steps per rigid-body update")
+
+
+class Outputs(Block):
+    """Signals beyond q, qd, current and temperature that the controller of this robot reports."""
+
+    rotor_encoder: bool = False
+    joint_torque_sensor: bool = False
+
+
+class PlantFile(Block):
+    """One simulated robot."""
+
+    schema_version: Literal[1] = Field(alias="schema")
+    robot: Name = Field(description="the robot file it goes with")
+    include: Name | None = Field(None, description="another file of config/plants whose `types` and `sources` are used")
+    sources: dict[str, Text] = {}
+    types: dict[Name, JointType] = {}
+    joints: tuple[Name, ...] = Field(min_length=1, max_length=16, description="type of each joint")
+    deviation: Deviation = Deviation()
+    integration: Integration = Integration()
+    outputs: Outputs = Outputs()
+
+
+def find_plant(name: str) -> Path:
+    """File of a shipped plant. Raises ConfigError listing the known ones."""
+    known = {p.stem: p for d in reversed(config_directories()) for p in (d / "plants").glob("*.yaml")}
+    if name in known:
+        return known[name]
+    names = sorted(k for k in known if not k.endswith("_joints"))
+    raise ConfigError(name, "", f"no simulated robot of this name; known: {', '.join(names)}")
+
+
+def load_plant_file(name_or_path: str | Path) -> PlantFile:
+    """Plant file of a robot name or a path. Raises ConfigError naming file, field, value and bound."""
+    path = Path(name_or_path)
+    path = path if path.suffix else find_plant(str(name_or_path))
+    raw: Any = read_yaml(path)
+    if isinstance(raw, dict) and isinstance(raw.get("include"), str):
+        common: Any = read_yaml(path.with_name(f"{raw['include']}.yaml"))
+        for key in ("types", "sources"):
+            raw[key] = {**(common.get(key) or {}), **(raw.get(key) or {})}
+    plant = validated(PlantFile, raw, str(path))
+    for i, joint in enumerate(plant.joints):
+        if joint not in plant.types:
+            raise ConfigError(str(path), f"joints[{i}]", f"no such type {joint!r}; known: {', '.join(plant.types)}")
+    _check_sources(plant, str(path))
+    return plant
+
+
+def _check_sources(plant: PlantFile, file: str) -> None:
+    for name, joint in plant.types.items():
+        for block in JointType.model_fields:
+            source = getattr(joint, block).source
+            keys = source.values() if isinstance(source, dict) else [source]
+            unknown = [key for key in keys if key not in plant.sources]
+            if unknown:
+                raise ConfigError(file, f"types.{name}.{block}.source", f"{unknown[0]!r} is not in sources")

@@ -1,0 +1,222 @@
+"""The simulated plant against closed forms, an independent rigid-body chain and conservation laws."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros.simulation import motions
+from robot_dynamics_ros.simulation.plant import load_plant
+from robot_dynamics_ros.simulation.robot import SimulatedRobot
+
+Q = np.array([0.3, -1.2, 1.5, -1.9, -1.57, 0.4])
+IDEAL = ("ripple", "noise", "quantisation", "kinematic_error", "backlash", "deviation")
+
+
+def pinocchio_model(robot, links):
+    """The robot file's chain rebuilt in Pinocchio from the same placements and link parameters."""
+    model = pin.Model()
+    model.gravity.linear = robot.gravity
+    parent = 0
+    for T, X in zip(robot._placements(), links, strict=True):
+        parent = model.addJoint(parent, pin.JointModelRZ(), pin.SE3(T[:3, :3], T[:3, 3]), f"j{parent}")
+        m, c = X[9], X[6:9] / X[9]
+        about_origin = np.array([[X[0], X[1], X[2]], [X[1], X[3], X[4]], [X[2], X[4], X[5]]])
+        model.appendBodyToJoint(
+            parent, pin.Inertia(m, c, about_origin + m * pin.skew(c) @ pin.skew(c)), pin.SE3.Identity()
+        )
+    return model
+
+
+def free_swing(seconds, inner_rate, **overrides):
+    """Energy of the machine falling from Q without friction, damping or torque except the limits' small one."""
+    without = ("friction", *IDEAL)
+    off = {"transmission.damping": 0.0, "drive.torque_limit": 1e-9, "integration.inner_rate": inner_rate, **overrides}
+    robot = SimulatedRobot("ur5e", overrides=off, without=without, q=Q)
+    energy = [robot.core.energy()]
+    for _ in range(round(seconds * 500)):
+        robot.step_torque(np.zeros(6))
+        energy.append(robot.core.energy())
+    return np.array(energy), robot
+
+
+def test_energy_is_conserved_without_friction():
+    energy, robot = free_swing(1.0, 8000.0)
+    kinetic = np.abs(energy[0] - energy).max()
+    assert np.abs(robot.truth()["qd"]).max() > 1.0
+    assert kinetic < 1e-3, kinetic
+
+
+def test_energy_error_falls_with_the_step():
+    coarse = np.abs(np.diff(free_swing(0.5, 4000.0)[0][[0, -1]]))[0]
+    fine = np.abs(np.diff(free_swing(0.5, 32000.0)[0][[0, -1]]))[0]
+    assert fine < 0.5 * coarse
+
+
+def test_friction_and_damping_only_dissipate():
+    off = {"drive.torque_limit": 1e-9}
+    robot = SimulatedRobot("ur5e", overrides=off, without=IDEAL, q=Q)
+    energy = [robot.core.energy()]
+    for _ in range(500):
+        robot.step_torque(np.zeros(6))
+        energy.append(robot.core.energy())
+    stored = 0.1  # J: what the friction elements can give back, k D^2 / 2 summed
+    assert energy[-1] < energy[0] - 1.0
+    assert np.diff(energy).max() < stored
+
+
+def test_rigid_limit_accelerates_as_pinocchio_says():
+    off = {"drive.torque_limit": 1e-9, "integration.refresh": 1}
+    robot = SimulatedRobot("ur5e", overrides=off, without=("friction", "elasticity", *IDEAL), q=Q)
+    machine = robot.machine
+    model = pinocchio_model(machine.robot, machine.link_parameters)
+    model.armature = machine.true["drive.rotor_inertia"].copy()
+    qdd = pin.aba(model, model.createData(), Q, np.zeros(6), np.zeros(6))
+    for _ in range(10):
+        robot.step_torque(np.zeros(6))
+    assert robot.truth()["qd"] / 0.02 == pytest.approx(qdd, rel=0.02, abs=0.05)
+
+
+def test_individual_follows_the_nominal_chain_when_it_does_not_deviate():
+    exact = load_plant("ur5e", without=("deviation",))
+    assert np.array_equal(exact.link_parameters, exact.robot.link_parameters)
+    other = load_plant("ur5e")
+    assert 0.0 < np.abs(other.link_parameters[:, 9] / exact.link_parameters[:, 9] - 1).max() < 0.1
+
+
+def test_perturbed_links_stay_physically_consistent():
+    for individual in range(20):
+        links = load_plant("ur5e", {"deviation.individual": individual, "deviation.mass": 0.1}).link_parameters
+        for X in links:
+            c = X[6:9] / X[9]
+            inertia = np.array([[X[0], X[1], X[2]], [X[1], X[3], X[4]], [X[2], X[4], X[5]]]) + X[9] * pin.skew(
+                c
+            ) @ pin.skew(c)
+            a, b, d = np.linalg.eigvalsh(inertia)
+            assert X[9] > 0 and a > 0 and a + b >= d - 1e-12
+
+
+def test_standing_still_the_transmission_carries_gravity():
+    robot = SimulatedRobot("ur5e", without=("friction", *IDEAL), q=Q)
+    model = pinocchio_model(robot.machine.robot, robot.machine.link_parameters)
+    log, truth = robot.run(*motions.hold(Q, 3.0))
+    gravity = pin.computeGeneralizedGravity(model, model.createData(), truth["q"][-1])
+    assert truth["joint_torque"][-1] == pytest.approx(gravity, abs=1e-3)
+    true = robot.machine.true
+    assert log.current[-1] * true["drive.torque_constant"] == pytest.approx(gravity, abs=1e-3)
+    phi = truth["deflection"][-1]
+    elastic = true["transmission.stiffness"] * phi + true["transmission.hardening"] * phi**3
+    assert elastic == pytest.approx(gravity, abs=1e-3)
+
+
+def test_external_wrench_is_environment_on_robot_and_loads_the_joints_by_the_transposed_jacobian():
+    robot = SimulatedRobot("ur5e", without=("friction", *IDEAL), q=Q)
+    model = pinocchio_model(robot.machine.robot, robot.machine.link_parameters)
+    wrench = np.array([10.0, -20.0, 30.0, 1.0, 2.0, -3.0])
+    motion = motions.hold(Q, 3.0)
+    _, truth = robot.run(*motion, wrench=np.tile(wrench, (1500, 1)))
+    data = model.createData()
+    J = pin.computeJointJacobians(model, data, truth["q"][-1])
+    J = pin.getJointJacobian(model, data, 6, pin.ReferenceFrame.LOCAL_WORLD_ALIGNED)  # the UR5e file's tool is identity
+    assert truth["external_joint_torque"][-1] == pytest.approx(J.T @ wrench, abs=1e-3)
+    gravity = pin.computeGeneralizedGravity(model, data, truth["q"][-1])
+    assert truth["joint_torque"][-1] == pytest.approx(gravity - J.T @ wrench, abs=5e-3)
+
+
+def test_wall_pushes_with_stiffness_times_penetration():
+    robot = SimulatedRobot("ur5e", without=("noise",), q=Q)
+    tcp = robot.truth()["tcp_position"]
+    robot.set_wall(tcp + [0, 0, 0.002], [0, 0, 1], stiffness=3e4, damping=50.0)
+    _, truth = robot.run(*motions.hold(Q, 4.0))
+    force, depth = truth["external_wrench"][-1, 2], truth["penetration"][-1, 0]
+    assert 5.0 < force == pytest.approx(3e4 * depth, rel=1e-3)
+    assert truth["tcp_position"][-1, 2] == pytest.approx(tcp[2] + 0.002 - depth, abs=1e-6)
+    robot.clear_wall()
+    _, truth = robot.run(*motions.hold(Q, 0.1))
+    assert np.all(truth["external_wrench"][-1] == 0.0)
+
+
+def test_wall_never_pulls():
+    robot = SimulatedRobot("ur5e", q=Q)
+    tcp = robot.truth()["tcp_position"]
+    robot.set_wall(tcp - [0, 0, 0.01], [0, 0, 1], stiffness=5e4, damping=1000.0)
+    down, up = Q + [0, 0.05, 0, 0, 0, 0], Q
+    _, truth = robot.run(*motions.path([Q, down, up], velocity=1.0, acceleration=3.0))
+    assert truth["external_wrench"][:, 2].max() > 50.0
+    assert truth["external_wrench"][:, 2].min() >= 0.0
+
+
+def test_wall_friction_opposes_sliding():
+    robot = SimulatedRobot("ur5e", q=Q)
+    tcp = robot.truth()["tcp_position"]
+    robot.set_wall(tcp + [0, 0, 0.002], [0, 0, 1], stiffness=3e4, friction=0.3)
+    robot.run(*motions.hold(Q, 1.0))
+    _, truth = robot.run(*motions.quintic(Q, Q + [0.3, 0, 0, 0, 0, 0], velocity=0.3))
+    middle = slice(200, 400)
+    F, v = truth["external_wrench"][middle, :3], np.gradient(truth["tcp_position"], 0.002, axis=0)[middle]
+    tangential = np.linalg.norm(F[:, :2], axis=1)
+    assert tangential == pytest.approx(0.3 * F[:, 2], rel=0.05)
+    assert np.all(np.sum(F[:, :2] * v[:, :2], axis=1) < 0)
+
+
+def test_steady_temperatures_match_the_closed_form():
+    true = load_plant("ur5e").true
+    robot = SimulatedRobot("ur5e", overrides={"integration.inner_rate": 500.0}, q=Q)
+    power = 0.0
+    robot.set_ambient(21.0)
+    motion = motions.duty_cycle(Q, [1.0, 0.3, 0.3, 0.5, 0.5, 0.5], 4.0, 1.0, 4.0)
+    many = [np.tile(x, (100, 1)) for x in motion]
+    # a copy of the machine with tiny heat capacities reaches the same steady state quickly
+    fast = {"thermal.lubricant_capacity": 1.0, "thermal.housing_capacity": 5.0, "integration.inner_rate": 500.0}
+    robot = SimulatedRobot("ur5e", overrides={**fast, "friction.viscosity_rate": 0.0, "thermal.copper_loss": 0.0}, q=Q)
+    robot.set_ambient(21.0)
+    robot.run(*many)
+    _, truth = robot.run(*motion)
+    power = truth["friction_power"].mean(0)
+    housing = 21.0 + power / true["thermal.outer_conductance"]
+    lubricant = housing + power / true["thermal.inner_conductance"]
+    assert truth["housing_temperature"].mean(0) == pytest.approx(housing, rel=0.02)
+    assert truth["lubricant_temperature"].mean(0) == pytest.approx(lubricant, rel=0.02)
+    assert power.min() > 0.05
+
+
+def test_coarse_integration_agrees_with_the_full_one():
+    motion = motions.fourier(Q, duration=10.0, base=0.2 * np.pi, seed=3)
+    results = []
+    for rate in (8000.0, 500.0):
+        robot = SimulatedRobot(
+            "ur5e", overrides={"integration.inner_rate": rate}, without=("ripple", "noise"), q=motion[0][0]
+        )
+        robot.set_temperatures(30.0)
+        results.append(robot.run(*motion))
+    (fine, a), (coarse, b) = results
+    scale = a["friction_torque"].std(0)
+    assert np.all((a["friction_torque"] - b["friction_torque"]).std(0) < 0.02 * scale)
+    assert np.all((fine.current - coarse.current).std(0) < 0.02 * fine.current.std(0))
+    assert a["lubricant_temperature"][-1] == pytest.approx(b["lubricant_temperature"][-1], abs=0.02)
+
+
+def test_refresh_of_the_rigid_body_terms_is_accurate():
+    motion = motions.fourier(Q, duration=4.0, base=0.5 * np.pi, velocity=2.5, seed=4)
+    torques = []
+    for refresh in (1, 4):
+        robot = SimulatedRobot("ur5e", overrides={"integration.refresh": refresh}, without=("noise",), q=motion[0][0])
+        torques.append(robot.run(*motion)[1]["joint_torque"])
+    assert np.abs(torques[0] - torques[1]).max() < 0.05
+
+
+def test_core_refuses_bad_parameters_by_name():
+    with pytest.raises(Exception, match=r"friction.presliding\[2\]"):
+        load_plant("ur5e", {"friction.presliding": [1e-3, 1e-3, 0.0, 1e-3, 1e-3, 1e-3]})
+    with pytest.raises(Exception, match="friction.nonsense"):
+        load_plant("ur5e", {"friction.nonsense": 1.0})
+    with pytest.raises(ValueError, match="q has shape"):
+        load_plant("ur5e").core.reset(np.zeros(5))
+
+
+def test_nan_command_is_dropped_and_changes_nothing():
+    robot = SimulatedRobot("ur5e", q=Q)
+    before = robot.truth()
+    record = robot.step_position(np.where(np.arange(6) == 2, np.nan, Q))
+    assert record.status == _core.Status.dropped
+    assert all(np.array_equal(before[k], v) for k, v in robot.truth().items())

@@ -1,3 +1,5 @@
+#include <optional>
+
 #include "bindings.hpp"
 #include "robot_dynamics/chain.hpp"
 #include "robot_dynamics/status.hpp"
@@ -16,7 +18,15 @@ Placement placement(const Array& T, const char* name) {
   return P;
 }
 
-Chain make_chain(const Array& placements, const Array& inertia, const Array& tool, const Array& gravity) {
+void set_frames(Chain& chain, const Array& frames) {
+  require_shape(frames, "frames", {chain.n, 3, 3});
+  chain.framed = true;
+  for (int i = 0; i < chain.n; ++i)
+    for (int k = 0; k < 9; ++k) chain.frame[i][k] = frames.at(i, k / 3, k % 3);
+}
+
+Chain make_chain(const Array& placements, const Array& inertia, const Array& tool, const Array& gravity,
+                 const std::optional<Array>& frames) {
   const py::ssize_t n = inertia.ndim() == 2 ? inertia.shape(0) : -1;
   require_shape(inertia, "inertia", {n, link_parameters});
   require_shape(placements, "placements", {n, 4, 4});
@@ -31,7 +41,50 @@ Chain make_chain(const Array& placements, const Array& inertia, const Array& too
   }
   chain.tool = placement(tool, "tool");
   for (int k = 0; k < 3; ++k) chain.gravity[k] = gravity.at(k);
+  if (frames) set_frames(chain, *frames);
   return chain;
+}
+
+Array matrix(const Placement& P) {
+  Array T({4, 4});
+  for (int i = 0; i < 3; ++i) {
+    for (int j = 0; j < 3; ++j) T.mutable_at(i, j) = P.R[3 * i + j];
+    T.mutable_at(i, 3) = P.p[i];
+    T.mutable_at(3, i) = 0;
+  }
+  T.mutable_at(3, 3) = 1;
+  return T;
+}
+
+Array placements_of(const Chain& chain) {
+  Array all({chain.n, 4, 4});
+  for (int i = 0; i < chain.n; ++i) all[py::int_(i)] = matrix(chain.placement[i]);
+  return all;
+}
+
+Array frames_of(const Chain& chain) {
+  Array all({chain.n, 3, 3});
+  const std::array<double, 9> identity{1, 0, 0, 0, 1, 0, 0, 0, 1};
+  for (int i = 0; i < chain.n; ++i)
+    for (int k = 0; k < 9; ++k) all.mutable_at(i, k / 3, k % 3) = (chain.framed ? chain.frame[i] : identity)[k];
+  return all;
+}
+
+// What the regressor's columns multiply: the parameters in the reporting frames.
+Array reported_parameters(const Chain& chain) {
+  Array all(10 * chain.n);
+  for (int i = 0; i < chain.n; ++i) {
+    const auto X = chain.framed ? turned_parameters(chain.frame[i], chain.inertia[i]) : chain.inertia[i];
+    for (int k = 0; k < link_parameters; ++k) all.mutable_at(10 * i + k) = X[k];
+  }
+  return all;
+}
+
+Array inertia_of(const Chain& chain) {
+  Array all({chain.n, link_parameters});
+  for (int i = 0; i < chain.n; ++i)
+    for (int k = 0; k < link_parameters; ++k) all.mutable_at(i, k) = chain.inertia[i][k];
+  return all;
 }
 
 }  // namespace
@@ -47,8 +100,16 @@ void bind_chain(py::module_& m) {
       .value("unavailable", Status::unavailable)
       .value("fault", Status::fault);
   py::class_<Chain>(m, "Chain", "Serial chain of revolute joints turning about the z axis of their link frames.")
-      .def(py::init(&make_chain), py::arg("placements"), py::arg("inertia"), py::arg("tool"), py::arg("gravity"))
+      .def(py::init(&make_chain), py::arg("placements"), py::arg("inertia"), py::arg("tool"), py::arg("gravity"),
+           py::arg("frames") = py::none())
       .def("with_payload", &with_payload, py::arg("mass"), py::arg("com"), py::arg("inertia"))
       .def_readonly("n_joints", &Chain::n)
-      .def_readonly("gravity", &Chain::gravity);
+      .def_readonly("gravity", &Chain::gravity)
+      .def_readonly("framed", &Chain::framed)
+      .def_property_readonly("placements", &placements_of, "(n, 4, 4) link i-1 -> joint i at zero")
+      .def_property_readonly("inertia", &inertia_of, "(n, 10) in the link frames, which turn about z")
+      .def_property_readonly(
+          "tool", [](const Chain& chain) { return matrix(chain.tool); }, "(4, 4) last link -> TCP")
+      .def_property_readonly("frames", &frames_of, "(n, 3, 3) reporting frame <- link frame")
+      .def_property_readonly("inertial_parameters", &reported_parameters, "(10 n,) in the reporting frames");
 }

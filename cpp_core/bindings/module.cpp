@@ -3,6 +3,7 @@
 
 void bind_chain(py::module_&);
 void bind_friction(py::module_&);
+void bind_rigid_body(py::module_&);
 void bind_adaptive(py::module_&);
 void bind_plant(py::module_&);
 void bind_guard(py::module_&);
@@ -12,6 +13,7 @@ PYBIND11_MODULE(_core, m) {
   m.doc() = "C++ core of robot_dynamics_ros: equations, observers, controllers and the simulated plant.";
   bind_chain(m);
   bind_friction(m);
+  bind_rigid_body(m);
   bind_adaptive(m);
   bind_plant(m);
   bind_guard(m);

@@ -24,6 +24,10 @@ struct Chain {
   std::array<std::array<double, link_parameters>, max_joints> inertia{};  // per link, order above
   Placement tool{};                                                       // last link -> TCP
   std::array<double, 3> gravity{0, 0, -9.80665};                          // m/s2 in the base frame
+  // Rotation reporting frame <- link frame, where the user's frames do not turn about z (a URDF with other axes).
+  // Link frames and parameters above are always the z ones; only poses and regressor columns are reported turned.
+  bool framed = false;
+  std::array<std::array<double, 9>, max_joints> frame{};
 };
 
 // Throws naming the field, its value and its bound.
@@ -32,17 +36,42 @@ inline void validate(const Chain& chain) {
     throw std::invalid_argument("n_joints = " + std::to_string(chain.n) + " is outside 1..16");
 }
 
-// Adds a payload (mass kg, com m in the TCP-less flange frame = last link frame, inertia about the com,
-// XX XY XZ YY YZ ZZ) to the last link: its ten parameters are additive.
+// The ten parameters of a link in a frame turned about the same origin: I' = R I R', (m c)' = R m c.
+inline std::array<double, link_parameters> turned_parameters(const std::array<double, 9>& R,
+                                                             const std::array<double, link_parameters>& X) {
+  const double I[3][3] = {{X[0], X[1], X[2]}, {X[1], X[3], X[4]}, {X[2], X[4], X[5]}};
+  double turned[3][3] = {}, mc[3] = {};
+  for (int a = 0; a < 3; ++a)
+    for (int i = 0; i < 3; ++i) {
+      mc[a] += R[3 * a + i] * X[6 + i];
+      for (int b = 0; b < 3; ++b)
+        for (int j = 0; j < 3; ++j) turned[a][b] += R[3 * a + i] * I[i][j] * R[3 * b + j];
+    }
+  return {turned[0][0], turned[0][1], turned[0][2], turned[1][1], turned[1][2],
+          turned[2][2], mc[0],        mc[1],        mc[2],        X[9]};
+}
+
+// Adds a payload (mass kg, com m in the last link's frame, not the TCP's, inertia about the com, XX XY XZ YY YZ ZZ) to
+// the last link: its ten parameters are additive. A framed chain takes com and inertia in the reporting frame.
 inline Chain with_payload(Chain chain, double mass, const std::array<double, 3>& com,
                           const std::array<double, 6>& inertia) {
   auto& X = chain.inertia[chain.n - 1];
   const double x = com[0], y = com[1], z = com[2];
-  const double about_origin[6] = {mass * (y * y + z * z), -mass * x * y, -mass * x * z,
-                                  mass * (x * x + z * z), -mass * y * z, mass * (x * x + y * y)};
-  for (int k = 0; k < 6; ++k) X[k] += inertia[k] + about_origin[k];
-  for (int k = 0; k < 3; ++k) X[6 + k] += mass * com[k];
-  X[9] += mass;
+  std::array<double, 10> added{inertia[0] + mass * (y * y + z * z),
+                               inertia[1] - mass * x * y,
+                               inertia[2] - mass * x * z,
+                               inertia[3] + mass * (x * x + z * z),
+                               inertia[4] - mass * y * z,
+                               inertia[5] + mass * (x * x + y * y),
+                               mass * x,
+                               mass * y,
+                               mass * z,
+                               mass};
+  if (chain.framed) {
+    const auto& A = chain.frame[chain.n - 1];
+    added = turned_parameters({A[0], A[3], A[6], A[1], A[4], A[7], A[2], A[5], A[8]}, added);
+  }
+  for (int k = 0; k < link_parameters; ++k) X[k] += added[k];
   return chain;
 }
 

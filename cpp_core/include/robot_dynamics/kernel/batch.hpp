@@ -1,0 +1,119 @@
+// Batches: blocks of `lanes` samples are turned into one vector per joint, computed, and turned back.
+#pragma once
+
+#include "robot_dynamics/kernel/kinematics.hpp"
+#include "robot_dynamics/kernel/regressor.hpp"
+#include "robot_dynamics/kernel/table.hpp"
+
+namespace robot_dynamics::ROBOT_DYNAMICS_ISA {
+
+// The state of `lanes` samples; null pointers read as zero.
+struct Block {
+  Vec q[padded(most_joints)], qd[padded(most_joints)], qdd[padded(most_joints)];
+
+  template <int N>
+  RD_INLINE void read(const ChainView& chain, std::size_t first, int rows, const double* q_, const double* qd_,
+                      const double* qdd_) {
+    const int n = N ? N : chain.n;
+    load_columns(q_ + first * n, n, n, rows, q);
+    read_or_zero(qd_, first, n, rows, qd);
+    read_or_zero(qdd_, first, n, rows, qdd);
+  }
+  static RD_INLINE void read_or_zero(const double* p, std::size_t first, int n, int rows, Vec* out) {
+    if (p != nullptr) return load_columns(p + first * n, n, n, rows, out);
+    for (int i = 0; i < n; ++i) out[i] = Vec{};
+  }
+};
+
+// f(first sample, rows) for every block of N samples
+template <class F>
+RD_INLINE void each_block(std::size_t N, F&& f) {
+  std::size_t first = 0;
+  for (; first + lanes <= N; first += lanes) f(first, lanes);
+  if (first < N) f(first, int(N - first));
+}
+
+template <int N>
+void rnea_batch_of(const ChainView& chain, std::size_t samples, const double* q, const double* qd, const double* qdd,
+                   double* tau) {
+  const int n = N ? N : chain.n;
+  double S[6 * most_joints];
+  second_moments(chain.inertia, n, S);
+  const KnownStructure structure = structure_of(chain);
+  Block x;
+  Vec out[padded(most_joints)] = {};
+  each_block(samples, [&](std::size_t first, int rows) {
+    x.read<N>(chain, first, rows, q, qd, qdd);
+    rnea<N>(chain, structure, S, x.q, x.qd, x.qdd, out);
+    store_rows(out, n, rows, tau + first * n, n);
+  });
+}
+
+template <int N>
+void regressor_batch_of(const ChainView& chain, std::size_t samples, const double* q, const double* qd,
+                        const double* qdd, double* Y) {
+  const int n = N ? N : chain.n, width = 10 * n;
+  const KnownStructure structure = structure_of(chain);
+  Block x;
+  Vec row[most_joints][padded(10 * most_joints)];
+  each_block(samples, [&](std::size_t first, int rows) {
+    x.read<N>(chain, first, rows, q, qd, qdd);
+    for (int j = 0; j < n; ++j)
+      for (int k = 0; k < 10 * j; ++k) row[j][k] = Vec{};
+    regressor<N>(chain, structure, x.q, x.qd, x.qdd,
+                 [&](int j, int i, int e, const Vec& value) { row[j][10 * i + e] = value; });
+    for (int j = 0; j < n; ++j) store_rows(row[j], width, rows, Y + (first * n + j) * width, std::size_t(n) * width);
+  });
+}
+
+template <int N>
+void stacked_regressor_of(const ChainView& chain, std::size_t samples, const double* q, const double* qd,
+                          const double* qdd, const int* columns, int n_columns, double* W) {
+  const int n = N ? N : chain.n;
+  const KnownStructure structure = structure_of(chain);
+  double* column[10 * most_joints] = {};  // where parameter k of joint 0's rows goes; null: not wanted
+  for (int k = 0; k < n_columns; ++k) column[columns[k]] = W + std::size_t(k) * n * samples;
+  for (int k = 0; k < n_columns; ++k)  // a joint does not feel the links before it
+    std::memset(column[columns[k]] + (columns[k] / 10 + 1) * samples, 0,
+                (n - 1 - columns[k] / 10) * samples * sizeof(double));
+  Block x;
+  each_block(samples, [&](std::size_t first, int rows) {
+    x.read<N>(chain, first, rows, q, qd, qdd);
+    regressor<N>(chain, structure, x.q, x.qd, x.qdd, [&](int j, int i, int e, const Vec& value) {
+      double* to = column[10 * i + e];
+      if (to != nullptr) store_first(to + j * samples + first, value, rows);
+    });
+  });
+}
+
+inline void mass_matrix_batch(const ChainView& chain, std::size_t samples, const double* q, double* M) {
+  const int n = chain.n;
+  Vec x[padded(most_joints)], out[padded(most_joints * most_joints)];
+  each_block(samples, [&](std::size_t first, int rows) {
+    load_columns(q + first * n, n, n, rows, x);
+    mass_matrix<0>(chain, x, out);
+    store_rows(out, n * n, rows, M + first * n * n, n * n);
+  });
+}
+
+inline void forward_kinematics_batch(const ChainView& chain, std::size_t samples, const double* q, double* T) {
+  const int n = chain.n, width = 16 * (n + 1);
+  Vec x[padded(most_joints)], out[padded(16 * (most_joints + 1))];
+  each_block(samples, [&](std::size_t first, int rows) {
+    load_columns(q + first * n, n, n, rows, x);
+    forward_kinematics(chain, x, out);
+    store_rows(out, width, rows, T + first * width, width);
+  });
+}
+
+inline void jacobian_batch(const ChainView& chain, std::size_t samples, const double* q, double* J) {
+  const int n = chain.n, width = 6 * n;
+  Vec x[padded(most_joints)], out[padded(6 * most_joints)];
+  each_block(samples, [&](std::size_t first, int rows) {
+    load_columns(q + first * n, n, n, rows, x);
+    jacobian(chain, x, out);
+    store_rows(out, width, rows, J + first * width, width);
+  });
+}
+
+}  // namespace robot_dynamics::ROBOT_DYNAMICS_ISA

@@ -1,0 +1,164 @@
+// The Newton-Euler recursions of a revolute chain [Madsen2020 2.26-2.28, ch5], written once for any number type:
+// double (one sample) or Vec (one sample per lane). N = 0 is any number of joints, N > 0 unrolls.
+//
+// Ideas, each in its own place:
+//   Turn          x_parent = R Rz(q) x_child; right-angled twists (modified DH) cost a permutation and one plane
+//   rotation Motion::U     the kinematic matrix U = [wd]x + [w]x[w]x: a point p of the link accelerates with a + U p
+//   moments       n = sum_k e_k x (S U')_k: the link's moment from second moments S = tr(I)/2 - I, without I w and I wd
+#pragma once
+
+#include "robot_dynamics/kernel/chain_view.hpp"
+#include "robot_dynamics/kernel/sincos.hpp"
+
+namespace robot_dynamics::ROBOT_DYNAMICS_ISA {
+
+constexpr int most_joints = 16;
+
+template <class T>
+struct V3 {
+  T x, y, z;
+};
+template <class T>
+RD_INLINE V3<T> operator+(const V3<T>& a, const V3<T>& b) {
+  return {a.x + b.x, a.y + b.y, a.z + b.z};
+}
+template <class A, class B>
+RD_INLINE auto cross(const V3<A>& a, const V3<B>& b) {
+  return V3<decltype(a.x * b.x)>{a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+RD_INLINE V3<double> vector(const double* p) { return {p[0], p[1], p[2]}; }
+template <class T>
+RD_INLINE V3<T> unit_z() {
+  return {fill<T>(0), fill<T>(0), fill<T>(1)};
+}
+template <class T>
+RD_INLINE V3<T> rotate(const double* R, const V3<T>& a) {
+  return {R[0] * a.x + R[1] * a.y + R[2] * a.z, R[3] * a.x + R[4] * a.y + R[5] * a.z,
+          R[6] * a.x + R[7] * a.y + R[8] * a.z};
+}
+template <class T>
+RD_INLINE V3<T> rotate_back(const double* R, const V3<T>& a) {
+  return {R[0] * a.x + R[3] * a.y + R[6] * a.z, R[1] * a.x + R[4] * a.y + R[7] * a.z,
+          R[2] * a.x + R[5] * a.y + R[8] * a.z};
+}
+
+// The constant part of a joint's rotation. Right-angled twists about x also have p = (a, -d sin, d cos).
+enum class Twist { general, none, quarter, minus_quarter };
+
+// x_parent = R Rz(q) x_child
+template <Twist twist, class T>
+struct Turn {
+  const double* R;
+  T s, c;
+  RD_INLINE V3<T> to_child(const V3<T>& a) const {
+    V3<T> b;
+    if constexpr (twist == Twist::general) b = rotate_back(R, a);
+    if constexpr (twist == Twist::none) b = a;
+    if constexpr (twist == Twist::quarter) b = {a.x, a.z, -a.y};
+    if constexpr (twist == Twist::minus_quarter) b = {a.x, -a.z, a.y};
+    return {c * b.x + s * b.y, c * b.y - s * b.x, b.z};
+  }
+  RD_INLINE V3<T> to_parent(const V3<T>& a) const {
+    const V3<T> b{c * a.x - s * a.y, s * a.x + c * a.y, a.z};
+    if constexpr (twist == Twist::none) return b;
+    if constexpr (twist == Twist::quarter) return {b.x, -b.z, b.y};
+    if constexpr (twist == Twist::minus_quarter) return {b.x, b.z, -b.y};
+    return rotate(R, b);
+  }
+};
+
+// Motion of a link in its own frame: angular velocity w, angular acceleration d, acceleration a of the origin
+// (gravity included as -g of the base), and the matrix U.
+template <class T>
+struct Motion {
+  V3<T> w, d, a;
+  T U[9];
+
+  RD_INLINE void update_U() {
+    const T xy = w.x * w.y, xz = w.x * w.z, yz = w.y * w.z;
+    const T xx = w.x * w.x, yy = w.y * w.y, zz = w.z * w.z;
+    U[0] = -(yy + zz), U[1] = xy - d.z, U[2] = xz + d.y;
+    U[3] = xy + d.z, U[4] = -(xx + zz), U[5] = yz - d.x;
+    U[6] = xz - d.y, U[7] = yz + d.x, U[8] = -(xx + yy);
+  }
+  // U p; a right-angled twist has one coordinate of p equal to zero
+  template <Twist twist>
+  RD_INLINE V3<T> U_times(const double* p) const {
+    if constexpr (twist == Twist::none)
+      return {U[0] * p[0] + U[2] * p[2], U[3] * p[0] + U[5] * p[2], U[6] * p[0] + U[8] * p[2]};
+    else if constexpr (twist != Twist::general)
+      return {U[0] * p[0] + U[1] * p[1], U[3] * p[0] + U[4] * p[1], U[6] * p[0] + U[7] * p[1]};
+    else
+      return {U[0] * p[0] + U[1] * p[1] + U[2] * p[2], U[3] * p[0] + U[4] * p[1] + U[5] * p[2],
+              U[6] * p[0] + U[7] * p[1] + U[8] * p[2]};
+  }
+};
+
+// First link: the base only accelerates against gravity.
+template <Twist twist, class T>
+RD_INLINE void first_motion(const Turn<twist, T>& turn, const double* g, T qd, T qdd, Motion<T>& k) {
+  const T zero = fill<T>(0);
+  k.w = {zero, zero, qd};
+  k.d = {zero, zero, qdd};
+  k.a = turn.to_child(V3<T>{fill<T>(-g[0]), fill<T>(-g[1]), fill<T>(-g[2])});
+  const T rate2 = qd * qd;
+  k.U[0] = k.U[4] = -rate2, k.U[1] = -qdd, k.U[3] = qdd;
+  k.U[2] = k.U[5] = k.U[6] = k.U[7] = k.U[8] = zero;
+}
+
+template <Twist twist, class T>
+RD_INLINE void next_motion(const Turn<twist, T>& turn, const double* p, const Motion<T>& k0, T qd, T qdd,
+                           Motion<T>& k) {
+  const V3<T> w = turn.to_child(k0.w), d = turn.to_child(k0.d);
+  k.w = {w.x, w.y, w.z + qd};
+  k.d = {d.x + w.y * qd, d.y - w.x * qd, d.z + qdd};
+  k.a = turn.to_child(k0.a + k0.template U_times<twist>(p));
+  k.update_U();
+}
+
+// S = tr(I)/2 - I of every link, order XX XY XZ YY YZ ZZ: 6 n numbers.
+RD_INLINE void second_moments(const double* inertia, int n, double* S) {
+  for (int i = 0; i < n; ++i) {
+    const double* X = inertia + 10 * i;
+    const double half = 0.5 * (X[0] + X[3] + X[5]);
+    S[6 * i] = half - X[0], S[6 * i + 1] = -X[1], S[6 * i + 2] = -X[2];
+    S[6 * i + 3] = half - X[3], S[6 * i + 4] = -X[4], S[6 * i + 5] = half - X[5];
+  }
+}
+
+// Force and moment about the origin that move a link: f = m a + U mc, n_k = eps_kij (S U')_ij + mc x a.
+template <class T>
+RD_INLINE V3<T> link_force(const Motion<T>& k, const double* X) {
+  const V3<T> f = k.template U_times<Twist::general>(X + 6);
+  return {f.x + X[9] * k.a.x, f.y + X[9] * k.a.y, f.z + X[9] * k.a.z};
+}
+template <class T>
+RD_INLINE T link_moment_z(const Motion<T>& k, const double* X, const double* S) {
+  const T* U = k.U;
+  return ((S[0] * U[3] + S[1] * U[4]) + S[2] * U[5]) - ((S[1] * U[0] + S[3] * U[1]) + S[4] * U[2]) +
+         (X[6] * k.a.y - X[7] * k.a.x);
+}
+template <class T>
+RD_INLINE V3<T> link_moment(const Motion<T>& k, const double* X, const double* S) {
+  const T* U = k.U;
+  return {((S[1] * U[6] + S[3] * U[7]) + S[4] * U[8]) - ((S[2] * U[3] + S[4] * U[4]) + S[5] * U[5]) +
+              (X[7] * k.a.z - X[8] * k.a.y),
+          ((S[2] * U[0] + S[4] * U[1]) + S[5] * U[2]) - ((S[0] * U[6] + S[1] * U[7]) + S[2] * U[8]) +
+              (X[8] * k.a.x - X[6] * k.a.z),
+          link_moment_z(k, X, S)};
+}
+
+// Wrench of a link moved to its parent's frame.
+template <Twist twist, class T>
+RD_INLINE void to_parent(const Turn<twist, T>& turn, const double* p, V3<T>& f, V3<T>& n) {
+  f = turn.to_parent(f);
+  n = turn.to_parent(n);
+  if constexpr (twist == Twist::none)
+    n = {n.x - p[2] * f.y, n.y + (p[2] * f.x - p[0] * f.z), n.z + p[0] * f.y};
+  else if constexpr (twist != Twist::general)
+    n = {n.x + p[1] * f.z, n.y - p[0] * f.z, n.z + (p[0] * f.y - p[1] * f.x)};
+  else
+    n = n + cross(vector(p), f);
+}
+
+}  // namespace robot_dynamics::ROBOT_DYNAMICS_ISA

@@ -1,0 +1,49 @@
+// One sample per call: scalar recursions, unrolled for six and seven joints, with all sines in one vector call.
+#pragma once
+
+#include "robot_dynamics/kernel/kinematics.hpp"
+#include "robot_dynamics/kernel/regressor.hpp"
+
+namespace robot_dynamics::ROBOT_DYNAMICS_ISA {
+
+// f(integral_constant) with the number of joints where it is worth a specialisation, else 0
+template <int value>
+struct Size {
+  static constexpr int n = value;
+};
+template <class F>
+RD_INLINE void with_size(int n, F&& f) {
+  if (n == 6) return f(Size<6>{});
+  if (n == 7) return f(Size<7>{});
+  f(Size<0>{});
+}
+
+inline const double zeros[most_joints] = {};
+
+inline void rnea_single(const ChainView& chain, const double* q, const double* qd, const double* qdd, double* tau) {
+  with_size(chain.n, [&](auto size) {
+    double S[6 * most_joints];
+    second_moments(chain.inertia, size.n ? size.n : chain.n, S);
+    rnea<size.n>(chain, AnyStructure{}, S, q, qd ? qd : zeros, qdd ? qdd : zeros, tau);
+  });
+}
+
+inline void mass_matrix_single(const ChainView& chain, const double* q, double* M) {
+  with_size(chain.n, [&](auto size) { mass_matrix<size.n>(chain, q, M); });
+}
+
+inline void regressor_single(const ChainView& chain, const double* q, const double* qd, const double* qdd, double* Y) {
+  const int width = 10 * chain.n;
+  for (int j = 1; j < chain.n; ++j) std::memset(Y + j * width, 0, 10 * j * sizeof(double));
+  with_size(chain.n, [&](auto size) {
+    regressor<size.n>(chain, AnyStructure{}, q, qd ? qd : zeros, qdd ? qdd : zeros,
+                      [&](int j, int i, int e, double value) { Y[j * width + 10 * i + e] = value; });
+  });
+}
+
+inline void forward_kinematics_single(const ChainView& chain, const double* q, double* T) {
+  forward_kinematics(chain, q, T);
+}
+inline void jacobian_single(const ChainView& chain, const double* q, double* J) { jacobian(chain, q, J); }
+
+}  // namespace robot_dynamics::ROBOT_DYNAMICS_ISA

@@ -1,0 +1,33 @@
+// The kernels of one instruction set as plain function pointers; dispatch.cpp picks a table once, at load time.
+// Samples are row-major float64. A null qd or qdd means zero. Nothing here allocates.
+#pragma once
+
+#include <cstddef>
+
+#include "robot_dynamics/kernel/chain_view.hpp"
+
+namespace robot_dynamics {
+
+struct KernelTable {
+  const char* isa;
+  int lanes;
+  // one sample
+  void (*rnea)(const ChainView&, const double* q, const double* qd, const double* qdd, double* tau);
+  void (*mass_matrix)(const ChainView&, const double* q, double* M);
+  void (*regressor)(const ChainView&, const double* q, const double* qd, const double* qdd, double* Y);
+  void (*forward_kinematics)(const ChainView&, const double* q, double* T);
+  void (*jacobian)(const ChainView&, const double* q, double* J);
+  // N samples
+  void (*rnea_batch)(const ChainView&, std::size_t N, const double* q, const double* qd, const double* qdd,
+                     double* tau);
+  void (*mass_matrix_batch)(const ChainView&, std::size_t N, const double* q, double* M);
+  void (*regressor_batch)(const ChainView&, std::size_t N, const double* q, const double* qd, const double* qdd,
+                          double* Y);
+  // W (column-major): column c holds joint 0's N samples, then joint 1's, ...; `columns` are indices below 10 n
+  void (*stacked_regressor)(const ChainView&, std::size_t N, const double* q, const double* qd, const double* qdd,
+                            const int* columns, int n_columns, double* W);
+  void (*forward_kinematics_batch)(const ChainView&, std::size_t N, const double* q, double* T);
+  void (*jacobian_batch)(const ChainView&, std::size_t N, const double* q, double* J);
+};
+
+}  // namespace robot_dynamics

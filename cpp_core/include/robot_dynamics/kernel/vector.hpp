@@ -1,0 +1,131 @@
+// The vector type of one instruction set, and moving rows of samples into lanes and back.
+// Everything below kernel/ lives in a namespace named after the instruction set it is compiled for, so that the
+// linker can never pick an AVX-512 copy of a template for a machine that has none.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#ifndef ROBOT_DYNAMICS_ISA  // included from an ordinary header: two lanes exist on every 64-bit machine
+#define ROBOT_DYNAMICS_ISA portable
+#define ROBOT_DYNAMICS_LANES 2
+#endif
+#if defined(__SSE2__)
+#include <immintrin.h>
+#endif
+
+#define RD_INLINE inline __attribute__((always_inline))
+
+namespace robot_dynamics::ROBOT_DYNAMICS_ISA {
+
+constexpr int lanes = ROBOT_DYNAMICS_LANES;
+typedef double Vec __attribute__((vector_size(8 * ROBOT_DYNAMICS_LANES)));
+typedef std::int64_t Ints __attribute__((vector_size(8 * ROBOT_DYNAMICS_LANES)));
+
+// The same value in every lane (x - 0 is x for every x, so this is a broadcast and no arithmetic).
+template <class T>
+RD_INLINE T fill(double x) {
+  return x - T{};
+}
+
+// mask ? a : b, lane by lane; a mask lane is all ones or all zeros.
+RD_INLINE Vec select(Ints mask, Vec a, Vec b) { return (Vec)((mask & (Ints)a) | (~mask & (Ints)b)); }
+
+RD_INLINE bool any(Ints mask) {
+#if ROBOT_DYNAMICS_LANES == 8
+  return _mm512_movepi64_mask((__m512i)mask) != 0;
+#elif ROBOT_DYNAMICS_LANES == 4
+  return _mm256_movemask_pd((__m256d)mask) != 0;
+#elif defined(__SSE2__)
+  return _mm_movemask_pd((__m128d)mask) != 0;
+#else
+  return (mask[0] | mask[1]) != 0;
+#endif
+}
+
+RD_INLINE double sum(Vec v) {
+  double s = 0;
+  for (int l = 0; l < lanes; ++l) s += v[l];
+  return s;
+}
+
+RD_INLINE Vec load(const double* p) {
+  Vec v;
+  std::memcpy(&v, p, sizeof v);
+  return v;
+}
+RD_INLINE void store(double* p, Vec v) { std::memcpy(p, &v, sizeof v); }
+
+// The first `count` <= lanes doubles of p; the other lanes are zero and their memory is not touched.
+RD_INLINE Vec load_first(const double* p, int count) {
+  if (count == lanes) return load(p);
+#if ROBOT_DYNAMICS_LANES == 8
+  return (Vec)_mm512_maskz_loadu_pd((__mmask8)((1u << count) - 1), p);
+#else
+  Vec v{};
+  for (int l = 0; l < lanes; ++l)
+    if (l < count) v[l] = p[l];
+  return v;
+#endif
+}
+RD_INLINE void store_first(double* p, Vec v, int count) {
+  if (count == lanes) return store(p, v);
+#if ROBOT_DYNAMICS_LANES == 8
+  _mm512_mask_storeu_pd(p, (__mmask8)((1u << count) - 1), (__m512d)v);
+#else
+  for (int l = 0; l < lanes; ++l)
+    if (l < count) p[l] = v[l];
+#endif
+}
+
+// Lane k of the result is lane index[k] of a followed by b.
+template <int... index>
+RD_INLINE Vec shuffle(Vec a, Vec b) {
+#if defined(__clang__) || __GNUC__ >= 12
+  return __builtin_shufflevector(a, b, index...);
+#else
+  return __builtin_shuffle(a, b, Ints{index...});
+#endif
+}
+
+// One stage of the butterfly transpose: rows a and b, h apart, exchange their off-diagonal blocks of width h.
+template <int h, std::size_t... k>
+RD_INLINE void exchange(Vec& a, Vec& b, std::index_sequence<k...>) {
+  const Vec upper = shuffle<(int(k) & h ? lanes + int(k) - h : int(k))...>(a, b);
+  b = shuffle<(int(k) & h ? lanes + int(k) : int(k) + h)...>(a, b);
+  a = upper;
+}
+template <int h>
+RD_INLINE void transpose_from(Vec* v) {
+  for (int i = 0; i < lanes; ++i)
+    if (!(i & h)) exchange<h>(v[i], v[i + h], std::make_index_sequence<lanes>());
+  if constexpr (h > 1) transpose_from<h / 2>(v);
+}
+// lanes x lanes, in registers
+RD_INLINE void transpose(Vec* v) { transpose_from<lanes / 2>(v); }
+
+constexpr int padded(int n) { return (n + lanes - 1) / lanes * lanes; }
+
+// `rows` <= lanes samples of n values (row-major, `stride` apart) -> lane l of out[i] is value i of sample l.
+// Missing samples repeat the last one, so that their lanes compute something harmless. `out` holds padded(n).
+RD_INLINE void load_columns(const double* p, std::size_t stride, int n, int rows, Vec* out) {
+  for (int first = 0; first < n; first += lanes) {
+    const int count = n - first < lanes ? n - first : lanes;
+    for (int l = 0; l < lanes; ++l) out[first + l] = load_first(p + (l < rows ? l : rows - 1) * stride + first, count);
+    transpose(out + first);
+  }
+}
+
+// The reverse, for the first `rows` samples; `columns` holds padded(n) vectors, which are consumed.
+RD_INLINE void store_rows(Vec* columns, int n, int rows, double* p, std::size_t stride) {
+  for (int first = 0; first < n; first += lanes) {
+    const int count = n - first < lanes ? n - first : lanes;
+    transpose(columns + first);
+    for (int l = 0; l < lanes; ++l)
+      if (l < rows) store_first(p + l * stride + first, columns[first + l], count);
+  }
+}
+
+}  // namespace robot_dynamics::ROBOT_DYNAMICS_ISA

@@ -1,0 +1,42 @@
+// The kernels in use. Sources linked with src/ get the widest instruction set of the machine; a program that uses
+// the headers alone gets the portable two-lane kernels of this header.
+#pragma once
+
+#include "robot_dynamics/chain.hpp"
+#include "robot_dynamics/kernel/single.hpp"
+#include "robot_dynamics/kernel/table.hpp"
+
+namespace robot_dynamics {
+
+constexpr int most_tables = 3;
+
+inline KernelTable active_kernels = {"portable",
+                                     portable::lanes,
+                                     portable::rnea_single,
+                                     portable::mass_matrix_single,
+                                     portable::regressor_single,
+                                     portable::forward_kinematics_single,
+                                     portable::jacobian_single,
+                                     nullptr,
+                                     nullptr,
+                                     nullptr,
+                                     nullptr,
+                                     nullptr,
+                                     nullptr};
+
+int available_kernels(KernelTable* tables);  // the ones this machine can run, narrowest first
+bool select_kernels(const char* isa);        // false: not available; null picks the widest
+
+static_assert(sizeof(Placement) == 12 * sizeof(double), "kernels read R and p as twelve doubles");
+
+inline ChainView view(const Chain& chain, const double* gravity) noexcept {
+  return {chain.n,
+          chain.placement[0].R.data(),
+          chain.inertia[0].data(),
+          chain.tool.R.data(),
+          gravity,
+          chain.framed ? chain.frame[0].data() : nullptr};
+}
+inline ChainView view(const Chain& chain) noexcept { return view(chain, chain.gravity.data()); }
+
+}  // namespace robot_dynamics

@@ -1,0 +1,152 @@
+"""Rigid-body model of a serial arm: a thin face of the C++ core for one sample or a batch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from robot_dynamics_ros import _core
+
+Array = np.ndarray
+Payload = tuple[float, ArrayLike, ArrayLike]
+
+
+class RobotModel:
+    """Serial chain of 1..16 revolute joints: tau = M(q) qdd + C(q, qd) qd + g(q) [Madsen2020 2.26].
+
+    Every method takes float64 arrays, (n,) for one sample or (N, n) for a batch, and an optional `out` of the
+    result's shape. q [rad], qd [rad/s], qdd [rad/s2], torques [Nm]. Rotor inertia and friction are not included.
+    Gravity [m/s2, base frame] is given once (`gravity=`, `with_gravity`) or per call.
+
+    Raises TypeError for another dtype, ValueError for a wrong shape, NaN or infinity; both name the argument.
+    """
+
+    def __init__(self, chain: _core.Chain, joint_names: Sequence[str] | None = None) -> None:
+        names = tuple(joint_names or (f"joint_{i + 1}" for i in range(chain.n_joints)))
+        if len(names) != chain.n_joints:
+            raise ValueError(f"joint_names has {len(names)} names, expected {chain.n_joints}")
+        self.chain = chain
+        self.joint_names = names
+        self.n_joints: int = chain.n_joints
+        self.inertial_parameters: Array = chain.inertial_parameters
+        self.inertial_parameters.setflags(write=False)
+        self._body = _core.RigidBody(chain)
+
+    @classmethod
+    def load(
+        cls, name_or_path: str | Path, *, gravity: ArrayLike | None = None, payload: Payload | None = None
+    ) -> RobotModel:
+        """Model of a shipped robot ('ur5e'), a robot file, or a URDF (by its suffix)."""
+        if str(name_or_path).endswith((".urdf", ".xml")):
+            return cls.from_urdf(name_or_path, gravity=gravity, payload=payload)
+        from robot_dynamics_ros.config import load_robot
+
+        robot = load_robot(name_or_path)
+        return cls(robot.chain(), robot.joint_names)._with(gravity, payload)
+
+    @classmethod
+    def from_urdf(
+        cls,
+        path: str | Path,
+        tip: str | None = None,
+        *,
+        gravity: ArrayLike | None = None,
+        payload: Payload | None = None,
+    ) -> RobotModel:
+        """Model of the chain from the root to link `tip` of a URDF; without `tip` the URDF must be one chain.
+
+        Parameters and regressor columns are about the URDF's joint frames, and gravity is -9.81 m/s2 along z, as in
+        Pinocchio. Links on fixed joints are lumped, joints off the chain are held at zero; the TCP is `tip`, or the
+        last joint's frame. Raises ConfigError naming file and element for anything that is not such a chain.
+        """
+        from robot_dynamics_ros.models.urdf import read_urdf
+
+        chain, names = read_urdf(Path(path), tip)
+        return cls(chain, names)._with(gravity, payload)
+
+    def with_gravity(self, gravity: ArrayLike) -> RobotModel:
+        """The same arm mounted another way: gravity [m/s2] in its base frame."""
+        c = self.chain
+        frames = c.frames if c.framed else None
+        chain = _core.Chain(c.placements, c.inertia, c.tool, _vector("gravity", gravity, 3), frames)
+        return RobotModel(chain, self.joint_names)
+
+    def with_payload(self, mass: float, com: ArrayLike = (0, 0, 0), inertia: ArrayLike = (0,) * 6) -> RobotModel:
+        """The same arm with a body on its last link.
+
+        mass [kg], com [m] in the last joint's frame (the flange, not the TCP), inertia XX XY XZ YY YZ ZZ [kg m2] about
+        the centre of mass. Raises ValueError naming the argument.
+        """
+        if not 0 <= float(mass) < np.inf:
+            raise ValueError(f"mass = {mass} is not a finite number >= 0")
+        com, inertia = _vector("com", com, 3), _vector("inertia", inertia, 6)
+        return RobotModel(self.chain.with_payload(float(mass), com.tolist(), inertia.tolist()), self.joint_names)
+
+    def fk(self, q: ArrayLike, out: Array | None = None) -> Array:
+        """Poses base -> joint frame 1..n, then base -> TCP: (n + 1, 4, 4) or (N, n + 1, 4, 4)."""
+        return self._body.fk(q, out)
+
+    def jacobian(self, q: ArrayLike, out: Array | None = None) -> Array:
+        """J with [v; w] = J qd, TCP linear (0-2) and angular (3-5) velocity in the base frame: (6, n) or (N, 6, n)."""
+        return self._body.jacobian(q, out)
+
+    def rnea(
+        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, out: Array | None = None, *, gravity: ArrayLike | None = None
+    ) -> Array:
+        """Joint torques of a motion, tau = M(q) qdd + C(q, qd) qd + g(q) [Madsen2020 2.26]: (n,) or (N, n)."""
+        return self._body.rnea(q, qd, qdd, out, gravity)
+
+    def gravity(self, q: ArrayLike, out: Array | None = None, *, gravity: ArrayLike | None = None) -> Array:
+        """Torques that hold the arm still, g(q) [Madsen2020 2.27]: (n,) or (N, n)."""
+        return self._body.gravity(q, out, gravity)
+
+    def coriolis(self, q: ArrayLike, qd: ArrayLike, out: Array | None = None) -> Array:
+        """Coriolis and centrifugal torques C(q, qd) qd: (n,) or (N, n)."""
+        return self._body.coriolis(q, qd, out)
+
+    def mass_matrix(self, q: ArrayLike, out: Array | None = None) -> Array:
+        """M(q) [kg m2], symmetric [Madsen2020 2.28]: (n, n) or (N, n, n)."""
+        return self._body.mass_matrix(q, out)
+
+    def regressor(
+        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, out: Array | None = None, *, gravity: ArrayLike | None = None
+    ) -> Array:
+        """Y with Y @ inertial_parameters = rnea [Liu2020 8]: (n, 10 n) or (N, n, 10 n).
+
+        Ten columns per link, XX XY XZ YY YZ ZZ mX mY mZ m about the joint frame's origin [Madsen2020 2.49].
+        """
+        return self._body.regressor(q, qd, qdd, out, gravity)
+
+    def stacked_regressor(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        columns: Sequence[int] | None = None,
+        out: Array | None = None,
+        *,
+        gravity: ArrayLike | None = None,
+    ) -> Array:
+        """W (n N, p), column-major, of (N, n) samples: the N rows of joint 1, then of joint 2, ...
+
+        `columns` picks p of the 10 n columns of `regressor`. `out` reuses a Fortran-ordered W.
+        """
+        return self._body.stacked_regressor(q, qd, qdd, None if columns is None else list(columns), out, gravity)
+
+    def _with(self, gravity: ArrayLike | None, payload: Payload | None) -> RobotModel:
+        model = self if gravity is None else self.with_gravity(gravity)
+        return model if payload is None else model.with_payload(*payload)
+
+
+def _vector(name: str, value: ArrayLike, size: int) -> Array:
+    """`value` as (size,) float64; raises ValueError naming the argument."""
+    try:
+        array = np.asarray(value, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"{name} = {value!r} is not {size} numbers") from None
+    if array.shape != (size,) or not np.isfinite(array).all():
+        raise ValueError(f"{name} = {value!r} is not {size} finite numbers")
+    return np.ascontiguousarray(array)

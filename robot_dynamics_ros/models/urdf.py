@@ -1,0 +1,197 @@
+"""A serial chain out of a URDF, through Pinocchio: fixed joints lumped, axes of any direction."""
+
+from __future__ import annotations
+
+import math
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros.errors import CapabilityError, ConfigError
+
+JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
+# numbers of a URDF that the dynamics use: element -> attributes
+NUMBERS = {
+    "mass": ("value",),
+    "inertia": ("ixx", "ixy", "ixz", "iyy", "iyz", "izz"),
+    "origin": ("xyz", "rpy"),
+    "axis": ("xyz",),
+}
+# Pinocchio's order m mx my mz Ixx Ixy Iyy Ixz Iyz Izz -> XX XY XZ YY YZ ZZ mX mY mZ m
+FROM_PINOCCHIO = [4, 5, 7, 6, 8, 9, 1, 2, 3, 0]
+
+
+def read_urdf(path: Path, tip: str | None = None) -> tuple[_core.Chain, tuple[str, ...]]:
+    """Chain and joint names from the root of a URDF to link `tip`. Raises ConfigError naming file and element."""
+    robot = _parsed(path)
+    _check_links(path, robot)
+    _check_numbers(path, robot)
+    model = _pinocchio_model(path)
+    frame = None if tip is None else _tip_frame(path, model, tip)
+    joints = _serial_joints(path, model) if frame is None else list(model.supports[frame.parentJoint])[1:]
+    names = tuple(model.names[i] for i in joints)
+    _check_joints(path, robot, names)
+    if len(joints) < model.njoints - 1:
+        model = _locked(model, [i for i in range(1, model.njoints) if i not in joints])
+        frame = _tip_frame(path, model, str(tip))
+    return _chain(model, frame), names
+
+
+def _parsed(path: Path) -> ElementTree.Element:
+    if not path.is_file():
+        raise ConfigError(str(path), "", "no such file")
+    try:
+        robot = ElementTree.parse(path).getroot()
+    except (ElementTree.ParseError, UnicodeDecodeError) as error:
+        raise ConfigError(str(path), "", f"is not XML ({error})") from None
+    if robot.tag != "robot":
+        raise ConfigError(str(path), "", f"is not a URDF: the root element is <{robot.tag}>, expected <robot>")
+    return robot
+
+
+def _check_links(path: Path, robot: ElementTree.Element) -> None:
+    """Every joint joins two links that exist, and no link hangs on two joints."""
+    links = {link.get("name") for link in robot.findall("link")}
+    if not links:
+        raise ConfigError(str(path), "", "has no links")
+    held_by: dict[str, str] = {}
+    for joint in robot.findall("joint"):
+        name = f"joint {joint.get('name')}"
+        if joint.get("type") not in JOINT_TYPES:
+            raise ConfigError(str(path), name, f"type {joint.get('type')!r} is none of {', '.join(JOINT_TYPES)}")
+        for end in ("parent", "child"):
+            element = joint.find(end)
+            link = element.get("link") if element is not None else None
+            if link not in links:
+                raise ConfigError(str(path), name, f"{end} link {link!r} does not exist")
+        child = joint.find("child").get("link")  # type: ignore[union-attr]
+        if child in held_by:
+            raise ConfigError(str(path), name, f"closes a loop: link {child!r} already hangs on {held_by[child]}")
+        held_by[child] = name  # type: ignore[index]
+    if not links - set(held_by):
+        raise ConfigError(str(path), "", "closes a loop: no link is the root")
+
+
+def _check_numbers(path: Path, robot: ElementTree.Element) -> None:
+    """The numbers of inertials, origins and axes are finite; the URDF parser itself would skip a bad inertial."""
+    for owner in [*robot.findall("link"), *robot.findall("joint")]:
+        place = owner.find("inertial") if owner.tag == "link" else owner
+        for element in place.iter() if place is not None else ():
+            for attribute in NUMBERS.get(element.tag, ()):
+                text = element.get(attribute)
+                if text is not None and not _numeric(text):
+                    message = f"{element.tag} {attribute} = {text!r} is not a finite number"
+                    raise ConfigError(str(path), f"{owner.tag} {owner.get('name')}", message)
+
+
+def _numeric(text: str) -> bool:
+    try:
+        return all(math.isfinite(float(word)) for word in text.split()) and bool(text.split())
+    except ValueError:
+        return False
+
+
+def _pinocchio_model(path: Path) -> Any:
+    try:
+        import pinocchio
+    except ImportError:
+        raise CapabilityError("reading a URDF needs Pinocchio: pip install pin") from None
+    try:
+        return pinocchio.buildModelFromUrdf(str(path))
+    except (ValueError, RuntimeError) as error:
+        raise ConfigError(str(path), "", f"is not a URDF Pinocchio can read ({error})") from None
+
+
+def _tip_frame(path: Path, model: Any, tip: str) -> Any:
+    import pinocchio
+
+    if not model.existFrame(tip, pinocchio.BODY):
+        links = ", ".join(frame.name for frame in model.frames if frame.type == pinocchio.BODY)
+        raise ConfigError(str(path), f"link {tip}", f"does not exist; the links are {links}")
+    return model.frames[model.getFrameId(tip, pinocchio.BODY)]
+
+
+def _serial_joints(path: Path, model: Any) -> list[int]:
+    """All moving joints, which must follow one another."""
+    for i in range(2, model.njoints):
+        parent = model.parents[i]
+        if parent != i - 1:
+            siblings = " and ".join(model.names[k] for k in range(1, model.njoints) if model.parents[k] == parent)
+            where = "the root" if parent == 0 else f"joint {model.names[parent]}"
+            message = f"branches after {where} into {siblings}; say which link is the end of the arm (tip=...)"
+            raise ConfigError(str(path), "", message)
+    return list(range(1, model.njoints))
+
+
+def _check_joints(path: Path, robot: ElementTree.Element, names: tuple[str, ...]) -> None:
+    by_name = {joint.get("name"): joint for joint in robot.findall("joint")}
+    for name in names:
+        joint = by_name[name]
+        if joint.get("type") not in ("revolute", "continuous"):
+            message = f"is {joint.get('type')}: only revolute and continuous joints are supported"
+            raise ConfigError(str(path), f"joint {name}", message)
+        if joint.find("mimic") is not None:
+            raise ConfigError(str(path), f"joint {name}", "mimics another joint; only independent joints are supported")
+    if not 1 <= len(names) <= 16:
+        raise ConfigError(str(path), "", f"has {len(names)} moving joints on the chain, expected 1..16")
+
+
+def _locked(model: Any, joints: list[int]) -> Any:
+    import pinocchio
+
+    return pinocchio.buildReducedModel(model, joints, pinocchio.neutral(model))
+
+
+def _chain(model: Any, tip: Any) -> _core.Chain:
+    """Joint frames turned so that z is the axis; the URDF's own frames remain the ones reported."""
+    n = model.njoints - 1
+    frames = np.array([_axis_rotation(axis) for axis in _axes(model)])
+    placements = np.tile(np.eye(4), (n, 1, 1))
+    inertia = np.empty((n, 10))
+    for i in range(n):
+        before = frames[i - 1] if i else np.eye(3)
+        placement = model.jointPlacements[i + 1]
+        placements[i, :3, :3] = before.T @ placement.rotation @ frames[i]
+        placements[i, :3, 3] = before.T @ placement.translation
+        phi = model.inertias[i + 1].toDynamicParameters()[FROM_PINOCCHIO]
+        inertia[i] = _turned(frames[i].T, phi)
+    tool = np.eye(4)
+    if tip is not None:
+        tool[:3, :3], tool[:3, 3] = frames[-1].T @ tip.placement.rotation, frames[-1].T @ tip.placement.translation
+    else:
+        tool[:3, :3] = frames[-1].T
+    turned = None if np.array_equal(frames, np.tile(np.eye(3), (n, 1, 1))) else frames
+    return _core.Chain(placements, inertia, tool, np.array(model.gravity.linear), turned)
+
+
+def _axes(model: Any) -> list[np.ndarray]:
+    """Unit axis of every joint in its own frame: the angular part of its motion subspace."""
+    import pinocchio
+
+    data, q = model.createData(), pinocchio.neutral(model)
+    axes = []
+    for i in range(1, model.njoints):
+        jacobian = np.reshape(pinocchio.computeJointJacobian(model, data, q, i), (6, model.nv))
+        axis = jacobian[3:, model.joints[i].idx_v]
+        axes.append(axis / np.linalg.norm(axis))
+    return axes
+
+
+def _axis_rotation(axis: np.ndarray) -> np.ndarray:
+    """A rotation that takes z to `axis` (the identity for z), URDF frame <- turned frame."""
+    z = np.array([0.0, 0.0, 1.0])
+    if axis @ z < 0:  # stay away from the antipode
+        return _axis_rotation(-axis) @ np.diag([1.0, -1.0, -1.0])
+    v = np.cross(z, axis)
+    K = np.array([[0, -v[2], v[1]], [v[2], 0, -v[0]], [-v[1], v[0], 0]])
+    return np.eye(3) + K + K @ K / (1 + axis @ z)
+
+
+def _turned(R: np.ndarray, phi: np.ndarray) -> np.ndarray:
+    """Ten link parameters in a frame turned about the same origin: I' = R I R', (m c)' = R m c."""
+    inertia = np.array([[phi[0], phi[1], phi[2]], [phi[1], phi[3], phi[4]], [phi[2], phi[4], phi[5]]])
+    inertia = R @ inertia @ R.T
+    return np.concatenate([inertia[np.triu_indices(3)], R @ phi[6:9], phi[9:]])

@@ -1,0 +1,156 @@
+"""Seeded random chains, and two independent oracles of their dynamics: the Lie form and Pinocchio."""
+
+from dataclasses import dataclass
+
+import numpy as np
+import pinocchio as pin
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros.models import RobotModel
+
+
+@dataclass
+class RandomChain:
+    placements: np.ndarray  # (n, 4, 4)
+    masses: np.ndarray
+    coms: np.ndarray
+    inertias: np.ndarray  # (n, 3, 3) about the centre of mass
+    tool: np.ndarray
+    gravity: np.ndarray
+
+    @property
+    def n(self):
+        return len(self.masses)
+
+    def parameters(self):
+        """(n, 10) about the link origin: I - m [c]x^2."""
+        rows = []
+        for m, c, inertia in zip(self.masses, self.coms, self.inertias, strict=True):
+            about_origin = inertia - m * skew(c) @ skew(c)
+            rows.append([*about_origin[np.triu_indices(3)], *(m * c), m])
+        return np.array(rows)
+
+    def model(self):
+        return RobotModel(_core.Chain(self.placements, self.parameters(), self.tool, self.gravity))
+
+
+def skew(a):
+    return np.array([[0, -a[2], a[1]], [a[2], 0, -a[0]], [-a[1], a[0], 0]])
+
+
+def random_rotation(rng):
+    Q, R = np.linalg.qr(rng.normal(size=(3, 3)))
+    Q = Q * np.sign(np.diag(R))
+    return Q * np.sign(np.linalg.det(Q))
+
+
+def random_inertia(rng):
+    """Of a body with positive density: triangle inequalities hold."""
+    second = np.diag(rng.uniform(0.01, 0.3, 3))
+    R = random_rotation(rng)
+    return R @ (np.trace(second) * np.eye(3) - second) @ R.T
+
+
+def random_chain(n, seed, right_angles=False):
+    """Arbitrary placements, or those of modified DH with right-angled twists."""
+    rng = np.random.default_rng(seed)
+    placements = np.tile(np.eye(4), (n, 1, 1))
+    for P in placements:
+        if right_angles:
+            alpha = rng.choice([0, np.pi / 2, -np.pi / 2])
+            a, d = rng.normal(size=2)
+            c, s = np.cos(alpha), np.sin(alpha)
+            P[:3, :3] = [[1, 0, 0], [0, c, -s], [0, s, c]]
+            P[:3, 3] = [a, -s * d, c * d]
+        else:
+            P[:3, :3], P[:3, 3] = random_rotation(rng), rng.normal(size=3)
+    tool = np.eye(4)
+    tool[:3, :3], tool[:3, 3] = random_rotation(rng), rng.normal(size=3)
+    inertias = np.array([random_inertia(rng) for _ in range(n)])
+    return RandomChain(
+        placements, rng.uniform(0.5, 5, n), 0.2 * rng.normal(size=(n, 3)), inertias, tool, 9.81 * rng.normal(size=3)
+    )
+
+
+def random_motion(n, count, seed, scale=2.0):
+    return scale * np.random.default_rng(seed).normal(size=(3, count, n))
+
+
+# ---- the Lie form [Luo2024 1-5]: twists are [v; w], as wrenches are [f; n]
+
+
+def Ad(T):
+    R, p = T[:3, :3], T[:3, 3]
+    return np.block([[R, skew(p) @ R], [np.zeros((3, 3)), R]])
+
+
+def ad(V):
+    return np.block([[skew(V[3:]), skew(V[:3])], [np.zeros((3, 3)), skew(V[3:])]])
+
+
+def generalised_inertia(m, c, inertia):
+    """E of [Luo2024 3], about the link origin."""
+    return np.block([[m * np.eye(3), -m * skew(c)], [m * skew(c), inertia - m * skew(c) @ skew(c)]])
+
+
+def turned(T, q):
+    c, s = np.cos(q), np.sin(q)
+    return T @ np.array([[c, -s, 0, 0], [s, c, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1]])
+
+
+def lie_inverse_dynamics(chain, q, qd, qdd):
+    """tau by the forward and backward recursions [Luo2024 2-3]."""
+    xi = np.array([0, 0, 0, 0, 0, 1.0])
+    V, A = np.zeros(6), np.concatenate([-chain.gravity, np.zeros(3)])
+    steps = []
+    for i in range(chain.n):
+        back = Ad(np.linalg.inv(turned(chain.placements[i], q[i])))
+        carried = back @ V
+        V = carried + xi * qd[i]
+        A = back @ A + ad(carried) @ (xi * qd[i]) + xi * qdd[i]
+        E = generalised_inertia(chain.masses[i], chain.coms[i], chain.inertias[i])
+        steps.append((back, E @ A - ad(V).T @ E @ V))
+    tau, F = np.zeros(chain.n), np.zeros(6)
+    for i in reversed(range(chain.n)):
+        F = F + steps[i][1]
+        tau[i] = xi @ F
+        F = steps[i][0].T @ F
+    return tau
+
+
+def lie_mass_matrix(chain, q):
+    """M = xi' B' E B xi [Luo2024 5]: body Jacobians of every link."""
+    n, M = chain.n, np.zeros((chain.n, chain.n))
+    J = np.zeros((6, n))
+    for i in range(n):
+        J = Ad(np.linalg.inv(turned(chain.placements[i], q[i]))) @ J
+        J[:, i] = [0, 0, 0, 0, 0, 1]
+        M += J.T @ generalised_inertia(chain.masses[i], chain.coms[i], chain.inertias[i]) @ J
+    return M
+
+
+# ---- Pinocchio
+
+PINOCCHIO_ORDER = [9, 6, 7, 8, 0, 1, 3, 2, 4, 5]  # m mx my mz Ixx Ixy Iyy Ixz Iyz Izz out of ours
+
+
+def pinocchio_model(chain):
+    model = pin.Model()
+    for i in range(chain.n):
+        placement = pin.SE3(chain.placements[i, :3, :3], chain.placements[i, :3, 3])
+        joint = model.addJoint(i, pin.JointModelRZ(), placement, f"j{i}")
+        body = pin.Inertia(chain.masses[i], chain.coms[i], chain.inertias[i])
+        model.appendBodyToJoint(joint, body, pin.SE3.Identity())
+    model.gravity.linear = chain.gravity
+    return model
+
+
+def pinocchio_columns(Y):
+    """A Pinocchio regressor (n, 10 n) in our order of columns."""
+    Y = np.atleast_2d(Y)
+    n = Y.shape[1] // 10
+    ours = np.empty_like(Y)
+    for i in range(n):
+        for k, c in enumerate(PINOCCHIO_ORDER):
+            ours[:, 10 * i + c] = Y[:, 10 * i + k]
+    return ours

@@ -1,0 +1,205 @@
+"""Rigid-body functions against the Lie form, Pinocchio and the properties of mechanics, on every instruction set."""
+
+import numpy as np
+import pinocchio as pin
+import pytest
+from chains import (
+    lie_inverse_dynamics,
+    lie_mass_matrix,
+    pinocchio_columns,
+    pinocchio_model,
+    random_chain,
+    random_motion,
+)
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros.models import RobotModel
+
+CASES = [(n, angled) for n in range(1, 17) for angled in (False, True)]
+
+
+@pytest.fixture(params=_core.available_isas(), autouse=True)
+def isa(request):
+    widest = _core.isa()
+    _core.select_isa(request.param)
+    yield request.param
+    _core.select_isa(widest)
+
+
+def close(a, b, tolerance=1e-12):
+    assert np.abs(a - b).max() <= tolerance * max(1.0, np.abs(b).max())
+
+
+@pytest.mark.parametrize(("n", "angled"), CASES)
+def test_torques_are_those_of_the_lie_form_and_of_pinocchio(n, angled):
+    chain = random_chain(n, seed=n, right_angles=angled)
+    q, qd, qdd = random_motion(n, 11, seed=100 + n)  # 11 samples: whole blocks and a rest for every lane count
+    tau = chain.model().rnea(q, qd, qdd)
+    model = pinocchio_model(chain)
+    data = model.createData()
+    for k in range(len(q)):
+        close(tau[k], lie_inverse_dynamics(chain, q[k], qd[k], qdd[k]))
+        close(tau[k], pin.rnea(model, data, q[k], qd[k], qdd[k]))
+        close(tau[k], chain.model().rnea(q[k], qd[k], qdd[k]))
+
+
+@pytest.mark.parametrize(("n", "angled"), CASES)
+def test_regressor_columns_are_pinocchios(n, angled):
+    chain = random_chain(n, seed=n, right_angles=angled)
+    q, qd, qdd = random_motion(n, 9, seed=200 + n)
+    model, pin_model = chain.model(), pinocchio_model(chain)
+    data = pin_model.createData()
+    Y = model.regressor(q, qd, qdd)
+    for k in range(len(q)):
+        expected = pinocchio_columns(pin.computeJointTorqueRegressor(pin_model, data, q[k], qd[k], qdd[k]).copy())
+        close(Y[k], expected)
+        close(model.regressor(q[k], qd[k], qdd[k]), expected)
+    close(Y @ model.inertial_parameters, model.rnea(q, qd, qdd))
+
+
+@pytest.mark.parametrize("n", range(1, 17))
+def test_mass_matrix_is_symmetric_positive_and_that_of_the_lie_form(n):
+    chain = random_chain(n, seed=n)
+    q = random_motion(n, 9, seed=300 + n)[0]
+    M = chain.model().mass_matrix(q)
+    for k in range(len(q)):
+        close(M[k], lie_mass_matrix(chain, q[k]))
+        close(M[k], chain.model().mass_matrix(q[k]))
+        assert np.array_equal(M[k], M[k].T)
+        assert np.linalg.eigvalsh(M[k])[0] > 0
+
+
+@pytest.mark.parametrize("n", [1, 2, 6, 7, 16])
+def test_torque_is_the_sum_of_its_parts(n):
+    chain = random_chain(n, seed=n)
+    q, qd, qdd = random_motion(n, 9, seed=400 + n)
+    model = chain.model()
+    parts = np.einsum("kij,kj->ki", model.mass_matrix(q), qdd) + model.coriolis(q, qd) + model.gravity(q)
+    close(parts, model.rnea(q, qd, qdd))
+    for k in range(len(q)):
+        close(model.coriolis(q[k], qd[k]), model.coriolis(q, qd)[k])
+        close(model.gravity(q[k]), model.gravity(q)[k])
+
+
+@pytest.mark.parametrize("n", [2, 6, 7])
+def test_mass_rate_minus_twice_coriolis_does_no_work(n):
+    chain = random_chain(n, seed=n)
+    model = chain.model()
+    q, qd, _ = random_motion(n, 5, seed=500 + n)
+    h = 1e-6
+    for x, v in zip(q, qd, strict=True):
+        rate = (model.mass_matrix(x + h * v) - model.mass_matrix(x - h * v)) / (2 * h)
+        work = v @ rate @ v - 2 * v @ model.coriolis(x, v)
+        assert abs(work) <= 1e-6 * abs(v @ model.mass_matrix(x) @ v)
+
+
+def test_energy_changes_by_the_work_of_the_torques():
+    chain = random_chain(4, seed=3)
+    model = chain.model()
+    coefficients = np.random.default_rng(8).normal(size=(3, 4))
+
+    def motion(t):
+        phase = np.outer(t, [1.0, 1.7, 2.3])
+        w = np.array([1.0, 1.7, 2.3])[:, None]
+        sine, cosine = np.sin(phase), np.cos(phase)
+        return sine @ coefficients, cosine @ (w * coefficients), -sine @ (w**2 * coefficients)
+
+    def energy(q, qd):
+        kinetic = 0.5 * np.einsum("ki,kij,kj->k", qd, model.mass_matrix(q), qd)
+        poses = model.fk(q)
+        com = np.einsum("kiab,ib->kia", poses[:, :-1, :3, :3], chain.coms) + poses[:, :-1, :3, 3]
+        return kinetic - np.einsum("i,kia,a->k", chain.masses, com, chain.gravity)
+
+    nodes, weights = np.polynomial.legendre.leggauss(60)
+    q, qd, qdd = motion(1 + nodes)  # over [0, 2] s
+    work = weights @ np.einsum("ki,ki->k", model.rnea(q, qd, qdd), qd)
+    start, end = energy(*motion(np.array([0.0, 2.0]))[:2])
+    assert work == pytest.approx(end - start, rel=1e-9)
+
+
+def test_torque_is_linear_in_the_parameters():
+    chain = random_chain(6, seed=6)
+    q, qd, qdd = random_motion(6, 9, seed=7)
+    phi = chain.parameters()
+    other = np.random.default_rng(9).normal(size=phi.shape)
+
+    def torque(parameters):
+        return RobotModel(_core.Chain(chain.placements, parameters, chain.tool, chain.gravity)).rnea(q, qd, qdd)
+
+    close(torque(2 * phi - 3 * other), 2 * torque(phi) - 3 * torque(other))
+
+
+@pytest.mark.parametrize("n", [1, 6, 7, 16])
+def test_poses_and_jacobian_are_pinocchios(n):
+    chain = random_chain(n, seed=n)
+    model, pin_model = chain.model(), pinocchio_model(chain)
+    frame = pin.Frame("tcp", n, 0, pin.SE3(chain.tool[:3, :3], chain.tool[:3, 3]), pin.OP_FRAME)
+    tcp = pin_model.addFrame(frame)
+    data = pin_model.createData()
+    q = random_motion(n, 5, seed=n)[0]
+    T, J = model.fk(q), model.jacobian(q)
+    for k in range(len(q)):
+        pin.framesForwardKinematics(pin_model, data, q[k])
+        for i in range(n):
+            close(T[k, i], data.oMi[i + 1].homogeneous)
+        close(T[k, n], data.oMf[tcp].homogeneous)
+        expected = pin.computeFrameJacobian(pin_model, data, q[k], tcp, pin.LOCAL_WORLD_ALIGNED)
+        close(J[k], expected.reshape(6, n))
+        close(model.fk(q[k]), T[k])
+        close(model.jacobian(q[k]), J[k])
+
+
+@pytest.mark.parametrize("turns", [1e3, 1e6, 1e12, 1e300])
+def test_large_angles_are_reduced_correctly(turns):
+    chain = random_chain(6, seed=6)
+    q, qd, qdd = random_motion(6, 9, seed=7)
+    q[4] *= turns
+    expected = lie_inverse_dynamics(chain, q[4], qd[4], qdd[4])
+    close(chain.model().rnea(q, qd, qdd)[4], expected)
+    close(chain.model().rnea(q[4], qd[4], qdd[4]), expected)
+
+
+def test_sines_are_within_two_units_in_the_last_place():
+    link = np.zeros((1, 10))
+    link[0, 6] = 1.0  # m x = 1 under gravity along x: torque of a unit pendulum
+    chain = _core.Chain(np.eye(4)[None], link, np.eye(4), np.array([1.0, 0, 0]))
+    rng = np.random.default_rng(0)
+    near_multiples = np.pi / 2 * rng.integers(-1000, 1000, 2000) * (1 + 1e-9 * rng.normal(size=2000))
+    q = np.concatenate([rng.uniform(-10, 10, 20000), rng.uniform(-1e5, 1e5, 20000), near_multiples])
+    exact = np.sin(q)
+    error = np.abs(RobotModel(chain).gravity(q[:, None])[:, 0] - exact) / np.spacing(np.abs(exact))
+    assert error.max() <= 3  # two of ours, one of the C library's
+
+
+def test_stacked_regressor_is_the_regressor_joint_by_joint():
+    chain = random_chain(6, seed=6)
+    q, qd, qdd = random_motion(6, 21, seed=7)
+    model = chain.model()
+    Y = model.regressor(q, qd, qdd)
+    stacked = Y.transpose(1, 0, 2).reshape(-1, 60)
+    columns = [3, 17, 59, 5, 22]
+    W = np.full((126, 5), np.nan, order="F")
+    assert model.stacked_regressor(q, qd, qdd, columns, W) is W
+    close(W, stacked[:, columns], 1e-14)
+    close(model.stacked_regressor(q, qd, qdd), stacked, 1e-14)
+
+
+def test_gravity_and_payload_have_an_effect_and_add_up():
+    chain = random_chain(6, seed=6)
+    q, qd, qdd = random_motion(6, 9, seed=7)
+    model = chain.model()
+    up = np.array([0, 0, 9.81])
+    close(model.rnea(q, qd, qdd, gravity=up), model.with_gravity(up).rnea(q, qd, qdd))
+    close(model.gravity(q, gravity=up), model.with_gravity(up).gravity(q))
+    close(model.regressor(q, qd, qdd, gravity=up), model.with_gravity(up).regressor(q, qd, qdd))
+    assert np.abs(model.rnea(q, qd, qdd, gravity=up) - model.rnea(q, qd, qdd)).max() > 1
+    com, inertia = np.array([0.1, -0.2, 0.3]), np.array([0.02, 0.001, -0.002, 0.03, 0.003, 0.025])
+    loaded = model.with_payload(2.0, com, inertia)
+    alone = chain
+    alone.masses, alone.coms = np.eye(6)[5] * 2.0, np.tile(com, (6, 1))
+    full = np.zeros((6, 3, 3))
+    full[5][np.triu_indices(3)] = inertia
+    full[5] = np.maximum(np.abs(full[5]), np.abs(full[5].T)) * np.sign(full[5] + full[5].T)
+    alone.inertias = full
+    close(loaded.rnea(q, qd, qdd) - model.rnea(q, qd, qdd), alone.model().rnea(q, qd, qdd), 1e-11)
+    assert np.abs(loaded.gravity(q) - model.gravity(q)).max() > 1

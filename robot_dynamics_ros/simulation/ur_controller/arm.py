@@ -1,103 +1,152 @@
-"""The arm seen by the controller: what the plant measures, and the controller's own nominal model of it."""
+"""The arm seen by the controller: the simulated robot's measurements, the nominal model, and the force sensor."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from robot_dynamics_ros.simulation.ur_controller.standin import K, StandInModel, StandInRobot
+from robot_dynamics_ros import _core
+from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.simulation.robot import SimulatedRobot
+from robot_dynamics_ros.simulation.ur_controller.kinematics import cross
 
 DT = 0.002  # s, one controller cycle
+START = (0.0, -np.pi / 2, np.pi / 2, -np.pi / 2, -np.pi / 2, 0.0)  # rad, tool pointing down
+JOINTS = 6
+AXES = tuple(np.eye(3))
+
+# Force sensor of an e-Series flange: noise as seen at 500 Hz and offset before zeroing; estimates within the data
+# sheet's precision (3.5 N, 0.1 Nm) and accuracy (4 N, 0.3 Nm).
+FORCE_NOISE = np.array([0.3, 0.3, 0.3, 0.02, 0.02, 0.02])
+FORCE_OFFSET = np.array([1.5, 1.5, 1.5, 0.1, 0.1, 0.1])
 
 
 class Arm:
-    """Plant, nominal model with the payload the user set, and the force sensor at the flange."""
+    """A simulated robot, what its controller believes about it, and what its sensors say."""
 
-    def __init__(self, robot: str, seed: int = 0) -> None:
-        self.name = robot
-        self.plant = StandInRobot(seed)
-        self._bare = StandInModel()
-        self.torque_constant = K
+    def __init__(self, robot: str, seed: int = 0, q: tuple[float, ...] = START) -> None:
+        self.simulated = SimulatedRobot(robot, seed=seed, q=np.array(q), rate=1 / DT)
+        file = self.simulated.robot
+        if file.n_joints != JOINTS:
+            raise ConfigError(file.name, "kinematics.joints", f"{file.n_joints} joints; a UR controller moves {JOINTS}")
+        self.name = file.name
+        self.torque_constant = file.array("drives.torque_constant")
+        self.copper_loss = np.asarray(self.simulated.machine.true["thermal.copper_loss"])  # W/Nm2
+        self.velocity_limit = file.array("limits.velocity")
+        self.torque_limit = file.array("limits.torque")
+        self._lower, self._upper = file.array("limits.position_lower"), file.array("limits.position_upper")
+        self._chain = file.chain()
+        self._gravity = np.asarray(file.gravity)
         self._random = np.random.default_rng([seed, 1])
-        self._force_zero = np.zeros(6)
-        self._force_bias = self._random.normal(0, [1.0, 1.0, 1.5, 0.1, 0.1, 0.1])
-        self.payload = (0.0, np.zeros(3), np.zeros(6))  # kg, m, kg m2 (xx yy zz xy xz yz)
-        self.model = self._bare
-        self.velocity_limit = np.full(6, np.pi)
-        self.torque_limit = np.array([150.0, 150.0, 150.0, 28.0, 28.0, 28.0])
-        self.position_limit = np.full(6, 2 * np.pi)
-        self.target_moment = self.model.gravity(self.q)
-        self.moving_mass = 10.0
+        self._offset = FORCE_OFFSET * self._random.uniform(-1, 1, 6)
+        self._zero = np.zeros(6)
+        self._wrench = np.zeros(6)
+        self._carried = (0.0, np.zeros(3))  # what is really mounted
+        self.set_payload(0.0, np.zeros(3), np.zeros(6))
+        self.record = self.simulated.record()
+        self.target_moment = self.record.target_moment
 
-    @property
-    def target_current(self) -> np.ndarray:
-        return self.target_moment / self.torque_constant
-
-    @property
-    def n(self) -> int:
-        return len(self.plant.q)
-
+    # -- measurements ---------------------------------------------------------------------------------------------
     @property
     def q(self) -> np.ndarray:
-        return self.plant.q
+        """Measured joint positions [rad]."""
+        return self.record.q
 
     @property
     def qd(self) -> np.ndarray:
-        return self.plant.qd
+        """Measured joint velocities [rad/s]."""
+        return self.record.qd
 
     @property
     def current(self) -> np.ndarray:
-        return self.plant.current
+        """Measured currents [A]."""
+        return self.record.current
 
     @property
-    def temperature(self) -> np.ndarray:
-        return self.plant.temperature
+    def drive_torque(self) -> np.ndarray:
+        """Measured current times the nominal torque constant [Nm], gravity included."""
+        return self.torque_constant * self.record.current
 
-    def set_payload(self, mass: float, center: np.ndarray, inertia: np.ndarray) -> None:
-        """Payload the controller assumes."""
-        self.payload = (mass, center, inertia)
-        self.model = self._bare.with_payload(mass, center, inertia)
+    @property
+    def control_current(self) -> np.ndarray:
+        """Current the drives are set to [A], free of measuring noise."""
+        return self.simulated.core.get("true_motor_torque") / self.simulated.machine.true["drive.torque_constant"]
 
+    @property
+    def external_wrench(self) -> np.ndarray:
+        """True wrench of the environment on the robot at the TCP of the robot file, walls included."""
+        return self.simulated.core.get("true_external_wrench")
+
+    # -- one cycle ------------------------------------------------------------------------------------------------
     def step_position(self, q_d: np.ndarray, qd_d: np.ndarray, qdd_d: np.ndarray) -> None:
-        """One cycle under the inner position controller."""
-        self.target_moment = self.model.rnea(q_d, qd_d, qdd_d)
-        self.plant.step_position(q_d, qd_d, qdd_d, self.target_moment)
+        """One cycle under the inner position controller with model feedforward."""
+        self.record = self.simulated.step_position(q_d, qd_d, qdd_d)
+        self.target_moment = self.record.target_moment
 
-    def step_torque(self, torque: np.ndarray) -> None:
-        """One cycle with a torque at each joint, gravity included by the caller."""
-        self.target_moment = torque
-        self.plant.step_torque(torque)
+    def step_torque(self, torque: np.ndarray, viscous_scale: np.ndarray, coulomb_scale: np.ndarray) -> None:
+        """One cycle of direct torque; gravity and that share of friction are added inside, limits hold."""
+        self.record = self.simulated.step_torque(torque, viscous_scale, coulomb_scale)
+        self.target_moment = np.clip(self.record.target_moment + torque, -self.torque_limit, self.torque_limit)
 
     def within_limits(self, q: np.ndarray) -> bool:
-        return bool(np.all(np.abs(q) <= self.position_limit))
+        """True when every joint is inside its position limits."""
+        return bool(np.all((self._lower <= q) & (q <= self._upper)))
 
-    def friction(self, qd: np.ndarray, viscous_scale: np.ndarray, coulomb_scale: np.ndarray) -> np.ndarray:
-        """The controller's own friction model, scaled."""
-        return viscous_scale * 8 * qd + coulomb_scale * 2 * np.tanh(qd / 0.01)
+    def friction(self, qd: np.ndarray) -> np.ndarray:
+        """Friction by the controller's own model [Nm]."""
+        control = self.simulated.machine.true
+        return control["control.viscous"] * qd + control["control.coulomb"] * qd / (np.abs(qd) + 0.02)
 
-    def zero_force_sensor(self) -> None:
-        self._force_zero = self._force_reading()
+    def momentum(self) -> float:
+        """Norm of the linear momentum [kg m/s]: along an axis it is the power of unit gravity."""
+        parts = [self.model.gravity(self.q, gravity=axis) @ self.qd for axis in AXES]
+        return float(np.linalg.norm(parts))
 
-    def tcp_force(self) -> np.ndarray:
-        """Force and torque of the environment on the tool, base frame orientation, less the zeroed reading."""
-        return self._force_reading() - self._force_zero + self._random.normal(0, [0.3] * 3 + [0.02] * 3)
+    # -- what is mounted, and what acts on it ---------------------------------------------------------------------
+    def set_payload(self, mass: float, center: np.ndarray, inertia: np.ndarray) -> None:
+        """Payload the controller assumes: kg, m from the flange, kg m2 as xx yy zz xy xz yz."""
+        xx, yy, zz, xy, xz, yz = map(float, inertia)
+        ordered = [xx, xy, xz, yy, yz, zz]
+        self.payload = (float(mass), np.asarray(center, float), np.asarray(inertia, float))
+        self.simulated.set_nominal_payload(mass, center, ordered)
+        self.model = _core.RigidBody(self._chain.with_payload(float(mass), list(map(float, center)), ordered))
 
-    def _force_reading(self) -> np.ndarray:
-        return self.plant.wrench + self._force_bias
+    def mount(self, mass: float, center: np.ndarray) -> None:
+        """Really mount a point mass at the flange; the controller is not told."""
+        self._carried = (float(mass), np.asarray(center, float))
+        self.simulated.set_payload(mass, center, told=False)
 
-    def raw_wrench(self, rotation: np.ndarray) -> np.ndarray:
-        """Sensor reading in the flange frame, nothing compensated."""
-        reading = self._force_reading()
-        return np.r_[rotation.T @ reading[:3], rotation.T @ reading[3:]]
+    def set_wrench(self, wrench: np.ndarray) -> None:
+        """Wrench of the environment on the robot at the TCP of the robot file, base frame orientation."""
+        if not np.array_equal(wrench, self._wrench):
+            self._wrench = np.array(wrench, float)
+            self.simulated.set_wrench(self._wrench)
 
     def truth(self) -> dict[str, np.ndarray]:
         """Ground truth of the plant."""
-        zero = np.zeros(6)
-        return {
-            "external_wrench": self.plant.wrench,
-            "external_joint_torque": self.model.jacobian(self.q).T @ self.plant.wrench,
-            "friction_torque": zero,
-            "lubricant_temperature": self.plant.temperature,
-            "deflection": zero,
-            "q": self.q,
-            "qd": self.qd,
-        }
+        return self.simulated.truth()
+
+    # -- force sensor ---------------------------------------------------------------------------------------------
+    def zero_force_sensor(self) -> None:
+        """Take the present reading as zero."""
+        self._zero = self._reading(self.payload[0], self.payload[1])
+
+    def tcp_force(self, arm: np.ndarray) -> np.ndarray:
+        """Environment on robot about the TCP, `arm` [m] from the flange (base frame); assumed payload compensated."""
+        wrench = self._reading(*self.payload[:2]) - self._zero + FORCE_NOISE * self._random.standard_normal(6)
+        wrench[3:] -= cross(arm, wrench[:3])
+        return wrench
+
+    def raw_wrench(self, rotation: np.ndarray) -> np.ndarray:
+        """The sensor's reading in the flange frame, nothing compensated."""
+        reading = self._reading(0.0, np.zeros(3))
+        return np.concatenate([reading[:3] @ rotation, reading[3:] @ rotation])
+
+    def _reading(self, told_mass: float, told_center: np.ndarray) -> np.ndarray:
+        """External wrench at the flange plus offset plus the weight of what is mounted beyond what was told."""
+        mass, center = self._carried
+        wrench = self.external_wrench + self._offset
+        if mass or told_mass:
+            rotation = self.model.fk(self.q)[-1][:3, :3]
+            wrench[:3] += (mass - told_mass) * self._gravity
+            wrench[3:] += cross(rotation @ (mass * center - told_mass * told_center), self._gravity)
+        return wrench

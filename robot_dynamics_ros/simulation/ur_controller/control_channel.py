@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.simulation.ur_controller.arm import DT
 from robot_dynamics_ros.simulation.ur_controller.rtde_wire import FIELD_TYPES, OUTPUTS
 from robot_dynamics_ros.simulation.ur_controller.sockets import Connection, LineServer
@@ -42,7 +43,7 @@ class ControlChannel:
             return {"ok": True} | (handler(self._process, **request) or {})
         except KeyError as error:
             return {"ok": False, "error": f"unknown command or field {error}; commands: {', '.join(COMMANDS)}"}
-        except (ValueError, TypeError, AttributeError) as error:
+        except (ValueError, TypeError, AttributeError, RobotDynamicsError) as error:
             return {"ok": False, "error": str(error)}
 
     def _line(self, connection: Connection, line: str) -> None:
@@ -135,7 +136,60 @@ def clock_step(process: SimulatedController, seconds: float) -> None:
 @command
 def set_wrench(process: SimulatedController, wrench: list[float]) -> None:
     """External wrench on the tool at the TCP, base frame orientation: fx fy fz mx my mz [N, Nm]."""
-    process.controller.arm.plant.wrench = _vector(wrench, 6, "wrench")
+    process.scenario.commanded = _vector(wrench, 6, "wrench")
+
+
+@command
+def set_payload(process: SimulatedController, mass: float, center: list[float] = (0.0, 0.0, 0.0)) -> None:
+    """Really mount a point mass [kg] at the flange, centre [m]; the controller is not told."""
+    if not 0 <= mass <= 100:
+        raise ValueError(f"mass {mass} kg is outside 0..100")
+    process.controller.arm.mount(float(mass), _vector(center, 3, "center"))
+
+
+@command
+def set_wall(
+    process: SimulatedController,
+    point: list[float],
+    normal: list[float],
+    stiffness: float = 2e4,
+    damping: float = 100.0,
+    friction: float = 0.0,
+) -> None:
+    """A compliant plane through a point [m] with an outward normal; N/m, N s/m, tangential Coulomb coefficient."""
+    point, normal = _vector(point, 3, "point"), _vector(normal, 3, "normal")
+    process.controller.arm.simulated.set_wall(point, normal, float(stiffness), float(damping), float(friction))
+
+
+@command
+def clear_wall(process: SimulatedController) -> None:
+    """Remove the wall."""
+    process.controller.arm.simulated.clear_wall()
+
+
+@command
+def set_ambient(process: SimulatedController, celsius: float) -> None:
+    """Temperature of the air [deg C]."""
+    process.controller.arm.simulated.set_ambient(float(_vector([celsius], 1, "celsius")[0]))
+
+
+@command
+def set_temperatures(process: SimulatedController, lubricant: float, housing: float | None = None) -> None:
+    """Temperatures of all joints [deg C]; the housing is as warm as the lubricant unless given."""
+    values = _vector([lubricant, lubricant if housing is None else housing], 2, "temperatures")
+    process.controller.arm.simulated.set_temperatures(float(values[0]), float(values[1]))
+
+
+@command
+def scenario(process: SimulatedController, name: str) -> None:
+    """Start a scenario now."""
+    process.scenario.start(name, process.controller)
+
+
+@command
+def speed(process: SimulatedController, factor: float) -> None:
+    """Controller time per wall time from now on."""
+    process.set_speed(float(factor))
 
 
 # -- questions --------------------------------------------------------------------------------------------------------
@@ -161,6 +215,7 @@ def state(process: SimulatedController) -> dict[str, Any]:
         "q": controller.arm.q.tolist(),
         "target_q": controller.target[0].tolist(),
         "messages": list(controller.messages),
+        "scenario": process.scenario.name,
         "clients": len(process.rtde.clients),
         "skipped": sum(client.skipped for client in process.rtde.clients.values()),
         "late": process.late,

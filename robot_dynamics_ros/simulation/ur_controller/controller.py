@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.simulation.ur_controller import motion
-from robot_dynamics_ros.simulation.ur_controller.arm import DT, Arm
+from robot_dynamics_ros.simulation.ur_controller.arm import DT, JOINTS, Arm
+from robot_dynamics_ros.simulation.ur_controller.inputs_outputs import InputsOutputs
 from robot_dynamics_ros.simulation.ur_controller.kinematics import Kinematics, matrix_to_pose, pose_to_matrix
 from robot_dynamics_ros.simulation.ur_controller.program import CommandLoop, Program, ProgramError, Statements
 from robot_dynamics_ros.simulation.ur_controller.registers import Registers
@@ -19,6 +20,9 @@ from robot_dynamics_ros.simulation.ur_controller.script import Script, parse_scr
 ACCELERATION_LIMIT = 40.0  # rad/s2, joint acceleration limit [ur_rtde 1.6.5, UR_JOINT_ACCELERATION_MAX]
 STOP_DECELERATION = 8.0  # rad/s2, of a program stop or protective stop
 START_DELAY = 0.02  # s between the end of an upload and the first cycle of the program
+DEVIATION_LIMIT = 0.15  # rad between target and measured position
+FORCE_LIMIT = 250.0  # N at the tool, the least restricted setting of the safety configuration
+HAND_DAMPING = 4.0  # Nm s/rad, in teach mode
 HISTORY = 500  # cycles
 
 
@@ -35,26 +39,27 @@ class Controller:
         self.arm = arm
         self.kinematics = Kinematics(arm.model)
         self.registers = Registers()
+        self.io = InputsOutputs()
         self.safety = Safety()
         self.tick = 0
-        self.clock_offset = 0.0  # s, added by an injected clock step
+        self.clock_offset = 0.0  # s, of an injected clock step
         self.program: Program | None = None
         self.runtime_state = RuntimeState.STOPPED
         self.motion: motion.Motion = motion.Hold(arm.q)
         self.target: motion.Target = self.motion.step(DT)
         self.force_mode: dict[str, Any] | None = None
-        self.speed_fraction = 1.0
         self.messages: deque[str] = deque(maxlen=100)
+        self._last_script: Script | None = None
         self._next_program: tuple[float, Script] | None = None
-        self._torque: np.ndarray | None = None
+        self._torque: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
         self._torque_mode = self._free_drive = False
         self._watchdogs: dict[str, tuple[float, float]] = {}  # register -> period, armed at
         self._history: deque[np.ndarray] = deque([arm.q.copy()], maxlen=HISTORY)
 
     @property
     def time(self) -> float:
-        """Controller time [s]."""
-        return self.tick * DT + self.clock_offset
+        """Time since the start [s]; the published timestamp is this plus `clock_offset`."""
+        return self.tick * DT
 
     @property
     def torque_mode(self) -> bool:
@@ -99,23 +104,35 @@ class Controller:
     def _step_arm(self) -> None:
         torque, self._torque = self._torque, None
         if self._free_drive:
-            torque = self.arm.model.gravity(self.arm.q) - 4.0 * self.arm.qd
+            torque = (-HAND_DAMPING * self.arm.qd, np.zeros(JOINTS), 0.9 * np.ones(JOINTS))
         if torque is not None and self.safety.may_move:
             self._torque_mode = True
-            self.target = (self.arm.q, self.arm.qd, np.zeros(self.arm.n))
+            self.target = (self.arm.q, self.arm.qd, np.zeros(JOINTS))
             self.motion = motion.Hold(self.arm.q)
-            self.arm.step_torque(torque)
+            self.arm.step_torque(*torque)
             return
         if self._torque_mode:  # a cycle without direct_torque reverts to position control [UR direct_torque]
             self._torque_mode = False
             self.motion = motion.Stop(self.arm.q, self.arm.qd, STOP_DECELERATION)
-        self.target = self.motion.step(DT)
+        self.target = self._next_target()
         self.arm.step_position(*self.target)
+
+    def _next_target(self) -> motion.Target:
+        """The motion's next target; moves along a path slow down with the speed slider."""
+        k = self.io.speed_fraction if isinstance(self.motion, motion.PATH_MOTIONS) else 1.0
+        q, qd, qdd = self.motion.step(k * DT)
+        return (q, qd, qdd) if k == 1.0 else (q, k * qd, k * k * qdd)
 
     def _check_arm(self) -> None:
         if not self.safety.may_move:
             return
-        if not np.all(np.abs(self.arm.qd) <= 1.05 * self.arm.velocity_limit + 0.05):
+        deviation = float(np.max(np.abs(self.target[0] - self.arm.q)))
+        force = float(np.linalg.norm(self.arm.external_wrench[:3]))
+        if not deviation <= DEVIATION_LIMIT:
+            self.protective_stop(f"position deviates {deviation:.3f} rad from its target")
+        elif not force <= FORCE_LIMIT:
+            self.protective_stop(f"tool force {force:.0f} N exceeds {FORCE_LIMIT:.0f} N")
+        elif not np.all(np.abs(self.arm.qd) <= 1.05 * self.arm.velocity_limit + 0.05):
             self.protective_stop("a joint exceeds its speed limit")
         elif not self.arm.within_limits(self.arm.q):
             self.protective_stop("a joint is outside its position limits")
@@ -131,6 +148,7 @@ class Controller:
     def write_inputs(self, values: dict[str, tuple[Any, ...]]) -> None:
         """Inputs of an RTDE package; they take effect in the next cycle."""
         self.registers.write_inputs(values, self.time)
+        self.io.write(values)
 
     def upload(self, text: str) -> None:
         """A script has arrived: it replaces the running program, unless the robot may not move."""
@@ -170,8 +188,6 @@ class Controller:
             self.runtime_state = RuntimeState.STOPPING
             if not self._torque_mode:
                 self.stop_joints(STOP_DECELERATION)
-
-    _last_script: Script | None = None
 
     def _start_program(self, script: Script) -> None:
         self._last_script = script
@@ -226,9 +242,7 @@ class Controller:
 
     def command_torque(self, torque: np.ndarray, viscous_scale: np.ndarray, coulomb_scale: np.ndarray) -> None:
         """direct_torque for this cycle: gravity and scaled friction are added, joint torque limits hold."""
-        total = torque + self.arm.friction(self.arm.qd, viscous_scale, coulomb_scale)
-        total = total + self.arm.model.gravity(self.arm.q)
-        self._torque = np.clip(total, -self.arm.torque_limit, self.arm.torque_limit)
+        self._torque = (torque, viscous_scale, coulomb_scale)
 
     def free_drive(self, on: bool) -> None:
         """Teach mode on or off."""
@@ -262,9 +276,7 @@ class Controller:
 
     def joint_torques(self) -> np.ndarray:
         """Measured drive torque less gravity and the controller's friction model [Nm]."""
-        arm, ones = self.arm, np.ones(self.arm.n)
-        measured = arm.torque_constant * arm.current
-        return measured - arm.model.gravity(arm.q) - arm.friction(arm.qd, ones, ones)
+        return self.arm.drive_torque - self.arm.model.gravity(self.arm.q) - self.arm.friction(self.arm.qd)
 
     def position_history(self, steps: int) -> np.ndarray:
         """Measured joint positions `steps` cycles ago, the oldest kept when that is too far back."""

@@ -9,11 +9,16 @@ import numpy as np
 Vector = np.ndarray
 
 
-class ChainModel(Protocol):
-    """The rigid-body routines the controller needs of a robot model."""
+class RigidBody(Protocol):
+    """The core's rigid-body functions used here: poses of the joints and the TCP, and the Jacobian."""
 
     def fk(self, q: Vector) -> np.ndarray: ...
     def jacobian(self, q: Vector) -> np.ndarray: ...
+
+
+def cross(a: Vector, b: Vector) -> Vector:
+    """Cross product of two 3-vectors."""
+    return np.array([a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]])
 
 
 def rotation_matrix(vector: Vector) -> np.ndarray:
@@ -26,12 +31,12 @@ def rotation_matrix(vector: Vector) -> np.ndarray:
 
 def rotation_vector(R: np.ndarray) -> Vector:
     """Inverse of rotation_matrix, with an angle in 0..pi; by way of a quaternion, so it is safe at both ends."""
-    w2, diagonal = 1 + float(np.trace(R)), np.diag(R)
+    w2 = 1 + float(R[0, 0] + R[1, 1] + R[2, 2])
     if w2 > 0.1:
         w = 0.5 * np.sqrt(w2)
         v = np.array([R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]]) / (4 * w)
     else:
-        i = int(np.argmax(diagonal))
+        i = int(np.argmax(np.diag(R)))
         j, k = (i + 1) % 3, (i + 2) % 3
         root = np.sqrt(1 + R[i, i] - R[j, j] - R[k, k])
         v = np.empty(3)
@@ -39,7 +44,7 @@ def rotation_vector(R: np.ndarray) -> Vector:
         w = (R[k, j] - R[j, k]) / (2 * root)
         if w < 0:
             v, w = -v, -w
-    sine = float(np.linalg.norm(v))
+    sine = float(np.sqrt(v @ v))
     return v * (2 * np.arctan2(sine, w) / sine) if sine > 1e-12 else 2 * v
 
 
@@ -52,35 +57,35 @@ def pose_to_matrix(pose: Vector) -> np.ndarray:
 
 def matrix_to_pose(T: np.ndarray) -> Vector:
     """x, y, z, rx, ry, rz of a 4x4 placement."""
-    return np.r_[T[:3, 3], rotation_vector(T[:3, :3])]
+    return np.concatenate([T[:3, 3], rotation_vector(T[:3, :3])])
 
 
 class Kinematics:
     """Flange kinematics of the model plus the TCP offset set by the user."""
 
-    def __init__(self, model: ChainModel) -> None:
+    def __init__(self, model: RigidBody) -> None:
         self._model = model
-        self._offset = np.eye(4)
-        self.tcp_offset = np.zeros(6)
+        self.set_tcp(np.zeros(6))
 
     def set_tcp(self, pose: Vector) -> None:
         """Place the TCP relative to the flange."""
         self.tcp_offset = np.array(pose, float)
         self._offset = pose_to_matrix(self.tcp_offset)
+        self._moved = bool(np.any(self.tcp_offset[:3]))
 
     def flange(self, q: Vector) -> np.ndarray:
         """4x4 placement of the flange in the base frame."""
-        return self._model.fk(q)
+        return self._model.fk(q)[-1]
 
     def tcp(self, q: Vector) -> np.ndarray:
         """4x4 placement of the TCP in the base frame."""
-        return self._model.fk(q) @ self._offset
+        return self._model.fk(q)[-1] @ self._offset
 
     def jacobian(self, q: Vector) -> np.ndarray:
         """Geometric Jacobian of the TCP (6, n): linear rows first, base frame orientation."""
-        J = np.array(self._model.jacobian(q))
-        if np.any(self.tcp_offset[:3]):
-            arm = self._model.fk(q)[:3, :3] @ self.tcp_offset[:3]
+        J = self._model.jacobian(q)
+        if self._moved:
+            arm = self._model.fk(q)[-1][:3, :3] @ self.tcp_offset[:3]
             J[:3] += np.cross(J[3:].T, arm).T
         return J
 

@@ -240,3 +240,6 @@ class Servo:
         self._q = self._q + 0.5 * dt * (qd + self._qd)
         self._qd = qd
         return self._q, qd, qdd
+
+
+PATH_MOTIONS = (MoveJ, MoveL, Chained)  # whose pace the speed slider sets

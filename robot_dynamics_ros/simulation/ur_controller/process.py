@@ -9,13 +9,14 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.simulation.ur_controller.arm import DT, Arm
 from robot_dynamics_ros.simulation.ur_controller.control_channel import ControlChannel
 from robot_dynamics_ros.simulation.ur_controller.controller import Controller
 from robot_dynamics_ros.simulation.ur_controller.dashboard import Dashboard
 from robot_dynamics_ros.simulation.ur_controller.faults import Faults
 from robot_dynamics_ros.simulation.ur_controller.rtde_server import RtdeServer
-from robot_dynamics_ros.simulation.ur_controller.scenario import Scenario, load_scenario
+from robot_dynamics_ros.simulation.ur_controller.scenario import Scenario
 from robot_dynamics_ros.simulation.ur_controller.script import ScriptReceiver
 from robot_dynamics_ros.simulation.ur_controller.signals import Signals
 from robot_dynamics_ros.simulation.ur_controller.sockets import Connection, Hub, LineServer
@@ -68,7 +69,7 @@ class SimulatedController:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         version = Version.parse(settings.version)
-        self.scenario: Scenario = load_scenario(settings.scenario)
+        self.scenario = Scenario(settings.scenario)
         self.controller = Controller(Arm(settings.robot, settings.seed))
         self.signals = Signals(self.controller, settings.gravity_in_current_torque)
         self.faults = Faults(self.controller, settings.seed)
@@ -89,8 +90,15 @@ class SimulatedController:
         except Exception:
             self.hub.close()
             raise
+        self.set_speed(settings.speed)
         self.late = 0  # times the process fell behind and gave up wall time
         self._stop = False
+
+    def set_speed(self, factor: float) -> None:
+        """Controller time per wall time; more than the machine can do runs as fast as it can."""
+        if not 0.01 <= factor <= 1e6:
+            raise RobotDynamicsError(f"speed {factor} is outside 0.01..1e6")
+        self._period = DT / factor
 
     def stop(self, *_: object) -> None:
         """End run() after the current cycle (also a signal handler)."""
@@ -99,14 +107,14 @@ class SimulatedController:
     def run(self) -> None:
         """Serve until stopped or until the duration has passed in controller time."""
         self.signals.update()
-        period, due = DT / self.settings.speed, time.perf_counter()
+        due = time.perf_counter()
         while not self._stop:
             now = time.perf_counter()
             if now - due > MAX_LATE:
                 self.late, due = self.late + 1, now
             if now >= due:
                 self._cycle()
-                due += period
+                due += self._period
                 self.hub_poll(0.0)
             else:
                 self.hub_poll(due - now)
@@ -139,7 +147,7 @@ class SimulatedController:
 def truth_line(controller: Controller) -> bytes:
     """One line of ground truth: JSON, SI units, stamped with controller time."""
     fields = {name: value.tolist() for name, value in controller.arm.truth().items()}
-    return json.dumps({"timestamp": controller.time, **fields}).encode() + b"\n"
+    return json.dumps({"timestamp": controller.time + controller.clock_offset, **fields}).encode() + b"\n"
 
 
 def serve(settings: Settings, announce: Callable[[str], None] = print) -> None:

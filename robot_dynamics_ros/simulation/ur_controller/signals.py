@@ -19,6 +19,13 @@ JOINT_IDLE = 255
 SCALAR_DEFAULTS = {"actual_main_voltage": 24.0, "tool_temperature": 30.0, "target_speed_fraction": 1.0}
 
 
+# drives without power: brakes hold the robot, no current flows
+UNPOWERED = {
+    name: (0.0,) * 6
+    for name in ("actual_current", "joint_control_output", "target_current", "actual_current_as_torque")
+} | {"actual_joint_voltage": (0.0,) * 6, "actual_robot_voltage": (0.0,), "actual_robot_current": (0.0,)}
+
+
 class Signals:
     """Fills `values`, the table every RTDE recipe packs from."""
 
@@ -45,26 +52,24 @@ class Signals:
     def _motion(self) -> None:
         controller, arm = self._controller, self._controller.arm
         target_q, target_qd, target_qdd = controller.target
-        self.values["timestamp"] = (controller.time,)
+        self.values["timestamp"] = (controller.time + controller.clock_offset,)
         self._put(target_q=target_q, target_qd=target_qd, target_qdd=target_qdd, actual_q=arm.q, actual_qd=arm.qd)
 
     def _drives(self) -> None:
         arm = self._controller.arm
-        constant = arm.torque_constant
-        torque = constant * arm.current
-        voltage = SUPPLY_VOLTAGE - CABLE_RESISTANCE * np.abs(arm.current)
-        power = float(np.sum(np.abs(torque * arm.qd)))  # W delivered; friction and copper are in the current already
+        torque = arm.drive_torque
+        power = float(np.sum(torque * arm.qd + arm.copper_loss * torque**2))  # W, braking heats a resistor
         self._put(
             target_moment=arm.target_moment,
-            target_current=arm.target_moment / constant,
+            target_current=arm.target_moment / arm.torque_constant,
             actual_current=arm.current,
-            joint_control_output=arm.target_current,
+            joint_control_output=arm.control_current,
             actual_current_as_torque=torque if self._gravity_included else torque - arm.model.gravity(arm.q),
-            joint_temperatures=arm.temperature,
-            actual_joint_voltage=voltage,
+            joint_temperatures=arm.record.temperature,
+            actual_joint_voltage=SUPPLY_VOLTAGE - CABLE_RESISTANCE * np.abs(arm.current),
         )
         self.values["actual_robot_voltage"] = (SUPPLY_VOLTAGE,)
-        self.values["actual_robot_current"] = (IDLE_CURRENT + power / SUPPLY_VOLTAGE,)
+        self.values["actual_robot_current"] = (IDLE_CURRENT + max(power, 0.0) / SUPPLY_VOLTAGE,)
 
     def _tool(self) -> None:
         controller, arm = self._controller, self._controller.arm
@@ -73,7 +78,7 @@ class Signals:
         twist = controller.kinematics.jacobian(arm.q) @ arm.qd
         acceleration = (twist[:3] - self._twist[:3]) / DT
         self._twist = twist
-        force = arm.tcp_force()
+        force = arm.tcp_force(pose[:3, :3] @ controller.kinematics.tcp_offset[:3])
         self._put(
             actual_TCP_pose=matrix_to_pose(pose),
             actual_TCP_speed=twist,
@@ -84,7 +89,7 @@ class Signals:
             ft_raw_wrench=arm.raw_wrench(pose[:3, :3]),
         )
         self.values["tcp_force_scalar"] = (float(np.linalg.norm(force[:3])),)
-        self.values["actual_momentum"] = (arm.moving_mass * float(np.linalg.norm(twist[:3])),)
+        self.values["actual_momentum"] = (arm.momentum(),)
 
     def _modes(self) -> None:
         controller, safety, values = self._controller, self._controller.safety, self.values
@@ -96,7 +101,11 @@ class Signals:
         values["runtime_state"] = (controller.runtime_state,)
         values["robot_status_bits"] = (powered | (controller.program is not None) << 1 | controller.teaching << 2,)
         values["joint_mode"] = (JOINT_RUNNING if safety.robot_mode == 7 else JOINT_IDLE,) * 6
-        values["speed_scaling"] = (controller.speed_fraction if controller.program is not None else 0.0,)
-        values["target_speed_fraction"] = (controller.speed_fraction,)
+        values["speed_scaling"] = (controller.io.speed_fraction if controller.program is not None else 0.0,)
+        values["target_speed_fraction"] = (controller.io.speed_fraction,)
         values["payload"] = (mass,)
+        values["actual_digital_output_bits"] = (controller.io.digital_outputs,)
+        values["standard_analog_output0"], values["standard_analog_output1"] = controller.io.analog_outputs
+        if not powered:
+            values.update(UNPOWERED)
         self._put(payload_cog=center, payload_inertia=inertia, tcp_offset=controller.kinematics.tcp_offset)

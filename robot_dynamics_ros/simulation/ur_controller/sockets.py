@@ -10,6 +10,7 @@ from typing import Protocol
 from robot_dynamics_ros.errors import ConnectionFailed
 
 RECEIVE_BYTES = 64 * 1024
+MAX_DESCRIPTOR = 1000  # select() serves descriptors below 1024
 MAX_LINE = 1 << 20  # bytes of one line (an uploaded script counts line by line)
 
 
@@ -68,7 +69,7 @@ class Hub:
     """The selector: accepts, reads and writes for every server of the process."""
 
     def __init__(self) -> None:
-        self._selector = selectors.DefaultSelector()
+        self._selector = selectors.SelectSelector()  # epoll rounds its timeout up to a whole millisecond
         self._writing: set[Connection] = set()
 
     def listen(self, host: str, port: int, name: str, server: Server) -> int:
@@ -120,6 +121,9 @@ class Hub:
         try:
             accepted, _ = listener.accept()
         except OSError:
+            return
+        if accepted.fileno() >= MAX_DESCRIPTOR:
+            accepted.close()
             return
         accepted.setblocking(False)
         accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)

@@ -6,6 +6,7 @@ void bind_friction(py::module_&);
 void bind_rigid_body(py::module_&);
 void bind_adaptive(py::module_&);
 void bind_plant(py::module_&);
+void bind_rtde(py::module_&);
 void bind_guard(py::module_&);
 void bind_hysteresis(py::module_&);
 
@@ -16,6 +17,7 @@ PYBIND11_MODULE(_core, m) {
   bind_rigid_body(m);
   bind_adaptive(m);
   bind_plant(m);
+  bind_rtde(m);
   bind_guard(m);
   bind_hysteresis(m);
 }

@@ -1,0 +1,164 @@
+#include "bindings.hpp"
+#include "robot_dynamics/rtde_reader.hpp"
+
+namespace rd = robot_dynamics::rtde;
+
+namespace {
+
+using Meta = py::array_t<std::int64_t, py::array::c_style>;
+
+rd::ReaderOptions options(const std::string& host, int port, double rate, double timeout, std::uint32_t minimum_major,
+                          double degraded_gap, double safe_gap, int frozen_repeats, std::size_t ring, double silence,
+                          bool follow_host_clock, int realtime_priority) {
+  rd::ReaderOptions o;
+  o.session.host = host;
+  o.session.port = port;
+  o.session.rate = o.limits.rate = rate;
+  o.session.timeout = timeout;
+  o.session.minimum_major = minimum_major;
+  o.limits.degraded_gap = degraded_gap;
+  o.limits.safe_gap = safe_gap;
+  o.limits.frozen_repeats = frozen_repeats;
+  o.ring = ring;
+  o.silence = silence;
+  o.follow_host_clock = follow_host_clock;
+  o.realtime_priority = realtime_priority;
+  return o;
+}
+
+// Oldest waiting sample into values (sample_width,) and meta (stamp_ns, receive_ns, flags, missed); False when none.
+bool pop(rd::Reader& reader, Array values, Meta meta) {
+  require_shape(values, "values", {rd::sample_width});
+  require_shape(meta, "meta", {4});
+  const rd::Sample* s = reader.front();
+  if (s == nullptr) return false;
+  std::copy(s->values.begin(), s->values.end(), values.mutable_data());
+  std::int64_t* m = meta.mutable_data();
+  m[0] = s->stamp_ns;
+  m[1] = s->receive_ns;
+  m[2] = s->flags;
+  m[3] = s->missed;
+  reader.drop();
+  return true;
+}
+
+py::dict layout() {
+  py::dict places;
+  for (int i = 0; i < rd::n_fields; ++i) {
+    places[rd::fields[i].name] = py::make_tuple(rd::offset_of(i), rd::fields[i].width);
+  }
+  return places;
+}
+
+py::dict statistics(const rd::Reader& r) {
+  const rd::StreamCounts& c = r.monitor().counts();
+  py::dict d;
+  d["samples"] = c.samples.load();
+  d["missed"] = c.missed.load();
+  d["duplicates"] = c.duplicates.load();
+  d["frozen"] = c.frozen.load();
+  d["backwards"] = c.backwards.load();
+  d["non_finite"] = c.non_finite.load();
+  d["stalls"] = c.stalls.load();
+  d["overruns"] = r.overruns();
+  d["reconnects"] = r.reconnects();
+  d["malformed"] = r.malformed();
+  d["pending"] = r.pending();
+  return d;
+}
+
+py::tuple version(const rd::Reader& r) {
+  const rd::Version v = r.version();
+  return py::make_tuple(v.major, v.minor, v.bugfix, v.build);
+}
+
+void bind_state(py::module_& m) {
+  py::enum_<rd::StreamState>(m, "StreamState", py::arithmetic(), "How far the robot's state stream can be trusted.")
+      .value("ok", rd::StreamState::ok)
+      .value("degraded", rd::StreamState::degraded)
+      .value("safe", rd::StreamState::safe)
+      .value("fault", rd::StreamState::fault);
+  py::enum_<rd::SampleFlag>(m, "SampleFlag", py::arithmetic(), "What is special about one received sample.")
+      .value("first_after_connect", rd::first_after_connect)
+      .value("frozen", rd::frozen)
+      .value("clock_backwards", rd::clock_backwards)
+      .value("late", rd::late);
+}
+
+// Monitor alone, with the clock given by the caller: for tests of the fault rules.
+void bind_monitor(py::module_& m) {
+  py::class_<rd::StreamMonitor>(m, "StreamMonitor", "The rules that judge a state stream, with the clock as argument.")
+      .def(py::init([](double rate, double degraded_gap, double safe_gap, int frozen_repeats, int bad_samples) {
+             rd::MonitorLimits limits;
+             limits.rate = rate;
+             limits.degraded_gap = degraded_gap;
+             limits.safe_gap = safe_gap;
+             limits.frozen_repeats = frozen_repeats;
+             limits.bad_samples = bad_samples;
+             return std::make_unique<rd::StreamMonitor>(limits);
+           }),
+           py::arg("rate") = 500.0, py::arg("degraded_gap") = 0.02, py::arg("safe_gap") = 0.04,
+           py::arg("frozen_repeats") = 10, py::arg("bad_samples") = 3)
+      .def(
+          "accept",
+          [](rd::StreamMonitor& monitor, const Array& values, std::int64_t now_ns) -> py::object {
+            require_shape(values, "values", {rd::sample_width});
+            rd::Sample s;
+            std::copy_n(values.data(), rd::sample_width, s.values.begin());
+            if (!monitor.accept(s, now_ns)) return py::none();
+            monitor.set_connected(true);
+            return py::make_tuple(s.flags, s.missed);
+          },
+          py::arg("values"), py::arg("now_ns"))
+      .def("condition", &rd::StreamMonitor::condition, py::arg("now_ns"))
+      .def("latched", &rd::StreamMonitor::latched, py::arg("now_ns"))
+      .def("rearm", &rd::StreamMonitor::rearm)
+      .def("set_connected", &rd::StreamMonitor::set_connected, py::arg("connected"));
+}
+
+void bind_clock(py::module_& m) {
+  py::class_<rd::ClockMap>(m, "ClockMap", "Controller time to host time by the least delayed package.")
+      .def(py::init<bool>(), py::arg("follow") = true)
+      .def("observe", &rd::ClockMap::observe, py::arg("controller_ns"), py::arg("receive_ns"))
+      .def("stamp", &rd::ClockMap::stamp, py::arg("controller_ns"))
+      .def("anchor", &rd::ClockMap::anchor)
+      .def_property_readonly("reanchored", &rd::ClockMap::reanchored);
+}
+
+}  // namespace
+
+void bind_rtde(py::module_& m) {
+  py::register_exception<rd::ConnectionError>(m, "RtdeConnectionError", PyExc_ConnectionError);
+  bind_state(m);
+  bind_monitor(m);
+  bind_clock(m);
+  m.attr("RTDE_WIDTH") = rd::sample_width;
+  m.attr("RTDE_LAYOUT") = layout();
+  using Release = py::call_guard<py::gil_scoped_release>;
+  py::class_<rd::Reader>(m, "RtdeReader", "RTDE state reader with a receiving thread of its own.")
+      .def(py::init([](const std::string& host, int port, double rate, double timeout, std::uint32_t minimum_major,
+                       double degraded_gap, double safe_gap, int frozen_repeats, std::size_t ring, double silence,
+                       bool follow_host_clock, int realtime_priority) {
+             return std::make_unique<rd::Reader>(options(host, port, rate, timeout, minimum_major, degraded_gap,
+                                                         safe_gap, frozen_repeats, ring, silence, follow_host_clock,
+                                                         realtime_priority));
+           }),
+           py::kw_only(), py::arg("host"), py::arg("port") = rd::default_port, py::arg("rate") = 500.0,
+           py::arg("timeout") = 2.0, py::arg("minimum_major") = 3, py::arg("degraded_gap") = 0.02,
+           py::arg("safe_gap") = 0.04, py::arg("frozen_repeats") = 10, py::arg("ring") = 8192, py::arg("silence") = 2.5,
+           py::arg("follow_host_clock") = true, py::arg("realtime_priority") = 0)
+      .def("start", &rd::Reader::start, Release())
+      .def("stop", &rd::Reader::stop, Release())
+      .def("wait", &rd::Reader::wait, py::arg("timeout"), Release())
+      .def("pop", &pop, py::arg("values").noconvert(), py::arg("meta").noconvert())
+      .def("rearm", &rd::Reader::rearm)
+      .def("statistics", &statistics)
+      .def_property_readonly("condition", &rd::Reader::condition)
+      .def_property_readonly("latched", &rd::Reader::latched)
+      .def_property_readonly("connected", &rd::Reader::connected)
+      .def_property_readonly("realtime", &rd::Reader::realtime)
+      .def_property_readonly("version", &version)
+      .def_property_readonly("rate", &rd::Reader::rate)
+      .def_property_readonly("available", &rd::Reader::available)
+      .def_property_readonly("last_error", &rd::Reader::last_error);
+}

@@ -1,0 +1,73 @@
+// One robot state as the RTDE reader delivers it: fixed size, every output as doubles at a fixed place, NaN = absent.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace robot_dynamics::rtde {
+
+struct Field {
+  const char* name;  // RTDE output name
+  int width;         // components
+  bool required;     // false: a controller answering NOT_FOUND is accepted, the values stay NaN
+};
+
+// Outputs asked for, in this order [rad, rad/s, A, Nm, deg C, V, N, kg, m, kg m2].
+constexpr Field fields[] = {
+    {"timestamp", 1, true},
+    {"actual_q", 6, true},
+    {"actual_qd", 6, true},
+    {"actual_current", 6, true},
+    {"target_q", 6, true},
+    {"target_qd", 6, true},
+    {"target_qdd", 6, true},
+    {"target_moment", 6, true},
+    {"target_current", 6, false},
+    {"joint_temperatures", 6, false},
+    {"robot_mode", 1, true},
+    {"safety_mode", 1, true},
+    {"runtime_state", 1, true},
+    {"speed_scaling", 1, false},
+    {"robot_status_bits", 1, false},
+    {"safety_status_bits", 1, false},
+    {"actual_TCP_force", 6, false},
+    {"actual_joint_voltage", 6, false},
+    {"actual_robot_voltage", 1, false},
+    {"actual_robot_current", 1, false},
+    {"payload", 1, false},
+    {"payload_cog", 3, false},
+    {"payload_inertia", 6, false},
+    {"ft_raw_wrench", 6, false},
+    {"actual_current_as_torque", 6, false},
+};
+constexpr int n_fields = sizeof(fields) / sizeof(fields[0]);
+
+constexpr int offset_of(int field) {
+  int offset = 0;
+  for (int i = 0; i < field; ++i) offset += fields[i].width;
+  return offset;
+}
+constexpr int sample_width = offset_of(n_fields);
+
+// Places the reader itself looks at.
+constexpr int at_timestamp = 0, at_q = offset_of(1), at_qd = offset_of(2), at_current = offset_of(3);
+constexpr int at_target_qd = offset_of(5), at_safety_mode = offset_of(11);
+constexpr int measured_begin = at_q, measured_end = at_current + 6;  // q, qd, current: what a frozen controller repeats
+
+enum SampleFlag : std::uint32_t {
+  first_after_connect = 1u << 0,  // derivatives and integrals must restart here
+  frozen = 1u << 1,               // measured values repeat exactly although the stamps advance
+  clock_backwards = 1u << 2,      // controller time went back (restart): stamps were re-anchored
+  late = 1u << 3,                 // the gap before this sample exceeded the stall threshold
+  non_finite = 1u << 4,           // dropped by the monitor, delivered only as a count
+};
+
+struct Sample {
+  std::int64_t stamp_ns = 0;    // controller time mapped to the host's system clock
+  std::int64_t receive_ns = 0;  // host system clock when the bytes arrived
+  std::uint32_t flags = 0;
+  std::uint32_t missed = 0;  // samples missing before this one, by controller time
+  std::array<double, sample_width> values{};
+};
+
+}  // namespace robot_dynamics::rtde

@@ -1,0 +1,119 @@
+// TCP client socket with a deadline on everything: connect, send, receive. POSIX only.
+#pragma once
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace robot_dynamics::rtde {
+
+// What went wrong with a connection, in one line a user can act on.
+struct ConnectionError : std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+class Socket {
+ public:
+  Socket() = default;
+  ~Socket() { close(); }
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
+
+  void connect(const std::string& host, int port, double timeout) {
+    close();
+    where_ = host + ":" + std::to_string(port);
+    addrinfo hints{}, *found = nullptr;
+    hints.ai_family = AF_INET;
+    hints.ai_socktype = SOCK_STREAM;
+    if (getaddrinfo(host.c_str(), std::to_string(port).c_str(), &hints, &found) != 0) fail("unknown host");
+    const sockaddr_storage address = copy(found);
+    const socklen_t length = found->ai_addrlen;
+    freeaddrinfo(found);
+    open();
+    if (::connect(fd_, reinterpret_cast<const sockaddr*>(&address), length) != 0) {
+      if (errno != EINPROGRESS) fail_errno(errno);
+      if (!ready(POLLOUT, timeout)) fail("no answer within " + seconds(timeout));
+      int error = 0;
+      socklen_t size = sizeof(error);
+      getsockopt(fd_, SOL_SOCKET, SO_ERROR, &error, &size);
+      if (error != 0) fail_errno(error);
+    }
+  }
+
+  void send(const std::vector<std::uint8_t>& bytes, double timeout) {
+    std::size_t sent = 0;
+    while (sent < bytes.size()) {
+      if (!ready(POLLOUT, timeout)) fail("does not accept data");
+      const ssize_t n = ::send(fd_, bytes.data() + sent, bytes.size() - sent, MSG_NOSIGNAL);
+      if (n < 0 && errno != EAGAIN && errno != EINTR) fail_errno(errno);
+      if (n > 0) sent += static_cast<std::size_t>(n);
+    }
+  }
+
+  // Bytes read into `out`, 0 when nothing came within the timeout [s]; throws when the peer closed the connection.
+  std::size_t receive(std::uint8_t* out, std::size_t capacity, double timeout) {
+    if (!ready(POLLIN, timeout)) return 0;
+    const ssize_t n = ::recv(fd_, out, capacity, 0);
+    if (n > 0) return static_cast<std::size_t>(n);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR)) return 0;
+    if (n == 0) fail("connection closed by the controller");
+    fail_errno(errno);
+  }
+
+  void close() noexcept {
+    if (fd_ >= 0) ::close(fd_);
+    fd_ = -1;
+  }
+
+  const std::string& where() const { return where_; }
+
+  [[noreturn]] void fail(const std::string& text) const { throw ConnectionError(where_ + ": " + text); }
+
+  static std::string seconds(double value) {
+    std::string text = std::to_string(value);
+    return text.substr(0, text.find('.') + 2) + " s";
+  }
+
+ private:
+  static sockaddr_storage copy(const addrinfo* found) {
+    sockaddr_storage address{};
+    std::memcpy(&address, found->ai_addr, found->ai_addrlen);
+    return address;
+  }
+
+  void open() {
+    fd_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd_ < 0) fail_errno(errno);
+    const int on = 1;
+    setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+  }
+
+  bool ready(short events, double timeout) const {
+    pollfd p{fd_, events, 0};
+    return ::poll(&p, 1, static_cast<int>(timeout * 1e3)) > 0;
+  }
+
+  [[noreturn]] void fail_errno(int error) const {
+    if (error == ECONNREFUSED) fail("connection refused (is the controller on and its RTDE interface enabled?)");
+    if (error == EHOSTUNREACH || error == ENETUNREACH) fail("unreachable (check the address and the cable)");
+    fail(std::strerror(error));
+  }
+
+  int fd_ = -1;
+  std::string where_;
+};
+
+}  // namespace robot_dynamics::rtde

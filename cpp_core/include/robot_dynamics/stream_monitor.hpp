@@ -1,0 +1,165 @@
+// Is the robot's state stream alive and true? Judged by controller time and by content, not by the connection alone.
+// accept() looks at every sample in the receiving thread; condition() may be asked from any thread, with any clock.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdint>
+#include <stdexcept>
+
+#include "robot_dynamics/rtde_sample.hpp"
+
+namespace robot_dynamics::rtde {
+
+enum class StreamState : int {
+  ok = 0,
+  degraded = 1,  // late or damaged data: estimates are flagged, adaptation is frozen
+  safe = 2,      // stale, frozen or unsafe: torque contribution goes to zero
+  fault = 3,     // no connection
+};
+
+struct MonitorLimits {
+  double rate = 500.0;          // nominal samples per second
+  double degraded_gap = 0.020;  // silence until degraded [s]
+  double safe_gap = 0.040;      // silence until safe [s]
+  int frozen_repeats = 10;      // exact repeats of q, qd and current, while motion is commanded, until safe
+  int bad_samples = 3;          // non-finite samples in a row until safe
+  double moving = 1e-3;         // |target_qd| above which motion is commanded [rad/s]
+};
+
+inline void validate(const MonitorLimits& m) {
+  if (!(1.0 <= m.rate && m.rate <= 8000.0)) throw std::invalid_argument("rate must be within 1..8000 Hz");
+  if (!(0.0 < m.degraded_gap && m.degraded_gap <= m.safe_gap && m.safe_gap <= 10.0)) {
+    throw std::invalid_argument("gaps must satisfy 0 < degraded_gap <= safe_gap <= 10 s");
+  }
+  if (m.frozen_repeats < 1 || m.bad_samples < 1) throw std::invalid_argument("repeat counts must be at least 1");
+}
+
+struct StreamCounts {
+  std::atomic<std::uint64_t> samples{0};     // accepted
+  std::atomic<std::uint64_t> missed{0};      // by controller time
+  std::atomic<std::uint64_t> duplicates{0};  // same controller time again: dropped
+  std::atomic<std::uint64_t> frozen{0};      // same measured values with advancing time
+  std::atomic<std::uint64_t> backwards{0};   // controller time went back
+  std::atomic<std::uint64_t> non_finite{0};  // NaN or Inf in q, qd or current: dropped
+  std::atomic<std::uint64_t> stalls{0};      // gaps in controller time beyond degraded_gap
+};
+
+class StreamMonitor {
+ public:
+  explicit StreamMonitor(const MonitorLimits& limits) : limits_(limits) { validate(limits_); }
+
+  // New connection: the next sample has no predecessor.
+  void restart() noexcept { has_last_ = false; }
+
+  // Judges one sample received at steady time `now_ns`; sets its flags and missed count. False: drop it.
+  bool accept(Sample& s, std::int64_t now_ns) noexcept {
+    if (!finite(s)) return reject_non_finite();
+    bad_run_.store(0, std::memory_order_relaxed);
+    if (has_last_ && s.values[at_timestamp] == last_.values[at_timestamp]) return count(counts_.duplicates), false;
+    s.flags = 0;
+    s.missed = 0;
+    judge_time(s);
+    judge_content(s);
+    safety_mode_.store(static_cast<int>(s.values[at_safety_mode]), std::memory_order_relaxed);
+    arrival_ns_.store(now_ns, std::memory_order_release);
+    last_ = s;
+    has_last_ = true;
+    count(counts_.samples);
+    return true;
+  }
+
+  void set_connected(bool connected) noexcept { connected_.store(connected, std::memory_order_release); }
+
+  // State at steady time `now_ns`, not latched.
+  StreamState condition(std::int64_t now_ns) const noexcept {
+    if (!connected_.load(std::memory_order_acquire)) return StreamState::fault;
+    const double silence = 1e-9 * static_cast<double>(now_ns - arrival_ns_.load(std::memory_order_acquire));
+    const int bad = bad_run_.load(std::memory_order_relaxed);
+    if (!(silence <= limits_.safe_gap) || bad >= limits_.bad_samples || frozen() || !safety_normal()) {
+      return StreamState::safe;
+    }
+    return silence > limits_.degraded_gap || bad > 0 || late() ? StreamState::degraded : StreamState::ok;
+  }
+
+  // Worst state since the last rearm(): safe and fault stay until then.
+  StreamState latched(std::int64_t now_ns) noexcept {
+    const StreamState now = condition(now_ns);
+    if (now >= StreamState::safe) latch_.store(std::max(latch_.load(), static_cast<int>(now)));
+    return static_cast<StreamState>(std::max(latch_.load(), static_cast<int>(now)));
+  }
+
+  void rearm() noexcept { latch_.store(0); }
+
+  bool frozen() const noexcept { return repeats_.load(std::memory_order_relaxed) >= limits_.frozen_repeats; }
+  int safety_mode() const noexcept { return safety_mode_.load(std::memory_order_relaxed); }
+  const StreamCounts& counts() const noexcept { return counts_; }
+
+ private:
+  static void count(std::atomic<std::uint64_t>& c, std::uint64_t by = 1) noexcept {
+    c.fetch_add(by, std::memory_order_relaxed);
+  }
+
+  static bool finite(const Sample& s) noexcept {
+    bool good = std::isfinite(s.values[at_timestamp]);
+    for (int i = measured_begin; i < measured_end; ++i) good = good && std::isfinite(s.values[i]);
+    return good;
+  }
+
+  bool reject_non_finite() noexcept {
+    count(counts_.non_finite);
+    bad_run_.fetch_add(1, std::memory_order_relaxed);
+    return false;
+  }
+
+  void judge_time(Sample& s) noexcept {
+    late_.store(false, std::memory_order_relaxed);
+    if (!has_last_) {
+      s.flags |= first_after_connect;
+      return;
+    }
+    const double dt = s.values[at_timestamp] - last_.values[at_timestamp];
+    if (dt < 0.0) {
+      s.flags |= clock_backwards;
+      count(counts_.backwards);
+      return;
+    }
+    s.missed = static_cast<std::uint32_t>(std::clamp(std::round(dt * limits_.rate) - 1.0, 0.0, 4e9));
+    count(counts_.missed, s.missed);
+    if (dt <= limits_.degraded_gap) return;
+    s.flags |= SampleFlag::late;
+    late_.store(true, std::memory_order_relaxed);
+    count(counts_.stalls);
+  }
+
+  void judge_content(Sample& s) noexcept {
+    const bool same = has_last_ && std::equal(s.values.begin() + measured_begin, s.values.begin() + measured_end,
+                                              last_.values.begin() + measured_begin);
+    if (same) count(counts_.frozen);
+    const bool suspicious = same && moving(s);
+    repeats_.store(suspicious ? repeats_.load(std::memory_order_relaxed) + 1 : 0, std::memory_order_relaxed);
+    if (frozen()) s.flags |= SampleFlag::frozen;
+  }
+
+  bool moving(const Sample& s) const noexcept {
+    bool any = false;
+    for (int i = 0; i < 6; ++i) any = any || std::abs(s.values[at_target_qd + i]) > limits_.moving;
+    return any;
+  }
+
+  bool late() const noexcept { return late_.load(std::memory_order_relaxed); }
+
+  // 1 normal, 2 reduced; 0: not reported.
+  bool safety_normal() const noexcept { return safety_mode() >= 0 && safety_mode() <= 2; }
+
+  MonitorLimits limits_;
+  StreamCounts counts_;
+  Sample last_;
+  bool has_last_ = false;
+  std::atomic<bool> connected_{false}, late_{false};
+  std::atomic<int> repeats_{0}, bad_run_{0}, safety_mode_{0}, latch_{0};
+  std::atomic<std::int64_t> arrival_ns_{0};
+};
+
+}  // namespace robot_dynamics::rtde

@@ -1,0 +1,329 @@
+"""The RTDE reader against a scripted server: handshake, content checks, clock map, faults of the stream."""
+
+import socket
+import threading
+import time
+
+import numpy as np
+import pytest
+from scripted_rtde import ScriptedRtde
+
+from robot_dynamics_ros import _core
+
+SETTLE = 25  # samples the clock map listens to before it stamps
+
+
+@pytest.fixture
+def server():
+    made = []
+
+    def make(**kwargs):
+        made.append(ScriptedRtde(**kwargs))
+        return made[-1]
+
+    yield make
+    for s in made:
+        try:
+            s.kill()
+        except OSError:
+            continue
+
+
+@pytest.fixture
+def reader():
+    made = []
+
+    def make(server, **kwargs):
+        made.append(_core.RtdeReader(host="127.0.0.1", port=server.port, timeout=1.0, **kwargs))
+        made[-1].start()
+        return made[-1]
+
+    yield make
+    for r in made:
+        r.stop()
+
+
+def field(values, name):
+    start, width = _core.RTDE_LAYOUT[name]
+    return values[start : start + width]
+
+
+def take(reader, n, patience=5.0):
+    """n samples as (meta, values); fails when they do not come."""
+    out = []
+    for _ in range(n):
+        assert reader.wait(patience), f"only {len(out)} of {n} samples came"
+        values, meta = np.empty(_core.RTDE_WIDTH), np.empty(4, dtype=np.int64)
+        assert reader.pop(values, meta)
+        out.append((meta, values))
+    return out
+
+
+def until(condition, patience=5.0):
+    end = time.monotonic() + patience
+    while not condition():
+        assert time.monotonic() < end, "did not happen"
+        time.sleep(0.005)
+
+
+def test_types_come_from_the_reply_and_missing_optional_outputs_are_nan(server, reader):
+    s = server(missing=["actual_current_as_torque", "payload_cog"], types={"robot_mode": "UINT32"})
+    r = reader(s)
+    assert "actual_current_as_torque" in s.requests[0] and "actual_current_as_torque" not in s.requests[-1]
+    s.stream(0, SETTLE + 1, actual_current=np.arange(6.0), robot_mode=5, target_moment=-np.ones(6))
+    _, values = take(r, 2)[1]
+    assert field(values, "timestamp") == [SETTLE / 500.0]
+    assert np.array_equal(field(values, "actual_current"), np.arange(6.0))
+    assert np.array_equal(field(values, "target_moment"), -np.ones(6))
+    assert field(values, "robot_mode") == [5.0] and field(values, "safety_mode") == [1.0]
+    assert np.isnan(field(values, "actual_current_as_torque")).all() and np.isnan(field(values, "payload_cog")).all()
+    assert r.version == (5, 26, 0, 1) and "payload" in r.available and "payload_cog" not in r.available
+
+
+def test_texts_before_the_start_reply_are_skipped(server, reader):
+    text = b"\x05hello\x02us\x03"
+    s = server(before_start=bytes([0, 3 + len(text)]) + b"M" + text)
+    r = reader(s)
+    s.stream(0, SETTLE)
+    take(r, 1)
+
+
+def test_cb3_is_asked_for_125_hz(server, reader):
+    s = server(version=(3, 15, 4, 1))
+    r = reader(s)
+    assert s.rate == 125.0 and r.rate == 125.0
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "text"),
+    [
+        ({"accept": False}, "protocol version 2"),
+        ({"missing": ["actual_q"]}, "no RTDE output actual_q"),
+        ({"silent": True}, "does not answer RTDE"),
+        ({"types": {"actual_q": "DOUBLE"}}, "actual_q has unexpected type DOUBLE"),
+    ],
+)
+def test_a_controller_that_cannot_serve_is_one_line(server, kwargs, text):
+    s = server(**kwargs)
+    with pytest.raises(_core.RtdeConnectionError, match=text) as error:
+        _core.RtdeReader(host="127.0.0.1", port=s.port, timeout=0.3).start()
+    assert f"127.0.0.1:{s.port}" in str(error.value) and "\n" not in str(error.value)
+
+
+def test_refused_wrong_version_and_unknown_host_are_one_line(server):
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    with pytest.raises(_core.RtdeConnectionError, match="refused"):
+        _core.RtdeReader(host="127.0.0.1", port=port).start()
+    s = server(version=(3, 15, 0, 0))
+    with pytest.raises(_core.RtdeConnectionError, match=r"PolyScope 3\.15\.0 is older than 5\.0"):
+        _core.RtdeReader(host="127.0.0.1", port=s.port, minimum_major=5).start()
+
+
+def test_setup_errors_name_the_argument():
+    for kwargs, text in (
+        ({"rate": float("nan")}, "rate"),
+        ({"degraded_gap": 0.1, "safe_gap": 0.05}, "degraded_gap"),
+        ({"ring": 1000}, "capacity"),
+        ({"frozen_repeats": 0}, "repeat"),
+    ):
+        with pytest.raises(ValueError, match=text):
+            _core.RtdeReader(host="127.0.0.1", **kwargs)
+
+
+def test_missed_and_duplicates_are_counted_by_controller_time(server, reader):
+    s = server()
+    r = reader(s)
+    s.stream(0, SETTLE + 4)
+    s.send((SETTLE + 3) / 500.0, actual_q=np.ones(6))  # same controller time again: dropped
+    s.stream(SETTLE + 6, SETTLE + 8)  # 4 and 5 never came
+    got = take(r, 1 + 4 + 2)
+    assert [int(m[3]) for m, _ in got] == [0, 0, 0, 0, 0, 2, 0]
+    assert not r.pop(np.empty(_core.RTDE_WIDTH), np.empty(4, dtype=np.int64))
+    statistics = r.statistics()
+    assert statistics["missed"] == 2 and statistics["duplicates"] == 1
+
+
+def test_a_stalled_consumer_loses_nothing(server, reader):
+    s = server()
+    r = reader(s)
+    s.stream(0, 3000)
+    until(lambda: r.statistics()["samples"] == 3000)
+    got = take(r, 3000 - SETTLE + 1)
+    assert [field(v, "actual_q")[0] for _, v in got] == list(range(SETTLE - 1, 3000))
+    assert r.statistics()["overruns"] == 0
+
+
+def test_a_full_ring_refuses_and_counts(server, reader):
+    s = server()
+    r = reader(s, ring=16)
+    s.stream(0, SETTLE + 40)
+    until(lambda: r.statistics()["overruns"] == 25)
+    assert [field(v, "actual_q")[0] for _, v in take(r, 16)] == list(range(SETTLE - 1, SETTLE + 15))
+
+
+def test_non_finite_samples_never_come_out(server, reader):
+    s = server()
+    r = reader(s)
+    s.stream(0, SETTLE)
+    s.send(SETTLE / 500.0, actual_q=np.full(6, np.nan))
+    s.send((SETTLE + 1) / 500.0, actual_qd=np.full(6, np.inf))
+    s.stream(SETTLE + 2, SETTLE + 3)
+    got = take(r, 2)
+    assert int(got[1][0][3]) == 2 and np.isfinite(field(got[1][1], "actual_q")).all()
+    assert r.statistics()["non_finite"] == 2
+
+
+def test_frozen_values_with_fresh_stamps_are_flagged_only_while_motion_is_commanded(server, reader):
+    s = server()
+    r = reader(s, frozen_repeats=5)
+    for k in range(SETTLE + 20):
+        s.send(k / 500.0)
+    at_rest = take(r, 21)
+    assert not any(m[2] & int(_core.SampleFlag.frozen) for m, _ in at_rest)
+    for k in range(SETTLE + 20, SETTLE + 40):
+        s.send(k / 500.0, target_qd=np.full(6, 0.1))
+    moving = [bool(m[2] & int(_core.SampleFlag.frozen)) for m, _ in take(r, 20)]
+    assert moving == [False] * 4 + [True] * 16
+    assert r.latched == _core.StreamState.safe
+
+
+def test_reconnect_after_the_controller_is_killed_marks_the_first_sample(server, reader):
+    s = server()
+    r = reader(s)
+    s.stream(0, SETTLE + 1)
+    take(r, 2)
+    s.kill()
+    until(lambda: not r.connected)
+    assert r.condition == _core.StreamState.fault and "closed" in r.last_error
+    s.restart()
+    assert s.started.wait(5.0)
+    s.stream(0, SETTLE + 1)  # its clock starts again
+    got = take(r, 2)
+    assert got[0][0][2] & int(_core.SampleFlag.first_after_connect)
+    assert not got[1][0][2] & int(_core.SampleFlag.first_after_connect)
+    assert r.statistics()["reconnects"] == 1 and r.connected
+
+
+def test_silence_is_unsafe_then_a_lost_connection(server, reader):
+    s = server()
+    r = reader(s, silence=0.3)
+    s.stream(0, SETTLE + 1)
+    take(r, 2)
+    until(lambda: r.condition == _core.StreamState.safe, 1.0)
+    until(lambda: not r.connected)
+    assert r.latched == _core.StreamState.fault
+
+
+def test_garbage_does_not_crash_and_is_reported(server, reader):
+    s = server()
+    r = reader(s)
+    s._peer.sendall(b"\x00\x05U\x01\x02")  # too short for the negotiated outputs
+    s.stream(0, SETTLE)
+    take(r, 1)
+    assert r.statistics()["malformed"] == 1
+    s._peer.sendall(b"\x00\x00\x00\x00")
+    until(lambda: "not an RTDE server" in r.last_error or r.statistics()["reconnects"] == 1)
+
+
+def test_waiting_releases_the_interpreter(server, reader):
+    r = reader(server())
+    beats = []
+    thread = threading.Thread(target=lambda: [beats.append(time.sleep(0.01)) for _ in range(10)])
+    thread.start()
+    assert not r.wait(0.5)
+    assert len(beats) == 10
+
+
+def test_stop_ends_a_wait_and_may_be_repeated(server, reader):
+    r = reader(server())
+    threading.Timer(0.1, r.stop).start()
+    start = time.monotonic()
+    assert not r.wait(30.0)
+    assert time.monotonic() - start < 15.0
+    r.stop()
+
+
+def rtde_values(t, q=0.0, moving=0.0, safety=1.0):
+    values = np.zeros(_core.RTDE_WIDTH)
+    field(values, "timestamp")[:] = t
+    field(values, "actual_q")[:] = q
+    field(values, "target_qd")[:] = moving
+    field(values, "safety_mode")[:] = safety
+    return values
+
+
+def test_monitor_states_follow_silence_and_latch_until_rearmed():
+    m = _core.StreamMonitor(rate=500.0)
+    state, ms = _core.StreamState, 1_000_000
+    assert m.condition(0) == state.fault
+    m.accept(rtde_values(0.0), 0)
+    assert [m.condition(k * ms) for k in (1, 20, 21, 40, 41)] == [
+        state.ok,
+        state.ok,
+        state.degraded,
+        state.degraded,
+        state.safe,
+    ]
+    assert m.latched(41 * ms) == state.safe
+    m.accept(rtde_values(0.042, q=1.0), 42 * ms)
+    assert m.condition(42 * ms) == state.degraded  # the sample after a gap
+    m.accept(rtde_values(0.044, q=2.0), 44 * ms)
+    assert m.condition(44 * ms) == state.ok and m.latched(44 * ms) == state.safe
+    m.rearm()
+    assert m.latched(44 * ms) == state.ok
+
+
+@pytest.mark.parametrize("mode", [3, 5, 6, 7, 8, 9, 11])
+def test_monitor_any_safety_stop_is_safe(mode):
+    m = _core.StreamMonitor()
+    m.accept(rtde_values(0.0), 0)
+    m.accept(rtde_values(0.002, q=1.0, safety=mode), 1)
+    assert m.condition(1) == _core.StreamState.safe
+
+
+def test_monitor_persistent_nan_is_safe():
+    m = _core.StreamMonitor(bad_samples=3)
+    m.accept(rtde_values(0.0), 0)
+    for k in range(3):
+        assert m.accept(rtde_values(0.002 * k, q=np.nan), 1) is None
+    assert m.condition(1) == _core.StreamState.safe
+    m.accept(rtde_values(0.01, q=1.0), 2)
+    assert m.condition(2) == _core.StreamState.ok
+
+
+def test_clock_map_removes_the_latency_and_keeps_order():
+    rng = np.random.default_rng(5)
+    clock = _core.ClockMap()
+    offset, period, last = 1_700_000_000_000_000_000, 2_000_000, -1
+    errors = []
+    for k in range(20000):
+        latency = int(rng.exponential(300_000))
+        t = k * period
+        drift = int(t * 50e-6)  # 50 ppm between the crystals
+        if not clock.observe(t, offset + t + drift + latency):
+            continue
+        stamp = clock.stamp(t)
+        assert stamp > last
+        if last > 0:
+            assert abs(stamp - last - period) <= 0.0006 * period
+        last = stamp
+        errors.append(stamp - (offset + t + drift))
+    assert np.max(np.abs(errors[2000:])) < 150_000  # ns; the latencies have a mean of twice that
+
+
+def test_clock_map_without_following_keeps_controller_time_exactly():
+    clock = _core.ClockMap(follow=False)
+    stamps = []
+    for k in range(3000):
+        if clock.observe(k * 2_000_000, 10**18 + k * 2_100_000):
+            stamps.append(clock.stamp(k * 2_000_000))
+    assert set(np.diff(stamps)) == {2_000_000}
+
+
+def test_clock_map_reanchors_when_the_host_clock_is_set_back():
+    clock = _core.ClockMap()
+    for k in range(100):
+        clock.observe(k * 2_000_000, 10**18 + k * 2_000_000)
+    clock.observe(200_000_000, 10**18 + 200_000_000 - 3_600_000_000_000)
+    assert clock.reanchored and clock.stamp(200_000_000) == 10**18 + 200_000_000 - 3_600_000_000_000

@@ -59,9 +59,9 @@ class ScriptedRtde:
             elif kind == b"O":
                 self._setup(peer, payload)
             elif kind == b"S":
+                self._peer = peer
                 peer.sendall(self.before_start)
                 self._write(peer, kind, b"\x01")
-                self._peer = peer
                 self.started.set()
 
     def _setup(self, peer, payload) -> None:

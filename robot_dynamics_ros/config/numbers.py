@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from math import inf, pi
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, PlainSerializer
+from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer
+from pydantic_core import PydanticCustomError
 
 
 def number(unit: str, lower: float = -inf, upper: float = inf, *, above: bool = False, infinite: bool = False) -> Any:
@@ -16,9 +17,14 @@ def number(unit: str, lower: float = -inf, upper: float = inf, *, above: bool = 
         bounds["gt" if above else "ge"] = lower
     if upper < inf:
         bounds["le"] = upper
-    if infinite:  # +-inf allowed, NaN still refused by the bounds
-        bounds = {"ge": -inf, "le": inf}
-    return Annotated[float, Field(strict=True, allow_inf_nan=infinite, json_schema_extra={"unit": unit}, **bounds)]
+    field = Field(strict=True, allow_inf_nan=infinite, json_schema_extra={"unit": unit}, **bounds)
+    return Annotated[float, field, AfterValidator(_not_nan)] if infinite else Annotated[float, field]
+
+
+def _not_nan(value: float) -> float:
+    if value != value:
+        raise PydanticCustomError("not_nan", "must be a number, .inf or -.inf")
+    return value
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from typing import Any
 import yaml
 
 from robot_dynamics_ros.config.blocks import InputFile, ProvenanceEntry
-from robot_dynamics_ros.config.problems import validated
+from robot_dynamics_ros.config.problems import examine, validated
 from robot_dynamics_ros.config.robot_file import RobotFile
 from robot_dynamics_ros.config.yaml_text import read_yaml
 from robot_dynamics_ros.errors import ConfigError
@@ -55,6 +55,19 @@ def find_robot(name_or_path: str | Path) -> Path:
     close = difflib.get_close_matches(str(name_or_path), known, n=1)
     hint = f"did you mean '{close[0]}'? " if close else ""
     raise ConfigError(str(name_or_path), "", f"no such robot; {hint}known: {', '.join(known) or 'none'}")
+
+
+def examine_robot(name_or_path: str | Path) -> tuple[list[ConfigError], RobotFile | None]:
+    """All problems of a robot file, and the robot when there are none."""
+    try:
+        path = find_robot(name_or_path)
+        raw = read_yaml(path)
+    except ConfigError as error:
+        return [error], None
+    problems, robot = examine(RobotFile, raw, str(path))
+    if robot is not None:
+        robot._file = str(path)
+    return problems, robot
 
 
 def load_robot(name_or_path: str | Path) -> RobotFile:

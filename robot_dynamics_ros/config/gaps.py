@@ -1,0 +1,73 @@
+"""What a robot file does not know, and what it only estimates."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from robot_dynamics_ros.config import blocks as b
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.config.robot_file import RobotFile
+
+_EITHER = {"Links": {"values", "parameters"}}  # one of them is enough
+_JOINT_DH, _JOINT_XYZ = ("a", "alpha", "d"), ("xyz", "rpy")
+
+
+def unknown_numbers(robot: RobotFile) -> list[str]:
+    """Dotted names of everything that is null, joints in brackets."""
+    found = list(_kinematics(robot))
+    for name in type(robot).model_fields:
+        block = getattr(robot, name)
+        if block is None:
+            found.append(name)
+        elif isinstance(block, b.SourcedBlock):
+            found += _block(robot, name, block)
+    return found
+
+
+def _kinematics(robot: RobotFile) -> Iterator[str]:
+    fields = _JOINT_DH if robot.is_dh else _JOINT_XYZ
+    for joint in robot.kinematics.joints:
+        missing = [f for f in fields if getattr(joint, f) is None]
+        if missing:
+            yield f"kinematics.joints {', '.join(missing)} [{joint.name}]"
+
+
+def _block(robot: RobotFile, name: str, block: b.SourcedBlock) -> Iterator[str]:
+    either = _EITHER.get(type(block).__name__, set())
+    if either and all(getattr(block, f) is None for f in either):
+        yield name
+    for field in type(block).model_fields:
+        value = getattr(block, field)
+        if field in either or (field == "coupling" and not robot.drives.coupled_motors):
+            continue
+        if field == "temperature_place" and not robot.sensing.temperature:
+            continue
+        if field == "parameters" and isinstance(block, b.ModelBlock):
+            for parameter, values in block.parameters.items():
+                yield from _value(robot, f"{name}.parameters.{parameter}", values)
+        else:
+            yield from _value(robot, f"{name}.{field}", value)
+
+
+def _value(robot: RobotFile, field: str, value: Any) -> Iterator[str]:
+    if value is None:
+        yield field
+    elif isinstance(value, tuple):
+        missing = [i for i, v in enumerate(value) if v is None or (isinstance(v, tuple) and None in v)]
+        if missing and len(value) == 1:
+            yield field
+        elif missing:
+            yield f"{field} [{', '.join(robot.joint_names[i] for i in missing)}]"
+
+
+def estimates(robot: RobotFile) -> list[str]:
+    """Dotted names of fields whose source is an estimate (a key of sources that starts with `estimate`)."""
+    found = []
+    for name in type(robot).model_fields:
+        block = getattr(robot, name)
+        if isinstance(block, b.SourcedBlock):
+            keys = {f: k for f, k in block.source.items() if k.startswith("estimate")}
+            found += [name if field == "*" else f"{name}.{field}" for field in keys]
+    return found

@@ -1,0 +1,152 @@
+"""Generated parts of docs/robot_files.md and docs/robots.md: `python -m robot_dynamics_ros.config.reference DOCS`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from math import isfinite
+from pathlib import Path
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from robot_dynamics_ros.config import blocks as b
+from robot_dynamics_ros.config.capabilities import capability_table
+from robot_dynamics_ros.config.numbers import PerJointMarker, Source
+from robot_dynamics_ros.config.parameters import MODELS, Parameter
+from robot_dynamics_ros.config.robot_file import RobotFile
+from robot_dynamics_ros.config.store import load_robot, shipped_robots
+
+_MODEL_BLOCKS = "friction, hysteresis, thermal, stiffness"
+
+
+def schema_tables() -> str:
+    """Markdown tables of every field of every block: type, unit, bounds, meaning."""
+    parts = [_table("top level", RobotFile)]
+    for name, model in _blocks():
+        parts.append(_table(f"`{name}`", model))
+    return "\n".join(parts)
+
+
+def parameter_tables() -> str:
+    """Markdown tables of the parameters of every joint model."""
+    return "\n".join(_models(kind, models) for kind, models in MODELS.items())
+
+
+def _blocks() -> Iterator[tuple[str, type[BaseModel]]]:
+    yield "kinematics", b.Kinematics
+    yield "kinematics.joints[]", b.Joint
+    yield "kinematics.tool", b.Frame
+    yield "links", b.Links
+    yield "links.values[]", b.LinkInertia
+    yield "drives", b.Drives
+    yield "drives.effort", b.Effort
+    yield "drives.torque_command", b.TorqueCommand
+    yield "limits", b.Limits
+    yield _MODEL_BLOCKS, b.ModelBlock
+    yield "sensing", b.Sensing
+    yield "payload", b.Payload
+    yield "provenance[]", b.ProvenanceEntry
+    yield "provenance[].inputs[]", b.InputFile
+
+
+def _table(title: str, model: type[BaseModel]) -> str:
+    doc = (model.__doc__ or "").strip().splitlines()[0]
+    rows = ["| field | type | unit | bounds | meaning |", "|---|---|---|---|---|"]
+    for name, info in model.model_fields.items():
+        unit, bounds = _unit_and_bounds(info)
+        needed = "" if info.is_required() else " (may be absent)"
+        cells = (f"`{info.alias or name}`", _type(info), unit, bounds, (info.description or "") + needed)
+        rows.append("| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |")
+    return f"### {title}\n\n{doc}\n\n" + "\n".join(rows) + "\n"
+
+
+_WORDS = {float: "number", bool: "true/false", str: "text", int: "integer", Any: "number or list"}
+
+
+def _type(info: FieldInfo) -> str:
+    if any(isinstance(m, PerJointMarker) for m in info.metadata):
+        return "number per joint, or null"
+    if any(m is m_ for m in info.metadata for m_ in get_args(Source)[1:]):
+        return "text, or mapping field to text"
+    return _name(info.annotation)
+
+
+def _name(annotation: Any) -> str:
+    origin, inner = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _name(inner[0])
+    if origin is Literal:
+        return " / ".join(str(v) for v in inner)
+    if origin in (Union, UnionType):
+        return _name(inner[0]) + ", or null"
+    if origin is tuple:
+        return f"list of {_name(inner[0])}" if inner[-1] is Ellipsis else f"{len(inner)} x {_name(inner[0])}"
+    if origin is dict:
+        return f"mapping to {_name(inner[1])}"
+    return "block" if isinstance(annotation, type) and issubclass(annotation, BaseModel) else _WORDS[annotation]
+
+
+def _metadata(annotation: Any) -> Iterator[Any]:
+    yield from getattr(annotation, "__metadata__", ())
+    for argument in get_args(annotation):
+        if argument is not annotation:
+            yield from _metadata(argument)
+
+
+def _unit_and_bounds(info: FieldInfo) -> tuple[str, str]:
+    for found in (info, *_metadata(info.annotation), *info.metadata):
+        extra = getattr(found, "json_schema_extra", None)
+        if isinstance(found, FieldInfo) and isinstance(extra, dict) and "unit" in extra:
+            return extra["unit"], _bounds(found)
+    extra = info.json_schema_extra
+    return (str(extra["unit"]), _bounds(info)) if isinstance(extra, dict) and "unit" in extra else ("", "")
+
+
+def _bounds(info: FieldInfo) -> str:
+    signs = {"gt": ">", "ge": ">=", "lt": "<", "le": "<="}
+    found = [(signs[k], v) for m in info.metadata for k in signs if (v := getattr(m, k, None)) is not None]
+    found = [(sign, value) for sign, value in found if isfinite(value)]
+    return ", ".join(f"{sign} {value:g}" for sign, value in found)
+
+
+def _models(kind: str, models: dict[str, dict[str, Parameter]]) -> str:
+    rows = ["| model | parameter | unit | bounds | meaning |", "|---|---|---|---|---|"]
+    for model, parameters in models.items():
+        for name, p in parameters.items():
+            shape = "list per joint; " if p.row else ""
+            absent = "" if p.required else " (may be absent)"
+            bounds = f"{p.lower:g} .. {p.upper:g}"
+            text = (shape + p.text + absent).replace("|", "\\|")
+            rows.append(f"| {model} | `{name}` | {p.unit} | {bounds} | {text} |")
+    return f"### {kind}\n\n" + "\n".join(rows) + "\n"
+
+
+def robots_table() -> str:
+    """Capability table of every shipped robot."""
+    return capability_table([load_robot(name) for name in shipped_robots()])
+
+
+GENERATED = {
+    "robot_files.md": {"fields": schema_tables, "parameters": parameter_tables},
+    "robots.md": {"capabilities": robots_table},
+}
+
+
+def refreshed(text: str, name: str) -> str:
+    """`text` of a documentation file with its generated parts written anew."""
+    for marker, generate in GENERATED[name].items():
+        begin, end = f"<!-- generated: {marker} -->\n", f"<!-- end: {marker} -->"
+        if begin not in text or end not in text:
+            raise ValueError(f"{name} has no part '{begin.strip()}' ... '{end}'")
+        head, rest = text.split(begin, 1)
+        text = head + begin + "\n" + generate() + "\n" + end + rest.split(end, 1)[1]
+    return text
+
+
+if __name__ == "__main__":
+    for doc in GENERATED:
+        path = Path(sys.argv[1]) / doc
+        path.write_text(refreshed(path.read_text(encoding="utf-8"), doc), encoding="utf-8")

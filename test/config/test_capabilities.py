@@ -1,0 +1,70 @@
+"""Capabilities follow from the files; the documentation shows what the files say."""
+
+from pathlib import Path
+
+import pytest
+from robot_text import changed, write
+
+from robot_dynamics_ros.config import capabilities, capability_table, load_robot, require_capability, shipped_robots
+from robot_dynamics_ros.config.gaps import estimates, unknown_numbers
+from robot_dynamics_ros.config.reference import GENERATED, refreshed
+from robot_dynamics_ros.errors import CapabilityError
+
+DOCS = Path(__file__).parents[2] / "docs"
+
+
+@pytest.mark.parametrize("name", GENERATED)
+def test_documentation_is_what_the_files_say(name):
+    text = (DOCS / name).read_text(encoding="utf-8")
+    assert refreshed(text, name) == text, "run: python -m robot_dynamics_ros.config.reference docs"
+
+
+def test_every_robot_has_a_row():
+    robots = [load_robot(name) for name in shipped_robots()]
+    rows = capability_table(robots).splitlines()[2:]
+    assert [row.split("|")[1].strip() for row in rows] == [robot.name for robot in robots]
+
+
+@pytest.mark.parametrize(
+    ("robot", "can", "cannot"),
+    [
+        ("ur5e", ["friction", "temperature", "torque mode", "contact force"], ["stiffness"]),
+        ("ur10", ["friction", "temperature", "contact force"], ["torque mode", "stiffness"]),
+        ("fr3", ["stiffness", "torque mode", "contact force"], ["friction", "temperature"]),
+        ("comau_ns16", ["friction", "sampling"], ["contact force", "torque mode", "stiffness", "temperature"]),
+    ],
+)
+def test_what_each_family_can_do(robot, can, cannot):
+    robot = load_robot(robot)
+    assert all(capabilities(robot)[name].ok for name in can)
+    for name in cannot:
+        with pytest.raises(CapabilityError, match=f"{robot.name} cannot do {name}: .* \\(in .*yaml\\)"):
+            require_capability(robot, name)
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "capability"),
+    [
+        (("sensing", "rotor_encoder"), True, "stiffness"),
+        (("sensing", "temperature"), True, "temperature"),
+        (("drives", "torque_command"), {"available": True}, "torque mode"),
+        (("sensing", "motor_torque"), True, "torque sensing"),
+    ],
+)
+def test_a_field_switches_its_capability(path, value, capability, tmp_path):
+    assert not capabilities(load_robot(write(tmp_path, changed(("name",), "two"))))[capability].ok
+    assert capabilities(load_robot(write(tmp_path, changed(path, value))))[capability].ok
+
+
+def test_gaps_and_estimates_are_listed(tmp_path):
+    raw = changed(("drives", "torque_constant"), [10.0, None])
+    raw["kinematics"]["joints"][1]["d"] = None
+    raw["sources"]["estimate_fc"] = "a guess for tests, of no value"
+    raw["friction"]["source"] = "estimate_fc"
+    robot = load_robot(write(tmp_path, raw))
+    unknown = unknown_numbers(robot)
+    assert {"kinematics.joints d [two]", "drives.torque_constant [two]", "limits.acceleration", "thermal"} <= set(
+        unknown
+    )
+    assert "drives.coupling" not in unknown and "links.parameters" not in unknown
+    assert estimates(robot) == ["friction"]

@@ -11,12 +11,10 @@ AdaptiveParameters make_parameters(const Array& gamma_coulomb, const Array& gamm
                                    double omega_time, double max_dt, double snapshot_period) {
   require_shape(gamma_coulomb, "gamma_coulomb", {-1});
   const auto n = gamma_coulomb.shape(0);
-  require_shape(gamma_viscous, "gamma_viscous", {n});
-  if (n > max_joints) throw std::invalid_argument("gamma_coulomb has more than 16 joints");
   AdaptiveParameters p;
   p.n = static_cast<int>(n);
-  std::copy(gamma_coulomb.data(), gamma_coulomb.data() + n, p.gamma_coulomb.begin());
-  std::copy(gamma_viscous.data(), gamma_viscous.data() + n, p.gamma_viscous.begin());
+  copy_joints(p.gamma_coulomb, gamma_coulomb, "gamma_coulomb", n);
+  copy_joints(p.gamma_viscous, gamma_viscous, "gamma_viscous", n);
   p.coulomb_lower = coulomb_lower;
   p.coulomb_upper = coulomb_upper;
   p.viscous_lower = viscous_lower;

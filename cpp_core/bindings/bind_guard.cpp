@@ -5,11 +5,6 @@ using namespace robot_dynamics;
 
 namespace {
 
-void fill(std::array<double, max_joints>& target, const Array& values, const char* name, int n) {
-  require_shape(values, name, {n});
-  std::copy(values.data(), values.data() + n, target.begin());
-}
-
 GuardLimits make_limits(const Array& torque, const Array& torque_rate, const Array& velocity,
                         const Array& position_lower, const Array& position_upper, const Array& deceleration,
                         bool includes_gravity, bool link_side, double cycle, double degraded_gap, double safe_gap,
@@ -17,13 +12,12 @@ GuardLimits make_limits(const Array& torque, const Array& torque_rate, const Arr
   require_shape(torque, "torque", {-1});
   GuardLimits limits;
   limits.n = static_cast<int>(torque.shape(0));
-  if (limits.n > max_joints) throw std::invalid_argument("torque has more than 16 joints");
-  fill(limits.torque, torque, "torque", limits.n);
-  fill(limits.torque_rate, torque_rate, "torque_rate", limits.n);
-  fill(limits.velocity, velocity, "velocity", limits.n);
-  fill(limits.position_lower, position_lower, "position_lower", limits.n);
-  fill(limits.position_upper, position_upper, "position_upper", limits.n);
-  fill(limits.deceleration, deceleration, "deceleration", limits.n);
+  copy_joints(limits.torque, torque, "torque", limits.n);
+  copy_joints(limits.torque_rate, torque_rate, "torque_rate", limits.n);
+  copy_joints(limits.velocity, velocity, "velocity", limits.n);
+  copy_joints(limits.position_lower, position_lower, "position_lower", limits.n);
+  copy_joints(limits.position_upper, position_upper, "position_upper", limits.n);
+  copy_joints(limits.deceleration, deceleration, "deceleration", limits.n);
   limits.semantics = {includes_gravity, link_side};
   limits.cycle = cycle;
   limits.degraded_gap = degraded_gap;

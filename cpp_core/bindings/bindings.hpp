@@ -5,6 +5,8 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <initializer_list>
 #include <sstream>
@@ -33,4 +35,13 @@ inline void require_shape(const py::array& a, const char* name, std::initializer
   k = 0;
   for (py::ssize_t s : shape) text << (k++ ? ", " : "") << (s < 0 ? std::string("N") : std::to_string(s));
   throw std::invalid_argument(text.str() + ")");
+}
+
+// Copies a per-joint argument of n values into a fixed-size array; the check names the argument.
+template <std::size_t N>
+void copy_joints(std::array<double, N>& target, const Array& values, const char* name, py::ssize_t n) {
+  require_shape(values, name, {n});
+  if (n > static_cast<py::ssize_t>(N))
+    throw std::invalid_argument(std::string(name) + " has more than " + std::to_string(N) + " joints");
+  std::copy(values.data(), values.data() + n, target.begin());
 }

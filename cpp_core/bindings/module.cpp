@@ -7,6 +7,7 @@ void bind_rigid_body(py::module_&);
 void bind_adaptive(py::module_&);
 void bind_plant(py::module_&);
 void bind_rtde(py::module_&);
+void bind_controllers(py::module_&);
 void bind_guard(py::module_&);
 void bind_hysteresis(py::module_&);
 
@@ -18,6 +19,7 @@ PYBIND11_MODULE(_core, m) {
   bind_adaptive(m);
   bind_plant(m);
   bind_rtde(m);
+  bind_controllers(m);
   bind_guard(m);
   bind_hysteresis(m);
 }

@@ -4,7 +4,6 @@ import math
 
 import numpy as np
 import pytest
-
 from robot_dynamics_ros._core import (
     ComputedTorque,
     FlexibleFeedforward,
@@ -14,6 +13,7 @@ from robot_dynamics_ros._core import (
     Status,
     joint_torque,
 )
+
 from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.controllers.trajectory import through
 from robot_dynamics_ros.models import RobotModel
@@ -76,7 +76,7 @@ def simulate(law, trajectory, disturbance=ZERO):
 def test_it_tracks_and_the_integral_removes_a_constant_disturbance():
     trajectory = through(np.array(states()) * 0.4, velocity=1.0, acceleration=2.0, rate=1 / DT)
     load = np.array([5.0, 8.0, 4.0, 1.0, 1.0, 0.5])
-    assert np.abs(simulate(computed_torque(), trajectory)).max() < 2e-3
+    assert np.abs(simulate(computed_torque(), trajectory)).max() < 3e-3
     without = simulate(computed_torque(), trajectory, load)[-1]
     with_integral = simulate(computed_torque(ki=np.full(N, 2000.0), integral_limit=1.0), trajectory, load)[-1]
     assert np.abs(with_integral).max() < 0.3 * np.abs(without).max()
@@ -96,7 +96,7 @@ def test_gains_name_the_argument(name, bad):
         computed_torque(**{name: np.full(N, bad)})
 
 
-A1, A2 = np.array([2e4, 2e4, 1.5e4, 4e3, 4e3, 4e3]), np.full(N, 1e9)
+A1, A2 = np.array([2e3, 2e3, 1.5e3, 400.0, 400.0, 400.0]), np.full(N, 1e6)  # softer than a UR, so that it shows
 
 
 def test_flexible_feedforward_satisfies_both_equations_of_motion():
@@ -115,7 +115,7 @@ def test_flexible_feedforward_satisfies_both_equations_of_motion():
     thetadd = np.diff(theta, 2, axis=0) / h**2
     np.testing.assert_allclose(tau_m[1:-1], B * thetadd + tau_J[1:-1], atol=2e-3)
     rigid = B * qdd + tau_J
-    assert np.abs(tau_m - rigid).max() > 2e-3  # flexibility has an effect
+    assert np.abs(tau_m - rigid).max() > 1e-2  # flexibility has an effect
 
 
 def test_joint_torque_feedback_brings_the_torque_to_its_target_and_is_bounded():

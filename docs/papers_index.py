@@ -1,0 +1,106 @@
+"""Writes docs/papers.md: which equation of which paper is in which file, and which tests hold it to account.
+
+Run `python docs/papers_index.py` after citing an equation; a test fails while the page is out of date.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+PAGE = ROOT / "docs" / "papers.md"
+SOURCES = ("cpp_core/include/**/*.hpp", "cpp_core/src/*.cpp", "robot_dynamics_ros/**/*.py")
+PAPERS = {
+    "Simoni2017": "Simoni et al., On the use of a temperature based friction model for a virtual force sensor in "
+    "industrial robot manipulators, ETFA 2017, doi:10.1109/ETFA.2017.8247655",
+    "Clochiatti2024": "Clochiatti et al., electro-mechanical modelling and identification of the UR5e, 2024",
+    "Liu2020": "Liu et al., A new joint friction model for parameter identification and sensor-less hand guiding in "
+    "industrial robots, 2020",
+    "Luo2024": "Luo et al., Lie-theory based dynamic parameter identification of serial manipulators, 2024",
+    "Madsen2020": "Madsen, PhD thesis, Aarhus University and Universal Robots, 2020; ch3 ICRA 2019, ch4 CEP 2020, "
+    "ch5 MPE 2020, ch6 MMT 2021; appendices A and B are patent applications",
+}
+CITATION = re.compile(r"\[((?:{})[^\]\n]*)\]".format("|".join(PAPERS)))
+CHAPTER = re.compile(r"\[((?:ch\d|app[AB])[^\]\n]*)\]")  # further citations of the paper named in the file's header
+DEFINED = re.compile(r"^(?:class|struct)\s+([A-Za-z]\w+)", re.MULTILINE)
+
+
+def citations(text: str) -> set[str]:
+    """Every citation of a text, each as `Key rest`; `[a; b]` counts as two, `[ch6 24]` belongs to Madsen2020."""
+    found: set[str] = set()
+    for whole in CITATION.findall(text):
+        parts = [part.strip() for part in whole.split(";")]
+        key = parts[0].split()[0].rstrip(",")
+        found |= {part if part.split()[0].rstrip(",") in PAPERS else f"{key} {part}" for part in parts if part}
+    found |= {f"Madsen2020 {rest}" for rest in CHAPTER.findall(text)}
+    return {re.sub(r"\s+", " ", item.replace(",", "").replace("eq.", "")) for item in found}
+
+
+def numbers(item: str) -> set[str]:
+    """`Madsen2020 ch6 24-28` -> {`Madsen2020 ch6 24`, ...}: the single equations of a citation, ranges opened."""
+    key, _, rest = item.partition(" ")
+    chapter = re.match(r"(ch\d|app[AB])?", rest).group(0)
+    single = set(re.findall(r"\b\d+(?:\.\d+)?\b", rest[len(chapter) :]))
+    for first, last in re.findall(r"\b(\d+)-(\d+)\b", rest):
+        single |= {str(k) for k in range(int(first), min(int(last), int(first) + 50) + 1)}
+    return {f"{key} {chapter} {number}" for number in single}
+
+
+def equations(text: str) -> set[str]:
+    """All single equations a text cites."""
+    return {number for item in citations(text) for number in numbers(item)}
+
+
+def tests_of(path: Path, text: str, tests: dict[Path, str]) -> list[Path]:
+    """Test files named after the source file, importing it, naming one of its classes, or citing its equations."""
+    classes = {name for name in DEFINED.findall(text) if len(name) > 3}
+    word = re.compile(r"\b(?:{})\b".format("|".join(sorted(classes)))) if classes and path.suffix == ".hpp" else None
+    module, cited = ".".join(path.with_suffix("").parts), equations(text)
+    ranked = []
+    for test, content in tests.items():
+        if test.stem in (f"test_{path.stem}", path.stem + "_test"):
+            ranked.append((0, test))
+        elif module in content or path.name in content or (word and word.search(content)):
+            ranked.append((1, test))
+        elif cited & equations(content):
+            ranked.append((2, test))
+    return [test for _, test in sorted(ranked)]
+
+
+def rows() -> list[tuple[str, str, Path, list[Path]]]:
+    """(key, equations, file, tests) of every file that cites a paper, in the order of the page."""
+    tests = {p.relative_to(ROOT): p.read_text(encoding="utf-8") for p in sorted(ROOT.glob("test/**/test_*.py"))}
+    tests |= {p.relative_to(ROOT): p.read_text(encoding="utf-8") for p in sorted(ROOT.glob("cpp_core/test/*.cpp"))}
+    table = []
+    for path in sorted({p for pattern in SOURCES for p in ROOT.glob(pattern)}):
+        text = path.read_text(encoding="utf-8")
+        by_key: dict[str, set[str]] = defaultdict(set)
+        for item in citations(text):
+            key, _, rest = item.partition(" ")
+            by_key[key].add(rest.strip() or "(whole)")
+        relative = path.relative_to(ROOT)
+        for key, cited in by_key.items():
+            table.append((key, "; ".join(sorted(cited)), relative, tests_of(relative, text, tests)))
+    return sorted(table, key=lambda row: (list(PAPERS).index(row[0]), str(row[2])))
+
+
+def page() -> str:
+    """The whole page."""
+    lines = ["# Papers: equation, file, test", "", "Written by `python docs/papers_index.py`; do not edit.", ""]
+    table = rows()
+    for key, title in PAPERS.items():
+        lines += [f"## {key}", "", title, "", "| equations | file | tests |", "|---|---|---|"]
+        for row_key, cited, path, tests in table:
+            if row_key == key:
+                names = ", ".join(f"[{t.name}](../{t.as_posix()})" for t in tests[:4])
+                lines.append(f"| {cited} | [{path.as_posix()}](../{path.as_posix()}) | {names} |")
+        lines.append("")
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")
+    sys.stdout.write(f"{PAGE.relative_to(ROOT)}: {len(rows())} rows\n")

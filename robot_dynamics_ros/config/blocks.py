@@ -27,23 +27,25 @@ class SourcedBlock(Block):
 class Frame(Block):
     """A constant placement: rotation Rz(yaw) Ry(pitch) Rx(roll), then the translation, both in the parent frame."""
 
-    xyz: n.Vector3 = Field((0.0, 0.0, 0.0), description="translation")
-    rpy: n.Rotation3 = Field((0.0, 0.0, 0.0), description="roll, pitch, yaw")
+    xyz: n.Vector3 = Field(default=(0.0, 0.0, 0.0), description="translation")
+    rpy: n.Rotation3 = Field(default=(0.0, 0.0, 0.0), description="roll, pitch, yaw")
 
 
 class Joint(Block):
     """One revolute joint about the z axis of its own frame."""
 
     name: Name = Field(description="name in ROS messages and in the URDF")
-    aliases: tuple[Text, ...] = Field((), description="other names of this joint seen in bags and drivers")
-    a: n.Length | None = Field(None, description="modified_dh: a_(i-1), distance of axes i-1 and i along x_(i-1)")
-    alpha: n.Angle | None = Field(
-        None, description="modified_dh: alpha_(i-1), angle between axes i-1 and i about x_(i-1)"
+    aliases: tuple[Text, ...] = Field(default=(), description="other names of this joint seen in bags and drivers")
+    a: n.Length | None = Field(
+        default=None, description="modified_dh: a_(i-1), distance of axes i-1 and i along x_(i-1)"
     )
-    d: n.Length | None = Field(None, description="modified_dh: d_i, offset along z_i")
-    theta: n.Angle = Field(0.0, description="modified_dh: constant added to q_i")
-    xyz: n.Vector3 | None = Field(None, description="placements: joint origin in the parent link frame")
-    rpy: n.Rotation3 | None = Field(None, description="placements: joint orientation in the parent link frame")
+    alpha: n.Angle | None = Field(
+        default=None, description="modified_dh: alpha_(i-1), angle between axes i-1 and i about x_(i-1)"
+    )
+    d: n.Length | None = Field(default=None, description="modified_dh: d_i, offset along z_i")
+    theta: n.Angle = Field(default=0.0, description="modified_dh: constant added to q_i")
+    xyz: n.Vector3 | None = Field(default=None, description="placements: joint origin in the parent link frame")
+    rpy: n.Rotation3 | None = Field(default=None, description="placements: joint orientation in the parent link frame")
 
 
 class Kinematics(SourcedBlock):
@@ -51,12 +53,12 @@ class Kinematics(SourcedBlock):
 
     convention: Literal["modified_dh", "placements"]
     joints: tuple[Joint, ...] = Field(min_length=1, max_length=16, description="from base to tip")
-    tool: Frame = Field(Frame(), description="TCP in the frame of the last link")
+    tool: Frame = Field(default=Frame(), description="TCP in the frame of the last link")
     gravity: tuple[n.Acceleration3, n.Acceleration3, n.Acceleration3] = Field(
-        (0.0, 0.0, -9.80665), description="gravity in the base frame: how the robot is mounted"
+        default=(0.0, 0.0, -9.80665), description="gravity in the base frame: how the robot is mounted"
     )
-    base_frame: Text = Field("base", description="frame_id of the chain's base in ROS messages")
-    tip_frame: Text = Field("tool0", description="frame_id of the TCP when tool is the identity")
+    base_frame: Text = Field(default="base", description="frame_id of the chain's base in ROS messages")
+    tip_frame: Text = Field(default="tool0", description="frame_id of the TCP when tool is the identity")
 
 
 class LinkInertia(Block):
@@ -70,9 +72,9 @@ class LinkInertia(Block):
 class Links(SourcedBlock):
     """Inertial parameters of the moving links: exactly one of values or parameters; both null means unknown."""
 
-    values: tuple[LinkInertia, ...] | None = Field(None, description="one entry per joint")
+    values: tuple[LinkInertia, ...] | None = Field(default=None, description="one entry per joint")
     parameters: tuple[tuple[n.LinkParameter, ...], ...] | None = Field(
-        None, description="n x 10 about the link frame origin: XX XY XZ YY YZ ZZ mX mY mZ m"
+        default=None, description="n x 10 about the link frame origin: XX XY XZ YY YZ ZZ mX mY mZ m"
     )
 
 
@@ -81,17 +83,21 @@ class Effort(Block):
 
     unit: Literal["Nm", "A"]
     includes_gravity: bool = Field(description="false when the reported torque already excludes gravity")
-    sign: Literal[1, -1] = Field(1, description="-1 when positive effort drives the joint negative")
+    sign: Literal[1, -1] = Field(default=1, description="-1 when positive effort drives the joint negative")
 
 
 class TorqueCommand(Block):
     """How the robot takes torque commands."""
 
     available: bool = Field(description="whether there is a torque interface at all")
-    gravity_compensated: bool = Field(False, description="true: the robot adds gravity itself, commands exclude it")
-    friction_compensated: bool = Field(False, description="true: the robot also compensates joint friction itself")
-    rate: n.Rate | None = Field(None, description="rate at which commands must arrive")
-    requires: Text | None = Field(None, description="controller version or option it needs")
+    gravity_compensated: bool = Field(
+        default=False, description="true: the robot adds gravity itself, commands exclude it"
+    )
+    friction_compensated: bool = Field(
+        default=False, description="true: the robot also compensates joint friction itself"
+    )
+    rate: n.Rate | None = Field(default=None, description="rate at which commands must arrive")
+    requires: Text | None = Field(default=None, description="controller version or option it needs")
 
 
 class Drives(SourcedBlock):
@@ -99,31 +105,31 @@ class Drives(SourcedBlock):
 
     torque_side: Literal["motor", "link"] = Field(description="where torque is sensed: motor, or behind the gear")
     effort: Effort
-    torque_constant: n.TorqueConstants = Field(None, description="K_tau, output torque per ampere")
-    gear_ratio: n.GearRatios = Field(None, description="motor turns per joint turn, signed")
-    rotor_inertia: n.RotorInertias = Field(None, description="rotor and gear inertia, reflected: r^2 J")
-    motor_constant: n.MotorConstants = Field(None, description="k_m, motor side")
-    back_emf_ratio: n.Ratios = Field(None, description="k_t / k_b")
-    coupled_motors: bool = Field(False, description="a motor moves more than one joint (Comau wrists)")
+    torque_constant: n.TorqueConstants = Field(default=None, description="K_tau, output torque per ampere")
+    gear_ratio: n.GearRatios = Field(default=None, description="motor turns per joint turn, signed")
+    rotor_inertia: n.RotorInertias = Field(default=None, description="rotor and gear inertia, reflected: r^2 J")
+    motor_constant: n.MotorConstants = Field(default=None, description="k_m, motor side")
+    back_emf_ratio: n.Ratios = Field(default=None, description="k_t / k_b")
+    coupled_motors: bool = Field(default=False, description="a motor moves more than one joint (Comau wrists)")
     coupling: tuple[tuple[n.Coupling, ...], ...] | None = Field(
-        None, description="n x n where motors are coupled: q = coupling * (motor angle / gear_ratio)"
+        default=None, description="n x n where motors are coupled: q = coupling * (motor angle / gear_ratio)"
     )
-    torque_command: TorqueCommand = Field(TorqueCommand(available=False), description="torque interface")
+    torque_command: TorqueCommand = Field(default=TorqueCommand(available=False), description="torque interface")
 
 
 class Limits(SourcedBlock):
     """Limits of the manufacturer; +-.inf in a position limit means the joint turns without end."""
 
-    position_lower: n.Positions = Field(None, description="lower joint limit")
-    position_upper: n.Positions = Field(None, description="upper joint limit")
-    velocity: n.Velocities = Field(None, description="largest |qd|")
-    acceleration: n.Accelerations = Field(None, description="largest |qdd|")
-    torque: n.Torques = Field(None, description="largest output torque")
-    torque_rate: n.TorqueRates = Field(None, description="largest change of commanded torque")
-    tcp_speed: n.Speed | None = Field(None, description="largest TCP speed")
-    payload: n.Mass | None = Field(None, description="largest payload")
-    reach: n.Distance | None = Field(None, description="reach of the data sheet")
-    robot_mass: n.Mass | None = Field(None, description="mass of the whole arm with base, of the data sheet")
+    position_lower: n.Positions = Field(default=None, description="lower joint limit")
+    position_upper: n.Positions = Field(default=None, description="upper joint limit")
+    velocity: n.Velocities = Field(default=None, description="largest |qd|")
+    acceleration: n.Accelerations = Field(default=None, description="largest |qdd|")
+    torque: n.Torques = Field(default=None, description="largest output torque")
+    torque_rate: n.TorqueRates = Field(default=None, description="largest change of commanded torque")
+    tcp_speed: n.Speed | None = Field(default=None, description="largest TCP speed")
+    payload: n.Mass | None = Field(default=None, description="largest payload")
+    reach: n.Distance | None = Field(default=None, description="reach of the data sheet")
+    robot_mass: n.Mass | None = Field(default=None, description="mass of the whole arm with base, of the data sheet")
 
 
 class ModelBlock(SourcedBlock):
@@ -131,7 +137,7 @@ class ModelBlock(SourcedBlock):
 
     model: Text = Field(description="name of the model, see the tables below")
     parameters: dict[str, n.ParameterValues] = Field(description="parameter -> values")
-    reference_temperature: n.Celsius | None = Field(None, description="temperature at which the numbers hold")
+    reference_temperature: n.Celsius | None = Field(default=None, description="temperature at which the numbers hold")
 
 
 class Sensing(SourcedBlock):
@@ -139,22 +145,28 @@ class Sensing(SourcedBlock):
 
     sample_rate: n.Rate | None = Field(description="rate of controller samples")
     temperature: bool = Field(description="joint temperatures are reported")
-    temperature_place: Literal["housing", "lubricant", "motor"] | None = Field(None, description="where they are taken")
+    temperature_place: Literal["housing", "lubricant", "motor"] | None = Field(
+        default=None, description="where they are taken"
+    )
     rotor_encoder: bool = Field(description="rotor-side position (theta) is reported next to q")
     joint_torque_sensor: bool = Field(description="torque behind the gear is measured")
-    motor_torque: bool = Field(False, description="drive torque or current is reported on the motor side")
-    current: bool = Field(False, description="motor currents are reported")
-    velocity: bool = Field(True, description="joint velocity is reported (false: derived from position)")
-    desired_state: bool = Field(False, description="q_d, qd_d, qdd_d and the controller's model torque are reported")
-    external_wrench: bool = Field(False, description="the robot publishes a force estimate or sensor of its own")
+    motor_torque: bool = Field(default=False, description="drive torque or current is reported on the motor side")
+    current: bool = Field(default=False, description="motor currents are reported")
+    velocity: bool = Field(default=True, description="joint velocity is reported (false: derived from position)")
+    desired_state: bool = Field(
+        default=False, description="q_d, qd_d, qdd_d and the controller's model torque are reported"
+    )
+    external_wrench: bool = Field(
+        default=False, description="the robot publishes a force estimate or sensor of its own"
+    )
 
 
 class Payload(Block):
     """Extra body at the flange (frame of the last link, before `tool`)."""
 
-    mass: n.Mass = Field(0.0, description="mass")
-    com: n.Vector3 = Field((0.0, 0.0, 0.0), description="centre of mass in the last link frame")
-    inertia: n.Inertia6 = Field((0.0,) * 6, description="XX XY XZ YY YZ ZZ about the centre of mass")
+    mass: n.Mass = Field(default=0.0, description="mass")
+    com: n.Vector3 = Field(default=(0.0, 0.0, 0.0), description="centre of mass in the last link frame")
+    inertia: n.Inertia6 = Field(default=(0.0,) * 6, description="XX XY XZ YY YZ ZZ about the centre of mass")
 
 
 class InputFile(Block):
@@ -169,5 +181,5 @@ class ProvenanceEntry(Block):
 
     date: Text = Field(description="UTC, ISO 8601")
     command: Text = Field(description="the command that wrote the file")
-    inputs: tuple[InputFile, ...] = Field((), description="input files with their hashes")
-    changed: tuple[Text, ...] = Field((), description="fields that this run wrote")
+    inputs: tuple[InputFile, ...] = Field(default=(), description="input files with their hashes")
+    changed: tuple[Text, ...] = Field(default=(), description="fields that this run wrote")

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 
 def rotation(rpy: Sequence[float]) -> np.ndarray:
@@ -50,8 +51,8 @@ def joint_placement(joint: Any, is_dh: bool) -> np.ndarray:
     return placement(joint.xyz, joint.rpy)
 
 
-def inertia_about_origin(mass: float, com: Sequence[float], inertia: Sequence[float]) -> np.ndarray:
+def inertia_about_origin(mass: float, com: ArrayLike, inertia: ArrayLike) -> np.ndarray:
     """Ten parameters (10,) XX XY XZ YY YZ ZZ mX mY mZ m about the frame origin (parallel axis theorem)."""
-    x, y, z = com
+    x, y, z = np.asarray(com, dtype=float)
     shift = np.array([y * y + z * z, -x * y, -x * z, x * x + z * z, -y * z, x * x + y * y])
     return np.concatenate([np.asarray(inertia) + mass * shift, mass * np.asarray(com, dtype=float), [mass]])

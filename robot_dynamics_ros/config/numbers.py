@@ -10,26 +10,20 @@ from pydantic import AfterValidator, BeforeValidator, Field, PlainSerializer
 from pydantic_core import PydanticCustomError
 
 
-def number(unit: str, lower: float = -inf, upper: float = inf, *, above: bool = False, infinite: bool = False) -> Any:
-    """Type of one finite number in [lower, upper] (lower excluded if `above`); pydantic's bounds reject NaN."""
-    bounds: dict[str, float] = {}
+def bounded(unit: str, lower: float = -inf, upper: float = inf, *, above: bool = False) -> Any:
+    """One finite number in [lower, upper] (lower excluded if `above`); pydantic's bounds reject NaN."""
+    bounds: dict[str, Any] = {}
     if lower > -inf:
         bounds["gt" if above else "ge"] = lower
     if upper < inf:
         bounds["le"] = upper
-    field = Field(strict=True, allow_inf_nan=infinite, json_schema_extra={"unit": unit}, **bounds)
-    return Annotated[float, field, AfterValidator(_not_nan)] if infinite else Annotated[float, field]
+    return Field(strict=True, allow_inf_nan=False, json_schema_extra={"unit": unit}, **bounds)
 
 
 def _not_nan(value: float) -> float:
     if value != value:
         raise PydanticCustomError("not_nan", "must be a number, .inf or -.inf")
     return value
-
-
-@dataclass(frozen=True)
-class PerJointMarker:
-    """Marks a field whose length must be the number of joints (length 1: the same for every joint)."""
 
 
 def _as_tuple(value: Any) -> Any:
@@ -40,37 +34,48 @@ def _as_scalar(value: Any) -> Any:
     return value[0] if isinstance(value, tuple) and len(value) == 1 else value
 
 
-def per_joint(one: Any) -> Any:
-    """Type of a list with one number (or null = unknown) per joint; a bare number means every joint; null: unknown."""
-    return Annotated[
-        tuple[one | None, ...] | None, BeforeValidator(_as_tuple), PlainSerializer(_as_scalar), PerJointMarker()
-    ]
+@dataclass(frozen=True)
+class PerJointMarker:
+    """Marks a list with one number (or null: unknown) per joint; a bare number means every joint."""
 
 
-Angle = number("rad", -4 * pi, 4 * pi)
-Length = number("m", -20.0, 20.0)
-Acceleration3 = number("m/s2", -100.0, 100.0)
-Mass = number("kg", 0.0, 2000.0)
-Inertia = number("kg m2", -1e4, 1e4)
-Torque = number("Nm", 0.0, 1e5, above=True)
-Velocity = number("rad/s", 0.0, 100.0, above=True)
-Rate = number("Hz", 0.0, 1e5, above=True)
-Speed = number("m/s", 0.0, 50.0, above=True)
-Distance = number("m", 0.0, 20.0, above=True)
-Celsius = number("deg C", -60.0, 200.0)
-Coupling = number("1", -1e3, 1e3)
-LinkParameter = number("kg, kg m, kg m2", -1e5, 1e5)
+_FROM, _TO, _EACH = BeforeValidator(_as_tuple), PlainSerializer(_as_scalar), PerJointMarker()
 
-Torques = per_joint(Torque)
-TorqueRates = per_joint(number("Nm/s", 0.0, 1e7, above=True))
-Velocities = per_joint(Velocity)
-Accelerations = per_joint(number("rad/s2", 0.0, 1e4, above=True))
-Positions = per_joint(number("rad", infinite=True))
-TorqueConstants = per_joint(number("Nm/A", 0.0, 1e4, above=True))
-GearRatios = per_joint(number("1", -1000.0, 1000.0))
-RotorInertias = per_joint(number("kg m2", 0.0, 1e4))
-MotorConstants = per_joint(number("Nm/sqrt(W)", 0.0, 100.0, above=True))
-Ratios = per_joint(number("1", 0.0, 10.0, above=True))
+Angle = Annotated[float, bounded("rad", -4 * pi, 4 * pi)]
+Length = Annotated[float, bounded("m", -20.0, 20.0)]
+Acceleration3 = Annotated[float, bounded("m/s2", -100.0, 100.0)]
+Mass = Annotated[float, bounded("kg", 0.0, 2000.0)]
+Inertia = Annotated[float, bounded("kg m2", -1e4, 1e4)]
+Rate = Annotated[float, bounded("Hz", 0.0, 1e5, above=True)]
+Speed = Annotated[float, bounded("m/s", 0.0, 50.0, above=True)]
+Distance = Annotated[float, bounded("m", 0.0, 20.0, above=True)]
+Celsius = Annotated[float, bounded("deg C", -60.0, 200.0)]
+Coupling = Annotated[float, bounded("1", -1e3, 1e3)]
+LinkParameter = Annotated[float, bounded("kg, kg m, kg m2", -1e5, 1e5)]
+
+_Position = Annotated[
+    float, Field(strict=True, allow_inf_nan=True, json_schema_extra={"unit": "rad"}), AfterValidator(_not_nan)
+]
+_Torque = Annotated[float, bounded("Nm", 0.0, 1e5, above=True)]
+_TorqueRate = Annotated[float, bounded("Nm/s", 0.0, 1e7, above=True)]
+_Velocity = Annotated[float, bounded("rad/s", 0.0, 100.0, above=True)]
+_Acceleration = Annotated[float, bounded("rad/s2", 0.0, 1e4, above=True)]
+_TorqueConstant = Annotated[float, bounded("Nm/A", 0.0, 1e4, above=True)]
+_GearRatio = Annotated[float, bounded("1", -1000.0, 1000.0)]
+_RotorInertia = Annotated[float, bounded("kg m2", 0.0, 1e4)]
+_MotorConstant = Annotated[float, bounded("Nm/sqrt(W)", 0.0, 100.0, above=True)]
+_Ratio = Annotated[float, bounded("1", 0.0, 10.0, above=True)]
+
+Positions = Annotated[tuple[_Position | None, ...] | None, _FROM, _TO, _EACH]
+Torques = Annotated[tuple[_Torque | None, ...] | None, _FROM, _TO, _EACH]
+TorqueRates = Annotated[tuple[_TorqueRate | None, ...] | None, _FROM, _TO, _EACH]
+Velocities = Annotated[tuple[_Velocity | None, ...] | None, _FROM, _TO, _EACH]
+Accelerations = Annotated[tuple[_Acceleration | None, ...] | None, _FROM, _TO, _EACH]
+TorqueConstants = Annotated[tuple[_TorqueConstant | None, ...] | None, _FROM, _TO, _EACH]
+GearRatios = Annotated[tuple[_GearRatio | None, ...] | None, _FROM, _TO, _EACH]
+RotorInertias = Annotated[tuple[_RotorInertia | None, ...] | None, _FROM, _TO, _EACH]
+MotorConstants = Annotated[tuple[_MotorConstant | None, ...] | None, _FROM, _TO, _EACH]
+Ratios = Annotated[tuple[_Ratio | None, ...] | None, _FROM, _TO, _EACH]
 
 Vector3 = tuple[Length, Length, Length]
 Rotation3 = tuple[Angle, Angle, Angle]

@@ -35,7 +35,9 @@ class RobotFile(b.Block):
     stiffness: b.ModelBlock | None = None
     sensing: b.Sensing
     payload: b.Payload = b.Payload()
-    provenance: tuple[b.ProvenanceEntry, ...] = Field((), description="appended by every command that writes the file")
+    provenance: tuple[b.ProvenanceEntry, ...] = Field(
+        default=(), description="appended by every command that writes the file"
+    )
     _file: str = PrivateAttr("robot file")
 
     @model_validator(mode="after")

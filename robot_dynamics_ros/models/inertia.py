@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robot_dynamics_ros.config.geometry import inertia_about_origin
 
@@ -31,9 +31,9 @@ class LinkBody:
     inertia: np.ndarray
 
 
-def inertia_matrix(six: Sequence[float]) -> np.ndarray:
+def inertia_matrix(six: ArrayLike) -> np.ndarray:
     """Symmetric (3, 3) matrix of XX XY XZ YY YZ ZZ."""
-    xx, xy, xz, yy, yz, zz = six
+    xx, xy, xz, yy, yz, zz = np.asarray(six, dtype=float)
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
 
 

@@ -1,0 +1,95 @@
+"""`robot-dynamics check`: what is wrong with a robot file, or a summary of what it says."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from rich.markup import escape
+from rich.table import Table
+
+from robot_dynamics_ros.cli.options import console, json_option, write_json
+from robot_dynamics_ros.config import capabilities, shipped_robots
+from robot_dynamics_ros.config.gaps import estimates, unknown_numbers
+from robot_dynamics_ros.config.store import examine_robot
+from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.models.robot_report import Report, report
+
+
+@click.command("check")
+@click.argument("robots", nargs=-1, metavar="[FILE|NAME]...")
+@json_option
+def command(robots: tuple[str, ...], json_file: Path | None) -> None:
+    """Check robot files: what is wrong, or a summary with derived checks.
+
+    Without arguments every shipped robot is checked, one line each. Exit status 1 when anything is wrong.
+    """
+    checked = {name: _check(name) for name in robots or shipped_robots()}
+    reports = [found for found in checked.values() if isinstance(found, Report)]
+    if len(checked) == 1 and reports:
+        console.print(_summary(reports[0]))
+    elif reports:
+        console.print(_overview(reports))
+    for found in checked.values():
+        _complain(found)
+    results = [_plain(name, found) for name, found in checked.items()]
+    write_json(json_file, {"robots": results})
+    if not all(result["ok"] for result in results):
+        sys.exit(1)
+
+
+def _check(name: str) -> Report | list[ConfigError]:
+    problems, robot = examine_robot(name)
+    return problems if robot is None else report(robot)
+
+
+def _plain(name: str, found: Report | list[ConfigError]) -> dict[str, Any]:
+    if isinstance(found, Report):
+        return found.as_dict()
+    return {"name": name, "ok": False, "errors": [str(problem) for problem in found]}
+
+
+def _complain(found: Report | list[ConfigError]) -> None:
+    if isinstance(found, Report):
+        for f in found.findings:
+            click.echo(f"{f.level}: {found.robot.file}: {f.field}: {f.text}", err=True)
+    else:
+        for problem in found:
+            click.echo(f"error: {problem}", err=True)
+
+
+def _summary(result: Report) -> Table:
+    robot = result.robot
+    table = Table(title=f"{robot.name}: {robot.model}", title_justify="left", show_header=False, box=None)
+    table.add_column(style="bold")
+    table.add_column(overflow="fold")
+    rows = {"file": robot.file, "joints": ", ".join(robot.joint_names)}
+    rows |= {label: _number(value) for label, value in result.numbers.items()}
+    rows |= {label: str(capability) for label, capability in capabilities(robot).items()}
+    rows["unknown"] = ", ".join(unknown_numbers(robot)) or "nothing"
+    rows["estimated"] = ", ".join(estimates(robot)) or "nothing"
+    rows["verdict"] = "ok" if result.ok else "not ok"
+    for label, value in rows.items():
+        table.add_row(escape(label), escape(value))
+    return table
+
+
+def _overview(reports: list[Report]) -> Table:
+    table = Table(
+        "robot", "joints", "moving mass", "smallest eig(M)", "gravity / limit", "unknown", "estimated", "", box=None
+    )
+    for result in reports:
+        robot, numbers = result.robot, result.numbers
+        cells = [numbers.get("moving mass [kg]"), numbers.get("smallest eigenvalue of M [kg m2]")]
+        cells.append(numbers.get("largest gravity torque over limit"))
+        texts = ["-" if cell is None else _number(cell) for cell in cells]
+        counts = [str(len(unknown_numbers(robot))), str(len(estimates(robot)))]
+        table.add_row(robot.name, str(robot.n_joints), *texts, *counts, "" if result.ok else "not ok")
+    return table
+
+
+def _number(value: Any) -> str:
+    return " ".join("0" if abs(v) < 1e-9 else f"{v:.3g}" for v in np.atleast_1d(value))

@@ -1,0 +1,142 @@
+"""Is a robot file believable? Checks derived from the dynamics it describes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.config import Payload, RobotFile, capabilities
+from robot_dynamics_ros.config.gaps import estimates, unknown_numbers
+from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.models.inertia import consistency_margin
+from robot_dynamics_ros.models.robot_model import RobotModel
+
+POSES = 500  # random poses of every derived check, seeded
+REACH_RATIO = (0.7, 1.6)  # shoulder-to-TCP distance over the data sheet's reach (which is to the wrist on some arms)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing that is wrong (error) or strange (warning) and the field it concerns."""
+
+    level: str
+    field: str
+    text: str
+
+
+@dataclass
+class Report:
+    """Summary of a loaded robot: derived numbers, findings, what is unknown and what is only estimated."""
+
+    robot: RobotFile
+    numbers: dict[str, Any] = field(default_factory=dict)
+    findings: list[Finding] = field(default_factory=list)
+
+    @property
+    def ok(self) -> bool:
+        """True without errors; warnings are allowed."""
+        return all(f.level != "error" for f in self.findings)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Everything as plain values, for --json."""
+        robot = self.robot
+        return {
+            "name": robot.name,
+            "file": robot.file,
+            "model": robot.model,
+            "joints": robot.joint_names,
+            "ok": self.ok,
+            "numbers": self.numbers,
+            "findings": [vars(f) for f in self.findings],
+            "unknown": unknown_numbers(robot),
+            "estimates": estimates(robot),
+            "capabilities": {k: {"ok": c.ok, "text": c.text} for k, c in capabilities(robot).items()},
+        }
+
+
+def report(robot: RobotFile) -> Report:
+    """All derived checks of a robot file; checks whose numbers are unknown are left out."""
+    result = Report(robot)
+    for check in (_inertias, _masses, _mass_matrix, _reach, _gravity, _rotors):
+        _run(check, result)
+    return result
+
+
+def _run(check: Callable[[Report], Iterator[Finding]], result: Report) -> None:
+    try:
+        result.findings += check(result)
+    except CapabilityError:  # unknown numbers are listed by unknown_numbers
+        pass
+
+
+def random_poses(robot: RobotFile, count: int = POSES, seed: int = 0) -> np.ndarray:
+    """q (count, n) [rad], uniform within the position limits, at most +-pi where a joint turns further."""
+    n = robot.n_joints
+    lower = robot.array("limits.position_lower") if robot.has("limits.position_lower") else np.full(n, -np.pi)
+    upper = robot.array("limits.position_upper") if robot.has("limits.position_upper") else np.full(n, np.pi)
+    return np.random.default_rng(seed).uniform(np.maximum(lower, -np.pi), np.minimum(upper, np.pi), (count, n))
+
+
+def _model(robot: RobotFile) -> RobotModel:
+    return RobotModel(robot.chain(payload=Payload()), robot.joint_names)
+
+
+def _inertias(result: Report) -> Iterator[Finding]:
+    margins = [consistency_margin(ten) for ten in result.robot.link_parameters]
+    result.numbers["smallest inertia margin"] = min(margins)
+    for name, margin in zip(result.robot.joint_names, margins, strict=True):
+        if not margin >= -1e-9:
+            text = f"no body can have these parameters: pseudo-inertia eigenvalue {margin:.3g} must be >= 0"
+            yield Finding("error", f"links [{name}]", text)
+
+
+def _masses(result: Report) -> Iterator[Finding]:
+    moving = float(result.robot.link_parameters[:, 9].sum())
+    whole = result.robot.limits.robot_mass
+    result.numbers["moving mass [kg]"] = moving
+    if whole is not None and not moving <= 1.02 * whole:
+        yield Finding("warning", "links", f"moving links weigh {moving:.1f} kg, the whole robot {whole:.1f} kg")
+
+
+def _mass_matrix(result: Report) -> Iterator[Finding]:
+    M = _model(result.robot).mass_matrix(random_poses(result.robot))
+    smallest = float(np.linalg.eigvalsh(M).min())
+    result.numbers["smallest eigenvalue of M [kg m2]"] = smallest
+    if not smallest > 0.0:
+        text = f"mass matrix not positive definite: smallest eigenvalue {smallest:.3g} of {POSES} poses must be > 0"
+        yield Finding("error", "links", text)
+
+
+def _reach(result: Report) -> Iterator[Finding]:
+    robot = result.robot
+    frames = RobotModel(robot.kinematic_chain()).fk(random_poses(robot, 20 * POSES))
+    shoulder = frames[:, min(1, robot.n_joints - 1), :3, 3]
+    distance = float(np.linalg.norm(frames[:, -1, :3, 3] - shoulder, axis=1).max())
+    result.numbers["shoulder to TCP, longest [m]"] = distance
+    reach = robot.limits.reach
+    if reach is not None and not REACH_RATIO[0] <= distance / reach <= REACH_RATIO[1]:
+        yield Finding("warning", "limits.reach", f"{reach} m, but the kinematics reach {distance:.3f} m")
+
+
+def _gravity(result: Report) -> Iterator[Finding]:
+    robot, q = result.robot, random_poses(result.robot)
+    worst = np.abs(_model(robot).gravity(q)).max(axis=0)
+    result.numbers["largest gravity torque [Nm]"] = worst.tolist()
+    limit = robot.array("limits.torque")
+    result.numbers["largest gravity torque over limit"] = float((worst / limit).max())
+    for name, torque, bound in zip(robot.joint_names, worst, limit, strict=True):
+        if not torque <= bound:
+            yield Finding("error", f"limits.torque [{name}]", f"{bound} Nm cannot hold the arm: {torque:.1f} Nm")
+
+
+def _rotors(result: Report) -> Iterator[Finding]:
+    B = result.robot.array("drives.rotor_inertia")
+    diagonal = np.diagonal(_model(result.robot).mass_matrix(random_poses(result.robot)), axis1=1, axis2=2)
+    share = B / (B + diagonal.max(axis=0))
+    result.numbers["share of the rotor in the joint inertia"] = share.tolist()
+    for name, inertia in zip(result.robot.joint_names, B, strict=True):
+        if not inertia > 0.0:
+            yield Finding("warning", f"drives.rotor_inertia [{name}]", "0 is not the inertia of a motor")

@@ -1,0 +1,92 @@
+"""`robot-dynamics check` accepts what is right, names what is wrong, and its derived checks can fail."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from robot_text import changed, write
+
+from robot_dynamics_ros.cli.check import command
+from robot_dynamics_ros.config import load_robot, shipped_robots
+from robot_dynamics_ros.config.store import dump
+from robot_dynamics_ros.models.robot_report import random_poses, report
+
+
+def run(*arguments):
+    return CliRunner().invoke(command, [str(a) for a in arguments])
+
+
+def test_all_shipped_robots_pass():
+    result = run()
+    assert result.exit_code == 0, result.output
+    assert all(name in result.output for name in shipped_robots())
+
+
+@pytest.mark.parametrize("name", shipped_robots())
+def test_no_shipped_robot_raises_a_finding(name):
+    assert report(load_robot(name)).findings == []
+
+
+def test_summary_names_what_is_known_unknown_and_estimated():
+    output = run("ur5e").output
+    for text in ("largest gravity torque [Nm]", "smallest eigenvalue of M [kg m2]", "thermal", "estimated", "verdict"):
+        assert text in output
+
+
+def test_numbers_of_the_ur5e_are_those_of_its_data_sheet():
+    numbers = report(load_robot("ur5e")).numbers
+    assert numbers["moving mass [kg]"] == pytest.approx(17.7)
+    assert 0.85 < numbers["shoulder to TCP, longest [m]"] < 1.05
+    assert numbers["smallest eigenvalue of M [kg m2]"] > 0
+
+
+def test_several_files_one_wrong(tmp_path):
+    good = write(tmp_path, changed(("name",), "good"))
+    good = good.rename(tmp_path / "good.yaml")
+    wrong = write(tmp_path, changed(("limits", "velocity"), [1.0, -1.0]))
+    result = run(good, wrong, "ur5ee", "--json", tmp_path / "out.json")
+    assert result.exit_code == 1
+    assert f"error: {wrong}: limits.velocity[1: two]: -1.0 must be > 0.0" in result.output
+    assert "error: ur5ee: no such robot; did you mean 'ur5e'?" in result.output
+    written = json.loads((tmp_path / "out.json").read_text())["robots"]
+    assert [entry["ok"] for entry in written] == [True, False, False]
+    assert written[0]["numbers"]["moving mass [kg]"] == 5.0 and len(written[2]["errors"]) == 1
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "level", "text"),
+    [
+        (("links", "values", 1, "inertia"), [0.1, 0.0, 0.0, 0.1, 0.0, 0.3], "error", "links [two]: no body can have"),
+        (("links", "values", 0, "inertia"), [-9.0, 0, 0, -9.0, 0, -9.0], "error", "not positive definite"),
+        (("limits", "torque"), [50.0, 0.1], "error", "limits.torque [two]: 0.1 Nm cannot hold the arm"),
+        (("limits", "robot_mass"), 2.0, "warning", "moving links weigh 5.0 kg, the whole robot 2.0 kg"),
+        (("limits", "reach"), 9.0, "warning", "limits.reach: 9.0 m, but the kinematics reach"),
+        (("drives", "rotor_inertia"), [1.0, 0.0], "warning", "drives.rotor_inertia [two]: 0 is not the inertia"),
+    ],
+)
+def test_unbelievable_robots_are_found(path, value, level, text, tmp_path):
+    raw = changed(path, [float(v) for v in value] if isinstance(value, list) else value)
+    raw["kinematics"]["joints"][0]["alpha"] = 1.0  # gravity acts on every joint
+    raw["kinematics"]["joints"][1]["a"] = 0.5
+    result = run(write(tmp_path, raw))
+    assert f"{level}: " in result.output and text in result.output, result.output
+    assert result.exit_code == (1 if level == "error" else 0)
+
+
+def test_unknown_numbers_leave_their_checks_out(tmp_path):
+    found = report(load_robot(write(tmp_path, changed(("links",), None))))
+    assert found.ok and "moving mass [kg]" not in found.numbers and "links" in found.as_dict()["unknown"]
+
+
+def test_poses_stay_within_limits_and_repeat():
+    robot = load_robot("fr3")
+    q = random_poses(robot)
+    assert np.all(q >= robot.array("limits.position_lower")) and np.all(q <= robot.array("limits.position_upper"))
+    assert np.array_equal(q, random_poses(robot)) and np.abs(random_poses(load_robot("ur3"))).max() <= np.pi
+
+
+def test_a_dumped_robot_passes_too(tmp_path):
+    file = tmp_path / "copy.yaml"
+    file.write_text(dump(load_robot("ur10")))
+    assert run(file).exit_code == 0

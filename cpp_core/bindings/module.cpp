@@ -10,6 +10,7 @@ void bind_rtde(py::module_&);
 void bind_controllers(py::module_&);
 void bind_guard(py::module_&);
 void bind_hysteresis(py::module_&);
+void bind_joints(py::module_&);
 
 PYBIND11_MODULE(_core, m) {
   m.doc() = "C++ core of robot_dynamics_ros: equations, observers, controllers and the simulated plant.";
@@ -22,4 +23,5 @@ PYBIND11_MODULE(_core, m) {
   bind_controllers(m);
   bind_guard(m);
   bind_hysteresis(m);
+  bind_joints(m);
 }

@@ -1,0 +1,131 @@
+// Recursive least squares with directional forgetting and regularisation, RLS-DF* [Madsen2020 ch3 18], for
+// tau_E(phi) = sum_p a_p phi^(2p-1) [ch3 7-8] of one joint.
+//   e = y - x'a, r = x'Px, a += P x e / (1 + r), beta = mu - (1 - mu)/r,  P <- P - beta/(mu (1 + r)) P x x' P + delta I
+// The last line is the source's update (which divides by 1/beta) without its singularity; because 1 + beta r = mu (1 +
+// r) P stays positive definite. r = 0: no update. P is capped at P(0) by a congruence, which keeps it definite. Inside,
+// phi is scaled by phi_ref; P(0) and delta keep the meaning they have for phi in rad.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+namespace robot_dynamics {
+
+constexpr int max_powers = 4;
+
+struct RlsOptions {
+  int powers = 2;                                   // P
+  double phi_ref = 1e-3;                            // [rad]
+  double time_constant = 20.0;                      // mu = exp(-dt / time_constant): 0.99995 at 1 kHz
+  double delta = 100.0;                             // added to P per second: 0.1 per sample at 1 kHz
+  double P0[max_powers] = {1e9, 1e18, 1e27, 1e36};  // diagonal of P(0), unscaled
+};
+
+inline void validate(const RlsOptions& o) {
+  const auto check = [](bool good, const char* name, double x, const char* bound) {
+    if (!good) throw std::invalid_argument(std::string(name) + " = " + std::to_string(x) + " is not " + bound);
+  };
+  check(1 <= o.powers && o.powers <= max_powers, "powers", o.powers, "in 1..4");
+  check(o.phi_ref > 0 && std::isfinite(o.phi_ref), "phi_ref", o.phi_ref, "> 0");
+  check(o.time_constant > 0, "time_constant", o.time_constant, "> 0");
+  check(o.delta >= 0 && std::isfinite(o.delta), "delta", o.delta, ">= 0");
+  for (int p = 0; p < o.powers; ++p) check(o.P0[p] > 0 && std::isfinite(o.P0[p]), "P0", o.P0[p], "> 0");
+}
+
+class RlsDf {
+ public:
+  RlsDf() : RlsDf(RlsOptions{}) {}
+  explicit RlsDf(const RlsOptions& options) : o_(options) {
+    validate(o_);
+    for (int p = 0; p < o_.powers; ++p) scale_[p] = std::pow(o_.phi_ref, 2 * p + 1);
+    reset();
+  }
+
+  void reset() noexcept {
+    std::fill(a_, a_ + max_powers, 0.0);
+    std::fill(P_, P_ + max_powers * max_powers, 0.0);
+    for (int p = 0; p < o_.powers; ++p) P_[p * max_powers + p] = cap(p);
+    residual_ = 0;
+    weight_ = 0;
+  }
+
+  // phi [rad], y = tau_E [Nm], dt [s]; returns the error before the update. Not finite or dt <= 0: no update.
+  double update(double phi, double y, double dt) noexcept {
+    const int n = o_.powers;
+    double x[max_powers], Px[max_powers], r = 0;
+    const double z = phi / o_.phi_ref;
+    x[0] = z;
+    for (int p = 1; p < n; ++p) x[p] = x[p - 1] * z * z;
+    double e = y;
+    for (int p = 0; p < n; ++p) e -= x[p] * a_[p];
+    if (!(std::isfinite(e) && dt > 0)) return 0.0;
+    for (int i = 0; i < n; ++i) {
+      Px[i] = 0;
+      for (int j = 0; j < n; ++j) Px[i] += P_[i * max_powers + j] * x[j];
+    }
+    for (int i = 0; i < n; ++i) r += x[i] * Px[i];
+    if (!(r > 0)) return e;
+    const double mu = std::exp(-dt / o_.time_constant), beta = mu - (1 - mu) / r, shrink = beta / (mu * (1 + r));
+    for (int i = 0; i < n; ++i) a_[i] += Px[i] * e / (1 + r);
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j <= i; ++j)
+        P_[j * max_powers + i] = P_[i * max_powers + j] = P_[i * max_powers + j] - shrink * Px[i] * Px[j];
+    for (int i = 0; i < n; ++i) P_[i * max_powers + i] += o_.delta * dt * scale_[i] * scale_[i];
+    limit();
+    weight_ = mu * weight_ + 1;  // error variance over the same memory
+    residual_ += (e * e / (1 + r) - residual_) / weight_;
+    return e;
+  }
+
+  int powers() const noexcept { return o_.powers; }
+  double coefficient(int p) const noexcept { return a_[p] / scale_[p]; }  // a_p [Nm/rad^(2p-1)]
+  void set_coefficient(int p, double a) noexcept { a_[p] = a * scale_[p]; }
+  double covariance(int i, int j) const noexcept { return P_[i * max_powers + j] / (scale_[i] * scale_[j]); }
+  double residual_variance() const noexcept { return residual_; }
+
+  // tau_E(phi) [Nm]
+  double torque(double phi) const noexcept {
+    const double z = phi / o_.phi_ref;
+    double sum = 0, x = z;
+    for (int p = 0; p < o_.powers; ++p, x *= z * z) sum += a_[p] * x;
+    return sum;
+  }
+  // k(phi) = d tau_E / d phi [Nm/rad] [ch3 9-10]
+  double stiffness(double phi) const noexcept {
+    const double z = phi / o_.phi_ref;
+    double sum = 0, x = 1;
+    for (int p = 0; p < o_.powers; ++p, x *= z * z) sum += (2 * p + 1) * a_[p] * x;
+    return sum / o_.phi_ref;
+  }
+  // Standard deviation of k(phi) [Nm/rad] from P and the observed error variance.
+  double stiffness_std(double phi) const noexcept {
+    const double z = phi / o_.phi_ref;
+    double w[max_powers], x = 1, sum = 0;
+    for (int p = 0; p < o_.powers; ++p, x *= z * z) w[p] = (2 * p + 1) * x;
+    for (int i = 0; i < o_.powers; ++i)
+      for (int j = 0; j < o_.powers; ++j) sum += w[i] * P_[i * max_powers + j] * w[j];
+    return std::sqrt(std::max(sum * residual_, 0.0)) / o_.phi_ref;
+  }
+
+ private:
+  double cap(int p) const noexcept { return o_.P0[p] * scale_[p] * scale_[p]; }
+  void limit() noexcept {
+    for (int i = 0; i < o_.powers; ++i) {
+      const double s2 = cap(i) / P_[i * max_powers + i];
+      if (!(s2 < 1)) continue;
+      const double s = std::sqrt(s2);
+      for (int j = 0; j < o_.powers; ++j) {  // S P S with S = diag(1, .., s, .., 1)
+        P_[i * max_powers + j] *= s;
+        P_[j * max_powers + i] *= s;
+      }
+    }
+  }
+
+  RlsOptions o_;
+  double scale_[max_powers] = {}, a_[max_powers] = {}, P_[max_powers * max_powers] = {};
+  double residual_ = 0, weight_ = 0;
+};
+
+}  // namespace robot_dynamics

@@ -1,0 +1,61 @@
+// Wear status of a transmission [Madsen2020 appA step 570, claims 9, 17]: stiffness compared with a baseline curve at
+// equal deflection (load) and equal temperature; a sustained relative drop raises warn, then error.
+#pragma once
+
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+namespace robot_dynamics {
+
+enum class Wear : int { unknown = 0, ok = 1, warn = 2, error = 3 };
+
+struct WearOptions {
+  double warn = 0.15, error = 0.30;  // relative drop
+  double hold = 60.0;                // [s] of comparable samples before a level changes
+  double temperature_band = 10.0;    // |T - T_baseline| that still counts as equal [K]
+  double sigmas = 2.0;               // a drop counts beyond this many standard deviations
+};
+
+class WearMonitor {
+ public:
+  explicit WearMonitor(const WearOptions& options) : o_(options) {
+    if (!(0 < o_.warn && o_.warn < o_.error && o_.error < 1))
+      throw std::invalid_argument("warn = " + std::to_string(o_.warn) + ", error = " + std::to_string(o_.error) +
+                                  " are not 0 < warn < error < 1");
+    if (!(o_.hold >= 0)) throw std::invalid_argument("hold = " + std::to_string(o_.hold) + " is not >= 0");
+    if (!(o_.temperature_band > 0)) throw std::invalid_argument("temperature_band is not > 0");
+  }
+  void reset() noexcept {
+    level_ = Wear::unknown;
+    candidate_ = Wear::unknown;
+    since_ = 0;
+    drop_ = 0;
+  }
+
+  // k, its std and the baseline at the same deflection [Nm/rad]; temperatures [deg C] (NaN: unknown); dt [s].
+  // Samples that are not comparable change nothing.
+  Wear update(double k, double k_std, double baseline, double T, double T_baseline, double dt) noexcept {
+    const bool same_temperature = !(std::abs(T - T_baseline) > o_.temperature_band);
+    if (!(k > 0 && k_std >= 0 && baseline > 0 && dt > 0 && same_temperature)) return level_;
+    drop_ = 1 - k / baseline;
+    const double sure = drop_ - o_.sigmas * k_std / baseline;
+    const Wear now = sure > o_.error ? Wear::error : sure > o_.warn ? Wear::warn : Wear::ok;
+    if (now != candidate_) {
+      candidate_ = now;
+      since_ = 0;
+    }
+    since_ += dt;
+    if (since_ >= o_.hold) level_ = candidate_;
+    return level_;
+  }
+  Wear level() const noexcept { return level_; }
+  double drop() const noexcept { return drop_; }
+
+ private:
+  WearOptions o_;
+  Wear level_ = Wear::unknown, candidate_ = Wear::unknown;
+  double since_ = 0, drop_ = 0;
+};
+
+}  // namespace robot_dynamics

@@ -1,0 +1,354 @@
+"""Temperature observer: closed forms, energy balance, convergence, contact, faults, persistence."""
+
+import json
+
+import numpy as np
+import pytest
+from robot_dynamics_ros._core import Status
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.estimators.stage import Stage
+from robot_dynamics_ros.estimators.temperature import TemperatureStage
+from robot_dynamics_ros.models.friction import FrictionModel
+from robot_dynamics_ros.types import Log, Sample
+
+AIR, C, K = 22.0, 400.0, 0.8  # one node: time constant 500 s
+FRICTION = {"c0": 6.0, "c1": 9.0, "c2": 0.0, "c3": 0.0, "c4": 1.0, "h": 20.0, "alpha": -0.012, "gamma": 0.004}
+
+
+def robot(n=6, thermal=True, **parameters):
+    blocks = {"friction": {"source": "estimate_test", "model": "simoni", "parameters": FRICTION | {"v_th": 0.005}}}
+    blocks["friction"]["reference_temperature"] = 30.0
+    two = "housing_capacity" in parameters
+    numbers = {"heat_capacity": C, "heat_transfer": K} | parameters
+    block = {"source": "estimate_test", "model": "two_node" if two else "simoni", "parameters": numbers}
+    blocks["thermal"] = block if thermal else None
+    return load_robot("ur5e").with_updates(blocks, {"estimate_test": "numbers of this test"})
+
+
+def stage(*args, thermal=True, heat=None, **parameters):
+    s = TemperatureStage(*args)
+    s.configure(robot(thermal=thermal, **(heat or {})), {"ambient": AIR} | parameters)
+    return s
+
+
+def friction(v, T):
+    return FrictionModel.from_robot(robot()).torque(v, None, T)
+
+
+def log(seconds, dt=0.01, v=1.0, **signals):
+    """Constant speed back and forth (sign turns every 2 s), no contact, given signals as scalars or (N, 6)."""
+    N = int(seconds / dt)
+    names = load_robot("ur5e").joint_names
+    t = np.arange(N) * dt
+    velocity = np.tile((v * np.sign(np.sin(np.pi * t / 2 + 0.01)))[:, None], 6)
+    record = Log(names, np.round(t * 1e9).astype(np.int64), {"qd": velocity})
+    for name, value in ({"contact": 0.0, "model_torque": 0.0} | signals).items():
+        setattr(record, name, np.array(np.broadcast_to(value, record.shape(name))))
+    return record
+
+
+def hot(seconds, T, dt=0.01, **signals):
+    """A log whose measured friction is that of lubricant at temperature T (N,) or scalar."""
+    record = log(seconds, dt, **signals)
+    record.effort = record.model_torque + friction(record.qd, np.broadcast_to(np.reshape(T, (-1, 1)), record.qd.shape))
+    return record
+
+
+def test_is_a_stage_and_reads_its_signals():
+    assert isinstance(TemperatureStage(), Stage)
+
+
+@pytest.mark.parametrize("dt", [0.002, 0.05, 0.4])
+def test_one_node_warms_up_as_the_closed_form(dt):
+    """Friction linear in T: dT/dt = (p0 + p1 (T - T0) - K (T - T_air)) / C has an exponential solution."""
+    record = log(900, dt)
+    s = stage()
+    s.run(record)
+    v = record.qd[0, 0]
+    p0, p1 = (friction(np.full(6, abs(v)), np.full(6, T))[0] * abs(v) for T in (30.0, 31.0))
+    p1 -= p0
+    rate, settled = (K - p1) / C, (p0 - 30 * p1 + K * AIR) / (K - p1)
+    t = record.time[:, None]
+    expected = settled + (AIR - settled) * np.exp(-rate * t)
+    np.testing.assert_allclose(record.temperature_estimate, np.tile(expected, 6), atol=0.02 + 0.02 * dt / 0.05)
+
+
+def test_standstill_ends_at_the_temperature_of_the_air():
+    s = stage()
+    for i in range(6):
+        s.core.set_initial(i, 60.0, 60.0, 1.0)
+    record = log(900, 0.4, v=0.0)
+    s.run(record)
+    expected = AIR + (60 - AIR) * np.exp(-K / C * record.time)
+    np.testing.assert_allclose(record.temperature_estimate[:, 0], expected, rtol=1e-9)
+
+
+def test_two_nodes_conserve_energy_and_settle_as_in_closed_form():
+    heat = np.array([300.0, 0.9, 2000.0, 0.5])
+    P, N, dt = 20.0, 200_000, 0.5
+    power = np.full(N, P)
+    air = np.full(N, AIR)
+    T = _core.heat_balance(heat, np.arange(N) * int(dt * 1e9), power, air, AIR, AIR)
+    assert T[-1, 1] == pytest.approx(AIR + P / 0.5, abs=1e-6)
+    assert T[-1, 0] == pytest.approx(AIR + P / 0.5 + P / 0.9, abs=1e-6)
+    stored = heat[0] * (T[:, 0] - AIR) + heat[2] * (T[:, 1] - AIR)
+    middle = 0.5 * (T[1:, 1] + T[:-1, 1])
+    lost = np.concatenate([[0], np.cumsum(0.5 * (middle - AIR) * dt)])
+    np.testing.assert_allclose(stored + lost, P * dt * np.arange(N), rtol=1e-6, atol=1e-6)
+
+
+def test_two_nodes_do_not_depend_on_the_step():
+    heat = np.array([300.0, 0.9, 2000.0, 0.5])
+    ends = []
+    for N in (100, 1000, 100_000):
+        T = _core.heat_balance(
+            heat, (np.arange(N + 1) * (600e9 / N)).astype(np.int64), *np.full((2, N + 1), 20.0), 20, 20
+        )
+        ends.append(T[-1])
+    np.testing.assert_allclose(ends, [ends[-1]] * 3, rtol=1e-3)
+
+
+@pytest.mark.parametrize("start", [10.0, 70.0])
+def test_converges_from_a_wrong_start_within_two_minutes(start):
+    """[Simoni2017 Fig. 5]: the observer needs about two minutes."""
+    truth = 45.0
+    s = stage()
+    for i in range(6):
+        s.core.set_initial(i, start, start, 100.0)
+    record = hot(120, truth)
+    record.effort += np.random.default_rng(0).normal(0, 0.3, record.effort.shape)
+    codes = s.run(record)
+    assert abs(record.temperature_estimate[-1] - truth).max() < 2.5
+    assert record.temperature_variance[-1].max() < 4.0 < record.temperature_variance[0].min()
+    assert codes[0] == int(Status.warming_up)
+
+
+def test_the_gain_of_the_source_is_used_when_the_file_has_one():
+    slow, fast = stage(heat={"gain": 0.02}), stage(heat={"gain": 2.0})
+    for s in (slow, fast):
+        record = hot(30, 60.0)
+        s.run(record)
+        s.end = record.temperature_estimate[-1, 0]
+    assert AIR < slow.end < fast.end - 10
+
+
+def test_correction_has_the_right_sign_where_friction_rises_with_temperature():
+    rising = FRICTION | {"alpha": 0.01, "gamma": 0.01}
+    model = FrictionModel("simoni", rising, 1, 30.0)
+    core = _core.TemperatureObserver(model.core, np.array([[C, K, 0, 0]]), np.array([0.5]), _core.TemperatureOptions())
+    v = np.ones((12000, 1))
+    measured = model.torque(v, None, np.full_like(v, 45.0))
+    T, _, _ = core.run(np.arange(12000) * 10_000_000, v, None, measured, None, np.zeros((12000, 2)))
+    assert T[-1, 0] == pytest.approx(45.0, abs=1.5)
+
+
+@pytest.mark.parametrize("blocked", ["contact", "unknown contact", "standstill", "no effort"])
+def test_no_correction_without_the_right_to(blocked):
+    record = hot(60, 70.0, v=0.02 if blocked == "standstill" else 1.0)
+    if blocked == "contact":
+        record.contact[:, 3] = 1.0
+    if blocked == "unknown contact":
+        record.contact = None
+    if blocked == "no effort":
+        record.effort = None
+    s = stage()
+    s.run(record)
+    reference = log(60, v=0.02 if blocked == "standstill" else 1.0)
+    s = stage()
+    s.run(reference)
+    np.testing.assert_array_equal(record.temperature_estimate, reference.temperature_estimate)
+
+
+def test_contact_freezes_the_correction_at_once():
+    """Fault 22."""
+    record = hot(60, 60.0)
+    record.contact[3000:] = 1.0
+    record.effort[3000:] += 20.0
+    s = stage()
+    s.run(record)
+    before, after = record.temperature_estimate[2999], record.temperature_estimate[-1]
+    assert abs(after - before).max() < 3.0  # what the heat balance does in 30 s
+
+
+def test_correction_closes_and_is_armed_again_on_a_timer():
+    s = stage(observe_time=5.0, rearm_time=20.0)
+    armed = []
+    record = hot(60, 40.0)
+    sample = Sample(record.joint_names)
+    for k in range(len(record)):
+        record.read(k, sample)
+        s.step(sample)
+        armed.append(s.core.armed[0])
+    edges = np.flatnonzero(np.diff(armed)) * 0.01
+    assert armed[0] and len(edges) >= 4
+    assert edges[1] - edges[0] == pytest.approx(20.0, abs=0.1)
+
+
+def test_rate_and_bounds_hold_for_absurd_friction():
+    s = stage(rate_limit=0.5, bound_high=80.0)
+    record = log(300)
+    record.effort = record.qd * 0.0
+    codes = s.run(record)
+    T = record.temperature_estimate
+    assert T.max() <= 80.0
+    assert np.diff(T, axis=0).max() <= (0.5 + 0.1) * 0.01
+    assert (codes == int(Status.saturated)).any()
+
+
+HOUSING = {"heat_capacity": 300.0, "heat_transfer": 0.9, "housing_capacity": 2000.0, "housing_transfer": 0.5}
+
+
+def two_node_truth(record, T0=50.0, Th0=45.0):
+    power = np.abs(record.qd[:, 0]) * 15.0
+    heat = np.array([HOUSING[k] for k in ("heat_capacity", "heat_transfer", "housing_capacity", "housing_transfer")])
+    return _core.heat_balance(heat, record.stamp_ns, power, np.full(len(record), AIR), T0, Th0)
+
+
+def test_measured_housing_corrects_the_lubricant():
+    record = log(1200, 0.05)
+    truth = two_node_truth(record)
+    record.temperature = np.round(np.tile(truth[:, 1:], 6) * 2) / 2 + 0.0
+    s = stage(heat=HOUSING)
+    s.run(record)
+    error = abs(record.temperature_estimate[-1] - truth[-1, 0]).max()
+    blind = log(1200, 0.05)
+    other = stage(heat=HOUSING)
+    codes = other.run(blind)
+    assert error < 6.0 < abs(blind.temperature_estimate[-1] - truth[-1, 0]).max() - 8.0
+    assert (codes[1:] == int(Status.degraded)).all()  # no housing temperature: said so
+    assert record.temperature_variance[-1, 0] < blind.temperature_variance[-1, 0]
+
+
+@pytest.mark.parametrize("fault", [np.nan, -273.0, 200.0, "stuck"])
+def test_implausible_housing_falls_back_and_inflates_the_variance(fault):
+    """Fault 17."""
+    record = log(3000, 0.1)
+    truth = two_node_truth(record, AIR, AIR)
+    record.temperature = np.tile(truth[:, 1:], 6)
+    good = Log(record.joint_names, record.stamp_ns, dict(record.signals))
+    good.temperature = record.temperature.copy()
+    stage(heat=HOUSING).run(good)
+    record.temperature[2000:] = record.temperature[2000] if fault == "stuck" else fault
+    s = stage(heat=HOUSING)
+    codes = s.run(record)
+    assert np.isfinite(record.temperature_estimate).all()
+    assert codes[-1] == int(Status.degraded)
+    assert (record.temperature_variance[-1] > 1.5 * good.temperature_variance[-1]).all()
+    assert abs(record.temperature_estimate[-1] - truth[-1, 0]).max() < 12.0
+
+
+def test_bad_samples_do_not_enter():
+    """Faults 5, 6, 8: duplicates and NaN are dropped, a clock that runs backwards resets."""
+    s = stage()
+    sample = Sample(load_robot("ur5e").joint_names)
+    sample.qd, sample.contact = 1.0, 0.0
+    for k in range(50):
+        sample.stamp_ns = k * 100_000_000
+        s.step(sample)
+    before = sample.temperature_estimate.copy()
+    assert s.step(sample) == Status.dropped
+    sample.stamp_ns += 100_000_000
+    sample.qd[2] = np.inf
+    assert s.step(sample) == Status.dropped
+    np.testing.assert_array_equal(sample.temperature_estimate, before)
+    assert before[0] > AIR
+    sample.qd, sample.stamp_ns = 1.0, 0
+    assert s.step(sample) == Status.reset
+    np.testing.assert_allclose(sample.temperature_estimate, AIR)
+    sample.qd = np.nan
+    assert s.step(sample) == Status.unavailable
+
+
+def test_a_gap_cools_and_a_jump_of_dt_does_not_adapt():
+    """Fault 7, and a pause longer than max_gap."""
+    s = stage()
+    sample = Sample(load_robot("ur5e").joint_names)
+    sample.qd, sample.contact, sample.model_torque = 0.0, 0.0, 0.0
+    for i in range(6):
+        s.core.set_initial(i, 60.0, 60.0, 1.0)
+    sample.stamp_ns = 0
+    s.step(sample)
+    sample.stamp_ns = 500_000_000_000
+    assert s.step(sample) == Status.reset
+    np.testing.assert_allclose(sample.temperature_estimate, AIR + (60 - AIR) * np.exp(-1), rtol=1e-9)
+    slow, steady = hot(20, 70.0), hot(20, 70.0)
+    slow.stamp_ns = slow.stamp_ns + np.where(np.arange(len(slow)) >= 1000, 90_000_000, 0)
+    a, b = stage(), stage()
+    a.run(slow), b.run(steady)
+    k = 1000
+    jump = np.diff(slow.temperature_estimate, axis=0)[k - 1, 0]
+    assert jump < 0.05 < 0.1 * 1.0  # the 100 ms step carries heat, no correction (which would run at 1 K/s)
+
+
+@pytest.mark.parametrize("heat", [None, HOUSING])
+def test_step_by_step_is_run(heat):
+    record = hot(40, 50.0)
+    rng = np.random.default_rng(3)
+    record.contact[rng.random(len(record)) < 0.01] = 1.0
+    record.temperature = np.round(rng.normal(40, 1, (len(record), 6)))
+    record.qd[70] = np.nan
+    record.stamp_ns = record.stamp_ns.copy()
+    record.stamp_ns[2000:] -= 5_000_000_000
+    live, batch = stage(heat=heat), stage(heat=heat)
+    codes = batch.run(record)
+    sample = Sample(record.joint_names)
+    for k in range(len(record)):
+        for name in ("qd", "effort", "model_torque", "contact", "temperature"):
+            getattr(sample, name)[:] = getattr(record, name)[k]
+        sample.stamp_ns = int(record.stamp_ns[k])
+        assert int(live.step(sample)) == codes[k]
+        np.testing.assert_array_equal(sample.temperature_estimate, record.temperature_estimate[k])
+        np.testing.assert_array_equal(sample.temperature_variance, record.temperature_variance[k])
+
+
+def test_temperatures_survive_a_restart_and_cool_in_between(tmp_path):
+    file, now = tmp_path / "state" / "ur5e.json", [1000.0]
+    clock = lambda: now[0]  # noqa: E731
+    first = stage(clock, state_file=str(file))
+    first.run(log(400, 0.1))
+    warm = np.array(first.core.temperature)
+    first.save()
+    assert [p.name for p in file.parent.iterdir()] == ["ur5e.json"]
+    now[0] += 250.0
+    second = stage(clock, state_file=str(file))
+    np.testing.assert_allclose(second.core.temperature, AIR + (warm - AIR) * np.exp(-250 * K / C), rtol=1e-9)
+
+
+def saved(**changes):
+    state = {"robot": "ur5e", "wall_time": 0.0, "lubricant": [50.0] * 6, "housing": [20.0] * 6, "variance": [1.0] * 6}
+    return json.dumps(state | changes)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        *("", "{", "[]", saved(wall_time="now"), saved(wall_time=1e12), saved(robot="ur10e")),
+        *(saved(lubricant=["x"] * 6), saved(lubricant=[1e9] * 6), saved(lubricant=[50.0] * 5)),
+    ],
+)
+def test_a_useless_state_file_is_ignored(tmp_path, content):
+    file = tmp_path / "state.json"
+    file.write_text(content)
+    s = stage(state_file=str(file))
+    np.testing.assert_array_equal(s.core.temperature, AIR)
+
+
+def test_without_a_thermal_model_the_measured_temperature_is_passed_on():
+    s = stage(thermal=False)
+    record = log(1, temperature=38.0)
+    assert (s.run(record) == int(Status.degraded)).all()
+    np.testing.assert_array_equal(record.temperature_estimate, 38.0)
+    assert (record.temperature_variance == 100.0).all()
+    record = log(1)
+    assert (s.run(record) == int(Status.unavailable)).all()
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("ambient", np.nan), ("moving", 0.0), ("rate_limit", -1.0), ("nonsense", 1)]
+)
+def test_bad_parameters_are_named(name, value):
+    with pytest.raises(ConfigError, match=name):
+        stage(**{name: value})

@@ -51,6 +51,8 @@ const std::map<std::string, Field>& fields() {
                                                      SCALAR(transmission, backlash_phase),
                                                      SCALAR(transmission, soft_windup),
                                                      SCALAR(transmission, gear_ratio),
+                                                     SCALAR(transmission, bearing_friction),
+                                                     SCALAR(transmission, bearing_presliding),
                                                      ROW(transmission, error_amplitude, harmonics),
                                                      ROW(transmission, error_phase, harmonics),
                                                      SCALAR(thermal, lubricant_capacity),
@@ -58,6 +60,7 @@ const std::map<std::string, Field>& fields() {
                                                      SCALAR(thermal, inner_conductance),
                                                      SCALAR(thermal, outer_conductance),
                                                      SCALAR(thermal, copper_loss),
+                                                     SCALAR(thermal, idle_power),
                                                      SCALAR(sensing, link_quantum),
                                                      SCALAR(sensing, rotor_quantum),
                                                      SCALAR(sensing, link_offset),
@@ -88,12 +91,13 @@ const std::map<std::string, Field>& fields() {
 #undef ROW
 
 PlantModel make_plant(const Chain& chain, const Chain& nominal, const std::map<std::string, Array>& values,
-                      double inner_rate, int refresh, std::uint64_t seed) {
+                      double inner_rate, int refresh, double implicitness, std::uint64_t seed) {
   PlantParameters p;
   p.chain = chain;
   p.nominal = nominal;
   p.inner_rate = inner_rate;
   p.refresh = refresh;
+  p.implicitness = implicitness;
   for (const auto& [name, array] : values) {
     const auto found = fields().find(name);
     if (found == fields().end()) throw std::invalid_argument("parameters: unknown name " + name);
@@ -138,6 +142,8 @@ const std::map<std::string, Output>& outputs() {
       TRUTH(motor_torque),
       TRUTH(joint_torque),
       TRUTH(friction_torque),
+      TRUTH(rotor_friction_torque),
+      TRUTH(link_friction_torque),
       TRUTH(external_joint_torque),
       TRUTH(deflection),
       TRUTH(lubricant_temperature),
@@ -251,7 +257,7 @@ Wall make_wall(const std::array<double, 3>& point, const std::array<double, 3>& 
 void bind_plant(py::module_& m) {
   py::class_<PlantModel>(m, "Plant", "Simulated robot: flexible joints, friction, heat, sensors and inner controller.")
       .def(py::init(&make_plant), py::arg("chain"), py::arg("nominal"), py::arg("parameters"),
-           py::arg("inner_rate") = 8000.0, py::arg("refresh") = 4, py::arg("seed") = 0)
+           py::arg("inner_rate") = 8000.0, py::arg("refresh") = 4, py::arg("implicitness") = 0.5, py::arg("seed") = 0)
       .def_static("parameter_widths",
                   [] {
                     std::map<std::string, int> widths;

@@ -154,7 +154,7 @@ def reversals(
 
 
 def duty_cycle(q: Any, amplitude: Any, period: float, duty: float, duration: float, rate: float = 500.0) -> Motion:
-    """Oscillation of `amplitude` (n,) [rad] about q for the share `duty` of every 60 s, else rest [Simoni2017 IV].
+    """Oscillation by `amplitude` (n,) [rad] for the share `duty` of every minute, else rest [Simoni2017 IV].
 
     q(t) = q + amplitude (1 - cos(2 pi t/period))/2: every period starts and ends at rest.
     """
@@ -162,8 +162,8 @@ def duty_cycle(q: Any, amplitude: Any, period: float, duty: float, duration: flo
         raise ValueError(f"duty = {duty} is outside 0..1")
     q, amplitude = np.asarray(q, dtype=float), np.asarray(amplitude, dtype=float)
     t = times(duration, rate)
-    block = max(1.0, round(60.0 / period)) * period
-    moving = (np.floor((t % block) / period) + 1) * period <= duty * block + 1e-9
+    count = max(1, round(60.0 / period))
+    moving = np.floor((t - 1e-9) / period) % count < round(duty * count)
     w = 2 * np.pi / period
     x, on = w * t, moving[:, None] * 0.5 * amplitude
     return q + on * (1 - np.cos(x))[:, None], on * (w * np.sin(x))[:, None], on * (w**2 * np.cos(x))[:, None]

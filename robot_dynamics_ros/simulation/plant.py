@@ -10,12 +10,24 @@ import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.config import RobotFile, load_robot
+from robot_dynamics_ros.config.geometry import inertia_about_origin
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.simulation.plant_file import JointType, PlantFile, load_plant_file
 
+# Overrides for hours-long protocols: one implicit step per control cycle instead of sixteen. The elastic modes and the
+# torque ripple are then not resolved; friction, heat, gravity and what moves slower than the cycle are (tested).
+FAST: dict[str, float] = {"integration.inner_rate": 500.0, "integration.refresh": 1, "integration.implicitness": 0.75}
+
 # Overrides that switch one phenomenon off, for tests that need the rest of the machine.
 WITHOUT: dict[str, dict[str, float]] = {
-    "friction": {"friction.coulomb": 0.0, "friction.stribeck": 0.0, "friction.load": 0.0, "friction.viscous": 0.0},
+    "friction": {
+        "friction.coulomb": 0.0,
+        "friction.stribeck": 0.0,
+        "friction.load": 0.0,
+        "friction.viscous": 0.0,
+        "transmission.bearing_friction": 0.0,
+    },
+    "bearing_friction": {"transmission.bearing_friction": 0.0},
     "load_friction": {"friction.load": 0.0},
     "temperature": {"friction.viscosity_rate": 0.0, "friction.boundary_rate": 0.0},
     "backlash": {"transmission.backlash": 0.0},
@@ -84,14 +96,16 @@ def load_plant(
     if len(file.joints) != robot.n_joints:
         raise ConfigError(robot.name, "joints", f"{len(file.joints)} types for {robot.n_joints} joints")
     draw = np.random.Generator(np.random.PCG64(file.deviation.individual))
-    links = perturbed_links(robot.link_parameters, file, draw)
+    nominal = nominal_links(robot, file)
+    links = perturbed_links(nominal, file, draw)
     true = _true_numbers(robot, file, draw)
     _override(robot.name, true, given)
-    nominal = robot.chain()
     payload = robot.payload
-    actual = robot._chain(links, None).with_payload(payload.mass, payload.com, payload.inertia)
+    nominal, actual = (
+        robot._chain(x, None).with_payload(payload.mass, payload.com, payload.inertia) for x in (nominal, links)
+    )
     try:
-        core = _core.Plant(actual, nominal, true, file.integration.inner_rate, file.integration.refresh, int(seed))
+        core = _core.Plant(actual, nominal, true, seed=int(seed), **file.integration.model_dump())
     except ValueError as error:
         raise ConfigError(robot.name, "plant", str(error)) from None
     return Machine(core, robot, file, true, links)
@@ -113,6 +127,13 @@ def _apply_to_file(file: PlantFile, given: dict[str, Any]) -> tuple[PlantFile, d
             raise ConfigError(file.robot, block, f"unknown {', '.join(sorted(unknown))}")
         file = file.model_copy(update={block: type(old)(**{**old.model_dump(), **values})})
     return file, rest
+
+
+def nominal_links(robot: RobotFile, file: PlantFile) -> np.ndarray:
+    """Link parameters (n, 10) the controller believes: the robot file's, or the plant file's where that knows none."""
+    if robot.links is None and file.links is not None and file.links.values is not None:
+        return np.array([inertia_about_origin(v.mass, v.com, v.inertia) for v in file.links.values])
+    return robot.link_parameters
 
 
 def perturbed_links(links: np.ndarray, file: PlantFile, draw: np.random.Generator) -> np.ndarray:
@@ -157,6 +178,8 @@ def _true_numbers(robot: RobotFile, file: PlantFile, draw: np.random.Generator) 
     true["control.rotor_inertia"] = believed["rotor_inertia"]
     scale = 1 + d.torque_constant * draw.normal(size=n).clip(-2.5, 2.5)
     true["drive.torque_constant"] = believed["torque_constant"] * scale
+    true["drive.rotor_inertia"] = believed["rotor_inertia"] * (1 + d.inertia * draw.normal(size=n).clip(-2.5, 2.5))
+    true["transmission.gear_ratio"] = _known(robot, "drives.gear_ratio", true["transmission.gear_ratio"])
     true["control.viscous"] = _friction(robot, "fv")
     true["control.coulomb"] = _friction(robot, "fc")
     return {k: np.ascontiguousarray(v, dtype=float) for k, v in true.items()}
@@ -174,14 +197,14 @@ def _row(joints: Sequence[JointType], name: str) -> np.ndarray:
 
 def _known(robot: RobotFile, field: str, otherwise: np.ndarray) -> np.ndarray:
     try:
-        return robot.array(field)
+        return np.broadcast_to(robot.array(field), otherwise.shape).astype(float)
     except CapabilityError:
         return otherwise
 
 
 def _friction(robot: RobotFile, parameter: str) -> np.ndarray:
     """Viscous and Coulomb friction the controller itself would compensate: the robot file's, 0 where unknown."""
-    return np.broadcast_to(_known(robot, f"friction.parameters.{parameter}", np.zeros(1)), robot.n_joints).copy()
+    return _known(robot, f"friction.parameters.{parameter}", np.zeros(robot.n_joints))
 
 
 def _override(robot: str, true: dict[str, np.ndarray], given: Mapping[str, Any]) -> None:

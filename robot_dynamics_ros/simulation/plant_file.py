@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from robot_dynamics_ros.config import config_directories
-from robot_dynamics_ros.config.blocks import Block, Name, Text
+from robot_dynamics_ros.config.blocks import Block, Links, Name, Text
 from robot_dynamics_ros.config.problems import validated
 from robot_dynamics_ros.config.yaml_text import read_yaml
 from robot_dynamics_ros.errors import ConfigError
@@ -66,7 +66,9 @@ class Transmission(Block):
     backlash: NonNegative = Field(description="mean half width [rad]")
     backlash_variation: Share = Field(description="relative amplitude over one output turn")
     soft_windup: Unit = Field(description="share of the stiffness left inside the backlash")
-    gear_ratio: Positive
+    gear_ratio: Number = Field(description="motor turns per output turn, signed")
+    bearing_friction: NonNegative = Field(description="Coulomb friction of bearing and seals on the link [Nm]")
+    bearing_presliding: Positive = Field(description="its elastic range [rad]")
     error_amplitude: Eight = Field(
         description="kinematic error [rad] at 1..6 cycles per output turn, then 1 and 2 cycles per motor turn"
     )
@@ -81,6 +83,7 @@ class Thermal(Block):
     inner_conductance: NonNegative = Field(description="G_lh [W/K]")
     outer_conductance: NonNegative = Field(description="G_ha [W/K]")
     copper_loss: NonNegative = Field(description="[W/Nm2]")
+    idle_power: NonNegative = Field(description="electronics and brake, on the housing [W]")
 
 
 class Sensing(Block):
@@ -140,6 +143,7 @@ class Integration(Block):
 
     inner_rate: Annotated[Number, Field(ge=100, le=1e5)] = Field(8000.0, description="steps per second")
     refresh: Annotated[int, Field(strict=True, ge=1, le=64)] = Field(4, description="steps per rigid-body update")
+    implicitness: Annotated[Number, Field(ge=0.5, le=1)] = Field(0.5, description="0.5 midpoint .. 1 implicit Euler")
 
 
 class Outputs(Block):
@@ -157,6 +161,7 @@ class PlantFile(Block):
     include: Name | None = Field(None, description="another file of config/plants whose `types` and `sources` are used")
     sources: dict[str, Text] = {}
     types: dict[Name, JointType] = {}
+    links: Links | None = Field(None, description="assumed links of a robot whose file does not know them")
     joints: tuple[Name, ...] = Field(min_length=1, max_length=16, description="type of each joint")
     deviation: Deviation = Deviation()
     integration: Integration = Integration()

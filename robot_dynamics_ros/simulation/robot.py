@@ -172,14 +172,19 @@ class SimulatedRobot:
         return self._log(stamps, out, mode), truth
 
     def _log(self, stamps: np.ndarray, out: Mapping[str, np.ndarray], mode: str) -> Log:
-        reported = self.machine.file.outputs
-        names = ["q", "qd", "current", "temperature"] + (["q_d", "qd_d", "qdd_d"] if mode == "position" else [])
-        signals = {name: out[name] for name in names}
+        has, more = self.robot.sensing, self.machine.file.outputs
+        signals = {name: out[name] for name in ("q", "qd")}
+        if has.current:
+            signals["current"] = out["current"]
+        if has.temperature:
+            signals["temperature"] = out["temperature"]
+        if mode == "position" and has.desired_state:
+            signals.update({name: out[name] for name in ("q_d", "qd_d", "qdd_d")}, tau_d=out["target_moment"])
         signals["effort"] = self._effort(out)
-        if mode == "position":
-            signals["tau_d"] = out["target_moment"]
-        if reported.rotor_encoder:
-            signals.update({name: out[name] for name in _ROTOR}, motor_torque=out["effort"])
+        if has.rotor_encoder or more.rotor_encoder:
+            signals.update({name: out[name] for name in _ROTOR})
+        if more.rotor_encoder:
+            signals["motor_torque"] = out["effort"]
         return Log(self.robot.joint_names, stamps, signals)
 
     def _effort(self, out: Mapping[str, np.ndarray]) -> np.ndarray:

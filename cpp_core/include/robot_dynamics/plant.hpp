@@ -1,8 +1,8 @@
 // The simulated robot: flexible joints with friction, heat, imperfect sensors and the controller inside.
-//   M(q) qdd + C qd + g = tau_J + J' F_ext          links   [Madsen2020 2.23]; F_ext: environment on robot
+//   M(q) qdd + C qd + g + f_q = tau_J + J' F_ext    links   [Madsen2020 2.23]; F_ext: environment on robot
 //   B omega' = tau_m - f - (1 - de/dtheta) tau_J    rotors  [Madsen2020 2.24]
-// One step solves both for the velocities, linearly implicit at mid-step in transmission, presliding, viscosity and
-// wall: second order, no numerical damping of the elastic modes, stable at any step.
+// One step solves both for the velocities, linearly implicit at t + w h in transmission, presliding, viscosity and
+// wall. w = 1/2 is the midpoint rule: second order, no numerical damping of the elastic modes, stable at any step.
 #pragma once
 
 #include "robot_dynamics/plant_control.hpp"
@@ -11,7 +11,7 @@
 namespace robot_dynamics::plant {
 
 struct State {
-  PerJoint theta{}, omega{}, q{}, qd{}, motor_torque{};
+  PerJoint theta{}, omega{}, q{}, qd{}, motor_torque{}, bearing{};
   std::array<FrictionState, max_joints> friction{};
   std::array<ThermalState, max_joints> thermal{};
 };
@@ -22,7 +22,8 @@ struct Measurement {  // what the robot's controller reports at the end of a cyc
 };
 
 struct Truth {  // what no estimator may read
-  PerJoint q{}, qd{}, theta{}, omega{}, motor_torque{}, joint_torque{}, friction_torque{}, external_joint_torque{};
+  PerJoint q{}, qd{}, theta{}, omega{}, motor_torque{}, joint_torque{}, external_joint_torque{};
+  PerJoint friction_torque{}, rotor_friction_torque{}, link_friction_torque{};  // total = rotor + link
   PerJoint deflection{}, lubricant_temperature{}, housing_temperature{}, friction_power{};
   std::array<double, 6> external_wrench{};
   Placement tcp{};
@@ -54,7 +55,7 @@ class Plant {
     const PerJoint zero{};
     for (int j = 0; j < n; ++j) s_.q[j] = q[j];
     dynamics_.evaluate(s_.q.data(), zero.data(), true, body_);
-    s_.qd = s_.omega = zero;
+    s_.qd = s_.omega = s_.bearing = zero;
     for (int j = 0; j < n; ++j) {
       s_.theta[j] = wound_up(j, s_.q[j], body_.bias[j]);
       s_.motor_torque[j] = command_torque_[j] = body_.bias[j];

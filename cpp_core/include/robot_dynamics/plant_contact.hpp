@@ -24,8 +24,9 @@ struct WallForce {
 
 inline double dot(const Vec3& a, const Vec3& b) noexcept { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
+// `ahead`: the instant of the step at which the force is wanted [s].
 // F_n = k d + c d', d = penetration, clipped at 0; F_t = -mu F_n v_t / max(|v_t|, v0).
-inline WallForce evaluate(const Wall& wall, const Vec3& position, const Vec3& velocity, double dt) noexcept {
+inline WallForce evaluate(const Wall& wall, const Vec3& position, const Vec3& velocity, double ahead) noexcept {
   WallForce out;
   out.penetration = dot(wall.point - position, wall.normal);
   if (!wall.enabled || !(out.penetration > 0.0)) {
@@ -33,7 +34,7 @@ inline WallForce evaluate(const Wall& wall, const Vec3& position, const Vec3& ve
     return out;
   }
   const double vn = dot(velocity, wall.normal);
-  const double gain = wall.damping + 0.5 * dt * wall.stiffness;  // penetration at mid-step
+  const double gain = wall.damping + ahead * wall.stiffness;
   const double Fn = wall.stiffness * out.penetration - gain * vn;
   if (!(Fn > 0.0)) return out;
   const Vec3 vt = velocity - vn * wall.normal;

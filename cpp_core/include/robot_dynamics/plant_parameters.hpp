@@ -46,8 +46,9 @@ struct PlantParameters {
   Chain chain;    // the true rigid body, without payload
   Chain nominal;  // the controller's
   std::array<JointParameters, max_joints> joint{};
-  double inner_rate = 8000;  // [Hz] integration steps per second
-  int refresh = 4;           // steps between evaluations of the rigid-body terms
+  double inner_rate = 8000;   // [Hz] integration steps per second
+  double implicitness = 0.5;  // w: 0.5 = midpoint, keeps the elastic modes; 1 = damps what the step cannot resolve
+  int refresh = 4;            // steps between evaluations of the rigid-body terms
 };
 
 inline void require(bool ok, const char* name, int joint, double value, const char* bound) {
@@ -61,6 +62,7 @@ inline void validate(const PlantParameters& p) {
   validate(p.chain);
   require(p.nominal.n == p.chain.n, "nominal.n_joints", -1, p.nominal.n, "the plant's number of joints");
   require(p.inner_rate >= 100 && p.inner_rate <= 1e5, "inner_rate", -1, p.inner_rate, "100..100000 Hz");
+  require(p.implicitness >= 0.5 && p.implicitness <= 1, "implicitness", -1, p.implicitness, "0.5..1");
   require(p.refresh >= 1 && p.refresh <= 64, "refresh", -1, p.refresh, "1..64");
   for (int j = 0; j < p.chain.n; ++j) {
     const JointParameters& x = p.joint[j];
@@ -89,11 +91,16 @@ inline void validate(const PlantParameters& p) {
             "transmission.backlash_variation", j, x.transmission.backlash_variation, "0..1");
     require(x.transmission.soft_windup > 0 && x.transmission.soft_windup <= 1, "transmission.soft_windup", j,
             x.transmission.soft_windup, "(0, 1]");
-    positive(x.transmission.gear_ratio, "transmission.gear_ratio");
+    require(std::fabs(x.transmission.gear_ratio) > 0.0, "transmission.gear_ratio", j, x.transmission.gear_ratio,
+            "!= 0");
+    non_negative(x.transmission.bearing_friction, "transmission.bearing_friction");
+    positive(x.transmission.bearing_presliding, "transmission.bearing_presliding");
     positive(x.thermal.lubricant_capacity, "thermal.lubricant_capacity");
     positive(x.thermal.housing_capacity, "thermal.housing_capacity");
     non_negative(x.thermal.inner_conductance, "thermal.inner_conductance");
     non_negative(x.thermal.outer_conductance, "thermal.outer_conductance");
+    non_negative(x.thermal.idle_power, "thermal.idle_power");
+    non_negative(x.thermal.copper_loss, "thermal.copper_loss");
     positive(x.control.torque_constant, "control.torque_constant");
     positive(x.control.transmission_stiffness, "control.transmission_stiffness");
   }

@@ -29,8 +29,8 @@ inline void Plant::add_wall(double h, double* A, double* rhs, const PerJoint& dq
       position[k] += body_.J[k * n + j] * dq[j];
       velocity[k] += body_.J[k * n + j] * s_.qd[j];
     }
-  wall_force_ = evaluate(wall_, position, velocity, h);
-  const double gn = 0.5 * h * wall_force_.normal_gain, gt = h * wall_force_.tangent_gain;
+  wall_force_ = evaluate(wall_, position, velocity, p_.implicitness * h);
+  const double gn = p_.implicitness * h * wall_force_.normal_gain, gt = h * wall_force_.tangent_gain;
   if (!(wall_force_.normal_gain > 0.0)) return;
   PerJoint jn{};
   for (int j = 0; j < n; ++j)
@@ -74,6 +74,7 @@ inline bool Plant::solve(double* A, double* x) const noexcept {
 
 inline void Plant::step(double h) noexcept {
   const int n = p_.chain.n;
+  const double w = p_.implicitness;
   if (refresh_count_ == 0) {  // rigid-body terms at the middle of the interval they serve
     PerJoint qd;
     const double half = 0.5 * h * p_.refresh;
@@ -96,21 +97,23 @@ inline void Plant::step(double h) noexcept {
     point[j] = transmission_[j].evaluate(s_.theta[j], s_.q[j]);
     const double g = point[j].slope, phid = g * s_.omega[j] - s_.qd[j];
     const double D = p_.joint[j].transmission.damping;
-    // tau_J at mid-step = T0 + S/2 (g domega - dqd)
-    S[j] = 0.5 * h * point[j].stiffness + D;
+    // tau_J at t + w h = T0 + w S (g domega - dqd)
+    S[j] = w * h * point[j].stiffness + D;
     const double T0 = point[j].torque + S[j] * phid;
     joint_torque_[j] = point[j].torque + D * phid;
     friction[j] = friction_[j].predict(s_.friction[j], s_.omega[j], joint_torque_[j], point[j].widening, h);
-    // f at mid-step = torque + (h/2 stiffness + viscous)(omega + domega/2)
-    const double F = 0.5 * h * friction[j].stiffness + friction[j].viscous;
-    rotor_inertia[j] = d.rotor_inertia + 0.5 * h * (g * g * S[j] + F);
+    // f at t + w h = torque + (w h stiffness + viscous)(omega + w domega)
+    const double F = w * h * friction[j].stiffness + friction[j].viscous;
+    rotor_inertia[j] = d.rotor_inertia + w * h * (g * g * S[j] + F);
     rotor_rhs[j] = s_.motor_torque[j] + ripple(j) - friction[j].torque - F * s_.omega[j] - g * T0;
     external_[j] = 0.0;
     for (int k = 0; k < 6; ++k) external_[j] += body_.J[k * n + j] * wrench_[k];
-    // rotors eliminated: (M + h S/2 (1 - h g^2 S/2 / b)) dqd = h (..)
-    x[j] = T0 - body_.bias[j] + external_[j] + 0.5 * h * g * S[j] * rotor_rhs[j] / rotor_inertia[j];
+    const BearingStep bearing = bearing_step(p_.joint[j].transmission, s_.bearing[j], s_.qd[j], h, w);
+    // rotors eliminated: (M + w h S (1 - w h g^2 S / b)) dqd = h (..)
+    x[j] = T0 - body_.bias[j] - bearing.torque + external_[j] + w * h * g * S[j] * rotor_rhs[j] / rotor_inertia[j];
     for (int i = 0; i <= j; ++i) A[j * n + i] = body_.M[j * n + i];
-    A[j * n + j] += 0.5 * h * S[j] * (1.0 - 0.5 * h * g * g * S[j] / rotor_inertia[j]);
+    A[j * n + j] += w * h * S[j] * (1.0 - w * h * g * g * S[j] / rotor_inertia[j]);
+    A[j * n + j] += w * h * bearing.gain;
     dq[j] = s_.q[j] - refresh_q_[j];
   }
   wall_force_ = WallForce{};
@@ -120,8 +123,8 @@ inline void Plant::step(double h) noexcept {
 
   for (int j = 0; j < n; ++j) {
     const double g = point[j].slope;
-    const double domega = (h * rotor_rhs[j] + 0.5 * h * g * S[j] * x[j]) / rotor_inertia[j];
-    const double mean_omega = s_.omega[j] + 0.5 * domega, increment = h * mean_omega;
+    const double domega = (h * rotor_rhs[j] + w * h * g * S[j] * x[j]) / rotor_inertia[j];
+    const double mean_omega = s_.omega[j] + w * domega, increment = h * mean_omega;
     double before = 0.0, after = 0.0;
     for (double f : s_.friction[j].force) before += f;
     friction_[j].advance(s_.friction[j], friction[j], increment, point[j].widening);
@@ -129,7 +132,9 @@ inline void Plant::step(double h) noexcept {
     friction_torque_[j] = after + friction[j].viscous * (s_.omega[j] + domega);
     energy_[j] += increment * (0.5 * (before + after) + friction[j].viscous * mean_omega);
     s_.theta[j] += increment;
-    s_.q[j] += h * (s_.qd[j] + 0.5 * x[j]);
+    const double moved = h * (s_.qd[j] + w * x[j]);
+    s_.bearing[j] = slide(p_.joint[j].transmission, s_.bearing[j], moved);
+    s_.q[j] += moved;
     s_.omega[j] += domega;
     s_.qd[j] += x[j];
   }
@@ -173,7 +178,9 @@ inline void Plant::measure(const Command& command, double dt) noexcept {
     m.target_moment[j] = control_.model_torque()[j];
     m.target_current[j] = m.target_moment[j] / p.control.torque_constant;
     t.deflection[j] = point.phi;
-    t.friction_torque[j] = friction_torque_[j];
+    t.rotor_friction_torque[j] = friction_torque_[j];
+    t.link_friction_torque[j] = s_.bearing[j];
+    t.friction_torque[j] = friction_torque_[j] + s_.bearing[j];
     t.external_joint_torque[j] = external_[j];
     t.lubricant_temperature[j] = s_.thermal[j].lubricant;
     t.housing_temperature[j] = s_.thermal[j].housing;

@@ -1,7 +1,7 @@
 // Transmission of one joint between rotor (theta, reflected) and link (q): kinematic error of several harmonics,
 // position-dependent backlash and a hardening spring [Madsen2020 ch3 4-10, ch4 12-17, 29-32].
 //   phi = theta - e(theta) - q                          deformation
-//   psi = phi - (1 - r) d phi / sqrt(phi^2 + d^2)       what is left of it beyond the (soft) backlash of half width
+//   psi = phi - (1 - r) d phi / (phi^4 + d^4)^(1/4)       what is left of it beyond the (soft) backlash of half width
 //   d(theta) tau_J = a1 psi + a2 psi^3 + D dphi/dt               on the link; (1 - de/dtheta) tau_J on the rotor
 //   (virtual work)
 #pragma once
@@ -21,6 +21,8 @@ struct TransmissionParameters {   // of one joint
   double backlash_phase = 0;      // [rad]
   double soft_windup = 0.05;      // r: share of the stiffness left inside the backlash
   double gear_ratio = 100;
+  double bearing_friction = 0;       // [Nm], Coulomb friction of the output bearing and seals, on the link
+  double bearing_presliding = 1e-4;  // [rad], elastic range of that friction
   std::array<double, harmonics> error_amplitude{};  // [rad], cycles per OUTPUT turn 1, 2, .. 6, then ..
   std::array<double, harmonics> error_phase{};      // .. the last two: 1 and 2 cycles per MOTOR turn
 };
@@ -34,6 +36,25 @@ struct TransmissionPoint {
   double torque;      // elastic torque tau_E [Nm]
   double stiffness;   // d tau_E/d phi [Nm/rad]
 };
+
+// Friction of the output bearing: an elastic range, then Coulomb (one Maxwell-slip element on the link).
+inline double slide(const TransmissionParameters& p, double torque, double moved) noexcept {
+  const double next = torque + p.bearing_friction / p.bearing_presliding * moved;
+  return next > p.bearing_friction ? p.bearing_friction : (next < -p.bearing_friction ? -p.bearing_friction : next);
+}
+
+struct BearingStep {
+  double torque;  // during the step for the present velocity [Nm]
+  double gain;    // what it gains per change of velocity over the step [Nm s/rad]
+};
+
+inline BearingStep bearing_step(const TransmissionParameters& p, double torque, double qd, double dt,
+                                double w) noexcept {
+  const double k = p.bearing_friction / p.bearing_presliding, next = torque + k * dt * qd;
+  if (next > p.bearing_friction) return {0.5 * (torque + p.bearing_friction), 0.0};
+  if (next < -p.bearing_friction) return {0.5 * (torque - p.bearing_friction), 0.0};
+  return {torque + w * dt * k * qd, w * dt * k};
+}
 
 class Transmission {
  public:
@@ -57,9 +78,9 @@ class Transmission {
     x.widening = 1.0 + p_.backlash_variation * (c * backlash_c_ - s * backlash_s_);
     x.half_width = p_.backlash * x.widening;
     x.phi = theta - x.error - q;
-    const double d = x.half_width, root2 = x.phi * x.phi + d * d + 1e-30, inverse = 1.0 / std::sqrt(root2);
-    const double play = (1.0 - p_.soft_windup) * d * inverse;
-    const double psi = x.phi * (1.0 - play), slope = 1.0 - play * d * d / root2;
+    const double d2 = x.half_width * x.half_width, d4 = d2 * d2, phi2 = x.phi * x.phi, sum = phi2 * phi2 + d4 + 1e-40;
+    const double play = (1.0 - p_.soft_windup) * x.half_width / std::sqrt(std::sqrt(sum));
+    const double psi = x.phi * (1.0 - play), slope = 1.0 - play * d4 / sum;
     x.torque = psi * (p_.stiffness + p_.hardening * psi * psi);
     x.stiffness = slope * (p_.stiffness + 3.0 * p_.hardening * psi * psi);
     return x;

@@ -1,0 +1,168 @@
+"""Friction of the simulated plant on one vertical joint, against the closed forms of its parts."""
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros import _core
+
+SPAN = np.array([0.01, 0.03, 0.08, 0.16, 0.3, 0.45, 0.7, 1.0])
+SHARE = np.array([0.28, 0.2, 0.15, 0.12, 0.09, 0.07, 0.05, 0.04])
+FC, FS, VS, PRESLIDING, C, ETA, SHEAR, RATE, BOUNDARY = 6.0, 8.0, 0.08, 1e-3, 600.0, 8.2, 4.0, 0.03, 0.004
+
+
+def joint(seed=0, inner_rate=8000.0, **overrides):
+    """A rigid vertical one-joint machine: no gravity torque, rotor and link move as one."""
+    placement = np.eye(4)[None]
+    chain = _core.Chain(placement, np.array([[0, 0, 0, 0, 0, 1.0, 0, 0, 0, 1.0]]), np.eye(4), np.array([0, 0, -9.81]))
+    values = {
+        "drive.rotor_inertia": 1.0,
+        "friction.coulomb": FC,
+        "friction.stribeck": FS,
+        "friction.stribeck_velocity": VS,
+        "friction.attraction": C,
+        "friction.presliding": PRESLIDING,
+        "friction.viscous": ETA,
+        "friction.shear_velocity": SHEAR,
+        "friction.viscosity_rate": RATE,
+        "friction.boundary_rate": BOUNDARY,
+        "friction.reference_temperature": 35.0,
+        "transmission.stiffness": 1e8,
+        "transmission.damping": 1e3,
+        "control.stiffness_gain": 4e5,
+        "control.damping_gain": 3e3,
+        "control.integral_gain": 0.0,
+    } | overrides
+    parameters = {k: np.array([v], dtype=float) for k, v in values.items()}
+    parameters["friction.span"], parameters["friction.share"] = SPAN[None], SHARE[None]
+    plant = _core.Plant(chain, chain, parameters, inner_rate=inner_rate, seed=seed)
+    plant.set_temperatures(np.array([35.0]), np.array([35.0]))
+    return plant
+
+
+def follow(plant, q, rate=500.0, **other):
+    """Friction torque and rotor angle along the desired angles q (N,)."""
+    q = np.asarray(q)[:, None]
+    qd = np.gradient(q, 1 / rate, axis=0)
+    names = ("true_rotor_friction_torque", "true_theta", "true_omega", "true_friction_power", "true_deflection")
+    out = {name: np.empty((len(q), 1)) for name in names}
+    plant.run("position", q, qd, np.gradient(qd, 1 / rate, axis=0), 1 / rate, out, **other)
+    return tuple(out[name][:, 0] for name in names)
+
+
+def virgin(x):
+    """Maxwell-slip curve from rest: sum of nu_i Fs min(|x|/span_i, 1)."""
+    return np.sign(x) * FS * (SHARE * np.minimum(np.abs(x)[:, None] / (SPAN * PRESLIDING), 1.0)).sum(1)
+
+
+def test_virgin_curve_is_the_sum_of_its_elements():
+    slow = np.linspace(0, 8e-4, 8000)  # 16 s: viscosity and the Stribeck slope stay below 0.1 %
+    friction, theta, *_ = follow(joint(), slow)
+    assert friction[200:] == pytest.approx(virgin(theta[200:]), rel=0.02, abs=0.02)
+
+
+def test_presliding_loop_closes_and_doubles_the_virgin_curve():
+    """Masing: from a reversal at (x0, F0) the branch is F0 - 2 virgin((x0 - x)/2)."""
+    x0 = 3e-4
+    up, down = np.linspace(0, x0, 4000), np.linspace(x0, -x0, 8000)
+    friction, theta, *_ = follow(joint(), np.concatenate([up, down, down[::-1]]))
+    at = slice(4100, 11950)
+    expected = friction[4000] - 2 * virgin((theta[4000] - theta[at]) / 2)
+    assert friction[at] == pytest.approx(expected, abs=0.15)
+    assert friction[-1] == pytest.approx(friction[3999], rel=0.03)
+    area = np.trapezoid(friction[12000:], theta[12000:]) + np.trapezoid(friction[4000:12000], theta[4000:12000])
+    assert area > 1e-4
+
+
+@pytest.mark.parametrize("speed", [0.01, 0.1, 1.0, 3.0])
+@pytest.mark.parametrize("temperature", [15.0, 35.0, 55.0])
+def test_steady_sliding_follows_stribeck_and_viscosity(speed, temperature):
+    plant = joint(**{"thermal.lubricant_capacity": 1e9, "thermal.housing_capacity": 1e9})
+    plant.set_temperatures(np.array([temperature]), np.array([temperature]))
+    travel = max(0.01, 0.5 * speed)
+    friction, _, omega, power, _ = follow(plant, np.arange(1, round(travel / speed * 500)) * speed / 500)
+    excess = (FS - FC) * np.exp(BOUNDARY * (temperature - 35.0))
+    viscosity = ETA * np.exp(-RATE * (temperature - 35.0))
+    expected = FC + excess * np.exp(-((speed / VS) ** 2)) + viscosity * speed / (1 + speed / SHEAR)
+    assert omega[-1] == pytest.approx(speed, rel=0.01)
+    assert friction[-1] == pytest.approx(expected, rel=0.01)
+    assert power[-1] == pytest.approx(expected * speed, rel=0.02)
+
+
+def test_frictional_lag_is_the_exact_exponential():
+    """After a step of speed the Maxwell torque decays to its new strength with rate C/s."""
+    plant = joint(**{"friction.viscous": 0.0})
+    slow, fast, rate = 0.02, 0.4, 8000.0
+    q = np.concatenate([np.arange(1, 1600) * slow / rate, slow * 0.2 + np.arange(1, 800) * fast / rate])
+    friction, _, omega, *_ = follow(plant, q, rate)
+    strength = lambda v: FC + (FS - FC) * np.exp(-((v / VS) ** 2))  # noqa: E731
+    begin = 1680  # 10 ms after the step: the drive has settled
+    t = np.arange(400) / rate
+    lag = strength(fast) + (friction[begin] - strength(fast)) * np.exp(-C / strength(fast) * t)
+    assert friction[begin] - strength(fast) > 0.5
+    assert omega[begin : begin + 400] == pytest.approx(fast, rel=0.03)
+    assert friction[begin : begin + 400] == pytest.approx(lag, abs=0.03)
+
+
+def test_elements_stick_again_on_reversal():
+    """Right after a reversal the slope is that of all elements sticking, not the slip branch."""
+    x = np.concatenate([np.arange(1, 2000) * 1e-6, 2e-3 - np.arange(1, 2000) * 1e-7])
+    friction, theta, *_ = follow(joint(), x)
+    slope = np.polyfit(theta[2010:2060], friction[2010:2060], 1)[0]
+    assert slope == pytest.approx((SHARE * FS / (SPAN * PRESLIDING)).sum(), rel=0.1)
+
+
+def test_load_raises_the_strength_quadratically_then_linearly():
+    load, corner = 0.12, 60.0
+    chain_force = []
+    for torque in (0.0, 20.0, 120.0):
+        plant = joint(**{"friction.load": load, "friction.load_torque": corner, "friction.stribeck": FC})
+        plant.set_wrench(np.array([0.0, 0, 0, 0, 0, torque]))
+        chain_force.append(follow(plant, np.arange(1, 1000) * 0.01 / 500)[0][-1])
+    gain = np.array(chain_force[1:]) - chain_force[0]
+    expected = load * np.array([20.0, 120.0]) ** 2 / (np.array([20.0, 120.0]) + corner)
+    assert gain == pytest.approx(expected, rel=0.02)
+
+
+def test_backlash_widens_the_presliding_curve_where_it_is_wide():
+    slopes = []
+    for phase in (0.0, np.pi):  # widest, narrowest at q = 0
+        plant = joint(
+            **{
+                "transmission.backlash": 1e-9,
+                "transmission.backlash_variation": 0.4,
+                "transmission.backlash_phase": phase,
+            }
+        )
+        friction, theta, *_ = follow(plant, np.linspace(0, 2e-4, 4000))
+        slopes.append(friction[3000] / theta[3000])
+    assert slopes[0] < 0.85 * slopes[1]
+
+
+def test_friction_never_creates_energy_over_a_cycle():
+    rng = np.random.default_rng(5)
+    plant = joint()
+    for _ in range(20):
+        amplitude, period = 10 ** rng.uniform(-5, -1), rng.uniform(0.5, 2.0)
+        t = np.arange(0, 2 * period, 1 / 500)
+        _, _, _, power, _ = follow(plant, amplitude * np.sin(2 * np.pi * t / period))
+        assert power[len(t) // 2 :].sum() / 500 > -1e-6, (amplitude, period)
+
+
+def test_backlash_and_bearing_friction_make_the_deformation_hysteretic():
+    """Slow run to and fro without load: phi+ - phi- follows the local backlash [Madsen2020 ch4 30, 32]."""
+    half = 5e-4
+    plant = joint(
+        **{
+            "transmission.stiffness": 2.5e4,
+            "transmission.damping": 10.0,
+            "transmission.backlash": half,
+            "transmission.soft_windup": 0.05,
+            "transmission.bearing_friction": 1.0,
+            "control.stiffness_gain": 8000.0,
+            "control.damping_gain": 250.0,
+        }
+    )
+    x = 0.02 * np.concatenate([np.linspace(0, 1, 3000), np.linspace(1, 0, 3000)])
+    *_, phi = follow(plant, x)
+    width = phi[2000] - phi[5000]
+    assert half < width < 2 * half

@@ -1,0 +1,299 @@
+"""The simulated robot as others use it: determinism, batches, sensors, modes, and that every feature has an effect."""
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.simulation import motions
+from robot_dynamics_ros.simulation.plant import WITHOUT, load_plant
+from robot_dynamics_ros.simulation.plant_file import load_plant_file
+from robot_dynamics_ros.simulation.robot import TRUTH, SimulatedRobot
+
+Q = np.array([0.3, -1.2, 1.5, -1.9, -1.57, 0.4])
+MOTION = motions.fourier(Q, duration=2.0, base=np.pi, seed=1)
+ROBOTS = ("ur3", "ur3e", "ur5", "ur5e", "ur10", "ur10e", "ur16e", "fr3", "panda", "comau_ns16")
+
+
+def run(seed=0, **kw):
+    robot = SimulatedRobot("ur5e", seed=seed, q=MOTION[0][0], **kw)
+    return robot.run(*MOTION)
+
+
+def test_same_seed_same_bits_other_seed_other_noise():
+    (a, ta), (b, tb), (c, tc) = run(), run(), run(seed=1)
+    assert np.array_equal(a.current, b.current) and all(np.array_equal(ta[k], tb[k]) for k in TRUTH)
+    assert not np.array_equal(a.current, c.current)
+    assert np.array_equal(ta["q"], tc["q"]), "noise is measured, it does not move the machine"
+
+
+def test_single_cycles_equal_the_batch_bit_for_bit():
+    log, truth = run()
+    robot = SimulatedRobot("ur5e", q=MOTION[0][0])
+    for k in range(300):
+        record = robot.step_position(*(x[k] for x in MOTION))
+        assert record.stamp_ns == log.stamp_ns[k]
+        for name in ("q", "qd", "current", "temperature", "effort"):
+            assert np.array_equal(getattr(record, name), getattr(log, name)[k]), (k, name)
+        assert np.array_equal(record.target_moment, log.tau_d[k])
+        assert np.array_equal(robot.truth()["friction_torque"], truth["friction_torque"][k])
+
+
+def test_single_torque_cycles_equal_the_batch_bit_for_bit():
+    torque = 5.0 * np.sin(np.arange(200) / 20)[:, None] * np.ones(6)
+    log, _ = SimulatedRobot("ur5e", q=Q).run_torque(torque)
+    robot = SimulatedRobot("ur5e", q=Q)
+    for k in range(200):
+        assert np.array_equal(robot.step_torque(torque[k]).q, log.q[k])
+
+
+def test_batches_in_pieces_equal_one_batch():
+    log, _ = run()
+    robot = SimulatedRobot("ur5e", q=MOTION[0][0])
+    first, _ = robot.run(*(x[:333] for x in MOTION))
+    rest, _ = robot.run(*(x[333:] for x in MOTION))
+    assert np.array_equal(np.concatenate([first.current, rest.current]), log.current)
+    assert np.array_equal(np.concatenate([first.stamp_ns, rest.stamp_ns]), log.stamp_ns)
+
+
+def test_keep_stores_every_kth_cycle_of_the_same_run():
+    log, truth = run()
+    robot = SimulatedRobot("ur5e", q=MOTION[0][0])
+    thin, thin_truth = robot.run(*MOTION, keep=7)
+    assert np.array_equal(thin.q, log.q[6::7]) and np.array_equal(thin.stamp_ns, log.stamp_ns[6::7])
+    assert np.array_equal(thin_truth["deflection"], truth["deflection"][6::7])
+
+
+@pytest.mark.parametrize("feature", sorted(WITHOUT))
+def test_every_feature_has_an_effect(feature):
+    with_it, truth = run()
+    without, other = run(without=(feature,))
+    changed = any(not np.array_equal(with_it.get(k), without.get(k)) for k in ("q", "current", "temperature", "effort"))
+    assert changed or any(not np.array_equal(truth[k], other[k]) for k in TRUTH)
+
+
+@pytest.mark.parametrize(
+    "name, value",
+    [
+        ("drive.current_lag", 2e-3),
+        ("friction.load", 0.5),
+        ("friction.attraction", 20.0),
+        ("friction.shear_velocity", 0.5),
+        ("friction.boundary_rate", 0.1),
+        ("transmission.backlash_variation", 0.0),
+        ("transmission.bearing_friction", 0.0),
+        ("thermal.copper_loss", 1.0),
+        ("thermal.idle_power", 1e3),
+        ("sensing.link_offset", 1e-3),
+        ("sensing.encoder_skew", 3e-3),
+        ("sensing.velocity_bandwidth", 50.0),
+    ],
+)
+def test_every_parameter_has_an_effect(name, value):
+    a, ta = run()
+    b, tb = run(overrides={name: value})
+    same = all(np.array_equal(a.get(k), b.get(k)) for k in a.signals) and all(
+        np.array_equal(ta[k], tb[k]) for k in TRUTH
+    )
+    assert not same
+
+
+def test_encoders_and_temperature_are_quantised():
+    log, truth = run()
+    true = load_plant("ur5e").true
+    steps = log.q / true["sensing.link_quantum"]
+    assert np.abs(steps - np.round(steps)).max() < 1e-6
+    assert np.abs(log.q - truth["q"]).max() <= 0.5 * true["sensing.link_quantum"].max() * 1.001
+    steps = log.temperature / true["sensing.temperature_quantum"]
+    assert np.abs(steps - np.round(steps)).max() < 1e-6
+
+
+def test_current_carries_noise_ripple_and_a_constant_that_is_not_the_nominal_one():
+    robot = SimulatedRobot("ur5e", q=Q)
+    log, truth = robot.run(*motions.hold(Q, 2.0))
+    true, nominal = robot.machine.true, robot.robot.array("drives.torque_constant")
+    still = log.current[-500:]
+    assert still.std(0) == pytest.approx(true["sensing.current_noise"], rel=0.15)
+    exact = truth["motor_torque"][-500:].mean(0) / true["drive.torque_constant"]
+    assert np.all(np.abs(still.mean(0) - exact) < 0.02)
+    assert log.effort == pytest.approx(log.current * nominal)
+    assert 1e-4 < np.abs(true["drive.torque_constant"] / nominal - 1).max() < 0.06
+
+
+def test_tau_d_is_the_nominal_model_with_rotor_inertia_and_without_friction():
+    log, _ = run(without=("deviation",))
+    import pinocchio as pin
+    from test_plant_physics import pinocchio_model
+
+    robot = load_robot("ur5e")
+    model = pinocchio_model(robot, robot.link_parameters)
+    data = model.createData()
+    B = robot.array("drives.rotor_inertia")
+    for k in range(0, len(log), 50):
+        expected = pin.rnea(model, data, MOTION[0][k], MOTION[1][k], MOTION[2][k]) + B * MOTION[2][k]
+        assert log.tau_d[k] == pytest.approx(expected, abs=1e-9)
+
+
+def test_position_control_tracks_and_settles():
+    robot = SimulatedRobot("ur5e", q=Q)
+    log, _ = robot.run(*motions.join(motions.quintic(Q, Q + 0.5, velocity=1.5), motions.hold(Q + 0.5, 4.0)))
+    assert np.abs(log.q - log.q_d).max() < 0.02
+    assert np.abs(log.q[-1] - Q - 0.5).max() < 3e-4
+
+
+def test_zero_torque_stays_and_torque_beyond_friction_moves_that_joint():
+    robot = SimulatedRobot("ur5e", q=Q)
+    log, _ = robot.run_torque(np.zeros((500, 6)))
+    assert np.abs(log.q[-1] - Q).max() < 1e-3
+    push = np.zeros((500, 6))
+    push[:, 0] = 20.0
+    log, _ = robot.run_torque(push)
+    assert log.q[-1, 0] - Q[0] > 0.3
+
+
+def test_friction_scales_make_direct_torque_lighter():
+    push = np.zeros((500, 6))
+    push[:, 0] = 15.0
+    travel = [
+        SimulatedRobot("ur5e", q=Q).run_torque(push, viscous_scale=v, coulomb_scale=c)[0].q[-1, 0]
+        for v, c in ((0.0, 0.0), (0.5, 0.0), (0.0, 0.5), (0.5, 0.5))
+    ]
+    assert travel[0] < travel[1] < travel[3] and travel[0] < travel[2] < travel[3]
+
+
+def test_torque_limit_saturates_and_says_so():
+    robot = SimulatedRobot("ur5e", q=Q)
+    record = robot.step_torque([1000.0, 0, 0, 0, 0, 0])
+    assert record.status == _core.Status.saturated
+    for _ in range(20):
+        robot.step_torque([1000.0, 0, 0, 0, 0, 0])
+    assert robot.truth()["motor_torque"][0] <= 150.0 * 1.06
+
+
+def test_joint_torque_feedback_hides_motor_friction_on_a_link_side_robot():
+    stand = np.array([0.0, -0.8, 0.0, -2.3, 0.0, 1.6, 0.8])
+    push = np.zeros((500, 7))
+    push[:, 6] = 1.0  # above the bearing's friction, below the drive's
+    moved = [
+        abs(
+            SimulatedRobot("fr3", q=stand, overrides={"control.torque_feedback": gain}).run_torque(push)[0].q[-1, 6]
+            - stand[6]
+        )
+        for gain in (0.0, 4.0)
+    ]
+    assert moved[0] < 2e-3 < moved[1]
+
+
+def test_payload_known_to_the_controller_costs_no_tracking_and_an_unknown_one_does():
+    def start_error(told):
+        robot = SimulatedRobot("ur5e", q=Q)
+        robot.set_payload(4.0, (0, 0, 0.05), told=told)
+        log, _ = robot.run(*motions.hold(Q, 0.5))
+        return np.abs(log.q - Q).max(), log.tau_d[-1, 1]
+
+    (known, with_load), (unknown, without) = start_error(True), start_error(False)
+    assert unknown > 3 * known
+    assert abs(with_load - without) > 10.0
+
+
+def test_external_wrench_appears_in_the_current():
+    robot = SimulatedRobot("ur5e", q=Q, without=("friction", "noise", "deviation"))
+    wrench = motions.contact_schedule(4.0, [(2.0, 5.0)], 30.0, [0, 0, 1])
+    log, truth = robot.run(*motions.hold(Q, 4.0), wrench=wrench)
+    gained = (log.effort - log.tau_d)[1950:2000].mean(0) - (log.effort - log.tau_d)[800:1000].mean(0)
+    expected = truth["external_joint_torque"][-100] - truth["external_joint_torque"][900]
+    assert -gained == pytest.approx(expected, rel=0.05, abs=0.2)
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_every_shipped_robot_can_be_simulated(name):
+    robot = SimulatedRobot(name)
+    lower, upper = (
+        np.clip([bound if v is None else v for v in limits], -3.0, 3.0)
+        for limits, bound in ((robot.robot.limits.position_lower, -3.0), (robot.robot.limits.position_upper, 3.0))
+    )
+    centre = np.clip([0.0, -1.2, 1.5, -1.9, -1.57, 0.4, 0.3][: robot.n_joints], lower + 0.4, upper - 0.4)
+    motion = motions.fourier(centre, duration=2.0, rate=robot.rate, base=np.pi, amplitude=0.3, velocity=0.8)
+    robot.reset(motion[0][0])
+    log, truth = robot.run(*motion)
+    assert np.abs(log.q - motion[0]).max() < 0.02
+    assert log.joint_names == tuple(robot.robot.joint_names)
+    sensing = robot.robot.sensing
+    assert (log.has("temperature"), log.has("current"), log.has("theta")) == (
+        sensing.temperature,
+        sensing.current,
+        sensing.rotor_encoder,
+    )
+    assert all(np.isfinite(v).all() for v in truth.values())
+
+
+def test_link_side_robot_reports_joint_torque_and_rotor():
+    stand = np.array([0.0, -0.8, 0.0, -2.3, 0.0, 1.6, 0.8])
+    log, truth = SimulatedRobot("fr3", q=stand).run(*motions.hold(stand, 1.0, 1000.0))
+    assert log.effort[-100:].mean(0) == pytest.approx(truth["joint_torque"][-1], abs=0.3)
+    assert np.abs(log.theta[-1] - log.q[-1]).max() > 1e-4
+
+
+def test_rotor_signals_of_a_ur_on_request():
+    log, truth = SimulatedRobot("ur5e", q=Q, overrides={"outputs.rotor_encoder": True}).run(*motions.hold(Q, 0.1))
+    assert log.has("theta") and log.has("motor_torque")
+    assert log.theta == pytest.approx(truth["theta"], abs=1e-5)
+
+
+def test_temperatures_can_be_preconditioned():
+    cold, warm = SimulatedRobot("ur5e", q=MOTION[0][0]), SimulatedRobot("ur5e", q=MOTION[0][0])
+    cold.set_temperatures(10.0)
+    warm.set_temperatures(45.0, housing=38.0)
+    (_, ta), (b, tb) = cold.run(*MOTION), warm.run(*MOTION)
+    assert b.temperature == pytest.approx(38.0, abs=0.5) and tb["lubricant_temperature"] == pytest.approx(45.0, abs=0.5)
+    assert np.all(ta["friction_torque"].std(0) > 1.2 * tb["friction_torque"].std(0))
+
+
+def test_stiffness_can_wear():
+    robot = SimulatedRobot("ur5e", q=Q, without=("friction", "noise", "backlash", "hardening"))
+    before = robot.run(*motions.hold(Q, 1.0))[1]["deflection"][-1, 1]
+    robot.core.scale_stiffness(1, 0.5)
+    after = robot.run(*motions.hold(Q, 2.0))[1]["deflection"][-1, 1]
+    assert after == pytest.approx(2 * before, rel=0.02)
+
+
+def test_errors_name_what_is_wrong():
+    with pytest.raises(ConfigError, match="no such robot"):
+        SimulatedRobot("ur7")
+    with pytest.raises(ConfigError, match="nonsense"):
+        load_plant("ur5e", without=("nonsense",))
+    with pytest.raises(ConfigError, match="does not fit"):
+        load_plant("ur5e", {"friction.coulomb": [1.0, 2.0]})
+    with pytest.raises(ValueError, match=r"q_d has shape \(10, 5\)"):
+        SimulatedRobot("ur5e").run(*[np.zeros((10, 5))] * 3)
+    with pytest.raises(ValueError, match="normal"):
+        SimulatedRobot("ur5e").set_wall([0, 0, 0], [0, 0, 0])
+
+
+@pytest.mark.parametrize(
+    "edit, expected",
+    [
+        (("stiffness: 1.0e4", "stiffness: -1.0"), "transmission.stiffness"),
+        (("coulomb: 6.0", "coulomb: .nan"), "friction.coulomb"),
+        (("joints: [a]", "joints: [b]"), "no such type 'b'"),
+        (("schema: 1", "schema: 1\nspeed: 3"), "unknown key"),
+    ],
+)
+def test_bad_plant_files_are_refused_with_the_field(tmp_path, edit, expected):
+    import yaml
+
+    whole = load_plant_file("ur5e")
+    joint = whole.types["size3"].model_dump(mode="json")
+    for block in joint.values():
+        block["source"] = "here"
+    joint["transmission"]["stiffness"], joint["friction"]["coulomb"] = "STIFF", "FC"
+    raw = {"schema": 1, "robot": "ur5e", "sources": {"here": "a test"}, "types": {"a": joint}, "joints": ["a"]}
+    text = yaml.safe_dump(raw, default_flow_style=None, sort_keys=False)
+    text = text.replace("STIFF", "1.0e4").replace("coulomb: FC", "coulomb: 6.0")
+    path = tmp_path / "plant.yaml"
+    path.write_text(text)
+    assert load_plant_file(path).joints == ("a",)
+    path.write_text(text.replace(*edit))
+    with pytest.raises(ConfigError, match=expected):
+        load_plant_file(path)

@@ -62,15 +62,20 @@ class StreamMonitor {
     s.missed = 0;
     judge_time(s);
     judge_content(s);
+    latch(condition(now_ns));  // the silence before this sample
     safety_mode_.store(static_cast<int>(s.values[at_safety_mode]), std::memory_order_relaxed);
     arrival_ns_.store(now_ns, std::memory_order_release);
     last_ = s;
     has_last_ = true;
+    latch(condition(now_ns));
     count(counts_.samples);
     return true;
   }
 
-  void set_connected(bool connected) noexcept { connected_.store(connected, std::memory_order_release); }
+  void set_connected(bool connected) noexcept {
+    if (!connected && connected_.load(std::memory_order_acquire)) latch(StreamState::fault);
+    connected_.store(connected, std::memory_order_release);
+  }
 
   // State at steady time `now_ns`, not latched.
   StreamState condition(std::int64_t now_ns) const noexcept {
@@ -83,11 +88,11 @@ class StreamMonitor {
     return silence > limits_.degraded_gap || bad > 0 || late() ? StreamState::degraded : StreamState::ok;
   }
 
-  // Worst state since the last rearm(): safe and fault stay until then.
+  // Worst state since the last rearm(): safe and fault stay until then, also when nobody asked meanwhile.
   StreamState latched(std::int64_t now_ns) noexcept {
     const StreamState now = condition(now_ns);
-    if (now >= StreamState::safe) latch_.store(std::max(latch_.load(), static_cast<int>(now)));
-    return static_cast<StreamState>(std::max(latch_.load(), static_cast<int>(now)));
+    latch(now);
+    return std::max(now, static_cast<StreamState>(latch_.load(std::memory_order_relaxed)));
   }
 
   void rearm() noexcept { latch_.store(0); }
@@ -97,6 +102,12 @@ class StreamMonitor {
   const StreamCounts& counts() const noexcept { return counts_; }
 
  private:
+  void latch(StreamState now) noexcept {
+    int held = latch_.load(std::memory_order_relaxed);
+    if (now < StreamState::safe || !connected_.load(std::memory_order_acquire)) return;
+    while (held < static_cast<int>(now) && !latch_.compare_exchange_weak(held, static_cast<int>(now))) continue;
+  }
+
   static void count(std::atomic<std::uint64_t>& c, std::uint64_t by = 1) noexcept {
     c.fetch_add(by, std::memory_order_relaxed);
   }
@@ -109,7 +120,7 @@ class StreamMonitor {
 
   bool reject_non_finite() noexcept {
     count(counts_.non_finite);
-    bad_run_.fetch_add(1, std::memory_order_relaxed);
+    if (bad_run_.fetch_add(1, std::memory_order_relaxed) + 1 >= limits_.bad_samples) latch(StreamState::safe);
     return false;
   }
 

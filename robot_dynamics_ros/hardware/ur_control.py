@@ -1,0 +1,205 @@
+"""Parent side of UR motion: a supervised child process runs the ur_rtde control client, which may crash or hang."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import threading
+import time
+from dataclasses import dataclass, replace
+from multiprocessing.connection import Connection
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
+from robot_dynamics_ros.hardware.framing import receive, send
+
+START_TIMEOUT = 20.0  # s, the client's own limits add up to about 10 s
+SILENCE = 2.0  # s without a connection until the child is ended: at 2.5 s the client's reconnect loop would crash it
+
+
+@dataclass(frozen=True)
+class Motion:
+    """What became of the last request: idle, starting, moving, done, stopped or failed, with the reason."""
+
+    state: str = "idle"
+    reason: str = ""
+    progress: float = 0.0  # 0..1 of a stream
+
+    @property
+    def active(self) -> bool:
+        """True while the robot moves, or is about to, because of us."""
+        return self.state in ("starting", "moving")
+
+
+class UrControl:
+    """Requests go to the child, answers come back in a thread of this object; every method returns at once."""
+
+    def __init__(self, host: str, client: str = "ur_rtde") -> None:
+        self.host, self._client = host, client
+        self._process: subprocess.Popen[bytes] | None = None
+        self._pipe: Connection | None = None
+        self._lock = threading.RLock()
+        self._motion = Motion()
+        self._lost_since: float | None = None
+
+    # -- requests -----------------------------------------------------------------------------------------------------
+    def move_path(self, waypoints: np.ndarray, speed: float, acceleration: float, blend: float = 0.0) -> None:
+        """Point to point through waypoints (m, 6)."""
+        path = _positions(waypoints, "waypoints")
+        self._begin({"do": "move", "speed": speed, "acceleration": acceleration, "blend": blend}, path)
+
+    def servo(self, positions: np.ndarray, rate: float, lookahead: float, gain: float) -> None:
+        """Stream of positions (N, 6)."""
+        stream = _positions(positions, "positions")
+        self._begin({"do": "servo", "rate": rate, "lookahead": lookahead, "gain": gain}, stream)
+
+    def play(self, approach: np.ndarray, positions: np.ndarray, rate: float, speed: float) -> None:
+        """Path and stream as one motion."""
+        a, b = _positions(approach, "approach"), _positions(positions, "positions")
+        self._begin(
+            {"do": "play", "rate": rate, "speed": speed, "acceleration": 1.0, "split": len(a)}, np.vstack([a, b])
+        )
+
+    def set_payload(self, mass: float, com: np.ndarray) -> None:
+        """Mass [kg] and centre of mass (3,) [m] of what the flange carries."""
+        if not 0.0 <= mass <= 100.0:
+            raise CapabilityError(f"payload mass {mass} kg is outside 0..100")
+        self._request({"do": "payload", "mass": float(mass), "com": [float(x) for x in com]})
+
+    def zero_ft(self) -> None:
+        """Zero the controller's force-torque sensor."""
+        self._request({"do": "zero_ft"})
+
+    def stop(self) -> None:
+        """Stop what we started."""
+        with self._lock:
+            if self._pipe is not None:
+                self._request({"do": "stop"})
+
+    @property
+    def motion(self) -> Motion:
+        """State of the present or last motion."""
+        return self._motion
+
+    @property
+    def pid(self) -> int | None:
+        """Process id of the child, None when there is none."""
+        process = self._process
+        return None if process is None or process.poll() is not None else process.pid
+
+    # -- life of the child --------------------------------------------------------------------------------------------
+    def supervise(self, alive: bool, silent: bool) -> None:
+        """Called with every look at the stream: without a controller for 2 s the child is ended, before it crashes."""
+        if alive and not silent:
+            self._lost_since = None
+        elif self._lost_since is None:
+            self._lost_since = time.monotonic()
+        elif self._process is not None and time.monotonic() - self._lost_since > SILENCE:
+            self._end("the controller is gone")
+
+    def close(self) -> None:
+        """Stop motion and end the child; may be repeated."""
+        with self._lock:
+            process, pipe = self._process, self._pipe
+            self._process = self._pipe = None
+        if pipe is not None:
+            _hang_up(pipe)  # the child stops the robot when its pipe ends
+        if process is not None:
+            try:
+                process.wait(5.0)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+    def _end(self, reason: str) -> None:
+        with self._lock:
+            process, self._process, self._pipe = self._process, None, None
+            if self._motion.active:
+                self._motion = Motion("failed", reason)
+        if process is not None:
+            process.kill()
+            process.wait()
+
+    def _begin(self, message: dict[str, Any], array: np.ndarray) -> None:
+        with self._lock:
+            if self._motion.active:
+                raise CapabilityError("a motion is running: stop it first")
+            self._motion = Motion("starting")
+            try:
+                self._request(message, array)
+            except ConnectionFailed as error:
+                self._motion = Motion("failed", str(error))
+                raise
+
+    def _request(self, message: dict[str, Any], array: np.ndarray | None = None) -> None:
+        with self._lock:
+            if self.pid is None:
+                self._start()
+            try:
+                send(self._pipe, message, array)
+            except (OSError, AttributeError) as error:
+                raise ConnectionFailed(f"{self.host}: the control process is gone") from error
+
+    def _start(self) -> None:
+        ours, theirs = socket.socketpair()
+        command = [sys.executable, "-m", "robot_dynamics_ros.hardware.ur_control_child"]
+        command += [str(theirs.fileno()), self.host, self._client]
+        package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+        paths = os.pathsep.join(p for p in (package, os.environ.get("PYTHONPATH", "")) if p)
+        self._process = subprocess.Popen(
+            command,
+            pass_fds=[theirs.fileno()],
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,  # a Ctrl-C in the terminal reaches us alone, and we stop the robot in order
+            env=os.environ | {"PYTHONPATH": paths},
+        )
+        theirs.close()
+        self._pipe = Connection(ours.detach())
+        threading.Thread(target=self._listen, args=(self._process, self._pipe), daemon=True).start()
+
+    def _listen(self, process: subprocess.Popen[bytes], pipe: Connection) -> None:
+        """Takes the child's reports until its pipe ends."""
+        reason = ""
+        try:
+            while True:
+                report, _ = receive(pipe)
+                if report["state"] == "fatal":
+                    reason = report["reason"]
+                    continue
+                self._motion = replace(self._motion, **report)
+        except (EOFError, OSError, json.JSONDecodeError):
+            pipe.close()
+        process.wait()
+        with self._lock:
+            if self._process is process:
+                self._process = self._pipe = None
+            if self._motion.active:
+                self._motion = Motion("failed", reason or f"the control process ended ({_ending(process.returncode)})")
+
+
+def _hang_up(pipe: Connection) -> None:
+    """End of the conversation for both sides, also while a thread of ours is listening."""
+    try:
+        with socket.socket(fileno=os.dup(pipe.fileno())) as end:
+            end.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        return
+
+
+def _ending(code: int) -> str:
+    return f"signal {-code}" if code < 0 else f"exit status {code}"
+
+
+def _positions(values: Any, name: str) -> np.ndarray:
+    """(N, 6) float64, finite, at least one row. Raises CapabilityError naming the argument."""
+    array = np.ascontiguousarray(np.atleast_2d(values), dtype=np.float64)
+    if array.ndim != 2 or array.shape[1] != 6 or not len(array):
+        raise CapabilityError(f"{name} has shape {array.shape}, expected (N, 6)")
+    if not np.isfinite(array).all():
+        raise CapabilityError(f"{name} contains NaN or infinity")
+    return array

@@ -1,0 +1,181 @@
+"""Child process around the unmodified ur_rtde control client: executes requests, stops the robot when the pipe ends.
+
+The controller's own watchdog is armed before anything moves, and kicked only while this loop runs: killed in any way,
+the controller stops the robot by itself.
+"""
+
+from __future__ import annotations
+
+import faulthandler
+import signal
+import sys
+import time
+from multiprocessing.connection import Connection
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.hardware.framing import receive, send
+
+HANG = 30.0  # s without a sign of this loop until the process ends itself, without needing the interpreter
+WATCHDOG_HZ = 10.0  # slowest rate of input updates the controller accepts before it stops the robot
+POLL = 0.02  # s between looks at a motion that the controller runs
+STOP_DECELERATION = 2.0  # rad/s2
+
+
+class Stopped(Exception):
+    """A stop was asked for, or the parent is gone, in the middle of a motion."""
+
+
+class Child:
+    """One client, one request at a time; stop is heard during motions."""
+
+    def __init__(self, pipe: Connection, host: str) -> None:
+        self._pipe, self._host, self._client = pipe, host, None
+
+    def report(self, state: str, reason: str = "", progress: float = 0.0) -> None:
+        """Tell the parent how the motion stands."""
+        send(self._pipe, {"state": state, "reason": reason, "progress": progress})
+
+    def run(self) -> None:
+        """Execute requests until the pipe ends."""
+        while True:
+            faulthandler.dump_traceback_later(HANG, exit=True)
+            if self._pipe.poll(1.0 / WATCHDOG_HZ / 2):
+                self._execute(*receive(self._pipe))
+            elif self._client is not None:
+                self._client.kickWatchdog()
+
+    def _execute(self, request: dict[str, Any], array: np.ndarray) -> None:
+        handler = getattr(self, "do_" + request.pop("do"))
+        try:
+            self._connect()
+            handler(array, **request)
+        except Stopped as stop:
+            self._halt()
+            self.report("stopped", str(stop))
+
+    def _connect(self) -> None:
+        if self._client is not None and self._client.isProgramRunning():
+            return
+        if self._client is not None:  # the program ended: a stop, a watchdog, the pendant
+            self._client.reuploadScript()
+        else:
+            from rtde_control import RTDEControlInterface
+
+            self._client = RTDEControlInterface(self._host)
+        if not self._client.setWatchdog(WATCHDOG_HZ):
+            raise RuntimeError("the controller does not accept the watchdog")
+
+    # -- requests -----------------------------------------------------------------------------------------------------
+    def do_move(self, path: np.ndarray, speed: float, acceleration: float, blend: float) -> None:
+        """Point to point through the rows of `path`."""
+        self.report("moving")
+        self._move(path, speed, acceleration, blend)
+        self.report("done", progress=1.0)
+
+    def do_servo(self, stream: np.ndarray, rate: float, lookahead: float, gain: float) -> None:
+        """Stream of positions."""
+        self.report("moving")
+        self._stream(stream, rate, lookahead, gain)
+        self.report("done", progress=1.0)
+
+    def do_play(self, rows: np.ndarray, rate: float, speed: float, acceleration: float, split: int) -> None:
+        """Approach path, then stream."""
+        self.report("moving")
+        self._move(rows[:split], speed, acceleration, 0.0)
+        self._stream(rows[split:], rate, 0.03, 1000.0)
+        self.report("done", progress=1.0)
+
+    def do_stop(self, _: np.ndarray) -> None:
+        """Nothing of ours is moving: bring the robot to rest all the same."""
+        self._halt()
+        self.report("stopped", "stop was asked for")
+
+    def do_payload(self, _: np.ndarray, mass: float, com: list[float]) -> None:
+        """What the flange carries."""
+        self._client.setPayload(mass, com)
+
+    def do_zero_ft(self, _: np.ndarray) -> None:
+        """Zero the controller's force-torque sensor."""
+        self._client.zeroFtSensor()
+
+    # -- motions ------------------------------------------------------------------------------------------------------
+    def _move(self, path: np.ndarray, speed: float, acceleration: float, blend: float) -> None:
+        if blend > 0.0 and len(path) > 1:
+            rows = [[*q, speed, acceleration, blend if i < len(path) - 1 else 0.0] for i, q in enumerate(path.tolist())]
+            self._start_move(lambda: self._client.moveJ(rows, True))
+            return
+        for q in path.tolist():
+            self._start_move(lambda q=q: self._client.moveJ(q, speed, acceleration, True))
+
+    def _start_move(self, move: Any) -> None:
+        """One asynchronous move; returns when the controller has finished it."""
+        if not move():
+            raise RuntimeError("the controller refuses the move")
+        while self._client.getAsyncOperationProgress() >= 0:
+            self._pause(POLL)
+            self._client.kickWatchdog()
+            if not self._client.isProgramRunning():
+                raise RuntimeError("the controller's program ended during the move")
+
+    def _stream(self, stream: np.ndarray, rate: float, lookahead: float, gain: float) -> None:
+        period, rows, told = 1.0 / rate, stream.tolist(), time.monotonic()
+        for k, q in enumerate(rows):
+            start = self._client.initPeriod()
+            if not self._client.servoJ(q, 0.0, 0.0, period, lookahead, gain):
+                raise RuntimeError("the controller refuses the stream")
+            if self._pipe.poll():
+                self._heard()
+            if time.monotonic() - told > 0.1:
+                told = time.monotonic()
+                self._check(k / len(rows))
+            self._client.waitPeriod(start)
+        self._client.servoStop(STOP_DECELERATION)
+
+    def _check(self, progress: float) -> None:
+        """The client says True even when nobody listens: ask for the program itself."""
+        faulthandler.dump_traceback_later(HANG, exit=True)
+        if not self._client.isProgramRunning():
+            raise RuntimeError("the controller's program ended during the stream")
+        self.report("moving", progress=progress)
+
+    def _pause(self, seconds: float) -> None:
+        faulthandler.dump_traceback_later(HANG, exit=True)
+        if self._pipe.poll(seconds):
+            self._heard()
+
+    def _heard(self) -> None:
+        """A request during a motion: only stop is obeyed."""
+        request, _ = receive(self._pipe)
+        if request["do"] == "stop":
+            raise Stopped("stop was asked for")
+
+    def _halt(self) -> None:
+        if self._client is not None and self._client.isProgramRunning():
+            self._client.servoStop(STOP_DECELERATION)
+            self._client.stopJ(STOP_DECELERATION)
+
+    def leave(self) -> None:
+        """Robot at rest, script ended, watchdog gone with it."""
+        if self._client is not None:
+            self._halt()
+            self._client.stopScript()
+            self._client.disconnect()
+
+
+def main() -> None:
+    """argv: file descriptor of the pipe, host, client kind."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    child = Child(Connection(int(sys.argv[1])), sys.argv[2])
+    try:
+        child.run()
+    except (EOFError, ConnectionResetError, BrokenPipeError):
+        child.leave()  # the parent is gone or closed us
+    except Exception as error:  # reported in one line; a new child starts with the next request
+        send(child._pipe, {"state": "fatal", "reason": str(error).splitlines()[0]})
+        sys.exit(1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,247 @@
+"""UR robots over RTDE: the state from the C++ reader, motion through the ur_rtde client in a child process."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros._core import RTDE_LAYOUT, RTDE_WIDTH, RtdeConnectionError, RtdeReader, SampleFlag, StreamState
+from robot_dynamics_ros.config import RobotFile
+from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
+from robot_dynamics_ros.hardware.driver import DriverInfo, RobotStatus, Statistics
+from robot_dynamics_ros.hardware.ur_control import Motion, UrControl
+from robot_dynamics_ros.types import Sample
+
+ROBOT_MODES = {
+    -1: "no controller",
+    0: "disconnected",
+    1: "confirm safety",
+    2: "booting",
+    3: "power off",
+    4: "power on",
+    5: "idle",
+    6: "backdrive",
+    7: "running",
+    8: "updating firmware",
+}
+SAFETY_MODES = {
+    1: "normal",
+    2: "reduced",
+    3: "protective stop",
+    4: "recovery",
+    5: "safeguard stop",
+    6: "system emergency stop",
+    7: "robot emergency stop",
+    8: "violation",
+    9: "fault",
+    10: "validate joint id",
+    11: "undefined",
+}
+TORQUE_MODE_VERSION = (5, 26)  # before it, the client's directTorque returns True and does nothing
+SIGNALS = {  # signal -> RTDE output
+    "q": "actual_q",
+    "qd": "actual_qd",
+    "current": "actual_current",
+    "temperature": "joint_temperatures",
+    "q_d": "target_q",
+    "qd_d": "target_qd",
+    "qdd_d": "target_qdd",
+    "tau_d": "target_moment",
+}
+EFFORT_SOURCES = ("current", "controller")
+
+
+class UrDriver:
+    """Driver of UR robots.
+
+    effort [Nm] = K_tau i with K_tau of the robot file (effort_source "current"), or the controller's own
+    actual_current_as_torque ("controller", PolyScope 5.23 or later).
+    Stamps are controller time mapped to the host's system clock by the least delayed package; `follow_host_clock`
+    False keeps the differences of stamps exactly controller time (simulated time running faster or slower).
+    """
+
+    capabilities = frozenset({"current", "temperature", "desired_state", "move", "servo", "payload", "zero_ft"})
+
+    def __init__(
+        self,
+        robot: RobotFile,
+        host: str,
+        port: int = 30004,
+        effort_source: str = "current",
+        follow_host_clock: bool = True,
+        **reader_options: Any,
+    ) -> None:
+        if robot.n_joints != 6:
+            raise CapabilityError(f"{robot.name}: a UR controller has 6 joints, the robot file {robot.n_joints}")
+        if effort_source not in EFFORT_SOURCES:
+            raise CapabilityError(f"effort_source {effort_source!r} is none of {', '.join(EFFORT_SOURCES)}")
+        self.robot, self.host, self._effort_source = robot, host, effort_source
+        rate = robot.sensing.sample_rate or 500.0
+        options = {"rate": rate, "minimum_major": 5 if rate > 125.0 else 3} | reader_options
+        self._reader = RtdeReader(host=host, port=port, follow_host_clock=follow_host_clock, **options)
+        self._control = UrControl(host)
+        self.sample = Sample(robot.joint_names)
+        self._values, self._meta = np.full(RTDE_WIDTH, np.nan), np.zeros(4, dtype=np.int64)
+        self._map()
+        self._counted = (time.monotonic(), 0)
+
+    def _map(self) -> None:
+        """Places of the RTDE values in the sample's buffer, so that one assignment fills it."""
+        place = Sample(self.robot.joint_names)
+        place.buffer[:] = np.arange(len(place.buffer))
+        outputs = dict(SIGNALS)
+        controller = self._effort_source == "controller"
+        outputs["effort"] = "actual_current_as_torque" if controller else "actual_current"
+        to, source, scale = [], [], []
+        for signal, output in outputs.items():
+            start, width = RTDE_LAYOUT[output]
+            to.append(getattr(place, signal).astype(int))
+            source.append(np.arange(start, start + width))
+            constant = signal == "effort" and not controller
+            scale.append(self.robot.array("drives.torque_constant") if constant else np.ones(width))
+        self._to, self._from, self._scale = (np.concatenate(x) for x in (to, source, scale))
+
+    def connect(self) -> None:
+        """Connect and start receiving. Raises ConnectionFailed, CapabilityError."""
+        try:
+            self._reader.start()
+        except RtdeConnectionError as error:
+            raise ConnectionFailed(str(error)) from error
+        if self._effort_source == "controller" and "actual_current_as_torque" not in self._reader.available:
+            self._reader.stop()
+            raise CapabilityError(
+                f"PolyScope {self.info.version} does not report torques: effort_source must be current"
+            )
+
+    def disconnect(self) -> None:
+        """End the control process and the receiving thread."""
+        self._control.close()
+        self._reader.stop()
+
+    def read(self, timeout: float) -> Sample | None:
+        """Next sample in order, or None. While motion is commanded, frozen samples are withheld: they are stale."""
+        while self._reader.wait(timeout):
+            self._reader.pop(self._values, self._meta)
+            if not self._meta[2] & int(SampleFlag.frozen):
+                return self._filled()
+        return None
+
+    def _filled(self) -> Sample:
+        sample = self.sample
+        sample.buffer.fill(np.nan)
+        sample.buffer[self._to] = self._values[self._from] * self._scale
+        sample.stamp_ns, sample.receive_ns = int(self._meta[0]), int(self._meta[1])
+        return sample
+
+    def value(self, output: str) -> np.ndarray:
+        """Last values of an RTDE output (width,), NaN where the controller has none."""
+        start, width = RTDE_LAYOUT[output]
+        return self._values[start : start + width]
+
+    @property
+    def flags(self) -> int:
+        """SampleFlag bits of the last sample."""
+        return int(self._meta[2])
+
+    @property
+    def condition(self) -> StreamState:
+        """Trust in the stream right now; supervises the control process by it."""
+        condition = self._reader.condition
+        self._control.supervise(alive=condition not in (StreamState.fault,), silent=not self._reader.connected)
+        return condition
+
+    @property
+    def latched(self) -> StreamState:
+        """Worst condition since rearm()."""
+        return self._reader.latched
+
+    def rearm(self) -> None:
+        """Forget latched faults."""
+        self._reader.rearm()
+
+    @property
+    def info(self) -> DriverInfo:
+        """Controller version and abilities; torque needs PolyScope 5.26."""
+        version = self._reader.version
+        torque = {"torque"} if version[:2] >= TORQUE_MODE_VERSION else set()
+        text = ".".join(map(str, version[:3]))
+        return DriverInfo("ur", text, self._reader.rate, self._reader.realtime, self.capabilities | torque)
+
+    @property
+    def status(self) -> RobotStatus:
+        """Modes as of the last sample read."""
+        mode, safety, state = (self._integer(n) for n in ("robot_mode", "safety_mode", "runtime_state"))
+        return RobotStatus(
+            robot_mode=mode,
+            safety_mode=safety,
+            program_running=state == 2,
+            speed_scaling=float(self.value("speed_scaling")[0]),
+            payload=float(self.value("payload")[0]),
+            payload_com=tuple(self.value("payload_cog").tolist()),
+            safety_text=SAFETY_MODES.get(safety, f"unknown ({safety})"),
+            mode_text=ROBOT_MODES.get(mode, f"unknown ({mode})"),
+            safety_normal=safety in (1, 2),
+        )
+
+    def _integer(self, output: str) -> int:
+        value = self.value(output)[0]
+        return int(value) if np.isfinite(value) else -1
+
+    @property
+    def last_error(self) -> str:
+        """Why the connection was lost, empty while it is there."""
+        return self._reader.last_error
+
+    def statistics(self) -> Statistics:
+        """Counts since connecting; rate over the time since the last call (at least half a second)."""
+        counts = self._reader.statistics()
+        now, (then, samples) = time.monotonic(), self._counted
+        rate = (counts["samples"] - samples) / max(now - then, 1e-9)
+        if now - then >= 0.5:
+            self._counted = (now, counts["samples"])
+        return Statistics(rate=rate, **counts)
+
+    def move_path(
+        self, waypoints: np.ndarray, speed: float = 0.5, acceleration: float = 1.0, blend: float = 0.0
+    ) -> None:
+        """Point to point in joint space; returns at once, see `motion`. Raises CapabilityError with the reason."""
+        self._allow_motion()
+        self._control.move_path(waypoints, speed, acceleration, blend)
+
+    def servo(self, positions: np.ndarray, rate: float = 500.0, lookahead: float = 0.03, gain: float = 1000.0) -> None:
+        """Stream positions; returns at once, see `motion`. Raises CapabilityError with the reason."""
+        self._allow_motion()
+        self._control.servo(positions, rate, lookahead, gain)
+
+    def play(self, approach: np.ndarray, positions: np.ndarray, rate: float = 500.0, speed: float = 0.5) -> None:
+        """Move to `approach` (m, n), then stream `positions` (N, n): one motion. Raises CapabilityError."""
+        self._allow_motion()
+        self._control.play(approach, positions, rate, speed)
+
+    def stop(self) -> None:
+        """Decelerate to standstill; nothing to do when this driver moves nothing."""
+        self._control.stop()
+
+    def set_payload(self, mass: float, com: np.ndarray) -> None:
+        """Tell the controller what hangs on the flange: mass [kg], com (3,) [m]."""
+        self._control.set_payload(mass, com)
+
+    def zero_ft(self) -> None:
+        """Zero the controller's own force-torque sensor."""
+        self._control.zero_ft()
+
+    @property
+    def motion(self) -> Motion:
+        """State of the present or last motion."""
+        return self._control.motion
+
+    def _allow_motion(self) -> None:
+        status = self.status
+        if not self._reader.connected:
+            raise CapabilityError(f"no motion: not connected to {self.host}")
+        if not status.safety_normal:
+            raise CapabilityError(f"no motion: safety mode is {status.safety_text}")
+        if status.robot_mode != 7:
+            raise CapabilityError(f"no motion: robot mode is {status.mode_text}")

@@ -83,6 +83,9 @@ class Effort(Block):
 
     unit: Literal["Nm", "A"]
     includes_gravity: bool = Field(description="false when the reported torque already excludes gravity")
+    includes_rotor_inertia: bool = Field(
+        default=True, description="false when the torque that accelerates the rotor is not in the reported effort"
+    )
     sign: Literal[1, -1] = Field(default=1, description="-1 when positive effort drives the joint negative")
 
 

@@ -111,6 +111,16 @@ class RobotFile(b.Block):
         return np.array(values if isinstance(value, tuple) else value, dtype=float)
 
     @property
+    def effort_inertia(self) -> np.ndarray:
+        """Rotor inertia (n,) [kg m2] as it appears in effort: zero behind the gear or where it is left out.
+
+        Raises CapabilityError where effort contains it and it is unknown.
+        """
+        if self.drives.torque_side == "link" or not self.drives.effort.includes_rotor_inertia:
+            return np.zeros(self.n_joints)
+        return self.array("drives.rotor_inertia")
+
+    @property
     def motor_coupling(self) -> np.ndarray:
         """Matrix (n, n) with q = coupling (theta_motor / gear_ratio); identity where every motor moves one joint."""
         return self.array("drives.coupling") if self.drives.coupled_motors else np.eye(self.n_joints)

@@ -124,3 +124,9 @@ def test_inertia_about_origin_is_the_parallel_axis_theorem():
     ]
     six = [matrix[[0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2]] for matrix in about]
     np.testing.assert_allclose(inertia_about_origin(masses.sum(), com, six[0])[:6], six[1], atol=1e-12)
+
+
+def test_rotor_inertia_counts_only_where_effort_contains_it():
+    assert np.array_equal(load_robot("ur5e").effort_inertia, load_robot("ur5e").array("drives.rotor_inertia"))
+    for name in ("fr3", "ur10"):  # behind the gear; left out by the controller
+        assert not load_robot(name).effort_inertia.any() and load_robot(name).array("drives.rotor_inertia").all()

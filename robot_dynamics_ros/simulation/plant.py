@@ -113,7 +113,8 @@ def load_plant(
 
 def _apply_to_file(file: PlantFile, given: dict[str, Any]) -> tuple[PlantFile, dict[str, Any]]:
     """Overrides of deviation, integration and outputs go into the file; the per-joint rest is returned."""
-    rest, changed = {}, {}
+    rest: dict[str, Any] = {}
+    changed: dict[str, dict[str, Any]] = {}
     for name, value in given.items():
         block, _, field = name.partition(".")
         if block in ("deviation", "integration", "outputs"):

@@ -131,19 +131,25 @@ class Deviation(Block):
     """How far an individual is from its file, drawn once from the seed `individual`; all 0 = exact."""
 
     individual: Annotated[int, Field(strict=True, ge=0, lt=2**63)] = 0
-    mass: Annotated[Number, Field(ge=0, le=0.3)] = Field(0.0, description="relative standard deviation")
-    com: Annotated[Number, Field(ge=0, le=0.05)] = Field(0.0, description="standard deviation [m]")
-    inertia: Annotated[Number, Field(ge=0, le=0.5)] = Field(0.0, description="relative standard deviation")
-    torque_constant: Annotated[Number, Field(ge=0, le=0.3)] = Field(0.0, description="relative")
-    joint: Annotated[Number, Field(ge=0, le=0.5)] = Field(0.0, description="relative, friction and transmission")
+    mass: Annotated[Number, Field(ge=0, le=0.3)] = Field(default=0.0, description="relative standard deviation")
+    com: Annotated[Number, Field(ge=0, le=0.05)] = Field(default=0.0, description="standard deviation [m]")
+    inertia: Annotated[Number, Field(ge=0, le=0.5)] = Field(default=0.0, description="relative standard deviation")
+    torque_constant: Annotated[Number, Field(ge=0, le=0.3)] = Field(default=0.0, description="relative")
+    joint: Annotated[Number, Field(ge=0, le=0.5)] = Field(
+        default=0.0, description="relative, friction and transmission"
+    )
 
 
 class Integration(Block):
     """Inner loop."""
 
-    inner_rate: Annotated[Number, Field(ge=100, le=1e5)] = Field(8000.0, description="steps per second")
-    refresh: Annotated[int, Field(strict=True, ge=1, le=64)] = Field(4, description="steps per rigid-body update")
-    implicitness: Annotated[Number, Field(ge=0.5, le=1)] = Field(0.5, description="0.5 midpoint .. 1 implicit Euler")
+    inner_rate: Annotated[Number, Field(ge=100, le=1e5)] = Field(default=8000.0, description="steps per second")
+    refresh: Annotated[int, Field(strict=True, ge=1, le=64)] = Field(
+        default=4, description="steps per rigid-body update"
+    )
+    implicitness: Annotated[Number, Field(ge=0.5, le=1)] = Field(
+        default=0.5, description="0.5 midpoint .. 1 implicit Euler"
+    )
 
 
 class Outputs(Block):

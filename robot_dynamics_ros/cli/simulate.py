@@ -16,6 +16,7 @@ from robot_dynamics_ros.simulation.ur_controller.process import Settings, serve
 @click.option("--dashboard-port", default=29999, show_default=True)
 @click.option("--script-port", default=30003, show_default=True)
 @click.option("--truth-port", default=0, help="Ground truth, JSON lines.")
+@click.option("--truth-period", default=1, show_default=True, help="Cycles between two lines of ground truth.")
 @click.option("--control-port", default=0, help="Faults and environment, JSON lines.")
 @click.option("--seed", default=0, show_default=True, help="Seed of all noise.")
 @click.option("--duration", type=float, help="End after so many seconds of controller time.")

@@ -38,9 +38,9 @@ class SimulationClient:
 
     def __init__(self, host: str, control_port: int, truth_port: int | None = None, timeout: float = 10.0) -> None:
         self._control = _Lines(host, control_port, timeout)
-        self._truth = _Lines(host, truth_port, timeout) if truth_port is not None else None
+        self._truth = (host, truth_port, timeout)
 
-    def command(self, name: str, **fields: Any) -> dict[str, Any]:
+    def command(self, name: str, /, **fields: Any) -> dict[str, Any]:
         """Send a command of the control channel and return its reply; what it refuses is an error."""
         self._control.send({"command": name, **fields})
         reply = self._control.receive()
@@ -65,17 +65,20 @@ class SimulationClient:
         return float(self.command("wait", seconds=seconds)["timestamp"])
 
     def truth(self) -> Iterator[dict[str, Any]]:
-        """Ground truth records as they come, until the controller closes."""
-        if self._truth is None:
-            raise ConnectionFailed("this client was opened without a ground truth port")
-        while (record := self._truth.receive()) is not None:
-            yield record
+        """Ground truth records from now on, until the controller closes; stamped with controller time."""
+        host, port, timeout = self._truth
+        if port is None:
+            raise ConnectionFailed("this client was made without a ground truth port")
+        stream = _Lines(host, port, timeout)
+        try:
+            while (record := stream.receive()) is not None:
+                yield record
+        finally:
+            stream.close()
 
     def close(self) -> None:
-        """Close both channels."""
-        for channel in (self._control, self._truth):
-            if channel is not None:
-                channel.close()
+        """Close the connection."""
+        self._control.close()
 
     def __enter__(self) -> SimulationClient:
         return self

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from robot_dynamics_ros.errors import RobotDynamicsError
-from robot_dynamics_ros.simulation.ur_controller.arm import DT
 from robot_dynamics_ros.simulation.ur_controller.rtde_wire import FIELD_TYPES, OUTPUTS
 from robot_dynamics_ros.simulation.ur_controller.sockets import Connection, LineServer
 
@@ -64,7 +63,7 @@ class ControlChannel:
 def _vector(values: Any, length: int, name: str) -> np.ndarray:
     vector = np.asarray(values, dtype=float)
     if vector.shape != (length,) or not np.all(np.isfinite(vector)):
-        raise ValueError(f"{name} must be {length} finite numbers")
+        raise ValueError(f"{name} must be {length} finite number{'s'[: length > 1]}")
     return vector
 
 
@@ -72,7 +71,7 @@ def _vector(values: Any, length: int, name: str) -> np.ndarray:
 @command
 def stall(process: SimulatedController, seconds: float) -> None:
     """The server neither reads nor writes for so long; controller time goes on."""
-    process.faults.stall(float(seconds))
+    process.faults.stall(float(_vector([seconds], 1, "seconds")[0]))
 
 
 @command
@@ -129,7 +128,7 @@ def nan(process: SimulatedController, field: str = "", element: int | None = Non
 @command
 def clock_step(process: SimulatedController, seconds: float) -> None:
     """Set the controller clock forwards or backwards."""
-    process.controller.clock_offset += float(seconds)
+    process.controller.clock_offset += float(_vector([seconds], 1, "seconds")[0])
 
 
 # -- environment ------------------------------------------------------------------------------------------------------
@@ -196,7 +195,7 @@ def speed(process: SimulatedController, factor: float) -> None:
 @command
 def wait(process: SimulatedController, seconds: float) -> dict[str, Any]:
     """Reply when so much controller time has passed."""
-    return {"until": process.controller.tick * DT + float(seconds)}
+    return {"until": process.controller.time + float(_vector([seconds], 1, "seconds")[0])}
 
 
 @command
@@ -211,6 +210,7 @@ def state(process: SimulatedController) -> dict[str, Any]:
         "runtime_state": controller.runtime_state,
         "program": controller.program.script.name if controller.program else None,
         "torque_mode": controller.torque_mode,
+        "direct_torque": str(controller.program.script.torque) if controller.program else None,
         "force_mode": controller.force_mode,
         "q": controller.arm.q.tolist(),
         "target_q": controller.target[0].tolist(),

@@ -29,11 +29,11 @@ class Faults:
     @property
     def stalled(self) -> bool:
         """True while the server is silent: it neither reads nor writes, controller time goes on."""
-        return self._controller.tick * 0.002 < self._stalled_until
+        return self._controller.time < self._stalled_until
 
     def stall(self, seconds: float) -> None:
         """Be silent for a stretch of controller time."""
-        self._stalled_until = self._controller.tick * 0.002 + seconds
+        self._stalled_until = self._controller.time + seconds
 
     def freeze(self, on: bool, values: Values) -> None:
         """Repeat the present measurements under fresh timestamps, or stop doing so."""

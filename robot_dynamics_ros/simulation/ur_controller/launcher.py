@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import os
+import socket
 import subprocess
 import sys
 import threading
@@ -16,10 +18,28 @@ from robot_dynamics_ros.simulation.ur_controller.client import SimulationClient
 PACKAGE_ROOT = Path(__file__).resolve().parents[3]
 
 
-def loopback_address(key: int | None = None) -> str:
-    """An address 127.x.y.z of this process (or key): clients with fixed ports can then run side by side."""
-    key = os.getpid() if key is None else key
-    return f"127.{1 + (key >> 16) % 253}.{(key >> 8) & 255}.{1 + (key & 255) % 254}"
+FIXED_PORTS = (30004, 29999, 30003)  # the ur_rtde client knows no others
+_candidates = itertools.count(os.getpid())
+
+
+def loopback_address() -> str:
+    """An address 127.x.y.z on which the controller's fixed ports are free, so that controllers can run side by side."""
+    for number in itertools.islice(_candidates, 4096):
+        key = number * 2654435761 % 2**32  # spread neighbouring processes over the network
+        host = f"127.{1 + key % 254}.{(key >> 8) % 256}.{1 + (key >> 16) % 254}"
+        if all(_free(host, port) for port in FIXED_PORTS):
+            return host
+    raise ConnectionFailed("no loopback address has the ports of a UR controller free")
+
+
+def _free(host: str, port: int) -> bool:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError:
+            return False
+    return True
 
 
 class SimulatedUR:

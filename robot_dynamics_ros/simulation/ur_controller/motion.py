@@ -126,8 +126,8 @@ class MoveL:
         self._step = goal[:3, 3] - self._position
         self._turn = rotation_vector(goal[:3, :3] @ self._rotation.T)
         length = float(np.linalg.norm(self._step)) or float(np.linalg.norm(self._turn))
-        if not np.isfinite(length):
-            raise MotionError("movel to a non-finite pose")
+        if not np.isfinite(length) or kinematics.solve(goal, q) is None:
+            raise MotionError(f"movel cannot reach {np.round(pose, 4).tolist()}")
         self._profile = Profile(length, velocity, acceleration)
         self._t = 0.0
         self.finished = False

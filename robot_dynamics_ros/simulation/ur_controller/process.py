@@ -139,8 +139,8 @@ class SimulatedController:
             self.rtde.publish(controller.tick, values, copies)
         if self.truth.connections and not self.faults.stalled and controller.tick % self.settings.truth_period == 0:
             self.truth.broadcast(truth_line(controller))
-        self.control.release(controller.tick * DT)
-        if self.settings.duration is not None and controller.tick * DT >= self.settings.duration:
+        self.control.release(controller.time)
+        if self.settings.duration is not None and controller.time >= self.settings.duration:
             self.stop()
 
 

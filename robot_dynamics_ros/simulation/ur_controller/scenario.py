@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from robot_dynamics_ros.errors import RobotDynamicsError
-from robot_dynamics_ros.simulation.ur_controller.arm import DT
 from robot_dynamics_ros.simulation.ur_controller.controller import Controller
 
 STICTION_SPEED = 0.005  # m/s: below it drag grows linearly with the speed
@@ -83,7 +82,7 @@ class Scenario:
         if name not in SCENARIOS:
             raise RobotDynamicsError(f"scenario {name!r} is unknown; there are {', '.join(SCENARIOS)}")
         self.name, self._schedule = name, SCENARIOS[name]
-        self._begin = controller.tick * DT if controller is not None else 0.0
+        self._begin = controller.time if controller is not None else 0.0
         self._wall_pending = self._schedule.wall
 
     def apply(self, controller: Controller) -> None:
@@ -92,7 +91,7 @@ class Scenario:
             self._place(controller, self._wall_pending)
             self._wall_pending = None
         wrench = self.commanded.copy()
-        t = controller.tick * DT - self._begin
+        t = controller.time - self._begin
         for contact in self._schedule.contacts:
             share = contact.strength(t % self._schedule.period if self._schedule.period > 0 else t)
             if share > 0:

@@ -81,7 +81,7 @@ class Hub:
         except (OSError, OverflowError) as error:
             listener.close()
             raise ConnectionFailed(f"{name} port {host}:{port} cannot be used: {error}") from error
-        listener.listen(16)
+        listener.listen(128)
         listener.setblocking(False)
         self._selector.register(listener, selectors.EVENT_READ, (self._accept, server))
         return int(listener.getsockname()[1])
@@ -118,18 +118,19 @@ class Hub:
         self._selector.close()
 
     def _accept(self, listener: socket.socket, server: Server) -> None:
-        try:
-            accepted, _ = listener.accept()
-        except OSError:
-            return
-        if accepted.fileno() >= MAX_DESCRIPTOR:
-            accepted.close()
-            return
-        accepted.setblocking(False)
-        accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        connection = Connection(self, accepted, server)
-        self._selector.register(accepted, selectors.EVENT_READ, (self._ready, connection))
-        server.opened(connection)
+        while True:
+            try:
+                accepted, _ = listener.accept()
+            except OSError:  # nobody is waiting any more, or they have already gone
+                return
+            if accepted.fileno() >= MAX_DESCRIPTOR:
+                accepted.close()
+                continue
+            accepted.setblocking(False)
+            accepted.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            connection = Connection(self, accepted, server)
+            self._selector.register(accepted, selectors.EVENT_READ, (self._ready, connection))
+            server.opened(connection)
 
     @staticmethod
     def _ready(connection: Connection, events: int) -> None:

@@ -1,0 +1,156 @@
+"""Trajectory generators and kinematics of the simulated controller, without sockets."""
+
+import numpy as np
+import pytest
+from scipy.spatial.transform import Rotation
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.simulation.ur_controller import motion
+from robot_dynamics_ros.simulation.ur_controller.kinematics import (
+    Kinematics,
+    matrix_to_pose,
+    pose_to_matrix,
+    rotation_matrix,
+    rotation_vector,
+)
+
+DT = 0.002
+HOME = np.array([0.0, -np.pi / 2, np.pi / 2, -np.pi / 2, -np.pi / 2, 0.0])
+
+
+@pytest.fixture(scope="module")
+def kinematics():
+    return Kinematics(_core.RigidBody(load_robot("ur5e").chain()))
+
+
+def follow(moving, limit=20_000):
+    """All targets of a motion until it has finished: q, qd, qdd (N, n)."""
+    targets = []
+    while not (targets and moving.finished):
+        targets.append(moving.step(DT))
+        assert len(targets) < limit
+    return [np.array(rows) for rows in zip(*targets, strict=True)]
+
+
+def check_derivatives(q0, q, qd, qdd, jump=0.0):
+    """Positions are the integral of velocities, velocities of accelerations (up to one cycle of each ramp)."""
+    before = np.vstack([q0, q[:-1]])
+    assert np.abs((q - before) / DT - qd).max() <= np.abs(qdd).max() * DT + 1e-9 + jump
+    assert np.abs(np.diff(qd, axis=0)).max() <= np.abs(qdd).max() * DT * (1 + 1e-6) + 1e-12 + jump
+
+
+@pytest.mark.parametrize("velocity, acceleration", [(1.0, 2.0), (0.2, 8.0), (3.0, 1.0)])
+def test_movej_is_a_trapezoid_of_its_leading_axis(velocity, acceleration):
+    goal = HOME + [0.8, -0.2, 0.1, 0, 0.4, -0.05]
+    moving = motion.MoveJ(HOME, [(goal, velocity, acceleration, 0.0)])
+    q, qd, qdd = follow(moving)
+    assert q[-1] == pytest.approx(goal, abs=1e-12) and not qd[-1].any()
+    assert np.abs(qd).max() <= velocity * (1 + 1e-9) and np.abs(qdd).max() <= acceleration * (1 + 1e-9)
+    ramp = min(velocity / acceleration, np.sqrt(0.8 / acceleration))
+    assert len(q) * DT == pytest.approx(ramp + 0.8 / (acceleration * ramp), abs=2 * DT)  # as fast as allowed
+    assert np.allclose((q - HOME) * 0.8, np.outer(q[:, 0] - HOME[0], goal - HOME))  # synchronous: a straight line
+    check_derivatives(HOME, q, qd, qdd)
+
+
+def test_blended_waypoints_are_passed_without_stopping():
+    first, second = HOME + [0.4, 0, 0, 0, 0, 0], HOME + [0.4, 0.4, 0, 0, 0, 0]
+    stopping = motion.MoveJ(HOME, [(first, 1.0, 2.0, 0.0), (second, 1.0, 2.0, 0.0)])
+    blended = motion.MoveJ(HOME, [(first, 1.0, 2.0, 0.05), (second, 1.0, 2.0, 0.0)])
+    assert blended.duration < stopping.duration
+    for moving, stands in ((stopping, True), (blended, False)):
+        q, qd, qdd = follow(moving)
+        assert q[-1] == pytest.approx(second, abs=1e-12)
+        middle = np.abs(qd[50:-50]).max(axis=1).min()
+        assert (middle < 5e-3) == stands
+        check_derivatives(HOME, q, qd, qdd)
+
+
+def test_movel_keeps_to_the_line_and_reaches_the_pose(kinematics):
+    start = kinematics.tcp(HOME)
+    goal = pose_to_matrix([0.1, -0.05, 0.08, 0, 0, 0]) @ start
+    goal[:3, :3] = rotation_matrix([0.0, 0.1, 0.3]) @ start[:3, :3]
+    goal[:3, 3] = start[:3, 3] + [0.1, -0.05, 0.08]
+    q, qd, qdd = follow(motion.MoveL(kinematics, HOME, matrix_to_pose(goal), 0.2, 1.0))
+    assert kinematics.tcp(q[-1]) == pytest.approx(goal, abs=1e-8)
+    direction = goal[:3, 3] - start[:3, 3]
+    positions = np.array([kinematics.tcp(row)[:3, 3] for row in q[::20]]) - start[:3, 3]
+    assert np.linalg.norm(np.cross(positions, direction / np.linalg.norm(direction)), axis=1).max() < 1e-7
+    speeds = [np.linalg.norm((kinematics.jacobian(a) @ b)[:3]) for a, b in zip(q[::20], qd[::20], strict=True)]
+    assert max(speeds) == pytest.approx(0.2, rel=1e-3)
+
+
+def test_movel_refuses_what_it_cannot_reach(kinematics):
+    with pytest.raises(motion.MotionError, match="cannot reach"):
+        motion.MoveL(kinematics, HOME, np.array([2.0, 0, 0, 0, 0, 0]), 0.2, 1.0)
+    with pytest.raises(motion.MotionError, match="must be positive"):
+        motion.MoveJ(HOME, [(HOME + 0.1, 0.0, 1.0, 0.0)])
+    with pytest.raises(motion.MotionError, match="non-finite"):
+        motion.MoveJ(HOME, [(HOME * np.nan, 1.0, 1.0, 0.0)])
+
+
+@pytest.mark.parametrize("lookahead, gain", [(0.03, 2000), (0.05, 1500), (0.1, 300), (0.2, 300)])
+def test_servoj_lags_a_ramp_by_the_lookahead_time(lookahead, gain):
+    servo = motion.Servo(HOME, np.zeros(6), np.full(6, 3.0), 40.0)
+    servo.lookahead, servo.gain = lookahead, gain
+    for k in range(3000):
+        servo.target = HOME + 0.1 * k * DT
+        q, qd, _ = servo.step(DT)
+    assert (servo.target - q) / 0.1 == pytest.approx([lookahead] * 6, abs=2 * DT)
+    assert qd == pytest.approx([0.1] * 6, rel=1e-3)
+
+
+def test_a_small_lookahead_overshoots_and_a_large_one_does_not():
+    peaks = []
+    for lookahead in (0.03, 0.2):
+        servo = motion.Servo(np.zeros(6), np.zeros(6), np.full(6, 3.0), 40.0)
+        servo.target, servo.lookahead, servo.gain = np.full(6, 0.05), lookahead, 300.0
+        peaks.append(max(servo.step(DT)[0][0] for _ in range(1500)))
+    assert peaks[0] > 0.055 and peaks[1] <= 0.05 + 1e-9
+
+
+def test_servo_and_speed_keep_their_limits():
+    servo = motion.Servo(np.zeros(6), np.zeros(6), np.full(6, 2.0), 10.0)
+    servo.target, servo.gain = np.full(6, 3.0), 2000.0
+    rows = [servo.step(DT) for _ in range(500)]
+    assert max(np.abs(qd).max() for _, qd, _ in rows) <= 2.0
+    assert max(np.abs(qdd).max() for _, _, qdd in rows) <= 10.0 * (1 + 1e-9)
+    speed = motion.Speed(np.zeros(6), np.zeros(6))
+    speed.target, speed.acceleration = np.array([1.0, 0.5, 0, 0, 0, -1.0]), 4.0
+    rows = [speed.step(DT) for _ in range(300)]
+    assert np.abs(rows[10][2]).max() == pytest.approx(4.0)
+    assert rows[-1][1] == pytest.approx(speed.target)
+
+
+def test_stop_decelerates_along_the_direction_of_motion():
+    qd0 = np.array([1.0, -0.5, 0.2, 0, 0, 0])
+    q, qd, qdd = follow(motion.Stop(HOME, qd0, 4.0))
+    assert len(q) * DT == pytest.approx(0.25, abs=2 * DT)
+    assert np.allclose(np.outer(qd[:, 0], qd0), qd, atol=1e-12)
+    assert np.abs(qdd).max() <= 4.0 * (1 + 1e-9)
+
+
+def test_rotation_vectors_against_scipy():
+    rng = np.random.default_rng(3)
+    vectors = [
+        v * a / np.linalg.norm(v) for v in rng.normal(size=(40, 3)) for a in (1e-9, 1e-3, 1.0, 3.0, np.pi - 1e-7)
+    ]
+    for vector in [*vectors, np.zeros(3), np.array([np.pi, 0, 0]), np.array([0, -np.pi, 0])]:
+        R = Rotation.from_rotvec(vector).as_matrix()
+        assert rotation_matrix(vector) == pytest.approx(R, abs=1e-12)
+        assert rotation_matrix(rotation_vector(R)) == pytest.approx(R, abs=1e-7)
+        assert np.linalg.norm(rotation_vector(R)) <= np.pi + 1e-9
+
+
+def test_tcp_offset_moves_pose_and_jacobian(kinematics):
+    kinematics.set_tcp(np.array([0.02, -0.01, 0.15, 0.1, 0.2, -0.3]))
+    try:
+        q, J = HOME + 0.1, None
+        J = kinematics.jacobian(q)
+        for i in range(6):
+            step = 1e-6 * np.eye(6)[i]
+            ahead, behind = kinematics.tcp(q + step), kinematics.tcp(q - step)
+            assert J[:3, i] == pytest.approx((ahead - behind)[:3, 3] / 2e-6, abs=1e-6)
+        assert kinematics.solve(kinematics.tcp(q), HOME) == pytest.approx(q, abs=1e-6)
+    finally:
+        kinematics.set_tcp(np.zeros(6))

@@ -40,8 +40,9 @@ SIGNALS: dict[str, Signal] = {
         Signal("qd_d", "joints", "rad/s", "desired velocity"),
         Signal("qdd_d", "joints", "rad/s2", "desired acceleration"),
         Signal("tau_d", "joints", "Nm", "the controller's model torque of the desired motion"),
-        # estimated
+        # estimated; everything from here on is written by stages
         Signal("qdd", "joints", "rad/s2", "link acceleration, filtered"),
+        Signal("drive_torque", "joints", "Nm", "effort in its declared meaning, or K_tau times current"),
         Signal("model_torque", "joints", "Nm", "rigid body and reflected rotor inertia, without friction"),
         Signal("temperature_estimate", "joints", "degC", "lubricant temperature"),
         Signal("temperature_variance", "joints", "degC2", "its variance"),
@@ -61,6 +62,9 @@ SIGNALS: dict[str, Signal] = {
 }
 
 
+ESTIMATED = tuple(SIGNALS)[tuple(SIGNALS).index("qdd") :]  # written by stages, cleared before each step
+
+
 def width(name: str, n_joints: int) -> int:
     """Numbers in one record of a signal for a robot of `n_joints` joints."""
     return {"joints": n_joints, "contacts": n_joints + 1, "wrench": 6, "scalar": 1}[SIGNALS[name].width]
@@ -72,7 +76,7 @@ class Sample:
     stamp_ns: source time [ns]; receive_ns: arrival time on this machine [ns], 0 = unknown.
     """
 
-    __slots__ = ("buffer", "joint_names", "receive_ns", "stamp_ns", *SIGNALS)
+    __slots__ = ("_estimated", "buffer", "joint_names", "receive_ns", "stamp_ns", *SIGNALS)
 
     def __init__(self, joint_names: Sequence[str], stamp_ns: int = 0) -> None:
         self.joint_names, self.stamp_ns, self.receive_ns = tuple(joint_names), int(stamp_ns), 0
@@ -83,6 +87,7 @@ class Sample:
             stop = start + width(name, n)
             object.__setattr__(self, name, self.buffer[start:stop])
             start = stop
+        self._estimated = self.buffer[sum(width(name, n) for name in SIGNALS if name not in ESTIMATED) :]
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Assigning a signal writes into its preallocated array: sample.q = [..]; a wrong length raises."""
@@ -99,6 +104,10 @@ class Sample:
     def clear(self) -> None:
         """Mark every signal absent; the stamp stays."""
         self.buffer.fill(np.nan)
+
+    def clear_estimates(self) -> None:
+        """Mark absent what stages write; measurements stay."""
+        self._estimated.fill(np.nan)
 
     def has(self, name: str) -> bool:
         """True when every entry of the signal is finite."""

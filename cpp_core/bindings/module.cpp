@@ -11,6 +11,9 @@ void bind_controllers(py::module_&);
 void bind_guard(py::module_&);
 void bind_hysteresis(py::module_&);
 void bind_joints(py::module_&);
+void bind_friction_stage(py::module_&);
+void bind_motion(py::module_&);
+void bind_force(py::module_&);
 
 PYBIND11_MODULE(_core, m) {
   m.doc() = "C++ core of robot_dynamics_ros: equations, observers, controllers and the simulated plant.";
@@ -24,4 +27,7 @@ PYBIND11_MODULE(_core, m) {
   bind_guard(m);
   bind_hysteresis(m);
   bind_joints(m);
+  bind_friction_stage(m);
+  bind_motion(m);
+  bind_force(m);
 }

@@ -1,0 +1,162 @@
+#include "batch.hpp"
+#include "robot_dynamics/external_force.hpp"
+#include "views.hpp"
+
+using namespace robot_dynamics;
+
+namespace {
+
+ExternalForceParameters parameters(const Chain& chain, const py::kwargs& given) {
+  ExternalForceParameters p;
+  const int n = chain.n;
+  std::string method = "momentum";
+  p.gain.fill(20.0);
+  p.torque_std.fill(1.0);
+  p.health.bound.fill(1e6);
+  p.tare.largest.fill(std::numeric_limits<double>::infinity());
+  views::Keywords keys(given);
+  keys.take("method", method);
+  if (method != "momentum" && method != "simoni")
+    throw std::invalid_argument("method = '" + method + "' is none of momentum, simoni");
+  p.method = method == "simoni" ? ForceMethod::simoni : ForceMethod::momentum;
+  keys.take("rotor_inertia", p.rotor_inertia, n);
+  keys.take("gain", p.gain, n);
+  keys.take("current_cutoff", p.cutoffs.current);
+  keys.take("inertial_cutoff", p.cutoffs.inertial);
+  keys.take("friction_cutoff", p.cutoffs.friction);
+  keys.take("extra_torque_cutoff", p.cutoffs.extra_torque);
+  keys.take("force_cutoff", p.force_cutoff);
+  keys.take("torque_std", p.torque_std, n);
+  keys.take("friction_std", p.friction_std, n);
+  keys.take("model_error", p.model_error);
+  keys.take("ignore_friction", p.ignore_friction);
+  keys.take("length", p.wrench.length);
+  keys.take("singular_value", p.wrench.singular_value);
+  keys.take("expected_force", p.wrench.expected_force);
+  keys.take("contact_on_ratio", p.contact.on_ratio);
+  keys.take("contact_off_ratio", p.contact.off_ratio);
+  keys.take("contact_off_share", p.contact.off_share);
+  keys.take("contact_on_time", p.contact.on_time);
+  keys.take("contact_off_time", p.contact.off_time);
+  keys.take("contact_floor", p.contact.floor, n + 1);
+  keys.take("stuck_time", p.health.stuck_time);
+  keys.take("stuck_speed", p.health.stuck_speed);
+  keys.take("hold_time", p.health.hold_time);
+  keys.take("torque_bound", p.health.bound, n);
+  keys.take("payload_quiet_speed", p.payload.quiet_speed);
+  keys.take("payload_quiet_time", p.payload.quiet_time);
+  keys.take("payload_angle", p.payload.angle);
+  keys.take("payload_explained", p.payload.explained);
+  keys.take("payload_significance", p.payload.significance);
+  keys.take("payload_stations", p.payload.stations);
+  keys.take("tare_window", p.tare.window);
+  keys.take("tare_steady_ratio", p.tare.steady_ratio);
+  keys.take("tare_largest", p.tare.largest, n);
+  keys.finish();
+  return p;
+}
+
+ExternalForce make(const Chain& chain, const py::kwargs& given) {
+  return ExternalForce(chain, parameters(chain, given));
+}
+
+constexpr int inputs = 6, outputs = 7;
+const char* const input_names[inputs] = {"q", "qd", "model_torque", "drive_torque", "friction", "friction_std"};
+const char* const output_names[outputs] = {"torque",         "torque_std", "wrench",         "wrench_std",
+                                           "singular_value", "contact",    "payload_or_bias"};
+
+// Pointers of all arguments of one sample (N < 0) or of a log of N samples.
+struct Columns {
+  const double* in[inputs];
+  double* out[outputs];
+  py::ssize_t width[outputs];
+
+  Columns(py::ssize_t N, py::ssize_t n, const py::args& args) : width{n, n, 6, 6, 1, n + 1, 1} {
+    if (args.size() != inputs + outputs) throw py::type_error("expected 6 inputs and 7 outputs after stamp_ns");
+    for (int a = 0; a < inputs; ++a) {
+      const py::object given = args[a];
+      in[a] = N < 0 ? views::maybe(given, input_names[a], {n}) : views::maybe(given, input_names[a], {N, n});
+    }
+    for (int a = 0; a < outputs; ++a) {
+      const py::object given = args[inputs + a];
+      out[a] =
+          N < 0 ? views::out(given, output_names[a], {width[a]}) : views::out(given, output_names[a], {N, width[a]});
+    }
+  }
+
+  Status step(ExternalForce& core, std::int64_t stamp, py::ssize_t k) const {
+    const py::ssize_t n = width[0];
+    const ForceInput from{views::row(in[0], k, n), views::row(in[1], k, n), views::row(in[2], k, n),
+                          views::row(in[3], k, n), views::row(in[4], k, n), views::row(in[5], k, n)};
+    const auto at = [&](int a) { return out[a] + k * width[a]; };
+    return core.step(stamp, from, {at(0), at(1), at(2), at(3), at(4), at(5), at(6)});
+  }
+};
+
+py::tuple invert(const Chain& chain, const py::object& q, const py::object& tau, const py::object& std,
+                 const py::kwargs& given) {
+  WrenchParameters p;
+  views::Keywords keys(given);
+  keys.take("length", p.length);
+  keys.take("singular_value", p.singular_value);
+  keys.take("expected_force", p.expected_force);
+  keys.finish();
+  WrenchEstimate e;
+  const int n = chain.n;
+  if (!WrenchInverse(chain, p).step(views::in(q, "q", {n}), views::in(tau, "tau", {n}), views::in(std, "std", {n}), e))
+    throw std::invalid_argument("tau or std is not finite, or std is not positive");
+  Array F(6), C({6, 6});
+  std::copy(e.wrench.begin(), e.wrench.end(), F.mutable_data());
+  std::copy(e.covariance.begin(), e.covariance.end(), C.mutable_data());
+  return py::make_tuple(F, C, e.singular_value);
+}
+
+}  // namespace
+
+void bind_force(py::module_& m) {
+  py::enum_<TareResult>(m, "TareResult", "Why a tare was refused, or that it was accepted.")
+      .value("accepted", TareResult::accepted)
+      .value("too_early", TareResult::too_early)
+      .value("in_contact", TareResult::in_contact)
+      .value("unsteady", TareResult::unsteady)
+      .value("too_large", TareResult::too_large);
+  py::enum_<PayloadCheck::Verdict>(m, "PayloadVerdict", "What explains a lasting external torque.")
+      .value("none", PayloadCheck::Verdict::none)
+      .value("payload", PayloadCheck::Verdict::payload)
+      .value("bias", PayloadCheck::Verdict::bias);
+  py::class_<ExternalForce>(m, "ExternalForce",
+                            "External joint torque, wrench at the TCP and contact (see docs/force.md).\n\n"
+                            "step(stamp_ns, q, qd, model_torque, drive_torque, friction, friction_std,\n"
+                            "     torque, torque_std, wrench, wrench_std, singular_value, contact, payload_or_bias):\n"
+                            "six inputs (n) or None, seven outputs written in place; run() takes (N, ...) arrays.")
+      .def(py::init(&make), py::arg("chain"))
+      .def("reset", &ExternalForce::reset)
+      .def("step", [](ExternalForce& s, std::int64_t stamp,
+                      const py::args& args) { return Columns(-1, s.n(), args).step(s, stamp, 0); })
+      .def("run",
+           [](ExternalForce& s, const Stamps& stamps, const py::args& args) {
+             const py::ssize_t N = samples(stamps);
+             const Columns c(N, s.n(), args);
+             const std::int64_t* t = stamps.data();
+             return run_batch(N, [&](py::ssize_t k) { return c.step(s, t[k], k); });
+           })
+      .def("tare", &ExternalForce::tare)
+      .def_property(
+          "bias", [](const ExternalForce& s) { return Array(s.n(), s.bias()); },
+          [](ExternalForce& s, const py::object& bias) {
+            const double* given = views::in(bias, "bias", {s.n()});
+            require_each("bias", given, s.n(), -1e6, 1e6);
+            s.set_bias(given);
+          })
+      .def_property_readonly("payload_verdict", [](const ExternalForce& s) { return s.payload().verdict(); })
+      .def_property_readonly("payload_error", [](const ExternalForce& s) { return Array(4, s.payload().theta()); })
+      .def_property_readonly("length", &ExternalForce::length)
+      .def_property_readonly("period", [](const ExternalForce& s) { return s.timing().period(); })
+      .def_property_readonly("isolated", [](const ExternalForce& s) {
+        std::vector<bool> isolated;
+        for (int i = 0; i < s.n(); ++i) isolated.push_back(s.health().isolated(i));
+        return isolated;
+      });
+  m.def("invert_wrench", &invert, py::arg("chain"), py::arg("q"), py::arg("tau"), py::arg("std"),
+        "Wrench (6), covariance (6, 6) and smallest singular value of joint torques tau with standard deviations std.");
+}

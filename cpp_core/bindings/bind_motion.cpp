@@ -1,0 +1,90 @@
+#include "batch.hpp"
+#include "robot_dynamics/momentum.hpp"
+#include "robot_dynamics/motion_state.hpp"
+#include "views.hpp"
+
+using namespace robot_dynamics;
+
+namespace {
+
+struct Motion {
+  Motion(const Chain& chain, const MotionParameters& p) : core(chain, p), n(chain.n) {}
+  MotionState core;
+  int n;
+};
+
+Motion make(const Chain& chain, const py::kwargs& given) {
+  MotionParameters p;
+  p.effort_gain.fill(1.0);
+  views::Keywords keys(given);
+  keys.take("acceleration_cutoff", p.acceleration_cutoff);
+  keys.take("velocity_cutoff", p.velocity_cutoff);
+  keys.take("rotor_inertia", p.rotor_inertia, chain.n);
+  keys.take("effort_gain", p.effort_gain, chain.n);
+  keys.take("effort_lacks_gravity", p.effort_lacks_gravity);
+  keys.take("frozen_speed", p.frozen_speed);
+  keys.take("frozen_samples", p.frozen_samples);
+  keys.finish();
+  return Motion(chain, p);
+}
+
+struct Columns {
+  const double *q, *qd, *effort;
+  double *qd_out, *qdd, *model_torque, *drive_torque;
+
+  Columns(std::initializer_list<py::ssize_t> shape, const py::object& q_, const py::object& qd_,
+          const py::object& effort_, const py::object& qd_out_, const py::object& qdd_, const py::object& model_,
+          const py::object& drive_)
+      : q(views::maybe(q_, "q", shape)),
+        qd(views::maybe(qd_, "qd", shape)),
+        effort(views::maybe(effort_, "effort", shape)),
+        qd_out(views::out(qd_out_, "qd_out", shape)),
+        qdd(views::out(qdd_, "qdd", shape)),
+        model_torque(views::out(model_, "model_torque", shape)),
+        drive_torque(views::out(drive_, "drive_torque", shape)) {}
+
+  Status step(MotionState& core, std::int64_t stamp, py::ssize_t k, py::ssize_t n) const {
+    const MotionInput in{views::row(q, k, n), views::row(qd, k, n), views::row(effort, k, n)};
+    const py::ssize_t at = k * n;
+    return core.step(stamp, in, {qd_out + at, qdd + at, model_torque + at, drive_torque + at});
+  }
+};
+
+}  // namespace
+
+void bind_motion(py::module_& m) {
+  py::class_<Motion>(m, "MotionState", "Velocity, acceleration, model torque and drive torque [Simoni2017 V, 16, 20].")
+      .def(py::init(&make), py::arg("chain"))
+      .def("reset", [](Motion& s) { s.core.reset(); })
+      .def(
+          "step",
+          [](Motion& s, std::int64_t stamp, const py::object& q, const py::object& qd, const py::object& effort,
+             const py::object& qd_out, const py::object& qdd, const py::object& model, const py::object& drive) {
+            return Columns({s.n}, q, qd, effort, qd_out, qdd, model, drive).step(s.core, stamp, 0, s.n);
+          },
+          py::arg("stamp_ns"), py::arg("q"), py::arg("qd"), py::arg("effort"), py::arg("qd_out"), py::arg("qdd"),
+          py::arg("model_torque"), py::arg("drive_torque"))
+      .def(
+          "run",
+          [](Motion& s, const Stamps& stamps, const py::object& q, const py::object& qd, const py::object& effort,
+             const py::object& qd_out, const py::object& qdd, const py::object& model, const py::object& drive) {
+            const py::ssize_t N = samples(stamps);
+            const Columns c({N, s.n}, q, qd, effort, qd_out, qdd, model, drive);
+            const std::int64_t* t = stamps.data();
+            return run_batch(N, [&](py::ssize_t k) { return c.step(s.core, t[k], k, s.n); });
+          },
+          py::arg("stamp_ns"), py::arg("q"), py::arg("qd"), py::arg("effort"), py::arg("qd_out"), py::arg("qdd"),
+          py::arg("model_torque"), py::arg("drive_torque"))
+      .def_property_readonly("period", [](const Motion& s) { return s.core.timing().period(); })
+      .def_property_readonly("missed", [](const Motion& s) { return s.core.timing().missed(); })
+      .def_property_readonly("frozen", [](const Motion& s) { return s.core.frozen(); });
+  m.def(
+      "generalised_momentum",
+      [](const Chain& chain, const py::object& q, const py::object& qd) {
+        Array p(chain.n), beta(chain.n);
+        generalised_momentum(chain, views::in(q, "q", {chain.n}), views::in(qd, "qd", {chain.n}), p.mutable_data(),
+                             beta.mutable_data());
+        return py::make_tuple(p, beta);
+      },
+      py::arg("chain"), py::arg("q"), py::arg("qd"), "p = M qd and C' qd (n), (n).");
+}

@@ -1,0 +1,42 @@
+// Checks of constructors: NaN-proof, and the message names argument, value and bound.
+#pragma once
+
+#include <cmath>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+namespace robot_dynamics {
+
+inline void require_range(const std::string& name, double value, double low, double high) {
+  if (low <= value && value <= high) return;
+  std::ostringstream text;
+  text << name << " = " << value << " is outside " << low << ".." << high;
+  throw std::invalid_argument(text.str());
+}
+
+inline void require_each(const char* name, const double* values, int n, double low, double high) {
+  for (int i = 0; i < n; ++i) require_range(std::string(name) + "[" + std::to_string(i) + "]", values[i], low, high);
+}
+
+inline bool all_finite(const double* x, int n) noexcept {
+  double sum = 0.0;
+  for (int i = 0; i < n; ++i) sum += 0.0 * x[i];  // 0 for finite numbers, NaN otherwise
+  return sum == 0.0;
+}
+
+// Absent signal: no array, or an array in which nothing is known.
+inline bool absent(const double* x, int n) noexcept {
+  if (!x) return true;
+  for (int i = 0; i < n; ++i)
+    if (!std::isnan(x[i])) return false;
+  return true;
+}
+
+inline bool all_within(const double* x, int n, double bound) noexcept {
+  bool within = true;
+  for (int i = 0; i < n; ++i) within &= std::abs(x[i]) <= bound;
+  return within;
+}
+
+}  // namespace robot_dynamics

@@ -1,0 +1,59 @@
+// What a stamp means for a stage: dt comes from the stamps, never from an assumed rate.
+//
+// The period is learned, so that the same limits serve 94 Hz logs and 1 kHz robots: a step of more than `late_periods`
+// is clamped and flagged, one of more than `gap_periods` (and of min_gap) restarts the stage.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+namespace robot_dynamics {
+
+enum class Tick { first, ok, late, duplicate, backwards, gap };
+
+class SampleTiming {
+ public:
+  static constexpr double late_periods = 5.0;
+  static constexpr double gap_periods = 10.0;
+  static constexpr double min_gap = 0.020;      // s, ten samples at 500 Hz
+  static constexpr double adaptation = 0.02;    // share of the newest step in the learned period
+  static constexpr double longest_first = 0.2;  // s, a first step longer than this is no period
+
+  // dt [s]: 0 unless ok or late; late: clamped to late_periods.
+  Tick tick(std::int64_t stamp_ns, double& dt) noexcept {
+    dt = 0.0;
+    if (!running_) return restart(stamp_ns, Tick::first);
+    if (stamp_ns == last_) return Tick::duplicate;
+    if (stamp_ns < last_) return restart(stamp_ns, Tick::backwards);
+    const double step = 1e-9 * static_cast<double>(stamp_ns - last_);
+    if (!(period_ > 0.0)) period_ = std::min(step, longest_first);
+    const bool gap = !(step <= std::max(min_gap, gap_periods * period_));
+    const bool late = step > late_periods * period_;
+    missed_ += gap ? 0 : std::max(static_cast<int>(step / period_ + 0.5) - 1, 0);
+    dt = late ? late_periods * period_ : step;
+    period_ += adaptation * (std::min(step, 2.0 * period_) - period_);
+    if (gap) {
+      dt = 0.0;
+      return restart(stamp_ns, Tick::gap);
+    }
+    last_ = stamp_ns;
+    return late ? Tick::late : Tick::ok;
+  }
+
+  double period() const noexcept { return period_; }        // s, learned
+  std::int64_t missed() const noexcept { return missed_; }  // samples that never came, gaps excluded
+  void reset() noexcept { *this = SampleTiming(); }
+
+ private:
+  Tick restart(std::int64_t stamp_ns, Tick why) noexcept {
+    running_ = true;
+    last_ = stamp_ns;
+    return why;
+  }
+
+  bool running_ = false;
+  std::int64_t last_ = 0, missed_ = 0;
+  double period_ = 0.0;
+};
+
+}  // namespace robot_dynamics

@@ -1,0 +1,162 @@
+"""Force stage: external joint torque, wrench at the TCP and contact, from the momentum observer or [Simoni2017]."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros._core import PayloadVerdict, Status, TareResult
+from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.estimators.motion import rotor_inertia
+from robot_dynamics_ros.parameters import Parameter, resolve
+from robot_dynamics_ros.types import Log, Sample
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.config import RobotFile
+
+TARE_REFUSALS = {
+    TareResult.too_early: "not enough samples since the start; wait two windows",
+    TareResult.in_contact: "the robot was free and is now in contact; release it first",
+    TareResult.unsteady: "the torque is changing; hold still or move evenly",
+    TareResult.too_large: "the torque is too large for a sensor bias; check payload and robot file",
+}
+
+
+class ForceStage:
+    """Drive torque, model torque, friction -> external torque, wrench, contact, each with its standard deviation."""
+
+    name = "force"
+    reads = ("q", "qd", "model_torque", "drive_torque")
+    optional = ("friction_torque", "friction_std")
+    writes = (
+        "external_joint_torque",
+        "external_joint_torque_std",
+        "external_wrench",
+        "external_wrench_std",
+        "singular_value",
+        "contact",
+        "payload_or_bias",
+    )
+    parameters = (
+        Parameter("method", "momentum", "how external torque is estimated", choices=("momentum", "simoni")),
+        Parameter("bandwidth", 25.0, "K of the momentum observer", "rad/s", 0.1, 1000.0),
+        Parameter("wrench_cutoff", 0.0, "low-pass of the momentum observer's wrench, 0: none", "rad/s", 0.0, 1e4),
+        Parameter("current_cutoff", 150.0, "simoni: drive torque", "rad/s", 0.1, 1e5),
+        Parameter("inertial_cutoff", 150.0, "simoni: model torque", "rad/s", 0.1, 1e5),
+        Parameter("friction_cutoff", 150.0, "simoni: friction", "rad/s", 0.1, 1e5),
+        Parameter("extra_torque_cutoff", 1.0, "simoni: external joint torque", "rad/s", 0.01, 1e5),
+        Parameter("force_cutoff", 15.0, "simoni: wrench", "rad/s", 0.1, 1e5),
+        Parameter("torque_std", 0.01, "noise of drive torque as share of the torque limit", "", 1e-6, 1.0),
+        Parameter("unknown_friction", 0.1, "friction std as share of the torque limit when unknown", "", 0.0, 1.0),
+        Parameter("model_error", 0.03, "standard deviation of the model torque as share of it", "", 0.0, 1.0),
+        Parameter(
+            "length", 0.0, "characteristic length that moments are scaled by, 0: from the chain", "m", 0.0, 100.0
+        ),
+        Parameter("singular_value", 0.08, "scaled singular value below which the inverse is damped", "", 1e-6, 10.0),
+        Parameter("expected_force", 200.0, "standard deviation of a force before measuring it", "N", 1e-3, 1e6),
+        Parameter("contact_on_ratio", 4.0, "magnitude over std at which contact begins", "", 0.1, 100.0),
+        Parameter("contact_off_ratio", 2.5, "magnitude over std below which it may end", "", 0.0, 100.0),
+        Parameter("contact_torque", 0.02, "least contact torque as share of the torque limit", "", 0.0, 1.0),
+        Parameter("contact_force", 5.0, "least contact force at the TCP", "N", 0.0, 1e5),
+        Parameter("contact_on_time", 0.01, "time above the threshold before contact is declared", "s", 0.0, 10.0),
+        Parameter("contact_off_time", 0.05, "time below before it is over", "s", 0.0, 10.0),
+        Parameter("payload_stations", 3, "orientations before a lasting force is called payload or bias", "", 2, 8),
+        Parameter("tare_window", 1.0, "time over which a tare averages", "s", 0.01, 100.0),
+        Parameter("tare_limit", 0.25, "largest bias a tare accepts, share of the torque limit", "", 0.0, 10.0),
+    )
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self.core: Any = None
+
+    def configure(self, robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> None:
+        """Build for a robot; an earlier tare is forgotten. Raises ConfigError, CapabilityError for unknown links."""
+        p = resolve(self.parameters, parameters, self.name)
+        self.core = _core.ExternalForce(robot.chain(), **core_arguments(robot, p))
+        self.notes = []
+
+    def reset(self) -> None:
+        """Forget observers and decisions, keep the tare."""
+        self.core.reset()
+
+    def step(self, sample: Sample) -> Status:
+        """Advance by one sample."""
+        s = sample
+        return self.core.step(
+            s.stamp_ns,
+            s.q,
+            s.qd,
+            s.model_torque,
+            s.drive_torque,
+            s.friction_torque,
+            s.friction_std,
+            s.external_joint_torque,
+            s.external_joint_torque_std,
+            s.external_wrench,
+            s.external_wrench_std,
+            s.singular_value,
+            s.contact,
+            s.payload_or_bias,
+        )
+
+    def run(self, log: Log) -> np.ndarray:
+        """The same over a log."""
+        given = [log.get(name) for name in (*self.reads, *self.optional)]
+        return self.core.run(log.stamp_ns, *given, *(log.allocate(name) for name in self.writes))
+
+    def tare(self) -> tuple[bool, str]:
+        """Make the mean external torque of the last window the new zero: (done, what happened in words).
+
+        Refused when the robot has been free and is now in contact, when the torque changes, or is too large for a bias.
+        """
+        result = self.core.tare()
+        if result == TareResult.accepted:
+            return True, "bias [Nm]: " + ", ".join(f"{b:.2f}" for b in self.core.bias)
+        return False, TARE_REFUSALS[result]
+
+    def clear_tare(self) -> None:
+        """Back to the zero of the model."""
+        self.core.bias = np.zeros_like(self.core.bias)
+
+    def payload_message(self) -> str:
+        """What is known about a lasting torque, for diagnostics; empty when there is none."""
+        verdict = self.core.payload_verdict
+        if verdict == PayloadVerdict.payload:
+            mass, *moment = self.core.payload_error
+            com = ", ".join(f"{m:.3f}" for m in moment)
+            return f"looks like a payload {mass:+.2f} kg off the configured one (first moment {com} kg m)"
+        return "looks like a bias of the torque sensors" if verdict == PayloadVerdict.bias else ""
+
+
+def torque_scale(robot: RobotFile) -> np.ndarray:
+    """Torque (n,) [Nm] that uncertainties are shares of: the limits, or 100 Nm for a joint whose limit is unknown."""
+    try:
+        return robot.array("limits.torque")
+    except CapabilityError:
+        limits = robot.limits.torque or (None,) * robot.n_joints
+        return np.array([100.0 if value is None else float(value) for value in limits]) * np.ones(robot.n_joints)
+
+
+def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments of _core.ExternalForce from resolved parameters and the robot file."""
+    n, scale = robot.n_joints, torque_scale(robot)
+    cutoff = p["force_cutoff"] if p["method"] == "simoni" else p["wrench_cutoff"] or np.inf
+    same = (
+        "method current_cutoff inertial_cutoff friction_cutoff extra_torque_cutoff model_error length singular_value "
+        "expected_force contact_on_ratio contact_off_ratio contact_on_time contact_off_time payload_stations "
+        "tare_window"
+    )
+    return {name: p[name] for name in same.split()} | {
+        "rotor_inertia": rotor_inertia(robot),
+        "ignore_friction": robot.drives.torque_side == "link",
+        "gain": np.full(n, p["bandwidth"]),
+        "force_cutoff": cutoff,
+        "torque_std": p["torque_std"] * scale,
+        "friction_std": p["unknown_friction"] * scale,
+        "contact_floor": np.append(p["contact_torque"] * scale, p["contact_force"]),
+        "torque_bound": 3.0 * scale,
+        "tare_largest": p["tare_limit"] * scale,
+    }

@@ -1,0 +1,100 @@
+"""First stage: acceleration, the rigid-body model torque, and the drive torque from what the robot reports."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros._core import Status
+from robot_dynamics_ros.parameters import Parameter, resolve
+from robot_dynamics_ros.types import Log, Sample
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.config import RobotFile
+
+
+def rotor_inertia(robot: RobotFile, notes: list[str] | None = None) -> np.ndarray:
+    """Reflected rotor inertia (n,) [kg m2] as seen by the torque sensor: zero behind the gear, and where unknown."""
+    if robot.drives.torque_side == "link":
+        return np.zeros(robot.n_joints)
+    if robot.has("drives.rotor_inertia"):
+        return robot.array("drives.rotor_inertia")
+    if notes is not None:
+        notes.append(f"{robot.name}: rotor inertia is unknown and taken as zero; accelerating looks like a force")
+    return np.zeros(robot.n_joints)
+
+
+def effort_gain(robot: RobotFile, source: str, unit: str) -> np.ndarray:
+    """Nm per unit of the torque signal (n,), signed. tau = K_tau i [Simoni2017, eq. 16].
+
+    source: "effort" or "current". unit: "Nm", "A", or "robot_file" (what the file declares for effort).
+    Raises CapabilityError where current is used and the torque constants are unknown.
+    """
+    effort = robot.drives.effort
+    in_ampere = source == "current" or (effort.unit if unit == "robot_file" else unit) == "A"
+    constant = robot.array("drives.torque_constant") if in_ampere else np.ones(robot.n_joints)
+    return float(effort.sign) * constant
+
+
+class MotionStage:
+    """q, qd, effort -> qdd, model torque [Simoni2017, eq. 20 and V], drive torque [16]."""
+
+    name = "motion"
+    reads = ("q",)
+    optional = ("qd", "effort", "current")
+    writes = ("qdd", "drive_torque", "model_torque")
+    parameters = (
+        Parameter("acceleration_cutoff", 150.0, "low-pass of the differentiated velocity", "rad/s", 1.0, 1e5),
+        Parameter(
+            "velocity_cutoff", 150.0, "low-pass of the differentiated position, used without qd", "rad/s", 1, 1e5
+        ),
+        Parameter("torque_source", "effort", "signal the drive torque comes from", choices=("effort", "current")),
+        Parameter("effort_unit", "robot_file", "unit of effort", choices=("robot_file", "Nm", "A")),
+        Parameter(
+            "effort_gravity",
+            "robot_file",
+            "whether effort contains gravity",
+            choices=("robot_file", "included", "excluded"),
+        ),
+        Parameter("frozen_samples", 10, "equal positions at speed that count as frozen", "", 1, 1_000_000),
+    )
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self.core: Any = None
+        self.source = "effort"
+
+    def configure(self, robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> None:
+        """Build for a robot. Raises ConfigError, or CapabilityError for unknown links or torque constants."""
+        p = resolve(self.parameters, parameters, self.name)
+        notes: list[str] = []
+        included = {"included": True, "excluded": False}.get(p["effort_gravity"], robot.drives.effort.includes_gravity)
+        self.core = _core.MotionState(
+            robot.chain(),
+            acceleration_cutoff=p["acceleration_cutoff"],
+            velocity_cutoff=p["velocity_cutoff"],
+            rotor_inertia=rotor_inertia(robot, notes),
+            effort_gain=effort_gain(robot, p["torque_source"], p["effort_unit"]),
+            effort_lacks_gravity=not included,
+            frozen_samples=p["frozen_samples"],
+        )
+        self.source, self.notes = p["torque_source"], notes
+
+    def reset(self) -> None:
+        """Forget derivatives."""
+        self.core.reset()
+
+    def step(self, sample: Sample) -> Status:
+        """Advance by one sample; without a reported velocity sample.qd is filled by differentiation."""
+        s = sample
+        torque = getattr(s, self.source)
+        return self.core.step(s.stamp_ns, s.q, s.qd, torque, s.qd, s.qdd, s.model_torque, s.drive_torque)
+
+    def run(self, log: Log) -> np.ndarray:
+        """The same over a log."""
+        given = (log.get("q"), log.get("qd"), log.get(self.source))
+        out = [log.allocate(name) for name in ("qd", "qdd", "model_torque", "drive_torque")]
+        return self.core.run(log.stamp_ns, *given, *out)

@@ -1,0 +1,64 @@
+"""A robot that moves as prescribed and an inverse-dynamics oracle for what its drives would measure."""
+
+import numpy as np
+
+from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.models.friction import FrictionModel
+from robot_dynamics_ros.pipeline import Pipeline
+from robot_dynamics_ros.types import Log
+
+UR5E = load_robot("ur5e")
+POSE = np.array([0.0, -1.2, 1.3, -1.5, -1.4, 0.3])
+RATE = 500
+
+
+def model(payload=None):
+    robot = RobotModel.load("ur5e")
+    return robot.with_payload(*payload) if payload else robot
+
+
+def still(pose=POSE, seconds=2.0, rate=RATE):
+    q = np.tile(np.asarray(pose, dtype=float), (int(seconds * rate), 1))
+    return q, np.zeros_like(q), np.zeros_like(q)
+
+
+def moving(seconds=4.0, amplitude=0.4, rate=RATE, pose=POSE):
+    t = np.arange(int(seconds * rate))[:, None] / rate
+    w = np.array([0.9, 1.3, 1.7, 2.1, 2.5, 2.9])
+    q = pose + amplitude * (1 - np.cos(w * t)) / 2
+    return q, amplitude * w * np.sin(w * t) / 2, amplitude * w**2 * np.cos(w * t) / 2
+
+
+def through(poses, rest=1.5, travel=1.0, rate=RATE):
+    """Rest at each pose, smooth (quintic) travel between them."""
+    s = np.linspace(0, 1, int(travel * rate), endpoint=False)[:, None]
+    blend = 10 * s**3 - 15 * s**4 + 6 * s**5
+    rows = []
+    for here, there in zip(poses, [*poses[1:], None], strict=True):
+        rows.append(np.tile(here, (int(rest * rate), 1)))
+        if there is not None:
+            rows.append(here + blend * (np.asarray(there) - here))
+    q = np.concatenate(rows)
+    qd = np.gradient(q, 1 / rate, axis=0)
+    return q, qd, np.gradient(qd, 1 / rate, axis=0)
+
+
+def measured(motion, wrench=None, payload=None, friction=True, noise=0.0, rate=RATE, seed=0):
+    """Log of what a UR5e would report: effort = rnea + B qdd + friction - J'F, F environment on robot (N, 6)."""
+    q, qd, qdd = motion
+    robot = model(payload)
+    effort = robot.rnea(q, qd, qdd) + UR5E.array("drives.rotor_inertia") * qdd
+    if friction:
+        effort = effort + FrictionModel.from_robot(UR5E).torque(qd)
+    if wrench is not None:
+        effort = effort - np.einsum("kij,ki->kj", robot.jacobian(q), np.broadcast_to(wrench, (len(q), 6)))
+    effort = effort + noise * np.random.default_rng(seed).normal(size=q.shape)
+    stamp = 10**18 + np.arange(len(q)) * (10**9 // rate)
+    return Log(UR5E.joint_names, stamp, {"q": q, "qd": qd, "effort": effort})
+
+
+def estimated(log, **force):
+    pipeline = Pipeline(UR5E, {"force": force})
+    status = pipeline.run(log)
+    return pipeline, status

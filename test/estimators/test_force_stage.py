@@ -1,0 +1,217 @@
+"""The force stage over whole motions: recovery of wrenches, contact decisions, tare, payload, sensor faults."""
+
+import numpy as np
+import pytest
+from force_bench import POSE, UR5E, estimated, measured, model, moving, still, through
+from robot_dynamics_ros._core import Status
+
+from robot_dynamics_ros.estimators.external_force import ForceStage
+from robot_dynamics_ros.pipeline import Pipeline
+from robot_dynamics_ros.types import Sample
+
+WRENCH = np.array([12.0, -25.0, -60.0, 1.0, 2.0, -0.5])  # environment on robot
+
+
+@pytest.mark.parametrize("method", ["momentum", "simoni"])
+def test_constant_wrench_at_standstill_is_recovered_with_its_sign(method):
+    log = measured(still(seconds=12), WRENCH)
+    estimated(log, method=method)
+    np.testing.assert_allclose(log.external_wrench[-1], WRENCH, atol=1e-3)
+    np.testing.assert_allclose(log.external_joint_torque[-1], model().jacobian(POSE).T @ WRENCH, atol=1e-3)
+
+
+def test_wrench_is_recovered_in_motion_within_its_band():
+    log = measured(moving(seconds=6), WRENCH, noise=0.2)
+    _, status = estimated(log)
+    late = log.time > 0.5
+    error = log.external_wrench - WRENCH
+    assert np.sqrt((error[late, :3] ** 2).mean(axis=0)).max() < 2.5
+    inside = np.abs(error[late]) < 3 * log.external_wrench_std[late]
+    assert inside.mean() > 0.99 and (status[late] == int(Status.ok)).all()
+
+
+def test_friction_has_an_effect():
+    log, without = measured(moving()), measured(moving(), friction=False)
+    estimated(log), estimated(without)
+    assert np.abs(log.external_joint_torque[500:]).mean() < 0.1 * np.abs(without.external_joint_torque[500:]).mean()
+
+
+def test_band_is_wide_at_rest_and_narrow_in_motion():
+    """Stiction: at rest the motor may hold anything within +-fc."""
+    rest, slide = measured(still()), measured(moving())
+    estimated(rest), estimated(slide)
+    fc = UR5E.array("friction.parameters.fc")
+    assert (rest.external_joint_torque_std[-1] > 0.57 * fc).all()
+    assert (slide.external_joint_torque_std[200:].min(axis=0) < 0.6 * rest.external_joint_torque_std[-1]).all()
+
+
+def push(seconds=6.0, start=2.0, stop=4.0, wrench=WRENCH, rate=500):
+    t = np.arange(int(seconds * rate)) / rate
+    return np.where((t >= start) & (t < stop), 1.0, 0.0)[:, None] * wrench
+
+
+def test_contact_begins_and_ends_with_the_push():
+    log = measured(moving(seconds=6), push(wrench=2 * WRENCH), noise=0.1)
+    estimated(log)
+    t, tcp = log.time, log.contact[:, -1]
+    assert not tcp[t < 2].any() and not tcp[t > 4.4].any()
+    assert tcp[(t > 2.3) & (t < 4)].all()
+    assert log.contact[(t > 2.3) & (t < 4), 1].all()  # the shoulder feels it too
+
+
+def test_free_motion_with_noise_is_no_contact():
+    log = measured(moving(seconds=10), noise=0.5)
+    estimated(log)
+    assert not log.contact.any() and not log.payload_or_bias.any()
+
+
+def test_contact_threshold_follows_the_uncertainty():
+    """The same small push is seen when friction is known well, not when it is not."""
+    small = push(wrench=np.array([0.0, 0.0, 25.0, 0, 0, 0]))
+    seen = []
+    for relative in (0.02, 0.5):
+        log = measured(moving(seconds=6), small)
+        Pipeline(UR5E, {"friction": {"relative_error": relative}, "force": {"model_error": relative / 3}}).run(log)
+        seen.append(log.contact[(log.time > 2.5) & (log.time < 4), -1].mean())
+    assert seen[0] > 0.8 and seen[1] < 0.2
+
+
+# ---- tare
+
+
+def stepped(pipeline, log):
+    sample, last = Sample(log.joint_names), Status.ok
+    for row in range(len(log)):
+        log.read(row, sample)
+        last = pipeline.step(sample)
+    return sample, last
+
+
+def test_tare_removes_a_sensor_bias():
+    log = measured(still(seconds=3))
+    log.effort = log.effort + np.array([4.0, -3.0, 2.0, 0.5, 0.5, -0.5])
+    pipeline = Pipeline(UR5E)
+    before, _ = stepped(pipeline, log)
+    done, text = pipeline.stage("force").tare()
+    assert done and "bias" in text and np.abs(before.external_wrench).max() > 3
+    log.stamp_ns = log.stamp_ns + 3_000_000_000
+    after, _ = stepped(pipeline, log)
+    assert np.abs(after.external_joint_torque).max() < 0.01 and np.abs(after.external_wrench).max() < 0.05
+    pipeline.stage("force").clear_tare()
+    log.stamp_ns = log.stamp_ns + 3_000_000_000
+    np.testing.assert_allclose(stepped(pipeline, log)[0].external_wrench, before.external_wrench, atol=0.1)
+
+
+def swing(seconds=4):
+    return 60 * np.cos(np.arange(seconds * 500) / 80.0)[:, None] * np.array([0, 0, 1.0, 0, 0, 0])
+
+
+@pytest.mark.parametrize(
+    ("log", "why"),
+    [
+        (measured(still(seconds=1)), "not enough"),
+        (measured(moving(seconds=6), push(start=2, stop=9, wrench=2 * WRENCH)), "contact"),
+        (measured(still(seconds=4), swing()), "changing"),
+        (measured(still(seconds=4), np.array([0, 0, 300.0, 0, 0, 0])), "too large"),
+    ],
+    ids=["early", "contact", "unsteady", "large"],
+)
+def test_tare_is_refused_when_it_would_hide_something(log, why):
+    pipeline = Pipeline(UR5E)
+    pipeline.run(log)
+    done, text = pipeline.stage("force").tare()
+    assert not done and why in text
+    assert not pipeline.stage("force").core.bias.any()
+
+
+# ---- fault 18: wrong payload is not contact
+
+ORIENTATIONS = [POSE, POSE + [0, 0, 0, 0.9, 0, 0], POSE + [0, 0, 0, 0, 0.9, 0], POSE + [0.5, 0.2, -0.3, -0.8, 0, 1.0]]
+
+
+@pytest.mark.parametrize("mass", [3.0, -3.0])
+def test_wrong_payload_is_flagged_as_payload_not_contact(mass):
+    actual, believed = (4.0, 4.0 - mass)
+    com, inertia = (0.0, 0.0, 0.05), (0.0,) * 6
+    log = measured(through(ORIENTATIONS), payload=(actual, com, inertia))
+    robot = UR5E.with_updates({"payload.mass": believed, "payload.com": list(com)}, {"test": "test"})
+    pipeline = Pipeline(robot)
+    pipeline.run(log)
+    force = pipeline.stage("force")
+    last = log.time > log.time[-1] - 1.0
+    assert log.payload_or_bias[last].all() and not log.contact[last].any()
+    assert force.core.payload_error[0] == pytest.approx(mass, abs=0.15)
+    assert f"{mass:+.1f}"[:4] in force.payload_message()
+
+
+def test_contact_on_top_of_a_wrong_payload_is_still_contact():
+    motion = through([*ORIENTATIONS, ORIENTATIONS[0]], rest=1.5)
+    t = np.arange(len(motion[0])) / 500
+    extra = np.where(t > t[-1] - 0.5, 1.0, 0.0)[:, None] * np.array([0, -120.0, 0, 0, 0, 0])
+    log = measured(motion, extra, payload=(3.0, (0, 0, 0.05), (0,) * 6))
+    estimated(log)
+    assert not log.contact[(t > t[-1] - 1.4) & (t < t[-1] - 0.5)].any()
+    assert log.payload_or_bias[-1] and log.contact[t > t[-1] - 0.2, -1].all()
+
+
+def test_sensor_bias_is_flagged_as_bias():
+    log = measured(through(ORIENTATIONS))
+    log.effort = log.effort + np.array([30.0, -35.0, 30.0, 9.0, 9.0, -9.0])
+    pipeline, _ = estimated(log)
+    assert log.payload_or_bias[-1] and "bias" in pipeline.stage("force").payload_message()
+
+
+def test_a_push_that_does_not_hang_is_never_called_payload():
+    motion = through([pose + [1.5 * k, 0.2 * k, 0, 0, 0, 0] for k, pose in enumerate(ORIENTATIONS)])
+    sideways = np.tile([60.0, 40.0, 0, 0, 0, 0], (len(motion[0]), 1))
+    log = measured(motion, sideways)
+    estimated(log)
+    assert not log.payload_or_bias.any() and log.contact[-1, -1]
+
+
+# ---- fault 16: torque signal stuck, garbage
+
+
+def test_stuck_torque_isolates_the_joint_and_widens_the_band():
+    log, healthy = measured(moving()), measured(moving())
+    log.effort[1000:, 1] = log.effort[1000, 1]
+    pipeline, status = estimated(log)
+    estimated(healthy)
+    assert pipeline.stage("force").core.isolated == [False, True, False, False, False, False]
+    assert status[-1] == int(Status.degraded)
+    assert log.external_joint_torque_std[-1, 1] > 1000 and log.external_joint_torque_std[-1, 0] < 10
+    assert log.external_wrench_std[-1, :3].max() > 10 * healthy.external_wrench_std[-1, :3].max()
+    assert np.abs(log.external_wrench[1500:, :3]).max() < 400 and not log.contact[1600:, -1].any()
+
+
+def test_garbage_torque_of_one_joint_does_not_reach_the_others():
+    log, healthy = measured(moving()), measured(moving())
+    log.effort[1000:1200, 4] = 5e4
+    _, status = estimated(log)
+    estimated(healthy)
+    assert (status[1000:1200] == int(Status.degraded)).all() and status[-1] == int(Status.ok)
+    others = [0, 1, 2, 3, 5]
+    np.testing.assert_array_equal(log.external_joint_torque[:, others], healthy.external_joint_torque[:, others])
+    assert np.abs(log.external_joint_torque[:, 4] - healthy.external_joint_torque[:, 4]).max() < 3
+
+
+# ---- fault 19
+
+
+def test_singular_pose_is_finite_wide_and_flagged():
+    pose = POSE.copy()
+    pose[4] = 0.0
+    log = measured(still(pose), WRENCH)
+    _, status = estimated(log)
+    assert np.isfinite(log.external_wrench).all() and status[-1] == int(Status.degraded)
+    assert log.singular_value[-1, 0] < 1e-6 and log.external_wrench_std[-1].max() > 50
+
+
+def test_reset_forgets_and_configure_rejects_bad_parameters_whole():
+    stage = ForceStage()
+    stage.configure(UR5E)
+    core = stage.core
+    for bad in ({"bandwidth": float("nan")}, {"contact_on_ratio": 1.0, "contact_off_ratio": 2.0}, {"nonsense": 1}):
+        with pytest.raises(Exception, match="bandwidth|ratio|nonsense"):
+            stage.configure(UR5E, bad)
+        assert stage.core is core

@@ -1,0 +1,91 @@
+"""External torque of a robot simulated by RK4: bandwidth, sign, rotor inertia, and the Simoni filters."""
+
+import numpy as np
+import pytest
+from force_bench import POSE, UR5E, model
+
+from robot_dynamics_ros.estimators.external_force import ForceStage
+from robot_dynamics_ros.estimators.motion import MotionStage
+from robot_dynamics_ros.types import Log
+
+ROTOR = UR5E.array("drives.rotor_inertia")
+STEP = np.array([8.0, -12.0, 6.0, 2.0, -1.5, 1.0])  # Nm, environment on the joints
+START = 1.0  # s
+
+
+def simulate(rate=1000, seconds=2.0):
+    """Frictionless UR5e under a computed-torque law, pushed by STEP from START on; torque continuous in time."""
+    robot = model()
+    w = np.array([0.9, 1.3, 1.7, 2.1, 2.5, 2.9])
+
+    def desired(t):
+        return POSE + 0.2 * (1 - np.cos(w * t)), 0.2 * w * np.sin(w * t), 0.2 * w**2 * np.cos(w * t)
+
+    def torque(t, q, qd):
+        q_d, qd_d, qdd_d = desired(t)
+        inertia = robot.mass_matrix(q) + np.diag(ROTOR)
+        return inertia @ (qdd_d + 60 * (qd_d - qd) + 900 * (q_d - q)) + robot.rnea(q, qd, np.zeros(6))
+
+    def rate_of(t, x):
+        q, qd = x[:6], x[6:]
+        push = STEP if t >= START - 1e-12 else np.zeros(6)
+        free = torque(t, q, qd) + push - robot.rnea(q, qd, np.zeros(6))
+        return np.concatenate([qd, np.linalg.solve(robot.mass_matrix(q) + np.diag(ROTOR), free)])
+
+    h, x, rows = 1 / rate, np.concatenate([*desired(0.0)[:2]]), []
+    for k in range(int(seconds * rate)):
+        t = k * h
+        rows.append((x[:6], x[6:], torque(t, x[:6], x[6:])))
+        k1 = rate_of(t, x)
+        k2 = rate_of(t + h / 2, x + h / 2 * k1)
+        k3 = rate_of(t + h / 2, x + h / 2 * k2)
+        k4 = rate_of(t + h - 1e-9, x + h * k3)
+        x = x + h / 6 * (k1 + 2 * k2 + 2 * k3 + k4)
+    q, qd, tau = (np.array(part) for part in zip(*rows, strict=True))
+    return Log(UR5E.joint_names, 10**18 + np.arange(len(q)) * (10**9 // rate), {"q": q, "qd": qd, "effort": tau})
+
+
+@pytest.fixture(scope="module")
+def pushed():
+    return simulate()
+
+
+def external(log, robot=UR5E, **parameters):
+    motion, force = MotionStage(), ForceStage()
+    motion.configure(robot)
+    force.configure(robot, parameters)
+    log = Log.from_dict(log.to_dict())
+    log.friction_torque = log.friction_std = np.zeros_like(log.q)
+    motion.run(log)
+    force.run(log)
+    return log.external_joint_torque
+
+
+@pytest.mark.parametrize("bandwidth", [10.0, 25.0, 60.0])
+def test_step_of_torque_is_followed_with_the_set_bandwidth(pushed, bandwidth):
+    t = pushed.time
+    expected = STEP * np.where(t >= START, 1 - np.exp(-bandwidth * (t - START)), 0.0)[:, None]
+    error = np.abs(external(pushed, bandwidth=bandwidth) - expected) / np.abs(STEP)
+    assert error[t < START].max() < 1e-3
+    assert error.max() < 0.04 and error[-100:].max() < 2e-3
+
+
+def test_rotor_inertia_matters_for_motor_side_torque_and_not_for_link_side(pushed):
+    without = UR5E.with_updates({"drives.rotor_inertia": np.zeros(6)})
+    right, wrong = external(pushed)[:900], external(pushed, without)[:900]
+    assert np.abs(wrong).max() > 30 * np.abs(right).max()
+    link_side = UR5E.with_updates({"drives.torque_side": "link"})
+    np.testing.assert_array_equal(external(pushed, link_side)[:900], wrong)
+
+
+def test_simoni_reaches_the_same_torque_through_its_one_second_filter(pushed):
+    log = external(pushed, method="simoni", extra_torque_cutoff=5.0)
+    t = pushed.time
+    expected = STEP * np.where(t >= START, 1 - np.exp(-5.0 * (t - START)), 0.0)[:, None]
+    assert (np.abs(log - expected) / np.abs(STEP)).max() < 0.1
+    assert np.abs(external(pushed, method="simoni")[-1] / STEP - (1 - np.exp(-1.0))).max() < 0.05  # Table II: 1 rad/s
+
+
+def test_stable_for_any_sample_time():
+    log = simulate(rate=1000, seconds=0.5)[::12]
+    assert np.abs(external(log, bandwidth=1000.0)).max() < 3.0

@@ -77,8 +77,9 @@ def test_moves(ur, ur_rtde):
         while np.abs(receive.getTargetQd()).max() < 0.4:
             pass
         result["stopJ"] = [control.stopJ(8.0), error(near), float(np.abs(receive.getTargetQd()).max())]
-        result["inverse"] = float(np.abs(np.array(control.getForwardKinematics(
-            control.getInverseKinematics(pose.tolist()), [0, 0, 0, 0, 0, 0])) - pose).max())
+        result["inverse"] = [control.getInverseKinematics(pose.tolist()), pose.tolist()]
+        result["forward"] = control.getForwardKinematics(near.tolist(), [0, 0, 0.1, 0, 0, 0])
+        result["near"] = near.tolist()
         """,
         ur.host,
     )
@@ -88,7 +89,11 @@ def test_moves(ur, ur_rtde):
     assert result["path"] == [True, pytest.approx(0, abs=1e-5)]  # the client writes six digits into the script
     assert result["moveL"] == [True, pytest.approx(0, abs=1e-6)]
     assert result["stopJ"][1] > 0.01 and result["stopJ"][2] == 0
-    assert result["inverse"] < 1e-6
+    model = RobotModel.load("ur5e")
+    q, pose = map(np.array, result["inverse"])
+    assert model.fk(q)[-1][:3, 3] == pytest.approx(pose[:3], abs=1e-7)
+    tip = model.fk(np.array(result["near"]))[-1] @ [0, 0, 0.1, 1]
+    assert result["forward"][:3] == pytest.approx(tip[:3], abs=1e-7)
 
 
 def test_servoj_tracks_and_speedj_moves(ur, ur_rtde):

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from robot_dynamics_ros.config import blocks as b
 from robot_dynamics_ros.config.numbers import PerJointMarker
 from robot_dynamics_ros.config.parameters import MODELS, Parameter
-from robot_dynamics_ros.config.problems import nearest
+from robot_dynamics_ros.config.problems import nearest, short
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.config.robot_file import RobotFile
 
 Problem = tuple[tuple[Any, ...], str]
+_LARGEST = sys.float_info.max
 _NO_NUMBERS = {"source", "model", "convention", "base_frame", "tip_frame"}
 
 
@@ -152,9 +153,9 @@ def _number(loc: tuple[Any, ...], value: Any, spec: Parameter) -> Iterator[Probl
     if value is None:
         return
     if isinstance(value, bool) or not isinstance(value, int | float):
-        yield loc, f"{value!r} must be a number"
-    elif not math.isfinite(value):
-        yield loc, f"{value} must be a finite number"
+        yield loc, f"{short(value)} must be a number"
+    elif not -_LARGEST <= value <= _LARGEST:
+        yield loc, f"{short(value)} must be a finite number"
     elif not spec.lower <= value <= spec.upper:
         bound = f">= {spec.lower}" if value < spec.lower else f"<= {spec.upper}"
-        yield loc, f"{value} must be {bound} {spec.unit}"
+        yield loc, f"{short(value)} must be {bound} {spec.unit}"

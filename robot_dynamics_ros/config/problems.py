@@ -50,7 +50,7 @@ def validated(model: type[M], raw: Any, file: str) -> M:
 def examine(model: type[M], raw: Any, file: str) -> tuple[list[ConfigError], M | None]:
     """All problems of `raw` as a `model`, and the model when there are none."""
     if not isinstance(raw, Mapping):
-        return [ConfigError(file, "", f"must hold a mapping of keys to values, not {_short(raw)}")], None
+        return [ConfigError(file, "", f"must hold a mapping of keys to values, not {short(raw)}")], None
     try:
         return [], model.model_validate(raw)
     except ValidationError as error:
@@ -59,15 +59,19 @@ def examine(model: type[M], raw: Any, file: str) -> tuple[list[ConfigError], M |
 
 def _problems(error: Any, model: type[BaseModel], raw: Any, file: str) -> list[ConfigError]:
     if error["type"] == "inconsistent":
-        return [ConfigError(file, _dotted(loc, raw), text) for loc, text in error["ctx"]["found"]]
+        return [_problem(file, loc, raw, text) for loc, text in error["ctx"]["found"]]
     loc = error["loc"]
     if error["type"] == "extra_forbidden":
-        return [ConfigError(file, _dotted(loc, raw), "unknown key" + nearest(str(loc[-1]), _keys(model, loc[:-1])))]
-    return [ConfigError(file, _dotted(loc, raw), _text(error))]
+        return [_problem(file, loc, raw, "unknown key" + nearest(str(loc[-1]), _keys(model, loc[:-1])))]
+    return [_problem(file, loc, raw, _text(error))]
+
+
+def _problem(file: str, loc: Sequence[Any], raw: Any, text: str) -> ConfigError:
+    return ConfigError(file, " ".join(_dotted(loc, raw).split()), " ".join(text.split()))
 
 
 def _text(error: Any) -> str:
-    kind, value, context = error["type"], _short(error["input"]), error.get("ctx", {})
+    kind, value, context = error["type"], short(error["input"]), error.get("ctx", {})
     if kind == "missing":
         return "is missing; write null where the value is unknown"
     if kind in _BOUNDS:
@@ -76,7 +80,8 @@ def _text(error: Any) -> str:
     return f"{value} {_KINDS.get(kind, error['msg'])}"
 
 
-def _short(value: Any) -> str:
+def short(value: Any) -> str:
+    """A value as one short line of a message."""
     text = "null" if value is None else " ".join(repr(value).split())
     return text if len(text) <= 60 else text[:57] + "..."
 

@@ -151,5 +151,5 @@ _Dumper.add_representer(list, _sequence)
 
 def dump(robot: RobotFile) -> str:
     """YAML text of a robot file; reading it gives an equal robot."""
-    header = f"# {robot.model}. Schema: docs/robot_files.md. Written by robot-dynamics.\n"
+    header = f"# {' '.join(robot.model.split())}. Schema: docs/robot_files.md. Written by robot-dynamics.\n"
     return header + yaml.dump(robot.raw(), Dumper=_Dumper, sort_keys=False, width=120, allow_unicode=True)

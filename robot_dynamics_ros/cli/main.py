@@ -12,7 +12,6 @@ from robot_dynamics_ros.errors import RobotDynamicsError
 
 # name -> module under robot_dynamics_ros.cli holding `command`, in the order a newcomer meets them
 COMMANDS: dict[str, str] = {
-    "new": "new",
     "check": "check",
     "simulate": "simulate",
 }

@@ -55,6 +55,7 @@ class Reader {
   // First connection in the caller's thread, so that its error reaches the caller; then the thread takes over.
   void start() {
     if (thread_.joinable()) return;
+    while (ring_.front() != nullptr) ring_.drop();  // of an earlier run
     open();
     running_.store(true);
     thread_ = std::thread([this] { run(); });

@@ -1,0 +1,65 @@
+"""What a node measures about itself: rate, latency percentiles and counters, published by REP 107 once a second."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from diagnostic_msgs.msg import DiagnosticStatus, KeyValue
+
+OK, WARN, ERROR, STALE = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticStatus.ERROR, DiagnosticStatus.STALE
+
+
+class LatencyMeter:
+    """Latencies [s] in a ring, and how many since the last look; percentiles are computed only when asked."""
+
+    def __init__(self, capacity: int = 5000) -> None:
+        self._ring, self._count, self._looked = np.zeros(capacity), 0, 0
+        self._since, self.worst = time.monotonic(), 0.0
+
+    def add(self, seconds: float) -> None:
+        """Count one."""
+        self._ring[self._count % len(self._ring)] = seconds
+        self._count += 1
+        if seconds > self.worst:
+            self.worst = seconds
+
+    @property
+    def count(self) -> int:
+        """All that were counted."""
+        return self._count
+
+    def rate(self) -> float:
+        """Counted per second since this was asked last."""
+        now = time.monotonic()
+        rate = (self._count - self._looked) / max(now - self._since, 1e-9)
+        self._looked, self._since = self._count, now
+        return rate
+
+    def percentiles(self) -> tuple[float, float, float]:
+        """p50, p99 and max [s] over the ring; NaN while empty."""
+        values = self._ring[: min(self._count, len(self._ring))]
+        if not len(values):
+            return (float("nan"),) * 3
+        p50, p99 = np.percentile(values, (50, 99))
+        return float(p50), float(p99), float(values.max())
+
+    def summary(self, name: str) -> dict[str, str]:
+        """Percentiles as diagnostic values [us]."""
+        p50, p99, top = (1e6 * value for value in self.percentiles())
+        return {f"{name} p50 [us]": f"{p50:.0f}", f"{name} p99 [us]": f"{p99:.0f}", f"{name} max [us]": f"{top:.0f}"}
+
+
+def status(name: str, level: bytes, message: str, values: Mapping[str, Any], hardware: str = "") -> DiagnosticStatus:
+    """One entry of a diagnostic array."""
+    pairs = [KeyValue(key=key, value=str(value)) for key, value in values.items()]
+    return DiagnosticStatus(level=level, name=name, message=message, hardware_id=hardware, values=pairs)
+
+
+def worst(*found: tuple[bytes, str]) -> tuple[bytes, str]:
+    """The most serious of (level, text), texts of that level joined."""
+    level = max((entry[0] for entry in found), default=OK)
+    texts = [text for entry_level, text in found if entry_level == level and text]
+    return level, "; ".join(dict.fromkeys(texts)) or "ok"

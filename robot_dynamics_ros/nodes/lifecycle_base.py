@@ -1,0 +1,187 @@
+"""What every node of the package shares: declared parameters, lifecycle with one-line errors, diagnostics, run loop."""
+
+from __future__ import annotations
+
+import math
+import traceback
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
+from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
+from rclpy.clock import Clock, ClockType
+from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+
+from robot_dynamics_ros.errors import ConfigError, RobotDynamicsError
+from robot_dynamics_ros.parameters import Parameter
+
+BIG = 1.7976931348623157e308
+
+
+def descriptor(p: Parameter) -> ParameterDescriptor:
+    """ROS face of a declared parameter: text with unit and choices, range, read-only."""
+    text = p.text + (f" [{p.unit}]" if p.unit else "") + (f", one of: {', '.join(p.choices)}" if p.choices else "")
+    result = ParameterDescriptor(name=p.name, description=text, read_only=p.read_only)
+    bounded = p.low is not None or p.high is not None
+    if bounded and isinstance(p.default, float):
+        low, high = (-BIG if p.low is None else float(p.low)), (BIG if p.high is None else float(p.high))
+        result.floating_point_range = [FloatingPointRange(from_value=low, to_value=high)]
+    elif bounded and isinstance(p.default, int) and not isinstance(p.default, bool):
+        low = -(2**63) if p.low is None else math.ceil(p.low)
+        high = 2**63 - 1 if p.high is None else math.floor(p.high)
+        result.integer_range = [IntegerRange(from_value=low, to_value=high, step=1)]
+    return result
+
+
+class LifecycleBase(LifecycleNode):
+    """A lifecycle node whose parameters are declared in a table and whose errors are one line in the log.
+
+    Subclasses implement build() (configure), start() (activate), stop() (deactivate), drop() (cleanup), and
+    diagnose() for the diagnostics. They raise RobotDynamicsError for what a user can cause.
+    """
+
+    TABLE: Sequence[Parameter] = ()
+
+    def __init__(self, name: str, **options: Any) -> None:
+        super().__init__(name, **options)
+        self.failure = ""
+        self._table: dict[str, Parameter] = {}
+        self.declare(self.TABLE)
+        self.add_on_set_parameters_callback(self._check)
+        self.add_post_set_parameters_callback(self._changed)
+        self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
+        steady = Clock(clock_type=ClockType.STEADY_TIME)  # also while simulated time stands still
+        self.create_timer(1.0, self._publish_diagnostics, clock=steady)
+
+    # -- parameters ---------------------------------------------------------------------------------------------------
+    def declare(self, table: Iterable[Parameter], prefix: str = "") -> None:
+        """Declare parameters once; raises ConfigError for a value given from outside that is out of range."""
+        for p in table:
+            name = prefix + p.name
+            if self.has_parameter(name):
+                continue
+            self._table[name] = p
+            try:
+                value = self.declare_parameter(name, p.default, descriptor(p)).value
+            except Exception as error:  # rclpy has one exception per way to be wrong
+                raise ConfigError(self.get_name(), name, str(error).splitlines()[0]) from error
+            p.checked(value, self.get_name())
+
+    def value(self, name: str) -> Any:
+        """Present value of a parameter."""
+        return self.get_parameter(name).value
+
+    def values(self, prefix: str) -> dict[str, Any]:
+        """Present values of the parameters below a prefix, without it."""
+        return {name[len(prefix) :]: self.value(name) for name in self._table if name.startswith(prefix)}
+
+    def _check(self, parameters: list[Any]) -> SetParametersResult:
+        """All or nothing: one bad value and no parameter changes."""
+        try:
+            proposed = {}
+            for parameter in parameters:
+                if parameter.name in self._table:
+                    proposed[parameter.name] = self._table[parameter.name].checked(parameter.value, self.get_name())
+            self.accept(proposed)
+        except RobotDynamicsError as error:
+            return SetParametersResult(successful=False, reason=str(error))
+        return SetParametersResult(successful=True)
+
+    def _changed(self, parameters: list[Any]) -> None:
+        self.apply({p.name: p.value for p in parameters if p.name in self._table})
+
+    def accept(self, proposed: dict[str, Any]) -> None:
+        """Raise RobotDynamicsError to refuse a set of values."""
+
+    def apply(self, changed: dict[str, Any]) -> None:
+        """Take over values that were accepted."""
+
+    # -- lifecycle ----------------------------------------------------------------------------------------------------
+    def build(self) -> None:
+        """Load and allocate."""
+
+    def start(self) -> None:
+        """Connect."""
+
+    def stop(self) -> None:
+        """Disconnect."""
+
+    def drop(self) -> None:
+        """Forget what build() made."""
+
+    def _guarded(self, action: Callable[[], None]) -> bool:
+        try:
+            action()
+        except RobotDynamicsError as error:
+            self.failure = str(error)
+            self.get_logger().error(self.failure)
+            return False
+        except Exception as error:  # a defect of ours: rclpy would swallow it without a word
+            self.failure = f"{type(error).__name__}: {error}".splitlines()[0]
+            self.get_logger().error(traceback.format_exc())
+            raise
+        self.failure = ""
+        return True
+
+    def on_configure(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Load robot, pipeline and publishers."""
+        if not self._guarded(self.build):
+            self.drop()
+            return TransitionCallbackReturn.FAILURE
+        return super().on_configure(state)
+
+    def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Connect and publish."""
+        if not self._guarded(self.start):
+            self.stop()
+            return TransitionCallbackReturn.FAILURE
+        return super().on_activate(state)
+
+    def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Disconnect; publishing ends."""
+        self.stop()
+        return super().on_deactivate(state)
+
+    def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """Forget."""
+        self.drop()
+        return super().on_cleanup(state)
+
+    def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """End from any state."""
+        self.stop()
+        self.drop()
+        return super().on_shutdown(state)
+
+    def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
+        """After an unexpected error: disconnected, unconfigured, ready to be configured again."""
+        self.stop()
+        self.drop()
+        return super().on_error(state)
+
+    @property
+    def active(self) -> bool:
+        """True between activation and deactivation."""
+        return self._state_machine.current_state[1] == "active"
+
+    def bring_up(self) -> bool:
+        """Configure and activate; False when either fails, with the reason in `failure`."""
+        success = TransitionCallbackReturn.SUCCESS
+        return self.trigger_configure() == success and self.trigger_activate() == success
+
+    # -- diagnostics and running --------------------------------------------------------------------------------------
+    def diagnose(self) -> list[DiagnosticStatus]:
+        """Entries to publish."""
+        return []
+
+    def _publish_diagnostics(self) -> None:
+        entries = self.diagnose()
+        if entries and rclpy.ok():
+            message = DiagnosticArray(status=entries)
+            message.header.stamp = self.get_clock().now().to_msg()
+            self._diagnostics.publish(message)
+
+    def work(self) -> bool:
+        """One piece of the node's own work, at most a few ms of waiting; False: nothing to do but events."""
+        return False

@@ -1,0 +1,61 @@
+"""Running nodes: the events executor, driver-paced work between events, clean ends on SIGINT and SIGTERM."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Sequence
+
+import rclpy
+from rclpy.executors import ExternalShutdownException
+from rclpy.experimental import EventsExecutor
+from rclpy.impl.implementation_singleton import rclpy_implementation
+
+from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
+
+EVENT_PERIOD = 0.005  # s between looks at services, parameters and timers while samples flow
+IDLE = 0.2  # s
+
+
+def run(make: Callable[[], LifecycleBase], arguments: Sequence[str] | None = None) -> int:
+    """Run one node until it is told to end; returns the exit status. User errors are one line, no traceback."""
+    rclpy.init(args=list(arguments) if arguments is not None else None)
+    node = None
+    try:
+        node = make()
+        if node.value("autostart") and not node.bring_up():
+            raise RobotDynamicsError(node.failure or f"{node.get_name()} could not be activated")
+        _loop(node)
+    except (KeyboardInterrupt, ExternalShutdownException, rclpy_implementation.RCLError):
+        return _end(node, 0)
+    except RobotDynamicsError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return _end(node, 1)
+    return _end(node, 0)
+
+
+def _loop(node: LifecycleBase) -> None:
+    """Work and events in one thread: a second Python thread would cost milliseconds of jitter."""
+    executor = EventsExecutor()
+    executor.add_node(node)
+    looked = 0.0
+    while rclpy.ok():
+        if not node.work():
+            executor.spin_once(timeout_sec=IDLE)
+        elif time.monotonic() - looked > EVENT_PERIOD:
+            executor.spin_once(timeout_sec=0.0)
+            looked = time.monotonic()
+
+
+def _end(node: LifecycleBase | None, status: int) -> int:
+    """Disconnect in order, also when the context is gone already."""
+    try:
+        if node is not None:
+            node.stop()
+            node.drop()
+            node.destroy_node()
+    except (KeyboardInterrupt, rclpy_implementation.RCLError):
+        status = status or 0
+    rclpy.try_shutdown()
+    return status

@@ -1,0 +1,120 @@
+"""Samples from the topics of an existing driver: joined by stamp, by joint name, refused when old or malformed."""
+
+from __future__ import annotations
+
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.nodes.conversions import MessageReader
+from robot_dynamics_ros.topics import TOPICS, Topic
+from robot_dynamics_ros.types import Sample
+
+MAIN = "joint_states"
+PATIENCE = 5  # newer samples that may wait for a companion of an older one before it goes on without
+HOLD_NS = 1_000_000_000  # slow signals (temperatures) stay valid this long
+
+
+class StampJoin:
+    """Samples keyed by the stamp of joint_states, completed by companion topics of the same stamp.
+
+    companions: topics that must carry the same stamp; held: slow topics whose last value is used. A sample leaves, in
+    order, when it is complete or when PATIENCE newer ones wait behind it.
+    """
+
+    def __init__(
+        self,
+        joints: Sequence[str],
+        aliases: Mapping[str, str],
+        companions: Iterable[str],
+        held: Iterable[str],
+        deliver: Callable[[Sample], None],
+    ) -> None:
+        self._joints, self._deliver = tuple(joints), deliver
+        self.companions, self.held = tuple(companions), tuple(held)
+        names = (MAIN, *self.companions, *self.held)
+        self.readers = {name: MessageReader(TOPICS[name], joints, aliases) for name in names}
+        self._slow = Sample(joints)
+        self._slow_ns = 0
+        self._waiting: deque[tuple[Sample, set[str]]] = deque()
+        self._early: dict[int, Sample] = {}
+        self.counts: Counter[str] = Counter()
+        self._last_ns: int | None = None
+
+    def take(self, name: str, message: Any, stamp_ns: int, receive_ns: int, joint: int | None = None) -> None:
+        """One message of a topic. Raises DataError when it cannot be used; nothing of it stays."""
+        if name in self.held:
+            self.readers[name].read(message, self._slow, joint)
+            self._slow_ns = stamp_ns
+        elif name == MAIN:
+            self._main(message, stamp_ns, receive_ns)
+        else:
+            self._companion(name, message, stamp_ns)
+        self._release()
+
+    def _main(self, message: Any, stamp_ns: int, receive_ns: int) -> None:
+        sample = Sample(self._joints, stamp_ns)
+        sample.receive_ns = receive_ns
+        self.readers[MAIN].read(message, sample)
+        if not sample.has("q"):
+            raise DataError("joint_states: positions are missing or not finite")
+        if not np.isfinite(sample.effort).any():
+            self.counts["without effort"] += 1
+        self._use_held(sample, stamp_ns)
+        missing = set(self.companions)
+        early = self._early.pop(stamp_ns, None)
+        if early is not None:
+            missing = self._merge(early, sample, missing)
+        if self._last_ns is not None and stamp_ns < self._last_ns:
+            self.counts["clock backwards"] += 1
+            self._flush()
+        self._last_ns = stamp_ns
+        self._waiting.append((sample, missing))
+
+    def _use_held(self, sample: Sample, stamp_ns: int) -> None:
+        if abs(stamp_ns - self._slow_ns) > HOLD_NS:
+            return
+        for name in self.held:
+            for signal in TOPICS[name].fields.values():
+                getattr(sample, signal)[:] = getattr(self._slow, signal)
+
+    def _merge(self, early: Sample, sample: Sample, missing: set[str]) -> set[str]:
+        for name in list(missing):
+            signals = list(TOPICS[name].fields.values())
+            if np.isfinite(getattr(early, signals[0])).any():
+                for signal in signals:
+                    getattr(sample, signal)[:] = getattr(early, signal)
+                missing.discard(name)
+        return missing
+
+    def _companion(self, name: str, message: Any, stamp_ns: int) -> None:
+        for sample, missing in self._waiting:
+            if sample.stamp_ns == stamp_ns:
+                self.readers[name].read(message, sample)
+                missing.discard(name)
+                return
+        early = self._early.setdefault(stamp_ns, Sample(self._joints, stamp_ns))
+        self.readers[name].read(message, early)
+        while len(self._early) > 4 * PATIENCE:
+            self._early.pop(next(iter(self._early)))
+
+    def _release(self) -> None:
+        while self._waiting and (not self._waiting[0][1] or len(self._waiting) > PATIENCE):
+            sample, missing = self._waiting.popleft()
+            if missing:
+                self.counts["incomplete"] += 1
+            self._deliver(sample)
+
+    def _flush(self) -> None:
+        while self._waiting:
+            self._deliver(self._waiting.popleft()[0])
+
+
+def topics_for(signals: Iterable[str]) -> list[Topic]:
+    """Topics that carry any of these signals, joint_states first."""
+    wanted = set(signals)
+    found = [t for t in TOPICS.values() if t.name != MAIN and wanted & set(t.fields.values())]
+    return [TOPICS[MAIN], *found]

@@ -1,0 +1,77 @@
+"""Which stages a node runs and which topics that takes: the stages asked for, and those without a topic before them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.parameters import Parameter
+from robot_dynamics_ros.pipeline import STAGES
+from robot_dynamics_ros.topics import TOPICS
+
+MAIN_SIGNALS = frozenset(TOPICS["joint_states"].fields.values())
+PER_JOINT = tuple(t.name for t in TOPICS.values() if t.per_joint)
+
+
+@dataclass(frozen=True)
+class Selection:
+    """wanted: stages asked for; stages: those that run; topics: published; companions, held: subscribed."""
+
+    wanted: tuple[str, ...] = ()
+    stages: tuple[str, ...] = ()
+    topics: list[str] = field(default_factory=list)
+    companions: tuple[str, ...] = ()
+    held: tuple[str, ...] = ()
+    tables: dict[str, tuple[Parameter, ...]] = field(default_factory=dict)
+
+
+def select(text: str) -> Selection:
+    """Selection for `all`, `none` or stage names separated by commas. Raises ConfigError for an unknown name."""
+    wanted = _names(text)
+    if not wanted:
+        return Selection()
+    made = {name: STAGES[name]() for name in STAGES}
+    stages = _with_producers(wanted, made)
+    written = {signal for name in wanted for signal in made[name].writes}
+    inside = {signal for name in stages for signal in made[name].writes}
+    read = {signal for name in stages for signal in (*made[name].reads, *made[name].optional)} - inside
+    sources = [t.name for t in TOPICS.values() if t.name != "joint_states" and read & set(t.fields.values())]
+    return Selection(
+        wanted=wanted,
+        stages=stages,
+        topics=[t.name for t in TOPICS.values() if written & set(t.fields.values())],
+        companions=tuple(n for n in sources if n not in PER_JOINT and _estimated(n, made)),
+        held=tuple(n for n in sources if n in PER_JOINT or not _estimated(n, made)),
+        tables={name: tuple(made[name].parameters) for name in stages},
+    )
+
+
+def _names(text: str) -> tuple[str, ...]:
+    given = [name.strip() for name in text.split(",") if name.strip()]
+    if given == ["all"]:
+        return tuple(STAGES)
+    if given in ([], ["none"]):
+        return ()
+    for name in given:
+        if name not in STAGES:
+            raise ConfigError("stages", name, f"is no stage; known: {', '.join(STAGES)}")
+    return tuple(name for name in STAGES if name in given)
+
+
+def _with_producers(wanted: Sequence[str], made: dict) -> tuple[str, ...]:
+    """The stages and, before them, those whose signals no topic carries."""
+    carried = {signal for topic in TOPICS.values() for signal in topic.fields.values()}
+    needed = set(wanted)
+    for name in reversed(tuple(STAGES)):
+        if name not in needed:
+            continue
+        missing = set(made[name].reads) - carried
+        needed |= {other for other in STAGES if missing & set(made[other].writes)}
+    return tuple(name for name in STAGES if name in needed)
+
+
+def _estimated(topic: str, made: dict) -> bool:
+    """True for a topic of another estimator: it follows joint_states with the same stamp and is worth waiting for."""
+    signals = set(TOPICS[topic].fields.values())
+    return any(signals & set(stage.writes) for stage in made.values())

@@ -1,0 +1,136 @@
+"""Parameters of the nodes, declared once: nodes declare these in ROS, bringup and the documentation read them."""
+
+from __future__ import annotations
+
+from robot_dynamics_ros.parameters import Parameter
+
+COMMON = (
+    Parameter("robot", "ur5e", "name of a shipped robot, or path of a robot file", read_only=True),
+    Parameter(
+        "autostart", True, "configure and activate at start; false: wait for a lifecycle manager", read_only=True
+    ),
+    Parameter("frame_id", "", "frame of wrenches, empty: the robot file's base frame", read_only=True),
+    Parameter("tf_prefix", "", "prefix of frame names", read_only=True),
+)
+
+DRIVER = (
+    Parameter(
+        "driver",
+        "ur",
+        "who talks to the robot; none: an existing driver's topics",
+        choices=("ur", "none"),
+        read_only=True,
+    ),
+    Parameter("ip", "127.0.0.1", "address of the controller", read_only=True),
+    Parameter("port", 30004, "port of the controller's state interface", low=1, high=65535, read_only=True),
+    Parameter(
+        "effort_source",
+        "current",
+        "what effort is: K_tau i, or the controller's torque",
+        choices=("current", "controller"),
+        read_only=True,
+    ),
+    Parameter(
+        "follow_host_clock",
+        True,
+        "map controller time to the host clock; false: keep its differences exactly",
+        read_only=True,
+    ),
+    Parameter(
+        "realtime_priority",
+        0,
+        "SCHED_FIFO priority of the receiving thread where permitted, 0: none",
+        low=0,
+        high=99,
+        read_only=True,
+    ),
+    Parameter("degraded_gap", 0.020, "silence until the stream counts as degraded", "s", 0.002, 1.0, read_only=True),
+    Parameter("safe_gap", 0.040, "silence until the stream counts as unsafe", "s", 0.002, 1.0, read_only=True),
+    Parameter(
+        "frozen_repeats",
+        10,
+        "exact repeats of the measured values, in motion, until unsafe",
+        low=1,
+        high=1000,
+        read_only=True,
+    ),
+)
+
+MOTION = (
+    Parameter("approach_speed", 0.5, "speed of the move to the first point of a trajectory", "rad/s", 0.01, 3.0),
+    Parameter("max_start_distance", 3.2, "farthest first point of a trajectory, any joint", "rad", 0.0, 13.0),
+)
+
+INPUT = (
+    Parameter("stages", "all", "stages to run, separated by commas; all, or none", read_only=True),
+    Parameter(
+        "stamps",
+        "header",
+        "time of a message: its header, or when it arrived",
+        choices=("header", "receive"),
+        read_only=True,
+    ),
+    Parameter("max_age", 0.5, "older messages are refused, 0: any age", "s", 0.0, 3600.0),
+    Parameter(
+        "effort_semantics",
+        "robot_file",
+        "what effort means: as the robot file says, or recognised at rest",
+        choices=("robot_file", "recognise"),
+        read_only=True,
+    ),
+)
+
+DESCRIPTION = (
+    Parameter("publish_description", True, "publish the robot as URDF on robot_description, latched", read_only=True),
+)
+NO_DESCRIPTION = (
+    Parameter("publish_description", False, "publish the robot as URDF on robot_description, latched", read_only=True),
+)
+
+MARKERS = (
+    Parameter("marker_scale", 0.01, "length of the contact arrow per force", "m/N", 1e-4, 1.0),
+    Parameter("marker_rate", 30.0, "markers per second, 0: none", "Hz", 0.0, 500.0),
+    Parameter("temperature_rate", 10.0, "temperature messages per second and joint", "Hz", 0.1, 500.0),
+)
+
+# node -> its tables; stages add theirs as <stage>.<parameter>
+NODES: dict[str, tuple[Parameter, ...]] = {
+    "hardware_node": COMMON + DESCRIPTION + DRIVER + MOTION + MARKERS[2:],
+    "estimator_node": COMMON + NO_DESCRIPTION + INPUT + MARKERS,
+    "composed_node": COMMON + DESCRIPTION + DRIVER + MOTION + INPUT + MARKERS,
+}
+
+# node -> (topic, type, direction, text); estimator topics follow from the stages' signals and topics.TOPICS
+SERVICES: dict[str, tuple[tuple[str, str, str], ...]] = {
+    "hardware_node": (
+        ("~/stop", "std_srvs/srv/Trigger", "bring the robot to rest, end trajectories"),
+        ("~/rearm", "std_srvs/srv/Trigger", "forget latched faults of the stream"),
+        ("~/zero_ft", "std_srvs/srv/Trigger", "zero the controller's own force-torque sensor"),
+    ),
+    "estimator_node": (
+        ("~/tare", "std_srvs/srv/Trigger", "make the present external torque the new zero; refused in contact"),
+        ("~/reset", "std_srvs/srv/Trigger", "forget the state of all observers"),
+    ),
+}
+SERVICES["composed_node"] = SERVICES["hardware_node"] + SERVICES["estimator_node"]
+
+EXTRA_TOPICS: dict[str, tuple[tuple[str, str, str], ...]] = {
+    "hardware_node": (
+        (
+            "~/play_trajectory",
+            "trajectory_msgs/msg/JointTrajectory",
+            "subscribed: move to the first point, then stream; a warning says why one is refused",
+        ),
+        (
+            "~/motion",
+            "std_msgs/msg/String",
+            "published, latched: state of the present or last trajectory, with the reason",
+        ),
+        ("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", "published at 1 Hz"),
+    ),
+    "estimator_node": (
+        ("contact_markers", "visualization_msgs/msg/MarkerArray", "published: arrow of the external force at the TCP"),
+        ("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", "published at 1 Hz"),
+    ),
+}
+EXTRA_TOPICS["composed_node"] = EXTRA_TOPICS["hardware_node"][:2] + EXTRA_TOPICS["estimator_node"]

@@ -14,6 +14,7 @@ from robot_dynamics_ros.errors import RobotDynamicsError
 COMMANDS: dict[str, str] = {
     "check": "check",
     "simulate": "simulate",
+    "identify": "identify",
 }
 
 

@@ -1,0 +1,93 @@
+"""robot-dynamics identify: bags in, validated robot file, URDF and report out."""
+
+from __future__ import annotations
+
+import os
+
+# The matrices here are small: one BLAS thread is faster than two that wait for each other. Read when numpy loads.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from robot_dynamics_ros.cli.options import console, json_option, out_option, stderr, write_json
+from robot_dynamics_ros.errors import DataError
+
+PATH = click.Path(path_type=Path)
+
+
+@click.command("identify")
+@click.argument("bags", nargs=-1, required=True, type=PATH)
+@click.option("--robot", "-r", required=True, help="Shipped robot's name, robot file, or URDF (6, 7 axes, any).")
+@click.option("--validate", "-v", multiple=True, type=PATH, help="Bag to judge the result on; may be repeated.")
+@click.option("--tip", help="Last link of the arm, for a URDF with a gripper or several arms.")
+@click.option(
+    "--effort",
+    type=click.Choice(["auto", "torque", "current", "gravity-free"]),
+    default="auto",
+    show_default=True,
+    help="What the effort field holds; auto asks the data.",
+)
+@click.option("--topic", default="auto", show_default=True, help="JointState topic.")
+@click.option("--stamps", type=click.Choice(["auto", "header", "receive"]), default="auto", show_default=True)
+@click.option("--cutoff", type=float, help="Low-pass of the state [Hz]; default chosen from the data.")
+@click.option(
+    "--method",
+    type=click.Choice(["huber", "wls", "torque", "ols"]),
+    default="huber",
+    show_default=True,
+    help="Weighting: robust, 1/sigma (Madsen2020), 1/||tau|| (Liu2020), none.",
+)
+@out_option
+@json_option
+def command(
+    bags: tuple[Path, ...],
+    robot: str,
+    validate: tuple[Path, ...],
+    tip: str | None,
+    effort: str,
+    topic: str,
+    stamps: str,
+    cutoff: float | None,
+    method: str,
+    out: Path,
+    json_file: Path | None,
+) -> None:
+    """Identify masses, rotor inertia and friction of a robot from BAGS; validated, consistent, ready to load."""
+    from robot_dynamics_ros.identification.identify import Given, Options, identify
+    from robot_dynamics_ros.identification.outputs import write_outputs
+    from robot_dynamics_ros.identification.result import summarise
+    from robot_dynamics_ros.identification.robots import any_robot
+
+    if cutoff is not None and not 0 < cutoff < 1e4:
+        raise DataError(f"--cutoff {cutoff} must be above 0 and below 10000 Hz")
+    options = Options(effort=effort, given=Given(cutoff=cutoff), method=method, topic=topic, stamps=stamps)
+    with stderr.status("loading") as status:
+        found = identify(any_robot(robot, tip), bags, validate, options, lambda text: status.update(text))
+        status.update("validating")
+        result = summarise(found)
+        result["files"] = write_outputs(found, out, [*bags, *validate])
+    write_json(json_file, result)
+    _show(result)
+
+
+def _show(result: dict[str, Any]) -> None:
+    from rich.table import Table
+
+    v, others = result["validation"], result["comparison"]
+    unit = result["unit"]
+    table = Table("joint", "R2", f"RMSE {unit}", "moving", "at rest", "constant Coulomb", "catalogue")
+    cad = others.get("catalogue", {}).get("rmse", [None] * len(v["r2"]))
+    rows = (v["r2"], v["rmse"], v["moving"]["rmse"], v["at_rest"]["rmse"], others["constant_coulomb"]["rmse"], cad)
+    for name, *cells in zip(result["joint_names"], *rows, strict=True):
+        table.add_row(name, *("-" if c is None else f"{c:.4g}" for c in cells))
+    console.print(table)
+    console.print(f"mean R2 {v['mean_r2']:.4f} on raw measured effort, {v['samples']} samples; {v['split']}")
+    for text in result["statements"]:
+        console.print(f"- {text}", highlight=False, markup=False)
+    for text in result["warnings"]:
+        console.print(f"warning: {text}", highlight=False, markup=False, style="yellow")
+    for what, path in result["files"].items():
+        console.print(f"{what.replace('_', ' ')}: {path}", highlight=False, markup=False, soft_wrap=True)

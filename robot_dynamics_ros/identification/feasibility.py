@@ -1,0 +1,153 @@
+"""Physically consistent parameters: the least-squares problem under linear matrix inequalities on the pseudo-inertias.
+
+min |R (P phi, B) - z|^2 + pull |(phi - phi0) / s|^2   s.t.  pseudo_inertia(phi_i) >= eps,  B >= 0
+R, z: triangle of the identification (never W), friction eliminated; P maps standard to base parameters; phi0 are
+catalogue
+values, or unit-density guesses where a robot has none: they only choose among standard parameters with the same
+torques.
+Every pseudo-inertia positive definite means M(q) > 0 for all q.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.least_squares import Solution
+
+MARGIN = 1e-5  # smallest eigenvalue of a pseudo-inertia relative to its size: keeps M(q) away from singular
+PULL = 1.0  # a deviation of 100 % from phi0 costs as much as one standard deviation of the data
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Triangle R (m, b + r), z (m,) on base parameters and r rotor inertias; P (b, 10 n); phi0 (10 n,), rotor0 (r,)."""
+
+    R: np.ndarray
+    z: np.ndarray
+    P: np.ndarray
+    phi0: np.ndarray
+    rotor0: np.ndarray
+    rotor_positive: bool = True
+
+
+@dataclass(frozen=True)
+class Consistent:
+    """phi (10 n,), rotor inertias (r,), friction and other eliminated parameters x (p,) in the solution's order."""
+
+    phi: np.ndarray
+    rotor: np.ndarray
+    x: np.ndarray
+
+
+def eliminate(solution: Solution, keep: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Triangle with the columns `keep` last: (whole R, whole z, R of keep, z of keep); their block is free of
+    the rest.
+    """
+    order = np.concatenate([np.setdiff1d(np.arange(len(solution.x)), keep), keep])
+    T = np.linalg.qr(np.column_stack([solution.R[:, order], solution.rhs]), mode="r")[: len(order)]
+    first = len(order) - len(keep)
+    return T[:, :-1], T[:, -1], T[first:, first:-1], T[first:, -1]
+
+
+def consistent(
+    solution: Solution,
+    P: np.ndarray,
+    rotor: np.ndarray,
+    phi0: np.ndarray,
+    rotor0: np.ndarray,
+    rotor_positive: bool = True,
+) -> Consistent:
+    """Physically consistent parameters nearest to a solution in its own metric.
+
+    rotor_positive=False leaves the sign of the acceleration terms free, for efforts that do not contain the rotor's
+    torque.
+    P (b, 10 n): base parameters are the first b of the solution; rotor: indices of reflected rotor inertias in it.
+    Raises DataError when the solver finds none.
+    """
+    b = len(P)
+    keep = np.concatenate([np.arange(b), rotor]).astype(int)
+    R, z, Rk, zk = eliminate(solution, keep)
+    phi, B = _solve(Problem(Rk, zk, P, phi0, rotor0, rotor_positive))
+    x = np.empty(len(solution.x))
+    x[keep] = np.concatenate([P @ phi, B])
+    rest = np.setdiff1d(np.arange(len(x)), keep)
+    k = len(rest)
+    x[rest] = np.linalg.lstsq(R[:k, :k], z[:k] - R[:k, k:] @ x[keep], rcond=1e-10)[0]
+    return Consistent(phi, B, x)
+
+
+def _solve(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+    import cvxpy as cp
+
+    links = len(problem.phi0) // 10
+    scale = link_scales(problem.phi0)
+    u, B = cp.Variable(10 * links), cp.Variable(len(problem.rotor0), nonneg=problem.rotor_positive)
+    phi = cp.multiply(scale, u)
+    columns = np.linalg.norm(problem.R, axis=0).max()
+    R, z = problem.R / columns, problem.z / columns
+    b = len(problem.P)
+    fit = (
+        (R[:, :b] @ problem.P * scale[None, :]) @ u + R[:, b:] @ B - z
+        if len(problem.rotor0)
+        else (R[:, :b] @ problem.P * scale[None, :]) @ u - z
+    )
+    pull = PULL / columns * (u - problem.phi0 / scale)
+    constraints = [_pseudo(cp, phi[10 * i : 10 * i + 10], scale[10 * i : 10 * i + 10]) for i in range(links)]
+    terms = cp.sum_squares(fit) + cp.sum_squares(pull)
+    if len(problem.rotor0):
+        terms += cp.sum_squares(PULL / columns * (B - problem.rotor0) / np.maximum(problem.rotor0, 1e-2))
+    task = cp.Problem(cp.Minimize(terms), constraints)
+    try:
+        task.solve(solver=cp.CLARABEL)
+    except cp.error.SolverError as error:
+        raise DataError(f"physically consistent fit failed: {error}; the unconstrained result is not written") from None
+    if u.value is None:
+        raise DataError(f"physically consistent fit failed: solver says {task.status}")
+    return scale * u.value, B.value if len(problem.rotor0) else np.zeros(0)
+
+
+def _pseudo(cp: Any, p: Any, scale: np.ndarray) -> Any:
+    """Pseudo-inertia of one link >= MARGIN, scaled to mass and length of order one."""
+    m, length = scale[9], scale[6] / scale[9]
+    tr = 0.5 * (p[0] + p[3] + p[5])
+    rows = [
+        [tr - p[0], -p[1], -p[2], p[6]],
+        [-p[1], tr - p[3], -p[4], p[7]],
+        [-p[2], -p[4], tr - p[5], p[8]],
+        [p[6], p[7], p[8], p[9]],
+    ]
+    d = [1 / length, 1 / length, 1 / length, 1.0]
+    scaled = cp.bmat([[rows[i][k] * (d[i] * d[k] / m) for k in range(4)] for i in range(4)])
+    return (scaled + scaled.T) / 2 >> MARGIN * np.eye(4)
+
+
+def link_scales(phi0: np.ndarray) -> np.ndarray:
+    """Typical size (10 n,) of every parameter: mass m, first moment m l, inertia m l^2 of each link."""
+    scale = np.empty_like(phi0)
+    for i in range(len(phi0) // 10):
+        p = phi0[10 * i : 10 * i + 10]
+        m = max(p[9], 0.1)
+        reach = np.sqrt(max((p[0] + p[3] + p[5]) / (2 * m), 1e-4))
+        length = max(reach, float(np.linalg.norm(p[6:9])) / m, 0.05)
+        scale[10 * i : 10 * i + 10] = [m * length**2] * 6 + [m * length] * 3 + [m]
+    return scale
+
+
+def default_links(placements: np.ndarray) -> np.ndarray:
+    """Guess (10 n,) for a robot without masses: rods of 10 kg per metre along the links, at least 1 kg and 5 cm
+    radius.
+    """
+    n = len(placements)
+    phi = np.zeros((n, 10))
+    for i in range(n):
+        along = placements[i + 1][:3, 3] if i + 1 < n else np.array([0.0, 0.0, 0.05])
+        length = float(np.linalg.norm(along))
+        m, c = max(10.0 * length, 1.0), along / 2
+        own = m * (length**2 / 12 + 0.05**2)
+        about_origin = (own + m * c @ c) * np.eye(3) - m * np.outer(c, c)
+        phi[i] = [*about_origin[np.triu_indices(3)], *(m * c), m]
+    return phi.ravel()

@@ -1,0 +1,148 @@
+"""Columns that are linear in friction: every term the law of a joint may be built from, by name.
+
+f(v, tau, q) = fv1 v + fv2 |v|v + fv3 v^3 + fo + fc tanh(v/eps) + fs tanh(v/eps2) + fl |tau| tanh(v/eps)
+             + sum_k h_k H_k(q)                              [Luo2024 11, 18; Madsen2020 ch4 25, 27, 35]
+v joint velocity [rad/s], tau joint torque without friction [Nm], H_k the Maxwell-slip (pre-sliding) operator of span
+D_k [rad],
+normalised to |H_k| <= 1. tanh with a width chosen from the data stands for sgn: no chatter at rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import numpy as np
+
+VELOCITY_WIDTHS = (
+    0.005,
+    0.01,
+    0.02,
+    0.04,
+    0.08,
+    0.16,
+)  # [rad/s], candidates of eps; geometric, covers 94 Hz to 5 kHz logs
+STRIBECK_WIDTHS = (0.1, 0.3, 1.0)  # [rad/s], candidates of the second, wider step
+SPANS = (
+    0.0003,
+    0.001,
+    0.003,
+    0.01,
+    0.03,
+)  # [rad], candidates of D_k; harmonic drives slide fully after about 1e-3..1e-2 rad
+
+
+def maxwell_slip(q: np.ndarray, span: float, start: np.ndarray | None = None) -> np.ndarray:
+    """Normalised Maxwell-slip operator H (N,) of positions q (N,) [rad]: d <- clip(d + dq, -D, D), H = d / D.
+
+    `start` (N,) bool marks samples where a new segment begins (d = 0). [Madsen2020 ch4 35-37, one element]
+    """
+    steps = np.diff(q, prepend=q[:1])
+    restart = np.zeros(len(q), bool) if start is None else start
+    out, d = np.empty(len(q)), 0.0
+    for i, (dq, again) in enumerate(zip(steps.tolist(), restart.tolist(), strict=True)):
+        d = 0.0 if again else min(max(d + dq, -span), span)
+        out[i] = d
+    return out / span
+
+
+@dataclass(frozen=True)
+class JointFriction:
+    """Which columns a joint's law has: eps [rad/s] and the optional terms by name."""
+
+    eps: float = 0.02
+    terms: tuple[str, ...] = ("fv1", "fc")
+
+    def with_term(self, term: str) -> JointFriction:
+        """The law with one more term."""
+        return JointFriction(self.eps, (*self.terms, term))
+
+    def without(self, term: str) -> JointFriction:
+        """The law without a term."""
+        return JointFriction(self.eps, tuple(t for t in self.terms if t != term))
+
+    def with_eps(self, eps: float) -> JointFriction:
+        """The law with another velocity width."""
+        return JointFriction(eps, self.terms)
+
+
+@dataclass
+class JointSignals:
+    """What the friction of one joint is computed from, all (N,): q, v, a and the torque without friction `load`.
+
+    `others` holds the velocity and acceleration of coupled joints by number; `start` marks the first sample of each
+    segment.
+    """
+
+    q: np.ndarray
+    v: np.ndarray
+    a: np.ndarray
+    load: np.ndarray
+    start: np.ndarray
+    others: dict[int, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+    _cache: dict[str, np.ndarray] = field(default_factory=dict)
+
+    def column(self, term: str, eps: float) -> np.ndarray:
+        """One column (N,) by name; see `candidates` for the names."""
+        key = f"{term}/{eps}" if term in ("fc", "fl", "fa") or term.startswith("cc") else term
+        if key not in self._cache:
+            self._cache[key] = self._compute(term, eps)
+        return self._cache[key]
+
+    def matrix(self, law: JointFriction) -> np.ndarray:
+        """Columns (N, k) of a law, in the order of its terms."""
+        return np.column_stack([self.column(t, law.eps) for t in law.terms])
+
+    def _compute(self, term: str, eps: float) -> np.ndarray:
+        v = self.v
+        simple = {
+            "fv1": lambda: v,
+            "fv2": lambda: np.abs(v) * v,
+            "fv3": lambda: v**3,
+            "fo": lambda: np.ones_like(v),
+            "ia": lambda: self.a,
+            "fc": lambda: np.tanh(v / eps),
+            "fa": lambda: np.abs(np.tanh(v / eps)),
+            "fl": lambda: np.abs(self.load) * np.tanh(v / eps),
+        }
+        if term in simple:
+            return simple[term]()
+        kind, _, rest = term.partition("@")
+        if kind == "fs":
+            return np.tanh(v / float(rest))
+        if kind == "h":
+            return maxwell_slip(self.q, float(rest), self.start)
+        return self._coupled(kind, rest, eps)
+
+    def _coupled(self, kind: str, rest: str, eps: float) -> np.ndarray:
+        """Columns of a coupled wrist: friction and inertia of a motor turning with this joint and joint k."""
+        joint, sign = int(rest.rstrip("+-")), -1.0 if rest.endswith("-") else 1.0
+        v, a = self.others[joint]
+        if kind == "cv":
+            return v
+        if kind == "ca":
+            return a
+        if kind == "cc":
+            return np.tanh((self.v + sign * v) / eps)
+        raise KeyError(f"unknown friction column {kind}@{rest}")
+
+
+def candidates(law: JointFriction, coupled: tuple[int, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Groups of terms that may be added to a law; a group is added or refused as a whole."""
+    have = set(law.terms)
+    if "fv2" not in have:
+        yield ("fv2",)
+    elif "fv3" not in have:
+        yield ("fv3",)
+    if "fl" not in have:
+        yield ("fl",)
+    for width in STRIBECK_WIDTHS:
+        if f"fs@{width}" not in have and width > 2 * law.eps:
+            yield (f"fs@{width}",)
+    for span in SPANS:
+        if f"h@{span}" not in have:
+            yield (f"h@{span}",)
+    for k in coupled:
+        if f"cv@{k}" not in have:
+            for sign in "+-":
+                yield (f"cv@{k}", f"ca@{k}", f"cc@{k}{sign}")

@@ -1,0 +1,295 @@
+"""From bags to an identified, validated model: the whole procedure in order, one function per step."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.bags import load_bag
+from robot_dynamics_ros.config import RobotFile
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.checks import check_excitation, check_extrapolation, check_units
+from robot_dynamics_ros.identification.feasibility import Consistent, consistent, default_links
+from robot_dynamics_ros.identification.least_squares import Solution, solve
+from robot_dynamics_ros.identification.live_model import LiveModel, fit_live
+from robot_dynamics_ros.identification.model import IdentifiedModel, Structure, joint_rows
+from robot_dynamics_ros.identification.recording import Motion, Recording, filtered, recording
+from robot_dynamics_ros.identification.rigid import RigidModel
+from robot_dynamics_ros.identification.semantics import EffortSemantics, recognise
+from robot_dynamics_ros.identification.tuning import Given, Tuner
+
+SPLIT = 0.7  # share of every bag used for identification when no validation bag is given
+MAX_FINAL_ROWS = 60_000  # samples of the final solution; longer logs are decimated behind a parallel filter
+PRIOR = 1e-3  # strength of the catalogue values: standard deviations of data per 100 % of the value
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user may fix; the defaults leave every choice to the data."""
+
+    effort: str = "auto"
+    given: Given = Given()
+    method: str = "huber"
+    coupled: bool | None = None
+    prior: float = PRIOR
+    topic: str = "auto"
+    stamps: str = "auto"
+
+
+@dataclass
+class Identification:
+    """All that an identification found; report and files are written from it."""
+
+    robot: RobotFile
+    semantics: EffortSemantics
+    structure: Structure
+    model: IdentifiedModel
+    physical: IdentifiedModel
+    rotor: np.ndarray
+    rotor_included: bool
+    training: list[Recording]
+    validation: list[Recording]
+    split: str
+    options: Options
+    written: LiveModel | None = None
+    warnings: list[str] = field(default_factory=list)
+    statements: list[str] = field(default_factory=list)
+
+    @property
+    def solution(self) -> Solution:
+        return self.model.solution
+
+    def motion(self, rec: Recording) -> Motion:
+        """Filtered state of a recording as the structure says; effort in Nm as recorded."""
+        s = self.structure
+        return filtered(rec, s.cutoff, s.source, s.delay)
+
+    def raw(self, torque: np.ndarray) -> np.ndarray:
+        """Torque [Nm] in the unit of the recorded effort."""
+        return torque / self.semantics.scale
+
+
+Progress = Callable[[str], None]
+
+
+def identify(
+    robot: RobotFile,
+    bags: Sequence[str | Path],
+    validate: Sequence[str | Path] = (),
+    options: Options = Options(),
+    progress: Progress = lambda text: None,
+) -> Identification:
+    """Identified model of a robot from bags, judged on `validate` (or on the last 30 % of every bag, stated).
+
+    Raises DataError in one line where the data cannot support it: unreadable, at rest, units, too few joints,
+    ambiguous effort.
+    """
+    progress("reading bags")
+    training = [read(robot, b, options) for b in bags]
+    judged = [read(robot, b, options) for b in validate]
+    return identify_recordings(robot, training, judged, options, progress)
+
+
+def read(robot: RobotFile, bag: str | Path, options: Options) -> Recording:
+    """One bag as a recording with its joints in the robot file's order."""
+    log, report = load_bag(bag, robot, topic=options.topic, stamps=options.stamps)
+    check_units(log, str(bag))
+    rec = recording(log, str(bag))
+    rec.counts = {**report.dropped, **rec.counts}
+    rec.notes = [*report.notes, *rec.notes]
+    return rec
+
+
+def identify_recordings(
+    robot: RobotFile,
+    training: list[Recording],
+    judged: list[Recording],
+    options: Options = Options(),
+    progress: Progress = lambda text: None,
+) -> Identification:
+    """`identify` on recordings that are already loaded."""
+    split = "validated on other bags"
+    if not judged:
+        training, judged = split_in_time(training)
+        split = f"no validation bag: identified on the first {SPLIT:.0%} of every bag, validated on the rest"
+    progress("recognising the effort")
+    semantics = recognise(robot, slow_motion(training), options.effort)
+    training = [r.with_effort(lambda e: e * semantics.scale) for r in training]
+    judged = [r.with_effort(lambda e: e * semantics.scale) for r in judged]
+    rigid = RigidModel(robot, None if semantics.includes_gravity else np.zeros(3))
+    motor = robot.drives.torque_side == "motor"
+    progress("choosing filters and friction laws")
+    tuner = Tuner(training, rigid, motor, coupled_joints(robot, options))
+    structure = tuner.run(options.given)
+    progress("solving")
+    motion = decimated(tuner.motion(structure), structure)
+    model = fit(rigid, structure, motion, options, prior_of(robot, rigid, structure, options))
+    progress("physical consistency")
+    included, said = rotor_included(robot, model)
+    physical, rotor = make_consistent(robot, model, included)
+    found = Identification(
+        robot, semantics, structure, model, physical, rotor, included, training, judged, split, options
+    )
+    progress("friction law for the live nodes")
+    found.written = live_model(found, motion)
+    found.statements = [*semantics.statements, *([said] if said else []), split, *tuner.notes]
+    found.statements += [f"{r.name}: {note}" for r in (*training, *judged) for note in r.notes]
+    found.warnings = [*semantics.warnings, *check_excitation(model, motion), *check_extrapolation(found, motion)]
+    return found
+
+
+def split_in_time(recordings: list[Recording]) -> tuple[list[Recording], list[Recording]]:
+    """Every recording cut at SPLIT of its samples: the first part to identify, the last to validate."""
+    first, last = [], []
+    for rec in recordings:
+        cut = int(SPLIT * rec.samples)
+        a, b, seen = [], [], 0
+        for p in rec.pieces:
+            k = min(max(cut - seen, 0), len(p.t))
+            seen += len(p.t)
+            a += [_part(p, slice(0, k))] if k > 50 else []
+            b += [_part(p, slice(k, None))] if len(p.t) - k > 50 else []
+        first.append(replace(rec, pieces=a))
+        last.append(replace(rec, pieces=b, notes=[]))
+    return first, last
+
+
+def _part(p: Any, rows: slice) -> Any:
+    extra = {k: v[rows] for k, v in p.extra.items()}
+    return replace(
+        p, t=p.t[rows], q=p.q[rows], qd=None if p.qd is None else p.qd[rows], effort=p.effort[rows], extra=extra
+    )
+
+
+def slow_motion(recordings: list[Recording]) -> Motion:
+    """State of the first recording behind a filter that keeps gravity and removes noise."""
+    rec = max(recordings, key=lambda r: r.samples)
+    return filtered(rec, min(5.0, 0.2 * rec.rate))
+
+
+def coupled_joints(robot: RobotFile, options: Options) -> dict[int, tuple[int, ...]]:
+    """Joints whose motors may turn with other joints: the last three of a wrist, both ways, unless excluded."""
+    if options.coupled is False or robot.drives.torque_side != "motor":
+        return {}
+    last = range(max(robot.n_joints - 3, 0), robot.n_joints)
+    return {j: tuple(k for k in last if abs(k - j) == 1) for j in last}
+
+
+def decimated(motion: Motion, structure: Structure) -> Motion:
+    """Every k-th sample when there are more than MAX_FINAL_ROWS; whole stretches stay in order for hysteresis."""
+    if len(motion) <= MAX_FINAL_ROWS:
+        return motion
+    from robot_dynamics_ros.identification.tuning import stretches
+
+    return motion.take(stretches(len(motion), MAX_FINAL_ROWS, 60))
+
+
+def prior_of(robot: RobotFile, rigid: RigidModel, structure: Structure, options: Options):
+    """Catalogue masses and rotor inertias as weak rows (P, z): they decide only what the data leave open."""
+    b = rigid.base.size
+    size = int(structure.index(b)[-1][-1]) + 1
+    phi = catalogue(robot)
+    known = robot.links is not None and phi is not None
+    rows, z = np.zeros((b + rigid.n, size)), np.zeros(b + rigid.n)
+    if known:
+        beta = rigid.base.from_standard(phi)
+        scale = np.maximum(np.abs(beta), 1e-2)
+        rows[np.arange(b), np.arange(b)] = options.prior / scale
+        z[:b] = options.prior * beta / scale
+    rotor = robot.array("drives.rotor_inertia") if robot.has("drives.rotor_inertia") else np.full(rigid.n, np.nan)
+    for j, (law, index) in enumerate(zip(structure.laws, structure.index(b), strict=True)):
+        if "ia" in law.terms:
+            value = rotor[j] if np.isfinite(rotor[j]) else 0.0
+            scale = max(abs(value), 0.1)
+            rows[b + j, index[b + law.terms.index("ia")]] = options.prior / scale
+            z[b + j] = options.prior * value / scale
+    return rows, z
+
+
+def catalogue(robot: RobotFile) -> np.ndarray | None:
+    """Standard parameters (10 n,) of the robot file, None where it has none."""
+    from robot_dynamics_ros.errors import CapabilityError
+
+    try:
+        phi = robot.inertial_parameters
+    except CapabilityError:
+        return None
+    return phi if phi.reshape(-1, 10)[:, 9].sum() > 0 else None
+
+
+def fit(rigid: RigidModel, structure: Structure, motion: Motion, options: Options, prior: Any) -> IdentifiedModel:
+    """Least-squares model; load-dependent friction uses the torque of the previous round, twice."""
+    W = rigid.base_rows(motion.q, motion.qd, motion.qdd)
+    size = int(structure.index(rigid.base.size)[-1][-1]) + 1
+    load = np.zeros_like(motion.q)
+    rounds = 3 if any("fl" in law.terms for law in structure.laws) else 1
+    for _ in range(rounds):
+        solution = solve(joint_rows(motion, W, load, structure), size, options.method, prior)
+        load = (W @ solution.x[: rigid.base.size]).T
+    return IdentifiedModel.from_solution(rigid, structure, solution)
+
+
+def rotor_included(robot: RobotFile, model: IdentifiedModel) -> tuple[bool, str]:
+    """Whether the effort contains the torque that accelerates the rotors: not when inertia comes out clearly
+    negative.
+    """
+    declared = robot.drives.effort.includes_rotor_inertia
+    b, s = model.rigid.base.size, model.solution
+    index = model.structure.index(b)
+    places = [
+        (j, index[j][b + law.terms.index("ia")]) for j, law in enumerate(model.structure.laws) if "ia" in law.terms
+    ]
+    negative = [j for j, k in places if s.x[k] < -3 * s.std[k]]
+    if declared and 2 * len(negative) > len(places):
+        names = ", ".join(robot.joint_names[j] for j in negative)
+        return (
+            False,
+            f"effort leaves out the rotors' inertia: the acceleration torque of {names} is below the rigid body's",
+        )
+    return declared, ""
+
+
+def make_consistent(
+    robot: RobotFile, model: IdentifiedModel, rotor_positive: bool, without_rotor: bool = False
+) -> tuple[IdentifiedModel, np.ndarray]:
+    """The physically consistent neighbour of a model, and rotor inertias (n,) (NaN where torque is link side).
+
+    without_rotor: acceleration terms are held at zero, for a file whose effort leaves them out.
+    """
+    structure, b = model.structure, model.rigid.base.size
+    index = structure.index(b)
+    joints = [j for j, law in enumerate(structure.laws) if "ia" in law.terms]
+    rotor = np.array([index[j][b + structure.laws[j].terms.index("ia")] for j in joints], dtype=int)
+    phi0 = catalogue(robot)
+    phi0 = default_links(robot._placements()) if phi0 is None else phi0
+    known = robot.array("drives.rotor_inertia") if robot.has("drives.rotor_inertia") else np.full(robot.n_joints, 0.1)
+    solution = model.solution
+    if without_rotor:
+        solution, rotor = held_at_zero(solution, rotor), rotor[:0]
+    P = model.rigid.base.matrix()
+    result: Consistent = consistent(solution, P, rotor, phi0, known[joints][: len(rotor)], rotor_positive)
+    inertia = np.full(robot.n_joints, np.nan)
+    inertia[joints] = result.rotor if len(rotor) else 0.0
+    return model.with_inertia(result.phi, [result.x[i[b:]] for i in index]), inertia
+
+
+def live_model(found: Identification, motion: Motion) -> LiveModel:
+    """Rigid body and static friction law as the robot file will hold them."""
+    body, rotor = found.physical, np.nan_to_num(found.rotor)
+    if not found.rotor_included:
+        body, rotor = make_consistent(found.robot, found.model, True, without_rotor=True)
+    return fit_live(body, np.nan_to_num(rotor), motion)
+
+
+def held_at_zero(solution: Solution, columns: np.ndarray) -> Solution:
+    """The problem of a solution with some parameters fixed at zero."""
+    R = solution.R.copy()
+    R[:, columns] = 0.0
+    return replace(solution, R=R)
+
+
+__all__ = ["DataError", "Identification", "Options", "identify", "identify_recordings"]

@@ -1,0 +1,60 @@
+"""Figures of merit per joint: measured effort against a model's, on data the model has not seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+
+def metrics(y: np.ndarray, p: np.ndarray) -> dict[str, np.ndarray]:
+    """RMSE, NRMSE %, R2, correlation, largest and mean error, NMSE of p (N, n) against y (N, n), each (n,).
+
+    R2 = 1 - |y-p|^2 / |y - mean y|^2; NRMSE% = 100 (1 - |y-p| / |y - mean y|) [Madsen2020 ch4]; NMSE = mean (y-p)^2 /
+    mean |y|
+    [Madsen2020 ch5 22]. NaN where there are fewer than two samples or the effort is constant.
+    """
+    e = y - p
+    n = y.shape[1]
+    if len(y) < 2:
+        nan = np.full(n, np.nan)
+        return {k: nan for k in ("rmse", "nrmse", "r2", "correlation", "max", "mean", "nmse")}
+    spread = ((y - y.mean(0)) ** 2).sum(0)
+    spread = np.where(spread > 1e-12 * len(y), spread, np.nan)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        correlation = ((y - y.mean(0)) * (p - p.mean(0))).mean(0) / (y.std(0) * p.std(0))
+        return {
+            "rmse": np.sqrt((e**2).mean(0)),
+            "nrmse": 100 * (1 - np.sqrt((e**2).sum(0) / spread)),
+            "r2": 1 - (e**2).sum(0) / spread,
+            "correlation": correlation,
+            "max": np.abs(e).max(0),
+            "mean": e.mean(0),
+            "nmse": (e**2).mean(0) / np.maximum(np.abs(y).mean(0), 1e-12),
+        }
+
+
+def split_metrics(y: np.ndarray, p: np.ndarray, moving: np.ndarray) -> dict[str, dict[str, np.ndarray]]:
+    """`metrics` of each joint over the samples in which it moves and in which it rests."""
+    result: dict[str, dict[str, np.ndarray]] = {}
+    for name, mask in (("moving", moving), ("at_rest", ~moving)):
+        parts = [metrics(y[mask[:, j], j : j + 1], p[mask[:, j], j : j + 1]) for j in range(y.shape[1])]
+        result[name] = {k: np.concatenate([part[k] for part in parts]) for k in parts[0]}
+        result[name]["samples"] = mask.sum(0)
+    return result
+
+
+def mean_r2(values: np.ndarray) -> float:
+    """Mean R2 over joints whose effort varies."""
+    return float(np.nanmean(values)) if np.isfinite(values).any() else float("nan")
+
+
+def plain(value: Any) -> Any:
+    """Arrays to lists and NaN to None, for JSON."""
+    if isinstance(value, dict):
+        return {k: plain(v) for k, v in value.items()}
+    if isinstance(value, np.ndarray | list | tuple):
+        return [plain(v) for v in (value.tolist() if isinstance(value, np.ndarray) else value)]
+    if isinstance(value, float | np.floating):
+        return float(value) if np.isfinite(value) else None
+    return value.item() if isinstance(value, np.generic) else value

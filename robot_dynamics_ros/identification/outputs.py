@@ -1,0 +1,75 @@
+"""Robot file and URDF of an identification."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.config import RobotFile, save_robot
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.identify import Identification
+from robot_dynamics_ros.identification.static_law import LAW
+from robot_dynamics_ros.models.urdf_writer import write_urdf
+
+
+def identified_robot(found: Identification) -> RobotFile:
+    """The robot file with identified links, drives and friction; every other number stays as it was."""
+    live, robot = found.written, found.robot
+    if live is None:
+        raise DataError("nothing identified to write")
+    key = "identified_" + datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ")
+    bags = ", ".join(Path(r.name).name for r in found.training)
+    source = {key: f"robot-dynamics identify on {bags}; {found.split}"}
+    updates: dict[str, Any] = {
+        "links": {"source": key, "parameters": live.phi.reshape(-1, 10)},
+        "friction": _friction(robot, key, live.friction),
+        "hysteresis": None,
+    }
+    updates |= _drives(found, key)
+    return robot.with_updates(updates, source)
+
+
+def _friction(robot: RobotFile, key: str, parameters: dict[str, list[float]]) -> dict[str, Any]:
+    reference = robot.friction.reference_temperature if robot.friction is not None else None
+    return {"source": key, "model": LAW, "parameters": parameters, "reference_temperature": reference}
+
+
+def _drives(found: Identification, key: str) -> dict[str, Any]:
+    """Effort semantics, torque constants and rotor inertias, each with its own source."""
+    robot, semantics = found.robot, found.semantics
+    fields: dict[str, Any] = {
+        "effort": {
+            "unit": semantics.unit,
+            "includes_gravity": semantics.includes_gravity,
+            "includes_rotor_inertia": found.rotor_included,
+            "sign": int(np.sign(np.median(np.sign(semantics.scale)))),
+        }
+    }
+    if found.rotor_included and robot.drives.torque_side == "motor":
+        fields["rotor_inertia"] = np.maximum(np.nan_to_num(found.rotor), 0.0)
+    if semantics.kind == "current":
+        fields["torque_constant"] = np.abs(semantics.scale)
+    sources = dict(robot.drives.source) | dict.fromkeys(fields, key)
+    return {f"drives.{name}": value for name, value in fields.items()} | {"drives.source": sources}
+
+
+def write_outputs(found: Identification, out: Path, bags: Sequence[str | Path]) -> dict[str, str]:
+    """robot.yaml and robot.urdf in `out`; returns what was written.
+
+    Raises ConfigError or DataError when it cannot be.
+    """
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"{out}: cannot be created ({error.strerror})") from None
+    robot = identified_robot(found)
+    name = f"{robot.name}_identified"
+    path, urdf = out / f"{name}.yaml", out / f"{name}.urdf"
+    files = [p for p in map(Path, bags) if p.is_file()]
+    saved = save_robot(robot, path, inputs=files, changed=["links", "friction", "drives"])
+    write_urdf(saved, urdf)
+    return {"robot_file": str(path), "urdf": str(urdf)}

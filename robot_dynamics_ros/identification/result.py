@@ -1,0 +1,139 @@
+"""The numbers of an identification as plain values: what --json writes and the report shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.identification.baseline import baselines
+from robot_dynamics_ros.identification.identify import Identification
+from robot_dynamics_ros.identification.metrics import mean_r2, metrics, plain, split_metrics
+from robot_dynamics_ros.identification.names import base_names
+from robot_dynamics_ros.identification.recording import Motion, low_pass
+
+
+def validation_motion(found: Identification) -> list[Motion]:
+    """The validation recordings filtered as the model asks."""
+    return [found.motion(r) for r in found.validation]
+
+
+def compare(found: Identification, motions: list[Motion], predict: Any) -> dict[str, Any]:
+    """Figures per joint of a prediction on motions, in the unit of the recorded effort."""
+    y = np.concatenate([found.raw(m.effort) for m in motions])
+    p = np.concatenate([found.raw(predict(m)) for m in motions])
+    result: dict[str, Any] = metrics(y, p)
+    return {"mean_r2": mean_r2(result["r2"]), **result}
+
+
+def summarise(found: Identification) -> dict[str, Any]:
+    """Everything the report says, as plain lists and numbers."""
+    motions = validation_motion(found)
+    headline = compare(found, motions, found.physical.predict)
+    y = np.concatenate([found.raw(m.effort) for m in motions])
+    p = np.concatenate([found.raw(found.physical.predict(m)) for m in motions])
+    moving = np.concatenate([m.moving for m in motions])
+    smooth = np.concatenate([found.raw(low_pass(m.effort, found.structure.cutoff, 1 / m.rate)) for m in motions])
+    filtered = metrics(smooth, p)
+    others = {
+        "unconstrained": compare(found, motions, found.model.predict),
+        "robot_file": compare(found, motions, found.written.predict) if found.written else None,
+        **{name: compare(found, motions, predict) for name, predict in baselines(found).items()},
+    }
+    per_bag = [
+        {"bag": r.name, **compare(found, [m], found.physical.predict)}
+        for r, m in zip(found.validation, motions, strict=True)
+    ]
+    return plain(
+        {
+            "robot": found.robot.name,
+            "joint_names": list(found.robot.joint_names),
+            "unit": found.semantics.unit,
+            "validation": {
+                **headline,
+                "samples": len(y),
+                "split": found.split,
+                **split_metrics(y, p, moving),
+                "filtered": {"mean_r2": mean_r2(filtered["r2"]), **filtered},
+                "above_cutoff_bound_r2": metrics(y, smooth)["r2"],
+                "per_bag": per_bag,
+            },
+            "comparison": others,
+            "training": {
+                **compare(found, [found.motion(r) for r in found.training], found.physical.predict),
+                "bags": [_bag(r) for r in found.training],
+            },
+            "validation_bags": [_bag(r) for r in found.validation],
+            "conditioning": _conditioning(found),
+            "parameters": _parameters(found),
+            "structure": _structure(found),
+            "effort": found.semantics.to_dict() | {"includes_rotor_inertia": found.rotor_included},
+            "statements": found.statements,
+            "warnings": found.warnings,
+        }
+    )
+
+
+def _bag(rec: Any) -> dict[str, Any]:
+    return {
+        "name": rec.name,
+        "samples": rec.samples,
+        "duration": rec.duration,
+        "rate": rec.rate,
+        "pieces": len(rec.pieces),
+        "dropped": rec.counts,
+        "notes": rec.notes,
+    }
+
+
+def _conditioning(found: Identification) -> dict[str, Any]:
+    s = found.solution
+    return {
+        "condition": s.condition,
+        "rank": s.rank,
+        "parameters": len(s.x),
+        "base_parameters": found.model.rigid.base.size,
+        "residual_std": s.sigma,
+    }
+
+
+def _parameters(found: Identification) -> dict[str, Any]:
+    s, base = found.solution, found.model.rigid.base
+    b = base.size
+    index = found.structure.index(b)
+    P = base.matrix()
+    friction = [
+        {
+            "joint": name,
+            "eps": law.eps,
+            "terms": list(law.terms),
+            "values": found.physical.friction[j],
+            "std": s.std[index[j][b:]],
+        }
+        for j, (name, law) in enumerate(zip(found.robot.joint_names, found.structure.laws, strict=True))
+    ]
+    return {
+        "base": {
+            "names": base_names(base),
+            "values": s.x[:b],
+            "std": s.std[:b],
+            "relative_std_percent": s.relative_std[:b],
+            "consistent": P @ found.physical.phi,
+        },
+        "friction": friction,
+        "rotor_inertia": found.rotor,
+        "links": found.physical.phi.reshape(-1, 10),
+        "live_friction": found.written.friction if found.written else None,
+    }
+
+
+def _structure(found: Identification) -> dict[str, Any]:
+    s = found.structure
+    return {
+        "cutoff": s.cutoff,
+        "velocity_from": "position" if s.source == "q" else "reported velocity",
+        "effort_delay": s.delay,
+        "effort_filter": [None if f is None else str(f) for f in s.filters],
+        "friction": [list(law.terms) for law in s.laws],
+        "eps": [law.eps for law in s.laws],
+    }

@@ -1,0 +1,114 @@
+"""Rigid-body rows of the identification model and their base parameters."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from robot_dynamics_ros.models import RobotModel
+
+CHUNK = 4096  # samples per regressor call: the block stays in cache, W is never stored whole
+RANK_TOLERANCE = 1e-8  # of a column-normalised regressor; numerically dependent columns lie at 1e-13
+
+
+@dataclass(frozen=True)
+class BaseParameters:
+    """Base parameters of a chain: W = W[:, independent] (I, K), so beta = phi[independent] + K phi[dependent]
+    [Liu2020 9-18].
+    """
+
+    independent: np.ndarray
+    dependent: np.ndarray
+    K: np.ndarray
+
+    @property
+    def size(self) -> int:
+        return len(self.independent)
+
+    def from_standard(self, phi: np.ndarray) -> np.ndarray:
+        """Base parameters beta (b,) of standard parameters phi (10 n,)."""
+        return phi[self.independent] + self.K @ phi[self.dependent]
+
+    def matrix(self) -> np.ndarray:
+        """P (b, 10 n) with beta = P phi."""
+        P = np.zeros((self.size, self.size + len(self.dependent)))
+        P[np.arange(self.size), self.independent] = 1.0
+        P[:, self.dependent] = self.K
+        return P
+
+    def to_standard(self, beta: np.ndarray) -> np.ndarray:
+        """Standard parameters (10 n,) with the dependent ones zero: same torques, not physical."""
+        phi = np.zeros(self.size + len(self.dependent))
+        phi[self.independent] = beta
+        return phi
+
+
+class RigidModel:
+    """Regressor of a robot's chain in the gravity that its effort contains, and its base columns."""
+
+    def __init__(self, robot: Any, gravity: np.ndarray | None = None) -> None:
+        self.robot, self.n = robot, robot.n_joints
+        self.gravity = np.array(robot.gravity if gravity is None else gravity, dtype=float)
+        self.model = RobotModel(robot.kinematic_chain(), robot.joint_names).with_gravity(self.gravity)
+        self.base = self._base()
+
+    def base_rows(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+        """Base columns W (n, N, b): the rows of joint j are W[j]."""
+        return self._stacked(q, qd, qdd, self.base.independent)
+
+    def torque(self, phi: np.ndarray, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+        """Inverse dynamics (N, n) [Nm] with standard parameters phi (10 n,), block by block."""
+        out = np.empty_like(q)
+        for a in range(0, len(q), CHUNK):
+            rows = slice(a, a + CHUNK)
+            out[rows] = (self._stacked(q[rows], qd[rows], qdd[rows], None) @ phi).T
+        return out
+
+    def _stacked(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, columns: np.ndarray | None) -> np.ndarray:
+        arrays = [np.ascontiguousarray(x, dtype=float) for x in (q, qd, qdd)]
+        W = self.model.stacked_regressor(*arrays, columns=None if columns is None else columns.tolist())
+        return W.T.reshape(W.shape[1], self.n, len(q)).transpose(1, 2, 0)
+
+    def _base(self, samples: int = 300, seed: int = 0) -> BaseParameters:
+        rng = np.random.default_rng(seed)
+        q = rng.uniform(-np.pi, np.pi, (samples, self.n))
+        qd, qdd = rng.uniform(-2, 2, (samples, self.n)), rng.uniform(-5, 5, (samples, self.n))
+        return base_parameters(self._stacked(q, qd, qdd, None).reshape(samples * self.n, -1))
+
+
+def base_parameters(W: np.ndarray) -> BaseParameters:
+    """Numeric base of a regressor on random samples W (m, 10 n), by orthogonalisation of unit columns [Liu2020 9-18].
+
+    Columns are tried in the order in which the closed form keeps them: YY, mZ and m of every link last [Madsen2020
+    ch5 9].
+    """
+    norm = np.linalg.norm(W, axis=0)
+    present = norm > RANK_TOLERANCE * norm.max()
+    scaled = W / np.where(present, norm, 1.0)
+    keep = _independent(scaled, present)
+    rest = np.setdiff1d(np.arange(W.shape[1]), keep)
+    K = linalg.lstsq(W[:, keep], W[:, rest])[0]
+    K[np.abs(K) < 1e-9 * max(1.0, np.abs(K).max())] = 0.0
+    return BaseParameters(keep, rest, K)
+
+
+def _independent(W: np.ndarray, present: np.ndarray) -> np.ndarray:
+    """Indices of a maximal independent set of columns (Gram-Schmidt, twice, in a fixed order of preference)."""
+    links = W.shape[1] // 10
+    first = [10 * i + k for i in reversed(range(links)) for k in (0, 1, 2, 4, 5, 6, 7)]
+    last = [10 * i + k for i in reversed(range(links)) for k in (3, 8, 9)]
+    order = [k for k in first + last if present[k]]
+    R = np.linalg.qr(W[:, order], mode="r")
+    chosen: list[int] = []
+    basis = np.zeros((R.shape[0], 0))
+    for k, column in enumerate(order):
+        left = R[:, k] - basis @ (basis.T @ R[:, k])
+        left -= basis @ (basis.T @ left)
+        size = np.linalg.norm(left)
+        if size > 1e-7:
+            chosen.append(column)
+            basis = np.column_stack([basis, left / size])
+    return np.array(sorted(chosen))

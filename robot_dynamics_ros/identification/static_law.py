@@ -1,0 +1,93 @@
+"""The friction law that nodes evaluate: Luo2024's load and velocity law [Luo2024 8] fitted by variable projection.
+
+The identified model may also hold pre-sliding operators; the live friction stage takes a static law. Linear
+parameters are
+solved inside (bounded least squares), eps and the Stribeck velocity are searched outside.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import lsq_linear
+
+from robot_dynamics_ros.identification.model import EffortFilter
+from robot_dynamics_ros.models.friction import FrictionModel
+
+LAW = "luo_load"
+LINEAR = ("fv1", "fv2", "fv3", "fc", "fs", "ft", "fb")
+NONNEGATIVE = ("fc", "fs")
+RISE = 2e-3  # rad/s, fc1: the Coulomb level is reached at once, eps alone smooths the reversal
+EPS = (0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16)
+STRIBECK = (0.03, 0.1, 0.3, 1.0)
+TERMS = (("fv1", "fc", "fb"), ("fv2",), ("ft",), ("fs",), ("fv3",))  # added in this order while the criterion falls
+
+
+@dataclass(frozen=True)
+class StaticFit:
+    """Parameters of one joint's law by name, residual deviation [Nm]."""
+
+    parameters: dict[str, float]
+    residual: float
+
+
+def fit_joint(
+    y: np.ndarray,
+    v: np.ndarray,
+    load: np.ndarray,
+    weight: np.ndarray,
+    effort_filter: EffortFilter | None,
+    rate: float,
+    start: np.ndarray,
+) -> StaticFit:
+    """Law of one joint: y (N,) friction [Nm] against velocity v and load (N,); terms by the Bayesian criterion."""
+
+    def columns(names: tuple[str, ...], eps: float, vs: float) -> np.ndarray:
+        X = np.column_stack([_unit(name, eps, vs, v, load) for name in names])
+        return X if effort_filter is None else effort_filter.apply(X, rate, start)
+
+    best: tuple[float, dict[str, float], float] | None = None
+    names: tuple[str, ...] = ()
+    effective = _effective(y, len(y))
+    for group in TERMS:
+        trial = _search(columns, (*names, *group), y, weight)
+        score = effective * np.log(trial[0]) + np.log(effective) * (len(names) + len(group))
+        if best is None or score < best[0]:
+            best, names = (score, trial[1], trial[0]), (*names, *group)
+    if best is None:
+        raise ValueError("no friction term could be fitted")
+    return StaticFit(best[1], float(np.sqrt(best[2])))
+
+
+def _effective(y: np.ndarray, n: int) -> float:
+    """Independent samples in a correlated residual: about one in ten, never fewer than fifty."""
+    return max(n / 10, 50.0)
+
+
+def _unit(name: str, eps: float, vs: float, v: np.ndarray, load: np.ndarray) -> np.ndarray:
+    values = {"fc1": RISE, "fs1": vs, "eps": eps, "ft2": 1e-4, "velocity_floor": 0.01, "fc": 0.0, "fv1": 0.0, name: 1.0}
+    return FrictionModel(LAW, values, 1).torque(v[:, None], load[:, None])[:, 0]
+
+
+def _search(columns, names, y, weight) -> tuple[float, dict[str, float]]:
+    root = np.sqrt(weight)
+    lower = np.array([0.0 if n in NONNEGATIVE else -np.inf for n in names])
+    best: tuple[float, dict[str, float]] | None = None
+    for eps in EPS:
+        for vs in STRIBECK if "fs" in names else STRIBECK[:1]:
+            X = columns(names, eps, vs) * root[:, None]
+            x = lsq_linear(X, y * root, bounds=(lower, np.inf)).x
+            variance = float(np.mean((y * root - X @ x) ** 2))
+            if best is None or variance < best[0]:
+                values = dict(zip(names, x.tolist(), strict=True)) | {"eps": eps, "fs1": vs, "fc1": RISE}
+                best = (variance, values)
+    if best is None:
+        raise ValueError("empty search")
+    return best
+
+
+def as_table(fits: list[StaticFit]) -> dict[str, list[float]]:
+    """name -> one number per joint, as a robot file holds them; absent terms are 0."""
+    names = (*LINEAR, "eps", "fs1", "fc1")
+    return {name: [float(f.parameters.get(name, 0.0)) for f in fits] for name in names}

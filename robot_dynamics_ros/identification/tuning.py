@@ -1,0 +1,171 @@
+"""Structure from data: state cut-off, velocity source, effort delay, effort filter, friction laws.
+
+Every choice minimises the held-out error of the raw effort within the identification data (selection.py); nothing
+about a
+robot or a log is assumed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from robot_dynamics_ros.identification.friction_columns import VELOCITY_WIDTHS, JointFriction
+from robot_dynamics_ros.identification.least_squares import gram_triangle, solve
+from robot_dynamics_ros.identification.model import EffortFilter, Filters, Structure, joint_rows, signals_of
+from robot_dynamics_ros.identification.recording import Motion, Recording, filtered, motion_frequency, stack
+from robot_dynamics_ros.identification.rigid import RigidModel
+from robot_dynamics_ros.identification.selection import Evidence, Selector, state_folds
+
+MAX_ROWS = 12_000  # samples used for choices; the final solution uses all
+CUTOFF_FACTORS = (
+    3.0,
+    5.0,
+    8.0,
+    12.0,
+    20.0,
+)  # candidates as multiples of f_dyn; 5 is the choice of [Madsen2020 ch5 4.1]
+DELAYS = (-2.0, -1.0, 0.0, 1.0, 2.0, 3.0)  # candidates in samples
+WORTH = 0.01  # relative gain in held-out error that a global choice (source, delay) must bring
+FILTER_WORTH = 0.10  # the same for an effort filter: only a log that was visibly smoothed gets one
+
+
+@dataclass(frozen=True)
+class Given:
+    """Choices the user has made; None leaves them to the data."""
+
+    cutoff: float | None = None
+    delay: float | None = None
+    laws: tuple[JointFriction, ...] | None = None
+    effort_filter: bool = True
+
+
+class Tuner:
+    """Finds the Structure for recordings of one robot."""
+
+    def __init__(self, recordings: Sequence[Recording], rigid: RigidModel, rotor_inertia: bool, coupled=None) -> None:
+        self.recordings, self.rigid, self.coupled = list(recordings), rigid, coupled or {}
+        terms = ("fv1", "fo", "ia", "fc") if rotor_inertia else ("fv1", "fo", "fc")
+        self.simple = tuple(JointFriction(0.02, terms) for _ in range(rigid.n))
+        self.notes: list[str] = []
+
+    def run(self, given: Given = Given()) -> Structure:
+        """The structure with the smallest held-out error."""
+        f_dyn = max(motion_frequency(r) for r in self.recordings)
+        rate = min(r.rate for r in self.recordings)
+        cutoff = given.cutoff or min(8 * f_dyn, 0.2 * rate)
+        none: Filters = (None,) * self.rigid.n
+        structure = Structure(cutoff, "q", given.delay or 0.0, self.simple, none, self.coupled)
+        if given.cutoff is None:
+            structure = self._cutoff(structure, f_dyn, rate)
+        if all(p.qd is not None for r in self.recordings for p in r.pieces):
+            structure = self._improve(structure, [replace(structure, source="qd")])
+        if given.delay is None:
+            structure = self._delay(structure, rate)
+        evidence = self._evidence(structure)
+        if given.effort_filter:
+            structure = replace(structure, filters=self._filters(structure, evidence, rate))
+        laws = given.laws or self._laws(structure, evidence)
+        return replace(structure, laws=tuple(laws))
+
+    # -- the single choices ---------------------------------------------------------------------------------------
+    def _cutoff(self, structure: Structure, f_dyn: float, rate: float) -> Structure:
+        values = sorted({round(min(max(f * f_dyn, 2.0), 0.25 * rate), 3) for f in CUTOFF_FACTORS})
+        margin = min(values)
+        options = [replace(structure, cutoff=c) for c in values]
+        errors = [self._error(o, margin) for o in options]
+        return options[int(np.argmin(errors))]
+
+    def _improve(self, structure: Structure, options: list[Structure]) -> Structure:
+        best, error = structure, self._error(structure)
+        for option in options:
+            e = self._error(option)
+            if e < (1 - WORTH) * error:
+                best, error = option, e
+        return best
+
+    def _delay(self, structure: Structure, rate: float) -> Structure:
+        delays = [d / rate for d in DELAYS]
+        errors = np.array([self._error(replace(structure, delay=d)) for d in delays])
+        k = int(np.argmin(errors))
+        if errors[k] > (1 - WORTH) * errors[DELAYS.index(0.0)]:
+            return structure
+        best = delays[k]
+        if 0 < k < len(delays) - 1:
+            a, b, c = errors[k - 1 : k + 2]
+            best += 0.5 * (a - c) / (a - 2 * b + c) / rate
+        self.notes.append(f"effort lags the reported state by {1e3 * best:.2g} ms: compensated")
+        return replace(structure, delay=float(best))
+
+    def _filters(self, structure: Structure, evidence: Evidence, rate: float) -> Filters:
+        """Per joint: the low-pass the recorded effort has seen, if the data show one beyond doubt."""
+        options: list[EffortFilter | None] = [None]
+        cutoffs = np.geomspace(1.0, 0.3 * rate, 9)
+        options += [EffortFilter(float(f), causal) for f in cutoffs for causal in (False, True)]
+        n = self.rigid.n
+        table = np.empty((len(options), n))
+        for k, option in enumerate(options):
+            selector = _selector(evidence, structure.laws, (option,) * n, self.coupled)
+            table[k] = [selector.fold_errors(j, selector.laws[j]).sum() for j in range(n)]
+        chosen = table.argmin(0)
+        worth = table.min(0) < (1 - FILTER_WORTH) * table[0]
+        return tuple(options[c] if w else None for c, w in zip(chosen, worth, strict=True))
+
+    def _laws(self, structure: Structure, evidence: Evidence) -> list[JointFriction]:
+        return _selector(evidence, structure.laws, structure.filters, self.coupled).run()
+
+    # -- errors ---------------------------------------------------------------------------------------------------
+    def motion(self, structure: Structure, margin: float | None = None) -> Motion:
+        """All recordings filtered as the structure says."""
+        motions = [filtered(r, structure.cutoff, structure.source, structure.delay, margin) for r in self.recordings]
+        return stack(motions)
+
+    def _evidence(self, structure: Structure, margin: float | None = None) -> Evidence:
+        motion = thinned(self.motion(structure, margin))
+        W = self.rigid.base_rows(motion.q, motion.qd, motion.qdd)
+        zero = np.zeros_like(motion.q)
+        size = int(structure.index(W.shape[2])[-1][-1]) + 1
+        solution = solve(joint_rows(motion, W, zero, structure), size, iterations=3, triangle=gram_triangle)
+        load = (W @ solution.x[: W.shape[2]]).T
+        return Evidence(
+            W, motion.effort, solution.weights, fold_sets(motion), signals_of(motion, load, self.coupled), motion
+        )
+
+    def _error(self, structure: Structure, margin: float | None = None) -> float:
+        """Held-out error of all joints, each relative to its effort's variance, for simple friction laws."""
+        evidence = self._evidence(structure, margin)
+        selector = _selector(evidence, structure.laws, structure.filters, self.coupled)
+        laws = [
+            min((law.with_eps(e) for e in VELOCITY_WIDTHS[1::2]), key=lambda w, j=j: selector.fold_errors(j, w).sum())
+            for j, law in enumerate(selector.laws)
+        ]
+        errors = [selector.fold_errors(j, law).sum() for j, law in enumerate(laws)]
+        power = (evidence.weight * evidence.effort**2).sum(0)
+        return float(np.sum(np.array(errors) / power / len(evidence.folds)))
+
+
+def _selector(evidence: Evidence, laws, filters: Filters, coupled) -> Selector:
+    return Selector(replace(evidence, filters=filters), list(laws), coupled)
+
+
+def fold_sets(motion: Motion) -> list[np.ndarray]:
+    """Two partitions of the samples: regions of the state space, and stretches of time."""
+    time = np.minimum(np.arange(len(motion)) * 6 // len(motion), 5)
+    return [state_folds(motion.q, motion.qd), time]
+
+
+def thinned(motion: Motion) -> Motion:
+    """At most MAX_ROWS samples for the choices."""
+    return motion if len(motion) <= MAX_ROWS else motion.take(stretches(len(motion), MAX_ROWS, 12))
+
+
+def stretches(samples: int, rows: int, count: int) -> np.ndarray:
+    """Indices of `count` stretches taken evenly over the motion: filters and hysteresis keep working inside each."""
+    length = rows // count
+    starts = np.linspace(0, samples - length, count).astype(int)
+    return np.unique(np.concatenate([np.arange(s, s + length) for s in starts]))
+
+
+__all__ = ["Given", "Tuner", "fold_sets", "stretches", "thinned"]

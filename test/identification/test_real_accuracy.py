@@ -1,0 +1,35 @@
+"""Accuracy on public logs, raw measured effort, fitted on one run and judged on the other."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.identification.identify import identify
+from robot_dynamics_ros.identification.metrics import metrics
+
+# RMSE per joint of viscous + Coulomb tanh(v / 0.02) + offset + rotor inertia, the same split: the peers' best
+TANH = {
+    ("id1", "id2"): [1.720, 1.824, 1.139, 0.409, 0.457, 0.622],
+    ("id2", "id1"): [1.242, 1.659, 1.083, 0.401, 0.410, 0.418],
+}
+
+
+@pytest.mark.parametrize(("fitted", "judged", "floor"), [("id1", "id2", 0.974), ("id2", "id1", 0.977)])
+def test_ur3_predicts_the_other_trajectory(real_data, fitted, judged, floor):
+    folder = real_data / "ur3"
+    found = identify(load_robot("ur3"), [folder / f"{fitted}.bag"], [folder / f"{judged}.bag"])
+    motion = found.motion(found.validation[0])
+    consistent = metrics(motion.effort, found.physical.predict(motion))
+    free = metrics(motion.effort, found.model.predict(motion))
+    assert consistent["r2"].mean() >= floor
+    assert np.all(consistent["rmse"] <= 1.02 * np.array(TANH[fitted, judged]))
+    assert consistent["r2"].mean() > free["r2"].mean() - 0.005
+
+
+def test_ur10_predicts_the_last_30_percent(real_data):
+    found = identify(load_robot("ur10"), [real_data / "ur10" / "ur10_exciting_trajectory.db3"])
+    motion = found.motion(found.validation[0])
+    assert metrics(motion.effort, found.physical.predict(motion))["r2"].mean() >= 0.985
+    assert "first 70%" in found.split

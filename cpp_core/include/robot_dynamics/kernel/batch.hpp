@@ -37,14 +37,12 @@ template <int N>
 void rnea_batch_of(const ChainView& chain, std::size_t samples, const double* q, const double* qd, const double* qdd,
                    double* tau) {
   const int n = N ? N : chain.n;
-  double S[6 * most_joints];
-  second_moments(chain.inertia, n, S);
   const KnownStructure structure = structure_of(chain);
   Block x;
   Vec out[padded(most_joints)] = {};
   each_block(samples, [&](std::size_t first, int rows) {
     x.read<N>(chain, first, rows, q, qd, qdd);
-    rnea<N>(chain, structure, S, x.q, x.qd, x.qdd, out);
+    rnea<N>(chain, structure, x.q, x.qd, x.qdd, out);
     store_rows(out, n, rows, tau + first * n, n);
   });
 }

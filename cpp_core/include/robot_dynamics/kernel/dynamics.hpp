@@ -64,7 +64,7 @@ RD_INLINE void forward(const ChainView& chain, const Structure& turn_of, const T
 
 // Tip to base: tau_i = z_i . n_i.
 template <int N, class T, class Structure>
-RD_INLINE void backward(const ChainView& chain, const Structure& turn_of, const double* S, const T* s, const T* c,
+RD_INLINE void backward(const ChainView& chain, const Structure& turn_of, const T* s, const T* c,
                         const Motion<T>* motion, T* tau) {
   const int n = N ? N : chain.n;
   V3<T> f{}, m{};
@@ -72,24 +72,23 @@ RD_INLINE void backward(const ChainView& chain, const Structure& turn_of, const 
   for (int i = n - 1; i > 0; --i) {
     const double *P = chain.placement + 12 * i, *X = chain.inertia + 10 * i;
     f = f + link_force(motion[i], X);
-    m = m + link_moment(motion[i], X, S + 6 * i);
+    m = m + link_moment(motion[i], X);
     tau[i] = m.z;
     turn_of(i, P, s[i], c[i], [&](auto turn) { to_parent(turn, P + 9, f, m); });
   }
-  tau[0] = m.z + link_moment_z(motion[0], chain.inertia, S);
+  tau[0] = m.z + link_moment_z(motion[0], chain.inertia);
 }
 
 // tau = M(q) qdd + C(q, qd) qd + g(q) [Madsen2020 2.26]
 template <int N, class T, class Structure>
-RD_INLINE void rnea(const ChainView& chain, const Structure& turn_of, const double* S, const T* q, const T* qd,
-                    const T* qdd, T* tau) {
+RD_INLINE void rnea(const ChainView& chain, const Structure& turn_of, const T* q, const T* qd, const T* qdd, T* tau) {
   constexpr int most = padded(N ? N : most_joints);
   const int n = N ? N : chain.n;
   T s[most], c[most];
   sincos_all(q, n, s, c);
   Motion<T> motion[N ? N : most_joints];
   forward<N>(chain, turn_of, s, c, qd, qdd, motion);
-  backward<N>(chain, turn_of, S, s, c, motion, tau);
+  backward<N>(chain, turn_of, s, c, motion, tau);
 }
 
 // M (n x n) by composite bodies: column i is the wrench that turns everything beyond joint i with unit acceleration.

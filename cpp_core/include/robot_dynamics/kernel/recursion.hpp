@@ -4,7 +4,7 @@
 // Ideas, each in its own place:
 //   Turn          x_parent = R Rz(q) x_child; right-angled twists (modified DH) cost a permutation and one plane
 //   rotation Motion::U     the kinematic matrix U = [wd]x + [w]x[w]x: a point p of the link accelerates with a + U p
-//   moments       n = sum_k e_k x (S U')_k: the link's moment from second moments S = tr(I)/2 - I, without I w and I wd
+//   link_moment   n = I wd + w x I w + mc x a, with its second-order terms read off U instead of computing I w
 #pragma once
 
 #include "robot_dynamics/kernel/chain_view.hpp"
@@ -45,25 +45,41 @@ RD_INLINE V3<T> rotate_back(const double* R, const V3<T>& a) {
 // The constant part of a joint's rotation. Right-angled twists about x also have p = (a, -d sin, d cos).
 enum class Twist { general, none, quarter, minus_quarter };
 
-// x_parent = R Rz(q) x_child
+// x_parent = R Rz(q) x_child; a right-angled R is a permutation, so that only the plane rotation costs anything
 template <Twist twist, class T>
 struct Turn {
-  const double* R;
   T s, c;
+  RD_INLINE Turn(const double*, T sine, T cosine) : s(sine), c(cosine) {}
   RD_INLINE V3<T> to_child(const V3<T>& a) const {
-    V3<T> b;
-    if constexpr (twist == Twist::general) b = rotate_back(R, a);
-    if constexpr (twist == Twist::none) b = a;
+    V3<T> b = a;
     if constexpr (twist == Twist::quarter) b = {a.x, a.z, -a.y};
     if constexpr (twist == Twist::minus_quarter) b = {a.x, -a.z, a.y};
     return {c * b.x + s * b.y, c * b.y - s * b.x, b.z};
   }
   RD_INLINE V3<T> to_parent(const V3<T>& a) const {
     const V3<T> b{c * a.x - s * a.y, s * a.x + c * a.y, a.z};
-    if constexpr (twist == Twist::none) return b;
     if constexpr (twist == Twist::quarter) return {b.x, -b.z, b.y};
     if constexpr (twist == Twist::minus_quarter) return {b.x, b.z, -b.y};
-    return rotate(R, b);
+    return b;
+  }
+};
+template <class T>
+struct Turn<Twist::general, T> {
+  const double* R;
+  T x[3], y[3];  // first two columns of R Rz(q); the third is R's
+  RD_INLINE Turn(const double* R_, T s, T c) : R(R_) {
+    for (int k = 0; k < 3; ++k) {
+      x[k] = c * R[3 * k] + s * R[3 * k + 1];
+      y[k] = c * R[3 * k + 1] - s * R[3 * k];
+    }
+  }
+  RD_INLINE V3<T> to_child(const V3<T>& a) const {
+    return {x[0] * a.x + x[1] * a.y + x[2] * a.z, y[0] * a.x + y[1] * a.y + y[2] * a.z,
+            R[2] * a.x + R[5] * a.y + R[8] * a.z};
+  }
+  RD_INLINE V3<T> to_parent(const V3<T>& a) const {
+    return {x[0] * a.x + y[0] * a.y + R[2] * a.z, x[1] * a.x + y[1] * a.y + R[5] * a.z,
+            x[2] * a.x + y[2] * a.y + R[8] * a.z};
   }
 };
 
@@ -72,10 +88,11 @@ struct Turn {
 template <class T>
 struct Motion {
   V3<T> w, d, a;
+  T xy, xz, yz;  // products of w
   T U[9];
 
   RD_INLINE void update_U() {
-    const T xy = w.x * w.y, xz = w.x * w.z, yz = w.y * w.z;
+    xy = w.x * w.y, xz = w.x * w.z, yz = w.y * w.z;
     const T xx = w.x * w.x, yy = w.y * w.y, zz = w.z * w.z;
     U[0] = -(yy + zz), U[1] = xy - d.z, U[2] = xz + d.y;
     U[3] = xy + d.z, U[4] = -(xx + zz), U[5] = yz - d.x;
@@ -101,6 +118,7 @@ RD_INLINE void first_motion(const Turn<twist, T>& turn, const double* g, T qd, T
   k.w = {zero, zero, qd};
   k.d = {zero, zero, qdd};
   k.a = turn.to_child(V3<T>{fill<T>(-g[0]), fill<T>(-g[1]), fill<T>(-g[2])});
+  k.xy = k.xz = k.yz = zero;
   const T rate2 = qd * qd;
   k.U[0] = k.U[4] = -rate2, k.U[1] = -qdd, k.U[3] = qdd;
   k.U[2] = k.U[5] = k.U[6] = k.U[7] = k.U[8] = zero;
@@ -116,36 +134,26 @@ RD_INLINE void next_motion(const Turn<twist, T>& turn, const double* p, const Mo
   k.update_U();
 }
 
-// S = tr(I)/2 - I of every link, order XX XY XZ YY YZ ZZ: 6 n numbers.
-RD_INLINE void second_moments(const double* inertia, int n, double* S) {
-  for (int i = 0; i < n; ++i) {
-    const double* X = inertia + 10 * i;
-    const double half = 0.5 * (X[0] + X[3] + X[5]);
-    S[6 * i] = half - X[0], S[6 * i + 1] = -X[1], S[6 * i + 2] = -X[2];
-    S[6 * i + 3] = half - X[3], S[6 * i + 4] = -X[4], S[6 * i + 5] = half - X[5];
-  }
-}
-
-// Force and moment about the origin that move a link: f = m a + U mc, n_k = eps_kij (S U')_ij + mc x a.
+// Force and moment about the origin that move a link: f = m a + U mc, n = I wd + w x I w + mc x a.
 template <class T>
 RD_INLINE V3<T> link_force(const Motion<T>& k, const double* X) {
   const V3<T> f = k.template U_times<Twist::general>(X + 6);
   return {f.x + X[9] * k.a.x, f.y + X[9] * k.a.y, f.z + X[9] * k.a.z};
 }
 template <class T>
-RD_INLINE T link_moment_z(const Motion<T>& k, const double* X, const double* S) {
+RD_INLINE T link_moment_z(const Motion<T>& k, const double* X) {
   const T* U = k.U;
-  return ((S[0] * U[3] + S[1] * U[4]) + S[2] * U[5]) - ((S[1] * U[0] + S[3] * U[1]) + S[4] * U[2]) +
+  return X[5] * k.d.z + (X[3] - X[0]) * k.xy + (X[1] * (U[0] - U[4]) + X[4] * U[2]) - X[2] * U[5] +
          (X[6] * k.a.y - X[7] * k.a.x);
 }
 template <class T>
-RD_INLINE V3<T> link_moment(const Motion<T>& k, const double* X, const double* S) {
+RD_INLINE V3<T> link_moment(const Motion<T>& k, const double* X) {
   const T* U = k.U;
-  return {((S[1] * U[6] + S[3] * U[7]) + S[4] * U[8]) - ((S[2] * U[3] + S[4] * U[4]) + S[5] * U[5]) +
+  return {X[0] * k.d.x + (X[5] - X[3]) * k.yz + (X[4] * (U[4] - U[8]) + X[2] * U[3]) - X[1] * U[6] +
               (X[7] * k.a.z - X[8] * k.a.y),
-          ((S[2] * U[0] + S[4] * U[1]) + S[5] * U[2]) - ((S[0] * U[6] + S[1] * U[7]) + S[2] * U[8]) +
+          X[3] * k.d.y + (X[0] - X[5]) * k.xz + (X[2] * (U[8] - U[0]) + X[1] * U[7]) - X[4] * U[1] +
               (X[8] * k.a.x - X[6] * k.a.z),
-          link_moment_z(k, X, S)};
+          link_moment_z(k, X)};
 }
 
 // Wrench of a link moved to its parent's frame.

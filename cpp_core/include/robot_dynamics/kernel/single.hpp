@@ -21,11 +21,8 @@ RD_INLINE void with_size(int n, F&& f) {
 inline const double zeros[most_joints] = {};
 
 inline void rnea_single(const ChainView& chain, const double* q, const double* qd, const double* qdd, double* tau) {
-  with_size(chain.n, [&](auto size) {
-    double S[6 * most_joints];
-    second_moments(chain.inertia, size.n ? size.n : chain.n, S);
-    rnea<size.n>(chain, AnyStructure{}, S, q, qd ? qd : zeros, qdd ? qdd : zeros, tau);
-  });
+  with_size(chain.n,
+            [&](auto size) { rnea<size.n>(chain, AnyStructure{}, q, qd ? qd : zeros, qdd ? qdd : zeros, tau); });
 }
 
 inline void mass_matrix_single(const ChainView& chain, const double* q, double* M) {

@@ -110,22 +110,34 @@ constexpr int padded(int n) { return (n + lanes - 1) / lanes * lanes; }
 
 // `rows` <= lanes samples of n values (row-major, `stride` apart) -> lane l of out[i] is value i of sample l.
 // Missing samples repeat the last one, so that their lanes compute something harmless. `out` holds padded(n).
-RD_INLINE void load_columns(const double* p, std::size_t stride, int n, int rows, Vec* out) {
+RD_INLINE void load_tiles(const double* p, std::size_t stride, int n, int rows, Vec* out) {
   for (int first = 0; first < n; first += lanes) {
     const int count = n - first < lanes ? n - first : lanes;
     for (int l = 0; l < lanes; ++l) out[first + l] = load_first(p + (l < rows ? l : rows - 1) * stride + first, count);
     transpose(out + first);
   }
 }
+RD_INLINE void load_columns(const double* p, std::size_t stride, int n, int rows, Vec* out) {
+  if (rows == lanes)  // the constant lets the compiler drop every test on rows
+    load_tiles(p, stride, n, lanes, out);
+  else
+    load_tiles(p, stride, n, rows, out);
+}
 
 // The reverse, for the first `rows` samples; `columns` holds padded(n) vectors, which are consumed.
-RD_INLINE void store_rows(Vec* columns, int n, int rows, double* p, std::size_t stride) {
+RD_INLINE void store_tiles(Vec* columns, int n, int rows, double* p, std::size_t stride) {
   for (int first = 0; first < n; first += lanes) {
     const int count = n - first < lanes ? n - first : lanes;
     transpose(columns + first);
     for (int l = 0; l < lanes; ++l)
       if (l < rows) store_first(p + l * stride + first, columns[first + l], count);
   }
+}
+RD_INLINE void store_rows(Vec* columns, int n, int rows, double* p, std::size_t stride) {
+  if (rows == lanes)
+    store_tiles(columns, n, lanes, p, stride);
+  else
+    store_tiles(columns, n, rows, p, stride);
 }
 
 }  // namespace robot_dynamics::ROBOT_DYNAMICS_ISA

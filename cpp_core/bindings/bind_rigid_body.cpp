@@ -104,7 +104,7 @@ struct RigidBody {
                                const std::optional<std::vector<int>>& wanted, const Optional& out,
                                const py::object& gravity) const {
     const Gravity g(gravity, chain);
-    const Samples x({{"q", q}, {"qd", qd}, {"qdd", qdd}}, chain.n);
+    const Samples x({{"q", q}, {"qd", qd}, {"qdd", qdd}}, chain.n, true);
     const std::vector<int> columns = checked_columns(wanted, 10 * chain.n);
     const py::ssize_t rows = chain.n * x.count, width = columns.size();
     FortranOutput W(out, x, rows, width);

@@ -48,7 +48,8 @@ struct Samples {
   bool single = false;
   py::ssize_t count = 1;  // samples
 
-  Samples(std::initializer_list<std::pair<const char*, py::object>> given, int n) {
+  Samples(std::initializer_list<std::pair<const char*, py::object>> given, int n, bool batch_only = false)
+      : batch_only_(batch_only) {
     for (const auto& [text, value] : given) {
       name[inputs] = text;
       array[inputs] = float_array(value, text);
@@ -62,11 +63,12 @@ struct Samples {
 
  private:
   const double* data_[most] = {};
+  bool batch_only_;
 
   void check_shape(int k, int n) {
     const Array& a = array[k];
     if (k == 0) {
-      single = a.ndim() == 1;
+      single = a.ndim() == 1 && !batch_only_;
       if (!single && a.ndim() != 2) require_shape(a, name[0], {-1, n});
       count = single ? 1 : a.shape(0);
     }

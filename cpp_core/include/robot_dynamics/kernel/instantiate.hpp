@@ -2,6 +2,7 @@
 #pragma once
 
 #include "robot_dynamics/kernel/batch.hpp"
+#include "robot_dynamics/kernel/fused_qr.hpp"
 #include "robot_dynamics/kernel/single.hpp"
 
 namespace robot_dynamics::ROBOT_DYNAMICS_ISA {
@@ -19,6 +20,10 @@ inline void stacked_regressor(const ChainView& chain, std::size_t N, const doubl
   with_size(chain.n, [&](auto size) { stacked_regressor_of<size.n>(chain, N, q, qd, qdd, columns, n_columns, W); });
 }
 
+inline void fused_qr(const ChainView& chain, const QrSamples& data, const QrJoint* joints) {
+  with_size(chain.n, [&](auto size) { fused_qr_of<size.n>(chain, data, joints); });
+}
+
 inline KernelTable table(const char* isa) {
   return {isa,
           lanes,
@@ -32,7 +37,9 @@ inline KernelTable table(const char* isa) {
           regressor_batch,
           stacked_regressor,
           forward_kinematics_batch,
-          jacobian_batch};
+          jacobian_batch,
+          fused_qr,
+          absorb_block};
 }
 
 }  // namespace robot_dynamics::ROBOT_DYNAMICS_ISA

@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "robot_dynamics/kernel/chain_view.hpp"
+#include "robot_dynamics/kernel/qr_job.hpp"
 
 namespace robot_dynamics {
 
@@ -28,6 +29,9 @@ struct KernelTable {
                             const int* columns, int n_columns, double* W);
   void (*forward_kinematics_batch)(const ChainView&, std::size_t N, const double* q, double* T);
   void (*jacobian_batch)(const ChainView&, std::size_t N, const double* q, double* J);
+  // triangles of the joints take in samples; a triangle takes in one block of rows (normal_qr.hpp)
+  void (*fused_qr)(const ChainView&, const QrSamples&, const QrJoint* joints);
+  void (*absorb)(double* R, int width, int stride, double* block);
 };
 
 }  // namespace robot_dynamics

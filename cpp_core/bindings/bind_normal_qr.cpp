@@ -1,0 +1,108 @@
+#include <optional>
+#include <vector>
+
+#include "bindings.hpp"
+#include "robot_dynamics/normal_qr.hpp"
+#include "samples.hpp"
+
+using namespace robot_dynamics;
+
+namespace {
+
+std::unique_ptr<FusedQR> make_qr(Chain chain, const std::optional<std::vector<int>>& columns, int extra,
+                                 const py::object& gravity) {
+  if (!gravity.is_none()) {
+    const Array g = float_array(gravity, "gravity");
+    require_shape(g, "gravity", {3});
+    require_finite(g, "gravity");
+    for (int k = 0; k < 3; ++k) chain.gravity[k] = g.data()[k];
+  }
+  return std::make_unique<FusedQR>(chain, checked_columns(columns, 10 * chain.n), extra);
+}
+
+// (N, n) or (N, n, extra) float64 and finite, or nothing
+std::optional<Array> side_input(const py::object& value, const char* name, std::initializer_list<py::ssize_t> shape) {
+  if (value.is_none()) return std::nullopt;
+  const Array a = float_array(value, name);
+  require_shape(a, name, shape);
+  require_finite(a, name);
+  return a;
+}
+
+void update(FusedQR& qr, const py::object& q, const py::object& qd, const py::object& qdd, const py::object& tau,
+            const py::object& extra, const py::object& weights) {
+  const Samples x({{"q", q}, {"qd", qd}, {"qdd", qdd}}, qr.joints(), true);
+  const py::ssize_t n = qr.joints(), k = qr.extra_columns();
+  const auto target = side_input(tau, "tau", {x.count, n});
+  const auto user = side_input(extra, "extra", {x.count, n, k});
+  const auto weight = side_input(weights, "weights", {x.count, n});
+  if (!user && k > 0) throw std::invalid_argument("extra is missing, expected (N, n, " + std::to_string(k) + ")");
+  const std::vector<double> zero(target ? 0 : x.count * n, 0.0);
+  const QrSamples data{std::size_t(x.count),
+                       x[0],
+                       x[1],
+                       x[2],
+                       target ? target->data() : zero.data(),
+                       user && k > 0 ? user->data() : nullptr,
+                       weight ? weight->data() : nullptr,
+                       int(k)};
+  const py::gil_scoped_release release;
+  qr.update(data);
+}
+
+int checked_joint(const FusedQR& qr, int j) {
+  if (!(0 <= j && j < qr.joints()))
+    throw std::invalid_argument("joint = " + std::to_string(j) + " is outside 0.." + std::to_string(qr.joints() - 1));
+  return j;
+}
+
+Array triangle(const FusedQR& qr, int j) {
+  const QrJoint& t = qr.joint(checked_joint(qr, j));
+  Array R({t.width, t.width});
+  for (int k = 0; k < t.width; ++k)
+    for (int c = 0; c < t.width; ++c) R.mutable_at(k, c) = t.R[k * t.stride + c];
+  return R;
+}
+
+Array fold(const FusedQR& qr, const py::object& weights) {
+  const auto given = side_input(weights, "weights", {qr.joints()});
+  const std::vector<double> ones(qr.joints(), 1.0);
+  const py::ssize_t width = qr.parameters() + 1;
+  Array R({width, width});
+  qr.fold(given ? given->data() : ones.data(), R.mutable_data());
+  return R;
+}
+
+Array residual_squares(const FusedQR& qr, const py::object& x) {
+  const Array values = float_array(x, "x");
+  require_shape(values, "x", {qr.parameters()});
+  Array out(qr.joints());
+  qr.residual_squares(values.data(), out.mutable_data());
+  return out;
+}
+
+}  // namespace
+
+void bind_normal_qr(py::module_& m) {
+  const auto none = py::none();
+  py::class_<FusedQR>(m, "FusedQR",
+                      "Least squares of tau = Y phi + extra psi without storing Y: one triangle per joint.\n\n"
+                      "FusedQR(chain, columns, extra_columns, gravity) picks `columns` (below 10 n) of the regressor\n"
+                      "and `extra_columns` user columns per joint (friction, rotor inertia, offsets). Parameters: the\n"
+                      "columns in the order given, then joint 0's extra columns, joint 1's, ...")
+      .def(py::init(&make_qr), py::arg("chain"), py::arg("columns") = none, py::arg("extra_columns") = 0,
+           py::arg("gravity") = none)
+      .def_property_readonly("n_parameters", &FusedQR::parameters)
+      .def_property_readonly("n_samples", &FusedQR::samples)
+      .def("update", &update, py::arg("q"), py::arg("qd"), py::arg("qdd"), py::arg("tau") = none,
+           py::arg("extra") = none, py::arg("weights") = none,
+           "Take in samples: q, qd, qdd, tau (N, n), extra (N, n, extra_columns), weights (N, n) of the rows.")
+      .def("triangle", &triangle, py::arg("joint"), "Upper triangle [R z; 0 rho] of one joint; the target is last.")
+      .def(
+          "parameters_of", [](const FusedQR& qr, int j) { return qr.parameters_of(checked_joint(qr, j)); },
+          py::arg("joint"), "Parameter of each column of the joint's triangle, without the target.")
+      .def("fold", &fold, py::arg("weights") = none,
+           "One triangle (P + 1, P + 1) of all joints, joint j's rows times weights[j].")
+      .def("residual_squares", &residual_squares, py::arg("x"),
+           "Sum of squared residuals of every joint at parameters x, unweighted, without another pass over data.");
+}

@@ -22,6 +22,7 @@ STOP_DECELERATION = 8.0  # rad/s2, of a program stop or protective stop
 START_DELAY = 0.02  # s between the end of an upload and the first cycle of the program
 DEVIATION_LIMIT = 0.15  # rad between target and measured position
 FORCE_LIMIT = 250.0  # N at the tool, the least restricted setting of the safety configuration
+TOUCH_FORCE = 3.0  # N, above which contact is counted from
 HAND_DAMPING = 4.0  # Nm s/rad, in teach mode
 HISTORY = 500  # cycles
 
@@ -53,6 +54,8 @@ class Controller:
         self._next_program: tuple[float, Script] | None = None
         self._torque: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
         self._torque_mode = self._free_drive = False
+        self._torque_hold = motion.Hold(arm.q)  # stands for whatever torque does
+        self.contact_cycles = 0  # cycles since something touches the tool
         self._watchdogs: dict[str, tuple[float, float]] = {}  # register -> period, armed at
         self._history: deque[np.ndarray] = deque([arm.q.copy()], maxlen=HISTORY)
 
@@ -108,12 +111,13 @@ class Controller:
         if torque is not None and self.safety.may_move:
             self._torque_mode = True
             self.target = (self.arm.q, self.arm.qd, np.zeros(JOINTS))
-            self.motion = motion.Hold(self.arm.q)
+            self.motion = self._torque_hold
             self.arm.step_torque(*torque)
             return
         if self._torque_mode:  # a cycle without direct_torque reverts to position control [UR direct_torque]
             self._torque_mode = False
-            self.motion = motion.Stop(self.arm.q, self.arm.qd, STOP_DECELERATION)
+            if self.motion is self._torque_hold:
+                self.motion = motion.Stop(self.arm.q, self.arm.qd, STOP_DECELERATION)
         self.target = self._next_target()
         self.arm.step_position(*self.target)
 
@@ -128,6 +132,7 @@ class Controller:
             return
         deviation = float(np.max(np.abs(self.target[0] - self.arm.q)))
         force = float(np.linalg.norm(self.arm.external_wrench[:3]))
+        self.contact_cycles = self.contact_cycles + 1 if force > TOUCH_FORCE else 0
         if not deviation <= DEVIATION_LIMIT:
             self.protective_stop(f"position deviates {deviation:.3f} rad from its target")
         elif not force <= FORCE_LIMIT:
@@ -275,8 +280,9 @@ class Controller:
         return matrix_to_pose(self.kinematics.tcp(q))
 
     def joint_torques(self) -> np.ndarray:
-        """Measured drive torque less gravity and the controller's friction model [Nm]."""
-        return self.arm.drive_torque - self.arm.model.gravity(self.arm.q) - self.arm.friction(self.arm.qd)
+        """Measured drive torque less the model torque of the motion and the controller's friction model [Nm]."""
+        arm, (_, qd, qdd) = self.arm, self.target
+        return arm.drive_torque - arm.model.rnea(arm.q, qd, qdd) - arm.friction(arm.qd)
 
     def position_history(self, steps: int) -> np.ndarray:
         """Measured joint positions `steps` cycles ago, the oldest kept when that is too far back."""

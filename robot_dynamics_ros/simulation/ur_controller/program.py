@@ -40,10 +40,12 @@ class CommandLoop:
     """The control script's loop: reads a command register, runs the command, reports in the output registers."""
 
     def __init__(self, controller: Controller, script: Script) -> None:
-        from robot_dynamics_ros.simulation.ur_controller.command import COMMANDS
+        from robot_dynamics_ros.simulation.ur_controller.commands import COMMANDS, contact  # they act on this class
 
         self.controller, self.script = controller, script
-        self._commands = COMMANDS
+        self._commands, self._watch_contact = COMMANDS, contact.watch_contact
+        self.contact_direction: np.ndarray | None = None  # tool direction watched for contact
+        self.contact_steps = 0  # cycles since it was found
         self._offset = script.register_offset
         self._blocking: Waiting | None = None
         self._executing = False
@@ -55,6 +57,7 @@ class CommandLoop:
     # -- one controller cycle -------------------------------------------------------------------------------------
     def step(self) -> bool:
         """Follow the main loop of the uploaded script once."""
+        self._watch_contact(self)
         self._advance_asynchronous()
         if self._blocking is not None:
             self._advance_blocking()
@@ -67,16 +70,15 @@ class CommandLoop:
             self._executing = False
             self._ready()
         elif command is not None and command.realtime:
-            self._run(command.action)
+            command.action(self)
             self._ready()
         elif not self._executing:
             self._executing = True
-            self._blocking = self._run(command.action) if command is not None else None
-            self._done() if self._blocking is None else self._advance_blocking()
+            if command is None:
+                self.controller.say(f"command {identifier} is not simulated")
+            self._blocking = (command.action(self) if command is not None else None) or iter(())
+            self._advance_blocking()
         return True
-
-    def _run(self, action: Callable[[CommandLoop], Waiting | None]) -> Waiting | None:
-        return action(self)
 
     def _advance_blocking(self) -> None:
         if self._blocking is not None and next(self._blocking, self) is self:

@@ -1,0 +1,260 @@
+"""Commands of the control script, carried out in process: the register handshake, every command, torque and contact."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.simulation.ur_controller.arm import START, Arm
+from robot_dynamics_ros.simulation.ur_controller.commands import COMMANDS
+from robot_dynamics_ros.simulation.ur_controller.control_channel import COMMANDS as CONTROL_COMMANDS
+from robot_dynamics_ros.simulation.ur_controller.controller import Controller
+from robot_dynamics_ros.simulation.ur_controller.scenario import SCENARIOS
+
+DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "simulated_controller.md"
+HOME = np.array(START)
+SCRIPT = """def rtde_control():
+    def process_cmd(cmd):
+        elif cmd == 66:
+            torque = q_from_input_float_registers(0)
+            direct_torque(torque, viscous_scale=[0,0,0,0,0,0], coulomb_scale=[0,0,0,0,0,0])
+    end
+end
+"""
+# id -> doubles and integers (from register 1 on) that make sense; everything else runs with zeros
+ARGUMENTS = {
+    1: ([*HOME, 1.0, 4.0], []),
+    2: ([-0.1, -0.3, 0.5, 2.2, -2.2, 0.0, 1.0, 4.0], []),
+    3: ([-0.1, -0.3, 0.5, 2.2, -2.2, 0.0, 0.5, 4.0], []),
+    4: ([*(HOME + 0.05), 0.5, 4.0], []),
+    9: ([0.1] * 6 + [1.0, 0.0], []),
+    10: ([0.0, 0.0, 0.05, 0, 0, 0, 1.0, 0.0], []),
+    11: ([*HOME, 0, 0, 0.002, 0.1, 300], []),
+    12: ([-0.1, -0.3, 0.5, 2.2, -2.2, 0.0, 0.5, 4.0, 0.0], []),
+    15: ([4.0], []),
+    16: ([4.0], []),
+    17: ([1.0, 0.0, 0.0, 0.05], []),
+    24: ([-0.1, -0.3, 0.5, 2.2, -2.2, 0.0, 0, 0, 0.002, 0.1, 300], []),
+    30: ([-0.1, -0.3, 0.5, 2.2, -2.2, 0.0, *HOME, 1e-3, 1e-3], []),
+    33: ([4.0], []),
+    34: ([4.0], []),
+    35: ([2.0], []),
+    41: ([0.0, 0.0, 0.02, 0, 0, 0, 0, 0.5] + [0.0] * 6, []),
+    46: ([-0.1, -0.3, 0.5, 2.2, -2.2, 0.0], []),
+    60: ([-0.1, -0.3, 0.5, 2.2, -2.2, 0.0], []),
+    65: ([1.0, 0.0, 0.0, 0.05, 0.01, 0.01, 0.01, 0, 0, 0], []),
+}
+
+
+class Session:
+    """A controller with the control script running, and the client's side of the register handshake."""
+
+    def __init__(self):
+        self.controller = Controller(Arm("ur5e"))
+        self.controller.upload(SCRIPT)
+        self.until(lambda: self.out(0) == 1)
+
+    def out(self, index: int) -> int:
+        return self.controller.registers.values[f"output_int_register_{index}"][0]
+
+    def answer(self, count: int, first: int = 0) -> np.ndarray:
+        values = self.controller.registers.values
+        return np.array([values[f"output_double_register_{first + i}"][0] for i in range(count)])
+
+    def write(self, identifier, doubles=(), integers=()):
+        values = {f"input_double_register_{i}": (float(v),) for i, v in enumerate(doubles)}
+        values |= {f"input_int_register_{i + 1}": (int(v),) for i, v in enumerate(integers)}
+        self.controller.write_inputs(values | {"input_int_register_0": (identifier,)})
+
+    def step(self, cycles=1):
+        for _ in range(cycles):
+            self.controller.step()
+
+    def until(self, condition, limit=20_000):
+        for _ in range(limit):
+            if condition():
+                return
+            self.controller.step()
+        raise AssertionError(list(self.controller.messages))
+
+    def do(self, identifier, doubles=(), integers=()):
+        """A command as ur_rtde sends it: wait for ready, write, wait for done, clear; real-time ones only write."""
+        self.until(lambda: self.out(0) == 1)
+        self.write(identifier, doubles, integers)
+        if COMMANDS[identifier].realtime:
+            return self.step(3)
+        self.until(lambda: self.out(0) == 2 or self.controller.program is None)
+        self.write(0)
+        self.step()
+
+
+@pytest.fixture
+def session():
+    return Session()
+
+
+@pytest.mark.parametrize("identifier", [i for i in sorted(COMMANDS) if i not in (31, 51)])
+def test_every_command_runs_and_the_loop_is_ready_again(session, identifier):
+    doubles, integers = ARGUMENTS.get(identifier, ([0.0] * 18, [0] * 7))
+    session.do(identifier, doubles, integers)
+    assert not session.controller.messages
+    assert session.controller.program is not None
+    session.until(lambda: session.out(0) == 1)
+    assert session.controller.safety.may_move
+
+
+def test_a_command_runs_once_and_waits_to_be_cleared(session):
+    session.write(1, [*(HOME + 0.1), 2.0, 8.0], [0])
+    session.until(lambda: session.out(0) == 2)
+    reached = session.controller.target[0]
+    session.write(1, [*HOME, 2.0, 8.0], [0])  # still executing: ignored
+    session.step(50)
+    assert session.out(0) == 2 and np.array_equal(session.controller.target[0], reached)
+    session.write(0)
+    session.step()
+    assert session.out(0) == 1
+
+
+def test_stop_script_and_unknown_commands(session):
+    session.write(98)
+    session.step(3)
+    assert session.out(0) == 2 and "98 is not simulated" in session.controller.messages[-1]
+    session.write(0)
+    session.step()
+    session.write(255)
+    session.step(3)
+    assert session.controller.program is None and session.controller.runtime_state == 1
+
+
+def test_asynchronous_progress_follows_the_client_s_bits(session):
+    session.do(1, [*(HOME + 0.1), 2.0, 8.0], [1])
+    running = session.out(2)
+    assert running >> 15 & 1 and running & 0x7FFF == 0
+    session.until(lambda: not session.out(2) >> 15 & 1)
+    assert session.out(2) >> 24 == running >> 24  # the same operation, finished
+    assert session.controller.target[0] == pytest.approx(HOME + 0.1)
+
+
+def test_direct_torque_holds_against_gravity_and_a_missed_cycle_ends_it(session):
+    session.write(66, [0.0] * 6)
+    session.step(200)
+    controller = session.controller
+    assert controller.torque_mode and np.abs(controller.arm.q - HOME).max() < 0.02
+    model = RobotModel.load("ur5e")
+    assert controller.arm.target_moment == pytest.approx(model.gravity(controller.arm.q), abs=0.1)
+    session.write(66, [0, 0, 0, 0, 0, 6.0])
+    session.step(100)
+    assert controller.arm.qd[5] > 0.2
+    session.write(0)
+    session.step()
+    assert not controller.torque_mode
+    session.step(200)
+    assert np.abs(controller.target[1]).max() == 0 and controller.safety.may_move
+
+
+def test_without_internal_gravity_the_arm_would_fall(session):
+    """The zero torque command holds because gravity is added: taking it away again makes the arm fall."""
+    model = RobotModel.load("ur5e")
+    for _ in range(100):
+        session.write(66, -model.gravity(session.controller.arm.q))
+        session.step()
+    assert np.abs(session.controller.arm.qd).max() > 0.3
+
+
+def test_a_move_straight_out_of_torque_mode_reaches_its_target(session):
+    session.write(66, [0, 0, 0, 0, 0, 6.0])
+    session.step(60)
+    session.do(1, [*HOME, 1.5, 8.0], [0])
+    assert session.controller.target[0] == pytest.approx(HOME, abs=1e-9)
+
+
+def test_a_joint_driven_too_fast_stops_protectively(session):
+    session.write(66, [0, 0, 0, 0, 0, 28.0])
+    session.until(lambda: not session.controller.safety.may_move)
+    assert "speed limit" in session.controller.messages[-1]
+    session.step(500)
+    assert np.abs(session.controller.arm.qd).max() < 0.05
+
+
+def test_watchdog_lets_go_with_its_program(session):
+    session.do(35, [10.0])
+    for _ in range(20):
+        session.write(0)
+        session.step(40)
+    assert session.controller.program is not None
+    session.step(51)
+    assert session.controller.program is None
+    assert "watchdog" in session.controller.messages[-1]
+    session.write(0)
+    session.controller.upload(SCRIPT)
+    session.step(500)
+    assert session.controller.program is not None  # removed with the program it belonged to
+
+
+def test_contact_ends_a_move_until_contact(session):
+    arm = session.controller.arm
+    start = session.controller.forward_kinematics(arm.q)
+    arm.simulated.set_wall(start[:3] - [0, 0, 0.01], (0, 0, 1), 2e4, 100.0, 0.0)
+    session.do(51, [0, 0, -0.05, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.5])
+    depth = start[2] - session.controller.forward_kinematics(arm.q)[2]
+    assert depth == pytest.approx(0.01, abs=1e-3)
+    session.do(62, [0.0] * 6)
+    session.do(3, [start[0], start[1], start[2] - 0.02, *start[3:], 0.05, 0.5], [1])
+    session.until(lambda: not session.out(2) >> 15 & 1)
+    session.do(63)
+    assert session.out(1) > 0
+
+
+def test_a_hard_collision_stops_protectively(session):
+    arm = session.controller.arm
+    start = session.controller.forward_kinematics(arm.q)
+    arm.simulated.set_wall(start[:3] - [0, 0, 0.005], (0, 0, 1), 1e5, 100.0, 0.0)
+    session.write(3, [start[0], start[1], start[2] - 0.1, *start[3:], 0.3, 2.0], [0])
+    session.until(lambda: not session.controller.safety.may_move)
+    assert "tool force" in session.controller.messages[-1]
+
+
+def test_teach_mode_gives_way_to_a_push(session):
+    session.do(18)
+    session.controller.arm.set_wrench(np.array([0, 60.0, 0, 0, 0, 0]))
+    session.step(300)
+    assert session.controller.teaching and np.abs(session.controller.arm.q - HOME).max() > 0.05
+    session.do(19)
+    session.controller.arm.set_wrench(np.zeros(6))
+    session.step(300)
+    assert not session.controller.teaching and np.abs(session.controller.arm.qd).max() < 0.02
+
+
+def test_speed_slider_slows_a_path_but_not_its_shape(session):
+    goal = HOME + [0.2, 0, 0, 0, 0, 0]
+    session.controller.write_inputs({"speed_slider_mask": (1,), "speed_slider_fraction": (0.5,)})
+    begin = session.controller.time
+    session.do(1, [*goal, 1.0, 4.0], [0])
+    assert session.controller.time - begin == pytest.approx(2 * (0.25 + 0.2), abs=0.02)
+    assert session.controller.target[0] == pytest.approx(goal)
+
+
+def test_payload_told_and_payload_mounted_are_two_things(session):
+    arm = session.controller.arm
+    arm.mount(2.0, np.array([0, 0, 0.05]))
+    session.step(500)
+    felt = arm.tcp_force(np.zeros(3))[2]
+    session.do(17, [2.0, 0, 0, 0.05])
+    session.step(500)
+    assert arm.tcp_force(np.zeros(3))[2] - felt == pytest.approx(2 * 9.80665, abs=1.5)
+    assert arm.target_moment == pytest.approx(arm.model.gravity(session.controller.target[0]), abs=1e-6)
+
+
+def test_the_documentation_lists_every_command_scenario_and_control_command():
+    text = DOCUMENT.read_text(encoding="utf-8")
+    rows = [
+        [cell.strip(" `") for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")
+    ]
+    documented = {int(row[0]): row[1:] for row in rows if row[0].isdigit()}
+    assert sorted(documented) == sorted(COMMANDS)
+    for identifier, (name, realtime, meaning) in documented.items():
+        entry = COMMANDS[identifier]
+        assert (name, realtime == "yes", meaning) == (entry.name, entry.realtime, " ".join(entry.help.split()))
+    for name in (*SCENARIOS, *CONTROL_COMMANDS):
+        assert f"| `{name}` |" in text, name

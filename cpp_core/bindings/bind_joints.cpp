@@ -30,6 +30,33 @@ TemperatureObserver make_temperature(const FrictionMap& map, const Array& heat, 
   return TemperatureObserver(map, parameters, numbers(gain, "gain"), options);
 }
 
+// The heat balance alone, for identification: T (N, 2) of lubricant and housing from the friction power at T0 (N,), its
+// base and Stribeck parts scaled by the temperature factors (T0, alpha, beta, gamma, delta) [Simoni2017 6, 8].
+Array balance(const Array& heat, const Stamps& stamps, const Array& base, const Array& stribeck, const Array& factors,
+              const Array& ambient, double T, double Th) {
+  const py::ssize_t N = samples(stamps);
+  const double *h = row(heat, "heat", 4), *b = row(base, "base", N), *s = row(stribeck, "stribeck", N);
+  const double *f = row(factors, "factors", 5), *e = row(ambient, "ambient", N);
+  const HeatParameters parameters{h[0], h[1], h[2], h[3]};
+  validate(parameters, 0);
+  Array r({N, py::ssize_t(2)});
+  double* out = r.mutable_data();
+  const std::int64_t* t = stamps.data();
+  py::gil_scoped_release release;
+  for (py::ssize_t k = 0; k < N; ++k) {
+    const double dt = k > 0 ? 1e-9 * static_cast<double>(t[k] - t[k - 1]) : 0.0;
+    if (dt > 0) {
+      const double power = heat_power(b[k - 1], s[k - 1], f, T);
+      const TwoTemperatures x = advance(parameters, {T, Th}, power, e[k - 1], dt);
+      T = x.lubricant;
+      Th = x.housing;
+    }
+    out[2 * k] = T;
+    out[2 * k + 1] = Th;
+  }
+  return r;
+}
+
 void bind_temperature(py::module_& m) {
   using O = TemperatureOptions;
   py::class_<O>(m, "TemperatureOptions")
@@ -94,31 +121,8 @@ void bind_temperature(py::module_& m) {
           py::arg("stamp_ns"), py::arg("v"), py::arg("load") = py::none(), py::arg("friction") = py::none(),
           py::arg("housing") = py::none(), py::arg("contact") = py::none(), py::arg("temperature") = py::none(),
           py::arg("variance") = py::none());
-  // The heat balance alone, for identification: T (N, 2) lubricant and housing from power (N,).
-  m.def(
-      "heat_balance",
-      [](const Array& heat, const Stamps& stamps, const Array& power, const Array& ambient, double T0, double Th0) {
-        const py::ssize_t N = samples(stamps);
-        const double *h = row(heat, "heat", 4), *p = row(power, "power", N), *e = row(ambient, "ambient", N);
-        const HeatParameters parameters{h[0], h[1], h[2], h[3]};
-        validate(parameters, 0);
-        Array r({N, py::ssize_t(2)});
-        double* out = r.mutable_data();
-        const std::int64_t* t = stamps.data();
-        py::gil_scoped_release release;
-        TwoTemperatures x{T0, Th0};
-        for (py::ssize_t k = 0; k < N; ++k) {
-          const double dt = k > 0 ? 1e-9 * static_cast<double>(t[k] - t[k - 1]) : 0.0;
-          if (dt > 0 && parameters.two_nodes())
-            x = TwoNodeStep(parameters, p[k - 1], e[k - 1], dt)(x);
-          else if (dt > 0)
-            x.lubricant = x.housing = one_node(parameters, x.lubricant, p[k - 1], e[k - 1], dt);
-          out[2 * k] = x.lubricant;
-          out[2 * k + 1] = x.housing;
-        }
-        return r;
-      },
-      py::arg("heat"), py::arg("stamp_ns"), py::arg("power"), py::arg("ambient"), py::arg("T0"), py::arg("Th0"));
+  m.def("heat_balance", &balance, py::arg("heat"), py::arg("stamp_ns"), py::arg("base"), py::arg("stribeck"),
+        py::arg("factors"), py::arg("ambient"), py::arg("T"), py::arg("Th"));
 }
 
 RlsOptions rls_options(int powers, double phi_ref, double time_constant, double delta, const std::vector<double>& P0) {

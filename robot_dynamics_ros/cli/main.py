@@ -12,6 +12,7 @@ from robot_dynamics_ros.errors import RobotDynamicsError
 
 # name -> module under robot_dynamics_ros.cli holding `command`, in the order a newcomer meets them
 COMMANDS: dict[str, str] = {
+    "new": "new",
     "check": "check",
     "simulate": "simulate",
     "identify": "identify",

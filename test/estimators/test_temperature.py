@@ -86,12 +86,17 @@ def test_standstill_ends_at_the_temperature_of_the_air():
     np.testing.assert_allclose(record.temperature_estimate[:, 0], expected, rtol=1e-9)
 
 
+def balance(heat, stamps, power, air, T, Th):
+    """The heat balance with power (N,) that does not depend on temperature."""
+    heat, zero = np.asarray(heat, float), np.zeros(len(stamps))
+    return _core.heat_balance(heat, stamps, power, zero, np.array([30.0, 0, 1, 0, 1]), zero + air, T, Th)
+
+
 def test_two_nodes_conserve_energy_and_settle_as_in_closed_form():
     heat = np.array([300.0, 0.9, 2000.0, 0.5])
     P, N, dt = 20.0, 200_000, 0.5
     power = np.full(N, P)
-    air = np.full(N, AIR)
-    T = _core.heat_balance(heat, np.arange(N) * int(dt * 1e9), power, air, AIR, AIR)
+    T = balance(heat, np.arange(N) * int(dt * 1e9), power, AIR, AIR, AIR)
     assert T[-1, 1] == pytest.approx(AIR + P / 0.5, abs=1e-6)
     assert T[-1, 0] == pytest.approx(AIR + P / 0.5 + P / 0.9, abs=1e-6)
     stored = heat[0] * (T[:, 0] - AIR) + heat[2] * (T[:, 1] - AIR)
@@ -104,10 +109,8 @@ def test_two_nodes_do_not_depend_on_the_step():
     heat = np.array([300.0, 0.9, 2000.0, 0.5])
     ends = []
     for N in (100, 1000, 100_000):
-        T = _core.heat_balance(
-            heat, (np.arange(N + 1) * (600e9 / N)).astype(np.int64), *np.full((2, N + 1), 20.0), 20, 20
-        )
-        ends.append(T[-1])
+        stamps = (np.arange(N + 1) * (600e9 / N)).astype(np.int64)
+        ends.append(balance(heat, stamps, np.full(N + 1, 20.0), 20, 20, 20)[-1])
     np.testing.assert_allclose(ends, [ends[-1]] * 3, rtol=1e-3)
 
 
@@ -204,7 +207,7 @@ HOUSING = {"heat_capacity": 300.0, "heat_transfer": 0.9, "housing_capacity": 200
 def two_node_truth(record, T0=50.0, Th0=45.0):
     power = np.abs(record.qd[:, 0]) * 15.0
     heat = np.array([HOUSING[k] for k in ("heat_capacity", "heat_transfer", "housing_capacity", "housing_transfer")])
-    return _core.heat_balance(heat, record.stamp_ns, power, np.full(len(record), AIR), T0, Th0)
+    return balance(heat, record.stamp_ns, power, AIR, T0, Th0)
 
 
 def test_measured_housing_corrects_the_lubricant():

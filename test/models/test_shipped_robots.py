@@ -1,17 +1,14 @@
 """RobotModel of every shipped robot file."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from chains import random_motion
 
+from robot_dynamics_ros.config import shipped_robots
 from robot_dynamics_ros.models import RobotModel
 
-ROBOTS = sorted(path.stem for path in (Path(__file__).parents[2] / "config" / "robots").glob("*.yaml"))
 
-
-@pytest.mark.parametrize("name", ROBOTS)
+@pytest.mark.parametrize("name", shipped_robots())
 def test_shipped_robots_load_and_are_consistent(name):
     try:
         model = RobotModel.load(name)

@@ -64,4 +64,20 @@ struct TwoNodeStep {
   }
 };
 
+// Either model over dt; one node keeps both temperatures equal.
+inline TwoTemperatures advance(const HeatParameters& p, TwoTemperatures x, double power, double ambient,
+                               double dt) noexcept {
+  if (p.two_nodes()) return TwoNodeStep(p, power, ambient, dt)(x);
+  const double T = one_node(p, x.lubricant, power, ambient, dt);
+  return {T, T};
+}
+
+// Friction power [W] at T from its base and Stribeck parts at T0; factors: T0, alpha, beta, gamma, delta [Simoni2017
+// 6].
+inline double heat_power(double base, double stribeck, const double* factors, double T) noexcept {
+  const double dT = T - factors[0];
+  const double power = base * (factors[1] * dT + factors[2]) + stribeck * (factors[3] * dT + factors[4]);
+  return power > 0 ? power : 0.0;
+}
+
 }  // namespace robot_dynamics

@@ -1,0 +1,32 @@
+"""`robot-dynamics new`: begin a robot file from a URDF."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from robot_dynamics_ros.config import save_robot
+from robot_dynamics_ros.config.gaps import unknown_numbers
+from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.models.urdf_import import robot_from_urdf
+
+
+@click.command("new")
+@click.argument("urdf", type=click.Path(path_type=Path))
+@click.option("--tip", help="Last link of the arm (needed where the URDF branches, e.g. into fingers).")
+@click.option("--name", help="Name of the robot; otherwise that of the URDF.")
+@click.option("--torque-side", type=click.Choice(["motor", "link"]), required=True, help="Where torque is sensed.")
+@click.option("--effort-unit", type=click.Choice(["Nm", "A"]), required=True, help="Unit of effort in JointState.")
+@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="Robot file to write.")
+def command(urdf: Path, tip: str | None, name: str | None, torque_side: str, effort_unit: str, out: Path) -> None:
+    """Begin a robot file for your own robot from its URDF (not xacro).
+
+    Kinematics, masses and limits come from the URDF. The rest is null until you fill it in or identify it.
+    """
+    if out.exists():
+        raise ConfigError(str(out), "", "exists already; choose another --out")
+    robot = robot_from_urdf(urdf, torque_side=torque_side, effort_unit=effort_unit, tip=tip, name=name)
+    save_robot(robot, out, inputs=[urdf], changed=["kinematics", "links", "limits"])
+    click.echo(f"wrote {out}: {robot.n_joints} joints; unknown: {', '.join(unknown_numbers(robot))}")
+    click.echo(f"next: robot-dynamics check {out}")

@@ -1,0 +1,298 @@
+"""Identification of Maxwell-slip hysteresis from slow reciprocating motion: four methods, 1..10 elements, one metric.
+
+The operator does not depend on rate, so positions may be thinned as long as every turning point stays: the deflections
+at the kept samples are exact.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import differential_evolution, minimize, nnls
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.figures import nrmse
+from robot_dynamics_ros.models.hysteresis import DEFAULT_R_D, DEFAULT_R_K, spacing
+
+METHODS = ("static", "gms", "lr_linear", "lr_polynomial", "nlr")
+_FIT_SAMPLES = 5000
+_MIN_REVERSALS = 4
+
+
+@dataclass(frozen=True)
+class HysteresisData:
+    """Slow reciprocating run of one joint: theta (N,) [rad], kinematic-error-compensated; friction torque (N,) [Nm].
+
+    backlash B [rad]: a number, a table over one turn, or None to find the scale from the data.
+    """
+
+    theta: np.ndarray
+    torque: np.ndarray
+    backlash: float | np.ndarray | None = None
+    joint: str = "joint"
+
+    def __post_init__(self) -> None:
+        """Raises DataError for columns of different length or values that are not finite."""
+        if np.shape(self.theta) != np.shape(self.torque):
+            raise DataError(f"{self.joint}: theta {np.shape(self.theta)} and torque {np.shape(self.torque)} differ")
+        if not (np.isfinite(self.theta).all() and np.isfinite(self.torque).all()):
+            raise DataError(f"{self.joint}: theta or torque holds values that are not finite")
+
+    def table(self, scale: float | None = None) -> np.ndarray:
+        """Backlash (1, K) [rad]; `scale` stands in where none is given."""
+        value = scale if self.backlash is None else self.backlash
+        return np.atleast_2d(np.asarray(value, dtype=float))
+
+
+@dataclass(frozen=True)
+class HysteresisFit:
+    """f = fc0 H(theta): spans d (M,) and stiffnesses k (M,) normalised to sum k d = 1, backlash b [rad]; NRMSE in %."""
+
+    method: str
+    elements: int
+    fc0: float
+    d: np.ndarray
+    k: np.ndarray
+    backlash: np.ndarray
+    nrmse_estimation: float
+    nrmse_validation: float
+
+    def torque(self, theta: np.ndarray) -> np.ndarray:
+        """Friction (N,) [Nm] along theta (N,), from an unknown initial state."""
+        if self.method == "static":
+            return self.fc0 * _direction(theta)
+        return self.fc0 * (_deflections(theta, self.d, self.backlash) @ self.k)
+
+    def updates(self) -> dict[str, object]:
+        """Entries of hysteresis.parameters for this joint."""
+        scalar = {"fc0": self.fc0, "b": float(np.mean(self.backlash)), "d": self.d.tolist(), "k": self.k.tolist()}
+        return scalar | ({"b_table": self.backlash[0].tolist()} if self.backlash.shape[1] > 1 else {})
+
+
+def fit_hysteresis(
+    method: str,
+    elements: int,
+    data: HysteresisData,
+    *,
+    estimation: slice | None = None,
+    validation: slice | None = None,
+    seed: int = 0,
+) -> HysteresisFit:
+    """One method: gms (spacing laws, no fit), lr_linear (r_D = 1), lr_polynomial (r_D = 4), nlr (spans too), static.
+
+    y = sum_i k_i d_i(theta) with d_i from the recursion; k >= 0 by non-negative least squares; nlr searches the spans
+    globally, then locally. Default split: first half and second half. Raises DataError for runs without reversals.
+    [Madsen2020, ch4 4.4.3-4.4.4, eq. 35-43]
+    """
+    if method not in METHODS:
+        raise DataError(f"method '{method}' is not one of {', '.join(METHODS)}")
+    if not 1 <= elements <= 16:
+        raise DataError(f"elements = {elements} is outside 1..16")
+    _refuse(data)
+    half = len(data.theta) // 2
+    fit_part, judge_part = estimation or slice(0, half), validation or slice(half, None)
+    rows = _thinned(data.theta[fit_part], _FIT_SAMPLES)
+    theta, y = data.theta[fit_part][rows], data.torque[fit_part][rows]
+    fc0 = _sliding_level(theta, y)
+    backlash = data.table(None if data.backlash is not None else _backlash_scale(theta, y, fc0))
+    if method == "nlr":
+        d, k = _nonlinear(theta, y, backlash, elements, seed)
+    elif method in ("gms", "static"):
+        d, k = spacing(elements)
+        k = fc0 * k
+    else:
+        d = spacing(elements, 1.0 if method == "lr_linear" else DEFAULT_R_D)[0]
+        k = _linear(theta, y, d, backlash)[0]
+    level = float(k @ d)
+    fit = HysteresisFit(method, elements, level, d, k / level if level > 0 else k, backlash, np.nan, np.nan)
+    figures = [_score(fit, data.theta[p], data.torque[p]) for p in (fit_part, judge_part)]
+    return HysteresisFit(method, elements, level, fit.d, fit.k, backlash, *figures)
+
+
+def compare_hysteresis(
+    data: HysteresisData, elements: Iterable[int] = range(1, 11), methods: Sequence[str] = METHODS, **options: object
+) -> dict[str, dict[int, HysteresisFit]]:
+    """All methods for all element counts on the same data: result[method][M]. [Madsen2020, ch4 Fig. 16]"""
+    counts = list(elements)
+    return {m: {M: fit_hysteresis(m, M, data, **options) for M in counts} for m in methods}  # type: ignore[arg-type]
+
+
+def kinematic_error_and_backlash(
+    theta: np.ndarray, phi: np.ndarray, points: int = 240, settle: float = 0.0
+) -> tuple[np.ndarray, np.ndarray]:
+    """Tables (points,) over one output turn: kinematic error th~ = (phi+ + phi-)/2 and backlash 2 d = phi+ - phi-.
+
+    theta, phi (N,) [rad]: rotor angle and deformation theta - q of a slow reciprocating run; phi+ and phi- are the
+    medians in each angle bin while moving up and down by more than `settle` since the last reversal. Raises DataError
+    when the run does not cover the turn in both directions. [Madsen2020, ch4 eq. 29-32]
+    """
+    sign = _direction(theta)
+    turned = np.concatenate([[True], np.diff(sign) != 0])
+    since = np.abs(theta - theta[np.maximum.accumulate(np.where(turned, np.arange(len(theta)), 0))])
+    bins = np.floor(np.mod(theta, 2 * np.pi) / (2 * np.pi) * points + 0.5).astype(int) % points
+    sides = []
+    for direction in (1.0, -1.0):
+        use = (sign == direction) & (since >= settle)
+        table = np.full(points, np.nan)
+        order = np.argsort(bins[use], kind="stable")
+        cuts = np.searchsorted(bins[use][order], np.arange(points + 1))
+        for b in range(points):
+            if cuts[b + 1] > cuts[b]:
+                table[b] = np.median(phi[use][order][cuts[b] : cuts[b + 1]])
+        if not np.isfinite(table).mean() >= 0.75:
+            raise DataError(
+                f"the run covers {100 * np.isfinite(table).mean():.0f} % of a turn while moving "
+                f"{'up' if direction > 0 else 'down'}: record one slow output turn with about 240 reversals (reversals)"
+            )
+        sides.append(_filled(table))
+    return (sides[0] + sides[1]) / 2, sides[0] - sides[1]
+
+
+def fourier_form(table: np.ndarray, harmonics: int = 12) -> np.ndarray:
+    """Coefficients (2 K + 1,) a0, a1, b1, ... of a table over one turn: a0/2 + sum a_n cos(n th) + b_n sin(n th).
+
+    [Madsen2020, eq. 2.33-2.34; more than 12 terms did not help there]
+    """
+    if not 1 <= harmonics <= (len(table) - 1) // 2:
+        raise DataError(f"{harmonics} harmonics need a table of {2 * harmonics + 1} points, it has {len(table)}")
+    spectrum = np.fft.rfft(table) / len(table)
+    result = np.empty(2 * harmonics + 1)
+    result[0] = 2 * spectrum[0].real
+    result[1::2] = 2 * spectrum[1 : harmonics + 1].real
+    result[2::2] = -2 * spectrum[1 : harmonics + 1].imag
+    return result
+
+
+@dataclass(frozen=True)
+class LoadLevel:
+    """F(tau_J) = fc0 + fc1 tau_J^2, standard deviations, NRMSE % of the friction torque. [Madsen2020, ch6 eq. 20]"""
+
+    fc0: float
+    fc1: float
+    std: tuple[float, float]
+    nrmse: float
+
+
+def fit_load_level(v: np.ndarray, friction: np.ndarray, load: np.ndarray, joint: str = "joint") -> LoadLevel:
+    """Coulomb level against load from slow sliding: sgn(v) friction = fc0 + fc1 load^2, linear least squares.
+
+    v (N,) [rad/s], friction without its viscous part (N,) [Nm], load = model torque (N,) [Nm]. Raises DataError
+    without a span of load. [Madsen2020, ch6 eq. 19-20]
+    """
+    y, x = np.sign(v) * friction, np.square(load)
+    span = float(np.ptp(np.abs(load))) if len(load) else 0.0
+    if not span >= 2.0:
+        raise DataError(f"{joint}: load spans {span:.1f} Nm: record the joint against gravity, best with a payload")
+    A = np.column_stack([np.ones_like(x), x])
+    scale = np.linalg.norm(A, axis=0)
+    a, rest, *_ = np.linalg.lstsq(A / scale, y, rcond=None)
+    variance = float(rest[0]) / max(len(y) - 2, 1) if len(rest) else 0.0
+    std = np.sqrt(np.diag(np.linalg.inv((A / scale).T @ (A / scale))) * variance) / scale
+    a = a / scale
+    return LoadLevel(float(a[0]), float(a[1]), (float(std[0]), float(std[1])), nrmse(friction, np.sign(v) * (A @ a)))
+
+
+def _refuse(data: HysteresisData) -> None:
+    turns = int(np.sum(np.diff(_direction(data.theta)) != 0))
+    if turns < 2 * _MIN_REVERSALS:
+        raise DataError(
+            f"{data.joint}: {turns} velocity reversals, hysteresis shows at reversals only: "
+            f"record a slow reciprocating motion (reversals), at least {2 * _MIN_REVERSALS}"
+        )
+
+
+def _direction(theta: np.ndarray) -> np.ndarray:
+    """Direction of travel (N,) -1 or 1; standing still keeps the last direction."""
+    step = np.sign(np.diff(theta, prepend=theta[:1]))
+    held = step[np.maximum.accumulate(np.where(step != 0, np.arange(len(step)), 0))]
+    first = step[step != 0][0] if np.any(step) else 1.0
+    return np.where(held == 0, first, held)
+
+
+def _thinned(theta: np.ndarray, most: int) -> np.ndarray:
+    """Rows to keep: every turning point and an even selection, about `most`."""
+    turning = np.flatnonzero(np.diff(_direction(theta)) != 0)
+    even = np.linspace(0, len(theta) - 1, min(most, len(theta))).astype(int)
+    return np.unique(np.concatenate([even, turning]))
+
+
+def _sliding_level(theta: np.ndarray, y: np.ndarray) -> float:
+    """Coulomb level [Nm]: median of |y| over the later half of each stroke."""
+    sign = _direction(theta)
+    starts = np.concatenate([[0], np.flatnonzero(np.diff(sign) != 0) + 1, [len(theta)]])
+    late = np.concatenate([np.arange((a + b) // 2, b) for a, b in zip(starts[:-1], starts[1:], strict=True)])
+    return max(float(np.median(sign[late] * y[late])), 1e-9)
+
+
+def _deflections(theta: np.ndarray, d: np.ndarray, backlash: np.ndarray) -> np.ndarray:
+    """d_i / B (N, M) along theta for spans d (M,)."""
+    k = np.ones(len(d)) / (len(d) * d)
+    core = _core.Gms(np.ascontiguousarray(d)[None], k[None], np.ascontiguousarray(backlash), 1e12)
+    return core.deflections(np.ascontiguousarray(theta, dtype=float))
+
+
+def _ready(theta: np.ndarray, backlash: np.ndarray, widest: float) -> int:
+    """First row from which the unknown initial state no longer matters: all elements have slipped (condition C0)."""
+    extent = np.maximum.accumulate(theta) - np.minimum.accumulate(theta)
+    ready = np.flatnonzero(extent > 2 * backlash.max() * widest)
+    return int(ready[0]) if len(ready) else len(theta) // 2
+
+
+def _linear(theta: np.ndarray, y: np.ndarray, d: np.ndarray, backlash: np.ndarray) -> tuple[np.ndarray, float]:
+    """k (M,) >= 0 and the error norm for given spans."""
+    start = _ready(theta, backlash, d[-1])
+    A = _deflections(theta, d, backlash)[start:]
+    scale = np.linalg.norm(A, axis=0)
+    scale[scale == 0] = 1.0
+    k, error = nnls(A / scale, y[start:])
+    return k / scale, float(error)
+
+
+def _nonlinear(
+    theta: np.ndarray, y: np.ndarray, backlash: np.ndarray, M: int, seed: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """Spans by differential evolution over log increments, then Nelder-Mead; k inside by linear least squares."""
+
+    def spans(x: np.ndarray) -> np.ndarray:
+        return np.cumsum(np.exp(x))
+
+    def cost(x: np.ndarray) -> float:
+        return _linear(theta, y, spans(x), backlash)[1]
+
+    guess = np.log(np.diff(spacing(M)[0], prepend=0.0))
+    box = [(np.log(1e-4), np.log(2.0))] * M
+    start = np.clip(guess, *box[0])
+    rough = differential_evolution(cost, box, maxiter=25, popsize=5, seed=seed, x0=start, polish=False)
+    best = min((rough.x, start), key=cost)
+    fine = minimize(cost, best, method="Nelder-Mead", options={"maxfev": 120 * M, "xatol": 1e-3, "fatol": 1e-6})
+    d = spans(fine.x)
+    return d, _linear(theta, y, d, backlash)[0]
+
+
+def _backlash_scale(theta: np.ndarray, y: np.ndarray, fc0: float) -> float:
+    """B [rad] for which the spacing laws fit best: a logarithmic grid, refined once."""
+    d, k = spacing(4, DEFAULT_R_D, DEFAULT_R_K)
+
+    def error(B: float) -> float:
+        table = np.array([[B]])
+        start = min(_ready(theta, table, 1.0), len(theta) // 2)
+        return float(np.linalg.norm(y[start:] - fc0 * (_deflections(theta, d, table) @ k)[start:]))
+
+    coarse = np.geomspace(1e-5, 0.3, 31)
+    best = coarse[int(np.argmin([error(B) for B in coarse]))]
+    fine = best * np.geomspace(0.75, 1.33, 21)
+    return float(fine[int(np.argmin([error(B) for B in fine]))])
+
+
+def _score(fit: HysteresisFit, theta: np.ndarray, y: np.ndarray) -> float:
+    start = _ready(theta, fit.backlash, fit.d[-1])
+    return nrmse(y[start:], fit.torque(theta)[start:])
+
+
+def _filled(table: np.ndarray) -> np.ndarray:
+    """Missing entries by periodic linear interpolation."""
+    known = np.flatnonzero(np.isfinite(table))
+    return np.interp(np.arange(len(table)), known, table[known], period=len(table))

@@ -1,0 +1,112 @@
+"""A robot file out of a URDF: kinematics, links and limits; everything a URDF does not say stays null."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Sequence
+from math import inf
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros.config import RobotFile
+from robot_dynamics_ros.config.geometry import rpy_of
+from robot_dynamics_ros.config.problems import validated
+from robot_dynamics_ros.models.urdf import read_urdf
+
+MOUNT = "estimate_mount"
+
+
+def robot_from_urdf(
+    path: str | Path, *, torque_side: str, effort_unit: str, tip: str | None = None, name: str | None = None
+) -> RobotFile:
+    """Robot file of the chain from the root of a URDF to link `tip`; joints turn about z, placements are turned so.
+
+    torque_side: motor | link, effort_unit: Nm | A; what the robot's effort is, no URDF knows. Raises ConfigError naming
+    file and element for a URDF that is no serial chain of revolute joints, CapabilityError without Pinocchio.
+    """
+    path = Path(path)
+    chain, joints = read_urdf(path, tip)
+    tree = ElementTree.parse(path).getroot()
+    title = tree.get("name") or path.stem
+    raw = {
+        "schema": 1,
+        "name": name or re.sub(r"^[^a-z]+|[^a-z0-9_]", "", title.lower()) or "robot",
+        "manufacturer": "unknown",
+        "model": title,
+        "sources": {
+            "urdf": f"URDF of {title}, {path.name}",
+            "user": "Given on the command line or still to be filled in: what the driver's effort means",
+            MOUNT: "Upright mounting and standard gravity assumed; edit for a wall or a ceiling",
+        },
+        "kinematics": _kinematics(chain, joints, tree, tip),
+        "links": _links(chain),
+        "drives": {
+            "source": "user",
+            "torque_side": torque_side,
+            "effort": {"unit": effort_unit, "includes_gravity": True},
+        },
+        "limits": {"source": "urdf", **_limits(tree, joints)},
+        "sensing": _sensing(torque_side),
+    }
+    return validated(RobotFile, raw, str(path))
+
+
+def _frame(T: np.ndarray) -> dict[str, list[float]]:
+    return {"xyz": T[:3, 3].tolist(), "rpy": rpy_of(T[:3, :3]).tolist()}
+
+
+def _kinematics(
+    chain: _core.Chain, joints: Sequence[str], tree: ElementTree.Element, tip: str | None
+) -> dict[str, Any]:
+    placed = [{"name": joint, **_frame(T)} for joint, T in zip(joints, chain.placements, strict=True)]
+    children = {child.get("link") for child in tree.iterfind("joint/child")}
+    root = next(link.get("name") for link in tree.iterfind("link") if link.get("name") not in children)
+    last = next(j for j in tree.iterfind("joint") if j.get("name") == joints[-1]).find("child")
+    return {
+        "source": {"*": "urdf", "gravity": MOUNT},
+        "convention": "placements",
+        "joints": placed,
+        "tool": _frame(chain.tool),
+        "base_frame": root,
+        "tip_frame": tip or (last.get("link") if last is not None else "tool0"),
+    }
+
+
+def _links(chain: _core.Chain) -> dict[str, Any] | None:
+    inertia = chain.inertia
+    return {"source": "urdf", "parameters": inertia.tolist()} if np.any(inertia[:, 9]) else None
+
+
+def _limits(tree: ElementTree.Element, joints: Sequence[str]) -> dict[str, list[float | None]]:
+    by_name = {joint.get("name"): joint for joint in tree.iterfind("joint")}
+    found: dict[str, list[float | None]] = {k: [] for k in ("position_lower", "position_upper", "velocity", "torque")}
+    for name in joints:
+        limit, turns = by_name[name].find("limit"), by_name[name].get("type") == "continuous"
+        found["position_lower"].append(-inf if turns else _number(limit, "lower"))
+        found["position_upper"].append(inf if turns else _number(limit, "upper"))
+        found["velocity"].append(_number(limit, "velocity") or None)  # 0 is how URDFs say unknown
+        found["torque"].append(_number(limit, "effort") or None)
+    return found
+
+
+def _number(limit: ElementTree.Element | None, attribute: str) -> float | None:
+    text = None if limit is None else limit.get(attribute)
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return None
+
+
+def _sensing(torque_side: str) -> dict[str, Any]:
+    return {
+        "source": "user",
+        "sample_rate": None,
+        "temperature": False,
+        "rotor_encoder": False,
+        "joint_torque_sensor": torque_side == "link",
+        "motor_torque": torque_side == "motor",
+    }

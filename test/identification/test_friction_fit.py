@@ -1,0 +1,149 @@
+"""Friction fits: parameters come back within three standard deviations, laws compare, poor data is refused."""
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.figures import nrmse
+from robot_dynamics_ros.identification.friction import (
+    FrictionData,
+    compare_friction,
+    fit_friction,
+    friction_updates,
+)
+from robot_dynamics_ros.models.friction import LAWS, FrictionModel
+
+T0, SIGMA = 30.0, 0.1
+TRUE = {
+    "viscous_coulomb": {"fc": 5.0, "fv": 8.0, "fo": 0.3, "alpha": -0.008},
+    "liu": {"fc1": 5.0, "fc2": 6.0, "fv1": 9.0, "fv2": -2.0, "fv3": 0.5},
+    "luo": {"fv1": 9.0, "fv2": -2.0, "fv3": 0.5, "fc": 5.0, "fb": 0.2},
+    "luo_load": {
+        **{"fv1": 3.0, "fv2": -1.0, "fv3": 0.3, "fc": 2.0, "fc1": 0.2, "fs": 1.5, "fs1": 0.05},
+        **{"ft": 0.05, "ft1": 0.8, "ft2": 0.02, "fb": 0.1},
+    },
+    "clochiatti": {"kv": 7.0, "tc_dir": 6.0, "tc_rev": 3.0},
+    "simoni": {"c0": 5.0, "c1": 9.0, "c2": -2.0, "c3": 0.5, "c4": 2.0, "h": 15.0, "alpha": -0.01, "gamma": 0.006},
+    "madsen": {
+        **{"fc": 5.0, "fs": 7.0, "vs": 0.08, "mu": 1.2, "fv1": 12.0, "fv2": -3.0, "fv3": 0.6},
+        **{"fl": 2e-3, "ft2": -0.2, "ft3": 4e3},
+    },
+    "lugre": {"fc": 5.0, "fs": 7.0, "vs": 0.05, "sigma2": 8.0, "alpha": -0.01, "gamma": 0.005},
+}
+
+
+def data(law, seed=0, N=2000, sigma=SIGMA, outliers=0.01):
+    """Velocities of both signs down to a crawl, loads, temperatures, white noise and a few outliers."""
+    rng = np.random.default_rng(seed)
+    v = np.exp(rng.uniform(np.log(0.011), np.log(2.5), N)) * rng.choice([-1, 1], N)
+    load, T = rng.uniform(-60, 60, N), rng.uniform(20, 55, N)
+    f = FrictionModel(law, TRUE[law], 1, T0).torque(v[:, None], load[:, None], T[:, None])[:, 0]
+    noise = rng.normal(0, sigma, N) + rng.normal(0, 20 * sigma, N) * (rng.random(N) < outliers)
+    return FrictionData(v, f + noise, load, T, "elbow")
+
+
+@pytest.mark.parametrize("law", LAWS)
+def test_parameters_come_back_within_three_standard_deviations(law):
+    fit = fit_friction(law, data(law), reference_temperature=T0)
+    assert set(TRUE[law]) <= set(fit.std)
+    for name, true in TRUE[law].items():
+        assert abs(fit.parameters[name] - true) < 3 * fit.std[name] + 1e-9, name
+    clean = data(law, seed=5, sigma=0.0)
+    assert nrmse(clean.torque, fit.torque(clean)) > 98.0
+    assert fit.rmse_moving < 4 * SIGMA
+
+
+def test_noise_free_data_is_fitted_exactly():
+    clean = data("madsen", sigma=0.0)
+    fit = fit_friction("madsen", clean, reference_temperature=T0)
+    assert fit.nrmse > 99.9
+    assert fit.parameters["vs"] == pytest.approx(0.08, rel=1e-2)
+
+
+def test_outliers_have_little_effect():
+    dirty = data("simoni", outliers=0.05)
+    clean = data("simoni", outliers=0.0)
+    a, b = (fit_friction("simoni", d, reference_temperature=T0).parameters["c0"] for d in (dirty, clean))
+    plain = np.std(dirty.torque - clean.torque)
+    assert abs(a - b) < 0.05 < plain
+
+
+def test_comparison_prefers_the_law_that_made_the_data():
+    fits, refused = compare_friction(data("madsen"), ["viscous_coulomb", "luo", "simoni", "madsen"])
+    assert not refused
+    assert fits[0].law == "madsen"
+    assert [f.bic for f in fits] == sorted(f.bic for f in fits)
+
+
+def test_information_criterion_prefers_fewer_parameters_when_they_suffice():
+    fits, _ = compare_friction(data("viscous_coulomb"), ["madsen", "viscous_coulomb"])
+    assert fits[0].law == "viscous_coulomb"
+
+
+def test_rest_and_motion_are_judged_apart():
+    moving = data("luo")
+    rng = np.random.default_rng(9)
+    still = FrictionData(
+        np.concatenate([moving.v, rng.normal(0, 1e-4, 500)]), np.concatenate([moving.torque, rng.uniform(-5, 5, 500)])
+    )
+    fit, without = fit_friction("luo", still), fit_friction("luo", moving)
+    assert fit.rmse_rest > 1.0 > fit.rmse_moving
+    assert fit.parameters["fc"] == pytest.approx(without.parameters["fc"], rel=1e-4)
+    assert np.isnan(without.rmse_rest)
+
+
+def test_held_parameters_stay_and_are_not_fitted():
+    fit = fit_friction("madsen", data("madsen"), reference_temperature=T0, fixed={"mu": 1.2, "fl": 2e-3})
+    assert fit.parameters["mu"] == 1.2 and "mu" not in fit.std
+    with pytest.raises(DataError, match="no parameter mux"):
+        fit_friction("madsen", data("madsen"), fixed={"mux": 1.0})
+
+
+def changed(d, **columns):
+    return FrictionData(**({"v": d.v, "torque": d.torque, "load": d.load, "temperature": d.temperature} | columns))
+
+
+@pytest.mark.parametrize(
+    ("change", "reason", "advice", "options"),
+    [
+        (lambda d: changed(d, v=np.abs(d.v)), "one direction", "both directions", {}),
+        (lambda d: changed(d, v=np.sign(d.v) * 0.5), "constant velocity", "velocity-steps", {}),
+        (lambda d: changed(d, v=d.v * 1e-4), "samples above", "record motion", {}),
+        (lambda d: changed(d, load=None), "depends on load", "against gravity", {}),
+        (lambda d: changed(d, load=np.full(len(d), 20.0)), "depends on load", "payload", {}),
+        (lambda d: changed(d, temperature=None), "spans 0.0 K", "cold start", {"temperature": True}),
+        (lambda d: changed(d, temperature=d.temperature * 0.02 + 30), "spans", "cold start", {"temperature": True}),
+        (lambda d: changed(d, torque=d.torque * np.nan), "0 samples", "record motion", {}),
+    ],
+)
+def test_data_that_cannot_support_the_fit_is_refused_with_advice(change, reason, advice, options):
+    with pytest.raises(DataError, match=reason) as caught:
+        fit_friction("madsen", change(data("madsen")), **options)
+    assert advice in str(caught.value)
+
+
+def test_without_a_temperature_span_the_temperature_terms_stay_zero():
+    cool = changed(data("luo"), temperature=np.full(2000, 31.0))
+    fit = fit_friction("simoni", cool)
+    assert fit.parameters["alpha"] == 0.0 and fit.temperature_range is None
+    assert fit.reference_temperature == 31.0
+
+
+def test_columns_of_different_length_are_refused():
+    with pytest.raises(DataError, match="differ in length"):
+        FrictionData(np.zeros(3), np.zeros(4))
+
+
+def test_fits_of_all_joints_go_into_the_robot_file():
+    fits = [fit_friction("simoni", data("simoni", seed=i, N=800), reference_temperature=T0) for i in range(2)]
+    robot = load_robot("ur5e").with_updates(
+        {"friction.source": "estimate_test"} | friction_updates([fits[i % 2] for i in range(6)]),
+        {"estimate_test": "numbers of this test"},
+    )
+    model = FrictionModel.from_robot(robot)
+    v = np.array([0.3, -0.3, 1.0, 0.02, 0.0, 2.0])
+    one = fits[1].torque(FrictionData(v[1:2], np.zeros(1), temperature=np.array([40.0])))
+    assert model.torque(v, None, np.full(6, 40.0))[1] == pytest.approx(one[0])
+    with pytest.raises(DataError, match="same friction law"):
+        friction_updates([fits[0], fit_friction("luo", data("luo", N=800))])

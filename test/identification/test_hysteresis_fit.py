@@ -1,0 +1,140 @@
+"""Hysteresis identification: methods rank as in the source, parameters and tables come back, poor runs are refused."""
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.hysteresis import (
+    HysteresisData,
+    compare_hysteresis,
+    fit_hysteresis,
+    fit_load_level,
+    fourier_form,
+    kinematic_error_and_backlash,
+)
+
+B, FC = 1.2e-3, 7.0
+D_TRUE, K_TRUE = np.array([0.03, 0.15, 0.5, 1.0]), np.array([8.0, 1.6, 0.5, 0.27])
+K_TRUE = K_TRUE / (K_TRUE @ D_TRUE)
+
+
+def reciprocating(cycles=40, net=0.052, peak=0.009, samples=250):
+    """Slow strokes forward and somewhat less back, like the source's 240 reversals (fewer, thinner)."""
+    phase = np.linspace(0, 1, samples, endpoint=False)
+    up, down = peak * (1 - np.cos(np.pi * phase)) / 2, peak * (1 + np.cos(np.pi * phase)) / 2
+    return np.concatenate([c * 0.1 * net + np.concatenate([up, down]) for c in range(cycles)])
+
+
+def recursion(theta, D, k, backlash):
+    d, out = np.zeros(len(D)), np.zeros(len(theta))
+    for j in range(1, len(theta)):
+        b = backlash(theta[j]) if callable(backlash) else backlash
+        d = np.clip(theta[j] - theta[j - 1] + d, -b * D, b * D)
+        out[j] = k @ d / b
+    return out
+
+
+def data(sigma=0.05, backlash=B, D=D_TRUE, k=K_TRUE):
+    theta = reciprocating()
+    torque = FC * recursion(theta, D, k, B) + np.random.default_rng(0).normal(0, sigma, len(theta))
+    return HysteresisData(theta, torque, backlash, "base")
+
+
+def test_nonlinear_method_finds_the_elements():
+    fit = fit_hysteresis("nlr", 4, data(sigma=0.0))
+    assert fit.nrmse_validation > 98.5
+    assert fit.fc0 == pytest.approx(FC, rel=0.01)
+    assert fit.k @ fit.d == pytest.approx(1.0)
+
+
+def test_linear_method_is_exact_when_the_spans_are_right():
+    spans = (np.arange(1, 5) / 4) ** 4.0
+    k = K_TRUE * (D_TRUE / spans)
+    k /= k @ spans
+    fit = fit_hysteresis("lr_polynomial", 4, data(sigma=0.0, D=spans, k=k))
+    np.testing.assert_allclose(fit.k, k, rtol=1e-3)
+    assert fit.nrmse_validation > 99.9
+
+
+def test_methods_rank_as_in_the_source():
+    """[Madsen2020 ch4 Fig. 16]: static < LR linear < LR polynomial <= NLR for few elements; memory always helps."""
+    table = compare_hysteresis(data(), [2, 4])
+    at = {m: {M: f.nrmse_validation for M, f in row.items()} for m, row in table.items()}
+    assert at["static"][4] < at["lr_linear"][4] < at["lr_polynomial"][4] <= at["nlr"][4] + 0.1
+    assert at["gms"][4] > at["static"][4]
+    assert at["nlr"][2] <= at["nlr"][4] + 0.1
+
+
+@pytest.mark.parametrize("M", range(1, 11))
+def test_every_element_count_works(M):
+    for method in ("gms", "lr_linear", "lr_polynomial"):
+        fit = fit_hysteresis(method, M, data())
+        assert len(fit.d) == len(fit.k) == M and fit.nrmse_validation > 40.0
+
+
+def test_backlash_scale_is_found_when_it_is_not_given():
+    spans = (np.arange(1, 5) / 4) ** 4.0
+    k = (5 - np.arange(1, 5)) ** 2 / 30 / spans
+    fit = fit_hysteresis("gms", 4, data(backlash=None, D=spans, k=k))
+    assert fit.backlash[0, 0] == pytest.approx(B, rel=0.1)
+
+
+def test_fit_makes_a_model_of_the_core():
+    fit = fit_hysteresis("lr_polynomial", 4, data())
+    u = fit.updates()
+    core = _core.Gms(np.array([u["d"]]), np.array([u["k"]]), np.array([[u["b"]]]), 1e9)
+    theta = data().theta
+    H, _ = core.run(np.arange(len(theta)) * 1_000_000, theta[:, None].copy())
+    np.testing.assert_allclose(u["fc0"] * H[:, 0], fit.torque(theta), atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("make", "reason"),
+    [
+        (lambda: HysteresisData(np.linspace(0, 1, 1000), np.ones(1000)), "0 velocity reversals.*reciprocating"),
+        (lambda: HysteresisData(np.zeros(10), np.zeros(9)), "differ"),
+        (lambda: HysteresisData(np.full(10, np.nan), np.zeros(10)), "not finite"),
+    ],
+)
+def test_runs_that_cannot_show_hysteresis_are_refused(make, reason):
+    with pytest.raises(DataError, match=reason):
+        fit_hysteresis("gms", 4, make())
+
+
+def test_kinematic_error_and_backlash_come_back():
+    error = lambda th: 3e-4 * np.sin(th) + 1e-4 * np.cos(3 * th)  # noqa: E731
+    half = lambda th: 2e-4 * (1 + 0.3 * np.sin(2 * th))  # noqa: E731
+    theta = np.concatenate([reciprocating(240, np.radians(30), np.radians(4.5)), [2 * np.pi]])
+    sign = np.sign(np.diff(theta, prepend=-1e-9))
+    phi = error(theta) + sign * half(theta) + np.random.default_rng(1).normal(0, 1e-6, len(theta))
+    th, width = kinematic_error_and_backlash(theta, phi)
+    grid = 2 * np.pi * np.arange(240) / 240
+    np.testing.assert_allclose(th, error(grid), atol=1.5e-5)
+    np.testing.assert_allclose(width, 2 * half(grid), atol=1.5e-5)
+
+
+def test_half_a_turn_is_refused():
+    theta = reciprocating(60, np.radians(15), np.radians(3))
+    with pytest.raises(DataError, match="one slow output turn"):
+        kinematic_error_and_backlash(theta, np.zeros_like(theta))
+
+
+def test_fourier_form_reproduces_the_table():
+    grid = 2 * np.pi * np.arange(240) / 240
+    table = 1e-4 * (0.3 + np.sin(grid) + 0.5 * np.cos(2 * grid) - 0.2 * np.sin(9 * grid))
+    form = _core.FourierTable(fourier_form(table)[None])
+    np.testing.assert_allclose(form.value(grid[:, None])[:, 0], table, atol=1e-15)
+    with pytest.raises(DataError, match="harmonics"):
+        fourier_form(table[:10])
+
+
+def test_load_level_within_three_standard_deviations():
+    rng = np.random.default_rng(2)
+    load, v = rng.uniform(-60, 60, 2000), rng.choice([-0.05, 0.05], 2000)
+    friction = np.sign(v) * (6.0 + 1.8e-3 * load**2) + rng.normal(0, 0.3, 2000)
+    fit = fit_load_level(v, friction, load)
+    assert abs(fit.fc0 - 6.0) < 3 * fit.std[0] and abs(fit.fc1 - 1.8e-3) < 3 * fit.std[1]
+    assert fit.nrmse > 90
+    with pytest.raises(DataError, match="against gravity"):
+        fit_load_level(v, friction, np.full(2000, 5.0))

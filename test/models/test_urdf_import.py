@@ -1,0 +1,92 @@
+"""A robot file made from a URDF has the dynamics of the URDF, and says what the URDF does not."""
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from robot_dynamics_ros.cli.main import cli
+from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.models.urdf_import import robot_from_urdf
+from robot_dynamics_ros.models.urdf_writer import write_urdf
+
+pin = pytest.importorskip("pinocchio")
+TILTED = """<robot name="Tilted Arm 3"><link name="world"/>
+<link name="a">{inertial}</link><link name="b">{inertial}</link>
+<link name="finger"/><link name="hand"/>
+<joint name="J_1" type="revolute"><parent link="world"/><child link="a"/><origin xyz="0 0 0.3" rpy="0.2 -0.4 0.1"/>
+ <axis xyz="0 1 0"/><limit lower="-1" upper="2" velocity="0" effort="9"/></joint>
+<joint name="J_2" type="continuous"><parent link="a"/><child link="b"/><origin xyz="0.4 0 0"/>
+ <axis xyz="-1 0 1"/></joint>
+<joint name="grip" type="revolute"><parent link="b"/><child link="finger"/><axis xyz="0 0 1"/>
+ <limit lower="0" upper="1" velocity="1" effort="1"/></joint>
+<joint name="fix" type="fixed"><parent link="b"/><child link="hand"/><origin xyz="0 0 0.1"/></joint></robot>"""
+INERTIAL = """<inertial><mass value="2"/><origin xyz="0.1 0.02 0.03" rpy="0.1 0 0"/>
+ <inertia ixx="0.02" ixy="0.001" ixz="0" iyy="0.03" iyz="0" izz="0.025"/></inertial>"""
+
+
+def urdf(folder, inertial=INERTIAL):
+    file = folder / "arm.urdf"
+    file.write_text(TILTED.format(inertial=inertial))
+    return file
+
+
+def imported(file, **keywords):
+    return robot_from_urdf(file, torque_side="motor", effort_unit="Nm", **keywords)
+
+
+@pytest.mark.parametrize("name", ["ur5e", "fr3"])
+def test_our_own_urdf_comes_back(name, tmp_path):
+    robot = load_robot(name)
+    write_urdf(robot, tmp_path / "robot.urdf")
+    back = imported(tmp_path / "robot.urdf", tip=robot.kinematics.tip_frame)
+    assert back.joint_names == robot.joint_names and back.kinematics.base_frame == robot.kinematics.base_frame
+    np.testing.assert_allclose(back.array("limits.torque"), robot.array("limits.torque"))
+    one, two = (RobotModel(r.chain(gravity=[0, 0, -9.81])) for r in (robot, back))
+    q, v, a = np.random.default_rng(0).uniform(-2, 2, (3, 20, robot.n_joints))
+    np.testing.assert_allclose(two.rnea(q, v, a), one.rnea(q, v, a), atol=1e-9)
+    np.testing.assert_allclose(two.fk(q)[:, -1], one.fk(q)[:, -1], atol=1e-12)
+
+
+def test_axes_of_any_direction_keep_their_dynamics(tmp_path):
+    file = urdf(tmp_path)
+    robot = imported(file, tip="hand")
+    assert robot.name == "tiltedarm3" and robot.joint_names == ["J_1", "J_2"]
+    model = RobotModel(robot.chain())
+    expected = RobotModel.from_urdf(file, tip="hand", gravity=[0, 0, -9.80665])
+    q, v, a = np.random.default_rng(1).uniform(-2, 2, (3, 20, 2))
+    np.testing.assert_allclose(model.rnea(q, v, a), expected.rnea(q, v, a), atol=1e-12)
+    np.testing.assert_allclose(model.fk(q)[:, -1], expected.fk(q)[:, -1], atol=1e-12)
+
+
+def test_what_a_urdf_does_not_say_is_unknown(tmp_path):
+    robot = imported(urdf(tmp_path, inertial=""), tip="hand")
+    assert robot.links is None and not robot.has("limits.velocity") and not robot.has("drives.rotor_inertia")
+    assert robot.limits.position_upper == (2.0, np.inf) and robot.limits.torque == (9.0, None)
+
+
+def test_command_writes_a_file_that_check_accepts(tmp_path):
+    file, out = urdf(tmp_path), tmp_path / "mine.yaml"
+    flags = ["--torque-side", "motor", "--effort-unit", "A", "--tip", "hand", "--out", str(out)]
+    result = CliRunner().invoke(cli, ["new", str(file), *flags, "--name", "mine"], catch_exceptions=False)
+    assert result.exit_code == 0 and "2 joints; unknown: " in result.output
+    robot = load_robot(out)
+    assert robot.name == "mine" and robot.provenance[0].inputs[0].name == "arm.urdf"
+    assert CliRunner().invoke(cli, ["check", str(out)], catch_exceptions=False).exit_code == 0
+    with pytest.raises(ConfigError, match="exists already"):
+        CliRunner().invoke(cli, ["new", str(file), *flags], catch_exceptions=False)
+
+
+def test_a_branch_without_tip_is_named_and_nothing_is_written(tmp_path):
+    with pytest.raises(ConfigError, match="tip"):
+        imported(_branched(tmp_path))
+
+
+def _branched(folder):
+    file = urdf(folder)
+    extra = (
+        '<link name="eye"/><joint name="pan" type="continuous"><parent link="a"/><child link="eye"/></joint></robot>'
+    )
+    file.write_text(file.read_text().replace("</robot>", extra + "</robot>"))
+    return file

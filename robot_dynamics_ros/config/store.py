@@ -6,6 +6,7 @@ import difflib
 import hashlib
 import os
 import shlex
+import site
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -26,10 +27,12 @@ TEMPLATE = "template"  # documentation to copy, never a robot
 
 
 def config_directories() -> list[Path]:
-    """Where shipped configuration lies: the source tree, each ROS prefix, the Python prefix; existing ones only."""
-    prefixes = [Path(p) for p in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if p] + [Path(sys.prefix)]
-    places = [Path(__file__).resolve().parents[2] / "config", *(p / _SHARE for p in prefixes)]
-    return [place for place in places if (place / "robots").is_dir()]
+    """Where shipped configuration lies: the source tree, each ROS prefix, the prefix this package is installed in."""
+    here = Path(__file__).resolve()
+    prefixes = [Path(p) for p in os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep) if p]
+    prefixes += [*here.parents[3:], Path(sys.prefix), Path(site.getuserbase())]
+    places = [here.parents[2] / "config", *(prefix / _SHARE for prefix in prefixes)]
+    return [place for place in dict.fromkeys(places) if (place / "robots").is_dir()]
 
 
 def shipped_robots() -> dict[str, Path]:

@@ -2,6 +2,9 @@
 
 import hashlib
 import os
+import shutil
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -131,3 +134,16 @@ def test_template_explains_blocks_it_leaves_out(tmp_path):
     link = next(line for line in text.splitlines() if "mass: 3.7" in line)
     robot = load_robot(write(tmp_path, text.replace(link, f"{link}\n{link}")))
     assert robot.array("friction.parameters.fc").tolist() == [5.0, 3.0] and robot.link_parameters[1, 9] == 3.7
+
+
+def test_robots_are_found_from_an_installed_package_without_any_environment(tmp_path):
+    """As `pip install --prefix` lays it out: lib/pythonX/site-packages/PACKAGE and share/PACKAGE side by side."""
+    package = tmp_path / "lib/python3/site-packages/robot_dynamics_ros"
+    share = tmp_path / "share/robot_dynamics_ros/config/robots"
+    source = config_directories()[0]
+    shutil.copytree(source.parent / "robot_dynamics_ros", package)
+    shutil.copytree(source / "robots", share)
+    code = "from robot_dynamics_ros.config import find_robot; print(find_robot('ur5e'))"
+    environment = {"PYTHONPATH": str(package.parent), "PATH": os.environ["PATH"]}
+    run = subprocess.run([sys.executable, "-c", code], env=environment, cwd=tmp_path, capture_output=True, text=True)
+    assert run.stdout.strip() == str(share / "ur5e.yaml"), run.stderr

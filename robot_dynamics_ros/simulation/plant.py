@@ -95,7 +95,7 @@ def load_plant(
     file, given = _apply_to_file(file, given)
     if len(file.joints) != robot.n_joints:
         raise ConfigError(robot.name, "joints", f"{len(file.joints)} types for {robot.n_joints} joints")
-    draw = np.random.Generator(np.random.PCG64(file.deviation.individual))
+    draw = _core.PlantRandom(file.deviation.individual)
     nominal = nominal_links(robot, file)
     links = perturbed_links(nominal, file, draw)
     true = _true_numbers(robot, file, draw)
@@ -137,15 +137,15 @@ def nominal_links(robot: RobotFile, file: PlantFile) -> np.ndarray:
     return robot.link_parameters
 
 
-def perturbed_links(links: np.ndarray, file: PlantFile, draw: np.random.Generator) -> np.ndarray:
+def perturbed_links(links: np.ndarray, file: PlantFile, draw: _core.PlantRandom) -> np.ndarray:
     """Link parameters (n, 10) of an individual: mass, centre of mass and inertia about it perturbed, still consistent.
 
     m' = m (1 + e_m), c' = c + e_c, I_c' = (1 + e_I) I_c (I_c scaled keeps the triangle inequality).
     """
     d, result = file.deviation, np.array(links)
     for row in result:
-        e_m, e_i = draw.normal(size=2).clip(-3, 3)
-        e_c = draw.normal(size=3).clip(-3, 3) * d.com
+        e_m, e_i = draw.normal(2).clip(-3, 3)
+        e_c = draw.normal(3).clip(-3, 3) * d.com
         m, c = row[9], row[6:9] / row[9] if row[9] > 0 else np.zeros(3)
         about_com = row[:6] - m * _point_inertia(c)
         m, c = m * (1 + d.mass * e_m), c + (e_c if m > 0 else 0)
@@ -159,27 +159,27 @@ def _point_inertia(c: np.ndarray) -> np.ndarray:
     return np.array([y * y + z * z, -x * y, -x * z, x * x + z * z, -y * z, x * x + y * y])
 
 
-def _true_numbers(robot: RobotFile, file: PlantFile, draw: np.random.Generator) -> dict[str, np.ndarray]:
+def _true_numbers(robot: RobotFile, file: PlantFile, draw: _core.PlantRandom) -> dict[str, np.ndarray]:
     joints = [file.types[name] for name in file.joints]
     n, d = len(joints), file.deviation
     true = {name: _row(joints, name) for name in _names(joints[0])}
     true["sensing.pole_pairs"] = true.pop("drive.pole_pairs")
     true["control.transmission_stiffness"] = true["transmission.stiffness"]
     for names in _SCATTERED:
-        factor = 1 + d.joint * draw.normal(size=n).clip(-2.5, 2.5)
+        factor = 1 + d.joint * draw.normal(n).clip(-2.5, 2.5)
         for name in names:
             true[name] = true[name] * factor.reshape((n,) + (1,) * (true[name].ndim - 1))
     for name in ("drive.ripple_phase", "transmission.error_phase"):
         width = _core.Plant.parameter_widths()[name]
-        true[name] = draw.uniform(-np.pi, np.pi, (n, width))
-    true["transmission.backlash_phase"] = draw.uniform(-np.pi, np.pi, n)
-    true["sensing.current_offset"] = true["sensing.current_offset"] * draw.uniform(-1, 1, n)
+        true[name] = np.pi * (2 * draw.uniform(n * width) - 1).reshape(n, width)
+    true["transmission.backlash_phase"] = np.pi * (2 * draw.uniform(n) - 1)
+    true["sensing.current_offset"] = true["sensing.current_offset"] * (2 * draw.uniform(n) - 1)
     believed = {k: _known(robot, f"drives.{k}", true[f"drive.{k}"]) for k in ("torque_constant", "rotor_inertia")}
     true["control.torque_constant"] = believed["torque_constant"]
     true["control.rotor_inertia"] = believed["rotor_inertia"]
-    scale = 1 + d.torque_constant * draw.normal(size=n).clip(-2.5, 2.5)
+    scale = 1 + d.torque_constant * draw.normal(n).clip(-2.5, 2.5)
     true["drive.torque_constant"] = believed["torque_constant"] * scale
-    true["drive.rotor_inertia"] = believed["rotor_inertia"] * (1 + d.inertia * draw.normal(size=n).clip(-2.5, 2.5))
+    true["drive.rotor_inertia"] = believed["rotor_inertia"] * (1 + d.inertia * draw.normal(n).clip(-2.5, 2.5))
     true["transmission.gear_ratio"] = _known(robot, "drives.gear_ratio", true["transmission.gear_ratio"])
     true["control.viscous"] = _friction(robot, "fv")
     true["control.coulomb"] = _friction(robot, "fc")

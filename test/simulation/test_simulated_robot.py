@@ -297,3 +297,52 @@ def test_bad_plant_files_are_refused_with_the_field(tmp_path, edit, expected):
     path.write_text(text.replace(*edit))
     with pytest.raises(ConfigError, match=expected):
         load_plant_file(path)
+
+
+@pytest.mark.parametrize(
+    "call, name",
+    [
+        (lambda r: r.set_wrench([0, 0, np.nan, 0, 0, 0]), "wrench"),
+        (lambda r: r.set_ambient(np.inf), "ambient"),
+        (lambda r: r.set_temperatures(np.nan), "lubricant"),
+        (lambda r: r.reset([0, 0, np.nan, 0, 0, 0]), "q"),
+        (lambda r: r.set_payload(-1.0), "mass"),
+        (lambda r: r.set_payload(np.nan), "mass"),
+        (lambda r: r.set_wall([0, 0, 0], [0, 0, 1], stiffness=np.nan), "stiffness"),
+        (lambda r: r.run(*motions.hold(Q, 0.1), wrench=np.full((50, 6), np.nan)), "wrench"),
+        (lambda r: r.core.scale_stiffness(7, 0.5), "joint"),
+    ],
+)
+def test_numbers_that_are_none_are_refused_by_name_and_leave_the_robot_as_it_is(call, name):
+    robot = SimulatedRobot("ur5e", q=Q)
+    before = robot.truth()
+    with pytest.raises(ValueError, match=rf"^{name}"):
+        call(robot)
+    assert all(np.array_equal(before[k], v) for k, v in robot.truth().items())
+
+
+def test_random_commands_walls_and_payloads_never_leave_the_finite_numbers():
+    rng = np.random.default_rng(11)
+    for name in ("ur5e", "fr3"):
+        robot = SimulatedRobot(name)
+        n, limit = robot.n_joints, robot.machine.true["drive.torque_limit"]
+        for trial in range(6):
+            robot.reset(rng.uniform(-2, 2, n))
+            stiffness, damping = 10 ** rng.uniform(3, 7), 10 ** rng.uniform(0, 4)
+            place = robot.truth()["tcp_position"] + rng.normal(0, 0.01, 3)
+            robot.set_wall(place, rng.normal(size=3), stiffness, damping, rng.uniform(0, 1))
+            robot.set_payload(rng.uniform(0, 3), rng.normal(0, 0.05, 3), told=False)
+            torque = rng.uniform(-0.3, 0.3, (200, n)) * limit
+            _, truth = robot.run_torque(torque, wrench=rng.normal(0, 20, (200, 6)))
+            assert all(np.isfinite(v).all() for v in truth.values()), (name, trial)
+            assert np.abs(truth["qd"]).max() < 100.0, (name, trial)
+
+
+def test_the_machine_is_the_one_of_this_table():
+    """Change indication: an intended change of the plant or of its numbers is a reviewed change of these lines."""
+    log, truth = run()
+    assert truth["q"][-1] == pytest.approx([0.364953, -1.121792, 1.365778, -1.733722, -1.606695, 0.319615], abs=5e-6)
+    friction = [-18.3086, -16.1077, 11.5647, 0.2426, -3.1501, -2.8180]
+    assert truth["friction_torque"][500] == pytest.approx(friction, abs=5e-3)
+    current = [-4.85625, -4.20199, -0.97469, -0.21024, -0.30951, -0.24636]
+    assert log.current[500] == pytest.approx(current, abs=1e-3)

@@ -30,6 +30,13 @@ struct Truth {  // what no estimator may read
   double penetration = 0;
 };
 
+struct JointStep {  // one joint's linearised equations over a step
+  TransmissionPoint point;
+  FrictionStep friction;
+  double S, tau_0;      // tau_J = tau_0 + w S (g domega - dqd)
+  double inertia, rhs;  // inertia domega = h (rhs + w g S dqd)
+};
+
 class Plant {
  public:
   Plant(const PlantParameters& parameters, std::uint64_t seed)
@@ -172,8 +179,15 @@ class Plant {
   }
 
   void step(double h) noexcept;
+  void refresh(double h) noexcept;
+  JointStep equations(int j, double h) noexcept;
+  void link_acceleration(const JointStep* joints, double h, PerJoint& dqd) noexcept;
+  void advance_joint(int j, const JointStep& x, double dqd, double h) noexcept;
   void heat(double dt) noexcept;
   void measure(const Command& command, double dt) noexcept;
+  void measure_joint(int j, double dt) noexcept;
+  void true_joint(int j, double dt) noexcept;
+  double measured_velocity(int j, double angle, double dt) noexcept;
   double ripple(int j) const noexcept;
   void add_wall(double h, double* A, double* rhs, const PerJoint& dq) noexcept;
   bool solve(double* A, double* x) const noexcept;
@@ -201,4 +215,5 @@ class Plant {
 
 }  // namespace robot_dynamics::plant
 
+#include "robot_dynamics/plant_measure.hpp"
 #include "robot_dynamics/plant_step.hpp"

@@ -15,6 +15,20 @@ struct Wall {
   double friction_velocity = 5e-3;  // [m/s], below it tangential friction is viscous
 };
 
+// Throws naming what is out of range; makes the normal a unit vector.
+inline Wall checked(Wall wall) {
+  const double length =
+      std::sqrt(wall.normal[0] * wall.normal[0] + wall.normal[1] * wall.normal[1] + wall.normal[2] * wall.normal[2]);
+  require(length > 1e-9 && length < 1e9, "normal (its length)", -1, length, "(1e-9, 1e9)");
+  for (double x : wall.point) finite(x, "point", -1);
+  require(wall.stiffness > 0 && wall.stiffness <= 1e8, "stiffness", -1, wall.stiffness, "(0, 1e8] N/m");
+  require(wall.damping >= 0 && wall.damping <= 1e6, "damping", -1, wall.damping, "[0, 1e6] N s/m");
+  require(wall.friction >= 0 && wall.friction <= 2, "friction", -1, wall.friction, "[0, 2]");
+  wall.normal = (1.0 / length) * wall.normal;
+  wall.enabled = true;
+  return wall;
+}
+
 struct WallForce {
   Vec3 force{};             // on the TCP [N], for the present velocity
   double penetration = 0;   // [m]

@@ -26,10 +26,33 @@ struct FrictionParameters {                       // of one joint
   std::array<double, friction_elements> share{};  // nu_i, sum 1
 };
 
+inline void validate(const FrictionParameters& p, int j) {
+  non_negative(p.coulomb, "friction.coulomb", j);
+  require(p.stribeck >= p.coulomb && p.stribeck <= 1e12, "friction.stribeck", j, p.stribeck, ">= coulomb");
+  positive(p.stribeck_velocity, "friction.stribeck_velocity", j);
+  non_negative(p.load, "friction.load", j);
+  positive(p.load_torque, "friction.load_torque", j);
+  positive(p.attraction, "friction.attraction", j);
+  positive(p.presliding, "friction.presliding", j);
+  non_negative(p.viscous, "friction.viscous", j);
+  positive(p.shear_velocity, "friction.shear_velocity", j);
+  non_negative(p.viscosity_rate, "friction.viscosity_rate", j);
+  non_negative(p.boundary_rate, "friction.boundary_rate", j);
+  finite(p.reference_temperature, "friction.reference_temperature", j);
+  for (double span : p.span) positive(span, "friction.span", j);
+  for (double share : p.share) non_negative(share, "friction.share", j);
+}
+
 struct FrictionState {
   std::array<double, friction_elements> force{};      // F_i [Nm]
   std::array<signed char, friction_elements> slip{};  // direction of slip, 0 = sticking
 };
+
+inline double total(const FrictionState& state) noexcept {
+  double sum = 0.0;
+  for (double F : state.force) sum += F;
+  return sum;
+}
 
 // What one integration step needs to know about the friction of one joint.
 struct FrictionStep {

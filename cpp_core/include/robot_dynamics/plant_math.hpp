@@ -5,12 +5,25 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <stdexcept>
+#include <string>
 
 #include "robot_dynamics/chain.hpp"
 
 namespace robot_dynamics::plant {
 
 using PerJoint = std::array<double, max_joints>;
+
+inline void require(bool ok, const char* name, int joint, double value, const char* bound) {
+  if (!ok)
+    throw std::invalid_argument(std::string(name) + (joint >= 0 ? "[" + std::to_string(joint) + "]" : "") + " = " +
+                                std::to_string(value) + " is outside " + bound);
+}
+inline void finite(double v, const char* name, int j) {
+  require(std::fabs(v) <= 1e12, name, j, v, "the finite numbers");
+}
+inline void positive(double v, const char* name, int j) { require(v > 0 && v <= 1e12, name, j, v, "(0, 1e12]"); }
+inline void non_negative(double v, const char* name, int j) { require(v >= 0 && v <= 1e12, name, j, v, "[0, 1e12]"); }
 
 // e^x by 2^k e^r, |r| <= ln2/2, Taylor to r^13 (error below 2 ulp); clamped to |x| <= 700.
 inline double exponential(double x) noexcept {
@@ -88,6 +101,7 @@ class Random {
     state_[3] = rotate(state_[3], 45);
     return result;
   }
+  double uniform() noexcept { return static_cast<double>(bits() >> 11) * 0x1p-53; }  // [0, 1)
   double normal() noexcept {
     std::int64_t sum = 0;
     for (int word = 0; word < 3; ++word) {

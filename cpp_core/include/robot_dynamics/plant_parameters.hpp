@@ -51,10 +51,26 @@ struct PlantParameters {
   int refresh = 4;            // steps between evaluations of the rigid-body terms
 };
 
-inline void require(bool ok, const char* name, int joint, double value, const char* bound) {
-  if (!ok)
-    throw std::invalid_argument(std::string(name) + (joint >= 0 ? "[" + std::to_string(joint) + "]" : "") + " = " +
-                                std::to_string(value) + " is outside " + bound);
+inline void validate(const DriveParameters& p, int j) {
+  positive(p.rotor_inertia, "drive.rotor_inertia", j);
+  positive(p.torque_constant, "drive.torque_constant", j);
+  positive(p.torque_limit, "drive.torque_limit", j);
+  non_negative(p.current_lag, "drive.current_lag", j);
+  for (double a : p.ripple_amplitude) non_negative(a, "drive.ripple_amplitude", j);
+  for (double a : p.ripple_phase) finite(a, "drive.ripple_phase", j);
+}
+
+inline void validate(const ControlParameters& p, int j) {
+  non_negative(p.rotor_inertia, "control.rotor_inertia", j);
+  positive(p.torque_constant, "control.torque_constant", j);
+  positive(p.transmission_stiffness, "control.transmission_stiffness", j);
+  non_negative(p.stiffness_gain, "control.stiffness_gain", j);
+  non_negative(p.damping_gain, "control.damping_gain", j);
+  non_negative(p.integral_gain, "control.integral_gain", j);
+  non_negative(p.integral_limit, "control.integral_limit", j);
+  finite(p.viscous, "control.viscous", j);
+  finite(p.coulomb, "control.coulomb", j);
+  non_negative(p.torque_feedback, "control.torque_feedback", j);
 }
 
 // Throws std::invalid_argument naming parameter, joint, value and bound.
@@ -65,44 +81,12 @@ inline void validate(const PlantParameters& p) {
   require(p.implicitness >= 0.5 && p.implicitness <= 1, "implicitness", -1, p.implicitness, "0.5..1");
   require(p.refresh >= 1 && p.refresh <= 64, "refresh", -1, p.refresh, "1..64");
   for (int j = 0; j < p.chain.n; ++j) {
-    const JointParameters& x = p.joint[j];
-    const auto positive = [j](double v, const char* name) { require(v > 0 && v < 1e12, name, j, v, "> 0"); };
-    const auto non_negative = [j](double v, const char* name) { require(v >= 0 && v < 1e12, name, j, v, ">= 0"); };
-    positive(x.drive.rotor_inertia, "drive.rotor_inertia");
-    positive(x.drive.torque_constant, "drive.torque_constant");
-    positive(x.drive.torque_limit, "drive.torque_limit");
-    non_negative(x.drive.current_lag, "drive.current_lag");
-    non_negative(x.friction.coulomb, "friction.coulomb");
-    require(x.friction.stribeck >= x.friction.coulomb, "friction.stribeck", j, x.friction.stribeck, ">= coulomb");
-    positive(x.friction.stribeck_velocity, "friction.stribeck_velocity");
-    non_negative(x.friction.load, "friction.load");
-    positive(x.friction.load_torque, "friction.load_torque");
-    positive(x.friction.attraction, "friction.attraction");
-    positive(x.friction.presliding, "friction.presliding");
-    non_negative(x.friction.viscous, "friction.viscous");
-    positive(x.friction.shear_velocity, "friction.shear_velocity");
-    for (double span : x.friction.span) positive(span, "friction.span");
-    for (double share : x.friction.share) non_negative(share, "friction.share");
-    positive(x.transmission.stiffness, "transmission.stiffness");
-    non_negative(x.transmission.hardening, "transmission.hardening");
-    non_negative(x.transmission.damping, "transmission.damping");
-    non_negative(x.transmission.backlash, "transmission.backlash");
-    require(x.transmission.backlash_variation >= 0 && x.transmission.backlash_variation < 1,
-            "transmission.backlash_variation", j, x.transmission.backlash_variation, "0..1");
-    require(x.transmission.soft_windup > 0 && x.transmission.soft_windup <= 1, "transmission.soft_windup", j,
-            x.transmission.soft_windup, "(0, 1]");
-    require(std::fabs(x.transmission.gear_ratio) > 0.0, "transmission.gear_ratio", j, x.transmission.gear_ratio,
-            "!= 0");
-    non_negative(x.transmission.bearing_friction, "transmission.bearing_friction");
-    positive(x.transmission.bearing_presliding, "transmission.bearing_presliding");
-    positive(x.thermal.lubricant_capacity, "thermal.lubricant_capacity");
-    positive(x.thermal.housing_capacity, "thermal.housing_capacity");
-    non_negative(x.thermal.inner_conductance, "thermal.inner_conductance");
-    non_negative(x.thermal.outer_conductance, "thermal.outer_conductance");
-    non_negative(x.thermal.idle_power, "thermal.idle_power");
-    non_negative(x.thermal.copper_loss, "thermal.copper_loss");
-    positive(x.control.torque_constant, "control.torque_constant");
-    positive(x.control.transmission_stiffness, "control.transmission_stiffness");
+    validate(p.joint[j].drive, j);
+    validate(p.joint[j].friction, j);
+    validate(p.joint[j].transmission, j);
+    validate(p.joint[j].thermal, j);
+    validate(p.joint[j].sensing, j);
+    validate(p.joint[j].control, j);
   }
 }
 

@@ -23,6 +23,23 @@ struct SensingParameters {          // of one joint
   double torque_offset = 0;         // [Nm]
 };
 
+inline void validate(const SensingParameters& p, int j) {
+  non_negative(p.link_quantum, "sensing.link_quantum", j);
+  non_negative(p.rotor_quantum, "sensing.rotor_quantum", j);
+  finite(p.link_offset, "sensing.link_offset", j);
+  positive(p.velocity_bandwidth, "sensing.velocity_bandwidth", j);
+  finite(p.encoder_skew, "sensing.encoder_skew", j);
+  non_negative(p.current_noise, "sensing.current_noise", j);
+  finite(p.current_offset, "sensing.current_offset", j);
+  non_negative(p.current_ripple, "sensing.current_ripple", j);
+  positive(p.pole_pairs, "sensing.pole_pairs", j);
+  non_negative(p.temperature_quantum, "sensing.temperature_quantum", j);
+  non_negative(p.temperature_noise, "sensing.temperature_noise", j);
+  non_negative(p.torque_noise, "sensing.torque_noise", j);
+  positive(p.torque_gain, "sensing.torque_gain", j);
+  finite(p.torque_offset, "sensing.torque_offset", j);
+}
+
 // Nearest multiple of the quantum; quantum 0 leaves the value alone.
 inline double quantised(double value, double quantum) noexcept {
   if (!(quantum > 0.0)) return value;

@@ -5,6 +5,8 @@
 // One node of it is [Simoni2017, eq. 7].
 #pragma once
 
+#include "robot_dynamics/plant_math.hpp"
+
 namespace robot_dynamics::plant {
 
 struct ThermalParameters {          // of one joint
@@ -15,6 +17,15 @@ struct ThermalParameters {          // of one joint
   double idle_power = 0;            // [W], electronics and brake of the joint, on the housing
   double copper_loss = 0;           // [W/Nm^2], P_copper = copper_loss tau_m^2 (= 1/(r k_m)^2)
 };
+
+inline void validate(const ThermalParameters& p, int j) {
+  positive(p.lubricant_capacity, "thermal.lubricant_capacity", j);
+  positive(p.housing_capacity, "thermal.housing_capacity", j);
+  non_negative(p.inner_conductance, "thermal.inner_conductance", j);
+  non_negative(p.outer_conductance, "thermal.outer_conductance", j);
+  non_negative(p.idle_power, "thermal.idle_power", j);
+  non_negative(p.copper_loss, "thermal.copper_loss", j);
+}
 
 struct ThermalState {
   double lubricant = 20;  // T_l [deg C]

@@ -27,6 +27,22 @@ struct TransmissionParameters {   // of one joint
   std::array<double, harmonics> error_phase{};      // .. the last two: 1 and 2 cycles per MOTOR turn
 };
 
+inline void validate(const TransmissionParameters& p, int j) {
+  positive(p.stiffness, "transmission.stiffness", j);
+  non_negative(p.hardening, "transmission.hardening", j);
+  non_negative(p.damping, "transmission.damping", j);
+  non_negative(p.backlash, "transmission.backlash", j);
+  require(p.backlash_variation >= 0 && p.backlash_variation < 1, "transmission.backlash_variation", j,
+          p.backlash_variation, "[0, 1)");
+  finite(p.backlash_phase, "transmission.backlash_phase", j);
+  require(p.soft_windup > 0 && p.soft_windup <= 1, "transmission.soft_windup", j, p.soft_windup, "(0, 1]");
+  require(p.gear_ratio != 0 && std::fabs(p.gear_ratio) <= 1e4, "transmission.gear_ratio", j, p.gear_ratio, "-1e4..1e4");
+  non_negative(p.bearing_friction, "transmission.bearing_friction", j);
+  positive(p.bearing_presliding, "transmission.bearing_presliding", j);
+  for (double a : p.error_amplitude) non_negative(a, "transmission.error_amplitude", j);
+  for (double a : p.error_phase) finite(a, "transmission.error_phase", j);
+}
+
 struct TransmissionPoint {
   double error;       // e(theta) [rad]
   double slope;       // 1 - de/dtheta

@@ -187,12 +187,12 @@ def test_direct_torque_moves_a_joint_and_the_watchdog_ends_it(ur, ur_rtde):
                 time.sleep(0.001)
         stream([0.0] * 6, 0.3)
         result["held"] = float(np.abs(np.array(receive.getActualQ()) - start).max())
-        stream([0, 0, 0, 0, 0, 5.0], 0.2)
+        stream([0, 0, 0, 0, 0, 2.5], 0.2)
         result["moved"] = receive.getActualQ()[5] - start[5]
         result["target_qdd"] = receive.getTargetQdd()
         result["program"] = control.isProgramRunning()
         result["watchdog"] = control.setWatchdog(20.0)
-        stream([0, 0, 0, 0, 0, 5.0], 0.2)
+        stream([0, 0, 0, 0, 0, 2.5], 0.2)
         result["armed"] = control.isProgramRunning()
         gone = receive.getTimestamp()
         while control.isProgramRunning() and receive.getTimestamp() < gone + 1.0:

@@ -24,10 +24,11 @@ class Arm:
     """A simulated robot, what its controller believes about it, and what its sensors say."""
 
     def __init__(self, robot: str, seed: int = 0, q: tuple[float, ...] = START) -> None:
-        self.simulated = SimulatedRobot(robot, seed=seed, q=np.array(q), rate=1 / DT)
+        self.simulated = SimulatedRobot(robot, seed=seed, rate=1 / DT)
         file = self.simulated.robot
         if file.n_joints != JOINTS:
             raise ConfigError(file.name, "kinematics.joints", f"{file.n_joints} joints; a UR controller moves {JOINTS}")
+        self.simulated.reset(np.array(q))
         self.name = file.name
         self.torque_constant = file.array("drives.torque_constant")
         self.copper_loss = np.asarray(self.simulated.machine.true["thermal.copper_loss"])  # W/Nm2

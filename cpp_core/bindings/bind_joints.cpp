@@ -166,6 +166,7 @@ void bind_rls(py::module_& m) {
       .def("stiffness_std", &RlsDf::stiffness_std)
       .def_property_readonly("covariance", &covariance)
       .def_property_readonly("residual_variance", &RlsDf::residual_variance)
+      .def_property_readonly("explained", &RlsDf::explained)
       .def_property_readonly("coefficients", [](const RlsDf& r) {
         std::vector<double> a(r.powers());
         for (int p = 0; p < r.powers(); ++p) a[p] = r.coefficient(p);
@@ -185,6 +186,8 @@ void bind_stiffness(py::module_& m) {
       .def_readwrite("link_std", &O::link_std)
       .def_readwrite("sensor_std", &O::sensor_std)
       .def_readwrite("publish_ratio", &O::publish_ratio)
+      .def_readwrite("explained", &O::explained)
+      .def_readwrite("learn_time", &O::learn_time)
       .def_readwrite("max_gap", &O::max_gap);
   using S = StiffnessEstimator;
   py::class_<S>(m, "StiffnessEstimator", "Transmission stiffness of n joints while they work.")
@@ -210,32 +213,45 @@ void bind_stiffness(py::module_& m) {
              for (int i = 0; i < s.joints(); ++i)
                for (int k = 0; k < s.rls(0).powers(); ++k) s.rls(i).set_coefficient(k, p[i * s.rls(0).powers() + k]);
            })
+      .def(
+          "set_baseline",
+          [](S& s, const Array& a, double T, double warn, double error, double hold, double band) {
+            s.set_baseline(rows(a, "a", s.joints(), s.rls(0).powers()), T, {warn, error, hold, band, 2.0});
+          },
+          py::arg("a"), py::arg("temperature"), py::arg("warn"), py::arg("error"), py::arg("hold"),
+          py::arg("temperature_band"))
+      .def_property_readonly("wear", [](const S& s) { return each<Wear>(s, &S::wear); })
+      .def_property_readonly("wear_drop", [](const S& s) { return each<double>(s, &S::wear_drop); })
+      .def_property_readonly("confidence", [](const S& s) { return each<double>(s, &S::confidence); })
       .def_property_readonly("deflection", [](const S& s) { return each<double>(s, &S::deflection); })
       .def(
           "step",
           [](S& s, std::int64_t stamp, const Array& theta, const Array& q, const Maybe& omega, const Maybe& motor,
-             const Maybe& friction, const Maybe& link, const Maybe& sensor, Array& k, Array& k_std) {
+             const Maybe& friction, const Maybe& link, const Maybe& sensor, const Maybe& temperature, Array& k,
+             Array& k_std) {
             const int n = s.joints();
             require_shape(k, "stiffness", {n});
             require_shape(k_std, "stiffness_std", {n});
-            const StiffnessInputs in{row(theta, "theta", n),         row(q, "q", n),
-                                     row(omega, "omega", n),         row(motor, "motor_torque", n),
-                                     row(friction, "friction", n),   row(link, "link_torque", n),
-                                     row(sensor, "sensor_torque", n)};
+            const StiffnessInputs in{row(theta, "theta", n),          row(q, "q", n),
+                                     row(omega, "omega", n),          row(motor, "motor_torque", n),
+                                     row(friction, "friction", n),    row(link, "link_torque", n),
+                                     row(sensor, "sensor_torque", n), row(temperature, "temperature", n)};
             return s.step(stamp, in, k.mutable_data(), k_std.mutable_data());
           },
           py::arg("stamp_ns"), py::arg("theta"), py::arg("q"), py::arg("omega").none(true),
           py::arg("motor_torque").none(true), py::arg("friction").none(true), py::arg("link_torque").none(true),
-          py::arg("sensor_torque").none(true), py::arg("stiffness"), py::arg("stiffness_std"))
+          py::arg("sensor_torque").none(true), py::arg("temperature").none(true), py::arg("stiffness"),
+          py::arg("stiffness_std"))
       .def(
           "run",
           [](S& s, const Stamps& stamps, const Array& theta, const Array& q, const Maybe& omega, const Maybe& motor,
-             const Maybe& friction, const Maybe& link, const Maybe& sensor, const Maybe& k, const Maybe& k_std) {
+             const Maybe& friction, const Maybe& link, const Maybe& sensor, const Maybe& temperature, const Maybe& k,
+             const Maybe& k_std) {
             const py::ssize_t N = samples(stamps), n = s.joints();
             const double *pt = rows(theta, "theta", N, n), *pq = rows(q, "q", N, n);
             const double *pw = rows(omega, "omega", N, n), *pm = rows(motor, "motor_torque", N, n);
             const double *pf = rows(friction, "friction", N, n), *pl = rows(link, "link_torque", N, n);
-            const double* ps = rows(sensor, "sensor_torque", N, n);
+            const double *ps = rows(sensor, "sensor_torque", N, n), *pT = rows(temperature, "temperature", N, n);
             Array K = result(k, N, n), D = result(k_std, N, n);
             double *pk = K.mutable_data(), *pd = D.mutable_data();
             const std::int64_t* t = stamps.data();
@@ -243,14 +259,14 @@ void bind_stiffness(py::module_& m) {
               hold_row(pk, j, n);
               hold_row(pd, j, n);
               const StiffnessInputs in{pt + j * n,   pq + j * n,   at(pw, j, n), at(pm, j, n),
-                                       at(pf, j, n), at(pl, j, n), at(ps, j, n)};
+                                       at(pf, j, n), at(pl, j, n), at(ps, j, n), at(pT, j, n)};
               return s.step(t[j], in, pk + j * n, pd + j * n);
             });
             return py::make_tuple(K, D, codes);
           },
           py::arg("stamp_ns"), py::arg("theta"), py::arg("q"), py::arg("omega") = py::none(),
           py::arg("motor_torque") = py::none(), py::arg("friction") = py::none(), py::arg("link_torque") = py::none(),
-          py::arg("sensor_torque") = py::none(), py::arg("stiffness") = py::none(),
+          py::arg("sensor_torque") = py::none(), py::arg("temperature") = py::none(), py::arg("stiffness") = py::none(),
           py::arg("stiffness_std") = py::none());
 
   py::enum_<Wear>(m, "Wear", py::arithmetic(), "Wear status of a transmission.")

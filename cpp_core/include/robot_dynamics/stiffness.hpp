@@ -16,6 +16,7 @@
 #include "robot_dynamics/rls_df.hpp"
 #include "robot_dynamics/sample_clock.hpp"
 #include "robot_dynamics/status.hpp"
+#include "robot_dynamics/wear.hpp"
 
 namespace robot_dynamics {
 
@@ -32,11 +33,13 @@ struct StiffnessOptions {
   double moving = 0.01;                                      // [rad/s]
   double motor_std = 1.0, link_std = 1.0, sensor_std = 0.3;  // [Nm]
   double publish_ratio = 0.25;                               // largest std / k that is published
-  double max_gap = 0.1;                                      // [s]
+  double explained = 0.5;   // least share of torque that deflection explains, to be published
+  double learn_time = 1.0;  // of excited motion before anything is published [s]
+  double max_gap = 0.1;     // [s]
 };
 
 struct StiffnessInputs {  // arrays of n, null = absent; NaN entries = absent
-  const double *theta, *q, *omega, *motor_torque, *friction, *link_torque, *sensor_torque;
+  const double *theta, *q, *omega, *motor_torque, *friction, *link_torque, *sensor_torque, *temperature;
 };
 
 class StiffnessEstimator {
@@ -78,6 +81,25 @@ class StiffnessEstimator {
     clock_.reset();
     for (auto& r : rls_) r.reset();
     for (auto& s : state_) s = State{};
+    for (auto& w : wear_) w.reset();
+  }
+
+  // Baseline curves a (n, P) [Nm/rad^(2p-1)] at temperature T [deg C] (NaN: any) that wear is judged by.
+  void set_baseline(const double* a, double T, const WearOptions& wear) {
+    const int P = rls_[0].powers();
+    for (int k = 0; k < joints() * P; ++k)
+      if (!std::isfinite(a[k])) throw std::invalid_argument("baseline holds a value that is not finite");
+    wear_.assign(joints_.size(), WearMonitor(wear));
+    baseline_.assign(a, a + joints() * P);
+    baseline_temperature_ = T;
+  }
+  // Wear of a joint and its relative loss of stiffness at the last comparable sample.
+  Wear wear(int i) const noexcept { return wear_.empty() ? Wear::unknown : wear_[i].level(); }
+  double wear_drop(int i) const noexcept { return wear_.empty() ? 0.0 : wear_[i].drop(); }
+  // 1: certain, 0: nothing known about k at the present deflection.
+  double confidence(int i) const noexcept {
+    const double k = rls_[i].stiffness(state_[i].phi), sigma = rls_[i].stiffness_std(state_[i].phi);
+    return trustworthy(i, k, sigma) ? 1 - sigma / (o_.publish_ratio * k) : 0.0;
   }
 
   // k(phi) at the present deflection [Nm/rad] and its standard deviation; NaN while it cannot be trusted.
@@ -101,7 +123,7 @@ class StiffnessEstimator {
       torque_seen = joint_step(i, in, dt) && torque_seen;
       k[i] = rls_[i].stiffness(state_[i].phi);
       k_std[i] = rls_[i].stiffness_std(state_[i].phi);
-      if (k[i] > 0 && k_std[i] > 0 && k_std[i] <= o_.publish_ratio * k[i]) continue;
+      if (trustworthy(i, k[i], k_std[i])) continue;
       trusted = false;
       k[i] = k_std[i] = std::numeric_limits<double>::quiet_NaN();
     }
@@ -144,8 +166,27 @@ class StiffnessEstimator {
     s.samples += s.samples < warm ? 1 : 0;
     const bool excited =
         std::abs(s.phi) > o_.deflection_gate && std::abs(s.tau) > o_.torque_gate && std::abs(s.speed) > o_.moving;
-    if (s.samples == warm && excited) rls_[i].update(s.phi, s.tau, dt);
+    if (s.samples == warm && excited) {
+      rls_[i].update(s.phi, s.tau, dt);
+      judge_wear(i, at(in.temperature, i), dt);
+    }
     return true;
+  }
+
+  // Torque that deflection does not explain, or a spring that is not positive, means no real deflection was measured.
+  bool trustworthy(int i, double k, double sigma) const noexcept {
+    return k > 0 && sigma > 0 && sigma <= o_.publish_ratio * k && rls_[i].explained() >= o_.explained &&
+           rls_[i].learned() >= o_.learn_time;
+  }
+
+  void judge_wear(int i, double T, double dt) noexcept {
+    if (wear_.empty()) return;
+    const double phi = state_[i].phi, k = rls_[i].stiffness(phi), sigma = rls_[i].stiffness_std(phi);
+    if (!trustworthy(i, k, sigma)) return;
+    double baseline = 0, power = 1;
+    for (int p = 0; p < rls_[i].powers(); ++p, power *= phi * phi)
+      baseline += (2 * p + 1) * baseline_[i * rls_[i].powers() + p] * power;
+    wear_[i].update(k, sigma, baseline, T, baseline_temperature_, dt);
   }
 
   double fuse(double motor, double link, double sensor) const noexcept {
@@ -165,6 +206,9 @@ class StiffnessEstimator {
   StiffnessOptions o_;
   PeriodicTable kinematic_error_;
   std::vector<State> state_;
+  std::vector<WearMonitor> wear_;
+  std::vector<double> baseline_;
+  double baseline_temperature_ = 0;
   SampleClock clock_;
   double typical_ = 0;
 };

@@ -1,0 +1,207 @@
+"""Transmission stiffness while the robot works, and wear against the baseline of the robot file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros._core import Status
+from robot_dynamics_ros.errors import CapabilityError, ConfigError
+from robot_dynamics_ros.estimators.motion import rotor_inertia
+from robot_dynamics_ros.parameters import Parameter, resolve
+from robot_dynamics_ros.types import Log, Sample
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.config import RobotFile
+
+SIDES = ("auto", "motor", "link", "sensor", "fused")
+
+
+class StiffnessStage:
+    """k(phi) = d tau_E / d phi [Nm/rad] at the present deflection and its standard deviation; NaN while untrusted.
+
+    tau_E(phi) = sum_p a_p phi^(2p-1) by RLS-DF* from the motor side (tau_m - B dw/dt - f - D dphi/dt), the link side
+    (M qdd + C qd + g, only without contact), or a joint torque sensor; `fused` weighs all. Gated on deflection,
+    torque and motion. configure() refuses robots that do not report both sides of the transmission.
+    [Madsen2020, ch3 eq. 7-18; appA step 570]
+    """
+
+    name = "stiffness"
+    reads = ("q", "theta")
+    optional = (
+        "omega",
+        "motor_torque",
+        "drive_torque",
+        "model_torque",
+        "qdd",
+        "friction_torque",
+        "contact",
+        "temperature_estimate",
+    )
+    writes = ("stiffness", "stiffness_std")
+    parameters = (
+        Parameter("side", "auto", "where the elastic torque is seen; auto: sensor, else motor", choices=SIDES),
+        Parameter("powers", 2, "odd powers of the elastic torque", "", 1, 4, read_only=True),
+        Parameter("time_constant", 20.0, "memory of the estimate", "s", 0.1, 1e5),
+        Parameter("skew", 0.0, "theta is sampled this much later than q", "s", -0.05, 0.05),
+        Parameter("cutoff", 20.0, "filter of deflection and torque", "Hz", 0.1, 1000.0),
+        Parameter("deflection_gate", 5e-5, "smallest deflection that is learned from", "rad", 0.0, 0.1),
+        Parameter("torque_gate", 1.0, "smallest torque that is learned from", "Nm", 0.0, 1e4),
+        Parameter("moving", 0.01, "smallest speed that is learned from", "rad/s", 1e-4, 10.0),
+        Parameter("motor_std", 1.0, "standard deviation of the motor side", "Nm", 1e-3, 1e4),
+        Parameter("link_std", 1.0, "standard deviation of the link side", "Nm", 1e-3, 1e4),
+        Parameter("sensor_std", 0.3, "standard deviation of the torque sensor", "Nm", 1e-3, 1e4),
+        Parameter("publish_ratio", 0.25, "largest std / k that is published", "", 1e-3, 1.0),
+        Parameter("explained", 0.5, "least share of torque that deflection must explain", "", 0.0, 1.0),
+        Parameter("learn_time", 1.0, "excited motion before anything is published", "s", 0.0, 1e4),
+        Parameter("wear_warn", 0.15, "relative drop that warns", "", 0.01, 0.9),
+        Parameter("wear_error", 0.30, "relative drop that is an error", "", 0.02, 0.95),
+        Parameter("wear_hold", 60.0, "time of comparable motion before a level changes", "s", 0.0, 1e5),
+        Parameter("wear_temperature", 10.0, "temperatures within this count as equal", "K", 0.1, 100.0),
+    )
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self.core: Any = None
+
+    def configure(self, robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> None:
+        """Build for a robot. Raises CapabilityError where no deflection is measured, ConfigError for bad parameters."""
+        p = resolve(self.parameters, parameters, self.name)
+        if not robot.sensing.rotor_encoder:
+            raise CapabilityError(
+                f"{robot.name}: sensing.rotor_encoder is false: stiffness needs rotor and link position, "
+                "or force-gauge data (fit_stiffness)"
+            )
+        side = _side(robot, p["side"])
+        options = _core.StiffnessOptions()
+        for name in ("cutoff", "deflection_gate", "torque_gate", "moving", "publish_ratio", "explained", "learn_time"):
+            setattr(options, name, p[name])
+        for name in ("motor_std", "link_std", "sensor_std"):
+            setattr(options, name, p[name])
+        given = robot.stiffness.parameters if robot.stiffness is not None else {}
+        damping = robot.array("stiffness.parameters.damping") if "damping" in given else np.zeros(robot.n_joints)
+        inertia = robot.array("drives.rotor_inertia") if side in ("motor", "fused") else np.zeros(robot.n_joints)
+        joints = np.column_stack([inertia, damping, np.full(robot.n_joints, p["skew"])])
+        core = _core.StiffnessEstimator(
+            np.ascontiguousarray(joints),
+            _kinematic_error(robot),
+            options,
+            powers=p["powers"],
+            time_constant=p["time_constant"],
+        )
+        self.notes = self._set_baseline(robot, core, p, given)
+        self.core, self.side = core, side
+        self._motor_side = robot.drives.torque_side == "motor"
+        self._rotor = rotor_inertia(robot)
+
+    def _set_baseline(self, robot: RobotFile, core: Any, p: Mapping[str, Any], given: Mapping[str, Any]) -> list[str]:
+        if "a" not in given:
+            return [f"{robot.name}: stiffness is null in {robot.file}; wear has no baseline"]
+        a = np.zeros((robot.n_joints, p["powers"]))
+        stored = np.broadcast_to(robot.array("stiffness.parameters.a"), (robot.n_joints, len(given["a"][0])))
+        if stored.shape[1] > a.shape[1]:
+            raise ConfigError(self.name, "powers", f"{p['powers']} is less than the {stored.shape[1]} of the baseline")
+        a[:, : stored.shape[1]] = stored
+        reference = robot.stiffness.reference_temperature if robot.stiffness is not None else None
+        try:
+            core.set_baseline(
+                a,
+                np.nan if reference is None else reference,
+                p["wear_warn"],
+                p["wear_error"],
+                p["wear_hold"],
+                p["wear_temperature"],
+            )
+        except ValueError as error:
+            raise ConfigError(self.name, "wear_warn", str(error)) from None
+        return []
+
+    def reset(self) -> None:
+        """Forget what was learned."""
+        self.core.reset()
+
+    def step(self, sample: Sample) -> Status:
+        """Advance by one sample."""
+        s = sample
+        if np.isnan(s.theta).all() or np.isnan(s.q).all():
+            return Status.unavailable
+        return self.core.step(
+            s.stamp_ns,
+            s.theta,
+            s.q,
+            s.omega,
+            *self._torques(s.motor_torque, s.drive_torque, s.friction_torque, s.model_torque, s.qdd, s.contact),
+            s.temperature_estimate,
+            s.stiffness,
+            s.stiffness_std,
+        )
+
+    def run(self, log: Log) -> np.ndarray:
+        """The same over a log."""
+        k, k_std = (log.allocate(name) for name in self.writes)
+        if not (log.has("theta") and log.has("q")):
+            return np.full(len(log), int(Status.unavailable), dtype=np.int32)
+        names = ("motor_torque", "drive_torque", "friction_torque", "model_torque", "qdd", "contact")
+        torques = self._torques(*(getattr(log, name) for name in names))
+        given = (log.theta, log.q, log.get("omega"), *torques, log.get("temperature_estimate"))
+        status = self.core.run(log.stamp_ns, *given, k, k_std)[2]
+        missing = np.isnan(log.theta).all(axis=1) | np.isnan(log.q).all(axis=1)
+        status[missing] = int(Status.unavailable)
+        return status
+
+    def _torques(
+        self,
+        motor: np.ndarray,
+        drive: np.ndarray,
+        friction: np.ndarray,
+        model: np.ndarray,
+        qdd: np.ndarray,
+        contact: np.ndarray,
+    ) -> tuple[np.ndarray | None, ...]:
+        """Motor torque, friction, link torque and sensor torque as the side asks for them."""
+        use = {"fused": ("motor", "link", "sensor")}.get(self.side, (self.side,))
+        rotor = np.where(np.isnan(motor), drive, motor) if self._motor_side else np.array(motor)
+        free = np.where((contact == 0).all(axis=-1, keepdims=True), 0.0, np.nan)
+        link = model - self._rotor * np.where(np.isnan(qdd), 0.0, qdd) + free
+        sensor = None if self._motor_side else np.array(drive)
+        return (
+            rotor if "motor" in use else None,
+            np.array(friction) if "motor" in use else None,
+            link if "link" in use else None,
+            sensor if "sensor" in use else None,
+        )
+
+    def curve(self, phi: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Learned tau_E [Nm] and k [Nm/rad] of every joint over deflections phi (N,): two arrays (N, n)."""
+        a = self.core.coefficients
+        odd = 2 * np.arange(a.shape[1]) + 1
+        phi = np.asarray(phi, dtype=float)
+        return np.power.outer(phi, odd) @ a.T, np.power.outer(phi, odd - 1) @ (odd * a).T
+
+    def health(self) -> list[dict[str, Any]]:
+        """Per joint: wear level, relative drop against the baseline, confidence 0..1, coefficients."""
+        a = self.core.coefficients
+        rows = zip(self.core.wear, self.core.wear_drop, self.core.confidence, a.tolist(), strict=True)
+        return [{"wear": w.name, "drop": d, "confidence": c, "coefficients": x} for w, d, c, x in rows]
+
+
+def _side(robot: RobotFile, wanted: str) -> str:
+    """The side to use; raises CapabilityError where the robot does not measure it."""
+    sensor = robot.sensing.joint_torque_sensor and robot.drives.torque_side == "link"
+    motor = robot.drives.torque_side == "motor" or robot.sensing.motor_torque
+    if wanted == "auto":
+        return "sensor" if sensor else "motor"
+    lacking = {"sensor": not sensor, "motor": not motor}.get(wanted, False)
+    if lacking:
+        raise CapabilityError(f"{robot.name}: side {wanted} is not measured (drives.torque_side, sensing)")
+    return wanted
+
+
+def _kinematic_error(robot: RobotFile) -> np.ndarray:
+    if robot.hysteresis is None or "kinematic_error" not in robot.hysteresis.parameters:
+        return np.zeros((robot.n_joints, 1))
+    table = robot.array("hysteresis.parameters.kinematic_error")
+    return np.array(np.broadcast_to(table, (robot.n_joints, table.shape[-1])))

@@ -1,0 +1,145 @@
+"""Offline stiffness: encoder skew, elastic torque over deflection, damping from a decay."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.signal import find_peaks
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.figures import nrmse, rms
+
+_LAG_SPANS = np.array([0.1, 0.3, 1.0, 3.0])  # shares of the lag scale: friction with memory over small motion
+_LAG_SCALE = 3e-3  # rad
+
+
+@dataclass(frozen=True)
+class SkewFit:
+    """theta is sampled `skew` [s] later than q; explained: share of the variance of theta - q; residual [rad] left."""
+
+    skew: float
+    std: float
+    explained: float
+    residual: float
+
+
+def estimate_skew(
+    t: np.ndarray, theta: np.ndarray, q: np.ndarray, torque: np.ndarray | None = None, joint: str = "joint"
+) -> SkewFit:
+    """Time between the samples of two encoders: theta - q = skew v + c (+ elastic terms), linear least squares.
+
+    t (N,) [s], theta and q (N,) [rad] reflected; torque (N,) [Nm] lets real deflection (torque, inertia, friction with
+    memory, a scale error of theta) be told from skew. Raises DataError when the joint hardly moves.
+    """
+    v = np.gradient(theta, t)
+    if not float(np.ptp(v)) >= 1e-2:
+        raise DataError(
+            f"{joint}: velocity spans {np.ptp(v):.2g} rad/s: record motion at several speeds to see the skew"
+        )
+    columns = [v, np.ones_like(v)]
+    if torque is not None:
+        one = np.ones((1, len(_LAG_SPANS))) / (len(_LAG_SPANS) * _LAG_SPANS)
+        lag = _core.Gms(_LAG_SPANS[None], one, np.array([[_LAG_SCALE]]), 1e12).deflections(np.ascontiguousarray(theta))
+        columns += [torque, np.gradient(v, t), q - np.mean(q), *lag.T]
+    A = np.column_stack(columns)
+    size = np.linalg.norm(A, axis=0)
+    size[size == 0] = 1.0
+    d = theta - q
+    x = np.linalg.lstsq(A / size, d, rcond=1e-10)[0] / size
+    left = d - A @ x
+    covariance = np.linalg.pinv((A / size).T @ (A / size)) / np.outer(size, size) * np.mean(left**2)
+    return SkewFit(float(x[0]), float(np.sqrt(covariance[0, 0])), 1 - float(np.var(left) / np.var(d)), rms(left))
+
+
+def pooled_skew(fits: Sequence[SkewFit]) -> float:
+    """One skew [s] of a controller that samples all joints alike: mean weighted by 1/std^2."""
+    weight = np.array([1 / max(f.std, 1e-9) ** 2 for f in fits])
+    return float(weight @ [f.skew for f in fits] / weight.sum())
+
+
+def remove_skew(t: np.ndarray, theta: np.ndarray, skew: float) -> np.ndarray:
+    """theta (N, ...) as it was `skew` [s] earlier, when q was sampled (linear interpolation)."""
+    columns = theta.reshape(len(t), -1)
+    moved = np.column_stack([np.interp(t - skew, t, column) for column in columns.T])
+    return moved.reshape(theta.shape)
+
+
+@dataclass(frozen=True)
+class StiffnessFit:
+    """tau_E(phi) = sum_p a_p phi^(2p-1): coefficients [Nm/rad^(2p-1)], standard deviations, NRMSE in %."""
+
+    a: np.ndarray
+    std: np.ndarray
+    nrmse: float
+    deflection: float  # largest |phi| of the data [rad]
+
+    def torque(self, phi: np.ndarray) -> np.ndarray:
+        """Elastic torque [Nm]."""
+        return _powers(np.asarray(phi, float), len(self.a)) @ self.a
+
+    def stiffness(self, phi: np.ndarray) -> np.ndarray:
+        """k(phi) = d tau_E / d phi [Nm/rad]. [Madsen2020, ch3 eq. 9-10]"""
+        odd = 2 * np.arange(len(self.a)) + 1
+        return np.power.outer(np.asarray(phi, float), odd - 1) @ (odd * self.a)
+
+
+def fit_stiffness(phi: np.ndarray, torque: np.ndarray, powers: int = 2, joint: str = "joint") -> StiffnessFit:
+    """Least squares of elastic torque over deflection, from a force gauge or from current; stack both to use both.
+
+    phi (N,) [rad], torque (N,) [Nm]. Raises DataError without deflection in both directions, or where the data says
+    that stiffness is not positive (no real deflection was measured). [Madsen2020, ch4 eq. 12-22]
+    """
+    keep = np.isfinite(phi) & np.isfinite(torque)
+    phi, torque = phi[keep], torque[keep]
+    if len(phi) < 3 * powers:
+        raise DataError(f"{joint}: {len(phi)} samples, the fit needs {3 * powers}: apply more loads")
+    low, high = float(phi.min()), float(phi.max())
+    if not min(-low, high) >= 0.2 * max(-low, high) > 0:
+        raise DataError(
+            f"{joint}: deflection {low:.2g}..{high:.2g} rad is one-sided: load the joint in both directions"
+        )
+    scale = max(-low, high)
+    A = _powers(phi / scale, powers)
+    a, *_ = np.linalg.lstsq(A, torque, rcond=None)
+    left = torque - A @ a
+    spread = float(left @ left) / max(len(phi) - powers, 1)
+    std = np.sqrt(np.diag(np.linalg.inv(A.T @ A)) * spread)
+    unit = scale ** (2.0 * np.arange(powers) + 1)
+    fit = StiffnessFit(a / unit, std / unit, nrmse(torque, A @ a), scale)
+    k = fit.stiffness(np.linspace(0, scale, 11))
+    mean_std = float(np.sqrt(spread / max(float(np.sum((phi / scale) ** 2)), 1e-300)))
+    if not (k.min() > 0 and a.sum() > 4 * mean_std):
+        raise DataError(
+            f"{joint}: the data gives a stiffness of {k.min():.3g} Nm/rad, so no real deflection was measured: "
+            "remove encoder skew (estimate_skew), or use a robot that reports both sides of the transmission"
+        )
+    return fit
+
+
+def damping_from_decay(t: np.ndarray, phi: np.ndarray, inertia: float, joint: str = "joint") -> tuple[float, float]:
+    """Damping D [Nm s/rad] and its standard deviation from a free oscillation: D = 2 B ln(A1/A2) / (t2 - t1).
+
+    t (N,) [s], phi (N,) [rad] with the link fixed, inertia B [kg m2] reflected rotor inertia. All pairs of peaks enter
+    through a straight line over ln A. Raises DataError with fewer than three decaying peaks. [Madsen2020, appA eq. 3]
+    """
+    swing = phi - np.mean(phi[-max(len(phi) // 5, 1) :])
+    top = float(np.max(np.abs(swing))) if len(swing) else 0.0
+    peaks = find_peaks(np.abs(swing), height=0.02 * top, prominence=0.02 * top)[0] if top > 0 else np.array([], int)
+    if len(peaks) < 3:
+        raise DataError(f"{joint}: {len(peaks)} peaks, damping needs three: release the joint so that it oscillates")
+    A = np.column_stack([t[peaks], np.ones(len(peaks))])
+    y = np.log(np.abs(swing[peaks]))
+    x = np.linalg.lstsq(A, y, rcond=None)[0]
+    left = y - A @ x
+    variance = float(left @ left) / max(len(y) - 2, 1) * np.linalg.inv(A.T @ A)[0, 0]
+    damping = float(-2 * inertia * x[0])
+    if not damping > 0:
+        raise DataError(f"{joint}: the oscillation does not decay: let go of the joint and leave it alone")
+    return damping, float(2 * inertia * np.sqrt(variance))
+
+
+def _powers(phi: np.ndarray, powers: int) -> np.ndarray:
+    return np.power.outer(phi, 2 * np.arange(powers) + 1)

@@ -1,0 +1,134 @@
+"""Offline stiffness: skew between encoders (real data too), force-gauge fits, damping, refusals."""
+
+import os
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.io
+from scipy.integrate import solve_ivp
+
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.stiffness import (
+    SkewFit,
+    damping_from_decay,
+    estimate_skew,
+    fit_stiffness,
+    pooled_skew,
+    remove_skew,
+)
+
+DATA = Path(os.environ.get("ROBOT_DYNAMICS_DATA", Path(__file__).parents[2].parent / "shared" / "data")) / "kr300"
+AXES = range(3)  # the other axes of these logs stand still
+
+
+def kr300(file):
+    if not DATA.is_dir():
+        pytest.skip(f"real data is not here: {DATA}")
+    record = scipy.io.loadmat(DATA / file, squeeze_me=True, struct_as_record=False)["rec"]
+    theta, q = np.radians(record.act_pos_mot_deg).T, np.radians(record.act_pos_se_deg).T
+    return np.arange(len(q)) / 250.0, theta, q, record.act_torque_abs_nm.T
+
+
+@pytest.fixture(scope="module", params=["ff_A.mat", "ff_B.mat"])
+def real(request):
+    return kr300(request.param)
+
+
+def skews(t, theta, q, torque=None):
+    return [estimate_skew(t, theta[:, i], q[:, i], None if torque is None else torque[:, i]) for i in AXES]
+
+
+def test_real_encoders_are_three_milliseconds_apart(real):
+    fits = skews(*real)
+    assert pooled_skew(fits) == pytest.approx(3.0e-3, abs=0.15e-3)
+    for fit in fits:
+        assert fit.skew == pytest.approx(3.0e-3, abs=0.2e-3)
+        assert fit.explained > 0.98 and fit.residual < 68e-6
+
+
+def test_velocity_alone_finds_it_too(real):
+    t, theta, q, _ = real
+    assert [f.skew for f in skews(t, theta, q)] == pytest.approx([3.0e-3] * 3, abs=0.2e-3)
+
+
+def test_removing_the_skew_shrinks_the_deflection_of_real_data(real):
+    t, theta, q, torque = real
+    skew = pooled_skew(skews(t, theta, q, torque))
+    for i in AXES:
+        before, after = np.std(theta[:, i] - q[:, i]), np.std((remove_skew(t, theta, skew) - q)[50:-50, i])
+        assert after < 0.3 * before
+
+
+def test_naive_stiffness_of_real_data_is_refused(real):
+    """Without skew removal the fitted stiffness is negative or meaningless on the axis without gravity."""
+    t, theta, q, torque = real
+    phi = theta[:, 0] - q[:, 0]
+    with pytest.raises(DataError, match="no real deflection|one-sided"):
+        fit_stiffness(phi - phi.mean(), torque[:, 0] - torque[:, 0].mean())
+
+
+def test_skew_and_deflection_are_told_apart():
+    rng = np.random.default_rng(0)
+    t = np.arange(5000) * 1e-3
+    q = 0.5 * np.sin(1.3 * t) + 0.2 * np.sin(3.1 * t)
+    torque = 60 * np.cos(1.1 * q) + 8 * np.gradient(np.gradient(q, t), t)
+    skewed = np.interp(t + 2e-3, t, q + torque / 3e4) + rng.normal(0, 2e-6, t.size)
+    fit = estimate_skew(t[:-5], skewed[:-5], q[:-5], torque[:-5])
+    assert fit.skew == pytest.approx(2e-3, abs=5 * fit.std + 2e-5)
+    assert abs(fit.skew - 2e-3) < abs(estimate_skew(t[:-5], skewed[:-5], q[:-5]).skew - 2e-3)
+    still = np.zeros_like(t)
+    with pytest.raises(DataError, match="several speeds"):
+        estimate_skew(t, still, still)
+
+
+def test_pooling_weighs_by_precision():
+    assert pooled_skew([SkewFit(3e-3, 1e-6, 1, 0), SkewFit(9e-3, 1e-3, 1, 0)]) == pytest.approx(3e-3, abs=1e-7)
+
+
+def gauge(seed=0, noise=0.5):
+    """Loads in both directions by a force gauge and by current, as in [Madsen2020 ch4 4.1]."""
+    rng = np.random.default_rng(seed)
+    phi = np.tile(np.linspace(-1.5e-3, 1.5e-3, 25), 2)
+    return phi, 2e4 * phi + 4e9 * phi**3 + rng.normal(0, noise, phi.size)
+
+
+def test_stiffness_within_three_standard_deviations():
+    fit = fit_stiffness(*gauge())
+    assert (abs(fit.a - [2e4, 4e9]) < 3 * fit.std).all()
+    assert fit.nrmse > 96.9  # what the source reaches with two coefficients
+    phi = np.array([-1e-3, 0.0, 1e-3])
+    np.testing.assert_allclose(fit.stiffness(phi), fit.a[0] + 3 * fit.a[1] * phi**2)
+    slope = (fit.torque(phi + 1e-8) - fit.torque(phi - 1e-8)) / 2e-8
+    np.testing.assert_allclose(slope, fit.stiffness(phi), rtol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("phi", "torque", "reason"),
+    [
+        (np.abs(gauge()[0]), np.abs(gauge()[1]), "both directions"),
+        (gauge()[0], -gauge()[1], "no real deflection"),
+        (np.random.default_rng(1).normal(0, 1e-6, 50), np.random.default_rng(2).normal(0, 5, 50), "no real deflection"),
+        (np.zeros(50), np.ones(50), "both directions"),
+        (np.array([np.nan, 1e-3, -1e-3]), np.ones(3), "2 samples"),
+    ],
+)
+def test_data_without_deflection_is_refused(phi, torque, reason):
+    with pytest.raises(DataError, match=reason):
+        fit_stiffness(phi, torque)
+
+
+@pytest.mark.parametrize("D", [4.0, 20.0])
+def test_damping_from_a_decay(D):
+    B, k = 1.7, 2.5e4
+    t = np.arange(0, 3.0, 1e-3)
+    x = solve_ivp(
+        lambda _, s: [s[1], -(k * s[0] + D * s[1]) / B], (0, 3), [1e-3, 0], t_eval=t, rtol=1e-9, atol=1e-12
+    ).y[0]
+    noisy = x + np.random.default_rng(3).normal(0, 1e-6, t.size)
+    damping, std = damping_from_decay(t, noisy, B)
+    assert damping == pytest.approx(D, abs=max(3 * std, 0.03 * D))
+    with pytest.raises(DataError, match="peaks"):
+        damping_from_decay(t, np.exp(-t), B)
+    with pytest.raises(DataError, match="does not decay"):
+        damping_from_decay(t, x[::-1] - x[0], B)

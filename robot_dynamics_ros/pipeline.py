@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,19 +14,48 @@ from robot_dynamics_ros.estimators.external_force import ForceStage
 from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.estimators.motion import MotionStage
 from robot_dynamics_ros.estimators.stage import Stage
-from robot_dynamics_ros.types import Log, Sample
+from robot_dynamics_ros.estimators.temperature import TemperatureStage
+from robot_dynamics_ros.types import SIGNALS, Log, Sample, width
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.config import RobotFile
 
-# In order: each stage reads what the ones before it wrote.
+# In order: each stage reads what the ones before it wrote, or what later ones wrote one sample ago (contact).
 STAGES: dict[str, Callable[[], Stage]] = {
     "motion": MotionStage,  # q, qd, effort -> qdd, model torque, drive torque
+    "temperature": TemperatureStage,  # qd, torques, housing temperature, last contact -> lubricant temperature
     "friction": FrictionStage,  # qd, model torque, temperature -> friction
     "force": ForceStage,  # drive torque - model - friction -> external torque, wrench, contact
 }
 # After these the first stage has used the sample; after any other status nobody sees it.
 USABLE = frozenset(int(s) for s in (Status.ok, Status.warming_up, Status.reset, Status.degraded, Status.saturated))
+BLOCK = 20_000  # records per block of run()
+
+
+def _fed_back(stages: Sequence[Stage]) -> list[str]:
+    """Signals that a stage reads and only a later one writes."""
+    found: list[str] = []
+    for place, stage in enumerate(stages):
+        later = {name for other in stages[place + 1 :] for name in other.writes}
+        found += [name for name in (*stage.reads, *stage.optional) if name in later and name not in found]
+    return found
+
+
+class _Row:
+    """A record of a log with the attributes of a Sample: views, so that what a stage writes is in the log."""
+
+    def __init__(self, log: Log) -> None:
+        self._stamps = log.stamp_ns.tolist()
+        self._columns = list(log.signals.items())
+        for name in SIGNALS:
+            if not log.has(name):
+                setattr(self, name, np.full(width(name, log.n_joints), np.nan))
+
+    def move(self, row: int) -> None:
+        """Become record `row`."""
+        self.stamp_ns = self._stamps[row]
+        for name, values in self._columns:
+            self.__dict__[name] = values[row]
 
 
 class Pipeline:
@@ -51,6 +80,7 @@ class Pipeline:
         self.counts: dict[str, Counter[Status]] = {name: Counter() for name in names}
         for stage in self.stages:
             stage.configure(robot, (parameters or {}).get(stage.name))
+        self.fed_back = {s: np.full(width(s, robot.n_joints), np.nan) for s in _fed_back(self.stages)}
 
     def stage(self, name: str) -> Any:
         """The stage of that name. Raises KeyError."""
@@ -65,6 +95,8 @@ class Pipeline:
         """Forget all state."""
         for stage in self.stages:
             stage.reset()
+        for last in self.fed_back.values():
+            last.fill(np.nan)
 
     def step(self, sample: Sample) -> Status:
         """Advance all stages by one sample; returns the status of the last stage, or of the first if it refused.
@@ -72,33 +104,67 @@ class Pipeline:
         What stages write is absent (NaN) in a refused sample.
         """
         sample.clear_estimates()
+        return self._step(sample)
+
+    def _step(self, sample: Any) -> Status:
+        for name, last in self.fed_back.items():
+            getattr(sample, name)[:] = last
         status = Status.ok
         for place, stage in enumerate(self.stages):
             status = stage.step(sample)
             self.counts[stage.name][status] += 1
             if place == 0 and int(status) not in USABLE:
-                break
+                for name in self.fed_back:
+                    getattr(sample, name).fill(np.nan)
+                return status
+        for name, last in self.fed_back.items():
+            last[:] = getattr(sample, name)
         return status
 
-    def run(self, log: Log, progress: Callable[[str], Any] | None = None) -> np.ndarray:
-        """Advance all stages over a log, writing their signals into it; returns the status of each record (N,)."""
-        for name in {name for stage in self.stages for name in stage.writes}:
+    def run(self, log: Log, progress: Callable[[Iterable[int], str], Iterable[int]] | None = None) -> np.ndarray:
+        """Advance all stages over a log, writing their signals into it; returns the status of each record (N,).
+
+        progress: wraps the starts of the blocks the log is processed in, e.g. in a progress bar.
+        """
+        names = {name for stage in self.stages for name in stage.writes}
+        for name in names:
             setattr(log, name, None)
+            log.allocate(name)
+        if log.has("q") and not log.has("qd"):
+            log.allocate("qd")
+        status = np.empty(len(log), dtype=np.int32)
+        starts: Iterable[int] = range(0, len(log), BLOCK)
+        run = self._run_rows if self.fed_back else self._run_block
+        for start in progress(starts, "estimating") if progress else starts:
+            rows = slice(start, start + BLOCK)
+            status[rows] = run(log[rows], names)
+        return status
+
+    def _run_rows(self, log: Log, names: set[str]) -> np.ndarray:
+        """One block, sample by sample: some stage needs what a later one wrote one sample ago."""
+        view = _Row(log)
+        status = np.empty(len(log), dtype=np.int32)
+        for row in range(len(log)):
+            view.move(row)
+            status[row] = int(self._step(view))
+        return status
+
+    def _run_block(self, log: Log, names: set[str]) -> np.ndarray:
+        """One block of records, views into the whole log; later stages see only what the first one used."""
         first, *rest = self.stages
-        status = self._run(first, log, progress)
+        status = self._run(first, log)
         used = np.isin(status, list(USABLE))
         part = log if used.all() else log[used]
         for stage in rest:
-            status[used] = self._run(stage, part, progress)
+            status[used] = self._run(stage, part)
         if part is not log:
-            for name in {name for stage in self.stages for name in stage.writes}:
-                log.allocate(name)[~used] = np.nan
-                log.signals[name][used] = getattr(part, name)
+            for name in names:
+                values = getattr(log, name)
+                values[~used] = np.nan
+                values[used] = getattr(part, name)
         return status
 
-    def _run(self, stage: Stage, log: Log, progress: Callable[[str], Any] | None) -> np.ndarray:
-        if progress:
-            progress(stage.name)
+    def _run(self, stage: Stage, log: Log) -> np.ndarray:
         status = stage.run(log)
         for value, count in zip(*np.unique(status, return_counts=True), strict=True):
             self.counts[stage.name][Status(int(value))] += int(count)

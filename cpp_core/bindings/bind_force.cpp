@@ -43,10 +43,12 @@ ExternalForceParameters parameters(const Chain& chain, const py::kwargs& given) 
   keys.take("stuck_speed", p.health.stuck_speed);
   keys.take("hold_time", p.health.hold_time);
   keys.take("torque_bound", p.health.bound, n);
-  keys.take("payload_quiet_speed", p.payload.quiet_speed);
-  keys.take("payload_quiet_time", p.payload.quiet_time);
+  keys.take("payload_speed", p.payload.speed);
+  keys.take("payload_interval", p.payload.interval);
+  keys.take("payload_memory", p.payload.memory);
   keys.take("payload_angle", p.payload.angle);
   keys.take("payload_explained", p.payload.explained);
+  keys.take("payload_bias_explained", p.payload.bias_explained);
   keys.take("payload_significance", p.payload.significance);
   keys.take("payload_stations", p.payload.stations);
   keys.take("tare_window", p.tare.window);
@@ -60,8 +62,8 @@ ExternalForce make(const Chain& chain, const py::kwargs& given) {
   return ExternalForce(chain, parameters(chain, given));
 }
 
-constexpr int inputs = 6, outputs = 7;
-const char* const input_names[inputs] = {"q", "qd", "model_torque", "drive_torque", "friction", "friction_std"};
+constexpr int inputs = 7, outputs = 7;
+const char* const input_names[inputs] = {"q", "qd", "model_torque", "drive_torque", "qdd", "friction", "friction_std"};
 const char* const output_names[outputs] = {"torque",         "torque_std", "wrench",         "wrench_std",
                                            "singular_value", "contact",    "payload_or_bias"};
 
@@ -72,7 +74,7 @@ struct Columns {
   py::ssize_t width[outputs];
 
   Columns(py::ssize_t N, py::ssize_t n, const py::args& args) : width{n, n, 6, 6, 1, n + 1, 1} {
-    if (args.size() != inputs + outputs) throw py::type_error("expected 6 inputs and 7 outputs after stamp_ns");
+    if (args.size() != inputs + outputs) throw py::type_error("expected 7 inputs and 7 outputs after stamp_ns");
     for (int a = 0; a < inputs; ++a) {
       const py::object given = args[a];
       in[a] = N < 0 ? views::maybe(given, input_names[a], {n}) : views::maybe(given, input_names[a], {N, n});
@@ -87,7 +89,8 @@ struct Columns {
   Status step(ExternalForce& core, std::int64_t stamp, py::ssize_t k) const {
     const py::ssize_t n = width[0];
     const ForceInput from{views::row(in[0], k, n), views::row(in[1], k, n), views::row(in[2], k, n),
-                          views::row(in[3], k, n), views::row(in[4], k, n), views::row(in[5], k, n)};
+                          views::row(in[3], k, n), views::row(in[4], k, n), views::row(in[5], k, n),
+                          views::row(in[6], k, n)};
     const auto at = [&](int a) { return out[a] + k * width[a]; };
     return core.step(stamp, from, {at(0), at(1), at(2), at(3), at(4), at(5), at(6)});
   }
@@ -126,9 +129,9 @@ void bind_force(py::module_& m) {
       .value("bias", PayloadCheck::Verdict::bias);
   py::class_<ExternalForce>(m, "ExternalForce",
                             "External joint torque, wrench at the TCP and contact (see docs/force.md).\n\n"
-                            "step(stamp_ns, q, qd, model_torque, drive_torque, friction, friction_std,\n"
+                            "step(stamp_ns, q, qd, model_torque, drive_torque, qdd, friction, friction_std,\n"
                             "     torque, torque_std, wrench, wrench_std, singular_value, contact, payload_or_bias):\n"
-                            "six inputs (n) or None, seven outputs written in place; run() takes (N, ...) arrays.")
+                            "seven inputs (n) or None, seven outputs written in place; run() takes (N, ...) arrays.")
       .def(py::init(&make), py::arg("chain"))
       .def("reset", &ExternalForce::reset)
       .def("step", [](ExternalForce& s, std::int64_t stamp,

@@ -78,6 +78,8 @@ def _streams(log: Log, wanted: Iterable[str] | None, frame_id: str) -> Iterator[
         if not signals:
             continue
         present = ~np.isnan(getattr(log, signals[0])).all(axis=1)
+        if not present.any():
+            continue
         if topic.per_joint:
             yield from _per_joint(log, topic, _thinned(log, present), frame_id)
         else:

@@ -16,6 +16,7 @@ COMMANDS: dict[str, str] = {
     "check": "check",
     "simulate": "simulate",
     "identify": "identify",
+    "replay": "replay",
 }
 
 

@@ -30,7 +30,7 @@ class ForceStage:
 
     name = "force"
     reads = ("q", "qd", "model_torque", "drive_torque")
-    optional = ("friction_torque", "friction_std")
+    optional = ("qdd", "friction_torque", "friction_std")
     writes = (
         "external_joint_torque",
         "external_joint_torque_std",
@@ -63,6 +63,7 @@ class ForceStage:
         Parameter("contact_force", 5.0, "least contact force at the TCP", "N", 0.0, 1e5),
         Parameter("contact_on_time", 0.01, "time above the threshold before contact is declared", "s", 0.0, 10.0),
         Parameter("contact_off_time", 0.05, "time below before it is over", "s", 0.0, 10.0),
+        Parameter("payload_speed", 4.0, "no payload check while a joint is faster", "rad/s", 0.0, 100.0),
         Parameter("payload_stations", 3, "orientations before a lasting force is called payload or bias", "", 2, 8),
         Parameter("tare_window", 1.0, "time over which a tare averages", "s", 0.01, 100.0),
         Parameter("tare_limit", 0.25, "largest bias a tare accepts, share of the torque limit", "", 0.0, 10.0),
@@ -91,6 +92,7 @@ class ForceStage:
             s.qd,
             s.model_torque,
             s.drive_torque,
+            s.qdd,
             s.friction_torque,
             s.friction_std,
             s.external_joint_torque,
@@ -146,8 +148,8 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
     cutoff = p["force_cutoff"] if p["method"] == "simoni" else p["wrench_cutoff"] or np.inf
     same = (
         "method current_cutoff inertial_cutoff friction_cutoff extra_torque_cutoff model_error length singular_value "
-        "expected_force contact_on_ratio contact_off_ratio contact_on_time contact_off_time payload_stations "
-        "tare_window"
+        "expected_force contact_on_ratio contact_off_ratio contact_on_time contact_off_time payload_speed "
+        "payload_stations tare_window"
     )
     return {name: p[name] for name in same.split()} | {
         "rotor_inertia": rotor_inertia(robot),

@@ -25,7 +25,14 @@ class FrictionStage:
     optional = ("model_torque", "temperature_estimate", "temperature_variance", "temperature")
     writes = ("friction_torque", "friction_std")
     parameters = (
-        Parameter("relative_error", 0.1, "standard deviation of the law while sliding, as share of it", "", 0.0, 10.0),
+        Parameter(
+            "relative_error",
+            0.0,
+            "standard deviation while sliding, share of it; 0: 0.1, or 0.3 if the file marks an estimate",
+            "",
+            0.0,
+            10.0,
+        ),
         Parameter("stiction_speed", 0.02, "below about this speed friction is anywhere in +-fc", "rad/s", 1e-6, 10.0),
         Parameter("unknown_spread", 15.0, "standard deviation of an unknown temperature", "K", 0.0, 200.0),
     )
@@ -43,8 +50,10 @@ class FrictionStage:
         if robot.friction is None:
             self.core, self.notes = None, [f"{robot.name}: friction is unknown; identify it to sense small forces"]
             return
+        estimate = any(key.startswith("estimate") for key in robot.friction.source.values())
+        p["relative_error"] = p["relative_error"] or (0.3 if estimate else 0.1)
         self.core = _core.FrictionStage(FrictionModel.from_robot(robot).core, **p)
-        self.notes = []
+        self.notes = [f"{robot.name}: friction is an estimate, not identified; forces are less certain"] * estimate
 
     def reset(self) -> None:
         """Static: nothing to forget."""

@@ -9,6 +9,7 @@ import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
+from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.types import Log, Sample
 
@@ -17,14 +18,13 @@ if TYPE_CHECKING:
 
 
 def rotor_inertia(robot: RobotFile, notes: list[str] | None = None) -> np.ndarray:
-    """Reflected rotor inertia (n,) [kg m2] as seen by the torque sensor: zero behind the gear, and where unknown."""
-    if robot.drives.torque_side == "link":
+    """Reflected rotor inertia (n,) [kg m2] as it appears in effort; zero, with a note, where it is unknown."""
+    try:
+        return robot.effort_inertia
+    except CapabilityError:
+        if notes is not None:
+            notes.append(f"{robot.name}: rotor inertia is unknown and taken as zero; accelerating looks like a force")
         return np.zeros(robot.n_joints)
-    if robot.has("drives.rotor_inertia"):
-        return robot.array("drives.rotor_inertia")
-    if notes is not None:
-        notes.append(f"{robot.name}: rotor inertia is unknown and taken as zero; accelerating looks like a force")
-    return np.zeros(robot.n_joints)
 
 
 def effort_gain(robot: RobotFile, source: str, unit: str) -> np.ndarray:

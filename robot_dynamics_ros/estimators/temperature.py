@@ -45,7 +45,7 @@ class TemperatureStage:
 
     name = "temperature"
     reads = ("qd",)
-    optional = ("effort", "model_torque", "temperature", "contact")
+    optional = ("drive_torque", "model_torque", "temperature", "contact")
     writes = ("temperature_estimate", "temperature_variance")
     parameters = (
         Parameter("ambient", 25.0, "temperature of the air", "degC", -20.0, 60.0),
@@ -109,7 +109,7 @@ class TemperatureStage:
             return self._pass_on(sample.temperature, sample.temperature_estimate, sample.temperature_variance)
         friction = None
         if self._motor_side:
-            friction = np.subtract(sample.effort, sample.model_torque, out=self._friction)
+            friction = np.subtract(sample.drive_torque, sample.model_torque, out=self._friction)
         return self.core.step(
             sample.stamp_ns,
             sample.qd,
@@ -129,13 +129,13 @@ class TemperatureStage:
             return np.array([int(self._pass_on(*row)) for row in rows], dtype=np.int32)
         if not log.has("qd"):
             return np.full(len(log), int(Status.unavailable), dtype=np.int32)
-        effort, model = log.get("effort"), log.get("model_torque")
-        measured = self._motor_side and effort is not None and model is not None
+        drive, model = log.get("drive_torque"), log.get("model_torque")
+        measured = self._motor_side and drive is not None and model is not None
         return self.core.run(
             log.stamp_ns,
             log.qd,
             model,
-            effort - model if measured else None,
+            drive - model if measured else None,
             log.get("temperature"),
             log.get("contact"),
             T,

@@ -42,7 +42,7 @@ def test_band_is_wide_at_rest_and_narrow_in_motion():
     estimated(rest), estimated(slide)
     fc = UR5E.array("friction.parameters.fc")
     assert (rest.external_joint_torque_std[-1] > 0.57 * fc).all()
-    assert (slide.external_joint_torque_std[200:].min(axis=0) < 0.6 * rest.external_joint_torque_std[-1]).all()
+    assert (slide.external_joint_torque_std[200:].min(axis=0) < 0.9 * rest.external_joint_torque_std[-1]).all()
 
 
 def push(seconds=6.0, start=2.0, stop=4.0, wrench=WRENCH, rate=500):
@@ -165,7 +165,8 @@ def test_a_push_that_does_not_hang_is_never_called_payload():
     motion = through([pose + [1.5 * k, 0.2 * k, 0, 0, 0, 0] for k, pose in enumerate(ORIENTATIONS)])
     sideways = np.tile([60.0, 40.0, 0, 0, 0, 0], (len(motion[0]), 1))
     log = measured(motion, sideways)
-    estimated(log)
+    pipeline, _ = estimated(log)
+    assert pipeline.stage("force").payload_message() == ""
     assert not log.payload_or_bias.any() and log.contact[-1, -1]
 
 

@@ -53,7 +53,9 @@ def log(seconds, dt=0.01, v=1.0, **signals):
 def hot(seconds, T, dt=0.01, **signals):
     """A log whose measured friction is that of lubricant at temperature T (N,) or scalar."""
     record = log(seconds, dt, **signals)
-    record.effort = record.model_torque + friction(record.qd, np.broadcast_to(np.reshape(T, (-1, 1)), record.qd.shape))
+    record.drive_torque = record.model_torque + friction(
+        record.qd, np.broadcast_to(np.reshape(T, (-1, 1)), record.qd.shape)
+    )
     return record
 
 
@@ -122,7 +124,7 @@ def test_converges_from_a_wrong_start_within_two_minutes(start):
     for i in range(6):
         s.core.set_initial(i, start, start, 100.0)
     record = hot(120, truth)
-    record.effort += np.random.default_rng(0).normal(0, 0.3, record.effort.shape)
+    record.drive_torque += np.random.default_rng(0).normal(0, 0.3, record.drive_torque.shape)
     codes = s.run(record)
     assert abs(record.temperature_estimate[-1] - truth).max() < 2.5
     assert record.temperature_variance[-1].max() < 4.0 < record.temperature_variance[0].min()
@@ -156,7 +158,7 @@ def test_no_correction_without_the_right_to(blocked):
     if blocked == "unknown contact":
         record.contact = None
     if blocked == "no effort":
-        record.effort = None
+        record.drive_torque = None
     s = stage()
     s.run(record)
     reference = log(60, v=0.02 if blocked == "standstill" else 1.0)
@@ -169,7 +171,7 @@ def test_contact_freezes_the_correction_at_once():
     """Fault 22."""
     record = hot(60, 60.0)
     record.contact[3000:] = 1.0
-    record.effort[3000:] += 20.0
+    record.drive_torque[3000:] += 20.0
     s = stage()
     s.run(record)
     before, after = record.temperature_estimate[2999], record.temperature_estimate[-1]
@@ -193,7 +195,7 @@ def test_correction_closes_and_is_armed_again_on_a_timer():
 def test_rate_and_bounds_hold_for_absurd_friction():
     s = stage(rate_limit=0.5, bound_high=80.0)
     record = log(300)
-    record.effort = record.qd * 0.0
+    record.drive_torque = record.qd * 0.0
     codes = s.run(record)
     T = record.temperature_estimate
     assert T.max() <= 80.0
@@ -299,7 +301,7 @@ def test_step_by_step_is_run(heat):
     codes = batch.run(record)
     sample = Sample(record.joint_names)
     for k in range(len(record)):
-        for name in ("qd", "effort", "model_torque", "contact", "temperature"):
+        for name in ("qd", "drive_torque", "model_torque", "contact", "temperature"):
             getattr(sample, name)[:] = getattr(record, name)[k]
         sample.stamp_ns = int(record.stamp_ns[k])
         assert int(live.step(sample)) == codes[k]

@@ -37,8 +37,8 @@ struct ExternalForceParameters {
   TareParameters tare;
 };
 
-struct ForceInput {  // (n); friction and its std may be null or NaN = absent
-  const double *q, *qd, *model_torque, *drive_torque, *friction, *friction_std;
+struct ForceInput {  // (n); acceleration, friction and its std may be null or NaN = absent
+  const double *q, *qd, *model_torque, *drive_torque, *qdd, *friction, *friction_std;
 };
 struct ForceOutput {
   double *torque, *torque_std;                   // (n)
@@ -54,6 +54,8 @@ inline double robot_on_environment(double environment_on_robot) noexcept { retur
 class ExternalForce {
  public:
   static constexpr double isolated_std = 1e4;  // Nm: a joint that is not believed has no weight
+  static constexpr double first_look = 0.4;    // s from the start until lasting torque can be a contact
+  static constexpr double patience = 10.0;     // s of contact after which a new payload is considered
   static constexpr double free_long = 0.5;     // s without contact after which a contact is a real one
 
   ExternalForce(const Chain& chain, const ExternalForceParameters& p)
@@ -200,11 +202,13 @@ class ExternalForce {
   // Contact needs significance against zero and against what a payload or bias explains.
   void decide(double dt, const ForceInput& in, const ForceOutput& out) noexcept {
     const int n = chain_.n;
-    if (settled() && !(contact_.any() && payload_.verdict() != PayloadCheck::Verdict::none))
-      payload_.step(dt, in.q, in.qd, out.torque, out.torque_std);
+    const double zero[max_joints] = {}, *qdd = absent(in.qdd, n) || !all_finite(in.qdd, n) ? zero : in.qdd;
+    contact_time_ = contact_.any() ? contact_time_ + dt : 0.0;
+    if (settled() && !(payload_.confirmed() && contact_.any() && contact_time_ < patience))
+      payload_.step(dt, in.q, in.qd, qdd, out.torque, out.torque_std);
     const bool flagged = payload_.verdict() != PayloadCheck::Verdict::none;
     double magnitude[max_joints + 1], std[max_joints + 1], explained[max_joints], rest[max_joints];
-    payload_.explained(in.q, explained);
+    payload_.explained(in.q, in.qd, qdd, explained);
     for (int i = 0; i < n; ++i) {
       rest[i] = out.torque[i] - explained[i];
       magnitude[i] = std::min(std::abs(out.torque[i]), std::abs(rest[i]));
@@ -220,7 +224,7 @@ class ExternalForce {
         std[n] = size_std;
       }
     }
-    if (payload_.stations() == 0 && age_ < p_.payload.quiet_time + 3.0 / slowest())
+    if (!payload_.confirmed() && age_ < first_look + 3.0 / slowest())
       for (int i = 0; i <= n; ++i) magnitude[i] = 0.0;  // may have been there before we were: first look at it
     contact_.step(dt, magnitude, std, out.contact);
     const bool free = settled() && !contact_.any() && !flagged;
@@ -275,7 +279,7 @@ class ExternalForce {
   LowPass smooth_;
   WrenchEstimate estimate_;
   Joints variance_{}, r_{};
-  double age_ = 0.0, free_time_ = 0.0;  // s since the start, s without contact
+  double age_ = 0.0, free_time_ = 0.0, contact_time_ = 0.0;  // s since the start, without contact, in contact
   bool fresh_ = true;
 };
 

@@ -1,0 +1,103 @@
+"""`robot-dynamics replay`: all estimators over a recording, far faster than real time."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from robot_dynamics_ros.bags.reader import STAMPS
+from robot_dynamics_ros.cli.options import console, json_option, out_option, progress, robot_option, write_json
+from robot_dynamics_ros.config import RobotFile, load_robot
+from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.replay import AXES, EFFORTS, Replay, replay, write_replay
+
+
+@click.command()
+@click.argument("bags", nargs=-1, required=True, type=click.Path(path_type=Path))
+@robot_option
+@out_option
+@click.option("--topic", default="auto", show_default=True, help="JointState topic, needed where there are several.")
+@click.option("--stamps", type=click.Choice(STAMPS), default="auto", show_default=True, help="Which clock to use.")
+@click.option(
+    "--effort", type=click.Choice(EFFORTS), default="auto", show_default=True, help="What the effort field holds."
+)
+@click.option("--payload", metavar="KG[,X,Y,Z]", help="Payload and its centre of mass [m] at the flange.")
+@click.option(
+    "--set", "settings", multiple=True, metavar="STAGE.NAME=VALUE", help="Parameter, e.g. force.bandwidth=40."
+)
+@json_option
+def command(bags, robot, out, topic, stamps, effort, payload, settings, json_file) -> None:
+    """Estimate friction and contact force over BAGS (parts of one recording: ROS 1, sqlite3 or mcap).
+
+    Writes OUT/estimates (a bag), OUT/force.png and prints a summary.
+    """
+    result = replay(
+        bags,
+        carrying(load_robot(robot), payload),
+        topic=topic,
+        stamps=stamps,
+        effort=effort,
+        parameters=parse_settings(settings),
+        progress=progress,
+    )
+    written = write_replay(result, out, progress)
+    show(result)
+    for path in written:
+        console.print(f"wrote {path}", soft_wrap=True, highlight=False)
+    write_json(json_file, result.summary())
+
+
+def carrying(robot: RobotFile, payload: str | None) -> RobotFile:
+    """The robot with a payload given as KG or KG,X,Y,Z. Raises ConfigError."""
+    if payload is None:
+        return robot
+    try:
+        mass, *com = (float(part) for part in payload.split(","))
+    except ValueError:
+        raise ConfigError("--payload", payload, "is not KG or KG,X,Y,Z") from None
+    if len(com) not in (0, 3):
+        raise ConfigError("--payload", payload, "is not KG or KG,X,Y,Z")
+    return robot.with_updates({"payload.mass": mass, "payload.com": com or [0.0, 0.0, 0.0]})
+
+
+def parse_settings(settings: tuple[str, ...]) -> dict[str, dict[str, object]]:
+    """stage -> name -> value from STAGE.NAME=VALUE texts. Raises ConfigError."""
+    parsed: dict[str, dict[str, object]] = {}
+    for text in settings:
+        key, equals, value = text.partition("=")
+        stage, dot, name = key.partition(".")
+        if not (equals and dot and stage and name):
+            raise ConfigError("--set", text, "is not STAGE.NAME=VALUE")
+        parsed.setdefault(stage.strip(), {})[name.strip()] = _value(value.strip())
+    return parsed
+
+
+def _value(text: str) -> object:
+    if text in ("true", "false"):
+        return text == "true"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def show(result: Replay) -> None:
+    """Print the summary for people."""
+    from rich.table import Table
+
+    s = result.summary()
+    for line in (*result.report.lines(), *result.notes):
+        console.print(line, soft_wrap=True, highlight=False)
+    table = Table("", *AXES, title=None)
+    table.add_row("RMS", *(f"{s['wrench_rms'][a]:.2f}" for a in AXES))
+    table.add_row("std", *(f"{s['wrench_std'][a]:.2f}" for a in AXES))
+    console.print(table)
+    status = ", ".join(f"{count} {name}" for name, count in s["status"].items() if count)
+    console.print(f"{s['samples']} samples ({status}); contact at the TCP {100 * s['contact_share']:.1f} % of the time")
+    if s["payload_or_bias"]:
+        console.print(s["payload_or_bias"])
+    speed = f"{s['times_real_time']:.0f} times real time, {s['microseconds_per_sample']:.1f} us per sample"
+    console.print(f"{s['seconds_of_data']:.1f} s of data in {s['seconds_of_work']:.3f} s: {speed}")

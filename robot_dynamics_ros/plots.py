@@ -1,0 +1,99 @@
+"""Plots of estimates; matplotlib is imported only here and only when a plot is asked for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.types import Log
+
+POINTS = 4000  # per line; more cannot be seen
+INK = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555")  # told apart by colour-blind eyes
+
+
+def plotting_available() -> str:
+    """Empty when matplotlib can be imported, else one line saying what to install."""
+    try:
+        import matplotlib  # noqa: F401
+    except ImportError:
+        return "no plot: matplotlib is missing (pip install 'robot_dynamics_ros[reports]')"
+    return ""
+
+
+def plot_force(log: Log, path: Path, title: str, truth: np.ndarray | None = None) -> Path:
+    """Force and moment with one standard deviation, external torque of each joint, contact; a PNG, written atomically.
+
+    truth (N, 6): known wrench, drawn dashed.
+    """
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    n = log.n_joints
+    step = max(len(log) // POINTS, 1)
+    t, part = log.time[::step], log[::step]
+    figure = Figure(figsize=(12, 3.0 + 2.6 + 1.05 * n), layout="constrained")
+    FigureCanvasAgg(figure)
+    axes = figure.subplots(2 + n, 1, sharex=True, height_ratios=[3.0, 2.0] + [1.0] * n)
+    known = None if truth is None else truth[::step]
+    _wrench(axes[0], t, part, 0, "force at the TCP [N]", known)
+    _wrench(axes[1], t, part, 3, "moment [Nm]", known)
+    for j, ax in enumerate(axes[2:]):
+        torque, std = part.external_joint_torque[:, j], part.external_joint_torque_std[:, j]
+        ax.fill_between(t, -2 * std, 2 * std, color="0.9", lw=0, label="±2 std")
+        ax.plot(t, torque, lw=0.9, color=INK[0])
+        _shade(ax, t, part.contact[:, j])
+        ax.set_ylabel(log.joint_names[j].replace("_joint", "").replace("_", " "), rotation=0, ha="right", va="center")
+        ax.set_ylim(*_limits(torque, 1.2 * np.nanmedian(2 * std) if np.isfinite(std).any() else 1.0))
+    axes[2].set_title("external joint torque [Nm], grey: ±2 standard deviations of no contact", fontsize=9, loc="left")
+    axes[-1].set_xlabel("time [s]")
+    for ax in axes:
+        ax.grid(alpha=0.25)
+        ax.margins(x=0)
+    figure.suptitle(f"{title}\nenvironment on robot, base orientation; shaded red: contact", fontsize=11)
+    return _save(figure, path)
+
+
+def _wrench(ax, t: np.ndarray, log: Log, first: int, label: str, truth: np.ndarray | None) -> None:
+    for k, name in enumerate("xyz"):
+        value, std = log.external_wrench[:, first + k], log.external_wrench_std[:, first + k]
+        ax.fill_between(t, value - std, value + std, color=INK[k], alpha=0.18, lw=0)
+        ax.plot(t, value, color=INK[k], lw=1.1, label=name)
+        if truth is not None:
+            ax.plot(t, truth[:, first + k], color=INK[k], lw=1.0, ls="--", label=f"{name} true")
+    _shade(ax, t, log.contact[:, -1])
+    spread = log.external_wrench_std[:, first : first + 3]
+    margin = np.nanmedian(spread) if np.isfinite(spread).any() else 1.0
+    ax.set_ylim(*_limits(log.external_wrench[:, first : first + 3], 1.5 * margin))
+    ax.set_ylabel(label)
+    ax.legend(loc="upper right", ncols=6, fontsize=8, framealpha=0.8)
+
+
+def _limits(values: np.ndarray, margin: float) -> tuple[float, float]:
+    """Axis limits that a few outliers near singularities cannot squash."""
+    finite = values[np.isfinite(values)]
+    if not len(finite):
+        return -1.0, 1.0
+    low, high = np.percentile(finite, [0.2, 99.8])
+    return min(low, 0.0) - margin, max(high, 0.0) + margin
+
+
+def _shade(ax, t: np.ndarray, contact: np.ndarray) -> None:
+    inside = np.concatenate([[False], contact == 1, [False]])
+    edges = np.flatnonzero(np.diff(inside.astype(int)))
+    for start, stop in zip(edges[::2], edges[1::2], strict=True):
+        ax.axvspan(t[start], t[min(stop, len(t) - 1)], color="#D62728", alpha=0.10, lw=0)
+
+
+def _save(figure, path: Path) -> Path:
+    path = Path(path)
+    temporary = path.with_name(f".{path.name}.tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(temporary, dpi=110, format="png")
+        temporary.replace(path)
+    except OSError as error:
+        temporary.unlink(missing_ok=True)
+        raise DataError(f"{path}: cannot be written ({error})") from error
+    return path

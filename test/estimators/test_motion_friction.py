@@ -1,0 +1,154 @@
+"""Filters, timing, acceleration and the friction band."""
+
+import numpy as np
+import pytest
+from force_bench import POSE, UR5E, measured, model, moving, still
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros.errors import CapabilityError, ConfigError
+from robot_dynamics_ros.estimators.friction import FrictionStage
+from robot_dynamics_ros.estimators.motion import MotionStage
+from robot_dynamics_ros.models.friction import FrictionModel
+
+
+def run_motion(log, robot=UR5E, **parameters):
+    stage = MotionStage()
+    stage.configure(robot, parameters)
+    return stage, stage.run(log)
+
+
+def test_acceleration_is_the_velocity_differentiated_through_the_low_pass():
+    motion = moving(seconds=3)
+    log = measured(motion)
+    run_motion(log)
+    # a first-order lag of 1/150 s behind the true acceleration
+    lag = np.array([np.interp(log.time - 1 / 150, log.time, motion[2][:, j]) for j in range(6)]).T
+    assert np.abs(log.qdd[100:] - lag[100:]).max() < 0.02
+
+
+@settings(max_examples=30, deadline=None)
+@given(rates=st.lists(st.sampled_from([1, 2, 3, 4]), min_size=20, max_size=60), cutoff=st.floats(5, 500))
+def test_low_pass_depends_on_time_not_on_sampling(rates, cutoff):
+    """Exact for a held input: after a ramp in velocity that ends, qdd decays as exp(-wc t) whatever the steps were."""
+    stamp = np.cumsum([0, *rates]) * 1_000_000
+    qd = np.zeros((len(stamp), 6))
+    qd[1:] = 1.0  # one step of velocity: an impulse of acceleration
+    log = measured(still(seconds=0.2))[: len(stamp)]
+    log.stamp_ns, log.qd = stamp, qd
+    run_motion(log, acceleration_cutoff=cutoff)
+    t = stamp * 1e-9
+    start = (1 - np.exp(-cutoff * t[1])) / t[1]
+    np.testing.assert_allclose(log.qdd[1:, 0], start * np.exp(-cutoff * (t[1:] - t[1])), rtol=1e-9, atol=1e-12)
+
+
+def test_model_torque_contains_rotor_inertia_exactly_on_the_motor_side():
+    log = measured(moving())
+    run_motion(log)
+    rigid = model().rnea(log.q, log.qd, log.qdd)
+    inertia = UR5E.array("drives.rotor_inertia")
+    np.testing.assert_allclose(log.model_torque, rigid + inertia * log.qdd, atol=1e-9)
+    run_motion(log, UR5E.with_updates({"drives.torque_side": "link"}))
+    np.testing.assert_allclose(log.model_torque, rigid, atol=1e-9)
+
+
+def test_learned_period_counts_missing_samples_at_any_rate():
+    for rate in (94, 125, 500, 1000):
+        log = measured(moving(seconds=1, rate=rate), rate=rate)
+        keep = np.ones(len(log), dtype=bool)
+        keep[[40, 60, 61]] = False
+        stage, status = run_motion(log[keep])
+        assert stage.core.missed == 3 and stage.core.period == pytest.approx(1 / rate, rel=0.03)
+        assert (status[1:] == 0).all()
+
+
+def test_jitter_of_real_logs_is_no_gap():
+    log = measured(moving(seconds=2, rate=1000), rate=1000)
+    rng = np.random.default_rng(4)
+    log.stamp_ns = log.stamp_ns[0] + np.cumsum(rng.choice([700_000, 1_000_000, 4_900_000, 8_800_000], len(log)))
+    _, status = run_motion(log)
+    assert not np.isin(status, [2, 3]).any()
+
+
+def test_frozen_needs_speed():
+    log = measured(still(seconds=1), noise=0.1)
+    _, status = run_motion(log)
+    assert (status[1:] == 0).all()  # standing still with equal positions is not frozen
+
+
+def test_arguments_are_named():
+    stage, _ = run_motion(measured(still(seconds=0.1)))
+    row = np.zeros(6)
+    with pytest.raises(ValueError, match="q has shape"):
+        stage.core.step(0, np.zeros(5), row, row, row, row, row, row)
+    with pytest.raises(TypeError, match="qdd must be a C-contiguous float64"):
+        stage.core.step(0, row, row, row, row, np.zeros(6, dtype=np.float32), row, row)
+    with pytest.raises(TypeError, match="qdd is read-only"):
+        frozen = np.zeros(6)
+        frozen.flags.writeable = False
+        stage.core.step(0, row, row, row, row, frozen, row, row)
+    with pytest.raises(TypeError, match="nonsense"):
+        _core.MotionState(UR5E.chain(), nonsense=1)
+    with pytest.raises(ValueError, match="cutoff = nan"):
+        _core.MotionState(UR5E.chain(), acceleration_cutoff=float("nan"))
+    with pytest.raises(CapabilityError, match="torque_constant"):
+        MotionStage().configure(UR5E.with_updates({"drives.torque_constant": None}), {"torque_source": "current"})
+
+
+# ---- friction band
+
+
+def friction_of(qd, **extra):
+    stage = FrictionStage()
+    stage.configure(UR5E, extra.pop("parameters", None))
+    log = measured(still(seconds=len(qd) / 500))
+    log.qd, log.effort = qd, None
+    for name, values in extra.items():
+        setattr(log, name, values)
+    return stage, stage.run(log), log
+
+
+def test_friction_is_the_law_of_the_robot_file():
+    qd = np.random.default_rng(0).normal(size=(50, 6))
+    _, status, log = friction_of(qd)
+    np.testing.assert_allclose(log.friction_torque, FrictionModel.from_robot(UR5E).torque(qd))
+    assert (status == 0).all()
+
+
+def test_band_is_uniform_stiction_at_rest_and_relative_when_sliding():
+    qd = np.linspace(0, 1, 60)[:, None] * np.ones(6)
+    _, _, log = friction_of(qd, parameters={"relative_error": 0.1})
+    fc = UR5E.array("friction.parameters.fc")
+    np.testing.assert_allclose(log.friction_std[0], fc / np.sqrt(3), rtol=1e-9)
+    np.testing.assert_allclose(log.friction_std[-1], 0.1 * log.friction_torque[-1], rtol=1e-3)
+
+
+def test_fault_17_missing_or_impossible_temperature_widens_the_band():
+    thermal = {"friction.parameters.alpha": np.full(6, -0.01), "friction.reference_temperature": 25.0}
+    robot = UR5E.with_updates(
+        thermal | {"friction.parameters.t_min": np.full(6, 10.0), "friction.parameters.t_max": np.full(6, 60.0)}
+    )
+    stage = FrictionStage()
+    stage.configure(robot)
+    bands = {}
+    for name, value in {"good": 30.0, "missing": np.nan, "broken": -273.0, "hot": 200.0}.items():
+        log = measured(still(seconds=0.1))
+        log.qd = np.full_like(log.q, 0.5)
+        log.temperature_estimate, log.temperature_variance = np.full_like(log.q, value), np.ones_like(log.q)
+        status = stage.run(log)
+        assert np.isfinite(log.friction_torque).all()
+        bands[name] = (status[0], log.friction_std[0, 0])
+    assert bands["good"][0] == 0 and bands["missing"][1] > 1.1 * bands["good"][1]
+    assert bands["broken"][0] == bands["hot"][0] == int(_core.Status.degraded)
+
+
+def test_estimated_friction_is_less_certain_and_unknown_friction_is_said():
+    stage, _, _ = friction_of(np.zeros((5, 6)))
+    assert "estimate" in stage.notes[0]
+    stage.configure(UR5E.with_updates({"friction": None}))
+    assert "unknown" in stage.notes[0]
+    log = measured(still(POSE, seconds=0.1))
+    assert (stage.run(log) == int(_core.Status.unavailable)).all() and np.isnan(log.friction_torque).all()
+    with pytest.raises(ConfigError, match="stiction_speed"):
+        stage.configure(UR5E, {"stiction_speed": float("nan")})

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.feasibility import catalogue_links, link_scales
 from robot_dynamics_ros.identification.model import IdentifiedModel, joint_rows
+from robot_dynamics_ros.identification.names import standard_names
 from robot_dynamics_ros.identification.recording import MOVING, Motion
 from robot_dynamics_ros.types import Log
 
@@ -17,8 +19,8 @@ if TYPE_CHECKING:
 MAX_ANGLE = 12 * np.pi  # rad; six turns: beyond it a position is degrees, ticks or milliradians
 CONDITION = 500.0  # of the column-scaled regressor: above it some combinations of parameters rest on noise
 POOR = 2700.0  # extrapolation was seen to fail above it (reference datasets)
-LOOSE = 30.0  # % relative standard deviation above which a parameter is not supported by the data
-OUTSIDE = 0.2  # share of validation samples outside the identified speeds or positions that is worth a word
+LOOSE = 0.3  # standard deviation over the typical size of such a parameter above which the data do not support it
+OUTSIDE = 0.2  # share of validation samples beyond the identified speeds that is worth a word
 
 
 def check_units(log: Log, name: str) -> None:
@@ -70,11 +72,11 @@ def check_excitation(model: IdentifiedModel, motion: Motion) -> list[str]:
         slow = (np.abs(motion.qd[:, j]) < 0.1) & (np.abs(motion.qd[:, j]) > MOVING)
         if slow.mean() < 0.01 and speed[j] >= 0.05:
             found.append(f"{name} hardly moves slowly: add slow reversals to see its friction near zero velocity")
-    b = model.rigid.base.size
-    loose = int((s.relative_std[:b] > LOOSE).sum())
-    if loose > b // 3:
+    loose = unsupported(model)
+    if loose:
+        some = ", ".join(loose[:4]) + (" and others" if len(loose) > 4 else "")
         found.append(
-            f"{loose} of {b} base parameters have a standard deviation above {LOOSE:.0f} %: they rest on little data"
+            f"the excitation does not support {len(loose)} base parameters ({some}): their uncertainty is of their size"
         )
     if not s.condition < CONDITION:
         strength = "will not extrapolate" if not s.condition < POOR else "extrapolate with care"
@@ -82,24 +84,35 @@ def check_excitation(model: IdentifiedModel, motion: Motion) -> list[str]:
     return found
 
 
+def unsupported(model: IdentifiedModel) -> list[str]:
+    """Names of base parameters whose standard deviation exceeds a third of what a link of that mass and size
+    could have.
+    """
+    base, s = model.rigid.base, model.solution
+    phi = catalogue_links(model.rigid.robot)
+    scale = link_scales(phi)[base.independent]
+    names = standard_names(model.rigid.n)
+    return [
+        names[k]
+        for k, std, size, sole in zip(base.independent, s.std, scale, s.separable, strict=False)
+        if sole and std > LOOSE * size
+    ]
+
+
 def check_extrapolation(found: Identification, motion: Motion) -> list[str]:
     """Warnings where validation leaves the identified region, or where parameter errors dominate the prediction."""
     words = []
     names = found.robot.joint_names
     fast = np.quantile(np.abs(motion.qd), 0.999, axis=0)
-    low, high = motion.q.min(0), motion.q.max(0)
     for rec in found.validation:
         m = found.motion(rec)
         outside = (np.abs(m.qd) > 1.1 * fast + MOVING).mean(0)
-        margin = 0.1 * (high - low) + 0.05
-        away = ((m.q < low - margin) | (m.q > high + margin)).mean(0)
-        for text, share in (("faster than", outside), ("at positions outside of", away)):
-            which = [names[j] for j in range(len(names)) if share[j] > OUTSIDE]
-            if which:
-                words.append(
-                    f"{rec.name}: {', '.join(which)} move {text} what was identified in over {OUTSIDE:.0%} of the "
-                    f"samples"
-                )
+        which = [names[j] for j in range(len(names)) if outside[j] > OUTSIDE]
+        if which:
+            words.append(
+                f"{rec.name}: {', '.join(which)} move faster than what was identified, {OUTSIDE:.0%} of "
+                f"the time or more"
+            )
         ratio = uncertainty(found.model, m) / np.maximum(m.effort.std(0), 1e-9)
         which = [f"{names[j]} {ratio[j]:.0%}" for j in range(len(names)) if ratio[j] > 0.2]
         if which:

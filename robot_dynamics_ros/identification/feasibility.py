@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.least_squares import Solution
 
 MARGIN = 1e-5  # smallest eigenvalue of a pseudo-inertia relative to its size: keeps M(q) away from singular
@@ -151,3 +151,18 @@ def default_links(placements: np.ndarray) -> np.ndarray:
         about_origin = (own + m * c @ c) * np.eye(3) - m * np.outer(c, c)
         phi[i] = [*about_origin[np.triu_indices(3)], *(m * c), m]
     return phi.ravel()
+
+
+def catalogue(robot: Any) -> np.ndarray | None:
+    """Standard parameters (10 n,) of the robot file, None where it has none."""
+    try:
+        phi = robot.inertial_parameters
+    except CapabilityError:
+        return None
+    return phi if phi.reshape(-1, 10)[:, 9].sum() > 0 else None
+
+
+def catalogue_links(robot: Any) -> np.ndarray:
+    """Standard parameters (10 n,) of the robot file, or a guess from its kinematics where it has none."""
+    phi = catalogue(robot)
+    return default_links(robot._placements()) if phi is None else phi

@@ -23,6 +23,7 @@ VELOCITY_WIDTHS = (
     0.16,
 )  # [rad/s], candidates of eps; geometric, covers 94 Hz to 5 kHz logs
 STRIBECK_WIDTHS = (0.1, 0.3, 1.0)  # [rad/s], candidates of the second, wider step
+CURVED = 0.5  # rad/s, largest speed below which a motion is slow
 SPANS = (
     0.0003,
     0.001,
@@ -127,10 +128,12 @@ class JointSignals:
         raise KeyError(f"unknown friction column {kind}@{rest}")
 
 
-def candidates(law: JointFriction, coupled: tuple[int, ...] = ()) -> Iterator[tuple[str, ...]]:
+def candidates(law: JointFriction, fast: bool = True, coupled: tuple[int, ...] = ()) -> Iterator[tuple[str, ...]]:
     """Groups of terms that may be added to a law; a group is added or refused as a whole."""
     have = set(law.terms)
-    if "fv2" not in have:
+    if not fast:
+        pass  # curvature of viscous friction is not sought on slow motion: it would be extrapolated
+    elif "fv2" not in have:
         yield ("fv2",)
     elif "fv3" not in have:
         yield ("fv3",)

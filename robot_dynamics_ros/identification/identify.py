@@ -13,7 +13,7 @@ from robot_dynamics_ros.bags import load_bag
 from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.checks import check_excitation, check_extrapolation, check_units
-from robot_dynamics_ros.identification.feasibility import Consistent, consistent, default_links
+from robot_dynamics_ros.identification.feasibility import Consistent, catalogue, catalogue_links, consistent
 from robot_dynamics_ros.identification.least_squares import Solution, solve
 from robot_dynamics_ros.identification.live_model import LiveModel, fit_live
 from robot_dynamics_ros.identification.model import IdentifiedModel, Structure, joint_rows
@@ -210,17 +210,6 @@ def prior_of(robot: RobotFile, rigid: RigidModel, structure: Structure, options:
     return rows, z
 
 
-def catalogue(robot: RobotFile) -> np.ndarray | None:
-    """Standard parameters (10 n,) of the robot file, None where it has none."""
-    from robot_dynamics_ros.errors import CapabilityError
-
-    try:
-        phi = robot.inertial_parameters
-    except CapabilityError:
-        return None
-    return phi if phi.reshape(-1, 10)[:, 9].sum() > 0 else None
-
-
 def fit(rigid: RigidModel, structure: Structure, motion: Motion, options: Options, prior: Any) -> IdentifiedModel:
     """Least-squares model; load-dependent friction uses the torque of the previous round, twice."""
     W = rigid.base_rows(motion.q, motion.qd, motion.qdd)
@@ -264,8 +253,7 @@ def make_consistent(
     index = structure.index(b)
     joints = [j for j, law in enumerate(structure.laws) if "ia" in law.terms]
     rotor = np.array([index[j][b + structure.laws[j].terms.index("ia")] for j in joints], dtype=int)
-    phi0 = catalogue(robot)
-    phi0 = default_links(robot._placements()) if phi0 is None else phi0
+    phi0 = catalogue_links(robot)
     known = robot.array("drives.rotor_inertia") if robot.has("drives.rotor_inertia") else np.full(robot.n_joints, 0.1)
     solution = model.solution
     if without_rotor:

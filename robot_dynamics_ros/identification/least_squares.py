@@ -29,8 +29,9 @@ class JointRows:
 
 @dataclass(frozen=True)
 class Solution:
-    """x (p,), std (p,), sigma (n,) per-joint residual deviation, triangle R (p, p) of the weighted problem,
-    rank, condition.
+    """x (p,), std (p,), sigma (n,) residual deviation per joint, triangle R (p, p) and rhs of the weighted problem.
+
+    separable (p,): the data alone determine this parameter, not only a sum of it with others.
     """
 
     x: np.ndarray
@@ -41,6 +42,7 @@ class Solution:
     rank: int
     condition: float
     weights: np.ndarray
+    separable: np.ndarray
 
     @property
     def relative_std(self) -> np.ndarray:
@@ -103,15 +105,10 @@ def solve(
         x = _combined(triangles, joints, sigma, size, prior)[0]
     residuals = [j.y - j.A @ x[j.index] for j in joints]
     final = np.array([_deviation(r, w, len(j.index)) for r, w, j in zip(residuals, weights, joints, strict=True)])
-    _, R, rhs, rank, condition = _combined(triangles, joints, sigma, size, prior)
+    _, R, rhs, rank, condition, separable = _combined(triangles, joints, sigma, size, prior)
     std = _deviations(triangles, joints, sigma, final, residuals, R)
-    return Solution(
-        x, std, final, R, rhs, rank, condition, np.column_stack(weights) if _equal(weights) else np.zeros((0, n))
-    )
-
-
-def _equal(weights: list[np.ndarray]) -> bool:
-    return len({len(w) for w in weights}) == 1
+    kept = np.column_stack(weights) if len({len(w) for w in weights}) == 1 else np.zeros((0, n))
+    return Solution(x, std, final, R, rhs, rank, condition, kept, separable)
 
 
 def _deviation(r: np.ndarray, w: np.ndarray, parameters: int) -> float:
@@ -119,7 +116,7 @@ def _deviation(r: np.ndarray, w: np.ndarray, parameters: int) -> float:
 
 
 def _combined(triangles, joints, sigma, size, prior):
-    """x, R, rhs, rank, condition of the triangles stacked with weights 1 / sigma."""
+    """x, R, rhs, rank, condition, separable of the triangles stacked with weights 1 / sigma."""
     rows = []
     for T, joint, s in zip(triangles, joints, sigma, strict=True):
         full = np.zeros((len(T), size + 1))
@@ -129,14 +126,15 @@ def _combined(triangles, joints, sigma, size, prior):
     data = np.vstack(rows)
     scale = np.linalg.norm(data[:, :-1], axis=0)
     scale[scale == 0] = 1.0
-    values = linalg.svdvals(np.linalg.qr(data[:, :-1] / scale, mode="r"))
+    _, values, Vt = np.linalg.svd(np.linalg.qr(data[:, :-1] / scale, mode="r"))
     rank = int((values > RANK * values[0]).sum())
     condition = float(values[0] / values[rank - 1]) if rank else np.inf
     stacked = data if prior is None else np.vstack([data, np.column_stack(prior)])
     R = np.linalg.qr(stacked, mode="r")[: size + 1]
     R, rhs = R[:size, :size], R[:size, size]
     x = linalg.lstsq(R / scale, rhs, cond=RANK, lapack_driver="gelsd")[0] / scale
-    return x, R, rhs, rank, condition
+    separable = np.linalg.norm(Vt[rank:], axis=0) < 1e-3
+    return x, R, rhs, rank, condition, separable
 
 
 def _deviations(triangles, joints, sigma, final, residuals, R) -> np.ndarray:

@@ -19,6 +19,7 @@ from robot_dynamics_ros.types import Log
 MIN_SEGMENT = 1.0  # s; shorter pieces between gaps are not worth their filter edges
 MIN_SAMPLES = 200
 MOVING = 0.01  # rad/s, a joint faster than this moves; the split of every table of the report
+MAX_EDGE = 1.0  # s; slow filters settle from padding that continues the motion
 EDGE_PERIODS = 6.0  # periods of the cut-off dropped at both ends of a piece: settling of the order 4 zero-phase filter
 
 
@@ -129,18 +130,21 @@ def _piece(part: Log, notes: list[str]) -> Piece:
 
 
 def regular(t: np.ndarray, notes: list[str]) -> np.ndarray:
-    """Times without jitter [s]: a straight line through them when no sample is missing, else as they are.
+    """Times without jitter [s].
 
-    Receive stamps jitter by milliseconds while the controller samples evenly; velocity and acceleration need the
-    latter.
+    Clean stamps, with or without missing samples, stay; jittering stamps of a complete log become a straight line.
+    Receive stamps jitter by milliseconds while the controller samples evenly; acceleration needs the latter.
     """
     step = np.diff(t)
-    period, mean = float(np.median(step)), float(t[-1] - t[0]) / (len(t) - 1)
-    if np.std(step) < 1e-3 * period:
+    period = float(np.median(step))
+    multiples = step / period
+    clean = np.abs(multiples - np.round(multiples)) < 0.03
+    if clean.mean() > 0.9 and (multiples > 0.9).mean() > 0.9:
         return t
     line = np.polynomial.Polynomial.fit(np.arange(len(t)), t, 1)(np.arange(len(t)))
-    if abs(mean - period) < 0.02 * period or np.abs(line - t).max() < 2.5 * period:
-        if np.std(step) > 0.05 * period:
+    mean = float(line[-1] - line[0]) / (len(t) - 1)
+    if np.abs(line - t).max() < max(3.0 * period, 0.02):
+        if np.std(step) > 0.05 * mean:
             notes.append(
                 f"stamps jitter by {1e3 * np.std(step):.2g} ms: replaced by an even clock of {1e3 * mean:.4g} ms"
             )
@@ -213,7 +217,7 @@ def _filtered_piece(p: Piece, cutoff: float, source: str, delay: float, margin: 
     else:
         qd = np.gradient(q, dt, axis=0)
     qdd = np.gradient(qd, dt, axis=0)
-    edge = max(EDGE_PERIODS / margin, 4 * dt)
+    edge = max(min(EDGE_PERIODS / margin, MAX_EDGE), 4 * dt)
     keep = (p.t > p.t[0] + edge) & (p.t < p.t[-1] - edge)
     wanted = p.t[keep] - delay
     if even and delay == 0:

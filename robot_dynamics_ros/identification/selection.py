@@ -14,7 +14,13 @@ from typing import Any
 import numpy as np
 from scipy.cluster.vq import kmeans2
 
-from robot_dynamics_ros.identification.friction_columns import VELOCITY_WIDTHS, JointFriction, JointSignals, candidates
+from robot_dynamics_ros.identification.friction_columns import (
+    CURVED,
+    VELOCITY_WIDTHS,
+    JointFriction,
+    JointSignals,
+    candidates,
+)
 
 N_FOLDS = 8
 RIDGE = 1e-6  # on unit-diagonal Gram matrices: keeps unexcited directions finite, below any excited one
@@ -176,7 +182,8 @@ class Selector:
 
     def _extensions(self, j: int, law: JointFriction) -> list[tuple[JointFriction, np.ndarray]]:
         found = []
-        for group in candidates(law, self.coupled.get(j, ())):
+        fast = bool(np.abs(self.table.data.signals[j].v).max() > CURVED)
+        for group in candidates(law, fast, self.coupled.get(j, ())):
             wider = JointFriction(law.eps, (*law.terms, *group))
             found.append((wider, self.fold_errors(j, wider)))
         return found

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import lsq_linear
 
+from robot_dynamics_ros.identification.friction_columns import CURVED
 from robot_dynamics_ros.identification.model import EffortFilter
 from robot_dynamics_ros.models.friction import FrictionModel
 
 LAW = "luo_load"
 LINEAR = ("fv1", "fv2", "fv3", "fc", "fs", "ft", "fb")
-NONNEGATIVE = ("fc", "fs")
+NONNEGATIVE = ("fc", "fs", "fv1")
 RISE = 2e-3  # rad/s, fc1: the Coulomb level is reached at once, eps alone smooths the reversal
 EPS = (0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16)
 STRIBECK = (0.03, 0.1, 0.3, 1.0)
@@ -51,13 +52,24 @@ def fit_joint(
     names: tuple[str, ...] = ()
     effective = _effective(y, len(y))
     for group in TERMS:
+        if set(group) & {"fv2", "fv3"} and np.abs(v).max() < CURVED:
+            continue
         trial = _search(columns, (*names, *group), y, weight)
+        if not _sound(trial[1], v):
+            continue
         score = effective * np.log(trial[0]) + np.log(effective) * (len(names) + len(group))
         if best is None or score < best[0]:
             best, names = (score, trial[1], trial[0]), (*names, *group)
     if best is None:
         raise ValueError("no friction term could be fitted")
     return StaticFit(best[1], float(np.sqrt(best[2])))
+
+
+def _sound(values: dict[str, float], v: np.ndarray) -> bool:
+    """Friction opposes motion up to twice the identified speed: polynomials that bend over are no friction."""
+    speed = np.linspace(0.05, 2.0, 20) * np.abs(v).max()
+    total = sum(values.get(f"fv{k}", 0.0) * speed**k for k in (1, 2, 3)) + values.get("fc", 0.0)
+    return bool((total >= 0.5 * values.get("fc", 0.0)).all())
 
 
 def _effective(y: np.ndarray, n: int) -> float:

@@ -15,7 +15,7 @@ import numpy as np
 from robot_dynamics_ros.identification.friction_columns import VELOCITY_WIDTHS, JointFriction
 from robot_dynamics_ros.identification.least_squares import gram_triangle, solve
 from robot_dynamics_ros.identification.model import EffortFilter, Filters, Structure, joint_rows, signals_of
-from robot_dynamics_ros.identification.recording import Motion, Recording, filtered, motion_frequency, stack
+from robot_dynamics_ros.identification.recording import Motion, Recording, filtered, low_pass, motion_frequency, stack
 from robot_dynamics_ros.identification.rigid import RigidModel
 from robot_dynamics_ros.identification.selection import Evidence, Selector, state_folds
 
@@ -28,7 +28,9 @@ CUTOFF_FACTORS = (
     20.0,
 )  # candidates as multiples of f_dyn; 5 is the choice of [Madsen2020 ch5 4.1]
 DELAYS = (-2.0, -1.0, 0.0, 1.0, 2.0, 3.0)  # candidates in samples
+SLOWEST = 4.0  # Hz, lowest cut-off tried: reversals of friction are faster than the motion
 WORTH = 0.01  # relative gain in held-out error that a global choice (source, delay) must bring
+QUIET = 2e-3  # an effort that was smoothed has no noise left above the cut-off: less than this share of its deviation
 FILTER_WORTH = 0.10  # the same for an effort filter: only a log that was visibly smoothed gets one
 
 
@@ -72,7 +74,7 @@ class Tuner:
 
     # -- the single choices ---------------------------------------------------------------------------------------
     def _cutoff(self, structure: Structure, f_dyn: float, rate: float) -> Structure:
-        values = sorted({round(min(max(f * f_dyn, 2.0), 0.25 * rate), 3) for f in CUTOFF_FACTORS})
+        values = sorted({round(min(max(f * f_dyn, SLOWEST), 0.25 * rate), 3) for f in CUTOFF_FACTORS})
         margin = min(values)
         options = [replace(structure, cutoff=c) for c in values]
         errors = [self._error(o, margin) for o in options]
@@ -110,8 +112,16 @@ class Tuner:
             selector = _selector(evidence, structure.laws, (option,) * n, self.coupled)
             table[k] = [selector.fold_errors(j, selector.laws[j]).sum() for j in range(n)]
         chosen = table.argmin(0)
-        worth = table.min(0) < (1 - FILTER_WORTH) * table[0]
+        quiet = [self._smoothed(evidence, options[c], j, rate) for j, c in enumerate(chosen)]
+        worth = (table.min(0) < (1 - FILTER_WORTH) * table[0]) & np.array(quiet)
         return tuple(options[c] if w else None for c, w in zip(chosen, worth, strict=True))
+
+    @staticmethod
+    def _smoothed(evidence: Evidence, option: EffortFilter | None, j: int, rate: float) -> bool:
+        """Whether the effort of joint j has no noise left well above a filter's cut-off."""
+        if option is None or 2.5 * option.cutoff > 0.4 * rate:
+            return option is None
+        return bool(_noise_above(evidence, 2.5 * option.cutoff, rate)[j] < QUIET)
 
     def _laws(self, structure: Structure, evidence: Evidence) -> list[JointFriction]:
         return _selector(evidence, structure.laws, structure.filters, self.coupled).run()
@@ -148,6 +158,12 @@ class Tuner:
 
 def _selector(evidence: Evidence, laws, filters: Filters, coupled) -> Selector:
     return Selector(replace(evidence, filters=filters), list(laws), coupled)
+
+
+def _noise_above(evidence: Evidence, cutoff: float, rate: float) -> np.ndarray:
+    """Deviation of the effort above a frequency over its whole deviation, per joint."""
+    rest = evidence.effort - low_pass(evidence.effort, cutoff, 1 / rate)
+    return np.median(np.abs(rest), axis=0) / np.maximum(evidence.effort.std(0), 1e-12)
 
 
 def fold_sets(motion: Motion) -> list[np.ndarray]:

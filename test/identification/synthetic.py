@@ -1,0 +1,87 @@
+"""Synthetic logs: rigid body, rotor inertia, friction and noise on a Fourier excitation; every corruption is
+added by name.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from robot_dynamics_ros.config import RobotFile
+from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.types import Log
+
+
+@dataclass
+class Truth:
+    """What the log was made from: inertial parameters, rotor inertia, Coulomb and viscous friction, offset per
+    joint.
+    """
+
+    phi: np.ndarray
+    rotor: np.ndarray
+    fc: np.ndarray
+    fv: np.ndarray
+    offset: np.ndarray
+
+
+def truth_of(robot: RobotFile, seed: int = 0, scale: float = 1.0) -> Truth:
+    """Parameters near the robot file's: links uniformly `scale` as heavy, friction in proportion to gravity."""
+    rng = np.random.default_rng(seed)
+    n = robot.n_joints
+    phi = robot.inertial_parameters * scale
+    size = np.linspace(1.0, 0.15, n)
+    rotor = 0.4 * size * rng.uniform(0.8, 1.2, n)
+    return Truth(phi, rotor, 4 * size * rng.uniform(0.8, 1.2, n), 5 * size * rng.uniform(0.8, 1.2, n), 0.2 * size)
+
+
+def excitation(n: int, duration: float, rate: float, seed: int, amplitude: float = 1.0, period: float = 10.0):
+    """Time and Fourier motion (N, n) of five harmonics that starts and ends at rest."""
+    rng = np.random.default_rng(seed)
+    t = np.arange(0, duration, 1 / rate)
+    w = 2 * np.pi / period
+    q, qd, qdd = (np.zeros((len(t), n)) for _ in range(3))
+    centre = rng.uniform(-1, 1, n)
+    for j in range(n):
+        for k in range(1, 6):
+            a, b = rng.normal(0, amplitude * 0.45 / k, 2)
+            q[:, j] += a * np.sin(k * w * t) + b * np.cos(k * w * t)
+            qd[:, j] += k * w * (a * np.cos(k * w * t) - b * np.sin(k * w * t))
+            qdd[:, j] += (k * w) ** 2 * (-a * np.sin(k * w * t) - b * np.cos(k * w * t))
+    return t, q + centre, qd, qdd
+
+
+def torque(robot: RobotFile, truth: Truth, q, qd, qdd, gravity=None, payload=None) -> np.ndarray:
+    """Effort (N, n) [Nm] of a motion: rigid body + rotor inertia + friction."""
+    chain = robot.kinematic_chain()
+    model = RobotModel(chain).with_gravity(robot.gravity if gravity is None else gravity)
+    phi = truth.phi.copy()
+    if payload is not None:
+        phi[-10:] += payload
+    W = model.stacked_regressor(*(np.ascontiguousarray(x) for x in (q, qd, qdd)))
+    rigid = (W @ phi).reshape(robot.n_joints, len(q)).T
+    return rigid + truth.rotor * qdd + truth.fc * np.tanh(qd / 0.02) + truth.fv * qd + truth.offset
+
+
+def synthetic_log(
+    robot: RobotFile,
+    truth: Truth,
+    seed: int = 1,
+    duration: float = 30.0,
+    rate: float = 125.0,
+    noise: float = 0.02,
+    amplitude: float = 1.0,
+    gravity=None,
+    payload=None,
+    names=None,
+) -> Log:
+    """A log of an excitation run; effort noise is `noise` of each joint's effort range."""
+    rng = np.random.default_rng(seed + 100)
+    t, q, qd, qdd = excitation(robot.n_joints, duration, rate, seed, amplitude)
+    tau = torque(robot, truth, q, qd, qdd, gravity, payload)
+    tau = tau + noise * tau.std(0) * rng.standard_normal(tau.shape)
+    q = q + 2e-5 * rng.standard_normal(q.shape)
+    qd = qd + 1e-3 * rng.standard_normal(q.shape)
+    stamp = 1_700_000_000_000_000_000 + np.round(t * 1e9).astype(np.int64)
+    return Log(names or robot.joint_names, stamp, {"q": q, "qd": qd, "effort": tau}, stamp + 50_000)

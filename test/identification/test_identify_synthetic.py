@@ -1,0 +1,167 @@
+"""Identification of logs made from known parameters: recovery, meaning of the effort, and refusals in one line."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from synthetic import synthetic_log, truth_of
+
+from robot_dynamics_ros.bags import write_bag
+from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.identify import Options, identify
+from robot_dynamics_ros.identification.metrics import metrics
+from robot_dynamics_ros.models.inertia import is_consistent
+from robot_dynamics_ros.types import Log
+
+ROBOT = load_robot("ur5e")
+TRUTH = truth_of(ROBOT)
+
+
+@pytest.fixture(scope="module")
+def logs():
+    return synthetic_log(ROBOT, TRUTH, 1, duration=20.0), synthetic_log(ROBOT, TRUTH, 2, duration=20.0)
+
+
+def changed(log: Log, **signals) -> Log:
+    return Log(log.joint_names, signals.pop("stamp", log.stamp_ns), {**log.signals, **signals}, log.receive_ns)
+
+
+def bag(log: Log, folder, name: str):
+    return write_bag(log, folder / name, topics=["joint_states"])
+
+
+def validated(found):
+    motion = found.motion(found.validation[0])
+    return metrics(motion.effort, found.physical.predict(motion))["r2"]
+
+
+@pytest.fixture(scope="module")
+def clean(logs, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("clean")
+    return identify(ROBOT, [bag(logs[0], folder, "a")], [bag(logs[1], folder, "b")])
+
+
+def test_parameters_within_three_standard_deviations(clean):
+    solution, base = clean.solution, clean.model.rigid.base
+    error = solution.x[: base.size] - base.from_standard(TRUTH.phi)
+    sure = solution.separable[: base.size]
+    assert sure.sum() >= 33
+    assert np.mean(np.abs(error[sure]) < 3 * solution.std[: base.size][sure]) > 0.95
+    for j in range(2, 6):
+        i = clean.structure.index(base.size)[j][base.size + clean.structure.laws[j].terms.index("ia")]
+        assert abs(solution.x[i] - TRUTH.rotor[j]) < 4 * solution.std[i]
+
+
+def test_sums_that_cannot_be_told_apart_are_marked(clean):
+    names = np.flatnonzero(~clean.solution.separable[: clean.model.rigid.base.size])
+    assert [clean.model.rigid.base.independent[k] for k in names] == [5, 15]  # ZZ1 and ZZ2, each with its rotor
+
+
+def test_consistent_links_and_prediction(clean):
+    assert all(is_consistent(p) for p in clean.physical.phi.reshape(-1, 10))
+    assert validated(clean).min() > 0.99
+
+
+def test_simple_friction_gets_a_simple_law(clean):
+    assert sum(len(law.terms) for law in clean.structure.laws) <= 6 * 4 + 3
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "word"),
+    [
+        (lambda tau: tau / np.array([10.6, 10.6, 10.6, 7.7, 7.7, 7.7]), "current", "current in A"),
+        (lambda tau: -tau, "torque", "opposite sign"),
+        (lambda tau: tau * np.array([1, 1, -1, 1, 1, 1]), "torque", "effort of elbow_joint has the opposite sign"),
+    ],
+)
+def test_meaning_of_the_effort_is_recognised_and_stated(logs, tmp_path, change, kind, word):
+    a, b = (changed(log, effort=change(log.effort)) for log in logs)
+    found = identify(ROBOT, [bag(a, tmp_path, "a")], [bag(b, tmp_path, "b")])
+    assert found.semantics.kind == kind
+    assert any(word in text for text in found.statements)
+    assert validated(found).min() > 0.99
+
+
+def test_effort_without_gravity(tmp_path):
+    logs = [synthetic_log(ROBOT, TRUTH, seed, duration=20.0, gravity=np.zeros(3)) for seed in (1, 2)]
+    found = identify(ROBOT, [bag(logs[0], tmp_path, "a")], [bag(logs[1], tmp_path, "b")])
+    assert found.semantics.kind == "gravity-free" and not found.semantics.includes_gravity
+    assert validated(found).min() > 0.99
+
+
+def test_effort_that_lags_is_shifted_back(logs, tmp_path):
+    bags = []
+    for k, log in enumerate(logs):
+        late = {"q": log.q[3:], "qd": log.qd[3:], "effort": log.effort[:-3]}
+        bags.append(bag(Log(log.joint_names, log.stamp_ns[3:], late, log.stamp_ns[3:]), tmp_path, str(k)))
+    found = identify(ROBOT, bags[:1], bags[1:])
+    assert found.structure.delay == pytest.approx(0.024, abs=0.002)
+    assert validated(found).min() > 0.99
+
+
+def garbage(log):
+    q, tau = log.q.copy(), log.effort.copy()
+    rows = np.random.default_rng(3).integers(0, len(q), 60)
+    tau[rows[:20]], q[rows[20:40]], tau[rows[40:], 2] = 1e300, np.nan, 1e12
+    return changed(log, q=q, effort=tau)
+
+
+def reordered(log):
+    return log.reordered([log.joint_names[i] for i in (3, 1, 0, 5, 4, 2)])
+
+
+def duplicated(log):
+    return log[np.sort(np.r_[np.arange(len(log)), np.random.default_rng(4).integers(0, len(log), len(log) // 16)])]
+
+
+def jittered(log):
+    stamp = np.sort(log.stamp_ns + np.random.default_rng(5).normal(0, 2e6, len(log)).astype(np.int64))
+    return changed(log, stamp=stamp)
+
+
+def with_gaps(log):
+    return log[np.r_[0:800, 1000:1700, 1800 : len(log)]]
+
+
+def backwards(log):
+    return changed(log, stamp=np.concatenate([log.stamp_ns[:1500], log.stamp_ns[: len(log) - 1500]]))
+
+
+@pytest.mark.parametrize("spoil", [garbage, reordered, duplicated, jittered, with_gaps, backwards])
+def test_spoiled_logs_still_identify(logs, tmp_path, spoil):
+    found = identify(ROBOT, [bag(spoil(logs[0]), tmp_path, "a")], [bag(logs[1], tmp_path, "b")])
+    assert validated(found).min() > 0.985
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda log: changed(log, effort=1000 * log.effort), "1000 times too large"),
+        (lambda log: changed(log, effort=log.effort / 1e5), "times too small"),
+        (lambda log: changed(log, q=np.degrees(log.q), qd=np.degrees(log.qd)), "not radians"),
+        (lambda log: changed(log, qd=1000 * log.qd), "wrong unit of velocity"),
+        (lambda log: changed(log, q=0 * log.q, qd=0 * log.qd), "does not move"),
+        (lambda log: log.reordered(log.joint_names[:5]), "'wrist_3_joint' is missing"),
+        (lambda log: Log(log.joint_names, log.stamp_ns, {"q": log.q, "qd": log.qd}), "no effort"),
+        (lambda log: log[:100], "usable samples"),
+        (lambda log: changed(log, effort=np.full_like(log.effort, np.nan)), ""),
+    ],
+)
+def test_unusable_logs_are_refused_in_one_line(logs, tmp_path, spoil, words):
+    with pytest.raises(DataError) as caught:
+        identify(ROBOT, [bag(spoil(logs[0]), tmp_path, "a")])
+    text = str(caught.value)
+    assert words in text and "\n" not in text
+
+
+def test_weak_excitation_is_said(tmp_path):
+    weak = synthetic_log(ROBOT, TRUTH, 1, duration=12.0, amplitude=0.15)
+    found = identify(ROBOT, [bag(weak, tmp_path, "a")], [bag(synthetic_log(ROBOT, TRUTH, 2), tmp_path, "b")])
+    assert any("weak excitation" in w for w in found.warnings)
+    assert any("faster than what was identified" in w for w in found.warnings)
+
+
+def test_unknown_choice_of_semantics(logs, tmp_path):
+    with pytest.raises(DataError, match="none of auto"):
+        identify(ROBOT, [bag(logs[0], tmp_path, "a")], options=Options(effort="volts"))

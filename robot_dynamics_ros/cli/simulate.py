@@ -22,6 +22,7 @@ from robot_dynamics_ros.simulation.ur_controller.process import Settings, serve
 @click.option("--duration", type=float, help="End after so many seconds of controller time.")
 @click.option("--polyscope", "version", default="5.26.0.0", show_default=True, help="Version to announce.")
 @click.option("--gravity-in-current-torque/--no-gravity-in-current-torque", default=True, show_default=True)
+@click.option("--stop-with-stdin", is_flag=True, help="End when standard input is closed.")
 def command(**options: object) -> None:
     """Run a simulated controller of ROBOT until interrupted."""
     serve(Settings(**options), click.echo)  # type: ignore[arg-type]

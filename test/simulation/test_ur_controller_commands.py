@@ -50,8 +50,8 @@ ARGUMENTS = {
 class Session:
     """A controller with the control script running, and the client's side of the register handshake."""
 
-    def __init__(self):
-        self.controller = Controller(Arm("ur5e"))
+    def __init__(self, robot="ur5e"):
+        self.controller = Controller(Arm(robot))
         self.controller.upload(SCRIPT)
         self.until(lambda: self.out(0) == 1)
 
@@ -102,6 +102,15 @@ def test_every_command_runs_and_the_loop_is_ready_again(session, identifier):
     assert session.controller.program is not None
     session.until(lambda: session.out(0) == 1)
     assert session.controller.safety.may_move
+
+
+@pytest.mark.parametrize("robot", ["ur3", "ur5", "ur10", "ur3e", "ur5e", "ur10e", "ur16e"])
+def test_every_ur_arm_holds_and_moves(robot):
+    session = Session(robot)
+    session.do(1, [*(HOME + 0.1), 1.0, 4.0], [0])
+    session.step(250)
+    assert session.controller.arm.q == pytest.approx(HOME + 0.1, abs=5e-3)
+    assert not session.controller.messages
 
 
 def test_a_command_runs_once_and_waits_to_be_cleared(session):

@@ -235,6 +235,13 @@ def test_signals_end_the_process_cleanly(number):
         assert (ur.process.returncode, errors) == (0, "")
 
 
+def test_it_ends_with_the_process_that_started_it():
+    with SimulatedUR() as ur:
+        ur.process.stdin.close()  # what a dying parent does
+        ur.process.stdin = None
+        assert ur.process.wait(10) == 0
+
+
 def simulate(*arguments: str) -> subprocess.CompletedProcess:
     command = [sys.executable, "-m", "robot_dynamics_ros.cli.main", "simulate", *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=30)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from robot_dynamics_ros import _core
+from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import ConfigError
-from robot_dynamics_ros.simulation.robot import SimulatedRobot
+from robot_dynamics_ros.simulation.robot import Record, SimulatedRobot
 from robot_dynamics_ros.simulation.ur_controller.kinematics import cross
+from robot_dynamics_ros.simulation.ur_controller.motion import MotionError
 
 DT = 0.002  # s, one controller cycle
 START = (0.0, -np.pi / 2, np.pi / 2, -np.pi / 2, -np.pi / 2, 0.0)  # rad, tool pointing down
@@ -24,14 +26,16 @@ class Arm:
     """A simulated robot, what its controller believes about it, and what its sensors say."""
 
     def __init__(self, robot: str, seed: int = 0, q: tuple[float, ...] = START) -> None:
-        self.simulated = SimulatedRobot(robot, seed=seed, rate=1 / DT)
-        file = self.simulated.robot
+        file = load_robot(robot)
+        if file.manufacturer != "Universal Robots":
+            raise ConfigError(file.name, "manufacturer", f"{file.manufacturer}: only UR arms have a UR controller")
         if file.n_joints != JOINTS:
             raise ConfigError(file.name, "kinematics.joints", f"{file.n_joints} joints; a UR controller moves {JOINTS}")
-        self.simulated.reset(np.array(q))
+        self.simulated = SimulatedRobot(file, seed=seed, q=np.array(q), rate=1 / DT)
         self.name = file.name
-        self.torque_constant = file.array("drives.torque_constant")
-        self.copper_loss = np.asarray(self.simulated.machine.true["thermal.copper_loss"])  # W/Nm2
+        self._true = self.simulated.machine.true
+        self.torque_constant = self._true["control.torque_constant"]  # Nm/A, what the controller believes
+        self.copper_loss = self._true["thermal.copper_loss"]  # W/Nm2
         self.velocity_limit = file.array("limits.velocity")
         self.torque_limit = file.array("limits.torque")
         self._lower, self._upper = file.array("limits.position_lower"), file.array("limits.position_upper")
@@ -70,7 +74,7 @@ class Arm:
     @property
     def control_current(self) -> np.ndarray:
         """Current the drives are set to [A], free of measuring noise."""
-        return self.simulated.core.get("true_motor_torque") / self.simulated.machine.true["drive.torque_constant"]
+        return self.simulated.core.get("true_motor_torque") / self._true["drive.torque_constant"]
 
     @property
     def external_wrench(self) -> np.ndarray:
@@ -80,13 +84,20 @@ class Arm:
     # -- one cycle ------------------------------------------------------------------------------------------------
     def step_position(self, q_d: np.ndarray, qd_d: np.ndarray, qdd_d: np.ndarray) -> None:
         """One cycle under the inner position controller with model feedforward."""
-        self.record = self.simulated.step_position(q_d, qd_d, qdd_d)
+        self._take(self.simulated.step_position(q_d, qd_d, qdd_d))
         self.target_moment = self.record.target_moment
 
     def step_torque(self, torque: np.ndarray, viscous_scale: np.ndarray, coulomb_scale: np.ndarray) -> None:
         """One cycle of direct torque; gravity and that share of friction are added inside, limits hold."""
-        self.record = self.simulated.step_torque(torque, viscous_scale, coulomb_scale)
+        self._take(self.simulated.step_torque(torque, viscous_scale, coulomb_scale))
         self.target_moment = np.clip(self.record.target_moment + torque, -self.torque_limit, self.torque_limit)
+
+    def _take(self, record: Record) -> None:
+        """Accept a cycle's measurements; a plant driven out of its numbers starts again where it last was."""
+        if record.status == _core.Status.fault:
+            self.simulated.reset(self.record.q)
+            raise MotionError("the simulated robot was driven out of its range")
+        self.record = record
 
     def within_limits(self, q: np.ndarray) -> bool:
         """True when every joint is inside its position limits."""
@@ -94,8 +105,7 @@ class Arm:
 
     def friction(self, qd: np.ndarray) -> np.ndarray:
         """Friction by the controller's own model [Nm]."""
-        control = self.simulated.machine.true
-        return control["control.viscous"] * qd + control["control.coulomb"] * qd / (np.abs(qd) + 0.02)
+        return self._true["control.viscous"] * qd + self._true["control.coulomb"] * qd / (np.abs(qd) + 0.02)
 
     def momentum(self) -> float:
         """Norm of the linear momentum [kg m/s]: along an axis it is the power of unit gravity."""

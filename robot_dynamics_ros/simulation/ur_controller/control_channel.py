@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -42,7 +42,7 @@ class ControlChannel:
             return {"ok": True} | (handler(self._process, **request) or {})
         except KeyError as error:
             return {"ok": False, "error": f"unknown command or field {error}; commands: {', '.join(COMMANDS)}"}
-        except (ValueError, TypeError, AttributeError, RobotDynamicsError) as error:
+        except (ValueError, TypeError, AttributeError, OverflowError, RecursionError, RobotDynamicsError) as error:
             return {"ok": False, "error": str(error)}
 
     def _line(self, connection: Connection, line: str) -> None:
@@ -60,18 +60,24 @@ class ControlChannel:
             entry[1].send(json.dumps({"ok": True, "timestamp": time}).encode() + b"\n")
 
 
-def _vector(values: Any, length: int, name: str) -> np.ndarray:
+def _vector(values: Any, length: int, name: str, bound: float = 1e9) -> np.ndarray:
     vector = np.asarray(values, dtype=float)
-    if vector.shape != (length,) or not np.all(np.isfinite(vector)):
-        raise ValueError(f"{name} must be {length} finite number{'s'[: length > 1]}")
+    if vector.shape != (length,) or not np.all(np.abs(vector) <= bound):
+        raise ValueError(f"{name} must be {length} finite numbers within +-{bound:g}")
     return vector
+
+
+def _scalar(value: Any, name: str, bound: float = 1e9) -> float:
+    if not -bound <= (number := float(value)) <= bound:
+        raise ValueError(f"{name} = {number} must be finite and within +-{bound:g}")
+    return number
 
 
 # -- faults -----------------------------------------------------------------------------------------------------------
 @command
 def stall(process: SimulatedController, seconds: float) -> None:
     """The server neither reads nor writes for so long; controller time goes on."""
-    process.faults.stall(float(_vector([seconds], 1, "seconds")[0]))
+    process.faults.stall(_scalar(seconds, "seconds"))
 
 
 @command
@@ -128,22 +134,22 @@ def nan(process: SimulatedController, field: str = "", element: int | None = Non
 @command
 def clock_step(process: SimulatedController, seconds: float) -> None:
     """Set the controller clock forwards or backwards."""
-    process.controller.clock_offset += float(_vector([seconds], 1, "seconds")[0])
+    process.controller.clock_offset += _scalar(seconds, "seconds")
 
 
 # -- environment ------------------------------------------------------------------------------------------------------
 @command
 def set_wrench(process: SimulatedController, wrench: list[float]) -> None:
     """External wrench on the tool at the TCP, base frame orientation: fx fy fz mx my mz [N, Nm]."""
-    process.scenario.commanded = _vector(wrench, 6, "wrench")
+    process.scenario.commanded = _vector(wrench, 6, "wrench", 1e4)
 
 
 @command
-def set_payload(process: SimulatedController, mass: float, center: list[float] = (0.0, 0.0, 0.0)) -> None:
+def set_payload(process: SimulatedController, mass: float, center: Sequence[float] = (0.0, 0.0, 0.0)) -> None:
     """Really mount a point mass [kg] at the flange, centre [m]; the controller is not told."""
     if not 0 <= mass <= 100:
         raise ValueError(f"mass {mass} kg is outside 0..100")
-    process.controller.arm.mount(float(mass), _vector(center, 3, "center"))
+    process.controller.arm.mount(float(mass), _vector(center, 3, "center", 10.0))
 
 
 @command
@@ -156,8 +162,8 @@ def set_wall(
     friction: float = 0.0,
 ) -> None:
     """A compliant plane through a point [m] with an outward normal; N/m, N s/m, tangential Coulomb coefficient."""
-    point, normal = _vector(point, 3, "point"), _vector(normal, 3, "normal")
-    process.controller.arm.simulated.set_wall(point, normal, float(stiffness), float(damping), float(friction))
+    place, outward = _vector(point, 3, "point", 1e3), _vector(normal, 3, "normal", 1e3)
+    process.controller.arm.simulated.set_wall(place, outward, float(stiffness), float(damping), float(friction))
 
 
 @command
@@ -169,14 +175,15 @@ def clear_wall(process: SimulatedController) -> None:
 @command
 def set_ambient(process: SimulatedController, celsius: float) -> None:
     """Temperature of the air [deg C]."""
-    process.controller.arm.simulated.set_ambient(float(_vector([celsius], 1, "celsius")[0]))
+    process.controller.arm.simulated.set_ambient(_scalar(celsius, "celsius", 200.0))
 
 
 @command
 def set_temperatures(process: SimulatedController, lubricant: float, housing: float | None = None) -> None:
     """Temperatures of all joints [deg C]; the housing is as warm as the lubricant unless given."""
-    values = _vector([lubricant, lubricant if housing is None else housing], 2, "temperatures")
-    process.controller.arm.simulated.set_temperatures(float(values[0]), float(values[1]))
+    inside = _scalar(lubricant, "lubricant", 200.0)
+    outside = inside if housing is None else _scalar(housing, "housing", 200.0)
+    process.controller.arm.simulated.set_temperatures(inside, outside)
 
 
 @command
@@ -195,7 +202,7 @@ def speed(process: SimulatedController, factor: float) -> None:
 @command
 def wait(process: SimulatedController, seconds: float) -> dict[str, Any]:
     """Reply when so much controller time has passed."""
-    return {"until": process.controller.time + float(_vector([seconds], 1, "seconds")[0])}
+    return {"until": process.controller.time + _scalar(seconds, "seconds")}
 
 
 @command

@@ -20,6 +20,7 @@ from robot_dynamics_ros.simulation.ur_controller.script import Script, parse_scr
 ACCELERATION_LIMIT = 40.0  # rad/s2, joint acceleration limit [ur_rtde 1.6.5, UR_JOINT_ACCELERATION_MAX]
 STOP_DECELERATION = 8.0  # rad/s2, of a program stop or protective stop
 START_DELAY = 0.02  # s between the end of an upload and the first cycle of the program
+TARGET_SPEED_MARGIN = 1.1  # target speed over a joint's limit that is tolerated
 DEVIATION_LIMIT = 0.15  # rad between target and measured position
 FORCE_LIMIT = 250.0  # N at the tool, the least restricted setting of the safety configuration
 TOUCH_FORCE = 3.0  # N, above which contact is counted from
@@ -37,8 +38,8 @@ class Controller:
     """Everything of the controller but its sockets."""
 
     def __init__(self, arm: Arm) -> None:
-        self.arm = arm
-        self.kinematics = Kinematics(arm.model)
+        self.arm: Arm = arm
+        self.kinematics: Kinematics = Kinematics(arm.model)
         self.registers = Registers()
         self.io = InputsOutputs()
         self.safety = Safety()
@@ -82,7 +83,7 @@ class Controller:
         self._step_program()
         try:
             self._step_arm()
-        except motion.MotionError as error:
+        except (motion.MotionError, ProgramError) as error:
             self.protective_stop(str(error))
             self._step_arm()
         self._check_arm()
@@ -125,6 +126,8 @@ class Controller:
         """The motion's next target; moves along a path slow down with the speed slider."""
         k = self.io.speed_fraction if isinstance(self.motion, motion.PATH_MOTIONS) else 1.0
         q, qd, qdd = self.motion.step(k * DT)
+        if not np.all(np.abs(qd) <= TARGET_SPEED_MARGIN * self.arm.velocity_limit):
+            raise motion.MotionError("target speed exceeds a joint's limit")
         return (q, qd, qdd) if k == 1.0 else (q, k * qd, k * k * qdd)
 
     def _check_arm(self) -> None:
@@ -258,9 +261,11 @@ class Controller:
         """Payload the controller assumes; None keeps the present value (centre) or means a point mass (inertia)."""
         if not 0 <= mass <= 100:
             raise ProgramError(f"payload mass {mass} kg is outside 0..100")
-        self.arm.set_payload(
-            mass, self.arm.payload[1] if center is None else center, np.zeros(6) if inertia is None else inertia
-        )
+        center = self.arm.payload[1] if center is None else center
+        inertia = np.zeros(6) if inertia is None else inertia
+        if not (np.all(np.abs(center) <= 10) and np.all(np.abs(inertia) <= 1e3)):
+            raise ProgramError(f"payload centre {center} m or inertia {inertia} kg m2 is out of range")
+        self.arm.set_payload(mass, center, inertia)
 
     def set_watchdog(self, register: str, min_frequency: float) -> None:
         """rtde_set_watchdog with action "stop": period 1 / min_frequency, counted from now."""

@@ -56,8 +56,17 @@ class SimulatedUR:
         arguments = [f"--{name.replace('_', '-')}={value}" for name, value in self.options.items()]
         paths = [str(PACKAGE_ROOT), os.environ.get("PYTHONPATH", "")]
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "robot_dynamics_ros.cli.main", "simulate", self.robot, *arguments],
+            [
+                sys.executable,
+                "-m",
+                "robot_dynamics_ros.cli.main",
+                "simulate",
+                self.robot,
+                "--stop-with-stdin",
+                *arguments,
+            ],
             env=os.environ | {"PYTHONPATH": os.pathsep.join(path for path in paths if path)},
+            stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,

@@ -43,6 +43,7 @@ class Settings:
     version: str = "5.26.0.0"
     gravity_in_current_torque: bool = True
     truth_period: int = 1  # cycles between ground truth lines
+    stop_with_stdin: bool = False  # end when standard input is closed, as it is when a parent process dies
 
 
 class ScriptServer:
@@ -91,6 +92,8 @@ class SimulatedController:
             self.hub.close()
             raise
         self.set_speed(settings.speed)
+        if settings.stop_with_stdin:
+            self.hub.watch_end(sys.stdin, self.stop)
         self.late = 0  # times the process fell behind and gave up wall time
         self._stop = False
 
@@ -153,8 +156,8 @@ def truth_line(controller: Controller) -> bytes:
 def serve(settings: Settings, announce: Callable[[str], None] = print) -> None:
     """Start a simulated controller, announce its ports, and serve until SIGINT, SIGTERM or the end of its duration."""
     process = SimulatedController(settings)
-    for name in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(name, process.stop)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, process.stop)
     for name, port in process.ports.items():
         announce(f"{name} {settings.host}:{port}")
     announce(f"ready {settings.robot} {settings.version} scenario {settings.scenario} speed {settings.speed:g}")

@@ -14,13 +14,14 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from robot_dynamics_ros.simulation.ur_controller import motion
-from robot_dynamics_ros.simulation.ur_controller.script import PathMove, Script, Source, parse_move
+from robot_dynamics_ros.simulation.ur_controller.script import MAX_LINE, PathMove, Script, Source, parse_move
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.simulation.ur_controller.controller import Controller
 
 READY, DONE = 1, 2  # handshake values of output_int_register_0 [ur_rtde 1.6.5]
 STOP_SCRIPT = 255
+ABSURD = 1e6  # no argument of any command is larger, in SI units
 Waiting = Iterator[None]
 
 
@@ -97,10 +98,10 @@ class CommandLoop:
         return [self.controller.registers.int_in(self._offset + first + i) for i in range(count)]
 
     def doubles(self, first: int, count: int) -> np.ndarray:
-        """Input double registers; a non-finite one stops the program."""
+        """Input double registers; one that is no number, or an absurd one, stops the program."""
         values = np.array(self.controller.registers.doubles_in(self._offset + first, count))
-        if not np.all(np.isfinite(values)):
-            raise ProgramError(f"input_double_register_{self._offset + first}.. holds {values}, not numbers")
+        if not np.all(np.abs(values) <= ABSURD):
+            raise ProgramError(f"input_double_register_{self._offset + first}.. holds {values}, not usable numbers")
         return values
 
     def double(self, index: int) -> float:
@@ -177,12 +178,15 @@ class Statements:
             return
         call = re.match(r"^(\w+)\((.*)\)$", line)
         action = STATEMENTS.get(call[1]) if call else None
-        if call is None or action is None:
-            raise ProgramError(f"script {self.script.name!r}: {line!r} is not among the supported statements")
+        if call is None or action is None or len(line) > MAX_LINE:
+            raise ProgramError(f"script {self.script.name!r}: {line[:80]!r} is not among the supported statements")
         try:
-            waiting = action(self.controller, [float(v) for v in re.findall(r"[-+\d.eE]*\d[-+\d.eE]*", call[2])])
-        except (ValueError, IndexError) as error:
-            raise ProgramError(f"script {self.script.name!r}: {line!r}: {error}") from error
+            values = [float(v) for v in re.findall(r"[-+\d.eE]*\d[-+\d.eE]*", call[2])]
+            if not all(abs(value) <= ABSURD for value in values):
+                raise ValueError("a number is out of range")
+            waiting = action(self.controller, values)
+        except (ValueError, IndexError, OverflowError) as error:
+            raise ProgramError(f"script {self.script.name!r}: {line[:80]!r}: {error}") from error
         yield from waiting or ()
 
 
@@ -190,6 +194,12 @@ def _sleep(controller: Controller, values: list[float]) -> Waiting:
     until = controller.time + (values[0] if values else 0.002)
     while controller.time < until:
         yield
+
+
+def _exactly(count: int, values: list[float]) -> np.ndarray:
+    if len(values) != count:
+        raise ValueError(f"{len(values)} numbers where {count} are needed")
+    return np.array(values)
 
 
 def _write_int(controller: Controller, values: list[float]) -> None:
@@ -208,8 +218,8 @@ STATEMENTS: dict[str, Callable[[Controller, list[float]], Waiting | None]] = {
     "popup": lambda controller, values: None,
     "stopj": lambda controller, values: controller.wait_for(controller.stop_joints(values[0] if values else 2.0)),
     "stopl": lambda controller, values: controller.wait_for(controller.stop_tool(values[0] if values else 2.0)),
-    "set_payload": lambda controller, values: controller.set_payload(values[0], np.array(values[1:4])),
-    "set_tcp": lambda controller, values: controller.kinematics.set_tcp(np.array(values[:6])),
+    "set_payload": lambda controller, values: controller.set_payload(values[0], _exactly(3, values[1:])),
+    "set_tcp": lambda controller, values: controller.kinematics.set_tcp(_exactly(6, values)),
     "zero_ftsensor": lambda controller, values: controller.arm.zero_force_sensor(),
     "protective_stop": lambda controller, values: controller.protective_stop("protective_stop() in a program"),
     "write_output_integer_register": _write_int,

@@ -35,6 +35,8 @@ class Registers:
         return [self.values[name][0] for name in self._double_in[first : first + count]]
 
     def write_int(self, index: int, value: int) -> None:
+        if not -(2**31) <= value < 2**31:
+            raise ValueError(f"{value} does not fit an integer register")
         self.values[self._int_out[index]] = (int(value),)
 
     def write_doubles(self, first: int, values: Iterable[float]) -> None:

@@ -25,12 +25,9 @@ class RtdeClient:
         self.protocol = 1  # until negotiated [UR RTDE guide]
         self.outputs: list[tuple[wire.Recipe, int]] = []  # recipe, ticks between packages
         self.inputs: list[wire.Recipe] = []
+        self.owned: set[str] = set()  # input variables
         self.started = False
         self.skipped = 0
-
-    def owns(self, name: str) -> bool:
-        """True when one of this client's input recipes holds the variable."""
-        return any(name in recipe.names for recipe in self.inputs)
 
 
 class RtdeServer:
@@ -117,7 +114,7 @@ class RtdeServer:
         names = wire.split_names(payload)
         types = [wire.OUTPUTS[name] if self._offers(name) else "NOT_FOUND" for name in names]
         text = ",".join(types).encode()
-        valid = bool(names) and "NOT_FOUND" not in types and 0 < frequency <= CONTROLLER_RATE
+        valid = bool(names) and "NOT_FOUND" not in types and 1.0 <= frequency <= CONTROLLER_RATE
         if client.protocol < 2:
             if valid:
                 client.outputs = [(wire.Recipe(0, names, wire.OUTPUTS), 4)]  # protocol 1 runs at 125 Hz
@@ -137,13 +134,14 @@ class RtdeServer:
         refused = not names or "NOT_FOUND" in types or "IN_USE" in types or len(client.inputs) >= 255
         if not refused:
             client.inputs.append(wire.Recipe(len(client.inputs) + 1, names, wire.INPUTS))
+            client.owned.update(names)
         return bytes([0 if refused else len(client.inputs)]) + ",".join(types).encode()
 
     def _input_type(self, client: RtdeClient, name: str) -> str:
         if name not in wire.INPUTS:
             return "NOT_FOUND"
         others = (other for other in self.clients.values() if other is not client)
-        return "IN_USE" if any(other.owns(name) for other in others) else wire.INPUTS[name]
+        return "IN_USE" if any(name in other.owned for other in others) else wire.INPUTS[name]
 
     def _start(self, client: RtdeClient, payload: bytes) -> bytes:
         client.started = bool(client.outputs or client.inputs)

@@ -92,11 +92,12 @@ INTRODUCED: dict[str, tuple[int, int]] = {
 
 
 class ProtocolError(Exception):
-    """A client sent bytes that are not an RTDE packet; the connection is of no further use."""
+    """A client sent what the protocol cannot express; the connection is of no further use."""
 
 
 def pack_packet(kind: int, payload: bytes = b"") -> bytes:
-    """One packet of the given type."""
+    """One packet of the given type; a payload too long for its size field is cut."""
+    payload = payload[: MAX_PACKET - HEADER.size]
     return HEADER.pack(HEADER.size + len(payload), kind) + payload
 
 
@@ -142,6 +143,8 @@ class Recipe:
         self.types = tuple(table[name] for name in self.names)
         self._codes = [FIELD_TYPES[kind] for kind in self.types]
         self._fields = struct.Struct(">" + "".join(code for code, _ in self._codes))
+        if self._fields.size > MAX_PACKET - HEADER.size - 1:
+            raise ProtocolError(f"{len(self.names)} variables do not fit into one package")
         self._header = HEADER.pack(HEADER.size + 1 + self._fields.size, DATA) + bytes([identifier])
 
     @property

@@ -6,7 +6,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-MAX_SCRIPT = 4 << 20  # bytes
+MAX_SCRIPT = 1 << 20  # bytes
+MAX_LINE = 2000  # characters of a line that is looked at
 
 # URScript: default friction compensation of direct_torque [ur_rtde 1.6.5, directTorque]
 VISCOUS_DEFAULT = (0.9, 0.9, 0.8, 0.9, 0.9, 0.9)
@@ -14,11 +15,12 @@ COULOMB_DEFAULT = (0.8, 0.8, 0.7, 0.8, 0.8, 0.8)
 
 _DEFINITION = re.compile(r"^(def|sec)\s+(\w+)\s*\(\s*\)\s*:")
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
-_MOVE = re.compile(rf"\b(movej|movel|movep)\(\s*(p?)\[((?:\s*{_NUMBER}\s*,?)+)\](.*)\)")
+_NUMBERS = rf"\s*{_NUMBER}(?:\s*,\s*{_NUMBER})*\s*"
+_MOVE = re.compile(rf"\b(movej|movel|movep)\(\s*(p?)\[({_NUMBERS})\](.*)\)")
 _KEYWORD = re.compile(rf"\b([avrt])\s*=\s*({_NUMBER})")
 _ASSIGNMENT = re.compile(r"^\s*(\w+)\s*=\s*(.+?)\s*$")
 _REGISTERS = re.compile(r"^q_from_input_float_registers\(\s*(\d+)\s*\)$")
-_LIST = re.compile(rf"^\[((?:\s*{_NUMBER}\s*,?)+)\]$")
+_LIST = re.compile(rf"^\[({_NUMBERS})\]$")
 
 
 @dataclass(frozen=True)
@@ -93,8 +95,8 @@ def _numbers(text: str) -> tuple[float, ...]:
 
 def parse_move(line: str) -> PathMove | None:
     """A movej, movel or movep with literal arguments; URScript defaults where a keyword is missing."""
-    found = _MOVE.search(line)
-    if not found:
+    found = _MOVE.search(line) if len(line) <= MAX_LINE else None
+    if not found or len(_numbers(found[3])) != 6:
         return None
     function, pose, values, rest = found.groups()
     default = {"a": 1.4, "v": 1.05} if function == "movej" else {"a": 1.2, "v": 0.25}
@@ -110,10 +112,12 @@ def _moves(body: str) -> Iterator[PathMove]:
 
 
 def _source(expression: str, names: dict[str, Source]) -> Source | None:
+    if len(expression) > MAX_LINE:
+        return None
     registers, constants = _REGISTERS.match(expression), _LIST.match(expression)
     if registers:
-        return Source(register=int(registers[1]))
-    if constants:
+        return Source(register=int(registers[1])) if len(registers[1]) < 3 else None
+    if constants and len(_numbers(constants[1])) == 6:
         return Source(constants=_numbers(constants[1]))
     return names.get(expression)
 
@@ -127,17 +131,18 @@ def _torque_call(text: str) -> TorqueCall | None:
     block = text[: call.start()].rsplit("cmd ==", 1)[-1]
     for line in block.splitlines():
         assignment = _ASSIGNMENT.match(line.split("#", 1)[0])
-        value = _source(assignment[2], names) if assignment else None
-        if assignment and value is not None:
-            names[assignment[1]] = value
+        assigned = _source(assignment[2], names) if assignment else None
+        if assignment and assigned is not None:
+            names[assignment[1]] = assigned
     positional = ["torque", "viscous_scale", "coulomb_scale"]
     arguments: dict[str, Source] = {}
     for expression in re.split(r",(?![^\[]*\])", call[1]):
         key, _, value = expression.rpartition("=")
         source = _source(value.strip(), names)
-        if source is not None:
+        if source is not None and (key.strip() or len(arguments) < len(positional)):
             arguments[key.strip() or positional[len(arguments)]] = source
-    return TorqueCall(**arguments) if "torque" in arguments else None
+    known = {name: source for name, source in arguments.items() if name in positional}
+    return TorqueCall(**known) if "torque" in known else None
 
 
 class ScriptReceiver:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import selectors
 import socket
 from collections.abc import Callable
-from typing import Protocol
+from typing import IO, Protocol
 
 from robot_dynamics_ros.errors import ConnectionFailed
 
 RECEIVE_BYTES = 64 * 1024
+MAX_WAITING = 16 << 20  # bytes a client may leave unread before it is cut off
 MAX_DESCRIPTOR = 1000  # select() serves descriptors below 1024
 MAX_LINE = 1 << 20  # bytes of one line (an uploaded script counts line by line)
 
@@ -43,6 +45,8 @@ class Connection:
             return
         self._waiting += data
         self.flush()
+        if len(self._waiting) > MAX_WAITING:
+            self.close()
 
     def flush(self) -> None:
         """Write waiting bytes; a broken connection closes itself."""
@@ -85,6 +89,16 @@ class Hub:
         listener.setblocking(False)
         self._selector.register(listener, selectors.EVENT_READ, (self._accept, server))
         return int(listener.getsockname()[1])
+
+    def watch_end(self, stream: IO[str], ended: Callable[[], None]) -> None:
+        """Call `ended` when the other end of a pipe is closed."""
+
+        def read(file: IO[str], _: object) -> None:
+            if not os.read(file.fileno(), RECEIVE_BYTES):
+                self._selector.unregister(file)
+                ended()
+
+        self._selector.register(stream, selectors.EVENT_READ, (read, None))
 
     def poll(self, timeout: float) -> None:
         """Handle what is ready, waiting at most timeout seconds for something to be."""

@@ -15,6 +15,8 @@ COMMANDS: dict[str, str] = {
     "new": "new",
     "check": "check",
     "simulate": "simulate",
+    "up": "up",
+    "record": "record",
     "identify": "identify",
     "replay": "replay",
 }

@@ -384,6 +384,6 @@ class RobotNode(LifecycleBase):
             "rmw": get_rmw_implementation_identifier(),
             "domain": os.environ.get("ROS_DOMAIN_ID", "0"),
             "discovery": os.environ.get("ROS_AUTOMATIC_DISCOVERY_RANGE", "SUBNET"),
-            "profile": os.environ.get("FASTRTPS_DEFAULT_PROFILES_FILE", "none"),
+            "profile": next((v for k, v in os.environ.items() if k.endswith("_DEFAULT_PROFILES_FILE")), "none"),
         }
         return status(f"{self.get_name()}: middleware", OK, "ok", values)

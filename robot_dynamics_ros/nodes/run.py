@@ -25,7 +25,7 @@ def run(make: Callable[[], LifecycleBase], arguments: Sequence[str] | None = Non
     try:
         node = make()
         if node.value("autostart") and not node.bring_up():
-            raise RobotDynamicsError(node.failure or f"{node.get_name()} could not be activated")
+            return _end(node, 1)  # the reason is in the log
         _loop(node)
     except (KeyboardInterrupt, ExternalShutdownException, rclpy_implementation.RCLError):
         return _end(node, 0)

@@ -1,0 +1,36 @@
+"""A bag played through the live nodes: `ros2 bag play --clock` and the graph of robot.launch.py without a driver."""
+
+from pathlib import Path
+
+from launch.actions import DeclareLaunchArgument, ExecuteProcess, IncludeLaunchDescription
+from launch.launch_description_sources import PythonLaunchDescriptionSource
+from launch.substitutions import LaunchConfiguration
+
+from launch import LaunchDescription
+
+ARGUMENTS = (
+    ("bag", None, "bag directory with sensor_msgs/JointState"),
+    ("robot", "ur5e", "name of a shipped robot, or path of a robot file"),
+    ("namespace", "", "namespace of all nodes"),
+    ("composed", "true", "true: one process; false: one per node"),
+    ("rviz", "false", "true: open rviz with the contact force"),
+    ("params_file", "", "ROS parameter file for the nodes"),
+    ("rate", "1.0", "playing speed"),
+    ("joint_states", "joint_states", "topic in the bag"),
+)
+PASSED = ("robot", "namespace", "composed", "rviz", "params_file", "joint_states")
+
+
+def generate_launch_description():
+    declared = [DeclareLaunchArgument(name, default_value=value, description=text) for name, value, text in ARGUMENTS]
+    arguments = {name: LaunchConfiguration(name) for name in PASSED} | {"driver": "none", "use_sim_time": "true"}
+    graph = IncludeLaunchDescription(
+        PythonLaunchDescriptionSource(str(Path(__file__).with_name("robot.launch.py"))),
+        launch_arguments=arguments.items(),
+    )
+    play = ExecuteProcess(
+        cmd=["ros2", "bag", "play", LaunchConfiguration("bag"), "--clock", "--delay", "2",
+             "--rate", LaunchConfiguration("rate")],
+        output="screen",
+    )  # fmt: skip
+    return LaunchDescription([*declared, graph, play])

@@ -1,0 +1,80 @@
+"""The live graph for a robot; the nodes and their parameters come from robot_dynamics_ros.bringup, as in `up`."""
+
+from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
+from launch.actions import DeclareLaunchArgument, OpaqueFunction, SetEnvironmentVariable, Shutdown
+from launch.substitutions import LaunchConfiguration
+from launch_ros.actions import Node
+
+from launch import LaunchDescription
+from robot_dynamics_ros.bringup import describe, find_config
+from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.models.urdf_writer import urdf_text
+
+ARGUMENTS = (
+    ("robot", "ur5e", "name of a shipped robot, or path of a robot file"),
+    ("driver", "ur", "ur, or none to observe the topics of an existing driver"),
+    ("ip", "127.0.0.1", "address of the controller"),
+    ("namespace", "", "namespace of all nodes"),
+    ("composed", "true", "true: one process; false: one per node"),
+    ("rviz", "false", "true: open rviz with the contact force"),
+    ("params_file", "", "ROS parameter file for the nodes"),
+    ("use_sim_time", "false", "true: time from /clock"),
+    ("tf_prefix", "", "prefix of frame names"),
+    ("joint_states", "joint_states", "topic of an existing driver"),
+)
+
+
+def installed(package):
+    try:
+        get_package_share_directory(package)
+    except PackageNotFoundError:
+        return False
+    return True
+
+
+def nodes(context):
+    given = {name: LaunchConfiguration(name).perform(context) for name, _, _ in ARGUMENTS}
+    rviz = given.pop("rviz") == "true"
+    given["composed"], given["use_sim_time"] = given["composed"] == "true", given["use_sim_time"] == "true"
+    try:
+        graph = describe(**given)
+    except RobotDynamicsError as error:
+        return [Shutdown(reason=str(error))]
+    actions = [SetEnvironmentVariable(name, value) for name, value in graph.environment.items()]
+    files = [graph.params_file] if graph.params_file else []
+    for node in graph.nodes:
+        actions.append(
+            Node(
+                package="robot_dynamics_ros",
+                executable=node.executable,
+                name=node.name,
+                namespace=graph.namespace,
+                parameters=[*files, node.parameters],
+                remappings=list(node.remappings),
+                output="screen",
+                on_exit=Shutdown(reason=f"{node.name} ended"),
+            )
+        )
+    return actions + viewers(given, graph, rviz)
+
+
+def viewers(given, graph, rviz):
+    actions = []
+    if rviz and installed("robot_state_publisher"):
+        description = {"robot_description": urdf_text(load_robot(given["robot"])), "frame_prefix": given["tf_prefix"]}
+        actions.append(
+            Node(package="robot_state_publisher", executable="robot_state_publisher", namespace=graph.namespace,
+                 parameters=[description], remappings=[("joint_states", given["joint_states"])])
+        )  # fmt: skip
+    if rviz:
+        actions.append(
+            Node(package="rviz2", executable="rviz2", namespace=graph.namespace,
+                 arguments=["-d", str(find_config("contact_force.rviz"))])
+        )  # fmt: skip
+    return actions
+
+
+def generate_launch_description():
+    declared = [DeclareLaunchArgument(name, default_value=value, description=text) for name, value, text in ARGUMENTS]
+    return LaunchDescription([*declared, OpaqueFunction(function=nodes)])

@@ -1,0 +1,132 @@
+"""A bag that is written while messages arrive: on disk every second, complete on Ctrl-C, recoverable after a crash."""
+
+from __future__ import annotations
+
+import struct
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from robot_dynamics_ros.errors import DataError
+
+FLUSH_PERIOD = 1.0  # s of messages a crash may cost
+MAGIC = b"\x89MCAP0\r\n"
+SCHEMA, CHANNEL, MESSAGE, CHUNK = 0x03, 0x04, 0x05, 0x06
+
+
+class LiveWriter:
+    """Raw messages into an mcap bag directory (metadata version 9). Raises DataError naming the path."""
+
+    def __init__(self, path: str | Path) -> None:
+        from rosbags.rosbag2 import StoragePlugin, Writer, WriterError
+        from rosbags.typesys import Stores, get_typestore
+
+        self.path, self.counts = Path(path), {}
+        self._store = get_typestore(Stores.ROS2_JAZZY)
+        self._connections: dict[str, Any] = {}
+        self._flushed = time.monotonic()
+        try:
+            self._writer = Writer(self.path, version=9, storage_plugin=StoragePlugin.MCAP)
+            self._writer.open()
+        except (WriterError, OSError) as error:
+            raise DataError(f"{path}: cannot be written ({error})") from error
+
+    def add(self, topic: str, type_name: str) -> bool:
+        """Announce a topic; False for a message type that cannot be described in a bag."""
+        if topic in self._connections:
+            return True
+        if type_name not in self._store.types:
+            return False
+        self._connections[topic] = self._writer.add_connection(topic, type_name, typestore=self._store)
+        self.counts[topic] = 0
+        return True
+
+    def write(self, topic: str, receive_ns: int, raw: bytes) -> None:
+        """One serialised message. Raises DataError when the disk is full."""
+        try:
+            self._writer.write(self._connections[topic], receive_ns, raw)
+            self.counts[topic] += 1
+            if time.monotonic() - self._flushed > FLUSH_PERIOD:
+                self.flush()
+        except OSError as error:
+            raise DataError(f"{self.path}: cannot be written ({error})") from error
+
+    def flush(self) -> None:
+        """Everything so far onto the disk, as complete chunks."""
+        storage, self._flushed = self._writer.storage, time.monotonic()
+        if storage is not None and storage.chunk.msgs:
+            storage.close_chunk()
+            storage.bio.flush()
+
+    def close(self) -> None:
+        """Index and metadata; the bag is complete after this. Raises DataError."""
+        try:
+            if self._writer.storage is not None:
+                self._writer.close()
+        except OSError as error:
+            raise DataError(f"{self.path}: cannot be written ({error})") from error
+
+    def __enter__(self) -> LiveWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def recover(path: str | Path, out: str | Path) -> dict[str, int]:
+    """Complete bag at `out` from one whose recording was killed; returns messages per topic. Raises DataError."""
+    files = sorted(Path(path).glob("*.mcap")) if Path(path).is_dir() else [Path(path)]
+    if not files or not files[0].is_file():
+        raise DataError(f"{path}: no mcap file to recover")
+    with LiveWriter(out) as writer:
+        for file in files:
+            data = file.read_bytes()
+            if not data.startswith(MAGIC):
+                raise DataError(f"{file}: not an mcap file")
+            _copy(data, writer)
+        return dict(writer.counts)
+
+
+def _copy(data: bytes, writer: LiveWriter) -> None:
+    schemas: dict[int, str] = {}
+    channels: dict[int, str] = {}
+    for op, body in _inner(data):
+        if op == SCHEMA:
+            schemas[struct.unpack_from("<H", body)[0]] = _string(body, 2)
+        elif op == CHANNEL:
+            number, schema = struct.unpack_from("<HH", body)
+            topic = _string(body, 4)
+            if schema in schemas and writer.add(topic, schemas[schema]):
+                channels[number] = topic
+        elif op == MESSAGE:
+            number, _, stamp, _ = struct.unpack_from("<HIQQ", body)
+            if number in channels:
+                writer.write(channels[number], stamp, body[22:])
+
+
+def _string(body: bytes, at: int) -> str:
+    size = struct.unpack_from("<I", body, at)[0]
+    return body[at + 4 : at + 4 + size].decode("utf-8", "replace")
+
+
+def _records(data: bytes, at: int) -> Iterator[tuple[int, bytes]]:
+    """Complete records from `at` on; a truncated one ends it."""
+    while at + 9 <= len(data):
+        op, size = struct.unpack_from("<BQ", data, at)
+        if at + 9 + size > len(data):
+            return
+        yield op, data[at + 9 : at + 9 + size]
+        at += 9 + size
+
+
+def _inner(data: bytes) -> Iterator[tuple[int, bytes]]:
+    """Records, those inside uncompressed chunks in place of their chunk."""
+    for op, body in _records(data, len(MAGIC)):
+        if op != CHUNK:
+            yield op, body
+        elif _string(body, 28) == "":
+            yield from _records(body, 28 + 4 + 8)

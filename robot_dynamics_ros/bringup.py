@@ -1,0 +1,177 @@
+"""The graph: which nodes with which parameters for which robot. Launch files and `robot-dynamics up` both read this."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.config.store import config_directories
+from robot_dynamics_ros.config.yaml_text import read_yaml
+from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.nodes.tables import NODES
+from robot_dynamics_ros.parameters import Parameter
+from robot_dynamics_ros.pipeline import STAGES
+
+DRIVERS = ("ur", "none")
+BUILT_IN = ("use_sim_time",)  # parameters every ROS node has
+
+
+@dataclass(frozen=True)
+class NodeSpec:
+    """One process: executable of this package, node name, parameters, remappings."""
+
+    executable: str
+    name: str
+    parameters: dict[str, Any]
+    remappings: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def module(self) -> str:
+        """Python module of the executable."""
+        return f"robot_dynamics_ros.nodes.{self.executable}"
+
+
+@dataclass(frozen=True)
+class Graph:
+    """What is started: nodes in order, in a namespace, with the environment they share."""
+
+    nodes: tuple[NodeSpec, ...]
+    namespace: str = ""
+    params_file: str = ""
+    environment: dict[str, str] = field(default_factory=dict)
+
+    def arguments(self, node: NodeSpec) -> list[str]:
+        """ROS arguments of one node, as its command line takes them."""
+        out = ["--ros-args", "-r", f"__node:={node.name}"]
+        if self.namespace:
+            out += ["-r", f"__ns:=/{self.namespace.strip('/')}"]
+        for source, target in node.remappings:
+            out += ["-r", f"{source}:={target}"]
+        if self.params_file:
+            out += ["--params-file", self.params_file]
+        for name, value in node.parameters.items():
+            out += ["-p", f"{name}:={json.dumps(value)}"]
+        return out
+
+
+def describe(
+    robot: str,
+    driver: str = "ur",
+    ip: str = "127.0.0.1",
+    *,
+    composed: bool = True,
+    namespace: str = "",
+    params_file: str = "",
+    use_sim_time: bool = False,
+    tf_prefix: str = "",
+    max_age: float | None = None,
+    joint_states: str = "joint_states",
+) -> Graph:
+    """The graph for a robot. Raises ConfigError for an unknown robot, driver, or a parameter file that does not fit.
+
+    composed: driver, stages and publishers in one process; otherwise the driver and each stage in their own.
+    driver `none`: an existing driver publishes `joint_states` (remapped from the given topic).
+    """
+    load_robot(robot)
+    if driver not in DRIVERS:
+        raise ConfigError("driver", "", f"{driver!r} is none of {', '.join(DRIVERS)}")
+    common = {"robot": robot, "tf_prefix": tf_prefix, "use_sim_time": use_sim_time}
+    ours = {"driver": driver, "ip": ip} if driver != "none" else {"driver": "none"}
+    reads = {} if max_age is None else {"max_age": max_age}
+    remap = (("joint_states", joint_states),) if joint_states != "joint_states" else ()
+    if composed:
+        nodes = [NodeSpec("composed_node", "composed_node", common | ours | reads, remap)]
+    else:
+        nodes = [NodeSpec("hardware_node", "hardware_node", common | ours)] if driver != "none" else []
+        nodes += [
+            NodeSpec("estimator_node", f"{stage}_node", common | reads | {"stages": stage}, remap) for stage in STAGES
+        ]
+    graph = Graph(tuple(nodes), namespace.strip("/"), str(params_file or ""), environment())
+    if params_file:
+        check_parameter_file(Path(params_file), graph)
+    return graph
+
+
+def environment() -> dict[str, str]:
+    """Middleware settings where the user has none: this machine only, quick discovery."""
+    wanted = {"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
+    profile = find_config("fastdds.xml")
+    if profile is not None:
+        wanted[_profile_variable()] = str(profile)
+    return {name: value for name, value in wanted.items() if name not in os.environ}
+
+
+def _profile_variable() -> str:
+    """Fast DDS 3 (rclpy 8 and later) has another name for it and warns about the old one."""
+    try:
+        new = int(metadata.version("rclpy").split(".")[0]) >= 8
+    except (metadata.PackageNotFoundError, ValueError):
+        new = False
+    return "FASTDDS_DEFAULT_PROFILES_FILE" if new else "FASTRTPS_DEFAULT_PROFILES_FILE"
+
+
+def find_config(name: str) -> Path | None:
+    """A file of config/, in the source tree or where the package is installed."""
+    return next((d / name for d in config_directories() if (d / name).is_file()), None)
+
+
+def declared(executable: str) -> dict[str, Parameter]:
+    """All parameters of a node, those of its stages included."""
+    table = {p.name: p for p in NODES[executable]}
+    if "stages" in table:
+        table |= {f"{name}.{p.name}": p for name, make in STAGES.items() for p in make().parameters}
+    return table
+
+
+def check_parameter_file(path: Path, graph: Graph) -> None:
+    """Raises ConfigError naming file, parameter, value and bound for what ROS would ignore or refuse later."""
+    tree = read_yaml(path)
+    executables = {node.name: node.executable for node in graph.nodes}
+    for node, block in _blocks(tree, str(path), graph.namespace):
+        if node not in executables and node != "**":
+            raise ConfigError(str(path), node, f"no node of this graph; there are {', '.join(executables)}")
+        known: dict[str, Parameter] = {}
+        for executable in set(executables.values()) if node == "**" else {executables[node]}:
+            known |= declared(executable)
+        for name, value in _flat(block):
+            _check(path, name, value, known)
+
+
+def _check(path: Path, name: str, value: Any, known: Mapping[str, Parameter]) -> None:
+    if name in BUILT_IN:
+        return
+    if name not in known:
+        close = difflib.get_close_matches(name, known, n=1)
+        raise ConfigError(str(path), name, "unknown parameter" + (f"; did you mean {close[0]}?" if close else ""))
+    if isinstance(known[name].default, float) and isinstance(value, int) and not isinstance(value, bool):
+        raise ConfigError(str(path), name, f"{value!r} must be written {float(value)!r}: ROS tells integers apart")
+    known[name].checked(value, str(path))
+
+
+def _blocks(tree: Any, path: str, namespace: str) -> list[tuple[str, Mapping[str, Any]]]:
+    """(node name, parameters) of `[/ns/]node: ros__parameters: ...`."""
+    if not isinstance(tree, Mapping):
+        raise ConfigError(path, "", "expected `node: {ros__parameters: {...}}`")
+    found = []
+    for key, body in tree.items():
+        parameters = body.get("ros__parameters") if isinstance(body, Mapping) else None
+        if not isinstance(parameters, Mapping):
+            raise ConfigError(path, str(key), "expected `ros__parameters:` below a node's name")
+        name = str(key).strip("/")
+        found.append((name.removeprefix(namespace + "/") if namespace else name, parameters))
+    return found
+
+
+def _flat(block: Mapping[str, Any], prefix: str = "") -> list[tuple[str, Any]]:
+    out: list[tuple[str, Any]] = []
+    for key, value in block.items():
+        name = f"{prefix}{key}"
+        out += _flat(value, name + ".") if isinstance(value, Mapping) else [(name, value)]
+    return out

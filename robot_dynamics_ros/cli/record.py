@@ -1,0 +1,52 @@
+"""`robot-dynamics record`: topics into an mcap bag."""
+
+from __future__ import annotations
+
+import os
+import time
+from pathlib import Path
+
+import click
+from rich.live import Live
+from rich.text import Text
+
+from robot_dynamics_ros.bags.live_writer import LiveWriter, recover
+from robot_dynamics_ros.bringup import environment
+from robot_dynamics_ros.cli.options import json_option, stderr, write_json
+from robot_dynamics_ros.errors import DataError
+
+
+@click.command()
+@click.option("--out", type=click.Path(path_type=Path), required=True, help="Bag directory to write.")
+@click.option("--topics", default="", help="Names or patterns separated by commas; default: all.")
+@click.option("--duration", type=click.FloatRange(0.0, min_open=True), help="End by itself after so many seconds.")
+@click.option("--recover", "broken", type=click.Path(exists=True, path_type=Path), help="Bag of a killed recording.")
+@json_option
+def command(out: Path, topics: str, duration: float | None, broken: Path | None, json_file: Path | None) -> None:
+    """Record topics until Ctrl-C. A killed recording loses at most a second: `--recover BAG` completes it."""
+    if out.exists():
+        raise DataError(f"{out}: exists already; choose another name")
+    counts = recover(broken, out) if broken else _record(out, topics, duration)
+    total = sum(counts.values())
+    click.echo(f"{out}: {total} messages on {len(counts)} topics")
+    write_json(json_file, {"bag": str(out), "messages": total, "topics": counts})
+
+
+def _record(out: Path, topics: str, duration: float | None) -> dict[str, int]:
+    os.environ.update(environment())
+    from robot_dynamics_ros.nodes.recorder import record  # needs ROS, the rest does not
+
+    patterns = [name.strip() for name in topics.split(",") if name.strip()]
+    start = time.monotonic()
+    with LiveWriter(out) as writer, Live(console=stderr, transient=True, refresh_per_second=2) as live:
+
+        def tell(counts: dict[str, int]) -> None:
+            text = (
+                f"{time.monotonic() - start:6.1f} s  {sum(counts.values())} messages  {len(counts)} topics  Ctrl-C ends"
+            )
+            live.update(Text(text if stderr.is_terminal else ""))
+
+        skipped = record(writer, patterns, duration, tell)
+    for topic, reason in skipped.items():
+        click.echo(f"not recorded: {topic}: {reason}", err=True)
+    return writer.counts

@@ -1,0 +1,43 @@
+"""`robot-dynamics up`: the live graph for a robot, without the launch package."""
+
+from __future__ import annotations
+
+import signal
+import sys
+import time
+
+import click
+
+from robot_dynamics_ros.bringup import DRIVERS, describe
+from robot_dynamics_ros.cli.options import robot_option
+from robot_dynamics_ros.supervisor import Supervisor
+
+
+@click.command()
+@robot_option
+@click.option("--ip", default="127.0.0.1", show_default=True, help="Address of the controller.")
+@click.option("--driver", type=click.Choice(DRIVERS), default="ur", show_default=True, help="none: observe topics.")
+@click.option("--composed/--separate", default=True, show_default=True, help="One process, or one per node.")
+@click.option("--namespace", default="", help="ROS namespace of all nodes.")
+@click.option("--params", "params_file", type=click.Path(exists=True, dir_okay=False), help="ROS parameter file.")
+@click.option("--tf-prefix", default="", help="Prefix of frame names.")
+@click.option("--joint-states", default="joint_states", show_default=True, help="Topic of an existing driver.")
+@click.option("--use-sim-time", is_flag=True, help="Time from /clock.")
+@click.option("--max-age", type=click.FloatRange(0.0), help="Refuse messages older than this [s]; 0: any age.")
+@click.option("--duration", type=click.FloatRange(0.0), help="End by itself after so many seconds.")
+def command(duration: float | None, params_file: str | None, **options: object) -> None:
+    """Start the graph for ROBOT and keep it running until Ctrl-C; ends as a whole when a node fails."""
+    graph = describe(params_file=params_file or "", **options)  # type: ignore[arg-type]
+    signal.signal(signal.SIGTERM, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+    supervisor = Supervisor()
+    end = None if duration is None else time.monotonic() + duration
+    try:
+        for node in graph.nodes:
+            python = [sys.executable, "-m", node.module]
+            supervisor.start(node.name, [*python, *graph.arguments(node)], graph.environment)
+        status = supervisor.wait(lambda: end is not None and time.monotonic() > end)
+    except KeyboardInterrupt:
+        status = 0
+    finally:
+        supervisor.stop()
+    sys.exit(status)

@@ -1,0 +1,107 @@
+"""Recorder: subscribes to topics as they appear and hands their serialised messages to a writer."""
+
+from __future__ import annotations
+
+import fnmatch
+import importlib
+import time
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import rclpy
+from rclpy.executors import ExternalShutdownException
+from rclpy.experimental import EventsExecutor
+from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.node import Node
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+
+from robot_dynamics_ros.bags.live_writer import LiveWriter
+
+LOOK_PERIOD = 0.25  # s between looks at which topics exist
+UNINTERESTING = ("*/parameter_events", "*/rosout", "*/transition_event")
+DEPTH = 1000  # messages that a busy disk may hold up
+
+
+class Recorder(Node):
+    """Subscribes raw to every topic that matches a pattern, with the publishers' reliability and durability."""
+
+    def __init__(self, writer: LiveWriter, patterns: Sequence[str]) -> None:
+        super().__init__("recorder")
+        self._writer, self._patterns = writer, tuple(patterns)
+        self._seen: set[str] = set()
+        self.skipped: dict[str, str] = {}
+        self.create_timer(LOOK_PERIOD, self.look)
+        self.look()
+
+    def look(self) -> None:
+        """Subscribe to what is new."""
+        for topic, types in self.get_topic_names_and_types():
+            if topic not in self._seen and self._wanted(topic):
+                self._seen.add(topic)
+                self._subscribe(topic, types[0])
+
+    def _wanted(self, topic: str) -> bool:
+        if self._patterns:
+            return any(
+                fnmatch.fnmatch(topic, p) or fnmatch.fnmatch(topic, "*/" + p.lstrip("/")) for p in self._patterns
+            )
+        return not any(fnmatch.fnmatch(topic, pattern) for pattern in UNINTERESTING)
+
+    def _subscribe(self, topic: str, type_name: str) -> None:
+        try:
+            kind = message_class(type_name)
+        except (ImportError, AttributeError, ValueError):
+            self.skipped[topic] = f"{type_name} is not installed"
+            return
+        if not self._writer.add(topic, type_name):
+            self.skipped[topic] = f"{type_name} is not known to the bag format"
+            return
+        self.create_subscription(kind, topic, self._callback(topic), self._qos(topic), raw=True)
+
+    def _callback(self, topic: str) -> Callable[[Any], None]:
+        writer = self._writer
+        return lambda raw: writer.write(topic, time.time_ns(), raw)
+
+    def _qos(self, topic: str) -> QoSProfile:
+        """Reliable and latched only where every publisher is: another demand would receive nothing."""
+        offered = [info.qos_profile for info in self.get_publishers_info_by_topic(topic)]
+        reliable = bool(offered) and all(q.reliability == ReliabilityPolicy.RELIABLE for q in offered)
+        latched = bool(offered) and all(q.durability == DurabilityPolicy.TRANSIENT_LOCAL for q in offered)
+        return QoSProfile(
+            depth=DEPTH,
+            reliability=ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT,
+            durability=DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE,
+        )
+
+
+def message_class(type_name: str) -> type:
+    """Class of `package/msg/Type`. Raises ImportError, AttributeError or ValueError."""
+    package, kind, name = type_name.split("/")
+    return getattr(importlib.import_module(f"{package}.{kind}"), name)
+
+
+def record(
+    writer: LiveWriter, patterns: Sequence[str], duration: float | None, tell: Callable[[dict[str, int]], None]
+) -> dict[str, str]:
+    """Record until Ctrl-C, SIGTERM or `duration` [s]; `tell` sees the counts twice a second. Returns skipped topics."""
+    rclpy.init(args=[])
+    node = Recorder(writer, patterns)
+    executor = EventsExecutor()
+    executor.add_node(node)
+    end = float("inf") if duration is None else time.monotonic() + duration
+    told = 0.0
+    try:
+        while rclpy.ok() and time.monotonic() < end:
+            executor.spin_once(timeout_sec=0.1)
+            if time.monotonic() - told > 0.5:
+                told = time.monotonic()
+                tell(writer.counts)
+    except (KeyboardInterrupt, ExternalShutdownException, rclpy_implementation.RCLError):
+        tell(writer.counts)
+    skipped = dict(node.skipped)
+    try:
+        node.destroy_node()
+    except rclpy_implementation.RCLError:
+        tell(writer.counts)
+    rclpy.try_shutdown()
+    return skipped

@@ -1,0 +1,64 @@
+"""Child processes started together and ended together: what `robot-dynamics up` does with a graph."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+
+from robot_dynamics_ros.errors import RobotDynamicsError
+
+GRACE = 6.0  # s from SIGINT to SIGTERM, and from there to SIGKILL
+PR_SET_PDEATHSIG = 1
+
+
+def _end_with_parent() -> None:
+    """In the child: SIGINT when the parent dies in whatever way (Linux only)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGINT)
+
+
+class Supervisor:
+    """Processes by name; one that ends by itself ends them all."""
+
+    def __init__(self) -> None:
+        self.children: dict[str, subprocess.Popen[bytes]] = {}
+
+    def start(self, name: str, command: Sequence[str], environment: Mapping[str, str]) -> None:
+        """Start one; a Ctrl-C in the terminal reaches this process alone, which then ends the others in order."""
+        self.children[name] = subprocess.Popen(
+            list(command), env=os.environ | dict(environment), start_new_session=True, preexec_fn=_end_with_parent
+        )
+
+    def wait(self, until: Callable[[], bool] = lambda: False, period: float = 0.1) -> int:
+        """Until `until` says so or a child ends by itself; returns its exit status (1: it has said why).
+
+        Raises RobotDynamicsError naming a child that was killed or crashed.
+        """
+        while not until():
+            for name, child in self.children.items():
+                code = child.poll()
+                if code in (0, 1):
+                    return code
+                if code is not None:
+                    how = f"signal {-code}" if code < 0 else f"exit status {code}"
+                    raise RobotDynamicsError(f"{name} ended ({how}); everything else is stopped")
+            time.sleep(period)
+        return 0
+
+    def stop(self) -> None:
+        """SIGINT to all, last started first; then SIGTERM, then SIGKILL to what is left."""
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
+            alive = [child for child in reversed(self.children.values()) if child.poll() is None]
+            for child in alive:
+                child.send_signal(number)
+            end = time.monotonic() + GRACE
+            for child in alive:
+                try:
+                    child.wait(max(0.05, end - time.monotonic()))
+                except subprocess.TimeoutExpired:
+                    continue

@@ -1,0 +1,88 @@
+"""A domain of our own, a listener that counts what it hears, and nodes as processes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from collections import defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+os.environ.setdefault("ROS_DOMAIN_ID", str(1 + os.getpid() % 100))
+os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+os.environ.setdefault("FASTDDS_DEFAULT_PROFILES_FILE", str(ROOT / "config" / "fastdds.xml"))
+
+
+class Process:
+    """A command in a process of its own; SIGINT ends it."""
+
+    def __init__(self, *arguments: str) -> None:
+        paths = os.pathsep.join(p for p in (str(ROOT), os.environ.get("PYTHONPATH", "")) if p)
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", *arguments],
+            env=os.environ | {"PYTHONPATH": paths},
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+        )
+
+    def end(self, number: int = 2, patience: float = 20.0) -> tuple[int, str]:
+        """Send the signal, wait, and return (exit status, output)."""
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        try:
+            output, _ = self.process.communicate(timeout=patience)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            output, _ = self.process.communicate()
+            raise AssertionError(f"did not end on signal {number}: {output}") from None
+        return self.process.returncode, output
+
+    def wait(self, patience: float = 30.0) -> tuple[int, str]:
+        """(exit status, output) of a process that ends by itself."""
+        output, _ = self.process.communicate(timeout=patience)
+        return self.process.returncode, output
+
+
+class Listener:
+    """A node in this process: messages by topic, services by name."""
+
+    def __init__(self, name: str = "listener") -> None:
+        import rclpy
+        from rclpy.experimental import EventsExecutor
+
+        self.context = rclpy.Context()
+        rclpy.init(args=[], context=self.context)
+        self.node = rclpy.create_node(name, context=self.context)
+        self.executor = EventsExecutor(context=self.context)
+        self.executor.add_node(self.node)
+        self.heard = defaultdict(list)
+
+    def hear(self, kind, topic: str, qos=10) -> None:
+        """Collect the messages of a topic."""
+        self.node.create_subscription(kind, topic, self.heard[topic].append, qos)
+
+    def spin(self, condition, patience: float = 30.0) -> None:
+        """Until the condition holds; fails with what was heard when it does not."""
+        end = time.monotonic() + patience
+        while not condition():
+            assert time.monotonic() < end, {topic: len(found) for topic, found in self.heard.items()}
+            self.executor.spin_once(timeout_sec=0.05)
+
+    def call(self, kind, name: str, request=None, patience: float = 30.0):
+        """Response of a service."""
+        client = self.node.create_client(kind, name)
+        self.spin(client.service_is_ready, patience)
+        future = client.call_async(request or kind.Request())
+        self.spin(future.done, patience)
+        self.node.destroy_client(client)
+        return future.result()
+
+    def close(self) -> None:
+        """Leave the domain."""
+        import rclpy
+
+        self.node.destroy_node()
+        rclpy.shutdown(context=self.context)

@@ -1,0 +1,131 @@
+"""Messages to samples and back: joint order, aliases, missing and repeated joints, empty arrays, byte layouts."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+
+from rclpy.serialization import deserialize_message
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory
+
+from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.nodes.conversions import MessageReader
+from robot_dynamics_ros.nodes.encoding import MESSAGE_TYPES, SampleWriter, to_ns
+from robot_dynamics_ros.nodes.sources import PATIENCE, StampJoin
+from robot_dynamics_ros.topics import TOPICS
+from robot_dynamics_ros.types import Sample
+
+ROBOT = load_robot("ur5e")
+NAMES, ALIASES = ROBOT.joint_names, ROBOT.joint_aliases
+
+
+def joint_state(names, stamp=0, **arrays):
+    message = JointState(name=list(names), **{k: [float(x) for x in v] for k, v in arrays.items()})
+    message.header.stamp.sec, message.header.stamp.nanosec = stamp // 10**9, stamp % 10**9
+    return message
+
+
+def read(message):
+    sample = Sample(NAMES)
+    MessageReader(TOPICS["joint_states"], NAMES, ALIASES).read(message, sample)
+    return sample
+
+
+def test_joint_order_does_not_matter():
+    order = np.random.default_rng(1).permutation(6)
+    values = np.arange(6.0)
+    message = joint_state([NAMES[i] for i in order], position=values[order], velocity=-values[order])
+    assert np.array_equal(read(message).q, values) and np.array_equal(read(message).qd, -values)
+
+
+def test_aliases_and_extra_joints():
+    spelled = [next(a for a, n in ALIASES.items() if n == name and a != name) for name in NAMES]
+    sample = read(joint_state(["gripper", *spelled], position=[9, 0, 1, 2, 3, 4, 5]))
+    assert np.array_equal(sample.q, np.arange(6.0))
+
+
+@pytest.mark.parametrize(
+    ("names", "text"),
+    [(NAMES[:5], "wrist_3_joint' is missing"), ([*NAMES[:5], NAMES[0]], "present 2 times")],
+    ids=["missing", "repeated"],
+)
+def test_missing_and_repeated_joints_are_refused_by_name(names, text):
+    with pytest.raises(DataError, match=text):
+        read(joint_state(names, position=np.zeros(len(names))))
+
+
+def test_empty_effort_stays_absent_and_wrong_lengths_are_refused():
+    sample = read(joint_state(NAMES, position=np.zeros(6)))
+    assert np.isnan(sample.effort).all() and np.isnan(sample.qd).all()
+    with pytest.raises(DataError, match="3 numbers in effort for 6 joints"):
+        read(joint_state(NAMES, position=np.zeros(6), effort=np.zeros(3)))
+
+
+class Kept(list):
+    publish = list.append
+
+
+@pytest.mark.parametrize("name", list(TOPICS))
+def test_every_topic_comes_back_as_it_was_written(name):
+    topic, rng = TOPICS[name], np.random.default_rng(7)
+    sample = Sample(NAMES, 1_700_000_000_123_456_789)
+    for signal in topic.fields.values():
+        getattr(sample, signal)[:] = rng.normal(size=len(getattr(sample, signal)))
+    outputs = [Kept() for _ in SampleWriter.names(topic, NAMES)]
+    assert SampleWriter(topic, NAMES, "base", outputs).publish(sample)
+    back, reader = Sample(NAMES), MessageReader(topic, NAMES)
+    for joint, output in enumerate(outputs):
+        message = deserialize_message(output[0], MESSAGE_TYPES[topic.type])
+        assert to_ns(message.header.stamp) == sample.stamp_ns and message.header.frame_id == "base"
+        reader.read(message, back, joint)
+    for signal in topic.fields.values():
+        assert np.array_equal(getattr(back, signal), getattr(sample, signal)), signal
+
+
+def test_absent_signals_are_not_published():
+    out = [Kept()]
+    assert not SampleWriter(TOPICS["joint_states"], NAMES, "base", out).publish(Sample(NAMES, 5)) and not out[0]
+
+
+def test_a_desired_state_has_one_point():
+    reader = MessageReader(TOPICS["desired_state"], NAMES)
+    with pytest.raises(DataError, match="exactly one point"):
+        reader.read(JointTrajectory(joint_names=NAMES), Sample(NAMES))
+
+
+def companion(stamp):
+    return joint_state(NAMES, stamp, effort=np.full(6, stamp))
+
+
+def join():
+    out = []
+    joined = StampJoin(NAMES, ALIASES, ["friction_torque"], ["joint_temperatures"], lambda s: out.append(s.copy()))
+    return joined, out
+
+
+def test_samples_wait_for_their_companion_in_whatever_order_it_comes():
+    joined, out = join()
+    joined.take("joint_states", joint_state(NAMES, 1, position=np.zeros(6)), 1, 0)
+    assert not out
+    joined.take("friction_torque", companion(2), 2, 0)
+    joined.take("friction_torque", companion(1), 1, 0)
+    joined.take("joint_states", joint_state(NAMES, 2, position=np.zeros(6)), 2, 0)
+    assert [(s.stamp_ns, s.friction_torque[0]) for s in out] == [(1, 1.0), (2, 2.0)]
+
+
+def test_a_companion_that_never_comes_does_not_block():
+    joined, out = join()
+    for stamp in range(1, PATIENCE + 3):
+        joined.take("joint_states", joint_state(NAMES, stamp, position=np.zeros(6)), stamp, 0)
+    assert [s.stamp_ns for s in out] == [1, 2] and np.isnan(out[0].friction_torque).all()
+    assert joined.counts["incomplete"] == 2
+
+
+def test_positions_that_are_not_finite_are_refused():
+    joined, _ = join()
+    with pytest.raises(DataError, match="positions"):
+        joined.take("joint_states", joint_state(NAMES, 1, position=[np.nan] * 6), 1, 0)
+    with pytest.raises(DataError, match="positions"):
+        joined.take("joint_states", joint_state(NAMES, 1), 1, 0)

@@ -1,0 +1,194 @@
+"""The whole graph on loopback: simulated controller, composed node, topics, services, parameters, lifecycle."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+
+from ros_graph import Listener, Process  # isort: skip  (sets the domain before rclpy is initialised)
+
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import WrenchStamped
+from lifecycle_msgs.srv import ChangeState, GetState
+from rcl_interfaces.msg import Parameter, ParameterValue
+from rcl_interfaces.srv import DescribeParameters, GetParameters, SetParametersAtomically
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from sensor_msgs.msg import JointState, Temperature
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.nodes.encoding import to_ns
+from robot_dynamics_ros.simulation.ur_controller.launcher import SimulatedUR
+
+ROBOT = load_robot("ur5e")
+HOST = "127.9.2.1"
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+@pytest.fixture(scope="module")
+def graph():
+    with SimulatedUR("ur5e", host=HOST) as sim:
+        node = Process("robot_dynamics_ros.cli.main", "up", "--robot", "ur5e", "--ip", HOST)
+        listener = Listener()
+        for kind, topic in ((JointState, "joint_states"), (WrenchStamped, "external_wrench")):
+            listener.hear(kind, topic)
+        listener.hear(DiagnosticArray, "/diagnostics")
+        listener.hear(String, "composed_node/motion", LATCHED)
+        listener.spin(lambda: len(listener.heard["joint_states"]) > 50)
+        yield listener, sim
+        listener.close()
+        status, output = node.end()
+        assert status == 0 and "Traceback" not in output, output
+
+
+def recent(listener, topic, count):
+    listener.heard[topic].clear()
+    listener.spin(lambda: len(listener.heard[topic]) >= count)
+    return listener.heard[topic][:count]
+
+
+def test_joint_states_come_at_controller_rate_with_names_and_source_stamps(graph):
+    messages = recent(graph[0], "joint_states", 500)
+    stamps = np.array([to_ns(m.header.stamp) for m in messages])
+    assert messages[0].name == ROBOT.joint_names and len(messages[0].effort) == 6
+    assert np.median(np.diff(stamps)) == pytest.approx(2e6, rel=0.01) and (np.diff(stamps) > 0).all()
+
+
+def test_every_announced_topic_has_its_stamp_in_common(graph):
+    listener = graph[0]
+    wrench = {to_ns(m.header.stamp) for m in recent(listener, "external_wrench", 200)}
+    states = {to_ns(m.header.stamp) for m in listener.heard["joint_states"]}
+    assert len(wrench & states) > 100
+
+
+def test_temperatures_come_slowly_per_joint(graph):
+    listener = graph[0]
+    listener.hear(Temperature, "joint_temperatures/elbow_joint")
+    messages = recent(listener, "joint_temperatures/elbow_joint", 5)
+    steps = np.diff([to_ns(m.header.stamp) for m in messages]) * 1e-9
+    assert np.median(steps) == pytest.approx(0.1, abs=0.03) and 0 < messages[0].temperature < 80
+
+
+def test_an_external_force_is_seen(graph):
+    listener, sim = graph
+    before = np.mean([m.wrench.force.z for m in recent(listener, "external_wrench", 100)])
+    with sim.client() as client:
+        client.command("set_wrench", wrench=[0, 0, -60, 0, 0, 0])
+        client.wait(1.5)
+        after = np.mean([m.wrench.force.z for m in recent(listener, "external_wrench", 100)])
+        client.command("set_wrench", wrench=[0] * 6)
+    assert after - before < -20
+
+
+def test_diagnostics_say_rate_latency_and_safety(graph):
+    listener = graph[0]
+    listener.heard["/diagnostics"].clear()
+
+    def entries():
+        return {s.name: s for m in listener.heard["/diagnostics"] for s in m.status}
+
+    listener.spin(lambda: "composed_node: stream" in entries())
+    values = {v.key: v.value for v in entries()["composed_node: stream"].values}
+    assert values["safety mode"] == "normal" and float(values["receive to published p99 [us]"]) > 0
+    assert {"missed", "samples received [Hz]", "condition", "stamp to published max [us]"} <= set(values)
+    assert "composed_node: estimates" in entries() and "composed_node: middleware" in entries()
+
+
+def test_the_description_is_latched(graph):
+    graph[0].hear(String, "robot_description", LATCHED)
+    assert "<robot" in recent(graph[0], "robot_description", 1)[0].data
+
+
+def set_atomically(listener, **values):
+    parameters = []
+    for name, value in values.items():
+        kind = {"type": 3, "double_value": value} if isinstance(value, float) else {"type": 4, "string_value": value}
+        parameters.append(Parameter(name=name.replace("__", "."), value=ParameterValue(**kind)))
+    request = SetParametersAtomically.Request(parameters=parameters)
+    return listener.call(SetParametersAtomically, "/composed_node/set_parameters_atomically", request).result
+
+
+def get(listener, name):
+    response = listener.call(GetParameters, "/composed_node/get_parameters", GetParameters.Request(names=[name]))
+    return response.values[0]
+
+
+def test_parameters_change_together_or_not_at_all(graph):
+    listener = graph[0]
+    refused = set_atomically(listener, force__bandwidth=30.0, marker_scale=-1.0)
+    assert not refused.successful and "marker_scale" in refused.reason
+    assert get(listener, "force.bandwidth").double_value == 25.0
+    assert set_atomically(listener, force__bandwidth=30.0, marker_scale=0.02).successful
+    assert get(listener, "force.bandwidth").double_value == 30.0
+    assert not set_atomically(listener, force__bandwidth=float("nan")).successful
+    assert not set_atomically(listener, robot="ur10e").successful  # read-only
+    assert set_atomically(listener, force__bandwidth=25.0).successful
+
+
+def test_parameters_are_described_with_unit_and_range(graph):
+    request = DescribeParameters.Request(names=["force.bandwidth"])
+    found = graph[0].call(DescribeParameters, "/composed_node/describe_parameters", request).descriptors[0]
+    assert "[rad/s]" in found.description and found.floating_point_range[0].to_value == 1000.0
+
+
+def trajectory(first, second, names=tuple(ROBOT.joint_names), seconds=1):
+    points = [JointTrajectoryPoint(positions=[float(x) for x in q]) for q in (first, second)]
+    points[1].time_from_start.sec = seconds
+    return JointTrajectory(joint_names=list(names), points=points)
+
+
+def play(listener, message, expected):
+    publisher = listener.node.create_publisher(JointTrajectory, "composed_node/play_trajectory", 5)
+    listener.spin(lambda: publisher.get_subscription_count() > 0)
+    listener.heard["composed_node/motion"].clear()
+    publisher.publish(message)
+    listener.spin(lambda: any(expected in m.data for m in listener.heard["composed_node/motion"]), 60.0)
+    listener.node.destroy_publisher(publisher)
+
+
+def test_a_trajectory_is_played_and_the_robot_is_where_it_ends(graph):
+    listener = graph[0]
+    start = np.array(recent(listener, "joint_states", 1)[0].position)
+    order = [5, 4, 3, 2, 1, 0]
+    goal = start + [0.1, 0, 0, 0, 0, 0.1]
+    play(listener, trajectory(start[order], goal[order], [ROBOT.joint_names[i] for i in order]), "done")
+    assert np.allclose(recent(listener, "joint_states", 100)[-1].position, goal, atol=0.01)
+
+
+@pytest.mark.parametrize(
+    ("second", "text"), [([7.0] + [0.0] * 5, "position"), ([3.0] + [0.0] * 5, "velocity")], ids=["position", "velocity"]
+)
+def test_a_trajectory_outside_the_limits_is_refused_with_the_reason(graph, second, text):
+    play(graph[0], trajectory([0.0] * 6, second), f"refused: trajectory: {text}")
+
+
+def test_services_answer_with_a_reason(graph):
+    listener = graph[0]
+    assert listener.call(Trigger, "/composed_node/stop").success
+    assert listener.call(Trigger, "/composed_node/reset").success
+    assert listener.call(Trigger, "/composed_node/rearm").message
+    assert listener.call(Trigger, "/composed_node/tare").message
+
+
+def test_zz_lifecycle_deactivate_silences_and_activate_resumes(graph):
+    listener = graph[0]
+
+    def change(number):
+        request = ChangeState.Request()
+        request.transition.id = number
+        assert listener.call(ChangeState, "/composed_node/change_state", request).success
+
+    change(4)  # deactivate
+    assert listener.call(GetState, "/composed_node/get_state").current_state.label == "inactive"
+    listener.heard["joint_states"].clear()
+    for _ in range(10):
+        listener.executor.spin_once(timeout_sec=0.02)
+    listener.heard["joint_states"].clear()
+    for _ in range(10):
+        listener.executor.spin_once(timeout_sec=0.02)
+    assert not listener.heard["joint_states"]
+    for number in (2, 1, 3):  # clean up, configure, activate
+        change(number)
+    assert len(recent(listener, "joint_states", 100)) == 100

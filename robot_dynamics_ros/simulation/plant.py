@@ -10,9 +10,10 @@ import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.config import RobotFile, load_robot
-from robot_dynamics_ros.config.geometry import inertia_about_origin
-from robot_dynamics_ros.errors import CapabilityError, ConfigError
-from robot_dynamics_ros.simulation.plant_file import JointType, PlantFile, load_plant_file
+from robot_dynamics_ros.config.problems import validated
+from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.simulation.individual import believed_numbers, nominal_links, perturbed_links, true_numbers
+from robot_dynamics_ros.simulation.plant_file import PlantFile, load_plant_file
 
 # Overrides for hours-long protocols: one implicit step per control cycle instead of sixteen. The elastic modes and the
 # torque ripple are then not resolved; friction, heat, gravity and what moves slower than the cycle are (tested).
@@ -50,16 +51,6 @@ WITHOUT: dict[str, dict[str, float]] = {
         "deviation.joint": 0.0,
     },
 }
-_SCATTERED = (  # differ from joint to joint of one type, by one factor per group
-    ("friction.coulomb", "friction.stribeck"),
-    ("friction.viscous",),
-    ("friction.load",),
-    ("friction.presliding",),
-    ("transmission.stiffness", "transmission.hardening"),
-    ("transmission.backlash",),
-    ("transmission.error_amplitude",),
-    ("thermal.inner_conductance", "thermal.outer_conductance"),
-)
 
 
 @dataclass(frozen=True)
@@ -67,7 +58,7 @@ class Machine:
     """The core's plant with everything that was drawn for it: `true` numbers by name, the true link parameters."""
 
     core: Any
-    robot: RobotFile
+    robot: RobotFile  # what the controller believes
     file: PlantFile
     true: Mapping[str, np.ndarray]
     link_parameters: np.ndarray  # (n, 10) about the link origins, without payload
@@ -78,37 +69,49 @@ def load_plant(
     overrides: Mapping[str, Any] | None = None,
     seed: int = 0,
     without: Sequence[str] = (),
+    believes: RobotFile | None = None,
 ) -> Machine:
     """The simulated machine of a robot.
 
     overrides: dotted name -> number, (n,) or (n, k): `friction.coulomb`, `deviation.mass`, `integration.inner_rate`,
-    `outputs.rotor_encoder`; without: names of WITHOUT; seed: noise (the individual is `deviation.individual`).
+    `outputs.rotor_encoder`; without: names of WITHOUT; seed: noise (the individual is `deviation.individual`);
+    believes: the robot file its controller uses, e.g. an identified one; the machine itself stays that of `robot`.
     Raises ConfigError for an unknown name or a number out of range.
     """
     robot = load_robot(robot) if isinstance(robot, str) else robot
-    file = load_plant_file(robot.name)
-    given = dict(overrides or {})
-    for name in without:
-        if name not in WITHOUT:
-            raise ConfigError(robot.name, "without", f"unknown {name!r}; known: {', '.join(WITHOUT)}")
-        given = {**WITHOUT[name], **given}
-    file, given = _apply_to_file(file, given)
-    if len(file.joints) != robot.n_joints:
-        raise ConfigError(robot.name, "joints", f"{len(file.joints)} types for {robot.n_joints} joints")
+    believes = robot if believes is None else believes
+    file, given = _apply_to_file(load_plant_file(robot.name), _with_switches(robot.name, overrides, without))
+    if len(file.joints) != robot.n_joints or believes.n_joints != robot.n_joints:
+        raise ConfigError(
+            robot.name,
+            "joints",
+            f"{len(file.joints)} types, {believes.n_joints} believed joints, "
+            f"{robot.n_joints} joints: they must be as many",
+        )
     draw = _core.PlantRandom(file.deviation.individual)
-    nominal = nominal_links(robot, file)
-    links = perturbed_links(nominal, file, draw)
-    true = _true_numbers(robot, file, draw)
+    links = perturbed_links(nominal_links(robot, file), file, draw)
+    true = {**true_numbers(robot, file, draw), **believed_numbers(believes, file)}
     _override(robot.name, true, given)
-    payload = robot.payload
-    nominal, actual = (
-        robot._chain(x, None).with_payload(payload.mass, payload.com, payload.inertia) for x in (nominal, links)
-    )
+    actual, nominal = _chain(robot, links), _chain(believes, nominal_links(believes, file))
     try:
         core = _core.Plant(actual, nominal, true, seed=int(seed), **file.integration.model_dump())
     except ValueError as error:
         raise ConfigError(robot.name, "plant", str(error)) from None
-    return Machine(core, robot, file, true, links)
+    return Machine(core, believes, file, true, links)
+
+
+def _chain(robot: RobotFile, links: np.ndarray) -> _core.Chain:
+    payload = robot.payload
+    return robot._chain(links, None).with_payload(payload.mass, payload.com, payload.inertia)
+
+
+def _with_switches(robot: str, overrides: Mapping[str, Any] | None, without: Sequence[str]) -> dict[str, Any]:
+    given: dict[str, Any] = {}
+    for name in without:
+        if name not in WITHOUT:
+            raise ConfigError(robot, "without", f"unknown {name!r}; known: {', '.join(WITHOUT)}")
+        given.update(WITHOUT[name])
+    return {**given, **(overrides or {})}
 
 
 def _apply_to_file(file: PlantFile, given: dict[str, Any]) -> tuple[PlantFile, dict[str, Any]]:
@@ -123,89 +126,9 @@ def _apply_to_file(file: PlantFile, given: dict[str, Any]) -> tuple[PlantFile, d
             rest[name] = value
     for block, values in changed.items():
         old = getattr(file, block)
-        unknown = set(values) - set(type(old).model_fields)
-        if unknown:
-            raise ConfigError(file.robot, block, f"unknown {', '.join(sorted(unknown))}")
-        file = file.model_copy(update={block: type(old)(**{**old.model_dump(), **values})})
+        new = validated(type(old), {**old.model_dump(), **values}, f"{file.robot}: {block}")
+        file = file.model_copy(update={block: new})
     return file, rest
-
-
-def nominal_links(robot: RobotFile, file: PlantFile) -> np.ndarray:
-    """Link parameters (n, 10) the controller believes: the robot file's, or the plant file's where that knows none."""
-    if robot.links is None and file.links is not None and file.links.values is not None:
-        return np.array([inertia_about_origin(v.mass, v.com, v.inertia) for v in file.links.values])
-    return robot.link_parameters
-
-
-def perturbed_links(links: np.ndarray, file: PlantFile, draw: _core.PlantRandom) -> np.ndarray:
-    """Link parameters (n, 10) of an individual: mass, centre of mass and inertia about it perturbed, still consistent.
-
-    m' = m (1 + e_m), c' = c + e_c, I_c' = (1 + e_I) I_c (I_c scaled keeps the triangle inequality).
-    """
-    d, result = file.deviation, np.array(links)
-    for row in result:
-        e_m, e_i = draw.normal(2).clip(-3, 3)
-        e_c = draw.normal(3).clip(-3, 3) * d.com
-        m, c = row[9], row[6:9] / row[9] if row[9] > 0 else np.zeros(3)
-        about_com = row[:6] - m * _point_inertia(c)
-        m, c = m * (1 + d.mass * e_m), c + (e_c if m > 0 else 0)
-        row[:6] = about_com * (1 + d.inertia * e_i) + m * _point_inertia(c)
-        row[6:9], row[9] = m * c, m
-    return result
-
-
-def _point_inertia(c: np.ndarray) -> np.ndarray:
-    x, y, z = c
-    return np.array([y * y + z * z, -x * y, -x * z, x * x + z * z, -y * z, x * x + y * y])
-
-
-def _true_numbers(robot: RobotFile, file: PlantFile, draw: _core.PlantRandom) -> dict[str, np.ndarray]:
-    joints = [file.types[name] for name in file.joints]
-    n, d = len(joints), file.deviation
-    true = {name: _row(joints, name) for name in _names(joints[0])}
-    true["sensing.pole_pairs"] = true.pop("drive.pole_pairs")
-    true["control.transmission_stiffness"] = true["transmission.stiffness"]
-    for names in _SCATTERED:
-        factor = 1 + d.joint * draw.normal(n).clip(-2.5, 2.5)
-        for name in names:
-            true[name] = true[name] * factor.reshape((n,) + (1,) * (true[name].ndim - 1))
-    for name in ("drive.ripple_phase", "transmission.error_phase"):
-        width = _core.Plant.parameter_widths()[name]
-        true[name] = np.pi * (2 * draw.uniform(n * width) - 1).reshape(n, width)
-    true["transmission.backlash_phase"] = np.pi * (2 * draw.uniform(n) - 1)
-    true["sensing.current_offset"] = true["sensing.current_offset"] * (2 * draw.uniform(n) - 1)
-    believed = {k: _known(robot, f"drives.{k}", true[f"drive.{k}"]) for k in ("torque_constant", "rotor_inertia")}
-    true["control.torque_constant"] = believed["torque_constant"]
-    true["control.rotor_inertia"] = believed["rotor_inertia"]
-    scale = 1 + d.torque_constant * draw.normal(n).clip(-2.5, 2.5)
-    true["drive.torque_constant"] = believed["torque_constant"] * scale
-    true["drive.rotor_inertia"] = believed["rotor_inertia"] * (1 + d.inertia * draw.normal(n).clip(-2.5, 2.5))
-    true["transmission.gear_ratio"] = _known(robot, "drives.gear_ratio", true["transmission.gear_ratio"])
-    true["control.viscous"] = _friction(robot, "fv")
-    true["control.coulomb"] = _friction(robot, "fc")
-    return {k: np.ascontiguousarray(v, dtype=float) for k, v in true.items()}
-
-
-def _names(joint: JointType) -> list[str]:
-    blocks = type(joint).model_fields
-    return [f"{b}.{f}" for b in blocks for f in type(getattr(joint, b)).model_fields if f != "source"]
-
-
-def _row(joints: Sequence[JointType], name: str) -> np.ndarray:
-    block, field = name.split(".")
-    return np.array([getattr(getattr(j, block), field) for j in joints], dtype=float)
-
-
-def _known(robot: RobotFile, field: str, otherwise: np.ndarray) -> np.ndarray:
-    try:
-        return np.broadcast_to(robot.array(field), otherwise.shape).astype(float)
-    except CapabilityError:
-        return otherwise
-
-
-def _friction(robot: RobotFile, parameter: str) -> np.ndarray:
-    """Viscous and Coulomb friction the controller itself would compensate: the robot file's, 0 where unknown."""
-    return _known(robot, f"friction.parameters.{parameter}", np.zeros(robot.n_joints))
 
 
 def _override(robot: str, true: dict[str, np.ndarray], given: Mapping[str, Any]) -> None:

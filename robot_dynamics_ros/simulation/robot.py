@@ -35,8 +35,8 @@ class Record:
 class SimulatedRobot:
     """A robot of `config/plants`: offline runs faster than real time, and single cycles for servers and closed loops.
 
-    robot: name or RobotFile; seed: noise; overrides, without: see load_plant; q (n,) [rad]: where it stands;
-    rate: control cycles per second. Raises ConfigError for unknown robots and parameters.
+    robot: name or RobotFile; seed: noise; overrides, without, believes: see load_plant; q (n,) [rad]: where it
+    stands; rate: control cycles per second. Raises ConfigError for unknown robots and parameters.
     """
 
     def __init__(
@@ -47,8 +47,9 @@ class SimulatedRobot:
         without: Sequence[str] = (),
         q: Any = None,
         rate: float | None = None,
+        believes: RobotFile | None = None,
     ) -> None:
-        self.machine = load_plant(robot, overrides, seed, without)
+        self.machine = load_plant(robot, overrides, seed, without, believes)
         self.robot, self.core = self.machine.robot, self.machine.core
         self.n_joints = self.robot.n_joints
         self.rate = float(rate or self.robot.sensing.sample_rate or 500.0)

@@ -299,6 +299,26 @@ def test_bad_plant_files_are_refused_with_the_field(tmp_path, edit, expected):
         load_plant_file(path)
 
 
+def test_controller_can_believe_another_robot_file_without_the_machine_changing():
+    shipped = load_robot("ur5e")
+    links = [v.model_dump() for v in shipped.links.values]
+    links[1]["mass"] *= 1.3
+    identified = shipped.with_updates({"links.values": links, "friction.parameters.fc": [9.0] * 6})
+    plain, other = SimulatedRobot("ur5e", q=Q), SimulatedRobot("ur5e", q=Q, believes=identified)
+    assert np.array_equal(plain.machine.link_parameters, other.machine.link_parameters)
+    differ = {k for k, v in plain.machine.true.items() if not np.array_equal(v, other.machine.true[k])}
+    assert differ == {"control.coulomb"}
+    before, after = (r.run(*motions.hold(Q, 0.1))[0].tau_d[-1] for r in (plain, other))
+    assert abs(after[1]) > abs(before[1]) + 1.0
+
+
+def test_overrides_of_blocks_are_checked_too():
+    with pytest.raises(ConfigError, match="inner_rate"):
+        load_plant("ur5e", {"integration.inner_rate": 1.0})
+    with pytest.raises(ConfigError, match="unknown key"):
+        load_plant("ur5e", {"deviation.colour": 1.0})
+
+
 @pytest.mark.parametrize(
     "call, name",
     [

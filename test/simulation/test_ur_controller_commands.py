@@ -248,10 +248,10 @@ def test_payload_told_and_payload_mounted_are_two_things(session):
     arm = session.controller.arm
     arm.mount(2.0, np.array([0, 0, 0.05]))
     session.step(500)
-    felt = arm.tcp_force(np.zeros(3))[2]
+    felt = arm.tcp_force()[2]
     session.do(17, [2.0, 0, 0, 0.05])
     session.step(500)
-    assert arm.tcp_force(np.zeros(3))[2] - felt == pytest.approx(2 * 9.80665, abs=1.5)
+    assert arm.tcp_force()[2] - felt == pytest.approx(2 * 9.80665, abs=1.5)
     assert arm.target_moment == pytest.approx(arm.model.gravity(session.controller.target[0]), abs=1e-6)
 
 

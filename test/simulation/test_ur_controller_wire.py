@@ -6,6 +6,8 @@ import struct
 
 import pytest
 
+from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.hardware.driver import make_driver
 from robot_dynamics_ros.simulation.ur_controller import rtde_wire as wire
 from robot_dynamics_ros.simulation.ur_controller.launcher import SimulatedUR
 from robot_dynamics_ros.simulation.ur_controller.script import ScriptReceiver, parse_script
@@ -61,6 +63,11 @@ def test_every_default_output_of_the_client_is_offered(ur, raw_rtde):
     assert types == [wire.OUTPUTS[name] for name in names]
 
 
+def until(client, expected: tuple, limit: int = 2000) -> None:
+    """Read samples until their values are the expected ones."""
+    assert any(tuple(client.sample().values()) == expected for _ in range(limit)), expected
+
+
 def test_an_input_belongs_to_one_client_and_keeps_its_value(ur, raw_rtde):
     first, second = raw_rtde(ur.host), raw_rtde(ur.host)
     assert first.ask("I", b"input_int_register_30,input_double_register_30,") == b"\x01INT32,DOUBLE"
@@ -69,24 +76,38 @@ def test_an_input_belongs_to_one_client_and_keeps_its_value(ur, raw_rtde):
     assert second.ask("I", b"nothing_of_the_kind") == b"\x00NOT_FOUND"
     second.start("input_int_register_30,input_double_register_30")
     body = struct.pack(">Bid", 1, -7, 2.5)
-    for sent, expected in ((body, (-7, 2.5)), (body[:5] + b"\xff", (-7, 2.5)), (body + b"surplus", (-7, 2.5))):
+    longer = struct.pack(">Bid", 1, 5, 1.5) + b"surplus"
+    for sent, expected in ((longer, (5, 1.5)), (body, (-7, 2.5)), (body[:5] + b"\xff", (-7, 2.5))):
         first.send("U", sent)
-        second.samples(5)
-        assert tuple(second.sample().values()) == expected
+        until(second, expected)
     first.send("U", struct.pack(">Bi", 1, 9))  # under-length: sets what arrived whole
-    second.samples(5)
-    assert tuple(second.sample().values()) == (9, 2.5)
+    until(second, (9, 2.5))
     first.close()
-    second.samples(5)
+    while second.ask("I", b"input_int_register_30") != b"\x01INT32":
+        second.samples(5)  # the server has not seen the other client go yet
     assert tuple(second.sample().values()) == (9, 2.5)
-    assert second.ask("I", b"input_int_register_30") == b"\x01INT32"
 
 
-def test_older_controllers_lack_newer_outputs(raw_rtde):
+def test_older_controllers_lack_newer_outputs_and_torque(raw_rtde, ur_rtde):
     with SimulatedUR(polyscope="5.11") as old:
+        driver = make_driver("ur", load_robot("ur5e"), old.host)
+        driver.connect()
+        assert driver.info.version == "5.11.0" and "torque" not in driver.info.capabilities
+        driver.disconnect()
         client = raw_rtde(old.host)
         assert struct.unpack(">4I", client.ask("v"))[:2] == (5, 11)
         assert client.outputs("actual_current_as_torque,actual_q")[1:] == b"NOT_FOUND,VECTOR6D"
+        silent = ur_rtde(
+            """
+            control = rtde_control.RTDEControlInterface(host)
+            result["accepted"] = control.directTorque([0, 0, 0, 0, 0, 20.0])
+            time.sleep(0.1)
+            """,
+            old.host,
+        )
+        with old.client() as simulation:
+            assert silent["accepted"] and not any("torque" in m for m in simulation.state["messages"])
+            assert abs(simulation.state["q"][5]) < 1e-3  # the client says yes, the robot does nothing
         assert "5.11" in talk(old.host, old.ports["dashboard"], b"PolyscopeVersion\n", 2)[1]
 
 

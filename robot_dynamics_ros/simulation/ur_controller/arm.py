@@ -141,11 +141,13 @@ class Arm:
         """Take the present reading as zero."""
         self._zero = self._reading(self.payload[0], self.payload[1])
 
-    def tcp_force(self, arm: np.ndarray) -> np.ndarray:
-        """Environment on robot about the TCP, `arm` [m] from the flange (base frame); assumed payload compensated."""
-        wrench = self._reading(*self.payload[:2]) - self._zero + FORCE_NOISE * self._random.standard_normal(6)
-        wrench[3:] -= cross(arm, wrench[:3])
-        return wrench
+    def tcp_force(self) -> np.ndarray:
+        """Environment on robot, base orientation, the told payload compensated.
+
+        Moments are about the flange, whatever the TCP, as e-Series controllers publish actual_TCP_force
+        [Universal_Robots_ROS2_Driver, pull request 1615].
+        """
+        return self._reading(*self.payload[:2]) - self._zero + FORCE_NOISE * self._random.standard_normal(6)
 
     def raw_wrench(self, rotation: np.ndarray) -> np.ndarray:
         """The sensor's reading in the flange frame, nothing compensated."""

@@ -78,7 +78,7 @@ class Signals:
         twist = controller.kinematics.jacobian(arm.q) @ arm.qd
         acceleration = (twist[:3] - self._twist[:3]) / DT
         self._twist = twist
-        force = arm.tcp_force(pose[:3, :3] @ controller.kinematics.tcp_offset[:3])
+        force = arm.tcp_force()
         self._put(
             actual_TCP_pose=matrix_to_pose(pose),
             actual_TCP_speed=twist,
@@ -86,7 +86,7 @@ class Signals:
             target_TCP_pose=matrix_to_pose(controller.kinematics.tcp(target_q)),
             target_TCP_speed=controller.kinematics.jacobian(target_q) @ target_qd,
             actual_tool_accelerometer=pose[:3, :3].T @ (acceleration + np.array([0, 0, 9.80665])),
-            ft_raw_wrench=arm.raw_wrench(pose[:3, :3]),
+            ft_raw_wrench=arm.raw_wrench(controller.kinematics.flange(arm.q)[:3, :3]),
         )
         self.values["tcp_force_scalar"] = (float(np.linalg.norm(force[:3])),)
         self.values["actual_momentum"] = (arm.momentum(),)

@@ -26,8 +26,8 @@ class Drive(Block):
     """Rotor, motor and current loop; what is true of the machine, not what its controller believes."""
 
     source: Source
-    rotor_inertia: Positive = Field(description="B [kg m2], reflected")
-    torque_constant: Positive = Field(description="K_tau [Nm/A], output side")
+    rotor_inertia: Positive = Field(description="B [kg m2], reflected; the robot file's where it knows it")
+    torque_constant: Positive = Field(description="K_tau [Nm/A], output side; the robot file's where it knows it")
     torque_limit: Positive = Field(description="[Nm]")
     current_lag: NonNegative = Field(description="time constant of the current loop [s]")
     ripple_amplitude: tuple[NonNegative, NonNegative, NonNegative] = Field(
@@ -66,7 +66,7 @@ class Transmission(Block):
     backlash: NonNegative = Field(description="mean half width [rad]")
     backlash_variation: Share = Field(description="relative amplitude over one output turn")
     soft_windup: Unit = Field(description="share of the stiffness left inside the backlash")
-    gear_ratio: Number = Field(description="motor turns per output turn, signed")
+    gear_ratio: Number = Field(description="motor turns per output turn, signed; the robot file's where it knows it")
     bearing_friction: NonNegative = Field(description="Coulomb friction of bearing and seals on the link [Nm]")
     bearing_presliding: Positive = Field(description="its elastic range [rad]")
     error_amplitude: Eight = Field(
@@ -130,7 +130,7 @@ class JointType(Block):
 class Deviation(Block):
     """How far an individual is from its file, drawn once from the seed `individual`; all 0 = exact."""
 
-    individual: Annotated[int, Field(strict=True, ge=0, lt=2**63)] = 0
+    individual: Annotated[int, Field(strict=True, ge=0, lt=2**63)] = Field(default=0, description="seed of the draw")
     mass: Annotated[Number, Field(ge=0, le=0.3)] = Field(default=0.0, description="relative standard deviation")
     com: Annotated[Number, Field(ge=0, le=0.05)] = Field(default=0.0, description="standard deviation [m]")
     inertia: Annotated[Number, Field(ge=0, le=0.5)] = Field(default=0.0, description="relative standard deviation")
@@ -155,8 +155,7 @@ class Integration(Block):
 class Outputs(Block):
     """Signals beyond q, qd, current and temperature that the controller of this robot reports."""
 
-    rotor_encoder: bool = False
-    joint_torque_sensor: bool = False
+    rotor_encoder: bool = Field(default=False, description="theta, omega and motor_torque are in the log")
 
 
 class PlantFile(Block):
@@ -208,3 +207,18 @@ def _check_sources(plant: PlantFile, file: str) -> None:
             unknown = [key for key in keys if key not in plant.sources]
             if unknown:
                 raise ConfigError(file, f"types.{name}.{block}.source", f"{unknown[0]!r} is not in sources")
+
+
+def parameter_table() -> str:
+    """Markdown table of every parameter of a plant file, for the documentation."""
+    blocks = {
+        **JointType.model_fields,
+        **{k: PlantFile.model_fields[k] for k in ("deviation", "integration", "outputs")},
+    }
+    rows = ["| parameter | meaning |", "|---|---|"]
+    for block, outer in blocks.items():
+        model: Any = outer.annotation
+        for name, field in model.model_fields.items():
+            if name != "source":
+                rows.append(f"| `{block}.{name}` | {field.description} |")
+    return "\n".join(rows)

@@ -366,3 +366,13 @@ def test_the_machine_is_the_one_of_this_table():
     assert truth["friction_torque"][500] == pytest.approx(friction, abs=5e-3)
     current = [-4.85625, -4.20199, -0.97469, -0.21024, -0.30951, -0.24636]
     assert log.current[500] == pytest.approx(current, abs=1e-3)
+
+
+def test_documentation_lists_every_parameter_with_its_meaning():
+    from pathlib import Path
+
+    from robot_dynamics_ros.simulation.plant_file import parameter_table
+
+    text = Path(__file__).parents[2].joinpath("docs", "simulated_robot.md").read_text(encoding="utf-8")
+    table = parameter_table()
+    assert "None" not in table and table in text

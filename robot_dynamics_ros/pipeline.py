@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from robot_dynamics_ros._core import Status
-from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.external_force import ForceStage
 from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.estimators.motion import MotionStage
 from robot_dynamics_ros.estimators.stage import Stage
+from robot_dynamics_ros.estimators.stiffness import StiffnessStage
 from robot_dynamics_ros.estimators.temperature import TemperatureStage
 from robot_dynamics_ros.types import SIGNALS, Log, Sample, width
 
@@ -26,7 +27,9 @@ STAGES: dict[str, Callable[[], Stage]] = {
     "temperature": TemperatureStage,  # qd, torques, housing temperature, last contact -> lubricant temperature
     "friction": FrictionStage,  # qd, model torque, temperature -> friction
     "force": ForceStage,  # drive torque - model - friction -> external torque, wrench, contact
+    "stiffness": StiffnessStage,  # theta - q, torques -> transmission stiffness, wear
 }
+OPTIONAL = ("stiffness",)  # left out, with a note, for a robot that cannot support them; their status stays their own
 # After these the first stage has used the sample; after any other status nobody sees it.
 USABLE = frozenset(int(s) for s in (Status.ok, Status.warming_up, Status.reset, Status.degraded, Status.saturated))
 BLOCK = 20_000  # records per block of run()
@@ -61,8 +64,8 @@ class _Row:
 class Pipeline:
     """Configured stages in order.
 
-    robot: RobotFile. parameters: stage name -> parameter name -> value. stages: names, default all of STAGES.
-    Raises ConfigError for an unknown stage or parameter, CapabilityError where the robot file lacks numbers.
+    robot: RobotFile. parameters: stage name -> parameter name -> value. stages: names, default all that the robot
+    supports. Raises ConfigError for an unknown stage or parameter, CapabilityError where the robot file lacks numbers.
     """
 
     def __init__(
@@ -76,11 +79,23 @@ class Pipeline:
             if name not in STAGES:
                 raise ConfigError("pipeline", name, f"is no stage; known: {', '.join(STAGES)}")
         self.robot = robot
-        self.stages: list[Stage] = [STAGES[name]() for name in names]
-        self.counts: dict[str, Counter[Status]] = {name: Counter() for name in names}
-        for stage in self.stages:
-            stage.configure(robot, (parameters or {}).get(stage.name))
+        self.stages: list[Stage] = []
+        self._left_out: list[str] = []
+        for name in names:
+            self._add(STAGES[name](), parameters or {}, required=stages is not None or name not in OPTIONAL)
+        self.counts: dict[str, Counter[Status]] = {stage.name: Counter() for stage in self.stages}
+        self._judge = [stage.name for stage in self.stages if stage.name not in OPTIONAL][-1:]
         self.fed_back = {s: np.full(width(s, robot.n_joints), np.nan) for s in _fed_back(self.stages)}
+
+    def _add(self, stage: Stage, parameters: Mapping[str, Mapping[str, Any]], required: bool) -> None:
+        try:
+            stage.configure(self.robot, parameters.get(stage.name))
+        except CapabilityError as error:
+            if required or stage.name in parameters:
+                raise
+            self._left_out.append(f"no {stage.name}: {error}")
+            return
+        self.stages.append(stage)
 
     def stage(self, name: str) -> Any:
         """The stage of that name. Raises KeyError."""
@@ -89,7 +104,7 @@ class Pipeline:
     @property
     def notes(self) -> list[str]:
         """What the stages lack, as sentences."""
-        return [note for stage in self.stages for note in getattr(stage, "notes", [])]
+        return [note for stage in self.stages for note in getattr(stage, "notes", [])] + self._left_out
 
     def reset(self) -> None:
         """Forget all state."""
@@ -99,9 +114,10 @@ class Pipeline:
             last.fill(np.nan)
 
     def step(self, sample: Sample) -> Status:
-        """Advance all stages by one sample; returns the status of the last stage, or of the first if it refused.
+        """Advance all stages by one sample; returns the status of the last stage that is not optional.
 
-        What stages write is absent (NaN) in a refused sample.
+        If the first stage refuses the sample its status is returned and no other stage sees it; what stages write is
+        absent (NaN) in a refused sample.
         """
         sample.clear_estimates()
         return self._step(sample)
@@ -109,9 +125,11 @@ class Pipeline:
     def _step(self, sample: Any) -> Status:
         for name, last in self.fed_back.items():
             getattr(sample, name)[:] = last
-        status = Status.ok
+        result = Status.ok
         for place, stage in enumerate(self.stages):
             status = stage.step(sample)
+            if stage.name in self._judge:
+                result = status
             self.counts[stage.name][status] += 1
             if place == 0 and int(status) not in USABLE:
                 for name in self.fed_back:
@@ -119,7 +137,7 @@ class Pipeline:
                 return status
         for name, last in self.fed_back.items():
             last[:] = getattr(sample, name)
-        return status
+        return result
 
     def run(self, log: Log, progress: Callable[[Iterable[int], str], Iterable[int]] | None = None) -> np.ndarray:
         """Advance all stages over a log, writing their signals into it; returns the status of each record (N,).
@@ -156,7 +174,9 @@ class Pipeline:
         used = np.isin(status, list(USABLE))
         part = log if used.all() else log[used]
         for stage in rest:
-            status[used] = self._run(stage, part)
+            result = self._run(stage, part)
+            if stage.name in self._judge:
+                status[used] = result
         if part is not log:
             for name in names:
                 values = getattr(log, name)

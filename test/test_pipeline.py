@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from robot_dynamics_ros._core import Status
 
+from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.stage import Stage
 from robot_dynamics_ros.pipeline import STAGES, Pipeline
@@ -208,7 +208,7 @@ def test_effort_without_gravity_and_flipped_sign_are_understood():
 
 
 def test_stages_follow_the_protocol_and_read_only_what_came_before():
-    known = {"q", "qd", "effort", "current", "temperature"}
+    known = {"q", "qd", "effort", "current", "temperature", "theta", "omega", "motor_torque"}
     for name, make in STAGES.items():
         stage = make()
         assert isinstance(stage, Stage) and stage.name == name
@@ -223,6 +223,40 @@ def test_unknown_names_and_unknown_numbers_are_errors_that_say_so():
         Pipeline(UR5E, {"force": {"bandwith": 1.0}})
     with pytest.raises(CapabilityError, match="links"):
         Pipeline(UR5E.with_updates({"links": None}))
+
+
+def test_a_stage_the_robot_cannot_support_is_left_out_and_said_unless_asked_for():
+    pipeline = Pipeline(UR5E)
+    assert "stiffness" not in [stage.name for stage in pipeline.stages]
+    assert any("stiffness" in note for note in pipeline.notes)
+    for asked in ({"stages": ["motion", "stiffness"]}, {"parameters": {"stiffness": {}}}):
+        with pytest.raises(CapabilityError, match="rotor"):
+            Pipeline(UR5E, **asked)
+
+
+def with_rotor_encoder():
+    return UR5E.with_updates({"sensing.rotor_encoder": True})
+
+
+def test_optional_stages_run_live_and_in_replay_alike_and_do_not_change_the_verdict():
+    log = measured(moving(0.5), noise=0.1)
+    log.theta, log.omega = log.q + 1e-4 * np.sin(log.q * 30), log.qd
+    log.motor_torque = log.effort
+    stepped, status = live(Pipeline(with_rotor_encoder()), log)
+    replayed = log[:]
+    np.testing.assert_array_equal(Pipeline(with_rotor_encoder()).run(replayed), status)
+    assert_same(replayed, stepped)
+    np.testing.assert_array_equal(Pipeline(UR5E).run(log[:]), status)
+
+
+def test_contact_is_fed_back_to_the_temperature_of_the_next_sample():
+    pipeline = Pipeline(UR5E)
+    assert list(pipeline.fed_back) == ["contact"]
+    log = measured(moving(0.3))
+    pipeline.run(log)
+    np.testing.assert_array_equal(pipeline.fed_back["contact"], log.contact[-1])
+    pipeline.reset()
+    assert np.isnan(pipeline.fed_back["contact"]).all()
 
 
 def test_counts_of_every_status_per_stage():

@@ -34,6 +34,7 @@ void bind_friction_stage(py::module_& m) {
              views::Keywords keys(given);
              keys.take("relative_error", p.relative_error);
              keys.take("stiction_speed", p.stiction_speed);
+             keys.take("stiction", p.stiction);
              keys.take("unknown_spread", p.unknown_spread);
              keys.finish();
              return FrictionStage(map, p);

@@ -4,8 +4,9 @@ import math
 
 import numpy as np
 import pytest
-from robot_dynamics_ros._core import AdaptiveFriction, AdaptiveParameters, SavitzkyGolay, Status, savitzky_golay_weights
 from scipy.signal import savgol_coeffs
+
+from robot_dynamics_ros._core import AdaptiveFriction, AdaptiveParameters, SavitzkyGolay, Status, savitzky_golay_weights
 
 DT = 1e-3
 

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 import pytest
+
 from robot_dynamics_ros._core import (
     ComputedTorque,
     FlexibleFeedforward,
@@ -13,7 +14,6 @@ from robot_dynamics_ros._core import (
     Status,
     joint_torque,
 )
-
 from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.controllers.trajectory import through
 from robot_dynamics_ros.models import RobotModel

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from robot_dynamics_ros._core import Guard, GuardLimits, GuardReason, GuardState
 
 MS = 1_000_000

@@ -1,10 +1,17 @@
 """The force stage over whole motions: recovery of wrenches, contact decisions, tare, payload, sensor faults."""
 
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
-from force_bench import POSE, UR5E, estimated, measured, model, moving, still, through
-from robot_dynamics_ros._core import Status
 
+sys.path.insert(0, str(Path(__file__).parent.parent / "models"))
+from chains import random_chain
+from force_bench import POSE, UR5E, estimated, measured, model, moving, still, through
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.estimators.external_force import ForceStage
 from robot_dynamics_ros.pipeline import Pipeline
 from robot_dynamics_ros.types import Sample
@@ -216,3 +223,23 @@ def test_reset_forgets_and_configure_rejects_bad_parameters_whole():
         with pytest.raises(Exception, match="bandwidth|ratio|nonsense"):
             stage.configure(UR5E, bad)
         assert stage.core is core
+
+
+@pytest.mark.parametrize("n", range(1, 17))
+def test_one_to_sixteen_joints(n):
+    """External torque of a static push is recovered on any chain; with fewer than six joints the wrench says so."""
+    chain = random_chain(n, n)
+    core = _core.Chain(chain.placements, chain.parameters(), chain.tool, chain.gravity)
+    force = _core.ExternalForce(core, torque_std=np.full(n, 0.1), model_error=0.0, force_cutoff=np.inf)
+    q, zero = np.linspace(-1, 1, n), np.zeros(n)
+    J, push = chain.model().jacobian(q), np.array([30.0, -20, 10, 0, 0, 0])
+    g = chain.model().gravity(q)
+    out = [np.zeros(k) for k in (n, n, 6, 6, 1, n + 1, 1)]
+    for k in range(1000):
+        status = force.step(k * 2_000_000, q, zero, g, g - J.T @ push, zero, zero, zero, *out)
+    np.testing.assert_allclose(out[0], J.T @ push, atol=1e-3 * np.abs(J).max() * 30)
+    assert np.isfinite(np.concatenate(out)).all()
+    if n < 6:
+        assert status == Status.degraded and out[3].max() > 20
+    else:
+        assert out[4] > 0 and (np.abs(out[2] - push) < 4 * out[3] + 0.1).all()

@@ -4,9 +4,9 @@ import json
 
 import numpy as np
 import pytest
-from robot_dynamics_ros._core import Status
 
 from robot_dynamics_ros import _core
+from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.stage import Stage

@@ -6,8 +6,8 @@ import time
 
 import numpy as np
 import pytest
-from robot_dynamics_ros._core import StreamState
 
+from robot_dynamics_ros._core import StreamState
 from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import CapabilityError, ConfigError, ConnectionFailed
 from robot_dynamics_ros.hardware.driver import Driver, make_driver

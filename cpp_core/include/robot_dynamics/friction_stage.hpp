@@ -14,6 +14,7 @@ namespace robot_dynamics {
 struct FrictionStageParameters {
   double relative_error = 0.1;   // share
   double stiction_speed = 0.02;  // vs, rad/s
+  double stiction = 1.0;         // share of the stiction term; less where a hysteresis model knows pre-sliding
   double unknown_spread = 15.0;  // sigma_T, K, when no temperature is given
 };
 
@@ -22,6 +23,7 @@ class FrictionStage {
   FrictionStage(FrictionMap map, const FrictionStageParameters& p) : map_(std::move(map)), p_(p) {
     require_range("relative_error", p.relative_error, 0.0, 10.0);
     require_range("stiction_speed", p.stiction_speed, 1e-6, 10.0);
+    require_range("stiction", p.stiction, 0.0, 1.0);
     require_range("unknown_spread", p.unknown_spread, 0.0, 200.0);
   }
 
@@ -41,7 +43,7 @@ class FrictionStage {
       const bool known = std::isfinite(given) && variance && variance[i] >= 0.0;
       const double sigma = known ? std::sqrt(variance[i]) : std::isfinite(given) ? 0.0 : p_.unknown_spread;
       const double f = map_.torque_at(i, v[i], tau, t), x = v[i] / p_.stiction_speed;
-      const double stiction = map_.coulomb(i, v[i], t) / std::sqrt(3.0) * std::exp(-x * x);
+      const double stiction = p_.stiction * map_.coulomb(i, v[i], t) / std::sqrt(3.0) * std::exp(-x * x);
       const double warm = map_.torque_at(i, v[i], tau, t + sigma) - f, slide = p_.relative_error * f;
       if (!std::isfinite(f)) return Status::dropped;
       friction[i] = f;

@@ -174,6 +174,34 @@ def test_dynamics_answers_are_those_of_the_robot_model(ur, ur_rtde):
     assert result["forceMode"] and result["forceModeStop"] and result["teach"] == [True, True]
 
 
+def test_outputs_speed_slider_and_restart_of_the_script(ur, ur_rtde):
+    result = ur_rtde(
+        """
+        import rtde_io
+        receive = rtde_receive.RTDEReceiveInterface(host)
+        control = rtde_control.RTDEControlInterface(host)
+        outputs = rtde_io.RTDEIOInterface(host)
+        outputs.setStandardDigitalOut(3, True)
+        outputs.setToolDigitalOut(1, True)
+        outputs.setSpeedSlider(0.5)
+        outputs.setAnalogOutputVoltage(0, 0.25)
+        while receive.getTargetSpeedFraction() != 0.5 or receive.getStandardAnalogOutput0() != 0.25:
+            pass
+        result["bits"] = receive.getActualDigitalOutputBits()
+        outputs.setSpeedSlider(1.0)
+        control.stopScript()
+        result["stopped"] = control.isProgramRunning()
+        result["again"] = control.reuploadScript()
+        while not control.isProgramRunning():
+            pass
+        result["custom"] = control.sendCustomScriptFunction("wait_a_bit", "sleep(0.02)")
+        result["running"] = control.isProgramRunning()
+        """,
+        ur.host,
+    )
+    assert result == {"bits": 1 << 3 | 1 << 17, "stopped": False, "again": True, "custom": True, "running": True}
+
+
 def test_direct_torque_moves_a_joint_and_the_watchdog_ends_it(ur, ur_rtde):
     result = ur_rtde(
         """

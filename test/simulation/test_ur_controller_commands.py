@@ -244,6 +244,21 @@ def test_speed_slider_slows_a_path_but_not_its_shape(session):
     assert session.controller.target[0] == pytest.approx(goal)
 
 
+def test_a_paused_path_rests_and_is_finished_when_played_again(session):
+    goal = HOME + [0.3, 0, 0, 0, 0, 0]
+    session.write(1, [*goal, 0.5, 4.0], [0])
+    session.step(150)
+    assert session.controller.pause()
+    session.step(300)
+    here = session.controller.target[0].copy()
+    assert np.abs(session.controller.target[1]).max() < 1e-4 and here[0] < goal[0] - 0.05
+    session.step(200)
+    assert session.controller.target[0] == pytest.approx(here, abs=1e-4)
+    assert session.controller.play()
+    session.until(lambda: session.out(0) == 2)
+    assert session.controller.target[0] == pytest.approx(goal)
+
+
 def test_payload_told_and_payload_mounted_are_two_things(session):
     arm = session.controller.arm
     arm.mount(2.0, np.array([0, 0, 0.05]))

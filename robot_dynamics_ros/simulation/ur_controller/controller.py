@@ -24,8 +24,9 @@ TARGET_SPEED_MARGIN = 1.1  # target speed over a joint's limit that is tolerated
 DEVIATION_LIMIT = 0.15  # rad between target and measured position
 FORCE_LIMIT = 250.0  # N at the tool, the least restricted setting of the safety configuration
 TOUCH_FORCE = 3.0  # N, above which contact is counted from
+MINIMAL_PACE = 1e-6  # a paused path advances by nothing that matters, and still has derivatives
 HAND_DAMPING = 4.0  # Nm s/rad, in teach mode
-HISTORY = 500  # cycles
+PAUSE_TIME = 0.2  # s in which a paused path comes to rest
 
 
 class RuntimeState:
@@ -55,10 +56,10 @@ class Controller:
         self._next_program: tuple[float, Script] | None = None
         self._torque: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
         self._torque_mode = self._free_drive = False
+        self._pace = 1.0  # of a path, below 1 while pausing and resuming
         self._torque_hold = motion.Hold(arm.q)  # stands for whatever torque does
         self.contact_cycles = 0  # cycles since something touches the tool
         self._watchdogs: dict[str, tuple[float, float]] = {}  # register -> period, armed at
-        self._history: deque[np.ndarray] = deque([arm.q.copy()], maxlen=HISTORY)
 
     @property
     def time(self) -> float:
@@ -87,7 +88,6 @@ class Controller:
             self.protective_stop(str(error))
             self._step_arm()
         self._check_arm()
-        self._history.append(self.arm.q.copy())
 
     def _step_program(self) -> None:
         if self.runtime_state == RuntimeState.STOPPING:
@@ -123,8 +123,10 @@ class Controller:
         self.arm.step_position(*self.target)
 
     def _next_target(self) -> motion.Target:
-        """The motion's next target; moves along a path slow down with the speed slider."""
-        k = self.io.speed_fraction if isinstance(self.motion, motion.PATH_MOTIONS) else 1.0
+        """The motion's next target; moves along a path slow down with the speed slider and while paused."""
+        paused = self.runtime_state == RuntimeState.PAUSED
+        self._pace = min(1.0, max(MINIMAL_PACE, self._pace + (-DT if paused else DT) / PAUSE_TIME))
+        k = self._pace * self.io.speed_fraction if isinstance(self.motion, motion.PATH_MOTIONS) else 1.0
         q, qd, qdd = self.motion.step(k * DT)
         if not np.all(np.abs(qd) <= TARGET_SPEED_MARGIN * self.arm.velocity_limit):
             raise motion.MotionError("target speed exceeds a joint's limit")
@@ -178,11 +180,12 @@ class Controller:
         return self.program is not None or self._next_program is not None
 
     def pause(self) -> bool:
-        """Dashboard 'pause': the program keeps its state, the robot decelerates."""
+        """Dashboard 'pause': the program and its path keep their state, the robot comes to rest."""
         if self.program is None:
             return False
         self.runtime_state = RuntimeState.PAUSED
-        self.stop_joints(STOP_DECELERATION)
+        if not isinstance(self.motion, motion.PATH_MOTIONS):
+            self.stop_joints(STOP_DECELERATION)
         return True
 
     def stop_program(self) -> None:
@@ -283,15 +286,6 @@ class Controller:
     def forward_kinematics(self, q: np.ndarray) -> np.ndarray:
         """Tool pose at joint positions."""
         return matrix_to_pose(self.kinematics.tcp(q))
-
-    def joint_torques(self) -> np.ndarray:
-        """Measured drive torque less the model torque of the motion and the controller's friction model [Nm]."""
-        arm, (_, qd, qdd) = self.arm, self.target
-        return arm.drive_torque - arm.model.rnea(arm.q, qd, qdd) - arm.friction(arm.qd)
-
-    def position_history(self, steps: int) -> np.ndarray:
-        """Measured joint positions `steps` cycles ago, the oldest kept when that is too far back."""
-        return self._history[max(-1 - max(steps, 0), -len(self._history))]
 
     def protective_stop(self, reason: str) -> None:
         """Stop protectively: the program ends, the robot decelerates and holds."""

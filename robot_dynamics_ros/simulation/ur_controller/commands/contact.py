@@ -73,6 +73,6 @@ def watch_contact(loop: CommandLoop) -> None:
 
 def _return(controller: Controller, steps: int) -> Waiting:
     """Stop, then move back to where contact began."""
-    first = controller.position_history(steps)
+    first = controller.arm.position_history(steps)
     yield from controller.wait_for(controller.stop_tool(3.0))
     yield from controller.wait_for(controller.start(lambda q: motion.MoveJ(q, [(first, *RETREAT, 0.0)])))

@@ -18,13 +18,13 @@ def get_steptime(loop: CommandLoop) -> None:
 @command(27, "GET_ACTUAL_JOINT_POSITIONS_HISTORY", realtime=True)
 def joint_positions_history(loop: CommandLoop) -> None:
     """Measured joint positions a number of cycles ago."""
-    loop.answer(loop.controller.position_history(loop.integers(1, 1)[0]))
+    loop.answer(loop.controller.arm.position_history(loop.integers(1, 1)[0]))
 
 
 @command(38, "GET_JOINT_TORQUES", realtime=True)
 def get_joint_torques(loop: CommandLoop) -> None:
     """Measured torque of each joint less what moves the robot itself: rigid-body torque and friction by the model."""
-    loop.answer(loop.controller.joint_torques())
+    loop.answer(loop.controller.arm.joint_torques(*loop.controller.target[1:]))
 
 
 @command(67, "GET_MASS_MATRIX", realtime=True)

@@ -130,3 +130,15 @@ def test_a_joint_without_weight_cannot_spoil_the_wrench(joint, lost):
     assert (np.abs(F - wrench) <= 3 * np.sqrt(np.diag(C))).all()
     seen = np.delete(np.eye(6), joint, axis=0) @ J.T
     np.testing.assert_allclose(seen @ F, seen @ wrench, atol=0.1)  # what the other joints see is kept
+
+
+def test_singular_value_is_that_of_the_scaled_jacobian():
+    """Exact where it matters, about a per cent where the wrench is well posed."""
+    rng = np.random.default_rng(8)
+    length = 0.3
+    for _ in range(200):
+        q = rng.uniform(-3, 3, 6)
+        J = model().jacobian(q)
+        true = np.linalg.svd(np.vstack([J[:3] / length, J[3:]]), compute_uv=False)[-1]
+        found = _core.invert_wrench(CHAIN, q, np.ones(6), STD, length=length)[2]
+        assert found == pytest.approx(true, rel=0.015 if true > 0.08 else 1e-6, abs=1e-7)

@@ -215,8 +215,7 @@ class ExternalForce {
       std[i] = out.torque_std[i];
     }
     force_size(estimate_, magnitude[n], std[n]);
-    WrenchEstimate left = estimate_;
-    if (flagged && inverse_.step(in.q, rest, out.torque_std, left)) {
+    if (WrenchEstimate left; flagged && inverse_.step(in.q, rest, out.torque_std, left)) {
       double size, size_std;
       force_size(left, size, size_std);
       if (size < magnitude[n]) {

@@ -1,4 +1,4 @@
-// Dense linear algebra of at most 16 x 16, row-major, without allocation.
+// Small dense linear algebra of fixed size, row-major, without allocation.
 #pragma once
 
 #include <algorithm>
@@ -7,34 +7,41 @@
 
 namespace robot_dynamics {
 
-// A = L L' in the lower triangle of A (n x n, symmetric); false when A is not positive definite or not finite.
-inline bool cholesky(double* A, int n) noexcept {
-  for (int j = 0; j < n; ++j) {
-    double diagonal = A[j * n + j];
-    for (int k = 0; k < j; ++k) diagonal -= A[j * n + k] * A[j * n + k];
-    if (!(diagonal > 0.0)) return false;
-    const double root = std::sqrt(diagonal);
-    A[j * n + j] = root;
-    for (int i = j + 1; i < n; ++i) {
-      double sum = A[i * n + j];
-      for (int k = 0; k < j; ++k) sum -= A[i * n + k] * A[j * n + k];
-      A[i * n + j] = sum / root;
+// L of A = L L' (N x N, symmetric positive definite); the diagonal holds 1 / L_ii, so that solving multiplies.
+template <int N>
+struct Cholesky {
+  std::array<double, N * N> L;
+
+  // False when A is not positive definite or not finite.
+  bool factor(const std::array<double, N * N>& A) noexcept {
+    for (int j = 0; j < N; ++j) {
+      double diagonal = A[j * N + j];
+      for (int k = 0; k < j; ++k) diagonal -= L[j * N + k] * L[j * N + k];
+      if (!(diagonal > 0.0)) return false;
+      const double inverse = 1.0 / std::sqrt(diagonal);
+      if (!(inverse > 0.0)) return false;
+      L[j * N + j] = inverse;
+      for (int i = j + 1; i < N; ++i) {
+        double sum = A[i * N + j];
+        for (int k = 0; k < j; ++k) sum -= L[i * N + k] * L[j * N + k];
+        L[i * N + j] = sum * inverse;
+      }
+    }
+    return true;
+  }
+
+  // x <- A^-1 x
+  void solve(double* x) const noexcept {
+    for (int i = 0; i < N; ++i) {
+      for (int k = 0; k < i; ++k) x[i] -= L[i * N + k] * x[k];
+      x[i] *= L[i * N + i];
+    }
+    for (int i = N - 1; i >= 0; --i) {
+      for (int k = i + 1; k < N; ++k) x[i] -= L[k * N + i] * x[k];
+      x[i] *= L[i * N + i];
     }
   }
-  return std::isfinite(A[n * n - 1]);
-}
-
-// x <- (L L')^-1 x with L of cholesky().
-inline void cholesky_solve(const double* L, int n, double* x) noexcept {
-  for (int i = 0; i < n; ++i) {
-    for (int k = 0; k < i; ++k) x[i] -= L[i * n + k] * x[k];
-    x[i] /= L[i * n + i];
-  }
-  for (int i = n - 1; i >= 0; --i) {
-    for (int k = i + 1; k < n; ++k) x[i] -= L[k * n + i] * x[k];
-    x[i] /= L[i * n + i];
-  }
-}
+};
 
 // Eigenvalues w and eigenvectors (columns of V) of the symmetric N x N matrix A, which is destroyed: cyclic Jacobi
 // rotations [Golub, Van Loan, Matrix Computations, 8.5]. Unsorted.

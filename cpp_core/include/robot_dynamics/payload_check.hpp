@@ -66,7 +66,7 @@ class PayloadCheck {
   bool confirmed() const noexcept { return verdict_ != Verdict::none && enough(); }
 
   // What the verdict explains of the external torque in this motion (n); zeros without a verdict.
-  void explained(const double* q, const double* qd, const double* qdd, double* tau) const noexcept {
+  void explained(const double* q, const double* qd, const double* qdd, double* tau) noexcept {
     if (verdict_ == Verdict::payload) return payload_torque(q, qd, qdd, theta_.data(), tau);
     for (int i = 0; i < chain_.n; ++i) tau[i] = verdict_ == Verdict::bias ? bias_[i] : 0.0;
   }
@@ -94,13 +94,11 @@ class PayloadCheck {
   };
 
   // External torque of an unmodelled payload: it hangs, so the environment seems to pull with minus its model torque.
-  void payload_torque(const double* q, const double* qd, const double* qdd, const double* theta,
-                      double* tau) const noexcept {
-    Chain bare = chain_;
-    auto& X = bare.inertia[chain_.n - 1];
+  void payload_torque(const double* q, const double* qd, const double* qdd, const double* theta, double* tau) noexcept {
+    auto& X = chain_.inertia[chain_.n - 1];
     X[9] = theta[0];
     for (int k = 0; k < 3; ++k) X[6 + k] = theta[1 + k];
-    rnea(bare, q, qd, qdd, tau);
+    rnea(chain_, q, qd, qdd, tau);
     for (int i = 0; i < chain_.n; ++i) tau[i] = -tau[i];
   }
 
@@ -175,17 +173,18 @@ class PayloadCheck {
 
   // Weighted least squares over the stations; returns the energy explained.
   double fit_payload(std::array<double, 4>& theta) const noexcept {
-    std::array<double, 16> H{}, L{};
+    std::array<double, 16> H{}, regular;
     std::array<double, 4> b{};
     for (int s = 0; s < count_; ++s) {
       for (int k = 0; k < 16; ++k) H[k] += station_[s].H[k];
       for (int k = 0; k < 4; ++k) b[k] += station_[s].b[k];
     }
-    L = H;
-    for (int k = 0; k < 4; ++k) L[5 * k] += 1e-4;  // 1/(100 kg)^2: well-posed with one station
-    if (!cholesky(L.data(), 4)) return 0.0;
+    regular = H;
+    for (int k = 0; k < 4; ++k) regular[5 * k] += 1e-4;  // 1/(100 kg)^2: well-posed with one station
+    Cholesky<4> factored;
+    if (!factored.factor(regular)) return 0.0;
     theta = b;
-    cholesky_solve(L.data(), 4, theta.data());
+    factored.solve(theta.data());
     double explained = 0.0;
     for (int r = 0; r < 4; ++r) {
       explained += 2.0 * theta[r] * b[r];
@@ -210,7 +209,7 @@ class PayloadCheck {
 
   static double dot(const Vec3& a, const Vec3& b) noexcept { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
 
-  Chain chain_;  // geometry and gravity only
+  Chain chain_;  // geometry and gravity; the payload as the only mass
   PayloadParameters p_;
   std::array<Station, capacity> station_{};
   int count_ = 0, next_ = 0;

@@ -61,26 +61,23 @@ class WrenchInverse {
     jacobian(chain_, q, J);
     for (int i = 0; i < 3 * n; ++i) J[i] /= p_.length;
     for (int i = 0; i < n; ++i) weight[i] = 1.0 / (std[i] * std[i]);
-    Matrix information = product_with(J, weight), A = information, L{};
+    const Matrix information = product_with(J, weight);
+    Matrix A = information, L{};
     WrenchEstimate result;
-    result.singular_value = damping(J, weight, L);
-    result.damped = result.singular_value < p_.singular_value;
-    if (disbelieved(std)) {
-      result.damped = true;
-      const double expected = p_.expected_force * p_.length;
-      for (int k = 0; k < 6; ++k) L[7 * k] += 1.0 / (expected * expected);
-    }
-    for (int k = 0; k < 36; ++k) A[k] += L[k];
-    if (!cholesky(A.data(), 6)) return false;
+    result.damped = damping(J, weight, std, L, result.singular_value);
+    if (result.damped)
+      for (int k = 0; k < 36; ++k) A[k] += L[k];
+    Cholesky<6> factored;
+    if (!factored.factor(A)) return false;
     for (int r = 0; r < 6; ++r) {
       double sum = 0.0;
       for (int i = 0; i < n; ++i) sum += J[r * n + i] * weight[i] * tau[i];
       result.wrench[r] = sum;
     }
-    cholesky_solve(A.data(), 6, result.wrench.data());
-    if (!covariance(A, information, L, result)) return false;
+    factored.solve(result.wrench.data());
+    covariance(factored, information, L, result);
     to_si(result);
-    if (!all_finite(result.wrench.data(), 6)) return false;
+    if (!all_finite(result.wrench.data(), 6) || !all_finite(result.covariance.data(), 36)) return false;
     out = result;
     return true;
   }
@@ -90,7 +87,7 @@ class WrenchInverse {
   static constexpr double unbelievable = 1e3;  // ratio of standard deviations that makes a joint a mere spectator
 
   Matrix product_with(const double* J, const double* weight) const noexcept {
-    Matrix G{};
+    Matrix G;
     for (int r = 0; r < 6; ++r)
       for (int c = 0; c <= r; ++c) {
         double sum = 0.0;
@@ -100,21 +97,68 @@ class WrenchInverse {
     return G;
   }
 
+  // L and the smallest singular value of J; false when L is zero.
+  bool damping(const double* J, const double* weight, const double* std, Matrix& L, double& smallest) const noexcept {
+    std::array<double, max_joints> unit;
+    unit.fill(1.0);
+    const Matrix G = product_with(J, unit.data());
+    const bool singular = chain_.n < 6 || !above_threshold(G, smallest);
+    if (singular) smallest = damp_low_directions(G, J, weight, L);
+    const bool ignored = disbelieved(std);
+    if (ignored) {
+      const double expected = p_.expected_force * p_.length;
+      for (int k = 0; k < 6; ++k) L[7 * k] += 1.0 / (expected * expected);
+    }
+    return singular || ignored;
+  }
+
+  // Whether G - s0^2 I is positive definite; then the smallest singular value to about 1 %, without eigenvectors: of
+  // B = (G - s0^2 I)^-1, largest eigenvalue^16 ~ tr B^32 / tr B^16.
+  bool above_threshold(const Matrix& G, double& smallest) const noexcept {
+    const double limit = p_.singular_value * p_.singular_value;
+    Matrix shifted = G, B{};
+    for (int k = 0; k < 6; ++k) shifted[7 * k] -= limit;
+    Cholesky<6> factored;
+    if (!factored.factor(shifted)) return false;
+    double trace = 0.0;
+    for (int k = 0; k < 6; ++k) {
+      B[7 * k] = 1.0;
+      factored.solve(&B[6 * k]);
+      trace += B[7 * k];
+    }
+    for (double& x : B) x /= trace;
+    double before = 1.0, after = 1.0;
+    for (int k = 0; k < 4; ++k) {  // B^2, B^4, B^8, B^16
+      B = squared(B);
+      before = B[0] + B[7] + B[14] + B[21] + B[28] + B[35];
+    }
+    after = 0.0;
+    for (const double x : B) after += x * x;
+    const double largest = trace * std::sqrt(std::sqrt(std::sqrt(std::sqrt(after / before))));
+    smallest = std::sqrt(1.0 / largest + limit);
+    return true;
+  }
+
+  static Matrix squared(const Matrix& B) noexcept {
+    Matrix C{};
+    for (int r = 0; r < 6; ++r)
+      for (int k = 0; k < 6; ++k)
+        for (int c = 0; c < 6; ++c) C[6 * r + c] += B[6 * r + k] * B[6 * k + c];
+    return C;
+  }
+
   // A joint that hardly counts leaves a direction unmeasured in any pose: then L also holds 1/P, the expectation.
   bool disbelieved(const double* std) const noexcept {
     const auto [least, most] = std::minmax_element(std, std + chain_.n);
     return *most > unbelievable * *least;
   }
 
-  // L and the smallest singular value of J
-  double damping(const double* J, const double* weight, Matrix& L) const noexcept {
+  // L over the directions with s_k < s0; returns the smallest singular value, exactly.
+  double damp_low_directions(Matrix G, const double* J, const double* weight, Matrix& L) const noexcept {
     const int n = chain_.n;
-    double unit[max_joints], mean = 0.0;
-    for (int i = 0; i < n; ++i) {
-      unit[i] = 1.0;
-      mean += weight[i] / n;
-    }
-    Matrix G = product_with(J, unit), U;
+    double mean = 0.0;
+    for (int i = 0; i < n; ++i) mean += weight[i] / n;
+    Matrix U;
     std::array<double, 6> square;
     symmetric_eigen<6>(G, square, U);
     const double limit = p_.singular_value * p_.singular_value;
@@ -136,23 +180,30 @@ class WrenchInverse {
     return n < 6 ? 0.0 : std::sqrt(smallest);
   }
 
-  // A^-1 (information) A^-1 + A^-1 L P L A^-1 with A factored
-  bool covariance(const Matrix& A, const Matrix& information, const Matrix& L, WrenchEstimate& out) const noexcept {
-    const double expected = p_.expected_force * p_.length;
-    Matrix inner = information;
-    for (int r = 0; r < 6; ++r)
-      for (int c = 0; c < 6; ++c)
-        for (int k = 0; k < 6; ++k) inner[6 * r + c] += expected * expected * L[6 * r + k] * L[6 * k + c];
-    for (int pass = 0; pass < 2; ++pass) {  // A^-1 inner, transposed, twice: A^-1 inner A^-1
-      for (int c = 0; c < 6; ++c) {
-        double column[6];
-        for (int r = 0; r < 6; ++r) column[r] = inner[6 * r + c];
-        cholesky_solve(A.data(), 6, column);
-        for (int r = 0; r < 6; ++r) out.covariance[6 * c + r] = column[r];
-      }
+  // A^-1 without damping, else A^-1 (information + L P L) A^-1
+  void covariance(const Cholesky<6>& factored, const Matrix& information, const Matrix& L,
+                  WrenchEstimate& out) const noexcept {
+    Matrix inner{};
+    if (out.damped) {
+      const double expected = p_.expected_force * p_.length;
+      inner = information;
+      for (int r = 0; r < 6; ++r)
+        for (int c = 0; c < 6; ++c)
+          for (int k = 0; k < 6; ++k) inner[6 * r + c] += expected * expected * L[6 * r + k] * L[6 * k + c];
+      solve_rows(factored, inner, out.covariance);  // (A^-1 inner)'
       inner = out.covariance;
+    } else {
+      for (int k = 0; k < 6; ++k) inner[7 * k] = 1.0;
     }
-    return all_finite(inner.data(), 36);
+    solve_rows(factored, inner, out.covariance);
+  }
+
+  // Rows of `out` = A^-1 columns of `in`, i.e. out = (A^-1 in)'.
+  static void solve_rows(const Cholesky<6>& factored, const Matrix& in, Matrix& out) noexcept {
+    for (int c = 0; c < 6; ++c) {
+      for (int r = 0; r < 6; ++r) out[6 * c + r] = in[6 * r + c];
+      factored.solve(&out[6 * c]);
+    }
   }
 
   void to_si(WrenchEstimate& e) const noexcept {

@@ -1,0 +1,126 @@
+// The force chain allocates nothing in step(), whatever the samples, and never gives a number that is not finite.
+#include "robot_dynamics/external_force.hpp"
+
+#include <cstdint>
+#include <limits>
+
+#include "check.hpp"
+#include "robot_dynamics/friction_stage.hpp"
+#include "robot_dynamics/motion_state.hpp"
+
+using namespace robot_dynamics;
+
+namespace {
+
+Chain arm(int n) {
+  Chain chain;
+  chain.n = n;
+  for (int i = 0; i < n; ++i) {
+    const double c = std::cos(0.7 + i), s = std::sin(0.7 + i);
+    chain.placement[i] = {{1, 0, 0, 0, c, -s, 0, s, c}, {0.3, 0.1 * i, 0.2}};
+    chain.inertia[i] = {0.3, 0.01, 0.0, 0.3, 0.0, 0.2, 0.2, 0.1, 0.05, 2.0};
+  }
+  chain.tool.p = {0.0, 0.1, 0.2};
+  return chain;
+}
+
+ExternalForceParameters parameters(ForceMethod method) {
+  ExternalForceParameters p;
+  p.method = method;
+  p.gain.fill(25.0);
+  p.rotor_inertia.fill(1.0);
+  p.torque_std.fill(1.0);
+  p.friction_std.fill(5.0);
+  p.health.bound.fill(500.0);
+  p.tare.largest.fill(50.0);
+  return p;
+}
+
+using Row = std::array<double, max_joints>;
+
+// One stream with every fault: duplicates, gaps, a clock that goes back, NaN, infinity, garbage, nothing at all.
+struct Stream {
+  Row q{}, qd{}, effort{};
+  std::int64_t stamp = 0;
+
+  void next(int k, int n) {
+    stamp += k % 97 == 5 ? 0 : k % 131 == 7 ? 300000000 : k == 1500 ? -900000000 : 2000000;
+    for (int i = 0; i < n; ++i) {
+      q[i] = std::sin(0.002 * k * (i + 1));
+      qd[i] = (i + 1) * std::cos(0.002 * k * (i + 1));
+      effort[i] = 40.0 * std::sin(0.01 * k + i);
+    }
+    if (k % 41 == 3) q[k % n] = std::nan("");
+    if (k % 43 == 4) qd[k % n] = std::numeric_limits<double>::infinity();
+    if (k % 47 == 5) effort[k % n] = 1e300;
+    if (k % 53 == 6) effort[k % n] = 1e5;
+    if (k % 59 == 7) effort.fill(std::nan(""));
+    if (k % 61 == 8) qd.fill(std::nan(""));
+  }
+};
+
+void whole_chain(int n, ForceMethod method) {
+  const Chain chain = arm(n);
+  MotionParameters motion_parameters;
+  motion_parameters.effort_gain.fill(1.0);
+  motion_parameters.effort_lacks_gravity = n % 2 == 0;
+  MotionState motion(chain, motion_parameters);
+  ExternalForce force(chain, parameters(method));
+  Row qd{}, qdd{}, model{}, drive{}, friction{}, torque{}, std{};
+  std::array<double, 6> wrench{}, wrench_std{};
+  std::array<double, max_joints + 1> contact{};
+  double singular = 0, payload = 0;
+  Stream stream;
+  int used = 0;
+  const long count = allocations_of([&] {
+    for (int k = 0; k < 4000; ++k) {
+      stream.next(k, n);
+      const Status moved = motion.step(stream.stamp, {stream.q.data(), stream.qd.data(), stream.effort.data()},
+                                       {qd.data(), qdd.data(), model.data(), drive.data()});
+      if (moved == Status::dropped || moved == Status::unavailable) continue;
+      const ForceInput in{stream.q.data(), qd.data(), model.data(), drive.data(), qdd.data(), friction.data(), nullptr};
+      const Status status = force.step(
+          stream.stamp, in,
+          {torque.data(), std.data(), wrench.data(), wrench_std.data(), &singular, contact.data(), &payload});
+      used += status != Status::unavailable;
+      CHECK(status != Status::fault);
+      CHECK(all_finite(torque.data(), n) && all_finite(wrench.data(), 6) && all_finite(wrench_std.data(), 6));
+      if (k == 3000) force.tare();
+    }
+    motion.reset();
+    force.reset();
+  });
+  CHECK(count == 0);
+  CHECK(used > 3000);
+}
+
+void friction_band() {
+  const int size = FrictionMap::parameter_count(FrictionLaw::viscous_coulomb);
+  std::vector<double> p(static_cast<std::size_t>(2 * size)), T0{20.0, 20.0};
+  for (int i = 0; i < 2; ++i) {
+    const double row[] = {5.0, 2.0, 0.0, 0.01, -0.01, 1.0, 0.0, 1.0};
+    std::copy(row, row + size, p.begin() + i * size);
+  }
+  const FrictionStage stage(FrictionMap(FrictionLaw::viscous_coulomb, 2, p.data(), T0.data()), {});
+  double friction[2] = {}, std[2] = {1.0, 1.0};
+  const long count = allocations_of([&] {
+    for (int k = 0; k < 1000; ++k) {
+      const double v[2] = {std::sin(0.1 * k), k % 7 ? 0.0 : std::nan("")};
+      const Status status = stage.step(v, nullptr, nullptr, nullptr, friction, std);
+      CHECK(status == (k % 7 ? Status::ok : Status::dropped));
+      CHECK(std::isfinite(friction[0]) && std[0] > 0.0);
+    }
+  });
+  CHECK(count == 0);
+}
+
+}  // namespace
+
+int main() {
+  for (int n = 1; n <= max_joints; ++n) {
+    whole_chain(n, ForceMethod::momentum);
+    whole_chain(n, ForceMethod::simoni);
+  }
+  friction_band();
+  return failures ? 1 : 0;
+}

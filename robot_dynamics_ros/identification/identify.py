@@ -136,8 +136,13 @@ def identify_recordings(
     )
     progress("friction law for the live nodes")
     found.written = live_model(found, motion)
+    coupled = [robot.joint_names[j] for j, law in enumerate(structure.laws) if any(t[0] == "c" for t in law.terms)]
     found.statements = [*semantics.statements, *([said] if said else []), split, *tuner.notes]
     found.statements += [f"{r.name}: {note}" for r in (*training, *judged) for note in r.notes]
+    if coupled:
+        found.statements.append(
+            f"{', '.join(coupled)} carry friction of a motor that turns with a neighbour: coupled wrist"
+        )
     found.warnings = [*semantics.warnings, *check_excitation(model, motion), *check_extrapolation(found, motion)]
     return found
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robot_dynamics_ros.identification.least_squares import HUBER
 from robot_dynamics_ros.identification.model import IdentifiedModel, Structure
 from robot_dynamics_ros.identification.recording import Motion
 from robot_dynamics_ros.identification.rigid import RigidModel
@@ -41,19 +42,20 @@ def fit_live(body: IdentifiedModel, rotor: np.ndarray, motion: Motion) -> LiveMo
 
     if len(motion) > SAMPLES:
         motion = motion.take(stretches(len(motion), SAMPLES, 20))
-    load = body.load(motion)
+    load, predicted = body.load(motion), body.predict(motion)
     fits: list[StaticFit] = []
     for j, chosen in enumerate(body.structure.filters):
         inertial = load[:, j] + rotor[j] * motion.qdd[:, j]
         if chosen is not None:
             inertial = chosen.apply(inertial, motion.rate, motion.start)
         y = motion.effort[:, j] - inertial
-        fits.append(fit_joint(y, motion.qd[:, j], load[:, j], _weights(y), chosen, motion.rate, motion.start))
+        terms = body.structure.laws[j].terms
+        weight = _weights(motion.effort[:, j] - predicted[:, j])
+        fits.append(fit_joint(y, motion.qd[:, j], load[:, j], weight, chosen, motion.rate, motion.start, terms))
     return LiveModel(body.rigid, body.phi, rotor, as_table(fits), body.structure)
 
 
-def _weights(y: np.ndarray) -> np.ndarray:
-    """Less weight beyond three robust deviations of the friction torque: collisions and stops are no friction."""
-    centre = np.median(y)
-    scale = max(1.4826 * float(np.median(np.abs(y - centre))), 1e-9)
-    return np.minimum(1.0, 3 * scale / np.maximum(np.abs(y - centre), 1e-12))
+def _weights(residual: np.ndarray) -> np.ndarray:
+    """Less weight beyond HUBER robust deviations of the identified model: collisions and stops are no friction."""
+    scale = max(1.4826 * float(np.median(np.abs(residual))), 1e-9)
+    return np.minimum(1.0, HUBER * scale / np.maximum(np.abs(residual), 1e-12))

@@ -18,6 +18,7 @@ from robot_dynamics_ros.types import Log
 
 MIN_SEGMENT = 1.0  # s; shorter pieces between gaps are not worth their filter edges
 MIN_SAMPLES = 200
+LOWER_RATE = 200.0  # Hz kept for identification; robot dynamics and friction reversals lie well below a tenth of it
 MOVING = 0.01  # rad/s, a joint faster than this moves; the split of every table of the report
 MAX_EDGE = 1.0  # s; slow filters settle from padding that continues the motion
 EDGE_PERIODS = 6.0  # periods of the cut-off dropped at both ends of a piece: settling of the order 4 zero-phase filter
@@ -252,6 +253,25 @@ def motion_frequency(rec: Recording) -> float:
     strong = total[-1] > 1e-6 * total[-1].max()
     share = total[:, strong] / total[-1, strong]
     return float(max(f[np.argmax(share > 0.999, axis=0)].max(), 2 * f[1]))
+
+
+def at_lower_rate(motion: Motion) -> Motion:
+    """Every k-th sample above LOWER_RATE, the effort behind an anti-alias filter: parallel filter and decimation.
+
+    The state is already far below the new band, so that only the effort needs the filter [Madsen2020 ch5 4.2].
+    """
+    k = int(motion.rate // LOWER_RATE)
+    if k < 2:
+        return motion
+    edges = [*np.flatnonzero(motion.start).tolist(), len(motion)]
+    parts = []
+    for a, b in zip(edges[:-1], edges[1:], strict=True):
+        effort = low_pass(motion.effort[a:b], 0.4 * motion.rate / k, 1 / motion.rate)
+        parts.append((np.arange(a, b)[::k], effort[::k]))
+    rows = np.concatenate([p[0] for p in parts])
+    start = np.concatenate([np.arange(len(p[0])) == 0 for p in parts])
+    state = [getattr(motion, name)[rows] for name in ("t", "q", "qd", "qdd")]
+    return Motion(*state, np.concatenate([p[1] for p in parts]), start, motion.rate / k)
 
 
 def stack(motions: Sequence[Motion]) -> Motion:

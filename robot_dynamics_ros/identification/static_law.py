@@ -12,7 +12,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import lsq_linear
 
-from robot_dynamics_ros.identification.friction_columns import CURVED
 from robot_dynamics_ros.identification.model import EffortFilter
 from robot_dynamics_ros.models.friction import FrictionModel
 
@@ -41,8 +40,12 @@ def fit_joint(
     effort_filter: EffortFilter | None,
     rate: float,
     start: np.ndarray,
+    chosen: tuple[str, ...],
 ) -> StaticFit:
-    """Law of one joint: y (N,) friction [Nm] against velocity v and load (N,); terms by the Bayesian criterion."""
+    """Law of one joint: y (N,) friction [Nm] against velocity v and load (N,).
+
+    Of the terms whose counterparts cross-validation has `chosen`, those that lower the Bayesian criterion.
+    """
 
     def columns(names: tuple[str, ...], eps: float, vs: float) -> np.ndarray:
         X = np.column_stack([_unit(name, eps, vs, v, load) for name in names])
@@ -52,7 +55,7 @@ def fit_joint(
     names: tuple[str, ...] = ()
     effective = _effective(y, len(y))
     for group in TERMS:
-        if set(group) & {"fv2", "fv3"} and np.abs(v).max() < CURVED:
+        if not all(_counterpart(term, chosen) for term in group):
             continue
         trial = _search(columns, (*names, *group), y, weight)
         if not _sound(trial[1], v):
@@ -63,6 +66,15 @@ def fit_joint(
     if best is None:
         raise ValueError("no friction term could be fitted")
     return StaticFit(best[1], float(np.sqrt(best[2])))
+
+
+def _counterpart(term: str, chosen: tuple[str, ...]) -> bool:
+    """Whether a term of the law has one of the same meaning among the chosen columns."""
+    if term in ("fv2", "fv3"):
+        return term in chosen
+    if term == "ft":
+        return "fl" in chosen
+    return term != "fs" or any(c.startswith(("fs@", "h@")) for c in chosen)
 
 
 def _sound(values: dict[str, float], v: np.ndarray) -> bool:
@@ -85,11 +97,13 @@ def _unit(name: str, eps: float, vs: float, v: np.ndarray, load: np.ndarray) -> 
 def _search(columns, names, y, weight) -> tuple[float, dict[str, float]]:
     root = np.sqrt(weight)
     lower = np.array([0.0 if n in NONNEGATIVE else -np.inf for n in names])
+    most = 2 * float(np.abs(y).max())  # a Coulomb or Stribeck level above all that was measured is extrapolation
+    upper = np.array([most if n in ("fc", "fs") else np.inf for n in names])
     best: tuple[float, dict[str, float]] | None = None
     for eps in EPS:
         for vs in STRIBECK if "fs" in names else STRIBECK[:1]:
             X = columns(names, eps, vs) * root[:, None]
-            x = lsq_linear(X, y * root, bounds=(lower, np.inf)).x
+            x = lsq_linear(X, y * root, bounds=(lower, upper)).x
             variance = float(np.mean((y * root - X @ x) ** 2))
             if best is None or variance < best[0]:
                 values = dict(zip(names, x.tolist(), strict=True)) | {"eps": eps, "fs1": vs, "fc1": RISE}

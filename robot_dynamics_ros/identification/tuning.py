@@ -15,7 +15,15 @@ import numpy as np
 from robot_dynamics_ros.identification.friction_columns import VELOCITY_WIDTHS, JointFriction
 from robot_dynamics_ros.identification.least_squares import gram_triangle, solve
 from robot_dynamics_ros.identification.model import EffortFilter, Filters, Structure, joint_rows, signals_of
-from robot_dynamics_ros.identification.recording import Motion, Recording, filtered, low_pass, motion_frequency, stack
+from robot_dynamics_ros.identification.recording import (
+    Motion,
+    Recording,
+    at_lower_rate,
+    filtered,
+    low_pass,
+    motion_frequency,
+    stack,
+)
 from robot_dynamics_ros.identification.rigid import RigidModel
 from robot_dynamics_ros.identification.selection import Evidence, Selector, state_folds
 
@@ -27,10 +35,12 @@ CUTOFF_FACTORS = (
     12.0,
     20.0,
 )  # candidates as multiples of f_dyn; 5 is the choice of [Madsen2020 ch5 4.1]
-DELAYS = (-2.0, -1.0, 0.0, 1.0, 2.0, 3.0)  # candidates in samples
+DELAYS = (-2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0)  # candidates in samples, or in SHORTEST_DELAY where that is longer
+SHORTEST_DELAY = 0.004  # s; a parabola through the candidates resolves a fraction of it
 SLOWEST = 4.0  # Hz, lowest cut-off tried: reversals of friction are faster than the motion
 WORTH = 0.01  # relative gain in held-out error that a global choice (source, delay) must bring
 QUIET = 2e-3  # an effort that was smoothed has no noise left above the cut-off: less than this share of its deviation
+AGREED = 0.7  # share of joints whose error a delay must lower
 FILTER_WORTH = 0.10  # the same for an effort filter: only a log that was visibly smoothed gets one
 
 
@@ -68,7 +78,7 @@ class Tuner:
             structure = self._delay(structure, rate)
         evidence = self._evidence(structure)
         if given.effort_filter:
-            structure = replace(structure, filters=self._filters(structure, evidence, rate))
+            structure = replace(structure, filters=self._filters(structure, evidence, evidence.motion.rate))
         laws = given.laws or self._laws(structure, evidence)
         return replace(structure, laws=tuple(laws))
 
@@ -89,15 +99,20 @@ class Tuner:
         return best
 
     def _delay(self, structure: Structure, rate: float) -> Structure:
-        delays = [d / rate for d in DELAYS]
-        errors = np.array([self._error(replace(structure, delay=d)) for d in delays])
+        """Delay with the smallest held-out error, where most joints agree and the opposite shift makes it worse."""
+        step = max(1 / rate, SHORTEST_DELAY)
+        zero = DELAYS.index(0.0)
+        table = np.array([self._errors(replace(structure, delay=d * step)) for d in DELAYS])
+        errors = table.sum(1)
         k = int(np.argmin(errors))
-        if errors[k] > (1 - WORTH) * errors[DELAYS.index(0.0)]:
+        opposite = errors[zero - 1 if k > zero else zero + 1]
+        agreed = (table[k] < table[zero]).mean() >= AGREED
+        if errors[k] > (1 - WORTH) * errors[zero] or opposite < errors[zero] or not agreed:
             return structure
-        best = delays[k]
-        if 0 < k < len(delays) - 1:
+        best = DELAYS[k] * step
+        if 0 < k < len(DELAYS) - 1:
             a, b, c = errors[k - 1 : k + 2]
-            best += 0.5 * (a - c) / (a - 2 * b + c) / rate
+            best += 0.5 * (a - c) / (a - 2 * b + c) * step
         self.notes.append(f"effort lags the reported state by {1e3 * best:.2g} ms: compensated")
         return replace(structure, delay=float(best))
 
@@ -129,8 +144,8 @@ class Tuner:
     # -- errors ---------------------------------------------------------------------------------------------------
     def motion(self, structure: Structure, margin: float | None = None) -> Motion:
         """All recordings filtered as the structure says."""
-        motions = [filtered(r, structure.cutoff, structure.source, structure.delay, margin) for r in self.recordings]
-        return stack(motions)
+        s = structure
+        return stack([at_lower_rate(filtered(r, s.cutoff, s.source, s.delay, margin)) for r in self.recordings])
 
     def _evidence(self, structure: Structure, margin: float | None = None) -> Evidence:
         motion = thinned(self.motion(structure, margin))
@@ -144,16 +159,18 @@ class Tuner:
         )
 
     def _error(self, structure: Structure, margin: float | None = None) -> float:
-        """Held-out error of all joints, each relative to its effort's variance, for simple friction laws."""
+        return float(self._errors(structure, margin).sum())
+
+    def _errors(self, structure: Structure, margin: float | None = None) -> np.ndarray:
+        """Held-out error (n,) of each joint relative to its effort's power, for simple friction laws."""
         evidence = self._evidence(structure, margin)
         selector = _selector(evidence, structure.laws, structure.filters, self.coupled)
-        laws = [
-            min((law.with_eps(e) for e in VELOCITY_WIDTHS[1::2]), key=lambda w, j=j: selector.fold_errors(j, w).sum())
+        power = (evidence.weight * evidence.effort**2).sum(0) * len(evidence.folds)
+        errors = [
+            min(selector.fold_errors(j, law.with_eps(e)).sum() for e in VELOCITY_WIDTHS)
             for j, law in enumerate(selector.laws)
         ]
-        errors = [selector.fold_errors(j, law).sum() for j, law in enumerate(laws)]
-        power = (evidence.weight * evidence.effort**2).sum(0)
-        return float(np.sum(np.array(errors) / power / len(evidence.folds)))
+        return np.array(errors) / power
 
 
 def _selector(evidence: Evidence, laws, filters: Filters, coupled) -> Selector:

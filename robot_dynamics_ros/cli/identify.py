@@ -40,6 +40,7 @@ PATH = click.Path(path_type=Path)
     show_default=True,
     help="Weighting: robust, 1/sigma (Madsen2020), 1/||tau|| (Liu2020), none.",
 )
+@click.option("--report/--no-report", default=True, show_default=True, help="HTML report with pictures.")
 @out_option
 @json_option
 def command(
@@ -52,6 +53,7 @@ def command(
     stamps: str,
     cutoff: float | None,
     method: str,
+    report: bool,
     out: Path,
     json_file: Path | None,
 ) -> None:
@@ -69,6 +71,11 @@ def command(
         status.update("validating")
         result = summarise(found)
         result["files"] = write_outputs(found, out, [*bags, *validate])
+        if report:
+            status.update("report")
+            from robot_dynamics_ros.identification.report import write_report
+
+            result["files"]["report"] = str(write_report(found, result, out / "report.html"))
     write_json(json_file, result)
     _show(result)
 

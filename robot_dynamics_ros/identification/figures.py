@@ -1,23 +1,149 @@
-"""Figures of merit shared by the joint fits: RMS, the papers' NRMSE, information criteria."""
+"""Pictures of an identification, drawn without a display and returned as PNG bytes."""
 
 from __future__ import annotations
 
+import base64
+import io
+from collections.abc import Callable, Sequence
+from typing import Any
+
 import numpy as np
+from scipy import signal
+
+from robot_dynamics_ros.errors import CapabilityError
+
+MEASURED, MODEL, ERROR, OTHER = "#222222", "#1f77b4", "#d62728", "#999999"
+POINTS = 4000  # drawn per curve: more only makes the file larger
 
 
-def rms(error: np.ndarray) -> float:
-    """Root mean square of an error (N,); NaN for none."""
-    return float(np.sqrt(np.mean(np.square(error)))) if len(error) else float("nan")
+def figure(rows: int, columns: int, width: float, height: float) -> tuple[Any, np.ndarray]:
+    """A matplotlib figure that needs no display, and its axes (rows, columns).
+
+    Raises CapabilityError without matplotlib.
+    """
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise CapabilityError("the report needs matplotlib: pip install matplotlib jinja2") from None
+    drawing = Figure(figsize=(width, height), layout="constrained", dpi=80)
+    FigureCanvasAgg(drawing)
+    return drawing, drawing.subplots(rows, columns, squeeze=False)
 
 
-def nrmse(y: np.ndarray, estimate: np.ndarray) -> float:
-    """100 (1 - |y - yh| / |y - mean y|) [%], 100 is a perfect fit. [Madsen2020, ch4 eq. 9]"""
-    spread = float(np.linalg.norm(y - np.mean(y))) if len(y) else 0.0
-    return 100.0 * (1.0 - float(np.linalg.norm(y - estimate)) / spread) if spread > 0 else float("nan")
+def png(drawing: Any) -> str:
+    """A figure as a data URI."""
+    buffer = io.BytesIO()
+    drawing.savefig(buffer, format="png")
+    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
 
 
-def information_criteria(error: np.ndarray, parameters: int) -> tuple[float, float]:
-    """AIC = N ln(RSS/N) + 2 k and BIC = N ln(RSS/N) + k ln N for k parameters; lower is better."""
-    N = max(len(error), 1)
-    fit = N * float(np.log(max(float(error @ error) / N, 1e-300)))
-    return fit + 2.0 * parameters, fit + parameters * float(np.log(N))
+def _every(n: int) -> slice:
+    return slice(None, None, max(1, n // POINTS))
+
+
+def tracks(t: np.ndarray, y: np.ndarray, p: np.ndarray, names: Sequence[str], unit: str) -> str:
+    """Measured effort, prediction and residual of every joint over time."""
+    drawing, axes = figure(y.shape[1], 1, 12, 1.9 * y.shape[1])
+    some = _every(len(t))
+    for j, axis in enumerate(axes[:, 0]):
+        axis.plot(t[some], y[some, j], color=MEASURED, lw=0.8, label="measured")
+        axis.plot(t[some], p[some, j], color=MODEL, lw=1.0, label="model")
+        axis.plot(t[some], (y - p)[some, j], color=ERROR, lw=0.5, alpha=0.8, label="residual")
+        axis.set_ylabel(f"{names[j]}\n[{unit}]", fontsize=8)
+        axis.margins(x=0.005)
+        axis.grid(alpha=0.3)
+    axes[0, 0].legend(ncols=3, loc="upper right", fontsize=8)
+    axes[-1, 0].set_xlabel("time [s]")
+    return png(drawing)
+
+
+def grid(n: int, draw: Callable[[Any, int], None], names: Sequence[str], x: str, y: str) -> str:
+    """One small axis per joint, three in a row."""
+    rows = -(-n // 3)
+    drawing, axes = figure(rows, 3, 12, 2.7 * rows)
+    for j, axis in enumerate(axes.ravel()):
+        if j >= n:
+            axis.set_visible(False)
+            continue
+        draw(axis, j)
+        axis.set_title(names[j], fontsize=9)
+        axis.grid(alpha=0.3)
+        axis.tick_params(labelsize=8)
+        if j >= n - 3:
+            axis.set_xlabel(x, fontsize=9)
+        if j % 3 == 0:
+            axis.set_ylabel(y, fontsize=9)
+    return png(drawing)
+
+
+def residual_over(x: np.ndarray, r: np.ndarray, names: Sequence[str], label: str, unit: str) -> str:
+    """Residual against a quantity (both (N, n)), with its mean in bins: a line that is not flat is missing physics."""
+
+    def draw(axis: Any, j: int) -> None:
+        ok = np.isfinite(x[:, j])
+        some = _every(int(ok.sum()))
+        axis.plot(x[ok, j][some], r[ok, j][some], ".", ms=1.2, color=OTHER, alpha=0.5)
+        edges = np.unique(np.quantile(x[ok, j], np.linspace(0, 1, 25))) if ok.any() else np.zeros(0)
+        if len(edges) > 3:
+            place = np.clip(np.searchsorted(edges, x[ok, j]) - 1, 0, len(edges) - 2)
+            count = np.bincount(place, minlength=len(edges) - 1)
+            mean = np.bincount(place, r[ok, j], len(edges) - 1) / np.maximum(count, 1)
+            axis.plot(0.5 * (edges[1:] + edges[:-1])[count > 0], mean[count > 0], color=ERROR, lw=1.5)
+        axis.set_ylim(*_limits(r[:, j]))
+
+    return grid(r.shape[1], draw, names, label, f"residual [{unit}]")
+
+
+def _limits(r: np.ndarray) -> tuple[float, float]:
+    reach = float(np.quantile(np.abs(r), 0.998)) * 1.1 + 1e-9
+    return -reach, reach
+
+
+def spectrum(y: np.ndarray, r: np.ndarray, rate: float, names: Sequence[str], unit: str, cutoff: float) -> str:
+    """Amplitude spectral density of effort and residual; what lies above the cut-off no model of the state can
+    follow.
+    """
+    f, effort = signal.welch(y - y.mean(0), rate, nperseg=min(len(y), 1024), axis=0)
+    _, rest = signal.welch(r - r.mean(0), rate, nperseg=min(len(r), 1024), axis=0)
+
+    def draw(axis: Any, j: int) -> None:
+        axis.loglog(f[1:], np.sqrt(effort[1:, j]), color=MEASURED, lw=1, label="effort")
+        axis.loglog(f[1:], np.sqrt(rest[1:, j]), color=ERROR, lw=1, label="residual")
+        axis.axvline(cutoff, color=OTHER, ls="--", lw=1, label="cut-off of the state")
+        if j == 0:
+            axis.legend(fontsize=7)
+
+    return grid(y.shape[1], draw, names, "frequency [Hz]", f"[{unit}/sqrt(Hz)]")
+
+
+def boxes(residuals: dict[str, np.ndarray], names: Sequence[str], unit: str) -> str:
+    """Box plots of the residuals of several models per joint: quartiles, whiskers at 5 % and 95 %."""
+    labels = [name.replace("_", " ") for name in residuals]
+
+    def draw(axis: Any, j: int) -> None:
+        data = [r[_every(len(r)), j] for r in residuals.values()]
+        axis.boxplot(data, whis=(5, 95), showfliers=False, widths=0.6)
+        axis.set_xticks(range(1, len(labels) + 1), labels, rotation=20, fontsize=7)
+        axis.axhline(0, color=OTHER, lw=0.8)
+
+    n = next(iter(residuals.values())).shape[1]
+    return grid(n, draw, names, "", f"residual [{unit}]")
+
+
+def friction_curves(
+    v: np.ndarray, measured: np.ndarray, curve: np.ndarray, live: np.ndarray, names: Sequence[str], unit: str
+) -> str:
+    """Friction against velocity: what the data leave after the rigid body, the model, and the law of the live nodes."""
+
+    def draw(axis: Any, j: int) -> None:
+        some = _every(len(v))
+        axis.plot(v[some, j], measured[some, j], ".", ms=1.2, color=OTHER, alpha=0.5, label="effort - rigid body")
+        order = np.argsort(v[some, j])
+        axis.plot(v[some, j], curve[some, j], ".", ms=1.5, color=MODEL, label="model")
+        axis.plot(v[some, j][order], live[some, j][order], color=ERROR, lw=1.2, label="live law (no load)")
+        axis.set_ylim(*np.quantile(measured[:, j], [0.002, 0.998]) * 1.15)
+        if j == 0:
+            axis.legend(fontsize=7, markerscale=5)
+
+    return grid(v.shape[1], draw, names, "velocity [rad/s]", f"friction [{unit}]")

@@ -118,6 +118,7 @@ def _parameters(found: Identification) -> dict[str, Any]:
             "values": s.x[:b],
             "std": s.std[:b],
             "relative_std_percent": s.relative_std[:b],
+            "separable": s.separable[:b],
             "consistent": P @ found.physical.phi,
         },
         "friction": friction,

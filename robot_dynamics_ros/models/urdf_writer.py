@@ -94,6 +94,8 @@ def _link(root: ElementTree.Element, name: str, ten: np.ndarray) -> None:
 
 def _tip(root: ElementTree.Element, robot: RobotFile, parent: str) -> None:
     tool, tip = robot.kinematics.tool, robot.kinematics.tip_frame
+    if tip in {link.get("name") for link in root.iterfind("link")}:
+        tip += "_tcp"  # a URDF without a tool calls its last link the tip
     ElementTree.SubElement(root, "link", name=tip)
     joint = ElementTree.SubElement(root, "joint", name=f"{tip}_fixed", type="fixed")
     ElementTree.SubElement(joint, "origin", xyz=_text(tool.xyz), rpy=_text(tool.rpy))

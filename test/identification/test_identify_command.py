@@ -1,0 +1,96 @@
+"""The command as a user runs it: files written, JSON contract, one clear line for user errors."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from synthetic import synthetic_log, truth_of
+
+from robot_dynamics_ros.bags import write_bag
+from robot_dynamics_ros.cli.identify import command
+from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.models.friction import FrictionModel
+from robot_dynamics_ros.models.urdf_writer import write_urdf
+
+
+@pytest.fixture(scope="module")
+def run(tmp_path_factory):
+    """Output directory and JSON of one run on a URDF of a seven-axis arm whose effort field holds a current."""
+    folder = tmp_path_factory.mktemp("identify")
+    robot = load_robot("panda")
+    truth = truth_of(robot, scale=1.1)
+    write_urdf(robot, folder / "arm.urdf")
+    bags = []
+    for seed in (1, 2):
+        log = synthetic_log(robot, truth, seed, duration=20.0, noise=0.01)
+        log.effort = log.effort / 12.0
+        bags.append(str(write_bag(log, folder / f"run{seed}", topics=["joint_states"])))
+    args = [bags[0], "--robot", str(folder / "arm.urdf"), "--validate", bags[1]]
+    result = CliRunner().invoke(command, [*args, "--out", str(folder / "out"), "--json", str(folder / "out.json")])
+    assert result.exit_code == 0, result.output
+    return folder / "out", json.loads((folder / "out.json").read_text()), result.output
+
+
+def test_json_contract(run):
+    _, result, _ = run
+    v = result["validation"]
+    assert v["mean_r2"] == pytest.approx(np.mean(v["r2"])) and v["mean_r2"] > 0.99
+    assert len(v["r2"]) == len(v["rmse"]) == 7
+    assert result["conditioning"]["condition"] > 1 and result["conditioning"]["base_parameters"] == 43
+    assert isinstance(result["warnings"], list)
+    assert {"constant_coulomb", "catalogue", "robot_file", "unconstrained"} <= set(result["comparison"])
+
+
+def test_written_robot_file_loads_and_predicts(run):
+    out, result, _ = run
+    robot = load_robot(result["files"]["robot_file"])
+    assert robot.drives.effort.unit == "A"
+    assert np.allclose(robot.array("drives.torque_constant"), 12.0 / 1.1, rtol=0.15)
+    assert robot.provenance[-1].changed == ("links", "friction", "drives")
+    FrictionModel.from_robot(robot).torque(np.zeros((1, 7)))
+    assert np.all(np.linalg.eigvalsh(RobotModel(robot.chain()).mass_matrix(np.zeros(7))) > 0)
+    assert result["comparison"]["robot_file"]["mean_r2"] > 0.98
+
+
+def test_urdf_has_the_inertias_of_the_robot_file(run):
+    _, result, _ = run
+    q = np.linspace(-1, 1, 7)
+    a, b = (RobotModel.load(result["files"][k], gravity=[0, 0, -9.81]) for k in ("robot_file", "urdf"))
+    assert np.allclose(a.gravity(q), b.gravity(q), atol=1e-6)
+
+
+def test_report_is_one_file_with_pictures_and_words(run):
+    out, result, text = run
+    html = (out / "report.html").read_text()
+    assert len(re.findall(r'src="data:image/png;base64,', html)) == 6
+    assert not re.findall(r'(?:src|href)="(?!data:)', html)
+    assert "current in A" in html and "very good" in html
+    assert "mean R2" in text
+
+
+@pytest.mark.parametrize(
+    ("args", "words"),
+    [
+        (["nowhere.bag", "--robot", "ur5e"], "nowhere.bag"),
+        (["x.bag", "--robot", "ur55"], "did you mean"),
+        (["x.bag", "--robot", "none.urdf"], "none.urdf"),
+        (["x.bag", "--robot", "ur5e", "--cutoff", "nan"], "--cutoff"),
+    ],
+)
+def test_user_errors_are_one_line(tmp_path, args, words):
+    result = CliRunner().invoke(command, [*args, "--out", str(tmp_path / "out")])
+    assert isinstance(result.exception, RobotDynamicsError)
+    assert words in str(result.exception) and "\n" not in str(result.exception)
+    assert not (tmp_path / "out").exists()
+
+
+def test_truncated_bag_is_named(tmp_path):
+    (tmp_path / "half.bag").write_bytes(b"#ROSBAG V2.0\n" + b"\0" * 100)
+    result = CliRunner().invoke(command, [str(tmp_path / "half.bag"), "--robot", "ur5e", "--out", str(tmp_path / "o")])
+    assert "half.bag" in str(result.exception) and isinstance(result.exception, RobotDynamicsError)

@@ -64,8 +64,9 @@ class _Row:
 class Pipeline:
     """Configured stages in order.
 
-    robot: RobotFile. parameters: stage name -> parameter name -> value. stages: names, default all that the robot
-    supports. Raises ConfigError for an unknown stage or parameter, CapabilityError where the robot file lacks numbers.
+    robot: RobotFile. parameters: stage name -> parameter name -> value. stages: names, default all; of these an
+    OPTIONAL one that the robot cannot support is left out and noted. Raises ConfigError for an unknown stage or
+    parameter, CapabilityError where the robot file lacks numbers.
     """
 
     def __init__(
@@ -82,16 +83,16 @@ class Pipeline:
         self.stages: list[Stage] = []
         self._left_out: list[str] = []
         for name in names:
-            self._add(STAGES[name](), parameters or {}, required=stages is not None or name not in OPTIONAL)
+            self._add(STAGES[name](), (parameters or {}).get(name), required=stages is not None or name not in OPTIONAL)
         self.counts: dict[str, Counter[Status]] = {stage.name: Counter() for stage in self.stages}
         self._judge = [stage.name for stage in self.stages if stage.name not in OPTIONAL][-1:]
         self.fed_back = {s: np.full(width(s, robot.n_joints), np.nan) for s in _fed_back(self.stages)}
 
-    def _add(self, stage: Stage, parameters: Mapping[str, Mapping[str, Any]], required: bool) -> None:
+    def _add(self, stage: Stage, parameters: Mapping[str, Any] | None, required: bool) -> None:
         try:
-            stage.configure(self.robot, parameters.get(stage.name))
+            stage.configure(self.robot, parameters)
         except CapabilityError as error:
-            if required or stage.name in parameters:
+            if required:
                 raise
             self._left_out.append(f"no {stage.name}: {error}")
             return

@@ -226,12 +226,12 @@ def test_unknown_names_and_unknown_numbers_are_errors_that_say_so():
 
 
 def test_a_stage_the_robot_cannot_support_is_left_out_and_said_unless_asked_for():
-    pipeline = Pipeline(UR5E)
-    assert "stiffness" not in [stage.name for stage in pipeline.stages]
-    assert any("stiffness" in note for note in pipeline.notes)
-    for asked in ({"stages": ["motion", "stiffness"]}, {"parameters": {"stiffness": {}}}):
-        with pytest.raises(CapabilityError, match="rotor"):
-            Pipeline(UR5E, **asked)
+    for parameters in (None, {"stiffness": {}}):
+        pipeline = Pipeline(UR5E, parameters)
+        assert "stiffness" not in [stage.name for stage in pipeline.stages]
+        assert any("stiffness" in note for note in pipeline.notes)
+    with pytest.raises(CapabilityError, match="rotor"):
+        Pipeline(UR5E, stages=["motion", "stiffness"])
 
 
 def with_rotor_encoder():

@@ -376,3 +376,15 @@ def test_documentation_lists_every_parameter_with_its_meaning():
     text = Path(__file__).parents[2].joinpath("docs", "simulated_robot.md").read_text(encoding="utf-8")
     table = parameter_table()
     assert "None" not in table and table in text
+
+
+def test_a_batch_lets_other_threads_run():
+    import threading
+
+    motion = [np.tile(x, (20, 1)) for x in MOTION]
+    robot = SimulatedRobot("ur5e", q=MOTION[0][0])
+    worker, turns = threading.Thread(target=robot.run, args=motion), 0
+    worker.start()
+    while worker.is_alive():
+        turns += 1
+    assert turns > 10_000

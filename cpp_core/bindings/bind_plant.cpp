@@ -100,20 +100,22 @@ struct Target {  // where a signal of every kept row goes
   int width;
 };
 
-std::vector<Target> targets_of(std::map<std::string, Array>& out, py::ssize_t rows, int n) {
+std::vector<Target> targets_of(std::map<std::string, py::array>& out, py::ssize_t rows, int n) {
   std::vector<Target> targets;
   for (auto& [name, array] : out) {
     const Output& output = named(outputs(), name);
     const int width = output.width ? output.width : n;
     require_shape(array, name.c_str(), {rows, width});
-    targets.push_back({&output, array.mutable_data(), width});
+    if (!py::isinstance<Array>(array) || !array.writeable())  // a converted copy would lose the results
+      throw py::type_error("out['" + name + "'] must be a writeable contiguous float64 array");
+    targets.push_back({&output, static_cast<double*>(array.mutable_data()), width});
   }
   return targets;
 }
 
 // Batch of cycles with the GIL released; the very same cycle() per row. Every `keep`-th row is written to `out`.
 py::array_t<int> run(PlantModel& plant, const std::string& mode, const Array& a, const Array& b, const Array& c,
-                     double dt, std::map<std::string, Array> out, const std::optional<Array>& wrench,
+                     double dt, std::map<std::string, py::array> out, const std::optional<Array>& wrench,
                      const std::optional<Array>& ambient, int keep) {
   require(keep >= 1, "keep", -1, keep, ">= 1");
   const Rows rows = rows_of(plant, mode, a, b, c, wrench, ambient);

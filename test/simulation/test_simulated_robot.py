@@ -388,3 +388,10 @@ def test_a_batch_lets_other_threads_run():
     while worker.is_alive():
         turns += 1
     assert turns > 10_000
+
+
+@pytest.mark.parametrize("wrong", [np.zeros((3, 6), np.float32), np.zeros((6, 3)).T, np.broadcast_to(0.0, (3, 6))])
+def test_output_arrays_that_would_lose_the_result_are_refused(wrong):
+    zero = np.zeros((3, 6))
+    with pytest.raises(TypeError, match="out\\['q'\\]"):
+        load_plant("ur5e").core.run("position", zero, zero, zero, 0.002, {"q": wrong})

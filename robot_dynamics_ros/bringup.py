@@ -84,7 +84,9 @@ def describe(
         raise ConfigError("driver", "", f"{driver!r} is none of {', '.join(DRIVERS)}")
     common = {"robot": robot, "tf_prefix": tf_prefix, "use_sim_time": use_sim_time}
     ours = {"driver": driver, "ip": ip} if driver != "none" else {"driver": "none"}
-    reads = {} if max_age is None else {"max_age": max_age}
+    reads: dict[str, Any] = {} if max_age is None else {"max_age": max_age}
+    if driver == "none":
+        reads["effort_semantics"] = "recognise"
     remap = (("joint_states", joint_states),) if joint_states != "joint_states" else ()
     if composed:
         nodes = [NodeSpec("composed_node", "composed_node", common | ours | reads, remap)]

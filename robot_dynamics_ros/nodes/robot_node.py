@@ -22,6 +22,7 @@ from robot_dynamics_ros.hardware.driver import make_driver
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.urdf_writer import urdf_text
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, STALE, WARN, LatencyMeter, status, worst
+from robot_dynamics_ros.nodes.effort_watch import EffortWatch
 from robot_dynamics_ros.nodes.encoding import MESSAGE_TYPES, SampleWriter, topic_name
 from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
 from robot_dynamics_ros.nodes.markers import contact_arrow
@@ -71,6 +72,7 @@ class RobotNode(LifecycleBase):
         self._own_services: list[Any] = []
         self._motion: MotionInterface | None = None
         self._join: StampJoin | None = None
+        self._effort: EffortWatch | None = None
         self._processing, self._age = LatencyMeter(), LatencyMeter()
         self._refused: Counter[str] = Counter()
         self._next_slow_ns = self._next_marker_ns = self._next_watch_ns = 0
@@ -99,8 +101,8 @@ class RobotNode(LifecycleBase):
         self._model = (
             RobotModel(self.robot.chain(), self.robot.joint_names) if "force" in self.selection.wanted else None
         )
-        for note in self.pipeline.notes:
-            self.get_logger().info(note)
+        if not self._has_driver and "motion" in self.selection.stages:
+            self._effort = EffortWatch(self.robot, self.value("effort_semantics") == "recognise")
 
     def _build_writers(self) -> None:
         names = [n for n in INPUT_TOPICS if n != MAIN] if self._has_driver else []
@@ -145,6 +147,8 @@ class RobotNode(LifecycleBase):
             self.get_logger().info(f"connected to {self.value('ip')}: version {info.version}, {info.rate:g} Hz")
         elif self.pipeline is not None:
             self._subscribe()
+        for note in self.pipeline.notes if self.pipeline is not None else []:
+            self.get_logger().info(note)
 
     def on_activate(self, state: Any) -> Any:
         """Publish the description once the publishers are active."""
@@ -241,8 +245,12 @@ class RobotNode(LifecycleBase):
 
     def _process(self, sample: Sample) -> None:
         """Stages, then topics; estimates first, joint_states last so that its companions are there before it."""
+        if self._effort is not None and self._effort.see(sample):
+            self._adopt_effort()
         if self.pipeline is not None:
             self.statuses[self.pipeline.step(sample)] += 1
+        if self._effort is not None and self._effort.withheld:
+            return
         for name in self._fast:
             self._writers[name].publish(sample)
         now = time.time_ns()
@@ -252,6 +260,16 @@ class RobotNode(LifecycleBase):
             self.last_position = np.empty(sample.n_joints)
         self.last_position[:] = sample.q
         self._occasionally(sample)
+
+    def _adopt_effort(self) -> None:
+        """The motion stage with the meaning of effort that was recognised; everything else stays."""
+        self.get_logger().info(self._effort.text)
+        self.pipeline.stage("motion").configure(self.robot, self._stage_values("motion"))
+        self.pipeline.reset()
+
+    def _stage_values(self, stage: str) -> dict[str, Any]:
+        recognised = self._effort.stage_parameters if self._effort is not None and stage == "motion" else {}
+        return self.values(f"{stage}.") | recognised
 
     def _occasionally(self, sample: Sample) -> None:
         t = sample.stamp_ns
@@ -310,7 +328,7 @@ class RobotNode(LifecycleBase):
             return
         for stage in {name.partition(".")[0] for name in changed} & set(self.selection.stages):
             try:
-                self.pipeline.stage(stage).configure(self.robot, self.values(f"{stage}."))
+                self.pipeline.stage(stage).configure(self.robot, self._stage_values(stage))
             except RobotDynamicsError as error:
                 self.get_logger().error(str(error))
 
@@ -368,7 +386,7 @@ class RobotNode(LifecycleBase):
     def _judge(self, counts: Counter[Status]) -> tuple[bytes, str]:
         if not counts:
             return STALE, "no samples"
-        found = [(OK, "")]
+        found = [(OK, ""), *([(self._effort.level, self._effort.text)] if self._effort else [])]
         if counts[Status.unavailable]:
             found.append((STALE, "a required signal is absent: is effort published?"))
         if counts[Status.fault]:

@@ -41,8 +41,8 @@ def select(text: str) -> Selection:
         wanted=wanted,
         stages=stages,
         topics=[t.name for t in TOPICS.values() if written & set(t.fields.values())],
-        companions=tuple(n for n in sources if n not in PER_JOINT and _estimated(n, made)),
-        held=tuple(n for n in sources if n in PER_JOINT or not _estimated(n, made)),
+        companions=tuple(n for n in sources if _worth_waiting(n, made, stages)),
+        held=tuple(n for n in sources if not _worth_waiting(n, made, stages)),
         tables={name: tuple(made[name].parameters) for name in stages},
     )
 
@@ -71,7 +71,12 @@ def _with_producers(wanted: Sequence[str], made: dict) -> tuple[str, ...]:
     return tuple(name for name in STAGES if name in needed)
 
 
-def _estimated(topic: str, made: dict) -> bool:
-    """True for a topic of another estimator: it follows joint_states with the same stamp and is worth waiting for."""
+def _worth_waiting(topic: str, made: dict, stages: Sequence[str]) -> bool:
+    """True for a topic of an earlier stage: it follows joint_states with the same stamp.
+
+    Slow topics, the driver's, and those of later stages (feedback of the cycle before) are used as they last came.
+    """
+    order = list(STAGES)
     signals = set(TOPICS[topic].fields.values())
-    return any(signals & set(stage.writes) for stage in made.values())
+    writers = [order.index(name) for name, stage in made.items() if signals & set(stage.writes)]
+    return topic not in PER_JOINT and bool(writers) and max(writers) < max(order.index(name) for name in stages)

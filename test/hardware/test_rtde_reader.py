@@ -327,3 +327,14 @@ def test_clock_map_reanchors_when_the_host_clock_is_set_back():
         clock.observe(k * 2_000_000, 10**18 + k * 2_000_000)
     clock.observe(200_000_000, 10**18 + 200_000_000 - 3_600_000_000_000)
     assert clock.reanchored and clock.stamp(200_000_000) == 10**18 + 200_000_000 - 3_600_000_000_000
+
+
+def test_clock_map_works_off_a_controller_that_lost_time_and_stamps_still_increase():
+    clock, last, late = _core.ClockMap(), 0, 0
+    for k in range(30000):
+        late = 100_000_000 if k > 1000 else 0  # the controller stood still for 100 ms
+        if clock.observe(k * 2_000_000, 10**18 + k * 2_000_000 + late):
+            stamp = clock.stamp(k * 2_000_000)
+            assert stamp - last >= 1_950_000
+            last = stamp
+    assert abs(last - (10**18 + 29999 * 2_000_000 + late)) < 1_000_000

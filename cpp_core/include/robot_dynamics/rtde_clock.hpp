@@ -1,6 +1,7 @@
 // Controller time to host time: stamp = t_c + min over a sliding window of (t_receive - t_c).
 // The least delayed package bounds the offset from above. The offset is found before the first stamp is given, then
-// follows the drift of the two crystals at a limited slew, so that stamp differences stay controller time to 0.05 %.
+// follows the drift of the two crystals at a limited slew, so that stamp differences stay controller time to 0.05 %
+// (to 2 % while an offset that was wrong by many milliseconds is worked off, as after a pause of either clock).
 // Stamps increase strictly. The one exception is a host clock set back: the map re-anchors and says so.
 #pragma once
 
@@ -14,7 +15,9 @@ class ClockMap {
  public:
   static constexpr int settle_samples = 25;                      // packages listened to before the first stamp
   static constexpr std::int64_t half_window_ns = 1'000'000'000;  // offset memory 1..2 s
-  static constexpr double slew = 5e-4;                           // offset moves by at most 0.5 ms per second
+  static constexpr double slew = 5e-4;                           // offset moves by at most 0.5 ms per second ...
+  static constexpr double recovery = 0.1;                        // ... plus this share of its error per second ...
+  static constexpr double max_slew = 0.02;                       // ... up to 20 ms per second
   static constexpr std::int64_t jump_ns = 250'000'000;           // clocks farther apart than this are re-anchored
 
   // follow false: the offset found while settling is kept for good, stamp differences are exactly controller time.
@@ -31,8 +34,7 @@ class ClockMap {
     slide(t_c, observed);
     const std::int64_t target = std::min(current_, previous_);
     if (follow_ && std::abs(target - offset_) > jump_ns) return jump(t_c, observed);
-    const auto limit = static_cast<std::int64_t>(slew * static_cast<double>(std::max<std::int64_t>(t_c - last_, 0)));
-    if (follow_) offset_ += std::clamp(target - offset_, -limit, limit);
+    if (follow_) follow(target - offset_, std::max<std::int64_t>(t_c - last_, 0));
     last_ = t_c;
     return true;
   }
@@ -48,6 +50,12 @@ class ClockMap {
     current_ = previous_ = offset_;
     half_start_ = last_ = t_c;
     return ++settled_ == settle_samples;
+  }
+
+  void follow(std::int64_t error, std::int64_t elapsed) noexcept {
+    const double rate = std::min(slew + recovery * 1e-9 * static_cast<double>(std::abs(error)), max_slew);
+    const auto limit = static_cast<std::int64_t>(rate * static_cast<double>(elapsed));
+    offset_ += std::clamp(error, -limit, limit);
   }
 
   void slide(std::int64_t t_c, std::int64_t observed) noexcept {

@@ -1,0 +1,213 @@
+"""One description of the graph: for `up`, for launch files, checked against parameter files; recording; imports."""
+
+import ast
+import importlib
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from robot_dynamics_ros.bringup import check_parameter_file, declared, describe, find_config
+from robot_dynamics_ros.cli.main import cli
+from robot_dynamics_ros.errors import ConfigError, RobotDynamicsError
+from robot_dynamics_ros.nodes.tables import NODES
+from robot_dynamics_ros.pipeline import STAGES
+from robot_dynamics_ros.supervisor import Supervisor
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "robot_dynamics_ros"
+
+
+def test_composed_and_separate_run_the_same_stages():
+    assert [n.executable for n in describe("ur5e").nodes] == ["composed_node"]
+    separate = describe("ur5e", composed=False).nodes
+    assert separate[0].executable == "hardware_node"
+    assert [n.parameters["stages"] for n in separate[1:]] == list(STAGES)
+    assert [n.executable for n in describe("ur10e", driver="none", composed=False).nodes] == ["estimator_node"] * len(
+        STAGES
+    )
+
+
+def test_arguments_carry_names_namespace_remappings_and_quoted_values():
+    graph = describe("ur5e", "none", namespace="/left/", joint_states="/robot/joint_states", tf_prefix="l_")
+    text = " ".join(graph.arguments(graph.nodes[0]))
+    for part in ("__ns:=/left", "__node:=composed_node", "joint_states:=/robot/joint_states", 'tf_prefix:="l_"'):
+        assert part in text
+    assert "use_sim_time:=false" in text and 'robot:="ur5e"' in text
+
+
+def test_every_parameter_given_by_the_description_is_declared():
+    for composed in (True, False):
+        for driver in ("ur", "none"):
+            for node in describe("ur5e", driver, composed=composed, max_age=1.0).nodes:
+                assert set(node.parameters) - {"use_sim_time"} <= set(declared(node.executable))
+
+
+def test_every_executable_is_a_node_with_a_main():
+    for name in NODES:
+        assert "def main" in (PACKAGE / "nodes" / f"{name}.py").read_text()
+
+
+@pytest.mark.parametrize(
+    ("kwargs", "text"), [({"robot": "ur55"}, "ur55"), ({"robot": "ur5e", "driver": "x"}, "none of")]
+)
+def test_wrong_robot_and_driver_are_named(kwargs, text):
+    with pytest.raises(ConfigError, match=text):
+        describe(**kwargs)
+
+
+GOOD = (
+    "composed_node:\n  ros__parameters:\n    ip: 10.0.0.2\n    force:\n      bandwidth: 30.0\n    use_sim_time: true\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (GOOD.replace("bandwidth", "bandwith"), "did you mean force.bandwidth"),
+        (GOOD.replace("30.0", "-1.0"), "outside"),
+        (GOOD.replace("30.0", "30"), r"must be written 30\.0"),
+        (GOOD.replace("30.0", ".nan"), "outside"),
+        (GOOD.replace("composed_node", "other_node"), "no node of this graph"),
+        (GOOD.replace("ros__parameters", "parameters"), "ros__parameters"),
+        ("[1, 2]", "expected|mapping"),
+    ],
+)
+def test_parameter_files_are_checked_before_anything_starts(tmp_path, text, message):
+    file = tmp_path / "p.yaml"
+    file.write_text(GOOD)
+    graph = describe("ur5e", params_file=str(file))
+    file.write_text(GOOD.replace("composed_node", "/**"))
+    check_parameter_file(file, graph)
+    file.write_text(text)
+    with pytest.raises(ConfigError, match=message) as error:
+        check_parameter_file(file, graph)
+    assert "p.yaml" in str(error.value)
+
+
+def test_launch_files_and_up_read_the_same_description():
+    tree = ast.parse((ROOT / "launch" / "robot.launch.py").read_text())
+    names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
+    assert "describe" in names and "describe" in (PACKAGE / "cli" / "up.py").read_text()
+    assert "robot.launch.py" in (ROOT / "launch" / "replay.launch.py").read_text()
+    arguments = next(n for n in tree.body if isinstance(n, ast.Assign) and n.targets[0].id == "ARGUMENTS")
+    launch = {row[0] for row in ast.literal_eval(arguments.value)} - {"rviz"}
+    code = describe.__code__
+    assert launch <= set(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+
+
+def test_launch_description_starts_the_described_nodes():
+    pytest.importorskip("launch_ros", reason="launch_ros exists only in a ROS installation, not on the Python index")
+    from launch_ros.actions import Node
+
+    from launch import LaunchContext
+
+    spec = importlib.util.spec_from_file_location("robot_launch", ROOT / "launch" / "robot.launch.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    context = LaunchContext()
+    for name, value, _ in module.ARGUMENTS:
+        context.launch_configurations[name] = value
+    started = [a for a in module.nodes(context) if isinstance(a, Node)]
+    assert [a.node_executable for a in started] == [n.executable for n in describe("ur5e").nodes]
+
+
+def test_rviz_configuration_names_existing_classes_and_topics():
+    import yaml
+
+    displays = yaml.safe_load(find_config("contact_force.rviz").read_text())["Visualization Manager"]["Displays"]
+    assert {d["Class"] for d in displays} == {
+        f"rviz_default_plugins/{c}" for c in ("Grid", "RobotModel", "TF", "MarkerArray", "Wrench")
+    }
+    assert {d["Topic"]["Value"] for d in displays if "Topic" in d} == {"contact_markers", "external_wrench"}
+
+
+def run(*arguments, patience=40):
+    environment = os.environ | {"PYTHONPATH": str(ROOT), "ROS_DOMAIN_ID": str(1 + os.getpid() % 100)}
+    command = [sys.executable, "-m", "robot_dynamics_ros.cli.main", *arguments]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=patience)
+
+
+@pytest.mark.parametrize("options", [["--robot", "nonsense"], ["--robot", "ur5e", "--ip", "127.9.3.99"]])
+def test_up_with_a_wrong_robot_or_address_is_one_line_and_fails(options):
+    pytest.importorskip("rclpy", reason="rclpy is not installed")
+    done = run("up", *options)
+    lines = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+    lines = [line for line in lines if "Failed init_port" not in line and "RTPS_TRANSPORT_SHM" not in line]
+    assert done.returncode == 1 and len(lines) == 1 and "Traceback" not in lines[0], lines
+
+
+def test_record_refuses_to_overwrite(tmp_path):
+    result = CliRunner().invoke(cli, ["record", "--out", str(tmp_path)])
+    assert result.exit_code == 1 and "exists already" in str(result.exception)
+
+
+def test_a_supervisor_ends_all_when_one_crashes_and_names_it():
+    supervisor = Supervisor()
+    wait = "import time; time.sleep(60)"
+    supervisor.start("steady", [sys.executable, "-c", wait], {})
+    supervisor.start("brittle", [sys.executable, "-c", wait], {})
+    os.kill(supervisor.children["brittle"].pid, signal.SIGKILL)
+    with pytest.raises(RobotDynamicsError, match="brittle ended .signal 9."):
+        supervisor.wait()
+    supervisor.stop()
+    assert all(child.poll() is not None for child in supervisor.children.values())
+
+
+# -- who may import what ----------------------------------------------------------------------------------------------
+LAYERS = {  # part -> parts it may import; nothing imports nodes except bringup, cli and launch files
+    "errors": set(),
+    "parameters": {"errors"},
+    "topics": set(),
+    "types": {"errors"},
+    "config": {"errors", "types", "parameters"},
+    "models": {"errors", "types", "config", "parameters"},
+    "estimators": {"errors", "types", "config", "models", "parameters"},
+    "controllers": {"errors", "types", "config", "models", "parameters", "estimators"},
+    "pipeline": {"errors", "types", "config", "models", "parameters", "estimators", "controllers"},
+    "hardware": {"errors", "types", "config", "parameters"},
+}
+
+
+def imports(path):
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+
+
+def modules():
+    for path in PACKAGE.rglob("*.py"):
+        yield path, path.relative_to(PACKAGE).with_suffix("").parts[0]
+
+
+def test_imports_go_one_way():
+    for path, part in modules():
+        for name in imports(path):
+            parts = name.split(".")
+            if parts[0] != "robot_dynamics_ros" or len(parts) < 2 or parts[1] in ("_core", part):
+                continue
+            if part in LAYERS:
+                assert parts[1] in LAYERS[part], f"{path.relative_to(ROOT)} imports {name}"
+            if parts[1] == "nodes":
+                assert part in ("nodes", "bringup", "cli"), f"{path.relative_to(ROOT)} imports {name}"
+
+
+def test_ros_only_in_nodes_and_vendor_clients_only_in_their_driver():
+    for path, part in modules():
+        for name in imports(path):
+            top = name.split(".")[0]
+            if top in ("rclpy", "sensor_msgs", "std_msgs", "geometry_msgs", "launch", "launch_ros"):
+                assert part == "nodes", f"{path.relative_to(ROOT)} imports {name}"
+            if top in ("rtde_control", "rtde_receive", "pylibfranka"):
+                assert part == "hardware", f"{path.relative_to(ROOT)} imports {name}"
+
+
+def test_importing_the_description_does_not_need_ros():
+    code = "import sys; import robot_dynamics_ros.bringup; sys.exit('rclpy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": str(ROOT)}).returncode == 0

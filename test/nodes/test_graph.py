@@ -36,7 +36,10 @@ def graph():
             listener.hear(kind, topic)
         listener.hear(DiagnosticArray, "/diagnostics")
         listener.hear(String, "composed_node/motion", LATCHED)
-        listener.spin(lambda: len(listener.heard["joint_states"]) > 50)
+        try:
+            listener.spin(lambda: len(listener.heard["joint_states"]) > 50)
+        except AssertionError as error:
+            raise AssertionError(f"nothing heard from {listener.node.get_node_names()}: {node.end()}") from error
         yield listener, sim
         listener.close()
         status, output = node.end()

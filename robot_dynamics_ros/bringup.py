@@ -17,7 +17,7 @@ from robot_dynamics_ros.config.yaml_text import read_yaml
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.nodes.tables import NODES
 from robot_dynamics_ros.parameters import Parameter
-from robot_dynamics_ros.pipeline import STAGES
+from robot_dynamics_ros.pipeline import STAGES, Pipeline
 
 DRIVERS = ("ur", "none")
 BUILT_IN = ("use_sim_time",)  # parameters every ROS node has
@@ -79,7 +79,7 @@ def describe(
     composed: driver, stages and publishers in one process; otherwise the driver and each stage in their own.
     driver `none`: an existing driver publishes `joint_states` (remapped from the given topic).
     """
-    load_robot(robot)
+    loaded = load_robot(robot)
     if driver not in DRIVERS:
         raise ConfigError("driver", "", f"{driver!r} is none of {', '.join(DRIVERS)}")
     common = {"robot": robot, "tf_prefix": tf_prefix, "use_sim_time": use_sim_time}
@@ -93,7 +93,8 @@ def describe(
     else:
         nodes = [NodeSpec("hardware_node", "hardware_node", common | ours)] if driver != "none" else []
         nodes += [
-            NodeSpec("estimator_node", f"{stage}_node", common | reads | {"stages": stage}, remap) for stage in STAGES
+            NodeSpec("estimator_node", f"{stage.name}_node", common | reads | {"stages": stage.name}, remap)
+            for stage in Pipeline(loaded).stages
         ]
     graph = Graph(tuple(nodes), namespace.strip("/"), str(params_file or ""), environment())
     if params_file:

@@ -121,9 +121,10 @@ class Pipeline:
         absent (NaN) in a refused sample.
         """
         sample.clear_estimates()
-        return self._step(sample)
+        return self.advance(sample)
 
-    def _step(self, sample: Any) -> Status:
+    def advance(self, sample: Any) -> Status:
+        """step() for a sample that already carries what other processes have estimated: nothing is cleared first."""
         for name, last in self.fed_back.items():
             getattr(sample, name)[:] = last
         result = Status.ok
@@ -165,7 +166,7 @@ class Pipeline:
         status = np.empty(len(log), dtype=np.int32)
         for row in range(len(log)):
             view.move(row)
-            status[row] = int(self._step(view))
+            status[row] = int(self.advance(view))
         return status
 
     def _run_block(self, log: Log, names: set[str]) -> np.ndarray:

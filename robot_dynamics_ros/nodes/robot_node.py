@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.utilities import get_rmw_implementation_identifier
 from std_msgs.msg import String
@@ -33,6 +34,7 @@ from robot_dynamics_ros.pipeline import Pipeline
 from robot_dynamics_ros.topics import INPUT_TOPICS, TOPICS
 from robot_dynamics_ros.types import Sample
 
+RCLError = rclpy_implementation.RCLError
 INPUT_QOS = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 DRIVER_OPTIONS = (
@@ -96,13 +98,18 @@ class RobotNode(LifecycleBase):
         return self.has_parameter("driver") and self.value("driver") != "none"
 
     def _build_pipeline(self) -> None:
-        parameters = {stage: self.values(f"{stage}.") for stage in self.selection.stages}
-        self.pipeline = Pipeline(self.robot, parameters, self.selection.stages)
+        parameters = {stage: given for stage in self.selection.stages if (given := self._given(stage))}
+        self.pipeline = Pipeline(self.robot, parameters, None if self.selection.all else self.selection.stages)
         self._model = (
             RobotModel(self.robot.chain(), self.robot.joint_names) if "force" in self.selection.wanted else None
         )
         if not self._has_driver and "motion" in self.selection.stages:
             self._effort = EffortWatch(self.robot, self.value("effort_semantics") == "recognise")
+
+    def _given(self, stage: str) -> dict[str, Any]:
+        """Parameters of a stage that differ from their defaults."""
+        defaults = {p.name: p.default for p in self.selection.tables[stage]}
+        return {name: value for name, value in self.values(f"{stage}.").items() if value != defaults[name]}
 
     def _build_writers(self) -> None:
         names = [n for n in INPUT_TOPICS if n != MAIN] if self._has_driver else []
@@ -224,6 +231,9 @@ class RobotNode(LifecycleBase):
         except DataError as error:
             self._refused[str(error)] += 1
             self.get_logger().warning(str(error), throttle_duration_sec=5.0)
+        except RCLError:
+            if self.context.ok():  # otherwise the node is being ended in the middle of a message
+                raise
 
     def _fresh(self, message: Any) -> int:
         """Source stamp; raises DataError when it is older than max_age by this node's clock."""
@@ -248,7 +258,9 @@ class RobotNode(LifecycleBase):
         if self._effort is not None and self._effort.see(sample):
             self._adopt_effort()
         if self.pipeline is not None:
-            self.statuses[self.pipeline.step(sample)] += 1
+            # in a node of its own a stage finds in the sample what the stages of other nodes have estimated
+            step = self.pipeline.step if self.selection.all else self.pipeline.advance
+            self.statuses[step(sample)] += 1
         if self._effort is not None and self._effort.withheld:
             return
         for name in self._fast:
@@ -313,20 +325,20 @@ class RobotNode(LifecycleBase):
 
     def accept(self, proposed: dict[str, Any]) -> None:
         """Values are tried on stages of their own before the running ones see them."""
-        touched = {name.partition(".")[0] for name in proposed} & set(self.selection.stages)
-        if self.robot is None or not touched:
-            return
-        for stage in touched:
+        for stage in self._running & {name.partition(".")[0] for name in proposed}:
             values = self.values(f"{stage}.") | {
                 k.partition(".")[2]: v for k, v in proposed.items() if k.startswith(stage)
             }
             Pipeline(self.robot, {stage: values}, [stage])
 
+    @property
+    def _running(self) -> set[str]:
+        """Stages that are configured; a robot may not support all that were asked for."""
+        return {stage.name for stage in self.pipeline.stages} if self.pipeline is not None else set()
+
     def apply(self, changed: dict[str, Any]) -> None:
         """Configure the touched stages with all their values."""
-        if self.pipeline is None:
-            return
-        for stage in {name.partition(".")[0] for name in changed} & set(self.selection.stages):
+        for stage in self._running & {name.partition(".")[0] for name in changed}:
             try:
                 self.pipeline.stage(stage).configure(self.robot, self._stage_values(stage))
             except RobotDynamicsError as error:

@@ -25,6 +25,11 @@ class Selection:
     held: tuple[str, ...] = ()
     tables: dict[str, tuple[Parameter, ...]] = field(default_factory=dict)
 
+    @property
+    def all(self) -> bool:
+        """True when nothing was left out: what a robot cannot support may be."""
+        return self.wanted == tuple(STAGES)
+
 
 def select(text: str) -> Selection:
     """Selection for `all`, `none` or stage names separated by commas. Raises ConfigError for an unknown name."""

@@ -1,5 +1,7 @@
 """The whole graph on loopback: simulated controller, composed node, topics, services, parameters, lifecycle."""
 
+import os
+
 import numpy as np
 import pytest
 
@@ -20,10 +22,10 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.nodes.encoding import to_ns
-from robot_dynamics_ros.simulation.ur_controller.launcher import SimulatedUR
+from robot_dynamics_ros.simulation.ur_controller.launcher import SimulatedUR, loopback_address
 
 ROBOT = load_robot("ur5e")
-HOST = "127.9.2.1"
+HOST = loopback_address(os.getpid() + (20 << 16))
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.optimize import differential_evolution, least_squares
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.figures import information_criteria, nrmse, rms
+from robot_dynamics_ros.identification.merit import information_criteria, nrmse, rms
 from robot_dynamics_ros.models.friction import LAWS, FrictionLaw, FrictionModel, law_named
 
 REST = 0.01  # rad/s, below this a joint is at rest and friction is no function of velocity

@@ -16,14 +16,9 @@ from robot_dynamics_ros.simulation.ur_controller.launcher import SimulatedUR, lo
 ROBOT = load_robot("ur5e")
 
 
-def address(number):
-    """An address of this process: other test runs on the machine have theirs."""
-    return loopback_address(os.getpid() + (number << 16))
-
-
 @pytest.fixture(scope="module")
 def simulated():
-    with SimulatedUR("ur5e", host=address(1)) as sim, sim.client() as client:
+    with SimulatedUR("ur5e") as sim, sim.client() as client:
         yield sim, client
 
 
@@ -162,7 +157,7 @@ def test_a_killed_control_process_stops_the_robot_and_the_next_request_works(dri
 
 
 def test_motion_is_refused_when_the_robot_is_stopped():
-    with SimulatedUR("ur5e", host=address(3)) as sim, sim.client() as client:
+    with SimulatedUR("ur5e") as sim, sim.client() as client:
         driver = make_driver("ur", ROBOT, sim.host)
         driver.connect()
         start = read_for(driver, 0.02)[-1].q.copy()
@@ -188,13 +183,14 @@ def test_unknown_driver_refused_port_and_seven_joints():
     with pytest.raises(ConfigError, match="nonsense"):
         make_driver("nonsense", ROBOT, "127.0.0.1")
     with pytest.raises(ConnectionFailed, match="refused"):
-        make_driver("ur", ROBOT, address(77)).connect()
+        make_driver("ur", ROBOT, loopback_address()).connect()
     with pytest.raises(CapabilityError, match="6 joints"):
         make_driver("ur", load_robot("fr3"), "127.0.0.1")
 
 
 def test_reconnects_after_the_controller_is_killed_and_restarted():
-    with SimulatedUR("ur5e", host=address(2)) as first:
+    host = loopback_address()
+    with SimulatedUR("ur5e", host=host) as first:
         driver = make_driver("ur", ROBOT, first.host)
         driver.connect()
         read_for(driver, 0.1)
@@ -207,7 +203,7 @@ def test_reconnects_after_the_controller_is_killed_and_restarted():
         while driver.read(0.05) is not None:  # what had arrived before
             assert time.monotonic() < end
         assert driver.last_error
-    with SimulatedUR("ur5e", host=address(2)):
+    with SimulatedUR("ur5e", host=host):
         assert driver.read(20.0) is not None
         assert driver.statistics().reconnects == 1
         driver.disconnect()

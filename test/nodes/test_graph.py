@@ -1,7 +1,5 @@
 """The whole graph on loopback: simulated controller, composed node, topics, services, parameters, lifecycle."""
 
-import os
-
 import numpy as np
 import pytest
 
@@ -25,7 +23,7 @@ from robot_dynamics_ros.nodes.encoding import to_ns
 from robot_dynamics_ros.simulation.ur_controller.launcher import SimulatedUR, loopback_address
 
 ROBOT = load_robot("ur5e")
-HOST = loopback_address(os.getpid() + (20 << 16))
+HOST = loopback_address()
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 

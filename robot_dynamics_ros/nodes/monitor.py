@@ -1,0 +1,147 @@
+"""A listener for terminals and reports: the newest message of each topic, decoded only when somebody looks."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import WrenchStamped
+from numpy.typing import NDArray
+from rclpy.duration import Duration
+from rclpy.executors import ExternalShutdownException
+from rclpy.experimental import EventsExecutor
+from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.serialization import deserialize_message
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from robot_dynamics_ros.nodes.encoding import to_ns
+from robot_dynamics_ros.topics import TCP
+
+NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+WATCHED: dict[str, type] = {
+    "joint_states": JointState,
+    "external_wrench": WrenchStamped,
+    "external_wrench_std": WrenchStamped,
+    "contact": JointState,
+}
+
+
+@dataclass
+class View:
+    """What the graph says now; NaN and None where nothing has arrived yet."""
+
+    stamp_ns: int = 0
+    wrench: NDArray[np.float64] = field(default_factory=lambda: np.full(6, np.nan))
+    std: NDArray[np.float64] = field(default_factory=lambda: np.full(6, np.nan))
+    contact: bool | None = None
+    rates: dict[str, float] = field(default_factory=dict)
+    diagnostics: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    level: int = 3
+    motion: str = ""
+
+
+def _wrench(message: WrenchStamped) -> NDArray[np.float64]:
+    f, t = message.wrench.force, message.wrench.torque
+    return np.array([f.x, f.y, f.z, t.x, t.y, t.z])
+
+
+class Monitor:
+    """Context manager: a node of its own, spun in a thread. `robot_node`: name of the node that moves the robot."""
+
+    def __init__(self, robot_node: str = "composed_node", namespace: str = "") -> None:
+        self.robot_node, self.namespace = robot_node, namespace
+        self._raw: dict[str, bytes] = {}
+        self._counts = dict.fromkeys(WATCHED, 0)
+        self._looked = (time.monotonic(), dict(self._counts))
+        self._diagnostics: dict[str, tuple[int, Mapping[str, str]]] = {}
+        self._motion, self._ended = "", threading.Event()
+        self.arrived = threading.Event()  # the first wrench is there
+
+    def __enter__(self) -> Monitor:
+        self._context = rclpy.Context()
+        self._context.init()
+        self._node = rclpy.create_node("monitor", context=self._context, namespace=self.namespace)
+        for name, kind in WATCHED.items():
+            self._node.create_subscription(kind, name, self._keep(name), NEWEST, raw=True)
+        self._node.create_subscription(DiagnosticArray, "/diagnostics", self._diagnose, 10)
+        self._node.create_subscription(String, f"{self.robot_node}/motion", self._moves, LATCHED)
+        self._trajectory = self._node.create_publisher(JointTrajectory, f"{self.robot_node}/play_trajectory", 1)
+        self._executor = EventsExecutor(context=self._context)
+        self._executor.add_node(self._node)
+        self._thread = threading.Thread(target=self._spin, daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._ended.set()
+        self._thread.join(5.0)
+        self._node.destroy_node()
+        self._context.try_shutdown()
+
+    def _spin(self) -> None:
+        try:
+            while not self._ended.is_set() and self._context.ok():
+                self._executor.spin_once(timeout_sec=0.1)
+        except (KeyboardInterrupt, ExternalShutdownException):
+            self._ended.set()
+
+    def _keep(self, name: str) -> Any:
+        def take(message: bytes) -> None:
+            self._raw[name] = message
+            self._counts[name] += 1
+            if name == "external_wrench":
+                self.arrived.set()
+
+        return take
+
+    def _diagnose(self, message: DiagnosticArray) -> None:
+        for status in message.status:
+            level = int.from_bytes(status.level, "little")
+            self._diagnostics[status.name] = (level, {v.key: v.value for v in status.values})
+
+    def _moves(self, message: String) -> None:
+        self._motion = message.data
+
+    def _newest(self, name: str) -> Any:
+        raw = self._raw.get(name)
+        return None if raw is None else deserialize_message(raw, WATCHED[name])
+
+    def look(self) -> View:
+        """The newest of everything; rates are per second since the look before."""
+        view = View(motion=self._motion)
+        now, counts = time.monotonic(), dict(self._counts)
+        before, old = self._looked
+        view.rates = {name: (n - old[name]) / max(now - before, 1e-9) for name, n in counts.items()}
+        self._looked = (now, counts)
+        if (wrench := self._newest("external_wrench")) is not None:
+            view.wrench, view.stamp_ns = _wrench(wrench), to_ns(wrench.header.stamp)
+        if (std := self._newest("external_wrench_std")) is not None:
+            view.std = _wrench(std)
+        if (contact := self._newest("contact")) is not None:
+            view.contact = bool(contact.effort[contact.name.index(TCP)] > 0.5)
+        diagnostics = dict(self._diagnostics)
+        view.diagnostics = {name: values for name, (_, values) in diagnostics.items()}
+        view.level = max((level for level, _ in diagnostics.values()), default=3)
+        return view
+
+    def play(self, joint_names: tuple[str, ...], time_s: Any, q: Any, qd: Any) -> None:
+        """Ask the robot node to move along (N,) seconds, (N, n) positions and velocities."""
+        message = JointTrajectory(joint_names=list(joint_names))
+        rows = zip(map(float, time_s), np.asarray(q).tolist(), np.asarray(qd).tolist(), strict=True)
+        message.points = [
+            JointTrajectoryPoint(positions=a, velocities=b, time_from_start=Duration(seconds=t).to_msg())
+            for t, a, b in rows
+        ]
+        self._trajectory.publish(message)

@@ -62,7 +62,7 @@ def _rms(error: Array) -> dict[str, float]:
 def force_errors(log: Log, truth: Array) -> dict[str, Any]:
     """RMS error per axis, free and in contact, how often it lies within two standard deviations, detection figures."""
     estimate, std = log.external_wrench, log.external_wrench_std
-    if estimate is None or std is None:
+    if not np.isfinite(estimate).any():
         raise DataError("the recording holds no external_wrench")
     seconds = 1e-9 * (log.stamp_ns - log.stamp_ns[0])
     period = float(np.median(np.diff(seconds)))

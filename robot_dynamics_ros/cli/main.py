@@ -14,6 +14,7 @@ from robot_dynamics_ros.errors import RobotDynamicsError
 COMMANDS: dict[str, str] = {
     "new": "new",
     "check": "check",
+    "demo": "demo",
     "simulate": "simulate",
     "up": "up",
     "record": "record",

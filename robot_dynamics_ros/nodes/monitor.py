@@ -64,7 +64,7 @@ class Monitor:
         self._counts = dict.fromkeys(WATCHED, 0)
         self._looked = (time.monotonic(), dict(self._counts))
         self._diagnostics: dict[str, tuple[int, Mapping[str, str]]] = {}
-        self._motion, self._ended = "", threading.Event()
+        self._motion, self._ended, self._told = "", threading.Event(), threading.Condition()
         self.arrived = threading.Event()  # the first wrench is there
 
     def __enter__(self) -> Monitor:
@@ -112,7 +112,14 @@ class Monitor:
             self._diagnostics[status.name] = (level, {v.key: v.value for v in status.values})
 
     def _moves(self, message: String) -> None:
-        self._motion = message.data
+        with self._told:
+            self._motion = message.data
+            self._told.notify_all()
+
+    def wait_for_motion(self, word: str, timeout: float) -> bool:
+        """Block until the robot node reports a motion state that begins with `word`; False after `timeout` s."""
+        with self._told:
+            return self._told.wait_for(lambda: self._motion.startswith(word), timeout)
 
     def _newest(self, name: str) -> Any:
         raw = self._raw.get(name)

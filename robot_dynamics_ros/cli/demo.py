@@ -1,0 +1,147 @@
+"""`robot-dynamics demo`: a simulated robot, the whole graph, and the estimated contact force against the truth."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from rich.live import Live
+from rich.table import Table
+
+from robot_dynamics_ros.bags import load_bag
+from robot_dynamics_ros.bringup import describe, environment
+from robot_dynamics_ros.cli.demo_summary import AXES, TruthRecorder, align, draw, force_errors
+from robot_dynamics_ros.cli.options import console, json_option, stderr, write_json
+from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.errors import ConnectionFailed
+from robot_dynamics_ros.simulation.polishing import polishing
+from robot_dynamics_ros.simulation.ur_controller.launcher import SimulatedUR
+from robot_dynamics_ros.supervisor import Supervisor
+
+POSE = np.deg2rad([-90.0, -80.0, 110.0, -120.0, -90.0, 0.0])  # tool down in front of the base
+MOTION_RATE = 100.0  # Hz of the trajectory that is sent; the hardware node resamples it
+START_TIMEOUT = 30.0  # s
+OUTPUTS = ("bag", "demo.png")
+
+
+@click.command()
+@click.option("--robot", "-r", default="ur5e", show_default=True, help="Robot to simulate and to observe.")
+@click.option("--model", help="Robot file the graph believes, e.g. an identified one. Default: that of ROBOT.")
+@click.option("--duration", default=50.0, show_default=True, type=click.FloatRange(15, 3600), help="Seconds of motion.")
+@click.option("--out", default="demo_output", show_default=True, type=click.Path(file_okay=False, path_type=Path))
+@click.option("--ip", default="127.0.0.1", show_default=True, help="Loopback address of the simulated controller.")
+@json_option
+def command(robot: str, model: str | None, duration: float, out: Path, ip: str, json_file: Path | None) -> None:
+    """Watch the contact force of a simulated robot: polishing circles, free and pressed on with a known force.
+
+    Example: robot-dynamics demo --duration 30 --json demo.json
+    """
+    model = model or robot
+    load_robot(model)
+    os.environ.update(environment())
+    signal.signal(signal.SIGTERM, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+    out.mkdir(parents=True, exist_ok=True)
+    for name in OUTPUTS:
+        _remove(out / name)
+    console.print(f"starting a simulated {robot} at {ip} and the graph ...")
+    diagnostics, truth = _run(robot, model, duration, out, ip)
+    result = _summarise(robot, model, out, truth, diagnostics)
+    _print(result, out)
+    write_json(json_file, result)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir():
+        shutil.rmtree(path)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _run(
+    robot: str, model: str, duration: float, out: Path, ip: str
+) -> tuple[Mapping[str, Mapping[str, str]], np.ndarray]:
+    """The live part; returns the last diagnostics and the ground truth."""
+    from robot_dynamics_ros.nodes.monitor import Monitor
+
+    graph, supervisor = describe(model, ip=ip), Supervisor()
+    with SimulatedUR(robot, host=ip) as controller, controller.client() as client, Monitor() as monitor:
+        truth = TruthRecorder(client.truth())
+        try:
+            for node in graph.nodes:
+                command_line = [sys.executable, "-m", node.module, *graph.arguments(node)]
+                supervisor.start(node.name, command_line, graph.environment)
+            recorder = [sys.executable, "-m", "robot_dynamics_ros.cli.main", "record", "--out", str(out / "bag")]
+            supervisor.start("recorder", recorder, graph.environment)
+            if not monitor.arrived.wait(START_TIMEOUT):
+                raise ConnectionFailed(f"no external_wrench within {START_TIMEOUT:g} s; see the messages above")
+            _move(monitor, robot, duration)
+            client.command("scenario", name="polishing")
+            diagnostics = _watch(monitor, truth, duration, robot)
+        finally:
+            supervisor.stop()
+    return diagnostics, truth.table()
+
+
+def _move(monitor: Any, name: str, duration: float) -> None:
+    robot = load_robot(name)
+    q, qd, _ = polishing(robot, POSE, phases=(), duration=duration, rate=MOTION_RATE).motion
+    monitor.play(robot.joint_names, np.arange(len(q)) / MOTION_RATE, q, qd)
+    if not monitor.wait_for_motion("moving", START_TIMEOUT):
+        raise ConnectionFailed(f"the robot does not move: {monitor.look().motion or 'no answer'}")
+
+
+def _watch(monitor: Any, truth: TruthRecorder, duration: float, robot: str) -> Mapping[str, Mapping[str, str]]:
+    """Show the live picture until the time is over or Ctrl-C; returns the last diagnostics."""
+    from robot_dynamics_ros.cli.demo_view import picture
+
+    start, view = time.monotonic(), monitor.look()
+    with Live(console=stderr, transient=True, auto_refresh=False) as live:
+        try:
+            while (elapsed := time.monotonic() - start) < duration:
+                view = monitor.look()
+                if stderr.is_terminal:
+                    live.update(picture(view, truth.newest, elapsed, duration, robot), refresh=True)
+                time.sleep(0.2)
+        except KeyboardInterrupt:
+            console.print("interrupted: summary of what was recorded")
+    return view.diagnostics
+
+
+def _summarise(
+    robot: str, model: str, out: Path, truth: np.ndarray, diagnostics: Mapping[str, Mapping[str, str]]
+) -> dict[str, Any]:
+    log, _ = load_bag(out / "bag", load_robot(model))
+    true_wrench = align(log, truth)
+    result = {"robot": robot, "model": model, "samples": len(log), **force_errors(log, true_wrench)}
+    result["stream"] = {key: value for values in diagnostics.values() for key, value in values.items()}
+    result["bag"], result["picture"] = str(out / "bag"), str(out / "demo.png")
+    draw(log, true_wrench, out / "demo.png", f"Simulated {robot}: estimated contact force against the truth")
+    return result
+
+
+def _print(result: Mapping[str, Any], out: Path) -> None:
+    table = Table(title="force RMS error against the truth")
+    for heading in ("", *AXES):
+        table.add_column(heading, justify="right" if heading else "left")
+    for phase in ("free", "contact"):
+        if result[phase]:
+            table.add_row(f"{phase}, {result['seconds'][phase]:.0f} s", *(f"{result[phase][a]:.2f}" for a in AXES))
+    table.add_row("within 2 std", *(f"{100 * result['within_two_std'][a]:.0f} %" for a in AXES))
+    console.print(table)
+    if result.get("contact_detected") is not None:
+        seen, wrong = 100 * result["contact_detected"], 100 * result["false_contact"]
+        console.print(
+            f"contact seen {seen:.0f} % of the time there is any; reported {wrong:.1f} % of the time there is none"
+        )
+    for key in sorted(result["stream"]):
+        if any(word in key for word in ("p50", "p99", "max [us]", "missed", "[Hz]")):
+            console.print(f"  {key}: {result['stream'][key]}", markup=False, highlight=False)
+    console.print(f"bag {out / 'bag'}    picture {out / 'demo.png'}")

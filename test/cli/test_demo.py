@@ -1,0 +1,111 @@
+"""The demo as a user runs it, and what its summary and its picture say."""
+
+import io
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from matplotlib import image
+from rich.console import Console
+
+from robot_dynamics_ros.cli.demo_summary import AXES, TruthRecorder, align, draw, force_errors
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.simulation.ur_controller.launcher import loopback_address
+from robot_dynamics_ros.types import Log
+
+NAMES = [f"joint{k}" for k in range(6)]
+STEP_NS = 2_000_000
+
+
+def made_up(error=0.0, n=5000):
+    """A log whose estimate is the truth plus `error`, with 20 N on z in the second half."""
+    truth = np.zeros((n, 6))
+    truth[n // 2 :, 2] = 20.0
+    contact = np.zeros((n, 7))
+    contact[n // 2 :, -1] = 1.0
+    signals = {
+        "external_wrench": truth + error,
+        "external_wrench_std": np.full((n, 6), 1.0),
+        "contact": contact,
+        "friction_torque": np.zeros((n, 6)),
+        "q": np.zeros((n, 6)),
+    }
+    stamps = 10**18 + STEP_NS * np.arange(n)
+    return Log(NAMES, stamps, signals), truth
+
+
+def test_errors_are_split_by_phase_and_compared_with_the_standard_deviation():
+    log, truth = made_up(error=np.array([1.0, 0, 3.0, 0, 0, 0]))
+    result = force_errors(log, truth)
+    for phase in ("free", "contact"):
+        assert result[phase]["Fx"] == pytest.approx(1.0) and result[phase]["Fz"] == pytest.approx(3.0)
+    assert result["within_two_std"]["Fx"] == 1.0 and result["within_two_std"]["Fz"] == 0.0
+    assert result["contact_detected"] == 1.0 and result["false_contact"] == 0.0
+    assert result["seconds"]["contact"] == pytest.approx(5.0)
+
+
+def test_truth_is_moved_to_the_host_clock_and_interpolated():
+    log, truth = made_up(n=100)
+    table = np.column_stack([1e-9 * log.stamp_ns, truth])
+    np.testing.assert_allclose(align(log, table)[::10], truth[::10], atol=1e-6)
+    with pytest.raises(DataError, match="overlap"):
+        align(log, table + np.array([3600.0, *np.zeros(6)]))
+
+
+def test_the_fastest_arrival_sets_the_clock():
+    recorder = TruthRecorder(iter([{"timestamp": 5.0, "external_wrench": [1.0] * 6}]))
+    recorder._thread.join(5)
+    (row,) = recorder.table()
+    assert row[0] > 1e9 and list(row[1:]) == [1.0] * 6
+
+
+def test_without_a_wrench_there_is_no_summary():
+    log, truth = made_up()
+    log.external_wrench = None
+    with pytest.raises(DataError, match="external_wrench"):
+        force_errors(log, truth)
+
+
+def test_the_picture_shows_the_estimate(tmp_path):
+    log, truth = made_up(error=1.0)
+    draw(log, truth, tmp_path / "a.png", "title")
+    draw(made_up(error=9.0)[0], truth, tmp_path / "b.png", "title")
+    a, b = (image.imread(tmp_path / name)[..., :3] for name in ("a.png", "b.png"))
+    assert a.std() > 0.05 and np.abs(a - b).max() > 0.5
+
+
+def test_the_live_picture_answers_contact_force_and_certainty():
+    pytest.importorskip("rclpy", reason="the monitor needs rclpy")
+    from robot_dynamics_ros.cli.demo_view import picture
+    from robot_dynamics_ros.nodes.monitor import View
+
+    def text(view):
+        stream = io.StringIO()
+        Console(file=stream, width=100).print(picture(view, np.full(6, 1.0), 3, 50, "ur5e"))
+        return stream.getvalue()
+
+    view = View(wrench=np.array([0, 0, 31.5, 0, 0, 0.0]), std=np.full(6, 2.5), contact=True, level=0)
+    assert all(word in text(view) for word in ("CONTACT", "31.5", "2.5", "1.0", "health: ok"))
+    assert "free" in text(View(contact=False)) and "no data yet" in text(View())
+
+
+@pytest.mark.slow
+@pytest.mark.ros
+def test_the_demo_runs_and_its_force_is_near_the_truth(tmp_path):
+    pytest.importorskip("rclpy", reason="the graph needs rclpy")
+    command = [sys.executable, "-m", "robot_dynamics_ros.cli.main", "demo", "--duration", "16"]
+    command += ["--ip", loopback_address(), "--out", str(tmp_path / "out"), "--json", str(tmp_path / "demo.json")]
+    environment = os.environ | {"ROS_DOMAIN_ID": "78", "PYTHONPATH": os.pathsep.join(sys.path)}
+    done = subprocess.run(command, env=environment, text=True, capture_output=True, timeout=200)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "force RMS error" in done.stdout and "Traceback" not in done.stderr
+    result = json.loads((tmp_path / "demo.json").read_text())
+    assert result["seconds"]["contact"] > 3 and result["seconds"]["free"] > 3
+    for phase in ("free", "contact"):
+        assert all(0 < result[phase][axis] < 25 for axis in AXES)
+    assert result["contact"]["Fz"] < 12  # N of 30: a sensor that reads zero would miss by more than 20
+    assert min(result["within_two_std"].values()) > 0.7
+    assert image.imread(result["picture"])[..., :3].std() > 0.05

@@ -161,6 +161,18 @@ void bind_rls(py::module_& m) {
            py::arg("P0") = std::vector<double>{1e9, 1e18, 1e27, 1e36})
       .def("reset", &RlsDf::reset)
       .def("update", &RlsDf::update, py::arg("phi"), py::arg("torque"), py::arg("dt"))
+      .def(
+          "run",  // the same over phi and torque (N,) at a constant dt; returns the errors (N,)
+          [](RlsDf& r, const Array& phi, const Array& torque, double dt) {
+            const py::ssize_t N = phi.ndim() == 1 ? phi.shape(0) : -1;
+            const double *p = row(phi, "phi", N), *y = row(torque, "torque", N);
+            Array errors(N);
+            double* e = errors.mutable_data();
+            py::gil_scoped_release release;
+            for (py::ssize_t k = 0; k < N; ++k) e[k] = r.update(p[k], y[k], dt);
+            return errors;
+          },
+          py::arg("phi"), py::arg("torque"), py::arg("dt"))
       .def("torque", &RlsDf::torque)
       .def("stiffness", &RlsDf::stiffness)
       .def("stiffness_std", &RlsDf::stiffness_std)

@@ -40,6 +40,11 @@ class Gms {
     last_.assign(n, 0.0);
     low_.assign(n, 0.0);
     high_.assign(n, 0.0);
+    for (int i = 0; i < n; ++i) span_.push_back(2 * backlash_.largest(i) * D_[i * M_ + M_ - 1]);
+    for (int e = 0; e < n * M_; ++e) {  // what a constant backlash allows to compute once
+      limit_.push_back(backlash_.value(e / M_, 0.0) * D_[e]);
+      gain_.push_back(k_[e] / backlash_.value(e / M_, 0.0));
+    }
   }
 
   int joints() const { return n_; }
@@ -51,11 +56,13 @@ class Gms {
   void reset() noexcept {
     clock_.reset();
     std::fill(state_.begin(), state_.end(), 0.0);
+    std::fill(low_.begin(), low_.end(), 0.0);
+    std::fill(high_.begin(), high_.end(), 0.0);
   }
 
   // True once the travelled range covers the largest element's full span 2 B D_M: from then on the output no longer
   // depends on the unknown initial state.
-  bool valid(int i) const noexcept { return high_[i] - low_[i] > 2 * backlash_.largest(i) * D_[i * M_ + M_ - 1]; }
+  bool valid(int i) const noexcept { return high_[i] - low_[i] > span_[i]; }
 
   // theta [rad] -> H in [-1, 1]
   Status step(std::int64_t stamp_ns, const double* theta, double* H) noexcept {
@@ -65,9 +72,17 @@ class Gms {
     const auto tick = clock_.tick(stamp_ns, dt);
     if (tick == SampleClock::Tick::duplicate) return Status::dropped;
     if (tick != SampleClock::Tick::ok) restart(theta);
+    if (!backlash_.constant())
+      for (int i = 0; i < n_; ++i) H[i] = varying_step(i, theta[i]);
+    else if (M_ == 4)
+      constant_step<4>(theta, H);
+    else
+      constant_step<0>(theta, H);
     bool all_valid = true;
     for (int i = 0; i < n_; ++i) {
-      H[i] = joint_step(i, theta[i]);
+      last_[i] = theta[i];
+      low_[i] = std::min(low_[i], theta[i]);
+      high_[i] = std::max(high_[i], theta[i]);
       all_valid = all_valid && valid(i);
     }
     const bool again = tick == SampleClock::Tick::backwards || tick == SampleClock::Tick::gap;
@@ -99,22 +114,30 @@ class Gms {
     for (int i = 0; i < n_; ++i) last_[i] = low_[i] = high_[i] = theta[i];
   }
 
-  double joint_step(int i, double theta) noexcept {
-    const double dth = theta - last_[i];
-    if (backlash_.constant()) {
-      move(i, dth, backlash_.value(i, theta));
-    } else {  // B changes along the way: sub-steps no longer than half the smallest span, at most 32
-      const double smallest = 0.5 * backlash_.smallest(i) * D_[i * M_];
-      const int steps = static_cast<int>(std::min(32.0, std::ceil(std::abs(dth) / smallest)));
-      for (int s = 1; s < steps; ++s) move(i, dth / steps, backlash_.value(i, last_[i] + dth * s / steps));
-      move(i, dth / std::max(steps, 1), backlash_.value(i, theta));
+  template <int Elements>  // 0: any number
+  void constant_step(const double* theta, double* H) noexcept {
+    const int M = Elements > 0 ? Elements : M_;
+    double* d = state_.data();
+    const double *limit = limit_.data(), *gain = gain_.data();
+    for (int i = 0; i < n_; ++i, d += M, limit += M, gain += M) {
+      const double dth = theta[i] - last_[i];
+      double sum = 0;
+      for (int e = 0; e < M; ++e) d[e] = std::min(std::max(dth + d[e], -limit[e]), limit[e]);
+      for (int e = 0; e < M; ++e) sum += gain[e] * d[e];
+      H[i] = sum;
     }
-    last_[i] = theta;
-    low_[i] = std::min(low_[i], theta);
-    high_[i] = std::max(high_[i], theta);
+  }
+
+  // B changes along the way: sub-steps no longer than half the smallest span, at most 32.
+  double varying_step(int i, double theta) noexcept {
+    const double dth = theta - last_[i], smallest = 0.5 * backlash_.smallest(i) * D_[i * M_];
+    const int steps = static_cast<int>(std::min(32.0, std::ceil(std::abs(dth) / smallest)));
+    for (int s = 1; s < steps; ++s) move(i, dth / steps, backlash_.value(i, last_[i] + dth * s / steps));
+    const double B = backlash_.value(i, theta);
+    move(i, dth / std::max(steps, 1), B);
     double sum = 0;
     for (int e = i * M_; e < (i + 1) * M_; ++e) sum += k_[e] * state_[e];
-    return sum / backlash_.value(i, theta);
+    return sum / B;
   }
 
   void move(int i, double dth, double B) noexcept {  // [Madsen2020 ch6 14]: the clip is sgn(x) min(|x|, B D)
@@ -127,7 +150,7 @@ class Gms {
   int n_, M_;
   std::vector<double> D_, k_;
   PeriodicTable backlash_;
-  std::vector<double> state_, last_, low_, high_;
+  std::vector<double> state_, last_, low_, high_, span_, limit_, gain_;
   SampleClock clock_;
 };
 

@@ -18,6 +18,10 @@ class PeriodicTable {
     if (!(n >= 1 && points >= 1)) throw std::invalid_argument("table needs at least one joint and one point");
     for (double x : v_)
       if (!std::isfinite(x)) throw std::invalid_argument("table holds a value that is not finite");
+    for (int i = 0; i < n; ++i) {
+      smallest_.push_back(extreme(i, false));
+      largest_.push_back(extreme(i, true));
+    }
   }
   int joints() const { return n_; }
   bool constant() const { return points_ == 1; }
@@ -31,8 +35,8 @@ class PeriodicTable {
     const double w = x - std::floor(x);
     return row[k] + w * (row[next] - row[k]);
   }
-  double smallest(int i) const { return extreme(i, false); }
-  double largest(int i) const { return extreme(i, true); }
+  double smallest(int i) const noexcept { return smallest_[i]; }
+  double largest(int i) const noexcept { return largest_[i]; }
 
  private:
   double extreme(int i, bool up) const {
@@ -44,7 +48,7 @@ class PeriodicTable {
     return best;
   }
   int n_, points_;
-  std::vector<double> v_;
+  std::vector<double> v_, smallest_, largest_;
 };
 
 // a0/2 + sum_k a_k cos(k theta) + b_k sin(k theta), k = 1..K [Madsen2020 2.33]; coefficients (n, 2K + 1): a0, a1, b1,

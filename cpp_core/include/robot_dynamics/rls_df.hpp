@@ -134,9 +134,22 @@ class RlsDf {
     return mu_;
   }
 
-  // P <- P + delta I: one Givens rotation per added row keeps the square root.
+  // P <- P + delta I in the square root: for two powers in closed form, where the determinant is a sum of positive
+  // terms (nothing cancels), else one Givens rotation per added row.
   void regularise(double dt) noexcept {
     const int n = o_.powers;
+    if (n == 2) {
+      double &a = S_[0], &b = S_[1], &c = S_[max_powers], &d = S_[max_powers + 1];
+      const double d0 = o_.delta * dt * scale_[0] * scale_[0], d1 = o_.delta * dt * scale_[1] * scale_[1];
+      const double p00 = a * a + b * b, p11 = c * c + d * d, p10 = a * c + b * d, root = a * d - b * c;
+      const double det = root * root + d0 * p11 + d1 * p00 + d0 * d1, s00 = std::sqrt(p00 + d0);
+      if (!(s00 > 0)) return;
+      a = s00;
+      b = 0;
+      c = p10 / s00;
+      d = std::sqrt(det) / s00;
+      return;
+    }
     triangular();
     for (int p = 0; p < n; ++p) {
       double row[max_powers] = {};

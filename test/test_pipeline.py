@@ -250,7 +250,9 @@ def test_optional_stages_run_live_and_in_replay_alike_and_do_not_change_the_verd
 
 
 def test_contact_is_fed_back_to_the_temperature_of_the_next_sample():
-    pipeline = Pipeline(UR5E)
+    assert not Pipeline(UR5E).fed_back  # without a thermal model nobody asks
+    thermal = {"model": "simoni", "parameters": {"heat_capacity": 500.0, "heat_transfer": 1.0}, "source": "estimate_t"}
+    pipeline = Pipeline(UR5E.with_updates({"thermal": thermal}, {"estimate_t": "numbers of this test"}))
     assert list(pipeline.fed_back) == ["contact"]
     log = measured(moving(0.3))
     pipeline.run(log)

@@ -1,4 +1,5 @@
 #include "batch.hpp"
+#include "robot_dynamics/friction_observer.hpp"
 #include "robot_dynamics/friction_stage.hpp"
 #include "views.hpp"
 
@@ -7,55 +8,107 @@ using namespace robot_dynamics;
 namespace {
 
 struct Columns {
-  const double *v, *load, *T, *variance;
+  const double *position, *v, *load, *T, *variance;
   double *friction, *std;
 
-  Columns(std::initializer_list<py::ssize_t> shape, const py::object& v_, const py::object& load_, const py::object& T_,
-          const py::object& variance_, const py::object& friction_, const py::object& std_)
-      : v(views::maybe(v_, "v", shape)),
+  Columns(std::initializer_list<py::ssize_t> shape, const py::object& position_, const py::object& v_,
+          const py::object& load_, const py::object& T_, const py::object& variance_, const py::object& friction_,
+          const py::object& std_)
+      : position(views::maybe(position_, "position", shape)),
+        v(views::maybe(v_, "v", shape)),
         load(views::maybe(load_, "load", shape)),
         T(views::maybe(T_, "temperature", shape)),
         variance(views::maybe(variance_, "temperature_variance", shape)),
         friction(views::out(friction_, "friction", shape)),
         std(views::out(std_, "friction_std", shape)) {}
 
-  Status step(const FrictionStage& s, py::ssize_t k, py::ssize_t n) const {
-    return s.step(views::row(v, k, n), views::row(load, k, n), views::row(T, k, n), views::row(variance, k, n),
-                  friction + k * n, std + k * n);
+  Status step(FrictionStage& s, std::int64_t stamp, py::ssize_t k, py::ssize_t n) const {
+    return s.step(stamp, views::row(position, k, n), views::row(v, k, n), views::row(load, k, n), views::row(T, k, n),
+                  views::row(variance, k, n), friction + k * n, std + k * n);
   }
 };
+
+FrictionMemory memory_of(const py::object& memory) {
+  if (memory.is_none()) return {};
+  if (py::isinstance<EGms>(memory)) return memory.cast<EGms>();
+  if (py::isinstance<LuGre>(memory)) return memory.cast<LuGre>();
+  if (py::isinstance<RateStateGms>(memory)) return memory.cast<RateStateGms>();
+  throw py::type_error("memory must be an EGms, LuGre, RateStateGms or None");
+}
+
+void bind_health(py::module_& m) {
+  py::class_<FrictionHealth>(m, "FrictionHealth", "Drift and scatter of measured against modelled friction.")
+      .def(py::init<int, double, double>(), py::arg("n"), py::arg("time_constant"), py::arg("moving"))
+      .def("reset", &FrictionHealth::reset)
+      .def("drift", &FrictionHealth::drift)
+      .def("scatter", &FrictionHealth::scatter)
+      .def("seen", &FrictionHealth::seen)
+      .def(
+          "step",
+          [](FrictionHealth& h, std::int64_t stamp, const py::object& v, const py::object& drive,
+             const py::object& model, const py::object& friction, const py::object& contact) {
+            const int n = h.joints();
+            return h.step(stamp, views::maybe(v, "v", {n}), views::maybe(drive, "drive_torque", {n}),
+                          views::maybe(model, "model_torque", {n}), views::maybe(friction, "friction_torque", {n}),
+                          views::maybe(contact, "contact", {n + 1}));
+          },
+          py::arg("stamp_ns"), py::arg("v"), py::arg("drive_torque"), py::arg("model_torque"),
+          py::arg("friction_torque"), py::arg("contact"))
+      .def(
+          "run",
+          [](FrictionHealth& h, const Stamps& stamps, const py::object& v, const py::object& drive,
+             const py::object& model, const py::object& friction, const py::object& contact) {
+            const py::ssize_t N = samples(stamps), n = h.joints();
+            const double *pv = views::maybe(v, "v", {N, n}), *pd = views::maybe(drive, "drive_torque", {N, n});
+            const double* pm = views::maybe(model, "model_torque", {N, n});
+            const double* pf = views::maybe(friction, "friction_torque", {N, n});
+            const double* pc = views::maybe(contact, "contact", {N, n + 1});
+            const std::int64_t* t = stamps.data();
+            return run_batch(N, [&](py::ssize_t k) {
+              return h.step(t[k], at(pv, k, n), at(pd, k, n), at(pm, k, n), at(pf, k, n), at(pc, k, n + 1));
+            });
+          },
+          py::arg("stamp_ns"), py::arg("v"), py::arg("drive_torque"), py::arg("model_torque"),
+          py::arg("friction_torque"), py::arg("contact"));
+}
 
 }  // namespace
 
 void bind_friction_stage(py::module_& m) {
-  py::class_<FrictionStage>(m, "FrictionStage", "Friction of a static law with its standard deviation.")
-      .def(py::init([](const FrictionMap& map, const py::kwargs& given) {
+  py::class_<FrictionStage>(m, "FrictionStage", "Friction with its standard deviation: a law, or a model with memory.")
+      .def(py::init([](const FrictionMap& map, const py::object& memory, const py::kwargs& given) {
              FrictionStageParameters p;
              views::Keywords keys(given);
              keys.take("relative_error", p.relative_error);
              keys.take("stiction_speed", p.stiction_speed);
-             keys.take("stiction", p.stiction);
              keys.take("unknown_spread", p.unknown_spread);
+             keys.take("known_stiction", p.known_stiction);
              keys.finish();
-             return FrictionStage(map, p);
+             return FrictionStage(map, p, memory_of(memory));
            }),
-           py::arg("map"))
+           py::arg("map"), py::arg("memory") = py::none())
+      .def("reset", &FrictionStage::reset)
+      .def_property_readonly("remembers", &FrictionStage::remembers)
       .def(
           "step",
-          [](const FrictionStage& s, const py::object& v, const py::object& load, const py::object& T,
-             const py::object& variance, const py::object& friction, const py::object& std) {
-            return Columns({s.joints()}, v, load, T, variance, friction, std).step(s, 0, s.joints());
+          [](FrictionStage& s, std::int64_t stamp, const py::object& position, const py::object& v,
+             const py::object& load, const py::object& T, const py::object& variance, const py::object& friction,
+             const py::object& std) {
+            return Columns({s.joints()}, position, v, load, T, variance, friction, std).step(s, stamp, 0, s.joints());
           },
-          py::arg("v"), py::arg("load"), py::arg("temperature"), py::arg("temperature_variance"), py::arg("friction"),
-          py::arg("friction_std"))
+          py::arg("stamp_ns"), py::arg("position"), py::arg("v"), py::arg("load"), py::arg("temperature"),
+          py::arg("temperature_variance"), py::arg("friction"), py::arg("friction_std"))
       .def(
           "run",
-          [](const FrictionStage& s, const py::array& v, const py::object& load, const py::object& T,
-             const py::object& variance, const py::object& friction, const py::object& std) {
-            const py::ssize_t N = v.ndim() == 2 ? v.shape(0) : -1, n = s.joints();
-            const Columns c({N, n}, v, load, T, variance, friction, std);
-            return run_batch(N, [&](py::ssize_t k) { return c.step(s, k, n); });
+          [](FrictionStage& s, const Stamps& stamps, const py::object& position, const py::array& v,
+             const py::object& load, const py::object& T, const py::object& variance, const py::object& friction,
+             const py::object& std) {
+            const py::ssize_t N = samples(stamps), n = s.joints();
+            const Columns c({N, n}, position, v, load, T, variance, friction, std);
+            const std::int64_t* t = stamps.data();
+            return run_batch(N, [&](py::ssize_t k) { return c.step(s, t[k], k, n); });
           },
-          py::arg("v"), py::arg("load"), py::arg("temperature"), py::arg("temperature_variance"), py::arg("friction"),
-          py::arg("friction_std"));
+          py::arg("stamp_ns"), py::arg("position"), py::arg("v"), py::arg("load"), py::arg("temperature"),
+          py::arg("temperature_variance"), py::arg("friction"), py::arg("friction_std"));
+  bind_health(m);
 }

@@ -332,13 +332,6 @@ void bind_rotor_friction(py::module_& m) {
             return py::make_tuple(r, codes);
           },
           py::arg("stamp_ns"), py::arg("omega"), py::arg("tau_m"), py::arg("tau_J"), py::arg("out") = py::none());
-  py::class_<FrictionHealth>(m, "FrictionHealth", "Drift and scatter of measured against modelled friction.")
-      .def(py::init<int, double>(), py::arg("n"), py::arg("time_constant"))
-      .def("reset", &FrictionHealth::reset)
-      .def("update", &FrictionHealth::update, py::arg("joint"), py::arg("residual"), py::arg("dt"))
-      .def("drift", &FrictionHealth::drift)
-      .def("scatter", &FrictionHealth::scatter)
-      .def("seen", &FrictionHealth::seen);
 }
 
 }  // namespace

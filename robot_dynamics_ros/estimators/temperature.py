@@ -71,6 +71,7 @@ class TemperatureStage:
         values = resolve(self.parameters, parameters, self.name)
         core = self._build(robot, values) if robot.thermal is not None else None
         self.robot, self.values, self.core = robot, values, core
+        self.optional = type(self).optional if core is not None else ("temperature",)  # no feedback without a model
         self._motor_side = robot.drives.torque_side == "motor"
         self._friction = np.full(robot.n_joints, np.nan)
         if core is not None and values["state_file"]:
@@ -106,7 +107,8 @@ class TemperatureStage:
     def step(self, sample: Sample) -> Status:
         """Advance by one sample; writes temperature_estimate and temperature_variance."""
         if self.core is None:
-            return self._pass_on(sample.temperature, sample.temperature_estimate, sample.temperature_variance)
+            good = self._pass_on(sample.temperature, sample.temperature_estimate, sample.temperature_variance)
+            return Status.degraded if good else Status.unavailable
         friction = None
         if self._motor_side:
             friction = np.subtract(sample.drive_torque, sample.model_torque, out=self._friction)
@@ -125,8 +127,8 @@ class TemperatureStage:
         """Advance through a log; statuses (N,)."""
         T, variance = log.allocate("temperature_estimate"), log.allocate("temperature_variance")
         if self.core is None:
-            rows = zip(log.temperature, T, variance, strict=True)
-            return np.array([int(self._pass_on(*row)) for row in rows], dtype=np.int32)
+            good = self._pass_on(log.temperature, T, variance)
+            return np.where(good, int(Status.degraded), int(Status.unavailable)).astype(np.int32)
         if not log.has("qd"):
             return np.full(len(log), int(Status.unavailable), dtype=np.int32)
         drive, model = log.get("drive_torque"), log.get("model_torque")
@@ -142,11 +144,11 @@ class TemperatureStage:
             variance,
         )[2]
 
-    def _pass_on(self, measured: np.ndarray, T: np.ndarray, variance: np.ndarray) -> Status:
+    def _pass_on(self, measured: np.ndarray, T: np.ndarray, variance: np.ndarray) -> Any:
         good = (measured >= -20.0) & (measured <= 120.0)
         T[:] = np.where(good, measured, np.nan)
         variance[:] = np.where(good, _UNMODELLED_STD**2, np.nan)
-        return Status.degraded if good.all() else Status.unavailable
+        return good.all(axis=-1)
 
     def set_ambient(self, ambient: float) -> None:
         """Change the temperature of the air [deg C]; raises ConfigError outside the bounds."""

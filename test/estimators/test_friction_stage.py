@@ -1,0 +1,272 @@
+"""Friction stage with memory, the observer over both encoders, and the health of the friction model."""
+
+import numpy as np
+import pytest
+from robot_dynamics_ros._core import Status
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.errors import CapabilityError, ConfigError
+from robot_dynamics_ros.estimators.friction import FrictionHealthStage, FrictionStage, RotorFrictionStage
+from robot_dynamics_ros.estimators.stage import Stage
+from robot_dynamics_ros.models.friction import FrictionModel
+from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot
+from robot_dynamics_ros.types import Log, Sample
+
+MS = 1_000_000
+STATIC = {"fc": 6.0, "fs": 7.0, "vs": 0.05, "fv1": 9.0, "fv2": -1.0, "fv3": 0.1, "alpha": -0.008}
+LUGRE = {"fc": 6.0, "fs": 7.0, "vs": 0.05, "sigma0": 6000.0, "sigma1": 20.0, "sigma2": 8.0}
+RATE = {"k": [[20000.0, 5000.0]] * 6, "nu": [[0.6, 0.4]] * 6, "c": 200.0}
+SOURCE = {"fit_test": "numbers of this test"}
+
+
+def robot(memory="egms", **blocks):
+    law = {"model": "lugre", "parameters": LUGRE} if memory == "lugre" else {"model": "madsen", "parameters": STATIC}
+    hysteresis = {
+        "egms": {"model": "egms", "parameters": {"b": 1e-3, "m": 4, "r_d": 4.0, "r_k": 2.0, "fc0": 6.0, "fc1": 1e-3}},
+        "rate_state": {"model": "rate_state", "parameters": RATE},
+    }.get(memory)
+    changes = {
+        "friction": law | {"source": "fit_test", "reference_temperature": 30.0},
+        "hysteresis": None if hysteresis is None else hysteresis | {"source": "fit_test"},
+    }
+    return load_robot("ur5e").with_updates(changes | blocks, SOURCE)
+
+
+def stage(*args, **parameters):
+    s = FrictionStage()
+    s.configure(robot(*args), parameters)
+    return s
+
+
+def log(N=4000, amplitude=0.02, rest=500):
+    """Slow strokes with reversals, then rest."""
+    t = np.arange(N + rest) * 1e-3
+    q = amplitude * np.sin(2.2 * t)[:, None] * np.ones(6) + 0.3
+    q[N:] = q[N - 1]
+    qd = np.gradient(q, 1e-3, axis=0)
+    record = Log(load_robot("ur5e").joint_names, np.arange(N + rest) * MS + 10**15, {"q": q, "qd": qd})
+    record.model_torque = 20 * np.cos(q)
+    return record
+
+
+@pytest.mark.parametrize("make", [FrictionStage, RotorFrictionStage, FrictionHealthStage])
+def test_are_stages(make):
+    assert isinstance(make(), Stage)
+
+
+def test_friction_is_the_model_of_the_robot_file():
+    record = log()
+    codes = stage().run(record)
+    model = hysteresis_from_robot(robot())
+    expected = model.run(record.stamp_ns, record.q, record.qd, record.model_torque)[0]
+    np.testing.assert_array_equal(record.friction_torque[500:], expected[500:])
+    law = FrictionModel.from_robot(robot()).torque(record.qd[0], record.model_torque[0])
+    np.testing.assert_array_equal(record.friction_torque[0], law)  # until the state is known
+    assert (codes == int(Status.ok)).all()
+
+
+@pytest.mark.parametrize("memory", ["egms", "lugre", "rate_state"])
+def test_memory_has_an_effect_at_reversals_only(memory):
+    record, static = log(amplitude=0.3), log(amplitude=0.3)
+    stage(memory).run(record)
+    stage(memory, model="static").run(static)
+    difference = abs(record.friction_torque - static.friction_torque)[1000:4000, 0]
+    fast = abs(record.qd[1000:4000, 0]) > 0.4
+    assert difference.max() > 2.0
+    assert difference[fast].max() < 0.6  # fc1 load^2 of egms is 0.4
+
+
+def test_at_rest_memory_knows_the_friction_and_says_how_well():
+    record, static = log(), log()
+    stage().run(record)
+    stage(model="static").run(static)
+    assert abs(static.friction_torque[-1]).max() < 1e-9 < 4.0 < abs(record.friction_torque[-1]).min()
+    assert (record.friction_std[-1] < 0.6 * static.friction_std[-1] + 0.3 * abs(record.friction_torque[-1])).all()
+    np.testing.assert_array_equal(record.friction_std[0], static.friction_std[0])  # state unknown: as the law
+
+
+def test_temperature_scales_friction_with_memory():
+    hot, cold = log(), log()
+    for record, T in ((hot, 60.0), (cold, 30.0)):
+        record.temperature_estimate, record.temperature_variance = (
+            np.full_like(record.q, T),
+            np.full_like(record.q, 1.0),
+        )
+        stage().run(record)
+    assert (abs(hot.friction_torque[3000:3500]) < abs(cold.friction_torque[3000:3500])).all()
+
+
+def test_rotor_position_is_preferred_and_no_position_falls_back():
+    record, moved = log(), log()
+    moved.theta = moved.q + 1e-3 * np.sin(moved.q * 500)
+    blind = log()
+    blind.q = None
+    for r in (record, moved):
+        stage().run(r)
+    codes = stage().run(blind)
+    assert abs(record.friction_torque - moved.friction_torque).max() > 0.3
+    assert (codes == int(Status.ok)).all()
+    static = log()
+    stage(model="static").run(static)
+    np.testing.assert_array_equal(blind.friction_torque, static.friction_torque)
+
+
+@pytest.mark.parametrize("memory", ["egms", "lugre", "rate_state", "static"])
+def test_step_by_step_is_run(memory):
+    record = log(800, rest=100)
+    record.stamp_ns = record.stamp_ns.copy()
+    record.stamp_ns[300] = record.stamp_ns[299]
+    record.stamp_ns[500:] -= 50 * MS
+    record.qd[200, 3] = np.nan
+    record.qd[250] = np.nan
+    record.temperature = np.full_like(record.q, 40.0)
+    record.theta = record.q + 1e-4
+    record.theta[600:] = np.nan
+    live, batch = stage(memory), stage(memory)
+    codes = batch.run(record)
+    sample = Sample(record.joint_names)
+    for k in range(len(record)):
+        sample.clear()
+        for name in set(record.signals) - {"friction_torque", "friction_std"}:
+            getattr(sample, name)[:] = getattr(record, name)[k]
+        sample.stamp_ns = int(record.stamp_ns[k])
+        status = live.step(sample)
+        assert int(status) == codes[k], k
+        if status not in (Status.dropped, Status.unavailable):
+            np.testing.assert_array_equal(sample.friction_torque, record.friction_torque[k])
+            np.testing.assert_array_equal(sample.friction_std, record.friction_std[k])
+
+
+def test_bad_memory_is_a_config_error():
+    block = {"model": "gms", "parameters": {"b": 1e-3, "d": [[1.0]], "k": [[2.0]]}, "source": "fit_test"}
+    with pytest.raises(ConfigError, match="sum k D"):
+        FrictionStage().configure(robot("none", hysteresis=block))
+    with pytest.raises(ConfigError, match="model"):
+        stage(model="maybe")
+
+
+# ---- observer over both encoders
+
+B, L = 1.7, 100.0
+
+
+def rotor(friction, N=2000, dt=1e-3):
+    """Rotor driven by a sine torque against a known friction and joint torque; exact to the integration step."""
+    t = np.arange(N) * dt
+    tau_m, tau_J = 20 * np.sin(3 * t), 5 * np.cos(2 * t)
+    omega = np.zeros(N)
+    f = np.array([friction(x) for x in t])
+    for k in range(1, N):
+        omega[k] = omega[k - 1] + dt * (tau_m[k - 1] - tau_J[k - 1] - f[k - 1]) / B
+    return t, omega, tau_m, tau_J, f
+
+
+def test_observer_settles_on_the_friction_and_the_other_sign_diverges():
+    t, omega, tau_m, tau_J, f = rotor(lambda x: 6.0 + 2.0 * (x > 1.0))
+    core = _core.RotorFrictionObserver(np.array([B]), np.array([L]))
+    column = lambda x: x[:, None].copy()  # noqa: E731
+    estimate = core.run(np.arange(len(t)) * MS, column(omega), column(tau_m), column(tau_J))[0][:, 0]
+    assert abs(estimate[300:1000] - 6.0).max() < 0.1
+    assert abs(estimate[1300:] - 8.0).max() < 0.1
+    w, worst = 0.0, 0.0  # [Madsen2020 appB] with the sign turned round
+    for k in range(1, len(t)):
+        wrong = L * B * (omega[k - 1] - w)
+        w += 1e-3 * (tau_m[k - 1] - wrong - tau_J[k - 1]) / B
+        worst = max(worst, abs(wrong - f[k]))
+        if worst > 1e6:
+            break
+    assert worst > 1e6
+
+
+def test_observer_rejects_bad_samples_and_any_step_is_stable():
+    core, f = _core.RotorFrictionObserver(np.array([B]), np.array([1e4])), np.zeros(1)
+    one = lambda x: np.array([float(x)])  # noqa: E731
+    for k in range(100):
+        core.step(k * 50 * MS, one(0.0), one(6.0), one(0.0), f)
+    assert f[0] == pytest.approx(6.0)
+    assert core.step(99 * 50 * MS, one(0), one(9), one(0), f) == Status.dropped
+    assert core.step(100 * 50 * MS, one(np.nan), one(9), one(0), f) == Status.dropped
+    assert f[0] == pytest.approx(6.0)
+    assert core.step(0, one(0), one(9), one(0), f) == Status.reset
+
+
+def two_encoders(stiffness=True, **changes):
+    block = {
+        "model": "odd_polynomial",
+        "parameters": {"a": [[2e4, 0.0]] * 6, "damping": 10.0},
+        "source": "fit_test",
+    }
+    sensing = {"sensing.rotor_encoder": True, "sensing.motor_torque": True}
+    return robot("none", stiffness=block if stiffness else None, **sensing, **changes)
+
+
+def encoder_log():
+    t, omega, tau_m, tau_J, f = rotor(lambda x: 6.0)
+    record = Log(load_robot("ur5e").joint_names, np.arange(len(t)) * MS)
+    wide = lambda x: np.tile(x[:, None], 6)  # noqa: E731
+    theta, phi = np.cumsum(omega) * 1e-3, np.zeros_like(t)
+    for k in range(1, len(t)):  # 2e4 phi + 10 dphi/dt = tau_J
+        phi[k] = (tau_J[k] + 10 * phi[k - 1] / 1e-3) / (2e4 + 10 / 1e-3)
+    record.theta, record.q = wide(theta), wide(theta - phi)
+    record.omega, record.qd = wide(omega), wide(omega - np.gradient(phi, 1e-3))
+    record.motor_torque, record.drive_torque = wide(tau_m), wide(tau_J)
+    inertia = load_robot("ur5e").array("drives.rotor_inertia")
+    acceleration = np.gradient(omega, 1e-3)
+    record.motor_torque = record.motor_torque + (inertia - B) * acceleration[:, None]
+    return record
+
+
+@pytest.mark.parametrize("sensor", [True, False])
+def test_observer_stage_uses_sensor_or_spring(sensor):
+    changes = {"sensing.joint_torque_sensor": True, "drives.torque_side": "link"} if sensor else {}
+    s, record = RotorFrictionStage(), encoder_log()
+    s.configure(two_encoders(stiffness=not sensor, **changes), {"bandwidth": 100.0})
+    codes = s.run(record)
+    assert abs(record.friction_torque[500:] - 6.0).max() < 0.5
+    assert (record.friction_std == 1.0).all()
+    live, sample = RotorFrictionStage(), Sample(record.joint_names)
+    live.configure(two_encoders(stiffness=not sensor, **changes), {"bandwidth": 100.0})
+    for k in range(200):
+        record.read(k, sample)
+        assert int(live.step(sample)) == codes[k]
+        np.testing.assert_array_equal(sample.friction_torque, record.friction_torque[k])
+
+
+def test_observer_stage_refuses_robots_without_both_sides():
+    with pytest.raises(CapabilityError, match="rotor encoder"):
+        RotorFrictionStage().configure(robot())
+    with pytest.raises(CapabilityError, match="stiffness"):
+        RotorFrictionStage().configure(two_encoders(stiffness=False))
+
+
+# ---- health
+
+
+def health(factor, contact=0.0, seconds=60, v=0.5):
+    N = int(seconds / 0.01)
+    r = robot("none")
+    record = Log(r.joint_names, np.arange(N) * 10 * MS)
+    sign = np.sign(np.sin(np.arange(N) * 0.02 + 0.01))
+    record.qd = np.tile((v * sign)[:, None], 6)
+    record.friction_torque = FrictionModel.from_robot(r).torque(record.qd)
+    record.model_torque = np.full((N, 6), 10.0)
+    record.drive_torque = record.model_torque + factor * record.friction_torque
+    record.contact = np.full((N, 7), contact)
+    s = FrictionHealthStage()
+    s.configure(r)
+    s.run(record)
+    return s.health()[2]
+
+
+def test_health_shows_drift_against_the_model():
+    assert health(1.0)["level"] == "ok" and health(1.0)["drift"] == pytest.approx(0.0, abs=1e-9)
+    worn = health(1.25)
+    friction = FrictionModel.from_robot(robot("none")).torque(np.full(6, 0.5))[2]
+    assert worn["drift"] == pytest.approx(0.25 * friction, rel=1e-6)
+    assert worn["level"] == "warn" and health(1.6)["level"] == "error"
+
+
+@pytest.mark.parametrize("changes", [{"contact": 1.0}, {"contact": np.nan}, {"v": 0.01}, {"seconds": 5}])
+def test_health_says_nothing_without_free_motion(changes):
+    assert health(2.0, **changes)["level"] == "unknown"

@@ -12,6 +12,7 @@ from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.external_force import ForceStage
 from robot_dynamics_ros.estimators.friction import FrictionStage
+from robot_dynamics_ros.estimators.friction_health import FrictionHealthStage
 from robot_dynamics_ros.estimators.motion import MotionStage
 from robot_dynamics_ros.estimators.stage import Stage
 from robot_dynamics_ros.estimators.stiffness import StiffnessStage
@@ -27,9 +28,14 @@ STAGES: dict[str, Callable[[], Stage]] = {
     "temperature": TemperatureStage,  # qd, torques, housing temperature, last contact -> lubricant temperature
     "friction": FrictionStage,  # qd, model torque, temperature -> friction
     "force": ForceStage,  # drive torque - model - friction -> external torque, wrench, contact
+    "friction_health": FrictionHealthStage,  # drive torque against model and friction, contact -> drift (diagnostics)
     "stiffness": StiffnessStage,  # theta - q, torques -> transmission stiffness, wear
 }
-OPTIONAL = ("stiffness",)  # left out, with a note, for a robot that cannot support them; their status stays their own
+# left out, with a note, for a robot that cannot support them; their status stays their own
+OPTIONAL = ("friction_health", "stiffness")
+    "friction_health",
+    "stiffness",
+)  # left out, with a note, for a robot that cannot support them; their status stays their own
 # After these the first stage has used the sample; after any other status nobody sees it.
 USABLE = frozenset(int(s) for s in (Status.ok, Status.warming_up, Status.reset, Status.degraded, Status.saturated))
 BLOCK = 20_000  # records per block of run()

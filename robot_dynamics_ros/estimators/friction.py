@@ -9,7 +9,7 @@ import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
-from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.estimators.rotor_friction import RotorFriction
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot
 from robot_dynamics_ros.parameters import Parameter, resolve
@@ -38,19 +38,30 @@ class FrictionStage:
     """Position, velocity, model torque, temperature -> friction torque and its standard deviation [Nm] (n,).
 
     The law of the robot file; where the file has an identified model with memory, that model once its state is known:
-    f = F(tau_J) H(theta) + F_v(v, T) [Madsen2020, ch6 eq. 3-5]. The temperature is the estimated one, else the measured.
+    f = F(tau_J) H(theta) + F_v(v, T) [Madsen2020, ch6 eq. 3-5]. The temperature is the estimated one, else the measured
+    one. model=observer takes friction from both encoders instead (rotor_friction.py).
     """
 
     name = "friction"
     reads = ("qd",)
-    optional = ("q", "theta", "model_torque", "temperature_estimate", "temperature_variance", "temperature")
+    optional = (
+        "q",
+        "theta",
+        "omega",
+        "motor_torque",
+        "drive_torque",
+        "model_torque",
+        "temperature_estimate",
+        "temperature_variance",
+        "temperature",
+    )
     writes = ("friction_torque", "friction_std")
     parameters = (
         Parameter(
             "model",
             "auto",
-            "static law, model with memory of the robot file (hysteresis), or auto: that where it is identified",
-            choices=("auto", "static", "hysteresis"),
+            "static law; model with memory of the robot file; auto: that where identified; observer: both encoders",
+            choices=("auto", "static", "hysteresis", "observer"),
         ),
         Parameter(
             "relative_error",
@@ -63,12 +74,15 @@ class FrictionStage:
         Parameter("stiction_speed", 0.02, "below about this speed friction is anywhere in +-fc", "rad/s", 1e-6, 10.0),
         Parameter("known_stiction", 0.4, "share of that which a model with memory leaves", "", 0.0, 1.0),
         Parameter("unknown_spread", 15.0, "standard deviation of an unknown temperature", "K", 0.0, 200.0),
+        Parameter("observer_bandwidth", 100.0, "observer: how fast it follows", "rad/s", 0.1, 1e5),
+        Parameter("observer_std", 1.0, "observer: standard deviation of its torques", "Nm", 1e-3, 1e4),
     )
 
     def __init__(self) -> None:
         self.notes: list[str] = []
         self.core: Any = None
         self.hysteresis: Any = None
+        self.observer: RotorFriction | None = None
 
     def configure(self, robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> None:
         """Build for a robot; one without friction parameters gives no friction, and says so in `notes`.
@@ -76,6 +90,11 @@ class FrictionStage:
         Raises ConfigError for a parameter out of range, CapabilityError when a hysteresis model is asked for in vain.
         """
         p = resolve(self.parameters, parameters, self.name)
+        observer = {k: p.pop(f"observer_{k}") for k in ("bandwidth", "std")}
+        if p["model"] == "observer":
+            self.observer, self.core, self.hysteresis, self.notes = RotorFriction(robot, **observer), None, None, []
+            return
+        self.observer = None
         if robot.friction is None:
             self.core, self.hysteresis = None, None
             self.notes = [f"{robot.name}: friction is unknown; identify it to sense small forces"]
@@ -90,12 +109,16 @@ class FrictionStage:
         self.notes = [f"{robot.name}: friction is an estimate, not identified; forces are less certain"] * (not known)
 
     def reset(self) -> None:
-        """Forget the state of pre-sliding."""
+        """Forget the state of pre-sliding and of the observer."""
+        if self.observer is not None:
+            self.observer.core.reset()
         if self.core is not None:
             self.core.reset()
 
     def step(self, sample: Sample) -> Status:
         """Friction of one sample."""
+        if self.observer is not None:
+            return self.observer.step(sample)
         if self.core is None:
             return Status.unavailable
         s = sample
@@ -109,6 +132,8 @@ class FrictionStage:
     def run(self, log: Log) -> np.ndarray:
         """The same over a log."""
         out = [log.allocate(name) for name in self.writes]
+        if self.observer is not None:
+            return self.observer.run(log, *out)
         if self.core is None:
             return np.full(len(log), int(Status.unavailable), dtype=np.int32)
         estimate, measured = log.get("temperature_estimate"), log.get("temperature")
@@ -121,138 +146,3 @@ class FrictionStage:
         if log.has("theta"):
             position = np.where(np.isnan(log.theta[:, :1]), log.q, log.theta)
         return self.core.run(log.stamp_ns, position, log.qd, log.get("model_torque"), temperature, variance, *out)
-
-
-class RotorFrictionStage:
-    """Friction from both encoders: dw^/dt = (tau_m - f^ - tau_J)/B, f^ = L B (w^ - w), which settles at f^ = f.
-
-    tau_J is the joint torque sensor's, else tau_E(phi) + D dphi/dt of the stiffness block, phi = theta - q. An
-    alternative to the model where both sides of the transmission are measured. [Madsen2020, appB fig. 11]
-    """
-
-    name = "friction"
-    reads = ("q", "qd", "theta", "omega", "motor_torque")
-    optional = ("drive_torque",)
-    writes = ("friction_torque", "friction_std")
-    parameters = (
-        Parameter("bandwidth", 100.0, "L, how fast the observer follows", "rad/s", 0.1, 1e5),
-        Parameter("torque_std", 1.0, "standard deviation of motor minus joint torque", "Nm", 1e-3, 1e4),
-    )
-
-    def __init__(self) -> None:
-        self.notes: list[str] = []
-        self.core: Any = None
-
-    def configure(self, robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> None:
-        """Build for a robot. Raises CapabilityError where one side or the joint torque is unknown, ConfigError."""
-        p = resolve(self.parameters, parameters, self.name)
-        if not (robot.sensing.rotor_encoder and robot.sensing.motor_torque):
-            raise CapabilityError(f"{robot.name}: sensing: the observer needs a rotor encoder and motor torque")
-        sensor = robot.sensing.joint_torque_sensor and robot.drives.torque_side == "link"
-        given = robot.stiffness.parameters if robot.stiffness is not None else {}
-        if not sensor and "a" not in given:
-            raise CapabilityError(f"{robot.name}: neither a joint torque sensor nor stiffness is known")
-        n = robot.n_joints
-        self._sensor = sensor
-        self._a = None if sensor else np.broadcast_to(robot.array("stiffness.parameters.a"), (n, len(given["a"][0])))
-        self._D = robot.array("stiffness.parameters.damping") if "damping" in given else np.zeros(n)
-        self._std = p["torque_std"]
-        self.core = _core.RotorFrictionObserver(
-            np.ascontiguousarray(robot.array("drives.rotor_inertia")), np.full(n, p["bandwidth"])
-        )
-
-    def reset(self) -> None:
-        """Forget the observed velocity."""
-        self.core.reset()
-
-    def step(self, sample: Sample) -> Status:
-        """Advance by one sample."""
-        s = sample
-        if any(np.isnan(getattr(s, name)).all() for name in self.reads):
-            return Status.unavailable
-        tau_J = np.ascontiguousarray(self._joint_torque(s))
-        status = self.core.step(s.stamp_ns, s.omega, s.motor_torque, tau_J, s.friction_torque)
-        s.friction_std.fill(np.nan if status == Status.dropped else self._std)
-        return status
-
-    def run(self, log: Log) -> np.ndarray:
-        """The same over a log."""
-        friction, std = (log.allocate(name) for name in self.writes)
-        if not all(log.has(name) for name in self.reads):
-            return np.full(len(log), int(Status.unavailable), dtype=np.int32)
-        tau_J = np.ascontiguousarray(self._joint_torque(log))
-        status = self.core.run(log.stamp_ns, log.omega, log.motor_torque, tau_J, friction)[1]
-        missing = np.any([np.isnan(getattr(log, name)).all(axis=1) for name in self.reads], axis=0)
-        status[missing] = int(Status.unavailable)
-        std[:] = np.where((status == int(Status.dropped))[:, None], np.nan, self._std)
-        return status
-
-    def _joint_torque(self, s: Any) -> np.ndarray:
-        if self._sensor or self._a is None:
-            return s.drive_torque
-        phi, total = s.theta - s.q, self._D * (s.omega - s.qd)
-        power = phi
-        for p in range(self._a.shape[1]):
-            total = total + self._a[:, p] * power
-            power = power * phi * phi
-        return total
-
-
-class FrictionHealthStage:
-    """Drift of measured friction against the model, for diagnostics: it writes no signal."""
-
-    name = "friction_health"
-    reads = ("qd", "drive_torque", "model_torque", "friction_torque")
-    optional = ("contact",)
-    writes = ()
-    parameters = (
-        Parameter("time_constant", 300.0, "memory of the average", "s", 1.0, 1e6),
-        Parameter("moving", 0.05, "speed above which friction is compared", "rad/s", 1e-3, 10.0),
-        Parameter("settle", 30.0, "free motion before anything is said", "s", 0.0, 1e6),
-        Parameter("warn", 0.3, "drift that warns, share of the Coulomb level", "", 0.01, 10.0),
-        Parameter("error", 0.6, "drift that is an error, share of the Coulomb level", "", 0.01, 10.0),
-    )
-
-    def __init__(self) -> None:
-        self.notes: list[str] = []
-        self.core: Any = None
-
-    def configure(self, robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> None:
-        """Build for a robot; raises ConfigError for a bad parameter."""
-        p = resolve(self.parameters, parameters, self.name)
-        self.names, self.values = robot.joint_names, p
-        self.core = _core.FrictionHealth(robot.n_joints, p["time_constant"], p["moving"])
-        self.level = None
-        if robot.friction is not None and robot.drives.torque_side == "motor":
-            model = FrictionModel.from_robot(robot)
-            self.level = [model.core.coulomb(i, 1.0, model.reference[i]) for i in range(robot.n_joints)]
-
-    def reset(self) -> None:
-        """Forget the averages."""
-        self.core.reset()
-
-    def step(self, sample: Sample) -> Status:
-        """Advance by one sample."""
-        if self.level is None:
-            return Status.unavailable
-        s = sample
-        return self.core.step(s.stamp_ns, s.qd, s.drive_torque, s.model_torque, s.friction_torque, s.contact)
-
-    def run(self, log: Log) -> np.ndarray:
-        """The same over a log."""
-        if self.level is None:
-            return np.full(len(log), int(Status.unavailable), dtype=np.int32)
-        columns = [log.get(name) for name in (*self.reads, *self.optional)]
-        return self.core.run(log.stamp_ns, *columns)
-
-    def health(self) -> list[dict[str, Any]]:
-        """Per joint: level unknown, ok, warn or error; drift (above the model) and scatter [Nm], seen [s]."""
-        result = []
-        for i, name in enumerate(self.names):
-            drift, scatter, seen = self.core.drift(i), self.core.scatter(i), self.core.seen(i)
-            known = self.level is not None and seen >= self.values["settle"]
-            share = abs(drift) / max(self.level[i], 1e-9) if known and self.level else 0.0
-            level = "error" if share > self.values["error"] else "warn" if share > self.values["warn"] else "ok"
-            state = {"level": level if known else "unknown", "drift": drift, "scatter": scatter, "seen": seen}
-            result.append({"joint": name} | state)
-        return result

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from robot_dynamics_ros._core import Status
 
 from robot_dynamics_ros import _core
+from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
-from robot_dynamics_ros.estimators.friction import FrictionHealthStage, FrictionStage, RotorFrictionStage
+from robot_dynamics_ros.estimators.friction import FrictionStage
+from robot_dynamics_ros.estimators.friction_health import FrictionHealthStage
 from robot_dynamics_ros.estimators.stage import Stage
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot
@@ -50,7 +51,7 @@ def log(N=4000, amplitude=0.02, rest=500):
     return record
 
 
-@pytest.mark.parametrize("make", [FrictionStage, RotorFrictionStage, FrictionHealthStage])
+@pytest.mark.parametrize("make", [FrictionStage, FrictionHealthStage])
 def test_are_stages(make):
     assert isinstance(make(), Stage)
 
@@ -220,13 +221,13 @@ def encoder_log():
 @pytest.mark.parametrize("sensor", [True, False])
 def test_observer_stage_uses_sensor_or_spring(sensor):
     changes = {"sensing.joint_torque_sensor": True, "drives.torque_side": "link"} if sensor else {}
-    s, record = RotorFrictionStage(), encoder_log()
-    s.configure(two_encoders(stiffness=not sensor, **changes), {"bandwidth": 100.0})
+    s, record = FrictionStage(), encoder_log()
+    s.configure(two_encoders(stiffness=not sensor, **changes), {"model": "observer"})
     codes = s.run(record)
     assert abs(record.friction_torque[500:] - 6.0).max() < 0.5
     assert (record.friction_std == 1.0).all()
-    live, sample = RotorFrictionStage(), Sample(record.joint_names)
-    live.configure(two_encoders(stiffness=not sensor, **changes), {"bandwidth": 100.0})
+    live, sample = FrictionStage(), Sample(record.joint_names)
+    live.configure(two_encoders(stiffness=not sensor, **changes), {"model": "observer"})
     for k in range(200):
         record.read(k, sample)
         assert int(live.step(sample)) == codes[k]
@@ -235,9 +236,9 @@ def test_observer_stage_uses_sensor_or_spring(sensor):
 
 def test_observer_stage_refuses_robots_without_both_sides():
     with pytest.raises(CapabilityError, match="rotor encoder"):
-        RotorFrictionStage().configure(robot())
+        FrictionStage().configure(robot(), {"model": "observer"})
     with pytest.raises(CapabilityError, match="stiffness"):
-        RotorFrictionStage().configure(two_encoders(stiffness=False))
+        FrictionStage().configure(two_encoders(stiffness=False), {"model": "observer"})
 
 
 # ---- health

@@ -2,9 +2,10 @@
 //
 //   var f = (share f)^2 + (s fc/sqrt(3) exp(-(v/vs)^2))^2 + (f(T + sigma_T) - f(T))^2
 //
-// share: relative error while sliding; the second term is stiction: at rest a law knows only that friction is anywhere in
-// [-fc, fc], uniformly (s = 1), while a model with memory knows where it came from (s = known_stiction) once its initial
-// state no longer matters; until then the law is used. The third is what an uncertain temperature is worth.
+// share: relative error while sliding; the second term is stiction: at rest a law knows only that friction is anywhere
+// in
+// [-fc, fc], uniformly (s = 1), while a model with memory knows where it came from (s = known_stiction) once its
+// initial state no longer matters; until then the law is used. The third is what an uncertain temperature is worth.
 #pragma once
 
 #include <optional>
@@ -18,9 +19,9 @@
 namespace robot_dynamics {
 
 struct FrictionStageParameters {
-  double relative_error = 0.1;     // share
-  double stiction_speed = 0.02;    // vs, rad/s
-  double unknown_spread = 15.0;    // sigma_T, K, when no temperature is given
+  double relative_error = 0.1;   // share
+  double stiction_speed = 0.02;  // vs, rad/s
+  double unknown_spread = 15.0;  // sigma_T, K, when no temperature is given
   double known_stiction = 0.4;   // s of a model with memory
 };
 

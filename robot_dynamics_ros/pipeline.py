@@ -33,9 +33,6 @@ STAGES: dict[str, Callable[[], Stage]] = {
 }
 # left out, with a note, for a robot that cannot support them; their status stays their own
 OPTIONAL = ("friction_health", "stiffness")
-    "friction_health",
-    "stiffness",
-)  # left out, with a note, for a robot that cannot support them; their status stays their own
 # After these the first stage has used the sample; after any other status nobody sees it.
 USABLE = frozenset(int(s) for s in (Status.ok, Status.warming_up, Status.reset, Status.degraded, Status.saturated))
 BLOCK = 20_000  # records per block of run()

@@ -30,7 +30,7 @@ class Parameter:
         if self.choices and value not in self.choices:
             raise ConfigError(owner, self.name, f"{value!r} is none of {', '.join(self.choices)}")
         low, high = self.low, self.high
-        if kind in (int, float):
+        if isinstance(value, (int, float)) and kind is not bool:
             low = float("-inf") if low is None else low
             high = float("inf") if high is None else high
             if not low <= value <= high:

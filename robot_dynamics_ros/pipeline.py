@@ -144,7 +144,7 @@ class Pipeline:
             last[:] = getattr(sample, name)
         return result
 
-    def run(self, log: Log, progress: Callable[[Iterable[int], str], Iterable[int]] | None = None) -> np.ndarray:
+    def run(self, log: Log, progress: Callable[[Iterable[int], str, int], Iterable[int]] | None = None) -> np.ndarray:
         """Advance all stages over a log, writing their signals into it; returns the status of each record (N,).
 
         progress: wraps the starts of the blocks the log is processed in, e.g. in a progress bar.
@@ -156,9 +156,9 @@ class Pipeline:
         if log.has("q") and not log.has("qd"):
             log.allocate("qd")
         status = np.empty(len(log), dtype=np.int32)
-        starts: Iterable[int] = range(0, len(log), BLOCK)
+        starts = range(0, len(log), BLOCK)
         run = self._run_rows if self.fed_back else self._run_block
-        for start in progress(starts, "estimating") if progress else starts:
+        for start in progress(starts, "estimating", len(starts)) if progress else starts:
             rows = slice(start, start + BLOCK)
             status[rows] = run(log[rows], names)
         return status

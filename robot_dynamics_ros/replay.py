@@ -13,7 +13,7 @@ import numpy as np
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.bags import BagReport, load_bag, write_bag
 from robot_dynamics_ros.errors import CapabilityError, DataError
-from robot_dynamics_ros.estimators.effort_semantics import effort_semantics
+from robot_dynamics_ros.estimators.effort_log import effort_semantics
 from robot_dynamics_ros.pipeline import Pipeline
 from robot_dynamics_ros.types import ESTIMATED, Log
 
@@ -86,10 +86,10 @@ def replay(
         raise DataError(f"effort = {effort!r} is none of {', '.join(EFFORTS)}")
     log, report = load_bag(bags, robot, topic=topic, stamps=stamps, progress=progress)
     robot, notes = understood(log, robot, effort)
-    recorded = {name: log.get(name) for name in ESTIMATED if log.has(name)}
+    recorded = {name: getattr(log, name) for name in ESTIMATED if log.has(name)}
     pipeline = Pipeline(robot, parameters)
     began = time.perf_counter()
-    status = pipeline.run(log, (lambda starts, text: progress(starts, text, len(starts))) if progress else None)
+    status = pipeline.run(log, progress)
     seconds = time.perf_counter() - began
     result = Replay(robot, log, status, report, pipeline, seconds, [*notes, *pipeline.notes])
     result.recorded = {name: _difference(values, getattr(log, name)) for name, values in recorded.items()}

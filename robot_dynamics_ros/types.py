@@ -7,7 +7,7 @@ SI units, output (link) side, NaN = absent. Environment acts ON the robot in `ex
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -88,6 +88,10 @@ class Sample:
             object.__setattr__(self, name, self.buffer[start:stop])
             start = stop
         self._estimated = self.buffer[sum(width(name, n) for name in SIGNALS if name not in ESTIMATED) :]
+
+    if TYPE_CHECKING:  # the signals, for type checkers
+
+        def __getattr__(self, name: str) -> np.ndarray: ...
 
     def __setattr__(self, name: str, value: Any) -> None:
         """Assigning a signal writes into its preallocated array: sample.q = [..]; a wrong length raises."""

@@ -148,7 +148,7 @@ def decode(raws: Sequence[bytes], type_name: str, ros2: bool) -> tuple[list[Grou
     unreadable = 0
     for size in np.unique(lengths):
         rows = np.flatnonzero(lengths == size)
-        block = np.frombuffer(b"".join(raws[i] for i in rows), dtype=np.uint8).reshape(len(rows), size)
+        block = np.frombuffer(b"".join(raws[i] for i in rows.tolist()), dtype=np.uint8).reshape(len(rows), size)
         while len(rows):
             try:
                 layout = parse(block[0].tobytes(), type_name, ros2)

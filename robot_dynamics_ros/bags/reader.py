@@ -114,8 +114,9 @@ def _load_one(path, joint_names, aliases, topic, stamps, report: BagReport, prog
     groups, unreadable = decode(raw.raws, JOINT_STATE, raw.ros2)
     report.drop("message cannot be decoded", unreadable)
     names, groups = _select(groups, joint_names, aliases, path, report)
-    log = _assemble(groups, names, aliases, raw)
-    log.stamp_ns, report.stamps, why = choose_stamps(log.stamp_ns, log.receive_ns, stamps)
+    rows = np.sort(np.concatenate([g.rows for g in groups]))
+    log = _assemble(groups, rows, names, aliases, raw)
+    log.stamp_ns, report.stamps, why = choose_stamps(log.stamp_ns, raw.stamps()[rows], stamps)
     if why:
         report.notes.append(f"{path}: {why}")
     add_side_topics(log, topics, name, aliases, use_header=report.stamps == "header")
@@ -145,8 +146,7 @@ def _select(groups: list[Group], joint_names, aliases, path, report) -> tuple[tu
     return tuple(joint_names), keep
 
 
-def _assemble(groups: list[Group], names: tuple[str, ...], aliases, raw: RawTopic) -> Log:
-    rows = np.sort(np.concatenate([g.rows for g in groups]))
+def _assemble(groups: list[Group], rows: np.ndarray, names: tuple[str, ...], aliases, raw: RawTopic) -> Log:
     place = {"position": "q", "velocity": "qd", "effort": "effort"}
     stamp = np.empty(len(rows), dtype=np.int64)
     arrays = {signal: np.full((len(rows), len(names)), np.nan) for signal in place.values()}

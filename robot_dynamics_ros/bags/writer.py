@@ -103,7 +103,7 @@ def _stream(log: Log, topic: Topic, rows: np.ndarray, frame_id: str) -> _Stream:
 
 def _per_joint(log: Log, topic: Topic, rows: np.ndarray, frame_id: str) -> Iterator[_Stream]:
     for column, joint in enumerate(log.joint_names):
-        values = {f: log.get(s)[rows, column : column + 1] for f, s in topic.fields.items() if log.has(s)}
+        values = {f: getattr(log, s)[rows, column : column + 1] for f, s in topic.fields.items() if log.has(s)}
         message = _temperature(_store().types, frame_id, [joint], set(values))
         block = _filled(topic.type, message, log.stamp_ns[rows], values)
         yield _Stream(f"{topic.name}/{joint.replace(' ', '_')}", topic.type, rows, block)

@@ -22,11 +22,25 @@ class Stage(Protocol):
     step() reads signals of the sample and writes its own into it; run() is the same over a log, bit for bit.
     """
 
-    name: str
-    reads: tuple[str, ...]  # required: a sample lacking one gives Status.unavailable
-    optional: tuple[str, ...]  # used when present
-    writes: tuple[str, ...]
-    parameters: tuple[Parameter, ...]
+    @property
+    def name(self) -> str:
+        """Short name, as in parameters and topics."""
+
+    @property
+    def reads(self) -> tuple[str, ...]:
+        """Required signals: a sample lacking one gives Status.unavailable."""
+
+    @property
+    def optional(self) -> tuple[str, ...]:
+        """Signals used when present."""
+
+    @property
+    def writes(self) -> tuple[str, ...]:
+        """Signals written."""
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Every parameter, declared once."""
 
     def configure(self, robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> None:
         """Build the stage for a robot; raises ConfigError or CapabilityError, and then leaves the stage as it was."""

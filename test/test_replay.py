@@ -60,6 +60,15 @@ def test_replay_of_a_recorded_live_run_is_identical(tmp_path):
     np.testing.assert_array_equal(result.log.external_wrench, live.external_wrench)
 
 
+def test_a_recording_that_began_late_is_identical_once_the_past_is_forgotten(tmp_path):
+    push = np.where(np.arange(4000) > 3000, 1.0, 0.1)[:, None] * WRENCH
+    log = measured(moving(8.0), push, noise=0.1)
+    Pipeline(UR5E).run(log)
+    result = replay([write_bag(log[400:], tmp_path / "late")], UR5E)
+    assert np.abs(result.log.external_wrench[0] - log.external_wrench[400]).max() > 1
+    assert set(result.recorded.values()) == {0.0}
+
+
 def test_effort_meaning_is_corrected_in_auto_and_as_told_otherwise(tmp_path):
     log = measured(moving(), WRENCH)
     log.effort = -log.effort

@@ -99,5 +99,8 @@ def show(result: Replay) -> None:
     console.print(f"{s['samples']} samples ({status}); contact at the TCP {100 * s['contact_share']:.1f} % of the time")
     if s["payload_or_bias"]:
         console.print(s["payload_or_bias"])
+    if s["recorded_difference"]:
+        worst = max(s["recorded_difference"].values())
+        console.print(f"largest difference from the recorded estimates: {worst:g}")
     speed = f"{s['times_real_time']:.0f} times real time, {s['microseconds_per_sample']:.1f} us per sample"
     console.print(f"{s['seconds_of_data']:.1f} s of data in {s['seconds_of_work']:.3f} s: {speed}")

@@ -50,8 +50,7 @@ py::dict layout() {
   return places;
 }
 
-py::dict statistics(const rd::Reader& r) {
-  const rd::StreamCounts& c = r.monitor().counts();
+py::dict counts(const rd::StreamCounts& c) {
   py::dict d;
   d["samples"] = c.samples.load();
   d["missed"] = c.missed.load();
@@ -60,6 +59,21 @@ py::dict statistics(const rd::Reader& r) {
   d["backwards"] = c.backwards.load();
   d["non_finite"] = c.non_finite.load();
   d["stalls"] = c.stalls.load();
+  return d;
+}
+
+py::object judge(rd::StreamMonitor& monitor, double time, const Array& measured, bool moving, int safety_mode,
+                 std::int64_t now_ns) {
+  require_shape(measured, "measured", {-1});
+  if (measured.shape(0) > rd::Observed::max_measured) throw std::invalid_argument("measured has more than 64 values");
+  const rd::Observed o{time, measured.data(), static_cast<int>(measured.shape(0)), moving, safety_mode};
+  std::uint32_t flags = 0, missed = 0;
+  if (!monitor.accept(o, now_ns, flags, missed)) return py::none();
+  return py::make_tuple(flags, missed);
+}
+
+py::dict statistics(const rd::Reader& r) {
+  py::dict d = counts(r.monitor().counts());
   d["overruns"] = r.overruns();
   d["reconnects"] = r.reconnects();
   d["malformed"] = r.malformed();
@@ -85,7 +99,7 @@ void bind_state(py::module_& m) {
       .value("late", rd::late);
 }
 
-// Monitor alone, with the clock given by the caller: for tests of the fault rules.
+// Monitor alone, with the clock given by the caller: for drivers of other protocols and tests of the fault rules.
 void bind_monitor(py::module_& m) {
   py::class_<rd::StreamMonitor>(m, "StreamMonitor", "The rules that judge a state stream, with the clock as argument.")
       .def(py::init([](double rate, double degraded_gap, double safe_gap, int frozen_repeats, int bad_samples) {
@@ -110,6 +124,10 @@ void bind_monitor(py::module_& m) {
             return py::make_tuple(s.flags, s.missed);
           },
           py::arg("values"), py::arg("now_ns"))
+      .def("judge", &judge, py::arg("time"), py::arg("measured").noconvert(), py::arg("moving"), py::arg("safety_mode"),
+           py::arg("now_ns"), "(flags, missed) of a sample of any robot, None: drop it; time [s] by its own clock.")
+      .def("restart", &rd::StreamMonitor::restart)
+      .def_property_readonly("counts", [](const rd::StreamMonitor& monitor) { return counts(monitor.counts()); })
       .def("condition", &rd::StreamMonitor::condition, py::arg("now_ns"))
       .def("latched", &rd::StreamMonitor::latched, py::arg("now_ns"))
       .def("rearm", &rd::StreamMonitor::rearm)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 #include <cstdint>
@@ -46,6 +47,16 @@ struct StreamCounts {
   std::atomic<std::uint64_t> stalls{0};      // gaps in controller time beyond degraded_gap
 };
 
+// What the rules look at in one sample, whatever the robot and its protocol.
+struct Observed {
+  static constexpr int max_measured = 64;
+  double time;             // s, controller clock
+  const double* measured;  // values that repeat when a controller is frozen
+  int count;               // of them, at most max_measured
+  bool moving;             // motion is commanded
+  int safety_mode;         // 1 normal, 2 reduced, 0 not reported, others: stopped
+};
+
 class StreamMonitor {
  public:
   explicit StreamMonitor(const MonitorLimits& limits) : limits_(limits) { validate(limits_); }
@@ -55,17 +66,25 @@ class StreamMonitor {
 
   // Judges one sample received at steady time `now_ns`; sets its flags and missed count. False: drop it.
   bool accept(Sample& s, std::int64_t now_ns) noexcept {
-    if (!finite(s)) return reject_non_finite();
+    const double mode = s.values[at_safety_mode];
+    const Observed o{s.values[at_timestamp], s.values.data() + measured_begin, measured_end - measured_begin, moving(s),
+                     static_cast<int>(mode)};
+    return accept(o, now_ns, s.flags, s.missed);
+  }
+
+  bool accept(const Observed& o, std::int64_t now_ns, std::uint32_t& flags, std::uint32_t& missed) noexcept {
+    if (!finite(o)) return reject_non_finite();
     bad_run_.store(0, std::memory_order_relaxed);
-    if (has_last_ && s.values[at_timestamp] == last_.values[at_timestamp]) return count(counts_.duplicates), false;
-    s.flags = 0;
-    s.missed = 0;
-    judge_time(s);
-    judge_content(s);
+    if (has_last_ && o.time == last_time_) return count(counts_.duplicates), false;
+    flags = 0;
+    missed = 0;
+    judge_time(o.time, flags, missed);
+    judge_content(o, flags);
     latch(condition(now_ns));  // the silence before this sample
-    safety_mode_.store(static_cast<int>(s.values[at_safety_mode]), std::memory_order_relaxed);
+    safety_mode_.store(o.safety_mode, std::memory_order_relaxed);
     arrival_ns_.store(now_ns, std::memory_order_release);
-    last_ = s;
+    last_time_ = o.time;
+    std::copy_n(o.measured, o.count, last_.begin());
     has_last_ = true;
     latch(condition(now_ns));
     count(counts_.samples);
@@ -112,9 +131,9 @@ class StreamMonitor {
     c.fetch_add(by, std::memory_order_relaxed);
   }
 
-  static bool finite(const Sample& s) noexcept {
-    bool good = std::isfinite(s.values[at_timestamp]);
-    for (int i = measured_begin; i < measured_end; ++i) good = good && std::isfinite(s.values[i]);
+  static bool finite(const Observed& o) noexcept {
+    bool good = std::isfinite(o.time) && 0 <= o.count && o.count <= Observed::max_measured;
+    for (int i = 0; good && i < o.count; ++i) good = std::isfinite(o.measured[i]);
     return good;
   }
 
@@ -124,33 +143,32 @@ class StreamMonitor {
     return false;
   }
 
-  void judge_time(Sample& s) noexcept {
+  void judge_time(double time, std::uint32_t& flags, std::uint32_t& missed) noexcept {
     late_.store(false, std::memory_order_relaxed);
     if (!has_last_) {
-      s.flags |= first_after_connect;
+      flags |= first_after_connect;
       return;
     }
-    const double dt = s.values[at_timestamp] - last_.values[at_timestamp];
+    const double dt = time - last_time_;
     if (dt < 0.0) {
-      s.flags |= clock_backwards;
+      flags |= clock_backwards;
       count(counts_.backwards);
       return;
     }
-    s.missed = static_cast<std::uint32_t>(std::clamp(std::round(dt * limits_.rate) - 1.0, 0.0, 4e9));
-    count(counts_.missed, s.missed);
+    missed = static_cast<std::uint32_t>(std::clamp(std::round(dt * limits_.rate) - 1.0, 0.0, 4e9));
+    count(counts_.missed, missed);
     if (dt <= limits_.degraded_gap) return;
-    s.flags |= SampleFlag::late;
+    flags |= SampleFlag::late;
     late_.store(true, std::memory_order_relaxed);
     count(counts_.stalls);
   }
 
-  void judge_content(Sample& s) noexcept {
-    const bool same = has_last_ && std::equal(s.values.begin() + measured_begin, s.values.begin() + measured_end,
-                                              last_.values.begin() + measured_begin);
+  void judge_content(const Observed& o, std::uint32_t& flags) noexcept {
+    const bool same = has_last_ && std::equal(o.measured, o.measured + o.count, last_.begin());
     if (same) count(counts_.frozen);
-    const bool suspicious = same && moving(s);
+    const bool suspicious = same && o.moving;
     repeats_.store(suspicious ? repeats_.load(std::memory_order_relaxed) + 1 : 0, std::memory_order_relaxed);
-    if (frozen()) s.flags |= SampleFlag::frozen;
+    if (frozen()) flags |= SampleFlag::frozen;
   }
 
   bool moving(const Sample& s) const noexcept {
@@ -166,7 +184,8 @@ class StreamMonitor {
 
   MonitorLimits limits_;
   StreamCounts counts_;
-  Sample last_;
+  double last_time_ = 0.0;
+  std::array<double, Observed::max_measured> last_{};
   bool has_last_ = false;
   std::atomic<bool> connected_{false}, late_{false};
   std::atomic<int> repeats_{0}, bad_run_{0}, safety_mode_{0}, latch_{0};

@@ -1,0 +1,115 @@
+"""A state stream received in Python: the shared rules for trust and stamps, for drivers without a C++ reader."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros._core import ClockMap, SampleFlag, StreamMonitor, StreamState
+from robot_dynamics_ros.hardware.driver import Statistics
+
+
+@dataclass(frozen=True)
+class StreamOptions:
+    """Limits of a stream [s, Hz]; see the parameters of the hardware node."""
+
+    rate: float
+    follow_host_clock: bool = True
+    degraded_gap: float = 0.020
+    safe_gap: float = 0.040
+    frozen_repeats: int = 10
+
+
+class Stream:
+    """Judges samples by controller time and content, and maps controller time to the host clock.
+
+    One thread takes samples; condition, latched and counts may be asked from any.
+    """
+
+    def __init__(self, options: StreamOptions) -> None:
+        self.options = options
+        self._monitor = StreamMonitor(
+            rate=options.rate,
+            degraded_gap=options.degraded_gap,
+            safe_gap=options.safe_gap,
+            frozen_repeats=options.frozen_repeats,
+        )
+        self._clock = ClockMap(options.follow_host_clock)
+        self._carried = 0
+        self.flags = self.missed = 0
+        self.connected = False
+        self.reconnects = self.overruns = self.malformed = 0
+        self._counted = (time.monotonic(), 0)
+
+    def restart(self) -> None:
+        """A new connection: the next sample has no predecessor, the offset of the clocks is found anew."""
+        self._monitor.restart()
+        self._clock.anchor()
+        self._carried = 0
+
+    def take(
+        self,
+        controller_ns: int,
+        measured: np.ndarray,
+        moving: bool,
+        safety_mode: int,
+        receive_ns: int,
+        steady_ns: int,
+    ) -> int | None:
+        """Stamp [ns, host clock] of a sample, None: drop it.
+
+        controller_ns: its own time; measured (<= 64,): what repeats exactly when a controller is frozen; moving: motion
+        is commanded; safety_mode: 1 normal, 2 reduced, 0 unknown, else stopped; receive_ns, steady_ns: host clocks.
+        """
+        verdict = self._monitor.judge(1e-9 * controller_ns, measured, moving, safety_mode, steady_ns)
+        if verdict is None:
+            return None
+        flags, self.missed = verdict
+        if flags & int(SampleFlag.clock_backwards):
+            self._clock.anchor()
+        self._carried |= flags
+        if not self._clock.observe(controller_ns, receive_ns):
+            return None
+        self.flags, self._carried = self._carried, 0
+        if self._clock.reanchored:
+            self.flags |= int(SampleFlag.clock_backwards)
+        self.set_connected(True)
+        return self._clock.stamp(controller_ns)
+
+    @property
+    def frozen(self) -> bool:
+        """True when the last sample repeats old measurements although motion is commanded."""
+        return bool(self.flags & int(SampleFlag.frozen))
+
+    def set_connected(self, connected: bool) -> None:
+        """Tell whether there is a connection at all."""
+        if connected != self.connected:
+            self.connected = connected
+            self._monitor.set_connected(connected)
+
+    @property
+    def condition(self) -> StreamState:
+        """Trust right now."""
+        return self._monitor.condition(time.monotonic_ns())
+
+    @property
+    def latched(self) -> StreamState:
+        """Worst since rearm()."""
+        return self._monitor.latched(time.monotonic_ns())
+
+    def rearm(self) -> None:
+        """Forget latched faults."""
+        self._monitor.rearm()
+
+    def statistics(self, **more: Any) -> Statistics:
+        """Counts since the start; rate over the time since the last call (at least half a second)."""
+        counts = self._monitor.counts
+        now, (then, samples) = time.monotonic(), self._counted
+        rate = (counts["samples"] - samples) / max(now - then, 1e-9)
+        if now - then >= 0.5:
+            self._counted = (now, counts["samples"])
+        own = {"reconnects": self.reconnects, "overruns": self.overruns, "malformed": self.malformed}
+        return Statistics(rate=rate, **counts, **(own | more))

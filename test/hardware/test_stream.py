@@ -1,0 +1,70 @@
+"""Rules of a state stream received in Python, with clocks given by the test."""
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros._core import SampleFlag, StreamMonitor, StreamState
+from robot_dynamics_ros.hardware.stream import Stream, StreamOptions
+
+PERIOD = 1_000_000
+
+
+def feed(stream, count, start=0, moving=False, measured=None, mode=1, offset=10_000_000_000):
+    """Samples at 1 kHz; measured None: values that change. Returns the stamps."""
+    stamps = []
+    for k in range(start, start + count):
+        values = np.full(3, float(k)) if measured is None else measured
+        t = k * PERIOD
+        stamps.append(stream.take(t, values, moving, mode, t + offset, t + 1))
+    return stamps
+
+
+def test_stamps_are_controller_time_on_the_host_clock_once_the_offset_is_known():
+    stream = Stream(StreamOptions(rate=1000.0))
+    stamps = feed(stream, 100)
+    known = [s for s in stamps if s is not None]
+    assert stamps[0] is None and len(known) > 70
+    assert known[-1] == 99 * PERIOD + 10_000_000_000 and np.all(np.diff(known) == PERIOD)
+
+
+def test_missed_duplicate_and_backward_samples_are_counted():
+    stream = Stream(StreamOptions(rate=1000.0))
+    feed(stream, 60)
+    feed(stream, 1, start=59)  # again
+    feed(stream, 1, start=63)  # three missing
+    assert stream.missed == 3
+    feed(stream, 1, start=2)
+    counts = stream.statistics()
+    assert (counts.duplicates, counts.missed, counts.backwards, counts.samples) == (1, 3, 1, 62)
+
+
+def test_frozen_values_in_motion_are_unsafe_and_at_rest_are_not():
+    stream = Stream(StreamOptions(rate=1000.0, frozen_repeats=5))
+    feed(stream, 50, measured=np.ones(3))
+    assert not stream.frozen
+    feed(stream, 10, start=50, measured=np.ones(3), moving=True)
+    assert stream.frozen and stream.flags & int(SampleFlag.frozen)
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_values_that_are_no_numbers_are_dropped(bad):
+    stream = Stream(StreamOptions(rate=1000.0))
+    feed(stream, 50)
+    assert feed(stream, 1, start=50, measured=np.array([1.0, bad, 1.0])) == [None]
+    assert stream.statistics().non_finite == 1
+
+
+def test_too_many_values_are_refused():
+    with pytest.raises(ValueError, match="64"):
+        StreamMonitor().judge(0.0, np.zeros(65), False, 1, 0)
+
+
+def test_a_stopped_robot_is_unsafe_and_no_connection_is_a_fault():
+    monitor = StreamMonitor(rate=1000.0)
+    monitor.set_connected(True)
+    monitor.judge(0.0, np.zeros(2), False, 1, 0)
+    assert monitor.condition(1_000_000) == StreamState.ok
+    monitor.judge(0.001, np.ones(2), False, 3, 1_000_000)
+    assert monitor.condition(1_000_001) == StreamState.safe
+    monitor.set_connected(False)
+    assert monitor.condition(1_000_002) == StreamState.fault

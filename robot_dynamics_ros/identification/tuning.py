@@ -27,7 +27,7 @@ from robot_dynamics_ros.identification.recording import (
 from robot_dynamics_ros.identification.rigid import RigidModel
 from robot_dynamics_ros.identification.selection import Evidence, Selector, state_folds
 
-MAX_ROWS = 12_000  # samples used for choices; the final solution uses all
+MAX_ROWS = 8_000  # samples used for choices; the final solution uses all
 CUTOFF_FACTORS = (
     3.0,
     5.0,
@@ -118,25 +118,27 @@ class Tuner:
 
     def _filters(self, structure: Structure, evidence: Evidence, rate: float) -> Filters:
         """Per joint: the low-pass the recorded effort has seen, if the data show one beyond doubt."""
-        options: list[EffortFilter | None] = [None]
-        cutoffs = np.geomspace(1.0, 0.3 * rate, 9)
-        options += [EffortFilter(float(f), causal) for f in cutoffs for causal in (False, True)]
         n = self.rigid.n
+        possible = {c: self._smoothed(evidence, c, rate) for c in np.geomspace(1.0, 0.16 * rate, 13)}
+        options: list[EffortFilter | None] = [None]
+        options += [EffortFilter(float(c), k) for c, joints in possible.items() if joints.any() for k in (False, True)]
+        if len(options) == 1:
+            return (None,) * n
         table = np.empty((len(options), n))
         for k, option in enumerate(options):
             selector = _selector(evidence, structure.laws, (option,) * n, self.coupled)
             table[k] = [selector.fold_errors(j, selector.laws[j]).sum() for j in range(n)]
+            if option is not None:
+                table[k, ~possible[option.cutoff]] = np.inf
         chosen = table.argmin(0)
-        quiet = [self._smoothed(evidence, options[c], j, rate) for j, c in enumerate(chosen)]
-        worth = (table.min(0) < (1 - FILTER_WORTH) * table[0]) & np.array(quiet)
+        worth = table.min(0) < (1 - FILTER_WORTH) * table[0]
         return tuple(options[c] if w else None for c, w in zip(chosen, worth, strict=True))
 
     @staticmethod
-    def _smoothed(evidence: Evidence, option: EffortFilter | None, j: int, rate: float) -> bool:
-        """Whether the effort of joint j has no noise left well above a filter's cut-off."""
-        if option is None or 2.5 * option.cutoff > 0.4 * rate:
-            return option is None
-        return bool(_noise_above(evidence, 2.5 * option.cutoff, rate)[j] < QUIET)
+    def _smoothed(evidence: Evidence, cutoff: float, rate: float) -> np.ndarray:
+        """Which efforts (n,) have no noise left well above a cut-off: under QUIET of their deviation."""
+        rest = evidence.effort - low_pass(evidence.effort, 2.5 * cutoff, 1 / rate)
+        return np.median(np.abs(rest), axis=0) < QUIET * np.maximum(evidence.effort.std(0), 1e-12)
 
     def _laws(self, structure: Structure, evidence: Evidence) -> list[JointFriction]:
         return _selector(evidence, structure.laws, structure.filters, self.coupled).run()
@@ -175,12 +177,6 @@ class Tuner:
 
 def _selector(evidence: Evidence, laws, filters: Filters, coupled) -> Selector:
     return Selector(replace(evidence, filters=filters), list(laws), coupled)
-
-
-def _noise_above(evidence: Evidence, cutoff: float, rate: float) -> np.ndarray:
-    """Deviation of the effort above a frequency over its whole deviation, per joint."""
-    rest = evidence.effort - low_pass(evidence.effort, cutoff, 1 / rate)
-    return np.median(np.abs(rest), axis=0) / np.maximum(evidence.effort.std(0), 1e-12)
 
 
 def fold_sets(motion: Motion) -> list[np.ndarray]:

@@ -22,6 +22,7 @@ PATH = click.Path(path_type=Path)
 @click.argument("bags", nargs=-1, required=True, type=PATH)
 @click.option("--robot", "-r", required=True, help="Shipped robot's name, robot file, or URDF (6, 7 axes, any).")
 @click.option("--validate", "-v", multiple=True, type=PATH, help="Bag to judge the result on; may be repeated.")
+@click.option("--payload-from", multiple=True, type=PATH, help="Bag of a run with payload: its mass, centre, inertia.")
 @click.option("--tip", help="Last link of the arm, for a URDF with a gripper or several arms.")
 @click.option(
     "--effort",
@@ -47,6 +48,7 @@ def command(
     bags: tuple[Path, ...],
     robot: str,
     validate: tuple[Path, ...],
+    payload_from: tuple[Path, ...],
     tip: str | None,
     effort: str,
     topic: str,
@@ -71,6 +73,9 @@ def command(
         status.update("validating")
         result = summarise(found)
         result["files"] = write_outputs(found, out, [*bags, *validate])
+        if payload_from:
+            status.update("payload")
+            result["payload"] = _payload(found, payload_from, options, out, result["files"])
         if report:
             status.update("report")
             from robot_dynamics_ros.identification.report import write_report
@@ -78,6 +83,20 @@ def command(
             result["files"]["report"] = str(write_report(found, result, out / "report.html"))
     write_json(json_file, result)
     _show(result)
+
+
+def _payload(found: Any, bags: tuple[Path, ...], options: Any, out: Path, files: dict[str, str]) -> dict[str, Any]:
+    """Payload of the loaded runs; a second robot file carries it."""
+    from robot_dynamics_ros.config import load_robot, save_robot
+    from robot_dynamics_ros.identification.identify import read
+    from robot_dynamics_ros.identification.payload import identify_payload
+
+    payload = identify_payload(found, [read(found.robot, bag, options) for bag in bags])
+    robot = load_robot(files["robot_file"]).with_updates({"payload": payload.block()})
+    path = out / f"{robot.name}_identified_loaded.yaml"
+    save_robot(robot, path, inputs=[b for b in bags if b.is_file()], changed=["payload"])
+    files["loaded_robot_file"] = str(path)
+    return payload.to_dict()
 
 
 def _show(result: dict[str, Any]) -> None:
@@ -96,5 +115,12 @@ def _show(result: dict[str, Any]) -> None:
         console.print(f"- {text}", highlight=False, markup=False)
     for text in result["warnings"]:
         console.print(f"warning: {text}", highlight=False, markup=False, style="yellow")
+    if "payload" in result:
+        p = result["payload"]
+        com = ", ".join(f"{c:.4f} +- {s:.4f}" for c, s in zip(p["com"], p["com_std"], strict=True))
+        console.print(
+            f"payload {p['mass']:.3f} +- {p['mass_std']:.3f} kg, centre of mass [{com}] m in the last link frame"
+        )
+        console.print(f"observable: {', '.join(p['observable']) or 'nothing'}")
     for what, path in result["files"].items():
         console.print(f"{what.replace('_', ' ')}: {path}", highlight=False, markup=False, soft_wrap=True)

@@ -22,7 +22,8 @@ ALONG = 1e-9  # sine of the angle between gravity and the first axis below which
 def closed_form(robot: Any, gravity: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Indices (b,) of the kept standard parameters and P (b, 10 n) with beta = P phi.
 
-    b = 7 n - 6 with gravity along the first axis, else 7 n - 4. Chains whose first axes are parallel have fewer: use the
+    b = 7 n - 6 with gravity along the first axis, else 7 n - 4. Chains whose first axes are parallel have fewer: use
+    the
     numeric base there.
     """
     placements = robot._placements()

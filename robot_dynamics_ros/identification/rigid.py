@@ -59,6 +59,10 @@ class RigidModel:
         """Base columns W (n, N, b): the rows of joint j are W[j]."""
         return self._stacked(q, qd, qdd, self.base.independent)
 
+    def rows(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Columns of standard parameters W (n, N, k) by index."""
+        return self._stacked(q, qd, qdd, columns)
+
     def torque(self, phi: np.ndarray, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
         """Inverse dynamics (N, n) [Nm] with standard parameters phi (10 n,), block by block."""
         out = np.empty_like(q)

@@ -1,0 +1,156 @@
+"""Payload from a loaded and an unloaded run: mass, centre of mass, inertia where observable, with uncertainty.
+
+What the model of the unloaded arm leaves of the loaded run's effort is linear in the ten parameters of one more body
+on the
+last link: effort - model = Y_n(q, qd, qdd) pi + W delta + (friction of this run, per joint: Coulomb, viscous, offset),
+where delta is the error of the unloaded base parameters, as uncertain as the unloaded run left it (its triangle is a
+prior).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.config.blocks import Payload
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.feasibility import eliminate
+from robot_dynamics_ros.identification.identify import Identification
+from robot_dynamics_ros.identification.least_squares import JointRows, Solution, solve
+from robot_dynamics_ros.identification.recording import Motion, Recording, at_lower_rate, stack
+from robot_dynamics_ros.models.inertia import about_com, is_consistent
+
+SURE = 0.5  # relative standard deviation above which a number is called not observable
+LIGHT = 3.0  # masses below this many standard deviations are no payload
+
+
+@dataclass(frozen=True)
+class IdentifiedPayload:
+    """mass [kg], com (3,) [m] and inertia about it (6,) [kg m2], their deviations; `observable` names what the
+    data hold.
+    """
+
+    mass: float
+    mass_std: float
+    com: np.ndarray
+    com_std: np.ndarray
+    inertia: np.ndarray
+    inertia_std: np.ndarray
+    observable: tuple[str, ...]
+    r2_before: float
+    r2_after: float
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in vars(self).items()}
+
+    def block(self) -> Payload:
+        """The payload as a robot file holds it; an inertia that is not observable or impossible is left at zero."""
+        six = self.inertia if "inertia" in self.observable else np.zeros(6)
+        body = np.concatenate([six, np.zeros(3), [1.0]])
+        six = six if is_consistent(body) else np.zeros(6)
+        return Payload(mass=self.mass, com=tuple(self.com.tolist()), inertia=tuple(six.tolist()))
+
+
+def identify_payload(found: Identification, loaded: Sequence[Recording]) -> IdentifiedPayload:
+    """Payload of loaded recordings (effort as recorded) against an identified unloaded arm.
+
+    Raises DataError when the loaded run shows no mass, or a negative one (the runs are exchanged).
+    """
+    scaled = [r.with_effort(lambda e: e * found.semantics.scale) for r in loaded]
+    motion = stack([at_lower_rate(found.motion(r)) for r in scaled])
+    rest = motion.effort - found.physical.predict(motion)
+    b = found.model.rigid.base.size
+    solution = solve(_rows(found, motion, rest), 10 + b + 3 * motion.n, prior=_prior(found, 10 + b + 3 * motion.n))
+    pi, covariance = solution.x[:10], _covariance(found, solution)
+    mass, std = float(pi[9]), float(np.sqrt(covariance[9, 9]))
+    if not mass > LIGHT * std:
+        lighter = mass < -LIGHT * std
+        what = "the loaded run is lighter: are the runs exchanged?" if lighter else "there is no payload to see"
+        raise DataError(f"payload mass is {mass:.3g} kg with standard deviation {std:.2g} kg: {what}")
+    body = about_com(pi)
+    jacobian = _derivatives(pi)
+    deviation = np.sqrt(np.maximum(np.diag(jacobian @ covariance @ jacobian.T), 0.0))
+    names = tuple(
+        name
+        for name, ok in (
+            ("mass", std < SURE * mass),
+            ("com", bool((deviation[:3] < 0.02).all())),
+            ("inertia", bool((deviation[3:] < SURE * max(np.abs(body.inertia).max(), 1e-6)).all())),
+        )
+        if ok
+    )
+    after = rest - _explained(found, motion, solution)
+    before_r2, after_r2 = (_mean_r2(motion.effort, r) for r in (rest, after))
+    return IdentifiedPayload(
+        mass, std, body.com, deviation[:3], body.inertia, deviation[3:], names, before_r2, after_r2
+    )
+
+
+def _columns(found: Identification, m: Motion) -> np.ndarray:
+    """Columns of the last link (n, N, 10)."""
+    rigid = found.physical.rigid
+    last = np.arange(10 * rigid.n - 10, 10 * rigid.n)
+    return rigid.rows(m.q, m.qd, m.qdd, last)
+
+
+def _rows(found: Identification, m: Motion, rest: np.ndarray) -> list[JointRows]:
+    Y, W = _columns(found, m), found.physical.rigid.base_rows(m.q, m.qd, m.qdd)
+    b, rows = W.shape[2], []
+    for j in range(m.n):
+        A = np.column_stack([Y[j], W[j], _nuisance(found, m, j)])
+        chosen = found.structure.filters[j]
+        A = A if chosen is None else chosen.apply(A, m.rate, m.start)
+        own = range(10 + b + 3 * j, 13 + b + 3 * j)
+        rows.append(JointRows(A, np.array([*range(10 + b), *own]), rest[:, j]))
+    return rows
+
+
+def _nuisance(found: Identification, m: Motion, j: int) -> np.ndarray:
+    """Friction that differs between the runs: warmer grease, another load."""
+    v = m.qd[:, j]
+    return np.column_stack([np.tanh(v / found.structure.laws[j].eps), v, np.ones_like(v)])
+
+
+def _explained(found: Identification, m: Motion, solution: Solution) -> np.ndarray:
+    rows = _rows(found, m, np.zeros_like(m.effort))
+    return np.column_stack([r.A @ solution.x[r.index] for r in rows])
+
+
+def _prior(found: Identification, size: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows on delta: the triangle of the unloaded run with its friction eliminated."""
+    base = found.model.rigid.base
+    _, _, R, z = eliminate(found.solution, np.arange(base.size))
+    rows = np.zeros((len(R), size))
+    rows[:, 10 : 10 + base.size] = R
+    return rows, z - R @ base.from_standard(found.physical.phi)
+
+
+def _covariance(found: Identification, solution: Solution) -> np.ndarray:
+    """Covariance (10, 10) of the body: both runs' noise, inflated for its correlation in time."""
+    inverse = np.linalg.pinv(solution.R, rcond=1e-10)
+    return max(_inflation(found.solution), _inflation(solution)) ** 2 * (inverse @ inverse.T)[:10, :10]
+
+
+def _inflation(solution: Solution) -> float:
+    """Standard deviations with correlated residuals over those with white ones."""
+    white = np.linalg.norm(np.linalg.pinv(solution.R, rcond=1e-10), axis=1)
+    return max(float(np.median(solution.std[white > 0] / white[white > 0])), 1.0)
+
+
+def _derivatives(pi: np.ndarray) -> np.ndarray:
+    """d (com, inertia about it) / d pi (9, 10), by central differences."""
+
+    def values(p: np.ndarray) -> np.ndarray:
+        body = about_com(p)
+        return np.concatenate([body.com, body.inertia])
+
+    step = 1e-6 * np.maximum(np.abs(pi), 1e-3)
+    return np.column_stack([(values(pi + s) - values(pi - s)) / (2 * s.max()) for s in np.diag(step)])
+
+
+def _mean_r2(y: np.ndarray, r: np.ndarray) -> float:
+    return float(np.mean(1 - (r**2).sum(0) / ((y - y.mean(0)) ** 2).sum(0)))

@@ -101,12 +101,12 @@ void friction_band() {
     const double row[] = {5.0, 2.0, 0.0, 0.01, -0.01, 1.0, 0.0, 1.0};
     std::copy(row, row + size, p.begin() + i * size);
   }
-  const FrictionStage stage(FrictionMap(FrictionLaw::viscous_coulomb, 2, p.data(), T0.data()), {});
+  FrictionStage stage(FrictionMap(FrictionLaw::viscous_coulomb, 2, p.data(), T0.data()), {});
   double friction[2] = {}, std[2] = {1.0, 1.0};
   const long count = allocations_of([&] {
     for (int k = 0; k < 1000; ++k) {
       const double v[2] = {std::sin(0.1 * k), k % 7 ? 0.0 : std::nan("")};
-      const Status status = stage.step(v, nullptr, nullptr, nullptr, friction, std);
+      const Status status = stage.step(0, nullptr, v, nullptr, nullptr, nullptr, friction, std);
       CHECK(status == (k % 7 ? Status::ok : Status::dropped));
       CHECK(std::isfinite(friction[0]) && std[0] > 0.0);
     }

@@ -1,0 +1,181 @@
+// Friction, hysteresis, temperature, stiffness and friction observers allocate nothing in step() and survive bad input.
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "check.hpp"
+#include "robot_dynamics/friction_observer.hpp"
+#include "robot_dynamics/friction_stage.hpp"
+#include "robot_dynamics/stiffness.hpp"
+#include "robot_dynamics/temperature_observer.hpp"
+
+using namespace robot_dynamics;
+
+namespace {
+
+constexpr int n = 6;
+const double nan_ = std::numeric_limits<double>::quiet_NaN();
+using Row = std::vector<double>;
+
+std::vector<double> repeated(std::initializer_list<double> row) {
+  std::vector<double> all;
+  for (int i = 0; i < n; ++i) all.insert(all.end(), row);
+  return all;
+}
+
+FrictionMap map_of(FrictionLaw law) {
+  const Row T0(n, 25.0);
+  const auto size = static_cast<std::size_t>(FrictionMap::parameter_count(law));
+  Row p;
+  for (int i = 0; i < n; ++i) {
+    Row one(size, 1.0);  // every own parameter 1; tail: offset, eps, alpha, beta, gamma, delta
+    const double tail[friction_tail] = {0.1, 1e-3, -0.01, 1, 0.01, 1};
+    std::copy(tail, tail + friction_tail, one.end() - friction_tail);
+    p.insert(p.end(), one.begin(), one.end());
+  }
+  return FrictionMap(law, n, p.data(), T0.data());
+}
+
+Gms hysteresis() {
+  double D[4], k[4];
+  gms_spacing(4, 4.0, 2.0, D, k);
+  Row Ds, ks, table;
+  for (int i = 0; i < n; ++i) {
+    Ds.insert(Ds.end(), D, D + 4);
+    ks.insert(ks.end(), k, k + 4);
+    for (int j = 0; j < 32; ++j) table.push_back(1e-3 * (1 + 0.3 * std::sin(0.2 * j)));
+  }
+  return Gms(n, 4, Ds.data(), ks.data(), PeriodicTable(n, 32, table.data()));
+}
+
+// Steps f(stamp, k) through motion, duplicates, gaps, NaN and a clock that runs backwards, counting allocations.
+template <class F>
+void survives(const char* name, F&& step) {
+  const long count = allocations_of([&] {
+    std::int64_t stamp = 0;
+    for (int k = 0; k < 3000; ++k) {
+      stamp += k % 500 == 7 ? 0 : k % 700 == 3 ? 2000000000 : k == 2000 ? -900000000 : 2000000;
+      step(stamp, k);
+    }
+  });
+  if (count) std::printf("%s\n", name);
+  CHECK(count == 0);
+}
+
+double wave(int k) { return k % 313 == 5 ? nan_ : 0.8 * std::sin(0.01 * k); }
+
+void maps() {
+  for (const char* name : friction_law_names) {
+    const FrictionMap map = map_of(friction_law(name));
+    Row v(n), out(n, 0.0);
+    survives(name, [&](std::int64_t, int k) {
+      for (auto& x : v) x = 0.5 * std::sin(0.01 * k);
+      map.torque(v.data(), v.data(), nullptr, out.data());
+      map.slope(v.data(), nullptr, v.data(), out.data());
+      CHECK(std::isfinite(out[0]));
+    });
+  }
+}
+
+void friction_with_memory() {
+  const Row levels(n, 5.0), load(n, 20.0), zero(n, 0.0);
+  EGms egms(map_of(FrictionLaw::madsen), hysteresis(), levels.data(), zero.data(), PeriodicTable(n, 1, zero.data()));
+  LuGre lugre(map_of(FrictionLaw::lugre));
+  const Row k = repeated({4000, 2000, 800}), nu = repeated({0.5, 0.3, 0.2});
+  RateStateGms rate(map_of(FrictionLaw::madsen), 3, k.data(), nu.data(), 100.0);
+  Row theta(n), v(n), f(n, 0.0);
+  survives("friction with memory", [&](std::int64_t stamp, int step) {
+    for (int i = 0; i < n; ++i) {
+      v[i] = wave(step);
+      theta[i] = 1.6 * std::cos(0.01 * step);
+    }
+    egms.step(stamp, theta.data(), v.data(), load.data(), nullptr, f.data());
+    CHECK(std::isfinite(f[0]));
+    lugre.step(stamp, v.data(), nullptr, f.data());
+    CHECK(std::isfinite(f[0]));
+    rate.step(stamp, v.data(), nullptr, f.data());
+    CHECK(std::isfinite(f[0]));
+  });
+}
+
+void temperature(bool two_nodes) {
+  const HeatParameters heat{300, 0.9, two_nodes ? 2000.0 : 0.0, 0.5};
+  TemperatureObserver observer(map_of(FrictionLaw::simoni), std::vector<HeatParameters>(n, heat), Row(n, 0.0), {});
+  Row v(n), friction(n), housing(n), contact(n + 1, 0.0), T(n, 0.0), variance(n, 0.0);
+  survives("temperature", [&](std::int64_t stamp, int k) {
+    for (int i = 0; i < n; ++i) {
+      v[i] = wave(k);
+      friction[i] = k % 101 == 0 ? nan_ : 3 * v[i];
+      housing[i] = k % 97 == 0 ? -273.0 : 30.0;
+    }
+    contact[2] = k % 400 < 50;
+    observer.step(stamp, v.data(), nullptr, friction.data(), housing.data(), contact.data(), T.data(), variance.data());
+    CHECK(std::isfinite(T[0]) && variance[0] >= 0);
+  });
+}
+
+void stiffness() {
+  RlsOptions rls;
+  const Row zero(n, 0.0), baseline = repeated({2e4, 3e9});
+  StiffnessEstimator estimator(std::vector<StiffnessJoint>(n), rls, {}, PeriodicTable(n, 1, zero.data()));
+  estimator.set_baseline(baseline.data(), nan_, {});
+  Row theta(n), q(n), omega(n), motor(n), k(n, 0.0), sigma(n, 0.0);
+  survives("stiffness", [&](std::int64_t stamp, int step) {
+    for (int i = 0; i < n; ++i) {
+      const double phi = 1e-3 * std::sin(0.03 * step);
+      q[i] = 0.5 * std::sin(0.01 * step);
+      theta[i] = step % 211 == 0 ? nan_ : q[i] + phi;
+      omega[i] = 2.5 * std::cos(0.01 * step);
+      motor[i] = step % 157 == 0 ? nan_ : 2e4 * phi;
+    }
+    const StiffnessInputs in{theta.data(), q.data(), omega.data(), motor.data(),
+                             zero.data(),  nullptr,  nullptr,      nullptr};
+    estimator.step(stamp, in, k.data(), sigma.data());
+  });
+  CHECK(std::abs(estimator.rls(0).stiffness(0) / 2e4 - 1) < 0.05);
+}
+
+void stage_with_memory() {
+  const Row levels(n, 5.0), zero(n, 0.0);
+  const FrictionMap map = map_of(FrictionLaw::madsen);
+  const PeriodicTable error(n, 1, zero.data());
+  FrictionStage stage(map, {}, EGms(map, hysteresis(), levels.data(), zero.data(), error));
+  FrictionHealth health(n, 60.0, 0.05);
+  Row q(n), v(n), contact(n + 1, 0.0), f(n, 0.0), std(n, 0.0);
+  survives("stage with memory", [&](std::int64_t stamp, int k) {
+    for (int i = 0; i < n; ++i) {
+      q[i] = 80 * (1 - std::cos(0.01 * k));
+      v[i] = wave(k);
+    }
+    contact[0] = k % 300 < 20;
+    stage.step(stamp, q.data(), v.data(), nullptr, v.data(), nullptr, f.data(), std.data());
+    health.step(stamp, v.data(), f.data(), zero.data(), zero.data(), contact.data());
+    CHECK(std::isfinite(f[0]) && std[0] >= 0 && std::isfinite(health.drift(0)));
+  });
+}
+
+void rotor_observer() {
+  RotorFrictionObserver observer(Row(n, 1.7), Row(n, 100.0));
+  Row omega(n), tau_m(n), tau_J(n, 0.0), f(n, 0.0);
+  survives("rotor observer", [&](std::int64_t stamp, int k) {
+    for (int i = 0; i < n; ++i) {
+      omega[i] = wave(k);
+      tau_m[i] = 5.0;
+    }
+    observer.step(stamp, omega.data(), tau_m.data(), tau_J.data(), f.data());
+    CHECK(std::isfinite(f[0]));
+  });
+}
+
+}  // namespace
+
+int main() {
+  maps();
+  friction_with_memory();
+  temperature(false);
+  temperature(true);
+  stiffness();
+  stage_with_memory();
+  rotor_observer();
+  return failures ? 1 : 0;
+}

@@ -10,8 +10,8 @@
 namespace robot_dynamics {
 
 struct ContactParameters {
-  double on_ratio = 4.0;                       // magnitude / std at which contact begins
-  double off_ratio = 2.5;                      // and below which it may end
+  double on_ratio = 3.5;                       // magnitude / std at which contact begins
+  double off_ratio = 2.2;                      // and below which it may end
   double off_share = 0.6;                      // of the floor below which it may end
   double on_time = 0.010;                      // s above the threshold before contact is declared
   double off_time = 0.050;                     // s below before it is over

@@ -55,7 +55,7 @@ RD_INLINE void forward(const ChainView& chain, const Structure& turn_of, const T
   const int n = N ? N : chain.n;
   turn_of(0, chain.placement, s[0], c[0],
           [&](auto turn) { first_motion(turn, chain.gravity, qd[0], qdd[0], motion[0]); });
-#pragma GCC unroll 8
+  RD_UNROLL
   for (int i = 1; i < n; ++i) {
     const double* P = chain.placement + 12 * i;
     turn_of(i, P, s[i], c[i], [&](auto turn) { next_motion(turn, P + 9, motion[i - 1], qd[i], qdd[i], motion[i]); });
@@ -68,7 +68,7 @@ RD_INLINE void backward(const ChainView& chain, const Structure& turn_of, const 
                         const Motion<T>* motion, T* tau) {
   const int n = N ? N : chain.n;
   V3<T> f{}, m{};
-#pragma GCC unroll 8
+  RD_UNROLL
   for (int i = n - 1; i > 0; --i) {
     const double *P = chain.placement + 12 * i, *X = chain.inertia + 10 * i;
     f = f + link_force(motion[i], X);

@@ -36,7 +36,7 @@ RD_INLINE void fill_user_columns(int n, const QrSamples& data, std::size_t first
 
 // Multiplies vector b by the row weights; lanes beyond the data get weight zero.
 RD_INLINE void weigh(int n, const QrSamples& data, std::size_t first, int rows, int b, const QrJoint* joints) {
-  Vec weight[padded(most_joints)], present;
+  Vec weight[padded(most_joints)], present{};
   for (int l = 0; l < lanes; ++l) present[l] = l < rows ? 1.0 : 0.0;
   for (int j = 0; j < n; ++j) weight[j] = fill<Vec>(1.0);
   if (data.weight != nullptr) load_columns(data.weight + first * n, n, n, rows, weight);

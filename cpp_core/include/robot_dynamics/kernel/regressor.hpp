@@ -28,7 +28,7 @@ struct LinkColumns {
   // emit(e, value): torque of parameter e about the screw (u, v)
   template <class F>
   RD_INLINE void torque(const V3<T>& u, const V3<T>& v, F&& emit) const {
-#pragma GCC unroll 6
+    RD_UNROLL
     for (int e = 0; e < 6; ++e) emit(e, inertia[e].x * u.x + inertia[e].y * u.y + inertia[e].z * u.z);
     emit(6, U[0] * v.x + U[3] * v.y + U[6] * v.z + (a.y * u.z - a.z * u.y));
     emit(7, U[1] * v.x + U[4] * v.y + U[7] * v.z + (a.z * u.x - a.x * u.z));
@@ -38,7 +38,7 @@ struct LinkColumns {
   // the link's own joint: u = z, v = 0
   template <class F>
   RD_INLINE void own_torque(F&& emit) const {
-#pragma GCC unroll 6
+    RD_UNROLL
     for (int e = 0; e < 6; ++e) emit(e, inertia[e].z);
     emit(6, a.y);
     emit(7, -a.x);

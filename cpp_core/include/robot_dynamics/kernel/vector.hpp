@@ -17,6 +17,11 @@
 #endif
 
 #define RD_INLINE inline __attribute__((always_inline))
+#if defined(__clang__)
+#define RD_UNROLL  // unrolls constant counts by itself
+#else
+#define RD_UNROLL _Pragma("GCC unroll 16")
+#endif
 
 namespace robot_dynamics::ROBOT_DYNAMICS_ISA {
 

@@ -4,6 +4,7 @@
 void bind_chain(py::module_&);
 void bind_friction(py::module_&);
 void bind_rigid_body(py::module_&);
+void bind_benchmark(py::module_&);
 void bind_normal_qr(py::module_&);
 void bind_adaptive(py::module_&);
 void bind_plant(py::module_&);
@@ -21,6 +22,7 @@ PYBIND11_MODULE(_core, m) {
   bind_chain(m);
   bind_friction(m);
   bind_rigid_body(m);
+  bind_benchmark(m);
   bind_normal_qr(m);
   bind_adaptive(m);
   bind_plant(m);

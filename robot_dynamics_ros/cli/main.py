@@ -20,6 +20,7 @@ COMMANDS: dict[str, str] = {
     "record": "record",
     "identify": "identify",
     "replay": "replay",
+    "bench": "bench",
 }
 
 

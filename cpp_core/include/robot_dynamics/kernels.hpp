@@ -17,7 +17,8 @@ inline KernelTable active_kernels = {"portable",
                                      portable::regressor_single,
                                      portable::forward_kinematics_single,
                                      portable::jacobian_single,
-                                     nullptr,  // batches need src/
+                                     nullptr,  // checks and batches need src/
+                                     nullptr,
                                      nullptr,
                                      nullptr,
                                      nullptr,

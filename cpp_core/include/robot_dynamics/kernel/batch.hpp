@@ -25,6 +25,17 @@ struct Block {
   }
 };
 
+// True when no value is NaN or infinite: x 0 is 0 for finite x only.
+inline bool all_finite(const double* x, std::size_t size) {
+  Vec zero[4] = {};
+  std::size_t k = 0;
+  for (; k + 4 * lanes <= size; k += 4 * lanes)
+    for (int u = 0; u < 4; ++u) zero[u] += load(x + k + u * lanes) * 0.0;
+  double rest = sum((zero[0] + zero[1]) + (zero[2] + zero[3]));
+  for (; k < size; ++k) rest += x[k] * 0.0;
+  return rest == 0;
+}
+
 // f(first sample, rows) for every block of N samples
 template <class F>
 RD_INLINE void each_block(std::size_t N, F&& f) {

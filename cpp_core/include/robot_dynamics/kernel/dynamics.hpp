@@ -55,8 +55,12 @@ RD_INLINE void forward(const ChainView& chain, const Structure& turn_of, const T
   const int n = N ? N : chain.n;
   turn_of(0, chain.placement, s[0], c[0],
           [&](auto turn) { first_motion(turn, chain.gravity, qd[0], qdd[0], motion[0]); });
+  if (n > 1) {
+    const double* P = chain.placement + 12;
+    turn_of(1, P, s[1], c[1], [&](auto turn) { second_motion(turn, P + 9, motion[0], qd[1], qdd[1], motion[1]); });
+  }
   RD_UNROLL
-  for (int i = 1; i < n; ++i) {
+  for (int i = 2; i < n; ++i) {
     const double* P = chain.placement + 12 * i;
     turn_of(i, P, s[i], c[i], [&](auto turn) { next_motion(turn, P + 9, motion[i - 1], qd[i], qdd[i], motion[i]); });
   }
@@ -76,7 +80,7 @@ RD_INLINE void backward(const ChainView& chain, const Structure& turn_of, const 
     tau[i] = m.z;
     turn_of(i, P, s[i], c[i], [&](auto turn) { to_parent(turn, P + 9, f, m); });
   }
-  tau[0] = m.z + link_moment_z(motion[0], chain.inertia);
+  tau[0] = m.z + first_moment_z(motion[0], chain.inertia);
 }
 
 // tau = M(q) qdd + C(q, qd) qd + g(q) [Madsen2020 2.26]

@@ -17,8 +17,9 @@ constexpr double negligible_square = 1e-290;
 
 // H = 1 - tau v v' with v = [v0; x] takes [r; x] to [beta; 0]
 struct Reflector {
-  double v0, tau, beta;
-  RD_INLINE Reflector(double r, double x2) {
+  double v0 = 0, tau = 0, beta;
+  RD_INLINE Reflector(double r, double x2) : beta(r) {
+    if (!(x2 > negligible_square)) return;  // nothing to eliminate: H = 1
     const double length = std::sqrt(r * r + x2);
     beta = r > 0 ? -length : length;  // the sign without cancellation
     v0 = r - beta;
@@ -26,37 +27,45 @@ struct Reflector {
   }
 };
 
-RD_INLINE double squared_norm(const Column& x) {
-  Vec total{};
-  for (int i = 0; i < row_vectors; ++i) total += x[i] * x[i];
-  return sum(total);
+// Columns j .. j + lanes - 1: subtract f x, then their dot products with `next`, summed by one transpose.
+RD_INLINE void update(const Column& x, const Column& next, const double* f, Column* columns, double* dot) {
+  Vec sums[lanes] = {};
+  for (int i = 0; i < row_vectors; ++i) {
+    const Vec xi = x[i], ni = next[i];
+    for (int u = 0; u < lanes; ++u) {
+      const Vec c = columns[u][i] - f[u] * xi;
+      columns[u][i] = c;
+      sums[u] += ni * c;
+    }
+  }
+  transpose(sums);
+  for (int u = 1; u < lanes; ++u) sums[0] += sums[u];
+  store(dot, sums[0]);
 }
 
-// Reflects `lanes` columns at once: their dot products with x are summed by one transpose.
-RD_INLINE void reflect(const Reflector& h, const Column& x, double* r, Column* columns) {
-  Vec dot[lanes] = {};
-  for (int i = 0; i < row_vectors; ++i)
-    for (int u = 0; u < lanes; ++u) dot[u] += x[i] * columns[u][i];
-  transpose(dot);
-  for (int u = 1; u < lanes; ++u) dot[0] += dot[u];
-  const Vec row = load(r), f = h.tau * (h.v0 * row + dot[0]);
-  store(r, row - h.v0 * f);
-  for (int u = 0; u < lanes; ++u) {
-    const double fu = f[u];
-    for (int i = 0; i < row_vectors; ++i) columns[u][i] -= fu * x[i];
-  }
-}
+constexpr int most_folded_columns = 10 * most_joints + most_joints * most_extra_columns + 1;
 
 // R (upper, row-major, `stride` apart) becomes the triangle of [R; block]. The block's columns and R's rows go on with
 // zeros for `lanes` columns beyond `width`, so that the last group may be incomplete. The block is used up.
+// Each reflector needs its column's products with the others; the pass that applies one computes them for the next,
+// so that the block is read and written once per reflector.
 inline void absorb(double* R, int width, int stride, Column* block) {
+  double dot[most_folded_columns + 2 * lanes], f[most_folded_columns + 2 * lanes] = {};
+  for (int j = 0; j < width; j += lanes) update(block[0], block[0], f, block + j, dot + j);
   for (int k = 0; k < width; ++k) {
-    const double x2 = squared_norm(block[k]);
-    if (!(x2 > negligible_square)) continue;  // nothing to eliminate
     double* row = R + k * stride;
-    const Reflector h(row[k], x2);
+    const Reflector h(row[k], dot[k]);
     row[k] = h.beta;
-    for (int j = k + 1; j < width; j += lanes) reflect(h, block[k], row + j, block + j);
+    for (int j = k + 1; j < width; j += lanes) {
+      const Vec r = load(row + j), scaled = h.tau * (h.v0 * r + load(dot + j));
+      store(row + j, r - h.v0 * scaled);
+      store(f + j, scaled);
+    }
+    if (k + 1 == width) return;
+    const double f_next = f[k + 1];
+    for (int i = 0; i < row_vectors; ++i) block[k + 1][i] -= f_next * block[k][i];
+    f[k + 1] = 0;  // done; its product with itself still comes out of the pass
+    for (int j = k + 1; j < width; j += lanes) update(block[k], block[k + 1], f + j, block + j, dot + j);
   }
 }
 

@@ -32,6 +32,7 @@ inline KernelTable table(const char* isa) {
           regressor_single,
           forward_kinematics_single,
           jacobian_single,
+          all_finite,
           rnea_batch,
           mass_matrix_batch,
           regressor_batch,

@@ -56,6 +56,7 @@ struct Turn {
     if constexpr (twist == Twist::minus_quarter) b = {a.x, -a.z, a.y};
     return {c * b.x + s * b.y, c * b.y - s * b.x, b.z};
   }
+  RD_INLINE V3<T> parent_z() const { return to_child(unit_z<T>()); }
   RD_INLINE V3<T> to_parent(const V3<T>& a) const {
     const V3<T> b{c * a.x - s * a.y, s * a.x + c * a.y, a.z};
     if constexpr (twist == Twist::quarter) return {b.x, -b.z, b.y};
@@ -77,6 +78,7 @@ struct Turn<Twist::general, T> {
     return {x[0] * a.x + x[1] * a.y + x[2] * a.z, y[0] * a.x + y[1] * a.y + y[2] * a.z,
             R[2] * a.x + R[5] * a.y + R[8] * a.z};
   }
+  RD_INLINE V3<T> parent_z() const { return {x[2], y[2], fill<T>(R[8])}; }  // the parent's z seen by the child
   RD_INLINE V3<T> to_parent(const V3<T>& a) const {
     return {x[0] * a.x + y[0] * a.y + R[2] * a.z, x[1] * a.x + y[1] * a.y + R[5] * a.z,
             x[2] * a.x + y[2] * a.y + R[8] * a.z};
@@ -111,7 +113,7 @@ struct Motion {
   }
 };
 
-// First link: the base only accelerates against gravity.
+// First link: the base only accelerates against gravity. w and d are along z, so most of U is zero.
 template <Twist twist, class T>
 RD_INLINE void first_motion(const Turn<twist, T>& turn, const double* g, T qd, T qdd, Motion<T>& k) {
   const T zero = fill<T>(0);
@@ -119,9 +121,21 @@ RD_INLINE void first_motion(const Turn<twist, T>& turn, const double* g, T qd, T
   k.d = {zero, zero, qdd};
   k.a = turn.to_child(V3<T>{fill<T>(-g[0]), fill<T>(-g[1]), fill<T>(-g[2])});
   k.xy = k.xz = k.yz = zero;
-  const T rate2 = qd * qd;
-  k.U[0] = k.U[4] = -rate2, k.U[1] = -qdd, k.U[3] = qdd;
+  k.U[0] = k.U[4] = -(qd * qd), k.U[1] = -qdd, k.U[3] = qdd;
   k.U[2] = k.U[5] = k.U[6] = k.U[7] = k.U[8] = zero;
+}
+
+// Second link: next_motion without the terms that are zero in the first.
+template <Twist twist, class T>
+RD_INLINE void second_motion(const Turn<twist, T>& turn, const double* p, const Motion<T>& k0, T qd, T qdd,
+                             Motion<T>& k) {
+  const V3<T> z = turn.parent_z();
+  const V3<T> w{z.x * k0.w.z, z.y * k0.w.z, z.z * k0.w.z};
+  k.w = {w.x, w.y, w.z + qd};
+  k.d = {z.x * k0.d.z + w.y * qd, z.y * k0.d.z - w.x * qd, z.z * k0.d.z + qdd};
+  k.a = turn.to_child(V3<T>{k0.a.x + (k0.U[0] * p[0] + k0.U[1] * p[1]), k0.a.y + (k0.U[3] * p[0] + k0.U[0] * p[1]),
+                            k0.a.z});
+  k.update_U();
 }
 
 template <Twist twist, class T>
@@ -154,6 +168,12 @@ RD_INLINE V3<T> link_moment(const Motion<T>& k, const double* X) {
           X[3] * k.d.y + (X[0] - X[5]) * k.xz + (X[2] * (U[8] - U[0]) + X[1] * U[7]) - X[4] * U[1] +
               (X[8] * k.a.x - X[6] * k.a.z),
           link_moment_z(k, X)};
+}
+
+// The first link only turns about z.
+template <class T>
+RD_INLINE T first_moment_z(const Motion<T>& k, const double* X) {
+  return X[5] * k.d.z + (X[6] * k.a.y - X[7] * k.a.x);
 }
 
 // Wrench of a link moved to its parent's frame.

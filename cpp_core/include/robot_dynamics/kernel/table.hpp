@@ -18,6 +18,7 @@ struct KernelTable {
   void (*regressor)(const ChainView&, const double* q, const double* qd, const double* qdd, double* Y);
   void (*forward_kinematics)(const ChainView&, const double* q, double* T);
   void (*jacobian)(const ChainView&, const double* q, double* J);
+  bool (*all_finite)(const double* x, std::size_t size);
   // N samples
   void (*rnea_batch)(const ChainView&, std::size_t N, const double* q, const double* qd, const double* qdd,
                      double* tau);

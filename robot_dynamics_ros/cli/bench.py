@@ -1,0 +1,89 @@
+"""`robot-dynamics bench`: our figures and the peers' in one run, with the floor that this machine must hold."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import platform
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.table import Table
+
+from robot_dynamics_ros import __version__, _core
+from robot_dynamics_ros.benchmarks import SECTIONS
+from robot_dynamics_ros.benchmarks.setup import Setup
+from robot_dynamics_ros.benchmarks.timing import Case, Row, measure
+from robot_dynamics_ros.cli.options import console, json_option, progress, stderr, write_json
+
+
+@click.command()
+@click.option("--quick", is_flag=True, help="Smaller problems; the ratios are rougher.")
+@click.option("--peers", is_flag=True, help="Also the C++ peers; compiles them once into the user's cache (a minute).")
+@click.option("--isa", type=click.Choice(_core.available_isas()), help="Measure another instruction set.")
+@click.option("--section", type=click.Choice(SECTIONS), multiple=True, help="Only these sections.")
+@json_option
+def command(quick: bool, peers: bool, isa: str | None, section: tuple[str, ...], json_file: Path | None) -> None:
+    """Compare with peers in one run: interleaved rounds, median and worst."""
+    if isa:
+        _core.select_isa(isa)
+    machine = _machine()
+    console.print(
+        f"{machine['processor']}, {machine['isa']} in use (has {', '.join(machine['available'])}): "
+        f"floors of the {machine['isa']} column; load {machine['load']}"
+    )
+    cases = _cases(Setup(quick=quick, cpp_peers=peers), section or SECTIONS)
+    rows = [measure(case, machine["isa"]) for case in progress(cases, "measuring", len(cases))]
+    console.print(_table(rows))
+    missed = [row.name for row in rows if row.met is False]
+    console.print(f"{sum(row.met is True for row in rows)} floors held, {len(missed)} missed")
+    write_json(json_file, {"machine": machine, "rows": [row.as_dict() for row in rows]})
+
+
+def _cases(setup: Setup, sections: tuple[str, ...]) -> list[Case]:
+    with stderr.status("preparing (the first time with --peers compiles for a minute)"):
+        modules = [importlib.import_module(f"robot_dynamics_ros.benchmarks.{name}") for name in sections]
+        return [case for module in modules for case in module.cases(setup)]
+
+
+def _machine() -> dict[str, Any]:
+    return {
+        "version": __version__,
+        "processor": _processor(),
+        "isa": _core.isa(),
+        "available": _core.available_isas(),
+        "cores": os.cpu_count(),
+        "load": round(os.getloadavg()[0], 2),
+        "python": sys.version.split()[0],
+        "blas_threads": os.environ.get("OPENBLAS_NUM_THREADS", "default"),
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.machine()
+
+
+def _table(rows: list[Row]) -> Table:
+    table = Table("what", "ours", "worst", "peer", "median", "worst", "ratio", "floor", "")
+    for row in rows:
+        ratio = "" if row.ratio is None else f"{row.ratio:.3g}"
+        floor = "" if row.floor is None else f"{row.floor:g}"
+        mark = {True: "[green]held", False: "[red]missed", None: ""}[row.met]
+        peer = (row.peer_name, _time(row.peer), _time(row.peer_worst)) if row.peer is not None else ("", "", "")
+        table.add_row(row.name, _time(row.ours), _time(row.ours_worst), *peer, ratio, floor, mark)
+    return table
+
+
+def _time(nanoseconds: float | None) -> str:
+    if nanoseconds is None:
+        return ""
+    for unit, scale in (("ns", 1), ("us", 1e3), ("ms", 1e6)):
+        if nanoseconds < 1000 * scale:
+            return f"{nanoseconds / scale:.3g} {unit}"
+    return f"{nanoseconds / 1e9:.3g} s"

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "bindings.hpp"
+#include "robot_dynamics/aligned.hpp"
 #include "robot_dynamics/batch.hpp"
 #include "samples.hpp"
 
@@ -109,8 +110,11 @@ struct RigidBody {
     const py::ssize_t rows = chain.n * x.count, width = columns.size();
     FortranOutput W(out, x, rows, width);
     const ChainView v = view(chain, g.value.data());
+    const bool zeroed = out.is_none();
     const py::gil_scoped_release release;
-    active_kernels.stacked_regressor(v, x.count, x[0], x[1], x[2], columns.data(), int(width), W.data());
+    AlignedDoubles block(std::size_t(chain.n) * width * stack_rows);
+    active_kernels.stacked_regressor(v, x.count, x[0], x[1], x[2], columns.data(), int(width), zeroed, block.data(),
+                                     W.data());
     return W.array;
   }
 };

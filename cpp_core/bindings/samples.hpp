@@ -6,6 +6,10 @@
 #include <utility>
 #include <vector>
 
+#if defined(__linux__)
+#include <sys/mman.h>
+#endif
+
 #include "bindings.hpp"
 #include "robot_dynamics/batch.hpp"
 
@@ -129,13 +133,27 @@ struct Output {
   }
 };
 
+// Fewer page faults when a large new array is filled; numpy does the same for arrays that it does not zero.
+inline void prefer_huge_pages(void* data, std::size_t bytes) {
+#if defined(__linux__)
+  constexpr std::uintptr_t page = 4096, least = std::uintptr_t(4) << 20;
+  const auto first = (reinterpret_cast<std::uintptr_t>(data) + page - 1) / page * page;
+  if (bytes > least) madvise(reinterpret_cast<void*>(first), bytes - page, MADV_HUGEPAGE);
+#else
+  (void)data, (void)bytes;
+#endif
+}
+
 // (rows, width), column-major
 struct FortranOutput {
   py::array_t<double, py::array::f_style> array;
 
   FortranOutput(const py::object& out, const Samples& x, py::ssize_t rows, py::ssize_t width) {
     if (out.is_none()) {
-      array = py::array_t<double, py::array::f_style>({rows, width});
+      // zeros from the system cost nothing until they are written
+      const py::object zeros = py::module_::import("numpy").attr("zeros");
+      array = zeros(py::make_tuple(rows, width), "float64", "F");
+      prefer_huge_pages(array.mutable_data(), rows * width * sizeof(double));
     } else {
       require_shape(writable_output(out), "out", {rows, width});
       if (!py::isinstance<py::array_t<double, py::array::f_style>>(out))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterator
 
 import numpy as np
@@ -11,7 +12,7 @@ from robot_dynamics_ros.benchmarks.setup import Arm, Setup
 from robot_dynamics_ros.benchmarks.timing import Case
 
 SECTION = "rigid body"
-CACHED = 512  # samples whose states and torques stay in the second-level cache
+CACHED = 2048  # samples whose states and torques stay in the second-level cache
 
 
 def cases(setup: Setup) -> Iterator[Case]:
@@ -56,15 +57,15 @@ def _cpp(arm: Arm, floors: dict[str, float]) -> Iterator[Case]:
     yield case("RNEA, batched", batch, generated, "CasADi C", {"avx512": 4, "avx2": 2, "sse2": 1})
     yield case("RNEA, one sample per call", single, peer, "pin::rnea", {"avx512": 6, "avx2": 3.5, "sse2": 2})
     yield case("RNEA, one sample per call", single, generated, "CasADi C", {"avx512": 1.2})
-    block = tuple(np.ascontiguousarray(a[:64]) for a in x)
-    Y = np.empty((64, arm.n, 10 * arm.n))
+    block = tuple(np.ascontiguousarray(a[:128]) for a in x)
+    Y = np.empty((128, arm.n, 10 * arm.n))
     yield case(
         "regressor, into cache",
         lambda: model.regressor(*block, out=Y),
         lambda: pin.regressor(*block, None),
         "pin regressor C++",
         {"avx512": 14, "avx2": 8, "sse2": 3},
-        64,
+        128,
     )
     many = arm.motion(20000)
     W = np.zeros((20000 * arm.n, 10 * arm.n), order="F")
@@ -157,7 +158,9 @@ def _python(arm: Arm, setup: Setup) -> Iterator[Case]:
 def _figaroh(arm: Arm):
     """figaroh's regressor builder over the same Pinocchio model, or None where figaroh is not installed."""
     try:
-        from figaroh.tools.regressor import RegressorBuilder, RegressorConfig
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # its dependencies register converters twice
+            from figaroh.tools.regressor import RegressorBuilder, RegressorConfig
     except ImportError:
         return None
     from types import SimpleNamespace

@@ -32,9 +32,11 @@ class Row:
     section: str
     name: str
     ours: float
+    ours_best: float
     ours_worst: float
     peer_name: str
     peer: float | None
+    peer_best: float | None
     peer_worst: float | None
     ratio: float | None
     floor: float | None
@@ -70,9 +72,11 @@ def _row(case: Case, isa: str, ours: list[float], peer: list[float]) -> Row:
         section=case.section,
         name=case.name,
         ours=statistics.median(ours),
+        ours_best=min(ours),
         ours_worst=max(ours),
         peer_name=case.peer_name,
         peer=statistics.median(peer) if peer else None,
+        peer_best=min(peer) if peer else None,
         peer_worst=max(peer) if peer else None,
         ratio=ratio,
         floor=floor,

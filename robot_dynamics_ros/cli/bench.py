@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+from rich.console import Console
 from rich.table import Table
 
 from robot_dynamics_ros import __version__, _core
@@ -36,7 +37,7 @@ def command(quick: bool, peers: bool, isa: str | None, section: tuple[str, ...],
     )
     cases = _cases(Setup(quick=quick, cpp_peers=peers), section or SECTIONS)
     rows = [measure(case, machine["isa"]) for case in progress(cases, "measuring", len(cases))]
-    console.print(_table(rows))
+    _wide(console).print(_table(rows))
     missed = [row.name for row in rows if row.met is False]
     console.print(f"{sum(row.met is True for row in rows)} floors held, {len(missed)} missed")
     write_json(json_file, {"machine": machine, "rows": [row.as_dict() for row in rows]})
@@ -70,7 +71,9 @@ def _processor() -> str:
 
 
 def _table(rows: list[Row]) -> Table:
-    table = Table("what", "ours", "worst", "peer", "median", "worst", "ratio", "floor", "")
+    table = Table()
+    for title in ("what", "ours", "worst", "peer", "median", "worst", "ratio", "floor", ""):
+        table.add_column(title, no_wrap=True, justify="left" if title in ("what", "peer", "") else "right")
     for row in rows:
         ratio = "" if row.ratio is None else f"{row.ratio:.3g}"
         floor = "" if row.floor is None else f"{row.floor:g}"
@@ -78,6 +81,11 @@ def _table(rows: list[Row]) -> Table:
         peer = (row.peer_name, _time(row.peer), _time(row.peer_worst)) if row.peer is not None else ("", "", "")
         table.add_row(row.name, _time(row.ours), _time(row.ours_worst), *peer, ratio, floor, mark)
     return table
+
+
+def _wide(screen: Console) -> Console:
+    """The console itself, or one wide enough for the table where the output is a file."""
+    return screen if screen.is_terminal else Console(width=140)
 
 
 def _time(nanoseconds: float | None) -> str:

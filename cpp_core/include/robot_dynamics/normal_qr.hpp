@@ -14,6 +14,7 @@
 #include <string>
 #include <vector>
 
+#include "robot_dynamics/aligned.hpp"
 #include "robot_dynamics/kernels.hpp"
 
 namespace robot_dynamics {
@@ -53,7 +54,7 @@ class FusedQR {
   void fold(const double* weights, double* out) const {
     const int width = parameters() + 1, stride = width + qr_spare_columns;
     std::vector<double> R(std::size_t(width) * stride, 0.0);
-    Aligned block(std::size_t(stride) * qr_block_rows);
+    AlignedDoubles block(std::size_t(stride) * qr_block_rows);
     int filled = 0;
     for (int j = 0; j < chain_.n; ++j)
       for (int k = 0; k < jobs_[j].width; ++k) {
@@ -79,20 +80,6 @@ class FusedQR {
   }
 
  private:
-  class Aligned {  // zeroed doubles on a 64-byte boundary
-   public:
-    explicit Aligned(std::size_t size) : memory_(size + 8, 0.0) {
-      void* p = memory_.data();
-      std::size_t space = memory_.size() * sizeof(double);
-      data_ = static_cast<double*>(std::align(64, size * sizeof(double), p, space));
-    }
-    double* data() { return data_; }
-
-   private:
-    std::vector<double> memory_;
-    double* data_;
-  };
-
   void add_joint(int j) {
     std::vector<int> parameters;
     for (std::size_t k = 0; k < columns_.size(); ++k)
@@ -101,7 +88,7 @@ class FusedQR {
     for (int k = 0; k < extra_; ++k) parameters.push_back(int(columns_.size()) + j * extra_ + k);
     const int width = int(parameters.size()) + 1, stride = width + qr_spare_columns;
     triangles_.push_back(std::make_unique<std::vector<double>>(std::size_t(width) * stride, 0.0));
-    blocks_.push_back(std::make_unique<Aligned>(std::size_t(stride) * qr_block_rows));
+    blocks_.push_back(std::make_unique<AlignedDoubles>(std::size_t(stride) * qr_block_rows));
     double** place = place_.data() + j * 10 * chain_.n;
     for (int c = 0; c < from_regressor; ++c)
       place[columns_[parameters[c]]] = blocks_.back()->data() + c * qr_block_rows;
@@ -117,7 +104,7 @@ class FusedQR {
     }
   }
 
-  static void flush(std::vector<double>& R, int width, int stride, Aligned& block, int& filled) {
+  static void flush(std::vector<double>& R, int width, int stride, AlignedDoubles& block, int& filled) {
     active_kernels.absorb(R.data(), width, stride, block.data());
     std::fill(block.data(), block.data() + std::size_t(stride) * qr_block_rows, 0.0);
     filled = 0;
@@ -129,7 +116,7 @@ class FusedQR {
   std::size_t samples_ = 0;
   std::vector<double*> place_;
   std::vector<std::unique_ptr<std::vector<double>>> triangles_;
-  std::vector<std::unique_ptr<Aligned>> blocks_;
+  std::vector<std::unique_ptr<AlignedDoubles>> blocks_;
   std::vector<std::vector<int>> parameters_;
   std::vector<QrJoint> jobs_;
 };

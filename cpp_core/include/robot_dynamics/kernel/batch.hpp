@@ -3,6 +3,7 @@
 
 #include "robot_dynamics/kernel/kinematics.hpp"
 #include "robot_dynamics/kernel/regressor.hpp"
+#include "robot_dynamics/kernel/stream.hpp"
 #include "robot_dynamics/kernel/table.hpp"
 
 namespace robot_dynamics::ROBOT_DYNAMICS_ISA {
@@ -58,41 +59,65 @@ void rnea_batch_of(const ChainView& chain, std::size_t samples, const double* q,
   });
 }
 
+// Row-major Y of a block of samples is built in the first-level cache, then written out in one go.
 template <int N>
 void regressor_batch_of(const ChainView& chain, std::size_t samples, const double* q, const double* qd,
                         const double* qdd, double* Y) {
   const int n = N ? N : chain.n, width = 10 * n;
+  const std::size_t sample = std::size_t(n) * width;
+  const bool streamed = samples * sample > streamed_doubles;
   const KnownStructure structure = structure_of(chain);
   Block x;
   Vec row[most_joints][padded(10 * most_joints)];
+  Vec staged[N ? 10 * N * N + 1 : 1];  // a block of rows, where its size is known to fit the cache
   each_block(samples, [&](std::size_t first, int rows) {
     x.read<N>(chain, first, rows, q, qd, qdd);
     for (int j = 0; j < n; ++j)
       for (int k = 0; k < 10 * j; ++k) row[j][k] = Vec{};
     regressor<N>(chain, structure, x.q, x.qd, x.qdd,
                  [&](int j, int i, int e, const Vec& value) { row[j][10 * i + e] = value; });
-    for (int j = 0; j < n; ++j) store_rows(row[j], width, rows, Y + (first * n + j) * width, std::size_t(n) * width);
+    double* to = Y + first * sample;
+    const bool stage = N != 0 && streamed;
+    double* block = stage ? reinterpret_cast<double*>(staged) : to;
+    for (int j = 0; j < n; ++j) store_rows(row[j], width, rows, block + j * width, sample);
+    if (stage) copy_streamed(to, block, rows * sample);
   });
+  end_of_stream();
 }
 
+// Where the wanted columns of a block are collected: column k of joint j at block + (j n_columns + k) stack_rows.
 template <int N>
 void stacked_regressor_of(const ChainView& chain, std::size_t samples, const double* q, const double* qd,
-                          const double* qdd, const int* columns, int n_columns, double* W) {
+                          const double* qdd, const int* columns, int n_columns, bool zeroed, double* block, double* W) {
   const int n = N ? N : chain.n;
   const KnownStructure structure = structure_of(chain);
-  double* column[10 * most_joints] = {};  // where parameter k of joint 0's rows goes; null: not wanted
-  for (int k = 0; k < n_columns; ++k) column[columns[k]] = W + std::size_t(k) * n * samples;
-  for (int k = 0; k < n_columns; ++k)  // a joint does not feel the links before it
-    std::memset(column[columns[k]] + (columns[k] / 10 + 1) * samples, 0,
-                (n - 1 - columns[k] / 10) * samples * sizeof(double));
+  double* place[10 * most_joints] = {};  // of parameter k in joint 0's part of the block; null: not wanted
+  for (int k = 0; k < n_columns; ++k) place[columns[k]] = block + std::size_t(k) * stack_rows;
+  const std::size_t joint_block = std::size_t(n_columns) * stack_rows;
+  const bool streamed = samples * n * n_columns > streamed_doubles;
   Block x;
-  each_block(samples, [&](std::size_t first, int rows) {
-    x.read<N>(chain, first, rows, q, qd, qdd);
-    regressor<N>(chain, structure, x.q, x.qd, x.qdd, [&](int j, int i, int e, const Vec& value) {
-      double* to = column[10 * i + e];
-      if (to != nullptr) store_first(to + j * samples + first, value, rows);
+  for (std::size_t start = 0; start < samples; start += stack_rows) {
+    const std::size_t run = samples - start < stack_rows ? samples - start : stack_rows;
+    each_block(run, [&](std::size_t first, int rows) {
+      x.read<N>(chain, start + first, rows, q, qd, qdd);
+      regressor<N>(chain, structure, x.q, x.qd, x.qdd, [&](int j, int i, int e, const Vec& value) {
+        double* to = place[10 * i + e];
+        if (to != nullptr) store(to + j * joint_block + first, value);
+      });
     });
-  });
+    for (int k = 0; k < n_columns; ++k)
+      for (int j = 0; j < n; ++j) {
+        double* to = W + (std::size_t(k) * n + j) * samples + start;
+        const bool felt = j <= columns[k] / 10;  // a joint does not feel the links before it
+        if (!felt && zeroed) continue;
+        const double* from = block + j * joint_block + std::size_t(k) * stack_rows;
+        if (streamed && felt) copy_streamed(to, from, run);
+        if (streamed && !felt) zero_streamed(to, run);
+        if (!streamed && felt) std::memcpy(to, from, run * sizeof(double));
+        if (!streamed && !felt) std::memset(to, 0, run * sizeof(double));
+      }
+  }
+  end_of_stream();
 }
 
 inline void mass_matrix_batch(const ChainView& chain, std::size_t samples, const double* q, double* M) {

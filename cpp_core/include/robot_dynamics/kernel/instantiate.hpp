@@ -16,8 +16,11 @@ inline void regressor_batch(const ChainView& chain, std::size_t N, const double*
   with_size(chain.n, [&](auto size) { regressor_batch_of<size.n>(chain, N, q, qd, qdd, Y); });
 }
 inline void stacked_regressor(const ChainView& chain, std::size_t N, const double* q, const double* qd,
-                              const double* qdd, const int* columns, int n_columns, double* W) {
-  with_size(chain.n, [&](auto size) { stacked_regressor_of<size.n>(chain, N, q, qd, qdd, columns, n_columns, W); });
+                              const double* qdd, const int* columns, int n_columns, bool zeroed, double* block,
+                              double* W) {
+  with_size(chain.n, [&](auto size) {
+    stacked_regressor_of<size.n>(chain, N, q, qd, qdd, columns, n_columns, zeroed, block, W);
+  });
 }
 
 inline void fused_qr(const ChainView& chain, const QrSamples& data, const QrJoint* joints) {

@@ -9,6 +9,9 @@
 
 namespace robot_dynamics {
 
+// W is filled in blocks of this many samples: long runs per column, and the block stays in the second-level cache.
+constexpr int stack_rows = 128;
+
 struct KernelTable {
   const char* isa;
   int lanes;
@@ -25,9 +28,10 @@ struct KernelTable {
   void (*mass_matrix_batch)(const ChainView&, std::size_t N, const double* q, double* M);
   void (*regressor_batch)(const ChainView&, std::size_t N, const double* q, const double* qd, const double* qdd,
                           double* Y);
-  // W (column-major): column c holds joint 0's N samples, then joint 1's, ...; `columns` are indices below 10 n
+  // W (column-major): column c holds joint 0's N samples, then joint 1's, ...; `columns` are indices below 10 n.
+  // `block` holds n * n_columns * stack_rows doubles, 64-byte aligned; `zeroed`: W holds zeros already
   void (*stacked_regressor)(const ChainView&, std::size_t N, const double* q, const double* qd, const double* qdd,
-                            const int* columns, int n_columns, double* W);
+                            const int* columns, int n_columns, bool zeroed, double* block, double* W);
   void (*forward_kinematics_batch)(const ChainView&, std::size_t N, const double* q, double* T);
   void (*jacobian_batch)(const ChainView&, std::size_t N, const double* q, double* J);
   // triangles of the joints take in samples; a triangle takes in one block of rows (normal_qr.hpp)

@@ -1,0 +1,72 @@
+"""The benchmark command: both sides of a case compute the same thing, and what is printed is written."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros.benchmarks import SECTIONS, least_squares, rigid_body
+from robot_dynamics_ros.benchmarks.setup import Arm, Setup
+from robot_dynamics_ros.benchmarks.timing import Case, measure
+from robot_dynamics_ros.cli import bench
+
+
+def test_ratio_and_floor_come_from_the_medians_of_both_sides():
+    calls = []
+    case = Case("s", "n", lambda: calls.append("ours"), lambda: calls.append("peer"), "them", 2, {"avx2": 1e9}, 0.01)
+    row = measure(case, "avx2")
+    assert calls[:4] == ["ours", "peer"] * 2
+    assert row.ratio == pytest.approx(row.peer / row.ours)
+    assert row.met is False
+    assert measure(case, "sse2").met is None
+    assert measure(Case("s", "n", lambda: None), "avx2").ratio is None
+
+
+def test_peers_of_the_least_squares_section_solve_the_same_problem():
+    arm = Arm("ur5e")
+    columns = least_squares._base_columns(arm)
+    x = arm.motion(50)
+    ours = arm.model.stacked_regressor(*x, columns)
+    np.testing.assert_allclose(least_squares._pinocchio_stack(arm, x, columns), ours, atol=1e-12)
+    builder = rigid_body._figaroh(arm)
+    if builder is not None:
+        theirs = builder.build_basic_regressor(*x, {"act_idxv": []})
+        np.testing.assert_allclose(theirs[:, least_squares._pinocchio_places(columns)], ours, atol=1e-12)
+
+
+def test_repeated_single_calls_are_the_batch():
+    arm = Arm("panda")
+    x = arm.motion(37)
+    np.testing.assert_allclose(_core.repeat_rnea(arm.model.chain, *x), arm.model.rnea(*x), rtol=1e-12, atol=1e-12)
+
+
+def test_generated_peer_computes_our_torques(tmp_path, monkeypatch):
+    casadi = pytest.importorskip("casadi")
+    from robot_dynamics_ros.benchmarks.cpp_peers import _symbolic_rnea
+
+    arm = Arm("ur5e")
+    q, v, a = (casadi.SX.sym(name, 6) for name in "qva")
+    function = casadi.Function("peer", [q, v, a], [_symbolic_rnea(arm.model.chain, q, v, a)])
+    x = arm.motion(3)
+    theirs = np.array([function(*sample).full().ravel() for sample in zip(*x, strict=True)])
+    np.testing.assert_allclose(theirs, arm.model.rnea(*x), rtol=1e-12, atol=1e-12)
+
+
+def test_command_writes_what_it_prints(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        bench, "_cases", lambda setup, sections: [Case("s", "empty work", lambda: None, lambda: None, "peer")]
+    )
+    result = CliRunner().invoke(bench.command, ["--quick", "--json", str(tmp_path / "bench.json")])
+    assert result.exit_code == 0, result.output
+    assert "empty work" in result.output
+    written = json.loads((tmp_path / "bench.json").read_text(encoding="utf-8"))
+    assert written["machine"]["isa"] == _core.isa()
+    assert written["rows"][0]["name"] == "empty work"
+
+
+def test_every_section_has_cases():
+    for name in SECTIONS:
+        module = __import__(f"robot_dynamics_ros.benchmarks.{name}", fromlist=["cases"])
+        assert next(iter(module.cases(Setup(quick=True)))).name

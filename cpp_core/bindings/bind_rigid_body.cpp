@@ -1,4 +1,5 @@
 // Rigid-body functions of a chain for (n,) or (N, n) float64 arrays; see robot_dynamics_ros/models/robot_model.py.
+#include <cstdlib>
 #include <optional>
 #include <vector>
 
@@ -134,9 +135,18 @@ void select_isa(const std::string& name) {
     throw std::invalid_argument("isa = '" + name + "' is unknown or not supported by this machine");
 }
 
+// The choice is made before Python can be told about it.
+void report_unavailable_isa() {
+  const char* wanted = std::getenv("ROBOT_DYNAMICS_ISA");
+  if (wanted == nullptr || isa() == wanted) return;
+  const std::string text = "ROBOT_DYNAMICS_ISA = '" + std::string(wanted) + "' is not available; using " + isa();
+  if (PyErr_WarnEx(PyExc_RuntimeWarning, text.c_str(), 1) != 0) throw py::error_already_set();
+}
+
 }  // namespace
 
 void bind_rigid_body(py::module_& m) {
+  report_unavailable_isa();
   const auto none = py::none();
   py::class_<RigidBody>(m, "RigidBody", "Rigid-body functions of a Chain for one sample (n,) or a batch (N, n).")
       .def(py::init<const Chain&>(), py::arg("chain"))

@@ -1,4 +1,7 @@
-"""Interleaved timing: every round runs ours, then the peer, so that both see the same machine."""
+"""Interleaved timing: every round runs ours, then the peer, in processor time of the calling thread.
+
+Processor time leaves out what other programs on the machine take; a peer with threads of its own gets them for free.
+"""
 
 from __future__ import annotations
 
@@ -60,9 +63,9 @@ def measure(case: Case, isa: str, at_least: int = 5, at_most: int = 200) -> Row:
 
 
 def _time(call: Callable[[], Any]) -> float:
-    start = time.perf_counter()
+    start = time.thread_time()
     call()
-    return time.perf_counter() - start
+    return time.thread_time() - start
 
 
 def _row(case: Case, isa: str, ours: list[float], peer: list[float]) -> Row:

@@ -133,8 +133,8 @@ RD_INLINE void second_motion(const Turn<twist, T>& turn, const double* p, const 
   const V3<T> w{z.x * k0.w.z, z.y * k0.w.z, z.z * k0.w.z};
   k.w = {w.x, w.y, w.z + qd};
   k.d = {z.x * k0.d.z + w.y * qd, z.y * k0.d.z - w.x * qd, z.z * k0.d.z + qdd};
-  k.a = turn.to_child(V3<T>{k0.a.x + (k0.U[0] * p[0] + k0.U[1] * p[1]), k0.a.y + (k0.U[3] * p[0] + k0.U[0] * p[1]),
-                            k0.a.z});
+  k.a = turn.to_child(
+      V3<T>{k0.a.x + (k0.U[0] * p[0] + k0.U[1] * p[1]), k0.a.y + (k0.U[3] * p[0] + k0.U[0] * p[1]), k0.a.z});
   k.update_U();
 }
 

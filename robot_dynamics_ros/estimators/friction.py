@@ -97,7 +97,8 @@ class FrictionStage:
         self.observer = None
         if robot.friction is None:
             self.core, self.hysteresis = None, None
-            self.notes = [f"{robot.name}: friction is unknown; identify it to sense small forces"]
+            needed = robot.drives.torque_side == "motor"  # a sensor behind the gear does not see it
+            self.notes = [f"{robot.name}: friction is unknown; identify it to sense small forces"] * needed
             return
         friction, choice, known = FrictionModel.from_robot(robot), p.pop("model"), _identified(robot.friction)
         p["relative_error"] = p["relative_error"] or (0.1 if known else 0.3)

@@ -12,9 +12,11 @@ from force_bench import POSE, UR5E, estimated, measured, model, moving, still, t
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
+from robot_dynamics_ros.config import load_robot, shipped_robots
 from robot_dynamics_ros.estimators.external_force import ForceStage
+from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.pipeline import Pipeline
-from robot_dynamics_ros.types import Sample
+from robot_dynamics_ros.types import Log, Sample
 
 WRENCH = np.array([12.0, -25.0, -60.0, 1.0, 2.0, -0.5])  # environment on robot
 
@@ -243,3 +245,21 @@ def test_one_to_sixteen_joints(n):
         assert status == Status.degraded and out[3].max() > 20
     else:
         assert out[4] > 0 and (np.abs(out[2] - push) < 4 * out[3] + 0.1).all()
+
+
+@pytest.mark.parametrize("name", [n for n in shipped_robots() if load_robot(n).links is not None])
+def test_every_shipped_robot_feels_a_push_at_rest(name):
+    robot = load_robot(name)
+    rigid = RobotModel(robot.chain(), robot.joint_names)
+    rng, best = np.random.default_rng(0), (0.0, None)
+    for q in rng.uniform(-2, 2, (50, robot.n_joints)):
+        best = max(best, (np.linalg.svd(rigid.jacobian(q), compute_uv=False)[-1], tuple(q)))
+    q = np.tile(best[1], (2000, 1))
+    push = np.array([10.0, -20, 40, 0.5, 0, 0])
+    effort = robot.drives.effort.sign * (rigid.gravity(q) - rigid.jacobian(q[0]).T @ push)
+    log = Log(robot.joint_names, np.arange(2000) * 2_000_000, {"q": q, "qd": 0 * q, "effort": effort})
+    pipeline = Pipeline(robot)
+    pipeline.run(log)
+    np.testing.assert_allclose(log.external_wrench[-1], push, atol=0.05)
+    if robot.drives.torque_side == "link":
+        assert not any("friction" in note for note in pipeline.notes)

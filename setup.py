@@ -118,6 +118,11 @@ setup(
         "clarabel>=0.7",
     ],
     extras_require=extras,
-    entry_points={"console_scripts": ["robot-dynamics = robot_dynamics_ros.cli.main:main"]},
+    entry_points={
+        "console_scripts": [
+            "robot-dynamics = robot_dynamics_ros.cli.main:main",
+            *(f"{node} = {NAME}.nodes.{node}:main" for node in ("hardware_node", "estimator_node", "composed_node")),
+        ]
+    },
     zip_safe=False,
 )

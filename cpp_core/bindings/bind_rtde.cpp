@@ -173,6 +173,7 @@ void bind_rtde(py::module_& m) {
       .def("statistics", &statistics)
       .def_property_readonly("condition", &rd::Reader::condition)
       .def_property_readonly("latched", &rd::Reader::latched)
+      .def_property_readonly("silence", &rd::Reader::silence)
       .def_property_readonly("connected", &rd::Reader::connected)
       .def_property_readonly("realtime", &rd::Reader::realtime)
       .def_property_readonly("version", &version)

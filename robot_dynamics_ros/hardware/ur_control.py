@@ -8,7 +8,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from dataclasses import dataclass, replace
 from multiprocessing.connection import Connection
 from typing import Any
@@ -18,8 +17,7 @@ import numpy as np
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.hardware.framing import receive, send
 
-START_TIMEOUT = 20.0  # s, the client's own limits add up to about 10 s
-SILENCE = 2.0  # s without a connection until the child is ended: at 2.5 s the client's reconnect loop would crash it
+SILENCE = 2.0  # s without new data until the child is ended: at 2.5 s the client's reconnect loop would crash it
 
 
 @dataclass(frozen=True)
@@ -45,7 +43,6 @@ class UrControl:
         self._pipe: Connection | None = None
         self._lock = threading.RLock()
         self._motion = Motion()
-        self._lost_since: float | None = None
 
     # -- requests -----------------------------------------------------------------------------------------------------
     def move_path(self, waypoints: np.ndarray, speed: float, acceleration: float, blend: float = 0.0) -> None:
@@ -93,14 +90,10 @@ class UrControl:
         return None if process is None or process.poll() is not None else process.pid
 
     # -- life of the child --------------------------------------------------------------------------------------------
-    def supervise(self, alive: bool, silent: bool) -> None:
-        """Called with every look at the stream: without a controller for 2 s the child is ended, before it crashes."""
-        if alive and not silent:
-            self._lost_since = None
-        elif self._lost_since is None:
-            self._lost_since = time.monotonic()
-        elif self._process is not None and time.monotonic() - self._lost_since > SILENCE:
-            self._end("the controller is gone")
+    def supervise(self, silence: float) -> None:
+        """Called with every read: `silence` [s] since the controller's clock advanced. After 2 s the child is ended."""
+        if silence > SILENCE and self._process is not None:
+            self._end("the controller is silent")
 
     def close(self) -> None:
         """Stop motion and end the child; may be repeated."""

@@ -50,6 +50,7 @@ SIGNALS = {  # signal -> RTDE output
     "qdd_d": "target_qdd",
     "tau_d": "target_moment",
 }
+FROZEN = int(SampleFlag.frozen)
 EFFORT_SOURCES = ("current", "controller")
 
 
@@ -122,10 +123,14 @@ class UrDriver:
 
     def read(self, timeout: float) -> Sample | None:
         """Next sample in order, or None. While motion is commanded, frozen samples are withheld: they are stale."""
-        while self._reader.wait(timeout):
+        self._control.supervise(self._reader.silence)
+        end = time.monotonic() + timeout
+        while self._reader.wait(max(end - time.monotonic(), 0.0)):
             self._reader.pop(self._values, self._meta)
-            if not self._meta[2] & int(SampleFlag.frozen):
+            if not self._meta[2] & FROZEN:
                 return self._filled()
+            if time.monotonic() > end:
+                break
         return None
 
     def _filled(self) -> Sample:
@@ -147,10 +152,8 @@ class UrDriver:
 
     @property
     def condition(self) -> StreamState:
-        """Trust in the stream right now; supervises the control process by it."""
-        condition = self._reader.condition
-        self._control.supervise(alive=condition not in (StreamState.fault,), silent=not self._reader.connected)
-        return condition
+        """Trust in the stream right now."""
+        return self._reader.condition
 
     @property
     def latched(self) -> StreamState:

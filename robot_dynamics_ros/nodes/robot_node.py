@@ -112,7 +112,8 @@ class RobotNode(LifecycleBase):
         return {name: value for name, value in self.values(f"{stage}.").items() if value != defaults[name]}
 
     def _build_writers(self) -> None:
-        names = [n for n in INPUT_TOPICS if n != MAIN] if self._has_driver else []
+        rotor = self._has_driver and "rotor" in self.driver.capabilities
+        names = [n for n in INPUT_TOPICS if n != MAIN and (rotor or n != "motor_states")] if self._has_driver else []
         names = self.selection.topics + names + ([MAIN] if self._has_driver else [])
         for name in names:
             topic = TOPICS[name]

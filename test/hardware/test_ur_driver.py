@@ -207,3 +207,39 @@ def test_reconnects_after_the_controller_is_killed_and_restarted():
         assert driver.read(20.0) is not None
         assert driver.statistics().reconnects == 1
         driver.disconnect()
+
+
+def test_values_frozen_in_motion_are_withheld_and_unsafe():
+    with SimulatedUR("ur5e") as sim, sim.client() as client:
+        driver = make_driver("ur", ROBOT, sim.host)
+        driver.connect()
+        start = read_for(driver, 0.02)[-1].q.copy()
+        driver.move_path([start + 1.0], speed=0.3)
+        end = time.monotonic() + 20.0
+        while abs(driver.read(1.0).qd[0]) < 0.1:
+            assert time.monotonic() < end, driver.motion
+        client.command("freeze")
+        client.wait(0.2)
+        while driver.read(0.05) is not None:  # what came before
+            assert time.monotonic() < end
+        assert driver.condition == StreamState.safe and driver.statistics().frozen > 10
+        client.command("freeze", on=False)
+        assert driver.read(5.0) is not None and driver.latched == StreamState.safe
+        driver.disconnect()
+
+
+def test_a_silent_controller_ends_the_control_process_before_the_client_crashes():
+    with SimulatedUR("ur5e") as sim, sim.client() as client:
+        driver = make_driver("ur", ROBOT, sim.host)
+        driver.connect()
+        start = read_for(driver, 0.02)[-1].q.copy()
+        driver.move_path([start + 1.0], speed=0.3)
+        end = time.monotonic() + 30.0
+        while abs(driver.read(1.0).qd[0]) < 0.1:
+            assert time.monotonic() < end, driver.motion
+        client.command("stall", seconds=3.0)
+        while driver.motion.active:
+            driver.read(0.05)
+            assert time.monotonic() < end, driver.motion
+        assert driver.motion.state == "failed" and "silent" in driver.motion.reason
+        driver.disconnect()

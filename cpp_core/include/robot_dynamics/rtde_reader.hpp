@@ -89,6 +89,7 @@ class Reader {
 
   StreamState condition() const noexcept { return monitor_.condition(clock_ns(CLOCK_MONOTONIC)); }
   StreamState latched() noexcept { return monitor_.latched(clock_ns(CLOCK_MONOTONIC)); }
+  double silence() const noexcept { return monitor_.silence(clock_ns(CLOCK_MONOTONIC)); }
   void rearm() noexcept { monitor_.rearm(); }
 
   const StreamMonitor& monitor() const noexcept { return monitor_; }

@@ -99,12 +99,12 @@ class StreamMonitor {
   // State at steady time `now_ns`, not latched.
   StreamState condition(std::int64_t now_ns) const noexcept {
     if (!connected_.load(std::memory_order_acquire)) return StreamState::fault;
-    const double silence = 1e-9 * static_cast<double>(now_ns - arrival_ns_.load(std::memory_order_acquire));
+    const double quiet = silence(now_ns);
     const int bad = bad_run_.load(std::memory_order_relaxed);
-    if (!(silence <= limits_.safe_gap) || bad >= limits_.bad_samples || frozen() || !safety_normal()) {
+    if (!(quiet <= limits_.safe_gap) || bad >= limits_.bad_samples || frozen() || !safety_normal()) {
       return StreamState::safe;
     }
-    return silence > limits_.degraded_gap || bad > 0 || late() ? StreamState::degraded : StreamState::ok;
+    return quiet > limits_.degraded_gap || bad > 0 || late() ? StreamState::degraded : StreamState::ok;
   }
 
   // Worst state since the last rearm(): safe and fault stay until then, also when nobody asked meanwhile.
@@ -112,6 +112,11 @@ class StreamMonitor {
     const StreamState now = condition(now_ns);
     latch(now);
     return std::max(now, static_cast<StreamState>(latch_.load(std::memory_order_relaxed)));
+  }
+
+  // Seconds since the last accepted sample, at steady time `now_ns`.
+  double silence(std::int64_t now_ns) const noexcept {
+    return 1e-9 * static_cast<double>(now_ns - arrival_ns_.load(std::memory_order_acquire));
   }
 
   void rearm() noexcept { latch_.store(0); }

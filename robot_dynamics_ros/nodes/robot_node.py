@@ -393,6 +393,8 @@ class RobotNode(LifecycleBase):
         }
         if self._join is not None:
             values |= dict(self._join.counts)
+        if self._effort is not None:
+            values["effort"] = self._effort.text
         values |= {f"note {i + 1}": note for i, note in enumerate(self.pipeline.notes)}
         return status(f"{self.get_name()}: estimates", level, text, values | ({} if self.driver else self._latencies()))
 

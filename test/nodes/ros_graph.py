@@ -80,6 +80,13 @@ class Listener:
         self.node.destroy_client(client)
         return future.result()
 
+    @staticmethod
+    def decode(raw: bytes, kind):
+        """A message out of its serialised bytes."""
+        from rclpy.serialization import deserialize_message
+
+        return deserialize_message(raw, kind)
+
     def close(self) -> None:
         """Leave the domain."""
         import rclpy

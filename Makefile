@@ -22,6 +22,7 @@ $(STAMP): setup.py package.xml pyproject.toml Makefile
 	@$(PIP) -U pip "setuptools<80" wheel "pybind11>=2.12"
 	@$(if $(ROS_DISTRO),true,$(PIP) $(ROS_WHEELS))
 	@PYTHONWARNINGS=ignore $(PIP) --no-build-isolation -e ".[dev,reports]"
+	@$(PIP) --no-deps "franka-sim>=1.1"
 	@touch $@
 
 test: build

@@ -72,10 +72,12 @@ extras = {
 }
 extras["dev"] = [
     *extras["reports"],
+    *extras["franka"],
     "pytest>=8",
     "pytest-timeout>=2.3",
     "hypothesis>=6.100",
     "ruff>=0.6",
+    "mujoco>=3.2,<3.3",  # behind franka-sim's server in one test
     "clang-format>=18",
     "mypy>=1.11",
     "colcon-common-extensions>=0.3",

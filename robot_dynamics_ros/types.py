@@ -35,6 +35,11 @@ SIGNALS: dict[str, Signal] = {
         Signal("motor_torque", "joints", "Nm", "rotor side drive torque, reflected"),
         Signal("current", "joints", "A", "motor current"),
         Signal("temperature", "joints", "degC", "temperature reported by the joint"),
+        # the controller's own estimates, environment on robot
+        Signal(
+            "vendor_external_joint_torque", "joints", "Nm", "external joint torque as the robot's own software sees it"
+        ),
+        Signal("vendor_external_wrench", "wrench", "N, Nm", "external wrench as the robot's own software sees it"),
         # the controller's intention
         Signal("q_d", "joints", "rad", "desired position"),
         Signal("qd_d", "joints", "rad/s", "desired velocity"),

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-import click
+import dataclasses
+from typing import Any
 
-from robot_dynamics_ros.simulation.ur_controller.process import Settings, serve
+import click
+from click.core import ParameterSource
+
+from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.simulation.controllers import controller_of
 
 
 @click.command()
@@ -23,6 +29,15 @@ from robot_dynamics_ros.simulation.ur_controller.process import Settings, serve
 @click.option("--polyscope", "version", default="5.26.0.0", show_default=True, help="Version to announce.")
 @click.option("--gravity-in-current-torque/--no-gravity-in-current-torque", default=True, show_default=True)
 @click.option("--stop-with-stdin", is_flag=True, help="End when standard input is closed.")
-def command(**options: object) -> None:
+@click.option("--broker", help="Comau: host:port of an MQTT broker to publish to besides UDP.")
+@click.option("--udp-port", default=0, help="Comau: port of the UDP state and command exchange.")
+@click.pass_context
+def command(context: click.Context, **options: Any) -> None:
     """Run a simulated controller of ROBOT until interrupted."""
-    serve(Settings(**options), click.echo)  # type: ignore[arg-type]
+    robot = load_robot(options["robot"])
+    module = controller_of(robot)
+    known = {field.name for field in dataclasses.fields(module.Settings)}
+    for name in set(options) - known:
+        if context.get_parameter_source(name) is not ParameterSource.DEFAULT:
+            raise ConfigError(robot.name, f"--{name.replace('_', '-')}", f"a {robot.manufacturer} controller has none")
+    module.serve(module.Settings(**{name: value for name, value in options.items() if name in known}), click.echo)

@@ -64,7 +64,8 @@ class DriverInfo:
 class Driver(Protocol):
     """A source of samples and, where the robot allows it, a sink of motion.
 
-    capabilities: any of current, temperature, desired_state, rotor, move, servo, payload, zero_ft, torque.
+    capabilities: any of current, temperature, desired_state, rotor, vendor_force, move, servo, payload, zero_ft, recover,
+    torque.
     """
 
     robot: RobotFile
@@ -135,7 +136,13 @@ def _ur(robot: RobotFile, host: str, **options: Any) -> Driver:
     return UrDriver(robot, host, **options)
 
 
-DRIVERS: dict[str, Factory] = {"ur": _ur}
+def _franka(robot: RobotFile, host: str, **options: Any) -> Driver:
+    from robot_dynamics_ros.hardware.franka_driver import FrankaDriver
+
+    return FrankaDriver(robot, host, **options)
+
+
+DRIVERS: dict[str, Factory] = {"ur": _ur, "franka": _franka}
 
 
 def make_driver(name: str, robot: RobotFile, host: str, **options: Any) -> Driver:

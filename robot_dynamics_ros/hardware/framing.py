@@ -1,4 +1,4 @@
-"""Messages between a driver and its control process: one JSON object and, where needed, one (N, 6) array; no pickle."""
+"""Messages between a driver and its own process: one JSON object and, where needed, one (N, n) array; no pickle."""
 
 from __future__ import annotations
 
@@ -8,20 +8,18 @@ from typing import Any
 
 import numpy as np
 
-COLUMNS = 6
-
 
 def send(pipe: Connection, message: dict[str, Any], array: np.ndarray | None = None) -> None:
     """Send a message, then the array's rows if there are any."""
-    rows = 0 if array is None else len(array)
-    pipe.send_bytes(json.dumps({**message, "rows": rows}).encode())
-    if array is not None:
+    rows, columns = (0, 0) if array is None else array.shape
+    pipe.send_bytes(json.dumps({**message, "rows": rows, "columns": columns}).encode())
+    if rows:
         pipe.send_bytes(np.ascontiguousarray(array, dtype=np.float64).tobytes())
 
 
 def receive(pipe: Connection) -> tuple[dict[str, Any], np.ndarray]:
     """The next message and its array (0 or more rows). Raises EOFError when the other end is gone."""
     message = json.loads(pipe.recv_bytes())
-    rows = message.pop("rows", 0)
+    rows, columns = message.pop("rows", 0), message.pop("columns", 0)
     data = pipe.recv_bytes() if rows else b""
-    return message, np.frombuffer(data, dtype=np.float64).reshape(rows, COLUMNS)
+    return message, np.frombuffer(data, dtype=np.float64).reshape(rows, columns)

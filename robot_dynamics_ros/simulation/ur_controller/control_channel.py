@@ -27,10 +27,10 @@ def command(handler: Handler) -> Handler:
 
 
 class ControlChannel:
-    """Executes control lines for one process."""
+    """Executes control lines for one process, by default all of COMMANDS."""
 
-    def __init__(self, process: SimulatedController) -> None:
-        self._process = process
+    def __init__(self, process: SimulatedController, commands: dict[str, Handler] | None = None) -> None:
+        self._process, self._commands = process, COMMANDS if commands is None else commands
         self.server = LineServer(self._line)
         self._waiting: list[tuple[float, Connection]] = []
 
@@ -38,10 +38,10 @@ class ControlChannel:
         """Carry out one line; whatever is wrong with it comes back as {"ok": false, "error": text}."""
         try:
             request = json.loads(line)
-            handler = COMMANDS[request.pop("command")]
+            handler = self._commands[request.pop("command")]
             return {"ok": True} | (handler(self._process, **request) or {})
         except KeyError as error:
-            return {"ok": False, "error": f"unknown command or field {error}; commands: {', '.join(COMMANDS)}"}
+            return {"ok": False, "error": f"unknown command or field {error}; commands: {', '.join(self._commands)}"}
         except (ValueError, TypeError, AttributeError, OverflowError, RecursionError, RobotDynamicsError) as error:
             return {"ok": False, "error": str(error)}
 

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -22,14 +23,14 @@ FIXED_PORTS = (30004, 29999, 30003)  # the ur_rtde client knows no others
 _candidates = itertools.count(os.getpid())
 
 
-def loopback_address() -> str:
+def loopback_address(ports: Sequence[int] = FIXED_PORTS) -> str:
     """An address 127.x.y.z on which the controller's fixed ports are free, so that controllers can run side by side."""
     for number in itertools.islice(_candidates, 4096):
         key = number * 2654435761 % 2**32  # spread neighbouring processes over the network
         host = f"127.{1 + key % 254}.{(key >> 8) % 256}.{1 + (key >> 16) % 254}"
-        if all(_free(host, port) for port in FIXED_PORTS):
+        if all(_free(host, port) for port in ports):
             return host
-    raise ConnectionFailed("no loopback address has the ports of a UR controller free")
+    raise ConnectionFailed("no loopback address has the ports of the controller free")
 
 
 def _free(host: str, port: int) -> bool:

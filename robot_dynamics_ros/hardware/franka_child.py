@@ -1,0 +1,260 @@
+"""Process around the unmodified libfranka client: its calls block and hold the interpreter, so they live here alone.
+
+One robot state per cycle goes into the ring; requests come through the pipe, torques as datagrams. Torque passes a guard
+here once more, the last thing before the client: without fresh commands it ramps to zero and torque control ends.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import struct
+import sys
+import time
+from multiprocessing.connection import Connection
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros._core import Guard, GuardLimits, GuardState
+from robot_dynamics_ros.config import RobotFile, load_robot
+from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.hardware.framing import receive, send
+from robot_dynamics_ros.hardware.franka_rows import COMMAND, JOINTS, SLOTS, VECTORS, WIDTH
+from robot_dynamics_ros.hardware.playback import Playback
+from robot_dynamics_ros.hardware.sample_ring import SampleRing
+
+RATE = 1000.0  # Hz
+REPORT_CYCLES = 100
+SLOWEST = 0.004  # s between two torque commands; three and a half of it are the longest hold
+
+
+class Child:
+    """One connection to a robot; returns from run() when the pipe ends, raises what the client raises on the network."""
+
+    def __init__(self, pipe: Connection, commands: socket.socket, ring: SampleRing, robot: str) -> None:
+        self._pipe, self._commands, self._ring, self._name = pipe, commands, ring, robot
+        self._commands.setblocking(False)
+        self._busy = time.process_time(), time.monotonic()
+        self._cycle, self._share = 0, 0.0
+        self._requests: list[tuple[dict[str, Any], np.ndarray]] = []
+
+    def connect(self, host: str, realtime: bool) -> None:
+        """Open the connection; says so on the pipe. Raises what the vendor raises."""
+        import pylibfranka
+
+        self._vendor = pylibfranka
+        config = pylibfranka.RealtimeConfig.kEnforce if realtime else pylibfranka.RealtimeConfig.kIgnore
+        self._robot = pylibfranka.Robot(host, config)
+        send(self._pipe, {"event": "connected", "version": getattr(pylibfranka, "__version__", "")})
+
+    def run(self) -> None:
+        """States and requests until the pipe ends."""
+        while True:
+            self._publish(self._robot.read_once())
+            request = self._request()
+            if request is not None:
+                self._execute(*request)
+
+    # -- states -------------------------------------------------------------------------------------------------------
+    def _publish(self, state: Any) -> None:
+        times = round(1e3 * state.time.to_sec()) * 1_000_000, time.time_ns(), time.monotonic_ns()
+        row: list[float] = []
+        for name in VECTORS:
+            row += getattr(state, name)
+        mode = int(state.robot_mode.value) if hasattr(state.robot_mode, "value") else int(state.robot_mode)
+        row += (state.control_command_success_rate, state.m_load, mode, self._share)
+        self._ring.push(times, row)
+        self._cycle += 1
+        if self._cycle % 1000 == 0:
+            cpu, now = time.process_time(), time.monotonic()
+            self._share = (cpu - self._busy[0]) / max(now - self._busy[1], 1e-9)
+            self._busy = cpu, now
+
+    # -- requests -----------------------------------------------------------------------------------------------------
+    def _request(self) -> tuple[dict[str, Any], np.ndarray] | None:
+        """A waiting request; EOFError when the driver is gone."""
+        return receive(self._pipe) if self._pipe.poll(0) else None
+
+    def _execute(self, request: dict[str, Any], array: np.ndarray) -> None:
+        """Carry out one request; what the robot refuses is reported, a lost connection is raised."""
+        what = request.pop("do")
+        try:
+            getattr(self, "do_" + what)(array, **request)
+        except (self._vendor.ControlException, self._vendor.CommandException, CapabilityError) as error:
+            self._motion("failed", _line(error))
+        except self._vendor.InvalidOperationException as error:
+            self._motion("failed", _line(error))
+
+    def _motion(self, state: str, reason: str = "", progress: float = 0.0) -> None:
+        send(self._pipe, {"event": "motion", "state": state, "reason": reason, "progress": progress})
+
+    def do_recover(self, _: np.ndarray) -> None:
+        """Automatic error recovery."""
+        self._robot.automatic_error_recovery()
+        send(self._pipe, {"event": "answer", "ok": True, "reason": "recovered"})
+
+    def do_stop(self, _: np.ndarray) -> None:
+        """Nothing of ours is moving."""
+        self._motion("stopped", "stop was asked for")
+
+    def do_load(self, _: np.ndarray, mass: float, com: list[float], inertia: list[float]) -> None:
+        """What the flange carries; inertia (9,) column-major."""
+        self._robot.set_load(mass, com, inertia)
+        send(self._pipe, {"event": "answer", "ok": True, "reason": f"load {mass:g} kg"})
+
+    def do_collision(self, _: np.ndarray, torque: list[float], force: list[float]) -> None:
+        """Thresholds of contact (half) and collision: torque (7,) [Nm], force (6,) [N, Nm]."""
+        self._robot.set_collision_behavior([0.5 * x for x in torque], torque, [0.5 * x for x in force], force)
+        send(self._pipe, {"event": "answer", "ok": True, "reason": "thresholds set"})
+
+    # -- motion -------------------------------------------------------------------------------------------------------
+    def do_play(self, rows: np.ndarray, split: int, speed: float, acceleration: float) -> None:
+        """Waypoints rows[:split], then the stream rows[split:] at 1 kHz, by the vendor's joint impedance control."""
+        control = self._robot.start_joint_position_control(self._vendor.ControllerMode.JointImpedance)
+        state, _ = control.readOnce()
+        self._publish(state)
+        q = np.array(state.q_d)
+        failure = ""
+        try:
+            playback = Playback(q, rows[:split], rows[split:], RATE, speed, acceleration)
+        except CapabilityError as error:
+            failure, playback = str(error), Playback(q, rows[:0], rows[:0], RATE)
+        self._motion("moving")
+        self._play(control, playback, q)
+        if failure:
+            raise CapabilityError(failure)
+        self._motion("stopped" if playback.stopped else "done", "stop was asked for" if playback.stopped else "", 1.0)
+
+    def _play(self, control: Any, playback: Playback, q: np.ndarray) -> None:
+        positions = self._vendor.JointPositions
+        while True:
+            following = playback.next()
+            q = q if following is None else following
+            command = positions(q.tolist())
+            command.motion_finished = following is None
+            control.writeOnce(command)
+            if following is None:
+                return
+            state, _ = control.readOnce()
+            self._publish(state)
+            self._hear_stop(playback)
+            if self._cycle % REPORT_CYCLES == 0:
+                self._motion("moving", progress=playback.progress)
+
+    def _hear_stop(self, playback: Playback) -> None:
+        try:
+            request = self._request()
+        except (EOFError, ConnectionResetError):
+            playback.stop()  # the driver is gone: rest first, run() then meets the same end of the pipe
+            return
+        if request is not None and request[0]["do"] == "stop":
+            playback.stop()
+
+    # -- torque -------------------------------------------------------------------------------------------------------
+    def do_torque(self, _: np.ndarray) -> None:
+        """Torque control on top of the robot's own gravity and friction compensation, until stopped or left alone."""
+        guard = last_guard(load_robot(self._name))
+        self._drain()
+        control = self._robot.start_torque_control()
+        self._motion("moving", "torque")
+        reason = self._torque(control, guard)
+        self._motion("stopped" if reason == "stop was asked for" else "failed", reason)
+
+    def _torque(self, control: Any, guard: Any) -> str:
+        torque, out, ending = np.zeros(JOINTS), np.zeros(JOINTS), ""
+        semantics = {"includes_gravity": False, "link_side": True}
+        while True:
+            state, _ = control.readOnce()
+            self._publish(state)
+            now = round(1e3 * state.time.to_sec()) * 1_000_000
+            guard.observe(now, np.array(state.q), np.array(state.dq))
+            if guard.state == GuardState.idle and not ending:
+                guard.enable(now)
+            if self._drain(torque):
+                guard.command(now, torque, **semantics)
+            if not ending and self._stop_heard():
+                ending = "stop was asked for"
+                guard.disable()
+            guard.step(now, out)
+            if not ending and guard.state in (GuardState.safe, GuardState.fault):
+                ending = f"torque ended: {guard.reason.name}"
+            command = self._vendor.Torques(out.tolist())
+            command.motion_finished = bool(ending) and not out.any()
+            control.writeOnce(command)
+            if command.motion_finished:
+                return ending
+
+    def _stop_heard(self) -> bool:
+        try:
+            request = self._request()
+        except (EOFError, ConnectionResetError):
+            return True
+        return request is not None and request[0]["do"] == "stop"
+
+    def _drain(self, torque: np.ndarray | None = None) -> bool:
+        """The newest torque datagram into `torque` (7,); False when none came."""
+        newest = None
+        while True:
+            try:
+                newest = self._commands.recv(256)
+            except BlockingIOError:
+                break
+        if newest is None or torque is None or len(newest) != struct.calcsize(COMMAND):
+            return False
+        torque[:] = struct.unpack(COMMAND, newest)[1:]
+        return True
+
+
+def last_guard(robot: RobotFile) -> Guard:
+    """Guard of the process: limits of the robot file; a sender may be as slow as SLOWEST. Raises CapabilityError."""
+    n = robot.n_joints
+    return Guard(
+        GuardLimits(
+            torque=robot.array("limits.torque"),
+            torque_rate=np.array(np.broadcast_to(robot.array("limits.torque_rate"), n)),
+            velocity=robot.array("limits.velocity"),
+            position_lower=robot.array("limits.position_lower"),
+            position_upper=robot.array("limits.position_upper"),
+            deceleration=np.array(np.broadcast_to(robot.array("limits.acceleration"), n)),
+            includes_gravity=False,
+            link_side=True,
+            cycle=SLOWEST,
+        )
+    )
+
+
+def _line(error: BaseException) -> str:
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+def main() -> None:
+    """argv: pipe, host, robot file, command socket, ring memory, ring event, realtime."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    pipe, host, robot, commands, memory, event, realtime = sys.argv[1:8]
+    channel = Connection(int(pipe))
+    ring = SampleRing(WIDTH, SLOTS, int(memory), int(event))
+    child = Child(channel, socket.socket(fileno=int(commands)), ring, robot)
+    try:
+        child.connect(host, realtime == "1")
+        child.run()
+    except (EOFError, ConnectionResetError, BrokenPipeError):
+        return  # the driver is gone or closed us
+    except ImportError:
+        _fatal(channel, "pylibfranka is not installed: pip install 'robot_dynamics_ros[franka]'")
+    except Exception as error:  # reported in one line; the driver starts a new process
+        _fatal(channel, _line(error))
+
+
+def _fatal(pipe: Connection, reason: str) -> None:
+    try:
+        send(pipe, {"event": "fatal", "reason": reason})
+    except OSError:
+        pass
+    sys.stdout.flush()
+    os._exit(1)  # the vendor's threads may hang
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,89 @@
+"""Samples from a driver's own process: a ring in shared memory, announced by an event counter; one writer, one reader.
+
+A reader that is late loses nothing until the ring is full; then new samples are dropped and counted.
+"""
+
+from __future__ import annotations
+
+import mmap
+import os
+import select
+
+import numpy as np
+
+TIMES = 3  # int64 per sample: controller time, host time, steady time [ns]
+_HEADER = 64  # bytes: samples read, samples dropped
+_LARGEST = 1 << 26  # bytes
+
+
+class SampleRing:
+    """`slots` rows of TIMES integers and `width` doubles. Raises ValueError for sizes that make no sense."""
+
+    def __init__(self, width: int, slots: int, memory: int | None = None, event: int | None = None) -> None:
+        size = _HEADER + slots * 8 * (TIMES + width)
+        if not (width >= 1 and slots >= 2 and size <= _LARGEST):
+            raise ValueError(f"a ring of {slots} rows of {width} is outside 1..{_LARGEST} bytes")
+        self.width, self.slots = width, slots
+        if memory is None:
+            memory = os.memfd_create("samples")
+            os.ftruncate(memory, size)
+        self.memory = memory
+        self.event = os.eventfd(0, os.EFD_NONBLOCK) if event is None else event
+        self._map = mmap.mmap(self.memory, size)
+        self._read, self._dropped = np.frombuffer(self._map, np.int64, 2)[:1], np.frombuffer(self._map, np.int64, 2)[1:]
+        self._times = np.frombuffer(self._map, np.int64, slots * TIMES, _HEADER).reshape(slots, TIMES)
+        start = _HEADER + 8 * slots * TIMES
+        self._values = np.frombuffer(self._map, np.float64, slots * width, start).reshape(slots, width)
+        self._written = self._available = self._taken = 0
+        self._poll = select.poll()
+        self._poll.register(self.event, select.POLLIN)
+
+    # -- writer -------------------------------------------------------------------------------------------------------
+    def push(self, times: tuple[int, int, int], values: list[float] | np.ndarray) -> bool:
+        """Append one sample; False when the reader is so late that there is no room."""
+        if self._written - int(self._read[0]) >= self.slots:
+            self._dropped[0] += 1
+            return False
+        place = self._written % self.slots
+        self._times[place] = times
+        self._values[place] = values
+        self._written += 1
+        os.eventfd_write(self.event, 1)  # the system call orders the memory: the row is there before its announcement
+        return True
+
+    # -- reader -------------------------------------------------------------------------------------------------------
+    def wait(self, timeout: float) -> bool:
+        """True when a sample is waiting, at the latest after `timeout` [s]; other Python threads run meanwhile."""
+        if self._available == 0 and self._poll.poll(max(0.0, 1e3 * timeout)):
+            self._available += os.eventfd_read(self.event)
+        return self._available > 0
+
+    def pop(self, values: np.ndarray) -> tuple[int, int, int]:
+        """The oldest sample into values (width,); its times. Only after wait() said there is one."""
+        place = self._taken % self.slots
+        times = self._times[place].tolist()
+        values[:] = self._values[place]
+        self._taken += 1
+        self._available -= 1
+        self._read[0] = self._taken
+        return times[0], times[1], times[2]
+
+    @property
+    def pending(self) -> int:
+        """Samples known to wait."""
+        return self._available
+
+    @property
+    def dropped(self) -> int:
+        """Samples lost because nobody read them in time."""
+        return int(self._dropped[0])
+
+    def close(self) -> None:
+        """Give the memory back; the other process keeps its own view of it."""
+        if self.memory < 0:
+            return
+        del self._read, self._dropped, self._times, self._values
+        self._map.close()
+        os.close(self.memory)
+        os.close(self.event)
+        self.memory = self.event = -1

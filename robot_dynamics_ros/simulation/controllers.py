@@ -1,0 +1,43 @@
+"""Which simulated controller belongs to a robot, and how one is started as a process of its own."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+from robot_dynamics_ros.config import RobotFile, load_robot
+from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.simulation.ur_controller.launcher import FIXED_PORTS, SimulatedUR, loopback_address
+
+MODULES = {  # manufacturer -> module with Settings and serve
+    "Universal Robots": "robot_dynamics_ros.simulation.ur_controller.process",
+    "Franka Robotics": "robot_dynamics_ros.simulation.franka_controller",
+    "Comau": "robot_dynamics_ros.simulation.comau_lpc",
+}
+DRIVERS = {"Universal Robots": "ur", "Franka Robotics": "franka", "Comau": "comau"}
+PORTS = {"Universal Robots": FIXED_PORTS, "Franka Robotics": (1337,), "Comau": (5005,)}
+
+
+def controller_of(robot: RobotFile) -> Any:
+    """Module with Settings and serve of a robot's simulated controller. Raises ConfigError where there is none."""
+    return importlib.import_module(MODULES[_known(robot)])
+
+
+def driver_of(robot: RobotFile) -> str:
+    """Name of the driver that speaks to a robot's controller."""
+    return DRIVERS[_known(robot)]
+
+
+def _known(robot: RobotFile) -> str:
+    if robot.manufacturer not in MODULES:
+        raise ConfigError(robot.name, "manufacturer", f"{robot.manufacturer!r} is none of {', '.join(MODULES)}")
+    return str(robot.manufacturer)
+
+
+class SimulatedController(SimulatedUR):
+    """Context manager around `robot-dynamics simulate` for any shipped robot, on a loopback address of its own."""
+
+    def __init__(self, robot: str, timeout: float = 60.0, **options: Any) -> None:
+        if "host" not in options:
+            options["host"] = loopback_address(PORTS[_known(load_robot(robot))])
+        super().__init__(robot, timeout, **options)

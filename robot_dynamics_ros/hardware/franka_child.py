@@ -1,7 +1,7 @@
 """Process around the unmodified libfranka client: its calls block and hold the interpreter, so they live here alone.
 
-One robot state per cycle goes into the ring; requests come through the pipe, torques as datagrams. Torque passes a guard
-here once more, the last thing before the client: without fresh commands it ramps to zero and torque control ends.
+One robot state per cycle goes into the ring; requests come through the pipe, torques as datagrams. Torque passes a
+guard here once more, the last thing before the client: without fresh commands it ramps to zero and torque control ends.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ SLOWEST = 0.004  # s between two torque commands; three and a half of it are the
 
 
 class Child:
-    """One connection to a robot; returns from run() when the pipe ends, raises what the client raises on the network."""
+    """One connection to a robot; run() ends with the pipe (EOFError) or with what the client raises on the network."""
 
     def __init__(self, pipe: Connection, commands: socket.socket, ring: SampleRing, robot: str) -> None:
         self._pipe, self._commands, self._ring, self._name = pipe, commands, ring, robot

@@ -10,6 +10,7 @@ import logging
 import signal
 import sys
 import threading
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +25,7 @@ PORT = 1337  # the client knows no other
 START = (0.0, -np.pi / 4, 0.0, -3 * np.pi / 4, 0.0, np.pi / 2, np.pi / 4)  # rad, tool pointing down
 JOINTS = 7
 RATE = 1000.0
+PATIENCE = 0.02  # s without a state sent until the plant runs by its own clock
 REFERENCE_BANDWIDTH = 200.0  # rad/s of the filter that gives commanded positions their derivatives
 FRICTION_SHARE = 0.8  # of its friction that the robot compensates in torque control
 ESTIMATE_BANDWIDTH = 30.0  # rad/s of tau_ext_hat_filtered
@@ -71,6 +73,7 @@ class PlantPhysics:
         self._reference = Reference(served.q)
         self._torque_before, self._external = served.simulated.core.get("joint_torque"), np.zeros(JOINTS)
         self.running = True
+        self._wanted, self._done = threading.Semaphore(0), threading.Semaphore(0)
         self._snapshot = self._read()
         self.cycles_until: float | None = None
 
@@ -99,10 +102,16 @@ class PlantPhysics:
         return self._snapshot
 
     # -- the loop --------------------------------------------------------------------------------------------------
+    def advance(self) -> None:
+        """One cycle, asked for by the server once per state it sends: every state is a new one, whatever the load."""
+        self._wanted.release()
+        self._done.acquire(timeout=PATIENCE)
+
     def start(self) -> None:
-        """Run in the calling thread until stopped."""
-        served, mode = self._served, None
+        """Run in the calling thread until stopped: at the server's pace while it sends states, else at our own."""
+        served, mode, asked_at = self._served, None, -1.0
         while self.running and not served.stopping:
+            asked = self._wanted.acquire(timeout=PATIENCE if time.perf_counter() - asked_at < PATIENCE else 0.0)
             if self.mode is not mode:
                 mode = self.mode
                 self._reference = Reference(served.q)
@@ -111,7 +120,12 @@ class PlantPhysics:
             self._snapshot = self._read()
             if self.cycles_until is not None and served.time >= self.cycles_until:
                 served.stop()
-            served.pace()
+            if asked:
+                asked_at = time.perf_counter()
+                self._done.release()
+                served.hub.poll(0.0)
+            else:
+                served.pace()
 
     def stop(self) -> None:
         """End the loop."""
@@ -205,7 +219,11 @@ def _server_class() -> Any:
     logging.getLogger("franka_sim").setLevel(logging.ERROR)
 
     class ElasticServer(FrankaSimServer):  # type: ignore[misc]
-        """theta and dtheta are the plant's, not copies of q and dq, in every state of every connection."""
+        """One plant cycle per state; theta and dtheta are the plant's, not copies of q and dq."""
+
+        def _account_for_communication_cycle(self) -> None:
+            super()._account_for_communication_cycle()
+            self.physics_sim.advance()
 
         @property
         def robot_state(self) -> Any:

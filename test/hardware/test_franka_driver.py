@@ -133,7 +133,7 @@ def test_torque_moves_the_robot_and_silence_ends_it(driver):
             break
     assert driver.motion.active, driver.motion
     until(driver, lambda: not driver.motion.active)  # nobody commands any more
-    assert driver.motion.state == "failed" and "command_age" in driver.motion.reason
+    assert driver.motion.state == "failed" and "torque ended" in driver.motion.reason, driver.motion
     until(driver, lambda: driver.status.mode_text == "idle")
 
 

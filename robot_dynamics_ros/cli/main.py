@@ -18,6 +18,7 @@ COMMANDS: dict[str, str] = {
     "simulate": "simulate",
     "up": "up",
     "record": "record",
+    "excite": "excite",
     "identify": "identify",
     "replay": "replay",
     "bench": "bench",

@@ -38,6 +38,22 @@ def png(drawing: Any) -> str:
     return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
 
 
+def motion_preview(t: np.ndarray, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, names: Sequence[str]) -> bytes:
+    """PNG bytes of positions, velocities and accelerations of a designed motion."""
+    drawing, axes = figure(3, 1, 10, 7)
+    labels = ("position [rad]", "velocity [rad/s]", "acceleration [rad/s2]")
+    for axis, values, label in zip(axes[:, 0], (q, qd, qdd), labels, strict=True):
+        axis.plot(t, values, lw=1.2)
+        axis.set_ylabel(label)
+        axis.grid(alpha=0.3)
+        axis.margins(x=0.01)
+    axes[0, 0].legend(names, fontsize=7, ncols=min(len(names), 4), loc="upper right")
+    axes[-1, 0].set_xlabel("time [s]")
+    buffer = io.BytesIO()
+    drawing.savefig(buffer, format="png")
+    return buffer.getvalue()
+
+
 def _every(n: int) -> slice:
     return slice(None, None, max(1, n // POINTS))
 

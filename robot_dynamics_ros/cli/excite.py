@@ -1,0 +1,101 @@
+"""robot-dynamics excite: a motion that shows every parameter of a robot."""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # small matrices: one thread is faster; read when numpy loads
+
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+from robot_dynamics_ros.cli.options import console, json_option, robot_option, stderr, write_json
+
+
+@click.command("excite")
+@robot_option
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="Trajectory CSV to write.")
+@click.option("--points", type=click.IntRange(2, 100), help="Trapezoidal moves through so many random points instead.")
+@click.option("--harmonics", type=click.IntRange(2, 20), default=5, show_default=True)
+@click.option("--base", type=float, default=0.1 * np.pi, show_default="0.1 pi", help="Base frequency [rad/s].")
+@click.option("--duration", type=float, default=20.0, show_default=True, help="Length [s]; whole periods end at rest.")
+@click.option(
+    "--criterion",
+    type=click.Choice(["hybrid", "condition", "logdet", "hadamard"]),
+    default="hybrid",
+    show_default=True,
+)
+@click.option("--starts", type=click.IntRange(1, 1000), default=3, show_default=True, help="Independent searches.")
+@click.option("--acceleration", type=float, default=4.0, show_default=True, help="Largest acceleration [rad/s2].")
+@click.option("--floor", type=float, help="Lowest height of any joint or the TCP [m] in the base frame.")
+@click.option("--clearance", type=float, default=0.1, show_default=True, help="Least distance between links [m].")
+@click.option("--rate", type=float, default=125.0, show_default=True, help="Samples per second of the CSV.")
+@click.option("--seed", type=int, default=0, show_default=True)
+@json_option
+def command(
+    robot: str,
+    out: Path,
+    points: int | None,
+    harmonics: int,
+    base: float,
+    duration: float,
+    criterion: str,
+    starts: int,
+    acceleration: float,
+    floor: float | None,
+    clearance: float,
+    rate: float,
+    seed: int,
+    json_file: Path | None,
+) -> None:
+    """Design a motion for identification inside the robot's limits; write it as a trajectory that `up` can play."""
+    from robot_dynamics_ros.identification.excitation import Limits, design_fourier, design_points
+    from robot_dynamics_ros.identification.robots import any_robot
+
+    arm = any_robot(robot)
+    limits = Limits.of(arm, acceleration, -np.inf if floor is None else floor, clearance)
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[text]}"), TimeRemainingColumn())
+    with Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal) as bar:
+        task = bar.add_task("searching", text="")
+
+        def tell(done: int, total: int, text: str) -> None:
+            bar.update(task, completed=done, total=total, text=text)
+
+        if points is None:
+            motion = design_fourier(
+                arm, limits, harmonics, base, duration, rate, criterion, starts, seed=seed, progress=tell
+            )
+        else:
+            motion = design_points(arm, limits, points, rate, seed=seed, progress=tell)
+    files = _write(out, arm, motion)
+    result = {"condition": motion.condition, "logdet": motion.logdet, "evaluations": motion.evaluations, **files}
+    result |= {"duration": float(motion.time[-1]), "largest_velocity": np.abs(motion.qd).max(0)}
+    console.print(
+        f"condition number {motion.condition:.1f}, {motion.time[-1]:.1f} s, {motion.evaluations} motions tried"
+    )
+    for what, path in files.items():
+        console.print(f"{what}: {path}", highlight=False, markup=False, soft_wrap=True)
+    write_json(json_file, result)
+
+
+def _write(out: Path, arm: Any, motion: Any) -> dict[str, str]:
+    """The CSV (time and positions, the form that trajectories are played from) and a preview picture beside it."""
+    from robot_dynamics_ros.config.store import write_atomically
+    from robot_dynamics_ros.errors import CapabilityError, DataError
+    from robot_dynamics_ros.identification.figures import motion_preview
+
+    rows = np.column_stack([motion.time, motion.q])
+    lines = [",".join(f"{x:.9g}" for x in row) for row in rows]
+    try:
+        write_atomically(out, "\n".join([",".join(["time", *arm.joint_names]), *lines, ""]))
+        picture = out.with_suffix(".png")
+        picture.write_bytes(motion_preview(motion.time, motion.q, motion.qd, motion.qdd, arm.joint_names))
+    except CapabilityError:
+        return {"trajectory": str(out)}
+    except OSError as error:
+        raise DataError(f"{out}: cannot be written ({error.strerror or error})") from None
+    return {"trajectory": str(out), "preview": str(picture)}

@@ -1,0 +1,94 @@
+"""Excitation motions: limits, boundary conditions, criteria, and that the search is worth its time."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from robot_dynamics_ros.cli.excite import command
+from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.hardware.trajectory import load_trajectory, refuse_outside_limits
+from robot_dynamics_ros.identification.excitation import Criteria, Limits, design_fourier, design_points
+from robot_dynamics_ros.identification.trajectories import FourierBasis, trapezoids
+
+ROBOT = load_robot("ur5e")
+
+
+@pytest.fixture(scope="module")
+def designed():
+    return design_fourier(ROBOT, Limits.of(ROBOT, floor=0.05, clearance=0.1), starts=1, effort=30, seed=1)
+
+
+def test_condition_below_100_within_limits(designed):
+    limits = Limits.of(ROBOT)
+    assert designed.condition < 100
+    assert np.all(designed.q > limits.lower) and np.all(designed.q < limits.upper)
+    assert np.all(np.abs(designed.qd) <= limits.velocity) and np.all(np.abs(designed.qdd) <= limits.acceleration)
+
+
+def test_at_rest_at_both_ends(designed):
+    for rows in (0, -1):
+        assert np.abs(designed.qd[rows]).max() < 0.05 and np.abs(designed.qdd[rows]).max() < 0.3
+    assert np.abs(designed.qd[0]).max() < 1e-9 and np.abs(designed.qdd[0]).max() < 1e-9
+
+
+def test_velocity_is_the_derivative(designed):
+    slope = np.gradient(designed.q, designed.time, axis=0)
+    assert np.allclose(slope[2:-2], designed.qd[2:-2], atol=2e-3)
+
+
+def test_floor_and_clearance_are_kept(designed):
+    limits = Limits.of(ROBOT, floor=0.05, clearance=0.1)
+    assert Criteria(ROBOT, limits).violation(designed.q, designed.qd, designed.qdd) < 0.05
+
+
+def test_search_improves_on_its_start():
+    start, found = (design_fourier(ROBOT, Limits.of(ROBOT), starts=1, effort=effort) for effort in (0, 20))
+    assert found.condition < 0.8 * start.condition
+
+
+def test_criteria_are_those_of_the_stacked_regressor(designed):
+    criteria = Criteria(ROBOT, Limits.of(ROBOT))
+    R = criteria.triangle(designed.q, designed.qd, designed.qdd)
+    W = criteria.rigid.base_rows(designed.q, designed.qd, designed.qdd).reshape(-1, criteria.rigid.base.size)
+    assert criteria.condition(R) == pytest.approx(np.linalg.cond(W), rel=1e-8)
+    assert criteria.hadamard(R) <= criteria.logdet(R) + 1e-9
+
+
+def test_basis_starts_and_ends_still():
+    basis = FourierBasis.build(5, 0.1 * np.pi, np.array([0.0, 20.0]))
+    assert np.abs(basis.qd).max() < 1e-12 and np.abs(basis.qdd).max() < 1e-12
+    assert np.abs(basis.q).max() < 1e-9
+
+
+def test_points_in_step_and_inside_limits():
+    motion = design_points(ROBOT, Limits.of(ROBOT), points=4, tries=150)
+    limits = Limits.of(ROBOT)
+    assert np.all(np.abs(motion.qd) <= limits.velocity + 1e-9)
+    assert np.all(np.abs(motion.qdd) <= limits.acceleration + 1e-9)
+    assert np.abs(np.diff(motion.q, axis=0)).max() * 125 <= limits.velocity.max() * 1.01
+
+
+def test_trapezoid_reaches_its_points():
+    points = np.array([[0.0, 0.0], [1.0, -0.5], [0.2, 0.1]])
+    _, q, qd, _ = trapezoids(points, np.array([1.0, 1.0]), np.array([2.0, 2.0]), 500.0)
+    assert min(np.linalg.norm(q - points[1], axis=1)) < 1e-3 and np.allclose(q[-1], points[2])
+    assert np.abs(qd).max() <= 1.0 + 1e-9
+
+
+def test_impossible_limits_are_one_line():
+    with pytest.raises(DataError, match="keeps the limits"):
+        design_fourier(ROBOT, Limits.of(ROBOT, floor=2.0), starts=1, effort=2)
+    with pytest.raises(DataError, match="criterion"):
+        design_fourier(ROBOT, criterion="luck")
+
+
+def test_command_writes_what_the_robot_plays(tmp_path):
+    out = tmp_path / "excitation.csv"
+    result = CliRunner().invoke(command, ["-r", "ur5e", "--out", str(out), "--points", "3"])
+    assert result.exit_code == 0, result.output
+    times, q = load_trajectory(out, ROBOT)
+    refuse_outside_limits(ROBOT, q, 125.0)
+    assert np.all(np.diff(times) > 0) and out.with_suffix(".png").stat().st_size > 10_000

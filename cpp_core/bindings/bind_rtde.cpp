@@ -1,5 +1,5 @@
 #include "bindings.hpp"
-#include "robot_dynamics/rtde_reader.hpp"
+#include "robot_dynamics/rtde_torque.hpp"
 
 namespace rd = robot_dynamics::rtde;
 
@@ -9,8 +9,9 @@ using Meta = py::array_t<std::int64_t, py::array::c_style>;
 
 rd::ReaderOptions options(const std::string& host, int port, double rate, double timeout, std::uint32_t minimum_major,
                           double degraded_gap, double safe_gap, int frozen_repeats, std::size_t ring, double silence,
-                          bool follow_host_clock, int realtime_priority) {
+                          bool follow_host_clock, int realtime_priority, bool torque_inputs) {
   rd::ReaderOptions o;
+  o.session.torque_inputs = torque_inputs;
   o.session.host = host;
   o.session.port = port;
   o.session.rate = o.limits.rate = rate;
@@ -78,6 +79,7 @@ py::dict statistics(const rd::Reader& r) {
   d["reconnects"] = r.reconnects();
   d["malformed"] = r.malformed();
   d["pending"] = r.pending();
+  d["unsent"] = r.unsent();
   return d;
 }
 
@@ -156,15 +158,23 @@ void bind_rtde(py::module_& m) {
   py::class_<rd::Reader>(m, "RtdeReader", "RTDE state reader with a receiving thread of its own.")
       .def(py::init([](const std::string& host, int port, double rate, double timeout, std::uint32_t minimum_major,
                        double degraded_gap, double safe_gap, int frozen_repeats, std::size_t ring, double silence,
-                       bool follow_host_clock, int realtime_priority) {
+                       bool follow_host_clock, int realtime_priority, bool torque_inputs) {
              return std::make_unique<rd::Reader>(options(host, port, rate, timeout, minimum_major, degraded_gap,
                                                          safe_gap, frozen_repeats, ring, silence, follow_host_clock,
-                                                         realtime_priority));
+                                                         realtime_priority, torque_inputs));
            }),
            py::kw_only(), py::arg("host"), py::arg("port") = rd::default_port, py::arg("rate") = 500.0,
            py::arg("timeout") = 2.0, py::arg("minimum_major") = 3, py::arg("degraded_gap") = 0.02,
            py::arg("safe_gap") = 0.04, py::arg("frozen_repeats") = 10, py::arg("ring") = 8192, py::arg("silence") = 2.5,
-           py::arg("follow_host_clock") = true, py::arg("realtime_priority") = 0)
+           py::arg("follow_host_clock") = true, py::arg("realtime_priority") = 0, py::arg("torque_inputs") = false)
+      .def(
+          "set_torque_loop",
+          [](rd::Reader& r, std::shared_ptr<robot_dynamics::TorqueLoop> loop, const Array& torque_constant) {
+            std::array<double, 6> K;
+            copy_joints(K, torque_constant, "torque_constant", 6);
+            r.set_hook(std::make_shared<rd::TorqueHook>(std::move(loop), K));
+          },
+          py::arg("loop"), py::arg("torque_constant").noconvert())
       .def("start", &rd::Reader::start, Release())
       .def("stop", &rd::Reader::stop, Release())
       .def("wait", &rd::Reader::wait, py::arg("timeout"), Release())

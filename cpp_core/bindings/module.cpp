@@ -9,6 +9,7 @@ void bind_normal_qr(py::module_&);
 void bind_adaptive(py::module_&);
 void bind_plant(py::module_&);
 void bind_rtde(py::module_&);
+void bind_torque(py::module_&);
 void bind_controllers(py::module_&);
 void bind_guard(py::module_&);
 void bind_hysteresis(py::module_&);
@@ -26,6 +27,7 @@ PYBIND11_MODULE(_core, m) {
   bind_normal_qr(m);
   bind_adaptive(m);
   bind_plant(m);
+  bind_torque(m);
   bind_rtde(m);
   bind_controllers(m);
   bind_guard(m);

@@ -28,6 +28,7 @@ from robot_dynamics_ros.simulation.controllers import controller_of
 @click.option("--duration", type=float, help="End after so many seconds of controller time.")
 @click.option("--polyscope", "version", default="5.26.0.0", show_default=True, help="Version to announce.")
 @click.option("--gravity-in-current-torque/--no-gravity-in-current-torque", default=True, show_default=True)
+@click.option("--lockstep/--no-lockstep", default=False, help="In torque mode a cycle waits for the client's answer.")
 @click.option("--stop-with-stdin", is_flag=True, help="End when standard input is closed.")
 @click.option("--broker", help="Comau: host:port of an MQTT broker to publish to besides UDP.")
 @click.option("--udp-port", default=0, help="Comau: port of the UDP state and command exchange.")

@@ -47,6 +47,7 @@ class Statistics:
     reconnects: int = 0
     malformed: int = 0
     pending: int = 0
+    unsent: int = 0  # torque packages the socket did not take
 
 
 @dataclass(frozen=True)

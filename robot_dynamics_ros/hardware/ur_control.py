@@ -62,6 +62,16 @@ class UrControl:
             {"do": "play", "rate": rate, "speed": speed, "acceleration": 1.0, "split": len(a)}, np.vstack([a, b])
         )
 
+    def start_torque(self) -> None:
+        """Make the client ready for torques; `motion` is "moving" when it is."""
+        self._begin({"do": "torque"}, None)
+
+    def send_torque(self, torque: np.ndarray, run: bool) -> None:
+        """One cycle's torque (6,) [Nm]; run False ends torque mode. Nothing is sent to a client that has no torque mode."""
+        with self._lock:
+            if self._pipe is not None and self._motion.state == "moving":
+                self._request({"do": "torque_value", "run": bool(run)}, torque[None, :])
+
     def set_payload(self, mass: float, com: np.ndarray) -> None:
         """Mass [kg] and centre of mass (3,) [m] of what the flange carries."""
         if not 0.0 <= mass <= 100.0:
@@ -118,7 +128,7 @@ class UrControl:
             process.kill()
             process.wait()
 
-    def _begin(self, message: dict[str, Any], array: np.ndarray) -> None:
+    def _begin(self, message: dict[str, Any], array: np.ndarray | None) -> None:
         with self._lock:
             if self._motion.active:
                 raise CapabilityError("a motion is running: stop it first")

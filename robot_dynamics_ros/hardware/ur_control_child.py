@@ -19,6 +19,9 @@ from robot_dynamics_ros.hardware.framing import receive, send
 
 HANG = 30.0  # s without a sign of this loop until the process ends itself, without needing the interpreter
 WATCHDOG_HZ = 10.0  # slowest rate of input updates the controller accepts before it stops the robot
+TORQUE_WATCHDOG_HZ = 20.0  # the same while torques are streamed: 50 ms
+CYCLE = 0.002  # s
+HOLD, RAMP = 3, 50  # cycles a torque is held without a new one, and those in which it then goes to zero
 POLL = 0.02  # s between looks at a motion that the controller runs
 STOP_DECELERATION = 2.0  # rad/s2
 
@@ -91,6 +94,38 @@ class Child:
         """Nothing of ours is moving: bring the robot to rest all the same."""
         self._halt()
         self.report("stopped", "stop was asked for")
+
+    def do_torque(self, _: np.ndarray) -> None:
+        """Torques from the parent until it says stop; its silence is a fault: held for HOLD cycles, then ramped out."""
+        if not self._client.setWatchdog(TORQUE_WATCHDOG_HZ):
+            raise RuntimeError("the controller does not accept the watchdog")
+        self.report("moving")
+        torque, silent = np.zeros(6), 0
+        while silent < HOLD + RAMP:
+            faulthandler.dump_traceback_later(HANG, exit=True)
+            if not self._pipe.poll(CYCLE):
+                silent += 1
+                share = min(1.0, (HOLD + RAMP - silent) / RAMP)
+                self._client.directTorque((share * torque).tolist(), False)
+                continue
+            request, rows = self._latest()
+            if request["do"] != "torque_value" or not request["run"]:
+                raise Stopped(request.get("why", "torque ended"))
+            torque, silent = rows[0], 0
+            if not self._client.directTorque(torque.tolist(), False):
+                raise RuntimeError("the controller refuses torques")
+        self._halt()
+        raise RuntimeError("no torques came: ramped out and stopped")
+
+    def _latest(self) -> tuple[dict[str, Any], np.ndarray]:
+        """The newest torque waiting; a stop before it is obeyed."""
+        request, rows = receive(self._pipe)
+        while request["do"] == "torque_value" and request["run"] and self._pipe.poll():
+            request, rows = receive(self._pipe)
+        return request, rows
+
+    def do_torque_value(self, _: np.ndarray, run: bool) -> None:
+        """A torque that came after the end of torque mode: nothing to do."""
 
     def do_payload(self, _: np.ndarray, mass: float, com: list[float]) -> None:
         """What the flange carries."""

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import time
+from collections import deque
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros._core import RTDE_LAYOUT, RTDE_WIDTH, RtdeConnectionError, RtdeReader, SampleFlag, StreamState
+from robot_dynamics_ros._core import RTDE_LAYOUT, RTDE_WIDTH, RtdeConnectionError, RtdeReader, SampleFlag, StreamState, TorqueLoop
 from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.hardware.driver import DriverInfo, RobotStatus, Statistics
 from robot_dynamics_ros.hardware.ur_control import Motion, UrControl
+from robot_dynamics_ros.hardware.ur_torque import upload
 from robot_dynamics_ros.types import Sample
 
 ROBOT_MODES = {
@@ -52,6 +55,8 @@ SIGNALS = {  # signal -> RTDE output
 }
 FROZEN = int(SampleFlag.frozen)
 EFFORT_SOURCES = ("current", "controller")
+TORQUE_WAYS = ("none", "script", "client")  # our program fed by the reader's thread, or the vendor client's directTorque
+PROGRAM_TIMEOUT = 3.0  # s from the upload of a program to the first cycle it runs
 
 
 class UrDriver:
@@ -72,15 +77,22 @@ class UrDriver:
         port: int = 30004,
         effort_source: str = "current",
         follow_host_clock: bool = True,
+        torque: str = "none",
         **reader_options: Any,
     ) -> None:
         if robot.n_joints != 6:
             raise CapabilityError(f"{robot.name}: a UR controller has 6 joints, the robot file {robot.n_joints}")
         if effort_source not in EFFORT_SOURCES:
             raise CapabilityError(f"effort_source {effort_source!r} is none of {', '.join(EFFORT_SOURCES)}")
+        if torque not in TORQUE_WAYS:
+            raise CapabilityError(f"torque {torque!r} is none of {', '.join(TORQUE_WAYS)}")
         self.robot, self.host, self._effort_source = robot, host, effort_source
+        self._torque_way, self._loop, self._torque = torque, None, np.zeros(6)
+        self._torque_running = False
+        self.records: deque[dict[str, Any]] = deque(maxlen=4096)
         rate = robot.sensing.sample_rate or 500.0
         options = {"rate": rate, "minimum_major": 5 if rate > 125.0 else 3} | reader_options
+        options["torque_inputs"] = torque == "script"
         self._reader = RtdeReader(host=host, port=port, follow_host_clock=follow_host_clock, **options)
         self._control = UrControl(host)
         self.sample = Sample(robot.joint_names)
@@ -127,10 +139,12 @@ class UrDriver:
         end = time.monotonic() + timeout
         while self._reader.wait(max(end - time.monotonic(), 0.0)):
             self._reader.pop(self._values, self._meta)
+            self.collect()
             if not self._meta[2] & FROZEN:
                 return self._filled()
             if time.monotonic() > end:
                 break
+        self.collect()
         return None
 
     def _filled(self) -> Sample:
@@ -226,6 +240,52 @@ class UrDriver:
     def stop(self) -> None:
         """Decelerate to standstill; nothing to do when this driver moves nothing."""
         self._control.stop()
+
+    # -- torque -------------------------------------------------------------------------------------------------------
+    def attach(self, loop: TorqueLoop) -> None:
+        """The loop that answers every state from connect() on; before connect(). Raises CapabilityError."""
+        if self._torque_way == "none":
+            raise CapabilityError(f"{self.robot.name}: the driver was made without torque")
+        self._loop = loop
+        self._reader.set_torque_loop(loop, self.robot.array("drives.torque_constant"))
+
+    def start_torque(self) -> None:
+        """Bring the controller into a program that takes torques: zero until the loop is enabled.
+
+        Raises CapabilityError, ConnectionFailed with the reason.
+        """
+        if self._loop is None:
+            raise CapabilityError(f"{self.robot.name}: no torque loop is attached")
+        self._allow_motion()
+        if self._torque_way == "client":
+            self._control.start_torque()
+            self._await(lambda: self.motion.state != "starting", 20.0)
+            if self.motion.state != "moving":
+                raise ConnectionFailed(f"no torque: {self.motion.reason or self.motion.state}")
+            return
+        self._control.close()  # its program would be replaced under it
+        upload(self.host)
+        self._await(lambda: self.status.program_running, PROGRAM_TIMEOUT)
+        if not self.status.program_running:
+            raise ConnectionFailed(f"{self.host}: the torque program does not start; is the robot in remote control?")
+
+    def _await(self, condition: Callable[[], bool], seconds: float) -> None:
+        """Read on until the condition holds or the time is over."""
+        end = time.monotonic() + seconds
+        first = time.monotonic() + 0.05  # a program that ran before may still be ending
+        while time.monotonic() < end and (time.monotonic() < first or not condition()):
+            self.read(0.02)
+
+    def collect(self) -> None:
+        """Take the loop's records; through the vendor client this is where torques leave."""
+        if self._loop is None:
+            return
+        while (record := self._loop.pop()) is not None:
+            self.records.append(record)
+            ended = self._torque_running and not record["run"]
+            self._torque_running = record["run"]
+            if self._torque_way == "client" and (record["run"] or ended):
+                self._control.send_torque(record["torque"], record["run"])
 
     def set_payload(self, mass: float, com: np.ndarray) -> None:
         """Tell the controller what hangs on the flange: mass [kg], com (3,) [m]."""

@@ -106,6 +106,7 @@ class AdaptiveFriction {
   const double* coulomb() const noexcept { return a1_.data(); }
   const double* viscous() const noexcept { return a2_.data(); }
   int n() const noexcept { return p_.n; }
+  const AdaptiveParameters& parameters() const noexcept { return p_; }
 
  private:
   struct Values {

@@ -49,6 +49,7 @@ class ComputedTorque {
   }
 
   int n() const noexcept { return chain_.n; }
+  const Chain& chain() const noexcept { return chain_; }
   void reset() noexcept { integral_.fill(0.0); }
 
   // Desired motion and measured state of one instant; friction f^ (Nm) may be null. Writes u and, where `tau_d` is not

@@ -20,7 +20,8 @@ class EGms {
         Fc1_(Fc1, Fc1 + n_),
         kinematic_error_(std::move(kinematic_error)),
         theta_(n_),
-        H_(n_, 0.0) {
+        H_(n_, 0.0),
+        level_(n_, 0.0) {
     if (gms_.joints() != n_ || kinematic_error_.joints() != n_)
       throw std::invalid_argument("map, hysteresis and kinematic error differ in the number of joints");
     for (int i = 0; i < n_; ++i) {
@@ -32,6 +33,7 @@ class EGms {
   int joints() const { return n_; }
   bool valid(int i) const noexcept { return gms_.valid(i); }
   const std::vector<double>& hysteresis() const { return H_; }
+  const std::vector<double>& levels() const { return level_; }  // F(tau_J) of the last step [Nm]
   void reset() noexcept { gms_.reset(); }
 
   // F(tau_J) at temperature T [Nm]
@@ -52,7 +54,8 @@ class EGms {
     if (status == Status::dropped) return status;
     for (int i = 0; i < n_; ++i) {
       const double t = T ? T[i] : map_.reference(i);
-      friction[i] = level(i, tau ? tau[i] : 0.0, v[i], t) * H_[i] + map_.viscous(i, v[i], t);
+      level_[i] = level(i, tau ? tau[i] : 0.0, v[i], t);
+      friction[i] = level_[i] * H_[i] + map_.viscous(i, v[i], t);
     }
     return status;
   }
@@ -63,7 +66,7 @@ class EGms {
   int n_;
   std::vector<double> Fc0_, Fc1_;
   PeriodicTable kinematic_error_;
-  std::vector<double> theta_, H_;
+  std::vector<double> theta_, H_, level_;
 };
 
 }  // namespace robot_dynamics

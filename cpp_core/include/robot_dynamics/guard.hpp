@@ -116,6 +116,8 @@ class Guard {
   GuardReason reason() const noexcept { return reason_; }
   std::uint64_t count(GuardReason reason) const noexcept { return counts_[static_cast<int>(reason)]; }
   const GuardLimits& limits() const noexcept { return limits_; }
+  bool ramping() const noexcept { return ramping_; }
+  bool clamped() const noexcept { return clamped_; }    // the last command was cut
   double command_age() const noexcept { return age_; }  // s, of the command used last; -1 before the first
 
  private:

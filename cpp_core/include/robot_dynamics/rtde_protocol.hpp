@@ -19,6 +19,7 @@ enum class PackageType : std::uint8_t {
   protocol_version = 'V',
   controller_version = 'v',
   output_setup = 'O',
+  input_setup = 'I',
   start = 'S',
   pause = 'P',
   data = 'U',
@@ -46,6 +47,12 @@ void append(std::vector<std::uint8_t>& out, Unsigned value) {
   for (int shift = 8 * (static_cast<int>(sizeof(Unsigned)) - 1); shift >= 0; shift -= 8) {
     out.push_back(static_cast<std::uint8_t>(value >> shift));
   }
+}
+
+template <typename Unsigned>
+void store(std::uint8_t* out, Unsigned value) noexcept {
+  for (std::size_t i = sizeof(Unsigned); i-- > 0; value = static_cast<Unsigned>(value >> 8))
+    out[i] = static_cast<std::uint8_t>(value);
 }
 
 inline double load_double(const std::uint8_t* p) noexcept {

@@ -10,6 +10,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <memory>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -32,6 +33,18 @@ struct ReaderOptions {
   int realtime_priority = 0;      // SCHED_FIFO priority of the thread, 0 = none; ignored where not permitted
 };
 
+// What runs in the receiving thread for every sample, and at least every `hook_period` without one.
+class SampleHook {
+ public:
+  virtual ~SampleHook() = default;
+  virtual void sample(const Sample& sample, std::int64_t steady_ns) noexcept = 0;
+  virtual void idle(std::int64_t steady_ns) noexcept = 0;
+  virtual void lost() noexcept = 0;
+  virtual bool run() const noexcept = 0;              // the script must go on
+  virtual const double* torque() const noexcept = 0;  // (6), Nm
+};
+constexpr double hook_period = 0.002;  // s
+
 inline std::int64_t clock_ns(clockid_t id) noexcept {
   timespec t;
   clock_gettime(id, &t);
@@ -51,6 +64,12 @@ class Reader {
   ~Reader() { stop(); }
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
+
+  // Before start(). With torque inputs negotiated its torque is sent in the same cycle.
+  void set_hook(std::shared_ptr<SampleHook> hook) {
+    if (thread_.joinable()) throw std::logic_error("the hook is set before the reader starts");
+    hook_ = std::move(hook);
+  }
 
   // First connection in the caller's thread, so that its error reaches the caller; then the thread takes over.
   void start() {
@@ -97,6 +116,7 @@ class Reader {
   bool realtime() const noexcept { return realtime_; }
   std::uint64_t overruns() const noexcept { return overruns_.load(); }
   std::uint64_t reconnects() const noexcept { return reconnects_.load(); }
+  std::uint64_t unsent() const noexcept { return unsent_.load(); }
   std::uint64_t malformed() const noexcept { return malformed_.load(); }
   Version version() const {
     return locked([this] { return version_; });
@@ -126,6 +146,7 @@ class Reader {
   }
 
   void close() noexcept {
+    if (hook_ && connected_.load()) hook_->lost();
     connected_.store(false);
     monitor_.set_connected(false);
     session_.close();
@@ -152,8 +173,12 @@ class Reader {
 
   void receive() {
     const std::size_t before = ring_.size();
-    session_.receive(0.02, [this](const std::uint8_t* data, std::size_t size) { take(data, size); });
-    if (ring_.size() != before) wake();
+    session_.receive(hook_ ? hook_period : 0.02,
+                     [this](const std::uint8_t* data, std::size_t size) { take(data, size); });
+    if (ring_.size() != before)
+      wake();
+    else if (hook_)
+      rest();
     if (1e-9 * static_cast<double>(clock_ns(CLOCK_MONOTONIC) - last_data_ns_) <= options_.silence) return;
     throw ConnectionError(session_.where() + ": no data for " + Socket::seconds(options_.silence));
   }
@@ -171,7 +196,26 @@ class Reader {
     monitor_.set_connected(true);
     if (clock_.reanchored()) scratch_.flags |= clock_backwards;
     scratch_.stamp_ns = clock_.stamp(t_c);
+    if (hook_) answer();
     if (!ring_.push(scratch_)) overruns_.fetch_add(1);
+  }
+
+  // The torque leaves before anything else happens to the sample.
+  void answer() noexcept {
+    hook_->sample(scratch_, last_data_ns_);
+    send_torque();
+  }
+
+  void rest() noexcept {
+    const bool ran = sent_run_;
+    hook_->idle(clock_ns(CLOCK_MONOTONIC));
+    if (ran || hook_->run()) send_torque();
+  }
+
+  void send_torque() noexcept {
+    if (!options_.session.torque_inputs) return;
+    sent_run_ = hook_->run();
+    if (!session_.send_torque(++beat_, sent_run_ ? 1 : 0, hook_->torque())) unsent_.fetch_add(1);
   }
 
   void wake() noexcept {
@@ -200,7 +244,10 @@ class Reader {
   std::uint32_t carried_ = 0;  // flags of the samples the clock map listened to before its first stamp
   std::thread thread_;
   std::atomic<bool> running_{false}, connected_{false};
-  std::atomic<std::uint64_t> overruns_{0}, reconnects_{0}, malformed_{0};
+  std::shared_ptr<SampleHook> hook_;
+  std::int32_t beat_ = 0;
+  bool sent_run_ = false;
+  std::atomic<std::uint64_t> overruns_{0}, reconnects_{0}, malformed_{0}, unsent_{0};
   std::int64_t last_data_ns_ = 0;
   bool realtime_ = false;
   std::mutex stopping_;

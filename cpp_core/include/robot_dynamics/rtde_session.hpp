@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <sstream>
 #include <string>
@@ -21,7 +22,13 @@ struct SessionOptions {
   double timeout = 2.0;             // for each answer [s]
   std::uint32_t minimum_major = 3;  // oldest controller generation accepted
   std::uint32_t minimum_minor = 0;
+  bool torque_inputs = false;  // own the registers of the torque script (rtde_torque_input)
 };
+
+// Registers between this process and the torque script, of the upper range: those below 24 are the vendor client's.
+constexpr int torque_register = 24;  // input double registers 24..29: Nm
+constexpr int beat_register = 24;    // input integer register: counts cycles, so that the script sees every one
+constexpr int run_register = 25;     // input integer register: 1 go on, 0 end
 
 class Session {
  public:
@@ -31,6 +38,7 @@ class Session {
   void open() {
     std::vector<bool> wanted(n_fields, true);
     while (!negotiate(wanted)) continue;
+    if (options_.torque_inputs) request_inputs();
     send(PackageType::start);
     const auto answer = wait_for(PackageType::start);
     if (!answer.empty() && answer[0] == 0) socket_.fail("the controller refuses to start RTDE output");
@@ -62,6 +70,19 @@ class Session {
       }
     }
     return true;
+  }
+
+  // One cycle of the torque script: sent without waiting and without allocating; false when the socket takes nothing.
+  bool send_torque(std::int32_t beat, std::int32_t run, const double* torque) noexcept {
+    std::uint8_t* p = torque_package_.data() + header_bytes + 1;
+    store<std::uint32_t>(p, static_cast<std::uint32_t>(beat));
+    store<std::uint32_t>(p + 4, static_cast<std::uint32_t>(run));
+    for (int i = 0; i < 6; ++i) {
+      std::uint64_t bits;
+      std::memcpy(&bits, &torque[i], sizeof(bits));
+      store<std::uint64_t>(p + 8 + 8 * i, bits);
+    }
+    return socket_.send_now(torque_package_.data(), torque_package_.size());
   }
 
   const Version& version() const { return version_; }
@@ -155,6 +176,21 @@ class Session {
     return true;
   }
 
+  void request_inputs() {
+    std::string names = "input_int_register_" + std::to_string(beat_register);
+    names += ",input_int_register_" + std::to_string(run_register);
+    for (int i = 0; i < 6; ++i) names += ",input_double_register_" + std::to_string(torque_register + i);
+    send(PackageType::input_setup, {names.begin(), names.end()});
+    const auto answer = wait_for(PackageType::input_setup);
+    const std::string types(answer.empty() ? answer.begin() : answer.begin() + 1, answer.end());
+    if (answer.empty() || answer[0] == 0 || types.find("IN_USE") != std::string::npos)
+      socket_.fail("the registers of the torque interface are taken by another client (" + types + ")");
+    torque_package_[0] = 0;
+    torque_package_[1] = static_cast<std::uint8_t>(torque_package_.size());
+    torque_package_[2] = static_cast<std::uint8_t>(PackageType::data);
+    torque_package_[3] = answer[0];
+  }
+
   void send(PackageType type, const std::vector<std::uint8_t>& payload = {}) {
     socket_.send(package(type, payload), options_.timeout);
   }
@@ -199,6 +235,7 @@ class Session {
   std::vector<Entry> entries_;
   Version version_;
   double rate_ = 0.0;
+  std::array<std::uint8_t, header_bytes + 1 + 2 * 4 + 6 * 8> torque_package_{};
 };
 
 }  // namespace robot_dynamics::rtde

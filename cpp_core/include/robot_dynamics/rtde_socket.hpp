@@ -63,6 +63,11 @@ class Socket {
     }
   }
 
+  // All of it at once or not at all; a peer that does not read is not waited for.
+  bool send_now(const std::uint8_t* bytes, std::size_t size) noexcept {
+    return fd_ >= 0 && ::send(fd_, bytes, size, MSG_NOSIGNAL | MSG_DONTWAIT) == static_cast<ssize_t>(size);
+  }
+
   // Bytes read into `out`, 0 when nothing came within the timeout [s]; throws when the peer closed the connection.
   std::size_t receive(std::uint8_t* out, std::size_t capacity, double timeout) {
     if (!ready(POLLIN, timeout)) return 0;

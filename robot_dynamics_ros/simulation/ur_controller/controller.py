@@ -16,6 +16,7 @@ from robot_dynamics_ros.simulation.ur_controller.program import CommandLoop, Pro
 from robot_dynamics_ros.simulation.ur_controller.registers import Registers
 from robot_dynamics_ros.simulation.ur_controller.safety import Safety
 from robot_dynamics_ros.simulation.ur_controller.script import Script, parse_script
+from robot_dynamics_ros.simulation.ur_controller.urscript import Interpreter, is_torque_program
 
 ACCELERATION_LIMIT = 40.0  # rad/s2, joint acceleration limit [ur_rtde 1.6.5, UR_JOINT_ACCELERATION_MAX]
 STOP_DECELERATION = 8.0  # rad/s2, of a program stop or protective stop
@@ -94,7 +95,10 @@ class Controller:
             self.runtime_state = RuntimeState.STOPPED
         if self._next_program is not None and self.time >= self._next_program[0]:
             script, self._next_program = self._next_program[1], None
-            self._start_program(script)
+            try:
+                self._start_program(script)
+            except ProgramError as error:
+                self.say(f"program refused: {error}")
         if self.program is None or self.runtime_state != RuntimeState.PLAYING:
             return
         try:
@@ -202,7 +206,8 @@ class Controller:
 
     def _start_program(self, script: Script) -> None:
         self._last_script = script
-        self.program = (CommandLoop if script.is_command_loop else Statements)(self, script)
+        kind = CommandLoop if script.is_command_loop else Interpreter if is_torque_program(script) else Statements
+        self.program = kind(self, script)
         self.runtime_state = RuntimeState.PLAYING
 
     # -- motion ---------------------------------------------------------------------------------------------------

@@ -33,6 +33,13 @@ def loopback_address(ports: Sequence[int] = FIXED_PORTS) -> str:
     raise ConnectionFailed("no loopback address has the ports of the controller free")
 
 
+def _flag(name: str, value: Any) -> str:
+    """A long option; a flag is given by its name alone."""
+    if isinstance(value, bool):
+        return f"--{name}" if value else f"--no-{name}"
+    return f"--{name}={value}"
+
+
 def _free(host: str, port: int) -> bool:
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -54,7 +61,7 @@ class SimulatedUR:
         self.process: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> SimulatedUR:
-        arguments = [f"--{name.replace('_', '-')}={value}" for name, value in self.options.items()]
+        arguments = [_flag(name.replace("_", "-"), value) for name, value in self.options.items()]
         paths = [str(PACKAGE_ROOT), os.environ.get("PYTHONPATH", "")]
         self.process = subprocess.Popen(
             [

@@ -8,6 +8,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.simulation.ur_controller.arm import DT, Arm
@@ -22,6 +23,7 @@ from robot_dynamics_ros.simulation.ur_controller.signals import Signals
 from robot_dynamics_ros.simulation.ur_controller.sockets import Connection, Hub, LineServer
 from robot_dynamics_ros.simulation.ur_controller.version import Version
 
+ANSWER = 0.1  # s of wall time a cycle waits for its answer in lockstep: a client that is gone does not stop time
 MAX_LATE = 0.1  # s of wall time: a process further behind gives the time up instead of catching up
 
 
@@ -43,6 +45,7 @@ class Settings:
     version: str = "5.26.0.0"
     gravity_in_current_torque: bool = True
     truth_period: int = 1  # cycles between ground truth lines
+    lockstep: bool = False  # in torque mode a cycle waits for its answer: loops run as fast as both sides can
     stop_with_stdin: bool = False  # end when standard input is closed, as it is when a parent process dies
 
 
@@ -75,7 +78,8 @@ class SimulatedController:
         self.signals = Signals(self.controller, settings.gravity_in_current_torque)
         self.faults = Faults(self.controller, settings.seed)
         self.hub = Hub()
-        self.rtde = RtdeServer(version, self.controller.write_inputs)
+        self._answers = 0
+        self.rtde = RtdeServer(version, self._write_inputs)
         self.truth = LineServer(lambda connection, line: None)
         self.control = ControlChannel(self)
         dashboard = Dashboard(self.controller, version, settings.robot.upper())
@@ -103,6 +107,17 @@ class SimulatedController:
             raise RobotDynamicsError(f"speed {factor} is outside 0.01..1e6")
         self._period = DT / factor
 
+    def _write_inputs(self, values: dict[str, tuple[Any, ...]]) -> None:
+        self._answers += 1
+        self.controller.write_inputs(values)
+
+    def _await_answer(self) -> None:
+        """Serve the sockets until a client has written inputs."""
+        until = time.perf_counter() + ANSWER
+        while self._answers == 0 and not self._stop and (left := until - time.perf_counter()) > 0:
+            self.hub_poll(left)
+        self._answers = 0
+
     def stop(self, *_: object) -> None:
         """End run() after the current cycle (also a signal handler)."""
         self._stop = True
@@ -116,9 +131,12 @@ class SimulatedController:
             if now - due > MAX_LATE:
                 self.late, due = self.late + 1, now
             if now >= due:
+                self._answers = 0
                 self._cycle()
                 due += self._period
                 self.hub_poll(0.0)
+                if self.settings.lockstep and self.controller.torque_mode:
+                    self._await_answer()
             else:
                 self.hub_poll(due - now)
         self.hub.close()

@@ -1,0 +1,107 @@
+"""What the torque guard is built from, and why torque mode is refused: limits, version, semantics, payload."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robot_dynamics_ros._core import GuardLimits
+from robot_dynamics_ros.errors import CapabilityError
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.config import RobotFile
+    from robot_dynamics_ros.hardware.driver import DriverInfo, RobotStatus
+
+REQUIRED = ("torque", "velocity", "position_lower", "position_upper", "acceleration")
+RAMP = 0.1  # s from any torque to none, also what the rate limit is made of
+GRAVITY_SHARE = 0.25  # of the model's gravity torque that the measured torque at rest may deviate by
+GRAVITY_MINIMUM = 8.0  # Nm of gravity below which nothing can be told from friction
+
+
+@dataclass(frozen=True)
+class GuardSettings:
+    """What a user may choose about the guard; everything else comes from the robot file."""
+
+    torque_share: float = 1.0  # of the joint torque limits
+    velocity_share: float = 0.9  # of the joint speed limits
+    enable_timeout: float = 0.0  # s of the dead-man switch, 0: none
+    rate: float = 500.0  # Hz
+    degraded_gap: float = 0.020  # s
+    safe_gap: float = 0.040  # s
+
+
+def guard_limits(robot: RobotFile, settings: GuardSettings | None = None) -> GuardLimits:
+    """Limits of the guard. Raises CapabilityError naming what the robot file lacks."""
+    s = settings or GuardSettings()
+    missing = [f"limits.{name}" for name in REQUIRED if getattr(robot.limits, name) is None]
+    if missing:
+        raise CapabilityError(f"{robot.name}: torque mode needs {', '.join(missing)} in {robot.file}")
+    if not 0 < s.torque_share <= 1 or not 0 < s.velocity_share <= 1:
+        raise CapabilityError(f"torque_share {s.torque_share} and velocity_share {s.velocity_share} must be in (0, 1]")
+    torque = s.torque_share * robot.array("limits.torque")
+    command = robot.drives.torque_command
+    return GuardLimits(
+        torque=torque,
+        torque_rate=2.0 * torque / RAMP,
+        velocity=s.velocity_share * robot.array("limits.velocity"),
+        position_lower=robot.array("limits.position_lower"),
+        position_upper=robot.array("limits.position_upper"),
+        deceleration=np.array(np.broadcast_to(robot.array("limits.acceleration"), robot.n_joints)),
+        includes_gravity=not command.gravity_compensated,
+        link_side=robot.drives.torque_side == "link",
+        cycle=1.0 / s.rate,
+        degraded_gap=s.degraded_gap,
+        safe_gap=s.safe_gap,
+        ramp=RAMP,
+        enable_timeout=s.enable_timeout,
+    )
+
+
+def refuse_torque(robot: RobotFile, info: DriverInfo, status: RobotStatus) -> None:
+    """Raises CapabilityError with the reason why this robot must not be commanded torques now."""
+    command = robot.drives.torque_command
+    if command is None or not command.available:
+        raise CapabilityError(f"{robot.name}: takes no torque commands (drives.torque_command in {robot.file})")
+    if "torque" not in info.capabilities:
+        needs = command.requires or "another controller version"
+        raise CapabilityError(
+            f"torque mode needs {needs}; this controller is {info.version or 'unknown'}, where commands are ignored"
+        )
+    if not status.safety_normal:
+        raise CapabilityError(f"no torque: safety mode is {status.safety_text}")
+    _refuse_payload(robot, status)
+
+
+def _refuse_payload(robot: RobotFile, status: RobotStatus) -> None:
+    """The controller compensates gravity with the payload it was told; the robot file says what is mounted."""
+    mass = float(robot.payload.mass) if robot.payload is not None else None
+    if mass is None or not np.isfinite(status.payload):
+        raise CapabilityError("no torque: the payload is unset; say what is mounted in the robot file, 0 kg for nothing")
+    if not abs(mass - status.payload) <= 0.05 + 0.02 * mass:
+        raise CapabilityError(
+            f"no torque: the controller was told {status.payload:g} kg, the robot file {mass:g} kg; set one of them"
+        )
+    com, told = np.asarray(robot.payload.com, float), np.asarray(status.payload_com, float)
+    if mass > 0 and len(told) == 3 and not float(np.abs(com - told).max()) <= 0.02:
+        raise CapabilityError(f"no torque: the controller's payload centre {told.tolist()} m is not {com.tolist()} m")
+
+
+def refuse_semantics(robot: RobotFile, effort: np.ndarray, gravity: np.ndarray, friction: np.ndarray) -> None:
+    """Measured torque at rest (n,) against the model's gravity torque [Nm]: unit, sign and gravity must be as declared.
+
+    friction: what friction may hide at rest [Nm]. Raises CapabilityError naming the joint.
+    """
+    includes = robot.drives.effort.includes_gravity
+    for i, name in enumerate(robot.joint_names):
+        expected = gravity[i] if includes else 0.0
+        allowed = friction[i] + GRAVITY_SHARE * abs(gravity[i]) + 2.0
+        if not abs(effort[i] - expected) <= allowed:
+            what = "opposite in sign to" if effort[i] * expected < 0 else "not"
+            raise CapabilityError(
+                f"no torque: effort of {name} at rest is {effort[i]:.1f} Nm, {what} the {expected:.1f} Nm expected: "
+                "check drives.effort (unit, sign, includes_gravity), the payload and the mounting"
+            )
+    if includes and float(np.abs(gravity).max()) < GRAVITY_MINIMUM:
+        raise CapabilityError("no torque: gravity is balanced here, what effort means cannot be checked; move the arm")

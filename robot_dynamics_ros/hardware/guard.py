@@ -78,7 +78,7 @@ def _refuse_payload(robot: RobotFile, status: RobotStatus) -> None:
     """The controller compensates gravity with the payload it was told; the robot file says what is mounted."""
     mass = float(robot.payload.mass) if robot.payload is not None else None
     if mass is None or not np.isfinite(status.payload):
-        raise CapabilityError("no torque: the payload is unset; say what is mounted in the robot file, 0 kg for nothing")
+        raise CapabilityError("no torque: the payload is unset; say in the robot file what is mounted")
     if not abs(mass - status.payload) <= 0.05 + 0.02 * mass:
         raise CapabilityError(
             f"no torque: the controller was told {status.payload:g} kg, the robot file {mass:g} kg; set one of them"

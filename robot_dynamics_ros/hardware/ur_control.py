@@ -67,7 +67,7 @@ class UrControl:
         self._begin({"do": "torque"}, None)
 
     def send_torque(self, torque: np.ndarray, run: bool) -> None:
-        """One cycle's torque (6,) [Nm]; run False ends torque mode. Nothing is sent to a client that has no torque mode."""
+        """One cycle's torque (6,) [Nm]; run False ends torque mode. Without torque mode nothing is sent."""
         with self._lock:
             if self._pipe is not None and self._motion.state == "moving":
                 self._request({"do": "torque_value", "run": bool(run)}, torque[None, :])

@@ -21,6 +21,8 @@ HANG = 30.0  # s without a sign of this loop until the process ends itself, with
 WATCHDOG_HZ = 10.0  # slowest rate of input updates the controller accepts before it stops the robot
 TORQUE_WATCHDOG_HZ = 20.0  # the same while torques are streamed: 50 ms
 CYCLE = 0.002  # s
+NO_FRICTION = [0.0] * 6  # friction is ours to feed forward
+PATIENCE = 500  # cycles until the first torque must have come
 HOLD, RAMP = 3, 50  # cycles a torque is held without a new one, and those in which it then goes to zero
 POLL = 0.02  # s between looks at a motion that the controller runs
 STOP_DECELERATION = 2.0  # rad/s2
@@ -99,20 +101,21 @@ class Child:
         """Torques from the parent until it says stop; its silence is a fault: held for HOLD cycles, then ramped out."""
         if not self._client.setWatchdog(TORQUE_WATCHDOG_HZ):
             raise RuntimeError("the controller does not accept the watchdog")
+        torque, silent = np.zeros(6), -PATIENCE
+        self._client.directTorque(torque.tolist(), NO_FRICTION, NO_FRICTION)
         self.report("moving")
-        torque, silent = np.zeros(6), 0
         while silent < HOLD + RAMP:
             faulthandler.dump_traceback_later(HANG, exit=True)
             if not self._pipe.poll(CYCLE):
                 silent += 1
                 share = min(1.0, (HOLD + RAMP - silent) / RAMP)
-                self._client.directTorque((share * torque).tolist(), False)
+                self._client.directTorque((share * torque).tolist(), NO_FRICTION, NO_FRICTION)
                 continue
             request, rows = self._latest()
             if request["do"] != "torque_value" or not request["run"]:
                 raise Stopped(request.get("why", "torque ended"))
             torque, silent = rows[0], 0
-            if not self._client.directTorque(torque.tolist(), False):
+            if not self._client.directTorque(torque.tolist(), NO_FRICTION, NO_FRICTION):
                 raise RuntimeError("the controller refuses torques")
         self._halt()
         raise RuntimeError("no torques came: ramped out and stopped")

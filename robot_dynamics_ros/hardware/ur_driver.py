@@ -9,7 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros._core import RTDE_LAYOUT, RTDE_WIDTH, RtdeConnectionError, RtdeReader, SampleFlag, StreamState, TorqueLoop
+from robot_dynamics_ros._core import (
+    RTDE_LAYOUT,
+    RTDE_WIDTH,
+    GuardReason,
+    RtdeConnectionError,
+    RtdeReader,
+    SampleFlag,
+    StreamState,
+    TorqueLoop,
+)
 from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.hardware.driver import DriverInfo, RobotStatus, Statistics
@@ -55,7 +64,11 @@ SIGNALS = {  # signal -> RTDE output
 }
 FROZEN = int(SampleFlag.frozen)
 EFFORT_SOURCES = ("current", "controller")
-TORQUE_WAYS = ("none", "script", "client")  # our program fed by the reader's thread, or the vendor client's directTorque
+TORQUE_WAYS = (
+    "none",
+    "script",
+    "client",
+)  # our program and the reader's thread, or directTorque
 PROGRAM_TIMEOUT = 3.0  # s from the upload of a program to the first cycle it runs
 
 
@@ -285,7 +298,16 @@ class UrDriver:
             ended = self._torque_running and not record["run"]
             self._torque_running = record["run"]
             if self._torque_way == "client" and (record["run"] or ended):
-                self._control.send_torque(record["torque"], record["run"])
+                self._forward(record)
+
+    def _forward(self, record: dict[str, Any]) -> None:
+        """To the client's process; without it there is no torque mode any more."""
+        if record["run"] and self.motion.state != "moving":
+            self._loop.trip(GuardReason.robot_stopped)
+        try:
+            self._control.send_torque(record["torque"], record["run"])
+        except ConnectionFailed:
+            self._loop.trip(GuardReason.robot_stopped)
 
     def set_payload(self, mass: float, com: np.ndarray) -> None:
         """Tell the controller what hangs on the flange: mass [kg], com (3,) [m]."""

@@ -1,5 +1,6 @@
 """The guard: for any input the torque is finite and inside its limits, and every fault path ends at zero."""
 
+import itertools
 import math
 
 import numpy as np
@@ -117,14 +118,22 @@ def test_magnitude_and_rate_are_clamped_and_counted_then_safe_when_sustained():
     assert rig.ends_at_zero()
 
 
-def test_an_old_command_is_held_for_three_cycles_and_then_ramped_out():
+def test_an_old_command_is_held_for_three_cycles_then_fades_and_is_latched_off_after_the_safe_gap():
     rig = Rig().enabled(7.0)
     held = []
-    for _ in range(5):
+    for _ in range(12):
         rig.state()
         held.append(rig.step()[0])
-    assert held[:2] == [7.0, 7.0] and held[-1] < 7.0
-    assert rig.guard.reason == GuardReason.command_age
+    assert held[:2] == [7.0, 7.0] and held[2] < 7.0  # one cycle was used in enabled()
+    assert all(later <= earlier for earlier, later in itertools.pairwise(held))
+    assert rig.guard.count(GuardReason.command_age) == 1 and rig.guard.state == GuardState.ok
+    rig.state()
+    rig.command(7.0)
+    assert rig.step()[0] > held[-1]  # a fresh one is taken again
+    for _ in range(25):
+        rig.state()
+        rig.step()
+    assert (rig.guard.state, rig.guard.reason) == (GuardState.safe, GuardReason.command_age)
     assert rig.ends_at_zero()
 
 

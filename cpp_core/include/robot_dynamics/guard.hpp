@@ -1,6 +1,7 @@
 // The guard: the only way a torque leaves for a robot. Order of checks: finite -> semantics -> magnitude -> rate ->
 // age -> enable. For any input the output is finite and inside every limit, and every fault path ends at zero.
 //
+// A command is held for 3 cycles and then fades, so that a late sender is neither a burst nor a push that stays.
 // States: idle (disabled) -> ok -> degraded (flagged, contribution kept) -> safe (ramped to zero, latched)
 // -> fault (zero at once, latched). Only rearm() leaves safe and fault, and it leads to idle, never to ok.
 #pragma once
@@ -125,6 +126,7 @@ class Guard {
   bool active() const noexcept { return state_ == GuardState::ok || state_ == GuardState::degraded; }
   void note(GuardReason reason) noexcept { ++counts_[static_cast<int>(reason)]; }
   void check_freshness(std::int64_t now_ns) noexcept;
+  void fade(double hold) noexcept;
   double limited(int i, double wanted, double step_limit) noexcept;
   double braking(int i, double wanted) noexcept;
 
@@ -136,7 +138,7 @@ class Guard {
   std::int64_t state_ns_ = 0, command_ns_ = 0, enable_ns_ = 0, now_ns_ = 0;
   bool have_state_ = false, have_command_ = false, clamped_ = false, ramping_ = false, stepped_ = false;
   int frozen_ = 0, clamped_cycles_ = 0, bad_states_ = 0;
-  double ramp_left_ = 0, age_ = -1;
+  double ramp_left_ = 0, age_ = -1, fresh_share_ = 1;
 };
 
 inline void Guard::trip(GuardReason reason, bool hard) noexcept {
@@ -200,6 +202,7 @@ inline bool Guard::enable(std::int64_t now_ns) noexcept {
   state_ = GuardState::ok;
   reason_ = GuardReason::none;
   have_command_ = false;
+  fresh_share_ = 1.0;
   command_ns_ = now_ns;
   enable_ns_ = now_ns;
   clamped_cycles_ = frozen_ = 0;
@@ -229,13 +232,22 @@ inline void Guard::check_freshness(std::int64_t now_ns) noexcept {
   if (!(gap <= limits_.safe_gap)) return trip(GuardReason::state_gap, false);
   if (limits_.enable_timeout > 0 && !(seconds(now_ns - enable_ns_) <= limits_.enable_timeout))
     return trip(GuardReason::enable_lost, false);
-  if (have_command_ && !(age_ <= hold)) return trip(GuardReason::command_age, false);
+  if (have_command_ && !(age_ <= limits_.safe_gap)) return trip(GuardReason::command_age, false);
+  fade(hold);
   if (gap > limits_.degraded_gap) {
     if (state_ == GuardState::ok) note(GuardReason::state_gap);
     state_ = GuardState::degraded;
   } else if (state_ == GuardState::degraded) {
     state_ = GuardState::ok;
   }
+}
+
+// A command is held for hold_cycles; older, it fades at the pace of the ramp until a fresh one comes or safe_gap ends
+// it.
+inline void Guard::fade(double hold) noexcept {
+  const bool late = have_command_ && !(age_ <= hold);
+  if (late && fresh_share_ == 1.0) note(GuardReason::command_age);
+  fresh_share_ = late ? std::max(0.0, 1.0 - (age_ - hold) / limits_.ramp) : 1.0;
 }
 
 // Torque that would drive the joint past its velocity limit, or past its position limit after braking, is cut.
@@ -274,7 +286,7 @@ inline GuardState Guard::step(std::int64_t now_ns, double* torque) noexcept {
   if (active()) {
     clamped_ = false;
     for (int i = 0; i < limits_.n; ++i)
-      out_[i] = limited(i, have_command_ ? wanted_[i] : 0.0, limits_.torque_rate[i] * dt);
+      out_[i] = limited(i, have_command_ ? fresh_share_ * wanted_[i] : 0.0, limits_.torque_rate[i] * dt);
     clamped_cycles_ = clamped_ ? clamped_cycles_ + 1 : 0;
     if (clamped_cycles_ >= limits_.sustained_cycles) trip(GuardReason::magnitude, false);
   } else if (ramping_) {

@@ -1,0 +1,92 @@
+"""What adaptation has learned, kept over restarts, and what it says about wear."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robot_dynamics_ros.errors import ConfigError
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.config import RobotFile
+
+MAX_BYTES = 1 << 20
+WARN_GROWTH, ERROR_GROWTH = 1.25, 1.45  # Coulomb scale against the file's; the projection ends at 1.5 [ch6 27]
+
+
+@dataclass(frozen=True)
+class Adaptation:
+    """Scale of Coulomb friction and additional viscous friction [Nm s] per joint, and when they were saved."""
+
+    robot: str
+    joint_names: tuple[str, ...]
+    coulomb: tuple[float, ...]
+    viscous: tuple[float, ...]
+    saved: float = 0.0  # s since 1970
+
+    @property
+    def arrays(self) -> tuple[np.ndarray, np.ndarray]:
+        """coulomb (n,), viscous (n,)."""
+        return np.array(self.coulomb), np.array(self.viscous)
+
+
+def save_adaptation(path: str | Path, robot: RobotFile, coulomb: np.ndarray, viscous: np.ndarray) -> None:
+    """Write atomically: a crash leaves the old file or the new one, never half of one."""
+    path = Path(path)
+    value = Adaptation(
+        robot.name, tuple(robot.joint_names), tuple(map(float, coulomb)), tuple(map(float, viscous)), time.time()
+    )
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(path.name + ".tmp")
+    with temporary.open("w", encoding="utf-8") as file:
+        file.write(json.dumps(asdict(value), indent=1) + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+    temporary.replace(path)
+
+
+def load_adaptation(path: str | Path, robot: RobotFile) -> Adaptation | None:
+    """What was kept for this robot, None when there is no file. Raises ConfigError naming file and reason."""
+    path = Path(path)
+    if not path.exists():
+        return None
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise ConfigError(str(path), "", f"is larger than {MAX_BYTES} bytes")
+        content = json.loads(path.read_text(encoding="utf-8"))
+        value = Adaptation(
+            str(content["robot"]),
+            tuple(map(str, content["joint_names"])),
+            tuple(map(float, content["coulomb"])),
+            tuple(map(float, content["viscous"])),
+            float(content.get("saved", 0.0)),
+        )
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ConfigError(str(path), "", f"is no adaptation file: {error}") from error
+    _refuse_foreign(path, value, robot)
+    return value
+
+
+def _refuse_foreign(path: Path, value: Adaptation, robot: RobotFile) -> None:
+    if value.robot != robot.name or value.joint_names != tuple(robot.joint_names):
+        raise ConfigError(str(path), "robot", f"belongs to {value.robot}, not to {robot.name}")
+    for name, values in (("coulomb", value.coulomb), ("viscous", value.viscous)):
+        if len(values) != robot.n_joints or not np.isfinite(values).all():
+            raise ConfigError(str(path), name, f"needs {robot.n_joints} finite numbers")
+
+
+def wear(robot: RobotFile, coulomb: np.ndarray) -> tuple[int, str]:
+    """Level (0 ok, 1 WARN, 2 ERROR) and text: Coulomb friction that has grown means a worn joint."""
+    grown = [
+        (float(scale), name) for scale, name in zip(coulomb, robot.joint_names, strict=True) if scale > WARN_GROWTH
+    ]
+    if not grown:
+        return 0, "ok"
+    level = 2 if max(grown)[0] > ERROR_GROWTH else 1
+    return level, ", ".join(f"Coulomb friction of {name} is {scale:.2f} times the file's" for scale, name in grown)

@@ -1,0 +1,184 @@
+"""The torque loop of a robot file: friction that learns, computed torque, hand guiding, with parameters named once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros.errors import CapabilityError, ConfigError
+from robot_dynamics_ros.models.friction import FrictionModel
+from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot, maxwell_slip
+from robot_dynamics_ros.parameters import Parameter, resolve
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.config import RobotFile
+
+LAWS = ("fixed", "gradient", "rls")
+CONTROL = (
+    Parameter("law", "gradient", "how friction is learned while the robot moves", choices=LAWS),
+    Parameter("memory", True, "friction with pre-sliding memory (E-GMS); false: sgn(w) F(tau)"),
+    Parameter(
+        "adaptation_time", 4.0, "time in which the Coulomb scale settles in motion", "s", 0.1, 600.0, read_only=True
+    ),
+    Parameter("viscous_time", 10.0, "the same for the viscous term at 1 rad/s", "s", 0.1, 600.0),
+    Parameter("bandwidth", 12.0, "natural frequency of the position feedback", "rad/s", 0.5, 60.0),
+    Parameter("damping_ratio", 1.0, "its damping", "", 0.1, 5.0),
+    Parameter("integral_gain", 0.0, "its integral action, 1/s3", "1/s3", 0.0, 1e5),
+    Parameter(
+        "guide_damping",
+        1.0,
+        "hand guiding: damping, times 2 Nm s/rad per 28 Nm of joint",
+        "",
+        0.0,
+        50.0,
+        read_only=True,
+    ),
+    Parameter(
+        "guide_speed",
+        1.0,
+        "hand guiding: joint speed above which damping grows tenfold",
+        "rad/s",
+        0.05,
+        3.0,
+        read_only=True,
+    ),
+    Parameter(
+        "guide_share",
+        0.0,
+        "hand guiding: share of the friction that is compensated; 0: 0.8, or 0.4 of friction marked as an estimate",
+        "",
+        0.0,
+        0.95,
+    ),
+    Parameter(
+        "torque_share", 1.0, "share of the joint torque limits the guard lets pass", "", 0.01, 1.0, read_only=True
+    ),
+    Parameter(
+        "enable_timeout",
+        0.0,
+        "dead-man switch: seconds an enable lasts without refresh, 0: no switch",
+        "s",
+        0.0,
+        10.0,
+        read_only=True,
+    ),
+    Parameter(
+        "time_scale", 1.0, "controller time per wall time of a simulated robot", "", 0.001, 1000.0, read_only=True
+    ),
+)
+CONTROL = tuple(replace(p, read_only=True) for p in CONTROL)  # the loop is built once
+TYPICAL_SPEED = 1.0  # rad/s at which viscous_time is meant
+GUIDE_DAMPING = 2.0 / 28.0  # Nm s/rad per Nm of joint torque limit
+WALL = 1.0  # Nm/rad of virtual wall per Nm of joint torque limit
+
+
+def friction_core(robot: RobotFile) -> _core.EGms:
+    """The E-GMS model of a robot; the spacing laws of the source where the file has friction without memory.
+
+    Raises CapabilityError when the file knows no friction.
+    """
+    if robot.hysteresis is not None and robot.hysteresis.model in ("gms", "egms"):
+        model = hysteresis_from_robot(robot)
+        if isinstance(model, _core.EGms):
+            return model
+    if robot.friction is None:
+        raise CapabilityError(f"{robot.name}: friction is null in {robot.file}; identify it first")
+    friction, n = FrictionModel.from_robot(robot), robot.n_joints
+    level = np.array([friction.core.coulomb(i, 1.0, friction.reference[i]) for i in range(n)])
+    return _core.EGms(friction.core, maxwell_slip(n), level, np.zeros(n), np.zeros((n, 1)))
+
+
+def rotor_inertia(robot: RobotFile) -> np.ndarray:
+    """Reflected rotor inertia (n,) [kg m2]; zero where torque is commanded on the link side."""
+    if robot.drives.torque_side == "link":
+        return np.zeros(robot.n_joints)
+    return np.array(np.broadcast_to(robot.array("drives.rotor_inertia"), robot.n_joints))
+
+
+def coulomb_level(robot: RobotFile) -> np.ndarray:
+    """Coulomb level F(0) of each joint (n,) [Nm], the unit of the adaptation gains."""
+    block = robot.hysteresis
+    if block is not None and block.model == "egms":
+        return np.array(np.broadcast_to(robot.array("hysteresis.parameters.fc0"), robot.n_joints))
+    friction = FrictionModel.from_robot(robot)
+    return np.array([friction.core.coulomb(i, 1.0, friction.reference[i]) for i in range(robot.n_joints)])
+
+
+def friction_feedforward(robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> _core.FrictionFeedforward:
+    """Friction feedforward that learns [Madsen2020, ch6 eq. 23-29]. Raises CapabilityError, ConfigError."""
+    p = resolve(CONTROL, parameters, "control")
+    n, torque = robot.n_joints, robot.array("limits.torque")
+    level, rate = coulomb_level(robot), robot.sensing.sample_rate or 500.0
+    adaptive = _core.AdaptiveParameters(
+        gamma_coulomb=1.0 / (p["adaptation_time"] * np.maximum(level, 1e-3) ** 2),
+        gamma_viscous=np.full(n, 1.0 / (p["viscous_time"] * TYPICAL_SPEED**2)),
+    )
+    return _core.FrictionFeedforward(
+        robot.chain(),
+        friction_core(robot),
+        adaptive,
+        rotor_inertia=rotor_inertia(robot),
+        contact_margin=np.maximum(0.08 * torque, level),
+        law=getattr(_core.LearningLaw, p["law"]),
+        memory=p["memory"],
+        rate=rate,
+        window=odd(0.1 * rate),
+    )
+
+
+def identified(robot: RobotFile) -> bool:
+    """True when no number of the friction block is an estimate: too much compensation would move the arm by itself."""
+    block = robot.friction
+    return block is not None and not any(key.startswith("estimate") for key in block.source.values())
+
+
+def odd(samples: float) -> int:
+    """The nearest odd number of samples, at least 5."""
+    return max(5, 2 * int(samples // 2) + 1)
+
+
+def tracking(robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> _core.ComputedTorque:
+    """Computed torque [Madsen2020, ch6 eq. 29-30] with Kp = w^2, Kd = 2 zeta w."""
+    p = resolve(CONTROL, parameters, "control")
+    one, w = np.ones(robot.n_joints), p["bandwidth"]
+    return _core.ComputedTorque(
+        robot.chain(),
+        kp=w * w * one,
+        kd=2 * p["damping_ratio"] * w * one,
+        ki=p["integral_gain"] * one,
+        rotor_inertia=rotor_inertia(robot),
+        includes_gravity=not robot.drives.torque_command.gravity_compensated,
+    )
+
+
+def guiding(robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> _core.HandGuiding:
+    """Hand guiding [Liu2020, eq. 31] with limits of the robot file."""
+    p = resolve(CONTROL, parameters, "control")
+    n, torque = robot.n_joints, robot.array("limits.torque")
+    return _core.HandGuiding(
+        robot.chain(),
+        damping=p["guide_damping"] * GUIDE_DAMPING * torque,
+        speed_limit=np.full(n, p["guide_speed"]),
+        torque_limit=torque,
+        position_lower=robot.array("limits.position_lower"),
+        position_upper=robot.array("limits.position_upper"),
+        wall_stiffness=WALL * torque,
+        friction_share=p["guide_share"] or (0.8 if identified(robot) else 0.4),
+        includes_gravity=not robot.drives.torque_command.gravity_compensated,
+    )
+
+
+def torque_loop(
+    robot: RobotFile, limits: _core.GuardLimits, parameters: Mapping[str, Any] | None = None
+) -> _core.TorqueLoop:
+    """All of it behind the guard with these limits. Raises CapabilityError, ConfigError."""
+    p = resolve(CONTROL, parameters, "control")
+    try:
+        parts = tracking(robot, p), guiding(robot, p), friction_feedforward(robot, p)
+        return _core.TorqueLoop(*parts, limits, time_scale=p["time_scale"])
+    except ValueError as error:
+        raise ConfigError(robot.file, "torque loop", str(error)) from None

@@ -1,0 +1,175 @@
+"""The composed loop with a clock of our own: state in, torque out, every fault ends at zero."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros._core import EnableResult, GuardReason, GuardState, TorqueMode
+from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.controllers.adaptation_store import load_adaptation, save_adaptation, wear
+from robot_dynamics_ros.controllers.torque import torque_loop
+from robot_dynamics_ros.controllers.trajectory import through
+from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.hardware.guard import GuardSettings, guard_limits
+from robot_dynamics_ros.simulation.robot import SimulatedRobot
+
+ROBOT = load_robot("ur5e")
+START = np.array([0.0, -1.5, 1.5, -1.5, -1.5, 0.0])
+MS = 1_000_000
+
+
+class Closed:
+    """A simulated robot and the loop, without sockets."""
+
+    def __init__(self, parameters=None, settings=None, robot=ROBOT):
+        self.sim = SimulatedRobot(ROBOT, q=START, rate=500)
+        self.sim.set_temperatures(30.0, 30.0)
+        self.loop = torque_loop(robot, guard_limits(robot, settings), parameters)
+        self.K = ROBOT.array("drives.torque_constant")
+        points = START + np.array([0, 0.5, -0.5, 0])[:, None]
+        self.path = through(points, velocity=1.0, acceleration=2.0)
+        self.record, self.r, self.now = {"run": False}, self.sim.record(), 10**9
+
+    def cycle(self, count=1, **told):
+        for _ in range(count):
+            self.now += 2 * MS
+            args = (self.now, self.now, self.r.q, self.r.qd, self.K * self.r.current, self.r.temperature)
+            self.record = self.loop.cycle(*args, **told)
+            if self.record["run"]:
+                self.r = self.sim.step_torque(self.record["torque"])
+            else:
+                self.r = self.sim.step_position(self.r.q)
+        return self.record
+
+    def silence(self, ms):
+        for _ in range(ms // 2):
+            self.now += 2 * MS
+            self.record = self.loop.idle(self.now)
+        return self.record
+
+    def enabled(self, mode=TorqueMode.track, periodic=True):
+        self.cycle(5)
+        motion = _core.TorqueTrajectory(self.path.q, self.path.qd, self.path.qdd, 500.0, periodic)
+        self.loop.enable(mode, motion)
+        self.cycle()
+        assert self.loop.enabled == EnableResult.done
+        return self
+
+    def error(self):
+        return np.abs(self.record["q"] - self.record["q_d"]).max()
+
+
+def test_tracks_with_learned_friction_better_than_with_the_robot_file_s():
+    errors = {}
+    for law in ("fixed", "gradient"):
+        rig = Closed({"law": law}).enabled()
+        worst = []
+        for k in range(6000):
+            rig.cycle()
+            if k > 4500:
+                worst.append(rig.error())
+        errors[law] = np.mean(worst)
+        assert rig.loop.state == GuardState.ok
+    assert errors["gradient"] < 0.6 * errors["fixed"]
+    assert not np.allclose(rig.record["coulomb"], 1.0)
+
+
+def test_enable_is_refused_away_from_the_trajectory_and_without_a_state():
+    rig = Closed()
+    far = _core.TorqueTrajectory(rig.path.q + 0.2, rig.path.qd, rig.path.qdd)
+    rig.cycle(3)
+    rig.loop.enable(TorqueMode.track, far)
+    assert not rig.cycle()["run"] and rig.loop.enabled == EnableResult.far
+    rig.silence(60)
+    rig.loop.enable(TorqueMode.guide)
+    rig.silence(2)
+    assert rig.loop.enabled == EnableResult.no_state
+
+
+def test_silence_degrades_then_ramps_out_and_stays_out_until_rearmed():
+    rig = Closed().enabled()
+    rig.cycle(300)
+    before = np.abs(rig.record["torque"]).max()
+    assert before > 1.0
+    assert rig.silence(30)["state"] == GuardState.degraded
+    assert rig.silence(14)["state"] == GuardState.safe
+    assert not rig.silence(104)["run"] and not rig.record["torque"].any()
+    rig.loop.enable(TorqueMode.guide)
+    rig.cycle(2)
+    assert rig.loop.enabled == EnableResult.latched and not rig.record["run"]
+    rig.loop.rearm()
+    assert rig.cycle()["state"] == GuardState.idle and not rig.record["run"]
+
+
+@pytest.mark.parametrize("told, reason", [({"stopped": True}, GuardReason.robot_stopped)])
+def test_a_robot_that_was_stopped_gets_no_torque_in_the_same_cycle(told, reason):
+    rig = Closed().enabled()
+    rig.cycle(100)
+    record = rig.cycle(**told)
+    assert (record["state"], record["reason"], record["run"]) == (GuardState.fault, reason, False)
+    assert not record["torque"].any()
+
+
+def test_a_controller_that_computes_nonsense_ends_at_zero_at_once():
+    rig = Closed().enabled(TorqueMode.external)
+    rig.loop.command(rig.now, np.ones(6), False, False)
+    assert rig.cycle()["torque"].any()
+    rig.loop.command(rig.now, np.full(6, np.nan), False, False)
+    record = rig.cycle()
+    assert record["state"] == GuardState.fault and not record["torque"].any()
+
+
+def test_the_dead_man_switch_must_be_held():
+    rig = Closed(settings=GuardSettings(enable_timeout=0.1)).enabled(TorqueMode.guide)
+    for _ in range(20):
+        rig.loop.refresh()
+        rig.cycle(25)
+    assert rig.loop.state == GuardState.ok
+    rig.cycle(51)
+    assert (rig.loop.state, rig.loop.reason) == (GuardState.safe, GuardReason.enable_lost)
+    rig.cycle(51)
+    rig.loop.refresh()
+    assert not rig.cycle(5)["run"]  # no resume by itself
+
+
+def test_contact_freezes_adaptation_and_takes_back_what_was_learned():
+    rig = Closed().enabled()
+    rig.cycle(3000)
+    learned = rig.record["coulomb"].copy()
+    rig.sim.set_wrench(np.array([0, 0, -120.0, 0, 0, 0]))
+    frozen = [rig.cycle()["frozen"] & int(_core.FreezeReason.contact) for _ in range(150)]
+    assert any(frozen)
+    assert np.abs(rig.record["coulomb"] - learned).max() < 0.05
+
+
+def test_hand_guiding_moves_where_it_is_pushed_and_rests_when_released():
+    rig = Closed().enabled(TorqueMode.guide)
+    rig.cycle(500)
+    drift = np.abs(rig.record["q"] - START).max()
+    assert drift < 0.01
+    rig.sim.set_wrench(np.array([0, 60.0, 0, 0, 0, 0]))
+    rig.cycle(500)
+    assert np.abs(rig.record["q"] - START).max() > 0.05
+    rig.sim.set_wrench(np.zeros(6))
+    rig.cycle(1000)
+    assert np.abs(rig.record["qd"]).max() < 0.02
+
+
+def test_what_was_learned_survives_a_restart(tmp_path):
+    path = tmp_path / "ur5e.json"
+    assert load_adaptation(path, ROBOT) is None
+    save_adaptation(path, ROBOT, np.full(6, 1.2), np.full(6, 0.01))
+    rig = Closed()
+    rig.loop.restore(*load_adaptation(path, ROBOT).arrays)
+    assert rig.cycle()["coulomb"] == pytest.approx(np.full(6, 1.2))
+    path.write_text('{"robot": "ur5e"}')
+    with pytest.raises(ConfigError, match="no adaptation file"):
+        load_adaptation(path, ROBOT)
+
+
+def test_coulomb_growth_is_wear():
+    assert wear(ROBOT, np.ones(6))[0] == 0
+    assert wear(ROBOT, np.array([1, 1.3, 1, 1, 1, 1]))[0] == 1
+    assert "elbow_joint" in wear(ROBOT, np.array([1, 1, 1.5, 1, 1, 1]))[1]

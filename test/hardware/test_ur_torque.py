@@ -1,0 +1,141 @@
+"""Torque through both ways into the simulated controller, over sockets; what is refused and how it ends."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros._core import EnableResult, GuardState, TorqueMode
+from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.controllers.torque import torque_loop
+from robot_dynamics_ros.controllers.trajectory import through
+from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.hardware.guard import guard_limits, refuse_semantics, refuse_torque
+from robot_dynamics_ros.hardware.ur_driver import UrDriver
+from robot_dynamics_ros.hardware.ur_torque import PROGRAM
+from robot_dynamics_ros.simulation.ur_controller.arm import Arm
+from robot_dynamics_ros.simulation.ur_controller.controller import Controller
+from robot_dynamics_ros.simulation.ur_controller.launcher import SimulatedUR
+
+ROBOT = load_robot("ur5e")
+
+
+def read(driver, condition, patience=20.0):
+    end = time.monotonic() + patience
+    while not condition():
+        assert time.monotonic() < end
+        driver.read(0.02)
+
+
+def ended(loop):
+    return loop.enabled != EnableResult.pending and (loop.finished or loop.state != GuardState.ok)
+
+
+def connected(ur, way):
+    driver = UrDriver(ROBOT, ur.host, torque=way, follow_host_clock=False)
+    loop = torque_loop(ROBOT, guard_limits(ROBOT), {"time_scale": 0.05})
+    driver.attach(loop)
+    driver.connect()
+    read(driver, lambda: np.isfinite(driver.sample.q).all())
+    return driver, loop
+
+
+@pytest.mark.parametrize("way", ["script", "client"])
+def test_a_trajectory_is_followed_and_torque_mode_ends_in_position_control(way):
+    with SimulatedUR("ur5e", lockstep=True) as ur, ur.client() as simulation:
+        driver, loop = connected(ur, way)
+        try:
+            q = driver.sample.q.copy()
+            path = through(np.vstack([q, q + 0.2, q]), velocity=1.0, acceleration=2.0)
+            driver.start_torque()
+            loop.enable(TorqueMode.track, _core.TorqueTrajectory(path.q, path.qd, path.qdd))
+            read(
+                driver, lambda: loop.enabled != EnableResult.pending and (loop.finished or loop.state != GuardState.ok)
+            )
+            assert loop.state == GuardState.ok, loop.reason
+            records = list(driver.records)
+            moved = max(np.abs(r["q"] - q).max() for r in records)
+            assert moved > 0.15 and max(np.abs(r["q"] - r["q_d"]).max() for r in records[-200:]) < 0.05
+            loop.disable()
+            read(driver, lambda: not driver.status.program_running or not simulation.state["torque_mode"])
+        finally:
+            driver.disconnect()
+
+
+def controller_in_torque_mode():
+    controller = Controller(Arm("ur5e"))
+    controller.upload(PROGRAM)
+    beat = 0
+    for _ in range(100):
+        beat += 1
+        controller.write_inputs({"input_int_register_24": (beat,), "input_int_register_25": (1,)})
+        controller.step()
+    assert controller.torque_mode and controller.registers.values["output_int_register_24"] == (1,)
+    return controller
+
+
+def test_the_torque_program_ends_in_a_stop_when_the_heartbeat_is_missing():
+    controller = controller_in_torque_mode()
+    controller.write_inputs({"input_double_register_24": (20.0,)})
+    torques = []
+    command = controller.command_torque
+    controller.command_torque = lambda torque, *scales: (torques.append(torque[0]), command(torque, *scales))
+    for _ in range(40):
+        controller.step()
+    assert torques[:3] == [20.0] * 3 and torques[-1] < 2.0 and len(torques) == 25
+    for _ in range(500):
+        controller.step()
+    assert not controller.torque_mode and controller.program is None and np.abs(controller.arm.qd).max() < 0.05
+
+
+def test_the_torque_program_ends_when_told():
+    controller = controller_in_torque_mode()
+    controller.write_inputs({"input_int_register_25": (0,)})
+    for _ in range(300):
+        controller.step()
+    assert not controller.torque_mode and controller.program is None
+
+
+def test_a_program_without_a_wait_is_stopped_and_an_unknown_call_refused():
+    controller = Controller(Arm("ur5e"))
+    loops = (("x = 1\n  while True:\n  x = 2\n  end", "infinite loop"), ("while True:\n  foo()\n  end", "foo"))
+    for body, said in loops:
+        controller.upload(f"def p():\n  {body}\n  direct_torque([0,0,0,0,0,0])\nend\n")
+        for _ in range(30):
+            controller.step()
+        assert controller.program is None and said in controller.messages[-1]
+
+
+class Status:
+    safety_normal, safety_text, payload, payload_com = True, "normal", 0.0, (0.0, 0.0, 0.0)
+
+
+class Info:
+    capabilities, version = frozenset({"torque"}), "5.26.0"
+
+
+def test_torque_is_refused_with_the_reason():
+    refuse_torque(ROBOT, Info, Status)
+    old = type("Old", (), {"capabilities": frozenset(), "version": "5.11.0"})
+    with pytest.raises(CapabilityError, match="5.26"):
+        refuse_torque(ROBOT, old, Status)
+    with pytest.raises(CapabilityError, match="payload is unset"):
+        refuse_torque(ROBOT, Info, type("S", (Status,), {"payload": float("nan")}))
+    with pytest.raises(CapabilityError, match=r"told 2 kg"):
+        refuse_torque(ROBOT, Info, type("S", (Status,), {"payload": 2.0}))
+    with pytest.raises(CapabilityError, match=r"limits\.torque"):
+        guard_limits(ROBOT.with_updates({"limits.torque": None}))
+    with pytest.raises(CapabilityError, match="takes no torque"):
+        refuse_torque(load_robot("comau_ns16"), Info, Status)
+
+
+def test_effort_that_is_not_what_the_file_says_is_refused():
+    gravity = np.array([0, -40.0, -12, 1, 0, 0])
+    friction = np.full(6, 5.0)
+    refuse_semantics(ROBOT, gravity + 3.0, gravity, friction)
+    for wrong in (-gravity, gravity / 10.0, np.zeros(6)):
+        with pytest.raises(CapabilityError, match="shoulder_lift_joint"):
+            refuse_semantics(ROBOT, wrong, gravity, friction)

@@ -169,7 +169,7 @@ def fit_friction(
     moving = np.abs(data.v) >= rest
     T0 = _reference(data, reference_temperature)
     problem = _Problem(known, data.rows(moving), T0, fixed or {}, heat)
-    _refuse(known, problem.data, rest)
+    _refuse(known, problem.data, rest, fixed or {})
     start = _global_start(problem, seed)
     p, covariance = _polish(problem, start)
     return _judge(problem, data, p, covariance, moving, heat)
@@ -223,7 +223,7 @@ def _temperature_span(data: FrictionData, wanted: bool | None) -> bool:
     return span >= _SPAN_T if wanted is None else wanted
 
 
-def _refuse(law: FrictionLaw, data: FrictionData, rest: float) -> None:
+def _refuse(law: FrictionLaw, data: FrictionData, rest: float, fixed: Mapping[str, float]) -> None:
     """DataError where the samples cannot tell the parameters of the law apart."""
     need = 5 * len(law.of_role("linear", "nonlinear"))
     if len(data) < need:
@@ -243,7 +243,7 @@ def _refuse(law: FrictionLaw, data: FrictionData, rest: float) -> None:
             "cannot be told apart: record several velocities (velocity-steps)"
         )
     load = _spread(None if data.load is None else np.abs(data.load))
-    if law.uses_load and not load >= _SPAN_LOAD:
+    if law.uses_load and "fl" not in fixed and not load >= _SPAN_LOAD:
         raise DataError(
             f"{data.joint}: {law.name} depends on load, which spans {load:.1f} Nm: "
             "record the joint against gravity in several poses, or with a payload"

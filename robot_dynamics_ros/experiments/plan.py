@@ -1,0 +1,246 @@
+"""Motions that show one property of a joint, made from what the robot file allows and checked against it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.models.robot_model import RobotModel
+from robot_dynamics_ros.simulation import motions
+from robot_dynamics_ros.simulation.motions import Motion
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.config import RobotFile
+
+_MARGIN = 0.9  # share of a limit that experiments use at most
+_FRICTION_SHARE = 0.3  # of the torque limit, kept free for friction where the robot file knows none
+_EDGE = 0.02  # rad kept from position limits
+_RAMP = 4.0  # rad/s2 where the robot file knows no acceleration limit
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Limits of all joints (n,): position [rad], velocity [rad/s], acceleration [rad/s2], torque [Nm]; inf: unknown."""
+
+    lower: np.ndarray
+    upper: np.ndarray
+    velocity: np.ndarray
+    acceleration: np.ndarray
+    torque: np.ndarray
+
+    @classmethod
+    def of(cls, robot: RobotFile) -> Limits:
+        """Limits of a robot file. Raises CapabilityError where position or velocity limits are unknown."""
+        known = [robot.array(f"limits.{k}") for k in ("position_lower", "position_upper", "velocity")]
+        rest = [robot.array(f"limits.{k}") if robot.has(f"limits.{k}") else np.inf for k in ("acceleration", "torque")]
+        n = robot.n_joints
+        return cls(*(np.array(np.broadcast_to(x, (n,)), dtype=float) for x in (*known, *rest)))
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A desired motion (q, qd, qdd), each (N, n), sample k at (k + 1)/rate [s]; largest torque of the model (n,)."""
+
+    name: str
+    joints: tuple[str, ...]
+    motion: Motion
+    rate: float
+    torque: np.ndarray
+
+    @property
+    def duration(self) -> float:
+        """Seconds."""
+        return len(self.motion[0]) / self.rate
+
+    @property
+    def start(self) -> np.ndarray:
+        """Where the robot has to stand (n,) [rad]."""
+        return self.motion[0][0]
+
+
+def velocity_steps(
+    robot: RobotFile,
+    joint: int,
+    start: Any,
+    *,
+    count: int = 14,
+    slowest: float = 0.01,
+    fastest: float | None = None,
+    travel: float = 1.5,
+    repeats: int = 1,
+    rate: float = 500.0,
+) -> Plan:
+    """One joint forth and back at `count` constant speeds, geometrically spaced up to 0.8 of the speed limit.
+
+    Slow speeds travel less (2 s, at least 0.2 rad), so that the whole takes minutes. [Madsen2020, ch4 4.2.1]
+    """
+    limits = Limits.of(robot)
+    a = _ramp(limits, joint)
+    room, sign = _room(limits, joint, start, travel)
+    top = min(0.8 * limits.velocity[joint], np.sqrt(0.6 * room * a), fastest or np.inf)
+    if not 0 < slowest < top:
+        raise CapabilityError(f"slowest speed {slowest:g} rad/s is not below the fastest possible, {top:.3g} rad/s")
+    q = np.asarray(start, dtype=float)
+    parts = []
+    for v in np.geomspace(slowest, top, count):
+        end = q.copy()
+        end[joint] += sign * min(max(2.0 * v + v * v / a, 0.2), room)
+        parts += repeats * [motions.trapezoid(q, end, rate, v, a), motions.trapezoid(end, q, rate, v, a)]
+    return checked(robot, "velocity-steps", [joint], motions.join(*parts), rate)
+
+
+def reversals(
+    robot: RobotFile,
+    joint: int,
+    start: Any,
+    *,
+    turn: float = 2 * np.pi,
+    count: int = 120,
+    a: float = 0.05,
+    rate: float = 500.0,
+) -> Plan:
+    """Slow reciprocating motion: `count` cycles of two steps forward and one back over `turn` [rad].
+
+    120 cycles over a whole turn are the 240 reversals of [Madsen2020, ch4 4.3, ch6 eq. 21]; a [rad/s2].
+    """
+    limits = Limits.of(robot)
+    room, sign = _room(limits, joint, start, turn + turn / count)
+    step = sign * (room - room / (count + 1)) / count
+    motion = motions.reversals(start, joint, count, step, a, rate)
+    return checked(robot, "reversals", [joint], motion, rate)
+
+
+def duty_cycles(
+    robot: RobotFile,
+    joint: int,
+    start: Any,
+    *,
+    duties: Sequence[float] = (1.0, 0.75, 0.5, 0.25),
+    minutes: float = 30.0,
+    amplitude: float = 1.0,
+    period: float = 4.0,
+    rate: float = 500.0,
+) -> Plan:
+    """Oscillation for a share of every minute, `minutes` per duty, hardest first from a cold start [Simoni2017, IV]."""
+    limits = Limits.of(robot)
+    room, sign = _room(limits, joint, start, amplitude)
+    fastest = _MARGIN * min(limits.velocity[joint], np.sqrt(limits.acceleration[joint] * room / 2))
+    period = max(period, np.pi * room / fastest)
+    swing = np.zeros(robot.n_joints)
+    swing[joint] = sign * room
+    parts = [motions.duty_cycle(start, swing, period, duty, 60.0 * minutes, rate) for duty in duties]
+    return checked(robot, "duty-cycles", [joint], motions.join(*parts), rate)
+
+
+def stiffness(
+    robot: RobotFile,
+    joint: int,
+    start: Any,
+    *,
+    duration: float = 35.0,
+    travel: float = 2.0,
+    seed: int = 0,
+    rate: float = 500.0,
+) -> Plan:
+    """Bang-coast-bang moves at 30..100 % of speed and acceleration with waits of 0..1 s [Madsen2020, ch3 VII-A]."""
+    limits, draw = Limits.of(robot), np.random.default_rng(seed)
+    room, sign = _room(limits, joint, start, travel)
+    v_max, a_max = _MARGIN * limits.velocity[joint], _ramp(limits, joint)
+    here, parts, samples = np.asarray(start, dtype=float), [], 0
+    while samples < duration * rate:
+        share = draw.uniform(0.3, 1.0, 3)
+        end = here.copy()
+        far = here[joint] * sign > (start[joint] + sign * room / 2) * sign
+        end[joint] = start[joint] + sign * room * (0.5 - share[0] / 2 if far else 0.5 + share[0] / 2)
+        parts.append(motions.trapezoid(here, end, rate, share[1] * v_max, share[2] * a_max))
+        wait = draw.uniform(0.0, 1.0)
+        if wait * rate >= 1:
+            parts.append(motions.hold(end, wait, rate))
+        samples, here = sum(len(p[0]) for p in parts), end
+    return checked(robot, "stiffness", [joint], motions.join(*parts), rate)
+
+
+EXPERIMENTS: dict[str, Callable[..., Plan]] = {
+    "velocity-steps": velocity_steps,
+    "reversals": reversals,
+    "duty-cycles": duty_cycles,
+    "stiffness": stiffness,
+}
+
+
+def joined(plans: Sequence[Plan]) -> Plan:
+    """One plan after another, moved from the end of each to the start of the next."""
+    rate, parts = plans[0].rate, [plans[0].motion]
+    for plan in plans[1:]:
+        parts += [motions.quintic(parts[-1][0][-1], plan.start, rate, 0.5, 1.0), plan.motion]
+    torque = np.max([p.torque for p in plans], axis=0)
+    joints = tuple(dict.fromkeys(j for p in plans for j in p.joints))
+    return Plan(plans[0].name, joints, motions.join(*parts), rate, torque)
+
+
+def checked(robot: RobotFile, name: str, joints: Sequence[int], motion: Motion, rate: float) -> Plan:
+    """The motion as a plan; raises CapabilityError naming joint, value and bound where it leaves the robot's limits.
+
+    Torque: |M qdd + C qd + g| with rotor inertia plus friction, 30 % of the limit where friction is unknown.
+    """
+    limits = Limits.of(robot)
+    q, qd, qdd = motion
+    torque = _torque(robot, motion, limits)
+    names = robot.joint_names
+    for what, unit, low, high, bottom, top in (
+        ("position", "rad", q.min(0), q.max(0), limits.lower, limits.upper),
+        ("velocity", "rad/s", qd.min(0), qd.max(0), -limits.velocity, limits.velocity),
+        ("acceleration", "rad/s2", qdd.min(0), qdd.max(0), -limits.acceleration, limits.acceleration),
+        ("torque", "Nm", torque, torque, -limits.torque, limits.torque),
+    ):
+        for i, joint in enumerate(names):
+            if not (bottom[i] - 1e-9 <= low[i] and high[i] <= top[i] + 1e-9):
+                worst = low[i] if not bottom[i] - 1e-9 <= low[i] else high[i]
+                raise CapabilityError(
+                    f"{name}: {what} {worst:.3g} {unit} of {joint} is outside {bottom[i]:.4g}..{top[i]:.4g}: "
+                    "choose another start (--start) or a smaller motion"
+                )
+    return Plan(name, tuple(names[j] for j in joints), motion, rate, torque)
+
+
+def _torque(robot: RobotFile, motion: Motion, limits: Limits) -> np.ndarray:
+    """Largest torque (n,) of the motion [Nm], friction included; zeros where the links are unknown."""
+    n = robot.n_joints
+    if robot.links is None:
+        return np.zeros(n)
+    rows = slice(None, None, max(1, len(motion[0]) // 20000))
+    q, qd, qdd = (np.ascontiguousarray(x[rows]) for x in motion)
+    rotor = robot.array("drives.rotor_inertia") if robot.has("drives.rotor_inertia") else np.zeros(n)
+    load = RobotModel(robot.chain()).rnea(q, qd, qdd) + rotor * qdd
+    return np.abs(load).max(0) + _friction(robot, np.abs(qd).max(0), limits)
+
+
+def _friction(robot: RobotFile, speed: np.ndarray, limits: Limits) -> np.ndarray:
+    from robot_dynamics_ros.models.friction import FrictionModel
+
+    moving = speed > 0
+    try:
+        return np.where(moving, np.abs(FrictionModel.from_robot(robot).torque(speed)), 0.0)
+    except CapabilityError:
+        known = np.isfinite(limits.torque)
+        return np.where(moving & known, _FRICTION_SHARE * np.where(known, limits.torque, 0.0), 0.0)
+
+
+def _ramp(limits: Limits, joint: int) -> float:
+    a = limits.acceleration[joint]
+    return float(_MARGIN * a) if np.isfinite(a) else _RAMP
+
+
+def _room(limits: Limits, joint: int, start: Any, wanted: float) -> tuple[float, float]:
+    """Travel [rad] of at most `wanted` and its direction, inside the position limits."""
+    q = float(start[joint])
+    up, down = limits.upper[joint] - _EDGE - q, q - limits.lower[joint] - _EDGE
+    sign = 1.0 if up >= wanted or up >= down else -1.0
+    room = min(wanted, up if sign > 0 else down)
+    if not room > 0.05:
+        raise CapabilityError(f"joint {joint + 1} stands at {q:.3f} rad, at its limit: choose another start (--start)")
+    return float(room), sign

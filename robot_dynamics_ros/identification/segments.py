@@ -1,0 +1,180 @@
+"""Usable segments of a recording, found in the motion itself: constant velocity, slow reversals, duty cycles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.pipeline import Pipeline
+from robot_dynamics_ros.types import Log
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.config import RobotFile
+
+MOVING = 0.003  # rad/s, below this a joint stands still
+_WINDOW = 0.2  # s over which a velocity must stay the same
+_EVEN, _FLOOR = 0.04, 1e-3  # relative and absolute [rad/s] change of velocity over the window that counts as none
+_SHORTEST = 0.15  # s
+_SETTLE = 0.02  # rad of travel after a reversal before friction has forgotten it
+_SLOW = 0.3  # rad/s, fastest reciprocating motion in which only hysteresis shows
+_GAP = 0.5  # s without samples: a new run begins
+
+
+@dataclass(frozen=True)
+class JointRecord:
+    """One joint of a recording, columns (N,): friction = drive torque - model torque [Nm], load = model torque [Nm].
+
+    theta: rotor angle [rad], None where the robot has no such encoder; temperature: reported [deg C] or None.
+    """
+
+    joint: str
+    stamp_ns: np.ndarray
+    q: np.ndarray
+    v: np.ndarray
+    friction: np.ndarray
+    load: np.ndarray
+    theta: np.ndarray | None = None
+    omega: np.ndarray | None = None
+    temperature: np.ndarray | None = None
+
+    def __len__(self) -> int:
+        return len(self.stamp_ns)
+
+    @property
+    def time(self) -> np.ndarray:
+        """Seconds since the first sample."""
+        return (self.stamp_ns - self.stamp_ns[0]) * 1e-9
+
+    @property
+    def period(self) -> float:
+        """Median time between samples [s]."""
+        return float(np.median(np.diff(self.stamp_ns))) * 1e-9
+
+    def rows(self, rows: slice | np.ndarray) -> JointRecord:
+        """Some of the samples."""
+        columns = (self.stamp_ns, self.q, self.v, self.friction, self.load, self.theta, self.omega, self.temperature)
+        return JointRecord(self.joint, *(None if c is None else c[rows] for c in columns))  # type: ignore[arg-type]
+
+
+def joint_records(log: Log, robot: RobotFile) -> list[JointRecord]:
+    """Every joint of a log through the motion stage that also runs live; rows it refuses are left out.
+
+    Raises CapabilityError where the robot file lacks links or torque constants, DataError for an empty log.
+    """
+    status = Pipeline(robot, stages=["motion"]).run(log)
+    good = np.isfinite(log.drive_torque).all(1) & np.isfinite(log.model_torque).all(1)
+    if len(log) < 10 or good.sum() < 10:
+        raise DataError(f"no usable samples of {len(status)}: the log needs q and effort of every joint")
+    part = log if good.all() else log[good]
+    friction = part.drive_torque - part.model_torque
+    columns = [part.q, part.qd, friction, part.model_torque, *(part.get(k) for k in ("theta", "omega", "temperature"))]
+    return [
+        JointRecord(name, part.stamp_ns, *(None if c is None else c[:, i] for c in columns))  # type: ignore[arg-type]
+        for i, name in enumerate(robot.joint_names)
+    ]
+
+
+def constant_velocity(record: JointRecord) -> list[slice]:
+    """Stretches of at least 0.15 s at one velocity, without the travel in which friction settles after a reversal."""
+    half = max(round(0.5 * _WINDOW / record.period), 1)
+    v = _smoothed(record.v, half)
+    change = np.abs(_shifted(v, -half) - _shifted(v, half))
+    even = (np.abs(v) > MOVING) & (change < _EVEN * np.abs(v) + _FLOOR) & ~_near_gap(record, half)
+    found = []
+    for part in _parts(even):
+        settled = np.flatnonzero(np.abs(record.q[part] - record.q[part.start]) > _settling(record, part))
+        if len(settled):
+            part = slice(part.start + int(settled[0]), part.stop)
+        if (part.stop - part.start) * record.period >= _SHORTEST and len(settled):
+            found.append(part)
+    return found
+
+
+def _settling(record: JointRecord, part: slice) -> float:
+    return min(_SETTLE, 0.4 * float(np.ptp(record.q[part])))
+
+
+def turning_points(x: np.ndarray, least: float) -> np.ndarray:
+    """Indices where x (N,) turns around after moving by more than `least` since the turn before."""
+    found, low, high, sign = [], 0, 0, 0
+    for i, value in enumerate(x.tolist()):
+        if value > x[high]:
+            high = i
+        if value < x[low]:
+            low = i
+        if sign >= 0 and x[high] - value > least:
+            found += [high] if sign else []
+            sign, low = -1, i
+        elif sign <= 0 and value - x[low] > least:
+            found += [low] if sign else []
+            sign, high = 1, i
+    return np.array(found, dtype=int)
+
+
+def reversals(record: JointRecord, least: float = 2e-3) -> list[slice]:
+    """Slow reciprocating parts with at least eight turns: only hysteresis shows there. least [rad]: shortest stroke."""
+    x = record.q if record.theta is None else record.theta
+    step = max(round(0.01 / record.period), 1)
+    speed = np.abs(_smoothed(record.v, max(round(0.1 / record.period), 1)))
+    found = []
+    for part in _parts((speed < _SLOW) & ~_near_gap(record, 1)):
+        turns = turning_points(x[part][::step], least) * step
+        if len(turns) >= 8:
+            found.append(slice(part.start + int(turns[0]), part.start + int(turns[-1]) + 1))
+    return found
+
+
+@dataclass(frozen=True)
+class DutyRun:
+    """A run without gaps for heating: its rows, share of time in motion, and duration [s]."""
+
+    rows: slice
+    duty: float
+    duration: float
+
+
+def duty_runs(record: JointRecord, shortest: float = 120.0) -> list[DutyRun]:
+    """Parts without gaps of at least `shortest` [s], with the share of time the joint moves in each."""
+    found = []
+    for rows in runs(record):
+        t = record.time[rows]
+        if t[-1] - t[0] >= shortest:
+            moving = float(np.mean(np.abs(record.v[rows]) > 0.01))
+            found.append(DutyRun(rows, moving, float(t[-1] - t[0])))
+    return found
+
+
+def runs(record: JointRecord) -> Iterator[slice]:
+    """Parts without gaps in time."""
+    breaks = np.flatnonzero(np.diff(record.stamp_ns) > _GAP * 1e9) + 1
+    edges = [0, *breaks.tolist(), len(record)]
+    yield from (slice(a, b) for a, b in zip(edges[:-1], edges[1:], strict=True) if b - a > 1)
+
+
+def _near_gap(record: JointRecord, reach: int) -> np.ndarray:
+    gap = np.diff(record.stamp_ns, prepend=record.stamp_ns[:1]) > 10e9 * record.period
+    near = np.convolve(gap, np.ones(2 * reach + 1), mode="same") > 0
+    near[:reach] = near[len(near) - reach :] = True
+    return near
+
+
+def _smoothed(x: np.ndarray, half: int) -> np.ndarray:
+    """Centred moving mean over 2 half + 1 samples, shorter at the ends."""
+    total = np.concatenate([[0.0], np.cumsum(x)])
+    i = np.arange(len(x))
+    low, high = np.maximum(i - half, 0), np.minimum(i + half + 1, len(x))
+    return (total[high] - total[low]) / (high - low)
+
+
+def _shifted(x: np.ndarray, by: int) -> np.ndarray:
+    return x[np.clip(np.arange(len(x)) + by, 0, len(x) - 1)]
+
+
+def _parts(mask: np.ndarray) -> list[slice]:
+    """Where a mask is true, as slices."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(np.int8)))
+    return [slice(int(a), int(b)) for a, b in zip(edges[::2], edges[1::2], strict=True)]

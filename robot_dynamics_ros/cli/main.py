@@ -20,6 +20,10 @@ COMMANDS: dict[str, str] = {
     "record": "record",
     "excite": "excite",
     "identify": "identify",
+    "identify-joint": "identify_joint",
+    "experiment": "experiment",
+    "reproduce": "reproduce",
+    "ablation": "ablation",
     "replay": "replay",
     "bench": "bench",
 }

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 _MARGIN = 0.9  # share of a limit that experiments use at most
 _FRICTION_SHARE = 0.3  # of the torque limit, kept free for friction where the robot file knows none
 _EDGE = 0.02  # rad kept from position limits
-_RAMP = 4.0  # rad/s2 where the robot file knows no acceleration limit
+_RAMP = 4.0  # rad/s2: of velocity steps, and of the rest where the robot file knows no acceleration limit
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ def velocity_steps(
     Slow speeds travel less (2 s, at least 0.2 rad), so that the whole takes minutes. [Madsen2020, ch4 4.2.1]
     """
     limits = Limits.of(robot)
-    a = _ramp(limits, joint)
+    a = min(_ramp(limits, joint), _RAMP)
     room, sign = _room(limits, joint, start, travel)
     top = min(0.8 * limits.velocity[joint], np.sqrt(0.6 * room * a), fastest or np.inf)
     if not 0 < slowest < top:

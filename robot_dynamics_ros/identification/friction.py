@@ -15,7 +15,7 @@ from scipy.optimize import differential_evolution, least_squares
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.merit import information_criteria, nrmse, rms
-from robot_dynamics_ros.models.friction import LAWS, FrictionLaw, FrictionModel, law_named
+from robot_dynamics_ros.models.friction import FACTORS, LAWS, FrictionLaw, FrictionModel, law_named
 
 REST = 0.01  # rad/s, below this a joint is at rest and friction is no function of velocity
 _SPAN_T, _SPAN_LOAD = 5.0, 2.0  # K, Nm: least spread that says something
@@ -192,7 +192,8 @@ def friction_updates(fits: Sequence[FrictionFit]) -> dict[str, object]:
     """Fields of the robot file for the fits of all joints in order; raises DataError when laws differ."""
     if len({f.law for f in fits}) != 1:
         raise DataError("the joints of one robot need the same friction law")
-    names = list(fits[0].parameters)
+    warm = any(f.temperature_range is not None for f in fits)
+    names = [k for k in fits[0].parameters if warm or k not in FACTORS]  # then those of the thermal block count
     parameters: dict[str, object] = {k: [f.parameters[k] for f in fits] for k in names}
     ranges = [f.temperature_range for f in fits]
     if None not in ranges:

@@ -15,7 +15,7 @@ from robot_dynamics_ros.types import Log
 if TYPE_CHECKING:
     from robot_dynamics_ros.config import RobotFile
 
-MOVING = 0.003  # rad/s, below this a joint stands still
+MOVING = 0.0015  # rad/s, below this a joint stands still
 _WINDOW = 0.2  # s over which a velocity must stay the same
 _EVEN, _FLOOR = 0.04, 1e-3  # relative and absolute [rad/s] change of velocity over the window that counts as none
 _SHORTEST = 0.15  # s

@@ -1,0 +1,60 @@
+"""`robot-dynamics reproduce`: the papers' protocols on the simulated robot, their numbers beside ours."""
+
+from __future__ import annotations
+
+import os
+
+# Small matrices: one BLAS thread is faster than two that wait for each other. Read when numpy loads.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
+from pathlib import Path
+
+import click
+from rich.table import Table
+
+from robot_dynamics_ros.cli.options import console, json_option, stderr, write_json
+from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.reproduction.markdown import write_section
+from robot_dynamics_ros.reproduction.registry import PROTOCOLS, run_all
+from robot_dynamics_ros.reproduction.table import Row, as_dicts, number, verdict
+
+
+@click.command("reproduce")
+@click.argument("names", nargs=-1, required=True, metavar="[PROTOCOL]...|all")
+@click.option("--quick", is_flag=True, help="Shorter motions, fewer joints: a look, not the published protocol.")
+@click.option("--markdown", type=click.Path(dir_okay=False, path_type=Path), help="Write the table into this file.")
+@json_option
+def command(names: tuple[str, ...], quick: bool, markdown: Path | None, json_file: Path | None) -> None:
+    """Run papers' protocols on the simulated robot and print the paper's number beside ours.
+
+    Estimators and identification see measurements only; the simulated robot's friction is not their model.
+    """
+    wanted = list(PROTOCOLS) if "all" in names else list(dict.fromkeys(names))
+    unknown = [name for name in wanted if name not in PROTOCOLS]
+    if unknown:
+        raise ConfigError("reproduce", unknown[0], f"is no protocol; known: {', '.join(PROTOCOLS)}, all")
+    rows: list[Row] = []
+    took: dict[str, float] = {}
+    with stderr.status(wanted[0]) as status:
+        for place, (name, found, seconds) in enumerate(run_all(wanted, quick), 1):
+            rows, took[name] = rows + found, seconds
+            if place < len(wanted):
+                status.update(f"{wanted[place]} ({place + 1} of {len(wanted)})")
+    show(rows)
+    write_json(json_file, {"rows": as_dicts(rows), "seconds": took, "quick": quick})
+    if markdown is not None:
+        write_section(markdown, rows, f"robot-dynamics reproduce {' '.join(names)}{' --quick' if quick else ''}")
+
+
+def show(rows: list[Row]) -> None:
+    """The table, and one line that sums it up."""
+    table = Table("source", "figure", "paper", "ours", "met", box=None)
+    for row in rows:
+        unit = f" {row.unit}" if row.unit else ""
+        table.add_row(row.source, row.figure, number(row.paper) + unit, number(row.ours) + unit, verdict(row))
+    console.print(table)
+    judged = [row for row in rows if row.met is not None]
+    console.print(f"{sum(bool(row.met) for row in judged)} of {len(judged)} met")
+    for row in rows:
+        if row.note:
+            console.print(f"- {row.figure}: {row.note}", highlight=False, markup=False)

@@ -1,0 +1,1 @@
+"""The papers' protocols on the simulated robot, each with the paper's numbers beside ours."""

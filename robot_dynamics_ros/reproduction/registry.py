@@ -1,0 +1,34 @@
+"""Which protocols there are: name -> module of this package holding `run(quick) -> list[Row]`, in the order of `all`."""
+
+from __future__ import annotations
+
+import importlib
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.reproduction.table import Row
+
+PROTOCOLS: dict[str, str] = {
+    "simoni": "simoni",
+    "madsen-stiffness": "madsen_stiffness",
+    "madsen-joint": "madsen_joint",
+    "madsen-egms": "madsen_egms",
+    "luo-friction": "luo_friction",
+    "clochiatti-friction": "clochiatti_friction",
+}
+
+
+def protocol(name: str) -> Callable[[bool], list[Row]]:
+    """`run` of a protocol. Raises ConfigError listing the names there are."""
+    if name not in PROTOCOLS:
+        raise ConfigError("reproduce", name, f"is no protocol; known: {', '.join(PROTOCOLS)}, all")
+    return importlib.import_module(f"robot_dynamics_ros.reproduction.{PROTOCOLS[name]}").run
+
+
+def run_all(names: Sequence[str], quick: bool = False) -> Iterator[tuple[str, list[Row], float]]:
+    """Rows of each protocol and the seconds it took; `quick` shortens the motions where the module says so."""
+    for name in names:
+        run = protocol(name)
+        start = time.monotonic()
+        yield name, run(quick), time.monotonic() - start

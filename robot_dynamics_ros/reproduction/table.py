@@ -1,0 +1,62 @@
+"""Rows of a reproduction: the paper's number, ours, and whether ours meets or beats it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from datetime import datetime, timezone
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Row:
+    """One number. met None: no target (a method the paper compares against, or incomparable; `note` says why)."""
+
+    source: str
+    figure: str
+    paper: float | None
+    ours: float
+    unit: str = ""
+    met: bool | None = None
+    note: str = ""
+
+
+def at_least(source: str, figure: str, paper: float, ours: float, unit: str = "%", note: str = "") -> Row:
+    """A number of which more is better; NaN never meets."""
+    return Row(source, figure, paper, float(ours), unit, bool(ours >= paper), note)
+
+
+def at_most(source: str, figure: str, paper: float, ours: float, unit: str = "", note: str = "") -> Row:
+    """A number of which less is better; NaN never meets."""
+    return Row(source, figure, paper, float(ours), unit, bool(ours <= paper), note)
+
+
+def beside(source: str, figure: str, paper: float | None, ours: float, unit: str, note: str) -> Row:
+    """A number without a target; the note says why there is none."""
+    return Row(source, figure, paper, float(ours), unit, None, note)
+
+
+def as_dicts(rows: Iterable[Row]) -> list[dict[str, Any]]:
+    """Rows as JSON holds them: source, figure, paper, ours, unit, met, note."""
+    return [asdict(row) for row in rows]
+
+
+def verdict(row: Row) -> str:
+    """yes, NO, or a dash where there is no target."""
+    return {True: "yes", False: "NO", None: "-"}[row.met]
+
+
+def number(value: float | None) -> str:
+    """Four significant digits; a dash for none."""
+    return "-" if value is None else f"{value:.4g}"
+
+
+def markdown(rows: Iterable[Row], command: str) -> str:
+    """The table of the documentation, with the date and the command that made it."""
+    today = datetime.now(timezone.utc).strftime("%Y-%m-%d")
+    lines = [f"Written on {today} by `{command}`.", ""]
+    lines += ["| source | figure | paper | ours | met | note |", "|---|---|---|---|---|---|"]
+    for r in rows:
+        cells = (r.source, r.figure, f"{number(r.paper)} {r.unit}", f"{number(r.ours)} {r.unit}", verdict(r), r.note)
+        lines.append("| " + " | ".join(c.strip() for c in cells) + " |")
+    return "\n".join(lines) + "\n"

@@ -23,7 +23,6 @@ COMMANDS: dict[str, str] = {
     "identify-joint": "identify_joint",
     "experiment": "experiment",
     "reproduce": "reproduce",
-    "ablation": "ablation",
     "replay": "replay",
     "bench": "bench",
 }

@@ -132,7 +132,8 @@ def duty_cycles(
     period = max(period, np.pi * room / fastest)
     swing = np.zeros(robot.n_joints)
     swing[joint] = sign * room
-    parts = [motions.duty_cycle(start, swing, period, duty, 60.0 * minutes, rate) for duty in duties]
+    whole = period * max(round(60.0 * minutes / period), 1)  # each duty ends at rest, at the start
+    parts = [motions.duty_cycle(start, swing, period, duty, whole, rate) for duty in duties]
     return checked(robot, "duty-cycles", [joint], motions.join(*parts), rate)
 
 
@@ -189,17 +190,21 @@ def checked(robot: RobotFile, name: str, joints: Sequence[int], motion: Motion, 
     """
     limits = Limits.of(robot)
     q, qd, qdd = motion
+    if not all(np.isfinite(x).all() for x in motion):
+        raise CapabilityError(f"{name}: the motion holds numbers that are not finite")
     torque = _torque(robot, motion, limits)
     names = robot.joint_names
+    steps = np.diff(q, axis=0, prepend=q[:1]) * rate  # a jump of position is a velocity too
+    low_v, high_v = np.minimum(qd.min(0), steps.min(0)), np.maximum(qd.max(0), steps.max(0))
     for what, unit, low, high, bottom, top in (
         ("position", "rad", q.min(0), q.max(0), limits.lower, limits.upper),
-        ("velocity", "rad/s", qd.min(0), qd.max(0), -limits.velocity, limits.velocity),
+        ("velocity", "rad/s", low_v, high_v, -limits.velocity, limits.velocity),
         ("acceleration", "rad/s2", qdd.min(0), qdd.max(0), -limits.acceleration, limits.acceleration),
         ("torque", "Nm", torque, torque, -limits.torque, limits.torque),
     ):
         for i, joint in enumerate(names):
-            if not (bottom[i] - 1e-9 <= low[i] and high[i] <= top[i] + 1e-9):
-                worst = low[i] if not bottom[i] - 1e-9 <= low[i] else high[i]
+            if not (bottom[i] - 1e-6 <= low[i] and high[i] <= top[i] + 1e-6):
+                worst = low[i] if not bottom[i] - 1e-6 <= low[i] else high[i]
                 raise CapabilityError(
                     f"{name}: {what} {worst:.3g} {unit} of {joint} is outside {bottom[i]:.4g}..{top[i]:.4g}: "
                     "choose another start (--start) or a smaller motion"

@@ -1,8 +1,9 @@
-"""Currents of all joints from one regression: torque constant, viscous and power-flow Coulomb friction [Clochiatti2024].
+"""Currents from one regression per joint: torque constant, viscous, power-flow Coulomb friction [Clochiatti2024].
 
 Tests A and B are trapezoidal point-to-point motions through six random points, 3 rad/s and 6 rad/s2 [2.2]. Identified
 on A, judged on both, while the joint moves: at rest stiction holds it at any torque. Current, velocity and model torque
-are low-passed without phase at 10 Hz, below the vibration that the steps of acceleration excite. Motor inertia comes from the controller's own model torque [8-9].
+are low-passed without phase at 10 Hz, below the vibration that the steps of acceleration excite. Motor inertia
+comes from the controller's own model torque [8-9].
 """
 
 from __future__ import annotations
@@ -33,14 +34,16 @@ def run(quick: bool = False) -> list[Row]:
     robot = lab.ur5e()
     a, b = recorded(robot, 0), recorded(robot, 1)
     x = [regression(robot, a, j) for j in range(robot.n_joints)]
-    scores = {name: [r2_and_rms(robot, log, j, x[j]) for j in range(robot.n_joints)] for name, log in (("A", a), ("B", b))}
+    scores = {
+        name: [r2_and_rms(robot, log, j, x[j]) for j in range(robot.n_joints)] for name, log in (("A", a), ("B", b))
+    }
     lowest = {name: min(s[0] for s in found) for name, found in scores.items()}
     rows = [at_least(SOURCE, "frictionless torque R2, lowest joint, test B", 0.999, frictionless_r2(robot, a, b), "")]
     rows += [at_least(SOURCE, f"current R2, lowest joint, test {name}", 0.985, r2, "") for name, r2 in lowest.items()]
     wrists = 1e3 * max(s[1] for s in scores["B"][3:])
     rows.append(at_most(SOURCE, "current RMS error, joints 4-6, test B", 66.0, wrists, "mA"))
     arm = 1e3 * max(s[1] for s in scores["B"][:3])
-    note = "vibration on flexible joints and Stribeck friction, both outside of the law, are larger on the simulated robot"
+    note = "the simulated sensor's noise and the vibration of the flexible joints alone exceed 20 mA"
     rows.append(beside(SOURCE, "current RMS error, joints 1-3, test B", 20.0, arm, "mA", note))
     return rows
 
@@ -49,7 +52,9 @@ def recorded(robot: RobotFile, seed: int) -> Log:
     """A test at 40 deg C through the stages: model torque and measured current."""
     draw = np.random.default_rng(seed)
     points = MIDDLE + draw.uniform(-1, 1, (7, 6)) * SPREAD
-    parts = [motions.trapezoid(p, q, 500.0, VELOCITY, ACCELERATION) for p, q in zip(points[:-1], points[1:], strict=True)]
+    parts = [
+        motions.trapezoid(p, q, 500.0, VELOCITY, ACCELERATION) for p, q in zip(points[:-1], points[1:], strict=True)
+    ]
     still = [motions.hold(p[0][-1], 0.5) for p in parts]
     motion = motions.join(*(m for pair in zip(parts, still, strict=True) for m in pair))
     machine = lab.warm_robot(robot, seed, 40.0)
@@ -84,7 +89,7 @@ def r2_and_rms(robot: RobotFile, log: Log, joint: int, x: np.ndarray) -> tuple[f
 
 
 def frictionless_r2(robot: RobotFile, a: Log, b: Log) -> float:
-    """Rotor inertia from the controller's model torque on A; lowest R2 of that torque on B [Clochiatti2024, eq. 8-9]."""
+    """Rotor inertia from the controller's model torque on A; lowest R2 of it on B [Clochiatti2024, eq. 8-9]."""
     model = RobotModel(robot.chain())
     rest = [log.tau_d - model.rnea(log.q_d, log.qd_d, log.qdd_d) for log in (a, b)]
     inertia = np.sum(rest[0] * a.qdd_d, axis=0) / np.sum(a.qdd_d**2, axis=0)

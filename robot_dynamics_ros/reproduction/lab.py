@@ -61,5 +61,9 @@ def sweeps(
     """One joint over the same travel [rad] and back at each speed [rad/s]: load at every position and speed."""
     end = np.array(start)
     end[joint] += travel
-    parts = [p for v in speeds for p in (motions.trapezoid(start, end, rate, v, a), motions.trapezoid(end, start, rate, v, a))]
+    parts = [
+        p
+        for v in speeds
+        for p in (motions.trapezoid(start, end, rate, v, a), motions.trapezoid(end, start, rate, v, a))
+    ]
     return planning.checked(robot, "sweeps", [joint], motions.join(*parts), rate)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.merit import rms
 from robot_dynamics_ros.identification.friction import FrictionData, FrictionFit, fit_friction
+from robot_dynamics_ros.identification.merit import rms
 from robot_dynamics_ros.identification.sliding import sliding_friction
 from robot_dynamics_ros.reproduction import lab
 from robot_dynamics_ros.reproduction.table import Row, at_least, beside
@@ -35,7 +35,7 @@ def run(quick: bool = False) -> list[Row]:
         for (name, paper), ours in zip(LARGEST.items(), (min(correlations), np.mean(correlations)), strict=True)
     ]
     note = (
-        f"the motor side of a UR5e: friction up to {max(spans):.1f} Nm, where the link side of a Franka shows under 1 Nm; "
+        f"the motor side of a UR5e: friction up to {max(spans):.1f} Nm, on a Franka's link side it is under 1 Nm; "
         f"ours is {100 * max(e / s for e, s in zip(errors, spans, strict=True)):.1f} % of it at most"
     )
     rows.append(beside(SOURCE, "load-velocity friction, largest RMS error", 0.055, max(errors), "Nm", note))

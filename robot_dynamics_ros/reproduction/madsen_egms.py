@@ -1,4 +1,4 @@
-"""Load-dependent hysteresis against sgn(w) F(tau_J): torque prediction of a loaded, reversing shoulder [Madsen2020, ch6 5.3].
+"""Load-dependent hysteresis against sgn(w) F(tau_J): torque of a loaded, reversing shoulder [Madsen2020, ch6 5.3].
 
 Both predictions share F(tau_J) and F_v; only H(theta) differs from sgn(w). Identified from constant velocities under
 load and from a slow reciprocating run; judged on a faster reversing motion from upright to horizontal with 7.5 kg.
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.identification.merit import nrmse
 from robot_dynamics_ros.identification.friction import FrictionFit, fit_friction
 from robot_dynamics_ros.identification.hysteresis import HysteresisData, HysteresisFit, fit_hysteresis
+from robot_dynamics_ros.identification.merit import nrmse
 from robot_dynamics_ros.identification.segments import JointRecord, reversals
 from robot_dynamics_ros.identification.sliding import Sliding, sliding_friction
 from robot_dynamics_ros.reproduction import lab
@@ -72,7 +72,9 @@ def run(quick: bool = False) -> list[Row]:
     note = f"MSE {np.mean((y[k] - old) ** 2):.3g} -> {np.mean((y[k] - new) ** 2):.3g} Nm2"
     return [
         at_least(SOURCE, "torque MSE, sgn(w) F(tau_J) over E-GMS", 2.1, ratio, "", note),
-        beside(SOURCE, "friction NRMSE of E-GMS in reversals under load", None, nrmse(y[k], new), "%", "not printed there"),
+        beside(
+            SOURCE, "friction NRMSE of E-GMS in reversals under load", None, nrmse(y[k], new), "%", "not printed there"
+        ),
     ]
 
 

@@ -1,7 +1,8 @@
 """Friction of a joint over velocity, load and temperature, and its hysteresis by five methods [Madsen2020, ch4].
 
 Every law is fitted to one recording and judged on another (the paper judges its static maps on the data they were
-fitted to). Load and temperature are judged as in the paper: load friction alone, friction over velocity and temperature.
+fitted to). Load and temperature are judged as in the paper: load friction alone; friction over velocity and
+temperature.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from robot_dynamics_ros.identification.merit import nrmse
 from robot_dynamics_ros.identification.friction import FrictionData, fit_friction
 from robot_dynamics_ros.identification.hysteresis import (
     HysteresisData,
@@ -19,6 +19,7 @@ from robot_dynamics_ros.identification.hysteresis import (
     fit_hysteresis,
     kinematic_error_and_backlash,
 )
+from robot_dynamics_ros.identification.merit import nrmse
 from robot_dynamics_ros.identification.segments import JointRecord, reversals
 from robot_dynamics_ros.identification.sliding import sliding_friction
 from robot_dynamics_ros.reproduction import lab
@@ -38,7 +39,7 @@ NAMES = {"nlr": "NLR", "lr_polynomial": "LR polynomial", "gms": "GMS", "lr_linea
 
 
 def run(quick: bool = False) -> list[Row]:
-    """Velocity, load, temperature, hysteresis; quick: a quarter of the temperature run, M = 4 only, half a turn less."""
+    """Velocity, load, temperature, hysteresis; quick: shorter heating, M = 4, half of the reversals."""
     rows = [velocity_row(), load_row()]
     rows.append(temperature_row(TEMPERATURE_MINUTES / (4 if quick else 1)))
     return rows + hysteresis_rows([4] if quick else list(range(1, 11)), 60 if quick else 120)
@@ -80,7 +81,11 @@ def temperature_row(minutes: float) -> Row:
     order = np.random.default_rng(0).permutation(len(data))
     half = len(order) // 2
     fit = fit_friction(
-        "madsen", data.rows(order[: min(half, FIT_ROWS)]), temperature=True, fixed={"fl": 0.0}, reference_temperature=30.0
+        "madsen",
+        data.rows(order[: min(half, FIT_ROWS)]),
+        temperature=True,
+        fixed={"fl": 0.0},
+        reference_temperature=30.0,
     )
     other = data.rows(order[half:])
     span = f"{data.temperature.min():.0f} to {data.temperature.max():.0f} deg C of the housing" if len(other) else ""
@@ -106,7 +111,9 @@ def temperature_data(minutes: float) -> FrictionData:
 
 def hysteresis_rows(elements: list[int], cycles: int) -> list[Row]:
     """NRMSE of the five methods on the part of the slow turn that was not fitted."""
-    found = compare_hysteresis(hysteresis_data(cycles), elements, estimation=slice(0, 8000), validation=slice(8000, None))
+    found = compare_hysteresis(
+        hysteresis_data(cycles), elements, estimation=slice(0, 8000), validation=slice(8000, None)
+    )
     rows = []
     for method, by_count in found.items():
         ours = by_count[4].nrmse_validation
@@ -143,5 +150,3 @@ def compensated(record: JointRecord) -> HysteresisData:
     rough = fit_hysteresis("gms", 4, HysteresisData(theta, record.friction, joint=record.joint))
     backlash = float(rough.backlash.mean()) * gap / gap.mean()
     return HysteresisData(theta, record.friction, backlash, record.joint)
-
-

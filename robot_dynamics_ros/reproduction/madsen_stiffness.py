@@ -14,9 +14,9 @@ import numpy as np
 
 from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.estimators.stiffness import StiffnessStage
-from robot_dynamics_ros.identification.merit import nrmse
 from robot_dynamics_ros.identification.friction import fit_friction, friction_updates
 from robot_dynamics_ros.identification.hysteresis import kinematic_error_and_backlash
+from robot_dynamics_ros.identification.merit import nrmse
 from robot_dynamics_ros.identification.segments import reversals
 from robot_dynamics_ros.identification.sliding import sliding_friction
 from robot_dynamics_ros.identification.stiffness import StiffnessFit, fit_stiffness
@@ -37,7 +37,7 @@ RATE = 1000.0
 
 @dataclass(frozen=True)
 class Bench:
-    """What is known before the experiment: the robot file with friction and kinematic error, the table of the latter."""
+    """What is known before: the robot file with friction and kinematic error, and the table of the latter."""
 
     robot: RobotFile
     error: np.ndarray

@@ -1,4 +1,4 @@
-"""Which protocols there are: name -> module of this package holding `run(quick) -> list[Row]`, in the order of `all`."""
+"""Which protocols there are: name -> module here that holds `run(quick) -> list[Row]`, in the order of `all`."""
 
 from __future__ import annotations
 

@@ -1,0 +1,136 @@
+"""`robot-dynamics experiment`: make the motion that shows a joint's property, run it, record the bag."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+from rich.progress import Progress
+
+from robot_dynamics_ros.bags import write_bag
+from robot_dynamics_ros.cli.options import console, robot_option, stderr
+from robot_dynamics_ros.config import RobotFile, load_robot
+from robot_dynamics_ros.errors import CapabilityError, ConfigError
+from robot_dynamics_ros.experiments.plan import EXPERIMENTS, Plan, joined
+from robot_dynamics_ros.experiments.run import ExperimentFailed, run_driver, run_simulated
+from robot_dynamics_ros.types import Log
+
+SIZES = {  # option -> argument of the experiment's function
+    "velocity-steps": {"travel": "travel", "count": "count"},
+    "reversals": {"travel": "turn", "count": "count"},
+    "duty-cycles": {"travel": "amplitude", "minutes": "minutes"},
+    "stiffness": {"travel": "travel", "duration": "duration"},
+}
+
+
+@click.command("experiment")
+@click.argument("name", type=click.Choice(list(EXPERIMENTS)), metavar="|".join(EXPERIMENTS))
+@robot_option
+@click.option("--ip", help="Address of the robot's controller.")
+@click.option("--driver", default="ur", show_default=True, help="Driver of the controller.")
+@click.option("--simulated", is_flag=True, help="Run on the simulated robot, faster than real time.")
+@click.option("--joint", "joints", multiple=True, help="Name or number (from 1); may be repeated. Default: the first.")
+@click.option("--start", help="Joint positions to start from [rad], separated by commas; default: where the robot is.")
+@click.option("--travel", type=float, help="How far the joint moves [rad].")
+@click.option("--count", type=click.IntRange(1, 1000), help="How many speeds, or reversing cycles.")
+@click.option("--minutes", type=click.FloatRange(0.1, 600), help="Minutes per duty cycle.")
+@click.option("--duration", type=click.FloatRange(1, 36000), help="Length of the stiffness motion [s].")
+@click.option("--seed", default=0, show_default=True, help="Of random motions and simulated noise.")
+@click.option("--preview", type=click.Path(dir_okay=False, path_type=Path), help="Draw the motion into a PNG first.")
+@click.option("--out", type=click.Path(path_type=Path), help="Bag to write; without it nothing moves.")
+@click.option("--yes", is_flag=True, help="Move a real robot without asking.")
+def command(name: str, robot: str, joints: tuple[str, ...], out: Path | None, preview: Path | None, **o: Any) -> None:
+    """Make the motion, check it against every limit of the robot file, show it, run it and record a bag.
+
+    Ctrl-C stops the robot and keeps what was recorded. With --preview alone nothing moves.
+    """
+    known = load_robot(robot)
+    if out is not None and (o["ip"] is None) != o["simulated"]:
+        raise ConfigError("experiment", "", "choose one of --ip ADDRESS and --simulated")
+    if out is None and preview is None:
+        raise ConfigError("experiment", "", "choose --out BAG to run it, or --preview PNG to look at it")
+    driver = None
+    if out is not None and o["ip"]:
+        from robot_dynamics_ros.hardware.driver import make_driver
+
+        driver = make_driver(o["driver"], known, o["ip"])
+        driver.connect()
+    try:
+        plan = _plan(name, known, joints, _start(known, o["start"], driver), o)
+        console.print(f"{name}: {', '.join(plan.joints)}, {plan.duration:.0f} s, within all limits", highlight=False)
+        if preview is not None:
+            from robot_dynamics_ros.experiments.preview import write_preview
+
+            write_preview(plan, known, preview)
+            console.print(f"preview: {preview}", highlight=False, soft_wrap=True)
+        if out is not None:
+            if driver is not None and not o["yes"]:
+                click.confirm(f"The robot at {o['ip']} will move. Is the space around it free?", abort=True)
+            _run(plan, known, driver, o["seed"], out)
+    finally:
+        if driver is not None:
+            driver.disconnect()
+
+
+def _plan(name: str, robot: RobotFile, joints: tuple[str, ...], start: np.ndarray, o: dict[str, Any]) -> Plan:
+    options: dict[str, Any] = {to: o[option] for option, to in SIZES[name].items() if o[option] is not None}
+    options["rate"] = robot.sensing.sample_rate or 500.0
+    if name == "stiffness":
+        options["seed"] = o["seed"]
+    indices = [_index(robot, j) for j in joints] or [0]
+    return joined([EXPERIMENTS[name](robot, j, start, **options) for j in indices])
+
+
+def _index(robot: RobotFile, name: str) -> int:
+    if name.isdigit() and 1 <= int(name) <= robot.n_joints:
+        return int(name) - 1
+    if name not in robot.joint_aliases:
+        raise ConfigError("experiment", "--joint", f"{name!r} is none of {', '.join(robot.joint_names)}")
+    return robot.joint_names.index(robot.joint_aliases[name])
+
+
+def _start(robot: RobotFile, text: str | None, driver: Any) -> np.ndarray:
+    if text is None and driver is not None:
+        sample = driver.read(5.0)
+        if sample is None:
+            raise CapabilityError("the robot sends no samples, so its position is unknown: give --start")
+        return sample.q.copy()
+    if text is None:
+        raise ConfigError("experiment", "--start", "give the joint positions [rad] of the simulated robot: a,b,...")
+    try:
+        q = np.array(json.loads(f"[{text}]"), dtype=float)
+    except (ValueError, TypeError):
+        q = np.empty(0)
+    if q.shape != (robot.n_joints,) or not np.isfinite(q).all():
+        raise ConfigError("experiment", "--start", f"{text!r} is not {robot.n_joints} numbers separated by commas")
+    return q
+
+
+def _run(plan: Plan, robot: RobotFile, driver: Any, seed: int, out: Path) -> None:
+    from robot_dynamics_ros.simulation.robot import SimulatedRobot
+
+    failure: ExperimentFailed | None = None
+    with Progress(console=stderr, transient=True, disable=not stderr.is_terminal) as bar:
+        task = bar.add_task(plan.name, total=1.0)
+
+        def tell(share: float) -> None:
+            bar.update(task, completed=share)
+
+        try:
+            log: Log | None
+            if driver is None:
+                log = run_simulated(plan, SimulatedRobot(robot, seed=seed), tell)
+            else:
+                log = run_driver(plan, driver, tell)
+        except ExperimentFailed as error:
+            failure, log = error, error.log
+    if log is not None and len(log):
+        about = {"experiment": plan.name, "joints": ",".join(plan.joints), "robot": robot.name}
+        write_bag(log, out, about=about)
+        share = min(1.0, float(log.time[-1]) / max(plan.duration, 1e-9))
+        console.print(f"bag: {out}, {len(log)} samples, {100 * share:.0f} % of the motion", soft_wrap=True)
+    if failure is not None:
+        raise failure

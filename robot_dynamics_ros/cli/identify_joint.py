@@ -1,0 +1,71 @@
+"""`robot-dynamics identify-joint`: friction, hysteresis, heat and stiffness of joints from bags."""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # small matrices: one BLAS thread is faster; read when numpy loads
+
+from pathlib import Path
+
+import click
+from rich.table import Table
+
+from robot_dynamics_ros.bags import load_bag
+from robot_dynamics_ros.cli.options import console, json_option, out_option, progress, robot_option, write_json
+from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.identification.joint_fits import FITS
+from robot_dynamics_ros.identification.joint_report import write_joint_outputs
+from robot_dynamics_ros.identification.joints import JointsFound, identify_joints
+from robot_dynamics_ros.models.friction import LAWS
+
+
+@click.command("identify-joint")
+@click.argument("bags", nargs=-1, required=True, type=click.Path(path_type=Path))
+@robot_option
+@click.option("--what", required=True, type=click.Choice(list(FITS)), help="What to identify.")
+@click.option("--joint", "joints", multiple=True, help="Name, alias or number (from 1); may be repeated. Default: all.")
+@click.option("--law", type=click.Choice(list(LAWS)), default="madsen", show_default=True, help="Friction law.")
+@click.option("--topic", default="auto", show_default=True, help="JointState topic.")
+@out_option
+@json_option
+def command(
+    bags: tuple[Path, ...],
+    robot: str,
+    what: str,
+    joints: tuple[str, ...],
+    law: str,
+    topic: str,
+    out: Path,
+    json_file: Path | None,
+) -> None:
+    """Identify one property of the joints from BAGS, which are parts of one recording or several runs.
+
+    The usable segments (constant velocity, reversals, duty cycles) are found in the motion itself. Writes the robot
+    file with what was found and a report with pictures. Joints whose data cannot support it are refused with the
+    reason and what to record instead.
+    """
+    known = load_robot(robot)
+    log, report = load_bag(list(bags), known, topic=topic)
+    names = ", ".join(b.name for b in bags)
+    found = identify_joints(log, known, what, joints, law, names, lambda items: progress(items, what, len(items)))
+    files = write_joint_outputs(found, log, list(bags), out)
+    write_json(json_file, found.as_dict() | {"files": files, "bags": [str(b) for b in bags]})
+    _show(found)
+    for text in report.notes:
+        console.print(f"- {text}", highlight=False, markup=False)
+    for name, path in files.items():
+        console.print(f"{name.replace('_', ' ')}: {path}", highlight=False, markup=False, soft_wrap=True)
+
+
+def _show(found: JointsFound) -> None:
+    numbers = list(dict.fromkeys(k for fit in found.fits.values() for k in fit.numbers))
+    table = Table("joint", "model", *(k.replace("_", " ") for k in numbers), box=None)
+    for name, fit in found.fits.items():
+        table.add_row(name, fit.model, *(f"{fit.numbers[k]:.4g}" if k in fit.numbers else "-" for k in numbers))
+    console.print(table)
+    for name, fit in found.fits.items():
+        for note in fit.notes:
+            console.print(f"- {name}: {note}", highlight=False, markup=False)
+    for why in found.refused.values():
+        console.print(f"not identified: {why}", highlight=False, markup=False, style="yellow")

@@ -1,0 +1,173 @@
+"""Planned motions keep every limit of the robot file, and what a run records is what was planned."""
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.experiments.plan import (
+    EXPERIMENTS,
+    Limits,
+    checked,
+    joined,
+    reversals,
+    stiffness,
+    velocity_steps,
+)
+from robot_dynamics_ros.experiments.preview import write_preview
+from robot_dynamics_ros.experiments.run import ExperimentFailed, run_driver, run_simulated
+from robot_dynamics_ros.simulation import motions
+from robot_dynamics_ros.simulation.plant import FAST
+from robot_dynamics_ros.simulation.robot import SimulatedRobot
+from robot_dynamics_ros.types import Sample
+
+UR5E = load_robot("ur5e")
+START = np.array([0.0, -1.2, 1.5, -1.9, -1.57, 0.4])
+SHORT = {
+    "velocity-steps": {"count": 4},
+    "reversals": {"count": 6, "turn": 0.5},
+    "duty-cycles": {"minutes": 0.5},
+    "stiffness": {"duration": 5.0},
+}
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("joint", [0, 1, 5])
+def test_motions_keep_the_limits_and_move_one_joint(name, joint):
+    plan = EXPERIMENTS[name](UR5E, joint, START, **SHORT[name])
+    limits, (q, qd, qdd) = Limits.of(UR5E), plan.motion
+    assert np.abs(qd).max() <= limits.velocity[joint] and np.abs(qdd).max() <= limits.acceleration[joint] + 1e-9
+    assert np.all(np.ptp(np.delete(q, joint, 1), axis=0) == 0) and np.ptp(q[:, joint]) > 0.05
+    assert np.all(plan.torque <= limits.torque)
+    assert np.abs(np.diff(q[:, joint]) * plan.rate - qd[1:, joint]).max() < 0.05
+
+
+@pytest.mark.parametrize("joint", [0, 2])
+def test_travel_turns_away_from_a_position_limit(joint):
+    start = START.copy()
+    start[joint] = UR5E.array("limits.position_upper")[joint] - 0.1
+    q = velocity_steps(UR5E, joint, start, count=3).motion[0]
+    assert q[:, joint].max() <= start[joint] + 1e-9 and q[:, joint].min() < start[joint] - 0.3
+
+
+def test_each_limit_is_named_when_left():
+    far = motions.trapezoid(START, START + [7.0, 0, 0, 0, 0, 0], 500.0, 1.0, 1.0)
+    with pytest.raises(CapabilityError, match="position 7 rad of shoulder_pan_joint is outside"):
+        checked(UR5E, "x", [0], far, 500.0)
+    fast = motions.trapezoid(START, START + [3.0, 0, 0, 0, 0, 0], 500.0, 4.0, 5.9)
+    with pytest.raises(CapabilityError, match="velocity"):
+        checked(UR5E, "x", [0], fast, 500.0)
+    hard = motions.trapezoid(START, START + [1.0, 0, 0, 0, 0, 0], 500.0, 1.0, 9.0)
+    with pytest.raises(CapabilityError, match="acceleration"):
+        checked(UR5E, "x", [0], hard, 500.0)
+    heavy = UR5E.with_updates({"payload.mass": 30.0})
+    with pytest.raises(CapabilityError, match="torque"):
+        velocity_steps(heavy, 1, np.array([0, -0.3, 0.3, 0, 0, 0.0]), count=2)
+    jump = tuple(np.vstack([x, x + (0.5 if k == 0 else 0.0)]) for k, x in enumerate(motions.hold(START, 0.1)))
+    with pytest.raises(CapabilityError, match="velocity 250 rad/s"):
+        checked(UR5E, "x", [0], jump, 500.0)
+    nan = tuple(np.full((10, 6), np.nan) for _ in range(3))
+    with pytest.raises(CapabilityError, match="not finite"):
+        checked(UR5E, "x", [0], nan, 500.0)
+
+
+def test_a_turn_has_the_papers_reversals():
+    plan = reversals(UR5E, 0, START - [np.pi, 0, 0, 0, 0, 0], count=12)
+    q = plan.motion[0][:, 0]
+    assert np.sum(np.diff(np.sign(np.diff(q[np.abs(np.diff(q, prepend=q[0])) > 0]))) != 0) >= 23
+    assert np.ptp(q) == pytest.approx(2 * np.pi, rel=0.1)
+
+
+def test_random_motion_is_seeded():
+    a, b, c = (stiffness(UR5E, 0, START, duration=4.0, seed=s).motion[0] for s in (1, 1, 2))
+    assert np.array_equal(a, b) and (len(a) != len(c) or not np.array_equal(a, c))
+
+
+def test_several_joints_one_after_another_without_a_jump():
+    plan = joined([velocity_steps(UR5E, j, START, count=2, slowest=0.3) for j in (0, 1)])
+    assert np.abs(np.diff(plan.motion[0], axis=0)).max() * plan.rate < 3.2 and len(plan.joints) == 2
+
+
+def test_the_simulated_robot_follows_and_is_recorded():
+    plan = velocity_steps(UR5E, 0, START, count=2, slowest=0.4, fastest=0.8)
+    seen = []
+    log = run_simulated(plan, SimulatedRobot(UR5E, overrides=FAST), seen.append)
+    assert len(log) == len(plan.motion[0]) and seen[-1] == 1.0
+    assert np.abs(log.q - plan.motion[0]).max() < 0.02
+
+
+def test_interrupting_a_simulated_run_keeps_what_was_recorded():
+    plan = velocity_steps(UR5E, 0, START, count=3, slowest=0.05)
+
+    def interrupt(share):
+        if share > 0.4:
+            raise KeyboardInterrupt
+
+    log = run_simulated(plan, SimulatedRobot(UR5E, overrides=FAST), interrupt)
+    assert 0 < len(log) < len(plan.motion[0])
+
+
+class Motion:
+    def __init__(self):
+        self.state, self.reason, self.progress = "idle", "", 0.0
+
+    @property
+    def active(self):
+        return self.state == "moving"
+
+
+class ScriptedDriver:
+    """A driver whose motions last a number of samples; `ends` is how the second one ends."""
+
+    last_error = ""
+
+    def __init__(self, ends="done", interrupt_at=None, silent=False):
+        self.motion, self.ends, self.interrupt_at, self.silent = Motion(), ends, interrupt_at, silent
+        self.sample, self.count, self.left, self.stopped, self.streamed = Sample(UR5E.joint_names), 0, 0, 0, None
+
+    def read(self, timeout):
+        self.count += 1
+        if self.interrupt_at == self.count:
+            raise KeyboardInterrupt
+        if self.motion.active:
+            self.left -= 1
+            if self.left <= 0:
+                self.motion.state = "done" if self.streamed is None else self.ends
+                self.motion.reason = "protective stop" if self.motion.state == "failed" else ""
+        self.sample.stamp_ns += 2_000_000
+        self.sample.q = START
+        return self.sample
+
+    def move_path(self, waypoints, speed, acceleration):
+        self.motion.state, self.left = "moving", 5
+
+    def servo(self, positions, rate):
+        self.streamed, self.motion.state, self.left = positions, "moving", 20
+
+    def stop(self):
+        self.stopped += 1
+        self.motion.state = "stopped"
+
+
+def test_a_driver_streams_the_plan_and_every_sample_is_kept():
+    plan, driver = velocity_steps(UR5E, 0, START, count=2), ScriptedDriver()
+    log = run_driver(plan, driver)
+    assert np.array_equal(driver.streamed, plan.motion[0]) and len(log) == 20 and not driver.stopped
+
+
+def test_ctrl_c_stops_the_robot_and_keeps_the_samples():
+    driver = ScriptedDriver(interrupt_at=15)
+    log = run_driver(velocity_steps(UR5E, 0, START, count=2), driver)
+    assert driver.stopped == 1 and len(log) == 8
+
+
+def test_a_robot_that_stops_by_itself_is_an_error_that_holds_the_recording():
+    with pytest.raises(ExperimentFailed, match="protective stop") as failed:
+        run_driver(velocity_steps(UR5E, 0, START, count=2), ScriptedDriver(ends="failed"))
+    assert len(failed.value.log) == 20
+
+
+def test_preview_is_a_picture(tmp_path):
+    pytest.importorskip("matplotlib")
+    write_preview(velocity_steps(UR5E, 0, START, count=2), UR5E, tmp_path / "a" / "p.png")
+    assert (tmp_path / "a" / "p.png").read_bytes()[:4] == b"\x89PNG"

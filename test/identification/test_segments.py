@@ -1,0 +1,113 @@
+"""Usable segments are found in the motion itself, whatever else a recording holds."""
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.segments import (
+    JointRecord,
+    constant_velocity,
+    duty_runs,
+    reversals,
+    turning_points,
+)
+from robot_dynamics_ros.identification.sliding import sliding_friction
+from robot_dynamics_ros.simulation import motions
+
+RATE = 500.0
+
+
+def record(q, v, friction=None, rate=RATE, noise=0.0, gravity=0.0):
+    """One joint moving as told, with friction 5 sgn v + 3 v unless given, and a gravity error."""
+    draw = np.random.default_rng(0)
+    stamps = (np.arange(len(q)) / rate * 1e9).astype(np.int64)
+    torque = 5 * np.sign(v) + 3 * v if friction is None else friction
+    torque = torque + gravity * np.cos(q) + noise * draw.normal(size=len(q))
+    return JointRecord("j", stamps, q, v + 1e-3 * draw.normal(size=len(q)), torque, 20 * np.sin(q))
+
+
+def steps(speeds, travel=1.0):
+    start, end = np.zeros(1), np.full(1, travel)
+    parts = [
+        m
+        for s in speeds
+        for m in (motions.trapezoid(start, end, RATE, s, 4.0), motions.trapezoid(end, start, RATE, s, 4.0))
+    ]
+    q, v, _ = motions.join(*parts)
+    return q[:, 0], v[:, 0]
+
+
+def test_every_step_gives_one_stretch_at_its_speed():
+    speeds = [0.05, 0.2, 0.8]
+    r = record(*steps(speeds))
+    found = constant_velocity(r)
+    assert np.allclose([np.mean(r.v[s]) for s in found], [s * k for s in speeds for k in (1, -1)], rtol=1e-2)
+    assert all(np.ptp(np.sign(r.v[s])) == 0 for s in found)
+
+
+def test_acceleration_rest_and_oscillation_are_no_constant_velocity():
+    t = np.arange(0, 10, 1 / RATE)
+    assert not constant_velocity(record(np.sin(2 * t), 2 * np.cos(2 * t)))
+    assert not constant_velocity(record(np.zeros(5000), np.zeros(5000)))
+    ramp = 0.5 * t
+    assert not constant_velocity(record(0.25 * t**2, ramp))
+
+
+def test_a_gap_splits_a_stretch():
+    q, v = steps([0.1])
+    r = record(q, v)
+    keep = np.ones(len(q), bool)
+    keep[2000:3000] = False
+    whole, cut = constant_velocity(r), constant_velocity(r.rows(keep))
+    assert len(cut) == len(whole) + 1
+
+
+def test_pairs_cancel_what_the_gravity_model_gets_wrong():
+    s = sliding_friction(record(*steps([0.05, 0.1, 0.4]), noise=0.2, gravity=4.0))
+    true = 5 * np.sign(s.data.v) + 3 * s.data.v
+    assert s.paired == len(s.data) and np.abs(s.data.torque - true).max() < 0.15
+    q = np.linspace(0.1, 0.9, 5)
+    assert np.allclose(s.gravity_error(q), 4 * np.cos(q), atol=0.1)
+
+
+def test_one_direction_leaves_values_without_partner():
+    q, v = steps([0.3])
+    half = slice(None, len(q) // 2)
+    s = sliding_friction(record(q[half], v[half]))
+    assert s.paired == 0 and len(s.data) and np.all(s.data.v > 0)
+
+
+def test_no_constant_velocity_is_refused_with_what_to_record():
+    t = np.arange(0, 10, 1 / RATE)
+    with pytest.raises(DataError, match="velocity-steps"):
+        sliding_friction(record(np.sin(2 * t), 2 * np.cos(2 * t)))
+
+
+def test_turning_points_ignore_jitter():
+    x = np.sin(np.linspace(0, 6 * np.pi, 600)) + 0.01 * np.random.default_rng(1).normal(size=600)
+    turns = turning_points(x, 0.2)
+    assert len(turns) == 6
+    assert np.abs(np.abs(x[turns]) - 1).max() < 0.05
+
+
+def test_slow_reversals_are_found_between_fast_motion():
+    slow = motions.reversals(np.zeros(1), 0, count=8, advance=0.05, a=0.05)
+    fast = motions.trapezoid(slow[0][-1], slow[0][-1] + 2.0, RATE, 1.5, 4.0)
+    q, v, _ = motions.join(slow, fast)
+    found = reversals(record(q[:, 0], v[:, 0]))
+    assert len(found) == 1 and found[0].stop <= len(slow[0]) + 1
+    assert len(turning_points(q[found[0], 0], 2e-3)) >= 10
+
+
+def test_too_few_or_too_fast_reversals_do_not_count():
+    q, v, _ = motions.reversals(np.zeros(1), 0, count=3, advance=0.05, a=0.05)
+    assert not reversals(record(q[:, 0], v[:, 0]))
+    t = np.arange(0, 20, 1 / RATE)
+    assert not reversals(record(np.sin(3 * t), 3 * np.cos(3 * t)))
+
+
+@pytest.mark.parametrize("duty", [0.25, 1.0])
+def test_duty_cycles_are_measured(duty):
+    q, v, _ = motions.duty_cycle(np.zeros(1), np.ones(1), 4.0, duty, 240.0, rate=50.0)
+    (run,) = duty_runs(record(q[:, 0], v[:, 0], rate=50.0))
+    assert run.duty == pytest.approx(duty, abs=0.06) and run.duration == pytest.approx(240, abs=1)

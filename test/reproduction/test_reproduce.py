@@ -1,0 +1,72 @@
+"""The registry, the rows and the page they are written into; a fast subset that must meet the papers' numbers."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from robot_dynamics_ros.cli.main import cli
+from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.reproduction.markdown import write_section
+from robot_dynamics_ros.reproduction.registry import PROTOCOLS, protocol
+from robot_dynamics_ros.reproduction.table import Row, as_dicts, at_least, at_most, beside
+
+FIELDS = {"source", "figure", "paper", "ours", "unit", "met", "note"}
+
+
+def test_every_protocol_can_be_run():
+    for name in PROTOCOLS:
+        assert callable(protocol(name))
+    with pytest.raises(ConfigError, match="simoni"):
+        protocol("nothing")
+
+
+@pytest.mark.parametrize(
+    "ours,more,less", [(2.0, True, False), (1.0, True, True), (0.5, False, True), (float("nan"), False, False)]
+)
+def test_met_means_met(ours, more, less):
+    assert at_least("S", "f", 1.0, ours).met is more and at_most("S", "f", 1.0, ours).met is less
+    assert beside("S", "f", 1.0, ours, "", "why").met is None
+
+
+def test_rows_have_the_promised_fields():
+    (row,) = as_dicts([at_least("S", "f", 1, 2)])
+    assert set(row) == FIELDS and json.loads(json.dumps(row)) == row
+
+
+def test_the_page_keeps_its_words_and_gets_the_table(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("# Title\n\nbefore\n\n<!-- generated: reproduce -->\nold\n<!-- end: reproduce -->\n\nafter\n")
+    write_section(page, [Row("S", "figure one", 1.0, 2.0, "%", True, "a note")], "robot-dynamics reproduce x")
+    text = page.read_text()
+    assert "before" in text and "after" in text and "old" not in text
+    assert "| S | figure one | 1 % | 2 % | yes | a note |" in text and "`robot-dynamics reproduce x`" in text
+    write_section(page, [Row("S", "figure one", 1.0, 0.5, "%", False)], "c")
+    assert page.read_text().count("<!-- generated") == 1 and "NO" in page.read_text()
+    write_section(tmp_path / "new.md", [], "c")
+    assert (tmp_path / "new.md").read_text().startswith("# ")
+
+
+def test_clochiatti_meets_its_numbers(tmp_path):
+    done = CliRunner().invoke(cli, ["reproduce", "clochiatti-friction", "--json", str(tmp_path / "r.json")])
+    assert done.exit_code == 0, done.output
+    rows = json.loads((tmp_path / "r.json").read_text())["rows"]
+    assert len(rows) == 5 and all(set(r) == FIELDS for r in rows)
+    assert all(r["met"] for r in rows if r["met"] is not None) and sum(r["met"] is not None for r in rows) >= 4
+    assert all(r["note"] for r in rows if r["met"] is None)
+
+
+def test_load_dependent_hysteresis_beats_the_discontinuous_model():
+    rows = protocol("madsen-egms")(True)
+    assert rows[0].met and rows[0].paper == 2.1
+
+
+@pytest.mark.slow
+def test_online_stiffness_meets_its_numbers():
+    rows = protocol("madsen-stiffness")(True)
+    assert [r.paper for r in rows] == [95.2, 96.6, 94.0] and all(r.met for r in rows)
+
+
+def test_an_unknown_protocol_is_one_line():
+    done = CliRunner().invoke(cli, ["reproduce", "nothing"])
+    assert isinstance(done.exception, ConfigError) and "madsen-joint" in str(done.exception)

@@ -25,6 +25,7 @@ COMMANDS: dict[str, str] = {
     "reproduce": "reproduce",
     "replay": "replay",
     "bench": "bench",
+    "latency": "latency",
 }
 
 

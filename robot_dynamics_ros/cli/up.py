@@ -28,7 +28,7 @@ from robot_dynamics_ros.supervisor import Supervisor
 def command(duration: float | None, params_file: str | None, **options: object) -> None:
     """Start the graph for ROBOT and keep it running until Ctrl-C; ends as a whole when a node fails."""
     graph = describe(params_file=params_file or "", **options)  # type: ignore[arg-type]
-    signal.signal(signal.SIGTERM, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
+    signal.signal(signal.SIGTERM, _interrupt)
     supervisor = Supervisor()
     end = None if duration is None else time.monotonic() + duration
     try:
@@ -41,3 +41,8 @@ def command(duration: float | None, params_file: str | None, **options: object) 
     finally:
         supervisor.stop()
     sys.exit(status)
+
+
+def _interrupt(*_: object) -> None:
+    """SIGTERM ends the graph in order, as Ctrl-C does."""
+    raise KeyboardInterrupt

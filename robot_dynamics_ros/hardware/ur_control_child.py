@@ -18,7 +18,7 @@ import numpy as np
 from robot_dynamics_ros.hardware.framing import receive, send
 
 HANG = 30.0  # s without a sign of this loop until the process ends itself, without needing the interpreter
-WATCHDOG_HZ = 10.0  # slowest rate of input updates the controller accepts before it stops the robot
+WATCHDOG_HZ = 5.0  # slowest rate of input updates the controller accepts before it stops the robot
 TORQUE_WATCHDOG_HZ = 20.0  # the same while torques are streamed: 50 ms
 CYCLE = 0.002  # s
 NO_FRICTION = [0.0] * 6  # friction is ours to feed forward

@@ -15,12 +15,15 @@ OK, WARN, ERROR, STALE = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticS
 class LatencyMeter:
     """Latencies [s] in a ring, and how many since the last look; percentiles are computed only when asked."""
 
-    def __init__(self, capacity: int = 5000) -> None:
-        self._ring, self._count, self._looked = np.zeros(capacity), 0, 0
+    def __init__(self, capacity: int = 5000, skip: int = 500) -> None:
+        self._ring, self._count, self._looked, self._skip = np.zeros(capacity), 0, 0, skip
         self._since, self.worst = time.monotonic(), 0.0
 
     def add(self, seconds: float) -> None:
-        """Count one."""
+        """Count one; the first `skip`, while a node starts up, are not counted."""
+        if self._skip > 0:
+            self._skip -= 1
+            return
         self._ring[self._count % len(self._ring)] = seconds
         self._count += 1
         if seconds > self.worst:

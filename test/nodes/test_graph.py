@@ -195,3 +195,32 @@ def test_zz_lifecycle_deactivate_silences_and_activate_resumes(graph):
     for number in (2, 1, 3):  # clean up, configure, activate
         change(number)
     assert len(recent(listener, "joint_states", 100)) == 100
+
+
+def test_zzz_a_node_killed_in_motion_stops_the_robot_and_comes_up_idle(graph):
+    """Needs a simulated controller of its own; runs last."""
+    listener = graph[0]
+    with SimulatedUR("ur5e") as sim, sim.client() as client:
+        arguments = ("-r", "__ns:=/second", "-p", f"ip:={sim.host}")
+        node = Process("robot_dynamics_ros.nodes.composed_node", "--ros-args", *arguments)
+        listener.hear(String, "/second/composed_node/motion", LATCHED)
+        publisher = listener.node.create_publisher(JointTrajectory, "/second/composed_node/play_trajectory", 5)
+        listener.spin(lambda: publisher.get_subscription_count() > 0)
+        start = np.array(client.state["target_q"])
+        publisher.publish(trajectory(start, start + [1.5, 0, 0, 0, 0, 0], seconds=10))
+        said = listener.heard["/second/composed_node/motion"]
+        listener.spin(lambda: abs(client.state["target_q"][0] - start[0]) > 0.05 or "failed" in said[-1].data, 60.0)
+        assert "failed" not in said[-1].data, said[-1].data
+        node.process.kill()
+        node.process.communicate()
+        client.wait(1.5)
+        stopped = np.array(client.state["target_q"])
+        client.wait(0.5)
+        assert np.abs(np.array(client.state["target_q"]) - stopped).max() < 1e-6
+        assert abs(stopped[0] - start[0]) < 1.4
+        listener.heard["/second/composed_node/motion"].clear()
+        again = Process("robot_dynamics_ros.nodes.composed_node", "--ros-args", *arguments)
+        listener.spin(lambda: bool(listener.heard["/second/composed_node/motion"]))
+        assert listener.heard["/second/composed_node/motion"][0].data == "idle"
+        status, output = again.end(15)
+        assert status == 0, output

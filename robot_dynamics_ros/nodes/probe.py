@@ -1,0 +1,76 @@
+"""A subscriber in a process of its own: how old the wrench is when it arrives, and whether any is missing."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import numpy as np
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import WrenchStamped
+from rclpy.experimental import EventsExecutor
+
+from robot_dynamics_ros.errors import ConnectionFailed
+from robot_dynamics_ros.nodes.encoding import to_ns
+
+START_TIMEOUT = 30.0  # s until the first wrench
+
+
+def probe(duration: float, warm_up: float = 2.0) -> dict[str, Any]:
+    """Listen for `duration` [s]: rate, age of external_wrench on arrival [us], missing samples, last diagnostics.
+
+    Raises ConnectionFailed when no wrench arrives.
+    """
+    context = rclpy.Context()
+    rclpy.init(args=[], context=context)
+    node = rclpy.create_node("latency_probe", context=context)
+    executor = EventsExecutor(context=context)
+    executor.add_node(node)
+    rows: list[tuple[int, int]] = []
+    diagnostics: dict[str, dict[str, str]] = {}
+    node.create_subscription(
+        WrenchStamped, "external_wrench", lambda m: rows.append((to_ns(m.header.stamp), _now())), 50
+    )
+    node.create_subscription(DiagnosticArray, "/diagnostics", lambda m: _keep(m, diagnostics), 10)
+    try:
+        _spin(executor, lambda: bool(rows), START_TIMEOUT)
+        if not rows:
+            raise ConnectionFailed("no external_wrench arrives; see the messages above")
+        _spin(executor, lambda: False, warm_up)
+        rows.clear()
+        _spin(executor, lambda: False, duration)
+    finally:
+        node.destroy_node()
+        rclpy.shutdown(context=context)
+    return _figures(np.array(rows), duration) | {"diagnostics": diagnostics}
+
+
+def _now() -> int:
+    return time.time_ns()
+
+
+def _keep(message: DiagnosticArray, into: dict[str, dict[str, str]]) -> None:
+    for entry in message.status:
+        into[entry.name] = {pair.key: pair.value for pair in entry.values}
+
+
+def _spin(executor: Any, done: Any, seconds: float) -> None:
+    end = time.monotonic() + seconds
+    while not done() and time.monotonic() < end:
+        executor.spin_once(timeout_sec=0.05)
+
+
+def _figures(rows: np.ndarray, duration: float) -> dict[str, Any]:
+    stamps, arrivals = rows.T
+    age = (arrivals - stamps) * 1e-3
+    steps = np.diff(np.sort(stamps))
+    period = np.median(steps)
+    p50, p99 = np.percentile(age, (50, 99))
+    return {
+        "rate": len(rows) / duration,
+        "age_p50": float(p50),
+        "age_p99": float(p99),
+        "age_max": float(age.max()),
+        "missing": int(np.sum(np.round(steps / period) - 1)),
+    }

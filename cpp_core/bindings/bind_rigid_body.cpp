@@ -104,14 +104,14 @@ struct RigidBody {
   // W (n N, p) Fortran-ordered, joint 0's rows first
   py::object stacked_regressor(const py::object& q, const py::object& qd, const py::object& qdd,
                                const std::optional<std::vector<int>>& wanted, const Optional& out,
-                               const py::object& gravity) const {
+                               const py::object& gravity, bool keep_zeros) const {
     const Gravity g(gravity, chain);
     const Samples x({{"q", q}, {"qd", qd}, {"qdd", qdd}}, chain.n, true);
     const std::vector<int> columns = checked_columns(wanted, 10 * chain.n);
     const py::ssize_t rows = chain.n * x.count, width = columns.size();
     FortranOutput W(out, x, rows, width);
     const ChainView v = view(chain, g.value.data());
-    const bool zeroed = out.is_none();
+    const bool zeroed = out.is_none() || keep_zeros;
     const py::gil_scoped_release release;
     AlignedDoubles block(std::size_t(chain.n) * width * stack_rows);
     active_kernels.stacked_regressor(v, x.count, x[0], x[1], x[2], columns.data(), int(width), zeroed, block.data(),
@@ -159,7 +159,7 @@ void bind_rigid_body(py::module_& m) {
       .def("regressor", &RigidBody::regressor, py::arg("q"), py::arg("qd"), py::arg("qdd"), py::arg("out") = none,
            py::arg("gravity") = none)
       .def("stacked_regressor", &RigidBody::stacked_regressor, py::arg("q"), py::arg("qd"), py::arg("qdd"),
-           py::arg("columns") = none, py::arg("out") = none, py::arg("gravity") = none)
+           py::arg("columns") = none, py::arg("out") = none, py::arg("gravity") = none, py::arg("keep_zeros") = false)
       .def("fk", &RigidBody::fk, py::arg("q"), py::arg("out") = none)
       .def("jacobian", &RigidBody::jacobian, py::arg("q"), py::arg("out") = none);
   m.def("isa", &isa, "Instruction set of the kernels in use.");

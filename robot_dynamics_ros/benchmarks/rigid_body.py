@@ -71,7 +71,7 @@ def _cpp(arm: Arm, floors: dict[str, float]) -> Iterator[Case]:
     W = np.zeros((20000 * arm.n, 10 * arm.n), order="F")
     yield case(
         "stacked W, reused",
-        lambda: model.stacked_regressor(*many, out=W),
+        lambda: model.stacked_regressor(*many, out=W, keep_zeros=True),
         lambda: pin.regressor(*many, W),
         "pin regressor C++",
         {"avx512": 11, "avx2": 8},

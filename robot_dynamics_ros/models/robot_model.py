@@ -129,12 +129,15 @@ class RobotModel:
         out: Array | None = None,
         *,
         gravity: ArrayLike | None = None,
+        keep_zeros: bool = False,
     ) -> Array:
         """W (n N, p), column-major, of (N, n) samples: the N rows of joint 1, then of joint 2, ...
 
-        `columns` picks p of the 10 n columns of `regressor`. `out` reuses a Fortran-ordered W.
+        `columns` picks p of the 10 n columns of `regressor`. `out` reuses a Fortran-ordered W; with `keep_zeros` the
+        entries that are zero for every motion are taken to be zero in it already (a W of the same columns and size).
         """
-        return self._body.stacked_regressor(q, qd, qdd, None if columns is None else list(columns), out, gravity)
+        picked = None if columns is None else list(columns)
+        return self._body.stacked_regressor(q, qd, qdd, picked, out, gravity, keep_zeros)
 
     def _with(self, gravity: ArrayLike | None, payload: Payload | None) -> RobotModel:
         model = self if gravity is None else self.with_gravity(gravity)

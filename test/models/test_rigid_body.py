@@ -182,6 +182,10 @@ def test_stacked_regressor_is_the_regressor_joint_by_joint():
     assert model.stacked_regressor(q, qd, qdd, columns, W) is W
     close(W, stacked[:, columns], 1e-14)
     close(model.stacked_regressor(q, qd, qdd), stacked, 1e-14)
+    always_zero = np.array([[row // 21 > c // 10 for c in columns] for row in range(126)])
+    W[:] = np.where(always_zero, 7.0, np.nan)
+    model.stacked_regressor(q, qd, qdd, columns, W, keep_zeros=True)
+    close(W, np.where(always_zero, 7.0, stacked[:, columns]), 1e-14)
 
 
 def test_gravity_and_payload_have_an_effect_and_add_up():

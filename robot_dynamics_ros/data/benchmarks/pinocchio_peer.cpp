@@ -52,8 +52,8 @@ void peer_regressor(void* peer, long N, const double* q, const double* v, const 
     const auto& Y = pinocchio::computeJointTorqueRegressor(p.model, p.data, Vector(q + k * n, n), Vector(v + k * n, n),
                                                            Vector(a + k * n, n));
     if (W == nullptr) continue;
-    for (int c = 0; c < 10 * n; ++c)
-      for (int j = 0; j < n; ++j) W[(long(c) * n + j) * N + k] = Y(j, c);
+    for (int c = 0; c < 10 * n; ++c)  // what is always zero stays as it is
+      for (int j = 0; j <= c / 10; ++j) W[(long(c) * n + j) * N + k] = Y(j, c);
   }
 }
 }

@@ -59,6 +59,9 @@ void rnea_batch_of(const ChainView& chain, std::size_t samples, const double* q,
   });
 }
 
+// Leading columns of joint j's row that are zero (the links before it), in whole vectors: they need no transpose.
+constexpr int zero_tiles(int j) { return 10 * j / lanes * lanes; }
+
 // Row-major Y of a block of samples is built in the first-level cache, then written out in one go.
 template <int N>
 void regressor_batch_of(const ChainView& chain, std::size_t samples, const double* q, const double* qd,
@@ -73,13 +76,18 @@ void regressor_batch_of(const ChainView& chain, std::size_t samples, const doubl
   each_block(samples, [&](std::size_t first, int rows) {
     x.read<N>(chain, first, rows, q, qd, qdd);
     for (int j = 0; j < n; ++j)
-      for (int k = 0; k < 10 * j; ++k) row[j][k] = Vec{};
+      for (int k = zero_tiles(j); k < 10 * j; ++k) row[j][k] = Vec{};
     regressor<N>(chain, structure, x.q, x.qd, x.qdd,
                  [&](int j, int i, int e, const Vec& value) { row[j][10 * i + e] = value; });
     double* to = Y + first * sample;
     const bool stage = N != 0 && streamed;
     double* block = stage ? reinterpret_cast<double*>(staged) : to;
-    for (int j = 0; j < n; ++j) store_rows(row[j], width, rows, block + j * width, sample);
+    for (int j = 0; j < n; ++j) {
+      const int zero = zero_tiles(j);
+      for (int l = 0; l < rows; ++l)
+        for (int k = 0; k < zero; k += lanes) store(block + l * sample + j * width + k, Vec{});
+      store_rows(row[j] + zero, width - zero, rows, block + j * width + zero, sample);
+    }
     if (stage) copy_streamed(to, block, rows * sample);
   });
   end_of_stream();

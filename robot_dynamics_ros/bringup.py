@@ -15,11 +15,11 @@ from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.config.store import config_directories
 from robot_dynamics_ros.config.yaml_text import read_yaml
 from robot_dynamics_ros.errors import ConfigError
-from robot_dynamics_ros.nodes.tables import NODES
+from robot_dynamics_ros.nodes.tables import DRIVER, NODES
 from robot_dynamics_ros.parameters import Parameter
 from robot_dynamics_ros.pipeline import STAGES, Pipeline
 
-DRIVERS = ("ur", "none")
+DRIVERS = next(p.choices for p in DRIVER if p.name == "driver")
 BUILT_IN = ("use_sim_time",)  # parameters every ROS node has
 
 

@@ -37,9 +37,8 @@ from robot_dynamics_ros.types import Sample
 RCLError = rclpy_implementation.RCLError
 INPUT_QOS = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+UR_OPTIONS = ("port", "effort_source")
 DRIVER_OPTIONS = (
-    "port",
-    "effort_source",
     "follow_host_clock",
     "realtime_priority",
     "degraded_gap",
@@ -86,7 +85,8 @@ class RobotNode(LifecycleBase):
         self._forget()
         self.robot = load_robot(self.value("robot"))
         if self._has_driver:
-            options = {name: self.value(name) for name in DRIVER_OPTIONS}
+            names = DRIVER_OPTIONS + (UR_OPTIONS if self.value("driver") == "ur" else ())
+            options = {name: self.value(name) for name in names}
             self.driver = make_driver(self.value("driver"), self.robot, self.value("ip"), **options)
         if self.selection.stages:
             self._build_pipeline()

@@ -212,3 +212,11 @@ def test_ros_only_in_nodes_and_vendor_clients_only_in_their_driver():
 def test_importing_the_description_does_not_need_ros():
     code = "import sys; import robot_dynamics_ros.bringup; sys.exit('rclpy' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], env=os.environ | {"PYTHONPATH": str(ROOT)}).returncode == 0
+
+
+def test_every_driver_of_the_package_can_be_brought_up():
+    from robot_dynamics_ros.bringup import DRIVERS
+    from robot_dynamics_ros.hardware import driver
+
+    assert set(DRIVERS) == {*driver.DRIVERS, "none"}
+    assert describe("fr3", "franka", "172.16.0.2").nodes[0].parameters["driver"] == "franka"

@@ -10,7 +10,7 @@ ROS_WHEELS = ros-kilted-rclpy ros-kilted-rmw-fastrtps-cpp ros-kilted-std-msgs ro
   ros-kilted-sensor-msgs ros-kilted-geometry-msgs ros-kilted-diagnostic-msgs ros-kilted-trajectory-msgs \
   ros-kilted-visualization-msgs
 
-.PHONY: demo test build lint format bench clean
+.PHONY: demo test build lint format bench stub docs clean
 build: $(STAMP)
 	@$(PY) setup.py -q build_ext --inplace
 
@@ -37,6 +37,14 @@ bench: build
 lint: build
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .
 	@$(VENV)/bin/clang-format --dry-run -Werror $$(git ls-files '*.cpp' '*.hpp')
+	@$(VENV)/bin/mypy
+
+stub: build
+	@$(VENV)/bin/pybind11-stubgen robot_dynamics_ros._core -o . --exit-code
+	@$(VENV)/bin/ruff format -q robot_dynamics_ros/_core.pyi
+
+docs: build
+	@$(VENV)/bin/mkdocs build -q --strict
 
 format:
 	@$(VENV)/bin/ruff check -q --fix . && $(VENV)/bin/ruff format -q .

@@ -80,6 +80,9 @@ extras["dev"] = [
     "mujoco>=3.2,<3.3",  # behind franka-sim's server in one test
     "clang-format>=18",
     "mypy>=1.11",
+    "types-PyYAML>=6.0",
+    "pybind11-stubgen>=2.5",
+    "mkdocs>=1.6",
     "colcon-common-extensions>=0.3",
 ]
 

@@ -187,6 +187,11 @@ void bind_rls(py::module_& m) {
 }
 
 void bind_stiffness(py::module_& m) {
+  py::enum_<Wear>(m, "Wear", py::arithmetic(), "Wear status of a transmission.")
+      .value("unknown", Wear::unknown)
+      .value("ok", Wear::ok)
+      .value("warn", Wear::warn)
+      .value("error", Wear::error);
   using O = StiffnessOptions;
   py::class_<O>(m, "StiffnessOptions")
       .def(py::init<>())
@@ -281,11 +286,6 @@ void bind_stiffness(py::module_& m) {
           py::arg("sensor_torque") = py::none(), py::arg("temperature") = py::none(), py::arg("stiffness") = py::none(),
           py::arg("stiffness_std") = py::none());
 
-  py::enum_<Wear>(m, "Wear", py::arithmetic(), "Wear status of a transmission.")
-      .value("unknown", Wear::unknown)
-      .value("ok", Wear::ok)
-      .value("warn", Wear::warn)
-      .value("error", Wear::error);
   py::class_<WearMonitor>(m, "WearMonitor", "Sustained relative drop of stiffness against a baseline.")
       .def(py::init([](double warn, double error, double hold, double band, double sigmas) {
              return WearMonitor({warn, error, hold, band, sigmas});

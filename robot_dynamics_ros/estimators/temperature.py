@@ -45,7 +45,7 @@ class TemperatureStage:
 
     name = "temperature"
     reads = ("qd",)
-    optional = ("drive_torque", "model_torque", "temperature", "contact")
+    optional: tuple[str, ...] = ("drive_torque", "model_torque", "temperature", "contact")
     writes = ("temperature_estimate", "temperature_variance")
     parameters = (
         Parameter("ambient", 25.0, "temperature of the air", "degC", -20.0, 60.0),
@@ -132,12 +132,12 @@ class TemperatureStage:
         if not log.has("qd"):
             return np.full(len(log), int(Status.unavailable), dtype=np.int32)
         drive, model = log.get("drive_torque"), log.get("model_torque")
-        measured = self._motor_side and drive is not None and model is not None
+        friction = drive - model if self._motor_side and drive is not None and model is not None else None
         return self.core.run(
             log.stamp_ns,
             log.qd,
             model,
-            drive - model if measured else None,
+            friction,
             log.get("temperature"),
             log.get("contact"),
             T,

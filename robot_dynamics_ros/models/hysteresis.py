@@ -68,6 +68,13 @@ def _elements(robot: RobotFile) -> tuple[np.ndarray, np.ndarray]:
     return np.tile(one[0], (robot.n_joints, 1)), np.tile(one[1], (robot.n_joints, 1))
 
 
+def _required_rows(robot: RobotFile, name: str) -> np.ndarray:
+    rows = _optional_rows(robot, name)
+    if rows is None:
+        raise ConfigError(robot.file, f"hysteresis.parameters.{name}", "is missing")
+    return rows
+
+
 def _backlash(robot: RobotFile) -> np.ndarray:
     table = _optional_rows(robot, "b_table")
     return robot.array("hysteresis.parameters.b")[:, None].copy() if table is None else table
@@ -87,7 +94,7 @@ def hysteresis_from_robot(
     friction = friction or FrictionModel.from_robot(robot)
     try:
         if block.model == "rate_state":
-            k, nu = _optional_rows(robot, "k"), _optional_rows(robot, "nu")
+            k, nu = _required_rows(robot, "k"), _required_rows(robot, "nu")
             return _core.RateStateGms(friction.core, k, nu, float(robot.array("hysteresis.parameters.c")[0]))
         D, k = _elements(robot)
         gms = _core.Gms(D, k, _backlash(robot), max_gap)

@@ -1,0 +1,62 @@
+"""The typed face of the core, _core.pyi, says what the compiled core offers, and the public face passes mypy."""
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+STUB = ROOT / "robot_dynamics_ros" / "_core.pyi"
+
+
+def face(text):
+    """Names of a stub: functions and methods with their parameters and result, properties, enum members."""
+    found = set()
+
+    def collect(body, prefix=""):
+        for node in body:
+            if isinstance(node, ast.ClassDef):
+                collect(node.body, f"{node.name}.")
+            elif isinstance(node, ast.FunctionDef):
+                found.add(
+                    f"{prefix}{node.name}({ast.unparse(node.args)}) -> {node.returns and ast.unparse(node.returns)}"
+                )
+            elif isinstance(node, ast.AnnAssign):
+                found.add(f"{prefix}{ast.unparse(node.target)}: {ast.unparse(node.annotation)}")
+
+    collect(ast.parse(text).body)
+    return found
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory):
+    pytest.importorskip("pybind11_stubgen", reason="pybind11-stubgen is in the dev extra")
+    out = tmp_path_factory.mktemp("stub")
+    command = [sys.executable, "-m", "pybind11_stubgen", "robot_dynamics_ros._core", "-o", str(out), "--exit-code"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    return (out / "robot_dynamics_ros" / "_core.pyi").read_text(encoding="utf-8")
+
+
+def test_the_stub_is_what_the_core_offers(fresh):
+    committed, compiled = face(STUB.read_text(encoding="utf-8")), face(fresh)
+    assert committed == compiled, f"run: make stub; differing: {sorted(committed ^ compiled)[:6]}"
+
+
+def test_every_public_name_of_the_core_is_in_the_stub():
+    from robot_dynamics_ros import _core
+
+    typed = {name.split("(")[0].split(".")[0].split(":")[0] for name in face(STUB.read_text(encoding="utf-8"))}
+    assert {name for name in dir(_core) if not name.startswith("_")} <= typed | {"annotations"}
+
+
+def test_the_public_face_passes_mypy():
+    pytest.importorskip("mypy", reason="mypy is in the dev extra")
+    cache = {**os.environ, "MYPY_CACHE_DIR": str(ROOT / ".mypy_cache")}
+    done = subprocess.run(
+        [sys.executable, "-m", "mypy"], cwd=ROOT, env=cache, capture_output=True, text=True, timeout=280
+    )
+    assert done.returncode == 0, done.stdout

@@ -40,7 +40,7 @@ lint: build
 	@$(VENV)/bin/mypy
 
 stub: build
-	@$(VENV)/bin/pybind11-stubgen robot_dynamics_ros._core -o . --exit-code
+	@$(PY) cpp_core/bindings/write_stub.py .
 	@$(VENV)/bin/ruff format -q robot_dynamics_ros/_core.pyi
 
 docs: build

@@ -1,4 +1,5 @@
-// The one extension module: each concept binds itself, this file lists them.
+// The one extension module: each concept binds itself, this file lists them, a type before
+// whoever mentions it: signatures name only what is bound already.
 #include "bindings.hpp"
 
 void bind_chain(py::module_&);
@@ -27,8 +28,6 @@ PYBIND11_MODULE(_core, m) {
   bind_normal_qr(m);
   bind_adaptive(m);
   bind_plant(m);
-  bind_torque(m);
-  bind_rtde(m);
   bind_controllers(m);
   bind_guard(m);
   bind_hysteresis(m);
@@ -36,4 +35,6 @@ PYBIND11_MODULE(_core, m) {
   bind_friction_stage(m);
   bind_motion(m);
   bind_force(m);
+  bind_torque(m);
+  bind_rtde(m);
 }

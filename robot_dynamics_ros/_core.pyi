@@ -296,6 +296,7 @@ class RigidBody:
         columns: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None,
         out: typing.Any | None = None,
         gravity: typing.Any | None = None,
+        keep_zeros: bool = False,
     ) -> typing.Any: ...
     @property
     def chain(self) -> Chain: ...

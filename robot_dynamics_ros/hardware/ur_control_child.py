@@ -36,7 +36,8 @@ class Child:
     """One client, one request at a time; stop is heard during motions."""
 
     def __init__(self, pipe: Connection, host: str) -> None:
-        self._pipe, self._host, self._client = pipe, host, None
+        self._pipe, self._host = pipe, host
+        self._client: Any = None  # the ur_rtde control interface, loaded with the first request
 
     def report(self, state: str, reason: str = "", progress: float = 0.0) -> None:
         """Tell the parent how the motion stands."""

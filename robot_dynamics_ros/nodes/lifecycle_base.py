@@ -63,7 +63,7 @@ class LifecycleBase(LifecycleNode):
                 continue
             self._table[name] = p
             try:
-                value = self.declare_parameter(name, p.default, descriptor(p)).value
+                value: Any = self.declare_parameter(name, p.default, descriptor(p)).value
             except Exception as error:  # rclpy has one exception per way to be wrong
                 raise ConfigError(self.get_name(), name, str(error).splitlines()[0]) from error
             p.checked(value, self.get_name())

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.optimize import differential_evolution, least_squares
+from scipy.optimize import differential_evolution
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.merit import information_criteria, nrmse, rms
@@ -93,10 +93,13 @@ class _Problem:
         if unknown:
             raise DataError(f"{law.name} has no parameter {unknown[0]}; it has {', '.join(law.names)}")
         self.start = np.array([fixed.get(p.name, p.default) for p in law.parameters])
-        no_load = set() if data.load is not None else {"fl"}
+        no_load = set() if law.name != "madsen" or _load_span(data) >= _SPAN_LOAD else {"fl"}
         no_heat = set() if heat else {"alpha", "gamma", "ft2", "ft3"}
         held = set(fixed) | no_load | no_heat | (set() if "stribeck" in _parts(law) else {"gamma"})
         roles = {"linear", "nonlinear", "thermal"}
+        speed, force = np.abs(data.v), np.abs(data.torque)
+        self.slowest = float(np.quantile(speed, 0.02)) if len(data) else REST
+        self.largest = float(np.quantile(force, 0.999)) + 1e-9 if len(data) else 1.0
         self.free = [k for k, p in enumerate(law.parameters) if p.role in roles and p.name not in held]
         self.linear = [k for k in self.free if law.parameters[k].role == "linear"]
         self.search = [k for k in self.free if law.parameters[k].role == "nonlinear"]
@@ -138,10 +141,24 @@ class _Problem:
         out[self.linear] = x
         return out, float(np.sum(np.sqrt(1 + (r / (2 * spread)) ** 2) - 1) * spread**2)
 
+    def box(self, k: int) -> tuple[float, float]:
+        """Where parameter k may lie: inside the law's bounds and what the data resolves.
+
+        No Stribeck speed below the slowest sample, no torque beyond twice the largest.
+        """
+        p = self.law.parameters[k]
+        low, high = (p.lower, p.upper) if p.role == "linear" else p.search
+        if p.role == "nonlinear" and p.unit == "rad/s":
+            low = max(low, self.slowest)
+        elif p.name == "h":
+            high = min(high, 1 / self.slowest)
+        elif p.unit == "Nm" and p.role == "linear":
+            low, high = max(low, -2 * self.largest), min(high, 2 * self.largest)
+        return low, max(high, low * (1 + 1e-6) if low > 0 else high)
+
     def bounds(self) -> tuple[np.ndarray, np.ndarray]:
-        box = [self.law.parameters[k] for k in self.free]
-        wide = [(p.lower, p.upper) if p.role == "linear" else p.search for p in box]
-        return np.array([w[0] for w in wide]), np.array([w[1] for w in wide])
+        box = np.array([self.box(k) for k in self.free])
+        return box[:, 0], box[:, 1]
 
 
 def _parts(law: FrictionLaw) -> set[str]:
@@ -169,7 +186,7 @@ def fit_friction(
     moving = np.abs(data.v) >= rest
     T0 = _reference(data, reference_temperature)
     problem = _Problem(known, data.rows(moving), T0, fixed or {}, heat)
-    _refuse(known, problem.data, rest, fixed or {})
+    _refuse(known, problem.data, rest)
     start = _global_start(problem, seed)
     p, covariance = _polish(problem, start)
     return _judge(problem, data, p, covariance, moving, heat)
@@ -224,7 +241,7 @@ def _temperature_span(data: FrictionData, wanted: bool | None) -> bool:
     return span >= _SPAN_T if wanted is None else wanted
 
 
-def _refuse(law: FrictionLaw, data: FrictionData, rest: float, fixed: Mapping[str, float]) -> None:
+def _refuse(law: FrictionLaw, data: FrictionData, rest: float) -> None:
     """DataError where the samples cannot tell the parameters of the law apart."""
     need = 5 * len(law.of_role("linear", "nonlinear"))
     if len(data) < need:
@@ -243,12 +260,16 @@ def _refuse(law: FrictionLaw, data: FrictionData, rest: float, fixed: Mapping[st
             f"{data.joint}: constant velocity only ({low:.3g}..{high:.3g} rad/s), so viscous and Coulomb friction "
             "cannot be told apart: record several velocities (velocity-steps)"
         )
-    load = _spread(None if data.load is None else np.abs(data.load))
-    if law.uses_load and "fl" not in fixed and not load >= _SPAN_LOAD:
+    load = _load_span(data)
+    if law.uses_load and law.name != "madsen" and not load >= _SPAN_LOAD:  # madsen does without: fl stays 0
         raise DataError(
             f"{data.joint}: {law.name} depends on load, which spans {load:.1f} Nm: "
             "record the joint against gravity in several poses, or with a payload"
         )
+
+
+def _load_span(data: FrictionData) -> float:
+    return _spread(None if data.load is None else np.abs(data.load))
 
 
 def _spread(x: np.ndarray | None) -> float:
@@ -267,7 +288,7 @@ def _global_start(problem: _Problem, seed: int) -> list[np.ndarray]:
     data = problem.data.rows(rows)
     if not problem.search:
         return [problem.solve_linear(problem.start, data)[0]]
-    box = [np.log(problem.law.parameters[k].search) for k in problem.search]
+    box = [np.log(problem.box(k)) for k in problem.search]
 
     def candidate(x: Sequence[float]) -> tuple[np.ndarray, float]:
         p = problem.start.copy()
@@ -287,27 +308,8 @@ def _global_start(problem: _Problem, seed: int) -> list[np.ndarray]:
 def _polish(problem: _Problem, starts: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """Bounded robust least squares over all free parameters from each start; best p and its covariance."""
     lower, upper = problem.bounds()
-    best = None
-    for start in starts:
-        first = problem.predict(np.clip(start, *_whole_bounds(problem.law)))
-        scale = 2 * 1.4826 * float(np.median(np.abs(problem.data.torque - first))) + 1e-6
-
-        def residual(x: np.ndarray, start: np.ndarray = start) -> np.ndarray:
-            p = start.copy()
-            p[problem.free] = x
-            return problem.predict(p) - problem.data.torque
-
-        x0 = np.clip(start[problem.free], lower + 1e-12, upper - 1e-12)
-        result = least_squares(
-            residual, x0, bounds=(lower, upper), loss="soft_l1", f_scale=scale, x_scale="jac", max_nfev=60
-        )
-        if best is None or result.cost < best[0]:
-            best = result.cost, result, start
-    if best is None:
-        raise DataError(f"{problem.data.joint}: no start for {problem.law.name}")
-    _, result, start = best
-    p = start.copy()
-    p[problem.free] = result.x
+    found = [_descend(problem, start, lower, upper) for start in starts]
+    p = min(found, key=lambda f: f[1])[0]
     r = problem.predict(p) - problem.data.torque
     J = _jacobian(problem, p)
     size = np.linalg.norm(J, axis=0)
@@ -316,20 +318,52 @@ def _polish(problem: _Problem, starts: Sequence[np.ndarray]) -> tuple[np.ndarray
     return p, np.linalg.pinv((J / size).T @ (J / size)) / np.outer(size, size) * float(r @ r) / dof
 
 
+def _descend(problem: _Problem, start: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> tuple[np.ndarray, float]:
+    """Levenberg-Marquardt on sum 2 s^2 (sqrt(1 + (r/s)^2) - 1) inside a box, s twice the spread of the residuals."""
+    p = start.copy()
+    p[problem.free] = np.clip(p[problem.free], lower, upper)
+    r = problem.predict(p) - problem.data.torque
+    s = 2 * 1.4826 * float(np.median(np.abs(r))) + 1e-6
+
+    def cost(r: np.ndarray) -> float:
+        return float(np.sum(2 * s**2 * (np.sqrt(1 + (r / s) ** 2) - 1)))
+
+    now, damping = cost(r), 1e-3
+    for _ in range(60):
+        x = p[problem.free]
+        J = _jacobian(problem, p)
+        size = np.linalg.norm(J, axis=0)
+        size[size == 0] = 1.0
+        weight = 1 / np.sqrt(1 + (r / s) ** 2)
+        A, g = (J / size).T @ (weight[:, None] * (J / size)), (J / size).T @ (weight * r)
+        go = np.flatnonzero(~((x <= lower) & (g > 0) | (x >= upper) & (g < 0)))
+        before = now
+        for _ in range(10):
+            step = np.zeros(len(x))
+            damped = A[np.ix_(go, go)] + damping * np.diag(np.diag(A)[go] + 1e-12)
+            step[go] = -np.linalg.solve(damped, g[go])
+            trial = p.copy()
+            trial[problem.free] = np.clip(x + step / size, lower, upper)
+            left = problem.predict(trial) - problem.data.torque
+            if cost(left) < now:
+                p, r, now, damping = trial, left, cost(left), max(damping / 5, 1e-9)
+                break
+            damping *= 5
+        if not now < before * (1 - 1e-8):
+            break
+    return p, now
+
+
 def _jacobian(problem: _Problem, p: np.ndarray) -> np.ndarray:
     lower, upper = problem.bounds()
     J = np.empty((len(problem.data), len(problem.free)))
     for column, k in enumerate(problem.free):
-        h = 1e-6 * max(abs(p[k]), 1e-3)
+        h = 1e-5 * max(abs(p[k]), 1e-3)
         ends = [p.copy(), p.copy()]
         ends[0][k] = max(p[k] - h, lower[column])
         ends[1][k] = min(p[k] + h, upper[column])
         J[:, column] = (problem.predict(ends[1]) - problem.predict(ends[0])) / (ends[1][k] - ends[0][k])
     return J
-
-
-def _whole_bounds(law: FrictionLaw) -> tuple[np.ndarray, np.ndarray]:
-    return np.array([p.lower for p in law.parameters]), np.array([p.upper for p in law.parameters])
 
 
 def _judge(

@@ -61,6 +61,25 @@ def test_noise_free_data_is_fitted_exactly():
     assert fit.parameters["vs"] == pytest.approx(0.08, rel=1e-2)
 
 
+@pytest.mark.parametrize("law", ["simoni", "madsen", "lugre", "luo_load"])
+def test_below_the_slowest_sample_the_fit_does_not_run_away(law):
+    """Stribeck terms that the data cannot resolve would reach hundreds of Nm between rest and the slowest sample."""
+    d = data("luo", sigma=0.5)
+    slow = np.abs(d.v) < 0.03
+    lagging = FrictionData(
+        d.v, np.where(slow, 0.3, 1.0) * d.torque, d.load, d.temperature
+    )  # friction lags at reversals
+    fit = fit_friction(law, lagging)
+    v = np.geomspace(1e-3, 0.011, 200)
+    crawl = FrictionData(np.concatenate([v, -v]), np.zeros(400), np.full(400, 10.0), np.full(400, 35.0))
+    assert abs(fit.torque(crawl)).max() < 2 * abs(d.torque).max()
+
+
+def test_without_a_span_of_load_the_load_term_stays_zero():
+    fit = fit_friction("madsen", changed(data("luo"), load=np.full(2000, 20.0)))
+    assert fit.parameters["fl"] == 0.0 and "fl" not in fit.std and fit.nrmse > 90
+
+
 def test_outliers_have_little_effect():
     dirty = data("simoni", outliers=0.05)
     clean = data("simoni", outliers=0.0)
@@ -119,7 +138,7 @@ def changed(d, **columns):
 )
 def test_data_that_cannot_support_the_fit_is_refused_with_advice(change, reason, advice, options):
     with pytest.raises(DataError, match=reason) as caught:
-        fit_friction("madsen", change(data("madsen")), **options)
+        fit_friction("luo_load", change(data("luo_load")), **options)
     assert advice in str(caught.value)
 
 

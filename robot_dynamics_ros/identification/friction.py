@@ -98,7 +98,7 @@ class _Problem:
         held = set(fixed) | no_load | no_heat | (set() if "stribeck" in _parts(law) else {"gamma"})
         roles = {"linear", "nonlinear", "thermal"}
         speed, force = np.abs(data.v), np.abs(data.torque)
-        self.slowest = float(np.quantile(speed, 0.02)) if len(data) else REST
+        self.slowest, self.fastest = np.quantile(speed, [0.02, 0.98]).tolist() if len(data) else (REST, 1.0)
         self.largest = float(np.quantile(force, 0.999)) + 1e-9 if len(data) else 1.0
         self.free = [k for k, p in enumerate(law.parameters) if p.role in roles and p.name not in held]
         self.linear = [k for k in self.free if law.parameters[k].role == "linear"]
@@ -144,14 +144,17 @@ class _Problem:
     def box(self, k: int) -> tuple[float, float]:
         """Where parameter k may lie: inside the law's bounds and what the data resolves.
 
-        No Stribeck speed below the slowest sample, no torque beyond twice the largest.
+        No Stribeck speed below the slowest sample or above a third of the fastest (there the polynomial rules), no
+        torque beyond twice the largest, and the Coulomb level of every law is not negative.
         """
         p = self.law.parameters[k]
         low, high = (p.lower, p.upper) if p.role == "linear" else p.search
         if p.role == "nonlinear" and p.unit == "rad/s":
-            low = max(low, self.slowest)
+            low, high = max(low, self.slowest), min(high, self.fastest / 3)
         elif p.name == "h":
-            high = min(high, 1 / self.slowest)
+            low, high = max(low, 3 / self.fastest), min(high, 1 / self.slowest)
+        elif p.name == "c0":
+            low, high = 0.0, 2 * self.largest
         elif p.unit == "Nm" and p.role == "linear":
             low, high = max(low, -2 * self.largest), min(high, 2 * self.largest)
         return low, max(high, low * (1 + 1e-6) if low > 0 else high)

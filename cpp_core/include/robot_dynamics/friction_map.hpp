@@ -66,7 +66,8 @@ class FrictionMap {
   // No-load Coulomb level at T [Nm], positive; s selects the direction where the law has two.
   double coulomb(int i, double s, double T) const noexcept {
     const HeatFactors heat(joint(i) + size_ - friction_tail, used_temperature(i, T) - T0_[i]);
-    return heat.base * visit_law(law_, [&](auto l) { return decltype(l)::coulomb(joint(i), s); });
+    const double base = heat.base * visit_law(law_, [&](auto l) { return decltype(l)::coulomb(joint(i), s); });
+    return law_ == FrictionLaw::simoni ? base + heat.stribeck * Simoni::stribeck(joint(i)) : base;
   }
 
   // Everything but the Coulomb level at no load: F_v(omega, T) [Madsen2020 ch6 eq. 3, 11].

@@ -103,7 +103,9 @@ struct Simoni {
     const S a = S(s) * v;
     return {S(s) * (S(p[0]) + a * (S(p[1]) + a * (S(p[2]) + a * S(p[3])))), S(s * p[4]) * exp_(S(-p[5]) * a)};
   }
+  // A fit may put the dry friction into either constant: what memory replaces is their sum, friction at v -> 0.
   static double coulomb(const double* p, double) { return p[0]; }
+  static double stribeck(const double* p) { return p[4]; }
 };
 
 // [Madsen2020 ch4 25, 27, 28; ch6 11]: sgn v (Fc + (Fs - Fc) exp(-(|v|/Vs)^mu)) + Fv1 v + Fv2 |v| v + Fv3 v^3

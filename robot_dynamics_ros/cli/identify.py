@@ -69,7 +69,7 @@ def command(
         raise DataError(f"--cutoff {cutoff} must be above 0 and below 10000 Hz")
     options = Options(effort=effort, given=Given(cutoff=cutoff), method=method, topic=topic, stamps=stamps)
     with stderr.status("loading") as status:
-        found = identify(any_robot(robot, tip), bags, validate, options, lambda text: status.update(text))
+        found = identify(any_robot(robot, tip, bags), bags, validate, options, lambda text: status.update(text))
         status.update("validating")
         result = summarise(found)
         result["files"] = write_outputs(found, out, [*bags, *validate])

@@ -9,20 +9,24 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.bags import load_bag
+from robot_dynamics_ros.bags import BagReport, load_bag
 from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.checks import check_excitation, check_extrapolation, check_units
 from robot_dynamics_ros.identification.feasibility import Consistent, catalogue, catalogue_links, consistent
 from robot_dynamics_ros.identification.least_squares import Solution, solve
 from robot_dynamics_ros.identification.live_model import LiveModel, fit_live
+from robot_dynamics_ros.identification.metrics import mean_r2, metrics
 from robot_dynamics_ros.identification.model import IdentifiedModel, Structure, joint_rows
+from robot_dynamics_ros.identification.mounting import mounted
 from robot_dynamics_ros.identification.recording import Motion, Recording, filtered, recording
 from robot_dynamics_ros.identification.rigid import RigidModel
 from robot_dynamics_ros.identification.semantics import EffortSemantics, recognise
 from robot_dynamics_ros.identification.tuning import Given, Tuner
+from robot_dynamics_ros.types import Log
 
 SPLIT = 0.7  # share of every bag used for identification when no validation bag is given
+PRICE = 0.01  # loss of R2 on the identification data that physical consistency may cost
 MAX_FINAL_ROWS = 60_000  # samples of the final solution; longer logs are decimated behind a parallel filter
 PRIOR = 1e-3  # strength of the catalogue values: standard deviations of data per 100 % of the value
 
@@ -49,6 +53,7 @@ class Identification:
     structure: Structure
     model: IdentifiedModel
     physical: IdentifiedModel
+    headline: IdentifiedModel
     rotor: np.ndarray
     rotor_included: bool
     training: list[Recording]
@@ -96,12 +101,30 @@ def identify(
 
 def read(robot: RobotFile, bag: str | Path, options: Options) -> Recording:
     """One bag as a recording with its joints in the robot file's order."""
-    log, report = load_bag(bag, robot, topic=options.topic, stamps=options.stamps)
+    log, report = _loaded(robot, bag, options)
     check_units(log, str(bag))
     rec = recording(log, str(bag))
     rec.counts = {**report.dropped, **rec.counts}
     rec.notes = [*report.notes, *rec.notes]
     return rec
+
+
+def _loaded(robot: RobotFile, bag: str | Path, options: Options) -> tuple[Log, BagReport]:
+    """Log with the robot's joints by name; by order where the bag has as many joints and knows none of the names."""
+    choice = {"topic": options.topic, "stamps": options.stamps}
+    try:
+        return load_bag(bag, robot, **choice)
+    except DataError as error:
+        if "joint" not in str(error):
+            raise
+        log, report = load_bag(bag, **choice)
+        known = set(robot.joint_aliases) & set(log.joint_names)
+        if known or log.n_joints != robot.n_joints:
+            raise
+        report.notes.append(
+            f"joint names {', '.join(log.joint_names)} are not those of {robot.name}: taken in this order, please check"
+        )
+        return Log(robot.joint_names, log.stamp_ns, log.signals, log.receive_ns), report
 
 
 def identify_recordings(
@@ -117,7 +140,9 @@ def identify_recordings(
         training, judged = split_in_time(training)
         split = f"no validation bag: identified on the first {SPLIT:.0%} of every bag, validated on the rest"
     progress("recognising the effort")
-    semantics = recognise(robot, slow_motion(training), options.effort)
+    slow = slow_motion(training)
+    robot, mount = mounted(robot, slow) if options.effort in ("auto", "torque") else (robot, "")
+    semantics = recognise(robot, slow, options.effort)
     training = [r.with_effort(lambda e: e * semantics.scale) for r in training]
     judged = [r.with_effort(lambda e: e * semantics.scale) for r in judged]
     rigid = RigidModel(robot, None if semantics.includes_gravity else np.zeros(3))
@@ -131,20 +156,39 @@ def identify_recordings(
     progress("physical consistency")
     included, said = rotor_included(robot, model)
     physical, rotor = make_consistent(robot, model, included)
+    headline, doubt = judged_model(robot, model, physical, motion)
     found = Identification(
-        robot, semantics, structure, model, physical, rotor, included, training, judged, split, options
+        robot, semantics, structure, model, physical, headline, rotor, included, training, judged, split, options
     )
     progress("friction law for the live nodes")
     found.written = live_model(found, motion)
-    coupled = [robot.joint_names[j] for j, law in enumerate(structure.laws) if any(t[0] == "c" for t in law.terms)]
-    found.statements = [*semantics.statements, *([said] if said else []), split, *tuner.notes]
-    found.statements += [f"{r.name}: {note}" for r in (*training, *judged) for note in r.notes]
-    if coupled:
-        found.statements.append(
-            f"{', '.join(coupled)} carry friction of a motor that turns with a neighbour: coupled wrist"
-        )
-    found.warnings = [*semantics.warnings, *check_excitation(model, motion), *check_extrapolation(found, motion)]
+    recordings = (*training, *judged)
+    notes = [f"{r.name}: {note}" for r in recordings for note in r.notes]
+    found.statements = [*semantics.statements, mount, said, split, *tuner.notes, _coupled(robot, structure), *notes]
+    found.warnings = [*semantics.warnings, mount, doubt, *(n for n in notes if "please check" in n)]
+    found.warnings += [*check_excitation(model, motion), *check_extrapolation(found, motion)]
+    found.statements, found.warnings = ([text for text in x if text] for x in (found.statements, found.warnings))
     return found
+
+
+def _coupled(robot: RobotFile, structure: Structure) -> str:
+    names = [robot.joint_names[j] for j, law in enumerate(structure.laws) if any(t[0] == "c" for t in law.terms)]
+    return f"{', '.join(names)} carry friction of a motor that turns with a neighbour: coupled wrist" if names else ""
+
+
+def judged_model(
+    robot: RobotFile, model: IdentifiedModel, physical: IdentifiedModel, motion: Motion
+) -> tuple[IdentifiedModel, str]:
+    """The consistent model, unless consistency costs more than PRICE of R2 on the identification data: then a
+    warning.
+    """
+    free, bound = (mean_r2(metrics(motion.effort, m.predict(motion))["r2"]) for m in (model, physical))
+    if not free - bound > PRICE:
+        return physical, ""
+    return model, (
+        f"no possible bodies explain this effort: consistency costs {free - bound:.3f} of R2, so figures are of the "
+        "unconstrained model; check kinematics, mounting (gravity), sign and unit of the effort, joint order"
+    )
 
 
 def split_in_time(recordings: list[Recording]) -> tuple[list[Recording], list[Recording]]:

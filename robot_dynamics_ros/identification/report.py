@@ -48,8 +48,8 @@ def pictures(found: Identification, result: dict[str, Any]) -> dict[str, str]:
     """Data URIs of all figures of the first validation recording, except box plots, which take all."""
     names, unit, motions = list(result["joint_names"]), result["unit"], [found.motion(r) for r in found.validation]
     m = motions[0]
-    y, p = found.raw(m.effort), found.raw(found.physical.predict(m))
-    load = found.physical.load(m)
+    y, p = found.raw(m.effort), found.raw(found.headline.predict(m))
+    load = found.headline.load(m)
     drawn = {
         "tracks": figures.tracks(m.t - m.t[0], y, p, names, unit),
         "velocity": figures.residual_over(m.qd, y - p, names, "velocity [rad/s]", unit),
@@ -65,18 +65,18 @@ def pictures(found: Identification, result: dict[str, Any]) -> dict[str, str]:
 
 
 def _residuals(found: Identification, motions: list[Motion]) -> dict[str, np.ndarray]:
-    predictions = {"identified": found.physical.predict} | baselines(found)
+    predictions = {"identified": found.headline.predict} | baselines(found)
     if found.written:
         predictions["robot_file"] = found.written.predict
     return {k: np.concatenate([found.raw(m.effort - f(m)) for m in motions]) for k, f in predictions.items()}
 
 
 def _friction(found: Identification, m: Motion, load: np.ndarray, names: list[str]) -> str:
-    inertial = np.column_stack([found.physical.coefficient(j, "ia") * m.qdd[:, j] for j in range(m.n)])
+    inertial = np.column_stack([found.headline.coefficient(j, "ia") * m.qdd[:, j] for j in range(m.n)])
     live = np.zeros_like(m.qd)
     if found.written:
         live = FrictionModel(LAW, found.written.friction, m.n).torque(m.qd)
-    curve = found.physical.friction_torque(m, load)
+    curve = found.headline.friction_torque(m, load)
     return figures.friction_curves(m.qd, m.effort - load - inertial, curve, live, names, "Nm")
 
 

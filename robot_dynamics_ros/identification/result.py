@@ -29,19 +29,20 @@ def compare(found: Identification, motions: list[Motion], predict: Any) -> dict[
 def summarise(found: Identification) -> dict[str, Any]:
     """Everything the report says, as plain lists and numbers."""
     motions = validation_motion(found)
-    headline = compare(found, motions, found.physical.predict)
+    headline = compare(found, motions, found.headline.predict)
     y = np.concatenate([found.raw(m.effort) for m in motions])
-    p = np.concatenate([found.raw(found.physical.predict(m)) for m in motions])
+    p = np.concatenate([found.raw(found.headline.predict(m)) for m in motions])
     moving = np.concatenate([m.moving for m in motions])
     smooth = np.concatenate([found.raw(low_pass(m.effort, found.structure.cutoff, 1 / m.rate)) for m in motions])
     filtered = metrics(smooth, p)
     others = {
+        "consistent": compare(found, motions, found.physical.predict),
         "unconstrained": compare(found, motions, found.model.predict),
         "robot_file": compare(found, motions, found.written.predict) if found.written else None,
         **{name: compare(found, motions, predict) for name, predict in baselines(found).items()},
     }
     per_bag = [
-        {"bag": r.name, **compare(found, [m], found.physical.predict)}
+        {"bag": r.name, **compare(found, [m], found.headline.predict)}
         for r, m in zip(found.validation, motions, strict=True)
     ]
     return plain(
@@ -60,7 +61,7 @@ def summarise(found: Identification) -> dict[str, Any]:
             },
             "comparison": others,
             "training": {
-                **compare(found, [found.motion(r) for r in found.training], found.physical.predict),
+                **compare(found, [found.motion(r) for r in found.training], found.headline.predict),
                 "bags": [_bag(r) for r in found.training],
             },
             "validation_bags": [_bag(r) for r in found.validation],

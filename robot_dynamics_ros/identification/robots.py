@@ -2,18 +2,59 @@
 
 from __future__ import annotations
 
+import xml.etree.ElementTree as ElementTree
+from collections.abc import Sequence
+from pathlib import Path
+
+from robot_dynamics_ros.bags import load_bag
 from robot_dynamics_ros.config import RobotFile, load_robot
+from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.models.urdf_import import robot_from_urdf
 
 URDF_SUFFIXES = (".urdf", ".xml")
 
 
-def any_robot(name_or_path: str, tip: str | None = None) -> RobotFile:
+def any_robot(name_or_path: str, tip: str | None = None, bags: Sequence[str | Path] = ()) -> RobotFile:
     """Robot of a name, robot file or URDF; a URDF says nothing of its drives: motor side and Nm are assumed and
     checked.
 
-    Raises ConfigError naming the file, or listing the shipped robots.
+    A URDF that branches (a gripper, a second arm) is followed along the joints that the first bag names. Raises
+    ConfigError naming the file, or listing the shipped robots.
     """
-    if name_or_path.lower().endswith(URDF_SUFFIXES):
+    if not name_or_path.lower().endswith(URDF_SUFFIXES):
+        return load_robot(name_or_path)
+    try:
         return robot_from_urdf(name_or_path, torque_side="motor", effort_unit="Nm", tip=tip)
-    return load_robot(name_or_path)
+    except ConfigError:
+        end = None if tip else _last_link(Path(name_or_path), bags)
+        if end is None:
+            raise
+        return robot_from_urdf(name_or_path, torque_side="motor", effort_unit="Nm", tip=end)
+
+
+def _last_link(path: Path, bags: Sequence[str | Path]) -> str | None:
+    """Child link of the outermost turning joint that the first bag names; None where that says nothing."""
+    if not bags or not path.is_file():
+        return None
+    try:
+        tree = ElementTree.parse(path).getroot()
+    except ElementTree.ParseError:
+        return None
+    recorded = set(load_bag(bags[0])[0].joint_names)
+    parents: dict[str, str] = {}
+    ends: list[str] = []
+    for joint in tree.iterfind("joint"):
+        parent, child = joint.find("parent"), joint.find("child")
+        if parent is None or child is None:
+            return None
+        parents[child.get("link", "")] = parent.get("link", "")
+        if joint.get("name") in recorded and joint.get("type") in ("revolute", "continuous"):
+            ends.append(child.get("link", ""))
+    return max(ends, key=lambda link: _depth(link, parents), default=None)
+
+
+def _depth(link: str, parents: dict[str, str]) -> int:
+    depth = 0
+    while link in parents and depth <= len(parents):
+        link, depth = parents[link], depth + 1
+    return depth

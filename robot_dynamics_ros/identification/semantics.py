@@ -10,16 +10,17 @@ unit.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.recording import Motion
+from robot_dynamics_ros.identification.rigid import RigidModel
 from robot_dynamics_ros.models import RobotModel
 
-TORQUE = (0.4, 2.5)  # k of a torque: catalogue masses are within this of the truth, tools and covers included
+TORQUE = (0.4, 4.0)  # k of a torque: catalogue masses are within this of the truth, tools and covers included
 NO_GRAVITY = 0.15  # |k| below this is no gravity at all
 CURRENT = (1 / 400, 0.4)  # k of a current: K_tau between 2.5 and 400 Nm/A, the range of geared arms
 SURE = 0.2  # a joint votes when the standard deviation of k is below this share of |k| (or of 1 where k is small)
@@ -87,8 +88,8 @@ def recognise(robot: Any, motion: Motion, given: str = "auto") -> EffortSemantic
     """
     declared = robot.drives.effort
     constants = robot.array("drives.torque_constant") if robot.has("drives.torque_constant") else None
-    if robot.links is None or not _has_masses(robot):
-        return _declared(robot, given, constants)
+    if robot.links is None or not has_masses(robot):
+        return _by_friction(robot, motion, _declared(robot, given, constants))
     k, std = gravity_slopes(RobotModel(robot.chain(), robot.joint_names), motion)
     sure = np.isfinite(k) & (std < SURE * np.maximum(np.abs(k), 1.0 if given == "gravity-free" else 0.05))
     if given != "auto":
@@ -100,15 +101,13 @@ def recognise(robot: Any, motion: Motion, given: str = "auto") -> EffortSemantic
     return _voted(robot, k, std, sure, constants)
 
 
-def _has_masses(robot: Any) -> bool:
+def has_masses(robot: Any) -> bool:
+    """Whether the robot file has masses that somebody measured: not none, and not the same number for every link."""
     try:
-        return bool(robot.inertial_parameters.reshape(-1, 10)[:, 9].sum() > 0)
-    except Exception as error:
-        from robot_dynamics_ros.errors import CapabilityError
-
-        if isinstance(error, CapabilityError):
-            return False
-        raise
+        masses = robot.inertial_parameters.reshape(-1, 10)[:, 9]
+    except CapabilityError:
+        return False
+    return bool(masses.sum() > 0 and (robot.n_joints < 3 or np.ptp(masses) > 1e-6 * masses.max()))
 
 
 def _declared(robot: Any, given: str, constants: np.ndarray | None) -> EffortSemantics:
@@ -123,6 +122,30 @@ def _declared(robot: Any, given: str, constants: np.ndarray | None) -> EffortSem
     elif kind == "current":
         text += "; torque constants are unknown, so all torques of the result are in amperes"
     return EffortSemantics(kind, scale, kind != "gravity-free", np.full(robot.n_joints, np.nan), (text,))
+
+
+def _by_friction(robot: Any, motion: Motion, found: EffortSemantics) -> EffortSemantics:
+    """Without masses the sign still shows: friction takes energy out, sum f v > 0 for a torque with the joint's
+    sign.
+    """
+    signs = dissipation_signs(robot, motion)
+    if robot.drives.torque_side != "motor" or (signs * np.sign(found.scale) >= 0).mean() > 0.5:
+        return found
+    text = "friction would drive the joints: effort of all joints has the opposite sign of the torque: corrected"
+    return replace(found, scale=-found.scale, statements=(*found.statements, text), warnings=(*found.warnings, text))
+
+
+def dissipation_signs(robot: Any, motion: Motion) -> np.ndarray:
+    """Sign (n,) of the power of friction in the effort; each joint fitted on its own base columns."""
+    W = RigidModel(robot).base_rows(motion.q, motion.qd, motion.qdd)
+    signs = np.zeros(motion.n)
+    for j in range(motion.n):
+        v = motion.qd[:, j]
+        friction = np.column_stack([np.tanh(v / 0.03), v])
+        X = np.column_stack([W[j], motion.qdd[:, j], np.ones_like(v), friction])
+        x = np.linalg.lstsq(X, motion.effort[:, j], rcond=1e-8)[0]
+        signs[j] = np.sign((friction @ x[-2:]) @ v)
+    return signs
 
 
 def _words(kind: str) -> str:

@@ -11,7 +11,9 @@ from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.identify import Options, identify
 from robot_dynamics_ros.identification.metrics import metrics
+from robot_dynamics_ros.identification.robots import any_robot
 from robot_dynamics_ros.models.inertia import is_consistent
+from robot_dynamics_ros.models.urdf_writer import write_urdf
 from robot_dynamics_ros.types import Log
 
 ROBOT = load_robot("ur5e")
@@ -165,3 +167,40 @@ def test_weak_excitation_is_said(tmp_path):
 def test_unknown_choice_of_semantics(logs, tmp_path):
     with pytest.raises(DataError, match="none of auto"):
         identify(ROBOT, [bag(logs[0], tmp_path, "a")], options=Options(effort="volts"))
+
+
+def test_joints_with_other_names_are_taken_in_order_with_a_warning(logs, tmp_path):
+    a, b = (Log([f"arm_{i}" for i in range(6)], x.stamp_ns, x.signals, x.receive_ns) for x in logs)
+    found = identify(ROBOT, [bag(a, tmp_path, "a")], [bag(b, tmp_path, "b")])
+    assert any("please check" in w for w in found.warnings)
+    assert validated(found).min() > 0.99
+
+
+def test_urdf_with_a_gripper_follows_the_joints_of_the_bag(logs, tmp_path):
+    path = tmp_path / "arm.urdf"
+    write_urdf(ROBOT, path)
+    fingers = "".join(
+        f'<link name="finger{k}"/><joint name="finger_joint{k}" type="prismatic"><parent link="wrist_3_link"/>'
+        f'<child link="finger{k}"/><axis xyz="0 1 0"/><limit lower="0" upper="0.04" effort="1" velocity="1"/></joint>'
+        for k in (1, 2)
+    )
+    path.write_text(path.read_text().replace("</robot>", fingers + "</robot>"))
+    robot = any_robot(str(path), bags=[bag(logs[0], tmp_path, "a")])
+    assert robot.joint_names == ROBOT.joint_names
+
+
+@pytest.mark.parametrize("gravity", [[0.0, 0.0, 9.80665], [9.80665, 0.0, 0.0], [0.0, 6.934, -6.934]])
+def test_mounting_is_found_and_said(tmp_path, gravity):
+    logs = [synthetic_log(ROBOT, TRUTH, seed, duration=20.0, gravity=np.array(gravity)) for seed in (1, 2)]
+    found = identify(ROBOT, [bag(logs[0], tmp_path, "a")], [bag(logs[1], tmp_path, "b")])
+    assert np.allclose(found.robot.gravity, gravity, atol=0.5)
+    assert any("gravity acts along" in w for w in found.warnings)
+    assert validated(found).min() > 0.985
+
+
+def test_sign_is_found_without_masses(logs, tmp_path):
+    massless = ROBOT.with_updates({"links": None})
+    a, b = (changed(x, effort=-x.effort) for x in logs)
+    found = identify(massless, [bag(a, tmp_path, "a")], [bag(b, tmp_path, "b")])
+    assert any("friction would drive the joints" in w for w in found.warnings)
+    assert validated(found).min() > 0.99 and np.all(found.semantics.scale == -1)

@@ -69,8 +69,9 @@ void bind_gms(py::module_& m) {
             double* po = r.mutable_data();
             const std::int64_t* t = stamps.data();
             const Codes codes = run_batch(N, [&](py::ssize_t k) {
-              hold_row(po, k, n);
-              return s.step(t[k], p + k * n, po + k * n);
+              const Status status = s.step(t[k], p + k * n, po + k * n);
+              if (status == Status::dropped) hold_row(po, k, n);
+              return status;
             });
             return py::make_tuple(r, codes);
           },

@@ -66,8 +66,9 @@ class Gms {
 
   // theta [rad] -> H in [-1, 1]
   Status step(std::int64_t stamp_ns, const double* theta, double* H) noexcept {
-    for (int i = 0; i < n_; ++i)
-      if (!std::isfinite(theta[i])) return Status::dropped;
+    double sum = 0;
+    for (int i = 0; i < n_; ++i) sum += 0.0 * theta[i];  // 0 for finite numbers
+    if (!(sum == 0.0)) return Status::dropped;
     double dt;
     const auto tick = clock_.tick(stamp_ns, dt);
     if (tick == SampleClock::Tick::duplicate) return Status::dropped;
@@ -79,11 +80,13 @@ class Gms {
     else
       constant_step<0>(theta, H);
     bool all_valid = true;
+    double *last = last_.data(), *low = low_.data(), *high = high_.data();
+    const double* span = span_.data();
     for (int i = 0; i < n_; ++i) {
-      last_[i] = theta[i];
-      low_[i] = std::min(low_[i], theta[i]);
-      high_[i] = std::max(high_[i], theta[i]);
-      all_valid = all_valid && valid(i);
+      const double x = last[i] = theta[i];
+      low[i] = std::min(low[i], x);
+      high[i] = std::max(high[i], x);
+      all_valid &= high[i] - low[i] > span[i];
     }
     const bool again = tick == SampleClock::Tick::backwards || tick == SampleClock::Tick::gap;
     return again ? Status::reset : all_valid ? Status::ok : Status::warming_up;

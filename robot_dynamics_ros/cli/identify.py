@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from robot_dynamics_ros.cli.options import console, json_option, out_option, stderr, write_json
-from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.errors import CapabilityError, DataError
 
 PATH = click.Path(path_type=Path)
 
@@ -80,7 +80,10 @@ def command(
             status.update("report")
             from robot_dynamics_ros.identification.report import write_report
 
-            result["files"]["report"] = str(write_report(found, result, out / "report.html"))
+            try:
+                result["files"]["report"] = str(write_report(found, result, out / "report.html"))
+            except CapabilityError as error:  # numbers and files do not depend on drawing
+                result["statements"].append(f"no report: {error}")
     write_json(json_file, result)
     _show(result)
 

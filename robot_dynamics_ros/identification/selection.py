@@ -23,6 +23,7 @@ from robot_dynamics_ros.identification.friction_columns import (
 )
 
 N_FOLDS = 8
+COUPLED_GAIN = 0.1  # a coupled wrist is a matter of construction: it shows clearly or is not there
 RIDGE = 1e-6  # on unit-diagonal Gram matrices: keeps unexcited directions finite, below any excited one
 
 
@@ -183,9 +184,13 @@ class Selector:
     def _extensions(self, j: int, law: JointFriction) -> list[tuple[JointFriction, np.ndarray]]:
         found = []
         fast = bool(np.abs(self.table.data.signals[j].v).max() > CURVED)
+        now = self.fold_errors(j, law)
         for group in candidates(law, fast, self.coupled.get(j, ())):
             wider = JointFriction(law.eps, (*law.terms, *group))
-            found.append((wider, self.fold_errors(j, wider)))
+            errors = self.fold_errors(j, wider)
+            if group[0].startswith("cv@") and not _better(errors, now, COUPLED_GAIN):
+                continue
+            found.append((wider, errors))
         return found
 
     def _best_eps(self, j: int, law: JointFriction) -> JointFriction:

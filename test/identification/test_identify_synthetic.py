@@ -204,3 +204,18 @@ def test_sign_is_found_without_masses(logs, tmp_path):
     found = identify(massless, [bag(a, tmp_path, "a")], [bag(b, tmp_path, "b")])
     assert any("friction would drive the joints" in w for w in found.warnings)
     assert validated(found).min() > 0.99 and np.all(found.semantics.scale == -1)
+
+
+def coupled(log: Log) -> Log:
+    """The log of a wrist whose last motor turns with the sum of the last two joints and loads both."""
+    v = log.qd[:, 4] + log.qd[:, 5]
+    extra = 1.2 * np.tanh(v / 0.02) + 1.0 * v
+    return changed(log, effort=log.effort + np.outer(extra, [0, 0, 0, 0, 1, 1]))
+
+
+def test_coupled_wrist_is_found_only_where_there_is_one(clean, logs, tmp_path):
+    a, b = (coupled(log) for log in logs)
+    found = identify(ROBOT, [bag(a, tmp_path, "a")], [bag(b, tmp_path, "b")])
+    assert any("coupled wrist" in s for s in found.statements)
+    assert validated(found).min() > 0.99
+    assert not any("coupled wrist" in s for s in clean.statements)

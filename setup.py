@@ -73,6 +73,8 @@ extras = {
 extras["dev"] = [
     *extras["reports"],
     *extras["franka"],
+    *extras["comau"],
+    "amqtt>=0.11",  # a broker for tests where mosquitto is not installed
     "pytest>=8",
     "pytest-timeout>=2.3",
     "hypothesis>=6.100",

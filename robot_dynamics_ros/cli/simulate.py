@@ -31,6 +31,7 @@ from robot_dynamics_ros.simulation.controllers import controller_of
 @click.option("--lockstep/--no-lockstep", default=False, help="In torque mode a cycle waits for the client's answer.")
 @click.option("--stop-with-stdin", is_flag=True, help="End when standard input is closed.")
 @click.option("--broker", help="Comau: host:port of an MQTT broker to publish to besides UDP.")
+@click.option("--rate", type=float, help="Comau: cycles per second, e.g. 2500. Default: of the robot file.")
 @click.option("--udp-port", default=0, help="Comau: port of the UDP state and command exchange.")
 @click.pass_context
 def command(context: click.Context, **options: Any) -> None:

@@ -143,7 +143,13 @@ def _franka(robot: RobotFile, host: str, **options: Any) -> Driver:
     return FrankaDriver(robot, host, **options)
 
 
-DRIVERS: dict[str, Factory] = {"ur": _ur, "franka": _franka}
+def _comau(robot: RobotFile, host: str, **options: Any) -> Driver:
+    from robot_dynamics_ros.hardware.comau_driver import ComauDriver
+
+    return ComauDriver(robot, host, **options)
+
+
+DRIVERS: dict[str, Factory] = {"ur": _ur, "franka": _franka, "comau": _comau}
 
 
 def make_driver(name: str, robot: RobotFile, host: str, **options: Any) -> Driver:

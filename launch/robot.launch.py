@@ -13,7 +13,7 @@ from robot_dynamics_ros.models.urdf_writer import urdf_text
 
 ARGUMENTS = (
     ("robot", "ur5e", "name of a shipped robot, or path of a robot file"),
-    ("driver", "ur", "ur, or none to observe the topics of an existing driver"),
+    ("driver", "auto", "auto: as the robot needs; ur, franka, comau; none: observe an existing driver's topics"),
     ("ip", "127.0.0.1", "address of the controller"),
     ("namespace", "", "namespace of all nodes"),
     ("composed", "true", "true: one process; false: one per node"),

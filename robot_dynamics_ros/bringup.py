@@ -15,6 +15,7 @@ from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.config.store import config_directories
 from robot_dynamics_ros.config.yaml_text import read_yaml
 from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.hardware.driver import driver_of
 from robot_dynamics_ros.nodes.tables import DRIVER, NODES
 from robot_dynamics_ros.parameters import Parameter
 from robot_dynamics_ros.pipeline import STAGES, Pipeline
@@ -63,7 +64,7 @@ class Graph:
 
 def describe(
     robot: str,
-    driver: str = "ur",
+    driver: str = "auto",
     ip: str = "127.0.0.1",
     *,
     composed: bool = True,
@@ -77,11 +78,13 @@ def describe(
     """The graph for a robot. Raises ConfigError for an unknown robot, driver, or a parameter file that does not fit.
 
     composed: driver, stages and publishers in one process; otherwise the driver and each stage in their own.
-    driver `none`: an existing driver publishes `joint_states` (remapped from the given topic).
+    driver `auto`: that of the robot's manufacturer; `none`: an existing driver publishes `joint_states` (remapped from
+    the given topic).
     """
     loaded = load_robot(robot)
+    driver = driver_of(loaded) if driver == "auto" else driver
     if driver not in DRIVERS:
-        raise ConfigError("driver", "", f"{driver!r} is none of {', '.join(DRIVERS)}")
+        raise ConfigError("driver", "", f"{driver!r} is none of {', '.join((*DRIVERS, 'auto'))}")
     common = {"robot": robot, "tf_prefix": tf_prefix, "use_sim_time": use_sim_time}
     ours = {"driver": driver, "ip": ip} if driver != "none" else {"driver": "none"}
     reads: dict[str, Any] = {} if max_age is None else {"max_age": max_age}

@@ -41,6 +41,8 @@ TOPICS: dict[str, Topic] = {
             {"temperature": "temperature_estimate", "variance": "temperature_variance"},
             per_joint=True,
         ),
+        _effort_only("vendor_external_joint_torque"),
+        Topic("vendor_external_wrench", WRENCH, {"wrench": "vendor_external_wrench"}),
         _effort_only("friction_torque"),
         _effort_only("friction_std"),
         _effort_only("model_torque"),
@@ -53,4 +55,12 @@ TOPICS: dict[str, Topic] = {
     )
 }
 INPUT_TOPICS = ("joint_states", "motor_states", "motor_currents", "joint_temperatures", "desired_state")
+DRIVER_TOPICS = {  # besides joint_states: topic -> the capability of a driver that fills it
+    "motor_states": "rotor",
+    "motor_currents": "current",
+    "joint_temperatures": "temperature",
+    "desired_state": "desired_state",
+    "vendor_external_joint_torque": "vendor_force",
+    "vendor_external_wrench": "vendor_force",
+}
 TCP = "tcp"  # name of the entry after the joints in `contact`

@@ -16,7 +16,9 @@ from robot_dynamics_ros.supervisor import Supervisor
 @click.command()
 @robot_option
 @click.option("--ip", default="127.0.0.1", show_default=True, help="Address of the controller.")
-@click.option("--driver", type=click.Choice(DRIVERS), default="ur", show_default=True, help="none: observe topics.")
+@click.option(
+    "--driver", type=click.Choice(("auto", *DRIVERS)), default="auto", help="auto: as the robot needs; none: observe."
+)
 @click.option("--composed/--separate", default=True, show_default=True, help="One process, or one per node.")
 @click.option("--namespace", default="", help="ROS namespace of all nodes.")
 @click.option("--params", "params_file", type=click.Path(exists=True, dir_okay=False), help="ROS parameter file.")

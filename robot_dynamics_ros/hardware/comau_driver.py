@@ -59,10 +59,13 @@ class Coupling:
 class ComauDriver:
     """Driver of Comau arms behind the LPC bridge.
 
+    speed_limit [rad/s]: of the LPC, for arms whose file has none.
     effort: motor current as it is where the robot file says A, else C^-T (K_tau i) [Nm]. qd: of the motors where the
     LPC gives their speed and the coupling is known, else the derivative of q over 5 samples, 2 samples late.
-    enable: commands may be sent at all; modality: the one they are meant for, which the LPC must be in.
+    enable_commands: positions may be sent at all; modality: the one they are meant for, which the LPC must be in.
     """
+
+    speed_limit = STEP_SPEED
 
     def __init__(
         self,
@@ -71,13 +74,15 @@ class ComauDriver:
         port: int | None = None,
         backend: str = "udp",
         arm: int = 1,
-        enable: bool = False,
+        enable_commands: bool = False,
         unconfirmed: bool = False,
         modality: int = wire.POS_ABSOLUTE,
         follow_host_clock: bool = True,
+        realtime_priority: int = 0,
         degraded_gap: float = 0.020,
         safe_gap: float = 0.040,
         frozen_repeats: int = 10,
+        torque: str = "none",
     ) -> None:
         if backend not in LINKS:
             raise CapabilityError(f"backend {backend!r} is none of {', '.join(LINKS)}")
@@ -85,15 +90,22 @@ class ComauDriver:
             raise CapabilityError(f"{robot.name}: an arm of the C5G has 1..{wire.AXES} axes, not {robot.n_joints}")
         if modality != wire.POS_ABSOLUTE:
             raise CapabilityError(f"modality {modality}: only {wire.POS_ABSOLUTE} (absolute position) is commanded")
+        if torque != "none":
+            raise CapabilityError(f"{robot.name}: additive current of C5G Open is experimental and not commanded")
         self.robot, self.host = robot, host
-        self._n, self._enable, self._unconfirmed, self._modality = robot.n_joints, enable, unconfirmed, modality
+        self._n, self._enable, self._unconfirmed, self._modality = (
+            robot.n_joints,
+            enable_commands,
+            unconfirmed,
+            modality,
+        )
         self._backend = backend
         self._link = LINKS[backend](host, port or PORTS[backend], robot.n_joints, arm)
         rate = robot.sensing.sample_rate or 500.0
         self._stream = Stream(StreamOptions(rate, follow_host_clock, degraded_gap, safe_gap, frozen_repeats))
         self._coupling = Coupling(robot)
         self._torque_constant = robot.array("drives.torque_constant") if robot.drives.effort.unit == "Nm" else None
-        self.capabilities = frozenset({"current", "desired_state"} | ({"move", "servo"} if enable else set()))
+        self.capabilities = frozenset({"current", "desired_state"} | ({"move", "servo"} if enable_commands else set()))
         self.sample = Sample(robot.joint_names)
         self._slope, self._target_slope = SavitzkyGolay(self._n, WINDOW, 2), SavitzkyGolay(self._n, WINDOW, 2)
         self._last: wire.State | None = None
@@ -329,7 +341,7 @@ class ComauDriver:
     def _refuse(self) -> None:
         """Raises CapabilityError with the reason why nothing may be commanded now."""
         if not self._enable:
-            raise CapabilityError("no motion: the driver only listens; commands need its option enable")
+            raise CapabilityError("no motion: the driver only listens; commands need enable_commands")
         if self._motion.active:
             raise CapabilityError("a motion is running: stop it first")
         if not self._started or self._last is None:

@@ -152,6 +152,19 @@ def _comau(robot: RobotFile, host: str, **options: Any) -> Driver:
 DRIVERS: dict[str, Factory] = {"ur": _ur, "franka": _franka, "comau": _comau}
 
 
+MANUFACTURERS = {"Universal Robots": "ur", "Franka Robotics": "franka", "Comau": "comau"}
+
+
+def driver_of(robot: RobotFile) -> str:
+    """Name of the driver that speaks to a robot's controller. Raises ConfigError where there is none."""
+    if robot.manufacturer not in MANUFACTURERS:
+        known = ", ".join(MANUFACTURERS)
+        raise ConfigError(
+            robot.name, "manufacturer", f"no driver for {robot.manufacturer!r}; there are some for {known}"
+        )
+    return MANUFACTURERS[robot.manufacturer]
+
+
 def make_driver(name: str, robot: RobotFile, host: str, **options: Any) -> Driver:
     """A driver by its name in DRIVERS. Raises ConfigError for a name that is not there."""
     if name not in DRIVERS:

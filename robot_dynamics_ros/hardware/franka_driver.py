@@ -38,6 +38,7 @@ MODES = {
     5: "user stopped",
     6: "automatic error recovery",
 }
+TORQUE_WAYS = ("none", "client")
 STOPPED_MODES = (4, 5)  # torque and motion are refused by the robot
 SIGNALS = {  # signal -> field of the robot state
     "q": "q",
@@ -75,9 +76,12 @@ class FrankaDriver:
         degraded_gap: float = 0.020,
         safe_gap: float = 0.040,
         frozen_repeats: int = 10,
+        torque: str = "none",
     ) -> None:
         if robot.n_joints != JOINTS:
             raise CapabilityError(f"{robot.name}: a Franka arm has {JOINTS} joints, the robot file {robot.n_joints}")
+        if torque not in TORQUE_WAYS:
+            raise CapabilityError(f"torque {torque!r} is none of {', '.join(TORQUE_WAYS)} on {robot.name}")
         self.robot, self.host = robot, host
         rate = robot.sensing.sample_rate or 1000.0
         self._stream = Stream(StreamOptions(rate, follow_host_clock, degraded_gap, safe_gap, frozen_repeats))

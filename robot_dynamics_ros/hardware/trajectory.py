@@ -39,13 +39,19 @@ def resample(times: np.ndarray, q: np.ndarray, qd: np.ndarray | None = None, rat
     return CubicSpline(times, q, bc_type="clamped")(t)
 
 
-def refuse_outside_limits(robot: RobotFile, samples: np.ndarray, rate: float = 500.0) -> None:
-    """Raises CapabilityError naming joint, value and bound when positions or velocities leave the robot's limits."""
+def refuse_outside_limits(
+    robot: RobotFile, samples: np.ndarray, rate: float = 500.0, speed_limit: float | None = None
+) -> None:
+    """Raises CapabilityError naming joint, value and bound when positions or velocities leave the robot's limits.
+
+    speed_limit [rad/s]: of all joints, where the robot file knows none of its own.
+    """
     lower, upper = robot.array("limits.position_lower"), robot.array("limits.position_upper")
     _check(robot, samples.min(axis=0), lower, upper, "position", "rad")
     _check(robot, samples.max(axis=0), lower, upper, "position", "rad")
     if len(samples) > 1:
-        velocity = robot.array("limits.velocity")
+        known = speed_limit is None or robot.has("limits.velocity")
+        velocity = robot.array("limits.velocity") if known else np.full(robot.n_joints, speed_limit)
         fastest = np.abs(np.diff(samples, axis=0)).max(axis=0) * rate
         _check(robot, fastest, -velocity, velocity, "velocity", "rad/s")
 

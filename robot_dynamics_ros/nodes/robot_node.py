@@ -31,13 +31,13 @@ from robot_dynamics_ros.nodes.motion_interface import MotionInterface
 from robot_dynamics_ros.nodes.sources import MAIN, StampJoin, topics_for
 from robot_dynamics_ros.nodes.stages import Selection, select
 from robot_dynamics_ros.pipeline import Pipeline
-from robot_dynamics_ros.topics import INPUT_TOPICS, TOPICS
+from robot_dynamics_ros.topics import DRIVER_TOPICS, TOPICS
 from robot_dynamics_ros.types import Sample
 
 RCLError = rclpy_implementation.RCLError
 INPUT_QOS = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-UR_OPTIONS = ("port", "effort_source")
+OWN_OPTIONS = {"ur": ("port", "effort_source"), "comau": ("port", "backend", "arm", "enable_commands")}
 DRIVER_OPTIONS = (
     "follow_host_clock",
     "realtime_priority",
@@ -78,6 +78,7 @@ class RobotNode(LifecycleBase):
         self._refused: Counter[str] = Counter()
         self._next_slow_ns = self._next_marker_ns = self._next_watch_ns = 0
         self._markers: Any = None
+        self._lacks = ""
 
     # -- configure ----------------------------------------------------------------------------------------------------
     def build(self) -> None:
@@ -85,8 +86,10 @@ class RobotNode(LifecycleBase):
         self._forget()
         self.robot = load_robot(self.value("robot"))
         if self._has_driver:
-            names = DRIVER_OPTIONS + (UR_OPTIONS if self.value("driver") == "ur" else ())
+            names = DRIVER_OPTIONS + OWN_OPTIONS.get(self.value("driver"), ())
             options = {name: self.value(name) for name in names}
+            if not options.get("port"):
+                options.pop("port", None)  # the driver's own default
             self.driver = make_driver(self.value("driver"), self.robot, self.value("ip"), **options)
         if self.selection.stages:
             self._build_pipeline()
@@ -99,10 +102,15 @@ class RobotNode(LifecycleBase):
 
     def _build_pipeline(self) -> None:
         parameters = {stage: given for stage in self.selection.stages if (given := self._given(stage))}
-        self.pipeline = Pipeline(self.robot, parameters, None if self.selection.all else self.selection.stages)
-        self._model = (
-            RobotModel(self.robot.chain(), self.robot.joint_names) if "force" in self.selection.wanted else None
-        )
+        try:
+            self.pipeline = Pipeline(self.robot, parameters, None if self.selection.all else self.selection.stages)
+        except CapabilityError as error:
+            if not (self._has_driver and self.selection.all):
+                raise
+            self._lacks = f"no estimates: {error}"  # the robot can be moved and recorded, as its identification needs
+            self.get_logger().warning(self._lacks)
+            return
+        self._model = RobotModel(self.robot.chain(), self.robot.joint_names) if "force" in self._running else None
         if not self._has_driver and "motion" in self.selection.stages:
             self._effort = EffortWatch(self.robot, self.value("effort_semantics") == "recognise")
 
@@ -112,9 +120,8 @@ class RobotNode(LifecycleBase):
         return {name: value for name, value in self.values(f"{stage}.").items() if value != defaults[name]}
 
     def _build_writers(self) -> None:
-        rotor = self._has_driver and "rotor" in self.driver.capabilities
-        names = [n for n in INPUT_TOPICS if n != MAIN and (rotor or n != "motor_states")] if self._has_driver else []
-        names = self.selection.topics + names + ([MAIN] if self._has_driver else [])
+        names = [n for n, need in DRIVER_TOPICS.items() if self._has_driver and need in self.driver.capabilities]
+        names = (self.selection.topics if self.pipeline else []) + names + ([MAIN] if self._has_driver else [])
         for name in names:
             topic = TOPICS[name]
             kind = MESSAGE_TYPES[topic.type]
@@ -136,9 +143,11 @@ class RobotNode(LifecycleBase):
         if self._has_driver:
             self._motion = MotionInterface(self)
             self._own_services.append(self.create_service(Trigger, "~/rearm", self._rearm))
+            if "recover" in self.driver.capabilities:
+                self._own_services.append(self.create_service(Trigger, "~/recover", self._recover))
         if self.pipeline is not None:
             self._own_services.append(self.create_service(Trigger, "~/reset", self._reset))
-            if "force" in self.selection.wanted:
+            if "force" in self._running:
                 self._own_services.append(self.create_service(Trigger, "~/tare", self._tare))
 
     @property
@@ -315,6 +324,13 @@ class RobotNode(LifecycleBase):
         response.success, response.message = True, "latched faults forgotten"
         return response
 
+    def _recover(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+        try:
+            response.success, response.message = True, self.driver.recover()
+        except RobotDynamicsError as error:
+            response.success, response.message = False, str(error)
+        return response
+
     def _reset(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
         self.pipeline.reset()
         response.success, response.message = True, "observers start again"
@@ -355,6 +371,8 @@ class RobotNode(LifecycleBase):
             entries.append(self._diagnose_driver())
         if self.pipeline is not None:
             entries.append(self._diagnose_estimates())
+        elif self._lacks:
+            entries.append(status(f"{self.get_name()}: estimates", WARN, self._lacks, {"note 1": self._lacks}))
         return entries
 
     def _latencies(self) -> dict[str, str]:
@@ -382,7 +400,7 @@ class RobotNode(LifecycleBase):
             "motion": driver.motion.state,
         }
         values |= {k: getattr(counts, k) for k in counts.__dataclass_fields__ if k != "rate"}
-        values |= {"samples received [Hz]": f"{counts.rate:.1f}"}
+        values |= {"samples received [Hz]": f"{counts.rate:.1f}"} | getattr(driver, "details", dict)()
         return status(f"{self.get_name()}: stream", level, text, values | self._latencies(), self.value("ip"))
 
     def _diagnose_estimates(self) -> Any:
@@ -408,7 +426,7 @@ class RobotNode(LifecycleBase):
             found.append((ERROR, "a stage reports a fault"))
         if counts[Status.degraded] or counts[Status.dropped]:
             found.append((WARN, "some estimates are degraded or samples dropped"))
-        if "force" in self.selection.wanted and (text := self.pipeline.stage("force").payload_message()):
+        if "force" in self._running and (text := self.pipeline.stage("force").payload_message()):
             found.append((WARN, text))
         return worst(*found)
 

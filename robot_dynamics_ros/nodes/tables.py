@@ -18,11 +18,18 @@ DRIVER = (
         "driver",
         "ur",
         "who talks to the robot; none: an existing driver's topics",
-        choices=("ur", "franka", "none"),
+        choices=("ur", "franka", "comau", "none"),
         read_only=True,
     ),
     Parameter("ip", "127.0.0.1", "address of the controller", read_only=True),
-    Parameter("port", 30004, "port of the controller's state interface (ur)", low=1, high=65535, read_only=True),
+    Parameter(
+        "port",
+        0,
+        "port of the controller's state interface (ur, comau), 0: as usual",
+        low=0,
+        high=65535,
+        read_only=True,
+    ),
     Parameter(
         "effort_source",
         "current",
@@ -30,6 +37,9 @@ DRIVER = (
         choices=("current", "controller"),
         read_only=True,
     ),
+    Parameter("backend", "udp", "way to the LPC (comau)", choices=("udp", "mqtt"), read_only=True),
+    Parameter("arm", 1, "number of the arm at its controller (comau)", low=1, high=4, read_only=True),
+    Parameter("enable_commands", False, "positions may be sent; false: only listen (comau)", read_only=True),
     Parameter(
         "follow_host_clock",
         True,
@@ -106,6 +116,7 @@ SERVICES: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("~/stop", "std_srvs/srv/Trigger", "bring the robot to rest, end trajectories"),
         ("~/rearm", "std_srvs/srv/Trigger", "forget latched faults of the stream"),
         ("~/zero_ft", "std_srvs/srv/Trigger", "zero the controller's own force-torque sensor"),
+        ("~/recover", "std_srvs/srv/Trigger", "the robot's own error recovery (franka)"),
     ),
     "estimator_node": (
         ("~/tare", "std_srvs/srv/Trigger", "make the present external torque the new zero; refused in contact"),

@@ -14,18 +14,12 @@ MODULES = {  # manufacturer -> module with Settings and serve
     "Franka Robotics": "robot_dynamics_ros.simulation.franka_controller",
     "Comau": "robot_dynamics_ros.simulation.comau_lpc",
 }
-DRIVERS = {"Universal Robots": "ur", "Franka Robotics": "franka", "Comau": "comau"}
 PORTS = {"Universal Robots": FIXED_PORTS, "Franka Robotics": (1337,), "Comau": (5005,)}
 
 
 def controller_of(robot: RobotFile) -> Any:
     """Module with Settings and serve of a robot's simulated controller. Raises ConfigError where there is none."""
     return importlib.import_module(MODULES[_known(robot)])
-
-
-def driver_of(robot: RobotFile) -> str:
-    """Name of the driver that speaks to a robot's controller."""
-    return DRIVERS[_known(robot)]
 
 
 def _known(robot: RobotFile) -> str:

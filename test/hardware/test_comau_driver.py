@@ -35,7 +35,7 @@ def client(sim):
 @pytest.fixture
 def driver(sim, client):
     client.command("lpc")  # ready
-    driver = make_driver("comau", ROBOT, sim.host, enable=True, safe_gap=1.0, degraded_gap=0.5)
+    driver = make_driver("comau", ROBOT, sim.host, enable_commands=True, safe_gap=1.0, degraded_gap=0.5)
     driver.connect()
     yield driver
     driver.disconnect()
@@ -281,7 +281,7 @@ SLOW = ROBOT.model_copy(update={"sensing": ROBOT.sensing.model_copy(update={"sam
 
 
 def test_mqtt_gives_joined_states_and_moves_only_when_told_that_it_may(broker, mqtt_sim):
-    options = {"backend": "mqtt", "port": broker.port, "enable": True, "safe_gap": 2.0, "degraded_gap": 1.0}
+    options = {"backend": "mqtt", "port": broker.port, "enable_commands": True, "safe_gap": 2.0, "degraded_gap": 1.0}
     driver = make_driver("comau", SLOW, "127.0.0.1", **options)
     driver.connect()
     samples = collect(driver, 100)

@@ -26,15 +26,21 @@ def identified_robot(found: Identification) -> RobotFile:
     source = {key: f"robot-dynamics identify on {bags}; {found.split}"}
     updates: dict[str, Any] = {
         "links": {"source": key, "parameters": live.phi.reshape(-1, 10)},
-        "friction": _friction(robot, key, live.friction),
+        "friction": _friction(found, key, live.friction),
         "hysteresis": None,
     }
     updates |= _drives(found, key)
     return robot.with_updates(updates, source)
 
 
-def _friction(robot: RobotFile, key: str, parameters: dict[str, list[float]]) -> dict[str, Any]:
-    reference = robot.friction.reference_temperature if robot.friction is not None else None
+def _friction(found: Identification, key: str, parameters: dict[str, list[float]]) -> dict[str, Any]:
+    """The live law; it holds at the mean temperature of the identification bags where they recorded any."""
+    block = found.robot.friction
+    reference = block.reference_temperature if block is not None else None
+    recorded = [p.extra["temperature"] for r in found.training for p in r.pieces if "temperature" in p.extra]
+    seen = np.concatenate([x[np.isfinite(x)] for x in recorded]) if recorded else np.zeros(0)
+    if len(seen) and -60 < float(seen.mean()) < 200:
+        reference = round(float(seen.mean()), 1)
     return {"source": key, "model": LAW, "parameters": parameters, "reference_temperature": reference}
 
 
@@ -69,7 +75,9 @@ def write_outputs(found: Identification, out: Path, bags: Sequence[str | Path]) 
     robot = identified_robot(found)
     name = f"{robot.name}_identified"
     path, urdf = out / f"{name}.yaml", out / f"{name}.urdf"
-    files = [p for p in map(Path, bags) if p.is_file()]
+    files = [
+        f for p in map(Path, bags) for f in ([p] if p.is_file() else sorted(p.glob("*.mcap")) + sorted(p.glob("*.db3")))
+    ]
     saved = save_robot(robot, path, inputs=files, changed=["links", "friction", "drives"])
     write_urdf(saved, urdf)
     return {"robot_file": str(path), "urdf": str(urdf)}

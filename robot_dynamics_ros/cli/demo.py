@@ -18,44 +18,65 @@ from rich.table import Table
 
 from robot_dynamics_ros.bags import load_bag
 from robot_dynamics_ros.bringup import describe, environment
-from robot_dynamics_ros.cli.demo_summary import AXES, TruthRecorder, align, draw, force_errors
+from robot_dynamics_ros.cli.demo_summary import AXES, SETTLE, TruthRecorder, align, draw, force_errors
 from robot_dynamics_ros.cli.options import console, json_option, stderr, write_json
 from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import ConnectionFailed
+from robot_dynamics_ros.replay import replay
 from robot_dynamics_ros.simulation.polishing import polishing
 from robot_dynamics_ros.simulation.ur_controller.launcher import SimulatedUR
 from robot_dynamics_ros.supervisor import Supervisor
+from robot_dynamics_ros.types import Log
 
 POSE = np.deg2rad([-90.0, -80.0, 110.0, -120.0, -90.0, 0.0])  # tool down in front of the base
 MOTION_RATE = 100.0  # Hz of the trajectory that is sent; the hardware node resamples it
 START_TIMEOUT = 30.0  # s
 OUTPUTS = ("bag", "demo.png")
+IDENTIFIED = ("identification_bag", "validation_bag", "identified")
 
 
 @click.command()
 @click.option("--robot", "-r", default="ur5e", show_default=True, help="Robot to simulate and to observe.")
-@click.option("--model", help="Robot file the graph believes, e.g. an identified one. Default: that of ROBOT.")
+@click.option("--model", help="Robot file the graph believes. Default: one identified first.")
+@click.option("--as-shipped", is_flag=True, help="Believe the shipped robot file, identify nothing.")
 @click.option("--duration", default=50.0, show_default=True, type=click.FloatRange(15, 3600), help="Seconds of motion.")
 @click.option("--out", default="demo_output", show_default=True, type=click.Path(file_okay=False, path_type=Path))
 @click.option("--ip", default="127.0.0.1", show_default=True, help="Loopback address of the simulated controller.")
 @json_option
-def command(robot: str, model: str | None, duration: float, out: Path, ip: str, json_file: Path | None) -> None:
+def command(
+    robot: str, model: str | None, as_shipped: bool, duration: float, out: Path, ip: str, json_file: Path | None
+) -> None:
     """Watch the contact force of a simulated robot: polishing circles, free and pressed on with a known force.
+
+    First a recording of the robot becomes a robot file, then the graph runs live with it.
 
     Example: robot-dynamics demo --duration 30 --json demo.json
     """
-    model = model or robot
-    load_robot(model)
+    for name in (robot, model or robot):
+        load_robot(name)
     os.environ.update(environment())
     signal.signal(signal.SIGTERM, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
     out.mkdir(parents=True, exist_ok=True)
     for name in OUTPUTS:
         _remove(out / name)
+    model = robot if as_shipped else model or _identified(robot, out)
     console.print(f"starting a simulated {robot} at {ip} and the graph ...")
     diagnostics, truth = _run(robot, model, duration, out, ip)
     result = _summarise(robot, model, out, truth, diagnostics)
     _print(result, out)
     write_json(json_file, result)
+
+
+def _identified(robot: str, out: Path) -> str:
+    from robot_dynamics_ros.cli.demo_model import identified_model
+
+    for name in IDENTIFIED:
+        _remove(out / name)
+    console.print("from one recording to a robot file ...")
+    with stderr.status("recording") as status:
+        model = identified_model(robot, POSE, out, status.update)
+    console.print(f"identified {model}")
+    return str(model)
 
 
 def _remove(path: Path) -> None:
@@ -122,11 +143,21 @@ def _summarise(
 ) -> dict[str, Any]:
     log, _ = load_bag(out / "bag", load_robot(model))
     true_wrench = align(log, truth)
+    again = replay([out / "bag"], load_robot(model))
     result = {"robot": robot, "model": model, "samples": len(log), **force_errors(log, true_wrench)}
+    result["identical_share"] = _identical(log, again.log)
+    if model != robot:
+        result["as_shipped"] = force_errors(replay([out / "bag"], load_robot(robot)).log, true_wrench)
     result["stream"] = {key: value for values in diagnostics.values() for key, value in values.items()}
     result["bag"], result["picture"] = str(out / "bag"), str(out / "demo.png")
     draw(log, true_wrench, out / "demo.png", f"Simulated {robot}: estimated contact force against the truth")
     return result
+
+
+def _identical(live: Log, replayed: Log) -> float:
+    """Share of wrenches that the replay gives bit for bit; the rest follow samples the recorder lost."""
+    late = live.time > SETTLE
+    return float((live.external_wrench[late] == replayed.external_wrench[late]).all(axis=1).mean())
 
 
 def _print(result: Mapping[str, Any], out: Path) -> None:
@@ -136,6 +167,10 @@ def _print(result: Mapping[str, Any], out: Path) -> None:
     for phase in ("free", "contact"):
         if result[phase]:
             table.add_row(f"{phase}, {result['seconds'][phase]:.0f} s", *(f"{result[phase][a]:.2f}" for a in AXES))
+    if "as_shipped" in result:
+        for phase in ("free", "contact"):
+            old = result["as_shipped"][phase]
+            table.add_row(f"  {phase}, shipped file", *(f"{old[a]:.2f}" for a in AXES), style="dim")
     table.add_row("within 2 std", *(f"{100 * result['within_two_std'][a]:.0f} %" for a in AXES))
     console.print(table)
     if result.get("contact_detected") is not None:
@@ -143,6 +178,7 @@ def _print(result: Mapping[str, Any], out: Path) -> None:
         console.print(
             f"contact seen {seen:.0f} % of the time there is any; reported {wrong:.1f} % of the time there is none"
         )
+    console.print(f"replay of the bag gives {100 * result['identical_share']:.1f} % of the live wrenches bit for bit")
     for key in sorted(result["stream"]):
         if any(word in key for word in ("p50", "p99", "max [us]", "missed", "[Hz]")):
             console.print(f"  {key}: {result['stream'][key]}", markup=False, highlight=False)

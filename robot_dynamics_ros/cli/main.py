@@ -23,6 +23,7 @@ COMMANDS: dict[str, str] = {
     "identify-joint": "identify_joint",
     "experiment": "experiment",
     "reproduce": "reproduce",
+    "ablation": "ablation",
     "replay": "replay",
     "bench": "bench",
     "latency": "latency",

@@ -100,6 +100,8 @@ def with_fits(robot: RobotFile, fits: Mapping[int, JointFit], source: str) -> Ro
     """
     first = next(iter(fits.values()))
     old = _carried(robot, first.block, first.model, set(range(robot.n_joints)) - set(fits))
+    if any("d" in f.parameters for f in fits.values()) and "d" not in old:
+        old |= {k: v for k, v in _plain_hysteresis(robot).items() if k in ("d", "k")}
     parameters: dict[str, list[Any]] = {}
     for name in dict.fromkeys([*old, *(k for f in fits.values() for k in f.parameters)]):
         column = list(old.get(name) or [_default(name, fits, robot.n_joints)] * robot.n_joints)

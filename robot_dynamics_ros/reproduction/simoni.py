@@ -7,8 +7,9 @@ sensor, as on the source's robot. Identification: velocity steps of the rested r
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -47,8 +48,8 @@ def run(quick: bool = False) -> list[Row]:
     robot = identified()
     phases = list(protocol(robot, FREE / (5 if quick else 1)))
     cold = robot.with_updates({"thermal": None})
-    with_T, temperatures = errors(robot, phases)
-    without = errors(cold, phases)[0]
+    with_T, temperatures = sensed(robot, phases)
+    without = sensed(cold, phases)[0]
     rows = [convergence(temperatures[0])]
     for cycle, (paper_with, paper_without) in TABLE_III.items():
         ours, plain = with_T[cycle - 1], without[cycle - 1]
@@ -59,7 +60,7 @@ def run(quick: bool = False) -> list[Row]:
     return rows
 
 
-def protocol(robot: RobotFile, free: float) -> Iterator[Phase]:
+def protocol(robot: RobotFile, free: float, cycles: int = CYCLES) -> Iterator[Phase]:
     """The phases in order, on one machine that stays warm between them."""
     machine = SimulatedRobot(robot, seed=0, overrides=FAST)
     rested(machine)
@@ -71,7 +72,7 @@ def protocol(robot: RobotFile, free: float) -> Iterator[Phase]:
     machine.run(*(x[:lead] for x in circle))
     turn = tuple(x[lead:] for x in circle)
     yield _phase(machine, turn, OBSERVE, False)
-    for _ in range(CYCLES):
+    for _ in range(cycles):
         yield _phase(machine, contact, CONTACT, True)
         yield _phase(machine, turn, free, False)
 
@@ -83,22 +84,26 @@ def _phase(machine: SimulatedRobot, motion: Motion, duration: float, contact: bo
     return Phase(log, truth["external_wrench"][:, 2].copy(), contact)
 
 
-def errors(robot: RobotFile, phases: list[Phase]) -> tuple[list[float], list[np.ndarray]]:
-    """RMS force error [N] of each contact and the temperature estimates (N, n) of each phase, by the live stages."""
-    pipeline = Pipeline(robot, {"force": {"method": "simoni"}, "temperature": {"ambient": REST}})
+def sensed(
+    robot: RobotFile, phases: list[Phase], friction: Mapping[str, Any] | None = None, method: str = "simoni"
+) -> tuple[list[float], list[np.ndarray]]:
+    """RMS force error [N] of each contact and the temperature estimates (N, n) of each phase, by the live stages.
+
+    The observer corrects in the first two minutes only, as in the source; after that the heat balance runs alone.
+    """
+    parameters = {"force": {"method": method}, "temperature": {"ambient": REST}, "friction": dict(friction or {})}
+    pipeline = Pipeline(robot, parameters)
     found, temperatures = [], []
-    for k, phase in enumerate(phases):
-        log = phase.log
-        # The observer corrects in the first two minutes only, as in the source; after that the heat balance runs alone.
+    for phase in phases:
+        log = Log(phase.log.joint_names, phase.log.stamp_ns, phase.log.signals)
         for stage in pipeline.stages:
             if stage.name == "temperature":
-                log.contact = np.full(log.shape("contact"), 0.0 if k == 0 else 1.0)
+                log.contact = np.full(log.shape("contact"), 1.0 if found or phase.contact else 0.0)
             stage.run(log)
         temperatures.append(log.temperature_estimate.copy())
         if phase.contact:
             judged = slice(round(SETTLE * 500 / KEEP), -round(SETTLE * 500 / KEEP))
             found.append(rms((log.external_wrench[:, 2] - phase.force)[judged]))
-        log.signals = {k: v for k, v in log.signals.items() if k in ("q", "qd", "effort", "current")}
     return found, temperatures
 
 

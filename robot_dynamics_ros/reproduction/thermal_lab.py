@@ -23,20 +23,21 @@ from robot_dynamics_ros.simulation.robot import SimulatedRobot
 ROOM = 22.0  # deg C, air
 REST = 30.0  # deg C, of a joint that has been powered and held for hours: the surroundings the heat balance sees
 KEEP = 4  # every fourth cycle of long runs is recorded: 125 Hz
-SWING = np.array([1.3, 0.7, 0.9, 1.3, 1.3, 1.3])  # rad
+SWING = np.array([1.3, 1.0, 1.2, 1.3, 1.3, 1.3])  # rad
 PERIOD = 2.2  # s
-POSES = (tuple(lab.START.tolist()), (0.0, -1.2, 1.6, -1.97, -1.57, 0.0), (0.0, -0.7, 1.0, -1.6, -1.2, 0.5))  # rad
+DUTIES = ((1.0, 35.0), (0.25, 15.0))  # share of the time in motion, minutes
+POSES = (tuple(lab.START.tolist()), (0.0, -1.2, 1.6, -1.97, -1.57, 0.0))  # rad
 TORQUE_STD = 0.1  # Nm, of a pair's mean
 SOURCES = {"reproduction": "velocity steps and duty cycles of the simulated robot"}
 
 
 @cache
-def identified(law: str = "madsen", minutes: float = 40.0, duties: tuple[float, ...] = (1.0, 0.4)) -> RobotFile:
+def identified(law: str = "madsen") -> RobotFile:
     """The UR5e with friction at room temperature and a two-node heat balance, both from recordings."""
     robot = calibrated()
     fits = [friction_at(robot, joint, law, REST) for joint in range(robot.n_joints)]
     cold = robot.with_updates(friction_block(fits), SOURCES)
-    heat = [thermal_fit(cold, fit, joint, minutes, duties) for joint, fit in enumerate(fits)]
+    heat = [thermal_fit(cold, fit, joint) for joint, fit in enumerate(fits)]
     return cold.with_updates(thermal_block(heat))
 
 
@@ -90,7 +91,7 @@ def corrected_links(robot: RobotFile, q: np.ndarray, joints: np.ndarray, torque:
 def stepped(joint: int, temperature: float, pose: tuple[float, ...]) -> Sliding:
     """Velocity steps of one joint held at one temperature."""
     robot = lab.ur5e()
-    plan = lab.planning.velocity_steps(robot, joint, pose, count=10, travel=1.0)
+    plan = lab.planning.velocity_steps(robot, joint, pose, count=9, slowest=0.02, travel=1.0)
     machine = lab.warm_robot(robot, joint, temperature)
     return sliding_friction(lab.measured(plan, machine, robot, joint))
 
@@ -117,28 +118,22 @@ def friction_block(fits: Sequence[FrictionFit], source: str = "reproduction") ->
 
 
 @cache
-def duty_records(minutes: float, duties: tuple[float, ...]) -> tuple[list[JointRecord], ...]:
-    """All joints oscillate for a share of every minute, from a cold start each."""
-    robot, found = calibrated(), []
-    for seed, duty in enumerate(duties):
-        machine = SimulatedRobot(robot, seed=seed, overrides=FAST)
-        rested(machine)
-        motion = motions.duty_cycle(lab.START, SWING, PERIOD, duty, 60.0 * minutes)
-        plan = lab.planning.checked(robot, "duty-cycles", range(robot.n_joints), motion, 500.0)
-        found.append(joint_records(run_simulated(plan, machine, keep=KEEP), robot))
-    return tuple(found)
+def duty_records() -> list[JointRecord]:
+    """All joints oscillate all the time, then for a quarter of every minute, just switched on in a cool room."""
+    robot = calibrated()
+    machine = SimulatedRobot(robot, seed=0, overrides=FAST)
+    machine.set_temperatures(ROOM, ROOM)
+    machine.set_ambient(ROOM)
+    parts = [motions.duty_cycle(lab.START, SWING, PERIOD, duty, PERIOD * round(60 * t / PERIOD)) for duty, t in DUTIES]
+    plan = lab.planning.checked(robot, "duty-cycles", range(robot.n_joints), motions.join(*parts), 500.0)
+    return joint_records(run_simulated(plan, machine, keep=KEEP), robot)
 
 
-def thermal_fit(
-    robot: RobotFile, fit: FrictionFit, joint: int, minutes: float, duties: tuple[float, ...]
-) -> ThermalFit:
+def thermal_fit(robot: RobotFile, fit: FrictionFit, joint: int) -> ThermalFit:
     """Temperature factors, capacities and transfers of one joint from its duty cycles [Simoni2017, IV]."""
-    records = [every[joint] for every in duty_records(minutes, duties)]
-    runs = [
-        ThermalRun(r.stamp_ns, r.v, r.friction, REST, float(r.temperature[:100].mean()), r.temperature, r.load)
-        for r in records
-    ]
-    return fit_thermal(runs, fit.model(), joint=robot.joint_names[joint])
+    r = duty_records()[joint]
+    run = ThermalRun(r.stamp_ns, r.v, r.friction, REST, float(r.temperature[:100].mean()), r.temperature, r.load)
+    return fit_thermal([run], fit.model(), joint=robot.joint_names[joint])
 
 
 def thermal_block(fits: Sequence[ThermalFit], source: str = "reproduction") -> Mapping[str, Any]:

@@ -1,0 +1,32 @@
+"""`robot-dynamics ablation`: what the thermal model, the memory of friction and its load dependence each buy."""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # small matrices: one BLAS thread is faster; read when numpy loads
+
+from pathlib import Path
+
+import click
+
+from robot_dynamics_ros.cli.options import json_option, stderr, write_json
+from robot_dynamics_ros.cli.reproduce import show
+from robot_dynamics_ros.reproduction.markdown import write_section
+from robot_dynamics_ros.reproduction.table import as_dicts
+
+
+@click.command("ablation")
+@click.option("--quick", is_flag=True, help="Shorter free motion between the contacts.")
+@click.option("--markdown", type=click.Path(dir_okay=False, path_type=Path), help="Write the table into this file.")
+@json_option
+def command(quick: bool, markdown: Path | None, json_file: Path | None) -> None:
+    """Force error of a polishing task with the thermal model, GMS and load dependence on and off."""
+    from robot_dynamics_ros.reproduction.ablation import run
+
+    with stderr.status("identifying, polishing"):
+        rows = run(quick)
+    show(rows)
+    write_json(json_file, {"rows": as_dicts(rows), "quick": quick})
+    if markdown is not None:
+        write_section(markdown, rows, f"robot-dynamics ablation{' --quick' if quick else ''}", "ablation")

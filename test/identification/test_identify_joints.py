@@ -1,0 +1,229 @@
+"""identify-joint on recordings of the simulated robot: what is found, what is refused, what is written."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from robot_dynamics_ros.bags import write_bag
+from robot_dynamics_ros.cli.main import cli
+from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.experiments.plan import checked, duty_cycles, joined, reversals, stiffness, velocity_steps
+from robot_dynamics_ros.experiments.run import run_simulated
+from robot_dynamics_ros.identification.joints import identify_joints
+from robot_dynamics_ros.models.friction import FrictionModel
+from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot
+from robot_dynamics_ros.simulation import motions
+from robot_dynamics_ros.simulation.plant import FAST
+from robot_dynamics_ros.simulation.robot import SimulatedRobot
+
+UR5E = load_robot("ur5e")
+START = np.array([0.0, -1.2, 1.5, -1.9, -1.57, 0.4])
+PAN, LIFT = UR5E.joint_names[:2]
+
+
+def simulated(plan, overrides=None, keep=1, temperature=35.0, **options):
+    machine = SimulatedRobot(UR5E, overrides=FAST | (overrides or {}), **options)
+    machine.set_temperatures(temperature, temperature)
+    return run_simulated(plan, machine, keep=keep)
+
+
+@pytest.fixture(scope="module")
+def steps():
+    return simulated(joined([velocity_steps(UR5E, j, START, count=10, slowest=0.03) for j in (0, 1)]))
+
+
+@pytest.fixture(scope="module")
+def slow_turn():
+    plan = reversals(UR5E, 0, START - [np.pi, 0, 0, 0, 0, 0], count=50, a=0.05)
+    return simulated(plan, {"outputs.rotor_encoder": True}, keep=4)
+
+
+def test_friction_of_the_joints_that_moved_and_a_reason_for_the_others(steps):
+    found = identify_joints(steps, UR5E, "friction")
+    assert set(found.fits) == {PAN, LIFT} and set(found.refused) == set(UR5E.joint_names[2:])
+    assert all("velocity-steps" in why for why in found.refused.values())
+    assert all(f.numbers["nrmse"] > 98 for f in found.fits.values())
+    before, after = FrictionModel.from_robot(UR5E), FrictionModel.from_robot(found.robot)
+    v = np.full((1, 6), 0.7)
+    assert np.allclose(before.torque(v)[0, 2:], after.torque(v)[0, 2:], rtol=1e-2)  # the others keep theirs
+    assert abs(before.torque(v)[0, 0] - after.torque(v)[0, 0]) > 0.2
+    assert found.robot.hysteresis == UR5E.hysteresis
+
+
+def test_the_found_friction_predicts_another_motion(steps):
+    found = identify_joints(steps, UR5E, "friction", [PAN])
+    other = simulated(velocity_steps(UR5E, 0, START + 0.4, count=10, slowest=0.05, fastest=1.4), seed=5)
+    again = identify_joints(other, UR5E, "friction", ["1"])
+    x = np.linspace(0.05, 1.4, 9)[:, None] * np.ones(6)
+    a, b = (FrictionModel.from_robot(r).torque(x)[:, 0] for r in (found.robot, again.robot))
+    assert np.abs(a - b).max() < 0.02 * np.abs(a).max()
+
+
+def test_load_shows_on_the_shoulder_only(steps):
+    found = identify_joints(steps, UR5E, "load")
+    assert set(found.fits) == {LIFT} and "load spans" in found.refused[PAN] and "payload" in found.refused[PAN]
+    assert found.fits[LIFT].parameters["fl"] > 0
+
+
+def test_one_direction_is_refused():
+    plan = checked(
+        UR5E,
+        "x",
+        [0],
+        motions.join(
+            *[
+                motions.trapezoid(START + [a, 0, 0, 0, 0, 0], START + [a + 0.6, 0, 0, 0, 0, 0], 500.0, v, 4.0)
+                for a, v in ((0, 0.1), (0.6, 0.3), (1.2, 0.6), (1.8, 0.2), (2.4, 0.4), (3.0, 0.15))
+            ]
+        ),
+        500.0,
+    )
+    with pytest.raises(DataError, match="one direction only.*both directions"):
+        identify_joints(simulated(plan), UR5E, "friction", [PAN], law="viscous_coulomb")
+
+
+def test_one_speed_is_refused():
+    there, back = (motions.trapezoid(a, b, 500.0, 0.3, 4.0) for a, b in ((START, START + 0.7), (START + 0.7, START)))
+    plan = checked(UR5E, "x", [0], motions.join(there, back, there, back), 500.0)
+    with pytest.raises(DataError, match="constant velocity only.*several velocities"):
+        identify_joints(simulated(plan), UR5E, "friction", [PAN], law="viscous_coulomb")
+
+
+@pytest.mark.parametrize(
+    "what,words",
+    [
+        ("temperature", "temperature spans .* cold start"),
+        ("thermal", "temperature spans|no run"),
+        ("kinematic-error", "no rotor angle .* either side"),
+        ("stiffness", "no rotor angle .* force-gauge"),
+    ],
+)
+def test_data_that_cannot_show_it_is_refused_with_what_to_record(steps, what, words):
+    with pytest.raises(DataError, match=words):
+        identify_joints(steps, UR5E, what, [PAN])
+
+
+def test_hysteresis_from_slow_reversals(slow_turn):
+    found = identify_joints(slow_turn, UR5E, "hysteresis", [PAN])
+    fit = found.fits[PAN]
+    assert fit.numbers["nrmse"] > 75 and np.dot(fit.parameters["d"], fit.parameters["k"]) == pytest.approx(1.0)
+    core = hysteresis_from_robot(found.robot)
+    assert len(core.valid) == 6
+    assert found.robot.array("hysteresis.parameters.fc0")[1] == UR5E.array("hysteresis.parameters.fc0")[1]
+
+
+def test_kinematic_error_and_its_use(slow_turn):
+    found = identify_joints(slow_turn, UR5E, "kinematic-error", [PAN])
+    numbers = found.fits[PAN].numbers
+    assert 2e-4 < numbers["error_peak_to_peak"] < 1e-3 and numbers["rms_after"] < numbers["rms_before"]
+    table = found.robot.array("hysteresis.parameters.kinematic_error")
+    assert np.all(table[1:] == 0) and np.ptp(table[0]) > 2e-4
+    better = identify_joints(slow_turn, found.robot, "hysteresis", [PAN])
+    assert np.array_equal(better.robot.array("hysteresis.parameters.kinematic_error"), table)
+
+
+def test_steps_are_no_reversals(steps):
+    with pytest.raises(DataError, match="reversals"):
+        identify_joints(steps[: len(steps) // 6], UR5E, "hysteresis", [PAN])
+
+
+def test_stiffness_of_the_base_joint():
+    arm = np.array([0.0, -0.3, 0.3, -1.57, -1.57, 0.0])
+    quick = UR5E.with_updates({"limits.acceleration": 14.0})
+    plan = stiffness(quick, 0, arm, duration=12.0)
+    log = simulated(
+        plan, {"outputs.rotor_encoder": True, "integration.inner_rate": 4000.0}, without=("kinematic_error",)
+    )
+    found = identify_joints(log, UR5E, "stiffness", [PAN])
+    assert 5e3 < found.fits[PAN].numbers["stiffness"] < 5e4 and found.robot.stiffness.model == "odd_polynomial"
+
+
+def test_thermal_model_of_a_joint_that_warms():
+    plan = duty_cycles(UR5E, 0, START, duties=(1.0, 0.3), minutes=5.0, amplitude=1.4, period=2.5)
+    small = {"thermal.lubricant_capacity": 15.0, "thermal.housing_capacity": 150.0, "thermal.idle_power": 0.0}
+    log = simulated(plan, small, keep=10, temperature=22.0)
+    known = identify_joints(
+        simulated(velocity_steps(UR5E, 0, START, count=10), temperature=22.0), UR5E, "friction", [PAN]
+    )
+    found = identify_joints(log, known.robot, "thermal", [PAN])
+    fit = found.fits[PAN]
+    assert fit.parameters["alpha"] < 0 and fit.numbers["nrmse"] > fit.numbers["nrmse_without"]
+    assert found.robot.thermal.model == fit.model
+
+
+def test_mixed_laws_are_refused(steps):
+    with pytest.raises(DataError, match="identify all joints together"):
+        identify_joints(steps, UR5E, "friction", [PAN], law="simoni")
+
+
+def test_the_command_writes_robot_file_and_report(steps, tmp_path):
+    pytest.importorskip("matplotlib")
+    pytest.importorskip("jinja2")
+    write_bag(steps, tmp_path / "steps")
+    arguments = ["identify-joint", str(tmp_path / "steps"), "-r", "ur5e", "--what", "friction", "--joint", "1"]
+    arguments += ["--out", str(tmp_path / "out"), "--json", str(tmp_path / "f.json")]
+    done = CliRunner().invoke(cli, arguments)
+    assert done.exit_code == 0, (done.output, done.exception)
+    numbers = json.loads((tmp_path / "f.json").read_text())
+    robot = load_robot(numbers["files"]["robot_file"])
+    assert robot.friction.model == "madsen" and "identify-joint" in robot.sources["identify_joint"]
+    assert "friction" in robot.provenance[-1].changed
+    page = (tmp_path / "out" / "friction.html").read_text()
+    assert page.count("data:image/png") == 1 and PAN in page
+
+
+def test_refusal_on_the_command_line_is_one_line_and_writes_nothing(steps, tmp_path):
+    write_bag(steps, tmp_path / "steps")
+    arguments = [
+        "identify-joint",
+        str(tmp_path / "steps"),
+        "-r",
+        "ur5e",
+        "--what",
+        "stiffness",
+        "--out",
+        str(tmp_path / "o"),
+    ]
+    done = CliRunner().invoke(cli, arguments)
+    assert isinstance(done.exception, DataError) and "no joint could be identified" in str(done.exception)
+    assert not (tmp_path / "o").exists()
+
+
+def test_the_experiment_command_records_a_bag_that_identify_joint_reads(tmp_path):
+    start = ",".join(map(str, START))
+    arguments = ["experiment", "velocity-steps", "-r", "ur5e", "--simulated", "--joint", "6", f"--start={start}"]
+    arguments += ["--count", "6", "--travel", "0.6", "--out", str(tmp_path / "bag")]
+    done = CliRunner().invoke(cli, arguments)
+    assert done.exit_code == 0 and "100 % of the motion" in done.output, (done.output, done.exception)
+    arguments = [
+        "identify-joint",
+        str(tmp_path / "bag"),
+        "-r",
+        "ur5e",
+        "--what",
+        "friction",
+        "--joint",
+        "wrist_3_joint",
+    ]
+    done = CliRunner().invoke(cli, [*arguments, "--law", "viscous_coulomb", "--out", str(tmp_path / "o")])
+    assert done.exit_code == 0, (done.output, done.exception)
+
+
+@pytest.mark.parametrize(
+    "arguments,words",
+    [
+        (["--simulated", "--out", "x"], "--start"),
+        (["--out", "x"], "--ip ADDRESS and --simulated"),
+        ([], "--preview"),
+        (["--simulated", "--out", "x", "--start=1,2"], "6 numbers"),
+        (["--simulated", "--out", "x", "--start=0,0,0,0,0,0", "--joint", "elbow"], "none of"),
+        (["--simulated", "--out", "x", "--start=9,0,0,0,0,0"], "choose another start"),
+    ],
+)
+def test_wrong_experiments_are_one_line(arguments, words, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(cli, ["experiment", "velocity-steps", "-r", "ur5e", *arguments])
+    assert done.exception is not None and words in str(done.exception) and not (tmp_path / "x").exists()

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _MARGIN = 0.9  # share of a limit that experiments use at most
 _FRICTION_SHARE = 0.3  # of the torque limit, kept free for friction where the robot file knows none
+_STEADY = 0.45  # s at constant speed, at least
 _EDGE = 0.02  # rad kept from position limits
 _RAMP = 4.0  # rad/s2: of velocity steps, and of the rest where the robot file knows no acceleration limit
 
@@ -81,7 +82,8 @@ def velocity_steps(
     limits = Limits.of(robot)
     a = min(_ramp(limits, joint), _RAMP)
     room, sign = _room(limits, joint, start, travel)
-    top = min(0.8 * limits.velocity[joint], np.sqrt(0.6 * room * a), fastest or np.inf)
+    reach = 0.5 * a * (np.sqrt(_STEADY**2 + 4 * room / a) - _STEADY)  # room = v^2/a + v _STEADY
+    top = min(0.8 * limits.velocity[joint], reach, fastest or np.inf)
     if not 0 < slowest < top:
         raise CapabilityError(f"slowest speed {slowest:g} rad/s is not below the fastest possible, {top:.3g} rad/s")
     q = np.asarray(start, dtype=float)

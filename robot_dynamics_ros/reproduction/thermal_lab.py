@@ -23,10 +23,12 @@ from robot_dynamics_ros.simulation.robot import SimulatedRobot
 ROOM = 22.0  # deg C, air
 REST = 30.0  # deg C, of a joint that has been powered and held for hours: the surroundings the heat balance sees
 KEEP = 4  # every fourth cycle of long runs is recorded: 125 Hz
-SWING = np.array([1.3, 1.0, 1.2, 1.3, 1.3, 1.3])  # rad
+SWING = np.array([1.3, 0.9, 1.0, 1.3, 1.3, 1.3])  # rad
+TRAVEL = (2.0, 1.2, 1.5, 2.4, 2.4, 2.4)  # rad: the friction law must know every speed of the duty cycles
 PERIOD = 2.2  # s
 DUTIES = ((1.0, 35.0), (0.25, 15.0))  # share of the time in motion, minutes
 POSES = (tuple(lab.START.tolist()), (0.0, -1.2, 1.6, -1.97, -1.57, 0.0))  # rad
+HELD = ("gamma", "delta")  # duty cycles are too fast to tell how the Stribeck part changes
 TORQUE_STD = 0.1  # Nm, of a pair's mean
 SOURCES = {"reproduction": "velocity steps and duty cycles of the simulated robot"}
 
@@ -91,7 +93,7 @@ def corrected_links(robot: RobotFile, q: np.ndarray, joints: np.ndarray, torque:
 def stepped(joint: int, temperature: float, pose: tuple[float, ...]) -> Sliding:
     """Velocity steps of one joint held at one temperature."""
     robot = lab.ur5e()
-    plan = lab.planning.velocity_steps(robot, joint, pose, count=9, slowest=0.02, travel=1.0)
+    plan = lab.planning.velocity_steps(robot, joint, pose, count=9, slowest=0.02, travel=TRAVEL[joint])
     machine = lab.warm_robot(robot, joint, temperature)
     return sliding_friction(lab.measured(plan, machine, robot, joint))
 
@@ -133,7 +135,7 @@ def thermal_fit(robot: RobotFile, fit: FrictionFit, joint: int) -> ThermalFit:
     """Temperature factors, capacities and transfers of one joint from its duty cycles [Simoni2017, IV]."""
     r = duty_records()[joint]
     run = ThermalRun(r.stamp_ns, r.v, r.friction, REST, float(r.temperature[:100].mean()), r.temperature, r.load)
-    return fit_thermal([run], fit.model(), joint=robot.joint_names[joint])
+    return fit_thermal([run], fit.model(), hold=HELD, joint=robot.joint_names[joint])
 
 
 def thermal_block(fits: Sequence[ThermalFit], source: str = "reproduction") -> Mapping[str, Any]:

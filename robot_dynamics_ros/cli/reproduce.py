@@ -54,7 +54,8 @@ def show(rows: list[Row]) -> None:
         table.add_row(row.source, row.figure, number(row.paper) + unit, number(row.ours) + unit, verdict(row))
     console.print(table)
     judged = [row for row in rows if row.met is not None]
-    console.print(f"{sum(bool(row.met) for row in judged)} of {len(judged)} met")
+    if judged:
+        console.print(f"{sum(bool(row.met) for row in judged)} of {len(judged)} met")
     for row in rows:
         if row.note:
             console.print(f"- {row.figure}: {row.note}", highlight=False, markup=False)

@@ -56,7 +56,7 @@ def velocity_row() -> Row:
 
 def _steps(seed: int, start: np.ndarray, **options: float) -> FrictionData:
     robot = lab.ur5e()
-    plan = lab.planning.velocity_steps(robot, 0, start, **options)
+    plan = lab.planning.velocity_steps(robot, 0, start, travel=4.0, **options)
     return sliding_friction(lab.measured(plan, lab.warm_robot(robot, seed), robot, 0)).data
 
 

@@ -68,7 +68,7 @@ def run(quick: bool = False) -> list[Row]:
 def prepare(cycles: int) -> Bench:
     """Friction from velocity steps and kinematic error from one slow turn of the folded robot."""
     robot = lab.ur5e()
-    steps = lab.planning.velocity_steps(robot, 0, lab.START, count=12)
+    steps = lab.planning.velocity_steps(robot, 0, lab.START, count=12, travel=4.0)
     data = sliding_friction(lab.measured(steps, lab.warm_robot(robot, 0), robot, 0)).data
     law = fit_friction("madsen", data, fixed={"fl": 0.0}, temperature=False)
     turn = lab.planning.reversals(robot, 0, lab.START - [np.pi, 0, 0, 0, 0, 0], count=cycles)

@@ -1,6 +1,7 @@
 """The registry, the rows and the page they are written into; a fast subset that must meet the papers' numbers."""
 
 import json
+from pathlib import Path
 
 import pytest
 from click.testing import CliRunner
@@ -70,3 +71,23 @@ def test_online_stiffness_meets_its_numbers():
 def test_an_unknown_protocol_is_one_line():
     done = CliRunner().invoke(cli, ["reproduce", "nothing"])
     assert isinstance(done.exception, ConfigError) and "madsen-joint" in str(done.exception)
+
+
+@pytest.mark.slow
+def test_each_part_of_the_friction_model_buys_something():
+    from robot_dynamics_ros.reproduction.ablation import run
+
+    rows = {row.figure.rsplit(", ", 1)[1]: row.ours for row in run(quick=True)}
+    whole = rows.pop("everything on")
+    assert set(rows) == {"thermal model off", "GMS off", "load off", "all three off"}
+    assert all(error > 1.05 * whole for error in rows.values()), (whole, rows)
+
+
+def test_the_page_carries_both_tables():
+    page = Path(__file__).parents[2] / "docs" / "reproduction.md"
+    text = page.read_text()
+    for name, command in (("reproduce", "robot-dynamics reproduce all"), ("ablation", "robot-dynamics ablation")):
+        section = text.split(f"<!-- generated: {name} -->")[1].split(f"<!-- end: {name} -->")[0]
+        assert f"`{command}" in section and section.count("\n|") >= 6
+    for source in ("Simoni2017", "Madsen2020 ch3", "Madsen2020 ch4", "Madsen2020 ch6", "Luo2024", "Clochiatti2024"):
+        assert f"| {source} |" in text

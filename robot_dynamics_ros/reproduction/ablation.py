@@ -38,7 +38,7 @@ class Variant:
 def run(quick: bool = False) -> list[Row]:
     """RMS force error along the wall's normal with everything on, and with one part off at a time."""
     phases = list(protocol(identified(), 60.0 if quick else 600.0, 2))
-    found = {name: sensed(v.robot, phases, v.friction)[0] for name, v in variants().items()}
+    found = {name: sensed(v.robot, phases, v.friction) for name, v in variants().items()}
     whole = float(np.mean(found["everything on"]))
     rows = []
     for name, errors in found.items():

@@ -26,7 +26,7 @@ $(STAMP): setup.py package.xml pyproject.toml Makefile
 	@touch $@
 
 test: build
-	@$(PY) -m pytest
+	@OPENBLAS_NUM_THREADS=1 $(PY) -m pytest
 
 demo: build
 	@$(VENV)/bin/robot-dynamics demo $(if $(ROBOT),--robot $(ROBOT),) $(if $(VIEW),--view,) $(ARGS)

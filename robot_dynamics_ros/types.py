@@ -18,7 +18,7 @@ class Signal(NamedTuple):
     """One signal: its name, how wide a record of it is, its unit and what it means."""
 
     name: str
-    width: str  # "joints" (n), "contacts" (n + 1), "wrench" (6) or "scalar" (1)
+    width: str  # "joints" (n), "contacts" or "totals" (n + 1), "wrench" (6) or "scalar" (1)
     unit: str
     meaning: str
 
@@ -62,6 +62,12 @@ SIGNALS: dict[str, Signal] = {
         Signal("payload_or_bias", "scalar", "0/1", "a constant force follows gravity: wrong payload or sensor bias"),
         Signal("stiffness", "joints", "Nm/rad", "transmission stiffness"),
         Signal("stiffness_std", "joints", "Nm/rad", "its standard deviation"),
+        Signal("electrical_power", "totals", "W", "electric power into the motors, per joint, then total"),
+        Signal("mechanical_power", "totals", "W", "power of the motors on their shafts, per joint, then total"),
+        Signal("electrical_energy", "totals", "J", "electric energy since the start, what flows back is credited"),
+        Signal("electrical_energy_clamped", "totals", "J", "electric energy since the start, what flows back is lost"),
+        Signal("mechanical_energy", "totals", "J", "mechanical energy since the start"),
+        Signal("efficiency", "totals", "-", "mechanical over electric energy since the start"),
         Signal("feedforward_torque", "joints", "Nm", "torque proposed to the guard"),
     )
 }
@@ -72,7 +78,18 @@ ESTIMATED = tuple(SIGNALS)[tuple(SIGNALS).index("qdd") :]  # written by stages, 
 
 def width(name: str, n_joints: int) -> int:
     """Numbers in one record of a signal for a robot of `n_joints` joints."""
-    return {"joints": n_joints, "contacts": n_joints + 1, "wrench": 6, "scalar": 1}[SIGNALS[name].width]
+    widths = {"joints": n_joints, "contacts": n_joints + 1, "totals": n_joints + 1, "wrench": 6, "scalar": 1}
+    return widths[SIGNALS[name].width]
+
+
+TCP = "tcp"  # name of the entry after the joints in `contact`
+TOTAL = "total"  # name of the entry after the joints in powers and energies
+
+
+def entries(name: str, joint_names: Sequence[str]) -> tuple[str, ...]:
+    """Names of the numbers of a per-joint signal, in order: the joints, then `tcp` or `total` where it has one more."""
+    last = {"contacts": (TCP,), "totals": (TOTAL,)}.get(SIGNALS[name].width, ())
+    return (*joint_names, *last)
 
 
 class Sample:

@@ -18,6 +18,7 @@ void bind_joints(py::module_&);
 void bind_friction_stage(py::module_&);
 void bind_motion(py::module_&);
 void bind_force(py::module_&);
+void bind_power(py::module_&);
 
 PYBIND11_MODULE(_core, m) {
   m.doc() = "C++ core of robot_dynamics_ros: equations, observers, controllers and the simulated plant.";
@@ -35,6 +36,7 @@ PYBIND11_MODULE(_core, m) {
   bind_friction_stage(m);
   bind_motion(m);
   bind_force(m);
+  bind_power(m);
   bind_torque(m);
   bind_rtde(m);
 }

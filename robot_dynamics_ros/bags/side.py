@@ -9,8 +9,8 @@ import numpy as np
 from robot_dynamics_ros.bags.layout import Group, decode
 from robot_dynamics_ros.bags.storage import RawTopic
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.topics import TCP, TOPICS, Topic
-from robot_dynamics_ros.types import SIGNALS, Log, joint_columns
+from robot_dynamics_ros.topics import TOPICS, Topic
+from robot_dynamics_ros.types import SIGNALS, Log, entries, joint_columns
 
 MAX_AGE = 5  # periods of the side topic that one of its messages stays valid
 
@@ -44,10 +44,8 @@ def _held(log: Log, stamp: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _columns(group: Group, log: Log, signal: str, aliases) -> list[int] | slice:
-    if SIGNALS[signal].width == "joints":
-        return joint_columns(group.names, log.joint_names, aliases)
-    if SIGNALS[signal].width == "contacts":
-        return joint_columns(group.names, (*log.joint_names, TCP), aliases)
+    if SIGNALS[signal].width in ("joints", "contacts", "totals"):
+        return joint_columns(group.names, entries(signal, log.joint_names), aliases)
     return slice(None)
 
 

@@ -14,8 +14,8 @@ import numpy as np
 from robot_dynamics_ros.bags.layout import parse
 from robot_dynamics_ros.bags.storage import Wrap
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.topics import JOINT_STATE, TCP, TEMPERATURE, TOPICS, TRAJECTORY, WRENCH, Topic
-from robot_dynamics_ros.types import Log
+from robot_dynamics_ros.topics import JOINT_STATE, TEMPERATURE, TOPICS, TRAJECTORY, WRENCH, Topic
+from robot_dynamics_ros.types import Log, entries
 
 TEMPERATURE_PERIOD = 0.1  # s; temperatures are published at about 10 Hz
 
@@ -92,9 +92,8 @@ def _thinned(log: Log, present: np.ndarray) -> np.ndarray:
 
 
 def _stream(log: Log, topic: Topic, rows: np.ndarray, frame_id: str) -> _Stream:
-    joints = list(log.joint_names)
-    if topic.fields.get("effort") == "contact":
-        joints.append(TCP)
+    main = next(iter(topic.fields.values()))
+    joints = list(entries(main, log.joint_names) if topic.type == JOINT_STATE else log.joint_names)
     values = {field: log.get(signal) for field, signal in topic.fields.items()}
     message = _TEMPLATES[topic.type](_store().types, frame_id, joints, {f for f, v in values.items() if v is not None})
     block = _filled(topic.type, message, log.stamp_ns[rows], {f: v[rows] for f, v in values.items() if v is not None})

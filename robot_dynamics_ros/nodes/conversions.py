@@ -9,8 +9,8 @@ import numpy as np
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.nodes.encoding import to_ns
-from robot_dynamics_ros.topics import JOINT_STATE, TCP, TEMPERATURE, TRAJECTORY, WRENCH, Topic
-from robot_dynamics_ros.types import SIGNALS, Sample, joint_columns
+from robot_dynamics_ros.topics import JOINT_STATE, TEMPERATURE, TRAJECTORY, WRENCH, Topic
+from robot_dynamics_ros.types import Sample, entries, joint_columns
 
 
 class MessageReader:
@@ -56,11 +56,10 @@ class MessageReader:
         raise DataError(f"{self.topic.name}: expected exactly one point, got {len(message.points)}")
 
     def _columns_of(self, names: tuple[str, ...], signal: str) -> list[int]:
-        wanted = (*self._joints, TCP) if SIGNALS[signal].width == "contacts" else self._joints
         if names not in self._columns:
             if len(self._columns) > 16:  # a publisher that changes its names all the time
                 self._columns.clear()
-            self._columns[names] = joint_columns(names, wanted, self._aliases)
+            self._columns[names] = joint_columns(names, entries(signal, self._joints), self._aliases)
         return self._columns[names]
 
 

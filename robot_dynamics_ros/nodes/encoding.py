@@ -21,8 +21,8 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_ros.bags.layout import parse
 from robot_dynamics_ros.errors import RobotDynamicsError
-from robot_dynamics_ros.topics import JOINT_STATE, TCP, TEMPERATURE, TRAJECTORY, WRENCH, Topic
-from robot_dynamics_ros.types import Sample, width
+from robot_dynamics_ros.topics import JOINT_STATE, TEMPERATURE, TRAJECTORY, WRENCH, Topic
+from robot_dynamics_ros.types import Sample, entries, width
 
 MESSAGE_TYPES: dict[str, type] = {
     JOINT_STATE: JointState,
@@ -73,7 +73,7 @@ def frame(topic: Topic, joints: Sequence[str], frame_id: str) -> Frame:
 
 
 def _blank_joint_state(topic: Topic, joints: Sequence[str], header: Header) -> JointState:
-    names = [*joints, TCP] if "contact" in topic.fields.values() else list(joints)
+    names = list(entries(next(iter(topic.fields.values())), joints))
     present = {field: array("d", [0.0] * len(names)) for field in topic.fields}
     return JointState(header=header, name=names, **present)
 

@@ -1,0 +1,71 @@
+"""Power stage: what the motors draw and give, per joint and in total, and the energy of the motion so far."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from robot_dynamics_ros._core import Status
+from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.models.energy import EnergyModel
+from robot_dynamics_ros.parameters import Parameter, resolve
+from robot_dynamics_ros.types import Log, Sample
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.config import RobotFile
+
+
+class PowerStage:
+    """P_elec = tau_m^2 / k_m^2 + (k_b / k_t) w_m tau_m, P_mech = w_m tau_m, energies, eta [Clochiatti2024, eq. 19-26].
+
+    Energy counts from the first sample or the last reset. Time without samples is not counted (status degraded).
+    configure() refuses robots whose motor constants are unknown or whose torque is measured behind the gear.
+    """
+
+    name = "power"
+    reads = ("qd", "drive_torque")
+    optional = ()
+    writes = (
+        "electrical_power",
+        "mechanical_power",
+        "electrical_energy",
+        "electrical_energy_clamped",
+        "mechanical_energy",
+        "efficiency",
+    )
+    parameters = (
+        Parameter(
+            "regeneration",
+            "counted",
+            "electric energy in `efficiency`: what flows back is credited, or lost",
+            choices=("counted", "clamped"),
+            read_only=True,
+        ),
+    )
+
+    def __init__(self) -> None:
+        self.notes: list[str] = []
+        self.core: Any = None
+
+    def configure(self, robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> None:
+        """Build for a robot. Raises CapabilityError without motor constants, ConfigError for a bad parameter."""
+        p = resolve(self.parameters, parameters, self.name)
+        if not robot.drives.effort.includes_rotor_inertia:
+            raise CapabilityError(f"{robot.name}: effort leaves out the rotors' inertia, so not all of the motor")
+        self.core = EnergyModel.from_robot(robot).meter(p["regeneration"] == "clamped")
+
+    def reset(self) -> None:
+        """Start the energies at zero."""
+        self.core.reset()
+
+    def step(self, sample: Sample) -> Status:
+        """Advance by one sample."""
+        s = sample
+        return self.core.step(s.stamp_ns, s.drive_torque, s.qd, *(getattr(s, name) for name in self.writes))
+
+    def run(self, log: Log) -> np.ndarray:
+        """The same over a log."""
+        out = [log.allocate(name) for name in self.writes]
+        return self.core.run(log.stamp_ns, log.get("drive_torque"), log.get("qd"), *out)

@@ -1,0 +1,141 @@
+"""Electric and mechanical power of the drives against the equations of the equivalent motor."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros._core import Status
+from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.errors import CapabilityError, ConfigError
+from robot_dynamics_ros.estimators.power import PowerStage
+from robot_dynamics_ros.estimators.stage import run_stepwise
+from robot_dynamics_ros.models.energy import EnergyModel
+from robot_dynamics_ros.pipeline import Pipeline
+from robot_dynamics_ros.types import Log
+
+UR5E = load_robot("ur5e")
+MODEL = EnergyModel.from_robot(UR5E)
+
+
+def motion(seed=0, count=400, rate=500.0):
+    draw = np.random.default_rng(seed)
+    stamps = (1_000_000_000 + np.arange(count) * 1e9 / rate).astype(np.int64)
+    t = np.arange(count)[:, None] / rate
+    phase = draw.uniform(0, 6, 6)
+    return Log(
+        UR5E.joint_names,
+        stamps,
+        {"qd": 2 * np.sin(9 * t + phase), "drive_torque": 80 * np.cos(7 * t + 2 * phase) * draw.uniform(0.1, 1, 6)},
+    )
+
+
+def configured(**parameters):
+    stage = PowerStage()
+    stage.configure(UR5E, parameters)
+    return stage
+
+
+def test_power_is_voltage_times_current():
+    log = motion()
+    K = UR5E.array("drives.torque_constant")
+    current = log.drive_torque / K
+    volts = MODEL.voltage(current, log.qd, K)
+    electrical, mechanical = MODEL.power(log.drive_torque, log.qd)
+    np.testing.assert_allclose(electrical, volts * current, rtol=1e-12)
+    np.testing.assert_allclose(mechanical, log.qd * log.drive_torque)
+    configured().run(log)
+    np.testing.assert_allclose(log.electrical_power[:, :6], electrical, rtol=1e-12)
+    np.testing.assert_allclose(log.electrical_power[:, 6], electrical.sum(1), rtol=1e-12)
+    np.testing.assert_allclose(log.mechanical_power[:, 6], mechanical.sum(1), rtol=1e-12, atol=1e-9)
+
+
+def test_energies_are_the_integrals_and_both_ways_of_regeneration_are_told():
+    log = motion()
+    configured().run(log)
+    for power, energy in ((log.electrical_power, log.electrical_energy), (log.mechanical_power, log.mechanical_energy)):
+        np.testing.assert_allclose(energy[-1], np.trapezoid(power, log.time, axis=0), rtol=1e-9, atol=1e-9)
+    clamped = np.trapezoid(np.maximum(log.electrical_power, 0), log.time, axis=0)
+    np.testing.assert_allclose(log.electrical_energy_clamped[-1], clamped, rtol=1e-9)
+    spent = log.electrical_energy[-1] > 0
+    np.testing.assert_allclose(
+        log.efficiency[-1][spent], (log.mechanical_energy[-1] / log.electrical_energy[-1])[spent]
+    )
+    totals = MODEL.energy(log.stamp_ns, log.drive_torque, log.qd)
+    np.testing.assert_array_equal(totals["electrical"], log.electrical_energy[-1])
+    np.testing.assert_allclose(totals["regenerated"], (clamped - log.electrical_energy[-1]), atol=1e-9)
+
+
+def test_regeneration_parameter_chooses_what_efficiency_refers_to():
+    log, other = motion(), motion()
+    configured().run(log)
+    configured(regeneration="clamped").run(other)
+    np.testing.assert_allclose(
+        other.efficiency[-1], other.mechanical_energy[-1] / other.electrical_energy_clamped[-1], rtol=1e-12
+    )
+    np.testing.assert_array_equal(log.electrical_energy, other.electrical_energy)
+    with pytest.raises(ConfigError, match="regeneration"):
+        configured(regeneration="lost")
+
+
+def test_step_and_run_agree_bit_for_bit():
+    one, two = motion(3), motion(3)
+    assert (configured().run(one) == run_stepwise(configured(), two)).all()
+    for name in PowerStage.writes:
+        np.testing.assert_array_equal(getattr(one, name), getattr(two, name))
+
+
+def test_gaps_are_not_counted_and_clocks_that_go_back_start_again():
+    stage, log = configured(), motion(count=200)
+    log.stamp_ns[100:] += 5_000_000_000
+    status = stage.run(log)
+    assert status[100] == int(Status.degraded)
+    np.testing.assert_array_equal(log.electrical_energy[100], log.electrical_energy[99])
+    log.stamp_ns[100:] -= 50_000_000_000
+    stage.reset()
+    status = stage.run(log)
+    assert status[100] == int(Status.reset)
+    assert (log.electrical_energy[100] == 0).all()
+
+
+def test_bad_samples_change_nothing():
+    stage, log = configured(), motion(count=50)
+    log.drive_torque[20, 2] = np.nan
+    log.qd[25] = np.nan
+    log.drive_torque[30, 0] = 1e300
+    status = stage.run(log)
+    assert [Status(int(status[k])) for k in (20, 25, 30, 31)] == [
+        Status.dropped,
+        Status.unavailable,
+        Status.dropped,
+        Status.ok,
+    ]
+    assert np.isfinite(log.electrical_energy[31:]).all()
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.floats(-200, 200), st.floats(-3, 3))
+def test_a_motor_gives_never_more_than_it_draws_unless_driven(torque, velocity):
+    """Heat of the winding and back-EMF losses: P_elec >= P_mech while it drives."""
+    electrical, mechanical = MODEL.power(np.full((1, 6), torque), np.full((1, 6), velocity))
+    assert (electrical[mechanical >= 0] >= mechanical[mechanical >= 0]).all()
+
+
+def test_constants_are_checked_by_name():
+    good = {k: np.ascontiguousarray(v) for k, v in vars(MODEL).items()}
+    with pytest.raises(ValueError, match=r"motor_constant\[2\]"):
+        bad = good["motor_constant"].copy()
+        bad[2] = np.nan
+        _core.PowerMeter(6, **(good | {"motor_constant": bad}))
+    with pytest.raises(TypeError, match="wrong"):
+        _core.PowerMeter(6, wrong=1)
+
+
+def test_robots_without_motor_constants_or_motor_torque_are_refused_and_left_out():
+    for name, why in (("ur3e", "motor_constant"), ("ur3", "rotors"), ("fr3", "behind the gear")):
+        with pytest.raises(CapabilityError, match=why):
+            PowerStage().configure(load_robot(name))
+    pipeline = Pipeline(load_robot("ur3"))
+    assert "power" not in [stage.name for stage in pipeline.stages]
+    assert any("no power" in note for note in pipeline.notes)

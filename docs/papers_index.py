@@ -13,6 +13,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "papers.md"
 SOURCES = ("cpp_core/include/**/*.hpp", "cpp_core/src/*.cpp", "robot_dynamics_ros/**/*.py")
+WHOLE_PROTOCOLS = ("reproduction", "benchmarks")  # folders that rerun a paper instead of implementing its equations
 PAPERS = {
     "Simoni2017": "Simoni et al., On the use of a temperature based friction model for a virtual force sensor in "
     "industrial robot manipulators, ETFA 2017, doi:10.1109/ETFA.2017.8247655",
@@ -25,7 +26,8 @@ PAPERS = {
 }
 CITATION = re.compile(r"\[((?:{})[^\]\n]*)\]".format("|".join(PAPERS)))
 CHAPTER = re.compile(r"\[((?:ch\d|app[AB])[^\]\n]*)\]")  # further citations of the paper named in the file's header
-DEFINED = re.compile(r"^(?:class|struct)\s+([A-Za-z]\w+)", re.MULTILINE)
+IMPORTED = re.compile(r"^\s*from\s+(robot_dynamics_ros[\w.]*)\s+import\s+(\([^)]*\)|.*)", re.MULTILINE)
+DEFINED = re.compile(r"^(?:class|struct|def)\s+([A-Za-z]\w+)", re.MULTILINE)
 
 
 def citations(text: str) -> set[str]:
@@ -33,10 +35,10 @@ def citations(text: str) -> set[str]:
     found: set[str] = set()
     for whole in CITATION.findall(text):
         parts = [part.strip() for part in whole.split(";")]
-        key = parts[0].split()[0].rstrip(",")
-        found |= {part if part.split()[0].rstrip(",") in PAPERS else f"{key} {part}" for part in parts if part}
+        key = parts[0].split()[0].rstrip(",:")
+        found |= {part if part.split()[0].rstrip(",:") in PAPERS else f"{key} {part}" for part in parts if part}
     found |= {f"Madsen2020 {rest}" for rest in CHAPTER.findall(text)}
-    return {re.sub(r"\s+", " ", item.replace(",", "").replace("eq.", "")) for item in found}
+    return {re.sub(r"\s+", " ", item.replace(",", "").replace(":", "").replace("eq.", "")) for item in found}
 
 
 def numbers(item: str) -> set[str]:
@@ -54,18 +56,28 @@ def equations(text: str) -> set[str]:
     return {number for item in citations(text) for number in numbers(item)}
 
 
+def uses(path: Path, text: str, content: str) -> bool:
+    """Whether a test imports the module or, from a package above, what it defines; C++: names a class or the file."""
+    names = {name for name in DEFINED.findall(text) if len(name) > 3}
+    if path.suffix == ".hpp":
+        return path.name in content or any(re.search(rf"\b{name}\b", content) for name in names)
+    module = ".".join(path.with_suffix("").parts)
+    for source, imported in IMPORTED.findall(content):
+        above = module.startswith(source + ".") and source.count(".") >= 1
+        if source == module or (above and names & set(re.findall(r"\w+", imported))):
+            return True
+    return path.stem in re.findall(rf"from {module.rpartition('.')[0]} import .*", content) or f"{module} " in content
+
+
 def tests_of(path: Path, text: str, tests: dict[Path, str]) -> list[Path]:
-    """Test files named after the source file, importing it, naming one of its classes, or citing its equations."""
-    classes = {name for name in DEFINED.findall(text) if len(name) > 3}
-    word = re.compile(r"\b(?:{})\b".format("|".join(sorted(classes)))) if classes and path.suffix == ".hpp" else None
-    module, cited = ".".join(path.with_suffix("").parts), equations(text)
-    ranked = []
+    """Test files named after the source file, using what it defines, or citing its equations."""
+    cited, ranked = equations(text), []
     for test, content in tests.items():
         if test.stem in (f"test_{path.stem}", path.stem + "_test"):
             ranked.append((0, test))
-        elif module in content or path.name in content or (word and word.search(content)):
-            ranked.append((1, test))
         elif cited & equations(content):
+            ranked.append((1, test))
+        elif uses(path, text, content):
             ranked.append((2, test))
     return [test for _, test in sorted(ranked)]
 
@@ -73,9 +85,12 @@ def tests_of(path: Path, text: str, tests: dict[Path, str]) -> list[Path]:
 def rows() -> list[tuple[str, str, Path, list[Path]]]:
     """(key, equations, file, tests) of every file that cites a paper, in the order of the page."""
     tests = {p.relative_to(ROOT): p.read_text(encoding="utf-8") for p in sorted(ROOT.glob("test/**/test_*.py"))}
+    tests.pop(Path("test/docs/test_papers_index.py"), None)  # cites to try the reader of citations
     tests |= {p.relative_to(ROOT): p.read_text(encoding="utf-8") for p in sorted(ROOT.glob("cpp_core/test/*.cpp"))}
     table = []
     for path in sorted({p for pattern in SOURCES for p in ROOT.glob(pattern)}):
+        if path.parent.name in WHOLE_PROTOCOLS:
+            continue
         text = path.read_text(encoding="utf-8")
         by_key: dict[str, set[str]] = defaultdict(set)
         for item in citations(text):
@@ -89,7 +104,13 @@ def rows() -> list[tuple[str, str, Path, list[Path]]]:
 
 def page() -> str:
     """The whole page."""
-    lines = ["# Papers: equation, file, test", "", "Written by `python docs/papers_index.py`; do not edit.", ""]
+    lines = [
+        "# Papers: equation, file, test",
+        "",
+        "Written by `python docs/papers_index.py`; do not edit. Whole protocols, the papers' numbers beside ours: "
+        "`robot-dynamics reproduce all`.",
+        "",
+    ]
     table = rows()
     for key, title in PAPERS.items():
         lines += [f"## {key}", "", title, "", "| equations | file | tests |", "|---|---|---|"]

@@ -21,7 +21,7 @@ from robot_dynamics_ros.hardware.driver import DriverInfo, RobotStatus, Statisti
 from robot_dynamics_ros.hardware.framing import receive, send
 from robot_dynamics_ros.hardware.franka_rows import COMMAND, JOINTS, PLACES, SLOTS, WIDTH
 from robot_dynamics_ros.hardware.sample_ring import SampleRing
-from robot_dynamics_ros.hardware.stream import Stream, StreamOptions
+from robot_dynamics_ros.hardware.stream import Stream, StreamDriver, StreamOptions
 from robot_dynamics_ros.hardware.ur_control import Motion
 from robot_dynamics_ros.types import Sample
 
@@ -56,7 +56,7 @@ VENDOR_SIGN = -1.0
 VENDOR = {"vendor_external_joint_torque": "tau_ext_hat_filtered", "vendor_external_wrench": "O_F_ext_hat_K"}
 
 
-class FrankaDriver:
+class FrankaDriver(StreamDriver):
     """Driver of Franka arms, 1 kHz.
 
     effort [Nm] = tau_J of the joint torque sensors, link side, gravity included; torque commands exclude gravity and
@@ -254,26 +254,7 @@ class FrankaDriver:
         """A field of the last robot state (width,), NaN before the first."""
         return self._row[PLACES[name]]
 
-    @property
-    def flags(self) -> int:
-        """SampleFlag bits of the last sample."""
-        return self._stream.flags
-
     # -- condition ----------------------------------------------------------------------------------------------------
-    @property
-    def condition(self) -> StreamState:
-        """Trust in the stream right now."""
-        return self._stream.condition
-
-    @property
-    def latched(self) -> StreamState:
-        """Worst condition since rearm()."""
-        return self._stream.latched
-
-    def rearm(self) -> None:
-        """Forget latched faults."""
-        self._stream.rearm()
-
     @property
     def info(self) -> DriverInfo:
         """Version of the client library, rate and abilities."""

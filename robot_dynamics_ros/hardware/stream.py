@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros._core import ClockMap, SampleFlag, StreamMonitor, StreamState
-from robot_dynamics_ros.hardware.driver import Statistics
+from robot_dynamics_ros.hardware.driver import RobotStatus, Statistics
 
 
 @dataclass(frozen=True)
@@ -113,3 +113,34 @@ class Stream:
             self._counted = (now, counts["samples"])
         own = {"reconnects": self.reconnects, "overruns": self.overruns, "malformed": self.malformed}
         return Statistics(rate=rate, **counts, **(own | more))
+
+
+class StreamDriver:
+    """What every driver with a Stream says about it: inherit, and set `_stream` before connecting."""
+
+    _stream: Stream
+    last_error = ""
+    status = RobotStatus()
+
+    @property
+    def condition(self) -> StreamState:
+        """Trust in the stream right now."""
+        return self._stream.condition
+
+    @property
+    def latched(self) -> StreamState:
+        """Worst condition since rearm()."""
+        return self._stream.latched
+
+    def rearm(self) -> None:
+        """Forget latched faults."""
+        self._stream.rearm()
+
+    @property
+    def flags(self) -> int:
+        """SampleFlag bits of the last sample."""
+        return self._stream.flags
+
+    def statistics(self) -> Statistics:
+        """Counts since connecting."""
+        return self._stream.statistics()

@@ -116,6 +116,7 @@ def test_payload_and_gravity_are_arguments_of_the_chain():
 
 
 def test_inertia_about_origin_is_the_parallel_axis_theorem():
+    # [Madsen2020 2.49]
     rng = np.random.default_rng(0)
     masses, points = rng.uniform(0.1, 1, 5), rng.normal(size=(5, 3))
     com = masses @ points / masses.sum()

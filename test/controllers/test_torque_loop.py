@@ -62,6 +62,7 @@ class Closed:
 
 
 def test_tracks_with_learned_friction_better_than_with_the_robot_file_s():
+    # [Madsen2020 ch6 23-29]
     errors = {}
     for law in ("fixed", "gradient"):
         rig = Closed({"law": law}).enabled()

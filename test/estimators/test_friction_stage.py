@@ -164,6 +164,7 @@ def rotor(friction, N=2000, dt=1e-3):
 
 
 def test_observer_settles_on_the_friction_and_the_other_sign_diverges():
+    # [Madsen2020 appB fig. 11]
     t, omega, tau_m, tau_J, f = rotor(lambda x: 6.0 + 2.0 * (x > 1.0))
     core = _core.RotorFrictionObserver(np.array([B]), np.array([L]))
     column = lambda x: x[:, None].copy()  # noqa: E731

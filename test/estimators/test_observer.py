@@ -79,6 +79,7 @@ def test_rotor_inertia_matters_for_motor_side_torque_and_not_for_link_side(pushe
 
 
 def test_simoni_reaches_the_same_torque_through_its_one_second_filter(pushed):
+    # [Simoni2017 16-20]
     log = external(pushed, method="simoni", extra_torque_cutoff=5.0)
     t = pushed.time
     expected = STEP * np.where(t >= START, 1 - np.exp(-5.0 * (t - START)), 0.0)[:, None]

@@ -297,6 +297,7 @@ def test_step_by_step_is_run():
 
 @pytest.mark.parametrize(("share", "level"), [(1.0, "ok"), (0.75, "warn"), (0.5, "error")])
 def test_wear_compares_with_the_baseline(share, level):
+    # [Madsen2020 appA step 570, claims 9, 17]
     s, record = stage(robot(baseline=A), wear_hold=0.5), log(a=share * A, noise=0.5)
     record.temperature_estimate = np.full((len(record), 6), 33.0)
     s.run(record)

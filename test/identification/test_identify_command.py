@@ -48,6 +48,7 @@ def test_json_contract(run):
 
 
 def test_written_robot_file_loads_and_predicts(run):
+    # by the law of [Luo2024 8]
     out, result, _ = run
     robot = load_robot(result["files"]["robot_file"])
     assert robot.drives.effort.unit == "A"

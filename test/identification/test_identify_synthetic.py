@@ -45,6 +45,7 @@ def clean(logs, tmp_path_factory):
 
 
 def test_parameters_within_three_standard_deviations(clean):
+    # through the filters of [Madsen2020 ch5 4.1]
     solution, base = clean.solution, clean.model.rigid.base
     error = solution.x[: base.size] - base.from_standard(TRUTH.phi)
     sure = solution.separable[: base.size]

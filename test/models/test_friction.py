@@ -30,7 +30,10 @@ PARAMETERS = {
 
 
 def by_the_paper(law, p, v, tau, T):
-    """One sample of each law as the source prints it (scalars, plain numpy)."""
+    """One sample of each law as the source prints it (scalars, plain numpy).
+
+    [Liu2020 2-4] [Luo2024 6-8, 11, 17, 18] [Clochiatti2024 11-18] [Simoni2017 1-6, 11] [Madsen2020 ch4 25, 27, 28]
+    """
     s, a = np.sign(v), abs(v)
     if law == "viscous_coulomb":
         return p["fo"] + p["fv"] * v + p["fc"] * np.clip(v / p["eps"], -1, 1)

@@ -45,6 +45,7 @@ def test_torques_are_those_of_the_lie_form_and_of_pinocchio(n, angled):
 
 @pytest.mark.parametrize(("n", "angled"), CASES)
 def test_regressor_columns_are_pinocchios(n, angled):
+    # [Liu2020 8]
     chain = random_chain(n, seed=n, right_angles=angled)
     q, qd, qdd = random_motion(n, 9, seed=200 + n)
     model, pin_model = chain.model(), pinocchio_model(chain)
@@ -71,6 +72,7 @@ def test_mass_matrix_is_symmetric_positive_and_that_of_the_lie_form(n):
 
 @pytest.mark.parametrize("n", [1, 2, 6, 7, 16])
 def test_torque_is_the_sum_of_its_parts(n):
+    # [Madsen2020 2.26]
     chain = random_chain(n, seed=n)
     q, qd, qdd = random_motion(n, 9, seed=400 + n)
     model = chain.model()

@@ -160,6 +160,7 @@ def test_wall_friction_opposes_sliding():
 
 
 def test_steady_temperatures_match_the_closed_form():
+    # [Simoni2017 7] at rest: heat of friction = K (T - T_env)
     # heat capacities only set how long it takes; copper loss and constant viscosity keep the powers known
     quick = {"thermal.lubricant_capacity": 1.0, "thermal.housing_capacity": 5.0, "thermal.copper_loss": 0.0}
     robot = SimulatedRobot("ur5e", overrides={**FAST, **quick, "friction.viscosity_rate": 0.0}, q=Q)

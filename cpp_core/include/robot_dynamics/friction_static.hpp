@@ -140,14 +140,16 @@ struct LuGreSteady {
 };
 
 enum class FrictionLaw : int { viscous_coulomb, liu, luo, luo_load, clochiatti, simoni, madsen, lugre };
-inline constexpr std::array<const char*, 8> friction_law_names = {"viscous_coulomb", "liu",    "luo",    "luo_load",
-                                                                  "clochiatti",      "simoni", "madsen", "lugre"};
+inline constexpr std::array friction_law_names = {"viscous_coulomb", "liu",    "luo",    "luo_load",
+                                                  "clochiatti",      "simoni", "madsen", "lugre"};
 
 inline FrictionLaw friction_law(const std::string& name) {
-  for (std::size_t k = 0; k < friction_law_names.size(); ++k)
+  std::string known;
+  for (std::size_t k = 0; k < friction_law_names.size(); ++k) {
     if (name == friction_law_names[k]) return static_cast<FrictionLaw>(k);
-  throw std::invalid_argument("friction law '" + name + "' is not one of viscous_coulomb, liu, luo, luo_load, " +
-                              "clochiatti, simoni, madsen, lugre");
+    known += std::string(k ? ", " : "") + friction_law_names[k];
+  }
+  throw std::invalid_argument("friction law '" + name + "' is not one of " + known);
 }
 
 // Calls f with the law's type as argument, e.g. visit_law(law, [](auto l) { return decltype(l)::size; }).

@@ -1,0 +1,34 @@
+"""The papers index is what the sources say, and every equation has a test that knows it."""
+
+import importlib.util
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def index():
+    spec = importlib.util.spec_from_file_location("papers_index", ROOT / "docs" / "papers_index.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_the_page_is_up_to_date(index):
+    assert index.PAGE.read_text(encoding="utf-8") == index.page(), "run: python docs/papers_index.py"
+
+
+def test_every_cited_equation_has_a_test(index):
+    untested = [f"{path}: {key} {cited}" for key, cited, path, tests in index.rows() if not tests]
+    assert not untested
+
+
+def test_citations_are_read_with_their_chapters_and_ranges(index):
+    assert index.citations("[Madsen2020 ch6 24-26; appB eq. 14] [Liu2020 31]") == {
+        "Madsen2020 ch6 24-26",
+        "Madsen2020 appB 14",
+        "Liu2020 31",
+    }
+    assert index.equations("[Madsen2020 ch6 24-26]") == {f"Madsen2020 ch6 {k}" for k in (24, 25, 26)}

@@ -27,7 +27,10 @@ from robot_dynamics_ros.cli.options import console, json_option, progress, stder
 @click.option("--section", type=click.Choice(SECTIONS), multiple=True, help="Only these sections.")
 @json_option
 def command(quick: bool, peers: bool, isa: str | None, section: tuple[str, ...], json_file: Path | None) -> None:
-    """Compare with peers in one run: interleaved rounds, median and worst."""
+    """Compare with peers in one run: interleaved rounds, median and worst.
+
+    Example: robot-dynamics bench --section rigid_body --json bench.json
+    """
     if isa:
         _core.select_isa(isa)
     machine = _machine()

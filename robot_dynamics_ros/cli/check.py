@@ -26,6 +26,8 @@ def command(robots: tuple[str, ...], json_file: Path | None) -> None:
     """Check robot files: what is wrong, or a summary with derived checks.
 
     Without arguments every shipped robot is checked, one line each. Exit status 1 when anything is wrong.
+
+    Example: robot-dynamics check ur5e my_arm.yaml --json check.json
     """
     checked = {name: _check(name) for name in robots or shipped_robots()}
     reports = [found for found in checked.values() if isinstance(found, Report)]

@@ -52,7 +52,10 @@ def command(
     seed: int,
     json_file: Path | None,
 ) -> None:
-    """Design a motion for identification inside the robot's limits; write it as a trajectory that `up` can play."""
+    """Design a motion for identification inside the robot's limits; write it as a trajectory that `up` can play.
+
+    Example: robot-dynamics excite --robot ur5e --floor 0.05 --out excitation.csv
+    """
     from robot_dynamics_ros.identification.excitation import Limits, design_fourier, design_points
     from robot_dynamics_ros.identification.robots import any_robot
 

@@ -46,6 +46,8 @@ def command(name: str, robot: str, joints: tuple[str, ...], out: Path | None, pr
     """Make the motion, check it against every limit of the robot file, show it, run it and record a bag.
 
     Ctrl-C stops the robot and keeps what was recorded. With --preview alone nothing moves.
+
+    Example: robot-dynamics experiment velocity-steps --robot ur5e --simulated --joint 2 --out sweeps
     """
     known = load_robot(robot)
     if out is not None and (o["ip"] is None) != o["simulated"]:

@@ -59,7 +59,10 @@ def command(
     out: Path,
     json_file: Path | None,
 ) -> None:
-    """Identify masses, rotor inertia and friction of a robot from BAGS; validated, consistent, ready to load."""
+    """Identify masses, rotor inertia and friction of a robot from BAGS; validated, consistent, ready to load.
+
+    Example: robot-dynamics identify run1 --robot ur5e --validate run2 --out identified
+    """
     from robot_dynamics_ros.identification.identify import Given, Options, identify
     from robot_dynamics_ros.identification.outputs import write_outputs
     from robot_dynamics_ros.identification.result import summarise

@@ -44,6 +44,8 @@ def command(
     The usable segments (constant velocity, reversals, duty cycles) are found in the motion itself. Writes the robot
     file with what was found and a report with pictures. Joints whose data cannot support it are refused with the
     reason and what to record instead.
+
+    Example: robot-dynamics identify-joint sweeps --robot ur5e --what friction --joint 2 --out joint2
     """
     known = load_robot(robot)
     log, report = load_bag(list(bags), known, topic=topic)

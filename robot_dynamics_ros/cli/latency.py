@@ -21,7 +21,10 @@ from robot_dynamics_ros.supervisor import Supervisor
 @click.option("--composed/--separate", default=True, show_default=True, help="One process, or one per node.")
 @json_option
 def command(robot: str, duration: float, composed: bool, json_file: Path | None) -> None:
-    """Start a simulated controller and the graph, listen in a third process, print rate, latency, losses and CPU."""
+    """Start a simulated controller and the graph, listen in a third process, print rate, latency, losses and CPU.
+
+    Example: robot-dynamics latency --duration 10
+    """
     os.environ.update(environment())
     os.environ.setdefault("ROS_DOMAIN_ID", str(1 + os.getpid() % 100))
     from robot_dynamics_ros.nodes.probe import probe

@@ -23,6 +23,8 @@ def command(urdf: Path, tip: str | None, name: str | None, torque_side: str, eff
     """Begin a robot file for your own robot from its URDF (not xacro).
 
     Kinematics, masses and limits come from the URDF. The rest is null until you fill it in or identify it.
+
+    Example: robot-dynamics new my_arm.urdf --tip tool0 --torque-side motor --effort-unit Nm --out my_arm.yaml
     """
     if out.exists():
         raise ConfigError(str(out), "", "exists already; choose another --out")

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import click
 import numpy as np
+from click.shell_completion import CompletionItem
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -17,7 +18,23 @@ T = TypeVar("T")
 json_option = click.option(
     "--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Write the same numbers to FILE."
 )
-robot_option = click.option("--robot", "-r", required=True, help="Name of a shipped robot, or path of a robot file.")
+
+
+def complete_robot(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Shell completion of --robot: shipped names, then files."""
+    from robot_dynamics_ros.config import shipped_robots
+
+    names = [CompletionItem(name) for name in shipped_robots() if name.startswith(incomplete)]
+    return names or [CompletionItem(incomplete, type="file")]
+
+
+robot_option = click.option(
+    "--robot",
+    "-r",
+    required=True,
+    shell_complete=complete_robot,
+    help="Name of a shipped robot, or path of a robot file.",
+)
 out_option = click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Directory for the results."
 )

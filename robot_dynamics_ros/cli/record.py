@@ -23,7 +23,10 @@ from robot_dynamics_ros.errors import DataError
 @click.option("--recover", "broken", type=click.Path(exists=True, path_type=Path), help="Bag of a killed recording.")
 @json_option
 def command(out: Path, topics: str, duration: float | None, broken: Path | None, json_file: Path | None) -> None:
-    """Record topics until Ctrl-C. A killed recording loses at most a second: `--recover BAG` completes it."""
+    """Record topics until Ctrl-C. A killed recording loses at most a second: `--recover BAG` completes it.
+
+    Example: robot-dynamics record --out run1 --duration 60
+    """
     if out.exists():
         raise DataError(f"{out}: exists already; choose another name")
     counts = recover(broken, out) if broken else _record(out, topics, duration)

@@ -31,6 +31,8 @@ def command(bags, robot, out, topic, stamps, effort, payload, settings, json_fil
     """Estimate friction and contact force over BAGS (parts of one recording: ROS 1, sqlite3 or mcap).
 
     Writes OUT/estimates (a bag), OUT/force.png and prints a summary.
+
+    Example: robot-dynamics replay run1 --robot ur5e --out result --json result.json
     """
     result = replay(
         bags,

@@ -28,6 +28,8 @@ def command(names: tuple[str, ...], quick: bool, markdown: Path | None, json_fil
     """Run papers' protocols on the simulated robot and print the paper's number beside ours.
 
     Estimators and identification see measurements only; the simulated robot's friction is not their model.
+
+    Example: robot-dynamics reproduce all --quick
     """
     wanted = list(PROTOCOLS) if "all" in names else list(dict.fromkeys(names))
     unknown = [name for name in wanted if name not in PROTOCOLS]

@@ -35,7 +35,10 @@ from robot_dynamics_ros.simulation.controllers import controller_of
 @click.option("--udp-port", default=0, help="Comau: port of the UDP state and command exchange.")
 @click.pass_context
 def command(context: click.Context, **options: Any) -> None:
-    """Run a simulated controller of ROBOT until interrupted."""
+    """Run a simulated controller of ROBOT until interrupted.
+
+    Example: robot-dynamics simulate ur5e --scenario polishing
+    """
     robot = load_robot(options["robot"])
     module = controller_of(robot)
     known = {field.name for field in dataclasses.fields(module.Settings)}

@@ -28,7 +28,10 @@ from robot_dynamics_ros.supervisor import Supervisor
 @click.option("--max-age", type=click.FloatRange(0.0), help="Refuse messages older than this [s]; 0: any age.")
 @click.option("--duration", type=click.FloatRange(0.0), help="End by itself after so many seconds.")
 def command(duration: float | None, params_file: str | None, **options: object) -> None:
-    """Start the graph for ROBOT and keep it running until Ctrl-C; ends as a whole when a node fails."""
+    """Start the graph for ROBOT and keep it running until Ctrl-C; ends as a whole when a node fails.
+
+    Example: robot-dynamics up --robot ur5e --ip 192.168.0.10
+    """
     graph = describe(params_file=params_file or "", **options)  # type: ignore[arg-type]
     signal.signal(signal.SIGTERM, _interrupt)
     supervisor = Supervisor()

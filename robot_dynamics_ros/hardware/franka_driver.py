@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros._core import StreamState
 from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.hardware.child import end, ending, hang_up, spawn

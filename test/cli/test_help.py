@@ -1,0 +1,59 @@
+"""Every command's help has an example that the command line accepts; commands and robots complete on Tab."""
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from robot_dynamics_ros.cli.main import COMMANDS, cli
+
+PAGE = Path(__file__).parents[2] / "docs" / "command_line.md"
+
+
+def example(name):
+    """The example in a command's docstring, as words."""
+    text = " ".join((cli.get_command(None, name).help or "").split())
+    found = re.search(r"Example: (robot-dynamics .*)$", text)
+    assert found, f"{name}: the docstring ends with `Example: robot-dynamics {name} ...`"
+    return shlex.split(found.group(1))
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_example_is_accepted(name, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    words = example(name)
+    assert words[1] == name
+    for word in words[2:]:
+        if not word.startswith("-") and "." in word:
+            Path(word).touch()
+    try:
+        cli.get_command(None, name).make_context(name, words[2:])
+    except click.UsageError as error:
+        pytest.fail(error.format_message())
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_shared_options_have_one_spelling(name):
+    options = {option for parameter in cli.get_command(None, name).params for option in parameter.opts}
+    assert not options & {"--output", "--output-dir", "--json-file", "--robot-file", "--time", "--seconds"}
+
+
+def test_every_command_is_in_the_documentation():
+    assert re.findall(r"^\| `([\w-]+)` \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE) == list(COMMANDS)
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [("repl", {"replay"}), ("identify", {"identify", "identify-joint"}), ("replay --robot ur5", {"ur5", "ur5e"})],
+)
+def test_tab_completes(words, expected):
+    line = f"robot-dynamics {words}"
+    asked = {"_ROBOT_DYNAMICS_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1)}
+    command = [sys.executable, "-m", "robot_dynamics_ros.cli.main"]
+    done = subprocess.run(command, env={**os.environ, **asked}, capture_output=True, text=True, check=True)
+    assert {item.split(",")[1] for item in done.stdout.split()} == expected

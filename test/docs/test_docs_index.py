@@ -1,0 +1,69 @@
+"""The documentation as a whole: every page is in the navigation and can be reached, every link leads somewhere."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+PAGES = {path.relative_to(DOCS).as_posix(): path for path in sorted(DOCS.rglob("*.md"))}
+LINK = re.compile(r"\]\(([^)#\s]+)?(?:#([^)\s]*))?\)")
+
+
+def text_of(path):
+    """Without fenced code."""
+    return re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+
+
+def anchors(path):
+    """Anchors of a page as the site makes them from its headings."""
+    headings = re.findall(r"^#+ (.*)$", text_of(path), re.MULTILINE)
+    return {re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", heading.lower())).strip("-") for heading in headings}
+
+
+def navigation(entry):
+    for item in entry if isinstance(entry, list) else entry.values() if isinstance(entry, dict) else ():
+        yield from [item] if isinstance(item, str) else navigation(item)
+
+
+def test_every_page_is_in_the_navigation():
+    listed = list(navigation(yaml.safe_load((ROOT / "mkdocs.yml").read_text())["nav"]))
+    assert sorted(listed) == sorted(PAGES)
+
+
+def test_every_page_is_reached_from_the_first():
+    reached, waiting = set(), ["index.md"]
+    while waiting:
+        page = waiting.pop()
+        if page in reached:
+            continue
+        reached.add(page)
+        targets = (target for target, _ in LINK.findall(text_of(PAGES[page])) if target.endswith(".md"))
+        inside = (os.path.normpath(os.path.join(os.path.dirname(page), target)) for target in targets)
+        waiting += [target for target in inside if target in PAGES]
+    assert reached == set(PAGES)
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_links_lead_somewhere(page):
+    path = PAGES[page]
+    for target, anchor in LINK.findall(text_of(path)):
+        if target.startswith(("http://", "https://", "mailto:")):
+            continue
+        there = (path.parent / target).resolve() if target else path
+        assert there.exists(), f"{page}: {target}"
+        if anchor and there.suffix == ".md":
+            assert anchor in anchors(there), f"{page}: {target}#{anchor}"
+
+
+def test_the_site_builds_without_a_warning(tmp_path):
+    pytest.importorskip("mkdocs", reason="mkdocs is in the dev extra")
+    command = [sys.executable, "-m", "mkdocs", "build", "-q", "--strict", "-d", str(tmp_path / "site")]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert (tmp_path / "site" / "index.html").stat().st_size > 1000

@@ -21,7 +21,10 @@ from robot_dynamics_ros.reproduction.table import as_dicts
 @click.option("--markdown", type=click.Path(dir_okay=False, path_type=Path), help="Write the table into this file.")
 @json_option
 def command(quick: bool, markdown: Path | None, json_file: Path | None) -> None:
-    """Force error of a polishing task with the thermal model, GMS and load dependence on and off."""
+    """Force error of a polishing task with the thermal model, GMS and load dependence on and off.
+
+    Example: robot-dynamics ablation --quick --json ablation.json
+    """
     from robot_dynamics_ros.reproduction.ablation import run
 
     with stderr.status("identifying, polishing"):

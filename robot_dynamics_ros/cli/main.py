@@ -21,6 +21,7 @@ COMMANDS: dict[str, str] = {
     "excite": "excite",
     "identify": "identify",
     "identify-joint": "identify_joint",
+    "identify-drive": "identify_drive",
     "experiment": "experiment",
     "reproduce": "reproduce",
     "ablation": "ablation",

@@ -63,6 +63,12 @@ def _drives(found: Identification, key: str) -> dict[str, Any]:
     return {f"drives.{name}": value for name, value in fields.items()} | {"drives.source": sources}
 
 
+def bag_files(bags: Sequence[str | Path]) -> list[Path]:
+    """The files of bags, directories opened: what provenance hashes."""
+    found = [[p] if p.is_file() else [*sorted(p.glob("*.mcap")), *sorted(p.glob("*.db3"))] for p in map(Path, bags)]
+    return [file for files in found for file in files]
+
+
 def write_outputs(found: Identification, out: Path, bags: Sequence[str | Path]) -> dict[str, str]:
     """robot.yaml and robot.urdf in `out`; returns what was written.
 
@@ -75,9 +81,6 @@ def write_outputs(found: Identification, out: Path, bags: Sequence[str | Path]) 
     robot = identified_robot(found)
     name = f"{robot.name}_identified"
     path, urdf = out / f"{name}.yaml", out / f"{name}.urdf"
-    files = [
-        f for p in map(Path, bags) for f in ([p] if p.is_file() else sorted(p.glob("*.mcap")) + sorted(p.glob("*.db3")))
-    ]
-    saved = save_robot(robot, path, inputs=files, changed=["links", "friction", "drives"])
+    saved = save_robot(robot, path, inputs=bag_files(bags), changed=["links", "friction", "drives"])
     write_urdf(saved, urdf)
     return {"robot_file": str(path), "urdf": str(urdf)}

@@ -16,6 +16,7 @@ PROTOCOLS: dict[str, str] = {
     "madsen-egms": "madsen_egms",
     "luo-friction": "luo_friction",
     "clochiatti-friction": "clochiatti_friction",
+    "clochiatti": "clochiatti",
 }
 
 

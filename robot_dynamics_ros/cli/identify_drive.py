@@ -1,0 +1,129 @@
+"""`robot-dynamics identify-drive`: torque constants, rotor inertia, friction and energy of the drives from bags."""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # small matrices: one BLAS thread is faster; read when numpy loads
+
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.table import Table
+
+from robot_dynamics_ros.cli.options import console, json_option, out_option, stderr, write_json
+from robot_dynamics_ros.errors import DataError
+
+PATH = click.Path(path_type=Path)
+
+
+@click.command("identify-drive")
+@click.argument("bags", nargs=-1, required=True, type=PATH)
+@click.option("--robot", "-r", required=True, help="Shipped robot's name, or robot file; its masses are used.")
+@click.option("--validate", "-v", multiple=True, type=PATH, help="Bag to judge the result on; may be repeated.")
+@click.option(
+    "--cutoff", type=float, help="Low-pass of motion and current [Hz]; default 10, at most a fifth of the rate."
+)
+@click.option("--friction", is_flag=True, help="Also write the friction law by power flow into the robot file.")
+@click.option("--topic", default="auto", show_default=True, help="JointState topic.")
+@click.option("--stamps", type=click.Choice(["auto", "header", "receive"]), default="auto", show_default=True)
+@out_option
+@json_option
+def command(
+    bags: tuple[Path, ...],
+    robot: str,
+    validate: tuple[Path, ...],
+    cutoff: float | None,
+    friction: bool,
+    topic: str,
+    stamps: str,
+    out: Path,
+    json_file: Path | None,
+) -> None:
+    """Identify the drives of a robot from BAGS with motor currents: torque constants, rotor inertia, losses, energy.
+
+    Writes the robot file with what is sure. Record large fast motions of all joints with motor_currents, and
+    desired_state where the controller reports it.
+    """
+    from robot_dynamics_ros.identification.identify import Options
+    from robot_dynamics_ros.identification.identify_drive import as_dict, identified_drives, identify_drives
+    from robot_dynamics_ros.identification.outputs import bag_files
+    from robot_dynamics_ros.identification.robots import any_robot
+
+    if cutoff is not None and not 0 < cutoff < 1e4:
+        raise DataError(f"--cutoff {cutoff} must be above 0 and below 10000 Hz")
+    with stderr.status("identifying drives"):
+        options = Options(topic=topic, stamps=stamps)
+        found = identify_drives(any_robot(robot, None, bags), bags, validate, cutoff, options)
+    result = as_dict(found)
+    try:
+        written, changed = identified_drives(found, friction)
+        result["files"] = {"robot_file": _save(written, out, changed, bag_files([*bags, *validate]))}
+    except DataError as error:
+        result["files"], result["warnings"] = {}, [*result["warnings"], str(error)]
+    write_json(json_file, result)
+    _show(result)
+
+
+def _save(robot: Any, out: Path, changed: list[str], inputs: list[Path]) -> str:
+    from robot_dynamics_ros.config import save_robot
+
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"{out}: cannot be created ({error.strerror})") from None
+    path = out / f"{robot.name}_drives.yaml"
+    save_robot(robot, path, inputs=inputs, changed=changed)
+    return str(path)
+
+
+def _show(result: dict[str, Any]) -> None:
+    v = result["validation"]
+    table = Table("joint", "K_tau Nm/A", "recorded", "rotor kg m2", "kv", "T dir", "T rev", "R2", "RMS mA", box=None)
+    rotor = result["rotor_inertia"] or {"values": [None] * len(result["joint_names"])}
+    rows = zip(
+        result["joint_names"],
+        result["drives"],
+        result["recorded_torque_constant"],
+        rotor["values"],
+        v["current"]["r2"],
+        v["current"]["rms"],
+        strict=True,
+    )
+    for name, fit, recorded, inertia, r2, rms in rows:
+        x, s = (fit["values"], fit["std"]) if fit else ({}, {})
+        K = f"{x['torque_constant']:.2f} +- {s['torque_constant']:.2f}" if fit else "-"
+        cells = [
+            recorded,
+            inertia,
+            x.get("kv"),
+            x.get("tc_dir"),
+            x.get("tc_rev"),
+            r2,
+            None if rms is None else 1e3 * rms,
+        ]
+        table.add_row(name, K, *("-" if c is None else f"{c:.4g}" for c in cells))
+    console.print(table)
+    console.print(f"R2 and RMS of the current in motion, {v['samples']} samples; {v['split']}")
+    _show_energy(v)
+    for text in result["statements"]:
+        console.print(f"- {text}", highlight=False, markup=False)
+    for text in result["warnings"]:
+        console.print(f"warning: {text}", highlight=False, markup=False, style="yellow")
+    for what, path in result["files"].items():
+        console.print(f"{what.replace('_', ' ')}: {path}", highlight=False, markup=False, soft_wrap=True)
+
+
+def _show_energy(v: dict[str, Any]) -> None:
+    e = v["energy"]
+    if e is None:
+        console.print(f"no energy: {v.get('no_energy', 'torque constants are unknown')}", highlight=False, markup=False)
+        return
+    names = ("electrical", "electrical_clamped", "mechanical")
+    electrical, clamped, mechanical = (e[name][-1] for name in names)
+    share = "" if e["efficiency"][-1] is None else f"; efficiency {e['efficiency'][-1]:.2f}"
+    console.print(
+        f"energy: {electrical:.0f} J electric ({clamped:.0f} J where what flows back is lost), "
+        f"{mechanical:.0f} J mechanical{share}"
+    )

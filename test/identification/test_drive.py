@@ -1,0 +1,135 @@
+"""Drives identified from currents: truth comes back, simulated logs meet the source, bad logs are refused."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from robot_dynamics_ros.bags import write_bag
+from robot_dynamics_ros.cli.main import cli
+from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.errors import CapabilityError, DataError
+from robot_dynamics_ros.identification.drive import CurrentFit, drive_data, effort_constant, rotor_inertia
+from robot_dynamics_ros.identification.identify_drive import identified_drives, identify_drive_recordings
+from robot_dynamics_ros.identification.recording import recording
+from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.models.friction import FrictionModel
+from robot_dynamics_ros.reproduction.clochiatti import trapezoid_test
+from robot_dynamics_ros.simulation import motions
+from robot_dynamics_ros.types import Log
+
+UR5E = load_robot("ur5e")
+K = np.array([11.2, 10.1, 10.9, 7.2, 7.9, 8.1])
+INERTIA = np.array([1.9, 1.6, 1.7, 0.25, 0.2, 0.22])
+LAW = {
+    "kv": [4.0, 4.0, 4.0, 0.6, 0.6, 0.6],
+    "tc_dir": [8.0] * 3 + [1.6] * 3,
+    "tc_rev": [5.0] * 3 + [1.0] * 3,
+    "eps": 0.02,
+}
+
+
+def made(seed, noise=0.02, seconds=30.0):
+    """A log whose currents follow the source's own law exactly, but for noise."""
+    q, qd, qdd = motions.fourier([0, -1.2, 1.2, -1.5, -1.5, 0], seconds, 250.0, amplitude=1.0, velocity=2.0, seed=seed)
+    tau_d = RobotModel(UR5E.chain()).rnea(q, qd, qdd) + INERTIA * qdd
+    current = (tau_d + FrictionModel("clochiatti", LAW, 6).torque(qd, tau_d)) / K
+    current = current + noise * np.random.default_rng(seed).standard_normal(current.shape)
+    stamps = (1e9 + np.arange(len(q)) * 4e6).astype(np.int64)
+    desired = {"q_d": q, "qd_d": qd, "qdd_d": qdd, "tau_d": tau_d}
+    return Log(UR5E.joint_names, stamps, {"q": q, "qd": qd, "current": current, "effort": 10.61 * current} | desired)
+
+
+@pytest.fixture(scope="module")
+def found():
+    return identify_drive_recordings(UR5E, [recording(made(1), "a")], [recording(made(2), "b")])
+
+
+def test_the_sources_own_law_comes_back(found):
+    np.testing.assert_allclose(found.rotor.value, INERTIA, rtol=1e-6)
+    for j, fit in enumerate(found.fits):
+        assert abs(fit.values["torque_constant"] - K[j]) < max(4 * fit.std["torque_constant"], 0.02 * K[j])
+        for name in ("kv", "tc_dir", "tc_rev"):
+            assert abs(fit.values[name] - LAW[name][j]) < max(4 * fit.std[name], 0.15 * LAW[name][j]), (j, name)
+    assert min(found.validation["current"]["r2"]) > 0.99
+    assert min(found.validation["model_torque"]["r2"]) > 1 - 1e-9
+    np.testing.assert_allclose(found.recorded_constant, 10.61)
+
+
+def test_only_sure_numbers_are_written_with_their_source(found):
+    robot, changed = identified_drives(found)
+    assert changed == ["drives"]
+    source = robot.drives.source["torque_constant"]
+    assert source.startswith("identified_drives_") and "identify-drive on a" in robot.sources[source]
+    np.testing.assert_allclose(robot.array("drives.rotor_inertia"), INERTIA, rtol=1e-6)
+    assert robot.friction == UR5E.friction
+    first = found.fits[0]
+    unsure = replace(first, std=first.std | {"torque_constant": 1.0})
+    again = identified_drives(replace(found, fits=[unsure, *found.fits[1:]]))[0]
+    assert again.array("drives.torque_constant")[0] == UR5E.array("drives.torque_constant")[0]
+    assert not CurrentFit(first.values | {"torque_constant": -5.0}, first.std, 0.01, first.x).sure
+
+
+def test_friction_by_power_flow_can_be_written(found):
+    robot, changed = identified_drives(found, friction=True)
+    assert changed == ["drives", "friction"] and robot.friction.model == "clochiatti"
+    np.testing.assert_allclose(robot.array("friction.parameters.tc_dir"), LAW["tc_dir"], rtol=0.15)
+    FrictionModel.from_robot(robot)
+
+
+def test_energy_is_told_both_ways(found):
+    e = found.validation["energy"]
+    assert (e["electrical_clamped"] >= e["electrical"] - 1e-9).all()
+    assert 0 < e["efficiency"][-1] < 1
+
+
+def test_pieces_and_bags_share_one_clock():
+    one, two = recording(made(1), "a"), recording(made(2, seconds=20.0), "b")
+    data = drive_data([one, two])
+    assert (np.diff(data.stamp_ns) > 0).all()
+
+
+def test_logs_that_cannot_show_the_drives_are_refused_in_one_line():
+    log = made(1, seconds=20.0)
+    with pytest.raises(DataError, match="motor_currents"):
+        drive_data([recording(Log(log.joint_names, log.stamp_ns, {k: getattr(log, k) for k in ("q", "effort")}), "x")])
+    bare = {k: v for k, v in log.signals.items() if not k.endswith("_d")}
+    data = drive_data([recording(Log(log.joint_names, log.stamp_ns, bare), "x")])
+    with pytest.raises(DataError, match="desired state"):
+        rotor_inertia(UR5E, data)
+    with pytest.raises(CapabilityError, match="behind the gear"):
+        identify_drive_recordings(load_robot("fr3"), [], [])
+
+
+def test_a_joint_that_rests_and_a_stale_side_topic_do_not_stop_the_others():
+    log = made(1, seconds=20.0)
+    for name in ("q", "qd", "q_d", "qd_d", "qdd_d"):
+        getattr(log, name)[:, 5] = 0.0
+    log.current[500:600] = np.nan
+    one = identify_drive_recordings(UR5E, [recording(log, "a")], [recording(log, "a")])
+    assert one.fits[5] is None and all(f is not None for f in one.fits[:5])
+    assert any("moves in" in note for note in one.notes)
+    assert np.isfinite(identified_drives(one)[0].array("drives.torque_constant")).all()
+
+
+def test_effort_that_is_no_multiple_of_current_is_seen():
+    log = made(1, seconds=20.0)
+    log.effort = log.tau_d
+    assert np.isnan(effort_constant([recording(log, "a")])).any()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_command_on_the_simulated_robots_bags(tmp_path):
+    for seed, name in enumerate("ab"):
+        write_bag(trapezoid_test(UR5E, seed), tmp_path / name)
+    line = ["identify-drive", str(tmp_path / "a"), "--robot", "ur5e", "--validate", str(tmp_path / "b")]
+    done = CliRunner().invoke(cli, [*line, "--out", str(tmp_path / "out"), "--json", str(tmp_path / "r.json")])
+    assert done.exit_code == 0, done.output
+    result = json.loads((tmp_path / "r.json").read_text())
+    assert min(result["validation"]["current"]["r2"]) >= 0.985
+    assert result["validation"]["energy"]["electrical"][-1] > 0
+    robot = load_robot(result["files"]["robot_file"])
+    assert robot.provenance[-1].changed == ("drives",) and len(robot.provenance[-1].inputs) == 2
+    assert "K_tau" in done.output and "efficiency" in done.output

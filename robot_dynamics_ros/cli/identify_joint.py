@@ -26,6 +26,9 @@ from robot_dynamics_ros.models.friction import LAWS
 @click.option("--what", required=True, type=click.Choice(list(FITS)), help="What to identify.")
 @click.option("--joint", "joints", multiple=True, help="Name, alias or number (from 1); may be repeated. Default: all.")
 @click.option("--law", type=click.Choice(list(LAWS)), default="madsen", show_default=True, help="Friction law.")
+@click.option(
+    "--ambient", type=float, help="Temperature of a rested joint [deg C], for thermal. Default: at the start."
+)
 @click.option("--topic", default="auto", show_default=True, help="JointState topic.")
 @out_option
 @json_option
@@ -35,6 +38,7 @@ def command(
     what: str,
     joints: tuple[str, ...],
     law: str,
+    ambient: float | None,
     topic: str,
     out: Path,
     json_file: Path | None,
@@ -50,7 +54,9 @@ def command(
     known = load_robot(robot)
     log, report = load_bag(list(bags), known, topic=topic)
     names = ", ".join(b.name for b in bags)
-    found = identify_joints(log, known, what, joints, law, names, lambda items: progress(items, what, len(items)))
+    found = identify_joints(
+        log, known, what, joints, law, names, ambient, lambda items: progress(items, what, len(items))
+    )
     files = write_joint_outputs(found, log, list(bags), out)
     write_json(json_file, found.as_dict() | {"files": files, "bags": [str(b) for b in bags]})
     _show(found)

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.experiments.plan import Limits, Plan
+from robot_dynamics_ros.identification import figures
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.config import RobotFile
@@ -15,15 +17,11 @@ if TYPE_CHECKING:
 
 def write_preview(plan: Plan, robot: RobotFile, path: Path) -> None:
     """PNG of position and velocity of the moving joints over time, limits dashed where they are near."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot
-
     limits = Limits.of(robot)
     step = max(1, len(plan.motion[0]) // 20000)
     t = np.arange(1, len(plan.motion[0]) + 1)[::step] / plan.rate
-    figure, axes = pyplot.subplots(2, 1, sharex=True, figsize=(9, 6), layout="constrained")
+    drawing, grid = figures.figure(2, 1, 9.0, 6.0)
+    axes = grid[:, 0]
     for name in plan.joints:
         j = robot.joint_names.index(name)
         for axis, values, bounds in (
@@ -43,6 +41,8 @@ def write_preview(plan: Plan, robot: RobotFile, path: Path) -> None:
     axes[1].set_ylabel("velocity [rad/s]")
     axes[1].set_xlabel("time [s]")
     axes[0].legend()
-    path.parent.mkdir(parents=True, exist_ok=True)
-    figure.savefig(path, dpi=110)
-    pyplot.close(figure)
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        drawing.savefig(path, dpi=110)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be written ({error.strerror or error})") from None

@@ -31,7 +31,16 @@ if TYPE_CHECKING:
 _LOAD_SPAN = 2.0  # Nm, below which load cannot be told from the Coulomb level
 _ELEMENTS = 4  # of the hysteresis [Madsen2020, ch4 4.4.5]
 _SETTLE = 4e-3  # rad, travel after which deformation no longer depends on the reversal
+_ROOM = 25.0  # deg C, where nothing is reported
 _ACROSS = 0.05  # rad/s: above it friction is known well enough to see the elastic torque
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user chooses: the friction law; temperature [deg C] of a rested joint, None: of the first sample."""
+
+    law: str = "madsen"
+    ambient: float | None = None
 
 
 @dataclass(frozen=True)
@@ -60,19 +69,19 @@ class JointFit:
     notes: tuple[str, ...] = field(default=())
 
 
-def fit_velocity(record: JointRecord, robot: RobotFile, joint: int, law: str) -> JointFit:
+def fit_velocity(record: JointRecord, robot: RobotFile, joint: int, o: Options) -> JointFit:
     """Friction over velocity, and over load where the joint carries any [Madsen2020, ch4 25, 27]."""
     sliding = sliding_friction(record)
     span = float(np.ptp(np.abs(sliding.data.load))) if sliding.data.load is not None else 0.0
-    fixed = {"fl": 0.0} if law == "madsen" and not span >= _LOAD_SPAN else {}
-    fit = fit_friction(law, sliding.data, temperature=False, fixed=fixed)
+    fixed = {"fl": 0.0} if o.law == "madsen" and not span >= _LOAD_SPAN else {}
+    fit = fit_friction(o.law, sliding.data, temperature=False, fixed=fixed)
     return _friction(fit, sliding.data, _pairs(sliding.paired, len(sliding.data)))
 
 
-def fit_load(record: JointRecord, robot: RobotFile, joint: int, law: str) -> JointFit:
+def fit_load(record: JointRecord, robot: RobotFile, joint: int, o: Options) -> JointFit:
     """Friction over velocity and load; refuses a joint without load [Madsen2020, ch4 27]."""
-    if law not in ("madsen", "luo_load", "clochiatti"):
-        raise DataError(f"{law} does not depend on load: use --law madsen, luo_load or clochiatti")
+    if o.law not in ("madsen", "luo_load", "clochiatti"):
+        raise DataError(f"{o.law} does not depend on load: use --law madsen, luo_load or clochiatti")
     sliding = sliding_friction(record)
     span = float(np.ptp(np.abs(sliding.data.load))) if sliding.data.load is not None else 0.0
     if not span >= _LOAD_SPAN:
@@ -80,18 +89,18 @@ def fit_load(record: JointRecord, robot: RobotFile, joint: int, law: str) -> Joi
             f"{record.joint}: load spans {span:.1f} Nm, the fit needs {_LOAD_SPAN:g} Nm: record the joint against "
             "gravity in several poses, best with a payload"
         )
-    fit = fit_friction(law, sliding.data, temperature=False)
+    fit = fit_friction(o.law, sliding.data, temperature=False)
     return _friction(fit, sliding.data, _pairs(sliding.paired, len(sliding.data)), over_load=True)
 
 
-def fit_temperature(record: JointRecord, robot: RobotFile, joint: int, law: str) -> JointFit:
+def fit_temperature(record: JointRecord, robot: RobotFile, joint: int, o: Options) -> JointFit:
     """Friction over velocity and temperature; refuses data without a span of temperature [Madsen2020, ch4 28]."""
     if record.temperature is None or not np.isfinite(record.temperature).all():
         raise DataError(f"{record.joint}: no temperature was recorded: record joint_temperatures, from a cold start")
     data = _thinned(sliding_friction(record, width=1.0).data)
     span = float(np.ptp(np.abs(data.load))) if data.load is not None else 0.0
-    fixed = {"fl": 0.0} if law == "madsen" and not span >= _LOAD_SPAN else {}
-    fit = fit_friction(law, data, temperature=True, fixed=fixed)
+    fixed = {"fl": 0.0} if o.law == "madsen" and not span >= _LOAD_SPAN else {}
+    fit = fit_friction(o.law, data, temperature=True, fixed=fixed)
     return _friction(fit, data, ())
 
 
@@ -111,7 +120,7 @@ def _friction(fit: FrictionFit, data: FrictionData, notes: tuple[str, ...], over
     )
 
 
-def fit_memory(record: JointRecord, robot: RobotFile, joint: int, law: str) -> JointFit:
+def fit_memory(record: JointRecord, robot: RobotFile, joint: int, o: Options) -> JointFit:
     """E-GMS hysteresis from slow reversals: spans, stiffnesses, backlash, Coulomb level [Madsen2020, ch4 4.4.4]."""
     part = record.rows(_longest(reversals(record), record, "reversals"))
     x = part.q if part.theta is None else part.theta
@@ -129,7 +138,7 @@ def fit_memory(record: JointRecord, robot: RobotFile, joint: int, law: str) -> J
     return JointFit(record.joint, "hysteresis", "egms", parameters, numbers, curve, notes=notes)
 
 
-def fit_kinematic_error(record: JointRecord, robot: RobotFile, joint: int, law: str) -> JointFit:
+def fit_kinematic_error(record: JointRecord, robot: RobotFile, joint: int, o: Options) -> JointFit:
     """Kinematic error and backlash over one turn, from both encoders [Madsen2020, ch4 29-32]."""
     if record.theta is None:
         raise DataError(
@@ -153,7 +162,7 @@ def fit_kinematic_error(record: JointRecord, robot: RobotFile, joint: int, law: 
     return JointFit(record.joint, "hysteresis", "egms", {"kinematic_error": error.tolist()}, numbers, curve)
 
 
-def fit_heat(record: JointRecord, robot: RobotFile, joint: int, law: str) -> JointFit:
+def fit_heat(record: JointRecord, robot: RobotFile, joint: int, o: Options) -> JointFit:
     """Heat balance and temperature factors from duty cycles [Simoni2017, IV]; needs friction of the joint first."""
     runs = duty_runs(record)
     if not runs:
@@ -161,7 +170,7 @@ def fit_heat(record: JointRecord, robot: RobotFile, joint: int, law: str) -> Joi
             f"{record.joint}: no run of two minutes without gaps: record duty cycles of 25..100 % motion from a cold "
             "start (duty-cycles)"
         )
-    fit = fit_thermal([_thermal_run(record, r.rows) for r in runs], _one(robot, joint), joint=record.joint)
+    fit = fit_thermal([_thermal_run(record, r.rows, o.ambient) for r in runs], _one(robot, joint), joint=record.joint)
     numbers = {
         "nrmse": fit.nrmse,
         "nrmse_without": fit.nrmse_without,
@@ -178,16 +187,18 @@ def fit_heat(record: JointRecord, robot: RobotFile, joint: int, law: str) -> Joi
     return JointFit(record.joint, "thermal", fit.model, fit.updates(), numbers, curve, notes=notes)
 
 
-def _thermal_run(record: JointRecord, rows: slice) -> ThermalRun:
+def _thermal_run(record: JointRecord, rows: slice, ambient: float | None) -> ThermalRun:
+    """A rested joint, electronics included, is as warm as what the heat balance calls its surroundings."""
     part = record.rows(rows)
     T = part.temperature
     if T is None or not np.isfinite(T).any():
-        return ThermalRun(part.stamp_ns, part.v, part.friction, 25.0, load=part.load)
-    first = float(np.nanmean(T[:50]))  # a rested joint is as warm as what surrounds it, electronics included
-    return ThermalRun(part.stamp_ns, part.v, part.friction, first, first, T, part.load)
+        around = _ROOM if ambient is None else ambient
+        return ThermalRun(part.stamp_ns, part.v, part.friction, around, load=part.load)
+    first = float(np.nanmean(T[:50]))
+    return ThermalRun(part.stamp_ns, part.v, part.friction, first if ambient is None else ambient, first, T, part.load)
 
 
-def fit_spring(record: JointRecord, robot: RobotFile, joint: int, law: str) -> JointFit:
+def fit_spring(record: JointRecord, robot: RobotFile, joint: int, o: Options) -> JointFit:
     """Elastic torque over deflection, encoder skew removed, from free motion [Madsen2020, ch3 17, ch4 12-22]."""
     if record.theta is None:
         raise DataError(
@@ -211,7 +222,7 @@ def fit_spring(record: JointRecord, robot: RobotFile, joint: int, law: str) -> J
     return JointFit(record.joint, "stiffness", "odd_polynomial", {"a": fit.a.tolist()}, numbers, curve)
 
 
-Fit = Callable[[JointRecord, "RobotFile", int, str], JointFit]
+Fit = Callable[[JointRecord, "RobotFile", int, Options], JointFit]
 FITS: dict[str, Fit] = {
     "friction": fit_velocity,
     "load": fit_load,

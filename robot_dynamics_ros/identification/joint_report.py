@@ -22,7 +22,7 @@ def picture(curve: Curve) -> str:
     drawing, axes = figures.figure(1, 1, 9.0, 4.0)
     axis = axes[0, 0]
     step = max(len(curve.x) // figures.POINTS, 1)
-    axis.plot(curve.x[::step], curve.y[::step], ".", ms=3, color=figures.MEASURED, label="measured")
+    axis.plot(curve.x[::step], curve.y[::step], "o", ms=5, mfc="none", mec=figures.OTHER, label="measured")
     axis.plot(curve.model_x, curve.model, "." if _scattered(curve) else "-", ms=3, color=figures.MODEL, label="model")
     axis.set_xlabel(curve.x_label)
     axis.set_ylabel(curve.y_label)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError, DataError
-from robot_dynamics_ros.identification.joint_fits import FITS, JointFit
+from robot_dynamics_ros.identification.joint_fits import FITS, JointFit, Options
 from robot_dynamics_ros.identification.segments import joint_records
 from robot_dynamics_ros.models.friction import LAWS
 from robot_dynamics_ros.models.hysteresis import DEFAULT_BACKLASH, spacing
@@ -47,24 +47,28 @@ def identify_joints(
     joints: Sequence[str] = (),
     law: str = "madsen",
     source: str = "recording",
+    ambient: float | None = None,
     wrap: Any = iter,
 ) -> JointsFound:
     """Fit `what` to every joint (or those named) of a log and put the results into a copy of the robot file.
 
-    Joints whose data cannot support the fit are refused with the reason and keep what the file says. wrap: wraps the
-    joints, e.g. in a progress bar. Raises DataError when a named joint, or every joint, is refused.
+    Joints whose data cannot support the fit are refused with the reason and keep what the file says. law, ambient: see
+    Options. wrap: wraps the joints, e.g. in a progress bar. Raises DataError when a named joint, or every joint, is
+    refused.
     """
     if what not in FITS:
         raise DataError(f"'{what}' is none of {', '.join(FITS)}")
     if law not in LAWS:
         raise DataError(f"law '{law}' is none of {', '.join(LAWS)}")
+    if ambient is not None and not -60 <= ambient <= 100:
+        raise DataError(f"ambient {ambient} is outside -60..100 deg C")
     indices = [_index(robot, name) for name in joints] or list(range(robot.n_joints))
     records = joint_records(log, robot)
     fits: dict[int, JointFit] = {}
     refused: dict[str, str] = {}
     for j in wrap(indices):
         try:
-            fits[j] = FITS[what](records[j], robot, j, law)
+            fits[j] = FITS[what](records[j], robot, j, Options(law, ambient))
         except DataError as error:
             refused[robot.joint_names[j]] = str(error)
     if joints and refused:

@@ -227,3 +227,8 @@ def test_wrong_experiments_are_one_line(arguments, words, tmp_path, monkeypatch)
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(cli, ["experiment", "velocity-steps", "-r", "ur5e", *arguments])
     assert done.exception is not None and words in str(done.exception) and not (tmp_path / "x").exists()
+
+
+def test_ambient_counts_and_nonsense_is_refused(steps):
+    with pytest.raises(DataError, match="ambient"):
+        identify_joints(steps, UR5E, "thermal", [PAN], ambient=float("nan"))

@@ -19,6 +19,7 @@ from scipy.optimize import minimize
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import CapabilityError, DataError
+from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.rigid import RigidModel
 from robot_dynamics_ros.identification.trajectories import FourierBasis, trapezoids
 from robot_dynamics_ros.models import RobotModel
@@ -218,6 +219,7 @@ class FourierSearch:
         return minimize(self.cost, x, (name, bound), method="L-BFGS-B", options=options).x
 
 
+@one_thread()
 def design_fourier(
     robot: Any,
     limits: Limits | None = None,
@@ -264,6 +266,7 @@ def _optimised(search: FourierSearch, x: np.ndarray, criterion: str, effort: int
     return search.improve(x, "condition", effort // 2, bound)
 
 
+@one_thread()
 def design_points(
     robot: Any,
     limits: Limits | None = None,

@@ -14,6 +14,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from robot_dynamics_ros import _core
+
+GAP = 0.5  # s; a longer silence restarts the Maxwell-slip operator
 VELOCITY_WIDTHS = (
     0.005,
     0.01,
@@ -38,13 +41,11 @@ def maxwell_slip(q: np.ndarray, span: float, start: np.ndarray | None = None) ->
 
     `start` (N,) bool marks samples where a new segment begins (d = 0). [Madsen2020 ch4 35-37, one element]
     """
-    steps = np.diff(q, prepend=q[:1])
-    restart = np.zeros(len(q), bool) if start is None else start
-    out, d = np.empty(len(q)), 0.0
-    for i, (dq, again) in enumerate(zip(steps.tolist(), restart.tolist(), strict=True)):
-        d = 0.0 if again else min(max(d + dq, -span), span)
-        out[i] = d
-    return out / span
+    one = np.ones((1, 1))
+    core = _core.Gms(one, one, np.full((1, 1), float(span)), GAP)
+    pieces = np.zeros(len(q), np.int64) if start is None else np.cumsum(start, dtype=np.int64)
+    stamps = np.arange(len(q), dtype=np.int64) * 1_000_000 + pieces * int(2e9 * GAP)  # a hole in time restarts it
+    return core.run(stamps, np.ascontiguousarray(q, dtype=float)[:, None])[0][:, 0]
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import numpy as np
 from robot_dynamics_ros.bags import BagReport, load_bag
 from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.checks import check_excitation, check_extrapolation, check_units
 from robot_dynamics_ros.identification.feasibility import Consistent, catalogue, catalogue_links, consistent
 from robot_dynamics_ros.identification.least_squares import Solution, solve
@@ -127,6 +128,7 @@ def _loaded(robot: RobotFile, bag: str | Path, options: Options) -> tuple[Log, B
         return Log(robot.joint_names, log.stamp_ns, log.signals, log.receive_ns), report
 
 
+@one_thread()
 def identify_recordings(
     robot: RobotFile,
     training: list[Recording],

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.identification.baseline import baselines
+from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.identify import Identification
 from robot_dynamics_ros.identification.metrics import mean_r2, metrics, plain, split_metrics
 from robot_dynamics_ros.identification.names import base_names
@@ -26,6 +27,7 @@ def compare(found: Identification, motions: list[Motion], predict: Any) -> dict[
     return {"mean_r2": mean_r2(result["r2"]), **result}
 
 
+@one_thread()
 def summarise(found: Identification) -> dict[str, Any]:
     """Everything the report says, as plain lists and numbers."""
     motions = validation_motion(found)

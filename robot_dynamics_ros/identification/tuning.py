@@ -35,8 +35,12 @@ CUTOFF_FACTORS = (
     12.0,
     20.0,
 )  # candidates as multiples of f_dyn; 5 is the choice of [Madsen2020 ch5 4.1]
-DELAYS = (-2.0, -1.0, 0.0, 1.0, 2.0, 3.0, 4.0)  # candidates in samples, or in SHORTEST_DELAY where that is longer
+DELAYS = range(-2, 9)  # candidates in samples, or in SHORTEST_DELAY where that is longer
 SHORTEST_DELAY = 0.004  # s; a parabola through the candidates resolves a fraction of it
+PRE_SLIDING = ("h@0.001", "h@0.01", "fs@0.3")  # what a law has beyond its simple terms while a delay is judged
+SLIDING = 0.03  # rad of travel after a reversal beyond which friction no longer remembers it
+FEW = 0.2  # of a joint's samples: one that slides less is judged everywhere
+DELAY_WORTH = 0.05  # relative gain that a delay must bring: logged delays bring several times as much
 SLOWEST = 4.0  # Hz, lowest cut-off tried: reversals of friction are faster than the motion
 WORTH = 0.01  # relative gain in held-out error that a global choice (source, delay) must bring
 QUIET = 2e-3  # an effort that was smoothed has no noise left above the cut-off: less than this share of its deviation
@@ -99,20 +103,30 @@ class Tuner:
         return best
 
     def _delay(self, structure: Structure, rate: float) -> Structure:
-        """Delay with the smallest held-out error, where most joints agree and the opposite shift makes it worse."""
+        """Delay with the smallest held-out error, where most joints agree and the opposite shift makes it worse.
+
+        Judged away from reversals and with laws that can remember: friction is late after a reversal, the effort is
+        not.
+        """
         step = max(1 / rate, SHORTEST_DELAY)
-        zero = DELAYS.index(0.0)
-        table = np.array([self._errors(replace(structure, delay=d * step)) for d in DELAYS])
-        errors = table.sum(1)
-        k = int(np.argmin(errors))
-        opposite = errors[zero - 1 if k > zero else zero + 1]
-        agreed = (table[k] < table[zero]).mean() >= AGREED
-        if errors[k] > (1 - WORTH) * errors[zero] or opposite < errors[zero] or not agreed:
+        laws = [JointFriction(law.eps, (*law.terms, *PRE_SLIDING)) for law in structure.laws]
+        able = structure.with_laws(laws)
+        table = {d: self._errors(replace(able, delay=d * step), away=True) for d in (-1, 0, 1)}
+        k = min(table, key=lambda d: table[d].sum())
+        while k and k + k // abs(k) in DELAYS:  # onwards while it gets better
+            further = k + k // abs(k)
+            table[further] = self._errors(replace(able, delay=further * step), away=True)
+            if table[further].sum() >= table[k].sum():
+                break
+            k = further
+        errors = {d: float(e.sum()) for d, e in table.items()}
+        opposite = errors[-1 if k > 0 else 1]
+        agreed = (table[k] < table[0]).mean() >= AGREED
+        inside = {k - 1, k + 1} <= set(errors)  # a minimum at the end of the range is a trend, not a delay
+        if errors[k] > (1 - DELAY_WORTH) * errors[0] or opposite < errors[0] or not agreed or not inside:
             return structure
-        best = DELAYS[k] * step
-        if 0 < k < len(DELAYS) - 1:
-            a, b, c = errors[k - 1 : k + 2]
-            best += 0.5 * (a - c) / (a - 2 * b + c) * step
+        a, b, c = (errors[d] for d in (k - 1, k, k + 1))
+        best = (k + 0.5 * (a - c) / (a - 2 * b + c)) * step
         self.notes.append(f"effort lags the reported state by {1e3 * best:.2g} ms: compensated")
         return replace(structure, delay=float(best))
 
@@ -163,9 +177,14 @@ class Tuner:
     def _error(self, structure: Structure, margin: float | None = None) -> float:
         return float(self._errors(structure, margin).sum())
 
-    def _errors(self, structure: Structure, margin: float | None = None) -> np.ndarray:
-        """Held-out error (n,) of each joint relative to its effort's power, for simple friction laws."""
+    def _errors(self, structure: Structure, margin: float | None = None, away: bool = False) -> np.ndarray:
+        """Held-out error (n,) of each joint relative to its effort's power, for simple friction laws.
+
+        away: only samples that are SLIDING away from the last reversal of their joint count.
+        """
         evidence = self._evidence(structure, margin)
+        if away:
+            evidence = replace(evidence, weight=evidence.weight * sliding(evidence.motion))
         selector = _selector(evidence, structure.laws, structure.filters, self.coupled)
         power = (evidence.weight * evidence.effort**2).sum(0) * len(evidence.folds)
         errors = [
@@ -177,6 +196,19 @@ class Tuner:
 
 def _selector(evidence: Evidence, laws, filters: Filters, coupled) -> Selector:
     return Selector(replace(evidence, filters=filters), list(laws), coupled)
+
+
+def sliding(motion: Motion) -> np.ndarray:
+    """(N, n) bool: the joint has moved by more than SLIDING since its last reversal; all where that leaves FEW."""
+    rows = np.arange(len(motion))
+    kept = np.ones(motion.q.shape, bool)
+    for j in range(motion.n):
+        turned = motion.start.copy()
+        turned[1:] |= np.diff(np.sign(motion.qd[:, j])) != 0
+        last = np.maximum.accumulate(np.where(turned, rows, 0))
+        far = np.abs(motion.q[:, j] - motion.q[last, j]) > SLIDING
+        kept[:, j] = far if far.mean() > FEW else True
+    return kept
 
 
 def fold_sets(motion: Motion) -> list[np.ndarray]:

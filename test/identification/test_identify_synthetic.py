@@ -9,7 +9,8 @@ from synthetic import synthetic_log, truth_of
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.identify import Options, identify
+from robot_dynamics_ros.identification.friction_columns import JointFriction
+from robot_dynamics_ros.identification.identify import Given, Options, identify
 from robot_dynamics_ros.identification.metrics import metrics
 from robot_dynamics_ros.identification.robots import any_robot
 from robot_dynamics_ros.models.inertia import is_consistent
@@ -18,6 +19,9 @@ from robot_dynamics_ros.types import Log
 
 ROBOT = load_robot("ur5e")
 TRUTH = truth_of(ROBOT)
+# The laws and filters of tests that are about something else.
+LAWS = (JointFriction(0.02, ("fv1", "fo", "ia", "fc")),) * 6
+SIMPLE = Options(given=Given(cutoff=8.0, delay=0.0, laws=LAWS, effort_filter=False))
 
 
 @pytest.fixture(scope="module")
@@ -80,7 +84,7 @@ def test_simple_friction_gets_a_simple_law(clean):
 )
 def test_meaning_of_the_effort_is_recognised_and_stated(logs, tmp_path, change, kind, word):
     a, b = (changed(log, effort=change(log.effort)) for log in logs)
-    found = identify(ROBOT, [bag(a, tmp_path, "a")], [bag(b, tmp_path, "b")])
+    found = identify(ROBOT, [bag(a, tmp_path, "a")], [bag(b, tmp_path, "b")], options=SIMPLE)
     assert found.semantics.kind == kind
     assert any(word in text for text in found.statements)
     assert validated(found).min() > 0.99
@@ -88,7 +92,7 @@ def test_meaning_of_the_effort_is_recognised_and_stated(logs, tmp_path, change, 
 
 def test_effort_without_gravity(tmp_path):
     logs = [synthetic_log(ROBOT, TRUTH, seed, duration=20.0, gravity=np.zeros(3)) for seed in (1, 2)]
-    found = identify(ROBOT, [bag(logs[0], tmp_path, "a")], [bag(logs[1], tmp_path, "b")])
+    found = identify(ROBOT, [bag(logs[0], tmp_path, "a")], [bag(logs[1], tmp_path, "b")], options=SIMPLE)
     assert found.semantics.kind == "gravity-free" and not found.semantics.includes_gravity
     assert validated(found).min() > 0.99
 
@@ -133,7 +137,7 @@ def backwards(log):
 
 @pytest.mark.parametrize("spoil", [garbage, reordered, duplicated, jittered, with_gaps, backwards])
 def test_spoiled_logs_still_identify(logs, tmp_path, spoil):
-    found = identify(ROBOT, [bag(spoil(logs[0]), tmp_path, "a")], [bag(logs[1], tmp_path, "b")])
+    found = identify(ROBOT, [bag(spoil(logs[0]), tmp_path, "a")], [bag(logs[1], tmp_path, "b")], options=SIMPLE)
     assert validated(found).min() > 0.985
 
 
@@ -160,7 +164,9 @@ def test_unusable_logs_are_refused_in_one_line(logs, tmp_path, spoil, words):
 
 def test_weak_excitation_is_said(tmp_path):
     weak = synthetic_log(ROBOT, TRUTH, 1, duration=12.0, amplitude=0.15)
-    found = identify(ROBOT, [bag(weak, tmp_path, "a")], [bag(synthetic_log(ROBOT, TRUTH, 2), tmp_path, "b")])
+    found = identify(
+        ROBOT, [bag(weak, tmp_path, "a")], [bag(synthetic_log(ROBOT, TRUTH, 2), tmp_path, "b")], options=SIMPLE
+    )
     assert any("weak excitation" in w for w in found.warnings)
     assert any("faster than what was identified" in w for w in found.warnings)
 
@@ -172,7 +178,7 @@ def test_unknown_choice_of_semantics(logs, tmp_path):
 
 def test_joints_with_other_names_are_taken_in_order_with_a_warning(logs, tmp_path):
     a, b = (Log([f"arm_{i}" for i in range(6)], x.stamp_ns, x.signals, x.receive_ns) for x in logs)
-    found = identify(ROBOT, [bag(a, tmp_path, "a")], [bag(b, tmp_path, "b")])
+    found = identify(ROBOT, [bag(a, tmp_path, "a")], [bag(b, tmp_path, "b")], options=SIMPLE)
     assert any("please check" in w for w in found.warnings)
     assert validated(found).min() > 0.99
 
@@ -193,7 +199,7 @@ def test_urdf_with_a_gripper_follows_the_joints_of_the_bag(logs, tmp_path):
 @pytest.mark.parametrize("gravity", [[0.0, 0.0, 9.80665], [9.80665, 0.0, 0.0], [0.0, 6.934, -6.934]])
 def test_mounting_is_found_and_said(tmp_path, gravity):
     logs = [synthetic_log(ROBOT, TRUTH, seed, duration=20.0, gravity=np.array(gravity)) for seed in (1, 2)]
-    found = identify(ROBOT, [bag(logs[0], tmp_path, "a")], [bag(logs[1], tmp_path, "b")])
+    found = identify(ROBOT, [bag(logs[0], tmp_path, "a")], [bag(logs[1], tmp_path, "b")], options=SIMPLE)
     assert np.allclose(found.robot.gravity, gravity, atol=0.5)
     assert any("gravity acts along" in w for w in found.warnings)
     assert validated(found).min() > 0.985
@@ -202,7 +208,7 @@ def test_mounting_is_found_and_said(tmp_path, gravity):
 def test_sign_is_found_without_masses(logs, tmp_path):
     massless = ROBOT.with_updates({"links": None})
     a, b = (changed(x, effort=-x.effort) for x in logs)
-    found = identify(massless, [bag(a, tmp_path, "a")], [bag(b, tmp_path, "b")])
+    found = identify(massless, [bag(a, tmp_path, "a")], [bag(b, tmp_path, "b")], options=SIMPLE)
     assert any("friction would drive the joints" in w for w in found.warnings)
     assert validated(found).min() > 0.99 and np.all(found.semantics.scale == -1)
 

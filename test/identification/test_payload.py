@@ -9,11 +9,14 @@ from synthetic import synthetic_log, truth_of
 from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.config.geometry import inertia_about_origin
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.identify import identify_recordings
+from robot_dynamics_ros.identification.friction_columns import JointFriction
+from robot_dynamics_ros.identification.identify import Given, Options, identify_recordings
 from robot_dynamics_ros.identification.payload import identify_payload
 from robot_dynamics_ros.identification.recording import recording
 
 ROBOT = load_robot("ur5e")
+LAWS = (JointFriction(0.02, ("fv1", "fo", "ia", "fc")),) * 6
+SIMPLE = Options(given=Given(cutoff=8.0, delay=0.0, laws=LAWS, effort_filter=False))
 MASS, COM, INERTIA = 2.0, (0.03, -0.01, 0.08), (0.01, 0.0, 0.0, 0.012, 0.0, 0.006)
 
 
@@ -21,7 +24,7 @@ MASS, COM, INERTIA = 2.0, (0.03, -0.01, 0.08), (0.01, 0.0, 0.0, 0.012, 0.0, 0.00
 def found():
     logs = [synthetic_log(ROBOT, truth_of(ROBOT), seed, duration=20.0) for seed in (1, 2)]
     runs = [recording(log, name) for log, name in zip(logs, "ab", strict=True)]
-    return identify_recordings(ROBOT, runs[:1], runs[1:])
+    return identify_recordings(ROBOT, runs[:1], runs[1:], SIMPLE)
 
 
 def loaded(friction: float = 1.0, payload=True):

@@ -1,0 +1,151 @@
+"""The C reference of the LPC side, compiled against a stub of the callback and met by the driver over real sockets."""
+
+import json
+import os
+import shutil
+import socket
+import subprocess
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
+from robot_dynamics_ros.hardware import c5gopen_wire as wire
+from robot_dynamics_ros.hardware.driver import make_driver
+
+ROOT = Path(__file__).parents[2]
+SOURCES = ROOT / "robot_dynamics_ros" / "data" / "c5gopen_lpc"
+ROBOT = load_robot("comau_ns16")
+SLOW = ROBOT.model_copy(update={"sensing": ROBOT.sensing.model_copy(update={"sample_rate": 500.0})})
+FULL = (1 << 6) - 1
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    compiler = os.environ.get("CC", "gcc").split()[-1]
+    if shutil.which(compiler) is None:
+        pytest.skip(f"no C compiler ({compiler})")
+    out = tmp_path_factory.mktemp("lpc") / "lpc_stub"
+    flags = "-std=c11 -D_GNU_SOURCE -O2 -Wall -Wextra -Werror -pthread".split()
+    files = [str(SOURCES / "c5gopen_bridge.c"), str(Path(__file__).with_name("lpc_stub.c"))]
+    subprocess.run([compiler, *flags, f"-I{SOURCES}", *files, "-lm", "-o", str(out)], check=True)
+    return out
+
+
+class Lpc:
+    """A running stub; end() gives its counters."""
+
+    def __init__(self, program, modality=wire.POS_ABSOLUTE, period=2000):
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        arguments = [str(program), "127.0.0.1", str(self.port), str(period), str(modality)]
+        self.process = subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        assert self.process.stdout.readline() == "ready\n"
+
+    def driver(self, **options):
+        limits = {"safe_gap": 1.0, "degraded_gap": 0.5}
+        return make_driver("comau", SLOW, "127.0.0.1", port=self.port, **(limits | options))
+
+    def end(self):
+        output, _ = self.process.communicate("", timeout=20)
+        return json.loads(output)
+
+
+def collect(driver, count):
+    samples, end = [], time.monotonic() + 60
+    while len(samples) < count:
+        assert time.monotonic() < end, driver.last_error
+        sample = driver.read(0.2)
+        if sample is not None:
+            samples.append(sample.copy())
+    return samples
+
+
+def test_the_driver_moves_the_stub_and_every_state_is_there(program):
+    lpc = Lpc(program)
+    driver = lpc.driver(enable_commands=True)
+    driver.connect()
+    start = collect(driver, 50)[-1].q_d.copy()
+    assert np.allclose(np.degrees(start), [0, 20, -70, 0, 85, 0])
+    driver.move_path([start + 0.1], speed=0.5)
+    samples = []
+    while driver.motion.active:
+        samples += collect(driver, 1)
+    samples += collect(driver, 50)
+    assert driver.motion.state == "done" and np.allclose(samples[-1].q, start + 0.1, atol=1e-6)
+    counts = driver.statistics()
+    driver.disconnect()
+    said = lpc.end()
+    assert counts.missed == counts.malformed == 0
+    assert said["accepted"] > 100 and said["watchdog"] >= 1 and said["step"] == said["value"] == said["axes"] == 0
+
+
+def test_listening_moves_nothing(program):
+    lpc = Lpc(program, modality=wire.LISTEN)
+    driver = lpc.driver(enable_commands=True)
+    driver.connect()
+    here = collect(driver, 50)[-1].q_d.copy()
+    with pytest.raises(CapabilityError, match="modality is listen"):
+        driver.move_path([here + 0.1])
+    step = tuple(np.degrees(here) + 0.1) + (0.0,) * 4
+    driver._link.send(wire.Command(0, modality=wire.POS_ABSOLUTE, mask=FULL, position=step))  # past the driver's gate
+    assert np.allclose(collect(driver, 100)[-1].q, here)
+    driver.disconnect()
+    assert lpc.end()["mode"] == 1
+
+
+@pytest.mark.parametrize(
+    ("command", "counter"),
+    [
+        ({"mask": FULL, "position": (5.0, 20, -70, 0, 85, 0, 0, 0, 0, 0)}, "step"),
+        ({"mask": FULL, "position": (float("nan"), 20, -70, 0, 85, 0, 0, 0, 0, 0)}, "value"),
+        ({"mask": FULL, "position": (0.0, 2000, -70, 0, 85, 0, 0, 0, 0, 0)}, "value"),
+        ({"mask": 7, "position": (0.0, 20, -70, 0, 85, 0, 0, 0, 0, 0)}, "axes"),
+        ({"mask": FULL, "modality": wire.ADDITIVE_SB}, "mode"),
+    ],
+    ids=["step", "nan", "outside", "axes", "modality"],
+)
+def test_commands_out_of_bounds_are_rejected_and_counted(program, command, counter):
+    lpc = Lpc(program)
+    driver = lpc.driver()
+    driver.connect()
+    here = collect(driver, 20)[-1].q.copy()
+    driver._link.send(wire.Command(0, **({"modality": wire.POS_ABSOLUTE} | command)))
+    assert np.array_equal(collect(driver, 60)[-1].q, here)
+    driver.disconnect()
+    said = lpc.end()
+    assert said[counter] == 1 and said["accepted"] == 0
+
+
+def test_noise_on_the_port_is_counted(program):
+    lpc = Lpc(program)
+    rng = np.random.default_rng(4)
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as noise:
+        for size in (0, 1, 191, 192, 193, 1400):
+            noise.sendto(rng.bytes(size), ("127.0.0.1", lpc.port))
+            time.sleep(0.002)
+        driver = lpc.driver()
+        driver.connect()
+        collect(driver, 20)
+        driver.disconnect()
+    assert lpc.end()["malformed"] == 6
+
+
+def test_an_lpc_that_dies_is_seen(program):
+    lpc = Lpc(program)
+    driver = lpc.driver(safe_gap=0.1, degraded_gap=0.05)
+    driver.connect()
+    collect(driver, 50)
+    lpc.process.kill()
+    lpc.process.wait()
+    time.sleep(0.2)
+    while driver.read(0.05) is not None:
+        pass
+    assert driver.condition.name in ("safe", "fault")
+    driver.disconnect()
+    with pytest.raises(ConnectionFailed):
+        lpc.driver().connect()

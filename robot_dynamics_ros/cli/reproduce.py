@@ -22,9 +22,12 @@ from robot_dynamics_ros.reproduction.table import Row, as_dicts, number, verdict
 @click.command("reproduce")
 @click.argument("names", nargs=-1, required=True, metavar="[PROTOCOL]...|all")
 @click.option("--quick", is_flag=True, help="Shorter motions, fewer joints: a look, not the published protocol.")
+@click.option("--robot", help="Simulated robot, where a protocol knows several. Default: ur5e.")
 @click.option("--markdown", type=click.Path(dir_okay=False, path_type=Path), help="Write the table into this file.")
 @json_option
-def command(names: tuple[str, ...], quick: bool, markdown: Path | None, json_file: Path | None) -> None:
+def command(
+    names: tuple[str, ...], quick: bool, robot: str | None, markdown: Path | None, json_file: Path | None
+) -> None:
     """Run papers' protocols on the simulated robot and print the paper's number beside ours.
 
     Estimators and identification see measurements only; the simulated robot's friction is not their model.
@@ -38,14 +41,15 @@ def command(names: tuple[str, ...], quick: bool, markdown: Path | None, json_fil
     rows: list[Row] = []
     took: dict[str, float] = {}
     with stderr.status(wanted[0]) as status:
-        for place, (name, found, seconds) in enumerate(run_all(wanted, quick), 1):
+        for place, (name, found, seconds) in enumerate(run_all(wanted, quick, robot), 1):
             rows, took[name] = rows + found, seconds
             if place < len(wanted):
                 status.update(f"{wanted[place]} ({place + 1} of {len(wanted)})")
     show(rows)
     write_json(json_file, {"rows": as_dicts(rows), "seconds": took, "quick": quick})
+    given = f" --robot {robot}" if robot else ""
     if markdown is not None:
-        write_section(markdown, rows, f"robot-dynamics reproduce {' '.join(names)}{' --quick' if quick else ''}")
+        write_section(markdown, rows, f"robot-dynamics reproduce {' '.join(names)}{' --quick' if quick else ''}{given}")
 
 
 def show(rows: list[Row]) -> None:

@@ -17,6 +17,7 @@ from robot_dynamics_ros.experiments.plan import Plan
 from robot_dynamics_ros.experiments.run import run_simulated
 from robot_dynamics_ros.identification.segments import JointRecord, joint_records
 from robot_dynamics_ros.simulation import motions
+from robot_dynamics_ros.simulation.assumed import assumed_file
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 
 START = np.array([0.0, -1.2, 1.5, -1.9, -1.57, 0.4])  # rad, elbow up in front of the robot
@@ -28,6 +29,12 @@ ROTOR = {"outputs.rotor_encoder": True}
 def ur5e() -> RobotFile:
     """The robot of the Madsen and Clochiatti papers, as its file describes it."""
     return load_robot("ur5e")
+
+
+@cache
+def subject_file(name: str) -> RobotFile:
+    """A robot as its file describes it; the plant's assumed numbers where that knows none."""
+    return assumed_file(name)
 
 
 def with_payload(robot: RobotFile, mass: float, height: float = 0.05) -> RobotFile:

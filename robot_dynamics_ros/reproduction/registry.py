@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import time
 from collections.abc import Callable, Iterator, Sequence
 
@@ -27,9 +28,17 @@ def protocol(name: str) -> Callable[[bool], list[Row]]:
     return importlib.import_module(f"robot_dynamics_ros.reproduction.{PROTOCOLS[name]}").run
 
 
-def run_all(names: Sequence[str], quick: bool = False) -> Iterator[tuple[str, list[Row], float]]:
-    """Rows of each protocol and the seconds it took; `quick` shortens the motions where the module says so."""
+def run_all(
+    names: Sequence[str], quick: bool = False, robot: str | None = None
+) -> Iterator[tuple[str, list[Row], float]]:
+    """Rows of each protocol and the seconds it took; `quick` shortens the motions where the module says so.
+
+    robot: simulated instead of the UR5e. Raises ConfigError for a protocol that knows one robot only.
+    """
     for name in names:
-        run = protocol(name)
+        run: Callable[..., list[Row]] = protocol(name)
+        if robot is not None and "robot_name" not in inspect.signature(run).parameters:
+            raise ConfigError("reproduce", "robot", f"{name} runs on the ur5e only")
+        options = {} if robot is None else {"robot_name": robot}
         start = time.monotonic()
-        yield name, run(quick), time.monotonic() - start
+        yield name, run(quick, **options), time.monotonic() - start

@@ -9,15 +9,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from robot_dynamics_ros.config import RobotFile
+from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.identification.merit import rms
 from robot_dynamics_ros.pipeline import Pipeline
 from robot_dynamics_ros.reproduction.table import Row, at_most, beside
-from robot_dynamics_ros.reproduction.thermal_lab import KEEP, REST, identified, rested
+from robot_dynamics_ros.reproduction.thermal_lab import KEEP, identified, rested, subject
 from robot_dynamics_ros.simulation.motions import Motion
 from robot_dynamics_ros.simulation.plant import FAST
 from robot_dynamics_ros.simulation.polishing import polishing
@@ -27,15 +28,29 @@ from robot_dynamics_ros.types import Log
 SOURCE = "Simoni2017"
 TABLE_III = {1: (21.3078, 27.2322), 3: (21.7498, 27.4293), 5: (21.2590, 25.6366)}  # N, with and without temperature
 USED = 42.0  # deg C, of the lubricant at the start, 4 K over the housing
-MIDDLE = np.array([0.0, -1.2, 1.6, -1.97, -1.57, 0.0])  # rad
-TURN, RADIUS, FORCE = 2.0, 0.12, 30.0  # s, m, N
+TURN = 2.0  # s
 LEAD = 4.0  # s until the tool follows its circle
 APART = 24.0  # K between the two starts of the observer
 OBSERVE, CONTACT, FREE, CYCLES = 120.0, 120.0, 900.0, 6
 ANOTHER = "another robot, another force: the ratio is what the protocol shows"
-OBSERVER = {"ambient": REST, "convergence_time": 10.0}  # s; the source prints no gain
+CONVERGENCE = 10.0  # s, of the observer; the source prints no gain
 AVERAGED = "over a circle of 2 s that filter averages friction away, with and without T, and leaves its own lag"
 SETTLE = 5.0  # s after the contact begins and before it ends that are not judged
+
+
+class Task(NamedTuple):
+    """Where a robot polishes: joint positions [rad], radius [m], force [N]."""
+
+    middle: tuple[float, ...]
+    radius: float
+    force: float
+
+
+# The source's robot is a Comau NS16; ours is simulated from assumed numbers, the UR5e from its own file.
+TASKS = {
+    "ur5e": Task((0.0, -1.2, 1.6, -1.97, -1.57, 0.0), 0.12, 30.0),
+    "comau_ns16": Task((0.0, 0.309, -2.275, 0.0, 0.557, 0.0), 0.12, 150.0),
+}
 
 
 @dataclass(frozen=True)
@@ -48,9 +63,11 @@ class Phase:
     contact: bool
 
 
-def run(quick: bool = False) -> list[Row]:
+def run(quick: bool = False, robot_name: str = "ur5e") -> list[Row]:
     """Ratios of the RMS force errors in cycles 1, 3, 5; convergence of the observer; quick: 3 minutes between."""
-    robot = identified()
+    if robot_name not in TASKS:
+        raise ConfigError("reproduce", "robot", f"{robot_name} is none of {', '.join(TASKS)}")
+    robot = identified(name=robot_name)
     phases = list(protocol(robot, FREE / (5 if quick else 1)))
     cold = robot.with_updates({"thermal": None})
     with_T = sensed(robot, phases)
@@ -72,10 +89,12 @@ def protocol(robot: RobotFile, free: float, cycles: int = CYCLES) -> Iterator[Ph
     machine = SimulatedRobot(robot, seed=0, overrides=FAST)
     rested(machine)
     machine.set_temperatures(USED, USED - 4.0)
-    task = polishing(robot, MIDDLE, ((LEAD + 1.0, LEAD + CONTACT - 1.0),), LEAD + CONTACT, FORCE, 500.0, RADIUS, TURN)
+    middle, radius, force = TASKS[robot.name]
+    pressed = ((LEAD + 1.0, LEAD + CONTACT - 1.0),)
+    task = polishing(robot, middle, pressed, LEAD + CONTACT, force, 500.0, radius, TURN)
     task.start(machine)
     lead, contact = round(LEAD * 500), tuple(x[round(LEAD * 500) :] for x in task.motion)
-    circle = polishing(robot, MIDDLE, (), LEAD + TURN, FORCE, 500.0, RADIUS, TURN).motion
+    circle = polishing(robot, middle, (), LEAD + TURN, force, 500.0, radius, TURN).motion
     machine.run(*(x[:lead] for x in circle))
     turn = tuple(x[lead:] for x in circle)
     # The observer averages over 20 samples of the live rate.
@@ -92,6 +111,11 @@ def _phase(machine: SimulatedRobot, motion: Motion, duration: float, contact: bo
     return Phase(log, truth["external_wrench"][:, 2].copy(), truth["lubricant_temperature"], contact)
 
 
+def observer(robot: RobotFile) -> dict[str, float]:
+    """Parameters of the temperature stage."""
+    return {"ambient": subject(robot).rest, "convergence_time": CONVERGENCE}
+
+
 def sensed(
     robot: RobotFile, phases: list[Phase], friction: Mapping[str, Any] | None = None, method: str = "momentum"
 ) -> list[float]:
@@ -99,7 +123,7 @@ def sensed(
 
     The observer corrects in the first two minutes only, as in the source; after that the heat balance runs alone.
     """
-    parameters = {"force": {"method": method}, "temperature": OBSERVER, "friction": dict(friction or {})}
+    parameters = {"force": {"method": method}, "temperature": observer(robot), "friction": dict(friction or {})}
     pipeline = Pipeline(robot, parameters)
     found: list[float] = []
     for phase in phases:
@@ -116,7 +140,8 @@ def sensed(
 
 def convergence(robot: RobotFile, phase: Phase) -> list[Row]:
     """Time until two wrong starts give every moving joint the same temperature, within a tenth of their distance."""
-    estimates = [_observed(robot, phase, start) for start in (REST, REST + APART)]
+    rest = subject(robot).rest
+    estimates = [_observed(robot, phase, start) for start in (rest, rest + APART)]
     moving = np.mean(np.abs(phase.log.qd) > 0.05, axis=0) > 0.5
     apart = (np.abs(estimates[1] - estimates[0])[:, moving] > 0.1 * APART).any(axis=1)
     seconds = float(phase.log.time[np.flatnonzero(apart)[-1]]) if not apart[-1] else float("nan")
@@ -131,7 +156,7 @@ def convergence(robot: RobotFile, phase: Phase) -> list[Row]:
 
 def _observed(robot: RobotFile, phase: Phase, start: float) -> np.ndarray:
     """Temperature estimates (N, n) of a phase without contact from one start [deg C]."""
-    pipeline = Pipeline(robot, {"temperature": OBSERVER}, stages=["motion", "temperature"])
+    pipeline = Pipeline(robot, {"temperature": observer(robot)}, stages=["motion", "temperature"])
     log = Log(phase.log.joint_names, phase.log.stamp_ns, phase.log.signals)
     for joint in range(robot.n_joints):
         pipeline.stage("temperature").core.set_initial(joint, start, start, 100.0)

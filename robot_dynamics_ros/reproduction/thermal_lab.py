@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from robot_dynamics_ros.config import RobotFile
+from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.experiments.run import run_simulated
 from robot_dynamics_ros.identification.friction import FrictionData, FrictionFit, fit_friction, friction_updates
 from robot_dynamics_ros.identification.segments import JointRecord, joint_records
@@ -17,27 +18,68 @@ from robot_dynamics_ros.identification.thermal import ThermalFit, ThermalRun, fi
 from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.reproduction import lab
 from robot_dynamics_ros.simulation import motions
+from robot_dynamics_ros.simulation.assumed import heat_capacity
 from robot_dynamics_ros.simulation.plant import FAST
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 
 ROOM = 22.0  # deg C, air
 REST = 30.0  # deg C, of a joint that has been powered and held for hours: the surroundings the heat balance sees
 KEEP = 4  # every fourth cycle of long runs is recorded: 125 Hz
-SWING = np.array([1.3, 0.9, 1.0, 1.3, 1.3, 1.3])  # rad
-TRAVEL = (2.0, 1.2, 1.5, 2.4, 2.4, 2.4)  # rad: the friction law must know every speed of the duty cycles
-PERIOD = 2.2  # s
 DUTIES = ((1.0, 35.0), (0.25, 15.0))  # share of the time in motion, minutes
-POSES = (tuple(lab.START.tolist()), (0.0, -1.2, 1.6, -1.97, -1.57, 0.0))  # rad
 HELD = ("gamma", "delta")  # duty cycles are too fast to tell how the Stribeck part changes
-TORQUE_STD = 0.1  # Nm, of a pair's mean
 SOURCES = {"reproduction": "velocity steps and duty cycles of the simulated robot"}
 
 
+class Subject(NamedTuple):
+    """What the experiments are on one robot.
+
+    start, poses: where it stands [rad]; swing, period: of the duty cycles [rad, s]; travel: of the velocity steps [rad],
+    the friction law must know every speed of the duty cycles; torque_std: of a pair's mean [Nm]; rest [deg C]: as REST.
+    """
+
+    start: tuple[float, ...]
+    poses: tuple[tuple[float, ...], ...]
+    swing: tuple[float, ...]
+    period: float
+    travel: tuple[float, ...]
+    torque_std: float
+    rest: float
+
+
+SUBJECTS = {
+    "ur5e": Subject(
+        start=tuple(lab.START.tolist()),
+        poses=(tuple(lab.START.tolist()), (0.0, -1.2, 1.6, -1.97, -1.57, 0.0)),
+        swing=(1.3, 0.9, 1.0, 1.3, 1.3, 1.3),
+        period=2.2,
+        travel=(2.0, 1.2, 1.5, 2.4, 2.4, 2.4),
+        torque_std=0.1,
+        rest=REST,
+    ),
+    "comau_ns16": Subject(
+        start=(0.0, 0.3, -1.3, 0.0, 1.0, 0.0),
+        poses=((0.0, 0.3, -1.3, 0.0, 1.0, 0.0), (0.3, 0.0, -0.8, 0.5, 0.6, 0.3)),
+        swing=(1.2, 0.6, 0.8, 1.2, 1.2, 1.2),
+        period=3.2,
+        travel=(2.0, 1.2, 1.5, 2.4, 2.0, 2.4),
+        torque_std=2.0,
+        rest=25.0,
+    ),
+}
+
+
+def subject(robot: RobotFile) -> Subject:
+    """Experiments of a robot. Raises ConfigError for one without."""
+    if robot.name not in SUBJECTS:
+        raise ConfigError("reproduce", "robot", f"{robot.name} is none of {', '.join(SUBJECTS)}")
+    return SUBJECTS[robot.name]
+
+
 @cache
-def identified(law: str = "madsen") -> RobotFile:
-    """The UR5e with friction at room temperature and a two-node heat balance, both from recordings."""
-    robot = calibrated()
-    fits = [friction_at(robot, joint, law, REST) for joint in range(robot.n_joints)]
+def identified(law: str = "madsen", name: str = "ur5e") -> RobotFile:
+    """The robot with friction at room temperature and a heat balance, both from recordings."""
+    robot = calibrated(name)
+    fits = [friction_at(robot, joint, law, subject(robot).rest) for joint in range(robot.n_joints)]
     cold = robot.with_updates(friction_block(fits), SOURCES)
     heat = [thermal_fit(cold, fit, joint) for joint, fit in enumerate(fits)]
     return cold.with_updates(thermal_block(heat))
@@ -46,7 +88,7 @@ def identified(law: str = "madsen") -> RobotFile:
 def rested(machine: SimulatedRobot) -> None:
     """The machine as it is hours after switching on: each housing as warm as electronics and holding make it."""
     true = machine.machine.true
-    held = RobotModel(machine.robot.chain()).gravity(lab.START)
+    held = RobotModel(machine.robot.chain()).gravity(np.array(subject(machine.robot).start))
     power = true["thermal.idle_power"] + true["thermal.copper_loss"] * held**2
     warm = ROOM + power / true["thermal.outer_conductance"]
     machine.set_temperatures(warm, warm)
@@ -54,13 +96,13 @@ def rested(machine: SimulatedRobot) -> None:
 
 
 @cache
-def calibrated() -> RobotFile:
-    """The UR5e with masses and centres of mass corrected by what forward and backward motion have in common."""
-    robot = lab.ur5e()
+def calibrated(name: str = "ur5e") -> RobotFile:
+    """The robot with masses and centres of mass corrected by what forward and backward motion have in common."""
+    robot = lab.subject_file(name)
     q, joints, torque = [], [], []
-    for pose in POSES:
+    for pose in subject(robot).poses:
         for joint in range(robot.n_joints):
-            common = stepped(joint, REST, pose).common
+            common = stepped(joint, subject(robot).rest, pose, name).common
             here = np.tile(pose, (len(common), 1))
             here[:, joint] = common[:, 0]
             q.append(here)
@@ -82,25 +124,26 @@ def corrected_links(robot: RobotFile, q: np.ndarray, joints: np.ndarray, torque:
     columns = [10 * link + k for link in range(n) for k in (6, 7, 8, 9)]
     rows = Y[np.arange(len(q)), joints][:, columns]
     spread = np.repeat(np.abs(links[:, 9]), 4) * np.tile([0.02, 0.02, 0.02, 0.05], n)
-    A = np.vstack([rows / TORQUE_STD * spread, np.eye(len(columns))])
-    d = spread * np.linalg.lstsq(A, np.concatenate([torque / TORQUE_STD, np.zeros(len(columns))]), rcond=None)[0]
+    std = subject(robot).torque_std
+    A = np.vstack([rows / std * spread, np.eye(len(columns))])
+    d = spread * np.linalg.lstsq(A, np.concatenate([torque / std, np.zeros(len(columns))]), rcond=None)[0]
     for column, value in zip(columns, d, strict=True):
         links[column // 10, column % 10] += value
     return links
 
 
 @cache
-def stepped(joint: int, temperature: float, pose: tuple[float, ...]) -> Sliding:
+def stepped(joint: int, temperature: float, pose: tuple[float, ...], name: str = "ur5e") -> Sliding:
     """Velocity steps of one joint held at one temperature."""
-    robot = lab.ur5e()
-    plan = lab.planning.velocity_steps(robot, joint, pose, count=9, slowest=0.02, travel=TRAVEL[joint])
+    robot = lab.subject_file(name)
+    plan = lab.planning.velocity_steps(robot, joint, pose, count=9, slowest=0.02, travel=subject(robot).travel[joint])
     machine = lab.warm_robot(robot, joint, temperature)
     return sliding_friction(lab.measured(plan, machine, robot, joint))
 
 
 def friction_at(robot: RobotFile, joint: int, law: str, temperature: float) -> FrictionFit:
     """A law from velocity steps of one joint in several poses, all at one temperature."""
-    data = together([stepped(joint, temperature, pose).data for pose in POSES])
+    data = together([stepped(joint, temperature, pose, robot.name).data for pose in subject(robot).poses])
     load = law == "madsen" and np.ptp(np.abs(data.load)) < 3.0
     return fit_friction(
         law, data, temperature=False, reference_temperature=temperature, fixed={"fl": 0.0} if load else None
@@ -109,8 +152,9 @@ def friction_at(robot: RobotFile, joint: int, law: str, temperature: float) -> F
 
 def together(parts: Sequence[FrictionData]) -> FrictionData:
     """Several data sets of one joint as one."""
-    columns = [np.concatenate([getattr(p, k) for p in parts]) for k in ("v", "torque", "load", "temperature")]
-    return FrictionData(*columns, joint=parts[0].joint)
+    given = [k for k in ("v", "torque", "load", "temperature") if getattr(parts[0], k) is not None]
+    columns = {k: np.concatenate([getattr(p, k) for p in parts]) for k in given}
+    return FrictionData(**columns, joint=parts[0].joint)
 
 
 def friction_block(fits: Sequence[FrictionFit], source: str = "reproduction") -> dict[str, Any]:
@@ -120,22 +164,29 @@ def friction_block(fits: Sequence[FrictionFit], source: str = "reproduction") ->
 
 
 @cache
-def duty_records() -> list[JointRecord]:
+def duty_records(name: str = "ur5e") -> list[JointRecord]:
     """All joints oscillate all the time, then for a quarter of every minute, just switched on in a cool room."""
-    robot = calibrated()
+    robot = calibrated(name)
+    here = subject(robot)
+    start, swing, period = np.array(here.start), np.array(here.swing), here.period
     machine = SimulatedRobot(robot, seed=0, overrides=FAST)
     machine.set_temperatures(ROOM, ROOM)
     machine.set_ambient(ROOM)
-    parts = [motions.duty_cycle(lab.START, SWING, PERIOD, duty, PERIOD * round(60 * t / PERIOD)) for duty, t in DUTIES]
+    parts = [motions.duty_cycle(start, swing, period, duty, period * round(60 * t / period)) for duty, t in DUTIES]
     plan = lab.planning.checked(robot, "duty-cycles", range(robot.n_joints), motions.join(*parts), 500.0)
     return joint_records(run_simulated(plan, machine, keep=KEEP), robot)
 
 
 def thermal_fit(robot: RobotFile, fit: FrictionFit, joint: int) -> ThermalFit:
     """Temperature factors, capacities and transfers of one joint from its duty cycles [Simoni2017, IV]."""
-    r = duty_records()[joint]
-    run = ThermalRun(r.stamp_ns, r.v, r.friction, REST, float(r.temperature[:100].mean()), r.temperature, r.load)
-    return fit_thermal([run], fit.model(), hold=HELD, joint=robot.joint_names[joint])
+    r, rest = duty_records(robot.name)[joint], subject(robot).rest
+    if r.temperature is not None:
+        run = ThermalRun(r.stamp_ns, r.v, r.friction, rest, float(r.temperature[:100].mean()), r.temperature, r.load)
+        return fit_thermal([run], fit.model(), hold=HELD, joint=robot.joint_names[joint])
+    # No sensor: just switched on, as warm as the room; friction shows temperature only up to a scale, C is given.
+    run = ThermalRun(r.stamp_ns, r.v, r.friction, rest, ROOM, None, r.load)
+    capacity = float(heat_capacity(robot.name)[joint])
+    return fit_thermal([run], fit.model(), capacity=capacity, hold=HELD, joint=robot.joint_names[joint])
 
 
 def thermal_block(fits: Sequence[ThermalFit], source: str = "reproduction") -> Mapping[str, Any]:

@@ -18,17 +18,17 @@ from rich.table import Table
 
 from robot_dynamics_ros.bags import load_bag
 from robot_dynamics_ros.bringup import describe, environment
+from robot_dynamics_ros.cli.demo_robots import base_file, demo_robot, parameter_file
 from robot_dynamics_ros.cli.demo_summary import AXES, SETTLE, TruthRecorder, align, draw, force_errors
 from robot_dynamics_ros.cli.options import console, json_option, stderr, write_json
 from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import ConnectionFailed
 from robot_dynamics_ros.replay import replay
+from robot_dynamics_ros.simulation.controllers import SimulatedController
 from robot_dynamics_ros.simulation.polishing import polishing
-from robot_dynamics_ros.simulation.ur_controller.launcher import SimulatedUR
 from robot_dynamics_ros.supervisor import Supervisor
 from robot_dynamics_ros.types import Log
 
-POSE = np.deg2rad([-90.0, -80.0, 110.0, -120.0, -90.0, 0.0])  # tool down in front of the base
 MOTION_RATE = 100.0  # Hz of the trajectory that is sent; the hardware node resamples it
 START_TIMEOUT = 30.0  # s
 OUTPUTS = ("bag", "demo.png")
@@ -59,22 +59,24 @@ def command(
     out.mkdir(parents=True, exist_ok=True)
     for name in OUTPUTS:
         _remove(out / name)
-    model = robot if as_shipped else model or _identified(robot, out)
+    demo_robot(robot)
+    base = base_file(robot, out)
+    model = base if as_shipped else model or _identified(robot, base, out)
     console.print(f"starting a simulated {robot} at {ip} and the graph ...")
     diagnostics, truth = _run(robot, model, duration, out, ip)
-    result = _summarise(robot, model, out, truth, diagnostics)
+    result = _summarise(robot, base, model, out, truth, diagnostics)
     _print(result, out)
     write_json(json_file, result)
 
 
-def _identified(robot: str, out: Path) -> str:
+def _identified(robot: str, base: str, out: Path) -> str:
     from robot_dynamics_ros.cli.demo_model import identified_model
 
     for name in IDENTIFIED:
         _remove(out / name)
     console.print("from one recording to a robot file ...")
     with stderr.status("recording") as status:
-        model = identified_model(robot, POSE, out, status.update)
+        model = identified_model(base, demo_robot(robot), out, status.update)
     console.print(f"identified {model}")
     return str(model)
 
@@ -92,8 +94,8 @@ def _run(
     """The live part; returns the last diagnostics and the ground truth."""
     from robot_dynamics_ros.nodes.monitor import Monitor
 
-    graph, supervisor = describe(model, ip=ip), Supervisor()
-    with SimulatedUR(robot, host=ip) as controller, controller.client() as client, Monitor() as monitor:
+    graph, supervisor = describe(model, ip=ip, params_file=parameter_file(robot, out)), Supervisor()
+    with SimulatedController(robot, host=ip) as controller, controller.client() as client, Monitor() as monitor:
         truth = TruthRecorder(client.truth())
         try:
             for node in graph.nodes:
@@ -105,17 +107,17 @@ def _run(
             supervisor.wait(lambda: monitor.arrived.is_set() or time.monotonic() > end)
             if not monitor.arrived.is_set():
                 raise ConnectionFailed("the graph publishes no external_wrench; see the messages above")
-            _move(monitor, robot, duration)
-            client.command("scenario", name="polishing")
+            _move(monitor, robot, model, duration)
+            client.command("scenario", name=demo_robot(robot).scenario)
             diagnostics = _watch(monitor, truth, duration, robot)
         finally:
             supervisor.stop()
     return diagnostics, truth.table()
 
 
-def _move(monitor: Any, name: str, duration: float) -> None:
-    robot = load_robot(name)
-    q, qd, _ = polishing(robot, POSE, phases=(), duration=duration, rate=MOTION_RATE).motion
+def _move(monitor: Any, name: str, model: str, duration: float) -> None:
+    robot = load_robot(model)
+    q, qd, _ = polishing(robot, demo_robot(name).pose, phases=(), duration=duration, rate=MOTION_RATE).motion
     monitor.play(robot.joint_names, np.arange(len(q)) / MOTION_RATE, q, qd)
     if not monitor.wait_for_motion("moving", START_TIMEOUT):
         raise ConnectionFailed(f"the robot does not move: {monitor.look().motion or 'no answer'}")
@@ -139,15 +141,15 @@ def _watch(monitor: Any, truth: TruthRecorder, duration: float, robot: str) -> M
 
 
 def _summarise(
-    robot: str, model: str, out: Path, truth: np.ndarray, diagnostics: Mapping[str, Mapping[str, str]]
+    robot: str, base: str, model: str, out: Path, truth: np.ndarray, diagnostics: Mapping[str, Mapping[str, str]]
 ) -> dict[str, Any]:
     log, _ = load_bag(out / "bag", load_robot(model))
     true_wrench = align(log, truth)
     again = replay([out / "bag"], load_robot(model))
     result = {"robot": robot, "model": model, "samples": len(log), **force_errors(log, true_wrench)}
     result["identical_share"] = _identical(log, again.log)
-    if model != robot:
-        result["as_shipped"] = force_errors(replay([out / "bag"], load_robot(robot)).log, true_wrench)
+    if model != base:
+        result["as_shipped"] = force_errors(replay([out / "bag"], load_robot(base)).log, true_wrench)
     result["stream"] = {key: value for values in diagnostics.values() for key, value in values.items()}
     result["bag"], result["picture"] = str(out / "bag"), str(out / "demo.png")
     draw(log, true_wrench, out / "demo.png", f"Simulated {robot}: estimated contact force against the truth")

@@ -13,38 +13,42 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.bags import write_bag
+from robot_dynamics_ros.cli.demo_robots import DemoRobot
 from robot_dynamics_ros.config import RobotFile, load_robot
 from robot_dynamics_ros.identification.identify import identify
 from robot_dynamics_ros.identification.outputs import write_outputs
 from robot_dynamics_ros.simulation import motions
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 
-REACH = 0.9  # rad around the pose, each joint
 WAYPOINTS = 16
+MARGIN = 0.05  # rad to the position limits
+RATE = 500.0  # Hz of the excitation
 SEEDS = {"identification": 11, "validation": 12}
 
 
-def excitation(pose: np.ndarray, seed: int) -> motions.Motion:
-    """Rest to rest between random points around a pose, every joint reversing."""
-    random = np.random.default_rng(seed)
-    points = [pose + random.uniform(-REACH, REACH, len(pose)) for _ in range(WAYPOINTS)]
-    return motions.path([pose, *points, pose], velocity=1.0, acceleration=3.0)
+def excitation(robot: RobotFile, demo: DemoRobot, seed: int) -> motions.Motion:
+    """Rest to rest between random points around a pose, inside the limits, every joint reversing."""
+    random, pose = np.random.default_rng(seed), np.array(demo.pose)
+    lower, upper = robot.array("limits.position_lower") + MARGIN, robot.array("limits.position_upper") - MARGIN
+    around = [pose + random.uniform(-demo.reach, demo.reach, len(pose)) for _ in range(WAYPOINTS)]
+    points = [np.clip(q, lower, upper) for q in around]
+    return motions.path([pose, *points, pose], velocity=demo.velocity, acceleration=demo.acceleration)
 
 
-def record(robot: RobotFile, pose: np.ndarray, seed: int, path: Path) -> None:
+def record(robot: RobotFile, demo: DemoRobot, seed: int, path: Path) -> None:
     """A bag of the simulated robot following an excitation."""
-    motion = excitation(pose, seed)
-    simulated = SimulatedRobot(robot, seed=seed)
+    motion = excitation(robot, demo, seed)
+    simulated = SimulatedRobot(robot, seed=seed, rate=RATE)
     simulated.reset(motion[0][0])
     write_bag(simulated.run(*motion)[0], path)
 
 
-def identified_model(name: str, pose: np.ndarray, out: Path, progress: Any) -> Path:
+def identified_model(name: str, demo: DemoRobot, out: Path, progress: Any) -> Path:
     """Robot file identified from two simulated recordings in `out`, validated on the second."""
     robot = load_robot(name)
     bags = {role: out / f"{role}_bag" for role in SEEDS}
     for role, bag in bags.items():
         progress(f"recording for {role}")
-        record(robot, pose, SEEDS[role], bag)
+        record(robot, demo, SEEDS[role], bag)
     found = identify(robot, [bags["identification"]], [bags["validation"]], progress=progress)
     return Path(write_outputs(found, out / "identified", list(bags.values()))["robot_file"])

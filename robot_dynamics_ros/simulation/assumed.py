@@ -44,3 +44,9 @@ def assumed_file(name: str) -> RobotFile:
         updates[f"{block}.source"] = (dict(source) if isinstance(source, dict) else {"*": source}) | taken
     text = f"assumed numbers of the simulated {robot.name} (config/plants), not of any real arm"
     return robot.with_updates(updates, {KEY: text})
+
+
+def heat_capacity(name: str) -> np.ndarray:
+    """Assumed heat capacity of each joint's lubricant (n,) [J/K]: friction alone does not show it."""
+    plant = load_plant_file(load_robot(name).name)
+    return np.array([float(plant.types[kind].thermal.lubricant_capacity) for kind in plant.joints])

@@ -61,6 +61,14 @@ SCENARIOS: dict[str, Schedule] = {
         ),
         period=24.0,
     ),
+    "grinding": Schedule(
+        "as polishing, with 200 N and 120 N: for arms that carry their own weight in friction",
+        contacts=(
+            Contact(begin=6.0, duration=6.0, force=200.0, drag=0.15),
+            Contact(begin=15.0, duration=5.0, force=120.0, ramp=1.0, drag=0.15),
+        ),
+        period=24.0,
+    ),
     "push": Schedule(
         "a sideways push of 25 N at the tool for 2 s, repeating every 8 s",
         contacts=(Contact(begin=4.0, duration=2.0, force=25.0, direction=(1.0, 0.0, 0.0)),),

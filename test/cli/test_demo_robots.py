@@ -1,0 +1,71 @@
+"""What the demo and the reproductions assume about each robot holds: poses, limits, sources of assumed numbers."""
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros.cli.demo_model import excitation
+from robot_dynamics_ros.cli.demo_robots import base_file, demo_robot, parameter_file
+from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.reproduction.simoni import TASKS
+from robot_dynamics_ros.reproduction.thermal_lab import SUBJECTS
+from robot_dynamics_ros.simulation.assumed import KEY, assumed_file, heat_capacity
+from robot_dynamics_ros.simulation.polishing import polishing
+from robot_dynamics_ros.simulation.ur_controller.scenario import SCENARIOS
+
+ROBOTS = ("ur5e", "fr3", "comau_ns16")
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_the_tool_points_down_and_the_circle_is_within_reach_and_limits(name):
+    robot, demo = assumed_file(name), demo_robot(name)
+    pose = np.array(demo.pose)
+    down = RobotModel(robot.chain(), robot.joint_names).fk(pose)[-1][:3, 2]
+    assert down[2] < -0.95 and demo.scenario in SCENARIOS
+    path = polishing(robot, pose, phases=(), duration=10.0, rate=100.0).motion[0]
+    lower, upper = robot.array("limits.position_lower"), robot.array("limits.position_upper")
+    assert ((lower <= path) & (path <= upper)).all()
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_the_excitation_stays_inside_the_limits(name):
+    robot = assumed_file(name)
+    q, qd, _ = excitation(robot, demo_robot(name), 11)
+    lower, upper = robot.array("limits.position_lower"), robot.array("limits.position_upper")
+    assert ((lower <= q) & (q <= upper)).all()
+    assert np.all(np.abs(qd).max(axis=0) <= robot.array("limits.velocity"))
+
+
+def test_assumed_numbers_say_that_they_are():
+    shipped, assumed = load_robot("comau_ns16"), assumed_file("comau_ns16")
+    assert shipped.links is None and assumed.links.source == {"*": KEY}
+    assert assumed.drives.source["torque_constant"] == KEY and assumed.drives.source["gear_ratio"] != KEY
+    assert "not of any real arm" in assumed.sources[KEY]
+    assert assumed.drives.gear_ratio == shipped.drives.gear_ratio
+    assert (heat_capacity("comau_ns16") > 0).all()
+
+
+@pytest.mark.parametrize("name", ["ur5e", "fr3"])
+def test_a_robot_that_knows_its_masses_is_taken_as_shipped(name, tmp_path):
+    assert assumed_file(name) == load_robot(name)
+    assert base_file(name, tmp_path) == name and parameter_file(name, tmp_path) == ""
+
+
+def test_the_comau_demo_writes_its_assumptions_down(tmp_path):
+    path = base_file("comau_ns16", tmp_path)
+    assert load_robot(path).drives.torque_constant == assumed_file("comau_ns16").drives.torque_constant
+    assert (
+        "enable_commands: true" in (tmp_path / "nodes.yaml").read_text()
+        if parameter_file("comau_ns16", tmp_path)
+        else 0
+    )
+
+
+def test_protocols_know_the_same_robots():
+    assert set(TASKS) == set(SUBJECTS) == {"ur5e", "comau_ns16"}
+
+
+def test_a_robot_of_another_maker_has_no_demo():
+    with pytest.raises(ConfigError, match="no demo|not found|template"):
+        demo_robot("template")

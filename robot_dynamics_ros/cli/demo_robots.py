@@ -26,7 +26,7 @@ class DemoRobot(NamedTuple):
 
 _UR = DemoRobot(tuple(np.deg2rad([-90.0, -80.0, 110.0, -120.0, -90.0, 0.0]).tolist()))
 _FRANKA = DemoRobot((0.0, -np.pi / 4, 0.0, -3 * np.pi / 4, 0.0, np.pi / 2, np.pi / 4), reach=0.6)
-_COMAU = DemoRobot((0.0, 0.309, -2.275, 0.0, 0.557, 0.0), 0.45, 0.9, 2.5, "grinding", {"enable_commands": True})
+_COMAU = DemoRobot((0.0, 0.309, -2.275, 0.0, 0.557, 0.0), 0.45, 0.9, 2.2, "grinding", {"enable_commands": True})
 ROBOTS = {"Universal Robots": _UR, "Franka Robotics": _FRANKA, "Comau": _COMAU}
 
 

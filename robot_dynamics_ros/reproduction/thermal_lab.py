@@ -25,7 +25,6 @@ from robot_dynamics_ros.simulation.robot import SimulatedRobot
 ROOM = 22.0  # deg C, air
 REST = 30.0  # deg C, of a joint that has been powered and held for hours: the surroundings the heat balance sees
 KEEP = 4  # every fourth cycle of long runs is recorded: 125 Hz
-DUTIES = ((1.0, 35.0), (0.25, 15.0))  # share of the time in motion, minutes
 HELD = ("gamma", "delta")  # duty cycles are too fast to tell how the Stribeck part changes
 SOURCES = {"reproduction": "velocity steps and duty cycles of the simulated robot"}
 
@@ -33,14 +32,16 @@ SOURCES = {"reproduction": "velocity steps and duty cycles of the simulated robo
 class Subject(NamedTuple):
     """What the experiments are on one robot.
 
-    start, poses: where it stands [rad]; swing, period: of the duty cycles [rad, s]; travel: of the velocity steps [rad],
-    the friction law must know every speed of the duty cycles; torque_std: of a pair's mean [Nm]; rest [deg C]: as REST.
+    start, poses: where it stands [rad]; swing, period: of the duty cycles [rad, s]; travel: of the velocity steps
+    [rad], the friction law must know every speed of the duty cycles; torque_std: of a pair's mean [Nm]; rest [deg C]:
+    as REST.
     """
 
     start: tuple[float, ...]
     poses: tuple[tuple[float, ...], ...]
     swing: tuple[float, ...]
     period: float
+    duties: tuple[tuple[float, float], ...]  # share of the time in motion, minutes
     travel: tuple[float, ...]
     torque_std: float
     rest: float
@@ -52,6 +53,7 @@ SUBJECTS = {
         poses=(tuple(lab.START.tolist()), (0.0, -1.2, 1.6, -1.97, -1.57, 0.0)),
         swing=(1.3, 0.9, 1.0, 1.3, 1.3, 1.3),
         period=2.2,
+        duties=((1.0, 35.0), (0.25, 15.0)),
         travel=(2.0, 1.2, 1.5, 2.4, 2.4, 2.4),
         torque_std=0.1,
         rest=REST,
@@ -61,6 +63,7 @@ SUBJECTS = {
         poses=((0.0, 0.3, -1.3, 0.0, 1.0, 0.0), (0.3, 0.0, -0.8, 0.5, 0.6, 0.3)),
         swing=(1.2, 0.6, 0.8, 1.2, 1.2, 1.2),
         period=3.2,
+        duties=((1.0, 100.0), (0.25, 40.0)),  # a heavy arm warms slowly
         travel=(2.0, 1.2, 1.5, 2.4, 2.0, 2.4),
         torque_std=2.0,
         rest=25.0,
@@ -172,7 +175,7 @@ def duty_records(name: str = "ur5e") -> list[JointRecord]:
     machine = SimulatedRobot(robot, seed=0, overrides=FAST)
     machine.set_temperatures(ROOM, ROOM)
     machine.set_ambient(ROOM)
-    parts = [motions.duty_cycle(start, swing, period, duty, period * round(60 * t / period)) for duty, t in DUTIES]
+    parts = [motions.duty_cycle(start, swing, period, duty, period * round(60 * t / period)) for duty, t in here.duties]
     plan = lab.planning.checked(robot, "duty-cycles", range(robot.n_joints), motions.join(*parts), 500.0)
     return joint_records(run_simulated(plan, machine, keep=KEEP), robot)
 

@@ -16,7 +16,7 @@ from robot_dynamics_ros.simulation.plant_file import load_plant_file
 
 KEY = "assumed_plant"
 SPEED = 2.6  # rad/s: 150 deg/s, what the public LPC program lets pass
-ACCELERATION = 3.0  # rad/s2
+ACCELERATION = 2.5  # rad/s2
 PER_JOINT = {  # field of the robot file -> block and field of the plant's joint types
     "drives.torque_constant": ("drive", "torque_constant"),
     "drives.rotor_inertia": ("drive", "rotor_inertia"),

@@ -61,9 +61,9 @@ SUBJECTS = {
     "comau_ns16": Subject(
         start=(0.0, 0.3, -1.3, 0.0, 1.0, 0.0),
         poses=((0.0, 0.3, -1.3, 0.0, 1.0, 0.0), (0.3, 0.0, -0.8, 0.5, 0.6, 0.3)),
-        swing=(1.2, 0.6, 0.8, 1.2, 1.2, 1.2),
+        swing=(1.2, 0.6, 0.8, 2.0, 2.0, 2.0),
         period=3.2,
-        duties=((1.0, 100.0), (0.25, 40.0)),  # a heavy arm warms slowly
+        duties=((1.0, 60.0), (0.25, 20.0)),  # a heavy arm warms slowly
         travel=(2.0, 1.2, 1.5, 2.4, 2.0, 2.4),
         torque_std=2.0,
         rest=25.0,

@@ -16,7 +16,7 @@ from robot_dynamics_ros.simulation.plant_file import load_plant_file
 
 KEY = "assumed_plant"
 SPEED = 2.6  # rad/s: 150 deg/s, what the public LPC program lets pass
-ACCELERATION = 2.5  # rad/s2
+ACCELERATION = (2.5, 2.5, 2.5, 6.0, 6.0, 6.0)  # rad/s2
 PER_JOINT = {  # field of the robot file -> block and field of the plant's joint types
     "drives.torque_constant": ("drive", "torque_constant"),
     "drives.rotor_inertia": ("drive", "rotor_inertia"),
@@ -37,7 +37,7 @@ def assumed_file(name: str) -> RobotFile:
             updates[field] = np.array([float(getattr(getattr(joint, block), value)) for joint in joints])
     for field, number in (("limits.velocity", SPEED), ("limits.acceleration", ACCELERATION)):
         if not robot.has(field):
-            updates[field] = np.full(robot.n_joints, number)
+            updates[field] = np.broadcast_to(number, robot.n_joints).astype(float)
     for block in ("drives", "limits"):
         taken = {field.split(".")[1]: KEY for field in updates if field.startswith(block + ".")}
         source = getattr(robot, block).source

@@ -29,6 +29,7 @@ test: build
 	@OPENBLAS_NUM_THREADS=1 $(PY) -m pytest
 
 demo: build
+	@$(if $(VIEW),$(PY) -c "import rerun" 2>/dev/null || $(PIP) "rerun-sdk>=0.41",true)
 	@$(VENV)/bin/robot-dynamics demo $(if $(ROBOT),--robot $(ROBOT),) $(if $(VIEW),--view,) $(ARGS)
 
 bench: build

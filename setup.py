@@ -48,6 +48,8 @@ class BuildCore(build_ext):
 
 ParallelCompile("NPY_NUM_BUILD_JOBS", default=os.cpu_count() or 1, needs_recompile=needs_recompile).install()
 
+NODES = ("hardware_node", "estimator_node", "composed_node", "viewer_node")
+
 core = Pybind11Extension(
     f"{NAME}._core",
     sorted(glob("cpp_core/bindings/*.cpp") + glob("cpp_core/src/*.cpp")),
@@ -66,7 +68,7 @@ def share(folder: str, *patterns: str) -> tuple[str, list[str]]:
 
 extras = {
     "franka": ["pylibfranka>=0.21"],
-    "viewer": ["rerun-sdk>=0.24"],
+    "viewer": ["rerun-sdk>=0.41"],
     "reports": ["matplotlib>=3.7", "jinja2>=3.1"],
     "comau": ["paho-mqtt>=2.0"],
 }
@@ -128,7 +130,7 @@ setup(
     entry_points={
         "console_scripts": [
             "robot-dynamics = robot_dynamics_ros.cli.main:main",
-            *(f"{node} = {NAME}.nodes.{node}:main" for node in ("hardware_node", "estimator_node", "composed_node")),
+            *(f"{node} = {NAME}.nodes.{node}:main" for node in NODES),
         ]
     },
     zip_safe=False,

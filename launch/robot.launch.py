@@ -18,6 +18,8 @@ ARGUMENTS = (
     ("namespace", "", "namespace of all nodes"),
     ("composed", "true", "true: one process; false: one per node"),
     ("rviz", "false", "true: open rviz with the contact force"),
+    ("view", "false", "true: serve the viewer to a browser on this machine"),
+    ("view_file", "", "also write what the viewer shows as an .rrd file"),
     ("params_file", "", "ROS parameter file for the nodes"),
     ("use_sim_time", "false", "true: time from /clock"),
     ("tf_prefix", "", "prefix of frame names"),
@@ -36,7 +38,8 @@ def installed(package):
 def nodes(context):
     given = {name: LaunchConfiguration(name).perform(context) for name, _, _ in ARGUMENTS}
     rviz = given.pop("rviz") == "true"
-    given["composed"], given["use_sim_time"] = given["composed"] == "true", given["use_sim_time"] == "true"
+    for flag in ("composed", "use_sim_time", "view"):
+        given[flag] = given[flag] == "true"
     try:
         graph = describe(**given)
     except RobotDynamicsError as error:

@@ -74,12 +74,14 @@ def describe(
     tf_prefix: str = "",
     max_age: float | None = None,
     joint_states: str = "joint_states",
+    view: bool = False,
+    view_file: str = "",
 ) -> Graph:
     """The graph for a robot. Raises ConfigError for an unknown robot, driver, or a parameter file that does not fit.
 
     composed: driver, stages and publishers in one process; otherwise the driver and each stage in their own.
     driver `auto`: that of the robot's manufacturer; `none`: an existing driver publishes `joint_states` (remapped from
-    the given topic).
+    the given topic). view: also the viewer, in a browser; view_file: an .rrd file for it.
     """
     loaded = load_robot(robot)
     driver = driver_of(loaded) if driver == "auto" else driver
@@ -99,6 +101,9 @@ def describe(
             NodeSpec("estimator_node", f"{stage.name}_node", common | reads | {"stages": stage.name}, remap)
             for stage in Pipeline(loaded).stages
         ]
+    if view or view_file:
+        shown = {"robot": robot, "use_sim_time": use_sim_time, "file": str(view_file), "web": view}
+        nodes.append(NodeSpec("viewer_node", "viewer_node", shown, remap))
     graph = Graph(tuple(nodes), namespace.strip("/"), str(params_file or ""), environment())
     if params_file:
         check_parameter_file(Path(params_file), graph)

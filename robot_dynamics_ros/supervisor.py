@@ -16,7 +16,7 @@ GRACE = 6.0  # s from SIGINT to SIGTERM, and from there to SIGKILL
 PR_SET_PDEATHSIG = 1
 
 
-def _end_with_parent() -> None:
+def end_with_parent() -> None:
     """In the child: SIGINT when the parent dies in whatever way (Linux only)."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGINT)
@@ -31,7 +31,7 @@ class Supervisor:
     def start(self, name: str, command: Sequence[str], environment: Mapping[str, str]) -> None:
         """Start one; a Ctrl-C in the terminal reaches this process alone, which then ends the others in order."""
         self.children[name] = subprocess.Popen(
-            list(command), env=os.environ | dict(environment), start_new_session=True, preexec_fn=_end_with_parent
+            list(command), env=os.environ | dict(environment), start_new_session=True, preexec_fn=end_with_parent
         )
 
     def wait(self, until: Callable[[], bool] = lambda: False, period: float = 0.1) -> int:

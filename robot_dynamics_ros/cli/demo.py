@@ -20,7 +20,7 @@ from robot_dynamics_ros.bags import load_bag
 from robot_dynamics_ros.bringup import describe, environment
 from robot_dynamics_ros.cli.demo_robots import base_file, demo_robot, parameter_file
 from robot_dynamics_ros.cli.demo_summary import AXES, SETTLE, TruthRecorder, align, draw, force_errors
-from robot_dynamics_ros.cli.options import console, json_option, stderr, write_json
+from robot_dynamics_ros.cli.options import console, json_option, stderr, view_option, write_json
 from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import ConnectionFailed
 from robot_dynamics_ros.replay import replay
@@ -31,7 +31,7 @@ from robot_dynamics_ros.types import Log
 
 MOTION_RATE = 100.0  # Hz of the trajectory that is sent; the hardware node resamples it
 START_TIMEOUT = 30.0  # s
-OUTPUTS = ("bag", "demo.png")
+OUTPUTS = ("bag", "demo.png", "demo.rrd")
 IDENTIFIED = ("identification_bag", "validation_bag", "identified")
 
 
@@ -42,9 +42,17 @@ IDENTIFIED = ("identification_bag", "validation_bag", "identified")
 @click.option("--duration", default=50.0, show_default=True, type=click.FloatRange(15, 3600), help="Seconds of motion.")
 @click.option("--out", default="demo_output", show_default=True, type=click.Path(file_okay=False, path_type=Path))
 @click.option("--ip", default="127.0.0.1", show_default=True, help="Loopback address of the simulated controller.")
+@view_option
 @json_option
 def command(
-    robot: str, model: str | None, as_shipped: bool, duration: float, out: Path, ip: str, json_file: Path | None
+    robot: str,
+    model: str | None,
+    as_shipped: bool,
+    duration: float,
+    out: Path,
+    ip: str,
+    view: bool,
+    json_file: Path | None,
 ) -> None:
     """Watch the contact force of a simulated robot: polishing circles, free and pressed on with a known force.
 
@@ -63,7 +71,7 @@ def command(
     base = base_file(robot, out)
     model = base if as_shipped else model or _identified(robot, base, out)
     console.print(f"starting a simulated {robot} at {ip} and the graph ...")
-    diagnostics, truth = _run(robot, model, duration, out, ip)
+    diagnostics, truth = _run(robot, model, duration, out, ip, view)
     result = _summarise(robot, base, model, out, truth, diagnostics)
     _print(result, out)
     write_json(json_file, result)
@@ -89,12 +97,13 @@ def _remove(path: Path) -> None:
 
 
 def _run(
-    robot: str, model: str, duration: float, out: Path, ip: str
+    robot: str, model: str, duration: float, out: Path, ip: str, view: bool
 ) -> tuple[Mapping[str, Mapping[str, str]], np.ndarray]:
     """The live part; returns the last diagnostics and the ground truth."""
     from robot_dynamics_ros.nodes.monitor import Monitor
 
-    graph, supervisor = describe(model, ip=ip, params_file=parameter_file(robot, out)), Supervisor()
+    shown = {"view": view, "view_file": str(out / "demo.rrd") if view else ""}
+    graph, supervisor = describe(model, ip=ip, params_file=parameter_file(robot, out), **shown), Supervisor()
     with SimulatedController(robot, host=ip) as controller, controller.client() as client, Monitor() as monitor:
         truth = TruthRecorder(client.truth())
         try:

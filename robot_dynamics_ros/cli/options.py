@@ -39,6 +39,13 @@ out_option = click.option(
     "--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Directory for the results."
 )
 
+view_option = click.option(
+    "--view", is_flag=True, help="Serve the viewer to a browser on this machine; prints the URL."
+)
+view_file_option = click.option(
+    "--view-file", default="", type=click.Path(dir_okay=False), help="Write what the viewer shows as an .rrd FILE."
+)
+
 console = Console()
 stderr = Console(stderr=True)
 

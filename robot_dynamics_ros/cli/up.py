@@ -9,7 +9,7 @@ import time
 import click
 
 from robot_dynamics_ros.bringup import DRIVERS, describe
-from robot_dynamics_ros.cli.options import robot_option
+from robot_dynamics_ros.cli.options import robot_option, view_file_option, view_option
 from robot_dynamics_ros.supervisor import Supervisor
 
 
@@ -26,6 +26,8 @@ from robot_dynamics_ros.supervisor import Supervisor
 @click.option("--joint-states", default="joint_states", show_default=True, help="Topic of an existing driver.")
 @click.option("--use-sim-time", is_flag=True, help="Time from /clock.")
 @click.option("--max-age", type=click.FloatRange(0.0), help="Refuse messages older than this [s]; 0: any age.")
+@view_option
+@view_file_option
 @click.option("--duration", type=click.FloatRange(0.0), help="End by itself after so many seconds.")
 def command(duration: float | None, params_file: str | None, **options: object) -> None:
     """Start the graph for ROBOT and keep it running until Ctrl-C; ends as a whole when a node fails.

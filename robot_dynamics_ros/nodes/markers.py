@@ -1,4 +1,4 @@
-"""The external force as an arrow at the TCP for rviz: length by force, colour by contact, width by uncertainty."""
+"""The external force as an arrow at the TCP for rviz: length by force, colour by contact, with its uncertainty."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from robot_dynamics_ros.nodes.encoding import to_time
 from robot_dynamics_ros.types import Sample
 
 CONTACT, FREE = ColorRGBA(r=0.9, g=0.2, b=0.1, a=1.0), ColorRGBA(r=0.2, g=0.5, b=0.9, a=0.6)
+CLOUD = ColorRGBA(r=0.9, g=0.6, b=0.2, a=0.25)
 SHAFT = 0.015  # m
 LONGEST = 2.0  # m
 
@@ -31,4 +32,15 @@ def contact_arrow(sample: Sample, position: np.ndarray, frame_id: str, scale: fl
     marker.scale.x, marker.scale.y, marker.scale.z = SHAFT, 2 * SHAFT, 3 * SHAFT
     marker.color = CONTACT if sample.contact[-1] > 0 else FREE
     marker.pose.orientation.w = 1.0
-    return MarkerArray(markers=[marker])
+    return MarkerArray(markers=[marker, _uncertainty(marker, sample.external_wrench_std[:3], scale)])
+
+
+def _uncertainty(arrow: Marker, std: np.ndarray, scale: float) -> Marker:
+    """Where the arrow's tail may be: an ellipsoid of two standard deviations, deleted while they are unknown."""
+    known = np.isfinite(std).all()
+    cloud = Marker(ns="contact", id=1, type=Marker.SPHERE, action=Marker.ADD if known else Marker.DELETE)
+    cloud.header, cloud.color = arrow.header, CLOUD
+    cloud.pose.position, cloud.pose.orientation.w = arrow.points[0], 1.0
+    diameters = np.minimum(4.0 * std * scale, LONGEST) if known else np.zeros(3)
+    cloud.scale.x, cloud.scale.y, cloud.scale.z = diameters.tolist()
+    return cloud

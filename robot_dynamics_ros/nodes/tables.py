@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from robot_dynamics_ros.parameters import Parameter
+from robot_dynamics_ros.topics import TOPICS
 
 COMMON = (
     Parameter("robot", "ur5e", "name of a shipped robot, or path of a robot file", read_only=True),
@@ -103,10 +104,30 @@ MARKERS = (
     Parameter("temperature_rate", 10.0, "temperature messages per second and joint", "Hz", 0.1, 500.0),
 )
 
+VIEWER = (
+    Parameter("rate", 30.0, "pictures per second", "Hz", 1.0, 120.0, read_only=True),
+    Parameter("file", "", "also write this .rrd file; empty: none", read_only=True),
+    Parameter("web", True, "serve the web viewer, on 127.0.0.1 only", read_only=True),
+    Parameter("web_port", 0, "port of the web page, 0: a free one", low=0, high=65535, read_only=True),
+    Parameter("data_port", 0, "port of its data, 0: a free one", low=0, high=65535, read_only=True),
+)
+# topics the viewer shows
+VIEWED = (
+    "joint_states",
+    "external_wrench",
+    "external_wrench_std",
+    "contact",
+    "external_joint_torque",
+    "friction_torque",
+    "estimated_temperatures",
+    "feedforward_torque",
+)
+
 # node -> its tables; stages add theirs as <stage>.<parameter>
 NODES: dict[str, tuple[Parameter, ...]] = {
     "hardware_node": COMMON + DESCRIPTION + DRIVER + MOTION + MARKERS[2:],
     "estimator_node": COMMON + NO_DESCRIPTION + INPUT + MARKERS,
+    "viewer_node": COMMON[:2] + VIEWER,
     "composed_node": COMMON + DESCRIPTION + DRIVER + MOTION + INPUT + MARKERS,
 }
 
@@ -123,6 +144,7 @@ SERVICES: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("~/reset", "std_srvs/srv/Trigger", "forget the state of all observers"),
     ),
 }
+SERVICES["viewer_node"] = ()
 SERVICES["composed_node"] = SERVICES["hardware_node"] + SERVICES["estimator_node"]
 
 EXTRA_TOPICS: dict[str, tuple[tuple[str, str, str], ...]] = {
@@ -144,4 +166,7 @@ EXTRA_TOPICS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", "published at 1 Hz"),
     ),
 }
+EXTRA_TOPICS["viewer_node"] = tuple(
+    (f"{t}/<joint>" if TOPICS[t].per_joint else t, TOPICS[t].type, "subscribed") for t in VIEWED
+) + (("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", "subscribed: health, controller and guard state"),)
 EXTRA_TOPICS["composed_node"] = EXTRA_TOPICS["hardware_node"][:2] + EXTRA_TOPICS["estimator_node"]

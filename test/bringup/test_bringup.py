@@ -171,6 +171,7 @@ LAYERS = {  # part -> parts it may import; nothing imports nodes except bringup,
     "controllers": {"errors", "types", "config", "models", "parameters", "estimators"},
     "pipeline": {"errors", "types", "config", "models", "parameters", "estimators", "controllers"},
     "hardware": {"errors", "types", "config", "parameters"},
+    "viewer": {"errors", "types", "config", "models", "supervisor"},
 }
 
 

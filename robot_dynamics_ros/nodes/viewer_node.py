@@ -1,0 +1,146 @@
+"""Viewer node: the graph's topics in rerun, in a process of its own so that looking never slows the pipeline."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from diagnostic_msgs.msg import DiagnosticArray
+from rclpy.clock import Clock, ClockType
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from rclpy.serialization import deserialize_message
+
+from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.nodes.conversions import MessageReader
+from robot_dynamics_ros.nodes.encoding import MESSAGE_TYPES, to_ns, topic_name
+from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
+from robot_dynamics_ros.nodes.run import run
+from robot_dynamics_ros.nodes.tables import NODES, VIEWED
+from robot_dynamics_ros.topics import TOPICS
+from robot_dynamics_ros.types import Sample
+from robot_dynamics_ros.viewer.scene import Health, Scene
+from robot_dynamics_ros.viewer.stream import WebViewer, open_stream
+
+NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+TEXT_EVERY = 6  # pictures between two texts
+FORGET_NS = 1_000_000_000  # a signal that did not come for this long is absent, not what it was
+
+
+class ViewerNode(LifecycleBase):
+    """Newest message of each topic -> rerun, `rate` times a second; messages between two pictures are never decoded."""
+
+    TABLE = NODES["viewer_node"]
+
+    def __init__(self, name: str = "viewer_node", **options: object) -> None:
+        super().__init__(name, **options)
+        self._web: WebViewer | None = None
+        self._stream: Any = None
+        self._forget()
+
+    def _forget(self) -> None:
+        self._raw: dict[tuple[str, int | None], bytes] = {}
+        self._health: dict[str, Health] = {}
+        self._inputs: list[Any] = []
+        self._timer: Any = None
+        self._pictures = self._refused = self._shown_ns = 0
+        self._came: dict[tuple[str, int | None], int] = {}
+
+    def build(self) -> None:
+        """Robot, web viewer, file, subscriptions."""
+        self._forget()
+        robot = load_robot(self.value("robot"))
+        file = self.value("file")
+        if self.value("web"):
+            self._web = WebViewer(self.value("web_port"), self.value("data_port"))
+        self._stream = open_stream(Path(file) if file else None, self._web.target if self._web else "")
+        self._scene, self._sample = Scene(self._stream, robot), Sample(robot.joint_names)
+        aliases = robot.joint_aliases
+        self._readers = {name: MessageReader(TOPICS[name], robot.joint_names, aliases) for name in VIEWED}
+        for name in VIEWED:
+            kind = MESSAGE_TYPES[TOPICS[name].type]
+            for joint, label in enumerate(robot.joint_names) if TOPICS[name].per_joint else ((None, ""),):
+                topic = f"{name}/{topic_name(label)}" if label else name
+                keep = self._keep((name, joint))
+                self._inputs.append(self.create_subscription(kind, topic, keep, NEWEST, raw=True))
+        self._inputs.append(self.create_subscription(DiagnosticArray, "/diagnostics", self._diagnosed, 10))
+        if self._web is not None:
+            self.get_logger().info(f"viewer: {self._web.url}")
+
+    def start(self) -> None:
+        """Pictures from now on."""
+        steady = Clock(clock_type=ClockType.STEADY_TIME)
+        self._timer = self.create_timer(1.0 / self.value("rate"), self._draw, clock=steady)
+
+    def stop(self) -> None:
+        """No more pictures."""
+        if self._timer is not None:
+            self.destroy_timer(self._timer)
+            self._timer = None
+
+    def drop(self) -> None:
+        """End the web viewer, complete the file."""
+        for subscription in self._inputs:
+            self.destroy_subscription(subscription)
+        if self._stream is not None:
+            self._stream.flush()
+            self._stream.disconnect()
+        if self._web is not None:
+            self._web.close()
+        self._web = self._stream = None
+        self._forget()
+
+    def _keep(self, key: tuple[str, int | None]) -> Any:
+        def take(message: bytes) -> None:
+            self._raw[key] = message
+
+        return take
+
+    def _diagnosed(self, message: DiagnosticArray) -> None:
+        for entry in message.status:
+            level = int.from_bytes(entry.level, "little")
+            self._health[entry.name] = Health(entry.name, level, entry.message)
+
+    def _draw(self) -> None:
+        """One picture of what arrived since the last one."""
+        waiting, self._raw = self._raw, {}
+        if ("joint_states", None) not in waiting:
+            return
+        for key, raw in waiting.items():
+            self._decode(key, raw)
+        self._age()
+        self._scene.show(self._sample)
+        self._pictures += 1
+        if self._pictures % TEXT_EVERY == 1:
+            self._scene.tell(self._sample, self._health.values())
+
+    def _decode(self, key: tuple[str, int | None], raw: bytes) -> None:
+        name, joint = key
+        message = deserialize_message(raw, MESSAGE_TYPES[TOPICS[name].type])
+        try:
+            self._readers[name].read(message, self._sample, joint)
+        except DataError:
+            self._refused += 1
+            return
+        self._came[key] = to_ns(message.header.stamp)
+        if name == "joint_states":
+            self._sample.stamp_ns = self._came[key]
+
+    def _age(self) -> None:
+        """What stopped coming is absent."""
+        for (name, joint), stamp in self._came.items():
+            if abs(self._sample.stamp_ns - stamp) > FORGET_NS:
+                for signal in TOPICS[name].fields.values():
+                    values = getattr(self._sample, signal)
+                    values[slice(None) if joint is None else joint] = np.nan
+
+
+def main() -> None:
+    """Executable of the node."""
+    sys.exit(run(ViewerNode))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,141 @@
+"""Where the viewer's data go: an .rrd file, and a web viewer that listens on this machine alone."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+import time
+from pathlib import Path
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
+from robot_dynamics_ros.supervisor import end_with_parent
+from robot_dynamics_ros.types import Log, Sample
+from robot_dynamics_ros.viewer.scene import Scene
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.config import RobotFile
+
+HOST = "127.0.0.1"
+APPLICATION = "robot_dynamics_ros"
+MEMORY = "512MB"  # what the web viewer keeps of the past
+START_TIMEOUT = 20.0  # s
+
+
+def require_rerun() -> None:
+    """Raises CapabilityError saying what to install."""
+    try:
+        import rerun  # noqa: F401
+    except ImportError as error:
+        raise CapabilityError('the viewer needs rerun: pip install "robot_dynamics_ros[viewer]"') from error
+
+
+def executable() -> str:
+    """rerun's own program: `python -m rerun` would be a parent that leaves it behind when ended."""
+    import rerun_cli
+
+    name = "rerun.exe" if os.name == "nt" else "rerun"
+    return str(Path(str(rerun_cli.__file__)).with_name(name))
+
+
+def free_port() -> int:
+    """A port nobody listens on at this moment."""
+    with socket.socket() as probe:
+        probe.bind((HOST, 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait_for(port: int, process: subprocess.Popen[bytes]) -> None:
+    end = time.monotonic() + START_TIMEOUT
+    while time.monotonic() < end:
+        with socket.socket() as probe:
+            if probe.connect_ex((HOST, port)) == 0:
+                return
+        if process.poll() is not None:
+            break
+        time.sleep(0.05)
+    raise ConnectionFailed(f"the web viewer does not listen on {HOST}:{port}")
+
+
+class WebViewer:
+    """rerun's web viewer in a process of its own, bound to 127.0.0.1; `files` are opened at once.
+
+    web_port, data_port: 0 takes a free one. url: what to open in a browser. Raises ConnectionFailed.
+    """
+
+    def __init__(self, web_port: int = 0, data_port: int = 0, files: tuple[Path, ...] = ()) -> None:
+        require_rerun()
+        web_port, data_port = web_port or free_port(), data_port or free_port()
+        self.target = f"rerun+http://{HOST}:{data_port}/proxy"
+        self.url = f"http://{HOST}:{web_port}/?url={self.target.replace('+', '%2B').replace('/', '%2F')}"
+        ports = ["--port", str(data_port), "--web-viewer-port", str(web_port)]
+        options = ["--serve-web", "--bind", HOST, "--server-memory-limit", MEMORY, "--hide-welcome-screen"]
+        self._process = subprocess.Popen(
+            [executable(), *map(str, files), *options, *ports],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=os.environ | {"RUST_LOG": "off"},
+            preexec_fn=end_with_parent,
+        )
+        try:
+            for port in (data_port, web_port):
+                _wait_for(port, self._process)
+        except ConnectionFailed:
+            self.close()
+            raise
+
+    def close(self) -> None:
+        """End it; may be repeated."""
+        if self._process.poll() is None:
+            self._process.terminate()
+            try:
+                self._process.wait(5.0)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+
+    def __enter__(self) -> WebViewer:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def open_stream(file: Path | None = None, target: str = "") -> Any:
+    """A recording stream into an .rrd file, to a web viewer's `target`, or both."""
+    require_rerun()
+    import rerun as rr
+
+    stream = rr.RecordingStream(APPLICATION)
+    sinks: list[Any] = []
+    if file is not None:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        sinks.append(rr.FileSink(str(file)))
+    if target:
+        sinks.append(rr.GrpcSink(target))
+    if sinks:
+        stream.set_sinks(*sinks)
+    return stream
+
+
+def write_rrd(log: Log, robot: RobotFile, file: Path, rate: float = 30.0) -> Path:
+    """A log with its estimates as an .rrd file, `rate` pictures per second of the log's time."""
+    stream = open_stream(file)
+    scene, sample = Scene(stream, robot), Sample(log.joint_names)
+    seconds = log.time
+    rows = np.searchsorted(seconds, np.arange(0.0, seconds[-1], 1.0 / rate))
+    for k, row in enumerate(rows):
+        sample.clear()
+        log.read(int(row), sample)
+        scene.show(sample)
+        if k % 6 == 0:
+            scene.tell(sample, ())
+    stream.flush()
+    stream.disconnect()
+    return file

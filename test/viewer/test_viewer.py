@@ -1,0 +1,144 @@
+"""The viewer: geometry, words, the .rrd file, who can reach it, a picture of it, and the node on a live graph."""
+
+import io
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rerun", reason="rerun-sdk is in the viewer extra")
+
+from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.pipeline import Pipeline
+from robot_dynamics_ros.types import Log, Sample
+from robot_dynamics_ros.viewer.scene import Health, between, deviation_along, state_text
+from robot_dynamics_ros.viewer.stream import WebViewer, write_rrd
+
+sys.path.insert(0, str(Path(__file__).parent))
+from browser import EXECUTABLE, Browser
+
+UR5E = load_robot("ur5e")
+
+
+def pushed(seconds=3.0, rate=250, force=(-30.0, 0.0, 45.0)):
+    """A moving UR5e that is pushed from the middle on, with all estimates."""
+    t = np.arange(int(seconds * rate))[:, None] / rate
+    w = np.array([0.9, 1.3, 1.7, 2.1, 2.5, 2.9])
+    pose = np.array([0.0, -1.2, 1.3, -1.5, -1.4, 0.3])
+    q, qd, qdd = pose + 0.2 * (1 - np.cos(w * t)), 0.2 * w * np.sin(w * t), 0.2 * w**2 * np.cos(w * t)
+    model = RobotModel.load("ur5e")
+    effort = model.rnea(q, qd, qdd) + UR5E.array("drives.rotor_inertia") * qdd
+    wrench = np.zeros((len(q), 6))
+    wrench[len(q) // 2 :, :3] = force
+    effort = effort - np.einsum("kij,ki->kj", model.jacobian(q), wrench)
+    stamps = 1_700_000_000_000_000_000 + np.arange(len(q)) * (10**9 // rate)
+    log = Log(UR5E.joint_names, stamps, {"q": q, "qd": qd, "effort": effort})
+    Pipeline(UR5E).run(log)
+    return log
+
+
+@pytest.fixture(scope="module")
+def recording(tmp_path_factory):
+    return write_rrd(pushed(), UR5E, tmp_path_factory.mktemp("rrd") / "run.rrd")
+
+
+@pytest.mark.parametrize("end", [(0, 0, 0.3), (0, 0, -0.3), (0.2, 0, 0), (0.1, -0.2, 0.05)])
+def test_a_capsule_points_from_start_to_end(end):
+    start, end = np.array([0.1, 0.2, 0.3]), np.array([0.1, 0.2, 0.3]) + end
+    length, (x, y, z, w) = between(start, end)
+    axis = np.array([2 * (x * z + w * y), 2 * (y * z - w * x), 1 - 2 * (x * x + y * y)])
+    np.testing.assert_allclose(start + length * axis, end, atol=1e-12)
+
+
+def test_deviation_is_that_of_the_size():
+    rng, force, std = np.random.default_rng(0), np.array([30.0, -20.0, 50.0]), np.array([1.0, 3.0, 2.0])
+    sizes = np.linalg.norm(force + std * rng.normal(size=(200_000, 3)), axis=1)
+    assert deviation_along(force, std) == pytest.approx(sizes.std(), rel=0.02)
+
+
+def test_words_answer_contact_how_hard_how_sure_and_health():
+    sample = Sample(UR5E.joint_names)
+    assert "no estimate yet" in state_text(sample, UR5E.joint_names, ())
+    sample.external_wrench, sample.external_wrench_std, sample.contact = [30, 0, 40, 0, 0, 0], [4] * 6, [0] * 7
+    assert state_text(sample, UR5E.joint_names, ()).startswith("# free")
+    sample.contact = [0, 0, 1, 0, 0, 0, 1]
+    health = [Health("driver", 0, "ok"), Health("joint stiffness", 2, "elbow_joint: 35 % softer")]
+    text = state_text(sample, UR5E.joint_names, health)
+    assert text.startswith("# CONTACT") and "50.0 ± 4.0 N" in text and "elbow_joint" in text
+    assert text.index("**ERROR**") < text.index("driver")
+
+
+def test_the_file_holds_robot_force_and_plots(recording):
+    shown = subprocess.run(
+        [sys.executable, "-m", "rerun", "rrd", "print", "-v", str(recording)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    for entity in (
+        "/robot/link_6/body",
+        "/force/arrow",
+        "/force/uncertainty",
+        "/plot/friction",
+        "/plot/force",
+        "/state",
+    ):
+        assert entity in shown.stdout, entity
+
+
+def listening(port):
+    """Local addresses (hex) that listen on a TCP port, from the kernel."""
+    rows = Path("/proc/net/tcp").read_text().splitlines()[1:]
+    if Path("/proc/net/tcp6").exists():
+        rows += Path("/proc/net/tcp6").read_text().splitlines()[1:]
+    local = [row.split()[1].split(":") for row in rows if row.split()[3] == "0A"]
+    return {address for address, number in local if int(number, 16) == port}
+
+
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="needs the kernel's table of sockets")
+def test_the_web_viewer_listens_on_this_machine_only():
+    with WebViewer() as viewer:
+        ports = {int(port) for port in re.findall(r"127\.0\.0\.1:(\d+)", viewer.url)}
+        assert len(ports) == 2
+        for port in ports:
+            assert listening(port) == {"0100007F"}  # 127.0.0.1
+    assert all(not listening(port) for port in ports)
+
+
+def reddish(png):
+    """Share of pixels that are the arrow's red, and number of colours."""
+    image = pytest.importorskip("PIL.Image").open(io.BytesIO(png)).convert("RGB")
+    pixels = np.asarray(image).reshape(-1, 3).astype(int)
+    red = (pixels[:, 0] > 120) & (pixels[:, 1] < 90) & (pixels[:, 2] < 80)
+    return red.mean(), len(np.unique(pixels[::7], axis=0))
+
+
+@pytest.mark.skipif(EXECUTABLE is None, reason="no Chromium on this machine")
+def test_the_first_screen_shows_robot_and_force(recording):
+    with WebViewer(files=(recording,)) as viewer, Browser(viewer.url + "&renderer=webgl") as browser:
+        png = browser.picture_when(lambda png: reddish(png)[0] > 1e-3)
+    share, colours = reddish(png)
+    assert share < 0.2 and colours > 300
+
+
+def test_the_node_shows_a_live_graph(tmp_path):
+    pytest.importorskip("rclpy", reason="rclpy is not installed")
+    sys.path.insert(0, str(Path(__file__).parents[1] / "nodes"))
+    from ros_graph import Process
+
+    from robot_dynamics_ros.simulation.ur_controller.launcher import SimulatedUR, loopback_address
+
+    host, file = loopback_address(), tmp_path / "live.rrd"
+    with SimulatedUR("ur5e", host=host):
+        arguments = ("--robot", "ur5e", "--ip", host, "--duration", "9", "--view", "--view-file", str(file))
+        status, output = Process("robot_dynamics_ros.cli.main", "up", *arguments).wait(90.0)
+    assert status == 0, output
+    assert re.search(r"viewer: http://127\.0\.0\.1:\d+/", output), output
+    command = [sys.executable, "-m", "rerun", "rrd", "print", "-v", str(file)]
+    shown = subprocess.run(command, capture_output=True, text=True, timeout=60).stdout
+    for entity in ("/robot/link_1", "/force/arrow", "/plot/friction", "/state"):
+        assert entity in shown, (entity, output)

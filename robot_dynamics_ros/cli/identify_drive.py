@@ -45,6 +45,8 @@ def command(
 
     Writes the robot file with what is sure. Record large fast motions of all joints with motor_currents, and
     desired_state where the controller reports it.
+
+    Example: robot-dynamics identify-drive run1 --robot ur5e --validate run2 --out drives
     """
     from robot_dynamics_ros.identification.identify import Options
     from robot_dynamics_ros.identification.identify_drive import as_dict, identified_drives, identify_drives

@@ -49,7 +49,7 @@ def test_every_command_is_in_the_documentation():
 
 @pytest.mark.parametrize(
     ("words", "expected"),
-    [("repl", {"replay"}), ("identify", {"identify", "identify-joint"}), ("replay --robot ur5", {"ur5", "ur5e"})],
+    [("repl", {"replay"}), ("identify-j", {"identify-joint"}), ("replay --robot ur5", {"ur5", "ur5e"})],
 )
 def test_tab_completes(words, expected):
     line = f"robot-dynamics {words}"

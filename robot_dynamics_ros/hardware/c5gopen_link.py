@@ -67,6 +67,7 @@ class UdpLink:
     def __init__(self, host: str, port: int, n_axes: int, arm: int) -> None:
         self._address, self._n_axes, self._arm = (host, port), n_axes, arm
         self.queue, self.malformed, self.last_error = Queue(), 0, ""
+        self.heard_ns = 0  # steady time of the newest state
         self.on_state: Callable[[wire.State], None] | None = None
         self._sequence = 0
         self._running = False
@@ -140,6 +141,7 @@ class UdpLink:
             if state.arm == self._arm:
                 batch.append(Received(state, time.time_ns(), time.monotonic_ns()))
         if batch:
+            self.heard_ns = batch[-1].steady_ns
             if self.on_state is not None:
                 self.on_state(batch[-1].state)  # one answer, to the newest: late states must not become a leap
             self.queue.put(batch)
@@ -153,6 +155,7 @@ class MqttLink:
     def __init__(self, host: str, port: int, n_axes: int, arm: int) -> None:
         self._address, self._arm = (host, port), arm
         self.queue, self.malformed, self.incomplete, self.last_error = Queue(), 0, 0, ""
+        self.heard_ns = 0  # steady time of the newest state
         self.on_state: Callable[[wire.State], None] | None = None
         self._open: dict[int, dict[str, tuple[float, ...]]] = {}
         self._newest = -1
@@ -238,7 +241,8 @@ class MqttLink:
         self._newest = time_us
         self._sequence += 1
         state = wire.State(self._sequence, time_us, arm=self._arm, **blocks)
-        self.queue.put([Received(state, time.time_ns(), time.monotonic_ns())])
+        self.heard_ns = time.monotonic_ns()
+        self.queue.put([Received(state, time.time_ns(), self.heard_ns)])
         if self.on_state is not None:
             self.on_state(state)
 

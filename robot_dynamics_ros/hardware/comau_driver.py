@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import threading
+import time
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ JUMP_SPEED = 2.0 * STEP_SPEED  # rad/s: a measured step faster than this is no m
 JUMPS = 20  # such steps in a row that are taken for a new truth (the LPC was restarted)
 WINDOW = 5  # samples of the velocity where the LPC gives none: two samples late
 MOVING = 1e-3  # rad/s
+SILENCE = 0.2  # s without a state until no motion may begin
 FOLLOW = 2.0  # deg between a position sent and the LPC's target ...
 DEAF = 50  # ... for so many answers, until a motion counts as rejected
 REPORT = 100  # cycles between two looks at progress
@@ -349,8 +351,9 @@ class ComauDriver:
         reason = self._ready_text(self._last)
         if reason:
             raise CapabilityError(f"no motion: {reason}")
-        if self.condition >= StreamState.safe:
-            raise CapabilityError(f"no motion: the state stream is {self.condition.name}")
+        silence = 1e-9 * (time.monotonic_ns() - self._link.heard_ns)
+        if not silence <= SILENCE:
+            raise CapabilityError(f"no motion: no state for {silence:.1f} s")
 
     def _answer(self, state: wire.State) -> None:
         """In the receiving thread: one command per state while a motion runs."""

@@ -161,3 +161,12 @@ def test_what_is_no_bag_is_one_clear_error(tmp_path, name):
     (tmp_path / "empty").mkdir()
     with pytest.raises(DataError, match=name.split(".")[0]):
         load_bag(tmp_path / name, ROBOT)
+
+
+def test_a_recorder_that_takes_messages_in_bursts_does_not_make_good_stamps_bad():
+    from robot_dynamics_ros.bags.reader import choose_stamps
+
+    header = 10**18 + 1_200_000 * np.arange(20_000)
+    burst = 300_000_000 * (np.arange(20_000) // 250) + 90_000 * (np.arange(20_000) % 250)
+    assert choose_stamps(header, header[0] + burst, "auto")[1] == "header"
+    assert choose_stamps(header[0] + (header - header[0]) * 1000, header[0] + burst, "auto")[1] == "receive"

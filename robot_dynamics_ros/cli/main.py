@@ -26,6 +26,7 @@ COMMANDS: dict[str, str] = {
     "reproduce": "reproduce",
     "ablation": "ablation",
     "replay": "replay",
+    "health": "health",
     "bench": "bench",
     "latency": "latency",
 }

@@ -1,0 +1,58 @@
+"""`robot-dynamics health`: how a robot's joints changed over many recordings."""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # small matrices: one BLAS thread is faster; read when numpy loads
+
+from pathlib import Path
+
+import click
+
+from robot_dynamics_ros.cli.options import console, json_option, out_option, progress, robot_option, stderr, write_json
+from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.errors import DataError
+
+
+@click.command("health")
+@click.argument("bags", nargs=-1, required=True, type=click.Path(path_type=Path))
+@robot_option
+@out_option
+@click.option("--topic", default="auto", show_default=True, help="JointState topic, needed where there are several.")
+@click.option(
+    "--fleet", is_flag=True, help="BAGS of several robots of one type, each robot's in a directory of its own."
+)
+@json_option
+def command(bags: tuple[Path, ...], robot: str, out: Path, topic: str, fleet: bool, json_file: Path | None) -> None:
+    """Compare many recordings of a robot: Coulomb level, stiffness, residuals, with trend and change points.
+
+    Friction is compared at equal load and temperature. Writes OUT/health.html, one page per robot. Exit status 0 also
+    when something is worn: read the page, or `level` in the JSON.
+
+    Example: robot-dynamics health january february march --robot ur5e --out health --json health.json
+    """
+    from robot_dynamics_ros.health.measure import Measurement, by_time, measure
+    from robot_dynamics_ros.health.report import as_dict, trends, write_page
+
+    arm = load_robot(robot)
+    groups: dict[str, list[Measurement]] = {}
+    for bag in progress(bags, "recordings", len(bags)):
+        try:
+            found = measure(bag, arm, topic)
+        except DataError as error:
+            stderr.print(f"left out: {error}", markup=False, highlight=False, soft_wrap=True)
+            continue
+        groups.setdefault(bag.resolve().parent.name if fleet else arm.name, []).append(found)
+    if not groups:
+        raise DataError("no recording can be used")
+    results = {}
+    for name, group in groups.items():
+        measured = by_time(group)
+        over_time = trends(measured, arm.joint_names)
+        results[name] = as_dict(name, measured, over_time, arm.joint_names)
+        page = write_page(results[name], measured, over_time, out / (f"health_{name}.html" if fleet else "health.html"))
+        for sentence in results[name]["sentences"]:
+            console.print(f"{name}: {sentence}" if fleet else sentence, markup=False, highlight=False, soft_wrap=True)
+        console.print(f"page {page}", markup=False, highlight=False, soft_wrap=True)
+    write_json(json_file, {"robots": results})

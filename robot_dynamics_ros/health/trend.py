@@ -1,0 +1,100 @@
+"""Trend and change points of one quantity over recordings, and the verdict by the live alarms' thresholds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.stats import theilslopes
+
+from robot_dynamics_ros.estimators.friction_health import FrictionHealthStage
+from robot_dynamics_ros.estimators.stiffness import StiffnessStage
+
+MONTH = 30 * 86400.0  # s
+SEGMENT = 3  # recordings between two change points
+PENALTY = 4.0  # times log N: cost of a change point in variances; 3 is BIC for level and place
+CONFIDENCE = 0.99
+
+
+def _default(parameters: tuple, name: str) -> float:
+    return next(float(p.default) for p in parameters if p.name == name)
+
+
+# quantity -> warn, error: share of change that the diagnostics topic warns about; sign: +-1, 0 both directions
+THRESHOLDS: dict[str, tuple[float, float, int]] = {
+    "coulomb": (_default(FrictionHealthStage.parameters, "warn"), _default(FrictionHealthStage.parameters, "error"), 0),
+    "stiffness": (
+        _default(StiffnessStage.parameters, "wear_warn"),
+        _default(StiffnessStage.parameters, "wear_error"),
+        -1,
+    ),
+}
+
+
+@dataclass(frozen=True)
+class Trend:
+    """values (N,) over time (N,) [s]; slope per month with its interval; changes: first recording after each change;
+    change: newest against oldest, as a share; level: ok, warn, error or unknown.
+    """
+
+    values: np.ndarray
+    time: np.ndarray
+    slope: float = float("nan")
+    interval: tuple[float, float] = (float("nan"), float("nan"))
+    changes: list[int] = field(default_factory=list)
+    change: float = float("nan")
+    level: str = "unknown"
+
+    @property
+    def significant(self) -> bool:
+        """The interval of the slope excludes zero."""
+        return bool(self.interval[0] > 0 or self.interval[1] < 0)
+
+
+def change_points(y: np.ndarray) -> list[int]:
+    """Indices where the mean of y (N,) changes: least squares over all segmentations plus PENALTY log N per change.
+
+    Noise from the median absolute difference of neighbours, so that a step does not hide itself.
+    """
+    N = len(y)
+    if N < 2 * SEGMENT:
+        return []
+    sigma = max(1.4826 * float(np.median(np.abs(np.diff(y)))) / np.sqrt(2), 1e-9 * max(float(np.abs(y).max()), 1e-300))
+    one, two = np.concatenate([[0], np.cumsum(y)]), np.concatenate([[0], np.cumsum(y**2)])
+    best, last = np.full(N + 1, np.inf), np.zeros(N + 1, dtype=int)
+    best[0] = -PENALTY * np.log(N)
+    for end in range(SEGMENT, N + 1):
+        starts = np.array([s for s in range(end - SEGMENT + 1) if s == 0 or s >= SEGMENT])
+        cost = (two[end] - two[starts] - (one[end] - one[starts]) ** 2 / (end - starts)) / sigma**2
+        total = best[starts] + cost + PENALTY * np.log(N)
+        best[end], last[end] = total.min(), starts[int(np.argmin(total))]
+    found, end = [], N
+    while last[end] > 0:
+        end = int(last[end])
+        found.append(end)
+    return found[::-1]
+
+
+def trend_of(values: np.ndarray, time: np.ndarray, quantity: str) -> Trend:
+    """Trend of the finite values; `unknown` with fewer than two recordings. Quantities without threshold stay ok."""
+    known = np.isfinite(values)
+    y, t = values[known], time[known]
+    if len(y) < 2:
+        return Trend(values, time)
+    few = min(SEGMENT, len(y) // 2)
+    old, new = float(np.median(y[:few])), float(np.median(y[-few:]))
+    change = (new - old) / max(abs(old), 1e-12)
+    slope = low = high = float("nan")
+    if len(y) >= SEGMENT and np.ptp(t) > 0:
+        slope, _, low, high = (float(x) for x in theilslopes(y, t / MONTH, CONFIDENCE))
+    places = np.flatnonzero(known)
+    changes = [int(places[k]) for k in change_points(y)]
+    return Trend(values, time, slope, (low, high), changes, change, _level(change, quantity))
+
+
+def _level(change: float, quantity: str) -> str:
+    if quantity not in THRESHOLDS:
+        return "ok"
+    warn, error, sign = THRESHOLDS[quantity]
+    size = abs(change) if sign == 0 else sign * change
+    return "error" if size > error else "warn" if size > warn else "ok"

@@ -1,0 +1,103 @@
+"""Health over recordings: levels recovered, drift and steps found where they are and nowhere else, one page."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from robot_dynamics_ros.bags import write_bag
+from robot_dynamics_ros.cli.health import command
+from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.health.measure import at_equal_temperature
+from robot_dynamics_ros.health.trend import MONTH, change_points, trend_of
+from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.models.friction import FrictionModel
+from robot_dynamics_ros.types import Log
+
+UR5E = load_robot("ur5e")
+START = 1_750_000_000
+
+
+def recording(day, more_friction, seed, rate=125, seconds=8.0):
+    """A UR5e in free motion whose elbow has `more_friction` Nm of Coulomb friction above the robot file's."""
+    rng = np.random.default_rng(seed)
+    t = np.arange(int(seconds * rate))[:, None] / rate
+    w = np.array([0.9, 1.3, 1.7, 2.1, 2.5, 2.9])
+    pose = np.array([0.0, -1.2, 1.3, -1.5, -1.4, 0.3])
+    q, qd, qdd = pose + 0.25 * (1 - np.cos(w * t)), 0.25 * w * np.sin(w * t), 0.25 * w**2 * np.cos(w * t)
+    effort = RobotModel.load("ur5e").rnea(q, qd, qdd) + UR5E.array("drives.rotor_inertia") * qdd
+    effort = effort + FrictionModel.from_robot(UR5E).torque(qd) + 0.1 * rng.normal(size=q.shape)
+    effort[:, 2] += more_friction * np.tanh(qd[:, 2] / 0.01)
+    stamps = (START + day * 86400) * 10**9 + np.arange(len(q)) * (10**9 // rate)
+    return Log(UR5E.joint_names, stamps, {"q": q, "qd": qd, "effort": effort})
+
+
+def test_the_command_finds_the_joint_that_wears(tmp_path):
+    level = UR5E.array("friction.parameters.fc")[2]
+    extra = [0.0] * 5 + [0.45 * level] * 4
+    bags = [
+        str(write_bag(recording(10 * k, more, k), tmp_path / f"run{k}", topics=["joint_states"]))
+        for k, more in enumerate(extra)
+    ]
+    arguments = [*bags[::-1], "--robot", "ur5e", "--out", str(tmp_path / "out"), "--json", str(tmp_path / "h.json")]
+    done = CliRunner().invoke(command, arguments, catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    result = json.loads((tmp_path / "h.json").read_text())["robots"]["ur5e"]
+    rows = result["quantities"]["coulomb"]
+    assert [row["level"] for row in rows] == ["ok", "ok", "warn", "ok", "ok", "ok"]
+    assert rows[2]["change_percent"] == pytest.approx(45, abs=8)
+    assert rows[2]["changes"] == [result["dates"][5]]
+    assert "warn: elbow_joint" in done.output
+    page = (tmp_path / "out" / "health.html").read_text(encoding="utf-8")
+    assert "elbow_joint" in page and page.count("data:image/png") >= 2 and "http" not in page
+
+
+def test_a_recording_at_rest_is_left_out_by_name(tmp_path):
+    log = recording(0, 0.0, 0)
+    log.qd[:], log.q[:] = 0.0, log.q[:1]
+    bag = write_bag(log, tmp_path / "rest", topics=["joint_states"])
+    runner = CliRunner()
+    with pytest.raises(Exception, match="no recording can be used"):
+        runner.invoke(command, [str(bag), "-r", "ur5e", "--out", str(tmp_path / "o")], catch_exceptions=False)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_change_points_are_found_where_they_are_and_nowhere_else(seed):
+    rng = np.random.default_rng(seed)
+    noise = rng.normal(size=40)
+    assert len(change_points(noise)) <= 1
+    step = noise + np.where(np.arange(40) < 23, 0.0, 6.0)
+    found = change_points(step)
+    assert any(abs(k - 23) <= 1 for k in found) and len(found) <= 2
+
+
+def test_few_false_alarms_in_noise():
+    rng = np.random.default_rng(1)
+    assert np.mean([bool(change_points(rng.normal(size=30))) for _ in range(200)]) < 0.1
+
+
+def test_drift_is_measured_and_noise_is_not_a_drift():
+    rng, time = np.random.default_rng(0), START + np.arange(24) * MONTH / 4
+    steady = trend_of(5 + 0.05 * rng.normal(size=24), time, "coulomb")
+    drifting = trend_of(5 + 0.2 * np.arange(24) / 4 + 0.05 * rng.normal(size=24), time, "coulomb")
+    assert not steady.significant and steady.level == "ok"
+    assert drifting.significant and drifting.interval[0] < 0.2 < drifting.interval[1]
+
+
+@pytest.mark.parametrize(
+    ("quantity", "factor", "level"),
+    [("coulomb", 1.4, "warn"), ("coulomb", 0.3, "error"), ("stiffness", 0.8, "warn"), ("stiffness", 1.5, "ok")],
+)
+def test_levels_follow_the_live_thresholds(quantity, factor, level):
+    values = np.array([1.0] * 6 + [factor] * 6)
+    assert trend_of(values, START + np.arange(12.0) * 86400, quantity).level == level
+
+
+def test_temperature_is_removed_and_wear_is_not():
+    rng, N = np.random.default_rng(2), 30
+    T = 30 + 8 * rng.uniform(-1, 1, N)
+    wear = np.linspace(0, 2.0, N)
+    values = 10 + wear - 0.12 * (T - 30)
+    corrected = at_equal_temperature(values, T)
+    assert np.std(corrected - wear) < 0.1 * np.std(values - wear)

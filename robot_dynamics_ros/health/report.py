@@ -82,7 +82,7 @@ def sentences(rows: dict[str, list[dict[str, Any]]]) -> list[str]:
                 found.append((2 if row["level"] == "error" else 1, text))
             if quantity in THRESHOLDS:
                 found += [(0, f"{row['joint']}: {title} changed its level on {day}") for day in row["changes"]]
-                if row["significant"] and row["slope_per_month"] is not None:
+                if row["significant"] and not row["changes"]:  # a step is no drift
                     found.append(
                         (0, f"{row['joint']}: {title} drifts by {row['slope_per_month']:+.3g} {unit} per month")
                     )

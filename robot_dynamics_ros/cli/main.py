@@ -27,6 +27,7 @@ COMMANDS: dict[str, str] = {
     "ablation": "ablation",
     "replay": "replay",
     "health": "health",
+    "faults": "faults",
     "bench": "bench",
     "latency": "latency",
 }

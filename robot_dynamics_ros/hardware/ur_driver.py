@@ -254,6 +254,11 @@ class UrDriver:
         """Decelerate to standstill; nothing to do when this driver moves nothing."""
         self._control.stop()
 
+    @property
+    def control_pid(self) -> int | None:
+        """Process id of the vendor client, None when there is none."""
+        return self._control.pid
+
     # -- torque -------------------------------------------------------------------------------------------------------
     def attach(self, loop: TorqueLoop) -> None:
         """The loop that answers every state from connect() on; before connect(). Raises CapabilityError."""

@@ -182,6 +182,11 @@ class LifecycleBase(LifecycleNode):
             message.header.stamp = self.get_clock().now().to_msg()
             self._diagnostics.publish(message)
 
+    @property
+    def hurried(self) -> bool:
+        """True when events must be looked at as often as possible."""
+        return False
+
     def work(self) -> bool:
         """One piece of the node's own work, at most a few ms of waiting; False: nothing to do but events."""
         return False

@@ -30,6 +30,7 @@ from robot_dynamics_ros.nodes.markers import contact_arrow
 from robot_dynamics_ros.nodes.motion_interface import MotionInterface
 from robot_dynamics_ros.nodes.sources import MAIN, StampJoin, topics_for
 from robot_dynamics_ros.nodes.stages import Selection, select
+from robot_dynamics_ros.nodes.torque_interface import TorqueInterface
 from robot_dynamics_ros.pipeline import Pipeline
 from robot_dynamics_ros.topics import DRIVER_TOPICS, TOPICS
 from robot_dynamics_ros.types import Sample
@@ -44,6 +45,7 @@ DRIVER_OPTIONS = (
     "degraded_gap",
     "safe_gap",
     "frozen_repeats",
+    "torque",
 )
 LEVELS = {StreamState.ok: OK, StreamState.degraded: WARN, StreamState.safe: ERROR, StreamState.fault: ERROR}
 
@@ -72,6 +74,7 @@ class RobotNode(LifecycleBase):
         self._inputs: list[Any] = []
         self._own_services: list[Any] = []
         self._motion: MotionInterface | None = None
+        self._torque: TorqueInterface | None = None
         self._join: StampJoin | None = None
         self._effort: EffortWatch | None = None
         self._processing, self._age = LatencyMeter(), LatencyMeter()
@@ -122,6 +125,8 @@ class RobotNode(LifecycleBase):
     def _build_writers(self) -> None:
         names = [n for n, need in DRIVER_TOPICS.items() if self._has_driver and need in self.driver.capabilities]
         names = (self.selection.topics if self.pipeline else []) + names + ([MAIN] if self._has_driver else [])
+        if self._has_driver and self.value("torque") != "none":
+            names.append("feedforward_torque")
         for name in names:
             topic = TOPICS[name]
             kind = MESSAGE_TYPES[topic.type]
@@ -142,6 +147,8 @@ class RobotNode(LifecycleBase):
     def _build_services(self) -> None:
         if self._has_driver:
             self._motion = MotionInterface(self)
+            if self.value("torque") != "none":
+                self._torque = TorqueInterface(self)
             self._own_services.append(self.create_service(Trigger, "~/rearm", self._rearm))
             if "recover" in self.driver.capabilities:
                 self._own_services.append(self.create_service(Trigger, "~/recover", self._recover))
@@ -220,6 +227,8 @@ class RobotNode(LifecycleBase):
             self.destroy_service(service)
         if self._motion is not None:
             self._motion.destroy()
+        if self._torque is not None:
+            self._torque.destroy()
         self.driver = self.pipeline = None
         self._forget()
 
@@ -228,10 +237,15 @@ class RobotNode(LifecycleBase):
         """Next sample of the driver."""
         if self.driver is None or not self.active:
             return False
-        sample = self.driver.read(0.01)
+        sample = self.driver.read(0.0005 if self.hurried else 0.01)
         if sample is not None:
             self._process(sample)
         return True
+
+    @property
+    def hurried(self) -> bool:
+        """True while torques come over a topic: events are looked at between any two samples."""
+        return self._torque is not None and self._torque.live
 
     def _message(self, name: str, message: Any, joint: int | None) -> None:
         now = time.time_ns()
@@ -273,6 +287,8 @@ class RobotNode(LifecycleBase):
             self.statuses[step(sample)] += 1
         if self._effort is not None and self._effort.withheld:
             return
+        if self._torque is not None:
+            self._torque.see(sample)
         for name in self._fast:
             self._writers[name].publish(sample)
         now = time.time_ns()
@@ -321,6 +337,8 @@ class RobotNode(LifecycleBase):
             response.success, response.message = False, f"the stream is {condition.name} now"
             return response
         self.driver.rearm()
+        if self._torque is not None:
+            self._torque.rearm()
         response.success, response.message = True, "latched faults forgotten"
         return response
 
@@ -369,6 +387,8 @@ class RobotNode(LifecycleBase):
         entries = [self._diagnose_middleware()]
         if self.driver is not None:
             entries.append(self._diagnose_driver())
+        if self._torque is not None:
+            entries += self._torque.diagnose()
         if self.pipeline is not None:
             entries.append(self._diagnose_estimates())
         elif self._lacks:

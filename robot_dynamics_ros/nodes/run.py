@@ -43,7 +43,7 @@ def _loop(node: LifecycleBase) -> None:
     while rclpy.ok():
         if not node.work():
             executor.spin_once(timeout_sec=IDLE)
-        elif time.monotonic() - looked > EVENT_PERIOD:
+        elif node.hurried or time.monotonic() - looked > EVENT_PERIOD:
             executor.spin_once(timeout_sec=0.0)
             looked = time.monotonic()
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
+from robot_dynamics_ros.controllers.torque import CONTROL
 from robot_dynamics_ros.parameters import Parameter
 from robot_dynamics_ros.topics import TOPICS
 
@@ -67,6 +70,20 @@ DRIVER = (
     ),
 )
 
+TORQUE = (
+    Parameter(
+        "torque",
+        "none",
+        "how torques reach the robot: through our own program, the vendor client, or not at all",
+        choices=("none", "script", "client"),
+        read_only=True,
+    ),
+    Parameter("adaptation_file", "", "where learned friction is kept over restarts, empty: nowhere", read_only=True),
+    Parameter("waypoints", "", "YAML file of the waypoints that enable_tracking follows for ever"),
+    Parameter("tracking_speed", 0.5, "joint speed between them", "rad/s", 0.01, 3.0),
+    *(replace(p, name=f"control.{p.name}") for p in CONTROL),
+)
+
 MOTION = (
     Parameter("approach_speed", 0.5, "speed of the move to the first point of a trajectory", "rad/s", 0.01, 3.0),
     Parameter("max_start_distance", 3.2, "farthest first point of a trajectory, any joint", "rad", 0.0, 13.0),
@@ -125,10 +142,10 @@ VIEWED = (
 
 # node -> its tables; stages add theirs as <stage>.<parameter>
 NODES: dict[str, tuple[Parameter, ...]] = {
-    "hardware_node": COMMON + DESCRIPTION + DRIVER + MOTION + MARKERS[2:],
+    "hardware_node": COMMON + DESCRIPTION + DRIVER + TORQUE + MOTION + MARKERS[2:],
     "estimator_node": COMMON + NO_DESCRIPTION + INPUT + MARKERS,
     "viewer_node": COMMON[:2] + VIEWER,
-    "composed_node": COMMON + DESCRIPTION + DRIVER + MOTION + INPUT + MARKERS,
+    "composed_node": COMMON + DESCRIPTION + DRIVER + TORQUE + MOTION + INPUT + MARKERS,
 }
 
 # node -> (topic, type, direction, text); estimator topics follow from the stages' signals and topics.TOPICS
@@ -138,6 +155,10 @@ SERVICES: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("~/rearm", "std_srvs/srv/Trigger", "forget latched faults of the stream"),
         ("~/zero_ft", "std_srvs/srv/Trigger", "zero the controller's own force-torque sensor"),
         ("~/recover", "std_srvs/srv/Trigger", "the robot's own error recovery (franka)"),
+        ("~/enable_torque", "std_srvs/srv/Trigger", "take torques from joint_torque_command; refused with the reason"),
+        ("~/enable_tracking", "std_srvs/srv/Trigger", "follow the waypoints file by computed torque"),
+        ("~/enable_guiding", "std_srvs/srv/Trigger", "hand guiding"),
+        ("~/disable_torque", "std_srvs/srv/Trigger", "ramp torque out, at most 100 ms"),
     ),
     "estimator_node": (
         ("~/tare", "std_srvs/srv/Trigger", "make the present external torque the new zero; refused in contact"),
@@ -155,6 +176,12 @@ EXTRA_TOPICS: dict[str, tuple[tuple[str, str, str], ...]] = {
             "subscribed: move to the first point, then stream; a warning says why one is refused",
         ),
         (
+            "joint_torque_command",
+            "sensor_msgs/msg/JointState",
+            "subscribed, with torque enabled: effort in Nm, stamp of the state it answers; one publisher only",
+        ),
+        ("~/enable_switch", "std_msgs/msg/Bool", "subscribed: dead-man switch, true refreshes, false ends torque"),
+        (
             "~/motion",
             "std_msgs/msg/String",
             "published, latched: state of the present or last trajectory, with the reason",
@@ -169,4 +196,4 @@ EXTRA_TOPICS: dict[str, tuple[tuple[str, str, str], ...]] = {
 EXTRA_TOPICS["viewer_node"] = tuple(
     (f"{t}/<joint>" if TOPICS[t].per_joint else t, TOPICS[t].type, "subscribed") for t in VIEWED
 ) + (("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", "subscribed: health, controller and guard state"),)
-EXTRA_TOPICS["composed_node"] = EXTRA_TOPICS["hardware_node"][:2] + EXTRA_TOPICS["estimator_node"]
+EXTRA_TOPICS["composed_node"] = EXTRA_TOPICS["hardware_node"][:4] + EXTRA_TOPICS["estimator_node"]

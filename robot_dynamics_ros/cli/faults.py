@@ -1,0 +1,50 @@
+"""`robot-dynamics faults`: every fault of the command path, injected and judged."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from pathlib import Path
+
+import click
+from rich.table import Table
+
+from robot_dynamics_ros.cli.options import console, json_option, progress, write_json
+from robot_dynamics_ros.faults.table import Case, as_dicts, markdown, run_case
+
+WAYS = ("clock", "sockets", "graph")
+TRIES = {"clock": 10, "sockets": 2, "graph": 1}
+
+
+@click.command()
+@json_option
+@click.option(
+    "--way", "ways", type=click.Choice(WAYS), multiple=True, help="Only these; default: all that can run here."
+)
+@click.option(
+    "--tries", type=click.IntRange(1, 1000), help="Tries of each case; default 10 by clock, 2 sockets, 1 graph."
+)
+@click.option("--markdown", "page", type=click.Path(dir_okay=False, path_type=Path), help="Write the table to FILE.")
+def command(json_file: Path | None, ways: tuple[str, ...], tries: int | None, page: Path | None) -> None:
+    """Inject the faults of the command path into a simulated robot; exit 1 if one is not handled as required."""
+    rows = []
+    for case in progress(_cases(ways), "faults"):
+        rows.append(run_case(case, tries or TRIES[case.way]))
+        if rows[-1].result != "pass":
+            console.print(f"FAIL {rows[-1].case}: {rows[-1].measured}")
+    table = Table("case", "tries", "result", "seen")
+    for row in rows:
+        table.add_row(row.case, str(row.tries), row.result, row.measured)
+    console.print(table)
+    write_json(json_file, {"rows": as_dicts(rows)})
+    if page is not None:
+        page.write_text(markdown(rows, "robot-dynamics faults"), encoding="utf-8")
+    sys.exit(any(row.result != "pass" for row in rows))
+
+
+def _cases(ways: tuple[str, ...]) -> list[Case]:
+    wanted = list(ways or WAYS)
+    if "graph" in wanted and not ways and importlib.util.find_spec("rclpy") is None:
+        wanted.remove("graph")
+        console.print("rclpy is not installed: no cases of the ROS graph")
+    return [case for way in wanted for case in importlib.import_module(f"robot_dynamics_ros.faults.{way}").CASES]

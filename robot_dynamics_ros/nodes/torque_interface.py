@@ -1,0 +1,253 @@
+"""Torque of a node: topic joint_torque_command, services that enable, disable and re-arm, a dead-man switch, health.
+
+Every torque passes the guard in the driver's thread; this side only asks. Enabling is refused with the reason.
+"""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from rclpy.qos import QoSProfile, ReliabilityPolicy
+from sensor_msgs.msg import JointState
+from std_msgs.msg import Bool
+from std_srvs.srv import Trigger
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros._core import EnableResult, FreezeReason, GuardReason, GuardState, StreamState, TorqueMode
+from robot_dynamics_ros.controllers.adaptation_store import load_adaptation, save_adaptation, wear
+from robot_dynamics_ros.controllers.torque import coulomb_level, torque_loop
+from robot_dynamics_ros.controllers.trajectory import load_waypoints, through
+from robot_dynamics_ros.errors import CapabilityError, RobotDynamicsError
+from robot_dynamics_ros.hardware.guard import GuardSettings, guard_limits, refuse_semantics, refuse_torque
+from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN, LatencyMeter, status, worst
+from robot_dynamics_ros.nodes.encoding import to_ns
+from robot_dynamics_ros.types import joint_columns
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.nodes.robot_node import RobotNode
+    from robot_dynamics_ros.types import Sample
+
+COMMAND_QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+SAVE_PERIOD = 60.0  # s
+AT_REST = 0.01  # rad/s
+REFUSALS = {
+    EnableResult.pending: "the loop does not answer: no states",
+    EnableResult.latched: "latched off: re-arm first",
+    EnableResult.no_state: "there is no fresh state",
+    EnableResult.far: "the robot is not where the trajectory begins: move it there first",
+}
+LEVELS = {GuardState.degraded: WARN, GuardState.safe: ERROR, GuardState.fault: ERROR}
+
+
+class TorqueInterface:
+    """Built before the driver connects; see() is called with every sample."""
+
+    def __init__(self, node: RobotNode) -> None:
+        self._node, self.robot = node, node.robot
+        values = node.values("control.")
+        settings = GuardSettings(
+            torque_share=values["torque_share"],
+            enable_timeout=values["enable_timeout"],
+            rate=self.robot.sensing.sample_rate or 500.0,
+        )
+        self.loop = torque_loop(self.robot, guard_limits(self.robot, settings), values)
+        node.driver.attach(self.loop)
+        self._store = Path(node.value("adaptation_file")).expanduser() if node.value("adaptation_file") else None
+        if self._store and (kept := load_adaptation(self._store, self.robot)):
+            self.loop.restore(*kept.arrays)
+        self.locked = _core.lock_memory() if node.value("realtime_priority") > 0 else False
+        self._model = RobotModel(self.robot.chain(), self.robot.joint_names)
+        self._age, self._arrival = LatencyMeter(), LatencyMeter()
+        self._refused, self._last, self._sample = 0, None, None
+        self._looked = self._saved = time.monotonic()
+        self._columns: dict[tuple[str, ...], list[int]] = {}
+        service, trigger = node.create_service, Trigger
+        topic = "joint_torque_command"
+        self._commands = node.create_subscription(JointState, topic, self._command, COMMAND_QOS)
+        self._switch = node.create_subscription(Bool, "~/enable_switch", self._held, COMMAND_QOS)
+        self._services = [
+            service(trigger, "~/enable_torque", self._service(lambda: self._enable(TorqueMode.external))),
+            service(trigger, "~/enable_guiding", self._service(lambda: self._enable(TorqueMode.guide))),
+            service(trigger, "~/enable_tracking", self._service(lambda: self._enable(TorqueMode.track))),
+            service(trigger, "~/disable_torque", self._service(self._disable)),
+        ]
+
+    def destroy(self) -> None:
+        """Keep what was learned; remove topics and services."""
+        self.save()
+        for subscription in (self._commands, self._switch):
+            self._node.destroy_subscription(subscription)
+        for service in self._services:
+            self._node.destroy_service(service)
+
+    # -- every sample -------------------------------------------------------------------------------------------------
+    def see(self, sample: Sample) -> None:
+        """Publishable numbers of the last cycle into the sample; contact to the loop; the watch over publishers."""
+        self._sample = sample
+        records = self._node.driver.records
+        while records:
+            self._last = records.popleft()
+            if self._last["age"] >= 0 and self._last["run"]:
+                self._age.add(self._last["age"])
+        if self._last is not None and self._last["run"]:
+            sample.feedforward_torque = self._last["friction"]
+        if sample.contact[0] == sample.contact[0] and sample.contact.any():
+            self.loop.contact()
+        now = time.monotonic()
+        if now - self._looked > 0.05:
+            self._looked = now
+            self._watch()
+
+    @property
+    def live(self) -> bool:
+        """True while torque may leave."""
+        return self.loop.state in (GuardState.ok, GuardState.degraded)
+
+    def _watch(self) -> None:
+        if self.live and self._publishers() > 1:
+            self.loop.trip(GuardReason.publisher)
+        if time.monotonic() - self._saved > SAVE_PERIOD:
+            self.save()
+
+    def _publishers(self) -> int:
+        return self._node.count_publishers(self._commands.topic_name)
+
+    def save(self) -> None:
+        """Write the adaptation file, where there is one and something was learned."""
+        self._saved = time.monotonic()
+        if self._store is None or self._last is None:
+            return
+        try:
+            save_adaptation(self._store, self.robot, self._last["coulomb"], self._last["viscous"])
+        except OSError as error:
+            self._node.get_logger().error(f"{self._store}: adaptation is not kept: {error}")
+
+    # -- commands -----------------------------------------------------------------------------------------------------
+    def _command(self, message: JointState) -> None:
+        """Torques [Nm] by joint name, stamped as the state they answer; words in frame_id say what they are."""
+        stamp, words = to_ns(message.header.stamp), message.header.frame_id.split()
+        try:
+            torque = self._by_name(message)
+        except RobotDynamicsError as error:
+            self._refused += 1
+            self._node.get_logger().warning(f"torque refused: {error}", throttle_duration_sec=2.0)
+            return
+        gravity = self._declared(
+            "gravity", "no_gravity", words, not self.robot.drives.torque_command.gravity_compensated
+        )
+        link = self._declared("link", "motor", words, self.robot.drives.torque_side == "link")
+        self._arrival.add(1e-9 * (time.time_ns() - stamp))
+        self.loop.command(stamp, torque, gravity, link)
+
+    @staticmethod
+    def _declared(yes: str, no: str, words: list[str], default: bool) -> bool:
+        return True if yes in words else False if no in words else default
+
+    def _by_name(self, message: JointState) -> np.ndarray:
+        names = tuple(message.name)
+        if len(message.effort) != len(names):
+            raise CapabilityError(f"{len(message.effort)} torques for {len(names)} joints")
+        if names not in self._columns:
+            self._columns = {names: joint_columns(names, self.robot.joint_names, self.robot.joint_aliases)}
+        return np.array(message.effort, dtype=np.float64)[self._columns[names]]
+
+    def _held(self, message: Bool) -> None:
+        """The enable switch: held while true comes, let go by false or by silence."""
+        if message.data:
+            self.loop.refresh()
+        else:
+            self.loop.trip(GuardReason.enable_lost)
+
+    # -- services -----------------------------------------------------------------------------------------------------
+    def _service(self, action: Any) -> Any:
+        def call(_: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+            try:
+                response.message = action()
+                response.success = True
+            except RobotDynamicsError as error:
+                response.success, response.message = False, str(error)
+            return response
+
+        return call
+
+    def _enable(self, mode: TorqueMode) -> str:
+        self._refuse()
+        motion = self._trajectory() if mode == TorqueMode.track else None
+        driver = self._node.driver
+        driver.start_torque()
+        self.loop.refresh()
+        self.loop.enable(mode, motion)
+        end = time.monotonic() + 0.5
+        while self.loop.enabled == EnableResult.pending and time.monotonic() < end:
+            driver.read(0.005)
+        if self.loop.enabled != EnableResult.done:
+            raise CapabilityError(f"no torque: {REFUSALS[self.loop.enabled]}")
+        return f"torque enabled: {mode.name}"
+
+    def _refuse(self) -> None:
+        node, driver, sample = self._node, self._node.driver, self._sample
+        if not node.active or sample is None or driver.condition >= StreamState.safe:
+            raise CapabilityError("no torque: the node is not active, or the stream of states is not alive")
+        if self.loop.state != GuardState.idle:
+            raise CapabilityError(f"no torque: the guard is {self.loop.state.name} ({self.loop.reason.name})")
+        if self._publishers() > 1:
+            raise CapabilityError(f"no torque: {self._publishers()} publishers on {self._commands.topic_name}")
+        refuse_torque(self.robot, driver.info, driver.status)
+        if not np.abs(sample.qd).max() <= AT_REST:
+            raise CapabilityError("no torque: the robot moves; what its effort means is checked at rest")
+        refuse_semantics(self.robot, sample.effort, self._model.gravity(sample.q), coulomb_level(self.robot))
+
+    def _trajectory(self) -> Any:
+        path = self._node.value("waypoints")
+        if not path:
+            raise CapabilityError("no torque: parameter waypoints names no file to follow")
+        points = load_waypoints(path, self.robot.joint_names)
+        speed = np.minimum(self._node.value("tracking_speed"), 0.8 * self.robot.array("limits.velocity"))
+        motion = through(
+            np.vstack([points, points[:1]]), velocity=speed, acceleration=0.5 * self.robot.array("limits.acceleration")
+        )
+        return _core.TorqueTrajectory(motion.q, motion.qd, motion.qdd, 500.0, True)
+
+    def _disable(self) -> str:
+        self.loop.disable()
+        return "ramping out"
+
+    def rearm(self) -> None:
+        """Latched guard back to idle; torque stays off until it is enabled again."""
+        self.loop.rearm()
+
+    # -- diagnostics --------------------------------------------------------------------------------------------------
+    def diagnose(self) -> list[Any]:
+        """The guard with counters and ages, and the joints by what adaptation found."""
+        loop, name = self.loop, self._node.get_name()
+        found = [(LEVELS.get(loop.state, OK), f"guard {loop.state.name}" + self._why())]
+        info = self._node.driver.info
+        if not info.realtime:
+            found.append((OK, "not real-time"))
+        values: dict[str, Any] = {"state": loop.state.name, "reason": loop.reason.name, "cycles": loop.cycles}
+        values |= {f"count {key}": loop.count(r) for key, r in GuardReason.__members__.items() if loop.count(r)}
+        values |= self._age.summary("command age") | self._arrival.summary("state to topic command")
+        values |= {"real-time thread": info.realtime, "memory locked": self.locked, "refused commands": self._refused}
+        values |= {"records lost": loop.lost_records, "unsent": self._node.driver.statistics().unsent}
+        return [status(f"{name}: torque guard", *worst(*found), values), *self._health()]
+
+    def _why(self) -> str:
+        return f": {self.loop.reason.name}" if self.loop.reason != GuardReason.none else ""
+
+    def _health(self) -> list[Any]:
+        if self._last is None:
+            return []
+        level, text = wear(self.robot, self._last["coulomb"])
+        reasons = [k for k, bit in FreezeReason.__members__.items() if self._last["frozen"] & int(bit)]
+        values = {
+            f"coulomb {j}": f"{a:.3f}" for j, a in zip(self.robot.joint_names, self._last["coulomb"], strict=True)
+        }
+        values |= {
+            f"viscous {j}": f"{a:.4f}" for j, a in zip(self.robot.joint_names, self._last["viscous"], strict=True)
+        }
+        values["frozen"] = ", ".join(reasons) or "no"
+        return [status(f"{self._node.get_name()}: adaptation", (OK, WARN, ERROR)[level], text, values)]

@@ -1,0 +1,46 @@
+"""The fault table: all cases with a clock of our own, one of each end to end; the command's exit status."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from click.testing import CliRunner
+
+from robot_dynamics_ros.cli import faults as cli
+from robot_dynamics_ros.faults import clock, sockets
+from robot_dynamics_ros.faults.table import Case, Failed, run_case
+
+QUICK = {"our process killed -9", "protective stop in motion", "50 packets lost"}
+
+
+@pytest.mark.parametrize("case", clock.CASES, ids=lambda case: case.title)
+def test_a_fault_is_handled(case):
+    row = run_case(case, 1)
+    assert row.result == "pass", row.measured
+
+
+@pytest.mark.parametrize("case", [c for c in sockets.CASES if c.name in QUICK], ids=lambda case: case.title)
+def test_a_fault_is_handled_over_sockets(case):
+    row = run_case(case, 1)
+    assert row.result == "pass", row.measured
+
+
+def test_the_numbers_of_the_command_cases_are_all_there():
+    listed = {case.number for case in clock.CASES}
+    assert {1, 2, 3, 4, 8, 9, 13, 14, 15, *range(20, 29)} <= listed
+
+
+def test_a_case_that_fails_ends_the_command_with_one(monkeypatch, tmp_path):
+    def bad(_):
+        raise Failed("moved for 3 s")
+
+    for cases, status in (
+        ([Case(1, "good", "clock", "", lambda _: "fine")], 0),
+        ([Case(2, "bad", "clock", "", bad)], 1),
+    ):
+        monkeypatch.setattr(cli, "_cases", lambda ways, cases=cases: cases)
+        result = CliRunner().invoke(cli.command, ["--json", str(tmp_path / "rows.json")])
+        assert result.exit_code == status
+    row = json.loads((tmp_path / "rows.json").read_text())["rows"][0]
+    assert (row["case"], row["tries"], row["result"]) == ("2 bad (clock)", 1, "FAIL")

@@ -38,14 +38,13 @@ from robot_dynamics_ros.types import Sample
 RCLError = rclpy_implementation.RCLError
 INPUT_QOS = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-OWN_OPTIONS = {"ur": ("port", "effort_source"), "comau": ("port", "backend", "arm", "enable_commands")}
+OWN_OPTIONS = {"ur": ("port", "effort_source", "torque"), "comau": ("port", "backend", "arm", "enable_commands")}
 DRIVER_OPTIONS = (
     "follow_host_clock",
     "realtime_priority",
     "degraded_gap",
     "safe_gap",
     "frozen_repeats",
-    "torque",
 )
 LEVELS = {StreamState.ok: OK, StreamState.degraded: WARN, StreamState.safe: ERROR, StreamState.fault: ERROR}
 

@@ -48,6 +48,8 @@ class TorqueInterface:
 
     def __init__(self, node: RobotNode) -> None:
         self._node, self.robot = node, node.robot
+        if not hasattr(node.driver, "attach"):
+            raise CapabilityError(f"{self.robot.name}: this driver takes no torques; set the parameter torque to none")
         values = node.values("control.")
         settings = GuardSettings(
             torque_share=values["torque_share"],

@@ -67,15 +67,15 @@ class TorqueInterface:
         self._refused, self._last, self._sample = 0, None, None
         self._looked = self._saved = time.monotonic()
         self._columns: dict[tuple[str, ...], list[int]] = {}
-        service, trigger = node.create_service, Trigger
         topic = "joint_torque_command"
         self._commands = node.create_subscription(JointState, topic, self._command, COMMAND_QOS)
         self._switch = node.create_subscription(Bool, "~/enable_switch", self._held, COMMAND_QOS)
+        external, guide, track = TorqueMode.external, TorqueMode.guide, TorqueMode.track
         self._services = [
-            service(trigger, "~/enable_torque", self._service(lambda: self._enable(TorqueMode.external))),
-            service(trigger, "~/enable_guiding", self._service(lambda: self._enable(TorqueMode.guide))),
-            service(trigger, "~/enable_tracking", self._service(lambda: self._enable(TorqueMode.track))),
-            service(trigger, "~/disable_torque", self._service(self._disable)),
+            node.create_service(Trigger, "~/enable_torque", self._service(lambda: self._enable(external))),
+            node.create_service(Trigger, "~/enable_guiding", self._service(lambda: self._enable(guide))),
+            node.create_service(Trigger, "~/enable_tracking", self._service(lambda: self._enable(track))),
+            node.create_service(Trigger, "~/disable_torque", self._service(self._disable)),
         ]
 
     def destroy(self) -> None:

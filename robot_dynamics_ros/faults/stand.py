@@ -31,7 +31,7 @@ class Arm:
 
     def __init__(self, host: str, way: str = "script", time_scale: float = SPEED) -> None:
         self.robot = load_robot("ur5e")
-        self.driver = UrDriver(self.robot, host, torque=way, follow_host_clock=False)
+        self.driver = UrDriver(self.robot, host, torque=way, follow_host_clock=False, time_scale=time_scale)
         self.loop = torque_loop(self.robot, guard_limits(self.robot), {"time_scale": time_scale})
         self.driver.attach(self.loop)
         self.driver.connect()

@@ -62,9 +62,9 @@ class UrControl:
             {"do": "play", "rate": rate, "speed": speed, "acceleration": 1.0, "split": len(a)}, np.vstack([a, b])
         )
 
-    def start_torque(self) -> None:
-        """Make the client ready for torques; `motion` is "moving" when it is."""
-        self._begin({"do": "torque"}, None)
+    def start_torque(self, cycle: float = 0.002) -> None:
+        """Make the client ready for torques, one each `cycle` [s]; `motion` is "moving" when it is."""
+        self._begin({"do": "torque", "cycle": cycle}, None)
 
     def send_torque(self, torque: np.ndarray, run: bool) -> None:
         """One cycle's torque (6,) [Nm]; run False ends torque mode. Without torque mode nothing is sent."""

@@ -20,7 +20,6 @@ from robot_dynamics_ros.hardware.framing import receive, send
 HANG = 30.0  # s without a sign of this loop until the process ends itself, without needing the interpreter
 WATCHDOG_HZ = 5.0  # slowest rate of input updates the controller accepts before it stops the robot
 TORQUE_WATCHDOG_HZ = 20.0  # the same while torques are streamed: 50 ms
-CYCLE = 0.002  # s
 NO_FRICTION = [0.0] * 6  # friction is ours to feed forward
 PATIENCE = 500  # cycles until the first torque must have come
 HOLD, RAMP = 3, 50  # cycles a torque is held without a new one, and those in which it then goes to zero
@@ -98,7 +97,7 @@ class Child:
         self._halt()
         self.report("stopped", "stop was asked for")
 
-    def do_torque(self, _: np.ndarray) -> None:
+    def do_torque(self, _: np.ndarray, cycle: float) -> None:
         """Torques from the parent until it says stop; its silence is a fault: held for HOLD cycles, then ramped out."""
         if not self._client.setWatchdog(TORQUE_WATCHDOG_HZ):
             raise RuntimeError("the controller does not accept the watchdog")
@@ -107,7 +106,7 @@ class Child:
         self.report("moving")
         while silent < HOLD + RAMP:
             faulthandler.dump_traceback_later(HANG, exit=True)
-            if not self._pipe.poll(CYCLE):
+            if not self._pipe.poll(cycle):
                 silent += 1
                 share = min(1.0, (HOLD + RAMP - silent) / RAMP)
                 self._client.directTorque((share * torque).tolist(), NO_FRICTION, NO_FRICTION)

@@ -91,6 +91,7 @@ class UrDriver:
         effort_source: str = "current",
         follow_host_clock: bool = True,
         torque: str = "none",
+        time_scale: float = 1.0,
         **reader_options: Any,
     ) -> None:
         if robot.n_joints != 6:
@@ -100,6 +101,7 @@ class UrDriver:
         if torque not in TORQUE_WAYS:
             raise CapabilityError(f"torque {torque!r} is none of {', '.join(TORQUE_WAYS)}")
         self.robot, self.host, self._effort_source = robot, host, effort_source
+        self._cycle = 0.002 / time_scale
         self._torque_way, self._loop, self._torque = torque, None, np.zeros(6)
         self._torque_running = False
         self.records: deque[dict[str, Any]] = deque(maxlen=4096)
@@ -276,7 +278,7 @@ class UrDriver:
             raise CapabilityError(f"{self.robot.name}: no torque loop is attached")
         self._allow_motion()
         if self._torque_way == "client":
-            self._control.start_torque()
+            self._control.start_torque(self._cycle)
             self._await(lambda: self.motion.state != "starting", 20.0)
             if self.motion.state != "moving":
                 raise ConnectionFailed(f"no torque: {self.motion.reason or self.motion.state}")

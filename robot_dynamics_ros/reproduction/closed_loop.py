@@ -1,7 +1,7 @@
-"""Closed loop on the simulated UR: the torque loop through the unmodified client, the controller in lockstep.
+"""Closed loop on the simulated UR: the torque loop in the thread of the wire, the controller in lockstep.
 
 In lockstep a cycle of the controller waits for its answer, so that the loop runs as fast as both sides can and no
-result depends on how busy the machine is; the wire, the client and its script are those of real time.
+result depends on how busy the machine is; the wire and the torque program are those of real time.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from robot_dynamics_ros.simulation.ur_controller.launcher import SimulatedUR
 
 RATE = 500.0
 WARM = 30.0  # deg C, all joints at the start
+SLOW = 0.02  # controller time per wall time that faults of this side are judged by: the controller waits for us
 FAST = 100.0  # controller time per wall time that is aimed at in torque mode
 PATIENCE = 60.0  # s of wall time without progress
 BACKLASH = (3e-4, 6e-4, 1e-3, 2e-3, 4e-3, 8e-3)  # rad, pre-sliding distances tried
@@ -63,17 +64,17 @@ class ClosedLoop:
         parameters: dict[str, Any] | None = None,
         seed: int = 0,
         payload: float = 0.0,
-        way: str = "client",
+        way: str = "script",
     ) -> None:
         self.robot, self._way, self._seed, self._payload = robot, way, seed, payload
-        self._parameters = {"time_scale": 0.02} | (parameters or {})
+        self._parameters = {"time_scale": SLOW} | (parameters or {})
 
     def __enter__(self) -> ClosedLoop:
         self.ur = SimulatedUR("ur5e", lockstep=True, seed=self._seed)
         self.ur.__enter__()
         self.simulation = self.ur.client()
         self.simulation.command("set_temperatures", lubricant=WARM)
-        self.driver = UrDriver(self.robot, self.ur.host, torque=self._way, follow_host_clock=False)
+        self.driver = UrDriver(self.robot, self.ur.host, torque=self._way, follow_host_clock=False, time_scale=SLOW)
         self.loop = torque_loop(self.robot, guard_limits(self.robot), self._parameters)
         self.driver.attach(self.loop)
         self.driver.connect()

@@ -35,7 +35,7 @@ def ended(loop):
 
 
 def connected(ur, way):
-    driver = UrDriver(ROBOT, ur.host, torque=way, follow_host_clock=False)
+    driver = UrDriver(ROBOT, ur.host, torque=way, follow_host_clock=False, time_scale=0.05)
     loop = torque_loop(ROBOT, guard_limits(ROBOT), {"time_scale": 0.05})
     driver.attach(loop)
     driver.connect()

@@ -17,7 +17,7 @@ from scipy.signal import savgol_filter
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import EnableResult, GuardState, TorqueMode
 from robot_dynamics_ros.config import RobotFile
-from robot_dynamics_ros.controllers.torque import rotor_inertia, torque_loop
+from robot_dynamics_ros.controllers.torque import coulomb_level, rotor_inertia, torque_loop
 from robot_dynamics_ros.controllers.trajectory import Trajectory
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.hardware.guard import guard_limits, refuse_torque
@@ -29,6 +29,7 @@ WARM = 30.0  # deg C, all joints at the start
 SLOW = 0.02  # controller time per wall time that faults of this side are judged by: the controller waits for us
 FAST = 100.0  # controller time per wall time that is aimed at in torque mode
 PATIENCE = 60.0  # s of wall time without progress
+STILL = 0.05  # rad
 BACKLASH = (3e-4, 6e-4, 1e-3, 2e-3, 4e-3, 8e-3)  # rad, pre-sliding distances tried
 
 
@@ -153,7 +154,12 @@ def identified(robot: RobotFile, run: Run, coulomb_scale: float = 1.0) -> RobotF
     coulomb_scale: factor on fc0 and fc1 afterwards, a friction that is wrong at the start.
     """
     w, f, tau_J = _friction_measure(robot, run)
-    fits = [_fit_joint(run.q[:, i], tau_J[:, i], w[:, i], f[:, i]) for i in range(robot.n_joints)]
+    file, fits = coulomb_level(robot), []
+    for i in range(robot.n_joints):
+        if float(np.ptp(run.q[:, i])) < STILL:  # a joint that did not move keeps the Coulomb level of the file
+            fits.append((BACKLASH[2], np.array([file[i], 0.0, 0.0, 0.0, 0.0])))
+        else:
+            fits.append(_fit_joint(run.q[:, i], tau_J[:, i], w[:, i], f[:, i]))
     c = np.array([fit[1] for fit in fits])
     level, load = (coulomb_scale * c[:, 0]).tolist(), (coulomb_scale * c[:, 1]).tolist()
     none = [0.0] * robot.n_joints

@@ -48,6 +48,7 @@ def run(quick: bool = False) -> list[Row]:
     with ClosedLoop(wrong, CONTROL) as loop:
         loop.move_to(path.q[0])
         loop.loop.freeze(True)
+        loop.loop.restore(np.ones(robot.n_joints), np.zeros(robot.n_joints))  # what the way here has taught
         loop.enable(TorqueMode.track, path)
         before = loop.run(path.duration + 2.0)
         loop.loop.freeze(False)

@@ -35,8 +35,8 @@ def ended(loop):
 
 
 def connected(ur, way):
-    driver = UrDriver(ROBOT, ur.host, torque=way, follow_host_clock=False, time_scale=0.05)
-    loop = torque_loop(ROBOT, guard_limits(ROBOT), {"time_scale": 0.05})
+    driver = UrDriver(ROBOT, ur.host, torque=way, follow_host_clock=False, time_scale=0.01)
+    loop = torque_loop(ROBOT, guard_limits(ROBOT), {"time_scale": 0.01})
     driver.attach(loop)
     driver.connect()
     read(driver, lambda: np.isfinite(driver.sample.q).all())

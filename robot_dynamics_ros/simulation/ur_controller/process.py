@@ -23,7 +23,7 @@ from robot_dynamics_ros.simulation.ur_controller.signals import Signals
 from robot_dynamics_ros.simulation.ur_controller.sockets import Connection, Hub, LineServer
 from robot_dynamics_ros.simulation.ur_controller.version import Version
 
-ANSWER = 0.5  # s of wall time a cycle waits for its answer in lockstep: a client that is gone does not stop time
+ANSWER = 0.2  # s of wall time a cycle waits for its answer in lockstep: a client that is gone does not stop time
 MAX_LATE = 0.1  # s of wall time: a process further behind gives the time up instead of catching up
 
 

@@ -232,6 +232,30 @@ void bind_loop(py::module_& m) {
            py::arg("payload") = std::nan(""), py::arg("stopped") = false, py::arg("gap") = false,
            py::arg("backwards") = false)
       .def(
+          "run",  // one state per row, without the interpreter in between: the same cycle(), for replay and timing
+          [](TorqueLoop& l, const py::array_t<std::int64_t, py::array::c_style>& stamps, const Array& q,
+             const Array& qd, const Array& tau) {
+            const py::ssize_t N = stamps.ndim() == 1 ? stamps.shape(0) : -1, n = l.n();
+            for (const auto& [a, name] : {std::pair{&q, "q"}, std::pair{&qd, "qd"}, std::pair{&tau, "tau"}})
+              require_shape(*a, name, {N, n});
+            Array out({N, n});
+            double* po = out.mutable_data();
+            const std::int64_t* t = stamps.data();
+            const double *pq = q.data(), *pv = qd.data(), *pt = tau.data();
+            py::gil_scoped_release release;
+            TorqueState s;
+            for (py::ssize_t k = 0; k < N; ++k) {
+              s.stamp_ns = s.steady_ns = t[k];
+              s.q = pq + k * n;
+              s.qd = pv + k * n;
+              s.tau = pt + k * n;
+              const TorqueRecord& r = l.cycle(s);
+              std::copy_n(r.torque.begin(), n, po + k * n);
+            }
+            return out;
+          },
+          py::arg("stamp_ns"), py::arg("q").noconvert(), py::arg("qd").noconvert(), py::arg("tau").noconvert())
+      .def(
           "idle",
           [](TorqueLoop& l, std::int64_t steady_ns) {
             const TorqueRecord r = l.idle(steady_ns);

@@ -28,6 +28,7 @@ COMMANDS: dict[str, str] = {
     "replay": "replay",
     "health": "health",
     "faults": "faults",
+    "endurance": "endurance",
     "bench": "bench",
     "latency": "latency",
 }

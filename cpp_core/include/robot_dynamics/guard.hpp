@@ -177,6 +177,8 @@ inline void Guard::observe(std::int64_t stamp_ns, const double* q, const double*
     else
       note(GuardReason::state_clock);
   }
+  if (have_state_ && active() && !(seconds(stamp_ns - state_ns_) <= limits_.safe_gap))
+    trip(GuardReason::state_gap, false);  // the silence was in the robot's time, whoever looked at a clock meanwhile
   frozen_ = same && moving ? frozen_ + 1 : 0;
   if (frozen_ >= limits_.frozen_cycles && active()) trip(GuardReason::state_frozen, false);
   std::copy(q, q + limits_.n, q_.begin());

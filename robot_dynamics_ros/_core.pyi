@@ -1882,6 +1882,13 @@ class TorqueLoop:
     def restore(
         self, coulomb: numpy.typing.NDArray[numpy.float64], viscous: numpy.typing.NDArray[numpy.float64]
     ) -> bool: ...
+    def run(
+        self,
+        stamp_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
+        q: numpy.typing.NDArray[numpy.float64],
+        qd: numpy.typing.NDArray[numpy.float64],
+        tau: numpy.typing.NDArray[numpy.float64],
+    ) -> numpy.typing.NDArray[numpy.float64]: ...
     def trip(self, reason: GuardReason) -> bool: ...
     @property
     def cycles(self) -> int: ...

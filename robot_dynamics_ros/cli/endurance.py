@@ -25,7 +25,10 @@ GROWTH = 4.0  # MB that a process may grow after its first piece
 @click.option("--minutes", default=30, type=click.IntRange(2, 100_000), show_default=True, help="Controller time.")
 @json_option
 def command(minutes: int, json_file: Path | None) -> None:
-    """Follow the six waypoints by torque; every minute a fault must latch; exit 1 if one does not or memory grows."""
+    """Follow the six waypoints by torque; every minute a fault must latch; exit 1 if one does not or memory grows.
+
+    Example: robot-dynamics endurance --minutes 30 --json endurance.json
+    """
     robot, rows = load_robot("ur5e"), []
     path, begin = six_waypoints(robot), time.monotonic()
     with ClosedLoop(robot, CONTROL) as loop:

@@ -26,7 +26,10 @@ TRIES = {"clock": 10, "sockets": 2, "graph": 1}
 )
 @click.option("--markdown", "page", type=click.Path(dir_okay=False, path_type=Path), help="Write the table to FILE.")
 def command(json_file: Path | None, ways: tuple[str, ...], tries: int | None, page: Path | None) -> None:
-    """Inject the faults of the command path into a simulated robot; exit 1 if one is not handled as required."""
+    """Inject the faults of the command path into a simulated robot; exit 1 if one is not handled as required.
+
+    Example: robot-dynamics faults --way clock --json faults.json
+    """
     rows = []
     for case in progress(_cases(ways), "faults"):
         rows.append(run_case(case, tries or TRIES[case.way]))

@@ -125,8 +125,9 @@ def _run(
 
 
 def _move(monitor: Any, name: str, model: str, duration: float) -> None:
-    robot = load_robot(model)
-    q, qd, _ = polishing(robot, demo_robot(name).pose, phases=(), duration=duration, rate=MOTION_RATE).motion
+    robot, demo = load_robot(model), demo_robot(name)
+    task = polishing(robot, demo.pose, (), duration, rate=MOTION_RATE, radius=demo.radius, turn=demo.turn)
+    q, qd, _ = task.motion
     monitor.play(robot.joint_names, np.arange(len(q)) / MOTION_RATE, q, qd)
     if not monitor.wait_for_motion("moving", START_TIMEOUT):
         raise ConnectionFailed(f"the robot does not move: {monitor.look().motion or 'no answer'}")

@@ -14,7 +14,10 @@ from robot_dynamics_ros.simulation.assumed import assumed_file
 
 
 class DemoRobot(NamedTuple):
-    """A pose with the tool down [rad]; excitation around it [rad, rad/s, rad/s2]; scenario; extra node parameters."""
+    """A pose with the tool down [rad]; excitation around it [rad, rad/s, rad/s2]; scenario; extra node parameters.
+
+    radius, turn: of the circle it follows [m, s].
+    """
 
     pose: tuple[float, ...]
     reach: float = 0.9
@@ -22,11 +25,15 @@ class DemoRobot(NamedTuple):
     acceleration: float = 3.0
     scenario: str = "polishing"
     parameters: dict[str, Any] = {}
+    radius: float = 0.04
+    turn: float = 4.0
 
 
 _UR = DemoRobot(tuple(np.deg2rad([-90.0, -80.0, 110.0, -120.0, -90.0, 0.0]).tolist()))
 _FRANKA = DemoRobot((0.0, -np.pi / 4, 0.0, -3 * np.pi / 4, 0.0, np.pi / 2, np.pi / 4), reach=0.6)
-_COMAU = DemoRobot((0.0, 0.309, -2.275, 0.0, 0.557, 0.0), 0.45, 0.9, 2.2, "grinding", {"enable_commands": True})
+_COMAU = DemoRobot(
+    (0.0, 0.309, -2.275, 0.0, 0.557, 0.0), 0.45, 0.9, 2.2, "grinding", {"enable_commands": True}, 0.12, 2.0
+)
 ROBOTS = {"Universal Robots": _UR, "Franka Robotics": _FRANKA, "Comau": _COMAU}
 
 

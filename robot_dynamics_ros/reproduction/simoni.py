@@ -49,7 +49,7 @@ class Task(NamedTuple):
 # The source's robot is a Comau NS16; ours is simulated from assumed numbers, the UR5e from its own file.
 TASKS = {
     "ur5e": Task((0.0, -1.2, 1.6, -1.97, -1.57, 0.0), 0.12, 30.0),
-    "comau_ns16": Task((0.0, 0.309, -2.275, 0.0, 0.557, 0.0), 0.2, 150.0),
+    "comau_ns16": Task((0.0, 0.309, -2.275, 0.0, 0.557, 0.0), 0.12, 150.0),
 }
 
 

@@ -16,11 +16,12 @@ import numpy as np
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed, DataError
 from robot_dynamics_ros.hardware import c5gopen_wire as wire
 from robot_dynamics_ros.simulation.robot import Record
-from robot_dynamics_ros.simulation.served import Served
+from robot_dynamics_ros.simulation.served import Reference, Served
 
 START = {"comau_ns16": (0.0, 0.3, -1.2, 0.0, 1.5, 0.0)}  # rad
 STEP_LIMIT = 150.0  # deg/s times the period: larger steps are rejected [comau_c5gopen]
 WATCHDOG = 5  # cycles without a command until the position is held
+BANDWIDTH = 60.0  # rad/s of the drives' interpolation between positions
 FORGET = 1.0  # s without any packet until a client is forgotten
 MAX_BATCH = 64  # packets of one cycle
 DEGREE = math.pi / 180.0
@@ -67,7 +68,7 @@ class SimulatedLpc:
         self.sequence = self.missed = 0
         self.rejected = self.malformed = 0
         self._wanted = self._held = served.q / DEGREE
-        self._velocity = np.zeros(self.n)
+        self._reference = Reference(served.q, BANDWIDTH)
         self._commanded = False
         self._client: tuple[Any, float] | None = None
         self._faults = {"swallow": 0, "twice": 0, "swap": 0, "garbage": 0, "axes": 0, "jump": 0}
@@ -110,6 +111,7 @@ class SimulatedLpc:
                 self._receive()
                 if not served.cycle(self._step):
                     self._held = self._wanted = served.q / DEGREE
+                    self._reference = Reference(served.q, BANDWIDTH)
                 self._send()
                 if self.duration is not None and served.time >= self.duration:
                     served.stop()
@@ -121,15 +123,15 @@ class SimulatedLpc:
             served.hub.close()
 
     def _step(self) -> Record:
-        """Held or commanded position; velocity by difference, as the drives see it."""
+        """Held or commanded position, through the interpolation of the drives."""
         self.missed = 0 if self._commanded else self.missed + 1
         self._commanded = False
         if self.missed == WATCHDOG or self.modality == wire.LISTEN:
             self._wanted = self._held.copy()  # the last accepted position
-        velocity = (self._wanted - self._held) * DEGREE * self.rate
-        acceleration = (velocity - self._velocity) * self.rate
-        self._held, self._velocity = self._wanted.copy(), velocity
-        return self.served.simulated.step_position(self._held * DEGREE, velocity, np.clip(acceleration, -20, 20))
+        self._held = self._wanted.copy()
+        smooth = self._reference
+        smooth.step(self._held * DEGREE, 1.0 / self.rate)
+        return self.served.simulated.step_position(smooth.q, smooth.qd, smooth.qdd)
 
     def _receive(self) -> None:
         newest: wire.Command | None = None

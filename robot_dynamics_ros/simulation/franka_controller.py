@@ -19,7 +19,7 @@ import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.simulation.robot import Record
-from robot_dynamics_ros.simulation.served import Served
+from robot_dynamics_ros.simulation.served import Reference, Served
 
 PORT = 1337  # the client knows no other
 START = (0.0, -np.pi / 4, 0.0, -3 * np.pi / 4, 0.0, np.pi / 2, np.pi / 4)  # rad, tool pointing down
@@ -45,20 +45,6 @@ class Settings:
     stop_with_stdin: bool = False
 
 
-class Reference:
-    """Commanded positions to a smooth desired motion: critically damped, exact at rest."""
-
-    def __init__(self, q: np.ndarray) -> None:
-        self.q, self.qd, self.qdd = q.copy(), np.zeros_like(q), np.zeros_like(q)
-
-    def step(self, target: np.ndarray, dt: float) -> None:
-        """One cycle towards `target` (n,)."""
-        w = REFERENCE_BANDWIDTH
-        self.qdd = w * w * (target - self.q) - 2 * w * self.qd
-        self.qd = self.qd + dt * self.qdd
-        self.q = self.q + dt * self.qd
-
-
 class PlantPhysics:
     """What franka-sim's server asks of a physics engine, answered by our plant."""
 
@@ -70,7 +56,7 @@ class PlantPhysics:
         self._modes, self.mode = ControlMode, ControlMode.POSITION
         self._served = served
         self._target, self._rates, self._torque = served.q.copy(), np.zeros(JOINTS), np.zeros(JOINTS)
-        self._reference = Reference(served.q)
+        self._reference = Reference(served.q, REFERENCE_BANDWIDTH)
         self._torque_before, self._external = served.simulated.core.get("joint_torque"), np.zeros(JOINTS)
         self.running = True
         self._wanted, self._done = threading.Semaphore(0), threading.Semaphore(0)
@@ -114,7 +100,7 @@ class PlantPhysics:
             asked = self._wanted.acquire(timeout=PATIENCE if time.perf_counter() - asked_at < PATIENCE else 0.0)
             if self.mode is not mode:
                 mode = self.mode
-                self._reference = Reference(served.q)
+                self._reference = Reference(served.q, REFERENCE_BANDWIDTH)
                 self._target = self._target if mode is self._modes.POSITION else served.q.copy()
             served.cycle(self._step)
             self._snapshot = self._read()

@@ -28,6 +28,24 @@ ENVIRONMENT = (  # commands of the control channel that need no UR controller
 MAX_LATE = 0.1  # s of wall time: a process further behind gives the time up instead of catching up
 
 
+class Reference:
+    """Commanded positions, one per cycle or late, to a smooth desired motion: critically damped, exact at rest.
+
+    bandwidth [rad/s]: the motion follows 2/bandwidth seconds behind.
+    """
+
+    def __init__(self, q: np.ndarray, bandwidth: float) -> None:
+        self.q, self.qd, self.qdd = q.copy(), np.zeros_like(q), np.zeros_like(q)
+        self._bandwidth = bandwidth
+
+    def step(self, target: np.ndarray, dt: float) -> None:
+        """One cycle towards `target` (n,)."""
+        w = self._bandwidth
+        self.qdd = w * w * (target - self.q) - 2 * w * self.qd
+        self.qd = self.qd + dt * self.qdd
+        self.q = self.q + dt * self.qd
+
+
 class Served:
     """Plant, scenario, truth and control of one process; cycle() advances it. Names follow the UR controller's."""
 

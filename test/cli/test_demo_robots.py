@@ -23,7 +23,7 @@ def test_the_tool_points_down_and_the_circle_is_within_reach_and_limits(name):
     pose = np.array(demo.pose)
     down = RobotModel(robot.chain(), robot.joint_names).fk(pose)[-1][:3, 2]
     assert down[2] < -0.95 and demo.scenario in SCENARIOS
-    path = polishing(robot, pose, phases=(), duration=10.0, rate=100.0).motion[0]
+    path = polishing(robot, pose, (), 10.0, rate=100.0, radius=demo.radius, turn=demo.turn).motion[0]
     lower, upper = robot.array("limits.position_lower"), robot.array("limits.position_upper")
     assert ((lower <= path) & (path <= upper)).all()
 

@@ -12,14 +12,18 @@ from rich.table import Table
 from robot_dynamics_ros.cli.options import console, json_option, progress, write_json
 from robot_dynamics_ros.faults.table import Case, as_dicts, markdown, run_case
 
-WAYS = ("clock", "sockets", "graph")
+WAYS = {
+    "clock": "robot_dynamics_ros.faults.clock",
+    "sockets": "robot_dynamics_ros.faults.sockets",
+    "graph": "robot_dynamics_ros.nodes.fault_graph",
+}
 TRIES = {"clock": 10, "sockets": 2, "graph": 1}
 
 
 @click.command()
 @json_option
 @click.option(
-    "--way", "ways", type=click.Choice(WAYS), multiple=True, help="Only these; default: all that can run here."
+    "--way", "ways", type=click.Choice(list(WAYS)), multiple=True, help="Only these; default: all that can run here."
 )
 @click.option(
     "--tries", type=click.IntRange(1, 1000), help="Tries of each case; default 10 by clock, 2 sockets, 1 graph."
@@ -50,4 +54,4 @@ def _cases(ways: tuple[str, ...]) -> list[Case]:
     if "graph" in wanted and not ways and importlib.util.find_spec("rclpy") is None:
         wanted.remove("graph")
         console.print("rclpy is not installed: no cases of the ROS graph")
-    return [case for way in wanted for case in importlib.import_module(f"robot_dynamics_ros.faults.{way}").CASES]
+    return [case for way in wanted for case in importlib.import_module(WAYS[way]).CASES]

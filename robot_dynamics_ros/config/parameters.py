@@ -135,7 +135,7 @@ HYSTERESIS: dict[str, dict[str, Parameter]] = {
     "gms": dict(_ELEMENTS),  # [Madsen2020 ch4 35-39]
     "egms": {  # [Madsen2020 ch6 3-5, 14-20]
         **_ELEMENTS,
-        "fc0": Parameter("Nm", "Coulomb friction without load", 0.0, 1e4),
+        "fc0": Parameter("Nm", "Coulomb friction without load; 0: the joint keeps its law", 0.0, 1e4),
         "fc1": Parameter("1/Nm", "load coefficient of tau^2", 0.0, 1e3),
     },
     "rate_state": {  # [Madsen2020 2.37-2.38, ch3 12-13]

@@ -101,11 +101,12 @@ def rotor_inertia(robot: RobotFile) -> np.ndarray:
 
 def coulomb_level(robot: RobotFile) -> np.ndarray:
     """Coulomb level F(0) of each joint (n,) [Nm], the unit of the adaptation gains."""
-    block = robot.hysteresis
-    if block is not None and block.model == "egms":
-        return np.array(np.broadcast_to(robot.array("hysteresis.parameters.fc0"), robot.n_joints))
-    friction = FrictionModel.from_robot(robot)
-    return np.array([friction.core.coulomb(i, 1.0, friction.reference[i]) for i in range(robot.n_joints)])
+    friction, block = FrictionModel.from_robot(robot), robot.hysteresis
+    law = np.array([friction.core.coulomb(i, 1.0, friction.reference[i]) for i in range(robot.n_joints)])
+    if block is None or block.model != "egms":
+        return law
+    level = np.broadcast_to(robot.array("hysteresis.parameters.fc0"), robot.n_joints)
+    return np.where(level > 0, level, law)  # 0: this joint has no memory
 
 
 def friction_feedforward(robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> _core.FrictionFeedforward:

@@ -1,49 +1,76 @@
-"""The model as a robot file holds it: consistent inertias, rotor inertias and a static friction law."""
+"""The model as a robot file holds it: consistent inertias, rotor inertias, a static friction law, memory where it
+helps.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros import _core
 from robot_dynamics_ros.identification.least_squares import HUBER
 from robot_dynamics_ros.identification.model import IdentifiedModel, Structure
+from robot_dynamics_ros.identification.pre_sliding import JointData, JointMemory, as_block, clock, fit_memory
 from robot_dynamics_ros.identification.recording import Motion
 from robot_dynamics_ros.identification.rigid import RigidModel
 from robot_dynamics_ros.identification.static_law import LAW, StaticFit, as_table, fit_joint
 from robot_dynamics_ros.models.friction import FrictionModel
+from robot_dynamics_ros.models.hysteresis import maxwell_slip
 
 SAMPLES = 20_000  # used for the static law: a handful of parameters per joint
 
 
 @dataclass(frozen=True)
 class LiveModel:
-    """phi (10 n,), rotor inertia (n,), parameters of the friction law by name; predicts the effort as nodes do."""
+    """phi (10 n,), rotor inertia (n,), parameters of the friction law by name, and of the hysteresis block (None: no
+    joint has memory); predicts the effort as nodes do.
+    """
 
     rigid: RigidModel
     phi: np.ndarray
     rotor: np.ndarray
     friction: dict[str, list[float]]
     structure: Structure
+    memory: dict[str, Any] | None = None
+
+    def friction_torque(self, motion: Motion, load: np.ndarray) -> np.ndarray:
+        """Friction (N, n) [Nm] by the stage that runs live."""
+        law = FrictionModel(LAW, self.friction, motion.n)
+        if self.memory is None:
+            return law.torque(motion.qd, load)
+        m = {k: np.array(np.broadcast_to(self.memory[k], motion.n), dtype=float) for k in ("b", "fc0", "fc1")}
+        memory = _core.EGms(law.core, maxwell_slip(motion.n, backlash=m["b"]), m["fc0"], m["fc1"], _no_error(motion.n))
+        out, std = np.empty_like(load), np.empty_like(load)
+        columns = [np.ascontiguousarray(x) for x in (motion.position, motion.qd, load)]
+        _core.FrictionStage(law.core, memory).run(clock(motion.start, motion.rate), *columns, None, None, out, std)
+        return out
 
     def predict(self, motion: Motion) -> np.ndarray:
         """Effort (N, n) [Nm]; a filter that the log's effort has passed is applied, it is no part of the robot."""
         load = self.rigid.torque(self.phi, motion.q, motion.qd, motion.qdd)
-        out = load + self.rotor * motion.qdd + FrictionModel(LAW, self.friction, motion.n).torque(motion.qd, load)
+        out = load + self.rotor * motion.qdd + self.friction_torque(motion, load)
         for j, chosen in enumerate(self.structure.filters):
             if chosen is not None:
                 out[:, j] = chosen.apply(out[:, j], motion.rate, motion.start)
         return out
 
 
+def _no_error(n: int) -> np.ndarray:
+    return np.zeros((n, 1))
+
+
 def fit_live(body: IdentifiedModel, rotor: np.ndarray, motion: Motion) -> LiveModel:
     """Static law of every joint fitted to what the consistent body leaves of the effort."""
-    from robot_dynamics_ros.identification.tuning import stretches
+    from robot_dynamics_ros.identification.tuning import fold_sets, stretches
 
     if len(motion) > SAMPLES:
         motion = motion.take(stretches(len(motion), SAMPLES, 20))
     load, predicted = body.load(motion), body.predict(motion)
     fits: list[StaticFit] = []
+    memories: list[JointMemory | None] = []
+    folds = fold_sets(motion)
     for j, chosen in enumerate(body.structure.filters):
         inertial = load[:, j] + rotor[j] * motion.qdd[:, j]
         if chosen is not None:
@@ -51,8 +78,13 @@ def fit_live(body: IdentifiedModel, rotor: np.ndarray, motion: Motion) -> LiveMo
         y = motion.effort[:, j] - inertial
         terms = body.structure.laws[j].terms
         weight = _weights(motion.effort[:, j] - predicted[:, j])
-        fits.append(fit_joint(y, motion.qd[:, j], load[:, j], weight, chosen, motion.rate, motion.start, terms))
-    return LiveModel(body.rigid, body.phi, rotor, as_table(fits), body.structure)
+        v, q = motion.qd[:, j], motion.position[:, j]
+        fit = fit_joint(y, v, load[:, j], weight, chosen, motion.rate, motion.start, terms)
+        data = JointData(y, v, load[:, j], q, weight, motion.start, folds, chosen, motion.rate)
+        memory = fit_memory(data, fit.parameters)
+        fits.append(fit if memory is None else StaticFit(memory.law, fit.residual))
+        memories.append(memory)
+    return LiveModel(body.rigid, body.phi, rotor, as_table(fits), body.structure, as_block(memories))
 
 
 def _weights(residual: np.ndarray) -> np.ndarray:

@@ -27,7 +27,7 @@ def identified_robot(found: Identification) -> RobotFile:
     updates: dict[str, Any] = {
         "links": {"source": key, "parameters": live.phi.reshape(-1, 10)},
         "friction": _friction(found, key, live.friction),
-        "hysteresis": None,
+        "hysteresis": None if live.memory is None else {"source": key, "model": "egms", "parameters": live.memory},
     }
     updates |= _drives(found, key)
     return robot.with_updates(updates, source)
@@ -81,6 +81,7 @@ def write_outputs(found: Identification, out: Path, bags: Sequence[str | Path]) 
     robot = identified_robot(found)
     name = f"{robot.name}_identified"
     path, urdf = out / f"{name}.yaml", out / f"{name}.urdf"
-    saved = save_robot(robot, path, inputs=bag_files(bags), changed=["links", "friction", "drives"])
+    changed = ["links", "friction", *(["hysteresis"] if robot.hysteresis is not None else []), "drives"]
+    saved = save_robot(robot, path, inputs=bag_files(bags), changed=changed)
     write_urdf(saved, urdf)
     return {"robot_file": str(path), "urdf": str(urdf)}

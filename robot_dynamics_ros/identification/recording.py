@@ -38,6 +38,12 @@ class Piece:
     def period(self) -> float:
         return float(np.median(np.diff(self.t)))
 
+    @property
+    def position(self) -> np.ndarray:
+        """What drives friction with memory (N, n) [rad]: the rotor's position where it was recorded, else q."""
+        theta = self.extra.get("theta")
+        return self.q if theta is None or not np.isfinite(theta).all() else theta
+
 
 @dataclass
 class Recording:
@@ -157,7 +163,7 @@ def regular(t: np.ndarray, notes: list[str]) -> np.ndarray:
 @dataclass
 class Motion:
     """Filtered state at the instants of the measured effort, all (N, n), pieces stacked; `start` marks their
-    beginnings.
+    beginnings. `measured` are the positions that drive friction with memory: the rotor's where recorded, not filtered.
     """
 
     t: np.ndarray
@@ -167,6 +173,12 @@ class Motion:
     effort: np.ndarray
     start: np.ndarray
     rate: float
+    measured: np.ndarray | None = None
+
+    @property
+    def position(self) -> np.ndarray:
+        """Measured positions (N, n) [rad], the filtered ones where there are none."""
+        return self.q if self.measured is None else self.measured
 
     def __len__(self) -> int:
         return len(self.t)
@@ -186,7 +198,7 @@ class Motion:
         hole = np.concatenate([[True], np.diff(index) != 1])
         passed = np.add.reduceat(self.start, index) > 0 if len(index) else np.zeros(0, bool)
         arrays = [getattr(self, k)[index] for k in ("t", "q", "qd", "qdd", "effort")]
-        return Motion(*arrays, hole | passed, self.rate)
+        return Motion(*arrays, hole | passed, self.rate, self.position[index])
 
 
 def filtered(
@@ -203,8 +215,8 @@ def filtered(
     if not parts:
         raise DataError(f"{rec.name}: no piece is longer than the edges of a {cutoff:.3g} Hz filter")
     start = np.concatenate([np.arange(len(p[0])) == 0 for p in parts])
-    t, q, qd, qdd, effort = (np.concatenate([p[k] for p in parts]) for k in range(5))
-    return Motion(t, q, qd, qdd, effort, start, rec.rate)
+    t, q, qd, qdd, effort, measured = (np.concatenate([p[k] for p in parts]) for k in range(6))
+    return Motion(t, q, qd, qdd, effort, start, rec.rate, measured)
 
 
 def _filtered_piece(p: Piece, cutoff: float, source: str, delay: float, margin: float) -> tuple[np.ndarray, ...]:
@@ -222,8 +234,8 @@ def _filtered_piece(p: Piece, cutoff: float, source: str, delay: float, margin: 
     keep = (p.t > p.t[0] + edge) & (p.t < p.t[-1] - edge)
     wanted = p.t[keep] - delay
     if even and delay == 0:
-        return p.t[keep], q[keep], qd[keep], qdd[keep], p.effort[keep]
-    return p.t[keep], *(_at(wanted, grid, x) for x in (q, qd, qdd)), p.effort[keep]
+        return p.t[keep], q[keep], qd[keep], qdd[keep], p.effort[keep], p.position[keep]
+    return p.t[keep], *(_at(wanted, grid, x) for x in (q, qd, qdd)), p.effort[keep], _at(wanted, p.t, p.position)
 
 
 def _at(wanted: np.ndarray, t: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -271,10 +283,10 @@ def at_lower_rate(motion: Motion) -> Motion:
     rows = np.concatenate([p[0] for p in parts])
     start = np.concatenate([np.arange(len(p[0])) == 0 for p in parts])
     state = [getattr(motion, name)[rows] for name in ("t", "q", "qd", "qdd")]
-    return Motion(*state, np.concatenate([p[1] for p in parts]), start, motion.rate / k)
+    return Motion(*state, np.concatenate([p[1] for p in parts]), start, motion.rate / k, motion.position[rows])
 
 
 def stack(motions: Sequence[Motion]) -> Motion:
     """Several recordings as one motion; each beginning is marked."""
     arrays = [np.concatenate([getattr(m, k) for m in motions]) for k in ("t", "q", "qd", "qdd", "effort", "start")]
-    return Motion(*arrays, motions[0].rate)
+    return Motion(*arrays, motions[0].rate, np.concatenate([m.position for m in motions]))

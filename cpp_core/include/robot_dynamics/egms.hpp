@@ -1,7 +1,7 @@
 // Extended GMS friction [Madsen2020 ch6 3-5, 14-15, 20]: load-dependent Coulomb level, position-dependent backlash.
 //   f = F(tau_J) H(theta) + F_v(omega, T),   F(tau_J) = Fc0 + Fc1 tau_J^2
 // tau_J is the model torque without friction (no algebraic loop). Fc0 scales with temperature as the map's Coulomb
-// level.
+// level. A joint with Fc0 = 0 has no memory: it follows the map, load terms included, and never becomes valid.
 #pragma once
 
 #include "robot_dynamics/friction_map.hpp"
@@ -25,13 +25,13 @@ class EGms {
     if (gms_.joints() != n_ || kinematic_error_.joints() != n_)
       throw std::invalid_argument("map, hysteresis and kinematic error differ in the number of joints");
     for (int i = 0; i < n_; ++i) {
-      if (!(Fc0_[i] > 0)) throw std::invalid_argument("fc0 = " + std::to_string(Fc0_[i]) + " is not > 0");
+      if (!(Fc0_[i] >= 0)) throw std::invalid_argument("fc0 = " + std::to_string(Fc0_[i]) + " is not >= 0");
       if (!(Fc1_[i] >= 0)) throw std::invalid_argument("fc1 = " + std::to_string(Fc1_[i]) + " is not >= 0");
     }
   }
 
   int joints() const { return n_; }
-  bool valid(int i) const noexcept { return gms_.valid(i); }
+  bool valid(int i) const noexcept { return Fc0_[i] > 0 && gms_.valid(i); }
   const std::vector<double>& hysteresis() const { return H_; }
   const std::vector<double>& levels() const { return level_; }  // F(tau_J) of the last step [Nm]
   void reset() noexcept { gms_.reset(); }
@@ -40,6 +40,7 @@ class EGms {
   double level(int i, double tau, double v, double T) const noexcept {
     const double cold = map_.coulomb(i, v, map_.reference(i)), warm = map_.coulomb(i, v, T);
     const double load = std::isfinite(tau) ? tau : 0.0;
+    if (!(Fc0_[i] > 0)) return warm;
     return Fc0_[i] * (cold > 0 ? warm / cold : 1.0) + Fc1_[i] * load * load;
   }
 
@@ -53,9 +54,11 @@ class EGms {
     const Status status = gms_.step(stamp_ns, theta_.data(), H_.data());
     if (status == Status::dropped) return status;
     for (int i = 0; i < n_; ++i) {
-      const double t = T ? T[i] : map_.reference(i);
-      level_[i] = level(i, tau ? tau[i] : 0.0, v[i], t);
-      friction[i] = level_[i] * H_[i] + map_.viscous(i, v[i], t);
+      const double t = T ? T[i] : map_.reference(i), load = tau && std::isfinite(tau[i]) ? tau[i] : 0.0,
+                   rest = map_.viscous(i, v[i], t);
+      level_[i] = level(i, load, v[i], t);
+      if (!(Fc0_[i] > 0)) H_[i] = level_[i] > 0 ? (map_.torque_at(i, v[i], load, t) - rest) / level_[i] : 0.0;
+      friction[i] = level_[i] * H_[i] + rest;
     }
     return status;
   }

@@ -1,0 +1,77 @@
+"""Pre-sliding memory in the written robot file: there where it helps, and worth it in the live chain at reversals."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from synthetic import synthetic_log, truth_of
+
+from robot_dynamics_ros.config import load_robot, save_robot
+from robot_dynamics_ros.identification.friction_columns import JointFriction
+from robot_dynamics_ros.identification.identify import Given, Options, identify_recordings
+from robot_dynamics_ros.identification.outputs import identified_robot
+from robot_dynamics_ros.identification.recording import recording
+from robot_dynamics_ros.identification.tuning import sliding
+from robot_dynamics_ros.pipeline import Pipeline
+from robot_dynamics_ros.simulation import motions
+from robot_dynamics_ros.simulation.robot import SimulatedRobot
+from robot_dynamics_ros.types import Log
+
+ROBOT = load_robot("ur5e")
+LAWS = (JointFriction(0.02, ("fv1", "fo", "ia", "fc", "h@0.003", "fl", "fs@0.1")),) * 6
+
+
+def simulated(seed: int, waypoints: int):
+    """Log of the simulated robot between random points around a pose, no contact."""
+    pose = np.array([0.0, -1.6, 1.4, -1.4, -1.57, 0.0])
+    random = np.random.default_rng(seed)
+    points = [pose + random.uniform(-0.9, 0.9, 6) for _ in range(waypoints)]
+    motion = motions.path([pose, *points, pose], velocity=1.0, acceleration=3.0)
+    robot = SimulatedRobot(ROBOT, seed=seed)
+    robot.reset(motion[0][0])
+    return robot.run(*motion)[0]
+
+
+@pytest.fixture(scope="module")
+def found():
+    runs = [recording(simulated(seed, 12), str(seed)) for seed in (11, 12)]
+    options = Options(given=Given(cutoff=10.0, laws=LAWS, effort_filter=False), coupled=False)
+    return identify_recordings(ROBOT, runs[:1], runs[1:], options)
+
+
+def test_hysteresis_is_not_taken_for_a_delay(found):
+    assert found.structure.delay == 0.0
+    assert not any("lags" in text for text in found.statements)
+
+
+def test_memory_is_written_and_loads(found, tmp_path):
+    save_robot(identified_robot(found), tmp_path / "ur5e.yaml")
+    robot = load_robot(tmp_path / "ur5e.yaml")
+    assert robot.hysteresis.model == "egms"
+    assert np.all(robot.array("hysteresis.parameters.fc0") > 0)
+    stage = Pipeline(robot).stages[2]
+    assert stage.hysteresis is not None
+
+
+def test_live_force_error_at_reversals_falls(found):
+    robot, log = identified_robot(found), simulated(21, 4)
+    near = ~sliding(found.motion(recording(log, "judged")))
+    errors = {}
+    for model in ("static", "auto"):
+        judged = Log(log.joint_names, log.stamp_ns, dict(log.signals))
+        Pipeline(robot, {"friction": {"model": model}}).run(judged)
+        torque = judged.external_joint_torque
+        edge = (len(torque) - len(near)) // 2
+        late = torque[edge : edge + len(near)]
+        errors[model] = np.array([np.sqrt(np.nanmean(late[near[:, j], j] ** 2)) for j in range(6)])
+    assert np.all(errors["auto"] < errors["static"])
+    assert np.mean(errors["auto"] / errors["static"]) < 0.75
+
+
+def test_joints_without_memory_keep_their_law():
+    runs = [recording(synthetic_log(ROBOT, truth_of(ROBOT), seed, duration=20.0), str(seed)) for seed in (1, 2)]
+    laws = (JointFriction(0.02, ("fv1", "fo", "ia", "fc")),) * 6
+    options = Options(given=Given(cutoff=8.0, delay=0.0, laws=laws, effort_filter=False))
+    found = identify_recordings(ROBOT, runs[:1], runs[1:], options)
+    assert found.written.memory is None or 0.0 in found.written.memory["fc0"]
+    assert identified_robot(found).friction.model == "luo_load"

@@ -28,6 +28,7 @@ RATE = 500.0
 WARM = 30.0  # deg C, all joints at the start
 SLOW = 0.02  # controller time per wall time that faults of this side are judged by: the controller waits for us
 FAST = 100.0  # controller time per wall time that is aimed at in torque mode
+ATTEMPTS = 5
 PATIENCE = 60.0  # s of wall time without progress
 STILL = 0.05  # rad
 BACKLASH = (3e-4, 6e-4, 1e-3, 2e-3, 4e-3, 8e-3)  # rad, pre-sliding distances tried
@@ -101,11 +102,13 @@ class ClosedLoop:
             self.driver.read(0.02)
 
     def move_to(self, q: np.ndarray) -> None:
-        """Point to point under the controller's own position control."""
-        self.driver.move_path(q[None, :], speed=1.5, acceleration=3.0)
-        self._wait(lambda: not self.driver.motion.active, "the move to the start")
-        if self.driver.motion.state != "done":
-            raise RobotDynamicsError(f"closed loop: {self.driver.motion.reason}")
+        """Point to point under the controller's own position control; its watchdog may end a move on a busy machine."""
+        for _ in range(ATTEMPTS):
+            self.driver.move_path(q[None, :], speed=1.5, acceleration=3.0)
+            self._wait(lambda: not self.driver.motion.active, "the move to the start")
+            if self.driver.motion.state == "done":
+                return
+        raise RobotDynamicsError(f"closed loop: {self.driver.motion.reason}")
 
     def enable(self, mode: TorqueMode, trajectory: Trajectory | None = None) -> None:
         """Torque mode on; the controller then runs as fast as it is answered."""

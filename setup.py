@@ -71,6 +71,7 @@ extras = {
     "viewer": ["rerun-sdk>=0.41"],
     "reports": ["matplotlib>=3.7", "jinja2>=3.1"],
     "comau": ["paho-mqtt>=2.0"],
+    "dask": ["distributed>=2023.1"],  # compare over a cluster
 }
 extras["dev"] = [
     *extras["reports"],

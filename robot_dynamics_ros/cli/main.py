@@ -22,6 +22,7 @@ COMMANDS: dict[str, str] = {
     "identify": "identify",
     "identify-joint": "identify_joint",
     "identify-drive": "identify_drive",
+    "compare": "compare",
     "experiment": "experiment",
     "reproduce": "reproduce",
     "ablation": "ablation",

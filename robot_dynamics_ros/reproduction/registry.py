@@ -21,6 +21,9 @@ PROTOCOLS: dict[str, str] = {
     "luo-friction": "luo_friction",
     "clochiatti-friction": "clochiatti_friction",
     "clochiatti": "clochiatti",
+    "liu": "liu",
+    "luo-identification": "luo_identification",
+    "madsen-calibration": "madsen_calibration",
 }
 
 
@@ -34,14 +37,17 @@ def protocol(name: str) -> Callable[[bool], list[Row]]:
 def run_all(
     names: Sequence[str], quick: bool = False, robot: str | None = None
 ) -> Iterator[tuple[str, list[Row], float]]:
-    """Rows of each protocol and the seconds it took; `quick` shortens the motions where the module says so.
+    """Rows of each protocol, each figure once, and the seconds it took; `quick`: shorter, as the module says.
 
     robot: simulated instead of the UR5e. Raises ConfigError for a protocol that knows one robot only.
     """
+    told: set[tuple[str, str]] = set()
     for name in names:
         run: Callable[..., list[Row]] = protocol(name)
         if robot is not None and "robot_name" not in inspect.signature(run).parameters:
             raise ConfigError("reproduce", "robot", f"{name} runs on the ur5e only")
         options = {} if robot is None else {"robot_name": robot}
         start = time.monotonic()
-        yield name, run(quick, **options), time.monotonic() - start
+        rows = [row for row in run(quick, **options) if (row.source, row.figure) not in told]
+        told |= {(row.source, row.figure) for row in rows}
+        yield name, rows, time.monotonic() - start

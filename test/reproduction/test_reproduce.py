@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.reproduction.markdown import write_section
-from robot_dynamics_ros.reproduction.registry import PROTOCOLS, protocol
+from robot_dynamics_ros.reproduction.registry import PROTOCOLS, protocol, run_all
 from robot_dynamics_ros.reproduction.table import Row, as_dicts, at_least, at_most, beside
 
 FIELDS = {"source", "figure", "paper", "ours", "unit", "met", "note"}
@@ -91,3 +91,14 @@ def test_the_page_carries_both_tables():
         assert f"`{command}" in section and section.count("\n|") >= 6
     for source in ("Simoni2017", "Madsen2020 ch3", "Madsen2020 ch4", "Madsen2020 ch6", "Luo2024", "Clochiatti2024"):
         assert f"| {source} |" in text
+
+
+def test_weighted_modified_friction_beats_the_conventional_identification():
+    rows = {row.figure: row for row in protocol("liu")(True)}
+    assert rows["joints on which MFWLS beats TFLS"].met
+    assert all(row.note for row in rows.values() if row.met is None)
+
+
+def test_figures_are_told_once():
+    rows = [row for _, found, _ in run_all(["clochiatti-friction", "clochiatti"]) for row in found]
+    assert len({(row.source, row.figure) for row in rows}) == len(rows)

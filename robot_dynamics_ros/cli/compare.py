@@ -1,0 +1,71 @@
+"""`robot-dynamics compare`: bags identified side by side, what differs between them."""
+
+from __future__ import annotations
+
+import os
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # inherited by the worker processes; read when numpy loads
+
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.table import Table
+
+from robot_dynamics_ros.cli.options import console, json_option, stderr, write_json
+
+
+@click.command("compare")
+@click.argument("bags", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--robot", "-r", required=True, help="Shipped robot's name, robot file, or URDF.")
+@click.option(
+    "--effort",
+    type=click.Choice(["auto", "torque", "current", "gravity-free"]),
+    default="auto",
+    show_default=True,
+    help="What the effort field holds; auto asks the data.",
+)
+@click.option("--topic", default="auto", show_default=True, help="JointState topic.")
+@click.option("--processes", type=click.IntRange(1, 64), default=2, show_default=True, help="Bags at a time.")
+@click.option("--dask", metavar="ADDRESS", help="Scheduler of a Dask cluster whose workers see the bags' paths.")
+@json_option
+def command(
+    bags: tuple[Path, ...],
+    robot: str,
+    effort: str,
+    topic: str,
+    processes: int,
+    dask: str | None,
+    json_file: Path | None,
+) -> None:
+    """Identify each of BAGS on its own and compare: robots of a fleet, or one robot over months.
+
+    Example: robot-dynamics compare january.bag june.bag --robot ur5e --json months.json
+    """
+    from robot_dynamics_ros.identification.fleet import compared, identify_each
+    from robot_dynamics_ros.identification.identify import Options
+
+    options = Options(effort=effort, topic=topic)
+    with stderr.status(f"identifying {len(bags)} bags") as status:
+
+        def tell(count: int, total: int) -> None:
+            status.update(f"{count} of {total} bags identified")
+
+        results = identify_each(robot, bags, options, processes, dask, tell)
+    result = compared(results)
+    write_json(json_file, result | {"results": results})
+    _show(result)
+
+
+def _show(result: dict[str, Any]) -> None:
+    table = Table("bag", "mean R2", *(f"{name} [Nm]" for name in result["joint_names"]), box=None)
+    rows = zip(result["bags"], result["mean_r2"], result["friction"], result["friction_change"], strict=True)
+    for bag, r2, friction, change in rows:
+        cells = [f"{f:.2f} ({100 * c:+.0f} %)" for f, c in zip(friction, change, strict=True)]
+        table.add_row(Path(bag).name, f"{r2:.4f}", *cells)
+    console.print(table)
+    console.print(f"friction at {result['friction_speed']} rad/s without load; in brackets: off the median of the bags")
+    for text in result["differences"] or ["no parameter of a bag differs clearly from the others"]:
+        console.print(f"- {text}", highlight=False, markup=False)
+    for bag, error in result["failed"].items():
+        console.print(f"not identified: {bag}: {error}", highlight=False, markup=False, style="yellow")

@@ -1,0 +1,67 @@
+"""Bags identified side by side: what differs is named, what cannot be identified is said."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from robot_dynamics_ros.cli.main import cli
+from robot_dynamics_ros.errors import CapabilityError, DataError
+from robot_dynamics_ros.identification import fleet
+from robot_dynamics_ros.identification.identify import Options
+from robot_dynamics_ros.identification.static_law import LAW
+from robot_dynamics_ros.models.friction import LAWS
+
+
+def result(bag, fc, beta=1.0):
+    base = {"names": ["ZZ1", "mX2"], "values": [beta, 2.0], "std": [0.01, 0.01]}
+    given = {"fv1": [2.0, 2.0], "fc": [fc, 5.0], "eps": [0.01] * 2}
+    friction = {p.name: [p.default] * 2 for p in LAWS[LAW].parameters} | given
+    return {
+        "bag": bag,
+        "joint_names": ["one", "two"],
+        "validation": {"mean_r2": 0.99, "rmse": [0.1, 0.1]},
+        "parameters": {"live_friction": friction, "base": base},
+    }
+
+
+def test_what_differs_is_named():
+    found = fleet.compared([result("a", 5.0), result("b", 5.0), result("c", 8.0, beta=1.5)])
+    assert np.allclose(np.array(found["friction"])[:, 1], found["friction"][0][1])
+    assert any("c: friction of one" in text for text in found["differences"])
+    assert any("c: ZZ1" in text for text in found["differences"])
+    assert not any(text.startswith(("a:", "b:")) for text in found["differences"])
+
+
+def test_failed_bags_are_kept_apart_and_two_are_needed():
+    found = fleet.compared([result("a", 5.0), {"bag": "x", "error": "robot at rest"}, result("b", 5.0)])
+    assert found["failed"] == {"x": "robot at rest"} and found["differences"] == []
+    with pytest.raises(DataError, match="robot at rest"):
+        fleet.compared([result("a", 5.0), {"bag": "x", "error": "robot at rest"}])
+
+
+def test_a_cluster_needs_dask(monkeypatch):
+    monkeypatch.setitem(__import__("sys").modules, "distributed", None)
+    with pytest.raises(CapabilityError, match="dask"):
+        fleet.identify_each("ur5e", ["a"], Options(), dask="tcp://127.0.0.1:1")
+
+
+def test_command_compares_bags_in_processes(tmp_path, monkeypatch):
+    """An unreadable bag is one line; the table and the JSON tell the bags apart."""
+    (tmp_path / "broken.bag").write_bytes(b"nothing")
+    found = fleet.identify_one(("ur5e", str(tmp_path / "broken.bag"), Options()))
+    assert "error" in found and "\n" not in found["error"]
+    monkeypatch.setattr(fleet, "identify_each", lambda *a, **k: [result("a", 5.0), result("b", 7.0)])
+    line = ["compare", "a", "b", "--robot", "ur5e", "--json", str(tmp_path / "r.json")]
+    done = CliRunner().invoke(cli, line)
+    assert done.exit_code == 0, done.output
+    assert json.loads((tmp_path / "r.json").read_text())["bags"] == ["a", "b"]
+
+
+def test_processes_answer_in_the_order_of_the_bags(tmp_path):
+    for name in ("x.bag", "y.bag"):
+        (tmp_path / name).write_bytes(b"nothing")
+    results = fleet.identify_each("ur5e", [tmp_path / "x.bag", tmp_path / "y.bag"], Options())
+    assert [r["bag"].rsplit("/", 1)[-1] for r in results] == ["x.bag", "y.bag"]
+    assert all("error" in r for r in results)

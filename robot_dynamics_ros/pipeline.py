@@ -15,7 +15,7 @@ from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.estimators.friction_health import FrictionHealthStage
 from robot_dynamics_ros.estimators.motion import MotionStage
 from robot_dynamics_ros.estimators.power import PowerStage
-from robot_dynamics_ros.estimators.stage import Stage
+from robot_dynamics_ros.estimators.stage import Rewindable, Stage
 from robot_dynamics_ros.estimators.stiffness import StiffnessStage
 from robot_dynamics_ros.estimators.temperature import TemperatureStage
 from robot_dynamics_ros.types import SIGNALS, Log, Sample, width
@@ -38,15 +38,22 @@ OPTIONAL = ("friction_health", "stiffness", "power")
 # After these the first stage has used the sample; after any other status nobody sees it.
 USABLE = frozenset(int(s) for s in (Status.ok, Status.warming_up, Status.reset, Status.degraded, Status.saturated))
 BLOCK = 20_000  # records per block of run()
+WINDOWS = (16, 256)  # shortest and longest stretch over which what is fed back is assumed not to change
 
 
-def _fed_back(stages: Sequence[Stage]) -> list[str]:
-    """Signals that a stage reads and only a later one writes."""
-    found: list[str] = []
+def _feedback(stages: Sequence[Stage]) -> tuple[list[str], slice]:
+    """Signals that a stage reads and only a later one writes; the stages from the first such reader to the last writer.
+
+    None: the slice is empty.
+    """
+    names: list[str] = []
+    places: list[int] = []
     for place, stage in enumerate(stages):
-        later = {name for other in stages[place + 1 :] for name in other.writes}
-        found += [name for name in (*stage.reads, *stage.optional) if name in later and name not in found]
-    return found
+        for later in range(place + 1, len(stages)):
+            found = [name for name in (*stage.reads, *stage.optional) if name in stages[later].writes]
+            names += [name for name in found if name not in names]
+            places += [place, later] if found else []
+    return names, slice(min(places), max(places) + 1) if places else slice(len(stages), len(stages))
 
 
 class _Row:
@@ -91,7 +98,8 @@ class Pipeline:
             self._add(STAGES[name](), (parameters or {}).get(name), required=stages is not None or name not in OPTIONAL)
         self.counts: dict[str, Counter[Status]] = {stage.name: Counter() for stage in self.stages}
         self._judge = [stage.name for stage in self.stages if stage.name not in OPTIONAL][-1:]
-        self.fed_back = {s: np.full(width(s, robot.n_joints), np.nan) for s in _fed_back(self.stages)}
+        fed_back, self._loop = _feedback(self.stages)
+        self.fed_back = {s: np.full(width(s, robot.n_joints), np.nan) for s in fed_back}
 
     def _add(self, stage: Stage, parameters: Mapping[str, Any] | None, required: bool) -> None:
         try:
@@ -159,14 +167,15 @@ class Pipeline:
             log.allocate("qd")
         status = np.empty(len(log), dtype=np.int32)
         starts = range(0, len(log), BLOCK)
-        run = self._run_rows if self.fed_back else self._run_block
+        batch = self._loop.start > 0 and all(isinstance(stage, Rewindable) for stage in self.stages[self._loop])
+        run = self._run_block if batch else self._run_rows
         for start in progress(starts, "estimating", len(starts)) if progress else starts:
             rows = slice(start, start + BLOCK)
             status[rows] = run(log[rows], names)
         return status
 
     def _run_rows(self, log: Log, names: set[str]) -> np.ndarray:
-        """One block, sample by sample: some stage needs what a later one wrote one sample ago."""
+        """One block, sample by sample: for a stage that cannot be rewound, or a first one that waits for later ones."""
         view = _Row(log)
         status = np.empty(len(log), dtype=np.int32)
         for row in range(len(log)):
@@ -177,11 +186,16 @@ class Pipeline:
     def _run_block(self, log: Log, names: set[str]) -> np.ndarray:
         """One block of records, views into the whole log; later stages see only what the first one used."""
         first, *rest = self.stages
-        status = self._run(first, log)
+        status = first.run(log)
+        self._count(first, status)
         used = np.isin(status, list(USABLE))
         part = log if used.all() else log[used]
-        for stage in rest:
-            result = self._run(stage, part)
+        loop = self.stages[self._loop]
+        results = [stage.run(part) for stage in self.stages[1 : self._loop.start]]
+        results += self._run_loop(loop, part)
+        results += [stage.run(part) for stage in rest[len(results) :]]
+        for stage, result in zip(rest, results, strict=True):
+            self._count(stage, result)
             if stage.name in self._judge:
                 status[used] = result
         if part is not log:
@@ -191,8 +205,44 @@ class Pipeline:
                 values[used] = getattr(part, name)
         return status
 
-    def _run(self, stage: Stage, log: Log) -> np.ndarray:
-        status = stage.run(log)
+    def _run_loop(self, loop: Sequence[Any], log: Log) -> list[np.ndarray]:
+        """The stages of the feedback, window by window; statuses (N,) of each.
+
+        A window is run as if what is fed back stayed as it was at its start. That is what step() does up to and with
+        the first record that changes it; beyond, the stages are rewound and run again over that part alone.
+        """
+        status = np.empty((len(loop), len(log)), dtype=np.int32)
+        start, size = 0, WINDOWS[0]
+        while loop and start < len(log):
+            window, before = log[start : start + size], [stage.snapshot() for stage in loop]
+            result = self._assume_unchanged(loop, window)
+            kept = self._first_change(window) + 1
+            if kept < len(window):
+                for stage, state in zip(loop, before, strict=True):
+                    stage.rewind(state)
+                window = window[:kept]
+                result = self._assume_unchanged(loop, window)
+            for name, last in self.fed_back.items():
+                last[:] = getattr(window, name)[-1]
+            status[:, start : start + len(window)] = result
+            start, size = start + len(window), min(max(2 * len(window), WINDOWS[0]), WINDOWS[1])
+        return list(status)
+
+    def _assume_unchanged(self, loop: Sequence[Stage], log: Log) -> list[np.ndarray]:
+        for name in {name for stage in loop for name in stage.writes}:
+            getattr(log, name).fill(np.nan)
+        for name, last in self.fed_back.items():
+            getattr(log, name)[:] = last
+        return [stage.run(log) for stage in loop]
+
+    def _first_change(self, log: Log) -> int:
+        """The first record whose fed back signals differ in any bit from the last ones; their number if none does."""
+        changed = np.zeros(len(log) + 1, dtype=bool)
+        changed[-1] = True
+        for name, last in self.fed_back.items():
+            changed[:-1] |= (getattr(log, name).view(np.int64) != last.view(np.int64)).any(axis=1)
+        return int(changed.argmax())
+
+    def _count(self, stage: Stage, status: np.ndarray) -> None:
         for value, count in zip(*np.unique(status, return_counts=True), strict=True):
             self.counts[stage.name][Status(int(value))] += int(count)
-        return status

@@ -1,4 +1,5 @@
 #include "batch.hpp"
+#include "copies.hpp"
 #include "robot_dynamics/external_force.hpp"
 #include "views.hpp"
 
@@ -127,12 +128,14 @@ void bind_force(py::module_& m) {
       .value("none", PayloadCheck::Verdict::none)
       .value("payload", PayloadCheck::Verdict::payload)
       .value("bias", PayloadCheck::Verdict::bias);
-  py::class_<ExternalForce>(m, "ExternalForce",
-                            "External joint torque, wrench at the TCP and contact (see docs/force.md).\n\n"
-                            "step(stamp_ns, q, qd, model_torque, drive_torque, qdd, friction, friction_std,\n"
-                            "     torque, torque_std, wrench, wrench_std, singular_value, contact, payload_or_bias):\n"
-                            "seven inputs (n) or None, seven outputs written in place; run() takes (N, ...) arrays.")
-      .def(py::init(&make), py::arg("chain"))
+  py::class_<ExternalForce> c(
+      m, "ExternalForce",
+      "External joint torque, wrench at the TCP and contact (see docs/force.md).\n\n"
+      "step(stamp_ns, q, qd, model_torque, drive_torque, qdd, friction, friction_std,\n"
+      "     torque, torque_std, wrench, wrench_std, singular_value, contact, payload_or_bias):\n"
+      "seven inputs (n) or None, seven outputs written in place; run() takes (N, ...) arrays.");
+  bind_copies(c);
+  c.def(py::init(&make), py::arg("chain"))
       .def("reset", &ExternalForce::reset)
       .def("step", [](ExternalForce& s, std::int64_t stamp,
                       const py::args& args) { return Columns(-1, s.n(), args).step(s, stamp, 0); })

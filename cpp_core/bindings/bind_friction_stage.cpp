@@ -1,4 +1,5 @@
 #include "batch.hpp"
+#include "copies.hpp"
 #include "robot_dynamics/friction_observer.hpp"
 #include "robot_dynamics/friction_stage.hpp"
 #include "views.hpp"
@@ -75,18 +76,20 @@ void bind_health(py::module_& m) {
 }  // namespace
 
 void bind_friction_stage(py::module_& m) {
-  py::class_<FrictionStage>(m, "FrictionStage", "Friction with its standard deviation: a law, or a model with memory.")
-      .def(py::init([](const FrictionMap& map, const py::object& memory, const py::kwargs& given) {
-             FrictionStageParameters p;
-             views::Keywords keys(given);
-             keys.take("relative_error", p.relative_error);
-             keys.take("stiction_speed", p.stiction_speed);
-             keys.take("unknown_spread", p.unknown_spread);
-             keys.take("known_stiction", p.known_stiction);
-             keys.finish();
-             return FrictionStage(map, p, memory_of(memory));
-           }),
-           py::arg("map"), py::arg("memory") = py::none())
+  py::class_<FrictionStage> c(m, "FrictionStage",
+                              "Friction with its standard deviation: a law, or a model with memory.");
+  bind_copies(c);
+  c.def(py::init([](const FrictionMap& map, const py::object& memory, const py::kwargs& given) {
+          FrictionStageParameters p;
+          views::Keywords keys(given);
+          keys.take("relative_error", p.relative_error);
+          keys.take("stiction_speed", p.stiction_speed);
+          keys.take("unknown_spread", p.unknown_spread);
+          keys.take("known_stiction", p.known_stiction);
+          keys.finish();
+          return FrictionStage(map, p, memory_of(memory));
+        }),
+        py::arg("map"), py::arg("memory") = py::none())
       .def("reset", &FrictionStage::reset)
       .def_property_readonly("remembers", &FrictionStage::remembers)
       .def(

@@ -1,5 +1,6 @@
 // Temperature, stiffness, wear and rotor friction observers.
 #include "batch.hpp"
+#include "copies.hpp"
 #include "robot_dynamics/friction_observer.hpp"
 #include "robot_dynamics/stiffness.hpp"
 #include "robot_dynamics/temperature_observer.hpp"
@@ -75,8 +76,9 @@ void bind_temperature(py::module_& m) {
       .def_readwrite("housing_std", &O::housing_std)
       .def_readwrite("max_gap", &O::max_gap);
   using T = TemperatureObserver;
-  py::class_<T>(m, "TemperatureObserver", "Lubricant temperature of n joints: heat balance, corrected by friction.")
-      .def(py::init(&make_temperature), py::arg("map"), py::arg("heat"), py::arg("gain"), py::arg("options"))
+  py::class_<T> c(m, "TemperatureObserver", "Lubricant temperature of n joints: heat balance, corrected by friction.");
+  bind_copies(c);
+  c.def(py::init(&make_temperature), py::arg("map"), py::arg("heat"), py::arg("gain"), py::arg("options"))
       .def("reset", &T::reset)
       .def("set_initial", &T::set_initial, py::arg("joint"), py::arg("lubricant"), py::arg("housing"),
            py::arg("variance"))
@@ -111,8 +113,8 @@ void bind_temperature(py::module_& m) {
             double *pT = T.mutable_data(), *pV = V.mutable_data();
             const std::int64_t* t = stamps.data();
             const Codes codes = run_batch(N, [&](py::ssize_t k) {
-              hold_row(pT, k, n);
-              hold_row(pV, k, n);
+              if (!temperature) hold_row(pT, k, n);
+              if (!variance) hold_row(pV, k, n);
               return s.step(t[k], pv + k * n, at(pl, k, n), at(pf, k, n), at(ph, k, n), at(pc, k, n + 1), pT + k * n,
                             pV + k * n);
             });
@@ -273,8 +275,8 @@ void bind_stiffness(py::module_& m) {
             double *pk = K.mutable_data(), *pd = D.mutable_data();
             const std::int64_t* t = stamps.data();
             const Codes codes = run_batch(N, [&](py::ssize_t j) {
-              hold_row(pk, j, n);
-              hold_row(pd, j, n);
+              if (!k) hold_row(pk, j, n);
+              if (!k_std) hold_row(pd, j, n);
               const StiffnessInputs in{pt + j * n,   pq + j * n,   at(pw, j, n), at(pm, j, n),
                                        at(pf, j, n), at(pl, j, n), at(ps, j, n), at(pT, j, n)};
               return s.step(t[j], in, pk + j * n, pd + j * n);
@@ -301,11 +303,12 @@ void bind_stiffness(py::module_& m) {
 
 void bind_rotor_friction(py::module_& m) {
   using R = RotorFrictionObserver;
-  py::class_<R>(m, "RotorFrictionObserver", "Friction from both encoders [Madsen2020 appB].")
-      .def(py::init([](const Array& B, const Array& L, double max_gap) {
-             return R(numbers(B, "B"), numbers(L, "L"), max_gap);
-           }),
-           py::arg("B"), py::arg("L"), py::arg("max_gap") = 0.1)
+  py::class_<R> c(m, "RotorFrictionObserver", "Friction from both encoders [Madsen2020 appB].");
+  bind_copies(c);
+  c.def(py::init([](const Array& B, const Array& L, double max_gap) {
+          return R(numbers(B, "B"), numbers(L, "L"), max_gap);
+        }),
+        py::arg("B"), py::arg("L"), py::arg("max_gap") = 0.1)
       .def("reset", &R::reset)
       .def(
           "step",
@@ -326,7 +329,7 @@ void bind_rotor_friction(py::module_& m) {
             double* po = r.mutable_data();
             const std::int64_t* t = stamps.data();
             const Codes codes = run_batch(N, [&](py::ssize_t k) {
-              hold_row(po, k, n);
+              if (!out) hold_row(po, k, n);
               return s.step(t[k], pw + k * n, pm + k * n, pj + k * n, po + k * n);
             });
             return py::make_tuple(r, codes);

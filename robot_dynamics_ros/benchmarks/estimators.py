@@ -19,6 +19,7 @@ from robot_dynamics_ros.types import Log, Sample
 
 SECTION = "estimators"
 CHAIN = ("motion", "friction", "force")
+HOUR = 3600 * 500  # samples
 
 
 def cases(setup: Setup) -> Iterator[Case]:
@@ -31,6 +32,9 @@ def cases(setup: Setup) -> Iterator[Case]:
         return Case(SECTION, name, ours, peer, peer_name, count, floors)
 
     yield case("stages over a log, per sample", lambda: whole.run(log), None, "", len(log))
+    warm, pushed = Pipeline(_with_temperature(robot)), _with_contact(log, arm)
+    hours = len(log) / HOUR
+    yield Case(SECTION, "an hour at 500 Hz, all stages", lambda: warm.run(pushed), count=hours, limit=30e9)
     pinocchio = _pinocchio_observer(robot, arm, short)
     ours = Pipeline(robot, stages=CHAIN)
     yield case("1000 samples to wrench", lambda: ours.run(short), pinocchio, "pin loop + numpy", len(short), 4.0)
@@ -64,6 +68,29 @@ def _motion(robot: RobotFile, arm: Arm, samples: int) -> Log:
     qd, qdd = 0.4 * w * np.sin(w * t), 0.4 * w**2 * np.cos(w * t)
     effort = arm.model.rnea(q, qd, qdd) + robot.effort_inertia * qdd + FrictionModel.from_robot(robot).torque(qd)
     return Log(robot.joint_names, np.arange(samples) * 2_000_000, {"q": q, "qd": qd, "effort": effort})
+
+
+def _with_temperature(robot: RobotFile) -> RobotFile:
+    """The robot with a heat balance, which waits for the contact of the sample before."""
+    parameters = {
+        "heat_capacity": 500.0,
+        "heat_transfer": 1.0,
+        "alpha": -0.01,
+        "beta": 1.0,
+        "gamma": -0.01,
+        "delta": 1.0,
+    }
+    thermal = {"model": "simoni", "parameters": parameters, "source": "example"}
+    updates = {"thermal": thermal, "friction.reference_temperature": 25.0}
+    return robot.with_updates(updates, {"example": "numbers of this benchmark"})
+
+
+def _with_contact(log: Log, arm: Arm) -> Log:
+    """The log with a push of 60 N for a second in every four."""
+    force = np.where(log.time % 4.0 > 3.0, 60.0, 0.0)
+    result = log[:]
+    result.effort = log.effort - arm.model.jacobian(log.q)[:, 2] * force[:, None]
+    return result
 
 
 def _live(robot: RobotFile, log: Log) -> Any:

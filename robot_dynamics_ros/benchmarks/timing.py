@@ -23,9 +23,10 @@ class Case:
     ours: Callable[[], Any]
     peer: Callable[[], Any] | None = None
     peer_name: str = ""
-    count: int = 1
+    count: float = 1
     floors: Floors = field(default_factory=dict)
     budget: float = 1.5  # seconds, both sides together, after one warm-up each
+    limit: float | None = None  # most nanoseconds per unit, for work without a peer
 
 
 @dataclass
@@ -45,6 +46,7 @@ class Row:
     floor: float | None
     met: bool | None
     rounds: int
+    limit: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         return asdict(self)
@@ -71,6 +73,9 @@ def _time(call: Callable[[], Any]) -> float:
 def _row(case: Case, isa: str, ours: list[float], peer: list[float]) -> Row:
     ratio = statistics.median(peer) / statistics.median(ours) if peer else None
     floor = case.floors.get(isa)
+    met = None if ratio is None or floor is None else ratio >= floor
+    if case.limit is not None:
+        met = met is not False and statistics.median(ours) <= case.limit
     return Row(
         section=case.section,
         name=case.name,
@@ -83,6 +88,7 @@ def _row(case: Case, isa: str, ours: list[float], peer: list[float]) -> Row:
         peer_worst=max(peer) if peer else None,
         ratio=ratio,
         floor=floor,
-        met=None if ratio is None or floor is None else ratio >= floor,
+        met=met,
         rounds=len(ours),
+        limit=case.limit,
     )

@@ -80,6 +80,7 @@ def _table(rows: list[Row]) -> Table:
     for row in rows:
         ratio = "" if row.ratio is None else f"{row.ratio:.3g}"
         floor = "" if row.floor is None else f"{row.floor:g}"
+        floor = floor if row.limit is None else f"< {_time(row.limit)}"
         mark = {True: "[green]held", False: "[red]missed", None: ""}[row.met]
         peer = (row.peer_name, _time(row.peer), _time(row.peer_worst)) if row.peer is not None else ("", "", "")
         table.add_row(row.name, _time(row.ours), _time(row.ours_worst), *peer, ratio, floor, mark)

@@ -11,6 +11,7 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import PayloadVerdict, Status, TareResult
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.estimators.motion import rotor_inertia
+from robot_dynamics_ros.estimators.stage import CoreState
 from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.types import Log, Sample
 
@@ -25,7 +26,7 @@ TARE_REFUSALS = {
 }
 
 
-class ForceStage:
+class ForceStage(CoreState):
     """Drive torque, model torque, friction -> external torque, wrench, contact, each with its standard deviation."""
 
     name = "force"

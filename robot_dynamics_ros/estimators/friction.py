@@ -10,6 +10,7 @@ import numpy as np
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.estimators.rotor_friction import RotorFriction
+from robot_dynamics_ros.estimators.stage import CoreState
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot
 from robot_dynamics_ros.parameters import Parameter, resolve
@@ -34,7 +35,7 @@ def _identified(block: Any) -> bool:
     return block is not None and not any(key.startswith("estimate") for key in block.source.values())
 
 
-class FrictionStage:
+class FrictionStage(CoreState):
     """Position, velocity, model torque, temperature -> friction torque and its standard deviation [Nm] (n,).
 
     The law of the robot file; where the file has an identified model with memory, that model once its state is known:
@@ -108,6 +109,9 @@ class FrictionStage:
             memory = friction_memory(robot, friction)
         self.core, self.hysteresis = _core.FrictionStage(friction.core, memory, **p), memory
         self.notes = [f"{robot.name}: friction is an estimate, not identified; forces are less certain"] * (not known)
+
+    def _state(self) -> Any:
+        return self.core if self.observer is None else self.observer.core
 
     def reset(self) -> None:
         """Forget the state of pre-sliding and of the observer."""

@@ -58,7 +58,7 @@ class RotorFriction:
         status = self.core.run(log.stamp_ns, log.omega, log.motor_torque, tau_J, friction)[1]
         missing = np.any([np.isnan(getattr(log, name)).all(axis=1) for name in READS], axis=0)
         status[missing] = int(Status.unavailable)
-        std[:] = np.where((status == int(Status.dropped))[:, None], np.nan, self._std)
+        std[:] = np.where((missing | (status == int(Status.dropped)))[:, None], np.nan, self._std)
         return status
 
     def _joint_torque(self, s: Any) -> np.ndarray:

@@ -55,6 +55,35 @@ class Stage(Protocol):
         """Advance through a log, writing the signals into it; returns the status of each record (N,) int32."""
 
 
+@runtime_checkable
+class Rewindable(Protocol):
+    """A stage whose state can be put back, so that run() stays a batch where the stage is part of a feedback."""
+
+    def snapshot(self) -> Any:
+        """A copy of all state that step() changes."""
+
+    def rewind(self, snapshot: Any) -> None:
+        """Back to the state of a snapshot."""
+
+
+class CoreState:
+    """Rewindable for stages whose only state is one compiled object."""
+
+    core: Any
+
+    def _state(self) -> Any:
+        return self.core
+
+    def snapshot(self) -> Any:
+        """A copy of the state."""
+        return None if self._state() is None else self._state().copy()
+
+    def rewind(self, snapshot: Any) -> None:
+        """Back to the state of a snapshot."""
+        if snapshot is not None:
+            self._state().assign(snapshot)
+
+
 def run_stepwise(stage: Stage, log: Log) -> np.ndarray:
     """run() for a stage without a batch of its own: the loop over step(). Returns statuses (N,) int32."""
     status = np.empty(len(log), dtype=np.int32)

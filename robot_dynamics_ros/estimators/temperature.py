@@ -16,6 +16,7 @@ import numpy as np
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.estimators.stage import CoreState
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.types import Log, Sample
@@ -35,7 +36,7 @@ def heat_parameters(robot: RobotFile) -> np.ndarray:
     return np.array(columns).T.copy()
 
 
-class TemperatureStage:
+class TemperatureStage(CoreState):
     """Lubricant temperature T [deg C] (n,) and its variance [K2].
 
     C dT/dt = v f(v, tau, T) - K (T - T_env); T -= G (RMS f_measured - RMS f_model) dt without contact, while moving and

@@ -24,6 +24,11 @@ def test_ratio_and_floor_come_from_the_medians_of_both_sides():
     assert measure(Case("s", "n", lambda: None), "avx2").ratio is None
 
 
+def test_work_without_a_peer_can_have_a_limit():
+    assert measure(Case("s", "n", lambda: None, count=0.5, limit=1e9), "avx2").met is True
+    assert measure(Case("s", "n", lambda: sum(range(1000)), limit=0.0), "avx2").met is False
+
+
 def test_peers_of_the_least_squares_section_solve_the_same_problem():
     arm = Arm("ur5e")
     columns = least_squares._base_columns(arm)

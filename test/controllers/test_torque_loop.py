@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import resource
+
 import numpy as np
 import pytest
 
@@ -143,6 +145,19 @@ def test_contact_freezes_adaptation_and_takes_back_what_was_learned():
     frozen = [rig.cycle()["frozen"] & int(_core.FreezeReason.contact) for _ in range(150)]
     assert any(frozen)
     assert np.abs(rig.record["coulomb"] - learned).max() < 0.05
+
+
+def test_trajectories_that_are_no_longer_followed_are_released():
+    rig = Closed()
+    rig.cycle(5)
+    long = [np.tile(x, (2000, 1)) for x in (START, np.zeros(6), np.zeros(6))]  # 288 kB each
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    for _ in range(300):
+        rig.loop.enable(TorqueMode.track, _core.TorqueTrajectory(*long))
+        rig.cycle(2)
+        rig.loop.disable()
+        rig.cycle(1)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 30_000  # kB, of 86 MB made
 
 
 def test_hand_guiding_moves_where_it_is_pushed_and_rests_when_released():

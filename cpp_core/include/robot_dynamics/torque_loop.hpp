@@ -64,14 +64,15 @@ class TorqueLoop {
     return requests_.push(r);
   }
 
-  // Enable in a mode; the trajectory stays alive as long as this object. The answer is enabled().
+  // Enable in a mode; a trajectory stays alive for as long as it is used. The answer is enabled().
   bool enable(TorqueMode mode, std::shared_ptr<const TorqueTrajectory> trajectory = nullptr) {
     if (trajectory && trajectory->n != n()) throw std::invalid_argument("trajectory: wrong number of joints");
     Request r;
     r.what = LoopRequest::enable;
     r.number = static_cast<int>(mode);
     r.trajectory = trajectory.get();
-    if (trajectory && (kept_.empty() || kept_.back() != trajectory)) kept_.push_back(trajectory);
+    if (enabled() != EnableResult::pending) forget_unused();
+    if (trajectory) kept_.push_back(trajectory);
     enabled_.store(static_cast<int>(EnableResult::pending));
     return requests_.push(r);
   }
@@ -127,6 +128,13 @@ class TorqueLoop {
     std::array<double, 2 * max_joints> values{};
   };
 
+  // No request is on its way: only the trajectory in use may still be read by the other thread.
+  void forget_unused() {
+    const TorqueTrajectory* used = in_use_.load(std::memory_order_acquire);
+    kept_.erase(std::remove_if(kept_.begin(), kept_.end(), [used](const auto& t) { return t.get() != used; }),
+                kept_.end());
+  }
+
   bool live() const noexcept {
     return guard_.state() == GuardState::ok || guard_.state() == GuardState::degraded || guard_.ramping();
   }
@@ -171,7 +179,8 @@ class TorqueLoop {
     } else if (!guard_.enable(now_ns_)) {
       result = EnableResult::no_state;
     }
-    enabled_.store(static_cast<int>(result));
+    in_use_.store(program_.trajectory(), std::memory_order_release);
+    enabled_.store(static_cast<int>(result), std::memory_order_release);
   }
 
   void think(const TorqueState& s) noexcept {
@@ -252,6 +261,7 @@ class TorqueLoop {
   ProgramOutput out_;
   std::int64_t now_ns_ = 0, base_ns_ = 0, steady_ns_ = 0, last_ns_ = 0;
   double payload_ = std::nan("");
+  std::atomic<const TorqueTrajectory*> in_use_{nullptr};
   std::atomic<int> enabled_{0}, state_{0}, reason_{0};
   std::atomic<bool> finished_{false};
   std::atomic<std::uint64_t> lost_{0}, cycles_{0};

@@ -65,6 +65,7 @@ class TorqueProgram {
     friction_.restart();
   }
 
+  const TorqueTrajectory* trajectory() const noexcept { return trajectory_; }
   TorqueMode mode() const noexcept { return mode_; }
   bool finished() const noexcept { return finished_; }
 

@@ -6,7 +6,7 @@
 #include "bindings.hpp"
 #include "robot_dynamics/status.hpp"
 
-using Stamps = py::array_t<std::int64_t, py::array::c_style>;
+using Stamps = TypedArray<std::int64_t>;
 using Codes = py::array_t<std::int32_t, py::array::c_style>;
 using Maybe = std::optional<Array>;
 

@@ -5,7 +5,7 @@ namespace rd = robot_dynamics::rtde;
 
 namespace {
 
-using Meta = py::array_t<std::int64_t, py::array::c_style>;
+using Meta = TypedArray<std::int64_t>;
 
 rd::ReaderOptions options(const std::string& host, int port, double rate, double timeout, std::uint32_t minimum_major,
                           double degraded_gap, double safe_gap, int frozen_repeats, std::size_t ring, double silence,

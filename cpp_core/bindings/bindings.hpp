@@ -1,8 +1,6 @@
 // What the thin bindings share: array types and shape checks that name the argument.
 #pragma once
 
-#include <pybind11/numpy.h>
-#include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
 #include <algorithm>
@@ -13,10 +11,9 @@
 #include <stdexcept>
 #include <string>
 
-namespace py = pybind11;
+#include "array.hpp"
 
-// Row-major float64, never converted silently: a wrong dtype is an error that names the argument.
-using Array = py::array_t<double, py::array::c_style>;
+using Array = TypedArray<double>;
 
 // Shape check for setup and batch calls; -1 matches any length.
 inline void require_shape(const py::array& a, const char* name, std::initializer_list<py::ssize_t> shape) {
@@ -35,6 +32,11 @@ inline void require_shape(const py::array& a, const char* name, std::initializer
   k = 0;
   for (py::ssize_t s : shape) text << (k++ ? ", " : "") << (s < 0 ? std::string("N") : std::to_string(s));
   throw std::invalid_argument(text.str() + ")");
+}
+template <class T>
+void require_shape(const TypedArray<T>& a, const char* name, std::initializer_list<py::ssize_t> shape) {
+  a.require_type(name);
+  require_shape(static_cast<const py::array&>(a), name, shape);
 }
 
 // Copies a per-joint argument of n values into a fixed-size array; the check names the argument.

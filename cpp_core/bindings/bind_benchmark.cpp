@@ -1,6 +1,12 @@
-// Loops over single-sample calls, so that benchmarks and tests can time and compare them without Python in between.
-#include "bindings.hpp"
+// Loops over single calls, so that benchmarks and tests can time and compare them without Python in between.
+#include "batch.hpp"
+#include "operations.hpp"
+#include "robot_dynamics/gms.hpp"
+#include "robot_dynamics/rls_df.hpp"
 #include "robot_dynamics/rnea.hpp"
+#include "robot_dynamics/savitzky_golay.hpp"
+#include "robot_dynamics/torque_loop.hpp"
+#include "robot_dynamics/wrench.hpp"
 #include "samples.hpp"
 
 using namespace robot_dynamics;
@@ -19,9 +25,135 @@ py::object repeat_rnea(const Chain& chain, const py::object& q, const py::object
   return tau.array;
 }
 
+// F with J'F = tau, where six joints see all of it
+bool plain_solve(const Chain& chain, const double* q, const double* tau, double* F) {
+  double J[6 * max_joints];
+  jacobian(chain, q, J);
+  std::array<double, 36> A;
+  for (int r = 0; r < 6; ++r) {
+    F[r] = 0;
+    for (int i = 0; i < chain.n; ++i) F[r] += J[r * chain.n + i] * tau[i];
+    for (int c = 0; c <= r; ++c) {
+      double sum = r == c ? 1e-9 : 0.0;
+      for (int i = 0; i < chain.n; ++i) sum += J[r * chain.n + i] * J[c * chain.n + i];
+      A[6 * r + c] = A[6 * c + r] = sum;
+    }
+  }
+  Cholesky<6> factored;
+  if (!factored.factor(A)) return false;
+  factored.solve(F);
+  return true;
+}
+
+// Everything an estimator does with one sample, from measured position, torque and rotor angle to the wrench.
+class EstimatorCycle {
+ public:
+  EstimatorCycle(const Chain& chain, const Gms& gms, int window, bool covariance)
+      : chain_(chain),
+        gms_(gms),
+        smooth_(3 * chain.n, window, 2),
+        rls_(chain.n),
+        inverse_(chain, {}),
+        covariance_(covariance) {
+    learns_.fill(true);
+    std_.fill(1.0);
+    if (gms.joints() != chain.n) throw std::invalid_argument("gms and chain differ in the number of joints");
+  }
+
+  void run(std::int64_t step_ns, py::ssize_t N, const double* q, const double* tau, const double* theta, double* F) {
+    for (py::ssize_t k = 0; k < N; ++k, stamp_ns_ += step_ns) step(1e-9 * step_ns, q, tau, theta, F, k);
+  }
+  int n() const { return chain_.n; }
+
+ private:
+  using Joints = std::array<double, max_joints>;
+
+  void step(double dt, const double* q, const double* tau, const double* theta, double* F, py::ssize_t k) {
+    const int n = chain_.n;
+    double x[3 * max_joints];
+    std::copy_n(q + k * n, n, x);
+    std::copy_n(tau + k * n, n, x + n);
+    std::copy_n(theta + k * n, n, x + 2 * n);
+    smooth_.push(x);
+    const double *position = smooth_.value(), *torque = position + n, *rotor = torque + n;
+    Joints w, wd, model, H, deflection, residual;
+    for (int i = 0; i < n; ++i) {
+      w[i] = smooth_.first(i, dt);
+      wd[i] = smooth_.second(i, dt);
+    }
+    rnea(chain_, position, w.data(), wd.data(), model.data());
+    gms_.step(stamp_ns_, rotor, H.data());
+    for (int i = 0; i < n; ++i) {
+      deflection[i] = rotor[i] - position[i];
+      residual[i] = torque[i] - model[i] - H[i];
+    }
+    RlsDf::update_each(rls_.data(), n, deflection.data(), torque, dt, learns_.data(), nullptr);
+    if (!covariance_) return void(plain_solve(chain_, position, residual.data(), F + 6 * k));
+    inverse_.step(position, residual.data(), std_.data(), estimate_);
+    std::copy(estimate_.wrench.begin(), estimate_.wrench.end(), F + 6 * k);
+  }
+
+  Chain chain_;
+  Gms gms_;
+  SavitzkyGolay smooth_;
+  std::vector<RlsDf> rls_;
+  WrenchInverse inverse_;
+  WrenchEstimate estimate_;
+  Joints std_;
+  std::array<bool, max_joints> learns_;
+  bool covariance_;
+  std::int64_t stamp_ns_ = 0;
+};
+
+Array run_cycle(EstimatorCycle& cycle, std::int64_t step_ns, const Array& q, const Array& tau, const Array& theta,
+                const Maybe& out) {
+  const py::ssize_t N = q.ndim() == 2 ? q.shape(0) : -1, n = cycle.n();
+  const double *a = rows(q, "q", N, n), *b = rows(tau, "tau", N, n), *c = rows(theta, "theta", N, n);
+  Array F = result(out, N, 6);
+  double* f = F.mutable_data();
+  const py::gil_scoped_release release;
+  cycle.run(step_ns, N, a, b, c, f);
+  return F;
+}
+
+// Cycles of an enabled loop over states step_ns apart; how many of them let torque run.
+py::ssize_t repeat_torque(TorqueLoop& loop, std::int64_t stamp_ns, std::int64_t step_ns, const Array& q,
+                          const Array& qd, const Array& tau) {
+  const py::ssize_t N = q.ndim() == 2 ? q.shape(0) : -1, n = loop.n();
+  const double *a = rows(q, "q", N, n), *b = rows(qd, "qd", N, n), *c = rows(tau, "tau", N, n);
+  const py::gil_scoped_release release;
+  py::ssize_t running = 0;
+  TorqueState s;
+  for (py::ssize_t k = 0; k < N; ++k, stamp_ns += step_ns) {
+    s.stamp_ns = s.steady_ns = stamp_ns;
+    s.q = a + k * n;
+    s.qd = b + k * n;
+    s.tau = c + k * n;
+    running += loop.cycle(s).run;
+  }
+  return running;
+}
+
+double multiply_add(double operations) {
+  const double each = 2.0 * peak_accumulators * active_kernels.lanes;
+  const py::gil_scoped_release release;
+  return active_kernels.multiply_add(static_cast<std::size_t>(operations / each));
+}
+
 }  // namespace
 
 void bind_benchmark(py::module_& m) {
   m.def("repeat_rnea", &repeat_rnea, py::arg("chain"), py::arg("q"), py::arg("qd"), py::arg("qdd"),
         py::arg("out") = py::none(), "rnea of one sample, called N times.");
+  m.def("rnea_operations", &operations::of_rnea, py::arg("chain"),
+        "Additions and multiplications of one batched sample.");
+  m.def("multiply_add", &multiply_add, py::arg("operations"),
+        "This many operations in independent multiply-adds of the instruction set in use: the machine's peak.");
+  py::class_<EstimatorCycle>(m, "EstimatorCycle", "All estimators on one sample after the other, for benchmarks.")
+      .def(py::init<const Chain&, const Gms&, int, bool>(), py::arg("chain"), py::arg("gms"), py::arg("window") = 51,
+           py::arg("covariance") = false)
+      .def("run", &run_cycle, py::arg("step_ns"), py::arg("q"), py::arg("tau"), py::arg("theta"),
+           py::arg("out") = py::none(), "Wrenches (N, 6).");
+  m.def("repeat_torque", &repeat_torque, py::arg("loop"), py::arg("stamp_ns"), py::arg("step_ns"), py::arg("q"),
+        py::arg("qd"), py::arg("tau"), "Cycles of an enabled torque loop; how many of them let torque run.");
 }

@@ -2,6 +2,7 @@
 
 #include "bindings.hpp"
 #include "robot_dynamics/chain.hpp"
+#include "robot_dynamics/kernels.hpp"
 #include "robot_dynamics/status.hpp"
 
 using namespace robot_dynamics;
@@ -42,6 +43,7 @@ Chain make_chain(const Array& placements, const Array& inertia, const Array& too
   chain.tool = placement(tool, "tool");
   for (int k = 0; k < 3; ++k) chain.gravity[k] = gravity.at(k);
   if (frames) set_frames(chain, *frames);
+  recognise_twists(chain);
   return chain;
 }
 

@@ -52,7 +52,13 @@ void bind_gms(py::module_& m) {
       .def(py::init(&make_gms), py::arg("D"), py::arg("k"), py::arg("backlash"), py::arg("max_gap") = 0.1)
       .def("reset", &Gms::reset)
       .def_property_readonly("valid", &validity<Gms>)
-      .def_property_readonly("state", [](const Gms& g) { return Array({g.joints(), g.elements()}, g.state()); })
+      .def_property_readonly("state",
+                             [](const Gms& g) {
+                               Array d({g.joints(), g.elements()});
+                               for (int i = 0; i < g.joints(); ++i)
+                                 for (int e = 0; e < g.elements(); ++e) d.mutable_at(i, e) = g.state(i, e);
+                               return d;
+                             })
       .def(
           "step",
           [](Gms& s, std::int64_t stamp, const Array& theta, Array& H) {
@@ -89,7 +95,7 @@ void bind_gms(py::module_& m) {
             double H;
             for (py::ssize_t k = 0; k < N; ++k) {
               s.step(k * 1000000, p + k, &H);
-              for (py::ssize_t e = 0; e < M; ++e) po[k * M + e] = s.state()[e] / s.backlash(0, p[k]);
+              for (py::ssize_t e = 0; e < M; ++e) po[k * M + e] = s.state(0, e) / s.backlash(0, p[k]);
             }
             return r;
           },

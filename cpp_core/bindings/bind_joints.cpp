@@ -1,6 +1,7 @@
 // Temperature, stiffness, wear and rotor friction observers.
 #include "batch.hpp"
 #include "copies.hpp"
+#include "robot_dynamics/chain.hpp"
 #include "robot_dynamics/friction_observer.hpp"
 #include "robot_dynamics/stiffness.hpp"
 #include "robot_dynamics/temperature_observer.hpp"
@@ -188,6 +189,41 @@ void bind_rls(py::module_& m) {
       });
 }
 
+// RLS-DF of several joints in one step, as the stiffness estimator runs it.
+struct RlsJoints {
+  std::vector<RlsDf> joints;
+  py::tuple run(const Array& phi, const Array& torque, double dt, const Maybe& out) {
+    const py::ssize_t N = phi.ndim() == 2 ? phi.shape(0) : -1, n = static_cast<py::ssize_t>(joints.size());
+    const double *p = rows(phi, "phi", N, n), *y = rows(torque, "torque", N, n);
+    Array errors = result(out, N, n);
+    double* e = errors.mutable_data();
+    std::array<bool, max_joints> all;
+    all.fill(true);
+    {
+      py::gil_scoped_release release;
+      for (py::ssize_t k = 0; k < N * n; k += n)
+        RlsDf::update_each(joints.data(), static_cast<int>(n), p + k, y + k, dt, all.data(), e + k);
+    }
+    Array a({n, py::ssize_t(joints[0].powers())});
+    for (py::ssize_t i = 0; i < n; ++i)
+      for (int k = 0; k < joints[i].powers(); ++k) a.mutable_at(i, k) = joints[i].coefficient(k);
+    return py::make_tuple(errors, a);
+  }
+};
+
+void bind_rls_joints(py::module_& m) {
+  py::class_<RlsJoints>(m, "RlsJoints", "RLS with directional forgetting of n joints side by side.")
+      .def(py::init([](int n, int powers, double phi_ref, double time_constant, double delta,
+                       const std::vector<double>& P0) {
+             if (!(1 <= n && n <= max_joints)) throw std::invalid_argument("n_joints is outside 1..16");
+             return RlsJoints{{std::size_t(n), RlsDf(rls_options(powers, phi_ref, time_constant, delta, P0))}};
+           }),
+           py::arg("n_joints"), py::arg("powers") = 2, py::arg("phi_ref") = 1e-3, py::arg("time_constant") = 20.0,
+           py::arg("delta") = 100.0, py::arg("P0") = std::vector<double>{1e9, 1e18, 1e27, 1e36})
+      .def("run", &RlsJoints::run, py::arg("phi"), py::arg("torque"), py::arg("dt"), py::arg("out") = py::none(),
+           "Errors (N, n) and coefficients (n, P) after the last sample.");
+}
+
 void bind_stiffness(py::module_& m) {
   py::enum_<Wear>(m, "Wear", py::arithmetic(), "Wear status of a transmission.")
       .value("unknown", Wear::unknown)
@@ -342,6 +378,7 @@ void bind_rotor_friction(py::module_& m) {
 void bind_joints(py::module_& m) {
   bind_temperature(m);
   bind_rls(m);
+  bind_rls_joints(m);
   bind_stiffness(m);
   bind_rotor_friction(m);
 }

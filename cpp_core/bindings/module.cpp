@@ -25,7 +25,6 @@ PYBIND11_MODULE(_core, m) {
   bind_chain(m);
   bind_friction(m);
   bind_rigid_body(m);
-  bind_benchmark(m);
   bind_normal_qr(m);
   bind_adaptive(m);
   bind_plant(m);
@@ -39,4 +38,5 @@ PYBIND11_MODULE(_core, m) {
   bind_power(m);
   bind_torque(m);
   bind_rtde(m);
+  bind_benchmark(m);
 }

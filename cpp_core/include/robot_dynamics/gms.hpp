@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "robot_dynamics/kernel/vector.hpp"
 #include "robot_dynamics/kinematic_error.hpp"
 #include "robot_dynamics/sample_clock.hpp"
 #include "robot_dynamics/status.hpp"
@@ -36,20 +37,24 @@ class Gms {
       : n_(n), M_(elements), D_(D, D + n * elements), k_(k, k + n * elements), backlash_(std::move(backlash)) {
     validate(max_gap);
     clock_.max_gap = max_gap;
-    state_.assign(n * elements, 0.0);
-    last_.assign(n, 0.0);
-    low_.assign(n, 0.0);
-    high_.assign(n, 0.0);
-    for (int i = 0; i < n; ++i) span_.push_back(2 * backlash_.largest(i) * D_[i * M_ + M_ - 1]);
-    for (int e = 0; e < n * M_; ++e) {  // what a constant backlash allows to compute once
-      limit_.push_back(backlash_.value(e / M_, 0.0) * D_[e]);
-      gain_.push_back(k_[e] / backlash_.value(e / M_, 0.0));
+    stride_ = portable::padded(n);
+    state_.assign(stride_ * M_, 0.0);
+    limit_ = gain_ = state_;
+    last_.assign(stride_, 0.0);
+    low_ = high_ = last_;
+    span_.assign(stride_, -1.0);  // a joint that only fills a vector is always valid
+    for (int i = 0; i < n; ++i) {
+      span_[i] = 2 * backlash_.largest(i) * D_[i * M_ + M_ - 1];
+      for (int e = 0; e < M_; ++e) {  // what a constant backlash allows to compute once
+        limit_[e * stride_ + i] = backlash_.value(i, 0.0) * D_[i * M_ + e];
+        gain_[e * stride_ + i] = k_[i * M_ + e] / backlash_.value(i, 0.0);
+      }
     }
   }
 
   int joints() const { return n_; }
   int elements() const { return M_; }
-  const double* state() const { return state_.data(); }
+  double state(int i, int e) const noexcept { return state_[e * stride_ + i]; }
   double backlash(int i, double theta) const noexcept { return backlash_.value(i, theta); }
 
   // Back to the unknown initial state: deflections 0, not valid.
@@ -66,28 +71,15 @@ class Gms {
 
   // theta [rad] -> H in [-1, 1]
   Status step(std::int64_t stamp_ns, const double* theta, double* H) noexcept {
-    double sum = 0;
-    for (int i = 0; i < n_; ++i) sum += 0.0 * theta[i];  // 0 for finite numbers
-    if (!(sum == 0.0)) return Status::dropped;
+    if (!finite(theta)) return Status::dropped;
     double dt;
     const auto tick = clock_.tick(stamp_ns, dt);
     if (tick == SampleClock::Tick::duplicate) return Status::dropped;
     if (tick != SampleClock::Tick::ok) restart(theta);
-    if (!backlash_.constant())
-      for (int i = 0; i < n_; ++i) H[i] = varying_step(i, theta[i]);
-    else if (M_ == 4)
-      constant_step<4>(theta, H);
-    else
-      constant_step<0>(theta, H);
-    bool all_valid = true;
-    double *last = last_.data(), *low = low_.data(), *high = high_.data();
-    const double* span = span_.data();
-    for (int i = 0; i < n_; ++i) {
-      const double x = last[i] = theta[i];
-      low[i] = std::min(low[i], x);
-      high[i] = std::max(high[i], x);
-      all_valid &= high[i] - low[i] > span[i];
-    }
+    const bool all_valid = !backlash_.constant() ? varying_steps(theta, H)
+                           : n_ == 6 && M_ == 4  ? constant_step<6, 4>(theta, H)
+                           : n_ == 7 && M_ == 4  ? constant_step<7, 4>(theta, H)
+                                                 : constant_step<0, 0>(theta, H);
     const bool again = tick == SampleClock::Tick::backwards || tick == SampleClock::Tick::gap;
     return again ? Status::reset : all_valid ? Status::ok : Status::warming_up;
   }
@@ -117,18 +109,57 @@ class Gms {
     for (int i = 0; i < n_; ++i) last_[i] = low_[i] = high_[i] = theta[i];
   }
 
-  template <int Elements>  // 0: any number
-  void constant_step(const double* theta, double* H) noexcept {
-    const int M = Elements > 0 ? Elements : M_;
-    double* d = state_.data();
-    const double *limit = limit_.data(), *gain = gain_.data();
-    for (int i = 0; i < n_; ++i, d += M, limit += M, gain += M) {
-      const double dth = theta[i] - last_[i];
-      double sum = 0;
-      for (int e = 0; e < M; ++e) d[e] = std::min(std::max(dth + d[e], -limit[e]), limit[e]);
-      for (int e = 0; e < M; ++e) sum += gain[e] * d[e];
-      H[i] = sum;
+  bool finite(const double* theta) const noexcept {
+    double even = 0, odd = 0;  // 0 for finite numbers
+    for (int i = 0; i + 1 < n_; i += 2) {
+      even += 0.0 * theta[i];
+      odd += 0.0 * theta[i + 1];
     }
+    if (n_ % 2 == 1) even += 0.0 * theta[n_ - 1];
+    return even + odd == 0.0;
+  }
+
+  // All joints with constant backlash, two to a vector (0: any number); true when all are valid.
+  template <int Joints, int Elements>
+  bool constant_step(const double* theta, double* H) noexcept {
+    using namespace portable;
+    const int n = Joints > 0 ? Joints : n_, M = Elements > 0 ? Elements : M_;
+    const std::size_t stride = padded(n);
+    double *state = state_.data(), *last = last_.data(), *low = low_.data(), *high = high_.data();
+    const double *limit = limit_.data(), *gain = gain_.data(), *span = span_.data();
+    Ints invalid{};
+    RD_UNROLL
+    for (int i = 0; i < n; i += lanes) {
+      const int count = n - i < lanes ? n - i : lanes;
+      const Vec x = load_first(theta + i, count), dth = x - load(last + i);
+      Vec sum{};
+      RD_UNROLL
+      for (int e = 0; e < M; ++e) {
+        const std::size_t at = e * stride + i;
+        const Vec most = load(limit + at), d = least(greatest(dth + load(state + at), -most), most);
+        store(state + at, d);
+        sum += load(gain + at) * d;
+      }
+      store_first(H + i, sum, count);
+      store(last + i, x);
+      const Vec lowest = least(load(low + i), x), highest = greatest(load(high + i), x);
+      store(low + i, lowest);
+      store(high + i, highest);
+      invalid |= ~(Ints)(highest - lowest > load(span + i));
+    }
+    return !any(invalid);
+  }
+
+  bool varying_steps(const double* theta, double* H) noexcept {
+    bool all_valid = true;
+    for (int i = 0; i < n_; ++i) {
+      H[i] = varying_step(i, theta[i]);
+      last_[i] = theta[i];
+      low_[i] = std::min(low_[i], theta[i]);
+      high_[i] = std::max(high_[i], theta[i]);
+      all_valid = all_valid && valid(i);
+    }
+    return all_valid;
   }
 
   // B changes along the way: sub-steps no longer than half the smallest span, at most 32.
@@ -139,18 +170,20 @@ class Gms {
     const double B = backlash_.value(i, theta);
     move(i, dth / std::max(steps, 1), B);
     double sum = 0;
-    for (int e = i * M_; e < (i + 1) * M_; ++e) sum += k_[e] * state_[e];
+    for (int e = 0; e < M_; ++e) sum += k_[i * M_ + e] * state(i, e);
     return sum / B;
   }
 
   void move(int i, double dth, double B) noexcept {  // [Madsen2020 ch6 14]: the clip is sgn(x) min(|x|, B D)
-    for (int e = i * M_; e < (i + 1) * M_; ++e) {
-      const double limit = B * D_[e];
-      state_[e] = std::min(std::max(dth + state_[e], -limit), limit);
+    for (int e = 0; e < M_; ++e) {
+      const double limit = B * D_[i * M_ + e];
+      double& d = state_[e * stride_ + i];
+      d = std::min(std::max(dth + d, -limit), limit);
     }
   }
 
   int n_, M_;
+  std::size_t stride_;  // of state, limit and gain: element by element, joints side by side
   std::vector<double> D_, k_;
   PeriodicTable backlash_;
   std::vector<double> state_, last_, low_, high_, span_, limit_, gain_;

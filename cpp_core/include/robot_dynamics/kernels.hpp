@@ -25,6 +25,7 @@ inline KernelTable active_kernels = {"portable",
                                      nullptr,
                                      nullptr,
                                      nullptr,
+                                     nullptr,
                                      nullptr};
 
 int available_kernels(KernelTable* tables);  // the ones this machine can run, narrowest first
@@ -38,7 +39,13 @@ inline ChainView view(const Chain& chain, const double* gravity) noexcept {
           chain.inertia[0].data(),
           chain.tool.R.data(),
           gravity,
-          chain.framed ? chain.frame[0].data() : nullptr};
+          chain.framed ? chain.frame[0].data() : nullptr,
+          chain.twist.data()};
+}
+// Right-angled rotations are found once, not in every call.
+inline void recognise_twists(Chain& chain) noexcept {
+  const portable::KnownStructure known = portable::structure_of(view(chain, chain.gravity.data()));
+  for (int i = 0; i < chain.n; ++i) chain.twist[i] = known.twist[i];
 }
 inline ChainView view(const Chain& chain) noexcept { return view(chain, chain.gravity.data()); }
 

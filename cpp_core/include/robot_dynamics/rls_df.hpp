@@ -11,6 +11,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "robot_dynamics/rls_two.hpp"
+
 namespace robot_dynamics {
 
 constexpr int max_powers = 4;
@@ -57,6 +59,7 @@ class RlsDf {
   // phi [rad], y = tau_E [Nm], dt [s]; returns the error before the update. Not finite or dt <= 0: no update.
   double update(double phi, double y, double dt) noexcept {
     const int n = o_.powers;
+    if (n == 2) return update_two(phi, y, dt);
     double x[max_powers], f[max_powers], r = 0;  // f = S'x
     const double z = phi / o_.phi_ref;
     x[0] = z;
@@ -84,6 +87,19 @@ class RlsDf {
     residual_ += (e * e / (1 + r) - residual_) / weight_;
     power_ += (y * y - power_) / weight_;
     return e;
+  }
+
+  // The same for n joints in one go, neighbours side by side; joints with learns[i] false rest. errors may be null.
+  static void update_each(RlsDf* joints, int n, const double* phi, const double* y, double dt, const bool* learns,
+                          double* errors) noexcept {
+    for (int i = 0; i < n; i += 2) {
+      const int count = std::min(2, n - i);
+      double e[2] = {};
+      const bool both = count == 2 && learns[i] && learns[i + 1];
+      if (!(both && update_pair(joints[i], joints[i + 1], phi + i, y + i, dt, e)))
+        for (int k = 0; k < count; ++k) e[k] = learns[i + k] ? joints[i + k].update(phi[i + k], y[i + k], dt) : 0.0;
+      if (errors) std::copy_n(e, count, errors + i);
+    }
   }
 
   int powers() const noexcept { return o_.powers; }
@@ -120,6 +136,47 @@ class RlsDf {
   }
 
  private:
+  double update_two(double phi, double y, double dt) noexcept {
+    rls_two::State<double> s{a_[0],     a_[1],   S_[0], S_[1], S_[max_powers], S_[max_powers + 1],
+                             residual_, weight_, power_};
+    double e;
+    if (!(dt > 0)) return 0.0;
+    if (!rls_two::update(s, constants(dt), phi, y, e)) return std::isfinite(e) ? e : 0.0;
+    take(s.a0, s.a1, s.s00, s.s01, s.s10, s.s11, s.residual, s.weight, s.power, dt);
+    return e;
+  }
+
+  // Two joints in the two lanes of a vector; false, and nothing changed, where that is not possible.
+  static bool update_pair(RlsDf& a, RlsDf& b, const double* phi, const double* y, double dt, double* errors) noexcept {
+    using portable::Vec;
+    if (!(a.o_.powers == 2 && b.o_.powers == 2 && dt > 0)) return false;
+    const rls_two::Constants<double> p = a.constants(dt), q = b.constants(dt);
+    const rls_two::Constants<Vec> k{Vec{p.phi_ref, q.phi_ref}, Vec{p.mu, q.mu},     Vec{p.added0, q.added0},
+                                    Vec{p.added1, q.added1},   Vec{p.cap0, q.cap0}, Vec{p.cap1, q.cap1}};
+    constexpr int m = max_powers;
+    rls_two::State<Vec> s{Vec{a.a_[0], b.a_[0]},         Vec{a.a_[1], b.a_[1]},     Vec{a.S_[0], b.S_[0]},
+                          Vec{a.S_[1], b.S_[1]},         Vec{a.S_[m], b.S_[m]},     Vec{a.S_[m + 1], b.S_[m + 1]},
+                          Vec{a.residual_, b.residual_}, Vec{a.weight_, b.weight_}, Vec{a.power_, b.power_}};
+    Vec e;
+    if (!rls_two::update(s, k, portable::load(phi), portable::load(y), e)) return false;
+    a.take(s.a0[0], s.a1[0], s.s00[0], s.s01[0], s.s10[0], s.s11[0], s.residual[0], s.weight[0], s.power[0], dt);
+    b.take(s.a0[1], s.a1[1], s.s00[1], s.s01[1], s.s10[1], s.s11[1], s.residual[1], s.weight[1], s.power[1], dt);
+    portable::store(errors, e);
+    return true;
+  }
+
+  rls_two::Constants<double> constants(double dt) noexcept {
+    const double rate = o_.delta * dt;
+    return {o_.phi_ref, forgetting(dt), rate * scale_[0] * scale_[0], rate * scale_[1] * scale_[1], cap(0), cap(1)};
+  }
+  void take(double a0, double a1, double s00, double s01, double s10, double s11, double residual, double weight,
+            double power, double dt) noexcept {
+    a_[0] = a0, a_[1] = a1;
+    S_[0] = s00, S_[1] = s01, S_[max_powers] = s10, S_[max_powers + 1] = s11;
+    residual_ = residual, weight_ = weight, power_ = power;
+    learned_ += dt;
+  }
+
   double cap(int p) const noexcept { return o_.P0[p] * scale_[p] * scale_[p]; }
   double P(int i, int j) const noexcept {
     double sum = 0;
@@ -134,22 +191,10 @@ class RlsDf {
     return mu_;
   }
 
-  // P <- P + delta I in the square root: for two powers in closed form, where the determinant is a sum of positive
-  // terms (nothing cancels), else one Givens rotation per added row.
+  // P <- P + delta I in the square root: one Givens rotation per added row; two powers have a closed form
+  // (rls_two.hpp).
   void regularise(double dt) noexcept {
     const int n = o_.powers;
-    if (n == 2) {
-      double &a = S_[0], &b = S_[1], &c = S_[max_powers], &d = S_[max_powers + 1];
-      const double d0 = o_.delta * dt * scale_[0] * scale_[0], d1 = o_.delta * dt * scale_[1] * scale_[1];
-      const double p00 = a * a + b * b, p11 = c * c + d * d, p10 = a * c + b * d, root = a * d - b * c;
-      const double det = root * root + d0 * p11 + d1 * p00 + d0 * d1, s00 = std::sqrt(p00 + d0);
-      if (!(s00 > 0)) return;
-      a = s00;
-      b = 0;
-      c = p10 / s00;
-      d = std::sqrt(det) / s00;
-      return;
-    }
     triangular();
     for (int p = 0; p < n; ++p) {
       double row[max_powers] = {};

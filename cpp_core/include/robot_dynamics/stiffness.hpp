@@ -8,6 +8,7 @@
 // then).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <limits>
 #include <vector>
@@ -51,6 +52,7 @@ class StiffnessEstimator {
         o_(options),
         kinematic_error_(std::move(kinematic_error)),
         state_(joints_.size()) {
+    if (joints_.size() > learns_.size()) throw std::invalid_argument("joints is beyond 16 rows");
     if (kinematic_error_.joints() != static_cast<int>(joints_.size()))
       throw std::invalid_argument("kinematic_error does not have one row per joint");
     const auto check = [](bool good, const char* name, double x) {
@@ -119,8 +121,10 @@ class StiffnessEstimator {
     if (jump)
       for (auto& s : state_) s = State{};
     bool torque_seen = true, trusted = true;
+    for (int i = 0; i < joints(); ++i) torque_seen = joint_step(i, in, dt) && torque_seen;
+    RlsDf::update_each(rls_.data(), joints(), phi_.data(), tau_.data(), dt, learns_.data(), nullptr);
     for (int i = 0; i < joints(); ++i) {
-      torque_seen = joint_step(i, in, dt) && torque_seen;
+      if (learns_[i]) judge_wear(i, at(in.temperature, i), dt);
       k[i] = rls_[i].stiffness(state_[i].phi);
       k_std[i] = rls_[i].stiffness_std(state_[i].phi);
       if (trustworthy(i, k[i], k_std[i])) continue;
@@ -144,6 +148,7 @@ class StiffnessEstimator {
   bool joint_step(int i, const StiffnessInputs& in, double dt) noexcept {
     const StiffnessJoint& p = joints_[i];
     State& s = state_[i];
+    learns_[i] = false;
     double omega = at(in.omega, i);
     if (!std::isfinite(omega)) omega = s.samples > 0 && dt > 0 ? (in.theta[i] - s.theta) / dt : 0.0;
     const double raw = in.theta[i] - in.q[i] - omega * p.skew - kinematic_error_.value(i, in.q[i]);
@@ -166,10 +171,9 @@ class StiffnessEstimator {
     s.samples += s.samples < warm ? 1 : 0;
     const bool excited =
         std::abs(s.phi) > o_.deflection_gate && std::abs(s.tau) > o_.torque_gate && std::abs(s.speed) > o_.moving;
-    if (s.samples == warm && excited) {
-      rls_[i].update(s.phi, s.tau, dt);
-      judge_wear(i, at(in.temperature, i), dt);
-    }
+    learns_[i] = s.samples == warm && excited;
+    phi_[i] = s.phi;
+    tau_[i] = s.tau;
     return true;
   }
 
@@ -206,6 +210,8 @@ class StiffnessEstimator {
   StiffnessOptions o_;
   PeriodicTable kinematic_error_;
   std::vector<State> state_;
+  std::array<double, 16> phi_{}, tau_{};  // what this step learns from
+  std::array<bool, 16> learns_{};
   std::vector<WearMonitor> wear_;
   std::vector<double> baseline_;
   double baseline_temperature_ = 0;

@@ -15,10 +15,10 @@ struct AnyStructure {
 
 // The twist of each joint, found once per batch; one predictable branch per joint and block.
 struct KnownStructure {
-  Twist twist[most_joints];
+  unsigned char twist[most_joints];
   template <class T, class F>
   RD_INLINE void operator()(int i, const double* R, T s, T c, F&& f) const {
-    switch (twist[i]) {
+    switch (static_cast<Twist>(twist[i])) {
       case Twist::none:
         return f(Turn<Twist::none, T>{R, s, c});
       case Twist::quarter:
@@ -44,7 +44,8 @@ RD_INLINE Twist twist_of(const double* R, const double* p) {
 
 RD_INLINE KnownStructure structure_of(const ChainView& chain) {
   KnownStructure s;
-  for (int i = 0; i < chain.n; ++i) s.twist[i] = twist_of(chain.placement + 12 * i, chain.placement + 12 * i + 9);
+  for (int i = 0; i < chain.n; ++i)
+    s.twist[i] = static_cast<unsigned char>(twist_of(chain.placement + 12 * i, chain.placement + 12 * i + 9));
   return s;
 }
 

@@ -11,6 +11,7 @@ namespace robot_dynamics {
 
 // W is filled in blocks of this many samples: long runs per column, and the block stays in the second-level cache.
 constexpr int stack_rows = 128;
+constexpr int peak_accumulators = 12;
 
 struct KernelTable {
   const char* isa;
@@ -37,6 +38,7 @@ struct KernelTable {
   // triangles of the joints take in samples; a triangle takes in one block of rows (normal_qr.hpp)
   void (*fused_qr)(const ChainView&, const QrSamples&, const QrJoint* joints);
   void (*absorb)(double* R, int width, int stride, double* block);
+  double (*multiply_add)(std::size_t rounds);  // the peak that benchmarks compare with
 };
 
 }  // namespace robot_dynamics

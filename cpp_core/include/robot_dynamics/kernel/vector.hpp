@@ -38,6 +38,30 @@ RD_INLINE T fill(double x) {
 // mask ? a : b, lane by lane; a mask lane is all ones or all zeros.
 RD_INLINE Vec select(Ints mask, Vec a, Vec b) { return (Vec)((mask & (Ints)a) | (~mask & (Ints)b)); }
 
+// The smaller and the larger of two, lane by lane; for numbers.
+RD_INLINE Vec least(Vec a, Vec b) {
+#if ROBOT_DYNAMICS_LANES == 2 && defined(__SSE2__)
+  return (Vec)_mm_min_pd((__m128d)a, (__m128d)b);
+#else
+  return select((Ints)(b < a), b, a);
+#endif
+}
+RD_INLINE Vec greatest(Vec a, Vec b) {
+#if ROBOT_DYNAMICS_LANES == 2 && defined(__SSE2__)
+  return (Vec)_mm_max_pd((__m128d)a, (__m128d)b);
+#else
+  return select((Ints)(a < b), b, a);
+#endif
+}
+RD_INLINE Vec square_root(Vec a) {
+#if ROBOT_DYNAMICS_LANES == 2 && defined(__SSE2__)
+  return (Vec)_mm_sqrt_pd((__m128d)a);
+#else
+  for (int l = 0; l < lanes; ++l) a[l] = __builtin_sqrt(a[l]);
+  return a;
+#endif
+}
+
 RD_INLINE bool any(Ints mask) {
 #if ROBOT_DYNAMICS_LANES == 8
   return _mm512_movepi64_mask((__m512i)mask) != 0;

@@ -16,6 +16,7 @@ __all__: list[str] = [
     "ComputedTorque",
     "EGms",
     "EnableResult",
+    "EstimatorCycle",
     "ExternalForce",
     "FlexibleFeedforward",
     "FourierTable",
@@ -46,6 +47,7 @@ __all__: list[str] = [
     "RigidBody",
     "RlsDf",
     "RlsFriction",
+    "RlsJoints",
     "RotorFrictionObserver",
     "RtdeConnectionError",
     "RtdeReader",
@@ -74,7 +76,10 @@ __all__: list[str] = [
     "isa",
     "joint_torque",
     "lock_memory",
+    "multiply_add",
     "repeat_rnea",
+    "repeat_torque",
+    "rnea_operations",
     "savitzky_golay_weights",
     "select_isa",
 ]
@@ -1080,6 +1085,30 @@ class RlsDf:
     @property
     def residual_variance(self) -> float: ...
 
+class RlsJoints:
+    """
+    RLS with directional forgetting of n joints side by side.
+    """
+    def __init__(
+        self,
+        n_joints: typing.SupportsInt | typing.SupportsIndex,
+        powers: typing.SupportsInt | typing.SupportsIndex = 2,
+        phi_ref: typing.SupportsFloat | typing.SupportsIndex = 0.001,
+        time_constant: typing.SupportsFloat | typing.SupportsIndex = 20.0,
+        delta: typing.SupportsFloat | typing.SupportsIndex = 100.0,
+        P0: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex] = [1000000000.0, 1e18, 1e27, 1e36],
+    ) -> None: ...
+    def run(
+        self,
+        phi: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+        torque: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+        dt: typing.SupportsFloat | typing.SupportsIndex,
+        out: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
+    ) -> tuple:
+        """
+        Errors (N, n) and coefficients (n, P) after the last sample.
+        """
+
 class Wear:
     """
     Wear status of a transmission.
@@ -1226,7 +1255,7 @@ class StiffnessEstimator:
         hold: typing.SupportsFloat | typing.SupportsIndex,
         temperature_band: typing.SupportsFloat | typing.SupportsIndex,
     ) -> None: ...
-    def set_coefficients(self, arg0: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> None: ...
+    def set_coefficients(self, a: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> None: ...
     def step(
         self,
         stamp_ns: typing.SupportsInt | typing.SupportsIndex,
@@ -2157,6 +2186,25 @@ class RtdeReader:
     @property
     def version(self) -> tuple: ...
 
+class EstimatorCycle:
+    """
+    All estimators on one sample after the other, for benchmarks.
+    """
+    def __init__(
+        self, chain: Chain, gms: Gms, window: typing.SupportsInt | typing.SupportsIndex = 51, covariance: bool = False
+    ) -> None: ...
+    def run(
+        self,
+        step_ns: typing.SupportsInt | typing.SupportsIndex,
+        q: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+        tau: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+        theta: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+        out: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
+    ) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Wrenches (N, 6).
+        """
+
 def available_isas() -> list[str]:
     """
     Instruction sets this machine can run, narrowest first.
@@ -2211,11 +2259,33 @@ def lock_memory() -> bool:
     Keep all pages in memory (mlockall); False where not permitted.
     """
 
+def multiply_add(operations: typing.SupportsFloat | typing.SupportsIndex) -> float:
+    """
+    This many operations in independent multiply-adds of the instruction set in use: the machine's peak.
+    """
+
 def repeat_rnea(
     chain: Chain, q: typing.Any, qd: typing.Any, qdd: typing.Any, out: typing.Any | None = None
 ) -> typing.Any:
     """
     rnea of one sample, called N times.
+    """
+
+def repeat_torque(
+    loop: TorqueLoop,
+    stamp_ns: typing.SupportsInt | typing.SupportsIndex,
+    step_ns: typing.SupportsInt | typing.SupportsIndex,
+    q: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    qd: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    tau: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+) -> int:
+    """
+    Cycles of an enabled torque loop; how many of them let torque run.
+    """
+
+def rnea_operations(chain: Chain) -> int:
+    """
+    Additions and multiplications of one batched sample.
     """
 
 def savitzky_golay_weights(

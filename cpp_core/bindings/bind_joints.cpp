@@ -110,6 +110,7 @@ void bind_temperature(py::module_& m) {
             const double *pv = rows(v, "v", N, n), *pl = rows(load, "load", N, n);
             const double *pf = rows(friction, "friction", N, n), *ph = rows(housing, "housing", N, n);
             const double* pc = rows(contact, "contact", N, n + 1);
+            rows(temperature, "temperature", N, n), rows(variance, "variance", N, n);
             Array T = result(temperature, N, n), V = result(variance, N, n);
             double *pT = T.mutable_data(), *pV = V.mutable_data();
             const std::int64_t* t = stamps.data();
@@ -262,12 +263,14 @@ void bind_stiffness(py::module_& m) {
       .def("reset", &S::reset)
       .def_property_readonly("coefficients", &coefficients)
       .def("covariance", [](const S& s, int joint) { return covariance(s.rls(joint)); })
-      .def("set_coefficients",
-           [](S& s, const Array& a) {
-             const double* p = rows(a, "a", s.joints(), s.rls(0).powers());
-             for (int i = 0; i < s.joints(); ++i)
-               for (int k = 0; k < s.rls(0).powers(); ++k) s.rls(i).set_coefficient(k, p[i * s.rls(0).powers() + k]);
-           })
+      .def(
+          "set_coefficients",
+          [](S& s, const Array& a) {
+            const double* p = rows(a, "a", s.joints(), s.rls(0).powers());
+            for (int i = 0; i < s.joints(); ++i)
+              for (int k = 0; k < s.rls(0).powers(); ++k) s.rls(i).set_coefficient(k, p[i * s.rls(0).powers() + k]);
+          },
+          py::arg("a"))
       .def(
           "set_baseline",
           [](S& s, const Array& a, double T, double warn, double error, double hold, double band) {
@@ -307,6 +310,7 @@ void bind_stiffness(py::module_& m) {
             const double *pw = rows(omega, "omega", N, n), *pm = rows(motor, "motor_torque", N, n);
             const double *pf = rows(friction, "friction", N, n), *pl = rows(link, "link_torque", N, n);
             const double *ps = rows(sensor, "sensor_torque", N, n), *pT = rows(temperature, "temperature", N, n);
+            rows(k, "stiffness", N, n), rows(k_std, "stiffness_std", N, n);
             Array K = result(k, N, n), D = result(k_std, N, n);
             double *pk = K.mutable_data(), *pd = D.mutable_data();
             const std::int64_t* t = stamps.data();

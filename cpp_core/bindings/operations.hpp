@@ -1,6 +1,8 @@
 // Counting arithmetic: the recursion runs on numbers that count what is done with them.
 #pragma once
 
+#include <algorithm>
+
 #include "robot_dynamics/kernels.hpp"
 
 namespace operations {
@@ -27,7 +29,8 @@ inline void sincos_all(const Counted*, int n, Counted*, Counted*) { Counted::cou
 inline long of_rnea(const robot_dynamics::Chain& chain) {
   using namespace robot_dynamics;
   const ChainView v = view(chain);
-  const auto known = portable::structure_of(v);
+  portable::KnownStructure known{};
+  std::copy(chain.twist.begin(), chain.twist.end(), known.twist);
   Counted x[portable::most_joints], tau[portable::most_joints];
   Counted::count = 0;
   portable::with_size(chain.n, [&](auto size) { portable::rnea<size.n>(v, known, x, x, x, tau); });

@@ -16,6 +16,7 @@ SECTION = "joints"
 JOINTS, ELEMENTS, MU, DELTA = 6, 4, 0.99995, 0.1
 FLOORS: Floors = {"avx512": 300.0, "avx2": 200.0, "sse2": 150.0}
 NUMPY_STEPS = 100
+POWERS = np.array([1.0, 3.0])
 
 
 def cases(setup: Setup) -> Iterator[Case]:
@@ -41,8 +42,8 @@ def _gms(theta: np.ndarray, stamps: np.ndarray, elements: int) -> Any:
 
 
 def _rls(phi: np.ndarray, tau: np.ndarray) -> Any:
-    joints = [(_core.RlsDf(), p.copy(), y.copy()) for p, y in zip(phi.T, tau.T, strict=True)]
-    return lambda: [core.run(p, y, 1e-3) for core, p, y in joints]
+    core, errors = _core.RlsJoints(JOINTS), np.empty_like(phi)
+    return lambda: core.run(phi, tau, 1e-3, errors)
 
 
 def _stiffness(stamps: np.ndarray, theta: np.ndarray, phi: np.ndarray, tau: np.ndarray) -> Any:
@@ -72,13 +73,14 @@ class _Against:
                 _ = d @ gain
 
     def rls(self) -> None:
-        a, P = np.zeros((JOINTS, 2)), [np.diag([1e9, 1e18])] * JOINTS
+        a, P, added = np.zeros((JOINTS, 2)), np.tile(np.diag([1e9, 1e18]), (JOINTS, 1, 1)), DELTA * np.eye(2)
         for _ in range(self.rounds):
             for j in range(NUMPY_STEPS):
-                for i in range(JOINTS):
-                    x = np.array([self.x[j, i], self.x[j, i] ** 3])
-                    Px = P[i] @ x
-                    r = x @ Px
-                    a[i] += Px * (self.y[j, i] - x @ a[i]) / (1 + r)
-                    beta = MU - (1 - MU) / r if r > 0 else 1.0
-                    P[i] = P[i] - beta / (MU * (1 + r)) * np.outer(Px, Px) + DELTA * np.eye(2)
+                x = self.x[j, :, None] ** POWERS
+                Px = (P @ x[:, :, None])[:, :, 0]
+                r = (x * Px).sum(1)
+                e = self.y[j] - (x * a).sum(1)
+                a = a + Px * (e / (1 + r))[:, None]
+                beta = MU - (1 - MU) / np.maximum(r, 1e-12)
+                Px_scaled = Px * (beta / (MU * (1 + r)))[:, None]
+                P = P - Px_scaled[:, :, None] * Px[:, None, :] + added

@@ -34,7 +34,7 @@ def cases(setup: Setup) -> Iterator[Case]:
         return np.linalg.lstsq(_pinocchio_stack(arm, x, columns), tau.T.ravel(), rcond=None)[0]
 
     text = f"{samples} samples to {len(columns)} parameters"
-    yield case(text, fused, by_pinocchio, "pin loop + lstsq", {"avx512": 30, "avx2": 15})
+    yield case(text, fused, by_pinocchio, "pin loop + lstsq", {"avx512": 30, "avx2": 15}, budget=5.0)
     builder = _figaroh(arm)
     if builder is not None:
         places = _pinocchio_places(columns)
@@ -44,7 +44,7 @@ def cases(setup: Setup) -> Iterator[Case]:
             Q, R = np.linalg.qr(W)
             return scipy.linalg.solve_triangular(R, Q.T @ tau.T.ravel())
 
-        yield case(text, fused, by_figaroh, "figaroh + QR", {"avx512": 60, "avx2": 30})
+        yield case(text, fused, by_figaroh, "figaroh + QR", {"avx512": 60, "avx2": 30}, budget=7.0)
     kept = _core.FusedQR(arm.model.chain, columns)
     kept.update(*x, tau)
     weights = np.arange(1.0, arm.n + 1)

@@ -55,6 +55,9 @@ def _cpp(arm: Arm, floors: dict[str, float]) -> Iterator[Case]:
     )
     yield case(f"RNEA, batched, {arm.name} (right-angled)", batch, peer, "pin::rnea", floors)
     yield case("RNEA, batched", batch, generated, "CasADi C", {"avx512": 4, "avx2": 2, "sse2": 1})
+    floors = {"avx512": 0.6, "avx2": 0.5}
+    for name, body in (("RNEA, share of peak arithmetic, any placements", general), (f"the same, {arm.name}", model)):
+        yield case(name, *_share(body, x, tau), "multiply-adds", floors)
     yield case("RNEA, one sample per call", single, peer, "pin::rnea", {"avx512": 6, "avx2": 3.5, "sse2": 2})
     yield case("RNEA, one sample per call", single, generated, "CasADi C", {"avx512": 1.2})
     block = tuple(np.ascontiguousarray(a[:128]) for a in x)
@@ -77,6 +80,12 @@ def _cpp(arm: Arm, floors: dict[str, float]) -> Iterator[Case]:
         {"avx512": 11, "avx2": 8},
         20000,
     )
+
+
+def _share(body, x, tau):
+    """Batched RNEA, and as many operations as it counts in the best order the machine can have them."""
+    operations = float(len(tau) * _core.rnea_operations(body.chain))
+    return lambda: body.rnea(*x, out=tau), lambda: _core.multiply_add(operations)
 
 
 def _cpp_panda() -> Iterator[Case]:

@@ -27,6 +27,7 @@ class Case:
     floors: Floors = field(default_factory=dict)
     budget: float = 1.5  # seconds, both sides together, after one warm-up each
     limit: float | None = None  # most nanoseconds per unit, for work without a peer
+    constant: float | None = None  # ns per unit of a peer that needs no measuring: real time
 
 
 @dataclass
@@ -71,6 +72,8 @@ def _time(call: Callable[[], Any]) -> float:
 
 
 def _row(case: Case, isa: str, ours: list[float], peer: list[float]) -> Row:
+    if case.constant is not None:
+        peer = [case.constant]
     ratio = statistics.median(peer) / statistics.median(ours) if peer else None
     floor = case.floors.get(isa)
     met = None if ratio is None or floor is None else ratio >= floor
@@ -82,7 +85,7 @@ def _row(case: Case, isa: str, ours: list[float], peer: list[float]) -> Row:
         ours=statistics.median(ours),
         ours_best=min(ours),
         ours_worst=max(ours),
-        peer_name=case.peer_name,
+        peer_name="real time" if case.constant is not None else case.peer_name,
         peer=statistics.median(peer) if peer else None,
         peer_best=min(peer) if peer else None,
         peer_worst=max(peer) if peer else None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import importlib
 import os
 import platform
@@ -25,8 +26,11 @@ from robot_dynamics_ros.cli.options import console, json_option, progress, stder
 @click.option("--peers", is_flag=True, help="Also the C++ peers; compiles them once into the user's cache (a minute).")
 @click.option("--isa", type=click.Choice(_core.available_isas()), help="Measure another instruction set.")
 @click.option("--section", type=click.Choice(SECTIONS), multiple=True, help="Only these sections.")
+@click.option("--markdown", type=click.Path(dir_okay=False, path_type=Path), help="Also write the table as Markdown.")
 @json_option
-def command(quick: bool, peers: bool, isa: str | None, section: tuple[str, ...], json_file: Path | None) -> None:
+def command(
+    quick: bool, peers: bool, isa: str | None, section: tuple[str, ...], markdown: Path | None, json_file: Path | None
+) -> None:
     """Compare with peers in one run: interleaved rounds, median and worst.
 
     Example: robot-dynamics bench --section rigid_body --json bench.json
@@ -43,6 +47,8 @@ def command(quick: bool, peers: bool, isa: str | None, section: tuple[str, ...],
     _wide(console).print(_table(rows))
     missed = [row.name for row in rows if row.met is False]
     console.print(f"{sum(row.met is True for row in rows)} floors held, {len(missed)} missed")
+    if markdown:
+        markdown.write_text(_markdown(machine, rows), encoding="utf-8")
     write_json(json_file, {"machine": machine, "rows": [row.as_dict() for row in rows]})
 
 
@@ -73,13 +79,31 @@ def _processor() -> str:
         return platform.machine()
 
 
+def _markdown(machine: dict[str, Any], rows: list[Row]) -> str:
+    head = (
+        f"{datetime.date.today()}, {machine['processor']}, {machine['isa']}, load {machine['load']}, "
+        f"Python {machine['python']}:\n\n"
+        "| what | ours, median (worst) | peer | peer, median (worst) | ratio | floor |\n"
+        "|---|---|---|---|---|---|\n"
+    )
+    return head + "".join(_markdown_row(row) for row in rows)
+
+
+def _markdown_row(row: Row) -> str:
+    peer = "" if row.peer is None else f"{_time(row.peer)} ({_time(row.peer_worst)})"
+    ratio, floor = ("" if x is None else f"{x:.3g}" for x in (row.ratio, row.floor))
+    floor = floor if row.limit is None else f"< {_time(row.limit)}"
+    ours = f"{_time(row.ours)} ({_time(row.ours_worst)})"
+    return f"| {row.name} | {ours} | {row.peer_name} | {peer} | {ratio} | {floor} |\n"
+
+
 def _table(rows: list[Row]) -> Table:
     table = Table()
     for title in ("what", "ours", "worst", "peer", "median", "worst", "ratio", "floor", ""):
         table.add_column(title, no_wrap=True, justify="left" if title in ("what", "peer", "") else "right")
     for row in rows:
         ratio = "" if row.ratio is None else f"{row.ratio:.3g}"
-        floor = "" if row.floor is None else f"{row.floor:g}"
+        floor = "" if row.floor is None else f"{row.floor:.3g}"
         floor = floor if row.limit is None else f"< {_time(row.limit)}"
         mark = {True: "[green]held", False: "[red]missed", None: ""}[row.met]
         peer = (row.peer_name, _time(row.peer), _time(row.peer_worst)) if row.peer is not None else ("", "", "")

@@ -19,6 +19,20 @@ def real_time_factor(
     robot: str = "ur5e", seconds: float = 4.0, rounds: int = 5, overrides: Mapping[str, Any] | None = None
 ) -> float:
     """Robot time over processor time of the best of `rounds` runs of `seconds` of robot time each."""
+    machine, motion = machine_in_motion(robot, seconds, overrides)
+    best = float("inf")
+    for _ in range(rounds):
+        machine.reset(motion[0][0])
+        begin = time.process_time()
+        machine.run(*motion)
+        best = min(best, time.process_time() - begin)
+    return seconds / best
+
+
+def machine_in_motion(
+    robot: str, seconds: float, overrides: Mapping[str, Any] | None = None
+) -> tuple[SimulatedRobot, tuple[np.ndarray, ...]]:
+    """A simulated robot and q, qd, qdd (N, n) of a motion of that length."""
     machine = SimulatedRobot(robot, overrides=overrides)
     motion = motions.fourier(
         np.clip(START[: machine.n_joints], *_bounds(machine)),
@@ -27,13 +41,7 @@ def real_time_factor(
         base=6.283 / seconds,
         amplitude=0.3,
     )
-    best = float("inf")
-    for _ in range(rounds):
-        machine.reset(motion[0][0])
-        begin = time.process_time()
-        machine.run(*motion)
-        best = min(best, time.process_time() - begin)
-    return seconds / best
+    return machine, motion
 
 
 def _bounds(machine: SimulatedRobot) -> tuple[np.ndarray, np.ndarray]:

@@ -7,7 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.benchmarks import SECTIONS, least_squares, rigid_body
+from robot_dynamics_ros.benchmarks import SECTIONS, cycles, least_squares, rigid_body
 from robot_dynamics_ros.benchmarks.setup import Arm, Setup
 from robot_dynamics_ros.benchmarks.timing import Case, measure
 from robot_dynamics_ros.cli import bench
@@ -63,15 +63,52 @@ def test_command_writes_what_it_prints(tmp_path, monkeypatch):
     monkeypatch.setattr(
         bench, "_cases", lambda setup, sections: [Case("s", "empty work", lambda: None, lambda: None, "peer")]
     )
-    result = CliRunner().invoke(bench.command, ["--quick", "--json", str(tmp_path / "bench.json")])
+    files = ["--json", str(tmp_path / "bench.json"), "--markdown", str(tmp_path / "bench.md")]
+    result = CliRunner().invoke(bench.command, ["--quick", *files])
     assert result.exit_code == 0, result.output
     assert "empty work" in result.output
     written = json.loads((tmp_path / "bench.json").read_text(encoding="utf-8"))
     assert written["machine"]["isa"] == _core.isa()
     assert written["rows"][0]["name"] == "empty work"
+    assert "| empty work | " in (tmp_path / "bench.md").read_text(encoding="utf-8")
 
 
 def test_every_section_has_cases():
     for name in SECTIONS:
         module = __import__(f"robot_dynamics_ros.benchmarks.{name}", fromlist=["cases"])
         assert next(iter(module.cases(Setup(quick=True)))).name
+
+
+def test_a_constant_peer_gives_a_ratio():
+    row = measure(Case("s", "n", lambda: None, floors={"avx2": 2.0}, constant=1e18), "avx2")
+    assert row.met is True
+    assert row.peer_name == "real time"
+
+
+def test_operations_are_counted_as_the_recursion_makes_them():
+    ur5e, panda = Arm("ur5e"), Arm("panda")
+    counts = [_core.rnea_operations(body.chain) for body in (ur5e.model, rigid_body._general(ur5e), panda.model)]
+    assert 600 < counts[0] < counts[1] < 2000
+    assert counts[0] < counts[2]
+    assert _core.multiply_add(1e6) > 0
+
+
+def test_joints_side_by_side_learn_what_each_learns_alone():
+    phi, tau = 1e-3 * np.random.default_rng(3).normal(size=(2, 500, 7))
+    tau = 2e4 * phi + 4e9 * phi**3 + 1e3 * tau
+    errors, a = _core.RlsJoints(7).run(phi, tau, 1e-3)
+    for i in range(7):
+        alone = _core.RlsDf()
+        same = np.array([alone.update(x, y, 1e-3) for x, y in zip(phi[:, i], tau[:, i], strict=True)])
+        assert (same == errors[:, i]).all()
+        assert (alone.coefficients == a[i]).all()
+
+
+def test_whole_cycles_do_the_work_they_are_timed_for():
+    arm = Arm("ur5e")
+    assert np.isfinite(cycles.estimators(arm)()[-100:]).all()
+    plain, damped = cycles.estimators(arm)(), cycles.estimators(arm, covariance=True)()
+    np.testing.assert_allclose(plain[-100:], damped[-100:], rtol=1e-4, atol=1e-3)
+    run = cycles.torque(arm)
+    run()
+    run()  # raises when the guard stopped it

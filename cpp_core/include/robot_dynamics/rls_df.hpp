@@ -150,9 +150,10 @@ class RlsDf {
   static bool update_pair(RlsDf& a, RlsDf& b, const double* phi, const double* y, double dt, double* errors) noexcept {
     using portable::Vec;
     if (!(a.o_.powers == 2 && b.o_.powers == 2 && dt > 0)) return false;
-    const rls_two::Constants<double> p = a.constants(dt), q = b.constants(dt);
-    const rls_two::Constants<Vec> k{Vec{p.phi_ref, q.phi_ref}, Vec{p.mu, q.mu},     Vec{p.added0, q.added0},
-                                    Vec{p.added1, q.added1},   Vec{p.cap0, q.cap0}, Vec{p.cap1, q.cap1}};
+    const rls_two::Constants<double>&p = a.constants(dt), &q = b.constants(dt);
+    const rls_two::Constants<Vec> k{Vec{p.per_ref, q.per_ref}, Vec{p.mu, q.mu},         Vec{p.per_mu, q.per_mu},
+                                    Vec{p.added0, q.added0},   Vec{p.added1, q.added1}, Vec{p.cap0, q.cap0},
+                                    Vec{p.cap1, q.cap1}};
     constexpr int m = max_powers;
     rls_two::State<Vec> s{Vec{a.a_[0], b.a_[0]},         Vec{a.a_[1], b.a_[1]},     Vec{a.S_[0], b.S_[0]},
                           Vec{a.S_[1], b.S_[1]},         Vec{a.S_[m], b.S_[m]},     Vec{a.S_[m + 1], b.S_[m + 1]},
@@ -165,9 +166,14 @@ class RlsDf {
     return true;
   }
 
-  rls_two::Constants<double> constants(double dt) noexcept {
-    const double rate = o_.delta * dt;
-    return {o_.phi_ref, forgetting(dt), rate * scale_[0] * scale_[0], rate * scale_[1] * scale_[1], cap(0), cap(1)};
+  const rls_two::Constants<double>& constants(double dt) noexcept {
+    if (dt != constants_dt_) {
+      const double rate = o_.delta * dt, mu = forgetting(dt);
+      constants_ = {1 / o_.phi_ref, mu,    1 / mu, rate * scale_[0] * scale_[0], rate * scale_[1] * scale_[1],
+                    cap(0),         cap(1)};
+      constants_dt_ = dt;
+    }
+    return constants_;
   }
   void take(double a0, double a1, double s00, double s01, double s10, double s11, double residual, double weight,
             double power, double dt) noexcept {
@@ -237,7 +243,8 @@ class RlsDf {
 
   RlsOptions o_;
   double scale_[max_powers] = {}, a_[max_powers] = {}, S_[max_powers * max_powers] = {};
-  double last_dt_ = 0, mu_ = 1;
+  double last_dt_ = 0, mu_ = 1, constants_dt_ = 0;
+  rls_two::Constants<double> constants_{};
   static constexpr double prior_samples = 100;
   double residual_ = 0, weight_ = 0, power_ = 0, learned_ = 0;
 };

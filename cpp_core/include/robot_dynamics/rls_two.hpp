@@ -17,10 +17,10 @@ using portable::any;
 using portable::select;
 using portable::square_root;
 
-// Numbers that only the options and dt decide: mu, what is added to P, where P is cut.
+// Numbers that only the options and dt decide: 1/phi_ref, mu, what is added to P, where P is cut.
 template <class T>
 struct Constants {
-  T phi_ref, mu, added0, added1, cap0, cap1;
+  T per_ref, mu, per_mu, added0, added1, cap0, cap1;
 };
 
 // a, S (P = S S', row by row) in scaled powers, and the error's statistics.
@@ -33,11 +33,11 @@ struct State {
 template <class T>
 RD_INLINE bool update(State<T>& state, const Constants<T>& k, T phi, T y, T& e) {
   State<T> n = state;
-  const T x0 = phi / k.phi_ref, x1 = x0 * x0 * x0;
+  const T x0 = phi * k.per_ref, x1 = x0 * x0 * x0;
   e = y - x0 * n.a0 - x1 * n.a1;
   const T f0 = n.s00 * x0 + n.s10 * x1, f1 = n.s01 * x0 + n.s11 * x1, r = f0 * f0 + f1 * f1;
   if (any(no((r > 0.0) & (r - r == 0.0) & (e - e == 0.0)))) return false;
-  const T q = 1.0 + r, gain = 1.0 / q, g = (1.0 - square_root(gain / k.mu)) / r;
+  const T q = 1.0 + r, gain = 1.0 / q, g = (1.0 - square_root(gain * k.per_mu)) / r;
   const T p0 = n.s00 * f0 + n.s01 * f1, p1 = n.s10 * f0 + n.s11 * f1;  // P x
   n.a0 += p0 * e * gain;
   n.a1 += p1 * e * gain;
@@ -47,10 +47,11 @@ RD_INLINE bool update(State<T>& state, const Constants<T>& k, T phi, T y, T& e) 
   const T p00 = n.s00 * n.s00 + n.s01 * n.s01, p11 = n.s10 * n.s10 + n.s11 * n.s11;
   const T p10 = n.s00 * n.s10 + n.s01 * n.s11, root = n.s00 * n.s11 - n.s01 * n.s10, t = p00 + k.added0;
   const T det = root * root + k.added0 * p11 + k.added1 * p00 + k.added0 * k.added1, corner = square_root(t);
+  const T per_corner = 1.0 / corner;
   const auto positive = t > 0.0;
   n.s01 = select(positive, T{}, n.s01);
-  n.s10 = select(positive, p10 / corner, n.s10);
-  n.s11 = select(positive, square_root(det / t), n.s11);
+  n.s10 = select(positive, p10 * per_corner, n.s10);
+  n.s11 = select(positive, square_root(det) * per_corner, n.s11);
   n.s00 = select(positive, corner, n.s00);
   // diag(.., s, ..) P diag(.., s, ..) where P is beyond its cap
   const T c00 = n.s00 * n.s00 + n.s01 * n.s01, c11 = n.s10 * n.s10 + n.s11 * n.s11;

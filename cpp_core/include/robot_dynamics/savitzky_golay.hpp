@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "robot_dynamics/kernel/vector.hpp"
+
 namespace robot_dynamics {
 
 // Weights of the value at the centre of a least-squares polynomial through `window` equally spaced samples.
@@ -77,11 +79,36 @@ class SavitzkyGolay {
   void shift_and_smooth() noexcept {
     smooth_[0].swap(smooth_[1]);
     smooth_[1].swap(smooth_[2]);
-    double* out = smooth_[2].data();
-    std::fill(out, out + signals_, 0.0);
-    const double* x = history_.data() + static_cast<std::size_t>(head_) * signals_;  // oldest sample
-    for (int k = 0; k < window_; ++k, x += signals_)
-      for (int s = 0; s < signals_; ++s) out[s] += weights_[k] * x[s];
+    int s = 0;
+    for (; s + 12 <= signals_; s += 12) smooth_some<6>(s);
+    for (; s + 6 <= signals_; s += 6) smooth_some<3>(s);
+    for (; s + 2 <= signals_; s += 2) smooth_some<1>(s);
+    if (s < signals_) smooth_[2][s] = smooth_one(s);
+  }
+
+  // 2 `vectors` signals from s on, in registers; the weights are symmetric, so both ends of the window share one.
+  template <int vectors>
+  void smooth_some(int s) noexcept {
+    using namespace portable;
+    const int half = window_ / 2;
+    const double *early = history_.data() + std::size_t(head_) * signals_ + s,  // oldest sample
+        *late = early + std::size_t(window_ - 1) * signals_;
+    Vec sum[vectors];
+    const double* centre = early + std::size_t(half) * signals_;
+    for (int v = 0; v < vectors; ++v) sum[v] = weights_[half] * load(centre + v * lanes);
+    for (int k = 0; k < half; ++k, early += signals_, late -= signals_) {
+      const double weight = weights_[k];
+      for (int v = 0; v < vectors; ++v) sum[v] += weight * (load(early + v * lanes) + load(late + v * lanes));
+    }
+    for (int v = 0; v < vectors; ++v) store(&smooth_[2][s + v * lanes], sum[v]);
+  }
+  double smooth_one(int s) const noexcept {
+    const int half = window_ / 2;
+    const double *early = history_.data() + std::size_t(head_) * signals_ + s,
+                 *late = early + std::size_t(window_ - 1) * signals_;
+    double sum = weights_[half] * early[std::size_t(half) * signals_];
+    for (int k = 0; k < half; ++k, early += signals_, late -= signals_) sum += weights_[k] * (*early + *late);
+    return sum;
   }
 
   int signals_;

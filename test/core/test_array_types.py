@@ -1,0 +1,175 @@
+"""Every array argument of the compiled core refuses a wrong type by name; no result is lost in a converted copy.
+
+The walk starts with float32 everywhere and mends what the errors name, until every array was named once.
+"""
+
+import re
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.controllers import torque
+from robot_dynamics_ros.hardware.guard import guard_limits
+from robot_dynamics_ros.models.energy import EnergyModel
+from robot_dynamics_ros.models.friction import FrictionModel
+from robot_dynamics_ros.models.hysteresis import maxwell_slip
+
+N = 6
+ROBOT = load_robot("ur5e")
+ONE, ROW = np.ones(N), np.ones((N, 1))
+MAP = FrictionModel.from_robot(ROBOT).core
+EGMS = torque.friction_core(ROBOT)
+ADAPTIVE = {"gamma_coulomb": ONE, "gamma_viscous": ONE}
+LUGRE = {"fc": 5.0, "fs": 7.0, "vs": 0.05, "sigma0": 2000.0, "sigma1": 30.0, "sigma2": 8.0}
+LUGRE |= {"alpha": -0.01, "gamma": 0.004, "eps": 0.0}
+HEAT, OPTIONS = np.tile([0.01, 0.01, 0.01, 0.01], (N, 1)), _core.TemperatureOptions()
+
+INSTANCES = {
+    "SavitzkyGolay": lambda: _core.SavitzkyGolay(N, 5, 2),
+    "AdaptiveFriction": lambda: _core.AdaptiveFriction(_core.AdaptiveParameters(**ADAPTIVE)),
+    "ComputedTorque": lambda: torque.tracking(ROBOT),
+    "HandGuiding": lambda: torque.guiding(ROBOT),
+    "FrictionFeedforward": lambda: torque.friction_feedforward(ROBOT),
+    "TorqueLoop": lambda: torque.torque_loop(ROBOT, guard_limits(ROBOT)),
+    "Guard": lambda: _core.Guard(guard_limits(ROBOT)),
+    "FrictionMap": lambda: MAP,
+    "Gms": lambda: maxwell_slip(N),
+    "EGms": lambda: EGMS,
+    "RateStateGms": lambda: _core.RateStateGms(MAP, ROW, ROW, 1.0),
+    "PeriodicTable": lambda: _core.PeriodicTable(ROW),
+    "FourierTable": lambda: _core.FourierTable(ROW),
+    "TemperatureObserver": lambda: _core.TemperatureObserver(MAP, HEAT, ONE, OPTIONS),
+    "RlsDf": _core.RlsDf,
+    "RlsJoints": lambda: _core.RlsJoints(N),
+    "StiffnessEstimator": lambda: _core.StiffnessEstimator(
+        np.zeros((N, 3)), np.zeros((N, 1)), _core.StiffnessOptions()
+    ),
+    "RotorFrictionObserver": lambda: _core.RotorFrictionObserver(ONE, ONE),
+    "LuGre": lambda: _core.LuGre(FrictionModel("lugre", LUGRE, N, 25.0).core),
+    "PowerMeter": lambda: EnergyModel.from_robot(ROBOT).meter(),
+    "StreamMonitor": _core.StreamMonitor,
+    "FrictionHealth": lambda: _core.FrictionHealth(N, 1.0, 0.1),
+    "FrictionStage": lambda: _core.FrictionStage(MAP),
+    "MotionState": lambda: _core.MotionState(ROBOT.chain()),
+    "RigidBody": lambda: _core.RigidBody(ROBOT.chain()),
+    "EstimatorCycle": lambda: _core.EstimatorCycle(ROBOT.chain(), maxwell_slip(N)),
+}
+PLAIN = {"stamp_ns": 10**9, "steady_ns": 10**9, "now_ns": 10**9, "step_ns": 10**6, "dt": 0.01, "frozen": False}
+PLAIN |= {"saturated": False, "includes_gravity": True, "link_side": False, "temperature_band": 5.0, "warn": 0.1}
+PLAIN |= {"time": 0.1, "moving": False, "safety_mode": 1, "error": 0.3, "hold": 1.0, "temperature": 25.0}
+
+
+def split(text):
+    """Arguments of a signature; commas inside brackets do not count."""
+    parts, depth = [""], 0
+    for c in text:
+        depth += (c in "[(") - (c in "])")
+        if c == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += c
+    return [part.strip() for part in parts if part.strip()]
+
+
+def signature(function):
+    """Names of the arguments; those that may be arrays."""
+    inside = re.match(r"\w+\((.*)\) -> ", function.__doc__.splitlines()[0]).group(1)
+    names, arrays, rest = [], [], split(inside)
+    for part in rest:
+        name, _, kind = part.partition(":")
+        if name in ("self", "*", "/"):
+            continue
+        optional = "= None" in kind and "ray" not in kind and "object" in kind
+        if "Annotated" in kind or "ndarray" in kind.lower() or (kind.strip().startswith("object") and not optional):
+            arrays.append(name)
+            names.append(name)
+        elif "=" not in kind:
+            names.append(name)
+    return names, arrays
+
+
+def methods():
+    for kind in sorted(INSTANCES):
+        for name, function in vars(getattr(_core, kind)).items():
+            doc = getattr(function, "__doc__", None) or ""
+            if name.startswith("_") or not doc.startswith(f"{name}(self"):
+                continue
+            if "Annotated" in doc.splitlines()[0] or ": object" in doc.splitlines()[0]:
+                yield f"{kind}.{name}"
+
+
+def walk(call, names, arrays):
+    """Names of the arguments whose type was refused."""
+    given = {name: np.ones(N, dtype=np.float32) for name in arrays}
+    given |= {name: PLAIN[name] for name in names if name not in arrays}
+    refused = []
+    for _ in range(4 * len(arrays) + 4):
+        try:
+            call(**given)
+            return refused
+        except TypeError as error:
+            name = re.match(r"(\w+)", str(error)).group(1)
+            wanted = np.int64 if "int64" in str(error) else np.float64
+            assert name in arrays and given[name].dtype == np.float32, str(error)
+            refused.append(name)
+            given[name] = given[name].astype(wanted)
+        except ValueError as error:
+            found = re.match(r"(\w+)(?:\[.*\])? (?:has shape .* expected \((.*)\)|is )", str(error))
+            assert found and found.group(2), str(error)
+            shape = [3 if size == "N" else int(size) for size in found.group(2).replace(" ", "").split(",") if size]
+            given[found.group(1)] = np.ones(shape, dtype=given[found.group(1)].dtype)
+    raise AssertionError(f"no end: {refused}")
+
+
+@pytest.mark.parametrize("method", list(methods()))
+def test_every_array_is_refused_by_name(method):
+    kind, name = method.split(".")
+    function = getattr(_core, kind).__dict__[name]
+    names, arrays = signature(function)
+    instance = maxwell_slip(1) if name == "deflections" else INSTANCES[kind]()
+    refused = walk(getattr(instance, name), names, arrays)
+    assert sorted(refused) == sorted(arrays)
+
+
+def test_every_class_with_array_methods_is_walked():
+    known = set(INSTANCES) | {
+        "Chain",
+        "FusedQR",
+        "ExternalForce",
+        "Plant",
+        "TorqueTrajectory",
+        "RtdeReader",
+    }  # have their own tests
+    for kind, cls in vars(_core).items():
+        docs = [getattr(f, "__doc__", None) or "" for name, f in getattr(cls, "__dict__", {}).items() if name[0] != "_"]
+        if any("Annotated[" in doc.split(" -> ")[0] for doc in docs):
+            assert kind in known, kind
+
+
+@pytest.mark.parametrize("out", [np.zeros(N, np.float32), np.zeros(N, np.int64), [0.0] * N])
+def test_an_output_of_a_wrong_type_is_refused(out):
+    with pytest.raises(TypeError, match="H must be"):
+        maxwell_slip(N).step(0, ONE, out)
+
+
+def test_an_output_that_would_be_copied_or_is_read_only_is_refused():
+    with pytest.raises(TypeError, match="H must be a C-contiguous float64 array"):
+        maxwell_slip(N).step(0, ONE, np.zeros((N, 2))[:, 0])
+    fixed = np.zeros(N)
+    fixed.flags.writeable = False
+    with pytest.raises(ValueError, match="H is read-only"):
+        maxwell_slip(N).step(0, ONE, fixed)
+
+
+def test_stamps_of_a_wrong_type_are_refused():
+    with pytest.raises(TypeError, match="stamp_ns must be a int64 array, got float64"):
+        maxwell_slip(N).run(np.arange(3.0), np.ones((3, N)))
+
+
+def test_lists_and_views_are_fine_as_inputs():
+    H, same = np.zeros(N), np.zeros(N)
+    maxwell_slip(N).step(0, [1e-3] * N, H)
+    maxwell_slip(N).step(0, np.full((N, 2), 1e-3)[:, 0], same)
+    assert (H == same).all()

@@ -78,7 +78,6 @@ __all__: list[str] = [
     "lock_memory",
     "multiply_add",
     "repeat_rnea",
-    "repeat_torque",
     "rnea_operations",
     "savitzky_golay_weights",
     "select_isa",
@@ -2269,18 +2268,6 @@ def repeat_rnea(
 ) -> typing.Any:
     """
     rnea of one sample, called N times.
-    """
-
-def repeat_torque(
-    loop: TorqueLoop,
-    stamp_ns: typing.SupportsInt | typing.SupportsIndex,
-    step_ns: typing.SupportsInt | typing.SupportsIndex,
-    q: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    qd: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    tau: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-) -> int:
-    """
-    Cycles of an enabled torque loop; how many of them let torque run.
     """
 
 def rnea_operations(chain: Chain) -> int:

@@ -5,7 +5,6 @@
 #include "robot_dynamics/rls_df.hpp"
 #include "robot_dynamics/rnea.hpp"
 #include "robot_dynamics/savitzky_golay.hpp"
-#include "robot_dynamics/torque_loop.hpp"
 #include "robot_dynamics/wrench.hpp"
 #include "samples.hpp"
 
@@ -116,24 +115,6 @@ Array run_cycle(EstimatorCycle& cycle, std::int64_t step_ns, const Array& q, con
   return F;
 }
 
-// Cycles of an enabled loop over states step_ns apart; how many of them let torque run.
-py::ssize_t repeat_torque(TorqueLoop& loop, std::int64_t stamp_ns, std::int64_t step_ns, const Array& q,
-                          const Array& qd, const Array& tau) {
-  const py::ssize_t N = q.ndim() == 2 ? q.shape(0) : -1, n = loop.n();
-  const double *a = rows(q, "q", N, n), *b = rows(qd, "qd", N, n), *c = rows(tau, "tau", N, n);
-  const py::gil_scoped_release release;
-  py::ssize_t running = 0;
-  TorqueState s;
-  for (py::ssize_t k = 0; k < N; ++k, stamp_ns += step_ns) {
-    s.stamp_ns = s.steady_ns = stamp_ns;
-    s.q = a + k * n;
-    s.qd = b + k * n;
-    s.tau = c + k * n;
-    running += loop.cycle(s).run;
-  }
-  return running;
-}
-
 double multiply_add(double operations) {
   const double each = 2.0 * peak_accumulators * active_kernels.lanes;
   const py::gil_scoped_release release;
@@ -154,6 +135,4 @@ void bind_benchmark(py::module_& m) {
            py::arg("covariance") = false)
       .def("run", &run_cycle, py::arg("step_ns"), py::arg("q"), py::arg("tau"), py::arg("theta"),
            py::arg("out") = py::none(), "Wrenches (N, 6).");
-  m.def("repeat_torque", &repeat_torque, py::arg("loop"), py::arg("stamp_ns"), py::arg("step_ns"), py::arg("q"),
-        py::arg("qd"), py::arg("tau"), "Cycles of an enabled torque loop; how many of them let torque run.");
 }

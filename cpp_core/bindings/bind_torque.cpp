@@ -233,9 +233,9 @@ void bind_loop(py::module_& m) {
            py::arg("backwards") = false)
       .def(
           "run",  // one state per row, without the interpreter in between: the same cycle(), for replay and timing
-          [](TorqueLoop& l, const py::array_t<std::int64_t, py::array::c_style>& stamps, const Array& q,
-             const Array& qd, const Array& tau) {
-            const py::ssize_t N = stamps.ndim() == 1 ? stamps.shape(0) : -1, n = l.n();
+          [](TorqueLoop& l, const TypedArray<std::int64_t>& stamps, const Array& q, const Array& qd, const Array& tau) {
+            require_shape(stamps, "stamp_ns", {-1});
+            const py::ssize_t N = stamps.shape(0), n = l.n();
             for (const auto& [a, name] : {std::pair{&q, "q"}, std::pair{&qd, "qd"}, std::pair{&tau, "tau"}})
               require_shape(*a, name, {N, n});
             Array out({N, n});

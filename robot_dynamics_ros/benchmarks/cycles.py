@@ -1,4 +1,4 @@
-"""Whole cycles in C++ against one pin::rnea, and the simulated robot against real time."""
+"""The whole estimator cycle in C++ against one pin::rnea, and the simulated robot against real time."""
 
 from __future__ import annotations
 
@@ -9,10 +9,6 @@ import numpy as np
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.benchmarks.setup import Arm, Setup
 from robot_dynamics_ros.benchmarks.timing import Case, Floors
-from robot_dynamics_ros.config import load_robot
-from robot_dynamics_ros.controllers.torque import torque_loop
-from robot_dynamics_ros.controllers.trajectory import through
-from robot_dynamics_ros.hardware.guard import guard_limits
 from robot_dynamics_ros.models.hysteresis import maxwell_slip
 from robot_dynamics_ros.simulation import speed
 from robot_dynamics_ros.simulation.plant import FAST
@@ -21,12 +17,11 @@ SECTION = "cycles"
 N, STEP_NS = 2000, 2_000_000
 START = np.array([0.0, -1.5, 1.5, -1.5, -1.5, 0.0])
 ESTIMATORS: Floors = {"avx512": 1 / 0.8, "avx2": 1 / 1.2, "sse2": 1 / 2}
-TORQUE: Floors = {"avx512": 1 / 0.8, "avx2": 1.0, "sse2": 1.0}
 PLANT: Floors = {"avx512": 20.0, "avx2": 20.0, "sse2": 20.0}
 
 
 def cases(setup: Setup) -> Iterator[Case]:
-    """One cycle of all estimators and of the torque loop, in units of pin::rnea; the plant."""
+    """One cycle of all estimators; the plant."""
     if setup.cpp_peers:
         from robot_dynamics_ros.benchmarks.cpp_peers import PinocchioCpp
 
@@ -38,16 +33,8 @@ def cases(setup: Setup) -> Iterator[Case]:
 
         yield case("estimator cycle: 18 signals to wrench", estimators(arm), ESTIMATORS)
         yield case("the same with damping and covariance", estimators(arm, covariance=True))
-        yield case("torque cycle: friction, control, guard", torque(arm), TORQUE)
     for name, overrides in (("8 kHz", None), ("fast", FAST)):
         yield Case(SECTION, f"simulated ur5e, {name}, 1 s", plant(overrides), floors=PLANT, constant=1e9)
-
-
-def path(arm: Arm) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """q, qd, qdd (N, n) of a smooth motion that ends where it began."""
-    points = START + np.array([0.0, 0.5, -0.5, 0.0])[:, None]
-    motion = through(points, velocity=1.0, acceleration=2.0)
-    return motion.q, motion.qd, motion.qdd
 
 
 def estimators(arm: Arm, covariance: bool = False) -> Callable[[], np.ndarray]:
@@ -59,31 +46,6 @@ def estimators(arm: Arm, covariance: bool = False) -> Callable[[], np.ndarray]:
     cycle = _core.EstimatorCycle(arm.model.chain, maxwell_slip(arm.n, 4), 51, covariance)
     F = np.empty((N, 6))
     return lambda: cycle.run(STEP_NS, q, tau, theta, F)
-
-
-def torque(arm: Arm) -> Callable[[], None]:
-    """Learning friction, computed torque and guard of an enabled loop; fails when the guard stops it."""
-    robot = load_robot(arm.name)
-    loop = torque_loop(robot, guard_limits(robot))
-    q, qd, qdd = path(arm)
-    tau, stamp = arm.model.rnea(q, qd, qdd) + np.sign(qd) * 3.0 + 5.0 * qd, 10**9
-    for _ in range(5):
-        stamp += STEP_NS
-        loop.cycle(stamp, stamp, q[0], qd[0], tau[0])
-    loop.enable(_core.TorqueMode.track, _core.TorqueTrajectory(q, qd, qdd, 500.0, True))
-    stamp += STEP_NS
-    loop.cycle(stamp, stamp, q[0], qd[0], tau[0])
-    at = 0
-
-    def run() -> None:
-        nonlocal at, stamp
-        rows = np.arange(at + 1, at + 1 + N) % len(q)
-        at = int(rows[-1])
-        first, stamp = stamp + STEP_NS, stamp + N * STEP_NS
-        if _core.repeat_torque(loop, first, STEP_NS, q[rows], qd[rows], tau[rows]) != N:
-            raise RuntimeError(f"the guard stopped the benchmark: {loop.reason}")
-
-    return run
 
 
 def plant(overrides: dict | None) -> Callable[[], object]:

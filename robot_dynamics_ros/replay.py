@@ -20,6 +20,8 @@ from robot_dynamics_ros.types import ESTIMATED, Log
 if TYPE_CHECKING:
     from robot_dynamics_ros.config import RobotFile
 
+# Counted since the observer started: a recording that begins later can not give them again.
+SINCE_START = ("electrical_energy", "electrical_energy_clamped", "mechanical_energy", "efficiency")
 EFFORTS = ("auto", "torque", "current")
 SETTLED = 3.0  # s; a live observer may have started before the recording did, and forgets that within this time
 AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
@@ -87,7 +89,7 @@ def replay(
         raise DataError(f"effort = {effort!r} is none of {', '.join(EFFORTS)}")
     log, report = load_bag(bags, robot, topic=topic, stamps=stamps, progress=progress)
     robot, notes = understood(log, robot, effort)
-    recorded = {name: getattr(log, name) for name in ESTIMATED if log.has(name)}
+    recorded = {name: getattr(log, name) for name in ESTIMATED if log.has(name) and name not in SINCE_START}
     pipeline = Pipeline(robot, parameters)
     began = time.perf_counter()
     status = pipeline.run(log, progress)

@@ -21,7 +21,7 @@ $(STAMP): setup.py package.xml pyproject.toml Makefile
 	@$(PYTHON) -m venv $(if $(ROS_DISTRO),--system-site-packages,) $(VENV)
 	@$(PIP) -U pip "setuptools<80" wheel "pybind11>=2.12"
 	@$(if $(ROS_DISTRO),true,$(PIP) $(ROS_WHEELS))
-	@PYTHONWARNINGS=ignore $(PIP) --no-build-isolation -e ".[dev,reports]"
+	@ROBOT_DYNAMICS_CORE_BUILT_IN_PLACE=1 PYTHONWARNINGS=ignore $(PIP) --no-build-isolation -e ".[dev,reports]"
 	@$(PIP) --no-deps "franka-sim>=1.1"
 	@touch $@
 

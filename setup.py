@@ -105,7 +105,8 @@ setup(
     packages=find_packages(include=[NAME, f"{NAME}.*"]),
     package_data={NAME: ["_core.pyi", "py.typed", "data/**/*"]},
     include_package_data=True,
-    ext_modules=[core],
+    # make builds the core in place itself and installs only the dependencies
+    ext_modules=[] if os.environ.get("ROBOT_DYNAMICS_CORE_BUILT_IN_PLACE") else [core],
     cmdclass={"build_ext": BuildCore},
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),

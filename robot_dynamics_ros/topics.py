@@ -49,6 +49,8 @@ TOPICS: dict[str, Topic] = {
         _effort_only("external_joint_torque"),
         _effort_only("external_joint_torque_std"),
         _effort_only("feedforward_torque"),
+        _effort_only("stiffness"),  # Nm/rad in the effort field; absent where no real deflection is measured
+        _effort_only("stiffness_std"),
         Topic("external_wrench", WRENCH, {"wrench": "external_wrench"}),
         Topic("external_wrench_std", WRENCH, {"wrench": "external_wrench_std"}),
         _effort_only("contact"),

@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros._core import SavitzkyGolay, StreamState
+from robot_dynamics_ros._core import SavitzkyGolay
 from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.hardware import c5gopen_wire as wire
 from robot_dynamics_ros.hardware.c5gopen_link import LINKS, PORTS, Received
 from robot_dynamics_ros.hardware.driver import DriverInfo, RobotStatus, Statistics
 from robot_dynamics_ros.hardware.playback import Playback
-from robot_dynamics_ros.hardware.stream import Stream, StreamOptions
+from robot_dynamics_ros.hardware.stream import Stream, StreamDriver, StreamOptions
 from robot_dynamics_ros.hardware.ur_control import Motion
 from robot_dynamics_ros.types import Sample
 
@@ -58,7 +58,7 @@ class Coupling:
         return self._torque @ reflected
 
 
-class ComauDriver:
+class ComauDriver(StreamDriver):
     """Driver of Comau arms behind the LPC bridge.
 
     speed_limit [rad/s]: of the LPC, for arms whose file has none.
@@ -232,25 +232,6 @@ class ComauDriver:
         return _slope(self._target_slope, q_d.copy(), elapsed, self._stream.options.rate)
 
     # -- condition ----------------------------------------------------------------------------------------------------
-    @property
-    def flags(self) -> int:
-        """SampleFlag bits of the last sample."""
-        return self._stream.flags
-
-    @property
-    def condition(self) -> StreamState:
-        """Trust in the stream right now."""
-        return self._stream.condition
-
-    @property
-    def latched(self) -> StreamState:
-        """Worst condition since rearm()."""
-        return self._stream.latched
-
-    def rearm(self) -> None:
-        """Forget latched faults."""
-        self._stream.rearm()
-
     @property
     def info(self) -> DriverInfo:
         """Wire format, rate and abilities."""

@@ -54,30 +54,7 @@ void bind_friction(py::module_& m) {
       .def("coulomb", [](const FrictionMap& map, int joint, double s, double T) { return map.coulomb(joint, s, T); })
       .def_property_readonly("n_joints", &FrictionMap::joints);
 
-  py::class_<LuGre>(m, "LuGre", "LuGre friction with temperature-dependent coefficients.")
-      .def(py::init<FrictionMap, double>(), py::arg("map"), py::arg("max_gap") = 0.1)
-      .def("reset", &LuGre::reset)
-      .def(
-          "step",
-          [](LuGre& s, std::int64_t stamp, const Array& v, const Maybe& T, Array& friction) {
-            const int n = s.joints();
-            require_shape(friction, "friction", {n});
-            return s.step(stamp, row(v, "v", n), row(T, "temperature", n), friction.mutable_data());
-          },
-          py::arg("stamp_ns"), py::arg("v"), py::arg("temperature").none(true), py::arg("friction"))
-      .def(
-          "run",
-          [](LuGre& s, const Stamps& stamps, const Array& v, const Maybe& T, const Maybe& out) {
-            const py::ssize_t N = samples(stamps), n = s.joints();
-            const double *pv = rows(v, "v", N, n), *pt = rows(T, "temperature", N, n);
-            Array r = result(out, N, n);
-            double* po = r.mutable_data();
-            const std::int64_t* t = stamps.data();
-            const Codes codes = run_batch(N, [&](py::ssize_t k) {
-              hold_row(po, k, n);
-              return s.step(t[k], pv + k * n, at(pt, k, n), po + k * n);
-            });
-            return py::make_tuple(r, codes);
-          },
-          py::arg("stamp_ns"), py::arg("v"), py::arg("temperature") = py::none(), py::arg("out") = py::none());
+  py::class_<LuGre> lugre(m, "LuGre", "LuGre friction with temperature-dependent coefficients.");
+  lugre.def(py::init<FrictionMap, double>(), py::arg("map"), py::arg("max_gap") = 0.1).def("reset", &LuGre::reset);
+  def_friction_of_velocity<LuGre>(lugre);
 }

@@ -103,40 +103,18 @@ void bind_gms(py::module_& m) {
 }
 
 void bind_rate(py::module_& m) {
-  py::class_<RateStateGms>(m, "RateStateGms", "Rate-state Maxwell-slip friction with frictional lag.")
-      .def(py::init([](const FrictionMap& map, const Array& k, const Array& nu, double attraction, double floor,
-                       double max_gap) {
-             require_shape(k, "k", {map.joints(), -1});
-             const double* pn = rows(nu, "nu", map.joints(), k.shape(1));
-             return RateStateGms(map, static_cast<int>(k.shape(1)), k.data(), pn, attraction, floor, max_gap);
-           }),
-           py::arg("map"), py::arg("k"), py::arg("nu"), py::arg("attraction"), py::arg("floor") = 1e-3,
-           py::arg("max_gap") = 0.1)
+  py::class_<RateStateGms> gms(m, "RateStateGms", "Rate-state Maxwell-slip friction with frictional lag.");
+  gms.def(py::init([](const FrictionMap& map, const Array& k, const Array& nu, double attraction, double floor,
+                      double max_gap) {
+            require_shape(k, "k", {map.joints(), -1});
+            const double* pn = rows(nu, "nu", map.joints(), k.shape(1));
+            return RateStateGms(map, static_cast<int>(k.shape(1)), k.data(), pn, attraction, floor, max_gap);
+          }),
+          py::arg("map"), py::arg("k"), py::arg("nu"), py::arg("attraction"), py::arg("floor") = 1e-3,
+          py::arg("max_gap") = 0.1)
       .def("reset", &RateStateGms::reset)
-      .def_property_readonly("valid", &validity<RateStateGms>)
-      .def(
-          "step",
-          [](RateStateGms& s, std::int64_t stamp, const Array& v, const Maybe& T, Array& friction) {
-            const int n = s.joints();
-            require_shape(friction, "friction", {n});
-            return s.step(stamp, row(v, "v", n), row(T, "temperature", n), friction.mutable_data());
-          },
-          py::arg("stamp_ns"), py::arg("v"), py::arg("temperature").none(true), py::arg("friction"))
-      .def(
-          "run",
-          [](RateStateGms& s, const Stamps& stamps, const Array& v, const Maybe& T, const Maybe& out) {
-            const py::ssize_t N = samples(stamps), n = s.joints();
-            const double *pv = rows(v, "v", N, n), *pt = rows(T, "temperature", N, n);
-            Array r = result(out, N, n);
-            double* po = r.mutable_data();
-            const std::int64_t* t = stamps.data();
-            const Codes codes = run_batch(N, [&](py::ssize_t k) {
-              hold_row(po, k, n);
-              return s.step(t[k], pv + k * n, at(pt, k, n), po + k * n);
-            });
-            return py::make_tuple(r, codes);
-          },
-          py::arg("stamp_ns"), py::arg("v"), py::arg("temperature") = py::none(), py::arg("out") = py::none());
+      .def_property_readonly("valid", &validity<RateStateGms>);
+  def_friction_of_velocity<RateStateGms>(gms);
 }
 
 void bind_egms(py::module_& m) {

@@ -8,6 +8,7 @@ JOINT_STATE = "sensor_msgs/msg/JointState"
 TRAJECTORY = "trajectory_msgs/msg/JointTrajectory"
 WRENCH = "geometry_msgs/msg/WrenchStamped"
 TEMPERATURE = "sensor_msgs/msg/Temperature"
+MAIN = "joint_states"  # the topic whose stamp makes a sample; the others complete it
 
 
 class Topic(NamedTuple):
@@ -26,7 +27,7 @@ def _effort_only(signal: str) -> Topic:
 TOPICS: dict[str, Topic] = {
     t.name: t
     for t in (
-        Topic("joint_states", JOINT_STATE, {"position": "q", "velocity": "qd", "effort": "effort"}),
+        Topic(MAIN, JOINT_STATE, {"position": "q", "velocity": "qd", "effort": "effort"}),
         Topic("motor_states", JOINT_STATE, {"position": "theta", "velocity": "omega", "effort": "motor_torque"}),
         Topic("motor_currents", JOINT_STATE, {"effort": "current"}),
         Topic("joint_temperatures", TEMPERATURE, {"temperature": "temperature"}, per_joint=True),
@@ -60,7 +61,7 @@ TOPICS: dict[str, Topic] = {
         _effort_only("efficiency"),
     )
 }
-INPUT_TOPICS = ("joint_states", "motor_states", "motor_currents", "joint_temperatures", "desired_state")
+INPUT_TOPICS = (MAIN, "motor_states", "motor_currents", "joint_temperatures", "desired_state")
 DRIVER_TOPICS = {  # besides joint_states: topic -> the capability of a driver that fills it
     "motor_states": "rotor",
     "motor_currents": "current",

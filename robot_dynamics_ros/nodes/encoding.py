@@ -22,7 +22,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from robot_dynamics_ros.bags.layout import parse
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.topics import JOINT_STATE, TEMPERATURE, TRAJECTORY, WRENCH, Topic
-from robot_dynamics_ros.types import Sample, entries, width
+from robot_dynamics_ros.types import Sample, entries
 
 MESSAGE_TYPES: dict[str, type] = {
     JOINT_STATE: JointState,
@@ -129,8 +129,3 @@ class SampleWriter:
 def topic_name(joint: str) -> str:
     """A joint name as part of a topic name: what ROS does not allow becomes an underscore."""
     return "".join(c if c.isalnum() or c == "_" else "_" for c in joint)
-
-
-def n_values(signal: str, joints: Sequence[str]) -> int:
-    """Numbers of a signal in a message."""
-    return width(signal, len(joints))

@@ -5,19 +5,20 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.errors import CapabilityError, DataError, RobotDynamicsError
 from robot_dynamics_ros.hardware.trajectory import refuse_outside_limits, resample
+from robot_dynamics_ros.nodes.outputs import LATCHED, Pace
 from robot_dynamics_ros.types import joint_columns
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.nodes.robot_node import RobotNode
+    from robot_dynamics_ros.types import Sample
 
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+WATCH_RATE = 20.0  # Hz
 
 
 class MotionInterface:
@@ -25,6 +26,8 @@ class MotionInterface:
 
     def __init__(self, node: RobotNode) -> None:
         self._node, self._said = node, ""
+        self._position: np.ndarray | None = None
+        self._pace = Pace()
         self._state = node.create_publisher(String, "~/motion", LATCHED)
         self._entities = [
             (node.destroy_subscription, node.create_subscription(JointTrajectory, "~/play_trajectory", self.play, 5)),
@@ -60,7 +63,7 @@ class MotionInterface:
         driver.play(samples[:1], samples, rate, node.value("approach_speed"))
 
     def _refuse_far(self, first: np.ndarray) -> None:
-        here, farthest = self._node.last_position, self._node.value("max_start_distance")
+        here, farthest = self._position, self._node.value("max_start_distance")
         if here is None:
             raise CapabilityError("the robot's position is not known yet")
         distance = np.abs(first - here)
@@ -85,10 +88,14 @@ class MotionInterface:
             response.success, response.message = False, str(error)
         return response
 
-    def watch(self) -> None:
-        """Publish changes of the motion's state; called while samples flow."""
-        motion = self._node.driver.motion
-        self.say(motion.state + (f": {motion.reason}" if motion.reason else ""))
+    def see(self, sample: Sample) -> None:
+        """Every sample: where the robot is, and WATCH_RATE times per second what has become of the motion."""
+        if self._position is None:
+            self._position = np.empty(sample.n_joints)
+        self._position[:] = sample.q
+        if self._pace.due(sample.stamp_ns, WATCH_RATE):
+            motion = self._node.driver.motion
+            self.say(motion.state + (f": {motion.reason}" if motion.reason else ""))
 
     def say(self, text: str) -> None:
         """Publish the state when it is new."""

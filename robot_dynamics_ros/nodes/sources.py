@@ -10,10 +10,9 @@ import numpy as np
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.nodes.conversions import MessageReader
-from robot_dynamics_ros.topics import TOPICS, Topic
+from robot_dynamics_ros.topics import MAIN, TOPICS
 from robot_dynamics_ros.types import Sample
 
-MAIN = "joint_states"
 PATIENCE = 5  # newer samples that may wait for a companion of an older one before it goes on without
 HOLD_NS = 1_000_000_000  # slow signals (temperatures) stay valid this long
 
@@ -111,10 +110,3 @@ class StampJoin:
     def _flush(self) -> None:
         while self._waiting:
             self._deliver(self._waiting.popleft()[0])
-
-
-def topics_for(signals: Iterable[str]) -> list[Topic]:
-    """Topics that carry any of these signals, joint_states first."""
-    wanted = set(signals)
-    found = [t for t in TOPICS.values() if t.name != MAIN and wanted & set(t.fields.values())]
-    return [TOPICS[MAIN], *found]

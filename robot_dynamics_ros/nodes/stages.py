@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.parameters import Parameter
 from robot_dynamics_ros.pipeline import STAGES
-from robot_dynamics_ros.topics import TOPICS
+from robot_dynamics_ros.topics import MAIN, TOPICS
 
-MAIN_SIGNALS = frozenset(TOPICS["joint_states"].fields.values())
+MAIN_SIGNALS = frozenset(TOPICS[MAIN].fields.values())
 PER_JOINT = tuple(t.name for t in TOPICS.values() if t.per_joint)
 
 
@@ -41,7 +41,7 @@ def select(text: str) -> Selection:
     written = {signal for name in wanted for signal in made[name].writes}
     inside = {signal for name in stages for signal in made[name].writes}
     read = {signal for name in stages for signal in (*made[name].reads, *made[name].optional)} - inside
-    sources = [t.name for t in TOPICS.values() if t.name != "joint_states" and read & set(t.fields.values())]
+    sources = [t.name for t in TOPICS.values() if t.name != MAIN and read & set(t.fields.values())]
     return Selection(
         wanted=wanted,
         stages=stages,

@@ -41,6 +41,7 @@ PRE_SLIDING = ("h@0.001", "h@0.01", "fs@0.3")  # what a law has beyond its simpl
 SLIDING = 0.03  # rad of travel after a reversal beyond which friction no longer remembers it
 FEW = 0.2  # of a joint's samples: one that slides less is judged everywhere
 DELAY_WORTH = 0.05  # relative gain that a delay must bring: logged delays bring several times as much
+LOWER = 1.6  # step to a lower cut-off than the candidates
 SLOWEST = 4.0  # Hz, lowest cut-off tried: reversals of friction are faster than the motion
 WORTH = 0.01  # relative gain in held-out error that a global choice (source, delay) must bring
 QUIET = 2e-3  # an effort that was smoothed has no noise left above the cut-off: less than this share of its deviation
@@ -77,7 +78,7 @@ class Tuner:
         if given.cutoff is None:
             structure = self._cutoff(structure, f_dyn, rate)
         if all(p.qd is not None for r in self.recordings for p in r.pieces):
-            structure = self._improve(structure, [replace(structure, source="qd")])
+            structure = self._velocity(structure, given, f_dyn, rate)
         if given.delay is None:
             structure = self._delay(structure, rate)
         evidence = self._evidence(structure)
@@ -88,11 +89,28 @@ class Tuner:
 
     # -- the single choices ---------------------------------------------------------------------------------------
     def _cutoff(self, structure: Structure, f_dyn: float, rate: float) -> Structure:
+        """State cut-off with the smallest held-out error; onwards below the candidates while it gets better.
+
+        f_dyn is an upper bound where positions are quantised: their steps look like fast motion.
+        """
         values = sorted({round(min(max(f * f_dyn, SLOWEST), 0.25 * rate), 3) for f in CUTOFF_FACTORS})
-        margin = min(values)
-        options = [replace(structure, cutoff=c) for c in values]
-        errors = [self._error(o, margin) for o in options]
-        return options[int(np.argmin(errors))]
+        errors = [self._error(replace(structure, cutoff=c), min(values)) for c in values]
+        best = values[int(np.argmin(errors))]
+        while best == min(values) and best > SLOWEST:
+            lower = max(best / LOWER, SLOWEST)
+            if self._error(replace(structure, cutoff=lower), lower) > self._error(
+                replace(structure, cutoff=best), lower
+            ):
+                break
+            values, best = [lower], lower
+        return replace(structure, cutoff=best)
+
+    def _velocity(self, structure: Structure, given: Given, f_dyn: float, rate: float) -> Structure:
+        """The reported velocity, with a cut-off of its own, where it does better than the differentiated position."""
+        reported = replace(structure, source="qd")
+        if given.cutoff is None:
+            reported = self._cutoff(reported, f_dyn, rate)
+        return self._improve(structure, [reported])
 
     def _improve(self, structure: Structure, options: list[Structure]) -> Structure:
         best, error = structure, self._error(structure)
@@ -127,7 +145,8 @@ class Tuner:
             return structure
         a, b, c = (errors[d] for d in (k - 1, k, k + 1))
         best = (k + 0.5 * (a - c) / (a - 2 * b + c)) * step
-        self.notes.append(f"effort lags the reported state by {1e3 * best:.2g} ms: compensated")
+        relation = "lags" if best > 0 else "leads"
+        self.notes.append(f"effort {relation} the reported state by {1e3 * abs(best):.2g} ms: compensated")
         return replace(structure, delay=float(best))
 
     def _filters(self, structure: Structure, evidence: Evidence, rate: float) -> Filters:

@@ -1,0 +1,31 @@
+"""The state's cut-off follows the motion, not the logger's noise."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from synthetic import synthetic_log, truth_of
+
+from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.identification.recording import motion_frequency, recording
+from robot_dynamics_ros.identification.rigid import RigidModel
+from robot_dynamics_ros.identification.tuning import CUTOFF_FACTORS, Tuner
+from robot_dynamics_ros.types import Log
+
+
+@pytest.mark.parametrize("velocity", [True, False])
+def test_late_stamps_do_not_raise_the_cut_off(velocity: bool) -> None:
+    """Stamps that jitter by 0.3 ms at 1 kHz make positions look fast: candidates made from f_dyn alone all pass that
+    noise on to the acceleration."""
+    robot = load_robot("ur5e")
+    log = synthetic_log(robot, truth_of(robot), duration=12.0, rate=1000.0, amplitude=0.6)
+    jitter = np.random.default_rng(3).uniform(0, 9e5, len(log.stamp_ns)).astype(np.int64)
+    rows = np.sort(np.random.default_rng(4).choice(len(jitter), int(0.94 * len(jitter)), replace=False))
+    names = ("q", "qd", "effort") if velocity else ("q", "effort")
+    log = Log(log.joint_names, (log.stamp_ns + jitter)[rows], {k: log.signals[k][rows] for k in names})
+    rec = recording(log, "jittered")
+    lowest_candidate = min(CUTOFF_FACTORS) * motion_frequency(rec)
+    structure = Tuner([rec], RigidModel(robot), True).run()
+    highest_harmonic = 5 / 10.0
+    assert lowest_candidate > 20.0
+    assert 4 * highest_harmonic < structure.cutoff < lowest_candidate / 1.5

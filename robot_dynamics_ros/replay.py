@@ -22,7 +22,11 @@ if TYPE_CHECKING:
 
 # Counted since the observer started: a recording that begins later can not give them again.
 SINCE_START = ("electrical_energy", "electrical_energy_clamped", "mechanical_energy", "efficiency")
-EFFORTS = ("auto", "torque", "current")
+EFFORTS = {  # what a user may say the effort is -> how the robot file says it; auto: the data are asked
+    "torque": {"drives.effort.unit": "Nm", "drives.effort.includes_gravity": True},
+    "current": {"drives.effort.unit": "A", "drives.effort.includes_gravity": True},
+    "gravity-free": {"drives.effort.unit": "Nm", "drives.effort.includes_gravity": False},
+}
 SETTLED = 3.0  # s; a live observer may have started before the recording did, and forgets that within this time
 AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 
@@ -82,11 +86,12 @@ def replay(
 ) -> Replay:
     """Run the pipeline over a recording.
 
-    effort: what the effort field holds: "torque" [Nm], "current" [A], or "auto": as the robot file declares, corrected
-    where the data clearly say otherwise (said in notes). Raises DataError, ConfigError, CapabilityError.
+    effort: what the effort field holds: "torque" [Nm], "current" [A], "gravity-free" [Nm], or "auto": as the robot file
+    declares, corrected where the data clearly say otherwise (said in notes).
+    Raises DataError, ConfigError, CapabilityError.
     """
-    if effort not in EFFORTS:
-        raise DataError(f"effort = {effort!r} is none of {', '.join(EFFORTS)}")
+    if effort != "auto" and effort not in EFFORTS:
+        raise DataError(f"effort = {effort!r} is none of auto, {', '.join(EFFORTS)}")
     log, report = load_bag(bags, robot, topic=topic, stamps=stamps, progress=progress)
     robot, notes = understood(log, robot, effort)
     recorded = {name: getattr(log, name) for name in ESTIMATED if log.has(name) and name not in SINCE_START}
@@ -108,7 +113,7 @@ def _difference(recorded: np.ndarray, ours: np.ndarray) -> float:
 def understood(log: Log, robot: RobotFile, effort: str) -> tuple[RobotFile, list[str]]:
     """The robot with effort as the data mean it, and what was changed or remains doubtful, as sentences."""
     if effort != "auto":
-        return robot.with_updates({"drives.effort.unit": "Nm" if effort == "torque" else "A"}), []
+        return robot.with_updates(EFFORTS[effort]), []
     try:
         semantics = effort_semantics(log, robot)
     except CapabilityError as error:

@@ -14,7 +14,7 @@ from robot_dynamics_ros.bags import load_bag, write_bag
 from robot_dynamics_ros.cli.replay import command, parse_settings
 from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.pipeline import Pipeline
-from robot_dynamics_ros.replay import replay
+from robot_dynamics_ros.replay import replay, write_replay
 from robot_dynamics_ros.types import Log, Sample
 
 sys.path.insert(0, str(Path(__file__).parent / "estimators"))
@@ -127,8 +127,10 @@ def test_without_matplotlib_the_bag_is_still_written(tmp_path, monkeypatch):
 
 def test_unwritable_directory_is_an_error(tmp_path):
     (tmp_path / "file").write_text("in the way")
-    with pytest.raises(DataError, match="cannot be written"):
+    with pytest.raises(ConfigError, match="is a file, not a directory"):
         run(bag(tmp_path), "--robot", "ur5e", "--out", tmp_path / "file" / "o")
+    with pytest.raises(DataError, match="cannot be written"):
+        write_replay(replay([tmp_path / "recording"], UR5E), tmp_path / "file" / "o")
 
 
 def test_wrong_robot_for_the_bag_is_named(tmp_path):

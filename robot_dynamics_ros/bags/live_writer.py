@@ -82,12 +82,13 @@ def recover(path: str | Path, out: str | Path) -> dict[str, int]:
     files = sorted(Path(path).glob("*.mcap")) if Path(path).is_dir() else [Path(path)]
     if not files or not files[0].is_file():
         raise DataError(f"{path}: no mcap file to recover")
+    data = [file.read_bytes() for file in files]
+    for file, content in zip(files, data, strict=True):
+        if not content.startswith(MAGIC):
+            raise DataError(f"{file}: not an mcap file")
     with LiveWriter(out) as writer:
-        for file in files:
-            data = file.read_bytes()
-            if not data.startswith(MAGIC):
-                raise DataError(f"{file}: not an mcap file")
-            _copy(data, writer)
+        for content in data:
+            _copy(content, writer)
         return dict(writer.counts)
 
 

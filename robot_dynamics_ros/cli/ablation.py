@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import os
-
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # small matrices: one BLAS thread is faster; read when numpy loads
-
 from pathlib import Path
 
 import click
 
-from robot_dynamics_ros.cli.options import json_option, stderr, write_json
+from robot_dynamics_ros.cli.options import json_option, markdown_option, stderr, write_json
 from robot_dynamics_ros.cli.reproduce import show
 from robot_dynamics_ros.reproduction.markdown import write_section
 from robot_dynamics_ros.reproduction.table import as_dicts
@@ -18,7 +14,7 @@ from robot_dynamics_ros.reproduction.table import as_dicts
 
 @click.command("ablation")
 @click.option("--quick", is_flag=True, help="Shorter free motion between the contacts.")
-@click.option("--markdown", type=click.Path(dir_okay=False, path_type=Path), help="Write the table into this file.")
+@markdown_option
 @json_option
 def command(quick: bool, markdown: Path | None, json_file: Path | None) -> None:
     """Force error of a polishing task with the thermal model, GMS and load dependence on and off.

@@ -18,7 +18,7 @@ from robot_dynamics_ros import __version__, _core
 from robot_dynamics_ros.benchmarks import SECTIONS
 from robot_dynamics_ros.benchmarks.setup import Setup
 from robot_dynamics_ros.benchmarks.timing import Case, Row, measure
-from robot_dynamics_ros.cli.options import console, json_option, progress, stderr, write_json
+from robot_dynamics_ros.cli.options import console, json_option, markdown_option, progress, stderr, write_json
 
 
 @click.command()
@@ -26,7 +26,7 @@ from robot_dynamics_ros.cli.options import console, json_option, progress, stder
 @click.option("--peers", is_flag=True, help="Also the C++ peers; compiles them once into the user's cache (a minute).")
 @click.option("--isa", type=click.Choice(_core.available_isas()), help="Measure another instruction set.")
 @click.option("--section", type=click.Choice(SECTIONS), multiple=True, help="Only these sections.")
-@click.option("--markdown", type=click.Path(dir_okay=False, path_type=Path), help="Also write the table as Markdown.")
+@markdown_option
 @json_option
 def command(
     quick: bool, peers: bool, isa: str | None, section: tuple[str, ...], markdown: Path | None, json_file: Path | None

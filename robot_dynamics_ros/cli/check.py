@@ -11,7 +11,7 @@ import numpy as np
 from rich.markup import escape
 from rich.table import Table
 
-from robot_dynamics_ros.cli.options import console, json_option, write_json
+from robot_dynamics_ros.cli.options import complete_robot, console, json_option, write_json
 from robot_dynamics_ros.config import capabilities, shipped_robots
 from robot_dynamics_ros.config.gaps import estimates, unknown_numbers
 from robot_dynamics_ros.config.store import examine_robot
@@ -20,7 +20,7 @@ from robot_dynamics_ros.models.robot_report import Report, report
 
 
 @click.command("check")
-@click.argument("robots", nargs=-1, metavar="[FILE|NAME]...")
+@click.argument("robots", nargs=-1, metavar="[FILE|NAME]...", shell_complete=complete_robot)
 @json_option
 def command(robots: tuple[str, ...], json_file: Path | None) -> None:
     """Check robot files: what is wrong, or a summary with derived checks.

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-import os
-
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # inherited by the worker processes; read when numpy loads
-
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.table import Table
 
-from robot_dynamics_ros.cli.options import console, json_option, stderr, write_json
+from robot_dynamics_ros.cli.options import (
+    bags_argument,
+    console,
+    effort_option,
+    json_option,
+    robot_option_with,
+    stderr,
+    topic_option,
+    write_json,
+)
 
 
 @click.command("compare")
-@click.argument("bags", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.option("--robot", "-r", required=True, help="Shipped robot's name, robot file, or URDF.")
-@click.option(
-    "--effort",
-    type=click.Choice(["auto", "torque", "current", "gravity-free"]),
-    default="auto",
-    show_default=True,
-    help="What the effort field holds; auto asks the data.",
-)
-@click.option("--topic", default="auto", show_default=True, help="JointState topic.")
+@bags_argument
+@robot_option_with("Shipped robot's name, robot file, or URDF.")
+@effort_option
+@topic_option
 @click.option("--processes", type=click.IntRange(1, 64), default=2, show_default=True, help="Bags at a time.")
 @click.option("--dask", metavar="ADDRESS", help="Scheduler of a Dask cluster whose workers see the bags' paths.")
 @json_option

@@ -20,7 +20,15 @@ from robot_dynamics_ros.bags import load_bag
 from robot_dynamics_ros.bringup import describe, environment
 from robot_dynamics_ros.cli.demo_robots import base_file, demo_robot, parameter_file
 from robot_dynamics_ros.cli.demo_summary import AXES, SETTLE, TruthRecorder, align, draw, force_errors
-from robot_dynamics_ros.cli.options import console, json_option, stderr, view_option, write_json
+from robot_dynamics_ros.cli.options import (
+    NewPath,
+    console,
+    json_option,
+    robot_option_with,
+    stderr,
+    view_option,
+    write_json,
+)
 from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import ConnectionFailed
 from robot_dynamics_ros.replay import replay
@@ -36,11 +44,17 @@ IDENTIFIED = ("identification_bag", "validation_bag", "identified")
 
 
 @click.command()
-@click.option("--robot", "-r", default="ur5e", show_default=True, help="Robot to simulate and to observe.")
+@robot_option_with("Robot to simulate and to observe.", default="ur5e")
 @click.option("--model", help="Robot file the graph believes. Default: one identified first.")
 @click.option("--as-shipped", is_flag=True, help="Believe the shipped robot file, identify nothing.")
 @click.option("--duration", default=50.0, show_default=True, type=click.FloatRange(15, 3600), help="Seconds of motion.")
-@click.option("--out", default="demo_output", show_default=True, type=click.Path(file_okay=False, path_type=Path))
+@click.option(
+    "--out",
+    default="demo_output",
+    show_default=True,
+    type=NewPath(directory=True),
+    help="Directory for bag, picture and robot file.",
+)
 @click.option("--ip", default="127.0.0.1", show_default=True, help="Loopback address of the simulated controller.")
 @view_option
 @json_option

@@ -2,11 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
-# The matrices of an identification are small: one BLAS thread is faster than two. Read when numpy loads.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
 from pathlib import Path
 from typing import Any
 

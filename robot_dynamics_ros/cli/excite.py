@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # small matrices: one thread is faster; read when numpy loads
-
 from pathlib import Path
 from typing import Any
 
@@ -13,14 +9,14 @@ import click
 import numpy as np
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from robot_dynamics_ros.cli.options import console, json_option, robot_option, stderr, write_json
+from robot_dynamics_ros.cli.options import NewPath, console, json_option, robot_option, stderr, write_json
 
 
 @click.command("excite")
 @robot_option
-@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), required=True, help="Trajectory CSV to write.")
+@click.option("--out", type=NewPath(), required=True, help="Trajectory CSV to write.")
 @click.option("--points", type=click.IntRange(2, 100), help="Trapezoidal moves through so many random points instead.")
-@click.option("--harmonics", type=click.IntRange(2, 20), default=5, show_default=True)
+@click.option("--harmonics", type=click.IntRange(2, 20), default=5, show_default=True, help="Harmonics of each joint.")
 @click.option("--base", type=float, default=0.1 * np.pi, show_default="0.1 pi", help="Base frequency [rad/s].")
 @click.option("--duration", type=float, default=20.0, show_default=True, help="Length [s]; whole periods end at rest.")
 @click.option(
@@ -28,13 +24,14 @@ from robot_dynamics_ros.cli.options import console, json_option, robot_option, s
     type=click.Choice(["hybrid", "condition", "logdet", "hadamard"]),
     default="hybrid",
     show_default=True,
+    help="What is made small of the motion's information.",
 )
 @click.option("--starts", type=click.IntRange(1, 1000), default=3, show_default=True, help="Independent searches.")
 @click.option("--acceleration", type=float, default=4.0, show_default=True, help="Largest acceleration [rad/s2].")
 @click.option("--floor", type=float, help="Lowest height of any joint or the TCP [m] in the base frame.")
 @click.option("--clearance", type=float, default=0.1, show_default=True, help="Least distance between links [m].")
 @click.option("--rate", type=float, default=125.0, show_default=True, help="Samples per second of the CSV.")
-@click.option("--seed", type=int, default=0, show_default=True)
+@click.option("--seed", type=int, default=0, show_default=True, help="Of the random starts.")
 @json_option
 def command(
     robot: str,

@@ -11,11 +11,12 @@ import numpy as np
 from rich.progress import Progress
 
 from robot_dynamics_ros.bags import write_bag
-from robot_dynamics_ros.cli.options import console, robot_option, stderr
+from robot_dynamics_ros.cli.options import NewPath, console, robot_option, stderr
 from robot_dynamics_ros.config import RobotFile, load_robot
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.experiments.plan import EXPERIMENTS, Plan, joined
 from robot_dynamics_ros.experiments.run import ExperimentFailed, run_driver, run_simulated
+from robot_dynamics_ros.hardware.driver import DRIVERS, driver_of, make_driver
 from robot_dynamics_ros.types import Log
 
 SIZES = {  # option -> argument of the experiment's function
@@ -30,7 +31,13 @@ SIZES = {  # option -> argument of the experiment's function
 @click.argument("name", type=click.Choice(list(EXPERIMENTS)), metavar="|".join(EXPERIMENTS))
 @robot_option
 @click.option("--ip", help="Address of the robot's controller.")
-@click.option("--driver", default="ur", show_default=True, help="Driver of the controller.")
+@click.option(
+    "--driver",
+    type=click.Choice(("auto", *DRIVERS)),
+    default="auto",
+    show_default=True,
+    help="auto: as the robot needs.",
+)
 @click.option("--simulated", is_flag=True, help="Run on the simulated robot, faster than real time.")
 @click.option("--joint", "joints", multiple=True, help="Name or number (from 1); may be repeated. Default: the first.")
 @click.option("--start", help="Joint positions to start from [rad], separated by commas; default: where the robot is.")
@@ -39,8 +46,8 @@ SIZES = {  # option -> argument of the experiment's function
 @click.option("--minutes", type=click.FloatRange(0.1, 600), help="Minutes per duty cycle.")
 @click.option("--duration", type=click.FloatRange(1, 36000), help="Length of the stiffness motion [s].")
 @click.option("--seed", default=0, show_default=True, help="Of random motions and simulated noise.")
-@click.option("--preview", type=click.Path(dir_okay=False, path_type=Path), help="Draw the motion into a PNG first.")
-@click.option("--out", type=click.Path(path_type=Path), help="Bag to write; without it nothing moves.")
+@click.option("--preview", type=NewPath(), help="Draw the motion into a PNG first.")
+@click.option("--out", type=NewPath(directory=True), help="Bag to write; without it nothing moves.")
 @click.option("--yes", is_flag=True, help="Move a real robot without asking.")
 def command(name: str, robot: str, joints: tuple[str, ...], out: Path | None, preview: Path | None, **o: Any) -> None:
     """Make the motion, check it against every limit of the robot file, show it, run it and record a bag.
@@ -56,9 +63,7 @@ def command(name: str, robot: str, joints: tuple[str, ...], out: Path | None, pr
         raise ConfigError("experiment", "", "choose --out BAG to run it, or --preview PNG to look at it")
     driver = None
     if out is not None and o["ip"]:
-        from robot_dynamics_ros.hardware.driver import make_driver
-
-        driver = make_driver(o["driver"], known, o["ip"])
+        driver = make_driver(driver_of(known) if o["driver"] == "auto" else o["driver"], known, o["ip"])
         driver.connect()
     try:
         plan = _plan(name, known, joints, _start(known, o["start"], driver), o)

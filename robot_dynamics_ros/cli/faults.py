@@ -9,8 +9,9 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from robot_dynamics_ros.cli.options import console, json_option, progress, write_json
-from robot_dynamics_ros.faults.table import Case, as_dicts, markdown, run_case
+from robot_dynamics_ros.cli.options import console, json_option, markdown_option, progress, write_json
+from robot_dynamics_ros.faults.table import Case, as_dicts, run_case
+from robot_dynamics_ros.faults.table import markdown as as_markdown
 
 WAYS = {
     "clock": "robot_dynamics_ros.faults.clock",
@@ -28,8 +29,8 @@ TRIES = {"clock": 10, "sockets": 2, "graph": 1}
 @click.option(
     "--tries", type=click.IntRange(1, 1000), help="Tries of each case; default 10 by clock, 2 sockets, 1 graph."
 )
-@click.option("--markdown", "page", type=click.Path(dir_okay=False, path_type=Path), help="Write the table to FILE.")
-def command(json_file: Path | None, ways: tuple[str, ...], tries: int | None, page: Path | None) -> None:
+@markdown_option
+def command(json_file: Path | None, ways: tuple[str, ...], tries: int | None, markdown: Path | None) -> None:
     """Inject the faults of the command path into a simulated robot; exit 1 if one is not handled as required.
 
     Example: robot-dynamics faults --way clock --json faults.json
@@ -44,8 +45,8 @@ def command(json_file: Path | None, ways: tuple[str, ...], tries: int | None, pa
         table.add_row(row.case, str(row.tries), row.result, row.measured)
     console.print(table)
     write_json(json_file, {"rows": as_dicts(rows)})
-    if page is not None:
-        page.write_text(markdown(rows, "robot-dynamics faults"), encoding="utf-8")
+    if markdown is not None:
+        markdown.write_text(as_markdown(rows, "robot-dynamics faults"), encoding="utf-8")
     sys.exit(any(row.result != "pass" for row in rows))
 
 

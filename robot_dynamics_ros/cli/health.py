@@ -2,24 +2,30 @@
 
 from __future__ import annotations
 
-import os
-
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # small matrices: one BLAS thread is faster; read when numpy loads
-
 from pathlib import Path
 
 import click
 
-from robot_dynamics_ros.cli.options import console, json_option, out_option, progress, robot_option, stderr, write_json
+from robot_dynamics_ros.cli.options import (
+    bags_argument,
+    console,
+    json_option,
+    out_option,
+    progress,
+    robot_option,
+    stderr,
+    topic_option,
+    write_json,
+)
 from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import DataError
 
 
 @click.command("health")
-@click.argument("bags", nargs=-1, required=True, type=click.Path(path_type=Path))
+@bags_argument
 @robot_option
 @out_option
-@click.option("--topic", default="auto", show_default=True, help="JointState topic, needed where there are several.")
+@topic_option
 @click.option(
     "--fleet", is_flag=True, help="BAGS of several robots of one type, each robot's in a directory of its own."
 )

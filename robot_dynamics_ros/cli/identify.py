@@ -2,37 +2,37 @@
 
 from __future__ import annotations
 
-import os
-
-# The matrices here are small: one BLAS thread is faster than two that wait for each other. Read when numpy loads.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
 from pathlib import Path
 from typing import Any
 
 import click
 
-from robot_dynamics_ros.cli.options import console, json_option, out_option, stderr, write_json
+from robot_dynamics_ros.cli.options import (
+    bags_argument,
+    console,
+    effort_option,
+    json_option,
+    out_option,
+    robot_option_with,
+    stamps_option,
+    stderr,
+    topic_option,
+    write_json,
+)
 from robot_dynamics_ros.errors import CapabilityError, DataError
 
 PATH = click.Path(path_type=Path)
 
 
 @click.command("identify")
-@click.argument("bags", nargs=-1, required=True, type=PATH)
-@click.option("--robot", "-r", required=True, help="Shipped robot's name, robot file, or URDF (6, 7 axes, any).")
+@bags_argument
+@robot_option_with("Shipped robot's name, robot file, or URDF (6, 7 axes, any).")
 @click.option("--validate", "-v", multiple=True, type=PATH, help="Bag to judge the result on; may be repeated.")
 @click.option("--payload-from", multiple=True, type=PATH, help="Bag of a run with payload: its mass, centre, inertia.")
 @click.option("--tip", help="Last link of the arm, for a URDF with a gripper or several arms.")
-@click.option(
-    "--effort",
-    type=click.Choice(["auto", "torque", "current", "gravity-free"]),
-    default="auto",
-    show_default=True,
-    help="What the effort field holds; auto asks the data.",
-)
-@click.option("--topic", default="auto", show_default=True, help="JointState topic.")
-@click.option("--stamps", type=click.Choice(["auto", "header", "receive"]), default="auto", show_default=True)
+@effort_option
+@topic_option
+@stamps_option
 @click.option("--cutoff", type=float, help="Low-pass of the state [Hz]; default chosen from the data.")
 @click.option(
     "--method",

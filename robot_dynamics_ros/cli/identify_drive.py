@@ -2,32 +2,38 @@
 
 from __future__ import annotations
 
-import os
-
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # small matrices: one BLAS thread is faster; read when numpy loads
-
 from pathlib import Path
 from typing import Any
 
 import click
 from rich.table import Table
 
-from robot_dynamics_ros.cli.options import console, json_option, out_option, stderr, write_json
+from robot_dynamics_ros.cli.options import (
+    bags_argument,
+    console,
+    json_option,
+    out_option,
+    robot_option_with,
+    stamps_option,
+    stderr,
+    topic_option,
+    write_json,
+)
 from robot_dynamics_ros.errors import DataError
 
 PATH = click.Path(path_type=Path)
 
 
 @click.command("identify-drive")
-@click.argument("bags", nargs=-1, required=True, type=PATH)
-@click.option("--robot", "-r", required=True, help="Shipped robot's name, or robot file; its masses are used.")
+@bags_argument
+@robot_option_with("Shipped robot's name, or robot file; its masses are used.")
 @click.option("--validate", "-v", multiple=True, type=PATH, help="Bag to judge the result on; may be repeated.")
 @click.option(
     "--cutoff", type=float, help="Low-pass of motion and current [Hz]; default 10, at most a fifth of the rate."
 )
 @click.option("--friction", is_flag=True, help="Also write the friction law by power flow into the robot file.")
-@click.option("--topic", default="auto", show_default=True, help="JointState topic.")
-@click.option("--stamps", type=click.Choice(["auto", "header", "receive"]), default="auto", show_default=True)
+@topic_option
+@stamps_option
 @out_option
 @json_option
 def command(

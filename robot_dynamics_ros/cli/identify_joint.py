@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-import os
-
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # small matrices: one BLAS thread is faster; read when numpy loads
-
 from pathlib import Path
 
 import click
 from rich.table import Table
 
 from robot_dynamics_ros.bags import load_bag
-from robot_dynamics_ros.cli.options import console, json_option, out_option, progress, robot_option, write_json
+from robot_dynamics_ros.cli.options import (
+    bags_argument,
+    console,
+    json_option,
+    out_option,
+    progress,
+    robot_option,
+    topic_option,
+    write_json,
+)
 from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.identification.joint_fits import FITS
 from robot_dynamics_ros.identification.joint_report import write_joint_outputs
@@ -21,7 +26,7 @@ from robot_dynamics_ros.models.friction import LAWS
 
 
 @click.command("identify-joint")
-@click.argument("bags", nargs=-1, required=True, type=click.Path(path_type=Path))
+@bags_argument
 @robot_option
 @click.option("--what", required=True, type=click.Choice(list(FITS)), help="What to identify.")
 @click.option("--joint", "joints", multiple=True, help="Name, alias or number (from 1); may be repeated. Default: all.")
@@ -29,7 +34,7 @@ from robot_dynamics_ros.models.friction import LAWS
 @click.option(
     "--ambient", type=float, help="Temperature of a rested joint [deg C], for thermal. Default: at the start."
 )
-@click.option("--topic", default="auto", show_default=True, help="JointState topic.")
+@topic_option
 @out_option
 @json_option
 def command(

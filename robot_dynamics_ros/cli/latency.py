@@ -10,13 +10,13 @@ import click
 from rich.table import Table
 
 from robot_dynamics_ros.bringup import describe, environment
-from robot_dynamics_ros.cli.options import console, json_option, stderr, write_json
-from robot_dynamics_ros.simulation.ur_controller.launcher import SimulatedUR
+from robot_dynamics_ros.cli.options import console, json_option, robot_option_with, stderr, write_json
+from robot_dynamics_ros.simulation.controllers import SimulatedController
 from robot_dynamics_ros.supervisor import Supervisor
 
 
 @click.command()
-@click.option("--robot", "-r", default="ur5e", show_default=True, help="Robot to simulate.")
+@robot_option_with("Robot to simulate.", default="ur5e")
 @click.option("--duration", default=10.0, show_default=True, type=click.FloatRange(1.0, 3600.0), help="Seconds.")
 @click.option("--composed/--separate", default=True, show_default=True, help="One process, or one per node.")
 @json_option
@@ -30,7 +30,7 @@ def command(robot: str, duration: float, composed: bool, json_file: Path | None)
     from robot_dynamics_ros.nodes.probe import probe
 
     supervisor = Supervisor()
-    with SimulatedUR(robot) as controller, stderr.status(f"measuring for {duration:g} s"):
+    with SimulatedController(robot) as controller, stderr.status(f"measuring for {duration:g} s"):
         graph = describe(robot, ip=controller.host, composed=composed)
         try:
             for node in graph.nodes:

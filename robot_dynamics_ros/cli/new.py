@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 
+from robot_dynamics_ros.cli.options import NewPath
 from robot_dynamics_ros.config import save_robot
 from robot_dynamics_ros.config.gaps import unknown_numbers
 from robot_dynamics_ros.errors import ConfigError
@@ -18,7 +19,7 @@ from robot_dynamics_ros.models.urdf_import import robot_from_urdf
 @click.option("--name", help="Name of the robot; otherwise that of the URDF.")
 @click.option("--torque-side", type=click.Choice(["motor", "link"]), required=True, help="Where torque is sensed.")
 @click.option("--effort-unit", type=click.Choice(["Nm", "A"]), required=True, help="Unit of effort in JointState.")
-@click.option("--out", type=click.Path(path_type=Path, dir_okay=False), required=True, help="Robot file to write.")
+@click.option("--out", type=NewPath(), required=True, help="Robot file to write.")
 def command(urdf: Path, tip: str | None, name: str | None, torque_side: str, effort_unit: str, out: Path) -> None:
     """Begin a robot file for your own robot from its URDF (not xacro).
 

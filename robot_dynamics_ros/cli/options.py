@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator
+import os
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -13,38 +14,73 @@ from click.shell_completion import CompletionItem
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-T = TypeVar("T")
+from robot_dynamics_ros.bags.reader import STAMPS
+from robot_dynamics_ros.errors import ConfigError
 
-json_option = click.option(
-    "--json", "json_file", type=click.Path(dir_okay=False, path_type=Path), help="Write the same numbers to FILE."
-)
+T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class NewPath(click.Path):
+    """A file or directory to be written: refused before any work when it cannot be. Raises ConfigError."""
+
+    def __init__(self, directory: bool = False, both: bool = False) -> None:
+        super().__init__(file_okay=both or not directory, dir_okay=both or directory, path_type=Path)
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
+        """The path, whose nearest existing directory can be written."""
+        name = parameter.opts[0] if parameter is not None else "path"
+        path = Path(value)
+        if path.is_dir() and not self.dir_okay:
+            raise ConfigError(name, str(path), "is a directory, expected a file")
+        if path.is_file() and not self.file_okay:
+            raise ConfigError(name, str(path), "is a file, expected a directory")
+        above = path.parent if path.is_file() else path
+        while not above.exists() and above != above.parent:
+            above = above.parent
+        if not above.is_dir():
+            raise ConfigError(name, str(path), f"{above} is a file, not a directory")
+        if not os.access(path if path.exists() else above, os.W_OK):
+            raise ConfigError(name, str(path), "cannot be written: permission denied")
+        return path
 
 
 def complete_robot(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Shell completion of --robot: shipped names, then files."""
+    """Shell completion of a robot: shipped names, then files."""
     from robot_dynamics_ros.config import shipped_robots
 
     names = [CompletionItem(name) for name in shipped_robots() if name.startswith(incomplete)]
     return names or [CompletionItem(incomplete, type="file")]
 
 
-robot_option = click.option(
-    "--robot",
-    "-r",
-    required=True,
-    shell_complete=complete_robot,
-    help="Name of a shipped robot, or path of a robot file.",
-)
-out_option = click.option(
-    "--out", type=click.Path(file_okay=False, path_type=Path), required=True, help="Directory for the results."
-)
+def robot_option_with(text: str, default: str | None = None) -> Callable[[F], F]:
+    """--robot with a help text of its own, required where it has no default."""
+    shown: dict[str, Any] = {"required": True} if default is None else {"default": default, "show_default": True}
+    return click.option("--robot", "-r", shell_complete=complete_robot, help=text, **shown)
 
+
+robot_option = robot_option_with("Name of a shipped robot, or path of a robot file.")
+bags_argument = click.argument("bags", nargs=-1, required=True, type=click.Path(path_type=Path))
+topic_option = click.option(
+    "--topic", default="auto", show_default=True, help="JointState topic, needed where there are several."
+)
+stamps_option = click.option(
+    "--stamps", type=click.Choice(STAMPS), default="auto", show_default=True, help="Which clock to use."
+)
+effort_option = click.option(
+    "--effort",
+    type=click.Choice(("auto", "torque", "current", "gravity-free")),
+    default="auto",
+    show_default=True,
+    help="What the effort field holds; auto asks the data.",
+)
+out_option = click.option("--out", type=NewPath(directory=True), required=True, help="Directory for the results.")
+json_option = click.option("--json", "json_file", type=NewPath(), help="Write the same numbers to FILE.")
+markdown_option = click.option("--markdown", type=NewPath(), help="Also write the table into this Markdown FILE.")
 view_option = click.option(
     "--view", is_flag=True, help="Serve the viewer to a browser on this machine; prints the URL."
 )
-view_file_option = click.option(
-    "--view-file", default="", type=click.Path(dir_okay=False), help="Write what the viewer shows as an .rrd FILE."
-)
+view_file_option = click.option("--view-file", type=NewPath(), help="Write what the viewer shows as an .rrd FILE.")
 
 console = Console()
 stderr = Console(stderr=True)

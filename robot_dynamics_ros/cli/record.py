@@ -12,12 +12,12 @@ from rich.text import Text
 
 from robot_dynamics_ros.bags.live_writer import LiveWriter, recover
 from robot_dynamics_ros.bringup import environment
-from robot_dynamics_ros.cli.options import json_option, stderr, write_json
+from robot_dynamics_ros.cli.options import NewPath, json_option, stderr, write_json
 from robot_dynamics_ros.errors import DataError
 
 
 @click.command()
-@click.option("--out", type=click.Path(path_type=Path), required=True, help="Bag directory to write.")
+@click.option("--out", type=NewPath(both=True), required=True, help="Bag directory to write.")
 @click.option("--topics", default="", help="Names or patterns separated by commas; default: all.")
 @click.option("--duration", type=click.FloatRange(0.0, min_open=True), help="End by itself after so many seconds.")
 @click.option("--recover", "broken", type=click.Path(exists=True, path_type=Path), help="Bag of a killed recording.")

@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
-from robot_dynamics_ros.bags.reader import STAMPS
-from robot_dynamics_ros.cli.options import console, json_option, out_option, progress, robot_option, write_json
+from robot_dynamics_ros.cli.options import (
+    bags_argument,
+    console,
+    effort_option,
+    json_option,
+    out_option,
+    progress,
+    robot_option,
+    stamps_option,
+    topic_option,
+    write_json,
+)
 from robot_dynamics_ros.config import RobotFile, load_robot
 from robot_dynamics_ros.errors import ConfigError
-from robot_dynamics_ros.replay import AXES, EFFORTS, Replay, replay, write_replay
+from robot_dynamics_ros.replay import AXES, Replay, replay, write_replay
 
 
 @click.command()
-@click.argument("bags", nargs=-1, required=True, type=click.Path(path_type=Path))
+@bags_argument
 @robot_option
 @out_option
-@click.option("--topic", default="auto", show_default=True, help="JointState topic, needed where there are several.")
-@click.option("--stamps", type=click.Choice(STAMPS), default="auto", show_default=True, help="Which clock to use.")
-@click.option(
-    "--effort", type=click.Choice(EFFORTS), default="auto", show_default=True, help="What the effort field holds."
-)
+@topic_option
+@stamps_option
+@effort_option
 @click.option("--payload", metavar="KG[,X,Y,Z]", help="Payload and its centre of mass [m] at the flange.")
 @click.option(
     "--set", "settings", multiple=True, metavar="STAGE.NAME=VALUE", help="Parameter, e.g. force.bandwidth=40."

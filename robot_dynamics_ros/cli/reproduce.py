@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import os
-
-# Small matrices: one BLAS thread is faster than two that wait for each other. Read when numpy loads.
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-
 from pathlib import Path
 
 import click
 from rich.table import Table
 
-from robot_dynamics_ros.cli.options import console, json_option, stderr, write_json
+from robot_dynamics_ros.cli.options import complete_robot, console, json_option, markdown_option, stderr, write_json
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.reproduction.markdown import write_section
 from robot_dynamics_ros.reproduction.registry import PROTOCOLS, run_all
@@ -22,8 +17,13 @@ from robot_dynamics_ros.reproduction.table import Row, as_dicts, number, verdict
 @click.command("reproduce")
 @click.argument("names", nargs=-1, required=True, metavar="[PROTOCOL]...|all")
 @click.option("--quick", is_flag=True, help="Shorter motions, fewer joints: a look, not the published protocol.")
-@click.option("--robot", help="Simulated robot, where a protocol knows several. Default: ur5e.")
-@click.option("--markdown", type=click.Path(dir_okay=False, path_type=Path), help="Write the table into this file.")
+@click.option(
+    "--robot",
+    "-r",
+    shell_complete=complete_robot,
+    help="For protocols that know several; default: ur5e.",
+)
+@markdown_option
 @json_option
 def command(
     names: tuple[str, ...], quick: bool, robot: str | None, markdown: Path | None, json_file: Path | None

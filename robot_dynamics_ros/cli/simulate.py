@@ -8,26 +8,32 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from robot_dynamics_ros.cli.options import complete_robot
 from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.simulation.controllers import controller_of
 
 
 @click.command()
-@click.argument("robot", default="ur5e")
+@click.argument("robot", default="ur5e", shell_complete=complete_robot)
 @click.option("--scenario", default="idle", show_default=True, help="What the environment does to the robot.")
 @click.option("--speed", default=1.0, show_default=True, help="Controller time per wall time.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on, e.g. 127.0.0.2.")
 @click.option("--rtde-port", default=30004, show_default=True, help="0 takes a free port, as for the others.")
-@click.option("--dashboard-port", default=29999, show_default=True)
-@click.option("--script-port", default=30003, show_default=True)
+@click.option("--dashboard-port", default=29999, show_default=True, help="UR: of the dashboard server.")
+@click.option("--script-port", default=30003, show_default=True, help="UR: of the script interface.")
 @click.option("--truth-port", default=0, help="Ground truth, JSON lines.")
 @click.option("--truth-period", default=1, show_default=True, help="Cycles between two lines of ground truth.")
 @click.option("--control-port", default=0, help="Faults and environment, JSON lines.")
 @click.option("--seed", default=0, show_default=True, help="Seed of all noise.")
 @click.option("--duration", type=float, help="End after so many seconds of controller time.")
 @click.option("--polyscope", "version", default="5.26.0.0", show_default=True, help="Version to announce.")
-@click.option("--gravity-in-current-torque/--no-gravity-in-current-torque", default=True, show_default=True)
+@click.option(
+    "--gravity-in-current-torque/--no-gravity-in-current-torque",
+    default=True,
+    show_default=True,
+    help="UR: whether the torque reported from currents holds gravity.",
+)
 @click.option("--lockstep/--no-lockstep", default=False, help="In torque mode a cycle waits for the client's answer.")
 @click.option("--stop-with-stdin", is_flag=True, help="End when standard input is closed.")
 @click.option("--broker", help="Comau: host:port of an MQTT broker to publish to besides UDP.")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 import time
+from pathlib import Path
 
 import click
 
@@ -17,7 +18,11 @@ from robot_dynamics_ros.supervisor import Supervisor
 @robot_option
 @click.option("--ip", default="127.0.0.1", show_default=True, help="Address of the controller.")
 @click.option(
-    "--driver", type=click.Choice(("auto", *DRIVERS)), default="auto", help="auto: as the robot needs; none: observe."
+    "--driver",
+    type=click.Choice(("auto", *DRIVERS)),
+    default="auto",
+    show_default=True,
+    help="auto: as the robot needs; none: observe.",
 )
 @click.option("--composed/--separate", default=True, show_default=True, help="One process, or one per node.")
 @click.option("--namespace", default="", help="ROS namespace of all nodes.")
@@ -29,12 +34,12 @@ from robot_dynamics_ros.supervisor import Supervisor
 @view_option
 @view_file_option
 @click.option("--duration", type=click.FloatRange(0.0), help="End by itself after so many seconds.")
-def command(duration: float | None, params_file: str | None, **options: object) -> None:
+def command(duration: float | None, params_file: str | None, view_file: Path | None, **options: object) -> None:
     """Start the graph for ROBOT and keep it running until Ctrl-C; ends as a whole when a node fails.
 
     Example: robot-dynamics up --robot ur5e --ip 192.168.0.10
     """
-    graph = describe(params_file=params_file or "", **options)  # type: ignore[arg-type]
+    graph = describe(params_file=params_file or "", view_file=str(view_file or ""), **options)  # type: ignore[arg-type]
     signal.signal(signal.SIGTERM, _interrupt)
     supervisor = Supervisor()
     end = None if duration is None else time.monotonic() + duration

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from robot_dynamics_ros.cli.main import COMMANDS, cli
 
@@ -43,13 +44,48 @@ def test_shared_options_have_one_spelling(name):
     assert not options & {"--output", "--output-dir", "--json-file", "--robot-file", "--time", "--seconds"}
 
 
-def test_every_command_is_in_the_documentation():
-    assert re.findall(r"^\| `([\w-]+)` \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE) == list(COMMANDS)
+def test_an_option_that_every_command_may_have_means_the_same_in_each():
+    kinds = {}
+    for name in COMMANDS:
+        for parameter in cli.get_command(None, name).params:
+            assert parameter.help if isinstance(parameter, click.Option) else True, f"{name} {parameter.opts}: no help"
+            for option in parameter.opts:
+                if option in ("--robot", "--json", "--topic", "--stamps", "--effort", "--markdown", "--out", "bags"):
+                    kinds.setdefault(option, set()).add(
+                        (type(parameter.type), repr(getattr(parameter.type, "choices", 0)))
+                    )
+                if option == "--robot":
+                    assert "-r" in parameter.opts and parameter._custom_shell_complete, name
+    assert all(len(kind) == 1 for kind in kinds.values()), kinds
+
+
+def test_every_command_is_in_the_documentation_and_the_help_with_the_same_words():
+    rows = re.findall(r"^\| `([\w-]+)` \| (.*) \|$", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert rows == [(name, text) for name, (_, text) in COMMANDS.items()]
+    shown = CliRunner().invoke(cli, ["--help"]).output
+    for name, (_, text) in COMMANDS.items():
+        assert re.search(rf"^  {name} +{re.escape(text)}$", shown, re.MULTILINE), f"{name}: cut short in the help"
+
+
+def test_help_of_all_commands_imports_none_of_them():
+    code = "import sys; from robot_dynamics_ros.cli.main import cli; cli(['--help'], standalone_mode=False); " + (
+        "sys.exit('numpy' in sys.modules)"
+    )
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True).returncode == 0
 
 
 @pytest.mark.parametrize(
     ("words", "expected"),
-    [("repl", {"replay"}), ("identify-j", {"identify-joint"}), ("replay --robot ur5", {"ur5", "ur5e"})],
+    [
+        ("repl", {"replay"}),
+        ("identify-j", {"identify-joint"}),
+        ("replay --robot ur5", {"ur5", "ur5e"}),
+        ("check fr", {"fr3"}),
+        ("simulate pan", {"panda"}),
+        ("identify run --robot ur16", {"ur16e"}),
+        ("demo --robot com", {"comau_ns16"}),
+        ("up --driver fra", {"franka"}),
+    ],
 )
 def test_tab_completes(words, expected):
     line = f"robot-dynamics {words}"

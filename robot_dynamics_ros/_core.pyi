@@ -311,16 +311,28 @@ class FusedQR:
     Least squares of tau = Y phi + extra psi without storing Y: one triangle per joint.
 
     FusedQR(chain, columns, extra_columns, gravity) picks `columns` (below 10 n) of the regressor
-    and `extra_columns` user columns per joint (friction, rotor inertia, offsets). Parameters: the
-    columns in the order given, then joint 0's extra columns, joint 1's, ...
+    and `extra_columns` user columns per joint, one number or one for each (friction, rotor
+    inertia, offsets). Parameters: the columns in the order given, then joint 0's extra columns,
+    joint 1's, ...
     """
     def __init__(
         self,
         chain: Chain,
         columns: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None,
-        extra_columns: typing.SupportsInt | typing.SupportsIndex = 0,
+        extra_columns: typing.SupportsInt
+        | typing.SupportsIndex
+        | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] = 0,
         gravity: typing.Any | None = None,
     ) -> None: ...
+    def absorb(
+        self,
+        joint: typing.SupportsInt | typing.SupportsIndex,
+        rows: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+        weights: typing.Any | None = None,
+    ) -> None:
+        """
+        Take in ready rows (N, width of the joint's triangle) of one joint, target last, times weights (N,).
+        """
     def fold(self, weights: typing.Any | None = None) -> numpy.typing.NDArray[numpy.float64]:
         """
         One triangle (P + 1, P + 1) of all joints, joint j's rows times weights[j].
@@ -345,9 +357,11 @@ class FusedQR:
         tau: typing.Any | None = None,
         extra: typing.Any | None = None,
         weights: typing.Any | None = None,
+        joints: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None,
     ) -> None:
         """
-        Take in samples: q, qd, qdd, tau (N, n), extra (N, n, extra_columns), weights (N, n) of the rows.
+        Take in samples: q, qd, qdd, tau (N, n), extra (N, n, extra_columns) or (N, all extra columns), weights
+        (N, n) of the rows. joints: only these take in their rows; others may get theirs from `absorb`.
         """
     @property
     def n_parameters(self) -> int: ...

@@ -1,4 +1,5 @@
 #include <optional>
+#include <variant>
 #include <vector>
 
 #include "bindings.hpp"
@@ -9,7 +10,14 @@ using namespace robot_dynamics;
 
 namespace {
 
-std::unique_ptr<FusedQR> make_qr(Chain chain, const std::optional<std::vector<int>>& columns, int extra,
+using Counts = std::variant<int, std::vector<int>>;
+
+std::vector<int> per_joint(const Counts& counts, int n) {
+  if (const int* same = std::get_if<int>(&counts)) return std::vector<int>(n, *same);
+  return std::get<std::vector<int>>(counts);
+}
+
+std::unique_ptr<FusedQR> make_qr(Chain chain, const std::optional<std::vector<int>>& columns, const Counts& extra,
                                  const py::object& gravity) {
   if (!gravity.is_none()) {
     const Array g = float_array(gravity, "gravity");
@@ -17,10 +25,10 @@ std::unique_ptr<FusedQR> make_qr(Chain chain, const std::optional<std::vector<in
     require_finite(g, "gravity");
     for (int k = 0; k < 3; ++k) chain.gravity[k] = g.data()[k];
   }
-  return std::make_unique<FusedQR>(chain, checked_columns(columns, 10 * chain.n), extra);
+  return std::make_unique<FusedQR>(chain, checked_columns(columns, 10 * chain.n), per_joint(extra, chain.n));
 }
 
-// (N, n) or (N, n, extra) float64 and finite, or nothing
+// float64 of this shape and finite, or nothing
 std::optional<Array> side_input(const py::object& value, const char* name, std::initializer_list<py::ssize_t> shape) {
   if (value.is_none()) return std::nullopt;
   const Array a = float_array(value, name);
@@ -29,14 +37,35 @@ std::optional<Array> side_input(const py::object& value, const char* name, std::
   return a;
 }
 
+int checked_joint(const FusedQR& qr, int j) {
+  if (!(0 <= j && j < qr.joints()))
+    throw std::invalid_argument("joint = " + std::to_string(j) + " is outside 0.." + std::to_string(qr.joints() - 1));
+  return j;
+}
+
+// User columns (N, K) of all joints one after the other; (N, n, k) is the same memory where every joint has k.
+std::optional<Array> user_columns(const FusedQR& qr, const py::object& value, py::ssize_t count) {
+  const py::ssize_t n = qr.joints(), all = qr.extra_columns();
+  const bool by_joint = py::isinstance<py::array>(value) && py::reinterpret_borrow<py::array>(value).ndim() == 3;
+  if (by_joint && all % n == 0) return side_input(value, "extra", {count, n, all / n});
+  return side_input(value, "extra", {count, all});
+}
+
+unsigned chosen_joints(const FusedQR& qr, const std::optional<std::vector<int>>& joints) {
+  if (!joints) return ~0u;
+  unsigned chosen = 0;
+  for (const int j : *joints) chosen |= 1u << checked_joint(qr, j);
+  return chosen;
+}
+
 void update(FusedQR& qr, const py::object& q, const py::object& qd, const py::object& qdd, const py::object& tau,
-            const py::object& extra, const py::object& weights) {
+            const py::object& extra, const py::object& weights, const std::optional<std::vector<int>>& joints) {
   const Samples x({{"q", q}, {"qd", qd}, {"qdd", qdd}}, qr.joints(), true);
   const py::ssize_t n = qr.joints(), k = qr.extra_columns();
   const auto target = side_input(tau, "tau", {x.count, n});
-  const auto user = side_input(extra, "extra", {x.count, n, k});
+  const auto user = user_columns(qr, extra, x.count);
   const auto weight = side_input(weights, "weights", {x.count, n});
-  if (!user && k > 0) throw std::invalid_argument("extra is missing, expected (N, n, " + std::to_string(k) + ")");
+  if (!user && k > 0) throw std::invalid_argument("extra is missing, expected (N, " + std::to_string(k) + ")");
   const std::vector<double> zero(target ? 0 : x.count * n, 0.0);
   const QrSamples data{std::size_t(x.count),
                        x[0],
@@ -45,15 +74,20 @@ void update(FusedQR& qr, const py::object& q, const py::object& qd, const py::ob
                        target ? target->data() : zero.data(),
                        user && k > 0 ? user->data() : nullptr,
                        weight ? weight->data() : nullptr,
-                       int(k)};
+                       int(k),
+                       chosen_joints(qr, joints)};
   const py::gil_scoped_release release;
   qr.update(data);
 }
 
-int checked_joint(const FusedQR& qr, int j) {
-  if (!(0 <= j && j < qr.joints()))
-    throw std::invalid_argument("joint = " + std::to_string(j) + " is outside 0.." + std::to_string(qr.joints() - 1));
-  return j;
+void absorb(FusedQR& qr, int j, const Array& rows, const py::object& weights) {
+  require_shape(rows, "rows", {-1, qr.joint(checked_joint(qr, j)).width});
+  require_finite(rows, "rows");
+  const auto weight = side_input(weights, "weights", {rows.shape(0)});
+  const double *data = rows.data(), *w = weight ? weight->data() : nullptr;
+  const std::size_t count = rows.shape(0);
+  const py::gil_scoped_release release;
+  qr.absorb(j, data, w, count);
 }
 
 Array triangle(const FusedQR& qr, int j) {
@@ -88,15 +122,19 @@ void bind_normal_qr(py::module_& m) {
   py::class_<FusedQR>(m, "FusedQR",
                       "Least squares of tau = Y phi + extra psi without storing Y: one triangle per joint.\n\n"
                       "FusedQR(chain, columns, extra_columns, gravity) picks `columns` (below 10 n) of the regressor\n"
-                      "and `extra_columns` user columns per joint (friction, rotor inertia, offsets). Parameters: the\n"
-                      "columns in the order given, then joint 0's extra columns, joint 1's, ...")
+                      "and `extra_columns` user columns per joint, one number or one for each (friction, rotor\n"
+                      "inertia, offsets). Parameters: the columns in the order given, then joint 0's extra columns,\n"
+                      "joint 1's, ...")
       .def(py::init(&make_qr), py::arg("chain"), py::arg("columns") = none, py::arg("extra_columns") = 0,
            py::arg("gravity") = none)
       .def_property_readonly("n_parameters", &FusedQR::parameters)
       .def_property_readonly("n_samples", &FusedQR::samples)
       .def("update", &update, py::arg("q"), py::arg("qd"), py::arg("qdd"), py::arg("tau") = none,
-           py::arg("extra") = none, py::arg("weights") = none,
-           "Take in samples: q, qd, qdd, tau (N, n), extra (N, n, extra_columns), weights (N, n) of the rows.")
+           py::arg("extra") = none, py::arg("weights") = none, py::arg("joints") = none,
+           "Take in samples: q, qd, qdd, tau (N, n), extra (N, n, extra_columns) or (N, all extra columns), weights\n"
+           "(N, n) of the rows. joints: only these take in their rows; others may get theirs from `absorb`.")
+      .def("absorb", &absorb, py::arg("joint"), py::arg("rows"), py::arg("weights") = none,
+           "Take in ready rows (N, width of the joint's triangle) of one joint, target last, times weights (N,).")
       .def("triangle", &triangle, py::arg("joint"), "Upper triangle [R z; 0 rho] of one joint; the target is last.")
       .def(
           "parameters_of", [](const FusedQR& qr, int j) { return qr.parameters_of(checked_joint(qr, j)); },

@@ -86,7 +86,7 @@ void batches(int n) {
     for (int i = 0; i < n; ++i) CHECK(close(one[i], tau[s * n + i]));
   }
   FusedQR qr(chain, {9, 10, 15}, 0);
-  const QrSamples data{N, q.data(), qd.data(), qdd.data(), tau.data(), nullptr, nullptr, 0};
+  const QrSamples data{N, q.data(), qd.data(), qdd.data(), tau.data(), nullptr, nullptr, 0, ~0u};
   CHECK(allocations_of([&] { qr.update(data); }) == 0);
   CHECK(qr.samples() == N);
 }

@@ -30,10 +30,8 @@ def constant_coulomb(found: Identification) -> Callable[[Motion], np.ndarray]:
     n = found.robot.n_joints
     structure = replace(found.structure, laws=(law,) * n, filters=(None,) * n)
     motion = stack([found.motion(r) for r in found.training])
-    from robot_dynamics_ros.identification.identify import decimated
-
     options = replace(found.options, method="wls")
-    return fit(found.model.rigid, structure, decimated(motion, structure), options, None).predict
+    return fit(found.model.rigid, structure, motion, options, None).predict
 
 
 def catalogue_model(found: Identification) -> Callable[[Motion], np.ndarray]:

@@ -36,16 +36,31 @@ SPANS = (
 )  # [rad], candidates of D_k; harmonic drives slide fully after about 1e-3..1e-2 rad
 
 
-def maxwell_slip(q: np.ndarray, span: float, start: np.ndarray | None = None) -> np.ndarray:
-    """Normalised Maxwell-slip operator H (N,) of positions q (N,) [rad]: d <- clip(d + dq, -D, D), H = d / D.
-
-    `start` (N,) bool marks samples where a new segment begins (d = 0). [Madsen2020 ch4 35-37, one element]
+class SlipOperator:
+    """Normalised Maxwell-slip operator of one span [rad] that takes positions in pieces: d <- clip(d + dq, -D, D),
+    H = d / D. [Madsen2020 ch4 35-37, one element]
     """
-    one = np.ones((1, 1))
-    core = _core.Gms(one, one, np.full((1, 1), float(span)), GAP)
-    pieces = np.zeros(len(q), np.int64) if start is None else np.cumsum(start, dtype=np.int64)
-    stamps = np.arange(len(q), dtype=np.int64) * 1_000_000 + pieces * int(2e9 * GAP)  # a hole in time restarts it
-    return core.run(stamps, np.ascontiguousarray(q, dtype=float)[:, None])[0][:, 0]
+
+    def __init__(self, span: float) -> None:
+        one = np.ones((1, 1))
+        self._core = _core.Gms(one, one, np.full((1, 1), float(span)), GAP)
+        self._samples, self._restarts = 0, 0
+
+    def run(self, q: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
+        """H (N,) of the next positions q (N,) [rad]; `start` (N,) bool marks samples where d = 0 again."""
+        restarts = np.full(len(q), self._restarts, np.int64)
+        if start is not None:
+            restarts += np.cumsum(start, dtype=np.int64)
+        samples = self._samples + np.arange(len(q), dtype=np.int64)
+        if len(q):
+            self._samples, self._restarts = int(samples[-1]) + 1, int(restarts[-1])
+        stamps = samples * 1_000_000 + restarts * int(2e9 * GAP)  # a hole in time restarts it
+        return self._core.run(stamps, np.ascontiguousarray(q, dtype=float)[:, None])[0][:, 0]
+
+
+def maxwell_slip(q: np.ndarray, span: float, start: np.ndarray | None = None) -> np.ndarray:
+    """`SlipOperator` of a whole motion."""
+    return SlipOperator(span).run(q, start)
 
 
 @dataclass(frozen=True)
@@ -73,7 +88,7 @@ class JointSignals:
     """What the friction of one joint is computed from, all (N,): q, v, a and the torque without friction `load`.
 
     `others` holds the velocity and acceleration of coupled joints by number; `start` marks the first sample of each
-    segment.
+    segment. `slips` holds the pre-sliding operators by span: given again, they go on where the samples before ended.
     """
 
     q: np.ndarray
@@ -82,6 +97,7 @@ class JointSignals:
     load: np.ndarray
     start: np.ndarray
     others: dict[int, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
+    slips: dict[float, SlipOperator] = field(default_factory=dict)
     _cache: dict[str, np.ndarray] = field(default_factory=dict)
 
     def column(self, term: str, eps: float) -> np.ndarray:
@@ -113,7 +129,8 @@ class JointSignals:
         if kind == "fs":
             return np.tanh(v / float(rest))
         if kind == "h":
-            return maxwell_slip(self.q, float(rest), self.start)
+            span = float(rest)
+            return self.slips.setdefault(span, SlipOperator(span)).run(self.q, self.start)
         return self._coupled(kind, rest, eps)
 
     def _coupled(self, kind: str, rest: str, eps: float) -> np.ndarray:

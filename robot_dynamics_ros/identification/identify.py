@@ -15,10 +15,11 @@ from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.checks import check_excitation, check_extrapolation, check_units
 from robot_dynamics_ros.identification.feasibility import Consistent, catalogue, catalogue_links, consistent
+from robot_dynamics_ros.identification.fused_rows import FusedRows
 from robot_dynamics_ros.identification.least_squares import Solution, solve
 from robot_dynamics_ros.identification.live_model import LiveModel, fit_live
 from robot_dynamics_ros.identification.metrics import mean_r2, metrics
-from robot_dynamics_ros.identification.model import IdentifiedModel, Structure, joint_rows
+from robot_dynamics_ros.identification.model import IdentifiedModel, Structure
 from robot_dynamics_ros.identification.mounting import mounted
 from robot_dynamics_ros.identification.recording import Motion, Recording, filtered, recording
 from robot_dynamics_ros.identification.rigid import RigidModel
@@ -28,7 +29,6 @@ from robot_dynamics_ros.types import Log
 
 SPLIT = 0.7  # share of every bag used for identification when no validation bag is given
 PRICE = 0.01  # loss of R2 on the identification data that physical consistency may cost
-MAX_FINAL_ROWS = 60_000  # samples of the final solution; longer logs are decimated behind a parallel filter
 PRIOR = 1e-3  # strength of the catalogue values: standard deviations of data per 100 % of the value
 
 
@@ -153,7 +153,7 @@ def identify_recordings(
     tuner = Tuner(training, rigid, motor, coupled_joints(robot, options))
     structure = tuner.run(options.given)
     progress("solving")
-    motion = decimated(tuner.motion(structure), structure)
+    motion = tuner.motion(structure)
     model = fit(rigid, structure, motion, options, prior_of(robot, rigid, structure, options))
     progress("physical consistency")
     included, said = rotor_included(robot, model)
@@ -230,15 +230,6 @@ def coupled_joints(robot: RobotFile, options: Options) -> dict[int, tuple[int, .
     return {j: tuple(k for k in last if abs(k - j) == 1) for j in last}
 
 
-def decimated(motion: Motion, structure: Structure) -> Motion:
-    """Every k-th sample when there are more than MAX_FINAL_ROWS; whole stretches stay in order for hysteresis."""
-    if len(motion) <= MAX_FINAL_ROWS:
-        return motion
-    from robot_dynamics_ros.identification.tuning import stretches
-
-    return motion.take(stretches(len(motion), MAX_FINAL_ROWS, 60))
-
-
 def prior_of(robot: RobotFile, rigid: RigidModel, structure: Structure, options: Options):
     """Catalogue masses and rotor inertias as weak rows (P, z): they decide only what the data leave open."""
     b = rigid.base.size
@@ -263,13 +254,13 @@ def prior_of(robot: RobotFile, rigid: RigidModel, structure: Structure, options:
 
 def fit(rigid: RigidModel, structure: Structure, motion: Motion, options: Options, prior: Any) -> IdentifiedModel:
     """Least-squares model; load-dependent friction uses the torque of the previous round, twice."""
-    W = rigid.base_rows(motion.q, motion.qd, motion.qdd)
-    size = int(structure.index(rigid.base.size)[-1][-1]) + 1
-    load = np.zeros_like(motion.q)
+    b = rigid.base.size
+    size = int(structure.index(b)[-1][-1]) + 1
     rounds = 3 if any("fl" in law.terms for law in structure.laws) else 1
+    phi = None
     for _ in range(rounds):
-        solution = solve(joint_rows(motion, W, load, structure), size, options.method, prior)
-        load = (W @ solution.x[: rigid.base.size]).T
+        solution = solve(FusedRows(rigid, structure, motion, phi), size, options.method, prior)
+        phi = rigid.base.to_standard(solution.x[:b])
     return IdentifiedModel.from_solution(rigid, structure, solution)
 
 

@@ -1,14 +1,16 @@
 """Least squares over joints that share the rigid-body parameters: one triangle per joint, so that re-weighting is free.
 
 Joint j contributes rows A_j = [W_j, F_j] on the parameters `index_j`. Its triangle R_j (QR of [A_j, y_j], row blocks
-folded in
-one after the other) holds all that any weighting of whole joints needs; the stacked matrix is never formed.
+folded in one after the other) holds all that any weighting of whole joints needs; the stacked matrix is never formed.
+Rows come from anything that gives triangles and residuals (`Rows`): matrices in memory (`StoredRows`), or a motion
+whose rows exist only block by block (`fused_rows.FusedRows`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 from scipy import linalg
@@ -25,6 +27,21 @@ class JointRows:
     A: np.ndarray
     index: np.ndarray
     y: np.ndarray
+
+
+class Rows(Protocol):
+    """Rows of n joints: targets y, global parameters index[j] of each joint, triangles and residuals on demand."""
+
+    y: Sequence[np.ndarray]
+    index: Sequence[np.ndarray]
+
+    def triangles(self, weights: Sequence[np.ndarray] | None = None) -> list[np.ndarray]:
+        """R_j (k_j + 1, k_j + 1) of the QR of sqrt(weights[j]) [A_j, y_j]."""
+        ...
+
+    def residuals(self, x: np.ndarray) -> list[np.ndarray]:
+        """y_j - A_j x[index_j] of every joint."""
+        ...
 
 
 @dataclass(frozen=True)
@@ -70,57 +87,95 @@ def triangle(A: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None) -> 
     return R if len(R) == k else np.vstack([R, np.zeros((k - len(R), k))])
 
 
+@dataclass(frozen=True)
+class StoredRows:
+    """`Rows` of matrices in memory, with the triangle of choice."""
+
+    joints: Sequence[JointRows]
+    fold: Callable[..., np.ndarray] = triangle
+
+    @property
+    def y(self) -> list[np.ndarray]:
+        """Targets (N_j,) of every joint."""
+        return [j.y for j in self.joints]
+
+    @property
+    def index(self) -> list[np.ndarray]:
+        """Global parameters (k_j,) of every joint."""
+        return [j.index for j in self.joints]
+
+    def triangles(self, weights: Sequence[np.ndarray] | None = None) -> list[np.ndarray]:
+        """Triangle of every joint, its rows times sqrt(weights)."""
+        if weights is None:
+            return [self.fold(j.A, j.y) for j in self.joints]
+        return [self.fold(j.A, j.y, w) for j, w in zip(self.joints, weights, strict=True)]
+
+    def residuals(self, x: np.ndarray) -> list[np.ndarray]:
+        """y - A x of every joint."""
+        return [j.y - j.A @ x[j.index] for j in self.joints]
+
+
 def solve(
-    joints: Sequence[JointRows],
+    rows: Rows | Sequence[JointRows],
     size: int,
     method: str = "huber",
     prior: tuple[np.ndarray, np.ndarray] | None = None,
     iterations: int = 6,
-    triangle: Callable[..., np.ndarray] = triangle,
+    row_weights: Sequence[np.ndarray] | None = None,
 ) -> Solution:
     """Parameters x (size,) of all joints' rows.
 
     method: "ols"; "wls", rows of joint j times 1 / sigma_j of the OLS residuals [Madsen2020 ch5 19-20]; "torque", times
     1 / ||tau_j|| [Liu2020 23]; "huber", WLS with iteratively re-weighted samples. prior: rows (P, z) added to the
-    weighted problem, e.g. CAD values with a stated strength.
+    weighted problem, e.g. CAD values with a stated strength. row_weights (N,) per joint: inverse variances of the
+    samples relative to each other; robust weights come on top.
     """
-    n = len(joints)
-    weights = [np.ones(len(j.y)) for j in joints]
-    triangles = [triangle(j.A, j.y) for j in joints]
+    rows = StoredRows(rows) if isinstance(rows, Sequence) else rows
+    n = len(rows.y)
+    given = [np.ones(len(y)) for y in rows.y] if row_weights is None else list(row_weights)
+    weights, triangles = given, rows.triangles(row_weights)
     sigma = np.ones(n)
     if method == "torque":
-        sigma = np.array([np.sqrt(np.mean(j.y**2)) for j in joints])
-    x = _combined(triangles, joints, sigma, size, prior)[0]
+        sigma = np.array([np.sqrt(np.mean(y**2)) for y in rows.y])
+    x = combined(triangles, rows.index, sigma, size, prior)[0]
     rounds = {"ols": 0, "torque": 0, "wls": 2, "huber": iterations}[method]
+    residuals = rows.residuals(x)
     for _ in range(rounds):
-        residuals = [j.y - j.A @ x[j.index] for j in joints]
         if method == "huber":
-            scales = [max(1.4826 * float(np.median(np.abs(r))), 1e-9) for r in residuals]
-            weights = [
-                np.minimum(1.0, HUBER * s / np.maximum(np.abs(r), 1e-12))
-                for r, s in zip(residuals, scales, strict=True)
-            ]
-            triangles = [triangle(j.A, j.y, w) for j, w in zip(joints, weights, strict=True)]
-        sigma = np.array([_deviation(r, w, len(j.index)) for r, w, j in zip(residuals, weights, joints, strict=True)])
-        x = _combined(triangles, joints, sigma, size, prior)[0]
-    residuals = [j.y - j.A @ x[j.index] for j in joints]
-    final = np.array([_deviation(r, w, len(j.index)) for r, w, j in zip(residuals, weights, joints, strict=True)])
-    _, R, rhs, rank, condition, separable = _combined(triangles, joints, sigma, size, prior)
-    std = _deviations(triangles, joints, sigma, final, residuals, R)
+            weights = [huber(r, g) for r, g in zip(residuals, given, strict=True)]
+            triangles = rows.triangles(weights)
+        sigma = deviations(residuals, weights, rows.index)
+        x = combined(triangles, rows.index, sigma, size, prior)[0]
+        residuals = rows.residuals(x)
+    final = deviations(residuals, weights, rows.index)
+    _, R, rhs, rank, condition, separable = combined(triangles, rows.index, sigma, size, prior)
+    std = _parameter_deviations(triangles, rows.index, sigma, final, residuals, R)
     kept = np.column_stack(weights) if len({len(w) for w in weights}) == 1 else np.zeros((0, n))
     return Solution(x, std, final, R, rhs, rank, condition, kept, separable)
+
+
+def huber(r: np.ndarray, given: np.ndarray) -> np.ndarray:
+    """Weights (N,) of residuals r (N,): given, less beyond HUBER robust deviations of sqrt(given) r."""
+    size = np.abs(r) * np.sqrt(given)
+    scale = max(1.4826 * float(np.median(size)), 1e-9)
+    return given * np.minimum(1.0, HUBER * scale / np.maximum(size, 1e-12))
+
+
+def deviations(residuals: Sequence[np.ndarray], weights: Sequence[np.ndarray], index: Sequence[np.ndarray]):
+    """Deviation sigma_j of every joint's weighted residuals, its own parameters taken off the samples."""
+    return np.array([_deviation(r, w, len(i)) for r, w, i in zip(residuals, weights, index, strict=True)])
 
 
 def _deviation(r: np.ndarray, w: np.ndarray, parameters: int) -> float:
     return max(float(np.sqrt((w * r**2).sum() / max(w.sum() - parameters, 1.0))), 1e-9)
 
 
-def _combined(triangles, joints, sigma, size, prior):
+def combined(triangles, index, sigma, size, prior):
     """x, R, rhs, rank, condition, separable of the triangles stacked with weights 1 / sigma."""
     rows = []
-    for T, joint, s in zip(triangles, joints, sigma, strict=True):
+    for T, own, s in zip(triangles, index, sigma, strict=True):
         full = np.zeros((len(T), size + 1))
-        full[:, joint.index] = T[:, :-1] / s
+        full[:, own] = T[:, :-1] / s
         full[:, -1] = T[:, -1] / s
         rows.append(full)
     data = np.vstack(rows)
@@ -137,7 +192,7 @@ def _combined(triangles, joints, sigma, size, prior):
     return x, R, rhs, rank, condition, separable
 
 
-def _deviations(triangles, joints, sigma, final, residuals, R) -> np.ndarray:
+def _parameter_deviations(triangles, index, sigma, final, residuals, R) -> np.ndarray:
     """Standard deviations (p,): residuals of real logs are correlated in time, which a white-noise formula would
     ignore.
 
@@ -146,11 +201,11 @@ def _deviations(triangles, joints, sigma, final, residuals, R) -> np.ndarray:
     """
     inverse = np.linalg.pinv(R, rcond=RANK)
     total = np.zeros(len(R))
-    for T, joint, s, f, r in zip(triangles, joints, sigma, final, residuals, strict=True):
+    for T, own, s, f, r in zip(triangles, index, sigma, final, residuals, strict=True):
         rho = float(np.clip(r[1:] @ r[:-1] / max(r @ r, 1e-300), 0.0, 0.99))
         kappa = (1 + rho) / (1 - rho)
         full = np.zeros((len(T), len(R)))
-        full[:, joint.index] = T[:, :-1] / s
+        full[:, own] = T[:, :-1] / s
         gain = full @ inverse @ inverse.T
         total += kappa * (f / s) ** 2 * (gain**2).sum(0)
     return np.sqrt(total)

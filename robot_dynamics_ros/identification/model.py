@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 from scipy import signal
 
-from robot_dynamics_ros.identification.friction_columns import JointFriction, JointSignals
+from robot_dynamics_ros.identification.friction_columns import JointFriction, JointSignals, SlipOperator
 from robot_dynamics_ros.identification.least_squares import JointRows, Solution
 from robot_dynamics_ros.identification.recording import Motion, low_pass
 from robot_dynamics_ros.identification.rigid import RigidModel
@@ -26,8 +27,16 @@ class EffortFilter:
         edges = [*np.flatnonzero(start).tolist(), len(x)]
         return np.concatenate([self._piece(x[a:b], rate) for a, b in zip(edges[:-1], edges[1:], strict=True)])
 
+    def acts(self, rate: float) -> bool:
+        """Whether a log of this rate [Hz] shows the filter at all."""
+        return self.cutoff < 0.45 * rate
+
+    def reach(self, rate: float) -> int:
+        """Samples after which it has forgotten its input to rounding: its poles decay with 4.4 times the cut-off."""
+        return math.ceil(10.0 * rate / self.cutoff)
+
     def _piece(self, x: np.ndarray, rate: float) -> np.ndarray:
-        if not self.cutoff < 0.45 * rate or len(x) < 4:
+        if not self.acts(rate) or len(x) < 4:
             return x
         if not self.causal:
             return low_pass(x, self.cutoff, 1 / rate, order=2)
@@ -63,12 +72,21 @@ class Structure:
         return [np.array([*range(base), *range(starts[j], starts[j + 1])]) for j in range(len(self.laws))]
 
 
-def signals_of(motion: Motion, load: np.ndarray, coupled: dict[int, tuple[int, ...]]) -> list[JointSignals]:
-    """Friction inputs of every joint; `load` (N, n) is the torque without friction."""
+Slips = Sequence[dict[float, SlipOperator]]
+
+
+def signals_of(
+    motion: Motion, load: np.ndarray, coupled: dict[int, tuple[int, ...]], slips: Slips | None = None
+) -> list[JointSignals]:
+    """Friction inputs of every joint; `load` (N, n) is the torque without friction.
+
+    slips: pre-sliding operators per joint, given again for a motion that comes in blocks.
+    """
     found = []
     for j in range(motion.n):
         others = {k: (motion.qd[:, k], motion.qdd[:, k]) for k in coupled.get(j, ())}
-        found.append(JointSignals(motion.q[:, j], motion.qd[:, j], motion.qdd[:, j], load[:, j], motion.start, others))
+        state = (motion.q[:, j], motion.qd[:, j], motion.qdd[:, j], load[:, j], motion.start)
+        found.append(JointSignals(*state, others, {} if slips is None else slips[j]))
     return found
 
 

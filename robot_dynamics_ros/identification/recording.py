@@ -192,6 +192,11 @@ class Motion:
         """(N, n) bool: |qd| > MOVING."""
         return np.abs(self.qd) > MOVING
 
+    def block(self, first: int, last: int) -> Motion:
+        """Samples first..last-1 as views; nothing is copied and no new start is marked."""
+        arrays = [getattr(self, k)[first:last] for k in ("t", "q", "qd", "qdd", "effort", "start")]
+        return Motion(*arrays, self.rate, None if self.measured is None else self.measured[first:last])
+
     def take(self, rows: np.ndarray) -> Motion:
         """Samples by mask or index in rising order; a hole marks a new start."""
         index = np.flatnonzero(rows) if rows.dtype == bool else np.asarray(rows)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from robot_dynamics_ros import _core
 from robot_dynamics_ros.models import RobotModel
 
 CHUNK = 4096  # samples per regressor call: the block stays in cache, W is never stored whole
@@ -64,11 +65,15 @@ class RigidModel:
         return self._stacked(q, qd, qdd, columns)
 
     def torque(self, phi: np.ndarray, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
-        """Inverse dynamics (N, n) [Nm] with standard parameters phi (10 n,), block by block."""
-        out = np.empty_like(q)
+        """Inverse dynamics (N, n) [Nm] with standard parameters phi (10 n,), possible bodies or not."""
+        arrays = [np.ascontiguousarray(x, dtype=float) for x in (q, qd, qdd)]
+        c = self.model.chain
+        if not c.framed:
+            chain = _core.Chain(c.placements, np.reshape(phi, (self.n, 10)), c.tool, np.array(c.gravity))
+            return _core.RigidBody(chain).rnea(*arrays)
+        out = np.empty_like(arrays[0])  # links are reported in other frames than the recursion's: by the regressor
         for a in range(0, len(q), CHUNK):
-            rows = slice(a, a + CHUNK)
-            out[rows] = (self._stacked(q[rows], qd[rows], qdd[rows], None) @ phi).T
+            out[a : a + CHUNK] = (self._stacked(*(x[a : a + CHUNK] for x in arrays), None) @ phi).T
         return out
 
     def _stacked(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, columns: np.ndarray | None) -> np.ndarray:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from robot_dynamics_ros.identification.friction_columns import VELOCITY_WIDTHS, JointFriction
-from robot_dynamics_ros.identification.least_squares import gram_triangle, solve
+from robot_dynamics_ros.identification.least_squares import StoredRows, gram_triangle, solve
 from robot_dynamics_ros.identification.model import EffortFilter, Filters, Structure, joint_rows, signals_of
 from robot_dynamics_ros.identification.recording import (
     Motion,
@@ -187,7 +187,7 @@ class Tuner:
         W = self.rigid.base_rows(motion.q, motion.qd, motion.qdd)
         zero = np.zeros_like(motion.q)
         size = int(structure.index(W.shape[2])[-1][-1]) + 1
-        solution = solve(joint_rows(motion, W, zero, structure), size, iterations=3, triangle=gram_triangle)
+        solution = solve(StoredRows(joint_rows(motion, W, zero, structure), gram_triangle), size, iterations=3)
         load = (W @ solution.x[: W.shape[2]]).T
         return Evidence(
             W, motion.effort, solution.weights, fold_sets(motion), signals_of(motion, load, self.coupled), motion

@@ -199,3 +199,51 @@ def test_wrong_construction_is_named():
         _core.FusedQR(chain).triangle(6)
     with pytest.raises(ValueError, match="weights"):
         _core.FusedQR(chain).fold(np.ones(5))
+
+
+def test_joints_may_have_different_numbers_of_extra_columns():
+    model, motion, columns, extra, tau, _ = problem(6, 300, seed=21)
+    counts = [3, 0, 1, 2, 3, 1]
+    uneven, even = _core.FusedQR(model.chain, columns, counts), _core.FusedQR(model.chain, columns, 3)
+    kept = np.concatenate([[3 * j + c for c in range(k)] for j, k in enumerate(counts)]).astype(int)
+    flat = extra.reshape(300, -1)
+    uneven.update(*motion, tau, np.ascontiguousarray(flat[:, kept]))
+    zeroed = np.zeros_like(flat)
+    zeroed[:, kept] = flat[:, kept]
+    even.update(*motion, tau, zeroed.reshape(300, 6, 3))
+    used = [*range(len(columns)), *(len(columns) + kept)]
+    expected = even.fold()[:, [*used, -1]]
+    found = uneven.fold()
+    np.testing.assert_allclose(found.T @ found, expected.T @ expected, rtol=1e-9, atol=1e-6)
+    assert uneven.n_parameters == len(columns) + sum(counts)
+
+
+def test_ready_rows_of_a_joint_are_taken_in_beside_the_fused_ones():
+    model, motion, columns, extra, tau, A = problem(6, 333, seed=22)
+    weights = np.random.default_rng(23).uniform(0, 2, tau.shape)
+    whole, mixed = (_core.FusedQR(model.chain, columns, 3) for _ in range(2))
+    whole.update(*motion, tau, extra, weights)
+    mixed.update(*motion, tau, extra, weights, joints=[0, 1, 3, 5])
+    for j in (2, 4):
+        rows = np.column_stack([A[333 * j : 333 * (j + 1)][:, mixed.parameters_of(j)], tau[:, j]])
+        mixed.absorb(j, np.ascontiguousarray(rows[:100]), np.ascontiguousarray(weights[:100, j]))
+        mixed.absorb(j, np.ascontiguousarray(rows[100:]), np.ascontiguousarray(weights[100:, j]))
+    for j in range(6):
+        R, S = mixed.triangle(j), whole.triangle(j)
+        np.testing.assert_allclose(R.T @ R, S.T @ S, rtol=1e-9, atol=1e-9 * np.abs(S.T @ S).max())
+
+
+def test_wrong_ready_rows_are_named():
+    qr = _core.FusedQR(random_chain(6, 1).model().chain, None, 1)
+    width = len(qr.parameters_of(3)) + 1
+    with pytest.raises(ValueError, match="rows"):
+        qr.absorb(3, np.zeros((5, width + 1)))
+    with pytest.raises(ValueError, match="rows.*nan"):
+        qr.absorb(3, np.full((5, width), np.nan))
+    with pytest.raises(ValueError, match="weights"):
+        qr.absorb(3, np.zeros((5, width)), np.ones(4))
+    with pytest.raises(ValueError, match="joint = 6"):
+        qr.update(*(np.zeros((5, 6)) for _ in range(4)), np.zeros((5, 6)), joints=[6])
+    with pytest.raises(ValueError, match="extra_columns has 2 numbers"):
+        _core.FusedQR(random_chain(6, 1).model().chain, None, [1, 2])
+    assert not qr.triangle(3).any()

@@ -23,12 +23,13 @@ RD_INLINE void fill_regressor(const ChainView& chain, const KnownStructure& stru
 
 RD_INLINE void fill_user_columns(int n, const QrSamples& data, std::size_t first, int rows, int b,
                                  const QrJoint* joints) {
-  const int k = data.extra_columns;
   Vec target[padded(most_joints)], extra[padded(most_extra_columns)];
   load_columns(data.target + first * n, n, n, rows, target);
   for (int j = 0; j < n; ++j) {
+    const std::size_t all = data.extra_columns;
+    const int k = joints[j].extra;
     Column* columns = columns_of(joints[j]) + joints[j].width - 1 - k;
-    if (k > 0) load_columns(data.extra + (first * n + j) * k, std::size_t(n) * k, k, rows, extra);
+    if (k > 0) load_columns(data.extra + first * all + joints[j].offset, all, k, rows, extra);
     for (int c = 0; c < k; ++c) columns[c][b] = extra[c];
     columns[k][b] = target[j];
   }
@@ -59,7 +60,8 @@ void fused_qr_of(const ChainView& chain, const QrSamples& data, const QrJoint* j
       fill_user_columns(n, data, first, rows, b, joints);
       if (data.weight != nullptr || rows < lanes) weigh(n, data, first, rows, b, joints);
     }
-    for (int j = 0; j < n; ++j) absorb(joints[j].R, joints[j].width, joints[j].stride, columns_of(joints[j]));
+    for (int j = 0; j < n; ++j)
+      if (data.joints >> j & 1u) absorb(joints[j].R, joints[j].width, joints[j].stride, columns_of(joints[j]));
   }
 }
 

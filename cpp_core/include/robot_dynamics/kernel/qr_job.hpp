@@ -15,15 +15,18 @@ struct QrJoint {
   double** place;  // 10 n: where the block wants a regressor column, null where it does not
   int width;       // regressor columns wanted, extra columns, target
   int stride;
+  int extra;   // user columns of this joint
+  int offset;  // of its first user column in a sample's row of them
 };
 
 struct QrSamples {
   std::size_t count;
   const double *q, *qd, *qdd;  // count x n
   const double* target;        // count x n
-  const double* extra;         // count x n x extra_columns, or null
+  const double* extra;         // count x extra_columns: joint 0's, joint 1's, ..., or null
   const double* weight;        // count x n, or null: each row is multiplied by its weight
-  int extra_columns;
+  int extra_columns;           // of all joints together
+  unsigned joints;             // bit j: joint j takes in its rows
 };
 
 }  // namespace robot_dynamics

@@ -1,0 +1,196 @@
+"""The final solution block by block against the same rows as matrices in memory, solved by numpy."""
+
+from __future__ import annotations
+
+import tracemalloc
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from synthetic import excitation, torque, truth_of
+
+from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.identification import fused_rows
+from robot_dynamics_ros.identification.friction_columns import JointFriction, SlipOperator, maxwell_slip
+from robot_dynamics_ros.identification.fused_rows import FusedRows, Window, blocks
+from robot_dynamics_ros.identification.least_squares import JointRows, StoredRows, solve
+from robot_dynamics_ros.identification.model import EffortFilter, Structure, joint_rows
+from robot_dynamics_ros.identification.recording import Motion
+from robot_dynamics_ros.identification.rigid import RigidModel
+
+ROBOT = load_robot("ur5e")
+RIGID = RigidModel(ROBOT)
+TRUTH = truth_of(ROBOT)
+RATE = 200.0
+EVERY = ("fv1", "fo", "fc", "fl", "h@0.003", "fs@0.3")
+LAWS = (  # no rotor inertia of joints 1 and 2: only its sum with the links' is in the rows
+    JointFriction(0.02, EVERY),
+    JointFriction(0.04, ("fv1", "fo", "fc")),
+    JointFriction(0.02, (*EVERY, "ia")),
+    JointFriction(0.01, ("fv1", "fv2", "fo", "ia", "fc", "h@0.001")),
+    JointFriction(0.02, ("fv1", "fo", "ia", "fc", "cv@5", "ca@5", "cc@5+")),
+    JointFriction(0.02, ("fv1", "fo", "ia", "fc")),
+)
+COUPLED = {4: (5,)}
+FILTERS = (None, EffortFilter(9.0, True), EffortFilter(14.0, False), None, None, EffortFilter(5.0, False))
+
+
+def motion_of(samples, seed=1, pieces=(0,), noise=0.05):
+    t, q, qd, qdd = excitation(6, samples / RATE + 1, RATE, seed)
+    t, q, qd, qdd = (x[:samples] for x in (t, q, qd, qdd))
+    effort = torque(ROBOT, TRUTH, q, qd, qdd)
+    effort += noise * np.random.default_rng(seed).standard_normal(effort.shape)
+    start = np.zeros(samples, bool)
+    start[list(pieces)] = True
+    return Motion(t, q, qd, qdd, effort, start, RATE)
+
+
+def both(structure, motion, phi):
+    """The rows block by block, and as matrices."""
+    W = RIGID.base_rows(motion.q, motion.qd, motion.qdd)
+    load = RIGID.torque(phi, motion.q, motion.qd, motion.qdd)
+    fused, stored = FusedRows(RIGID, structure, motion, phi), []
+    for own, rows in zip(fused.index, joint_rows(motion, W, load, structure), strict=True):
+        used = np.isin(rows.index, own)  # a joint does not feel the links before it
+        assert not rows.A[:, ~used].any()
+        stored.append(JointRows(rows.A[:, used], rows.index[used], rows.y))
+    return fused, StoredRows(stored)
+
+
+def size_of(structure):
+    return int(structure.index(RIGID.base.size)[-1][-1]) + 1
+
+
+@pytest.fixture(params=[(None,) * 6, FILTERS], ids=["unfiltered", "filtered"])
+def structure(request, monkeypatch):
+    monkeypatch.setattr(fused_rows.blocks, "__defaults__", (300,))  # many blocks, and windows longer than a block
+    return Structure(8.0, "q", 0.0, LAWS, request.param, COUPLED)
+
+
+def test_triangles_hold_the_same_rows(structure):
+    motion = motion_of(2500, pieces=(0, 700, 702, 1500))
+    fused, stored = both(structure, motion, TRUTH.phi)
+    weights = list(np.random.default_rng(3).uniform(0.1, 1, (6, len(motion))))
+    for w in (None, weights):
+        for R, S in zip(fused.triangles(w), stored.triangles(w), strict=True):
+            gram = S.T @ S
+            np.testing.assert_allclose(R.T @ R, gram, rtol=1e-9, atol=1e-11 * np.abs(gram).max())
+
+
+def test_residuals_are_those_of_the_matrices(structure):
+    motion = motion_of(2500, pieces=(0, 700, 1500))
+    fused, stored = both(structure, motion, TRUTH.phi)
+    x = np.random.default_rng(5).normal(size=size_of(structure))
+    for a, b in zip(fused.residuals(x), stored.residuals(x), strict=True):
+        np.testing.assert_allclose(a, b, atol=1e-9 * np.abs(b).max())
+
+
+def test_solution_is_that_of_lstsq(structure):
+    motion = motion_of(2000, pieces=(0, 900))
+    fused, stored = both(structure, motion, TRUTH.phi)
+    size = size_of(structure)
+    found = solve(fused, size, "ols")
+    A, y = [], []
+    for rows in stored.joints:
+        full = np.zeros((len(motion), size))
+        full[:, rows.index] = rows.A
+        A, y = [*A, full], [*y, rows.y]
+    expected = np.linalg.lstsq(np.vstack(A), np.concatenate(y), rcond=None)[0]
+    assert np.abs(found.x - expected).max() <= 1e-10 * np.abs(expected).max()
+
+
+@pytest.mark.parametrize("method", ["wls", "torque", "huber"])
+def test_weighted_solution_is_that_of_the_matrices(structure, method):
+    motion = motion_of(2000, pieces=(0, 900))
+    size = size_of(structure)
+    found, same = (solve(rows, size, method) for rows in both(structure, motion, TRUTH.phi))
+    np.testing.assert_allclose(found.x, same.x, rtol=0, atol=1e-9 * np.abs(same.x).max())
+    np.testing.assert_allclose(found.std, same.std, rtol=1e-3)
+    np.testing.assert_allclose(found.weights, same.weights, atol=1e-6)
+
+
+def test_ill_conditioned_motion_keeps_its_digits():
+    """Condition above 1e7 and effort without noise: the error of an orthogonal solve, a few condition * epsilon."""
+    t, q, qd, qdd = excitation(6, 6.0, RATE, 4)
+    q, qd, qdd = 0.3 + 3e-4 * q, 2e-2 * qd, 2e-2 * qdd
+    W = RIGID.base_rows(q, qd, qdd)
+    true = np.random.default_rng(6).normal(size=RIGID.base.size)
+    effort = (W @ true).T
+    law = JointFriction(0.02, ("fv1",))
+    structure = Structure(8.0, "q", 0.0, (law,) * 6, (None,) * 6)
+    motion = Motion(t, q, qd, qdd, np.ascontiguousarray(effort), np.arange(len(t)) == 0, RATE)
+    rows = FusedRows(RIGID, structure, motion)
+    found = solve(rows, size_of(structure), "ols")
+    dense = np.vstack([np.hstack([W[j], np.zeros((len(t), 6))]) for j in range(6)])
+    for j in range(6):
+        dense[j * len(t) : (j + 1) * len(t), RIGID.base.size + j] = qd[:, j]
+    condition = np.linalg.cond(dense)
+    assert 1e7 < condition < 1e9
+    assert np.abs(found.x[: RIGID.base.size] - true).max() <= 50 * condition * np.finfo(float).eps
+
+
+def test_memory_beyond_the_data_does_not_grow_with_the_rows():
+    """A long motion may cost what is kept per sample (residual, weight, its copy), never columns of W."""
+    structure = Structure(8.0, "q", 0.0, LAWS, FILTERS, COUPLED)
+    small, large = motion_of(20_000), motion_of(70_000)
+    extra = []
+    for motion in (small, large):
+        rows = FusedRows(RIGID, structure, motion, TRUTH.phi)
+        tracemalloc.start()
+        solve(rows, size_of(structure), "huber", iterations=1)
+        extra.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    per_sample = (extra[1] - extra[0]) / 50_000 / 8  # numbers
+    columns = RIGID.base.size * 6 + sum(len(law.terms) for law in LAWS)
+    assert per_sample < 8 * 6 < columns / 4
+    assert extra[0] - per_sample * 8 * 20_000 < 16e6
+
+
+def test_memory_of_the_plain_solution_is_a_few_blocks():
+    structure = Structure(8.0, "q", 0.0, (JointFriction(0.02, ("fv1", "fc", "ia")),) * 6, (None,) * 6)
+    motion = motion_of(120_000)
+    rows = FusedRows(RIGID, structure, motion)
+    tracemalloc.start()
+    rows.triangles()
+    assert tracemalloc.get_traced_memory()[1] < 5e6
+    tracemalloc.stop()
+
+
+@pytest.mark.parametrize("chosen", [EffortFilter(3.0, True), EffortFilter(3.0, False), EffortFilter(60.0, False)])
+def test_window_gives_what_the_filter_gives_of_the_whole(chosen):
+    rng = np.random.default_rng(7)
+    x = np.cumsum(rng.normal(size=(5000, 3)), axis=0)
+    start = np.zeros(5000, bool)
+    start[[0, 1, 3, 2000]] = True
+    window, found = Window(chosen, RATE), np.full_like(x, np.nan)
+    for first, last, ends in blocks(start, 170):
+        for a, rows in window.push(x[first:last], ends):
+            found[a : a + len(rows)] = rows
+    np.testing.assert_allclose(found, chosen.apply(x, RATE, start), atol=1e-11 * np.abs(x).max())
+
+
+def test_pre_sliding_in_pieces_is_that_of_the_whole():
+    q = np.cumsum(np.random.default_rng(8).normal(0, 1e-3, 900))
+    start = np.zeros(900, bool)
+    start[[0, 400]] = True
+    operator = SlipOperator(0.003)
+    parts = [operator.run(q[a:b], start[a:b]) for a, b in ((0, 100), (100, 101), (101, 450), (450, 900))]
+    assert np.array_equal(np.concatenate(parts), maxwell_slip(q, 0.003, start))
+
+
+def test_torque_of_impossible_bodies_is_the_regressor_times_parameters():
+    motion = motion_of(50)
+    phi = np.random.default_rng(9).normal(size=60)
+    W = RIGID.rows(motion.q, motion.qd, motion.qdd, np.arange(60))
+    found = RIGID.torque(phi, motion.q, motion.qd, motion.qdd)
+    np.testing.assert_allclose(found, (W @ phi).T, atol=1e-10)
+
+
+def test_laws_have_an_effect_on_the_blocks():
+    motion = motion_of(1000)
+    plain = Structure(8.0, "q", 0.0, LAWS, (None,) * 6, COUPLED)
+    with_load = FusedRows(RIGID, plain, motion, TRUTH.phi).triangles()
+    without = FusedRows(RIGID, plain, motion).triangles()
+    assert np.abs(with_load[0]).max() != np.abs(without[0]).max() or not np.allclose(with_load[0], without[0])
+    filtered = FusedRows(RIGID, replace(plain, filters=FILTERS), motion, TRUTH.phi).triangles()
+    assert not np.allclose(with_load[1], filtered[1]) and np.array_equal(with_load[0], filtered[0])

@@ -5,10 +5,7 @@ PY = $(VENV)/bin/python
 PIP = $(PY) -m pip install -qq --disable-pip-version-check
 STAMP = $(VENV)/.installed
 CXX ?= g++
-
-ROS_WHEELS = ros-kilted-rclpy ros-kilted-rmw-fastrtps-cpp ros-kilted-std-msgs ros-kilted-std-srvs \
-  ros-kilted-sensor-msgs ros-kilted-geometry-msgs ros-kilted-diagnostic-msgs ros-kilted-trajectory-msgs \
-  ros-kilted-visualization-msgs
+comma := ,
 
 .PHONY: demo test build lint format bench stub docs clean
 build: $(STAMP)
@@ -20,8 +17,7 @@ $(STAMP): setup.py package.xml pyproject.toml Makefile
 	@echo "setting up $(VENV) (first time only) ..."
 	@$(PYTHON) -m venv $(if $(ROS_DISTRO),--system-site-packages,) $(VENV)
 	@$(PIP) -U pip "setuptools<80" wheel "pybind11>=2.12"
-	@$(if $(ROS_DISTRO),true,$(PIP) $(ROS_WHEELS))
-	@ROBOT_DYNAMICS_CORE_BUILT_IN_PLACE=1 PYTHONWARNINGS=ignore $(PIP) --no-build-isolation -e ".[dev,reports]"
+	@ROBOT_DYNAMICS_CORE_BUILT_IN_PLACE=1 PYTHONWARNINGS=ignore $(PIP) --no-build-isolation -e ".[dev$(if $(ROS_DISTRO),,$(comma)ros)]"
 	@$(PIP) --no-deps "franka-sim>=1.1"
 	@touch $@
 

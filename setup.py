@@ -67,6 +67,14 @@ def share(folder: str, *patterns: str) -> tuple[str, list[str]]:
 
 
 extras = {
+    "ros": [  # where no ROS installation is sourced
+        "ros-kilted-rclpy",
+        "ros-kilted-rmw-fastrtps-cpp",
+        *(f"ros-kilted-{kind}-msgs" for kind in ("std", "sensor", "geometry", "diagnostic", "trajectory")),
+        "ros-kilted-visualization-msgs",
+        "ros-kilted-std-srvs",
+        "setuptools<80",
+    ],
     "franka": ["pylibfranka>=0.21"],
     "viewer": ["rerun-sdk>=0.41"],
     "reports": ["matplotlib>=3.7", "jinja2>=3.1"],
@@ -134,7 +142,7 @@ setup(
     entry_points={
         "console_scripts": [
             "robot-dynamics = robot_dynamics_ros.cli.main:main",
-            *(f"{node} = {NAME}.nodes.{node}:main" for node in NODES),
+            *(f"{node} = {NAME}.nodes.executables:{node}" for node in NODES),
         ]
     },
     zip_safe=False,

@@ -43,7 +43,7 @@ def nodes(context):
     try:
         graph = describe(**given)
     except RobotDynamicsError as error:
-        return [Shutdown(reason=str(error))]
+        raise RuntimeError(str(error)) from None  # launch prints it and fails; a Shutdown would say nothing
     actions = [SetEnvironmentVariable(name, value) for name, value in graph.environment.items()]
     files = [graph.params_file] if graph.params_file else []
     for node in graph.nodes:

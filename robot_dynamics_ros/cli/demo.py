@@ -31,6 +31,7 @@ from robot_dynamics_ros.cli.options import (
 )
 from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import ConnectionFailed
+from robot_dynamics_ros.nodes.executables import require_ros
 from robot_dynamics_ros.replay import replay
 from robot_dynamics_ros.simulation.controllers import SimulatedController
 from robot_dynamics_ros.simulation.polishing import polishing
@@ -74,6 +75,7 @@ def command(
 
     Example: robot-dynamics demo --duration 30 --json demo.json
     """
+    require_ros()
     for name in (robot, model or robot):
         load_robot(name)
     os.environ.update(environment())

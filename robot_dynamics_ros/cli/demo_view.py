@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 from numpy.typing import NDArray
 from rich.console import Group, RenderableType
@@ -9,7 +11,8 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from robot_dynamics_ros.nodes.monitor import View
+if TYPE_CHECKING:
+    from robot_dynamics_ros.nodes.monitor import View
 
 LEVELS = {0: ("ok", "green"), 1: ("warn", "yellow"), 2: ("error", "red"), 3: ("no data yet", "dim")}
 

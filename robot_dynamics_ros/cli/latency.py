@@ -11,6 +11,7 @@ from rich.table import Table
 
 from robot_dynamics_ros.bringup import describe, environment
 from robot_dynamics_ros.cli.options import console, json_option, robot_option_with, stderr, write_json
+from robot_dynamics_ros.nodes.executables import require_ros
 from robot_dynamics_ros.simulation.controllers import SimulatedController
 from robot_dynamics_ros.supervisor import Supervisor
 
@@ -25,6 +26,7 @@ def command(robot: str, duration: float, composed: bool, json_file: Path | None)
 
     Example: robot-dynamics latency --duration 10
     """
+    require_ros()
     os.environ.update(environment())
     os.environ.setdefault("ROS_DOMAIN_ID", str(1 + os.getpid() % 100))
     from robot_dynamics_ros.nodes.probe import probe

@@ -14,6 +14,7 @@ from robot_dynamics_ros.bags.live_writer import LiveWriter, recover
 from robot_dynamics_ros.bringup import environment
 from robot_dynamics_ros.cli.options import NewPath, json_option, stderr, write_json
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.nodes.executables import require_ros
 
 
 @click.command()
@@ -36,8 +37,9 @@ def command(out: Path, topics: str, duration: float | None, broken: Path | None,
 
 
 def _record(out: Path, topics: str, duration: float | None) -> dict[str, int]:
+    require_ros()
     os.environ.update(environment())
-    from robot_dynamics_ros.nodes.recorder import record  # needs ROS, the rest does not
+    from robot_dynamics_ros.nodes.recorder import record
 
     patterns = [name.strip() for name in topics.split(",") if name.strip()]
     start = time.monotonic()

@@ -11,6 +11,7 @@ import click
 
 from robot_dynamics_ros.bringup import DRIVERS, describe
 from robot_dynamics_ros.cli.options import robot_option, view_file_option, view_option
+from robot_dynamics_ros.nodes.executables import require_ros
 from robot_dynamics_ros.supervisor import Supervisor
 
 
@@ -39,6 +40,7 @@ def command(duration: float | None, params_file: str | None, view_file: Path | N
 
     Example: robot-dynamics up --robot ur5e --ip 192.168.0.10
     """
+    require_ros()
     graph = describe(params_file=params_file or "", view_file=str(view_file or ""), **options)  # type: ignore[arg-type]
     signal.signal(signal.SIGTERM, _interrupt)
     supervisor = Supervisor()

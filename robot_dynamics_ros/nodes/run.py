@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import time
 from collections.abc import Callable, Sequence
@@ -10,6 +11,7 @@ import rclpy
 from rclpy.executors import ExternalShutdownException
 from rclpy.experimental import EventsExecutor
 from rclpy.impl.implementation_singleton import rclpy_implementation
+from rclpy.signals import SignalHandlerOptions
 
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
@@ -18,15 +20,35 @@ EVENT_PERIOD = 0.005  # s between looks at services, parameters and timers while
 IDLE = 0.2  # s
 
 
+class Ending:
+    """SIGINT and SIGTERM: during start an interrupt, then a wish the loop looks at; later ones change nothing.
+
+    A KeyboardInterrupt inside the middleware, or a second Ctrl-C while the robot is disconnected, would abort the node.
+    """
+
+    def __init__(self) -> None:
+        self.asked = self.starting = False
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, self._ask)
+
+    def _ask(self, *_: object) -> None:
+        first, self.asked = not self.asked, True
+        if first and self.starting:
+            raise KeyboardInterrupt
+
+
 def run(make: Callable[[], LifecycleBase], arguments: Sequence[str] | None = None) -> int:
     """Run one node until it is told to end; returns the exit status. User errors are one line, no traceback."""
-    rclpy.init(args=list(arguments) if arguments is not None else None)
+    ending = Ending()
+    rclpy.init(args=list(arguments) if arguments is not None else None, signal_handler_options=SignalHandlerOptions.NO)
     node = None
     try:
         node = make()
-        if node.value("autostart") and not node.bring_up():
+        ending.starting = not ending.asked
+        if ending.starting and node.value("autostart") and not node.bring_up():
             return _end(node, 1)  # the reason is in the log
-        _loop(node)
+        ending.starting = False
+        _loop(node, ending)
     except (KeyboardInterrupt, ExternalShutdownException, rclpy_implementation.RCLError):
         return _end(node, 0)
     except RobotDynamicsError as error:
@@ -35,12 +57,12 @@ def run(make: Callable[[], LifecycleBase], arguments: Sequence[str] | None = Non
     return _end(node, 0)
 
 
-def _loop(node: LifecycleBase) -> None:
+def _loop(node: LifecycleBase, ending: Ending) -> None:
     """Work and events in one thread: a second Python thread would cost milliseconds of jitter."""
     executor = EventsExecutor()
     executor.add_node(node)
     looked = 0.0
-    while rclpy.ok():
+    while rclpy.ok() and not ending.asked:
         if not node.work():
             executor.spin_once(timeout_sec=IDLE)
         elif node.hurried or time.monotonic() - looked > EVENT_PERIOD:

@@ -1,0 +1,120 @@
+"""Launch files executed by the launch package: real processes, topics that arrive, errors that are told."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("launch_ros", reason="launch_ros comes with a ROS installation, not from the Python index")
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "nodes"))
+from ros_graph import Listener
+
+from robot_dynamics_ros.nodes.tables import NODES
+from robot_dynamics_ros.simulation.ur_controller.launcher import SimulatedUR, loopback_address
+
+ROOT = Path(__file__).resolve().parents[2]
+LAUNCH = """
+import sys
+from launch import LaunchDescription, LaunchService
+from launch.actions import IncludeLaunchDescription
+from launch.launch_description_sources import AnyLaunchDescriptionSource
+file, *given = sys.argv[1:]
+included = IncludeLaunchDescription(
+    AnyLaunchDescriptionSource(file), launch_arguments=[tuple(a.split(":=", 1)) for a in given])
+service = LaunchService(noninteractive=True)
+service.include_launch_description(LaunchDescription([included]))
+sys.exit(service.run())
+"""
+
+
+@pytest.fixture
+def prefix(tmp_path):
+    """What an installation is to launch: a package in the index, its executables below lib/."""
+    index = tmp_path / "share/ament_index/resource_index/packages"
+    index.mkdir(parents=True)
+    (index / "robot_dynamics_ros").touch()
+    folder = tmp_path / "lib/robot_dynamics_ros"
+    folder.mkdir(parents=True)
+    for node in NODES:
+        file = folder / node
+        file.write_text(f"#!{sys.executable}\nfrom robot_dynamics_ros.nodes.executables import {node}\n{node}()\n")
+        file.chmod(0o755)
+    return tmp_path
+
+
+class Launched:
+    """`ros2 launch FILE name:=value ...` in a process group of its own."""
+
+    def __init__(self, prefix, file, *given):
+        paths = os.pathsep.join(p for p in (str(ROOT), os.environ.get("PYTHONPATH", "")) if p)
+        environment = os.environ | {"PYTHONPATH": paths, "AMENT_PREFIX_PATH": str(prefix), "ROS_LOG_DIR": str(prefix)}
+        self.process = subprocess.Popen(
+            [sys.executable, "-c", LAUNCH, str(ROOT / "launch" / file), *given],
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            start_new_session=True,
+        )
+
+    def end(self, patience=90.0):
+        """Ctrl-C as a terminal sends it, to the whole group; launch passes it on, so that nodes get it twice."""
+        if self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGINT)
+        return self.wait(patience)
+
+    def wait(self, patience=90.0):
+        try:
+            return self.process.communicate(timeout=patience)[0]
+        finally:
+            if self.process.poll() is None:
+                os.killpg(self.process.pid, signal.SIGKILL)
+
+
+def test_the_graph_comes_up_in_its_namespace_and_ends_cleanly(prefix):
+    from geometry_msgs.msg import WrenchStamped
+    from sensor_msgs.msg import JointState
+
+    host, listener = loopback_address(), Listener("launch_listener")
+    with SimulatedUR("ur5e", host=host):
+        launched = Launched(prefix, "robot.launch.py", "robot:=ur5e", f"ip:={host}", "namespace:=left")
+        try:
+            listener.hear(JointState, "/left/joint_states", 5)
+            listener.hear(WrenchStamped, "/left/external_wrench", 5)
+            listener.spin(
+                lambda: min(len(listener.heard[f"/left/{t}"]) for t in ("joint_states", "external_wrench")) > 50, 90
+            )
+        finally:
+            output = launched.end()
+            listener.close()
+    assert "process has finished cleanly" in output and "Traceback" not in output, output
+    assert launched.process.returncode == 0
+
+
+@pytest.mark.parametrize(("given", "text"), [("robot:=ur55", "did you mean"), ("driver:=pneumatic", "none of")])
+def test_what_is_wrong_is_told_and_nothing_starts(prefix, given, text):
+    launched = Launched(prefix, "robot.launch.py", given)
+    output = launched.wait()
+    assert launched.process.returncode == 1 and text in output and "process started" not in output, output
+
+
+def test_a_replay_starts_the_player_and_a_graph_without_a_driver(prefix, tmp_path):
+    player = tmp_path / "bin" / "ros2"
+    player.parent.mkdir()
+    player.write_text('#!/bin/sh\necho "played: $*"\nsleep 60\n')
+    player.chmod(0o755)
+    os.environ["PATH"] = f"{player.parent}{os.pathsep}{os.environ['PATH']}"
+    listener = Listener("replay_listener")
+    launched = Launched(prefix, "replay.launch.py", "bag:=some_bag", "robot:=ur5e", "rate:=2.0")
+    try:
+        listener.spin(lambda: "composed_node" in listener.node.get_node_names(), 90)
+    finally:
+        output = launched.end()
+        listener.close()
+        os.environ["PATH"] = os.environ["PATH"].partition(os.pathsep)[2]
+    assert "played: bag play some_bag --clock --delay 2 --rate 2.0" in output, output

@@ -80,15 +80,14 @@ def test_the_graph_comes_up_in_its_namespace_and_ends_cleanly(prefix):
     from geometry_msgs.msg import WrenchStamped
     from sensor_msgs.msg import JointState
 
+    topics = {"/left/joint_states": JointState, "/left/external_wrench": WrenchStamped}
     host, listener = loopback_address(), Listener("launch_listener")
     with SimulatedUR("ur5e", host=host):
         launched = Launched(prefix, "robot.launch.py", "robot:=ur5e", f"ip:={host}", "namespace:=left")
         try:
-            listener.hear(JointState, "/left/joint_states", 5)
-            listener.hear(WrenchStamped, "/left/external_wrench", 5)
-            listener.spin(
-                lambda: min(len(listener.heard[f"/left/{t}"]) for t in ("joint_states", "external_wrench")) > 50, 90
-            )
+            for topic, kind in topics.items():
+                listener.hear(kind, topic, 5)
+            listener.spin(lambda: all(len(listener.heard[topic]) > 50 for topic in topics), 90.0)
         finally:
             output = launched.end()
             listener.close()
@@ -103,18 +102,17 @@ def test_what_is_wrong_is_told_and_nothing_starts(prefix, given, text):
     assert launched.process.returncode == 1 and text in output and "process started" not in output, output
 
 
-def test_a_replay_starts_the_player_and_a_graph_without_a_driver(prefix, tmp_path):
+def test_a_replay_starts_the_player_and_a_graph_without_a_driver(prefix, tmp_path, monkeypatch):
     player = tmp_path / "bin" / "ros2"
     player.parent.mkdir()
     player.write_text('#!/bin/sh\necho "played: $*"\nsleep 60\n')
     player.chmod(0o755)
-    os.environ["PATH"] = f"{player.parent}{os.pathsep}{os.environ['PATH']}"
+    monkeypatch.setenv("PATH", str(player.parent), prepend=os.pathsep)
     listener = Listener("replay_listener")
-    launched = Launched(prefix, "replay.launch.py", "bag:=some_bag", "robot:=ur5e", "rate:=2.0")
+    launched = Launched(prefix, "replay.launch.py", "bag:=some_bag", "rate:=2.0", "namespace:=played")
     try:
-        listener.spin(lambda: "composed_node" in listener.node.get_node_names(), 90)
+        listener.spin(lambda: ("composed_node", "/played") in listener.node.get_node_names_and_namespaces(), 90.0)
     finally:
         output = launched.end()
         listener.close()
-        os.environ["PATH"] = os.environ["PATH"].partition(os.pathsep)[2]
     assert "played: bag play some_bag --clock --delay 2 --rate 2.0" in output, output

@@ -13,7 +13,8 @@ from robot_dynamics_ros._core import GuardState, TorqueMode
 from robot_dynamics_ros.cli.options import console, json_option, progress, write_json
 from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import RobotDynamicsError
-from robot_dynamics_ros.reproduction.closed_loop import RATE, ClosedLoop
+from robot_dynamics_ros.reproduction.closed_loop import ClosedLoop
+from robot_dynamics_ros.reproduction.loop_run import RATE
 from robot_dynamics_ros.reproduction.madsen_adaptive import CONTROL, six_waypoints
 
 PIECE = 60.0  # s of controller time between two looks
@@ -31,7 +32,7 @@ def command(minutes: int, json_file: Path | None) -> None:
     """
     robot, rows = load_robot("ur5e"), []
     path, begin = six_waypoints(robot), time.monotonic()
-    with ClosedLoop(robot, CONTROL) as loop:
+    with ClosedLoop(robot, CONTROL, way="script") as loop:
         for minute in progress(range(minutes), "torque control"):
             loop.move_to(path.q[0])
             loop.enable(TorqueMode.track, path)

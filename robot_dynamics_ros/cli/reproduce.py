@@ -10,7 +10,7 @@ from rich.table import Table
 from robot_dynamics_ros.cli.options import complete_robot, console, json_option, markdown_option, stderr, write_json
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.reproduction.markdown import write_section
-from robot_dynamics_ros.reproduction.registry import PROTOCOLS, run_all
+from robot_dynamics_ros.reproduction.registry import PROTOCOLS, WAYS, run_all
 from robot_dynamics_ros.reproduction.table import Row, as_dicts, number, verdict
 
 
@@ -23,10 +23,17 @@ from robot_dynamics_ros.reproduction.table import Row, as_dicts, number, verdict
     shell_complete=complete_robot,
     help="For protocols that know several; default: ur5e.",
 )
+@click.option(
+    "--way",
+    type=click.Choice(WAYS),
+    default=WAYS[0],
+    show_default=True,
+    help="Closed loop: the vendor's client, our own torque program, or no wire at all.",
+)
 @markdown_option
 @json_option
 def command(
-    names: tuple[str, ...], quick: bool, robot: str | None, markdown: Path | None, json_file: Path | None
+    names: tuple[str, ...], quick: bool, robot: str | None, way: str, markdown: Path | None, json_file: Path | None
 ) -> None:
     """Run papers' protocols on the simulated robot and print the paper's number beside ours.
 
@@ -41,13 +48,13 @@ def command(
     rows: list[Row] = []
     took: dict[str, float] = {}
     with stderr.status(wanted[0]) as status:
-        for place, (name, found, seconds) in enumerate(run_all(wanted, quick, robot), 1):
+        for place, (name, found, seconds) in enumerate(run_all(wanted, quick, robot, way), 1):
             rows, took[name] = rows + found, seconds
             if place < len(wanted):
                 status.update(f"{wanted[place]} ({place + 1} of {len(wanted)})")
     show(rows)
     write_json(json_file, {"rows": as_dicts(rows), "seconds": took, "quick": quick})
-    given = f" --robot {robot}" if robot else ""
+    given = (f" --robot {robot}" if robot else "") + (f" --way {way}" if way != WAYS[0] else "")
     if markdown is not None:
         write_section(markdown, rows, f"robot-dynamics reproduce {' '.join(names)}{' --quick' if quick else ''}{given}")
 

@@ -34,7 +34,7 @@ from robot_dynamics_ros.simulation.controllers import controller_of
     show_default=True,
     help="UR: whether the torque reported from currents holds gravity.",
 )
-@click.option("--lockstep/--no-lockstep", default=False, help="In torque mode a cycle waits for the client's answer.")
+@click.option("--lockstep/--no-lockstep", default=False, help="In torque mode a cycle waits for the client.")
 @click.option("--stop-with-stdin", is_flag=True, help="End when standard input is closed.")
 @click.option("--broker", help="Comau: host:port of an MQTT broker to publish to besides UDP.")
 @click.option("--rate", type=float, help="Comau: cycles per second, e.g. 2500. Default: of the robot file.")

@@ -106,7 +106,7 @@ class Child:
         self.report("moving")
         while silent < HOLD + RAMP:
             faulthandler.dump_traceback_later(HANG, exit=True)
-            if not self._pipe.poll(cycle):
+            if not self._pipe.poll(cycle if silent >= 0 else min(cycle, POLL)):
                 silent += 1
                 share = min(1.0, (HOLD + RAMP - silent) / RAMP)
                 self._client.directTorque((share * torque).tolist(), NO_FRICTION, NO_FRICTION)

@@ -103,7 +103,7 @@ class UrDriver:
         self.robot, self.host, self._effort_source = robot, host, effort_source
         self._cycle = 0.002 / time_scale
         self._torque_way, self._loop, self._torque = torque, None, np.zeros(6)
-        self._torque_running = False
+        self._torque_running, self._forwarded = False, (0, False, b"")
         self.records: deque[dict[str, Any]] = deque(maxlen=4096)
         rate = robot.sensing.sample_rate or 500.0
         options = {"rate": rate, "minimum_major": 5 if rate > 125.0 else 3} | reader_options
@@ -308,7 +308,11 @@ class UrDriver:
                 self._forward(record)
 
     def _forward(self, record: dict[str, Any]) -> None:
-        """To the client's process; without it there is no torque mode any more."""
+        """To the client's process, what is new; without it there is no torque mode any more."""
+        news = (record["stamp_ns"], record["run"], record["torque"].tobytes())
+        if news == self._forwarded:
+            return  # a cycle without a state: the client holds what it has
+        self._forwarded = news
         if record["run"] and self.motion.state != "moving":
             self._loop.trip(GuardReason.robot_stopped)
         try:

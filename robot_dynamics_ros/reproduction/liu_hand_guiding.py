@@ -13,7 +13,9 @@ import numpy as np
 from robot_dynamics_ros._core import TorqueMode
 from robot_dynamics_ros.config import RobotFile, load_robot
 from robot_dynamics_ros.models import RobotModel
-from robot_dynamics_ros.reproduction.closed_loop import RATE, ClosedLoop, Run, identified
+from robot_dynamics_ros.reproduction.closed_loop import ClosedLoop, InProcessLoop, closed_loop
+from robot_dynamics_ros.reproduction.loop_friction import identified
+from robot_dynamics_ros.reproduction.loop_run import RATE, Run
 from robot_dynamics_ros.reproduction.madsen_adaptive import CONTROL, identify_here, six_waypoints
 from robot_dynamics_ros.reproduction.table import Row, beside
 
@@ -29,7 +31,7 @@ EVERY = 10  # cycles between two forces of the hand
 class Hand:
     """Pulls at the tool so that the joint feels a spring and a damper to a target that moves."""
 
-    def __init__(self, loop: ClosedLoop, robot: RobotFile) -> None:
+    def __init__(self, loop: ClosedLoop | InProcessLoop, robot: RobotFile) -> None:
         self._loop, self._model = loop, RobotModel(robot.chain(), robot.joint_names)
         self.torques: list[tuple[float, float]] = []  # time, torque at the joint
         self._cycle, self._torque, self.pulling = 0, 0.0, True
@@ -43,16 +45,16 @@ class Hand:
             self._torque = max(0.0, wanted) if self.pulling else 0.0
             column = self._model.jacobian(record["q"])[:3, JOINT]
             force = self._torque * column / float(column @ column)
-            self._loop.simulation.command("set_wrench", wrench=[*force.tolist(), 0.0, 0.0, 0.0])
+            self._loop.push(np.concatenate([force, np.zeros(3)]))
         self.torques.append((t, self._torque))
 
 
-def run(quick: bool = False) -> list[Row]:
+def run(quick: bool = False, way: str = "client") -> list[Row]:
     """External joint torque to start and to keep moving, smoothness of the start, drift, energy."""
     robot = load_robot("ur5e")
     path = six_waypoints(robot, 2.0, 8.0)
-    known = identified(robot, identify_here(robot, path, 1.2))
-    found = {name: _guided(known, parameters) for name, parameters in MODELS.items()}
+    known = identified(robot, identify_here(robot, path, 1.2, way))
+    found = {name: _guided(known, parameters, way) for name, parameters in MODELS.items()}
     bare, best = found["no compensation"], found["E-GMS"]
     rows = [
         _ours("torque to start with E-GMS / without compensation", best["start"] / bare["start"], 0.8),
@@ -76,9 +78,9 @@ def _ours(figure: str, value: float, bound: float, unit: str = "") -> Row:
     return Row(SOURCE, figure, None, float(value), unit, bool(value <= bound), note)
 
 
-def _guided(robot: RobotFile, parameters: dict[str, Any]) -> dict[str, float]:
+def _guided(robot: RobotFile, parameters: dict[str, Any], way: str) -> dict[str, float]:
     given = CONTROL | {"law": "fixed", "guide_share": SHARE, "guide_damping": 0.3} | parameters
-    with ClosedLoop(robot, given) as loop:
+    with closed_loop(robot, given, way=way) as loop:
         loop.move_to(START)
         hand = Hand(loop, robot)
         loop.enable(TorqueMode.guide)

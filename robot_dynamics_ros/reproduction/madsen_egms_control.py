@@ -14,7 +14,10 @@ import numpy as np
 from robot_dynamics_ros._core import TorqueMode
 from robot_dynamics_ros.config import RobotFile, load_robot
 from robot_dynamics_ros.controllers.trajectory import Trajectory, through
-from robot_dynamics_ros.reproduction.closed_loop import RATE, ClosedLoop, Run, identified, model_error
+from robot_dynamics_ros.reproduction.closed_loop import closed_loop
+from robot_dynamics_ros.reproduction.loop_friction import identified, model_error
+from robot_dynamics_ros.reproduction.loop_run import RATE, Run
+from robot_dynamics_ros.reproduction.madsen_adaptive import with_payload
 from robot_dynamics_ros.reproduction.table import Row, at_least, beside
 
 SOURCE = "Madsen2020 ch6"
@@ -31,15 +34,13 @@ def reversals(speed: float) -> Trajectory:
     return through(points, velocity=speed, acceleration=1.5)
 
 
-def run(quick: bool = False) -> list[Row]:
+def run(quick: bool = False, way: str = "client") -> list[Row]:
     """Ratio of the mean squares of feedforward torque error and of position error."""
-    robot = load_robot("ur5e").with_updates(
-        {"payload.mass": PAYLOAD, "payload.com": [0.0, 0.0, 0.05]}, {"reproduction": "payload of the protocol"}
-    )
+    robot = with_payload(load_robot("ur5e"), PAYLOAD)
     path = reversals(0.5 if quick else 0.35)
-    first = _pass(robot, path, CONTROL | {"bandwidth": 20.0})
+    first = _pass(robot, path, CONTROL | {"bandwidth": 20.0}, way)
     known, (scale, offset) = identified(robot, first), model_error(robot, first)[JOINT]
-    runs = {memory: _pass(known, path, CONTROL | {"memory": memory}) for memory in (True, False)}
+    runs = {memory: _pass(known, path, CONTROL | {"memory": memory}, way) for memory in (True, False)}
     torque = {m: float(np.mean(_error(known, r, scale, offset)[-len(path.q) + 1 :] ** 2)) for m, r in runs.items()}
     place = {m: float(np.mean(r.position_error[-len(path.q) + 1 :, JOINT] ** 2)) for m, r in runs.items()}
     note = f"{PAYLOAD:g} kg, the paper carried 7.5 kg"
@@ -56,8 +57,8 @@ def _error(robot: RobotFile, run: Run, scale: float, offset: float) -> np.ndarra
     return run.torque_error(robot)[:, JOINT] - scale * run.tau_d[:, JOINT] - offset
 
 
-def _pass(robot: RobotFile, path: Trajectory, parameters: dict[str, Any]) -> Run:
-    with ClosedLoop(robot, parameters, payload=PAYLOAD) as loop:
+def _pass(robot: RobotFile, path: Trajectory, parameters: dict[str, Any], way: str) -> Run:
+    with closed_loop(robot, parameters, payload=PAYLOAD, way=way) as loop:
         loop.move_to(path.q[0])
         loop.enable(TorqueMode.track, path)
         run = loop.run(path.duration + 2.0 + 1 / RATE)

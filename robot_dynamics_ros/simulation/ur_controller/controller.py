@@ -73,6 +73,11 @@ class Controller:
         return self._torque_mode
 
     @property
+    def expects_torque(self) -> bool:
+        """True while torques are commanded, or a program runs that waits for them."""
+        return self._torque_mode or isinstance(self.program, Interpreter)
+
+    @property
     def teaching(self) -> bool:
         """True in teach or freedrive mode."""
         return self._free_drive
@@ -151,9 +156,18 @@ class Controller:
         elif not self.arm.within_limits(self.arm.q):
             self.protective_stop("a joint is outside its position limits")
 
+    def _silence(self, name: str, armed: float) -> float:
+        """Time since a register was written, or its watchdog armed."""
+        return self.time - max(armed, self.registers.written.get(name, armed))
+
+    @property
+    def watchdog_due(self) -> bool:
+        """True when a watchdog would stop the program in the next cycle."""
+        return any(self._silence(name, armed) + DT > period for name, (period, armed) in self._watchdogs.items())
+
     def _check_watchdogs(self) -> None:
         for name, (period, armed) in self._watchdogs.items():
-            if self.time - max(armed, self.registers.written.get(name, armed)) > period:
+            if self._silence(name, armed) > period:
                 self.say(f"watchdog: {name} was not written for {period:.3f} s, program stopped")
                 self.stop_program()
                 return

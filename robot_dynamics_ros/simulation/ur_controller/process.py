@@ -16,6 +16,7 @@ from robot_dynamics_ros.simulation.ur_controller.control_channel import ControlC
 from robot_dynamics_ros.simulation.ur_controller.controller import Controller
 from robot_dynamics_ros.simulation.ur_controller.dashboard import Dashboard
 from robot_dynamics_ros.simulation.ur_controller.faults import Faults
+from robot_dynamics_ros.simulation.ur_controller.program import CommandLoop
 from robot_dynamics_ros.simulation.ur_controller.rtde_server import RtdeServer
 from robot_dynamics_ros.simulation.ur_controller.scenario import Scenario
 from robot_dynamics_ros.simulation.ur_controller.script import ScriptReceiver
@@ -23,7 +24,8 @@ from robot_dynamics_ros.simulation.ur_controller.signals import Signals
 from robot_dynamics_ros.simulation.ur_controller.sockets import Connection, Hub, LineServer
 from robot_dynamics_ros.simulation.ur_controller.version import Version
 
-ANSWER = 0.2  # s of wall time a cycle waits for its answer in lockstep: a client that is gone does not stop time
+ANSWER = 1.5  # s of wall time a cycle waits for its answer in lockstep, under the 2.5 s that clients wait for data
+IN_STEP, QUIET = 250, 0.02  # every so many cycles an answer is the last one after so many s of silence: none is late
 MAX_LATE = 0.1  # s of wall time: a process further behind gives the time up instead of catching up
 
 
@@ -45,7 +47,7 @@ class Settings:
     version: str = "5.26.0.0"
     gravity_in_current_torque: bool = True
     truth_period: int = 1  # cycles between ground truth lines
-    lockstep: bool = False  # in torque mode a cycle waits for its answer: loops run as fast as both sides can
+    lockstep: bool = False  # cycles of torque mode or a torque program, and of a watchdog that runs out, wait
     stop_with_stdin: bool = False  # end when standard input is closed, as it is when a parent process dies
 
 
@@ -112,11 +114,26 @@ class SimulatedController:
         self.controller.write_inputs(values)
 
     def _await_answer(self) -> None:
-        """Serve the sockets until a client has written inputs."""
+        """Serve the sockets until a client has written inputs; at times until it has nothing more to say."""
         until = time.perf_counter() + ANSWER
-        while self._answers == 0 and not self._stop and (left := until - time.perf_counter()) > 0:
+        while self._answers == 0 and self._answerable and (left := until - time.perf_counter()) > 0:
             self.hub_poll(left)
-        self._answers = 0
+        vendor = isinstance(self.controller.program, CommandLoop)  # ours repeats itself, and is never a cycle late
+        heard, until = 0, time.perf_counter() + 5 * QUIET
+        while vendor and self.controller.tick % IN_STEP == 0 and heard != self._answers and time.perf_counter() < until:
+            heard = self._answers
+            self.hub_poll(QUIET)
+
+    def _await_watched(self) -> None:
+        """Serve the sockets until no watchdog is about to bite: a busy machine is not a client that is gone."""
+        until = time.perf_counter() + ANSWER
+        while self.controller.watchdog_due and self._answerable and (left := until - time.perf_counter()) > 0:
+            self.hub_poll(left)
+
+    @property
+    def _answerable(self) -> bool:
+        """True while a client that may write inputs is there and can hear us."""
+        return not self._stop and not self.faults.stalled and self.rtde.has_writer
 
     def stop(self, *_: object) -> None:
         """End run() after the current cycle (also a signal handler)."""
@@ -131,11 +148,13 @@ class SimulatedController:
             if now - due > MAX_LATE:
                 self.late, due = self.late + 1, now
             if now >= due:
-                self._answers = 0
-                self._cycle()
-                due += self._period
                 self.hub_poll(0.0)
-                if self.settings.lockstep and self.controller.torque_mode:
+                self._answers = 0
+                if self.settings.lockstep:
+                    self._await_watched()
+                left = self._cycle()
+                due += self._period
+                if self.settings.lockstep and left and self.controller.expects_torque:
                     self._await_answer()
             else:
                 self.hub_poll(due - now)
@@ -148,7 +167,8 @@ class SimulatedController:
         else:
             self.hub.poll(timeout)
 
-    def _cycle(self) -> None:
+    def _cycle(self) -> bool:
+        """One cycle of 2 ms; returns whether its package left."""
         controller = self.controller
         self.scenario.apply(controller)
         begin = time.perf_counter()
@@ -163,6 +183,7 @@ class SimulatedController:
         self.control.release(controller.time)
         if self.settings.duration is not None and controller.time >= self.settings.duration:
             self.stop()
+        return copies > 0
 
 
 def truth_line(controller: Controller) -> bytes:

@@ -67,6 +67,11 @@ class RtdeServer:
         """A client has gone; the variables it owned are free, their values stay."""
         self.clients.pop(connection.socket, None)
 
+    @property
+    def has_writer(self) -> bool:
+        """True while a client owns inputs."""
+        return any(client.owned for client in self.clients.values())
+
     def publish(self, tick: int, values: dict[str, tuple[Any, ...]], copies: int = 1) -> None:
         """Send this tick's data packages; a client that does not read them in time has its packages skipped."""
         for client in list(self.clients.values()):

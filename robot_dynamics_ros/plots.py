@@ -1,4 +1,4 @@
-"""Plots of estimates; matplotlib is imported only here and only when a plot is asked for."""
+"""Pictures of estimates, alone and against the truth; matplotlib is imported only when one is asked for."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from pathlib import Path
 import numpy as np
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.types import Log
+from robot_dynamics_ros.types import WRENCH_AXES, Log
 
+TOUCH = 1.0  # N of true force from which on the robot is in contact
 POINTS = 4000  # per line; more cannot be seen
 INK = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555")  # told apart by colour-blind eyes
 
@@ -22,23 +23,17 @@ def plotting_available() -> str:
     return ""
 
 
-def plot_force(log: Log, path: Path, title: str, truth: np.ndarray | None = None) -> Path:
+def plot_force(log: Log, path: Path, title: str) -> Path:
     """Force and moment with one standard deviation, external torque of each joint, contact; a PNG, written atomically.
 
-    truth (N, 6): known wrench, drawn dashed.
+    Raises DataError when it cannot be written.
     """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
     n = log.n_joints
-    step = max(len(log) // POINTS, 1)
-    t, part = log.time[::step], log[::step]
-    figure = Figure(figsize=(12, 3.0 + 2.6 + 1.05 * n), layout="constrained")
-    FigureCanvasAgg(figure)
+    t, part = _thinned(log)
+    figure = _figure(12, 3.0 + 2.6 + 1.05 * n)
     axes = figure.subplots(2 + n, 1, sharex=True, height_ratios=[3.0, 2.0] + [1.0] * n)
-    known = None if truth is None else truth[::step]
-    _wrench(axes[0], t, part, 0, "force at the TCP [N]", known)
-    _wrench(axes[1], t, part, 3, "moment [Nm]", known)
+    _wrench(axes[0], t, part, 0, "force at the TCP [N]")
+    _wrench(axes[1], t, part, 3, "moment [Nm]")
     for j, ax in enumerate(axes[2:]):
         torque, std = part.external_joint_torque[:, j], part.external_joint_torque_std[:, j]
         ax.fill_between(t, -2 * std, 2 * std, color="0.9", lw=0, label="±2 std")
@@ -48,20 +43,64 @@ def plot_force(log: Log, path: Path, title: str, truth: np.ndarray | None = None
         ax.set_ylim(*_limits(torque, 1.2 * np.nanmedian(2 * std) if np.isfinite(std).any() else 1.0))
     axes[2].set_title("external joint torque [Nm], grey: ±2 standard deviations of no contact", fontsize=9, loc="left")
     axes[-1].set_xlabel("time [s]")
-    for ax in axes:
-        ax.grid(alpha=0.25)
-        ax.margins(x=0)
     figure.suptitle(f"{title}\nenvironment on robot, base orientation; shaded red: contact", fontsize=11)
     return _save(figure, path)
 
 
-def _wrench(ax, t: np.ndarray, log: Log, first: int, label: str, truth: np.ndarray | None) -> None:
+def plot_against_truth(log: Log, truth: np.ndarray, path: Path, title: str) -> Path:
+    """Force with two standard deviations against the true wrench (N, 6), and friction of the joints; a PNG.
+
+    Raises DataError when it cannot be written.
+    """
+    t, part = _thinned(log)
+    known = truth[:: _step(log)]
+    figure = _figure(11, 9)
+    axes = figure.subplots(4, 1, sharex=True, height_ratios=[1, 1, 1.4, 1])
+    touching = np.linalg.norm(known[:, :3], axis=1) > TOUCH
+    for k, name in enumerate(WRENCH_AXES[:3]):
+        _axis_against_truth(axes[k], t, part.external_wrench[:, k], part.external_wrench_std[:, k], known[:, k])
+        axes[k].fill_between(t, 0, 1, where=touching, transform=axes[k].get_xaxis_transform(), color="0.9", zorder=0)
+        axes[k].set_ylabel(f"${name[0]}_{name[1]}$ [N]")
+    axes[0].legend(loc="upper right", ncols=3, fontsize=9)
+    axes[3].plot(t, part.friction_torque, lw=0.8)
+    axes[3].legend(log.joint_names, ncols=3, fontsize=7, loc="upper right")
+    axes[3].set_ylabel("friction [Nm]")
+    axes[3].set_xlabel("time [s]      grey: in contact (truth)")
+    figure.suptitle(title, fontsize=11)
+    return _save(figure, path)
+
+
+def _axis_against_truth(ax, t: np.ndarray, value: np.ndarray, std: np.ndarray, truth: np.ndarray) -> None:
+    ax.fill_between(t, value - 2 * std, value + 2 * std, color=INK[0], alpha=0.2, lw=0, label="estimate ± 2 std")
+    ax.plot(t, value, color=INK[0], lw=1.0, label="estimate")
+    ax.plot(t, truth, color=INK[1], lw=1.4, label="truth")
+    scale = max(20.0, 1.3 * float(np.nanmax(np.abs(truth))), 2.5 * float(np.nanstd(value)))  # N
+    ax.set_ylim(-scale, scale)
+
+
+def _figure(width: float, height: float):
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    FigureCanvasAgg(figure)
+    return figure
+
+
+def _step(log: Log) -> int:
+    return max(len(log) // POINTS, 1)
+
+
+def _thinned(log: Log) -> tuple[np.ndarray, Log]:
+    """Time and log with no more points than can be seen."""
+    return log.time[:: _step(log)], log[:: _step(log)]
+
+
+def _wrench(ax, t: np.ndarray, log: Log, first: int, label: str) -> None:
     for k, name in enumerate("xyz"):
         value, std = log.external_wrench[:, first + k], log.external_wrench_std[:, first + k]
         ax.fill_between(t, value - std, value + std, color=INK[k], alpha=0.18, lw=0)
         ax.plot(t, value, color=INK[k], lw=1.1, label=name)
-        if truth is not None:
-            ax.plot(t, truth[:, first + k], color=INK[k], lw=1.0, ls="--", label=f"{name} true")
     _shade(ax, t, log.contact[:, -1])
     spread = log.external_wrench_std[:, first : first + 3]
     margin = np.nanmedian(spread) if np.isfinite(spread).any() else 1.0
@@ -87,6 +126,9 @@ def _shade(ax, t: np.ndarray, contact: np.ndarray) -> None:
 
 
 def _save(figure, path: Path) -> Path:
+    for ax in figure.axes:
+        ax.grid(alpha=0.25)
+        ax.margins(x=0)
     path = Path(path)
     temporary = path.with_name(f".{path.name}.tmp")
     try:

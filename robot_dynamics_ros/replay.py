@@ -15,7 +15,7 @@ from robot_dynamics_ros.bags import BagReport, load_bag, write_bag
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.estimators.effort_log import effort_semantics
 from robot_dynamics_ros.pipeline import Pipeline
-from robot_dynamics_ros.types import ESTIMATED, Log
+from robot_dynamics_ros.types import ESTIMATED, WRENCH_AXES, Log
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.config import RobotFile
@@ -28,7 +28,6 @@ EFFORTS = {  # what a user may say the effort is -> how the robot file says it; 
     "gravity-free": {"drives.effort.unit": "Nm", "drives.effort.includes_gravity": False},
 }
 SETTLED = 3.0  # s; a live observer may have started before the recording did, and forgets that within this time
-AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")
 
 
 @dataclass
@@ -59,8 +58,8 @@ class Replay:
             "microseconds_per_sample": 1e6 * self.seconds / len(log),
             "estimated_samples": int(valid.sum()),
             "status": {s.name: int((self.status == int(s)).sum()) for s in Status.__members__.values()},
-            "wrench_rms": dict(zip(AXES, _rms(force[valid]), strict=True)),
-            "wrench_std": dict(zip(AXES, _rms(log.external_wrench_std[valid]), strict=True)),
+            "wrench_rms": dict(zip(WRENCH_AXES, _rms(force[valid]), strict=True)),
+            "wrench_std": dict(zip(WRENCH_AXES, _rms(log.external_wrench_std[valid]), strict=True)),
             "joint_torque_rms": dict(zip(log.joint_names, _rms(log.external_joint_torque[valid]), strict=True)),
             "joint_torque_std": dict(zip(log.joint_names, _rms(log.external_joint_torque_std[valid]), strict=True)),
             "contact_share": float(contact.mean()) if len(contact) else 0.0,

@@ -82,6 +82,8 @@ def width(name: str, n_joints: int) -> int:
     return widths[SIGNALS[name].width]
 
 
+WRENCH_AXES = ("Fx", "Fy", "Fz", "Mx", "My", "Mz")  # entries of a wrench, force and moment
+WRENCH_UNITS = ("N", "N", "N", "Nm", "Nm", "Nm")
 TCP = "tcp"  # name of the entry after the joints in `contact`
 TOTAL = "total"  # name of the entry after the joints in powers and energies
 
@@ -169,7 +171,10 @@ class Log:
 
     @classmethod
     def from_samples(cls, samples: Iterable[Sample]) -> Log:
-        """A log of recorded samples; signals that are absent in all of them take no space."""
+        """A log of recorded samples; signals that are absent in all of them take no space.
+
+        Raises DataError for none at all.
+        """
         records = list(samples)
         if not records:
             raise DataError("no samples: a log needs at least one")

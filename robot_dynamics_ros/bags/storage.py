@@ -30,7 +30,10 @@ class RawTopic:
 
 
 def expand(path: Path) -> list[Path]:
-    """The files to open for a path: itself, or what a rosbag2 directory without metadata.yaml holds."""
+    """The files to open for a path: itself, or what a rosbag2 directory without metadata.yaml holds.
+
+    Raises DataError for a path without a bag.
+    """
     if not path.exists():
         raise DataError(f"{path}: no such file or directory")
     if path.is_dir() and not (path / "metadata.yaml").exists():

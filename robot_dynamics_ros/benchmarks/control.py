@@ -22,6 +22,7 @@ FLOORS = {"avx512": 1.25, "avx2": 1.0, "sse2": 1.0}  # 0.8 of a call, and one ca
 
 
 def cases(setup: Setup) -> Iterator[Case]:
+    """Cases of the torque loop."""
     peer, name = None, ""
     if setup.cpp_peers:
         from robot_dynamics_ros.benchmarks.cpp_peers import PinocchioCpp

@@ -23,6 +23,7 @@ HOUR = 3600 * 500  # samples
 
 
 def cases(setup: Setup) -> Iterator[Case]:
+    """Cases of the estimators."""
     robot, arm = load_robot("ur5e"), Arm("ur5e")
     log = _motion(robot, arm, 2000 if setup.quick else 20000)
     whole, short = Pipeline(robot, stages=CHAIN), log[:1000]

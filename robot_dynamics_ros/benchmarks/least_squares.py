@@ -16,6 +16,7 @@ SECTION = "least squares"
 
 
 def cases(setup: Setup) -> Iterator[Case]:
+    """Cases of least squares over recordings."""
     arm = Arm("ur5e")
     samples = 12000 if setup.quick else 120000
     columns = _base_columns(arm)

@@ -16,6 +16,7 @@ CACHED = 2048  # samples whose states and torques stay in the second-level cache
 
 
 def cases(setup: Setup) -> Iterator[Case]:
+    """Cases of rigid-body dynamics."""
     arm = Arm("ur5e")
     if setup.cpp_peers:
         yield from _cpp(arm, {"avx512": 40, "avx2": 20, "sse2": 4})

@@ -24,6 +24,7 @@ class Setup:
 
     @property
     def isa(self) -> str:
+        """Instruction set in use."""
         return _core.isa()
 
 

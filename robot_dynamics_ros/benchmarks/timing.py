@@ -50,6 +50,7 @@ class Row:
     limit: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
+        """Plain values for JSON."""
         return asdict(self)
 
 

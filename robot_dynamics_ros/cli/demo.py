@@ -19,7 +19,7 @@ from rich.table import Table
 from robot_dynamics_ros.bags import load_bag
 from robot_dynamics_ros.bringup import describe, environment
 from robot_dynamics_ros.cli.demo_robots import base_file, demo_robot, parameter_file
-from robot_dynamics_ros.cli.demo_summary import AXES, SETTLE, TruthRecorder, align, draw, force_errors
+from robot_dynamics_ros.cli.demo_summary import SETTLE, TruthRecorder, align, force_errors
 from robot_dynamics_ros.cli.options import (
     NewPath,
     console,
@@ -32,11 +32,12 @@ from robot_dynamics_ros.cli.options import (
 from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import ConnectionFailed
 from robot_dynamics_ros.nodes.executables import require_ros
+from robot_dynamics_ros.plots import plot_against_truth, plotting_available
 from robot_dynamics_ros.replay import replay
 from robot_dynamics_ros.simulation.controllers import SimulatedController
 from robot_dynamics_ros.simulation.polishing import polishing
 from robot_dynamics_ros.supervisor import Supervisor
-from robot_dynamics_ros.types import Log
+from robot_dynamics_ros.types import WRENCH_AXES, Log
 
 MOTION_RATE = 100.0  # Hz of the trajectory that is sent; the hardware node resamples it
 START_TIMEOUT = 30.0  # s
@@ -89,7 +90,7 @@ def command(
     console.print(f"starting a simulated {robot} at {ip} and the graph ...")
     diagnostics, truth = _run(robot, model, duration, out, ip, view)
     result = _summarise(robot, base, model, out, truth, diagnostics)
-    _print(result, out)
+    _print(result)
     write_json(json_file, result)
 
 
@@ -177,8 +178,12 @@ def _summarise(
     if model != base:
         result["as_shipped"] = force_errors(replay([out / "bag"], load_robot(base)).log, true_wrench)
     result["stream"] = {key: value for values in diagnostics.values() for key, value in values.items()}
-    result["bag"], result["picture"] = str(out / "bag"), str(out / "demo.png")
-    draw(log, true_wrench, out / "demo.png", f"Simulated {robot}: estimated contact force against the truth")
+    result["bag"], missing = str(out / "bag"), plotting_available()
+    if missing:
+        console.print(missing)
+    else:
+        title = f"Simulated {robot}: estimated contact force against the truth"
+        result["picture"] = str(plot_against_truth(log, true_wrench, out / "demo.png", title))
     return result
 
 
@@ -188,18 +193,19 @@ def _identical(live: Log, replayed: Log) -> float:
     return float((live.external_wrench[late] == replayed.external_wrench[late]).all(axis=1).mean())
 
 
-def _print(result: Mapping[str, Any], out: Path) -> None:
+def _print(result: Mapping[str, Any]) -> None:
     table = Table(title="force RMS error against the truth")
-    for heading in ("", *AXES):
+    for heading in ("", *WRENCH_AXES):
         table.add_column(heading, justify="right" if heading else "left")
     for phase in ("free", "contact"):
         if result[phase]:
-            table.add_row(f"{phase}, {result['seconds'][phase]:.0f} s", *(f"{result[phase][a]:.2f}" for a in AXES))
+            cells = [f"{result[phase][axis]:.2f}" for axis in WRENCH_AXES]
+            table.add_row(f"{phase}, {result['seconds'][phase]:.0f} s", *cells)
     if "as_shipped" in result:
         for phase in ("free", "contact"):
             old = result["as_shipped"][phase]
-            table.add_row(f"  {phase}, shipped file", *(f"{old[a]:.2f}" for a in AXES), style="dim")
-    table.add_row("within 2 std", *(f"{100 * result['within_two_std'][a]:.0f} %" for a in AXES))
+            table.add_row(f"  {phase}, shipped file", *(f"{old[a]:.2f}" for a in WRENCH_AXES), style="dim")
+    table.add_row("within 2 std", *(f"{100 * result['within_two_std'][a]:.0f} %" for a in WRENCH_AXES))
     console.print(table)
     if result.get("contact_detected") is not None:
         seen, wrong = 100 * result["contact_detected"], 100 * result["false_contact"]
@@ -210,4 +216,4 @@ def _print(result: Mapping[str, Any], out: Path) -> None:
     for key in sorted(result["stream"]):
         if any(word in key for word in ("p50", "p99", "max [us]", "missed", "[Hz]")):
             console.print(f"  {key}: {result['stream'][key]}", markup=False, highlight=False)
-    console.print(f"bag {out / 'bag'}    picture {out / 'demo.png'}")
+    console.print(f"bag {result['bag']}    picture {result.get('picture', 'none')}", highlight=False, soft_wrap=True)

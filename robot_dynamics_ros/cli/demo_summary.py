@@ -1,11 +1,10 @@
-"""What a demo run was worth: estimated wrench against ground truth, free and in contact, as numbers and a picture."""
+"""What a demo run was worth: estimated wrench against ground truth, free and in contact, as numbers."""
 
 from __future__ import annotations
 
 import threading
 import time
 from collections.abc import Iterable, Mapping
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,10 +12,10 @@ from numpy.typing import NDArray
 from scipy.ndimage import minimum_filter1d
 
 from robot_dynamics_ros.errors import DataError, RobotDynamicsError
-from robot_dynamics_ros.types import Log
+from robot_dynamics_ros.plots import TOUCH
+from robot_dynamics_ros.types import WRENCH_AXES, Log
 
 Array = NDArray[np.float64]
-AXES = ("Fx", "Fy", "Fz", "Tx", "Ty", "Tz")
 SETTLE = 2.0  # s after the first estimate that the summary leaves out
 NEARBY = 1.0  # s around a record in which the fastest arrival gives the offset of the clocks
 
@@ -62,24 +61,27 @@ def align(log: Log, truth: Array) -> Array:
 
 
 def _rms(error: Array) -> dict[str, float]:
-    return {axis: float(np.sqrt(np.mean(error[:, k] ** 2))) for k, axis in enumerate(AXES)} if len(error) else {}
+    return {axis: float(np.sqrt(np.mean(error[:, k] ** 2))) for k, axis in enumerate(WRENCH_AXES)} if len(error) else {}
 
 
 def force_errors(log: Log, truth: Array) -> dict[str, Any]:
-    """RMS error per axis, free and in contact, how often it lies within two standard deviations, detection figures."""
+    """RMS error per axis, free and in contact, how often it lies within two standard deviations, detection figures.
+
+    Raises DataError for a recording without wrenches.
+    """
     estimate, std = log.external_wrench, log.external_wrench_std
     if not np.isfinite(estimate).any():
         raise DataError("the recording holds no external_wrench")
     seconds = 1e-9 * (log.stamp_ns - log.stamp_ns[0])
     period = float(np.median(np.diff(seconds)))
     used = np.isfinite(estimate).all(axis=1) & (seconds > SETTLE)
-    contact = np.linalg.norm(truth[:, :3], axis=1) > 1.0  # N
+    contact = np.linalg.norm(truth[:, :3], axis=1) > TOUCH
     error = estimate - truth
     inside = np.abs(error[used]) <= 2 * std[used]
     result: dict[str, Any] = {
         "free": _rms(error[used & ~contact]),
         "contact": _rms(error[used & contact]),
-        "within_two_std": {axis: float(np.mean(inside[:, k])) for k, axis in enumerate(AXES)},
+        "within_two_std": {axis: float(np.mean(inside[:, k])) for k, axis in enumerate(WRENCH_AXES)},
         "seconds": {"free": float(period * (used & ~contact).sum()), "contact": float(period * (used & contact).sum())},
     }
     if log.contact is not None:
@@ -87,37 +89,3 @@ def force_errors(log: Log, truth: Array) -> dict[str, Any]:
         result["contact_detected"] = float(np.mean(said[used & contact])) if (used & contact).any() else None
         result["false_contact"] = float(np.mean(said[used & ~contact])) if (used & ~contact).any() else None
     return result
-
-
-def draw(log: Log, truth: Array, path: Path, title: str) -> None:
-    """Force axes with their two-sigma band against truth, and what the friction model took away."""
-    import matplotlib
-
-    matplotlib.use("Agg")
-    from matplotlib import pyplot as plt
-
-    t = 1e-9 * (log.stamp_ns - log.stamp_ns[0])
-    figure, panels = plt.subplots(4, 1, figsize=(11, 9), sharex=True, height_ratios=[1, 1, 1.4, 1])
-    contact = np.linalg.norm(truth[:, :3], axis=1) > 1.0
-    for k, (panel, name) in enumerate(zip(panels, ("$F_x$", "$F_y$", "$F_z$"), strict=False)):
-        estimate, band = log.external_wrench[:, k], 2 * log.external_wrench_std[:, k]
-        panel.fill_between(t, estimate - band, estimate + band, color="#4c78a8", alpha=0.2, lw=0, label="estimate ± 2σ")
-        panel.plot(t, estimate, color="#4c78a8", lw=1.0, label="estimate")
-        panel.plot(t, truth[:, k], color="#e45756", lw=1.4, label="truth")
-        panel.fill_between(t, 0, 1, where=contact, transform=panel.get_xaxis_transform(), color="0.9", zorder=0)
-        scale = max(20.0, 1.3 * float(np.nanmax(np.abs(truth[:, k]))), 2.5 * float(np.nanstd(estimate)))
-        panel.set_ylim(-scale, scale)
-        panel.set_ylabel(f"{name} [N]")
-        panel.grid(alpha=0.3)
-    panels[0].legend(loc="upper right", ncols=3, fontsize=9)
-    panels[0].set_title(title)
-    panels[3].plot(t, log.friction_torque, lw=0.8)
-    panels[3].legend(log.joint_names, ncols=3, fontsize=7, loc="upper right")
-    panels[3].set_ylabel("friction [Nm]")
-    panels[3].set_xlabel("time [s]      grey: in contact (truth)")
-    panels[3].grid(alpha=0.3)
-    figure.tight_layout()
-    temporary = path.with_name(f".{path.name}.png")
-    figure.savefig(temporary, dpi=110)
-    plt.close(figure)
-    temporary.replace(path)

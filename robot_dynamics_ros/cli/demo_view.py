@@ -11,6 +11,8 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
+from robot_dynamics_ros.types import WRENCH_AXES, WRENCH_UNITS
+
 if TYPE_CHECKING:
     from robot_dynamics_ros.nodes.monitor import View
 
@@ -21,7 +23,7 @@ def _force(view: View, truth: NDArray[np.float64]) -> Table:
     table = Table(box=None, pad_edge=False)
     for heading in ("", "estimate", "± std", "truth", ""):
         table.add_column(heading, justify="right" if heading else "left")
-    for k, (name, unit) in enumerate((("Fx", "N"), ("Fy", "N"), ("Fz", "N"), ("Tx", "Nm"), ("Ty", "Nm"), ("Tz", "Nm"))):
+    for k, (name, unit) in enumerate(zip(WRENCH_AXES, WRENCH_UNITS, strict=True)):
         numbers = [f"{x:7.1f}" if np.isfinite(x) else "      -" for x in (view.wrench[k], view.std[k], truth[k])]
         table.add_row(f"{name} [{unit}]", *numbers, _bar(view.wrench[k]) if k < 3 else "")
     return table

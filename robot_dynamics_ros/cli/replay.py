@@ -18,7 +18,8 @@ from robot_dynamics_ros.cli.options import (
 )
 from robot_dynamics_ros.config import RobotFile, load_robot
 from robot_dynamics_ros.errors import ConfigError
-from robot_dynamics_ros.replay import AXES, Replay, replay, write_replay
+from robot_dynamics_ros.replay import Replay, replay, write_replay
+from robot_dynamics_ros.types import WRENCH_AXES
 
 
 @click.command()
@@ -99,9 +100,9 @@ def show(result: Replay) -> None:
     s = result.summary()
     for line in (*result.report.lines(), *result.notes):
         console.print(line, soft_wrap=True, highlight=False)
-    table = Table("", *AXES, title=None)
-    table.add_row("RMS", *(f"{s['wrench_rms'][a]:.2f}" for a in AXES))
-    table.add_row("std", *(f"{s['wrench_std'][a]:.2f}" for a in AXES))
+    table = Table("", *WRENCH_AXES, title=None)
+    table.add_row("RMS", *(f"{s['wrench_rms'][a]:.2f}" for a in WRENCH_AXES))
+    table.add_row("std", *(f"{s['wrench_std'][a]:.2f}" for a in WRENCH_AXES))
     console.print(table)
     status = ", ".join(f"{count} {name}" for name, count in s["status"].items() if count)
     console.print(f"{s['samples']} samples ({status}); contact at the TCP {100 * s['contact_share']:.1f} % of the time")

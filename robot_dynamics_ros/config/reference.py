@@ -136,7 +136,10 @@ GENERATED = {
 
 
 def refreshed(text: str, name: str) -> str:
-    """`text` of a documentation file with its generated parts written anew."""
+    """`text` of a documentation file with its generated parts written anew.
+
+    Raises ValueError for a page without the marks of a part.
+    """
     for marker, generate in GENERATED[name].items():
         begin, end = f"<!-- generated: {marker} -->\n", f"<!-- end: {marker} -->"
         if begin not in text or end not in text:

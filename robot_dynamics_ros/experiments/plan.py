@@ -78,6 +78,7 @@ def velocity_steps(
     """One joint forth and back at `count` constant speeds, geometrically spaced up to 0.8 of the speed limit.
 
     Slow speeds travel less (2 s, at least 0.2 rad), so that the whole takes minutes. [Madsen2020, ch4 4.2.1]
+    Raises CapabilityError where the speeds asked for are above the limit.
     """
     limits = Limits.of(robot)
     a = min(_ramp(limits, joint), _RAMP)

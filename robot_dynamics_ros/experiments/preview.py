@@ -16,7 +16,10 @@ if TYPE_CHECKING:
 
 
 def write_preview(plan: Plan, robot: RobotFile, path: Path) -> None:
-    """PNG of position and velocity of the moving joints over time, limits dashed where they are near."""
+    """PNG of position and velocity of the moving joints over time, limits dashed where they are near.
+
+    Raises DataError when it cannot be written.
+    """
     limits = Limits.of(robot)
     step = max(1, len(plan.motion[0]) // 20000)
     t = np.arange(1, len(plan.motion[0]) + 1)[::step] / plan.rate

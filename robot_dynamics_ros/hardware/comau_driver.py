@@ -65,6 +65,7 @@ class ComauDriver(StreamDriver):
     effort: motor current as it is where the robot file says A, else C^-T (K_tau i) [Nm]. qd: of the motors where the
     LPC gives their speed and the coupling is known, else the derivative of q over 5 samples, 2 samples late.
     enable_commands: positions may be sent at all; modality: the one they are meant for, which the LPC must be in.
+    Raises CapabilityError for a backend, modality or number of axes that does not exist.
     """
 
     speed_limit = STEP_SPEED
@@ -382,11 +383,11 @@ class ComauDriver(StreamDriver):
         return self._motion
 
     def zero_ft(self) -> None:
-        """There is no sensor to zero."""
+        """There is no sensor to zero. Raises CapabilityError."""
         raise CapabilityError(f"{self.robot.name} has no force sensor to zero: use the estimator's tare")
 
     def start_torque(self) -> None:
-        """C5G Open takes additive currents only in modalities that are not public."""
+        """C5G Open takes additive currents only in modalities that are not public. Raises CapabilityError."""
         raise CapabilityError(f"{self.robot.name}: additive current of C5G Open is experimental and not commanded")
 
 

@@ -111,7 +111,10 @@ class Child:
 
     # -- motion -------------------------------------------------------------------------------------------------------
     def do_play(self, rows: np.ndarray, split: int, speed: float, acceleration: float) -> None:
-        """Waypoints rows[:split], then the stream rows[split:] at 1 kHz, by the vendor's joint impedance control."""
+        """Waypoints rows[:split], then the stream rows[split:] at 1 kHz, by the vendor's joint impedance control.
+
+        Raises CapabilityError with the reason the vendor's client gives.
+        """
         control = self._robot.start_joint_position_control(self._vendor.ControllerMode.JointImpedance)
         state, _ = control.readOnce()
         self._publish(state)

@@ -60,6 +60,7 @@ class FrankaDriver(StreamDriver):
 
     effort [Nm] = tau_J of the joint torque sensors, link side, gravity included; torque commands exclude gravity and
     friction, which the robot adds. theta, omega: motor side, reflected. Stamps are robot time on the host clock.
+    Raises CapabilityError for another number of joints or an unknown way of torque.
     """
 
     capabilities = frozenset(
@@ -370,7 +371,10 @@ class FrankaDriver(StreamDriver):
         return self._ask({"do": "recover"})
 
     def set_payload(self, mass: float, com: Any, inertia: Any = (0.0,) * 9) -> None:
-        """What hangs on the flange: mass [kg], com (3,) [m], inertia (9,) [kg m2]."""
+        """What hangs on the flange: mass [kg], com (3,) [m], inertia (9,) [kg m2].
+
+        Raises CapabilityError for a mass outside 0..20 kg.
+        """
         if not 0.0 <= mass <= 20.0:
             raise CapabilityError(f"payload mass {mass} kg is outside 0..20")
         self._ask(
@@ -382,7 +386,7 @@ class FrankaDriver(StreamDriver):
         self._ask({"do": "collision", "torque": list(map(float, torque)), "force": list(map(float, force))})
 
     def zero_ft(self) -> None:
-        """There is no sensor to zero."""
+        """There is no sensor to zero. Raises CapabilityError."""
         raise CapabilityError(f"{self.robot.name} has no force sensor to zero: use the estimator's tare")
 
     def _ask(self, request: dict[str, Any]) -> str:

@@ -73,7 +73,10 @@ class UrControl:
                 self._request({"do": "torque_value", "run": bool(run)}, torque[None, :])
 
     def set_payload(self, mass: float, com: np.ndarray) -> None:
-        """Mass [kg] and centre of mass (3,) [m] of what the flange carries."""
+        """Mass [kg] and centre of mass (3,) [m] of what the flange carries.
+
+        Raises CapabilityError for a mass outside 0..100 kg.
+        """
         if not 0.0 <= mass <= 100.0:
             raise CapabilityError(f"payload mass {mass} kg is outside 0..100")
         self._request({"do": "payload", "mass": float(mass), "com": [float(x) for x in com]})

@@ -79,6 +79,7 @@ class UrDriver:
     actual_current_as_torque ("controller", PolyScope 5.23 or later).
     Stamps are controller time mapped to the host's system clock by the least delayed package; `follow_host_clock`
     False keeps the differences of stamps exactly controller time (simulated time running faster or slower).
+    Raises CapabilityError for another number of joints, source of effort or way of torque.
     """
 
     capabilities = frozenset({"current", "temperature", "desired_state", "move", "servo", "payload", "zero_ft"})

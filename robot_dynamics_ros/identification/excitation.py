@@ -276,7 +276,10 @@ def design_points(
     seed: int = 0,
     progress: Progress = lambda done, total, text: None,
 ) -> Excitation:
-    """Best of random point-to-point trapezoidal moves, as tests A and B of [Clochiatti2024 2.2]."""
+    """Best of random point-to-point trapezoidal moves, as tests A and B of [Clochiatti2024 2.2].
+
+    Raises DataError when none of the tries keeps the limits.
+    """
     criteria = Criteria(robot, limits or Limits.of(robot))
     lim, rng = criteria.limits, np.random.default_rng(seed)
     best: tuple[float, tuple[np.ndarray, ...]] | None = None

@@ -155,6 +155,7 @@ def fourier_form(table: np.ndarray, harmonics: int = 12) -> np.ndarray:
     """Coefficients (2 K + 1,) a0, a1, b1, ... of a table over one turn: a0/2 + sum a_n cos(n th) + b_n sin(n th).
 
     [Madsen2020, eq. 2.33-2.34; more than 12 terms did not help there]
+    Raises DataError for a table of fewer points than coefficients.
     """
     if not 1 <= harmonics <= (len(table) - 1) // 2:
         raise DataError(f"{harmonics} harmonics need a table of {2 * harmonics + 1} points, it has {len(table)}")

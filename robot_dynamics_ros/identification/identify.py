@@ -67,6 +67,7 @@ class Identification:
 
     @property
     def solution(self) -> Solution:
+        """The solution that was selected."""
         return self.model.solution
 
     def motion(self, rec: Recording) -> Motion:

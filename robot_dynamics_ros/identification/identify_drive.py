@@ -74,7 +74,10 @@ def identify_drives(
 def identify_drive_recordings(
     robot: RobotFile, training: list[Recording], judged: list[Recording], cutoff: float | None = None
 ) -> DrivesFound:
-    """`identify_drives` on recordings with `current` among their extra signals."""
+    """`identify_drives` on recordings with `current` among their extra signals.
+
+    Raises CapabilityError for torque measured behind the gear.
+    """
     if robot.drives.torque_side != "motor":
         raise CapabilityError(f"{robot.name}: torque is measured behind the gear; drives need motor currents")
     split, recorded = "validated on other bags", effort_constant(training)

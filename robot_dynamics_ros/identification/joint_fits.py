@@ -79,7 +79,10 @@ def fit_velocity(record: JointRecord, robot: RobotFile, joint: int, o: Options) 
 
 
 def fit_load(record: JointRecord, robot: RobotFile, joint: int, o: Options) -> JointFit:
-    """Friction over velocity and load; refuses a joint without load [Madsen2020, ch4 27]."""
+    """Friction over velocity and load; refuses a joint without load [Madsen2020, ch4 27].
+
+    Raises DataError for a law without load, or loads too narrow.
+    """
     if o.law not in ("madsen", "luo_load", "clochiatti"):
         raise DataError(f"{o.law} does not depend on load: use --law madsen, luo_load or clochiatti")
     sliding = sliding_friction(record)
@@ -94,7 +97,10 @@ def fit_load(record: JointRecord, robot: RobotFile, joint: int, o: Options) -> J
 
 
 def fit_temperature(record: JointRecord, robot: RobotFile, joint: int, o: Options) -> JointFit:
-    """Friction over velocity and temperature; refuses data without a span of temperature [Madsen2020, ch4 28]."""
+    """Friction over velocity and temperature; refuses data without a span of temperature [Madsen2020, ch4 28].
+
+    Raises DataError without temperatures.
+    """
     if record.temperature is None or not np.isfinite(record.temperature).all():
         raise DataError(f"{record.joint}: no temperature was recorded: record joint_temperatures, from a cold start")
     data = _thinned(sliding_friction(record, width=1.0).data)
@@ -139,7 +145,10 @@ def fit_memory(record: JointRecord, robot: RobotFile, joint: int, o: Options) ->
 
 
 def fit_kinematic_error(record: JointRecord, robot: RobotFile, joint: int, o: Options) -> JointFit:
-    """Kinematic error and backlash over one turn, from both encoders [Madsen2020, ch4 29-32]."""
+    """Kinematic error and backlash over one turn, from both encoders [Madsen2020, ch4 29-32].
+
+    Raises DataError without rotor angle.
+    """
     if record.theta is None:
         raise DataError(
             f"{record.joint}: no rotor angle was recorded, so kinematic error cannot be seen: "
@@ -163,7 +172,10 @@ def fit_kinematic_error(record: JointRecord, robot: RobotFile, joint: int, o: Op
 
 
 def fit_heat(record: JointRecord, robot: RobotFile, joint: int, o: Options) -> JointFit:
-    """Heat balance and temperature factors from duty cycles [Simoni2017, IV]; needs friction of the joint first."""
+    """Heat balance and temperature factors from duty cycles [Simoni2017, IV]; needs friction of the joint first.
+
+    Raises DataError where no run is long enough.
+    """
     runs = duty_runs(record)
     if not runs:
         raise DataError(
@@ -199,7 +211,10 @@ def _thermal_run(record: JointRecord, rows: slice, ambient: float | None) -> The
 
 
 def fit_spring(record: JointRecord, robot: RobotFile, joint: int, o: Options) -> JointFit:
-    """Elastic torque over deflection, encoder skew removed, from free motion [Madsen2020, ch3 17, ch4 12-22]."""
+    """Elastic torque over deflection, encoder skew removed, from free motion [Madsen2020, ch3 17, ch4 12-22].
+
+    Raises DataError without rotor angle.
+    """
     if record.theta is None:
         raise DataError(
             f"{record.joint}: no rotor angle was recorded, so no deflection is measured: record motor_states of a "

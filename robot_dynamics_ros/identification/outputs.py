@@ -17,7 +17,10 @@ from robot_dynamics_ros.models.urdf_writer import write_urdf
 
 
 def identified_robot(found: Identification) -> RobotFile:
-    """The robot file with identified links, drives and friction; every other number stays as it was."""
+    """The robot file with identified links, drives and friction; every other number stays as it was.
+
+    Raises DataError when nothing was identified.
+    """
     live, robot = found.written, found.robot
     if live is None:
         raise DataError("nothing identified to write")

@@ -36,6 +36,7 @@ class Piece:
 
     @property
     def period(self) -> float:
+        """Time between samples [s]."""
         return float(np.median(np.diff(self.t)))
 
     @property
@@ -57,18 +58,22 @@ class Recording:
 
     @property
     def rate(self) -> float:
+        """Samples per second, the median of the pieces."""
         return 1.0 / float(np.median([p.period for p in self.pieces]))
 
     @property
     def n(self) -> int:
+        """Number of joints."""
         return len(self.joint_names)
 
     @property
     def samples(self) -> int:
+        """Samples of all pieces."""
         return sum(len(p.t) for p in self.pieces)
 
     @property
     def duration(self) -> float:
+        """Length of all pieces [s]."""
         return sum(float(p.t[-1] - p.t[0]) for p in self.pieces)
 
     def stacked(self, name: str) -> np.ndarray:
@@ -185,6 +190,7 @@ class Motion:
 
     @property
     def n(self) -> int:
+        """Number of joints."""
         return self.q.shape[1]
 
     @property
@@ -214,6 +220,7 @@ def filtered(
     source: "q" differentiates position; "qd" filters the reported velocity. delay [s] > 0: the effort is that much
     later than the state it belongs to. Samples within EDGE_PERIODS of a piece's ends are dropped; `margin` [Hz] drops
     those of another cut-off instead, so that several cut-offs can be compared on the same samples.
+    Raises DataError where no piece outlasts the filter's edges.
     """
     parts = [_filtered_piece(p, cutoff, source, delay, margin or cutoff) for p in rec.pieces]
     parts = [p for p in parts if len(p[0]) > 20]

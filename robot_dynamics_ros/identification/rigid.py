@@ -27,6 +27,7 @@ class BaseParameters:
 
     @property
     def size(self) -> int:
+        """Number of base parameters."""
         return len(self.independent)
 
     def from_standard(self, phi: np.ndarray) -> np.ndarray:

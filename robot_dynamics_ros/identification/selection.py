@@ -52,6 +52,7 @@ class Evidence:
 
     @property
     def n(self) -> int:
+        """Number of joints."""
         return self.effort.shape[1]
 
 

@@ -42,6 +42,7 @@ class EffortSemantics:
 
     @property
     def unit(self) -> str:
+        """Unit of the recorded effort."""
         return "A" if self.kind == "current" else "Nm"
 
     def to_dict(self) -> dict[str, Any]:

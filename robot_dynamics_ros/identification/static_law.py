@@ -45,6 +45,7 @@ def fit_joint(
     """Law of one joint: y (N,) friction [Nm] against velocity v and load (N,).
 
     Of the terms whose counterparts cross-validation has `chosen`, those that lower the Bayesian criterion.
+    Raises ValueError when no term can be fitted.
     """
 
     def columns(names: tuple[str, ...], eps: float, vs: float) -> np.ndarray:

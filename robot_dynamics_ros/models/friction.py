@@ -150,6 +150,7 @@ class FrictionModel:
 
     v (N, n) or (n,) velocity [rad/s]; tau joint torque without friction [Nm]; T temperature [deg C]; absent load is 0,
     absent temperature is the reference. Temperatures are clamped to the identified range (t_min, t_max).
+    Raises ConfigError for parameters that are out of range or of another length.
     """
 
     def __init__(

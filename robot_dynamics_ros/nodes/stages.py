@@ -10,7 +10,6 @@ from robot_dynamics_ros.parameters import Parameter
 from robot_dynamics_ros.pipeline import STAGES
 from robot_dynamics_ros.topics import MAIN, TOPICS
 
-MAIN_SIGNALS = frozenset(TOPICS[MAIN].fields.values())
 PER_JOINT = tuple(t.name for t in TOPICS.values() if t.per_joint)
 
 

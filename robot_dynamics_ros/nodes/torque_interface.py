@@ -44,7 +44,10 @@ LEVELS = {GuardState.degraded: WARN, GuardState.safe: ERROR, GuardState.fault: E
 
 
 class TorqueInterface:
-    """Built before the driver connects; see() is called with every sample."""
+    """Built before the driver connects; see() is called with every sample.
+
+    Raises CapabilityError where the driver takes no torques.
+    """
 
     def __init__(self, node: RobotNode) -> None:
         self._node, self.robot = node, node.robot

@@ -83,7 +83,10 @@ class ClosedLoop:
             self.driver.read(0.02)
 
     def move_to(self, q: np.ndarray) -> None:
-        """Point to point under the controller's own position control; its watchdog may end a move on a busy machine."""
+        """Point to point under the controller's own position control; its watchdog may end a move on a busy machine.
+
+        Raises RobotDynamicsError when the move fails.
+        """
         for _ in range(ATTEMPTS):
             self.driver.move_path(q[None, :], speed=1.5, acceleration=3.0)
             self._wait(lambda: not self.driver.motion.active, "the move to the start")
@@ -96,7 +99,10 @@ class ClosedLoop:
         self.simulation.command("set_wrench", wrench=wrench.tolist())
 
     def enable(self, mode: TorqueMode, trajectory: Trajectory | None = None) -> None:
-        """Torque mode on; the controller then runs as fast as it is answered."""
+        """Torque mode on; the controller then runs as fast as it is answered.
+
+        Raises RobotDynamicsError when it is refused.
+        """
         refuse_torque(self.robot, self.driver.info, self.driver.status)
         motion = None
         if trajectory is not None:
@@ -110,7 +116,10 @@ class ClosedLoop:
         self.simulation.command("speed", factor=FAST)
 
     def run(self, seconds: float, each: Callable[[dict[str, Any]], None] | None = None) -> Run:
-        """Records of so many seconds of controller time; `each` sees every one as it comes."""
+        """Records of so many seconds of controller time; `each` sees every one as it comes.
+
+        Raises RobotDynamicsError when torque ends before.
+        """
         kept: list[dict[str, Any]] = []
         records, wanted = self.driver.records, int(seconds * RATE)
         end = time.monotonic() + PATIENCE

@@ -50,7 +50,7 @@ class InProcessLoop:
         self._rig.plant.set_wrench(wrench)
 
     def enable(self, mode: TorqueMode, trajectory: Trajectory | None = None) -> None:
-        """Torque mode on."""
+        """Torque mode on. Raises RobotDynamicsError when it is refused."""
         motion = None
         if trajectory is not None:
             motion = _core.TorqueTrajectory(trajectory.q, trajectory.qd, trajectory.qdd, RATE, True)
@@ -60,7 +60,7 @@ class InProcessLoop:
             raise RobotDynamicsError(f"closed loop: not enabled: {self.loop.enabled.name}")
 
     def run(self, seconds: float, each: Callable[[dict[str, Any]], None] | None = None) -> Run:
-        """Records of so many seconds; `each` sees every one as it comes."""
+        """Records of so many seconds; `each` sees every one. Raises RobotDynamicsError when torque ends before."""
         kept: list[dict[str, Any]] = []
         for _ in range(int(seconds * RATE)):
             kept.append(dict(self._rig.cycle()))

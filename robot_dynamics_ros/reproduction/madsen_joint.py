@@ -141,7 +141,10 @@ def hysteresis_data(cycles: int) -> HysteresisData:
 
 
 def compensated(record: JointRecord) -> HysteresisData:
-    """Friction over the rotor angle without kinematic error; backlash: shape measured, scale fitted [ch4 29-32]."""
+    """Friction over the rotor angle without kinematic error; backlash: shape measured, scale fitted [ch4 29-32].
+
+    Raises ValueError without rotor angle.
+    """
     if record.theta is None:
         raise ValueError("the record has no rotor angle")
     error, gap = kinematic_error_and_backlash(record.theta, record.theta - record.q, settle=4e-3)

@@ -64,7 +64,10 @@ class Phase:
 
 
 def run(quick: bool = False, robot_name: str = "ur5e") -> list[Row]:
-    """Ratios of the RMS force errors in cycles 1, 3, 5; convergence of the observer; quick: 3 minutes between."""
+    """Ratios of the RMS force errors in cycles 1, 3, 5; convergence of the observer; quick: 3 minutes between.
+
+    Raises ConfigError for a robot without a task.
+    """
     if robot_name not in TASKS:
         raise ConfigError("reproduce", "robot", f"{robot_name} is none of {', '.join(TASKS)}")
     robot = identified(name=robot_name)

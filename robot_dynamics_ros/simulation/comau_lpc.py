@@ -46,7 +46,10 @@ class Settings:
 
 
 class SimulatedLpc:
-    """Modality and drive status are as the control channel sets them; at the start ready for absolute positions."""
+    """Modality and drive status are as the control channel sets them; at the start ready for absolute positions.
+
+    Raises ConnectionFailed for a port that is taken.
+    """
 
     def __init__(self, settings: Settings) -> None:
         served = Served(

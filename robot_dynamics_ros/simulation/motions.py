@@ -11,7 +11,7 @@ Motion = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def times(duration: float, rate: float = 500.0) -> np.ndarray:
-    """Sample times (N,) [s]: 1/rate .. duration."""
+    """Sample times (N,) [s]: 1/rate .. duration. Raises ValueError out of range."""
     if not 0 < duration < 1e6 or not 0 < rate <= 1e5:
         raise ValueError(f"duration = {duration} s or rate = {rate} Hz is out of range")
     return np.arange(1, round(duration * rate) + 1) / rate
@@ -157,6 +157,7 @@ def duty_cycle(q: Any, amplitude: Any, period: float, duty: float, duration: flo
     """Oscillation by `amplitude` (n,) [rad] for the share `duty` of every minute, else rest [Simoni2017 IV].
 
     q(t) = q + amplitude (1 - cos(2 pi t/period))/2: every period starts and ends at rest.
+    Raises ValueError for a duty outside 0..1.
     """
     if not 0 <= duty <= 1:
         raise ValueError(f"duty = {duty} is outside 0..1")

@@ -37,6 +37,7 @@ class SimulatedRobot:
 
     robot: name or RobotFile; seed: noise; overrides, without, believes: see load_plant; q (n,) [rad]: where it
     stands; rate: control cycles per second. Raises ConfigError for unknown robots and parameters.
+    Raises ValueError for a rate outside 10..10000 Hz.
     """
 
     def __init__(

@@ -118,7 +118,7 @@ class Served:
         self.simulated.set_payload(mass, center, told=False)
 
     def set_speed(self, factor: float) -> None:
-        """Controller time per wall time."""
+        """Controller time per wall time. Raises RobotDynamicsError outside 0.01..1e6."""
         if not 0.01 <= factor <= 1e6:
             raise RobotDynamicsError(f"speed {factor} is outside 0.01..1e6")
         self._period = 1.0 / self.simulated.rate / factor

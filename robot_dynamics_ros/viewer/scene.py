@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 ARROW = 0.01  # m/N
 THICKNESS = 0.045  # m, radius of the first link; later ones are thinner
 GREY, RED, BLUE, HAZE = [170, 176, 184], [225, 60, 40], [70, 130, 230], [230, 160, 60, 60]
-WORLD_UP = (0.0, 0.0, 1.0)
 # plot -> (signal, unit, first curve's name where it is no joint)
 JOINT_PLOTS = {
     "friction": ("friction_torque", "Nm"),

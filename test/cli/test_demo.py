@@ -11,10 +11,11 @@ import pytest
 from matplotlib import image
 from rich.console import Console
 
-from robot_dynamics_ros.cli.demo_summary import AXES, TruthRecorder, align, draw, force_errors
+from robot_dynamics_ros.cli.demo_summary import TruthRecorder, align, force_errors
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.plots import plot_against_truth
 from robot_dynamics_ros.simulation.ur_controller.launcher import loopback_address
-from robot_dynamics_ros.types import Log
+from robot_dynamics_ros.types import WRENCH_AXES, Log
 
 NAMES = [f"joint{k}" for k in range(6)]
 STEP_NS = 2_000_000
@@ -71,8 +72,8 @@ def test_without_a_wrench_there_is_no_summary():
 
 def test_the_picture_shows_the_estimate(tmp_path):
     log, truth = made_up(error=1.0)
-    draw(log, truth, tmp_path / "a.png", "title")
-    draw(made_up(error=9.0)[0], truth, tmp_path / "b.png", "title")
+    plot_against_truth(log, truth, tmp_path / "a.png", "title")
+    plot_against_truth(made_up(error=9.0)[0], truth, tmp_path / "b.png", "title")
     a, b = (image.imread(tmp_path / name)[..., :3] for name in ("a.png", "b.png"))
     assert a.std() > 0.05 and np.abs(a - b).max() > 0.5
 
@@ -105,9 +106,9 @@ def test_the_demo_runs_and_its_force_is_near_the_truth(tmp_path):
     result = json.loads((tmp_path / "demo.json").read_text())
     assert result["seconds"]["contact"] > 3 and result["seconds"]["free"] > 3
     for phase in ("free", "contact"):
-        assert all(0 < result[phase][axis] < 25 for axis in AXES)
+        assert all(0 < result[phase][axis] < 25 for axis in WRENCH_AXES)
     assert result["contact"]["Fz"] < 12  # N of 30: a sensor that reads zero would miss by more than 20
     assert min(result["within_two_std"].values()) > 0.7
     assert result["identical_share"] > 0.5  # 1 unless a busy machine makes the recorder lose samples
-    assert result["contact"]["Tz"] < result["as_shipped"]["contact"]["Tz"]  # identification has an effect
+    assert result["contact"]["Mz"] < result["as_shipped"]["contact"]["Mz"]  # identification has an effect
     assert image.imread(result["picture"])[..., :3].std() > 0.05

@@ -26,7 +26,10 @@ FORCE_OFFSET = np.array([1.5, 1.5, 1.5, 0.1, 0.1, 0.1])
 
 
 class Arm:
-    """A simulated robot, what its controller believes about it, and what its sensors say."""
+    """A simulated robot, what its controller believes about it, and what its sensors say.
+
+    Raises ConfigError for an arm without a UR controller.
+    """
 
     def __init__(self, robot: str, seed: int = 0, q: tuple[float, ...] = START) -> None:
         file = load_robot(robot)

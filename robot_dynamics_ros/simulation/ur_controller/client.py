@@ -41,7 +41,10 @@ class SimulationClient:
         self._truth = (host, truth_port, timeout)
 
     def command(self, name: str, /, **fields: Any) -> dict[str, Any]:
-        """Send a command of the control channel and return its reply; what it refuses is an error."""
+        """Send a command of the control channel and return its reply; what it refuses is an error.
+
+        Raises RobotDynamicsError for what it refuses, ConnectionFailed when it has gone.
+        """
         self._control.send({"command": name, **fields})
         reply = self._control.receive()
         if reply is None:
@@ -65,7 +68,10 @@ class SimulationClient:
         return float(self.command("wait", seconds=seconds)["timestamp"])
 
     def truth(self) -> Iterator[dict[str, Any]]:
-        """Ground truth records from now on, until the controller closes; stamped with controller time."""
+        """Ground truth records from now on, until the controller closes; stamped with controller time.
+
+        Raises ConnectionFailed without a ground truth port.
+        """
         host, port, timeout = self._truth
         if port is None:
             raise ConnectionFailed("this client was made without a ground truth port")

@@ -106,7 +106,7 @@ def freeze(process: SimulatedController, on: bool = True) -> None:
 
 @command
 def drop(process: SimulatedController, next: int = 0, probability: float = 0.0) -> None:
-    """Drop the next n packages, and each one after with a probability."""
+    """Drop the next n packages, and each one after with a probability. Raises ValueError outside 0..1."""
     if not 0 <= probability <= 1:
         raise ValueError(f"probability {probability} is outside 0..1")
     process.faults.drop_next, process.faults.drop_probability = int(next), float(probability)
@@ -120,7 +120,10 @@ def duplicate(process: SimulatedController, next: int = 1) -> None:
 
 @command
 def nan(process: SimulatedController, field: str = "", element: int | None = None) -> None:
-    """Put NaN into a floating point output (one element or all of it); without a field, none any more."""
+    """Put NaN into a floating point output (one element or all of it); without a field, none any more.
+
+    Raises ValueError for a field that cannot hold it.
+    """
     if not field:
         process.faults.nan_fields.clear()
         return
@@ -146,7 +149,10 @@ def set_wrench(process: SimulatedController, wrench: list[float]) -> None:
 
 @command
 def set_payload(process: SimulatedController, mass: float, center: Sequence[float] = (0.0, 0.0, 0.0)) -> None:
-    """Really mount a point mass [kg] at the flange, centre [m]; the controller is not told."""
+    """Really mount a point mass [kg] at the flange, centre [m]; the controller is not told.
+
+    Raises ValueError outside 0..100 kg.
+    """
     if not 0 <= mass <= 100:
         raise ValueError(f"mass {mass} kg is outside 0..100")
     process.controller.arm.mount(float(mass), _vector(center, 3, "center", 10.0))

@@ -32,24 +32,29 @@ class Dashboard:
         return REPLIES[name](self, text[len(name) :].strip())
 
     def load(self, name: str) -> str:
+        """Answer to `load`."""
         self.program = name or self.program
         return f"Loading program: {name}"
 
     def stop(self) -> str:
+        """Answer to `stop`."""
         self.controller.stop_program()
         return "Stopped"
 
     def power(self, text: str, on: bool) -> str:
+        """Switch the arm on or off; the answer is the given text."""
         if not on:
             self.controller.stop_program()
         self.controller.safety.power(on)
         return text
 
     def release_brakes(self) -> str:
+        """Answer to `brake release`."""
         self.controller.safety.release_brakes()
         return "Brake releasing"
 
     def log(self, message: str) -> str:
+        """Answer to `addToLog`."""
         self.controller.say(message)
         return "Added log message"
 

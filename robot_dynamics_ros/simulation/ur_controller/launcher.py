@@ -24,7 +24,10 @@ _candidates = itertools.count(os.getpid())
 
 
 def loopback_address(ports: Sequence[int] = FIXED_PORTS) -> str:
-    """An address 127.x.y.z on which the controller's fixed ports are free, so that controllers can run side by side."""
+    """An address 127.x.y.z on which the controller's fixed ports are free, so that controllers can run side by side.
+
+    Raises ConnectionFailed when there is none.
+    """
     for number in itertools.islice(_candidates, 4096):
         key = number * 2654435761 % 2**32  # spread neighbouring processes over the network
         host = f"127.{1 + key % 254}.{(key >> 8) % 256}.{1 + (key >> 16) % 254}"

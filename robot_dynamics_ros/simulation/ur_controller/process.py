@@ -104,7 +104,10 @@ class SimulatedController:
         self._stop = False
 
     def set_speed(self, factor: float) -> None:
-        """Controller time per wall time; more than the machine can do runs as fast as it can."""
+        """Controller time per wall time; more than the machine can do runs as fast as it can.
+
+        Raises RobotDynamicsError outside 0.01..1e6.
+        """
         if not 0.01 <= factor <= 1e6:
             raise RobotDynamicsError(f"speed {factor} is outside 0.01..1e6")
         self._period = DT / factor

@@ -105,6 +105,7 @@ class CommandLoop:
         return values
 
     def double(self, index: int) -> float:
+        """A number of the command, from the input registers."""
         return float(self.doubles(index, 1)[0])
 
     def source(self, source: Source) -> np.ndarray:

@@ -29,16 +29,20 @@ class Registers:
         self.written.update(dict.fromkeys(values, now))
 
     def int_in(self, index: int) -> int:
+        """An integer input register."""
         return int(self.values[self._int_in[index]][0])
 
     def doubles_in(self, first: int, count: int) -> list[float]:
+        """Input registers of floating point in a row."""
         return [self.values[name][0] for name in self._double_in[first : first + count]]
 
     def write_int(self, index: int, value: int) -> None:
+        """Set an integer output register. Raises ValueError for a value that does not fit."""
         if not -(2**31) <= value < 2**31:
             raise ValueError(f"{value} does not fit an integer register")
         self.values[self._int_out[index]] = (int(value),)
 
     def write_doubles(self, first: int, values: Iterable[float]) -> None:
+        """Set output registers of floating point in a row."""
         for offset, value in enumerate(values):
             self.values[self._double_out[first + offset]] = (float(value),)

@@ -86,7 +86,7 @@ class Scenario:
         self.start(name, None)
 
     def start(self, name: str, controller: Controller | None) -> None:
-        """Begin a scenario now; an unknown one is an error listing those there are."""
+        """Begin a scenario now; an unknown one is an error listing those there are. Raises RobotDynamicsError."""
         if name not in SCENARIOS:
             raise RobotDynamicsError(f"scenario {name!r} is unknown; there are {', '.join(SCENARIOS)}")
         self.name, self._schedule = name, SCENARIOS[name]

@@ -17,7 +17,7 @@ class Version(NamedTuple):
 
     @classmethod
     def parse(cls, text: str) -> Version:
-        """Version from '5.26' or '5.26.0.1'; anything else is an error."""
+        """Version from '5.26' or '5.26.0.1'; anything else is an error. Raises RobotDynamicsError."""
         parts = text.split(".")
         if not 2 <= len(parts) <= 4 or not all(part.isdigit() for part in parts):
             raise RobotDynamicsError(f"PolyScope version {text!r} is not major.minor[.bugfix[.build]]")

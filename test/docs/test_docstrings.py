@@ -1,0 +1,72 @@
+"""Every public module, class and function says what it does, and names the errors it raises itself."""
+
+import ast
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[2] / "robot_dynamics_ros"
+FILES = {path.relative_to(PACKAGE).as_posix(): path for path in sorted(PACKAGE.rglob("*.py"))}
+TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in FILES.items()}
+# a function per case, listed with its title in the module's CASES
+TITLED = ("faults/clock.py", "faults/sockets.py", "nodes/fault_graph.py")
+ERRORS = {
+    *(node.name for node in TREES["errors.py"].body if isinstance(node, ast.ClassDef)),
+    *("ValueError", "TypeError", "KeyError", "ExperimentFailed"),
+}
+
+
+def is_protocol(node):
+    return any(isinstance(base, ast.Name) and base.id == "Protocol" for base in node.bases)
+
+
+# methods that a protocol of the same folder explains: their classes need not say it again
+EXPLAINED = {
+    (Path(name).parent.as_posix(), method.name)
+    for name, tree in TREES.items()
+    for node in ast.walk(tree)
+    if isinstance(node, ast.ClassDef) and is_protocol(node)
+    for method in node.body
+    if isinstance(method, ast.FunctionDef)
+}
+
+
+def public(name):
+    """Definitions a reader may use: (name, node, class it is in or None)."""
+    for node in TREES[name].body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_"):
+            yield node.name, node, None
+        if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
+            for inner in node.body:
+                if isinstance(inner, ast.FunctionDef) and (inner.name == "__init__" or not inner.name.startswith("_")):
+                    yield f"{node.name}.{inner.name}", inner, node
+
+
+def raised(node):
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Raise) and inner.exc is not None:
+            error = inner.exc.func if isinstance(inner.exc, ast.Call) else inner.exc
+            if isinstance(error, ast.Name) and error.id in ERRORS:
+                yield error.id
+
+
+def is_command(node):
+    """A command of the command line: its errors are one line for a person, its docstring is its help."""
+    return any("click.command" in ast.unparse(decorator) for decorator in node.decorator_list)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_public_names_say_what_they_do(name):
+    assert name.endswith("__init__.py") or ast.get_docstring(TREES[name]), f"{name} does not say what it is"
+    for path, node, owner in public(name):
+        explained = (Path(name).parent.as_posix(), node.name) in EXPLAINED
+        if not (node.name == "__init__" or explained or (name in TITLED and owner is None)):
+            assert ast.get_docstring(node), f"{name}: {path}"
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_raised_errors_are_named(name):
+    for path, node, owner in public(name):
+        if isinstance(node, ast.FunctionDef) and not is_command(node):
+            text = (ast.get_docstring(node) or "") + ((ast.get_docstring(owner) or "") if owner is not None else "")
+            assert set(raised(node)) <= {error for error in ERRORS if error in text}, f"{name}: {path}"

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timezone
 from typing import Any
 
+from robot_dynamics_ros.errors import RobotDynamicsError
+
 
 @dataclass(frozen=True)
 class Case:
@@ -51,7 +53,7 @@ def run_case(case: Case, tries: int) -> Row:
     for attempt in range(tries):
         try:
             text = case.run(attempt)
-        except Failed as failure:
+        except (Failed, RobotDynamicsError) as failure:
             return Row(case.title, attempt + 1, "FAIL", case.budget, str(failure))
     return Row(case.title, tries, "pass", case.budget, text)
 

@@ -11,12 +11,13 @@ import numpy as np
 
 from robot_dynamics_ros._core import GuardReason, GuardState
 from robot_dynamics_ros.errors import RobotDynamicsError
-from robot_dynamics_ros.faults.stand import Arm, Stand, Worker
+from robot_dynamics_ros.faults.stand import SPEED, Arm, Stand, Worker
 from robot_dynamics_ros.faults.table import Case, demand
 
 SILENCE = 0.06  # s from our last heartbeat until the torque program has ended: 25 cycles and what the wire takes
 WATCHDOG = 0.08  # s the same through the vendor client, whose watchdog is 50 ms
 GUARD = 0.16  # s from the last state until the guard has ramped out: 40 ms and 100 ms, and what the wire takes
+CABLE = 4.0  # s of wall time without a byte: the connection is given up after 2.5 s
 STATE = 0.03  # s from a stop of the robot until no torque is sent
 
 
@@ -156,11 +157,47 @@ def controller_killed(_: int) -> str:
     with Stand() as stand:
         begin = time.monotonic()
         stand.simulation.kill()
-        latched = stand.arm.read(3.0, lambda: stand.arm.loop.state in (GuardState.safe, GuardState.fault))
+        latched = stand.arm.read(3.0, lambda: stand.arm.latched)
         passed = time.monotonic() - begin
         demand(latched and stand.arm.off, "torque goes on without a robot")
         demand(stand.arm.driver.read(0.5) is None, "stale samples")
         return f"latched after {1e3 * passed:.0f} ms, no stale state"
+
+
+def controller_restarted(_: int) -> str:
+    """Killed and started again under the same address: connected again by itself, torque only after a re-arm."""
+    with Stand() as stand:
+        stand.simulation.kill()
+        demand(stand.arm.read(3.0, lambda: stand.arm.latched), "torque goes on without a robot")
+        stand.restart()
+        begin = time.monotonic()
+        demand(stand.arm.read(20.0, lambda: stand.arm.driver.read(0.1) is not None), "not connected again")
+        passed = time.monotonic() - begin
+        demand(not stand.arm.resumes() and not stand.simulation.state["torque_mode"], "torque came back by itself")
+        stand.arm.driver.rearm()
+        stand.arm.loop.rearm()
+        stand.arm.move()
+        demand(stand.simulation.state["torque_mode"], "no torque after the re-arm")
+        return f"connected after {passed:.1f} s, torque after a re-arm"
+
+
+def cable_pulled(_: int) -> str:
+    """Nothing to hear for longer than the connection lives: given up, taken up again, nothing stale in between."""
+    with Stand() as stand:
+        before = stand.arm.driver.statistics().reconnects
+        stand.simulation.command("stall", seconds=CABLE * SPEED)
+        demand(stand.arm.read(CABLE, lambda: stand.arm.latched), "torque goes on without states")
+        stand.arm.read(0.2)
+        silent = time.monotonic()
+        while time.monotonic() - silent < 0.4 * CABLE:
+            demand(stand.arm.driver.read(0.05) is None, "a stale state was passed on")
+        state = stand.simulation.state  # the first thing it says
+        demand(not state["torque_mode"], "torque mode is still on")
+        demand(stand.arm.read(20.0, lambda: stand.arm.driver.statistics().reconnects > before), "not connected again")
+        demand(stand.arm.read(5.0, lambda: stand.arm.driver.read(0.1) is not None), "no states after the cable")
+        demand(not stand.arm.resumes(), "torque came back by itself")
+        stand.comes_to_rest()
+        return "off when heard again, connected again"
 
 
 def busy(_: int) -> str:
@@ -223,4 +260,8 @@ CASES: list[Case] = [
     Case(27, "protective stop, vendor client", "sockets", f"torque off within {1e3 * STATE:.0f} ms", client_stopped),
     Case(28, "four processes hog the CPU", "sockets", "no late burst; ok, or off and at rest", busy),
     Case(29, "controller killed -9", "sockets", "latched, nothing stale", controller_killed),
+    Case(
+        29, "controller killed and restarted", "sockets", "connected again, torque after a re-arm", controller_restarted
+    ),
+    Case(29, "cable pulled for 4 s", "sockets", "connected again, nothing stale, latched", cable_pulled),
 ]

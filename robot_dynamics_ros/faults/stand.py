@@ -67,13 +67,18 @@ class Arm:
     def off(self) -> bool:
         """True when the loop lets nothing out and is latched."""
         self.read(0.3)  # what is left of a ramp, and the records of it
-        return self.loop.state in (GuardState.safe, GuardState.fault) and not self.driver_runs
+        return self.latched and not self.driver_runs
 
     @property
     def driver_runs(self) -> bool:
         """True while the last record asks for torque mode."""
         records = self.driver.records
         return bool(records and records[-1]["run"])
+
+    @property
+    def latched(self) -> bool:
+        """True when the guard is latched off."""
+        return self.loop.state in (GuardState.safe, GuardState.fault)
 
     def resumes(self) -> bool:
         """True when torque comes back without a re-arm."""
@@ -106,6 +111,14 @@ class Stand:
             self.__exit__(None, None, None)
             raise
         return self
+
+    def restart(self) -> None:
+        """Another controller under the same address, after the first was killed."""
+        self.simulation.close()
+        self.ur.stop()
+        self.ur = SimulatedUR("ur5e", host=self.ur.host, **self._options)
+        self.ur.__enter__()
+        self.simulation = self.ur.client()
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None

@@ -134,7 +134,7 @@ class ClosedLoop:
                 if each is not None:
                     each(record)
             if self.loop.state not in (GuardState.ok, GuardState.degraded) or time.monotonic() > end:
-                said = "; ".join(self.simulation.state["messages"][-2:])
+                said = "; ".join([*self.simulation.state["messages"][-2:], self.driver.motion.reason])
                 raise RobotDynamicsError(f"closed loop ended: {self.loop.state.name}, {self.loop.reason.name}; {said}")
         return Run(kept)
 

@@ -8,6 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from robot_dynamics_ros.cli import faults as cli
+from robot_dynamics_ros.errors import ConnectionFailed
 from robot_dynamics_ros.faults import clock, sockets
 from robot_dynamics_ros.faults.table import Case, Failed, run_case
 
@@ -26,9 +27,20 @@ def test_a_fault_is_handled_over_sockets(case):
     assert row.result == "pass", row.measured
 
 
-def test_the_numbers_of_the_command_cases_are_all_there():
-    listed = {case.number for case in clock.CASES}
-    assert {1, 2, 3, 4, 8, 9, 13, 14, 15, *range(20, 29)} <= listed
+def test_every_fault_of_the_command_path_has_a_case_and_the_dangerous_ones_one_end_to_end():
+    by_clock = {case.number for case in clock.CASES}
+    assert by_clock >= {*range(1, 16), 17, 18, *range(20, 29)}
+    graph = pytest.importorskip("robot_dynamics_ros.nodes.fault_graph")
+    end_to_end = {case.number for case in sockets.CASES + graph.CASES}
+    assert end_to_end >= {1, 2, 3, 4, 24, 25, 26, 27, 29}
+
+
+def test_an_error_in_a_case_is_a_row_and_not_the_end():
+    def broken(_):
+        raise ConnectionFailed("nobody there")
+
+    row = run_case(Case(1, "x", "clock", "", broken), 3)
+    assert (row.result, row.tries, row.measured) == ("FAIL", 1, "nobody there")
 
 
 def test_a_case_that_fails_ends_the_command_with_one(monkeypatch, tmp_path):

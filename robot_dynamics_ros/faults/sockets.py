@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 import time
@@ -11,7 +10,7 @@ import numpy as np
 
 from robot_dynamics_ros._core import GuardReason, GuardState
 from robot_dynamics_ros.errors import RobotDynamicsError
-from robot_dynamics_ros.faults.stand import SPEED, Arm, Stand, Worker
+from robot_dynamics_ros.faults.stand import SPEED, Arm, Stand, Worker, hogs
 from robot_dynamics_ros.faults.table import Case, demand
 
 SILENCE = 0.06  # s from our last heartbeat until the torque program has ended: 25 cycles and what the wire takes
@@ -202,13 +201,9 @@ def cable_pulled(_: int) -> str:
 
 def busy(_: int) -> str:
     with Stand() as stand:
-        hogs = [multiprocessing.get_context("spawn").Process(target=_burn, args=(2.5,), daemon=True) for _ in range(4)]
-        for hog in hogs:
-            hog.start()
         stand.arm.driver.records.clear()
-        stand.arm.read(3.5)
-        for hog in hogs:
-            hog.join()
+        with hogs(4, 2.5):
+            stand.arm.read(3.5)
         records = list(stand.arm.driver.records)
         step = np.abs(np.diff([r["torque"] for r in records], axis=0)).max()
         oldest = max((r["age"] for r in records if r["torque"].any() and r["state"] == GuardState.ok), default=0.0)
@@ -216,12 +211,6 @@ def busy(_: int) -> str:
         if stand.arm.loop.state != GuardState.ok:
             stand.comes_to_rest()
         return f"{stand.arm.loop.state.name}, oldest command {1e3 * oldest:.1f} ms, largest step {step:.1f} Nm"
-
-
-def _burn(seconds: float) -> None:
-    end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        sum(range(10_000))
 
 
 def other_client_owns_registers(_: int) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
 
@@ -150,10 +152,36 @@ class Stand:
         travel = np.abs(np.array(self.simulation.state["q"]) - first).max()
         demand(travel < 1e-3, f"the robot still moves: {travel:.4f} rad in 100 ms")
 
+    def unlock(self) -> None:
+        """After a protective stop: unlocked as soon as the controller allows it."""
+        for _ in range(100):
+            if "Protective stop releasing" in self._dashboard("unlock protective stop"):
+                return
+            self.simulation.wait(0.2)
+        demand(False, "the protective stop cannot be unlocked")
+
+    def _dashboard(self, line: str) -> str:
+        with socket.create_connection((self.ur.host, self.ur.ports["dashboard"]), PATIENCE) as connection:
+            lines = connection.makefile("rw")
+            lines.readline()  # the greeting
+            lines.write(line + "\n")
+            lines.flush()
+            return lines.readline()
+
     @property
     def now(self) -> float:
         """Controller time."""
         return float(self.simulation.state["timestamp"])
+
+
+@contextmanager
+def hogs(count: int, seconds: float) -> Iterator[None]:
+    """So many processes that never sleep, for so long."""
+    busy = f"import time\nend = time.monotonic() + {seconds}\nwhile time.monotonic() < end: pass"
+    running = [subprocess.Popen([sys.executable, "-c", busy]) for _ in range(count)]
+    yield
+    for process in running:
+        process.wait()
 
 
 class Worker:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.faults.stand import SPEED, Stand
+from robot_dynamics_ros.faults.stand import SPEED, Stand, hogs
 from robot_dynamics_ros.faults.table import Case, Failed, demand
 
 TIMEOUT = 0.2  # s of the dead-man switch in these cases
@@ -26,7 +26,8 @@ PATIENCE = 40.0  # s
 class Graph:
     """A simulated controller, a hardware node, and a node of ours that answers every state with a torque."""
 
-    def __init__(self, **parameters: Any) -> None:
+    def __init__(self, publishes: bool = True, **parameters: Any) -> None:
+        self._publishes = publishes
         self._parameters = {"torque": "script", "control.time_scale": SPEED, "follow_host_clock": False} | parameters
 
     def __enter__(self) -> Graph:
@@ -57,6 +58,10 @@ class Graph:
         command = [sys.executable, "-m", "robot_dynamics_ros.nodes.hardware_node", "--ros-args", *arguments]
         return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
+    def start_commander(self) -> subprocess.Popen[bytes]:
+        """A process that answers every state with a torque, as this object does."""
+        return subprocess.Popen([sys.executable, "-m", "robot_dynamics_ros.nodes.fault_commander"])
+
     def _subscribe(self) -> None:
         from rclpy.qos import QoSProfile, ReliabilityPolicy
         from sensor_msgs.msg import JointState
@@ -65,12 +70,14 @@ class Graph:
         self.state: Any = None
         self.torque: np.ndarray | None = None
         self.message = JointState
-        self.publisher = self.node.create_publisher(JointState, "joint_torque_command", quick)
+        self.publisher: Any = None
+        if self._publishes:
+            self.publisher = self.node.create_publisher(JointState, "joint_torque_command", quick)
         self.node.create_subscription(JointState, "joint_states", self._answer, quick)
 
     def _answer(self, state: Any) -> None:
         self.state = state
-        if self.torque is not None:
+        if self.torque is not None and self._publishes:
             self.publisher.publish(self.command(self.torque))
 
     def command(self, torque: np.ndarray) -> Any:
@@ -159,7 +166,8 @@ class Graph:
             self.node.destroy_publisher(publisher)
         self.node.destroy_node()
         rclpy.shutdown(context=self.context)
-        del self.publisher, self.node, self.executor, self.context
+        self.publisher = None
+        del self.node, self.executor, self.context
         gc.collect()  # the middleware announces a publisher until the last reference to its context is gone
         self.stand.__exit__(None, None, None)
 
@@ -193,6 +201,51 @@ def commander_gone(_: int) -> str:
         text = graph.ends(begin, 0.04 + RAMP)
         graph.latched()
         return text
+
+
+def commander_killed(_: int) -> str:
+    """The node that sends the torques is a process of its own, and is killed -9."""
+    with Graph(publishes=False) as graph:
+        commander = graph.start_commander()
+        try:
+            graph.spin(lambda: graph.node.count_publishers("joint_torque_command") == 1, "the commander")
+            graph.enable()
+        finally:
+            begin = graph.stand.now
+            commander.kill()
+            commander.wait()
+        text = graph.ends(begin, 0.04 + RAMP)
+        graph.latched()
+        return text
+
+
+def protective_stop(_: int) -> str:
+    """Stopped in motion: off at once, and after unlocking only an explicit re-arm and enable bring torque back."""
+    with Graph() as graph:
+        graph.enable()
+        begin = graph.stand.now
+        graph.stand.simulation.command("protective_stop")
+        text = graph.ends(begin, 0.03)
+        demand(not graph.call("enable_torque")[0], "enabled in a protective stop")
+        graph.stand.unlock()
+        graph.run(1.0)
+        demand(not graph.torque_mode, "torque came back by itself")
+        graph.latched()
+        graph.call("rearm")
+        graph.enable()
+        return text + "; again after unlock, re-arm and enable"
+
+
+def hogged(_: int) -> str:
+    """Processes that never sleep beside the node: what is late fades, nothing bursts, and the robot ends at rest."""
+    with Graph() as graph:
+        graph.enable()
+        with hogs(4, 2.0):
+            graph.run(3.0)
+        running = graph.torque_mode
+        if not running:
+            graph.stand.comes_to_rest()
+        return "torque goes on" if running else "torque faded and is off, at rest"
 
 
 def dead_man(_: int) -> str:
@@ -229,7 +282,10 @@ def node_killed(_: int) -> str:
 CASES: list[Case] = [
     Case(9, "NaN in a command", "graph", "torque off within 60 ms, latched", nan_command),
     Case(24, "second publisher", "graph", f"off within {1e3 * (WATCHED + RAMP):.0f} ms, latched", second_publisher),
+    Case(25, "commander killed -9", "graph", f"off within {1e3 * (0.04 + RAMP):.0f} ms, latched", commander_killed),
     Case(25, "commander gone", "graph", f"off within {1e3 * (0.04 + RAMP):.0f} ms, latched", commander_gone),
     Case(25, "dead-man switch silent", "graph", f"off within {1e3 * (TIMEOUT + 0.05 + RAMP):.0f} ms", dead_man),
+    Case(27, "protective stop in motion", "graph", "off within 30 ms, back only by re-arm and enable", protective_stop),
+    Case(28, "four processes hog the CPU", "graph", "torque goes on, or is off and at rest", hogged),
     Case(26, "hardware node killed -9", "graph", "off within 60 ms, restarted inactive", node_killed),
 ]

@@ -33,6 +33,29 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "endurance": ("endurance", "torque control for long, with a fault every minute"),
     "bench": ("bench", "peers beside ours"),
     "latency": ("latency", "rate, latency, losses and CPU of the graph"),
+# name -> module under robot_dynamics_ros.cli holding `command`, in the order a newcomer meets them
+COMMANDS: dict[str, str] = {
+    "new": "new",
+    "check": "check",
+    "demo": "demo",
+    "simulate": "simulate",
+    "up": "up",
+    "record": "record",
+    "excite": "excite",
+    "rehearse": "rehearse",
+    "identify": "identify",
+    "identify-joint": "identify_joint",
+    "identify-drive": "identify_drive",
+    "compare": "compare",
+    "experiment": "experiment",
+    "reproduce": "reproduce",
+    "ablation": "ablation",
+    "replay": "replay",
+    "health": "health",
+    "faults": "faults",
+    "endurance": "endurance",
+    "bench": "bench",
+    "latency": "latency",
 }
 
 

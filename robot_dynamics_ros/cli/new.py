@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import click
@@ -16,7 +17,7 @@ from robot_dynamics_ros.models.urdf_import import robot_from_urdf
 @click.command("new")
 @click.argument("urdf", type=click.Path(path_type=Path))
 @click.option("--tip", help="Last link of the arm (needed where the URDF branches, e.g. into fingers).")
-@click.option("--name", help="Name of the robot; otherwise that of the URDF.")
+@click.option("--name", help="Name of the robot; otherwise that of --out.")
 @click.option("--torque-side", type=click.Choice(["motor", "link"]), required=True, help="Where torque is sensed.")
 @click.option("--effort-unit", type=click.Choice(["Nm", "A"]), required=True, help="Unit of effort in JointState.")
 @click.option("--out", type=NewPath(), required=True, help="Robot file to write.")
@@ -29,7 +30,14 @@ def command(urdf: Path, tip: str | None, name: str | None, torque_side: str, eff
     """
     if out.exists():
         raise ConfigError(str(out), "", "exists already; choose another --out")
-    robot = robot_from_urdf(urdf, torque_side=torque_side, effort_unit=effort_unit, tip=tip, name=name)
+    robot = robot_from_urdf(
+        urdf, torque_side=torque_side, effort_unit=effort_unit, tip=tip, name=name or _plain(out.stem)
+    )
     save_robot(robot, out, inputs=[urdf], changed=["kinematics", "links", "limits"])
     click.echo(f"wrote {out}: {robot.n_joints} joints; unknown: {', '.join(unknown_numbers(robot))}")
     click.echo(f"next: robot-dynamics check {out}")
+
+
+def _plain(stem: str) -> str | None:
+    """A file's name as a robot's: letters, digits and underscores, a letter first."""
+    return re.sub(r"^[^A-Za-z]+|[^A-Za-z0-9_]", "", stem.replace("-", "_")) or None

@@ -125,11 +125,9 @@ def uncertainty(model: IdentifiedModel, motion: Motion) -> np.ndarray:
     rows = np.arange(0, len(motion), max(1, len(motion) // 2000))
     part = motion.take(rows)
     W = model.rigid.base_rows(part.q, part.qd, part.qdd)
-    s = model.solution
-    inverse = np.linalg.pinv(s.R, rcond=1e-9)
-    white = np.linalg.norm(inverse, axis=1)
-    inflation = np.median(s.std[white > 0] / white[white > 0]) if (white > 0).any() else 1.0
+    covariance = model.solution.covariance
     out = np.empty(motion.n)
     for j, row in enumerate(joint_rows(part, W, model.load(part), model.structure)):
-        out[j] = inflation * np.sqrt(((row.A @ inverse[row.index]) ** 2).sum(1).mean())
+        own = covariance[np.ix_(row.index, row.index)]
+        out[j] = np.sqrt(np.einsum("ta,ab,tb->t", row.A, own, row.A).mean())
     return out

@@ -25,6 +25,7 @@ from robot_dynamics_ros.identification.recording import Motion, Recording, filte
 from robot_dynamics_ros.identification.rigid import RigidModel
 from robot_dynamics_ros.identification.semantics import EffortSemantics, recognise
 from robot_dynamics_ros.identification.tuning import Given, Tuner
+from robot_dynamics_ros.identification.uncertainty import with_uncertainty
 from robot_dynamics_ros.types import Log
 
 SPLIT = 0.7  # share of every bag used for identification when no validation bag is given
@@ -156,6 +157,7 @@ def identify_recordings(
     progress("solving")
     motion = tuner.motion(structure)
     model = fit(rigid, structure, motion, options, prior_of(robot, rigid, structure, options))
+    model = with_uncertainty(model, motion)
     progress("physical consistency")
     included, said = rotor_included(robot, model)
     physical, rotor = make_consistent(robot, model, included)

@@ -60,6 +60,8 @@ class Solution:
     condition: float
     weights: np.ndarray
     separable: np.ndarray
+    scale: np.ndarray  # (n,) the rows of each joint were divided by it
+    covariance: np.ndarray | None = None  # (p, p), where it was asked for
 
     @property
     def relative_std(self) -> np.ndarray:
@@ -151,7 +153,7 @@ def solve(
     _, R, rhs, rank, condition, separable = combined(triangles, rows.index, sigma, size, prior)
     std = _parameter_deviations(triangles, rows.index, sigma, final, residuals, R)
     kept = np.column_stack(weights) if len({len(w) for w in weights}) == 1 else np.zeros((0, n))
-    return Solution(x, std, final, R, rhs, rank, condition, kept, separable)
+    return Solution(x, std, final, R, rhs, rank, condition, kept, separable, sigma)
 
 
 def huber(r: np.ndarray, given: np.ndarray) -> np.ndarray:

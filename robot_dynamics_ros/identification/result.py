@@ -12,6 +12,9 @@ from robot_dynamics_ros.identification.identify import Identification
 from robot_dynamics_ros.identification.metrics import mean_r2, metrics, plain, split_metrics
 from robot_dynamics_ros.identification.names import base_names
 from robot_dynamics_ros.identification.recording import Motion, low_pass
+from robot_dynamics_ros.identification.uncertainty import sliding_friction
+
+SPEEDS = np.array([0.1, 0.5, 1.0])  # rad/s, at which friction is told with its deviation
 
 
 def validation_motion(found: Identification) -> list[Motion]:
@@ -105,6 +108,7 @@ def _parameters(found: Identification) -> dict[str, Any]:
     b = base.size
     index = found.structure.index(b)
     P = base.matrix()
+    friction_at = sliding_friction(found.model, SPEEDS)
     friction = [
         {
             "joint": name,
@@ -125,6 +129,7 @@ def _parameters(found: Identification) -> dict[str, Any]:
             "consistent": P @ found.physical.phi,
         },
         "friction": friction,
+        "sliding_friction": {"speeds": SPEEDS, "torque": friction_at[0], "std": friction_at[1]},
         "rotor_inertia": found.rotor,
         "links": found.physical.phi.reshape(-1, 10),
         "live_friction": found.written.friction if found.written else None,

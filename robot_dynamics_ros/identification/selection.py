@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.cluster.vq import kmeans2
+from scipy.cluster.vq import kmeans2, vq
 
 from robot_dynamics_ros.identification.friction_columns import (
     CURVED,
@@ -33,8 +33,7 @@ def state_folds(q: np.ndarray, qd: np.ndarray, n_folds: int = N_FOLDS, seed: int
     x = (x - x.mean(0)) / np.maximum(x.std(0), 1e-9)
     step = max(1, len(x) // 5000)
     centres, _ = kmeans2(x[::step], n_folds, minit="++", seed=np.random.default_rng(seed))
-    distance = ((x[:, None, :] - centres[None]) ** 2).sum(2)
-    return distance.argmin(1)
+    return vq(x, centres)[0]
 
 
 @dataclass

@@ -24,6 +24,7 @@ PROTOCOLS: dict[str, str] = {
     "liu": "liu",
     "luo-identification": "luo_identification",
     "madsen-calibration": "madsen_calibration",
+    "recovery": "recovery",
 }
 WAYS = ("client", "script", "process")  # how torques reach the simulated controller, the default first
 

@@ -12,8 +12,9 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros.config import RobotFile, load_robot
 from robot_dynamics_ros.config.problems import validated
 from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.simulation.any_plant import plant_of
 from robot_dynamics_ros.simulation.individual import believed_numbers, nominal_links, perturbed_links, true_numbers
-from robot_dynamics_ros.simulation.plant_file import PlantFile, load_plant_file
+from robot_dynamics_ros.simulation.plant_file import PlantFile
 
 # Overrides for hours-long protocols: one implicit step per control cycle instead of sixteen. The elastic modes and the
 # torque ripple are then not resolved; friction, heat, gravity and what moves slower than the cycle are (tested).
@@ -80,7 +81,7 @@ def load_plant(
     """
     robot = load_robot(robot) if isinstance(robot, str) else robot
     believes = robot if believes is None else believes
-    file, given = _apply_to_file(load_plant_file(robot.name), _with_switches(robot.name, overrides, without))
+    file, given = _apply_to_file(plant_of(robot), _with_switches(robot.name, overrides, without))
     if len(file.joints) != robot.n_joints or believes.n_joints != robot.n_joints:
         raise ConfigError(
             robot.name,

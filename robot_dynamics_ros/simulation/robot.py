@@ -121,6 +121,10 @@ class SimulatedRobot:
         scales = _vector(viscous_scale, n, "viscous_scale"), _vector(coulomb_scale, n, "coulomb_scale")
         return self._done(self.core.cycle_torque(_vector(torque, n, "torque"), *scales, 1.0 / self.rate))
 
+    def effort_of(self, record: Record) -> np.ndarray:
+        """`effort` (n,) of a record as the robot file declares it."""
+        return self._effort({name: getattr(record, name) for name in ("joint_torque", "current", "effort")})
+
     def _done(self, status: _core.Status) -> Record:
         self.stamp_ns += round(1e9 / self.rate)
         return self.record(status)

@@ -1,0 +1,108 @@
+"""`robot-dynamics rehearse`: a motion on the simulated arm, as a bag or as topics."""
+
+from __future__ import annotations
+
+import itertools
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from robot_dynamics_ros.cli.options import console, stderr
+from robot_dynamics_ros.errors import ConfigError, DataError
+
+
+@click.command("rehearse")
+@click.argument("motion", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--robot", "-r", required=True, help="Shipped robot's name, robot file, or URDF with masses.")
+@click.option("--out", type=click.Path(path_type=Path), help="Bag to write, faster than real time.")
+@click.option("--live", is_flag=True, help="Publish joint_states in real time instead, forth and back until Ctrl-C.")
+@click.option("--push", metavar="X,Y,Z", help="Force on the TCP [N], base axes.")
+@click.option("--push-at", type=click.FloatRange(0), default=5.0, show_default=True, help="When the push begins [s].")
+@click.option("--push-for", type=click.FloatRange(0, min_open=True), default=5.0, show_default=True, help="[s]")
+@click.option("--payload", metavar="KG[,X,Y,Z]", help="Mass on the flange [kg] and its centre [m].")
+@click.option(
+    "--temperature", type=click.FloatRange(-20, 90), default=40.0, show_default=True, help="Of joints, deg C."
+)
+@click.option("--rate", type=click.FloatRange(10, 10000), help="Samples per second; default: the robot file's, or 500.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the sensors' noise.")
+@click.option("--duration", type=click.FloatRange(0, min_open=True), help="With --live: end after so many seconds.")
+def command(motion: Path, robot: str, out: Path | None, live: bool, **o: Any) -> None:
+    """Run MOTION (a CSV of `excite`) on the simulated arm: any robot file with masses, shipped or your own.
+
+    Joints that nobody described are assumed: drives of the size the masses need, friction, springs, noise. What the
+    bag shows is a machine that differs from the robot file, as a real one does.
+
+    Example: robot-dynamics rehearse excitation.csv --robot my_arm.yaml --out rehearsal
+    """
+    if live == (out is not None):
+        raise ConfigError("rehearse", "", "choose one of --out BAG and --live")
+    if out is not None and out.exists():
+        raise DataError(f"{out}: exists already; choose another name")
+    from robot_dynamics_ros.hardware.trajectory import load_trajectory, refuse_outside_limits
+    from robot_dynamics_ros.identification.robots import any_robot
+    from robot_dynamics_ros.simulation.rehearsal import through
+    from robot_dynamics_ros.simulation.robot import SimulatedRobot
+
+    arm = any_robot(robot)
+    machine = SimulatedRobot(arm, seed=o["seed"], rate=o["rate"])
+    wanted = through(*load_trajectory(motion, arm), machine.rate)
+    refuse_outside_limits(arm, wanted[0], machine.rate)
+    machine.set_ambient(o["temperature"])
+    machine.set_temperatures(o["temperature"])
+    if o["payload"]:
+        mass, *com = _numbers("--payload", o["payload"], (1, 4))
+        machine.set_payload(mass, com or (0, 0, 0), told=False)
+    push = _push(o)
+    if out is None:
+        _publish(machine, wanted, push, o["duration"])
+    else:
+        _record(machine, wanted, push, out, {"rehearsal": motion.name, "robot": arm.name})
+
+
+def _push(o: dict[str, Any]) -> Any:
+    from robot_dynamics_ros.simulation.rehearsal import Push
+
+    if not o["push"]:
+        return None
+    x, y, z = _numbers("--push", o["push"], (3,))
+    return Push((x, y, z), o["push_at"], o["push_for"])
+
+
+def _numbers(option: str, text: str, counts: tuple[int, ...]) -> list[float]:
+    try:
+        values = [float(part) for part in text.split(",")]
+    except ValueError:
+        values = []
+    if len(values) not in counts or not np.isfinite(values).all():
+        many = " or ".join(str(count) for count in counts)
+        raise ConfigError("rehearse", option, f"{text!r} is not {many} numbers separated by commas")
+    return values
+
+
+def _record(machine: Any, motion: Any, push: Any, out: Path, about: dict[str, str]) -> None:
+    from robot_dynamics_ros.bags import write_bag
+    from robot_dynamics_ros.simulation.rehearsal import rehearse
+
+    with stderr.status("running the motion"):
+        log = rehearse(machine, motion, push)
+        write_bag(log, out, about=about)
+    console.print(f"bag: {out}, {len(log)} samples, {log.time[-1]:.1f} s", highlight=False, soft_wrap=True)
+
+
+def _publish(machine: Any, motion: Any, push: Any, duration: float | None) -> None:
+    from robot_dynamics_ros.bringup import environment
+
+    os.environ.update(environment())
+    from robot_dynamics_ros.nodes.simulated_arm import publish  # needs ROS, the rest does not
+    from robot_dynamics_ros.simulation.rehearsal import cycles
+
+    records = cycles(machine, motion, push)
+    if duration is not None:
+        records = itertools.islice(records, int(duration * machine.rate))
+    console.print(f"joint_states of {machine.robot.name} at {machine.rate:g} Hz; Ctrl-C ends", highlight=False)
+    late = publish(machine, records)
+    if late:
+        console.print(f"{late} cycles were late: this machine does not keep {machine.rate:g} Hz", highlight=False)

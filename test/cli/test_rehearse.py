@@ -1,0 +1,66 @@
+"""`rehearse`: a motion on the simulated arm as a bag, and what it refuses."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from robot_dynamics_ros.bags import load_bag
+from robot_dynamics_ros.cli.main import cli
+from robot_dynamics_ros.errors import RobotDynamicsError
+
+URDF = Path(__file__).parents[1] / "docs" / "own_arm.urdf"
+NAMES = ("turn", "lift", "roll", "bend", "twist", "nod", "spin")
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    rows = [[t, *(0.3 * np.sin(t + np.arange(7)))] for t in np.arange(0, 3, 0.1)]
+    lines = [",".join(("time", *NAMES)), *(",".join(f"{x:.6f}" for x in row) for row in rows)]
+    Path("motion.csv").write_text("\n".join(lines) + "\n")
+    make = ["new", str(URDF), "--tip", "tool0", "--torque-side", "motor", "--effort-unit", "Nm", "--out", "arm-2.yaml"]
+    assert CliRunner().invoke(cli, make, catch_exceptions=False).exit_code == 0
+    return tmp_path
+
+
+def run(*arguments):
+    return CliRunner().invoke(cli, ["rehearse", "motion.csv", "--robot", "arm-2.yaml", *arguments])
+
+
+def test_a_bag_of_the_motion_with_push_and_payload(folder):
+    assert "name: arm_2" in Path("arm-2.yaml").read_text()
+    for name, extra in (("free", ()), ("pushed", ("--push", "0,0,-30", "--push-at", "1", "--push-for", "1"))):
+        done = run("--out", name, "--rate", "250", *extra)
+        assert done.exit_code == 0, done.output
+    assert run("--out", "loaded", "--rate", "250", "--payload", "2,0,0,0.05").exit_code == 0
+    free, pushed, loaded = (load_bag(name)[0] for name in ("free", "pushed", "loaded"))
+    assert len(free) == 725 and list(free.joint_names) == list(NAMES)
+    assert np.array_equal(free.effort[:249], pushed.effort[:249])
+    assert np.abs(pushed.effort[300:450] - free.effort[300:450]).max() > 3
+    assert np.abs(loaded.effort - free.effort).max() > 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        ((), "choose one of"),
+        (("--out", "a", "--live"), "choose one of"),
+        (("--out", "motion.csv"), "exists already"),
+        (("--out", "a", "--push", "1,2"), "is not 3 numbers"),
+        (("--out", "a", "--payload", "heavy"), "is not 1 or 4 numbers"),
+    ],
+)
+def test_mistakes_are_one_line(folder, arguments, words):
+    done = run(*arguments)
+    assert isinstance(done.exception, RobotDynamicsError) and words in str(done.exception)
+    assert "\n" not in str(done.exception)
+
+
+def test_a_motion_outside_the_limits_is_refused(folder):
+    header = Path("motion.csv").read_text().splitlines()[0]
+    Path("motion.csv").write_text(header + "\n0" + ",0" * 7 + "\n9" + ",0" * 6 + ",8\n")
+    done = run("--out", "a")
+    assert isinstance(done.exception, RobotDynamicsError) and "outside" in str(done.exception)
+    assert not Path("a").exists()

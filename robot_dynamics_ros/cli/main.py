@@ -20,6 +20,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "up": ("up", "the graph on a robot, a simulated one, or another driver"),
     "record": ("record", "topics into a bag; completes a killed recording"),
     "excite": ("excite", "design a motion for identification"),
+    "rehearse": ("rehearse", "a motion on the simulated arm of any robot file"),
     "identify": ("identify", "bags to robot file, URDF and report"),
     "identify-joint": ("identify_joint", "friction, hysteresis, heat, stiffness of joints"),
     "identify-drive": ("identify_drive", "torque constants, rotor inertia, losses, energy"),
@@ -33,29 +34,6 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "endurance": ("endurance", "torque control for long, with a fault every minute"),
     "bench": ("bench", "peers beside ours"),
     "latency": ("latency", "rate, latency, losses and CPU of the graph"),
-# name -> module under robot_dynamics_ros.cli holding `command`, in the order a newcomer meets them
-COMMANDS: dict[str, str] = {
-    "new": "new",
-    "check": "check",
-    "demo": "demo",
-    "simulate": "simulate",
-    "up": "up",
-    "record": "record",
-    "excite": "excite",
-    "rehearse": "rehearse",
-    "identify": "identify",
-    "identify-joint": "identify_joint",
-    "identify-drive": "identify_drive",
-    "compare": "compare",
-    "experiment": "experiment",
-    "reproduce": "reproduce",
-    "ablation": "ablation",
-    "replay": "replay",
-    "health": "health",
-    "faults": "faults",
-    "endurance": "endurance",
-    "bench": "bench",
-    "latency": "latency",
 }
 
 

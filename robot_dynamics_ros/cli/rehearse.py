@@ -10,14 +10,14 @@ from typing import Any
 import click
 import numpy as np
 
-from robot_dynamics_ros.cli.options import console, stderr
+from robot_dynamics_ros.cli.options import NewPath, console, robot_option_with, stderr
 from robot_dynamics_ros.errors import ConfigError, DataError
 
 
 @click.command("rehearse")
 @click.argument("motion", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.option("--robot", "-r", required=True, help="Shipped robot's name, robot file, or URDF with masses.")
-@click.option("--out", type=click.Path(path_type=Path), help="Bag to write, faster than real time.")
+@robot_option_with("Shipped robot's name, robot file, or URDF with masses.")
+@click.option("--out", type=NewPath(directory=True), help="Bag to write, faster than real time.")
 @click.option("--live", is_flag=True, help="Publish joint_states in real time instead, forth and back until Ctrl-C.")
 @click.option("--push", metavar="X,Y,Z", help="Force on the TCP [N], base axes.")
 @click.option("--push-at", type=click.FloatRange(0), default=5.0, show_default=True, help="When the push begins [s].")

@@ -47,7 +47,8 @@ def test_a_bag_of_the_motion_with_push_and_payload(folder):
     [
         ((), "choose one of"),
         (("--out", "a", "--live"), "choose one of"),
-        (("--out", "motion.csv"), "exists already"),
+        (("--out", "."), "exists already"),
+        (("--out", "motion.csv"), "expected a directory"),
         (("--out", "a", "--push", "1,2"), "is not 3 numbers"),
         (("--out", "a", "--payload", "heavy"), "is not 1 or 4 numbers"),
     ],

@@ -66,7 +66,7 @@ def test_the_page_leads_from_a_urdf_to_the_force(folder, monkeypatch):
 
 def test_commands_for_a_real_robot_exist():
     lines = [line for line in PAGE.splitlines() if line.startswith("robot-dynamics ") and line not in commands()]
-    assert len(lines) == 3
+    assert len(lines) == 4
     for line in lines:
         _, name, *arguments = line.split()
         known = {option for parameter in cli.get_command(None, name).params for option in parameter.opts}

@@ -85,6 +85,7 @@ extras["dev"] = [
     *extras["reports"],
     *extras["franka"],
     *extras["comau"],
+    *extras["dask"],
     "amqtt>=0.11",  # a broker for tests where mosquitto is not installed
     "pytest>=8",
     "pytest-timeout>=2.3",

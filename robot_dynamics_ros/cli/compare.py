@@ -9,6 +9,7 @@ import click
 from rich.table import Table
 
 from robot_dynamics_ros.cli.options import (
+    NewPath,
     bags_argument,
     console,
     effort_option,
@@ -27,6 +28,7 @@ from robot_dynamics_ros.cli.options import (
 @topic_option
 @click.option("--processes", type=click.IntRange(1, 64), default=2, show_default=True, help="Bags at a time.")
 @click.option("--dask", metavar="ADDRESS", help="Scheduler of a Dask cluster whose workers see the bags' paths.")
+@click.option("--report", type=NewPath(), help="Write a page with tables and pictures into this HTML FILE.")
 @json_option
 def command(
     bags: tuple[Path, ...],
@@ -35,11 +37,12 @@ def command(
     topic: str,
     processes: int,
     dask: str | None,
+    report: Path | None,
     json_file: Path | None,
 ) -> None:
     """Identify each of BAGS on its own and compare: robots of a fleet, or one robot over months.
 
-    Example: robot-dynamics compare january.bag june.bag --robot ur5e --json months.json
+    Example: robot-dynamics compare january.bag june.bag --robot ur5e --report months.html
     """
     from robot_dynamics_ros.identification.fleet import compared, identify_each
     from robot_dynamics_ros.identification.identify import Options
@@ -54,16 +57,22 @@ def command(
     result = compared(results)
     write_json(json_file, result | {"results": results})
     _show(result)
+    if report is not None:
+        from robot_dynamics_ros.identification.fleet_report import write_fleet_report
+
+        console.print(f"report: {write_fleet_report(result, report)}", highlight=False, soft_wrap=True)
 
 
 def _show(result: dict[str, Any]) -> None:
-    table = Table("bag", "mean R2", *(f"{name} [Nm]" for name in result["joint_names"]), box=None)
-    rows = zip(result["bags"], result["mean_r2"], result["friction"], result["friction_change"], strict=True)
-    for bag, r2, friction, change in rows:
-        cells = [f"{f:.2f} ({100 * c:+.0f} %)" for f, c in zip(friction, change, strict=True)]
+    table = Table("bag", "mean R2", box=None)
+    for name in result["joint_names"]:
+        table.add_column(name, overflow="fold", justify="right")
+    keys = ("bags", "mean_r2", "friction", "friction_std", "friction_change")
+    for bag, r2, friction, std, change in zip(*(result[key] for key in keys), strict=True):
+        cells = [f"{f:.2f}\n±{s:.2f}\n{100 * c:+.0f} %" for f, s, c in zip(friction, std, change, strict=True)]
         table.add_row(Path(bag).name, f"{r2:.4f}", *cells)
     console.print(table)
-    console.print(f"friction at {result['friction_speed']} rad/s without load; in brackets: off the median of the bags")
+    console.print(f"friction [Nm] at {result['friction_speed']} rad/s without load, deviation, off the median")
     for text in result["differences"] or ["no parameter of a bag differs clearly from the others"]:
         console.print(f"- {text}", highlight=False, markup=False)
     for bag, error in result["failed"].items():

@@ -14,12 +14,13 @@ from robot_dynamics_ros.errors import CapabilityError, DataError, RobotDynamicsE
 from robot_dynamics_ros.identification.identify import Options, identify
 from robot_dynamics_ros.identification.result import summarise
 from robot_dynamics_ros.identification.robots import any_robot
-from robot_dynamics_ros.identification.static_law import LAW
-from robot_dynamics_ros.models.friction import FrictionModel
 
 SPEED = 0.5  # rad/s, at which friction is compared
 CLEAR = 4.0  # standard deviations from the median of all bags that count as a difference
-SHARE = 0.1  # of the median friction that counts as a difference
+WARM = 2.0  # K off the median of all bags that are told beside a difference of friction
+SHARE = 0.1  # of the median friction, the least that counts as a difference
+
+PATIENCE = "10s"  # for a cluster to answer
 
 Task = tuple[str, str, Options]
 
@@ -67,7 +68,7 @@ def _cluster(address: str) -> Executor:
     except ImportError:
         raise CapabilityError("a cluster address needs dask: pip install dask[distributed]") from None
     try:
-        return Client(address, timeout="10s").get_executor()
+        return Client(address, timeout=PATIENCE).get_executor()
     except (OSError, ValueError, TimeoutError) as error:
         raise DataError(f"no cluster answers at {address}: {error}") from None
 
@@ -76,7 +77,7 @@ def compared(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """What differs between identified bags: accuracy, friction at SPEED per joint, base parameters.
 
     A base parameter differs where it is CLEAR standard deviations off the median of all bags, friction where it is
-    SHARE off it. Raises DataError with fewer than two identified bags, or bags of different joints.
+    SHARE off it besides. Raises DataError with fewer than two identified bags, or bags of different joints.
     """
     good = [r for r in results if "error" not in r]
     if len(good) < 2:
@@ -85,50 +86,89 @@ def compared(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
     joints = good[0]["joint_names"]
     if any(r["joint_names"] != joints for r in good):
         raise DataError("the bags are of robots with different joints")
-    friction = np.array([friction_at(r, SPEED) for r in good])
+    friction, std = (np.array([_at_speed(r, key) for r in good]) for key in ("torque", "std"))
     usual = np.median(friction, axis=0)
+    change = (friction - usual) / np.where(usual != 0, np.abs(usual), np.nan)
+    spread = np.sqrt(std**2 + np.median(std, axis=0) ** 2)
+    differs = (np.abs(change) > SHARE) & (np.abs(friction - usual) > CLEAR * spread)
+    base = _base(good)
+    bags = [_whole(r) for r in good]
     return {
+        "robot": good[0]["robot"],
         "joint_names": joints,
+        "unit": good[0]["unit"],
         "bags": [r["bag"] for r in good],
+        "begun": [b["begun"] for b in bags],
+        "duration": [b["duration"] for b in bags],
+        "temperature": [b["temperature"] for b in bags],
         "mean_r2": [r["validation"]["mean_r2"] for r in good],
         "rmse": [r["validation"]["rmse"] for r in good],
         "friction_speed": SPEED,
+        "friction_share": SHARE,
+        "deviations": CLEAR,
         "friction": friction.tolist(),
-        "friction_change": ((friction - usual) / np.where(usual != 0, np.abs(usual), np.nan)).tolist(),
-        "differences": _differences(good, joints, friction, usual),
+        "friction_std": std.tolist(),
+        "friction_change": change.tolist(),
+        "friction_differs": differs.tolist(),
+        "base": base,
+        "differences": _differences(good, joints, change, differs, base, [b["temperature"] for b in bags]),
         "failed": {r["bag"]: r["error"] for r in results if "error" in r},
     }
 
 
-def friction_at(result: dict[str, Any], speed: float) -> np.ndarray:
-    """Unloaded friction (n,) [Nm] of the written law, mean of both directions."""
-    n = len(result["joint_names"])
-    parameters = {k: np.array(v, dtype=float) for k, v in result["parameters"]["live_friction"].items()}
-    law = FrictionModel(LAW, parameters, n)
-    v = np.full((1, n), speed)
-    return 0.5 * (law.torque(v, np.zeros((1, n))) - law.torque(-v, np.zeros((1, n))))[0]
+def _at_speed(result: dict[str, Any], key: str) -> list[float]:
+    """Sliding friction (n,) [Nm] of a result at SPEED, or its deviation."""
+    told = result["parameters"]["sliding_friction"]
+    place = int(np.argmin(np.abs(np.array(told["speeds"]) - SPEED)))
+    return [row[place] for row in told[key]]
+
+
+def _whole(result: dict[str, Any]) -> dict[str, Any]:
+    """Begin, whole duration and temperature of the bag, of which a part was used for validation."""
+    first = result["training"]["bags"][0]
+    duration = first["duration"] + sum(b["duration"] for b in result["validation_bags"])
+    return {"begun": first["begun"], "duration": duration, "temperature": first["temperature"]}
+
+
+def _base(good: Sequence[dict[str, Any]]) -> dict[str, Any] | None:
+    """Base parameters of all bags, and how many deviations each is off their median; None where they are not alike."""
+    bases = [r["parameters"]["base"] for r in good]
+    if any(b["names"] != bases[0]["names"] for b in bases):
+        return None
+    values, std = (np.array([b[k] for b in bases], dtype=float) for k in ("values", "std"))
+    off = (values - np.median(values, axis=0)) / np.maximum(np.sqrt(std**2 + np.median(std, axis=0) ** 2), 1e-12)
+    return {"names": bases[0]["names"], "values": values.tolist(), "std": std.tolist(), "off": off.tolist()}
 
 
 def _differences(
-    good: Sequence[dict[str, Any]], joints: Sequence[str], friction: np.ndarray, usual: np.ndarray
+    good: Sequence[dict[str, Any]],
+    joints: Sequence[str],
+    change: np.ndarray,
+    differs: np.ndarray,
+    base: dict[str, Any] | None,
+    temperature: Sequence[list[float] | None],
 ) -> list[str]:
     """Sentences, the largest difference of each bag first."""
+    known = [T for T in temperature if T is not None]
+    usual = np.median(known, axis=0) if known else None
     said = []
-    for r, f in zip(good, friction, strict=True):
-        share = (f - usual) / np.where(usual != 0, np.abs(usual), np.nan)
-        name = Path(r["bag"]).name
+    for r, share, clear, T in zip(good, change, differs, temperature, strict=True):
         for j in np.argsort(-np.abs(np.nan_to_num(share))):
-            if abs(share[j]) > SHARE:
-                said.append(f"{name}: friction of {joints[j]} at {SPEED} rad/s {100 * share[j]:+.0f} % off the median")
-    bases = [r["parameters"]["base"] for r in good]
-    if all(b["names"] == bases[0]["names"] for b in bases):
-        values, std = (np.array([b[k] for b in bases], dtype=float) for k in ("values", "std"))
-        z = (values - np.median(values, axis=0)) / np.maximum(np.sqrt(std**2 + np.median(std, axis=0) ** 2), 1e-12)
-        for r, row, value in zip(good, z, values, strict=True):
-            for k in np.flatnonzero(np.abs(row) > CLEAR):
-                middle = np.median(values[:, k])
+            if clear[j]:
+                apart = T[j] - usual[j] if T is not None and usual is not None else 0.0
+                warm = f"; it was {abs(apart):.0f} K {'warmer' if apart > 0 else 'colder'}" if abs(apart) > WARM else ""
+                name = Path(r["bag"]).name
                 said.append(
-                    f"{Path(r['bag']).name}: {bases[0]['names'][k]} is {value[k]:.4g}, the median {middle:.4g} "
-                    f"({row[k]:+.1f} standard deviations)"
+                    f"{name}: friction of {joints[j]} at {SPEED} rad/s {100 * share[j]:+.0f} % off the median{warm}"
                 )
+    if base is None:
+        return said
+    off, values = np.array(base["off"]), np.array(base["values"])
+    for r, row, value in zip(good, off, values, strict=True):
+        for k in sorted(np.flatnonzero(np.abs(row) > CLEAR), key=lambda k, row=row: -abs(row[k])):
+            middle = np.median(values[:, k])
+            said.append(
+                f"{Path(r['bag']).name}: {base['names'][k]} is {value[k]:.4g}, the median {middle:.4g} "
+                f"({row[k]:+.1f} standard deviations)"
+            )
     return said

@@ -55,6 +55,7 @@ class Recording:
     pieces: list[Piece]
     counts: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
+    start_ns: int = 0  # stamp of the first sample
 
     @property
     def rate(self) -> float:
@@ -102,7 +103,7 @@ def recording(log: Log, name: str) -> Recording:
         )
     if len(pieces) > 1:
         notes.append(f"{len(pieces) - 1} gaps: identified on the {len(pieces)} pieces between them")
-    return Recording(name, log.joint_names, pieces, counts, notes)
+    return Recording(name, log.joint_names, pieces, counts, notes, int(log.stamp_ns[0]))
 
 
 def _gap(log: Log) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
 from typing import Any
 
 import numpy as np
@@ -89,7 +90,16 @@ def _bag(rec: Any) -> dict[str, Any]:
         "pieces": len(rec.pieces),
         "dropped": rec.counts,
         "notes": rec.notes,
+        "begun": datetime.fromtimestamp(rec.start_ns * 1e-9, timezone.utc).isoformat(timespec="seconds"),
+        "temperature": _temperature(rec),
     }
+
+
+def _temperature(rec: Any) -> np.ndarray | None:
+    """Mean temperature (n,) [deg C] of the joints while they were recorded; None where nobody measured it."""
+    recorded = [p.extra["temperature"] for p in rec.pieces if "temperature" in p.extra]
+    values = np.concatenate(recorded) if recorded else np.full((1, rec.n), np.nan)
+    return np.nanmean(values, axis=0) if np.isfinite(values).any(axis=0).all() else None
 
 
 def _conditioning(found: Identification) -> dict[str, Any]:

@@ -10,19 +10,21 @@ from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification import fleet
 from robot_dynamics_ros.identification.identify import Options
-from robot_dynamics_ros.identification.static_law import LAW
-from robot_dynamics_ros.models.friction import LAWS
 
 
 def result(bag, fc, beta=1.0):
     base = {"names": ["ZZ1", "mX2"], "values": [beta, 2.0], "std": [0.01, 0.01]}
-    given = {"fv1": [2.0, 2.0], "fc": [fc, 5.0], "eps": [0.01] * 2}
-    friction = {p.name: [p.default] * 2 for p in LAWS[LAW].parameters} | given
+    sliding = {"speeds": [0.1, 0.5], "torque": [[fc, fc + 1], [5.0, 6.0]], "std": [[0.1, 0.1], [0.1, 0.1]]}
+    part = {"begun": "2026-01-01T00:00:00+00:00", "duration": 10.0, "temperature": None}
     return {
         "bag": bag,
         "joint_names": ["one", "two"],
         "validation": {"mean_r2": 0.99, "rmse": [0.1, 0.1]},
-        "parameters": {"live_friction": friction, "base": base},
+        "parameters": {"sliding_friction": sliding, "base": base},
+        "robot": "r",
+        "unit": "Nm",
+        "training": {"bags": [part]},
+        "validation_bags": [part],
     }
 
 

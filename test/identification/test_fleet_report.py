@@ -1,0 +1,100 @@
+"""Bags of simulated robots compared end to end: in processes, on a Dask cluster of this machine, and as a page."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from robot_dynamics_ros.bags import write_bag
+from robot_dynamics_ros.cli.main import cli
+from robot_dynamics_ros.identification import fleet
+from robot_dynamics_ros.identification.fleet_report import write_fleet_report
+from robot_dynamics_ros.identification.friction_columns import JointFriction
+from robot_dynamics_ros.identification.identify import Given, Options
+from robot_dynamics_ros.simulation import motions
+from robot_dynamics_ros.simulation.robot import SimulatedRobot
+
+START = np.array([0.0, -1.2, 1.5, -1.9, -1.57, 0.4])
+DAY = 86_400_000_000_000
+ELBOW = 2
+LAWS = (JointFriction(0.02, ("fv1", "fo", "ia", "fc", "fl", "fs@0.1", "h@0.001")),) * 6
+GIVEN = Options(given=Given(cutoff=7.0, delay=0.0, laws=LAWS, effort_filter=False))
+
+
+def recorded(folder, name, seed, day, rougher=1.0, payload=0.0, celsius=40.0):
+    """A run of one UR5e on one day: its elbow's friction times `rougher`, with a payload nobody told about."""
+    machine = SimulatedRobot("ur5e", seed=seed)
+    true = machine.machine.true
+    worn = {n: true[n].copy() for n in ("friction.coulomb", "friction.stribeck", "friction.viscous")}
+    for values in worn.values():
+        values[ELBOW] *= rougher
+    machine = SimulatedRobot("ur5e", seed=seed, overrides=worn)
+    machine.set_ambient(celsius)
+    machine.set_temperatures(celsius)
+    if payload:
+        machine.set_payload(payload, (0, 0, 0.05), told=False)
+    motion = motions.fourier(START, 20.0, 500.0, base=0.12 * np.pi, amplitude=0.9, velocity=1.5, seed=seed)
+    machine.stamp_ns = 1_767_225_600_000_000_000 + day * DAY
+    machine.reset(motion[0][0])
+    return write_bag(machine.run(*motion, keep=4)[0], folder / name)
+
+
+@pytest.fixture(scope="module")
+def bags(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("months")
+    months = [recorded(folder, f"month{k + 1}", k, 30 * k) for k in range(3)]
+    return [*months, recorded(folder, "worn", 3, 90, rougher=1.5), recorded(folder, "tool", 4, 120, payload=1.5)]
+
+
+@pytest.fixture(scope="module")
+def results(bags):
+    return fleet.identify_each("ur5e", bags, GIVEN)
+
+
+def test_wear_and_a_tool_are_told_apart(results):
+    found = fleet.compared(results)
+    friction = [text for text in found["differences"] if "friction" in text]
+    assert friction and all(text.startswith("worn: friction of elbow_joint") for text in friction)
+    assert any(text.startswith("tool: m") for text in found["differences"])
+    assert not any(text.startswith("month") for text in found["differences"])
+    assert found["begun"][0].startswith("2026-01-01") and found["begun"][1].startswith("2026-01-31")
+    assert np.allclose(found["temperature"], 40, atol=2)
+    assert np.all(np.array(found["friction_std"]) < 0.2 * np.array(found["friction"]))
+
+
+def test_the_page_holds_every_bag_and_needs_nothing_else(results, tmp_path):
+    page = write_fleet_report(
+        fleet.compared([*results, {"bag": "broken", "error": "robot at rest"}]), tmp_path / "p.html"
+    )
+    text = page.read_text()
+    assert all(name in text for name in ("month1", "worn", "tool", "2026-01-31 00:00", "robot at rest"))
+    assert text.count("data:image/png") == 2 and "http" not in text.split("</style>")[1]
+    assert text.count('class="off"') == 1
+
+
+def test_a_cluster_gives_the_same(results, bags, tmp_path):
+    distributed = pytest.importorskip("distributed", reason="needs the extra dask")
+    options = {"n_workers": 2, "threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": None}
+    with distributed.LocalCluster(**options) as cluster:
+        there = fleet.identify_each("ur5e", bags[:2], GIVEN, dask=cluster.scheduler_address)
+    for here, far in zip(results[:2], there, strict=True):
+        assert far["bag"] == here["bag"]
+        assert np.allclose(far["parameters"]["base"]["values"], here["parameters"]["base"]["values"], atol=1e-9)
+
+
+def test_a_cluster_that_does_not_answer_is_one_line(bags, monkeypatch):
+    distributed = pytest.importorskip("distributed", reason="needs the extra dask")
+    monkeypatch.setattr(fleet, "PATIENCE", "1s")
+    assert distributed
+    with pytest.raises(fleet.DataError, match="no cluster answers at tcp://127.0.0.1:9"):
+        fleet.identify_each("ur5e", bags[:1], GIVEN, dask="tcp://127.0.0.1:9")
+
+
+def test_the_command_writes_the_page(results, bags, tmp_path, monkeypatch):
+    monkeypatch.setattr(fleet, "identify_each", lambda *a, **k: results)
+    line = ["compare", *map(str, bags), "--robot", "ur5e", "--report", str(tmp_path / "p.html")]
+    done = CliRunner().invoke(cli, [*line, "--json", str(tmp_path / "r.json")])
+    assert done.exit_code == 0, done.output
+    assert (tmp_path / "p.html").is_file() and "worn" in done.output
+    assert len(json.loads((tmp_path / "r.json").read_text())["friction_std"]) == 5

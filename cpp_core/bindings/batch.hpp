@@ -24,6 +24,20 @@ inline const double* row(const Array& a, const char* name, py::ssize_t n) {
 }
 inline const double* row(const Maybe& a, const char* name, py::ssize_t n) { return a ? row(*a, name, n) : nullptr; }
 
+// The numbers of an argument of one dimension.
+inline std::vector<double> numbers(const Array& a, const char* name) {
+  require_shape(a, name, {-1});
+  return std::vector<double>(a.data(), a.data() + a.size());
+}
+
+// What a member says of each joint.
+template <class R, class T, class F>
+std::vector<R> each(const T& t, F member) {
+  std::vector<R> x(t.joints());
+  for (int i = 0; i < t.joints(); ++i) x[i] = (t.*member)(i);
+  return x;
+}
+
 // The k-th row of an optional (N, n) block.
 inline const double* at(const double* block, py::ssize_t k, py::ssize_t n) { return block ? block + k * n : nullptr; }
 

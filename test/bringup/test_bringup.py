@@ -3,6 +3,7 @@
 import ast
 import importlib
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -198,6 +199,17 @@ def test_imports_go_one_way():
                 assert parts[1] in LAYERS[part], f"{path.relative_to(ROOT)} imports {name}"
             if parts[1] == "nodes":
                 assert part in ("nodes", "bringup", "cli"), f"{path.relative_to(ROOT)} imports {name}"
+
+
+def test_parts_stand_above_one_another_as_the_architecture_page_says():
+    rows = re.findall(r"^\| ((?:`\w+` ?)+)\|", (ROOT / "docs" / "architecture.md").read_text(), re.MULTILINE)
+    order = [part for row in rows for part in re.findall(r"\w+", row)]
+    assert sorted(order) == sorted({part for _, part in modules()} - {"__init__"})
+    for path, part in modules():
+        for name in imports(path):
+            other = name.split(".")[1] if name.startswith("robot_dynamics_ros.") else "_core"
+            if other not in ("_core", part):
+                assert order.index(other) < order.index(part), f"{path.relative_to(ROOT)} imports {name}"
 
 
 def test_ros_only_in_nodes_and_vendor_clients_only_in_their_driver():

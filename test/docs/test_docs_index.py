@@ -49,9 +49,9 @@ def test_every_page_is_reached_from_the_first():
     assert reached == set(PAGES)
 
 
-@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.parametrize("page", [*PAGES, "../README.md", "../CHANGELOG.md"])
 def test_links_lead_somewhere(page):
-    path = PAGES[page]
+    path = DOCS / page
     for target, anchor in LINK.findall(text_of(path)):
         if target.startswith(("http://", "https://", "mailto:")):
             continue
@@ -59,6 +59,17 @@ def test_links_lead_somewhere(page):
         assert there.exists(), f"{page}: {target}"
         if anchor and there.suffix == ".md":
             assert anchor in anchors(there), f"{page}: {target}#{anchor}"
+
+
+def test_the_picture_of_the_architecture_is_todays():
+    sys.path.insert(0, str(DOCS))
+    import architecture_picture as drawing
+
+    assert (DOCS / "architecture.svg").read_text(encoding="utf-8") == drawing.picture(), "docs/architecture_picture.py"
+    for *_, colour, lines in drawing.BOXES.values():
+        name = lines[0].replace("<name>", "ur5e")
+        places = (ROOT / "robot_dynamics_ros" / name, ROOT / name)
+        assert colour == drawing.OUTSIDE or any(place.exists() for place in places), name
 
 
 def test_the_site_builds_without_a_warning(tmp_path):

@@ -1,133 +1,13 @@
-// Temperature, stiffness, wear and rotor friction observers.
+// Stiffness of transmissions, its least squares with directional forgetting, and wear.
 #include "batch.hpp"
 #include "copies.hpp"
 #include "robot_dynamics/chain.hpp"
-#include "robot_dynamics/friction_observer.hpp"
 #include "robot_dynamics/stiffness.hpp"
-#include "robot_dynamics/temperature_observer.hpp"
 #include "robot_dynamics/wear.hpp"
 
 using namespace robot_dynamics;
 
 namespace {
-
-std::vector<double> numbers(const Array& a, const char* name) {
-  require_shape(a, name, {-1});
-  return std::vector<double>(a.data(), a.data() + a.size());
-}
-
-template <class R, class T, class F>
-std::vector<R> each(const T& t, F member) {
-  std::vector<R> x(t.joints());
-  for (int i = 0; i < t.joints(); ++i) x[i] = (t.*member)(i);
-  return x;
-}
-
-TemperatureObserver make_temperature(const FrictionMap& map, const Array& heat, const Array& gain,
-                                     const TemperatureOptions& options) {
-  const int n = map.joints();
-  const double* p = rows(heat, "heat", n, 4);
-  std::vector<HeatParameters> parameters(n);
-  for (int i = 0; i < n; ++i) parameters[i] = {p[4 * i], p[4 * i + 1], p[4 * i + 2], p[4 * i + 3]};
-  return TemperatureObserver(map, parameters, numbers(gain, "gain"), options);
-}
-
-// The heat balance alone, for identification: T (N, 2) of lubricant and housing from the friction power at T0 (N,), its
-// base and Stribeck parts scaled by the temperature factors (T0, alpha, beta, gamma, delta) [Simoni2017 6, 8].
-Array balance(const Array& heat, const Stamps& stamps, const Array& base, const Array& stribeck, const Array& factors,
-              const Array& ambient, double T, double Th) {
-  const py::ssize_t N = samples(stamps);
-  const double *h = row(heat, "heat", 4), *b = row(base, "base", N), *s = row(stribeck, "stribeck", N);
-  const double *f = row(factors, "factors", 5), *e = row(ambient, "ambient", N);
-  const HeatParameters parameters{h[0], h[1], h[2], h[3]};
-  validate(parameters, 0);
-  Array r({N, py::ssize_t(2)});
-  double* out = r.mutable_data();
-  const std::int64_t* t = stamps.data();
-  py::gil_scoped_release release;
-  for (py::ssize_t k = 0; k < N; ++k) {
-    const double dt = k > 0 ? 1e-9 * static_cast<double>(t[k] - t[k - 1]) : 0.0;
-    if (dt > 0) {
-      const double power = heat_power(b[k - 1], s[k - 1], f, T);
-      const TwoTemperatures x = advance(parameters, {T, Th}, power, e[k - 1], dt);
-      T = x.lubricant;
-      Th = x.housing;
-    }
-    out[2 * k] = T;
-    out[2 * k + 1] = Th;
-  }
-  return r;
-}
-
-void bind_temperature(py::module_& m) {
-  using O = TemperatureOptions;
-  py::class_<O>(m, "TemperatureOptions")
-      .def(py::init<>())
-      .def_readwrite("ambient", &O::ambient)
-      .def_readwrite("low", &O::low)
-      .def_readwrite("high", &O::high)
-      .def_readwrite("rate_limit", &O::rate_limit)
-      .def_readwrite("moving", &O::moving)
-      .def_readwrite("convergence_time", &O::convergence_time)
-      .def_readwrite("observe_time", &O::observe_time)
-      .def_readwrite("rearm_time", &O::rearm_time)
-      .def_readwrite("initial_std", &O::initial_std)
-      .def_readwrite("model_std", &O::model_std)
-      .def_readwrite("observed_std", &O::observed_std)
-      .def_readwrite("housing_std", &O::housing_std)
-      .def_readwrite("max_gap", &O::max_gap);
-  using T = TemperatureObserver;
-  py::class_<T> c(m, "TemperatureObserver", "Lubricant temperature of n joints: heat balance, corrected by friction.");
-  bind_copies(c);
-  c.def(py::init(&make_temperature), py::arg("map"), py::arg("heat"), py::arg("gain"), py::arg("options"))
-      .def("reset", &T::reset)
-      .def("set_initial", &T::set_initial, py::arg("joint"), py::arg("lubricant"), py::arg("housing"),
-           py::arg("variance"))
-      .def("set_ambient", &T::set_ambient, py::arg("ambient"))
-      .def("cool_down", &T::cool_down, py::arg("seconds"))
-      .def_property_readonly("temperature", [](const T& t) { return each<double>(t, &T::temperature); })
-      .def_property_readonly("housing", [](const T& t) { return each<double>(t, &T::housing); })
-      .def_property_readonly("variance", [](const T& t) { return each<double>(t, &T::variance); })
-      .def_property_readonly("armed", [](const T& t) { return each<bool>(t, &T::armed); })
-      .def(
-          "step",
-          [](T& s, std::int64_t stamp, const Array& v, const Maybe& load, const Maybe& friction, const Maybe& housing,
-             const Maybe& contact, Array& temperature, Array& variance) {
-            const int n = s.joints();
-            require_shape(temperature, "temperature", {n});
-            require_shape(variance, "variance", {n});
-            return s.step(stamp, row(v, "v", n), row(load, "load", n), row(friction, "friction", n),
-                          row(housing, "housing", n), row(contact, "contact", n + 1), temperature.mutable_data(),
-                          variance.mutable_data());
-          },
-          py::arg("stamp_ns"), py::arg("v"), py::arg("load").none(true), py::arg("friction").none(true),
-          py::arg("housing").none(true), py::arg("contact").none(true), py::arg("temperature"), py::arg("variance"))
-      .def(
-          "run",
-          [](T& s, const Stamps& stamps, const Array& v, const Maybe& load, const Maybe& friction, const Maybe& housing,
-             const Maybe& contact, const Maybe& temperature, const Maybe& variance) {
-            const py::ssize_t N = samples(stamps), n = s.joints();
-            const double *pv = rows(v, "v", N, n), *pl = rows(load, "load", N, n);
-            const double *pf = rows(friction, "friction", N, n), *ph = rows(housing, "housing", N, n);
-            const double* pc = rows(contact, "contact", N, n + 1);
-            rows(temperature, "temperature", N, n), rows(variance, "variance", N, n);
-            Array T = result(temperature, N, n), V = result(variance, N, n);
-            double *pT = T.mutable_data(), *pV = V.mutable_data();
-            const std::int64_t* t = stamps.data();
-            const Codes codes = run_batch(N, [&](py::ssize_t k) {
-              if (!temperature) hold_row(pT, k, n);
-              if (!variance) hold_row(pV, k, n);
-              return s.step(t[k], pv + k * n, at(pl, k, n), at(pf, k, n), at(ph, k, n), at(pc, k, n + 1), pT + k * n,
-                            pV + k * n);
-            });
-            return py::make_tuple(T, V, codes);
-          },
-          py::arg("stamp_ns"), py::arg("v"), py::arg("load") = py::none(), py::arg("friction") = py::none(),
-          py::arg("housing") = py::none(), py::arg("contact") = py::none(), py::arg("temperature") = py::none(),
-          py::arg("variance") = py::none());
-  m.def("heat_balance", &balance, py::arg("heat"), py::arg("stamp_ns"), py::arg("base"), py::arg("stribeck"),
-        py::arg("factors"), py::arg("ambient"), py::arg("T"), py::arg("Th"));
-}
 
 RlsOptions rls_options(int powers, double phi_ref, double time_constant, double delta, const std::vector<double>& P0) {
   RlsOptions o;
@@ -225,7 +105,11 @@ void bind_rls_joints(py::module_& m) {
            "Errors (N, n) and coefficients (n, P) after the last sample.");
 }
 
+}  // namespace
+
 void bind_stiffness(py::module_& m) {
+  bind_rls(m);
+  bind_rls_joints(m);
   py::enum_<Wear>(m, "Wear", py::arithmetic(), "Wear status of a transmission.")
       .value("unknown", Wear::unknown)
       .value("ok", Wear::ok)
@@ -339,50 +223,4 @@ void bind_stiffness(py::module_& m) {
            py::arg("baseline_temperature"), py::arg("dt"))
       .def_property_readonly("level", &WearMonitor::level)
       .def_property_readonly("drop", &WearMonitor::drop);
-}
-
-void bind_rotor_friction(py::module_& m) {
-  using R = RotorFrictionObserver;
-  py::class_<R> c(m, "RotorFrictionObserver", "Friction from both encoders [Madsen2020 appB].");
-  bind_copies(c);
-  c.def(py::init([](const Array& B, const Array& L, double max_gap) {
-          return R(numbers(B, "B"), numbers(L, "L"), max_gap);
-        }),
-        py::arg("B"), py::arg("L"), py::arg("max_gap") = 0.1)
-      .def("reset", &R::reset)
-      .def(
-          "step",
-          [](R& s, std::int64_t stamp, const Array& omega, const Array& tau_m, const Array& tau_J, Array& friction) {
-            const int n = s.joints();
-            require_shape(friction, "friction", {n});
-            return s.step(stamp, row(omega, "omega", n), row(tau_m, "tau_m", n), row(tau_J, "tau_J", n),
-                          friction.mutable_data());
-          },
-          py::arg("stamp_ns"), py::arg("omega"), py::arg("tau_m"), py::arg("tau_J"), py::arg("friction"))
-      .def(
-          "run",
-          [](R& s, const Stamps& stamps, const Array& omega, const Array& tau_m, const Array& tau_J, const Maybe& out) {
-            const py::ssize_t N = samples(stamps), n = s.joints();
-            const double *pw = rows(omega, "omega", N, n), *pm = rows(tau_m, "tau_m", N, n);
-            const double* pj = rows(tau_J, "tau_J", N, n);
-            Array r = result(out, N, n);
-            double* po = r.mutable_data();
-            const std::int64_t* t = stamps.data();
-            const Codes codes = run_batch(N, [&](py::ssize_t k) {
-              if (!out) hold_row(po, k, n);
-              return s.step(t[k], pw + k * n, pm + k * n, pj + k * n, po + k * n);
-            });
-            return py::make_tuple(r, codes);
-          },
-          py::arg("stamp_ns"), py::arg("omega"), py::arg("tau_m"), py::arg("tau_J"), py::arg("out") = py::none());
-}
-
-}  // namespace
-
-void bind_joints(py::module_& m) {
-  bind_temperature(m);
-  bind_rls(m);
-  bind_rls_joints(m);
-  bind_stiffness(m);
-  bind_rotor_friction(m);
 }

@@ -1,0 +1,42 @@
+// Friction from both encoders.
+#include "batch.hpp"
+#include "copies.hpp"
+#include "robot_dynamics/friction_observer.hpp"
+
+using namespace robot_dynamics;
+
+void bind_rotor_friction(py::module_& m) {
+  using R = RotorFrictionObserver;
+  py::class_<R> c(m, "RotorFrictionObserver", "Friction from both encoders [Madsen2020 appB].");
+  bind_copies(c);
+  c.def(py::init([](const Array& B, const Array& L, double max_gap) {
+          return R(numbers(B, "B"), numbers(L, "L"), max_gap);
+        }),
+        py::arg("B"), py::arg("L"), py::arg("max_gap") = 0.1)
+      .def("reset", &R::reset)
+      .def(
+          "step",
+          [](R& s, std::int64_t stamp, const Array& omega, const Array& tau_m, const Array& tau_J, Array& friction) {
+            const int n = s.joints();
+            require_shape(friction, "friction", {n});
+            return s.step(stamp, row(omega, "omega", n), row(tau_m, "tau_m", n), row(tau_J, "tau_J", n),
+                          friction.mutable_data());
+          },
+          py::arg("stamp_ns"), py::arg("omega"), py::arg("tau_m"), py::arg("tau_J"), py::arg("friction"))
+      .def(
+          "run",
+          [](R& s, const Stamps& stamps, const Array& omega, const Array& tau_m, const Array& tau_J, const Maybe& out) {
+            const py::ssize_t N = samples(stamps), n = s.joints();
+            const double *pw = rows(omega, "omega", N, n), *pm = rows(tau_m, "tau_m", N, n);
+            const double* pj = rows(tau_J, "tau_J", N, n);
+            Array r = result(out, N, n);
+            double* po = r.mutable_data();
+            const std::int64_t* t = stamps.data();
+            const Codes codes = run_batch(N, [&](py::ssize_t k) {
+              if (!out) hold_row(po, k, n);
+              return s.step(t[k], pw + k * n, pm + k * n, pj + k * n, po + k * n);
+            });
+            return py::make_tuple(r, codes);
+          },
+          py::arg("stamp_ns"), py::arg("omega"), py::arg("tau_m"), py::arg("tau_J"), py::arg("out") = py::none());
+}

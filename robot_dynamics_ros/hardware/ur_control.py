@@ -37,8 +37,8 @@ class Motion:
 class UrControl:
     """Requests go to the child, answers come back in a thread of this object; every method returns at once."""
 
-    def __init__(self, host: str, client: str = "ur_rtde") -> None:
-        self.host, self._client = host, client
+    def __init__(self, host: str, client: str = "ur_rtde", silence: float = SILENCE) -> None:
+        self.host, self._client, self._silence = host, client, silence
         self._process: subprocess.Popen[bytes] | None = None
         self._pipe: Connection | None = None
         self._lock = threading.RLock()
@@ -105,7 +105,7 @@ class UrControl:
     # -- life of the child --------------------------------------------------------------------------------------------
     def supervise(self, silence: float) -> None:
         """Called with every read: `silence` [s] since the controller's clock advanced. After 2 s the child is ended."""
-        if silence > SILENCE and self._process is not None:
+        if silence > self._silence and self._process is not None:
             self._end("the controller is silent")
 
     def close(self) -> None:

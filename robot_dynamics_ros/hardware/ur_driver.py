@@ -22,7 +22,7 @@ from robot_dynamics_ros._core import (
 from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.hardware.driver import DriverInfo, RobotStatus, Statistics
-from robot_dynamics_ros.hardware.ur_control import Motion, UrControl
+from robot_dynamics_ros.hardware.ur_control import SILENCE, Motion, UrControl
 from robot_dynamics_ros.hardware.ur_torque import upload
 from robot_dynamics_ros.types import Sample
 
@@ -93,6 +93,7 @@ class UrDriver:
         follow_host_clock: bool = True,
         torque: str = "none",
         time_scale: float = 1.0,
+        client_silence: float = SILENCE,
         **reader_options: Any,
     ) -> None:
         if robot.n_joints != 6:
@@ -110,7 +111,7 @@ class UrDriver:
         options = {"rate": rate, "minimum_major": 5 if rate > 125.0 else 3} | reader_options
         options["torque_inputs"] = torque == "script"
         self._reader = RtdeReader(host=host, port=port, follow_host_clock=follow_host_clock, **options)
-        self._control = UrControl(host)
+        self._control = UrControl(host, silence=client_silence)
         self.sample = Sample(robot.joint_names)
         self._values, self._meta = np.full(RTDE_WIDTH, np.nan), np.zeros(4, dtype=np.int64)
         self._map()

@@ -57,7 +57,8 @@ class ClosedLoop:
         self.ur.__enter__()
         self.simulation = self.ur.client()
         self.simulation.command("set_temperatures", lubricant=WARM)
-        self.driver = UrDriver(self.robot, self.ur.host, torque=self._way, follow_host_clock=False, time_scale=SLOW)
+        wire = {"follow_host_clock": False, "time_scale": SLOW, "client_silence": PATIENCE}
+        self.driver = UrDriver(self.robot, self.ur.host, torque=self._way, **wire)
         self.loop = torque_loop(self.robot, guard_limits(self.robot), self._parameters)
         self.driver.attach(self.loop)
         self.driver.connect()
@@ -127,8 +128,8 @@ class ClosedLoop:
             self.driver.read(0.02)
             while records and len(kept) < wanted:
                 record = records.popleft()
-                if kept and record["stamp_ns"] == kept[-1]["stamp_ns"]:
-                    continue  # a cycle without a new state
+                if not (kept or record["run"]) or (kept and record["stamp_ns"] == kept[-1]["stamp_ns"]):
+                    continue  # of before torque, or a cycle without a new state
                 kept.append(record)
                 end = time.monotonic() + PATIENCE
                 if each is not None:
@@ -142,6 +143,10 @@ class ClosedLoop:
         """Torque ramps out, the robot holds."""
         self.loop.disable()
         self._wait(lambda: not (self.driver.records and self.driver.records[-1]["run"]), "the end of torque")
+        self.slow()
+
+    def slow(self) -> None:
+        """The pace of moves under position control."""
         self.simulation.command("speed", factor=APPROACH)
 
 

@@ -74,7 +74,7 @@ def test_the_wire_does_what_one_thread_does(way):
     stamps = np.diff(wire.stamp_ns)
     assert (stamps == 2_000_000).all(), "a cycle was lost in lockstep"
     difference = np.abs(wire.q - thread.q).max()
-    assert difference < 0.25 * np.ptp(thread.position_error), difference
+    assert difference < 0.01, f"{difference} rad: more than what the robot's way to the start leaves in its joints"
     assert np.ptp(wire.q, axis=0).min() > 0.1
 
 

@@ -162,7 +162,9 @@ class Controller:
 
     @property
     def watchdog_due(self) -> bool:
-        """True when a watchdog would stop the program in the next cycle."""
+        """True when a watchdog would stop the program in the next cycle, and its client is not waiting for us."""
+        if isinstance(self.program, CommandLoop) and self.program.blocked:
+            return False
         return any(self._silence(name, armed) + DT > period for name, (period, armed) in self._watchdogs.items())
 
     def _check_watchdogs(self) -> None:

@@ -24,7 +24,8 @@ from robot_dynamics_ros.simulation.ur_controller.signals import Signals
 from robot_dynamics_ros.simulation.ur_controller.sockets import Connection, Hub, LineServer
 from robot_dynamics_ros.simulation.ur_controller.version import Version
 
-ANSWER = 1.5  # s of wall time a cycle waits for its answer in lockstep, under the 2.5 s that clients wait for data
+ANSWER = 20.0  # s of wall time a cycle waits for its answer in lockstep
+REPEAT = 0.5  # s after which its package is sent again: clients wait 2.5 s for data before they hang up
 IN_STEP, QUIET = 250, 0.02  # every so many cycles an answer is the last one after so many s of silence: none is late
 MAX_LATE = 0.1  # s of wall time: a process further behind gives the time up instead of catching up
 
@@ -80,7 +81,7 @@ class SimulatedController:
         self.signals = Signals(self.controller, settings.gravity_in_current_torque)
         self.faults = Faults(self.controller, settings.seed)
         self.hub = Hub()
-        self._answers = 0
+        self._answers, self._said = 0, self.signals.values
         self.rtde = RtdeServer(version, self._write_inputs)
         self.truth = LineServer(lambda connection, line: None)
         self.control = ControlChannel(self)
@@ -116,22 +117,24 @@ class SimulatedController:
         self._answers += 1
         self.controller.write_inputs(values)
 
+    def _await(self, reached: Callable[[], bool]) -> None:
+        """Serve the sockets until the client has done its part; it is told again and again where we are."""
+        until = time.perf_counter() + ANSWER
+        while not reached() and self._answerable and (left := until - time.perf_counter()) > 0:
+            again = time.perf_counter() + REPEAT
+            while not reached() and self._answerable and (pause := again - time.perf_counter()) > 0:
+                self.hub_poll(min(left, pause))
+            if not reached() and self._answerable:
+                self.rtde.publish(self.controller.tick, self._said)
+
     def _await_answer(self) -> None:
         """Serve the sockets until a client has written inputs; at times until it has nothing more to say."""
-        until = time.perf_counter() + ANSWER
-        while self._answers == 0 and self._answerable and (left := until - time.perf_counter()) > 0:
-            self.hub_poll(left)
+        self._await(lambda: self._answers > 0)
         vendor = isinstance(self.controller.program, CommandLoop)  # ours repeats itself, and is never a cycle late
         heard, until = 0, time.perf_counter() + 5 * QUIET
         while vendor and self.controller.tick % IN_STEP == 0 and heard != self._answers and time.perf_counter() < until:
             heard = self._answers
             self.hub_poll(QUIET)
-
-    def _await_watched(self) -> None:
-        """Serve the sockets until no watchdog is about to bite: a busy machine is not a client that is gone."""
-        until = time.perf_counter() + ANSWER
-        while self.controller.watchdog_due and self._answerable and (left := until - time.perf_counter()) > 0:
-            self.hub_poll(left)
 
     @property
     def _answerable(self) -> bool:
@@ -154,7 +157,7 @@ class SimulatedController:
                 self.hub_poll(0.0)
                 self._answers = 0
                 if self.settings.lockstep:
-                    self._await_watched()
+                    self._await(lambda: not self.controller.watchdog_due)
                 left = self._cycle()
                 due += self._period
                 if self.settings.lockstep and left and self.controller.expects_torque:
@@ -180,6 +183,7 @@ class SimulatedController:
         self.signals.update()
         values, copies = self.faults.filter(self.signals.values)
         if copies:
+            self._said = values
             self.rtde.publish(controller.tick, values, copies)
         if self.truth.connections and not self.faults.stalled and controller.tick % self.settings.truth_period == 0:
             self.truth.broadcast(truth_line(controller))

@@ -55,6 +55,11 @@ class CommandLoop:
         self.signal_async(-1)
         self._ready()
 
+    @property
+    def blocked(self) -> bool:
+        """True while a command runs whose end the client waits for."""
+        return self._blocking is not None
+
     # -- one controller cycle -------------------------------------------------------------------------------------
     def step(self) -> bool:
         """Follow the main loop of the uploaded script once."""

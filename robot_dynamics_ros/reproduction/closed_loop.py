@@ -32,6 +32,8 @@ from robot_dynamics_ros.simulation.ur_controller.launcher import SimulatedUR
 SLOW = 0.004  # controller time per wall time that faults of this side are judged by: the controller waits for us
 APPROACH = 4.0  # controller time per wall time of moves under position control
 FAST = 100.0  # controller time per wall time that is aimed at in torque mode
+CRAWL = 0.05  # controller time per wall time while we catch up
+LOOK, BEHIND = 50, 1000  # reads between looks at how many samples wait, and how many are too many
 ATTEMPTS = 5
 PATIENCE = 60.0  # s of wall time without progress
 
@@ -50,6 +52,7 @@ class ClosedLoop:
         way: str = "client",
     ) -> None:
         self.robot, self._way, self._seed, self._payload = robot, way, seed, payload
+        self._reads, self._slowed = 0, False
         self._parameters = {"time_scale": SLOW} | (parameters or {})
 
     def __enter__(self) -> ClosedLoop:
@@ -109,12 +112,15 @@ class ClosedLoop:
         if trajectory is not None:
             motion = _core.TorqueTrajectory(trajectory.q, trajectory.qd, trajectory.qdd, RATE, True)
         self.driver.start_torque()
+        for _ in range(self.driver.statistics().pending):
+            self.driver.read(0.0)  # what waits is of before
         self.driver.records.clear()
         self.loop.enable(mode, motion)
         self._wait(lambda: self.loop.enabled != EnableResult.pending, "the loop")
         if self.loop.enabled != EnableResult.done:
             raise RobotDynamicsError(f"closed loop: not enabled: {self.loop.enabled.name}")
         self.simulation.command("speed", factor=FAST)
+        self._slowed = False
 
     def run(self, seconds: float, each: Callable[[dict[str, Any]], None] | None = None) -> Run:
         """Records of so many seconds of controller time; `each` sees every one as it comes.
@@ -123,9 +129,10 @@ class ClosedLoop:
         """
         kept: list[dict[str, Any]] = []
         records, wanted = self.driver.records, int(seconds * RATE)
-        end = time.monotonic() + PATIENCE
+        end, lost = time.monotonic() + PATIENCE, self.loop.lost_records
         while len(kept) < wanted:
             self.driver.read(0.02)
+            self._keep_up()
             while records and len(kept) < wanted:
                 record = records.popleft()
                 if not (kept or record["run"]) or (kept and record["stamp_ns"] == kept[-1]["stamp_ns"]):
@@ -137,7 +144,25 @@ class ClosedLoop:
             if self.loop.state not in (GuardState.ok, GuardState.degraded) or time.monotonic() > end:
                 said = "; ".join([*self.simulation.state["messages"][-2:], self.driver.motion.reason])
                 raise RobotDynamicsError(f"closed loop ended: {self.loop.state.name}, {self.loop.reason.name}; {said}")
+        if self.loop.lost_records != lost:
+            raise RobotDynamicsError(
+                f"closed loop: {self.loop.lost_records - lost} records lost, the machine is too slow"
+            )
         return Run(kept)
+
+    def _keep_up(self) -> None:
+        """The controller waits for the torque program, not for us: it is slowed down while we are behind."""
+        self._reads += 1
+        if self._reads % LOOK:
+            return
+        pending = self.driver.statistics().pending
+        if pending > BEHIND and not self._slowed:
+            self.simulation.command("speed", factor=CRAWL)
+        elif pending < BEHIND // 10 and self._slowed:
+            self.simulation.command("speed", factor=FAST)
+        else:
+            return
+        self._slowed = not self._slowed
 
     def disable(self) -> None:
         """Torque ramps out, the robot holds."""

@@ -63,17 +63,18 @@ def nodes(context):
 
 
 def viewers(given, graph, rviz):
-    actions = []
+    actions, robot = [], load_robot(given["robot"])
     if rviz and installed("robot_state_publisher"):
-        description = {"robot_description": urdf_text(load_robot(given["robot"])), "frame_prefix": given["tf_prefix"]}
+        description = {"robot_description": urdf_text(robot, given["tf_prefix"], drawn=True)}
         actions.append(
             Node(package="robot_state_publisher", executable="robot_state_publisher", namespace=graph.namespace,
                  parameters=[description], remappings=[("joint_states", given["joint_states"])])
         )  # fmt: skip
     if rviz:
+        fixed = given["tf_prefix"] + robot.kinematics.base_frame
         actions.append(
             Node(package="rviz2", executable="rviz2", namespace=graph.namespace,
-                 arguments=["-d", str(find_config("contact_force.rviz"))])
+                 arguments=["-d", str(find_config("contact_force.rviz")), "-f", fixed])
         )  # fmt: skip
     return actions
 

@@ -69,11 +69,10 @@ class EstimatorCycle {
 
   void step(double dt, const double* q, const double* tau, const double* theta, double* F, py::ssize_t k) {
     const int n = chain_.n;
-    double x[3 * max_joints];
-    std::copy_n(q + k * n, n, x);
-    std::copy_n(tau + k * n, n, x + n);
-    std::copy_n(theta + k * n, n, x + 2 * n);
-    smooth_.push(x);
+    std::copy_n(q + k * n, n, x_.data());
+    std::copy_n(tau + k * n, n, x_.data() + n);
+    std::copy_n(theta + k * n, n, x_.data() + 2 * n);
+    smooth_.push(x_.data());
     const double *position = smooth_.value(), *torque = position + n, *rotor = torque + n;
     Joints w, wd, model, H, deflection, residual;
     for (int i = 0; i < n; ++i) {
@@ -99,6 +98,7 @@ class EstimatorCycle {
   WrenchInverse inverse_;
   WrenchEstimate estimate_;
   Joints std_;
+  std::array<double, 3 * max_joints> x_{};
   std::array<bool, max_joints> learns_;
   bool covariance_;
   std::int64_t stamp_ns_ = 0;

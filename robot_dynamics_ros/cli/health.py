@@ -31,13 +31,15 @@ from robot_dynamics_ros.errors import DataError
 )
 @json_option
 def command(bags: tuple[Path, ...], robot: str, out: Path, topic: str, fleet: bool, json_file: Path | None) -> None:
-    """Compare many recordings of a robot: Coulomb level, stiffness, residuals, with trend and change points.
+    """Compare many recordings of a robot: Coulomb level, stiffness, warming, residuals, with trend and change points.
 
-    Friction is compared at equal load and temperature. Writes OUT/health.html, one page per robot. Exit status 0 also
-    when something is worn: read the page, or `level` in the JSON.
+    Friction and stiffness are compared at equal load and temperature. Writes OUT/health.html; with --fleet a page per
+    robot, and OUT/health.html says who deviates from the others. Exit status 0 also when something is worn: read the
+    page, or `level` in the JSON.
 
     Example: robot-dynamics health january february march --robot ur5e --out health --json health.json
     """
+    from robot_dynamics_ros.health.fleet import fleet_sentences, standings, write_fleet_page
     from robot_dynamics_ros.health.measure import Measurement, by_time, measure
     from robot_dynamics_ros.health.report import as_dict, trends, write_page
 
@@ -52,13 +54,22 @@ def command(bags: tuple[Path, ...], robot: str, out: Path, topic: str, fleet: bo
         groups.setdefault(bag.resolve().parent.name if fleet else arm.name, []).append(found)
     if not groups:
         raise DataError("no recording can be used")
-    results = {}
-    for name, group in groups.items():
-        measured = by_time(group)
+    groups = {name: by_time(group) for name, group in sorted(groups.items())}
+    results, pages = {}, {}
+    for name, measured in groups.items():
         over_time = trends(measured, arm.joint_names)
         results[name] = as_dict(name, measured, over_time, arm.joint_names)
         page = write_page(results[name], measured, over_time, out / (f"health_{name}.html" if fleet else "health.html"))
-        for sentence in results[name]["sentences"]:
-            console.print(f"{name}: {sentence}" if fleet else sentence, markup=False, highlight=False, soft_wrap=True)
-        console.print(f"page {page}", markup=False, highlight=False, soft_wrap=True)
-    write_json(json_file, {"robots": results})
+        pages[name] = page.name
+        _say([f"{name}: {text}" if fleet else text for text in results[name]["sentences"]])
+    rows = standings(groups, arm.joint_names) if fleet else []
+    if fleet:
+        page = write_fleet_page(rows, pages, arm.joint_names, out / "health.html")
+        _say(["", *fleet_sentences(rows)])
+    _say([f"page {page}"])
+    write_json(json_file, {"robots": results} | ({"fleet": rows} if fleet else {}))
+
+
+def _say(lines: list[str]) -> None:
+    for line in lines:
+        console.print(line, markup=False, highlight=False, soft_wrap=True)

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
+import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import click
 from rich.table import Table
 
-from robot_dynamics_ros.bringup import describe, environment
+from robot_dynamics_ros.bringup import Graph, NodeSpec, describe, environment
 from robot_dynamics_ros.cli.options import console, json_option, robot_option_with, stderr, write_json
 from robot_dynamics_ros.nodes.executables import require_ros
 from robot_dynamics_ros.simulation.controllers import SimulatedController
@@ -20,8 +24,9 @@ from robot_dynamics_ros.supervisor import Supervisor
 @robot_option_with("Robot to simulate.", default="ur5e")
 @click.option("--duration", default=10.0, show_default=True, type=click.FloatRange(1.0, 3600.0), help="Seconds.")
 @click.option("--composed/--separate", default=True, show_default=True, help="One process, or one per node.")
+@click.option("--viewer", is_flag=True, help="Measure a second time while the viewer draws into a file.")
 @json_option
-def command(robot: str, duration: float, composed: bool, json_file: Path | None) -> None:
+def command(robot: str, duration: float, composed: bool, viewer: bool, json_file: Path | None) -> None:
     """Start a simulated controller and the graph, listen in a third process, print rate, latency, losses and CPU.
 
     Example: robot-dynamics latency --duration 10
@@ -29,30 +34,54 @@ def command(robot: str, duration: float, composed: bool, json_file: Path | None)
     require_ros()
     os.environ.update(environment())
     os.environ.setdefault("ROS_DOMAIN_ID", str(1 + os.getpid() % 100))
-    from robot_dynamics_ros.nodes.probe import probe
-
     supervisor = Supervisor()
-    with SimulatedController(robot) as controller, stderr.status(f"measuring for {duration:g} s"):
-        graph = describe(robot, ip=controller.host, composed=composed)
+    with (
+        SimulatedController(robot) as controller,
+        tempfile.TemporaryDirectory() as folder,
+        stderr.status(f"measuring for {duration:g} s"),
+    ):
+        file = str(Path(folder) / "viewer.rrd") if viewer else ""
+        graph = describe(robot, ip=controller.host, composed=composed, view_file=file)
+        later = [node for node in graph.nodes if node.executable == "viewer_node"]
         try:
-            for node in graph.nodes:
-                python = [sys.executable, "-m", node.module]
-                supervisor.start(node.name, [*python, *graph.arguments(node)], graph.environment)
-            before = _cpu_seconds(supervisor)
-            result = probe(duration)
-            cpu = _cpu_seconds(supervisor) - before
+            _start(supervisor, graph, [node for node in graph.nodes if node not in later])
+            result = _measured(supervisor, duration) | {"composed": composed}
+            if viewer:
+                _start(supervisor, graph, later)
+                result["with_viewer"] = _measured(supervisor, duration, ("viewer_node",), result["missed"])
         finally:
             supervisor.stop()
-    stream = next(values for name, values in result["diagnostics"].items() if name.endswith(": stream"))
-    result |= {"cpu": cpu / (duration + 2.0), "load": os.getloadavg()[0], "composed": composed}
-    _print(result, stream)
+    _print(result, "live chain, simulated controller to external_wrench")
+    if viewer:
+        _print(result["with_viewer"], "the same while the viewer draws")
     write_json(json_file, result | {"robot": robot, "duration": duration})
 
 
-def _cpu_seconds(supervisor: Supervisor) -> float:
+def _start(supervisor: Supervisor, graph: Graph, nodes: Sequence[NodeSpec]) -> None:
+    for node in nodes:
+        python = [sys.executable, "-m", node.module]
+        supervisor.start(node.name, [*python, *graph.arguments(node)], graph.environment)
+
+
+def _measured(
+    supervisor: Supervisor, duration: float, without: tuple[str, ...] = (), missed_before: int = 0
+) -> dict[str, Any]:
+    """What the probe sees, CPU of the nodes except `without`, samples the driver missed meanwhile, machine load."""
+    from robot_dynamics_ros.nodes.probe import probe
+
+    probe(0.5, warm_up=8.0 if without else 2.0)  # until everything has loaded
+    before, began = _cpu_seconds(supervisor, without), time.monotonic()
+    result = probe(duration, warm_up=0.5)
+    result["cpu"] = (_cpu_seconds(supervisor, without) - before) / (time.monotonic() - began)
+    stream = next(values for name, values in result["diagnostics"].items() if name.endswith(": stream"))
+    result["missed"] = int(stream["missed"]) - missed_before
+    return result | {"stream": stream, "load": os.getloadavg()[0]}
+
+
+def _cpu_seconds(supervisor: Supervisor, without: tuple[str, ...] = ()) -> float:
     """CPU time of the nodes so far [s] (Linux; 0 elsewhere)."""
     total = 0
-    for child in supervisor.children.values():
+    for child in (child for name, child in supervisor.children.items() if name not in without):
         try:
             fields = Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()
         except OSError:
@@ -61,8 +90,8 @@ def _cpu_seconds(supervisor: Supervisor) -> float:
     return total / os.sysconf("SC_CLK_TCK")
 
 
-def _print(result: dict, stream: dict[str, str]) -> None:
-    table = Table(title="live chain, simulated controller to external_wrench")
+def _print(result: dict[str, Any], title: str) -> None:
+    stream, table = result["stream"], Table(title=title)
     for heading, justify in (("", "left"), ("p50 [us]", "right"), ("p99 [us]", "right"), ("max [us]", "right")):
         table.add_column(heading, justify=justify)
     for name, label in (("receive to published", "bytes received to all topics published"),):
@@ -71,6 +100,6 @@ def _print(result: dict, stream: dict[str, str]) -> None:
     table.add_row("controller's stamp to another process", *ages)
     console.print(table)
     console.print(
-        f"{result['rate']:.1f} Hz, {result['missing']} missing at the subscriber, {stream['missed']} at the driver, "
+        f"{result['rate']:.1f} Hz, {result['missing']} missing at the subscriber, {result['missed']} at the driver, "
         f"CPU {100 * result['cpu']:.0f} % of a core, machine load {result['load']:.1f}"
     )

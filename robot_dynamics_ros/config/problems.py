@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping, Sequence
-from typing import Any, TypeVar, get_args
+from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
@@ -122,6 +122,6 @@ def _keys(model: type[BaseModel], loc: Sequence[Any]) -> list[str]:
 
 
 def _model_in(annotation: Any) -> type[BaseModel] | None:
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
+    if get_origin(annotation) is None and isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation  # in Python 3.10 also tuple[X, ...] is a type
     return next((m for m in map(_model_in, get_args(annotation)) if m), None)

@@ -1,4 +1,4 @@
-"""What one recording says about each joint, at the temperature and load the friction model already accounts for."""
+"""What one recording says about each joint."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.friction_health import FrictionHealthStage
+from robot_dynamics_ros.health.warming import warming
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.replay import replay
 from robot_dynamics_ros.types import Log
@@ -29,7 +30,8 @@ ABSENT = float("nan")
 @dataclass(frozen=True)
 class Measurement:
     """One recording: time [s], and per joint (n,) Coulomb level [Nm], its std, residual RMS [Nm], stiffness [Nm/rad],
-    temperature [deg C]; NaN where the recording cannot tell.
+    thermal time constant [s] and resistance [K/W], temperature [deg C], load (RMS of the model torque in motion) [Nm];
+    NaN where the recording cannot tell.
     """
 
     bag: str
@@ -38,7 +40,15 @@ class Measurement:
     coulomb_std: np.ndarray
     residual: np.ndarray
     stiffness: np.ndarray
+    thermal_time: np.ndarray
+    thermal_resistance: np.ndarray
     temperature: np.ndarray
+    load: np.ndarray
+
+    @property
+    def conditions(self) -> np.ndarray:
+        """Temperature and load, (n, 2)."""
+        return np.column_stack([self.temperature, self.load])
 
 
 def measure(bag: Path, robot: RobotFile, topic: str = "auto") -> Measurement:
@@ -56,7 +66,23 @@ def measure(bag: Path, robot: RobotFile, topic: str = "auto") -> Measurement:
     began = 1e-9 * float(log.stamp_ns[0])
     time = began if began > PLAUSIBLE else Path(bag).stat().st_mtime
     heat = log.temperature if log.has("temperature") else log.temperature_estimate
-    return Measurement(str(bag), time, coulomb, std, residual, _medians(log.stiffness), _medians(heat))
+    thermal = [warming(log.time, log.temperature[:, j], _friction(log)[:, j] * log.qd[:, j]) for j in range(n)]
+    time_constant, resistance = (np.array(column) for column in zip(*thermal, strict=True))
+    stiffness = _medians(log.stiffness)
+    return Measurement(
+        str(bag), time, coulomb, std, residual, stiffness, time_constant, resistance, _medians(heat), _load(log)
+    )
+
+
+def _friction(log: Log) -> np.ndarray:
+    """Measured friction torque (N, n) [Nm]: what the drive gives beyond the rigid-body model."""
+    return log.drive_torque - log.model_torque
+
+
+def _load(log: Log) -> np.ndarray:
+    moving = np.abs(log.qd) > MOVING
+    squares = np.where(moving & np.isfinite(log.model_torque), log.model_torque**2, 0.0).sum(axis=0)
+    return np.sqrt(squares / np.maximum(moving.sum(axis=0), 1))
 
 
 def _medians(values: np.ndarray) -> np.ndarray:
@@ -65,7 +91,7 @@ def _medians(values: np.ndarray) -> np.ndarray:
 
 def _joint(log: Log, j: int, level: float) -> tuple[float, float, float]:
     """Coulomb level, its std and the residual RMS: tau_d - tau_J - f_model = dFc sgn v + dFv v + o, free motion."""
-    v, error = log.qd[:, j], log.drive_torque[:, j] - log.model_torque[:, j] - log.friction_torque[:, j]
+    v, error = log.qd[:, j], _friction(log)[:, j] - log.friction_torque[:, j]
     good = (np.abs(v) > MOVING) & np.isfinite(error) & ~(log.contact[:, -1] > 0.5)
     if good.sum() < LEAST or np.ptp(np.sign(v[good])) < 2:
         return ABSENT, ABSENT, ABSENT
@@ -76,26 +102,6 @@ def _joint(log: Log, j: int, level: float) -> tuple[float, float, float]:
     variance = rest @ rest / max(len(rest) - 3, 1) * (1 + rho) / (1 - rho)
     std = np.sqrt(variance * np.linalg.pinv(A.T @ A)[0, 0])
     return level + float(x[0]), float(std), float(np.sqrt(np.mean(error[good] ** 2)))
-
-
-def at_equal_temperature(
-    values: np.ndarray, temperature: np.ndarray, least: int = 6, spread: float = 5.0
-) -> np.ndarray:
-    """Values (N,) with their linear dependence on temperature (N,) removed, referred to the median temperature.
-
-    Only with `least` recordings that span `spread` K. Slopes are those of neighbours in time, so that slow wear is not
-    taken for heat.
-    """
-    known = np.isfinite(values) & np.isfinite(temperature)
-    if known.sum() < least or np.ptp(temperature[known]) < spread:
-        return values
-    y, T = values[known], temperature[known]
-    slopes = np.diff(y)[np.abs(np.diff(T)) > 1.0] / np.diff(T)[np.abs(np.diff(T)) > 1.0]
-    if len(slopes) < least - 1:
-        return values
-    out = values.copy()
-    out[known] = y - np.median(slopes) * (T - np.median(T))
-    return out
 
 
 def by_time(measurements: Sequence[Measurement]) -> list[Measurement]:

@@ -11,30 +11,41 @@ import numpy as np
 
 from robot_dynamics_ros.config.store import write_atomically
 from robot_dynamics_ros.errors import CapabilityError
-from robot_dynamics_ros.health.measure import Measurement, at_equal_temperature
+from robot_dynamics_ros.health.conditions import at_equal_conditions, middle, slopes_of
+from robot_dynamics_ros.health.measure import Measurement
 from robot_dynamics_ros.health.trend import THRESHOLDS, Trend, trend_of
 
 QUANTITIES = {
     "coulomb": ("Coulomb level at equal load and temperature", "Nm"),
     "residual": ("RMS of what the model does not explain", "Nm"),
     "stiffness": ("transmission stiffness", "Nm/rad"),
+    "thermal_time": ("thermal time constant", "s"),
+    "thermal_resistance": ("warming per watt of friction", "K/W"),
     "temperature": ("median temperature while recorded", "°C"),
+    "load": ("RMS of the model torque in motion", "Nm"),
 }
 CORRECTED = ("coulomb", "stiffness")
-TEMPLATE = Path(__file__).resolve().parents[1] / "data" / "health_report.html.j2"
+TEMPLATES = Path(__file__).resolve().parents[1] / "data"
 
 
 def trends(measured: Sequence[Measurement], joints: Sequence[str]) -> dict[str, list[Trend]]:
     """quantity -> trend of each joint, over recordings in order of time."""
     time = np.array([m.time for m in measured])
-    temperature = np.array([m.temperature for m in measured])
     found: dict[str, list[Trend]] = {}
     for quantity in QUANTITIES:
-        values = np.array([getattr(m, quantity) for m in measured])
-        if quantity in CORRECTED:
-            values = np.column_stack([at_equal_temperature(v, T) for v, T in zip(values.T, temperature.T, strict=True)])
-        found[quantity] = [trend_of(values[:, j], time, quantity) for j in range(len(joints))]
+        columns = [corrected([measured], quantity, j)[0] for j in range(len(joints))]
+        found[quantity] = [trend_of(values, time, quantity) for values in columns]
     return found
+
+
+def corrected(robots: Sequence[Sequence[Measurement]], quantity: str, joint: int) -> list[np.ndarray]:
+    """Values (N,) of a joint for each robot; those of CORRECTED at the median temperature and load of all."""
+    values = [np.array([getattr(m, quantity)[joint] for m in measured]) for measured in robots]
+    if quantity not in CORRECTED:
+        return values
+    conditions = [np.array([m.conditions[joint] for m in measured]) for measured in robots]
+    slopes, reference = slopes_of(values, conditions), middle(conditions)
+    return [at_equal_conditions(v, c, slopes, reference) for v, c in zip(values, conditions, strict=True)]
 
 
 def date(seconds: float) -> str:
@@ -93,14 +104,18 @@ def write_page(
     result: dict[str, Any], measured: Sequence[Measurement], found: dict[str, list[Trend]], path: Path
 ) -> Path:
     """One HTML file that needs no network. Raises CapabilityError without jinja2 or matplotlib."""
+    pictures = {q: _picture(q, measured, found[q], result) for q in found if _known(found[q])}
+    return render("health_report.html.j2", path, result=result, pictures=pictures, titles=QUANTITIES)
+
+
+def render(template: str, path: Path, **values: Any) -> Path:
+    """A template of data/ with values, written to path. Raises CapabilityError without jinja2."""
     try:
         import jinja2
     except ImportError:
-        raise CapabilityError("the report needs jinja2: pip install matplotlib jinja2") from None
-    pictures = {q: _picture(q, measured, found[q], result) for q in found if _known(found[q])}
+        raise CapabilityError('the report needs jinja2: pip install "robot_dynamics_ros[reports]"') from None
     environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
-    template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
-    text = template.render(result=result, pictures=pictures, titles=QUANTITIES)
+    text = environment.from_string((TEMPLATES / template).read_text(encoding="utf-8")).render(**values)
     write_atomically(path, text)
     return path
 

@@ -20,6 +20,7 @@ def _default(parameters: tuple, name: str) -> float:
     return next(float(p.default) for p in parameters if p.name == name)
 
 
+THERMAL = (0.3, 0.6, 0)  # no live alarm: it takes a whole warming-up to tell
 # quantity -> warn, error: share of change that the diagnostics topic warns about; sign: +-1, 0 both directions
 THRESHOLDS: dict[str, tuple[float, float, int]] = {
     "coulomb": (_default(FrictionHealthStage.parameters, "warn"), _default(FrictionHealthStage.parameters, "error"), 0),
@@ -28,6 +29,8 @@ THRESHOLDS: dict[str, tuple[float, float, int]] = {
         _default(StiffnessStage.parameters, "wear_error"),
         -1,
     ),
+    "thermal_time": THERMAL,
+    "thermal_resistance": THERMAL,
 }
 
 
@@ -89,10 +92,11 @@ def trend_of(values: np.ndarray, time: np.ndarray, quantity: str) -> Trend:
         slope, _, low, high = (float(x) for x in theilslopes(y, t / MONTH, CONFIDENCE))
     places = np.flatnonzero(known)
     changes = [int(places[k]) for k in change_points(y)]
-    return Trend(values, time, slope, (low, high), changes, change, _level(change, quantity))
+    return Trend(values, time, slope, (low, high), changes, change, level_of(change, quantity))
 
 
-def _level(change: float, quantity: str) -> str:
+def level_of(change: float, quantity: str) -> str:
+    """ok, warn or error for a change as a share; quantities without threshold are ok."""
     if quantity not in THRESHOLDS:
         return "ok"
     warn, error, sign = THRESHOLDS[quantity]

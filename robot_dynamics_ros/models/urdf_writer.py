@@ -12,6 +12,7 @@ from robot_dynamics_ros.config.geometry import joint_placement, rpy_of
 from robot_dynamics_ros.config.store import write_atomically
 from robot_dynamics_ros.models.inertia import about_com
 
+THICKNESS, SHORTEST = 0.045, 1e-3  # m, radius of the first drawn link, and the shortest way that is drawn
 _LIMITS = ("position_lower", "position_upper", "torque", "velocity")
 
 
@@ -23,18 +24,24 @@ def write_urdf(robot: RobotFile, path: str | Path) -> None:
     write_atomically(Path(path), urdf_text(robot))
 
 
-def urdf_text(robot: RobotFile) -> str:
-    """URDF as text; link i is named after joint i, the TCP is a fixed frame named tip_frame."""
+def urdf_text(robot: RobotFile, prefix: str = "", drawn: bool = False) -> str:
+    """URDF as text; link i is named after joint i, the TCP is a fixed frame named tip_frame.
+
+    prefix: in front of the names of links; drawn: for rviz, links are cylinders from joint to joint, without inertia.
+    """
     root = ElementTree.Element("robot", name=robot.name)
-    parent = robot.kinematics.base_frame
+    parent = prefix + robot.kinematics.base_frame
     ElementTree.SubElement(root, "link", name=parent)
     robot.kinematic_chain()  # raises where the kinematics are unknown
-    for i, ten in enumerate(robot.link_parameters):
-        child = link_name(robot, i)
+    inertias = [None] * robot.n_joints if drawn else list(robot.link_parameters)
+    for i, ten in enumerate(inertias):
+        child = prefix + link_name(robot, i)
         _joint(root, robot, i, parent, child)
         _link(root, child, ten)
         parent = child
-    _tip(root, robot, parent)
+    _tip(root, robot, parent, prefix)
+    if drawn:
+        _draw(root)
     ElementTree.indent(root)
     return '<?xml version="1.0"?>\n' + ElementTree.tostring(root, encoding="unicode") + "\n"
 
@@ -83,17 +90,19 @@ def _friction(robot: RobotFile, i: int) -> dict[str, str]:
     return {"damping": _text(fv), "friction": _text(fc)}
 
 
-def _link(root: ElementTree.Element, name: str, ten: np.ndarray) -> None:
-    body = about_com(ten)
-    inertial = ElementTree.SubElement(ElementTree.SubElement(root, "link", name=name), "inertial")
+def _link(root: ElementTree.Element, name: str, ten: np.ndarray | None) -> None:
+    link = ElementTree.SubElement(root, "link", name=name)
+    if ten is None:
+        return
+    body, inertial = about_com(ten), ElementTree.SubElement(link, "inertial")
     ElementTree.SubElement(inertial, "origin", xyz=_text(body.com), rpy="0 0 0")
     ElementTree.SubElement(inertial, "mass", value=_text(body.mass))
     names = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
     ElementTree.SubElement(inertial, "inertia", {k: _text(v) for k, v in zip(names, body.inertia, strict=True)})
 
 
-def _tip(root: ElementTree.Element, robot: RobotFile, parent: str) -> None:
-    tool, tip = robot.kinematics.tool, robot.kinematics.tip_frame
+def _tip(root: ElementTree.Element, robot: RobotFile, parent: str, prefix: str) -> None:
+    tool, tip = robot.kinematics.tool, prefix + robot.kinematics.tip_frame
     if tip in {link.get("name") for link in root.iterfind("link")}:
         tip += "_tcp"  # a URDF without a tool calls its last link the tip
     ElementTree.SubElement(root, "link", name=tip)
@@ -101,3 +110,24 @@ def _tip(root: ElementTree.Element, robot: RobotFile, parent: str) -> None:
     ElementTree.SubElement(joint, "origin", xyz=_text(tool.xyz), rpy=_text(tool.rpy))
     ElementTree.SubElement(joint, "parent", link=parent)
     ElementTree.SubElement(joint, "child", link=tip)
+
+
+def _draw(root: ElementTree.Element) -> None:
+    """A cylinder in each link along the way to the next joint, thinner towards the tip."""
+    links = {link.get("name"): link for link in root.iterfind("link")}
+    joints = root.findall("joint")
+    for i, joint in enumerate(joints):
+        parent, origin = joint.find("parent"), joint.find("origin")
+        if parent is None or origin is None:
+            continue
+        end = np.array([float(x) for x in str(origin.get("xyz")).split()])
+        length = float(np.linalg.norm(end))
+        if length < SHORTEST:
+            continue
+        visual = ElementTree.SubElement(links[parent.get("link")], "visual")
+        x, y, z = end / length
+        rpy = (0.0, np.arctan2(np.hypot(x, y), z), np.arctan2(y, x))  # turns z onto the way
+        ElementTree.SubElement(visual, "origin", xyz=_text(end / 2), rpy=_text(rpy))
+        geometry = ElementTree.SubElement(visual, "geometry")
+        radius = THICKNESS * (1.0 - 0.5 * i / len(joints))
+        ElementTree.SubElement(geometry, "cylinder", length=_text(length), radius=_text(radius))

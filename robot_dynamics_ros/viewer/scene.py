@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -24,6 +24,8 @@ JOINT_PLOTS = {
     "stiffness": ("stiffness", "Nm/rad"),
     "feedforward": ("feedforward_torque", "Nm"),
 }
+# told apart by everybody [Okabe and Ito 2008], then greys
+COLOURS = ([0, 114, 178], [230, 159, 0], [0, 158, 115], [213, 94, 0], [204, 121, 167], [86, 180, 233], [120, 120, 120])
 FORCE_CURVES = ("|F|", "std of |F|", "Fx", "Fy", "Fz")
 
 
@@ -66,10 +68,14 @@ class Scene:
         self._model = RobotModel(robot.kinematic_chain())
         self._draw_robot()
         for plot in JOINT_PLOTS:
-            stream.log(f"plot/{plot}", rr.SeriesLines(names=list(robot.joint_names)), static=True)
-        stream.log("plot/force", rr.SeriesLines(names=list(FORCE_CURVES)), static=True)
-        stream.log("plot/contact", rr.SeriesLines(names=["contact"]), static=True)
+            self._curves(plot, robot.joint_names)
+        self._curves("force", FORCE_CURVES)
+        self._curves("contact", ("contact",))
         stream.send_blueprint(blueprint(robot.name))
+
+    def _curves(self, plot: str, names: Sequence[str]) -> None:
+        colours = [COLOURS[k % len(COLOURS)] for k in range(len(names))]
+        self._stream.log(f"plot/{plot}", self._rr.SeriesLines(names=list(names), colors=colours), static=True)
 
     def _draw_robot(self) -> None:
         """Capsules of the links, fixed in their joint's frame: from each joint to the next, last to the TCP."""
@@ -140,19 +146,25 @@ def state_text(sample: Sample, joints: Iterable[str], health: Iterable[Health], 
     force, std = sample.external_wrench[:3], sample.external_wrench_std[:3]
     contact = sample.contact[-1]
     head = "no estimate yet" if not np.isfinite(contact) else "CONTACT" if contact > 0.5 else "free"
-    lines = [f"# {head}"]
     if np.isfinite(force).all():
-        lines.append(f"## {np.linalg.norm(force):.1f} ± {deviation_along(force, std):.1f} N")
-    touched = [name for name, on in zip(joints, sample.contact[:-1], strict=True) if on > 0.5]
-    if touched:
-        lines.append("contact seen by " + ", ".join(touched))
-    if motion:
-        lines.append(f"motion: {motion}")
+        head += f" · {np.linalg.norm(force):.1f} ± {deviation_along(force, std):.1f} N"
     found = sorted(health, key=lambda entry: -entry.level)
-    if found:
-        rows = [f"| {LEVELS[min(h.level, 3)]} | {h.name} | {h.message} |" for h in found]
-        lines += ["", "| | | |", "|---|---|---|", *rows]
-    return "\n\n".join(lines[:4]) + "\n" + "\n".join(lines[4:]) if len(lines) > 4 else "\n\n".join(lines)
+    touched = [name for name, on in zip(joints, sample.contact[:-1], strict=True) if on > 0.5]
+    said = [f"robot: {_verdict(found)}"] if found else []
+    said += [f"motion: {motion}"] if motion else []
+    said += ["contact seen by " + ", ".join(touched)] if touched else []
+    rows = [f"| {LEVELS[min(h.level, 3)]} | {h.name} | {h.message} |" for h in found]
+    table = "\n".join(["| | | |", "|---|---|---|", *rows]) if rows else ""
+    return "\n\n".join(part for part in (f"# {head}", " · ".join(said), table) if part)
+
+
+def _verdict(found: Sequence[Health]) -> str:
+    """Worst level and how many say so."""
+    worst = found[0].level
+    if worst == 0:
+        return "healthy"
+    count = sum(entry.level == worst for entry in found)
+    return f"{LEVELS[min(worst, 3)]} from {count} of {len(found)} checks"
 
 
 def blueprint(name: str) -> Any:
@@ -166,9 +178,14 @@ def blueprint(name: str) -> Any:
     right = rrb.Vertical(
         rrb.TextDocumentView(origin="state", name="State"),
         rrb.TimeSeriesView(origin="plot/force", name="contact force [N]"),
-        rrb.TimeSeriesView(origin="plot/contact", name="contact"),
+        rrb.TimeSeriesView(
+            origin="plot/contact",
+            name="contact",
+            axis_y=rrb.ScalarAxis(range=(-0.2, 1.2), zoom_lock=True),
+            plot_legend=rrb.PlotLegend(visible=False),
+        ),
         rrb.Tabs(*joints, active_tab=0),
-        row_shares=[3, 4, 1, 4],
+        row_shares=[3.5, 4, 1.4, 4],
     )
     robot = rrb.Spatial3DView(origin="/", contents=["/robot/**", "/force/**"], name=name)
     return rrb.Blueprint(rrb.Horizontal(robot, right, column_shares=[5, 6]), collapse_panels=True)

@@ -118,14 +118,43 @@ def test_launch_description_starts_the_described_nodes():
     assert [a.node_executable for a in started] == [n.executable for n in describe("ur5e").nodes]
 
 
-def test_rviz_configuration_names_existing_classes_and_topics():
+# Display classes, their properties and the words of the quality of service, from the sources of rviz 14.3.1 (October
+# 2024): rviz_default_plugins/plugins_description.xml; src/rviz_default_plugins/displays/*/*_display.cpp;
+# view_controllers/orbit/orbit_view_controller.cpp; rviz_common/src/rviz_common/properties/qos_profile_property.cpp,
+# visualization_manager.cpp; rviz_common/include/rviz_common/ros_topic_display.hpp ("Topic"). RobotModel calls its topic
+# "Description Topic" (robot_model_display.cpp). Every display has Name, Enabled and Value.
+EVERY = {"Class", "Name", "Enabled", "Value"}
+RVIZ = {
+    "rviz_default_plugins/Grid": {"Cell Size", "Plane Cell Count", "Normal Cell Count", "Color", "Alpha", "Plane"},
+    "rviz_default_plugins/RobotModel": {"Description Source", "Description Topic", "TF Prefix", "Alpha"},
+    "rviz_default_plugins/TF": {"Show Names", "Show Axes", "Show Arrows", "Marker Scale", "Frame Timeout"},
+    "rviz_default_plugins/MarkerArray": {"Topic", "Namespaces"},
+    "rviz_default_plugins/Wrench": {
+        *("Topic", "Accept NaN Values", "Force Color", "Torque Color", "Alpha", "History Length"),
+        *("Force Arrow Scale", "Torque Arrow Scale", "Arrow Width"),
+    },
+}
+TOPIC = {"Value", "Depth", "History Policy", "Reliability Policy", "Durability Policy"}
+WORDS = {
+    "Reliability Policy": {"System Default", "Reliable", "Best Effort"},
+    "Durability Policy": {"System Default", "Transient Local", "Volatile"},
+}
+ORBIT = {"Class", "Name", "Distance", "Focal Point", "Focal Shape Size", "Yaw", "Pitch"}
+GLOBAL = {"Fixed Frame", "Background Color", "Frame Rate"}
+
+
+def test_rviz_configuration_names_what_rviz_knows_and_topics_that_exist():
     import yaml
 
-    displays = yaml.safe_load(find_config("contact_force.rviz").read_text())["Visualization Manager"]["Displays"]
-    assert {d["Class"] for d in displays} == {
-        f"rviz_default_plugins/{c}" for c in ("Grid", "RobotModel", "TF", "MarkerArray", "Wrench")
-    }
-    assert {d["Topic"]["Value"] for d in displays if "Topic" in d} == {"contact_markers", "external_wrench"}
+    manager = yaml.safe_load(find_config("contact_force.rviz").read_text())["Visualization Manager"]
+    for display in manager["Displays"]:
+        assert set(display) - EVERY <= RVIZ[display["Class"]], display
+        topic = display.get("Topic", display.get("Description Topic", {}))
+        assert set(topic) <= TOPIC
+        assert all(topic.get(key, "System Default") in words for key, words in WORDS.items()), topic
+    assert {d["Class"] for d in manager["Displays"]} == set(RVIZ)
+    assert {d["Topic"]["Value"] for d in manager["Displays"] if "Topic" in d} == {"contact_markers", "external_wrench"}
+    assert set(manager["Global Options"]) <= GLOBAL and set(manager["Views"]["Current"]) <= ORBIT
 
 
 def run(*arguments, patience=40):

@@ -9,8 +9,9 @@ from click.testing import CliRunner
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.health import command
 from robot_dynamics_ros.config import load_robot
-from robot_dynamics_ros.health.measure import at_equal_temperature
+from robot_dynamics_ros.health.conditions import at_equal_conditions, slopes_of
 from robot_dynamics_ros.health.trend import MONTH, change_points, trend_of
+from robot_dynamics_ros.health.warming import warming
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.types import Log
@@ -94,10 +95,34 @@ def test_levels_follow_the_live_thresholds(quantity, factor, level):
     assert trend_of(values, START + np.arange(12.0) * 86400, quantity).level == level
 
 
-def test_temperature_is_removed_and_wear_is_not():
+def test_temperature_and_load_are_removed_and_wear_is_not():
     rng, N = np.random.default_rng(2), 30
-    T = 30 + 8 * rng.uniform(-1, 1, N)
-    wear = np.linspace(0, 2.0, N)
-    values = 10 + wear - 0.12 * (T - 30)
-    corrected = at_equal_temperature(values, T)
-    assert np.std(corrected - wear) < 0.1 * np.std(values - wear)
+    T, load = 30 + 8 * rng.uniform(-1, 1, N), 20 + 5 * rng.uniform(-1, 1, N)
+    wear = np.linspace(0, 2.0, N) + np.where(np.arange(N) < 20, 0.0, 5.0)
+    values = 10 + wear - 0.12 * (T - 30) + 0.2 * (load - 20) + 0.02 * rng.normal(size=N)
+    conditions = np.column_stack([T, load])
+    slopes = slopes_of([values], [conditions])
+    np.testing.assert_allclose(slopes, [-0.12, 0.2], atol=0.02)
+    equal = at_equal_conditions(values, conditions, slopes, np.array([30.0, 20.0]))
+    assert np.std(equal - wear) < 0.1 * np.std(values - wear)
+
+
+def test_what_does_not_vary_or_is_unknown_corrects_nothing():
+    rng, N = np.random.default_rng(3), 20
+    values, steady = rng.normal(size=N), np.column_stack([30 + 0.1 * rng.normal(size=N), np.full(N, 20.0)])
+    assert (slopes_of([values], [steady]) == 0).all()
+    unknown = np.full((N, 2), np.nan)
+    assert (slopes_of([values], [unknown]) == 0).all()
+    np.testing.assert_array_equal(at_equal_conditions(values, unknown, np.zeros(2), np.full(2, np.nan)), values)
+
+
+@pytest.mark.parametrize(("tau", "resistance"), [(300.0, 2.0), (900.0, 0.5)])
+def test_warming_is_that_of_the_heat_balance(tau, resistance):
+    rng, t = np.random.default_rng(0), np.arange(0, 2 * tau, 0.1)
+    power = 20.0 * (1 + 0.5 * np.sin(t / 3.0)) + 10 * (t > tau)
+    rise = np.zeros_like(t)
+    for k in range(1, len(t)):
+        rise[k] = rise[k - 1] + 0.1 * (power[k] * resistance - rise[k - 1]) / tau
+    found = warming(t, 22.0 + rise + 0.05 * rng.normal(size=len(t)), power)
+    assert found == pytest.approx((tau, resistance), rel=0.08)
+    assert not np.isfinite(warming(t, 22.0 + 0.05 * rng.normal(size=len(t)), power)).any()

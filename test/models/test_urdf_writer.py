@@ -1,5 +1,7 @@
 """The URDF we write means the same to Pinocchio as our file means to us."""
 
+from xml.etree import ElementTree
+
 import numpy as np
 import pytest
 
@@ -7,7 +9,7 @@ from robot_dynamics_ros.config import load_robot, shipped_robots
 from robot_dynamics_ros.config.geometry import joint_placement, placement, rotation, rpy_of
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.models.inertia import inertia_matrix
-from robot_dynamics_ros.models.urdf_writer import write_urdf
+from robot_dynamics_ros.models.urdf_writer import urdf_text, write_urdf
 
 pin = pytest.importorskip("pinocchio")
 KNOWN = [name for name in shipped_robots() if name != "comau_ns16"]
@@ -68,3 +70,26 @@ def test_roll_pitch_yaw_of_a_rotation(pitch):
     R = rotation([0.4, pitch, -2.0])
     np.testing.assert_allclose(rotation(rpy_of(R)), R, atol=1e-12)
     np.testing.assert_allclose(placement([1, 2, 3], [0.4, pitch, -2.0])[:3, 3], [1, 2, 3])
+
+
+@pytest.mark.parametrize("name", shipped_robots())
+def test_drawn_links_reach_from_joint_to_joint_under_prefixed_names(name):
+    root = ElementTree.fromstring(urdf_text(load_robot(name), "left_", drawn=True))
+    assert all(link.get("name").startswith("left_") for link in root.iterfind("link"))
+    assert root.find("link/inertial") is None and {
+        j.get("name") for j in root.iterfind("joint[@type='revolute']")
+    } <= set(load_robot(name).joint_names)
+    links, drawn = {link.get("name"): link for link in root.iterfind("link")}, 0
+    for joint in root.iterfind("joint"):
+        end = np.array(joint.find("origin").get("xyz").split(), dtype=float)
+        visual = links[joint.find("parent").get("link")].find("visual")
+        if visual is None:
+            assert np.linalg.norm(end) < 1e-3
+            continue
+        origin, drawn = visual.find("origin"), drawn + 1
+        half = 0.5 * float(visual.find("geometry/cylinder").get("length"))
+        middle, rpy = (np.array(origin.get(key).split(), dtype=float) for key in ("xyz", "rpy"))
+        along = rotation(rpy) @ np.array([0.0, 0.0, half])
+        np.testing.assert_allclose(middle - along, 0.0, atol=1e-12)
+        np.testing.assert_allclose(middle + along, end, atol=1e-12)
+    assert drawn >= 3

@@ -25,22 +25,16 @@ def run(*command, cwd, **env):
     return done.stdout
 
 
+def built(source, target):
+    target.mkdir(exist_ok=True)
+    options = ("--no-deps", "--no-build-isolation", "-qq", "-w", target)
+    run(sys.executable, "-m", "pip", "wheel", ".", *options, cwd=source)
+    return next(target.glob("robot_dynamics_ros-*.whl"))
+
+
 @pytest.fixture
 def wheel(source, tmp_path):
-    run(
-        sys.executable,
-        "-m",
-        "pip",
-        "wheel",
-        ".",
-        "--no-deps",
-        "--no-build-isolation",
-        "-qq",
-        "-w",
-        tmp_path,
-        cwd=source,
-    )
-    return next(tmp_path.glob("robot_dynamics_ros-*.whl"))
+    return built(source, tmp_path / "wheel")
 
 
 @pytest.mark.slow
@@ -58,6 +52,26 @@ def test_wheel_installs_and_finds_its_robot_files(wheel, tmp_path):
     assert core.startswith(str(site)) and joints == "6"
     version = run(site / "bin" / "robot-dynamics", "--version", cwd=tmp_path, PYTHONPATH=str(packages))
     assert f"<version>{version.split()[-1]}</version>" in (ROOT / "package.xml").read_text()
+
+
+def contents(wheel):
+    """Name -> checksum of everything but the extension (built twice) and the list of checksums."""
+    files = zipfile.ZipFile(wheel).infolist()
+    return {f.filename: f.CRC for f in files if not f.filename.endswith((".so", "RECORD"))}
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(1500)
+def test_the_source_distribution_gives_the_same_wheel(source, wheel, tmp_path):
+    run(sys.executable, "setup.py", "-q", "sdist", "-d", tmp_path, cwd=source, PYTHONWARNINGS="ignore")
+    shutil.unpack_archive(next(tmp_path.glob("robot_dynamics_ros-*.tar.gz")), tmp_path / "unpacked")
+    (unpacked,) = (tmp_path / "unpacked").iterdir()
+    shutil.copytree(source / "build", unpacked / "build", ignore=shutil.ignore_patterns("lib*", "bdist*"))  # objects
+    again = built(unpacked, tmp_path / "again")
+    assert contents(again) == contents(wheel)
+    names = "\n".join(contents(again))
+    for part in ("_core.pyi", "py.typed", "health_report.html.j2", "launch/robot.launch.py", "plants/ur5e.yaml"):
+        assert part in names, part
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ pytest.importorskip("rerun", reason="rerun-sdk is in the viewer extra")
 
 from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.pipeline import Pipeline
 from robot_dynamics_ros.types import Log, Sample
 from robot_dynamics_ros.viewer.scene import Health, between, deviation_along, state_text
@@ -32,6 +33,7 @@ def pushed(seconds=3.0, rate=250, force=(-30.0, 0.0, 45.0)):
     q, qd, qdd = pose + 0.2 * (1 - np.cos(w * t)), 0.2 * w * np.sin(w * t), 0.2 * w**2 * np.cos(w * t)
     model = RobotModel.load("ur5e")
     effort = model.rnea(q, qd, qdd) + UR5E.array("drives.rotor_inertia") * qdd
+    effort = effort + FrictionModel.from_robot(UR5E).torque(qd)
     wrench = np.zeros((len(q), 6))
     wrench[len(q) // 2 :, :3] = force
     effort = effort - np.einsum("kij,ki->kj", model.jacobian(q), wrench)
@@ -69,7 +71,8 @@ def test_words_answer_contact_how_hard_how_sure_and_health():
     health = [Health("driver", 0, "ok"), Health("joint stiffness", 2, "elbow_joint: 35 % softer")]
     text = state_text(sample, UR5E.joint_names, health)
     assert text.startswith("# CONTACT") and "50.0 ± 4.0 N" in text and "elbow_joint" in text
-    assert text.index("**ERROR**") < text.index("driver")
+    assert text.index("**ERROR**") < text.index("driver") and "**ERROR** from 1 of 2 checks" in text
+    assert "robot: healthy" in state_text(sample, UR5E.joint_names, health[:1])
 
 
 def test_the_file_holds_robot_force_and_plots(recording):

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.hardware.framing import receive, send
 
 HANG = 30.0  # s without a sign of this loop until the process ends itself, without needing the interpreter
@@ -66,8 +67,10 @@ class Child:
         if self._client is not None:  # the program ended: a stop, a watchdog, the pendant
             self._client.reuploadScript()
         else:
-            from rtde_control import RTDEControlInterface
-
+            try:
+                from rtde_control import RTDEControlInterface
+            except ImportError as error:
+                raise CapabilityError(f"motion needs the ur_rtde client (pip install ur-rtde): {error}") from None
             self._client = RTDEControlInterface(self._host)
         if not self._client.setWatchdog(WATCHDOG_HZ):
             raise RuntimeError("the controller does not accept the watchdog")

@@ -133,7 +133,7 @@ setup(
         "PyYAML>=6.0",
         "click>=8.1",
         "rich>=13.0",
-        "rosbags>=0.10.9",
+        "rosbags>=0.11",
         'ur-rtde>=1.6.5; python_version < "3.14"',  # has no wheel for 3.14: there it is a choice, compiled on the spot
         "pin>=3.3.1",
         "cvxpy>=1.6",

@@ -14,6 +14,8 @@ MONTH = 30 * 86400.0  # s
 SEGMENT = 3  # recordings between two change points
 PENALTY = 4.0  # times log N: cost of a change point in variances; 3 is BIC for level and place
 CONFIDENCE = 0.99
+CHECKED, CLEAR = 4, 3.0  # from so many recordings on, a change must be that many of its standard deviations
+NOTABLE = 1 / 3  # of the warning's share: a smaller step or drift may be certain, but it is not worth a word
 
 
 def _default(parameters: tuple, name: str) -> float:
@@ -47,11 +49,12 @@ class Trend:
     changes: list[int] = field(default_factory=list)
     change: float = float("nan")
     level: str = "unknown"
+    notable: bool = True
 
     @property
     def significant(self) -> bool:
-        """The interval of the slope excludes zero."""
-        return bool(self.interval[0] > 0 or self.interval[1] < 0)
+        """The interval of the slope excludes zero, and the drift over all recordings is notable."""
+        return bool(self.notable and (self.interval[0] > 0 or self.interval[1] < 0))
 
 
 def change_points(y: np.ndarray) -> list[int]:
@@ -62,7 +65,7 @@ def change_points(y: np.ndarray) -> list[int]:
     N = len(y)
     if N < 2 * SEGMENT:
         return []
-    sigma = max(1.4826 * float(np.median(np.abs(np.diff(y)))) / np.sqrt(2), 1e-9 * max(float(np.abs(y).max()), 1e-300))
+    sigma = max(_noise(y), 1e-9 * max(float(np.abs(y).max()), 1e-300))
     one, two = np.concatenate([[0], np.cumsum(y)]), np.concatenate([[0], np.cumsum(y**2)])
     best, last = np.full(N + 1, np.inf), np.zeros(N + 1, dtype=int)
     best[0] = -PENALTY * np.log(N)
@@ -78,6 +81,11 @@ def change_points(y: np.ndarray) -> list[int]:
     return found[::-1]
 
 
+def _noise(y: np.ndarray) -> float:
+    """Standard deviation of one recording, from the median absolute difference of neighbours."""
+    return 1.4826 * float(np.median(np.abs(np.diff(y)))) / np.sqrt(2)
+
+
 def trend_of(values: np.ndarray, time: np.ndarray, quantity: str) -> Trend:
     """Trend of the finite values; `unknown` with fewer than two recordings. Quantities without threshold stay ok."""
     known = np.isfinite(values)
@@ -91,8 +99,23 @@ def trend_of(values: np.ndarray, time: np.ndarray, quantity: str) -> Trend:
     if len(y) >= SEGMENT and np.ptp(t) > 0:
         slope, _, low, high = (float(x) for x in theilslopes(y, t / MONTH, CONFIDENCE))
     places = np.flatnonzero(known)
-    changes = [int(places[k]) for k in change_points(y)]
-    return Trend(values, time, slope, (low, high), changes, change, level_of(change, quantity))
+    changes = [int(places[k]) for k in _notable(y, change_points(y), quantity)]
+    certain = len(y) < CHECKED or abs(new - old) > CLEAR * _noise(y) * np.sqrt(2 / few)
+    least = NOTABLE * THRESHOLDS[quantity][0] if quantity in THRESHOLDS else 0.0
+    notable = abs(slope) * np.ptp(t) / MONTH >= least * max(abs(float(np.median(y))), 1e-12)
+    return Trend(
+        values, time, slope, (low, high), changes, change, level_of(change if certain else 0.0, quantity), bool(notable)
+    )
+
+
+def _notable(y: np.ndarray, changes: list[int], quantity: str) -> list[int]:
+    """Change points with a step of at least NOTABLE of the warning between the medians on both sides."""
+    if quantity not in THRESHOLDS:
+        return changes
+    ends = [0, *changes, len(y)]
+    level = [float(np.median(y[a:b])) for a, b in zip(ends[:-1], ends[1:], strict=True)]
+    least = NOTABLE * THRESHOLDS[quantity][0] * max(abs(float(np.median(y))), 1e-12)
+    return [k for k, before, after in zip(changes, level[:-1], level[1:], strict=True) if abs(after - before) >= least]
 
 
 def level_of(change: float, quantity: str) -> str:

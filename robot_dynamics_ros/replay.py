@@ -14,6 +14,7 @@ from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.bags import BagReport, load_bag, write_bag
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.estimators.effort_log import effort_semantics
+from robot_dynamics_ros.estimators.effort_meaning import WORDS
 from robot_dynamics_ros.pipeline import Pipeline
 from robot_dynamics_ros.types import ESTIMATED, WRENCH_AXES, Log
 
@@ -22,11 +23,6 @@ if TYPE_CHECKING:
 
 # Counted since the observer started: a recording that begins later can not give them again.
 SINCE_START = ("electrical_energy", "electrical_energy_clamped", "mechanical_energy", "efficiency")
-EFFORTS = {  # what a user may say the effort is -> how the robot file says it; auto: the data are asked
-    "torque": {"drives.effort.unit": "Nm", "drives.effort.includes_gravity": True},
-    "current": {"drives.effort.unit": "A", "drives.effort.includes_gravity": True},
-    "gravity-free": {"drives.effort.unit": "Nm", "drives.effort.includes_gravity": False},
-}
 SETTLED = 3.0  # s; a live observer may have started before the recording did, and forgets that within this time
 
 
@@ -89,8 +85,8 @@ def replay(
     declares, corrected where the data clearly say otherwise (said in notes).
     Raises DataError, ConfigError, CapabilityError.
     """
-    if effort != "auto" and effort not in EFFORTS:
-        raise DataError(f"effort = {effort!r} is none of auto, {', '.join(EFFORTS)}")
+    if effort != "auto" and effort not in WORDS:
+        raise DataError(f"effort = {effort!r} is none of auto, {', '.join(WORDS)}")
     log, report = load_bag(bags, robot, topic=topic, stamps=stamps, progress=progress)
     robot, notes = understood(log, robot, effort)
     recorded = {name: getattr(log, name) for name in ESTIMATED if log.has(name) and name not in SINCE_START}
@@ -112,7 +108,7 @@ def _difference(recorded: np.ndarray, ours: np.ndarray) -> float:
 def understood(log: Log, robot: RobotFile, effort: str) -> tuple[RobotFile, list[str]]:
     """The robot with effort as the data mean it, and what was changed or remains doubtful, as sentences."""
     if effort != "auto":
-        return robot.with_updates(EFFORTS[effort]), []
+        return robot.with_updates(WORDS[effort].updates), []
     try:
         semantics = effort_semantics(log, robot)
     except CapabilityError as error:

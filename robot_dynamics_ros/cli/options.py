@@ -16,6 +16,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from robot_dynamics_ros.bags.reader import STAMPS
 from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.estimators.effort_meaning import WORDS
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -69,7 +70,7 @@ stamps_option = click.option(
 )
 effort_option = click.option(
     "--effort",
-    type=click.Choice(("auto", "torque", "current", "gravity-free")),
+    type=click.Choice(("auto", *WORDS)),
     default="auto",
     show_default=True,
     help="What the effort field holds; auto asks the data.",

@@ -3,7 +3,7 @@
 Per joint, over samples at rest and in motion:  effort = a g(q) + b (tau_model - g) + c tanh(v/v0) + d v + e.
 a close to +-1 is torque with gravity, close to +-1/K_tau current, close to 0 gravity already taken out (b then tells
 unit and sign). A joint that gravity and acceleration hardly load is left undecided.
-effort_semantics.py decides sample by sample while a live robot rests; this needs a whole log and also uses its motion.
+effort_rest.py decides sample by sample while a live robot rests; this needs a whole log and also uses its motion.
 """
 
 from __future__ import annotations

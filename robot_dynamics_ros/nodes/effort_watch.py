@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from robot_dynamics_ros.errors import CapabilityError
-from robot_dynamics_ros.estimators.effort_semantics import EffortRecognition, Meaning, Verdict
+from robot_dynamics_ros.estimators.effort_meaning import declared
+from robot_dynamics_ros.estimators.effort_rest import EffortRecognition, Verdict
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN
 from robot_dynamics_ros.types import Sample
 
@@ -16,8 +17,7 @@ class EffortWatch:
     """
 
     def __init__(self, robot: Any, recognise: bool) -> None:
-        effort = robot.drives.effort
-        self.meaning = self._declared = Meaning(effort.unit, bool(effort.includes_gravity))
+        self.meaning = self._declared = declared(robot)
         self._recognise = recognise
         self.withheld = False
         self.level, self.text = (WARN, f"effort taken as {self.meaning}, as declared; not yet confirmed at rest")
@@ -49,9 +49,3 @@ class EffortWatch:
             self.level = ERROR
             self.text = f"{verdict.text}; the robot file declares {self._declared}: estimates are withheld"
         return False
-
-    @property
-    def stage_parameters(self) -> dict[str, str]:
-        """Parameters of the motion stage for the present meaning."""
-        gravity = "included" if self.meaning.includes_gravity else "excluded"
-        return {"effort_unit": self.meaning.unit, "effort_gravity": gravity}

@@ -62,7 +62,7 @@ class Estimates:
         return {name: value for name, value in self._node.values(f"{stage}.").items() if value != defaults[name]}
 
     def _values(self, stage: str) -> dict[str, Any]:
-        recognised = self._effort.stage_parameters if self._effort is not None and stage == "motion" else {}
+        recognised = self._effort.meaning.stage_parameters if self._effort is not None and stage == "motion" else {}
         return self._node.values(f"{stage}.") | recognised
 
     def accept(self, proposed: dict[str, Any]) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.estimators.effort_meaning import CURRENT, GRAVITY_FREE, TORQUE, Meaning
 from robot_dynamics_ros.models import RobotModel
 
 if TYPE_CHECKING:
@@ -25,17 +26,6 @@ MODEL_ERROR = 0.15  # share of g(q) that payload and model may be wrong by
 FIT = 2.0  # RMS misfit in standard deviations that is still a fit
 CLEAR = 3.0  # log likelihood by which it must be ahead of every other meaning (20 to 1)
 TELLING = 2.0  # gravity torque over its standard deviation from which on a joint tells something
-
-
-@dataclass(frozen=True)
-class Meaning:
-    """One meaning of an effort."""
-
-    unit: str  # Nm or A
-    includes_gravity: bool
-
-    def __str__(self) -> str:
-        return f"{self.unit}, gravity {'included' if self.includes_gravity else 'already removed'}"
 
 
 @dataclass(frozen=True)
@@ -99,13 +89,10 @@ class EffortRecognition:
 
     def _expected(self, gravity: np.ndarray, sigma: np.ndarray) -> dict[Meaning, tuple[np.ndarray, np.ndarray]]:
         """Effort and its standard deviation under each meaning, in the unit of the effort."""
-        table = {
-            Meaning("Nm", True): (gravity, sigma),
-            Meaning("Nm", False): (np.zeros_like(gravity), np.hypot(0.3 * MODEL_ERROR * gravity, self._friction)),
-        }
+        spread = {TORQUE: sigma, GRAVITY_FREE: np.hypot(0.3 * MODEL_ERROR * gravity, self._friction)}
         if self._constant is not None:
-            table[Meaning("A", True)] = (gravity / self._constant, sigma / self._constant)
-        return table
+            spread[CURRENT] = sigma / self._constant
+        return {meaning: (meaning.holding(gravity, self._constant), std) for meaning, std in spread.items()}
 
 
 def _friction(robot: RobotFile) -> np.ndarray:

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.config import load_robot
-from robot_dynamics_ros.estimators.effort_semantics import SAMPLES, EffortRecognition
+from robot_dynamics_ros.estimators.effort_meaning import WORDS, declared
+from robot_dynamics_ros.estimators.effort_rest import SAMPLES, EffortRecognition
 from robot_dynamics_ros.models import RobotModel
 
 ROBOT = load_robot("ur5e")
@@ -49,3 +50,17 @@ def test_nothing_is_said_in_motion_upright_or_about_garbage():
     assert recognised(lambda t, q: t, upright).meaning is None
     assert recognised(lambda t, q: 5 * t, STRETCHED).meaning is None
     assert recognised(lambda t, q: np.full(6, np.nan), STRETCHED) is None
+
+
+def test_meanings_say_what_the_drives_report_while_they_hold_gravity():
+    g, constant = np.array([[10.0, -4.0]]), np.array([5.0, 2.0])
+    np.testing.assert_array_equal(WORDS["torque"].holding(g, None), g)
+    np.testing.assert_array_equal(WORDS["current"].holding(g, constant), [[2.0, -2.0]])
+    np.testing.assert_array_equal(WORDS["gravity-free"].holding(g, None), [[0.0, 0.0]])
+    with pytest.raises(ValueError, match="torque constants"):
+        WORDS["current"].holding(g, None)
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_a_meaning_written_into_a_robot_file_is_read_back(word):
+    assert declared(ROBOT.with_updates(WORDS[word].updates)) == WORDS[word]

@@ -8,7 +8,7 @@ from glob import glob
 from pathlib import Path
 
 from pybind11.setup_helpers import ParallelCompile, Pybind11Extension, build_ext
-from setuptools import find_packages, setup
+from setuptools import find_namespace_packages, setup
 
 PACKAGE = ElementTree.parse(Path(__file__).with_name("package.xml")).getroot()
 NAME, VERSION = PACKAGE.findtext("name"), PACKAGE.findtext("version")
@@ -111,7 +111,7 @@ setup(
     license="Apache-2.0",
     author="robot_dynamics_ros maintainers",
     python_requires=">=3.10",
-    packages=find_packages(include=[NAME, f"{NAME}.*"]),
+    packages=find_namespace_packages(include=[NAME, f"{NAME}.*"], exclude=["*.__pycache__", "*.__pycache__.*"]),
     package_data={NAME: ["_core.pyi", "py.typed", "data/**/*"]},
     include_package_data=True,
     # make builds the core in place itself and installs only the dependencies

@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from robot_dynamics_ros.nodes.tables import NODES
+
 ROOT = Path(__file__).resolve().parents[2]
 CHECK = """
 import robot_dynamics_ros._core as core
@@ -74,6 +76,32 @@ def test_the_source_distribution_gives_the_same_wheel(source, wheel, tmp_path):
         assert part in names, part
 
 
+def neighbour(folder):
+    """Another package of the workspace, which uses this one."""
+    (folder / "neighbour").mkdir(parents=True)
+    (folder / "resource").mkdir()
+    for file in ("resource/neighbour", "neighbour/__init__.py"):
+        (folder / file).touch()
+    (folder / "neighbour/say.py").write_text(
+        "def main():\n    from robot_dynamics_ros.config import load_robot\n\n    print(load_robot('ur5e').n_joints)\n"
+    )
+    (folder / "setup.cfg").write_text(
+        "[develop]\nscript_dir=$base/lib/neighbour\n[install]\ninstall_scripts=$base/lib/neighbour\n"
+    )
+    (folder / "setup.py").write_text(
+        "from setuptools import setup\n"
+        "setup(name='neighbour', version='0.0.1', packages=['neighbour'],\n"
+        "      data_files=[('share/ament_index/resource_index/packages', ['resource/neighbour']),\n"
+        "                  ('share/neighbour', ['package.xml'])],\n"
+        "      entry_points={'console_scripts': ['say = neighbour.say:main']})\n"
+    )
+    (folder / "package.xml").write_text(
+        '<package format="3"><name>neighbour</name><version>0.0.1</version><description>n</description>'
+        '<maintainer email="n@example.org">n</maintainer><license>Apache-2.0</license>'
+        "<exec_depend>robot_dynamics_ros</exec_depend><export><build_type>ament_python</build_type></export></package>"
+    )
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(1500)
 def test_colcon_builds_it_as_an_ament_python_package(source, tmp_path):
@@ -83,12 +111,16 @@ def test_colcon_builds_it_as_an_ament_python_package(source, tmp_path):
         pytest.skip("colcon is not installed (pip install colcon-common-extensions)")
     assert "ros.ament_python" in run(colcon, "list", cwd=workspace)
     shutil.copytree(source / "build", workspace / "build" / "robot_dynamics_ros" / "build")  # objects, to save time
-    run(colcon, "build", "--packages-select", "robot_dynamics_ros", cwd=workspace)
+    neighbour(workspace / "src" / "neighbour")
+    run(colcon, "build", cwd=workspace)
     install = workspace / "install" / "robot_dynamics_ros"
     assert (install / "share/ament_index/resource_index/packages/robot_dynamics_ros").exists()
     assert (install / "share/robot_dynamics_ros/package.xml").exists()
     assert (install / "share/robot_dynamics_ros/config/robots/ur5e.yaml").exists()
-    assert (install / "lib/robot_dynamics_ros/robot-dynamics").exists()
+    for name in (*NODES, "robot-dynamics"):  # where `ros2 run` looks
+        assert os.access(install / "lib/robot_dynamics_ros" / name, os.X_OK), name
     sourced = f'source install/setup.bash && exec "{sys.executable}" -c "$0"'
     core, joints = run("bash", "-c", sourced, CHECK, cwd=workspace, PYTHONPATH="").split()
     assert core.startswith(str(install)) and joints == "6"
+    say = "source install/setup.bash && exec install/neighbour/lib/neighbour/say"
+    assert run("bash", "-c", say, cwd=workspace, PYTHONPATH="").strip() == "6"

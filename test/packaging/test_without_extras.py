@@ -1,9 +1,11 @@
 """The package in a Python without ROS 2 and without any extra: it imports, computes, and says what is missing."""
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
@@ -64,3 +66,11 @@ def test_a_command_that_needs_ros_says_so_in_one_line(arguments):
     done = run("from robot_dynamics_ros.cli.main import main; main()", *arguments)
     assert done.returncode == 1 and done.stderr.count("\n") == 1 and "rclpy" in done.stderr, done.stderr
     assert not Path("none_such").exists()
+
+
+def test_every_ros_package_that_is_imported_is_a_dependency():
+    declared = {entry.text for entry in ElementTree.parse(ROOT / "package.xml").getroot() if "depend" in entry.tag}
+    pattern = r"^\s*(?:from|import) (rclpy|launch|launch_ros|ament_index_python|std_srvs|\w+_(?:msgs|interfaces))\b"
+    files = [*(ROOT / "robot_dynamics_ros").rglob("*.py"), *(ROOT / "launch").glob("*.py")]
+    used = {name for file in files for name in re.findall(pattern, file.read_text(encoding="utf-8"), re.MULTILINE)}
+    assert len(used) > 8 and used <= declared, used - declared

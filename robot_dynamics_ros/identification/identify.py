@@ -138,7 +138,7 @@ def identify_recordings(
     options: Options = Options(),
     progress: Progress = lambda text: None,
 ) -> Identification:
-    """`identify` on recordings that are already loaded."""
+    """`identify` on recordings that are already loaded. Raises DataError like it."""
     split = "validated on other bags"
     if not judged:
         training, judged = split_in_time(training)
@@ -153,7 +153,7 @@ def identify_recordings(
     motor = robot.drives.torque_side == "motor"
     progress("choosing filters and friction laws")
     tuner = Tuner(training, rigid, motor, coupled_joints(robot, options))
-    structure = tuner.run(options.given)
+    structure = _chosen(tuner, options.given, training)
     progress("solving")
     motion = tuner.motion(structure)
     model = fit(rigid, structure, motion, options, prior_of(robot, rigid, structure, options))
@@ -174,6 +174,18 @@ def identify_recordings(
     found.warnings += [*check_excitation(model, motion), *check_extrapolation(found, motion)]
     found.statements, found.warnings = ([text for text in x if text] for x in (found.statements, found.warnings))
     return found
+
+
+def _chosen(tuner: Tuner, given: Given, training: list[Recording]) -> Structure:
+    """The structure that predicts parts held out best. Raises DataError where no part says anything about another."""
+    try:
+        return tuner.run(given)
+    except np.linalg.LinAlgError:
+        names = ", ".join(r.name for r in training)
+        raise DataError(
+            f"{names}: shows too little of the robot to choose a model: record larger motions of all joints, "
+            "for 30 s or more (robot-dynamics excite)"
+        ) from None
 
 
 def _coupled(robot: RobotFile, structure: Structure) -> str:

@@ -96,3 +96,17 @@ def test_truncated_bag_is_named(tmp_path):
     (tmp_path / "half.bag").write_bytes(b"#ROSBAG V2.0\n" + b"\0" * 100)
     result = CliRunner().invoke(command, [str(tmp_path / "half.bag"), "--robot", "ur5e", "--out", str(tmp_path / "o")])
     assert "half.bag" in str(result.exception) and isinstance(result.exception, RobotDynamicsError)
+
+
+def test_motion_that_says_nothing_is_told_in_words(tmp_path, monkeypatch):
+    """A motion of which no part predicts another leaves nothing but rounding to solve for."""
+
+    def singular(*_):
+        np.linalg.solve(np.zeros((1, 1)), np.ones(1))
+
+    monkeypatch.setattr("robot_dynamics_ros.identification.identify.Tuner.run", singular)
+    robot = load_robot("ur5e")
+    bag = write_bag(synthetic_log(robot, truth_of(robot), 1, duration=6.0), tmp_path / "dull", topics=["joint_states"])
+    result = CliRunner().invoke(command, [str(bag), "--robot", "ur5e", "--out", str(tmp_path / "out")])
+    assert isinstance(result.exception, RobotDynamicsError), result.exception
+    assert "dull" in str(result.exception) and "record larger motions" in str(result.exception)

@@ -10,9 +10,10 @@ import numpy as np
 
 from robot_dynamics_ros.simulation.ur_controller import motion
 from robot_dynamics_ros.simulation.ur_controller.arm import DT, JOINTS, Arm
+from robot_dynamics_ros.simulation.ur_controller.command_loop import CommandLoop
 from robot_dynamics_ros.simulation.ur_controller.inputs_outputs import InputsOutputs
 from robot_dynamics_ros.simulation.ur_controller.kinematics import Kinematics, matrix_to_pose, pose_to_matrix
-from robot_dynamics_ros.simulation.ur_controller.program import CommandLoop, Program, ProgramError, Statements
+from robot_dynamics_ros.simulation.ur_controller.program import Program, ProgramError, Statements
 from robot_dynamics_ros.simulation.ur_controller.registers import Registers
 from robot_dynamics_ros.simulation.ur_controller.safety import Safety
 from robot_dynamics_ros.simulation.ur_controller.script import Script, parse_script

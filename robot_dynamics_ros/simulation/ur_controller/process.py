@@ -12,11 +12,11 @@ from typing import Any
 
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.simulation.ur_controller.arm import DT, Arm
+from robot_dynamics_ros.simulation.ur_controller.command_loop import CommandLoop
 from robot_dynamics_ros.simulation.ur_controller.control_channel import ControlChannel
 from robot_dynamics_ros.simulation.ur_controller.controller import Controller
 from robot_dynamics_ros.simulation.ur_controller.dashboard import Dashboard
 from robot_dynamics_ros.simulation.ur_controller.faults import Faults
-from robot_dynamics_ros.simulation.ur_controller.program import CommandLoop
 from robot_dynamics_ros.simulation.ur_controller.rtde_server import RtdeServer
 from robot_dynamics_ros.simulation.ur_controller.scenario import Scenario
 from robot_dynamics_ros.simulation.ur_controller.script import ScriptReceiver

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from robot_dynamics_ros.simulation.ur_controller import motion
 from robot_dynamics_ros.simulation.ur_controller.commands.table import command
-from robot_dynamics_ros.simulation.ur_controller.controller import Controller
-from robot_dynamics_ros.simulation.ur_controller.program import CommandLoop, Waiting
+from robot_dynamics_ros.simulation.ur_controller.program import Waiting
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.simulation.ur_controller.command_loop import CommandLoop
+    from robot_dynamics_ros.simulation.ur_controller.controller import Controller
 
 CONTACT_FORCE = 10.0  # N against the direction of motion
 RETREAT = (1.05, 1.4)  # rad/s, rad/s2 of the move back to the first point of contact

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from robot_dynamics_ros.simulation.ur_controller.commands.table import command
-from robot_dynamics_ros.simulation.ur_controller.program import CommandLoop, Waiting
+from robot_dynamics_ros.simulation.ur_controller.program import Waiting
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.simulation.ur_controller.command_loop import CommandLoop
 
 
 @command(6, "FORCE_MODE", realtime=True)

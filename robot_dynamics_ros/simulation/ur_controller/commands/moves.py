@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from robot_dynamics_ros.simulation.ur_controller import motion
 from robot_dynamics_ros.simulation.ur_controller.commands.table import command
-from robot_dynamics_ros.simulation.ur_controller.program import CommandLoop, Waiting
+from robot_dynamics_ros.simulation.ur_controller.program import Waiting
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.simulation.ur_controller.command_loop import CommandLoop
 
 
 def _run_move(loop: CommandLoop, build: Callable[[np.ndarray], motion.Motion]) -> Waiting:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from robot_dynamics_ros.simulation.ur_controller.commands.table import command
 from robot_dynamics_ros.simulation.ur_controller.kinematics import matrix_to_pose, pose_to_matrix
-from robot_dynamics_ros.simulation.ur_controller.program import CommandLoop
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.simulation.ur_controller.command_loop import CommandLoop
 
 
 @command(26, "GET_STEPTIME", realtime=True)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from robot_dynamics_ros.simulation.ur_controller.commands.table import command
-from robot_dynamics_ros.simulation.ur_controller.program import CommandLoop
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.simulation.ur_controller.command_loop import CommandLoop
 
 
 @command(17, "SET_PAYLOAD")

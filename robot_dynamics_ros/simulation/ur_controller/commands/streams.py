@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from robot_dynamics_ros.simulation.ur_controller import motion
 from robot_dynamics_ros.simulation.ur_controller.commands.table import command
 from robot_dynamics_ros.simulation.ur_controller.kinematics import pose_to_matrix
-from robot_dynamics_ros.simulation.ur_controller.program import CommandLoop, ProgramError, Waiting
+from robot_dynamics_ros.simulation.ur_controller.program import ProgramError, Waiting
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.simulation.ur_controller.command_loop import CommandLoop
 
 
 @command(9, "SPEEDJ", realtime=True)

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from robot_dynamics_ros.simulation.ur_controller.program import CommandLoop, Waiting
+from robot_dynamics_ros.simulation.ur_controller.program import Waiting
 
-Action = Callable[[CommandLoop], "Waiting | None"]
+if TYPE_CHECKING:
+    from robot_dynamics_ros.simulation.ur_controller.command_loop import CommandLoop
+
+Action = Callable[["CommandLoop"], "Waiting | None"]
 
 
 @dataclass(frozen=True)

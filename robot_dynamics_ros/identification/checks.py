@@ -8,6 +8,7 @@ import numpy as np
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.feasibility import catalogue_links, link_scales
+from robot_dynamics_ros.identification.metrics import mean_r2, metrics
 from robot_dynamics_ros.identification.model import IdentifiedModel, joint_rows
 from robot_dynamics_ros.identification.names import standard_names
 from robot_dynamics_ros.identification.recording import MOVING, Motion
@@ -20,6 +21,7 @@ MAX_ANGLE = 12 * np.pi  # rad; six turns: beyond it a position is degrees, ticks
 CONDITION = 500.0  # of the column-scaled regressor: above it some combinations of parameters rest on noise
 POOR = 2700.0  # extrapolation was seen to fail above it (reference datasets)
 LOOSE = 0.3  # standard deviation over the typical size of such a parameter above which the data do not support it
+NOTHING = 0.2  # mean R2 on the identification data below which the effort is not that of these joints
 OUTSIDE = 0.2  # share of validation samples beyond the identified speeds that is worth a word
 
 
@@ -38,6 +40,8 @@ def check_units(log: Log, name: str) -> None:
         raise DataError(
             f"{name}: the robot does not move (largest travel {1e3 * span:.2g} mrad); record motion of every joint"
         )
+    if log.has("effort") and not np.nanmax(np.ptp(log.effort, axis=0)) > 0:
+        raise DataError(f"{name}: the effort never changes: the driver does not fill it, or another topic has it")
     if log.has("qd"):
         _check_velocity(log, name)
 
@@ -82,6 +86,17 @@ def check_excitation(model: IdentifiedModel, motion: Motion) -> list[str]:
         strength = "will not extrapolate" if not s.condition < POOR else "extrapolate with care"
         found.append(f"weak excitation: condition number {s.condition:.0f} (good below 100): the result {strength}")
     return found
+
+
+def check_fit(model: IdentifiedModel, motion: Motion) -> list[str]:
+    """A warning where even the identification data are not explained."""
+    r2 = mean_r2(metrics(motion.effort, model.predict(motion))["r2"])
+    if not r2 < NOTHING:
+        return []
+    return [
+        f"the motion explains nothing of the effort (mean R2 {r2:.2f} on the identification data): another robot's or "
+        "another topic's effort, a clock that does not match, or noise; do not use the result"
+    ]
 
 
 def unsupported(model: IdentifiedModel) -> list[str]:

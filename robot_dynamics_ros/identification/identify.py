@@ -13,7 +13,7 @@ from robot_dynamics_ros.bags import BagReport, load_bag
 from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.blas import one_thread
-from robot_dynamics_ros.identification.checks import check_excitation, check_extrapolation, check_units
+from robot_dynamics_ros.identification.checks import check_excitation, check_extrapolation, check_fit, check_units
 from robot_dynamics_ros.identification.feasibility import Consistent, catalogue, catalogue_links, consistent
 from robot_dynamics_ros.identification.fused_rows import FusedRows
 from robot_dynamics_ros.identification.least_squares import Solution, solve
@@ -171,7 +171,7 @@ def identify_recordings(
     notes = [f"{r.name}: {note}" for r in recordings for note in r.notes]
     found.statements = [*semantics.statements, mount, said, split, *tuner.notes, _coupled(robot, structure), *notes]
     found.warnings = [*semantics.warnings, mount, doubt, *(n for n in notes if "please check" in n)]
-    found.warnings += [*check_excitation(model, motion), *check_extrapolation(found, motion)]
+    found.warnings += [*check_fit(model, motion), *check_excitation(model, motion), *check_extrapolation(found, motion)]
     found.statements, found.warnings = ([text for text in x if text] for x in (found.statements, found.warnings))
     return found
 

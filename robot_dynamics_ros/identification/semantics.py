@@ -116,7 +116,8 @@ def _declared(robot: Any, given: str, constants: np.ndarray | None) -> EffortSem
     kind = given
     if given == "auto":
         kind = "current" if effort.unit == "A" else "torque" if effort.includes_gravity else "gravity-free"
-    text = f"effort is taken as {_words(kind)}, as the robot file says: no masses to check it against"
+    unchecked = "" if has_masses(robot) else ": no masses to check it against"
+    text = f"effort is taken as {_words(kind)}, as the robot file says{unchecked}"
     scale = np.full(robot.n_joints, float(effort.sign))
     if kind == "current" and constants is not None:
         scale = scale * constants

@@ -57,14 +57,18 @@ void bind_guard(py::module_& m) {
       .value("robot_stopped", GuardReason::robot_stopped)
       .value("enable_lost", GuardReason::enable_lost)
       .value("external", GuardReason::external);
+  const GuardLimits d;  // its values are the defaults
   py::class_<GuardLimits>(m, "GuardLimits", "Limits of the torque guard, SI units, per joint.")
       .def(py::init(&make_limits), py::kw_only(), py::arg("torque"), py::arg("torque_rate"), py::arg("velocity"),
            py::arg("position_lower"), py::arg("position_upper"), py::arg("deceleration"),
-           py::arg("includes_gravity") = false, py::arg("link_side") = false, py::arg("cycle") = 0.002,
-           py::arg("degraded_gap") = 0.020, py::arg("safe_gap") = 0.040, py::arg("ramp") = 0.100,
-           py::arg("enable_timeout") = 0.0, py::arg("hold_cycles") = 3, py::arg("frozen_cycles") = 10,
-           py::arg("sustained_cycles") = 50)
+           py::arg("includes_gravity") = d.semantics.includes_gravity, py::arg("link_side") = d.semantics.link_side,
+           py::arg("cycle") = d.cycle, py::arg("degraded_gap") = d.degraded_gap, py::arg("safe_gap") = d.safe_gap,
+           py::arg("ramp") = d.ramp, py::arg("enable_timeout") = d.enable_timeout,
+           py::arg("hold_cycles") = d.hold_cycles, py::arg("frozen_cycles") = d.frozen_cycles,
+           py::arg("sustained_cycles") = d.sustained_cycles)
       .def_readonly("n_joints", &GuardLimits::n)
+      .def_property_readonly("torque", [](const GuardLimits& l) { return Array(l.n, l.torque.data()); })
+      .def_property_readonly("torque_rate", [](const GuardLimits& l) { return Array(l.n, l.torque_rate.data()); })
       .def_readonly("ramp", &GuardLimits::ramp)
       .def_readonly("cycle", &GuardLimits::cycle);
   py::class_<Guard>(m, "Guard", "The only way a torque leaves for a robot: finite, semantics, magnitude, rate, age.")

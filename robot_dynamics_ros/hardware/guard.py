@@ -45,7 +45,7 @@ def guard_limits(robot: RobotFile, settings: GuardSettings | None = None) -> Gua
     command = robot.drives.torque_command
     return GuardLimits(
         torque=torque,
-        torque_rate=2.0 * torque / RAMP,
+        torque_rate=_torque_rate(robot, torque),
         velocity=s.velocity_share * robot.array("limits.velocity"),
         position_lower=robot.array("limits.position_lower"),
         position_upper=robot.array("limits.position_upper"),
@@ -58,6 +58,13 @@ def guard_limits(robot: RobotFile, settings: GuardSettings | None = None) -> Gua
         ramp=RAMP,
         enable_timeout=s.enable_timeout,
     )
+
+
+def _torque_rate(robot: RobotFile, torque: np.ndarray) -> np.ndarray:
+    """What the robot admits [Nm/s]; where its file does not say, from the most torque one way to the other in RAMP."""
+    if robot.limits.torque_rate is None:
+        return 2.0 * torque / RAMP
+    return np.array(np.broadcast_to(robot.array("limits.torque_rate"), robot.n_joints))
 
 
 def refuse_torque(robot: RobotFile, info: DriverInfo, status: RobotStatus) -> None:

@@ -122,11 +122,17 @@ class Guard {
   double command_age() const noexcept { return age_; }  // s, of the command used last; -1 before the first
 
  private:
-  static double seconds(std::int64_t ns) noexcept { return 1e-9 * static_cast<double>(ns); }
+  // later - earlier in s; infinite where the difference of two stamps does not fit.
+  static double seconds(std::int64_t later, std::int64_t earlier) noexcept {
+    std::int64_t ns = 0;
+    if (__builtin_sub_overflow(later, earlier, &ns)) return later > earlier ? HUGE_VAL : -HUGE_VAL;
+    return 1e-9 * static_cast<double>(ns);
+  }
+  double hold() const noexcept { return (limits_.hold_cycles + 0.5) * limits_.cycle; }  // s
   bool active() const noexcept { return state_ == GuardState::ok || state_ == GuardState::degraded; }
   void note(GuardReason reason) noexcept { ++counts_[static_cast<int>(reason)]; }
   void check_freshness(std::int64_t now_ns) noexcept;
-  void fade(double hold) noexcept;
+  void fade() noexcept;
   double limited(int i, double wanted, double step_limit) noexcept;
   double braking(int i, double wanted) noexcept;
 
@@ -147,7 +153,7 @@ inline void Guard::trip(GuardReason reason, bool hard) noexcept {
   if (hard) {
     out_.fill(0.0);
     ramping_ = false;
-  } else {
+  } else if (!ramping_) {  // a second fault does not prolong the way to zero
     ramp_from_ = out_;
     ramp_left_ = limits_.ramp;
     ramping_ = true;
@@ -177,7 +183,7 @@ inline void Guard::observe(std::int64_t stamp_ns, const double* q, const double*
     else
       note(GuardReason::state_clock);
   }
-  if (have_state_ && active() && !(seconds(stamp_ns - state_ns_) <= limits_.safe_gap))
+  if (have_state_ && active() && !(seconds(stamp_ns, state_ns_) <= limits_.safe_gap))
     trip(GuardReason::state_gap, false);  // the silence was in the robot's time, whoever looked at a clock meanwhile
   frozen_ = same && moving ? frozen_ + 1 : 0;
   if (frozen_ >= limits_.frozen_cycles && active()) trip(GuardReason::state_frozen, false);
@@ -192,13 +198,15 @@ inline void Guard::command(std::int64_t stamp_ns, const double* torque, TorqueSe
   for (int i = 0; i < limits_.n; ++i)
     if (!std::isfinite(torque[i])) return trip(GuardReason::command_not_finite, true);
   if (!(semantics == limits_.semantics)) return trip(GuardReason::semantics, false);
+  const std::int64_t newest = stepped_ ? std::max(state_ns_, now_ns_) : state_ns_;
+  if (!(seconds(stamp_ns, newest) <= hold())) return note(GuardReason::command_age);  // no state was ever stamped so
   std::copy(torque, torque + limits_.n, wanted_.begin());
-  command_ns_ = stamp_ns;
+  command_ns_ = std::min(stamp_ns, newest);
   have_command_ = true;
 }
 
 inline bool Guard::enable(std::int64_t now_ns) noexcept {
-  const double age = seconds(now_ns - state_ns_);
+  const double age = seconds(now_ns, state_ns_);
   if (state_ != GuardState::idle || ramping_ || !have_state_ || !(age >= 0 && age <= limits_.degraded_gap))
     return false;
   state_ = GuardState::ok;
@@ -228,14 +236,14 @@ inline bool Guard::rearm() noexcept {
 // Gap of the state, age of the command, dead-man switch, a clock that runs backwards.
 inline void Guard::check_freshness(std::int64_t now_ns) noexcept {
   if (!active()) return;
-  const double gap = seconds(now_ns - state_ns_), hold = (limits_.hold_cycles + 0.5) * limits_.cycle;
-  age_ = seconds(now_ns - command_ns_);
+  const double gap = seconds(now_ns, state_ns_);
+  age_ = seconds(now_ns, command_ns_);
   if (stepped_ && now_ns < now_ns_) return trip(GuardReason::state_clock, false);
   if (!(gap <= limits_.safe_gap)) return trip(GuardReason::state_gap, false);
-  if (limits_.enable_timeout > 0 && !(seconds(now_ns - enable_ns_) <= limits_.enable_timeout))
+  if (limits_.enable_timeout > 0 && !(seconds(now_ns, enable_ns_) <= limits_.enable_timeout))
     return trip(GuardReason::enable_lost, false);
   if (have_command_ && !(age_ <= limits_.safe_gap)) return trip(GuardReason::command_age, false);
-  fade(hold);
+  fade();
   if (gap > limits_.degraded_gap) {
     if (state_ == GuardState::ok) note(GuardReason::state_gap);
     state_ = GuardState::degraded;
@@ -246,10 +254,10 @@ inline void Guard::check_freshness(std::int64_t now_ns) noexcept {
 
 // A command is held for hold_cycles; older, it fades at the pace of the ramp until a fresh one comes or safe_gap ends
 // it.
-inline void Guard::fade(double hold) noexcept {
-  const bool late = have_command_ && !(age_ <= hold);
+inline void Guard::fade() noexcept {
+  const bool late = have_command_ && !(age_ <= hold());
   if (late && fresh_share_ == 1.0) note(GuardReason::command_age);
-  fresh_share_ = late ? std::max(0.0, 1.0 - (age_ - hold) / limits_.ramp) : 1.0;
+  fresh_share_ = late ? std::max(0.0, 1.0 - (age_ - hold()) / limits_.ramp) : 1.0;
 }
 
 // Torque that would drive the joint past its velocity limit, or past its position limit after braking, is cut.
@@ -282,7 +290,8 @@ inline double Guard::limited(int i, double wanted, double step_limit) noexcept {
 
 inline GuardState Guard::step(std::int64_t now_ns, double* torque) noexcept {
   check_freshness(now_ns);
-  const double dt = stepped_ ? std::clamp(seconds(now_ns - now_ns_), 0.0, limits_.degraded_gap) : limits_.cycle;
+  const double passed = stepped_ ? seconds(now_ns, now_ns_) : limits_.cycle;
+  const double dt = std::clamp(passed, 0.0, limits_.degraded_gap);  // no burst after a late call
   now_ns_ = now_ns;
   stepped_ = true;
   if (active()) {
@@ -292,7 +301,7 @@ inline GuardState Guard::step(std::int64_t now_ns, double* torque) noexcept {
     clamped_cycles_ = clamped_ ? clamped_cycles_ + 1 : 0;
     if (clamped_cycles_ >= limits_.sustained_cycles) trip(GuardReason::magnitude, false);
   } else if (ramping_) {
-    ramp_left_ -= std::max(dt, 0.5 * limits_.cycle);  // a stopped clock still ends the ramp
+    ramp_left_ -= passed > 0 ? std::max(passed, 0.5 * limits_.cycle) : limits_.cycle;  // also of a stopped clock
     const double share = std::max(0.0, ramp_left_ / limits_.ramp);
     for (int i = 0; i < limits_.n; ++i) out_[i] = share * ramp_from_[i];
     ramping_ = share > 0;

@@ -33,6 +33,7 @@ __all__: list[str] = [
     "GuardState",
     "HandGuiding",
     "JointTorqueFeedback",
+    "JointTorqueSource",
     "LearningLaw",
     "LuGre",
     "MotionState",
@@ -582,6 +583,44 @@ class FlexibleFeedforward:
         snap: numpy.typing.NDArray[numpy.float64],
     ) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]: ...
 
+class JointTorqueSource:
+    """
+    Where the torque behind the transmission comes from.
+
+    Members:
+
+      none
+
+      deflection
+
+      sensor
+    """
+
+    __members__: typing.ClassVar[dict[str, JointTorqueSource]]
+    deflection: typing.ClassVar[JointTorqueSource]
+    none: typing.ClassVar[JointTorqueSource]
+    sensor: typing.ClassVar[JointTorqueSource]
+    @typing.overload
+    def __eq__(self, other: JointTorqueSource) -> bool: ...
+    @typing.overload
+    def __eq__(self, other: typing.Any) -> bool: ...
+    def __getstate__(self) -> int: ...
+    def __hash__(self) -> int: ...
+    def __index__(self) -> int: ...
+    def __init__(self, value: typing.SupportsInt | typing.SupportsIndex) -> None: ...
+    def __int__(self) -> int: ...
+    @typing.overload
+    def __ne__(self, other: JointTorqueSource) -> bool: ...
+    @typing.overload
+    def __ne__(self, other: typing.Any) -> bool: ...
+    def __repr__(self) -> str: ...
+    def __setstate__(self, state: typing.SupportsInt | typing.SupportsIndex) -> None: ...
+    def __str__(self) -> str: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def value(self) -> int: ...
+
 class JointTorqueFeedback:
     """
     K_P (tau_Jd - tau_J) + K_I int (tau_Jd - tau_J) dt, bounded [Madsen2020 appB].
@@ -802,6 +841,10 @@ class GuardLimits:
     def n_joints(self) -> int: ...
     @property
     def ramp(self) -> float: ...
+    @property
+    def torque(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    @property
+    def torque_rate(self) -> numpy.typing.NDArray[numpy.float64]: ...
 
 class Guard:
     """
@@ -1840,6 +1883,8 @@ class EnableResult:
       no_state
 
       far
+
+      rough
     """
 
     __members__: typing.ClassVar[dict[str, EnableResult]]
@@ -1848,6 +1893,7 @@ class EnableResult:
     latched: typing.ClassVar[EnableResult]
     no_state: typing.ClassVar[EnableResult]
     pending: typing.ClassVar[EnableResult]
+    rough: typing.ClassVar[EnableResult]
     @typing.overload
     def __eq__(self, other: EnableResult) -> bool: ...
     @typing.overload
@@ -1871,7 +1917,7 @@ class EnableResult:
 
 class TorqueTrajectory:
     """
-    q, qd, qdd (N, n) at a rate.
+    q, qd, qdd, maybe jerk and snap (N, n) at a rate.
     """
     def __init__(
         self,
@@ -1880,6 +1926,8 @@ class TorqueTrajectory:
         qdd: numpy.typing.NDArray[numpy.float64],
         rate: typing.SupportsFloat | typing.SupportsIndex = 500.0,
         periodic: bool = False,
+        jerk: typing.Any | None = None,
+        snap: typing.Any | None = None,
     ) -> None: ...
     def __len__(self) -> int: ...
 
@@ -1896,6 +1944,13 @@ class TorqueLoop:
         *,
         time_scale: typing.SupportsFloat | typing.SupportsIndex = 1.0,
         ring: typing.SupportsInt | typing.SupportsIndex = 4096,
+        source: JointTorqueSource = JointTorqueSource.none,
+        a1: typing.Any | None = None,
+        a2: typing.Any | None = None,
+        damping: typing.Any | None = None,
+        feedback: JointTorqueFeedback | None = None,
+        kinematic_error: PeriodicTable | None = None,
+        flexible: FlexibleFeedforward | None = None,
     ) -> None: ...
     def command(
         self,
@@ -1919,6 +1974,9 @@ class TorqueLoop:
         stopped: bool = False,
         gap: bool = False,
         backwards: bool = False,
+        theta: typing.Any | None = None,
+        omega: typing.Any | None = None,
+        joint_torque: typing.Any | None = None,
     ) -> dict: ...
     def disable(self) -> bool: ...
     def enable(self, mode: TorqueMode, trajectory: TorqueTrajectory | None = None) -> bool: ...

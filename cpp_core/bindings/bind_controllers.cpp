@@ -65,7 +65,7 @@ void bind_feedforward(py::module_& m) {
            py::arg("chain"), py::kw_only(), py::arg("a1"), py::arg("a2"), py::arg("rotor_inertia"))
       .def(
           "step",
-          [](const FlexibleFeedforward& f, const Array& q, const Array& qd, const Array& qdd, const Array& jerk,
+          [](FlexibleFeedforward& f, const Array& q, const Array& qd, const Array& qdd, const Array& jerk,
              const Array& snap) {
             const int n = f.n();
             Array tau(n), theta(n);
@@ -78,6 +78,10 @@ void bind_feedforward(py::module_& m) {
 }
 
 void bind_torque_feedback(py::module_& m) {
+  py::enum_<JointTorqueSource>(m, "JointTorqueSource", "Where the torque behind the transmission comes from.")
+      .value("none", JointTorqueSource::none)
+      .value("deflection", JointTorqueSource::deflection)
+      .value("sensor", JointTorqueSource::sensor);
   m.def("joint_torque", &joint_torque, py::arg("a1"), py::arg("a2"), py::arg("damping"), py::arg("phi"),
         py::arg("phid"), "tau_J = (a1 + a2 phi^2) phi + D phid, Nm.");
   py::class_<JointTorqueFeedback>(m, "JointTorqueFeedback",

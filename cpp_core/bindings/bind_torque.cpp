@@ -109,7 +109,8 @@ void bind_record(py::module_& m) {
       .value("done", EnableResult::done)
       .value("latched", EnableResult::latched)
       .value("no_state", EnableResult::no_state)
-      .value("far", EnableResult::far);
+      .value("far", EnableResult::far)
+      .value("rough", EnableResult::rough);
 }
 
 py::dict record_dict(const TorqueRecord& r, int n) {
@@ -133,37 +134,63 @@ py::dict record_dict(const TorqueRecord& r, int n) {
   d["wanted"] = joints(r.wanted, n);
   d["friction"] = joints(r.friction, n);
   d["measure"] = joints(r.measure, n);
+  d["joint_torque"] = joints(r.joint_torque, n);
+  d["correction"] = joints(r.correction, n);
   d["coulomb"] = joints(r.a1, n);
   d["viscous"] = joints(r.a2, n);
   return d;
 }
 
-std::shared_ptr<const TorqueTrajectory> make_trajectory(const Array& q, const Array& qd, const Array& qdd, double rate,
-                                                        bool periodic) {
+std::shared_ptr<TorqueTrajectory> make_trajectory(const Array& q, const Array& qd, const Array& qdd, double rate,
+                                                  bool periodic, const py::object& jerk, const py::object& snap) {
   require_shape(q, "q", {-1, -1});
   const py::ssize_t N = q.shape(0), n = q.shape(1);
-  require_shape(qd, "qd", {N, n});
-  require_shape(qdd, "qdd", {N, n});
+  if (jerk.is_none() != snap.is_none()) throw std::invalid_argument("jerk and snap go together");
+  std::vector<Array> columns{q, qd, qdd};
+  for (const py::object& more : {jerk, snap}) {
+    if (more.is_none()) continue;
+    if (!py::isinstance<Array>(more)) throw py::type_error("jerk or snap is not a float64 array");
+    columns.push_back(py::reinterpret_borrow<Array>(more));
+  }
+  const char* names[] = {"q", "qd", "qdd", "jerk", "snap"};
+  for (std::size_t c = 0; c < columns.size(); ++c) require_shape(columns[c], names[c], {N, n});
   if (N < 1 || n < 1 || n > max_joints) throw std::invalid_argument("trajectory: no rows, or not 1..16 joints");
   if (!(rate >= 1 && rate <= 1e4)) throw std::invalid_argument("rate must be within 1..10000 Hz");
   auto t = std::make_shared<TorqueTrajectory>();
   t->n = static_cast<int>(n);
   t->rate = rate;
   t->periodic = periodic;
-  t->rows.resize(3 * N * n);
-  for (py::ssize_t k = 0; k < N; ++k) {
-    std::copy_n(q.data() + k * n, n, t->rows.begin() + 3 * n * k);
-    std::copy_n(qd.data() + k * n, n, t->rows.begin() + 3 * n * k + n);
-    std::copy_n(qdd.data() + k * n, n, t->rows.begin() + 3 * n * k + 2 * n);
-  }
+  t->smooth = columns.size() == 5;
+  t->rows.reserve(columns.size() * N * n);
+  for (py::ssize_t k = 0; k < N; ++k)
+    for (const Array& c : columns) t->rows.insert(t->rows.end(), c.data() + k * n, c.data() + (k + 1) * n);
   for (double x : t->rows)
     if (!std::isfinite(x)) throw std::invalid_argument("trajectory holds a value that is not finite");
   return t;
 }
 
+ProgramOptions options_of(int n, JointTorqueSource source, const py::object& a1, const py::object& a2,
+                          const py::object& damping, const JointTorqueFeedback* feedback,
+                          const PeriodicTable* kinematic_error, const FlexibleFeedforward* flexible) {
+  ProgramOptions o;
+  o.source = source;
+  Array keep;
+  const auto fill = [&](Joints& to, const py::object& from, const char* name) {
+    if (const double* p = optional(from, name, n, keep)) std::copy_n(p, n, to.begin());
+  };
+  fill(o.a1, a1, "a1");
+  fill(o.a2, a2, "a2");
+  fill(o.damping, damping, "damping");
+  if (feedback) o.feedback = *feedback;
+  if (kinematic_error) o.kinematic_error = *kinematic_error;
+  if (flexible) o.flexible = *flexible;
+  return o;
+}
+
 py::dict cycle(TorqueLoop& loop, std::int64_t stamp_ns, std::int64_t steady_ns, const Array& q, const Array& qd,
-               const py::object& tau, const py::object& T, double payload, bool stopped, bool gap, bool backwards) {
-  Array keep_tau, keep_T;
+               const py::object& tau, const py::object& T, double payload, bool stopped, bool gap, bool backwards,
+               const py::object& theta, const py::object& omega, const py::object& joint_torque) {
+  Array keep_tau, keep_T, keep_theta, keep_omega, keep_sensor;
   TorqueState s;
   s.stamp_ns = stamp_ns;
   s.steady_ns = steady_ns;
@@ -171,6 +198,9 @@ py::dict cycle(TorqueLoop& loop, std::int64_t stamp_ns, std::int64_t steady_ns, 
   s.qd = input(qd, "qd", loop.n());
   s.tau = optional(tau, "tau", loop.n(), keep_tau);
   s.T = optional(T, "temperature", loop.n(), keep_T);
+  s.theta = optional(theta, "theta", loop.n(), keep_theta);
+  s.omega = optional(omega, "omega", loop.n(), keep_omega);
+  s.joint_torque = optional(joint_torque, "joint_torque", loop.n(), keep_sensor);
   s.payload_kg = payload;
   s.stopped = stopped;
   s.gap = gap;
@@ -181,22 +211,29 @@ py::dict cycle(TorqueLoop& loop, std::int64_t stamp_ns, std::int64_t steady_ns, 
 }
 
 void bind_loop(py::module_& m) {
-  py::class_<TorqueTrajectory, std::shared_ptr<TorqueTrajectory>>(m, "TorqueTrajectory", "q, qd, qdd (N, n) at a rate.")
-      .def(py::init([](const Array& q, const Array& qd, const Array& qdd, double rate, bool periodic) {
-             return std::const_pointer_cast<TorqueTrajectory>(make_trajectory(q, qd, qdd, rate, periodic));
-           }),
-           py::arg("q").noconvert(), py::arg("qd").noconvert(), py::arg("qdd").noconvert(), py::arg("rate") = 500.0,
-           py::arg("periodic") = false)
+  py::class_<TorqueTrajectory, std::shared_ptr<TorqueTrajectory>>(m, "TorqueTrajectory",
+                                                                  "q, qd, qdd, maybe jerk and snap (N, n) at a rate.")
+      .def(py::init(&make_trajectory), py::arg("q").noconvert(), py::arg("qd").noconvert(), py::arg("qdd").noconvert(),
+           py::arg("rate") = 500.0, py::arg("periodic") = false, py::arg("jerk") = py::none(),
+           py::arg("snap") = py::none())
       .def("__len__", &TorqueTrajectory::size);
   using What = LoopRequest;
   py::class_<TorqueLoop, std::shared_ptr<TorqueLoop>>(m, "TorqueLoop",
                                                       "State -> learning friction -> controller -> guard -> torque.")
       .def(py::init([](const ComputedTorque& tracking, const HandGuiding& guiding, const FrictionFeedforward& friction,
-                       const GuardLimits& limits, double time_scale, std::size_t ring) {
-             return std::make_shared<TorqueLoop>(TorqueProgram(tracking, guiding, friction), limits, time_scale, ring);
+                       const GuardLimits& limits, double time_scale, std::size_t ring, JointTorqueSource source,
+                       const py::object& a1, const py::object& a2, const py::object& damping,
+                       const JointTorqueFeedback* feedback, const PeriodicTable* kinematic_error,
+                       const FlexibleFeedforward* flexible) {
+             const auto options =
+                 options_of(tracking.n(), source, a1, a2, damping, feedback, kinematic_error, flexible);
+             return std::make_shared<TorqueLoop>(TorqueProgram(tracking, guiding, friction, options), limits,
+                                                 time_scale, ring);
            }),
            py::arg("tracking"), py::arg("guiding"), py::arg("friction"), py::arg("limits"), py::kw_only(),
-           py::arg("time_scale") = 1.0, py::arg("ring") = 4096)
+           py::arg("time_scale") = 1.0, py::arg("ring") = 4096, py::arg("source") = JointTorqueSource::none,
+           py::arg("a1") = py::none(), py::arg("a2") = py::none(), py::arg("damping") = py::none(),
+           py::arg("feedback") = py::none(), py::arg("kinematic_error") = py::none(), py::arg("flexible") = py::none())
       .def(
           "enable",
           [](TorqueLoop& l, TorqueMode mode, std::shared_ptr<TorqueTrajectory> trajectory) {
@@ -230,7 +267,8 @@ void bind_loop(py::module_& m) {
       .def("cycle", &cycle, py::arg("stamp_ns"), py::arg("steady_ns"), py::arg("q").noconvert(),
            py::arg("qd").noconvert(), py::arg("tau") = py::none(), py::arg("temperature") = py::none(), py::kw_only(),
            py::arg("payload") = std::nan(""), py::arg("stopped") = false, py::arg("gap") = false,
-           py::arg("backwards") = false)
+           py::arg("backwards") = false, py::arg("theta") = py::none(), py::arg("omega") = py::none(),
+           py::arg("joint_torque") = py::none())
       .def(
           "run",  // one state per row, without the interpreter in between: the same cycle(), for replay and timing
           [](TorqueLoop& l, const TypedArray<std::int64_t>& stamps, const Array& q, const Array& qd, const Array& tau) {

@@ -11,13 +11,15 @@ import numpy as np
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.models.friction import FrictionModel
-from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot, maxwell_slip
+from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot, kinematic_error, maxwell_slip
 from robot_dynamics_ros.parameters import Parameter, resolve
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.config import RobotFile
 
 LAWS = ("fixed", "gradient", "rls")
+FEEDBACK = ("none", "deflection", "sensor")
+FEEDFORWARD = ("rigid", "flexible")
 CONTROL = (
     Parameter("law", "gradient", "how friction is learned while the robot moves", choices=LAWS),
     Parameter("memory", True, "friction with pre-sliding memory (E-GMS); false: sgn(w) F(tau)"),
@@ -28,6 +30,23 @@ CONTROL = (
     Parameter("bandwidth", 12.0, "natural frequency of the position feedback", "rad/s", 0.5, 60.0),
     Parameter("damping_ratio", 1.0, "its damping", "", 0.1, 5.0),
     Parameter("integral_gain", 0.0, "its integral action, 1/s3", "1/s3", 0.0, 1e5),
+    Parameter(
+        "feedback",
+        "none",
+        "tracking: torque behind the transmission fed back, from its deflection (rotor encoders) or from a sensor",
+        choices=FEEDBACK,
+    ),
+    Parameter(
+        "feedback_gain", 0.7, "its proportional gain; joints of a UR's size ring near 1.8 at 500 Hz", "", 0.0, 1.5
+    ),
+    Parameter("feedback_integral", 0.0, "its integral gain", "1/s", 0.0, 50.0),
+    Parameter("feedback_share", 0.15, "share of the joint torque limit it may add", "", 0.01, 0.5),
+    Parameter(
+        "feedforward",
+        "rigid",
+        "tracking: flexible also moves the rotors ahead by the transmission's deflection (jerk and snap)",
+        choices=FEEDFORWARD,
+    ),
     Parameter(
         "guide_damping",
         1.0,
@@ -173,6 +192,60 @@ def guiding(robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> _c
     )
 
 
+def transmission(robot: RobotFile) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """a1 [Nm/rad], a2 [Nm/rad3] and damping [Nm s/rad] of tau_J = a1 phi + a2 phi^3 + D phid, each (n,).
+
+    Raises CapabilityError where the robot file has no stiffness.
+    """
+    n = robot.n_joints
+    if robot.stiffness is None:
+        raise CapabilityError(f"{robot.name}: stiffness is null in {robot.file}; identify it first")
+    given = robot.stiffness.parameters
+    a = np.broadcast_to(robot.array("stiffness.parameters.a"), (n, len(given["a"][0])))
+    damping = robot.array("stiffness.parameters.damping") if "damping" in given else np.zeros(1)
+    a2 = a[:, 1] if a.shape[1] > 1 else np.zeros(n)
+    return a[:, 0].copy(), a2.copy(), np.array(np.broadcast_to(damping, n))
+
+
+def _beyond(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
+    """What tracking does beyond computed torque, as arguments of the loop; refused where the robot cannot."""
+    more: dict[str, Any] = {}
+    if p["feedback"] != "none":
+        more |= _feedback(robot, p)
+    if p["feedforward"] == "flexible":
+        a1, a2, _ = transmission(robot)
+        inertia = np.array(np.broadcast_to(robot.array("drives.rotor_inertia"), robot.n_joints))
+        if robot.drives.torque_side == "link":
+            raise CapabilityError(
+                f"{robot.name}: takes torque behind the transmission (drives.torque_side: link) and moves its rotors "
+                "itself; feedforward must be rigid"
+            )
+        more["flexible"] = _core.FlexibleFeedforward(robot.chain(), a1=a1, a2=a2, rotor_inertia=inertia)
+    return more
+
+
+def _feedback(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
+    """Joint-torque feedback [Madsen2020 appB] from deflection or sensor."""
+    one, sensing = np.ones(robot.n_joints), robot.sensing
+    more: dict[str, Any] = {"source": getattr(_core.JointTorqueSource, p["feedback"])}
+    if p["feedback"] == "deflection":
+        if not sensing.rotor_encoder:
+            raise CapabilityError(
+                f"{robot.name}: has no rotor encoder (sensing.rotor_encoder in {robot.file}): "
+                "the deflection of its transmissions is not measured"
+            )
+        more["a1"], more["a2"], more["damping"] = transmission(robot)
+        more["kinematic_error"] = _core.PeriodicTable(kinematic_error(robot))
+    elif not sensing.joint_torque_sensor:
+        raise CapabilityError(f"{robot.name}: has no joint torque sensor (sensing.joint_torque_sensor in {robot.file})")
+    more["feedback"] = _core.JointTorqueFeedback(
+        kp=p["feedback_gain"] * one,
+        ki=p["feedback_integral"] * one,
+        correction_limit=p["feedback_share"] * robot.array("limits.torque"),
+    )
+    return more
+
+
 def torque_loop(
     robot: RobotFile, limits: _core.GuardLimits, parameters: Mapping[str, Any] | None = None
 ) -> _core.TorqueLoop:
@@ -180,6 +253,6 @@ def torque_loop(
     p = resolve(CONTROL, parameters, "control")
     try:
         parts = tracking(robot, p), guiding(robot, p), friction_feedforward(robot, p)
-        return _core.TorqueLoop(*parts, limits, time_scale=p["time_scale"])
+        return _core.TorqueLoop(*parts, limits, time_scale=p["time_scale"], **_beyond(robot, p))
     except ValueError as error:
         raise ConfigError(robot.file, "torque loop", str(error)) from None

@@ -11,6 +11,7 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.motion import rotor_inertia
+from robot_dynamics_ros.models.hysteresis import kinematic_error
 from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.types import Log, Sample
 
@@ -87,7 +88,7 @@ class StiffnessStage:
         joints = np.column_stack([inertia, damping, np.full(robot.n_joints, p["skew"])])
         core = _core.StiffnessEstimator(
             np.ascontiguousarray(joints),
-            _kinematic_error(robot),
+            kinematic_error(robot),
             options,
             powers=p["powers"],
             time_constant=p["time_constant"],
@@ -198,10 +199,3 @@ def _side(robot: RobotFile, wanted: str) -> str:
     if lacking:
         raise CapabilityError(f"{robot.name}: side {wanted} is not measured (drives.torque_side, sensing)")
     return wanted
-
-
-def _kinematic_error(robot: RobotFile) -> np.ndarray:
-    if robot.hysteresis is None or "kinematic_error" not in robot.hysteresis.parameters:
-        return np.zeros((robot.n_joints, 1))
-    table = robot.array("hysteresis.parameters.kinematic_error")
-    return np.array(np.broadcast_to(table, (robot.n_joints, table.shape[-1])))

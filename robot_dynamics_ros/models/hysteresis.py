@@ -98,11 +98,15 @@ def hysteresis_from_robot(
             return _core.RateStateGms(friction.core, k, nu, float(robot.array("hysteresis.parameters.c")[0]))
         D, k = _elements(robot)
         gms = _core.Gms(D, k, _backlash(robot), max_gap)
-        error = _optional_rows(robot, "kinematic_error")
-        error = np.zeros((robot.n_joints, 1)) if error is None else error
-        return _core.EGms(friction.core, gms, *_levels(robot, friction), error)
+        return _core.EGms(friction.core, gms, *_levels(robot, friction), kinematic_error(robot))
     except ValueError as problem:
         raise ConfigError(robot.file, "hysteresis.parameters", str(problem)) from None
+
+
+def kinematic_error(robot: RobotFile) -> np.ndarray:
+    """Kinematic error of each transmission over a turn (n, points) [rad]; zero where the robot file has none."""
+    error = None if robot.hysteresis is None else _optional_rows(robot, "kinematic_error")
+    return np.zeros((robot.n_joints, 1)) if error is None else error
 
 
 def _levels(robot: RobotFile, friction: FrictionModel) -> tuple[np.ndarray, np.ndarray]:

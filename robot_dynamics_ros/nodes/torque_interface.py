@@ -39,6 +39,7 @@ REFUSALS = {
     EnableResult.latched: "latched off: re-arm first",
     EnableResult.no_state: "there is no fresh state",
     EnableResult.far: "the robot is not where the trajectory begins: move it there first",
+    EnableResult.rough: "flexible joints need a trajectory with jerk and snap",
 }
 LEVELS = {GuardState.degraded: WARN, GuardState.safe: ERROR, GuardState.fault: ERROR}
 
@@ -215,7 +216,7 @@ class TorqueInterface:
         motion = through(
             np.vstack([points, points[:1]]), velocity=speed, acceleration=0.5 * self.robot.array("limits.acceleration")
         )
-        return _core.TorqueTrajectory(motion.q, motion.qd, motion.qdd, 500.0, True)
+        return _core.TorqueTrajectory(motion.q, motion.qd, motion.qdd, 500.0, True, motion.jerk, motion.snap)
 
     def _disable(self) -> str:
         self.loop.disable()

@@ -6,61 +6,13 @@ import resource
 
 import numpy as np
 import pytest
+from closed_rig import ROBOT, START, Closed
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import EnableResult, GuardReason, GuardState, TorqueMode
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.controllers.adaptation_store import load_adaptation, save_adaptation, wear
-from robot_dynamics_ros.controllers.torque import torque_loop
-from robot_dynamics_ros.controllers.trajectory import through
 from robot_dynamics_ros.errors import ConfigError
-from robot_dynamics_ros.hardware.guard import GuardSettings, guard_limits
-from robot_dynamics_ros.simulation.robot import SimulatedRobot
-
-ROBOT = load_robot("ur5e")
-START = np.array([0.0, -1.5, 1.5, -1.5, -1.5, 0.0])
-MS = 1_000_000
-
-
-class Closed:
-    """A simulated robot and the loop, without sockets."""
-
-    def __init__(self, parameters=None, settings=None, robot=ROBOT):
-        self.sim = SimulatedRobot(ROBOT, q=START, rate=500)
-        self.sim.set_temperatures(30.0, 30.0)
-        self.loop = torque_loop(robot, guard_limits(robot, settings), parameters)
-        self.K = ROBOT.array("drives.torque_constant")
-        points = START + np.array([0, 0.5, -0.5, 0])[:, None]
-        self.path = through(points, velocity=1.0, acceleration=2.0)
-        self.record, self.r, self.now = {"run": False}, self.sim.record(), 10**9
-
-    def cycle(self, count=1, **told):
-        for _ in range(count):
-            self.now += 2 * MS
-            args = (self.now, self.now, self.r.q, self.r.qd, self.K * self.r.current, self.r.temperature)
-            self.record = self.loop.cycle(*args, **told)
-            if self.record["run"]:
-                self.r = self.sim.step_torque(self.record["torque"])
-            else:
-                self.r = self.sim.step_position(self.r.q)
-        return self.record
-
-    def silence(self, ms):
-        for _ in range(ms // 2):
-            self.now += 2 * MS
-            self.record = self.loop.idle(self.now)
-        return self.record
-
-    def enabled(self, mode=TorqueMode.track, periodic=True):
-        self.cycle(5)
-        motion = _core.TorqueTrajectory(self.path.q, self.path.qd, self.path.qdd, 500.0, periodic)
-        self.loop.enable(mode, motion)
-        self.cycle()
-        assert self.loop.enabled == EnableResult.done
-        return self
-
-    def error(self):
-        return np.abs(self.record["q"] - self.record["q_d"]).max()
+from robot_dynamics_ros.hardware.guard import GuardSettings
 
 
 def test_tracks_with_learned_friction_better_than_with_the_robot_file_s():

@@ -50,6 +50,7 @@ class ComputedTorque {
 
   int n() const noexcept { return chain_.n; }
   const Chain& chain() const noexcept { return chain_; }
+  bool includes_gravity() const noexcept { return gains_.includes_gravity; }
   void reset() noexcept { integral_.fill(0.0); }
 
   // Desired motion and measured state of one instant; friction f^ (Nm) may be null. Writes u and, where `tau_d` is not
@@ -57,24 +58,46 @@ class ComputedTorque {
   Status step(double dt, const double* q, const double* qd, const double* q_d, const double* qd_d, const double* qdd_d,
               const double* friction, double* u, double* tau_d) noexcept {
     if (!(dt > 0)) return Status::dropped;
-    double a[max_joints] = {};
-    bool finite = true;
+    double a[max_joints];
+    if (ask(dt, q, qd, q_d, qd_d, qdd_d, a) != Status::ok) {
+      std::fill(u, u + chain_.n, 0.0);
+      return Status::fault;
+    }
+    const DynamicsRow rows[2] = {question(q_d, qd_d, a, u), {q_d, qd_d, qdd_d, tau_d, 1.0}};
+    rnea_rows(chain_, rows, tau_d ? 2 : 1);
+    return add(a, friction, u);
+  }
+
+  // The same in three parts, for a caller with more questions to the dynamics of this instant.
+  // 1. Acceleration a = qdd_d + v (rad/s2) that is asked for; fault and no integral when it is not finite.
+  Status ask(double dt, const double* q, const double* qd, const double* q_d, const double* qd_d, const double* qdd_d,
+             double* a) noexcept {
+    double sum = 0;
     for (int i = 0; i < chain_.n; ++i) {
       const double e = q[i] - q_d[i], ed = qd[i] - qd_d[i];
       integral_[i] = std::clamp(integral_[i] + dt * e, -gains_.integral_limit, gains_.integral_limit);
       a[i] = qdd_d[i] - gains_.kd[i] * ed - gains_.kp[i] * e - gains_.ki[i] * integral_[i];
-      finite = finite && std::isfinite(a[i]) && (!friction || std::isfinite(friction[i]));
+      sum += 0.0 * a[i];  // NaN unless every one is finite
     }
-    if (!finite) {
-      std::fill(u, u + chain_.n, 0.0);
-      reset();
-      return Status::fault;
+    if (sum == 0) return Status::ok;
+    reset();
+    return Status::fault;
+  }
+  // 2. Its torque.
+  DynamicsRow question(const double* q_d, const double* qd_d, const double* a, double* u) const noexcept {
+    return {q_d, qd_d, a, u, gains_.includes_gravity ? 1.0 : 0.0};
+  }
+  // 3. Rotors and friction.
+  Status add(const double* a, const double* friction, double* u) noexcept {
+    double sum = 0;
+    for (int i = 0; i < chain_.n; ++i) {
+      u[i] += gains_.rotor_inertia[i] * a[i] + (friction ? friction[i] : 0.0);
+      sum += 0.0 * u[i];
     }
-    const Vec3 gravity = gains_.includes_gravity ? Vec3(chain_.gravity) : Vec3{};
-    rnea(chain_, gravity, q_d, qd_d, a, u);
-    for (int i = 0; i < chain_.n; ++i) u[i] += gains_.rotor_inertia[i] * a[i] + (friction ? friction[i] : 0.0);
-    if (tau_d) rnea(chain_, chain_.gravity, q_d, qd_d, qdd_d, tau_d);
-    return Status::ok;
+    if (sum == 0) return Status::ok;
+    std::fill(u, u + chain_.n, 0.0);
+    reset();
+    return Status::fault;
   }
 
  private:

@@ -40,8 +40,7 @@ class EGms {
   double level(int i, double tau, double v, double T) const noexcept {
     const double cold = map_.coulomb(i, v, map_.reference(i)), warm = map_.coulomb(i, v, T);
     const double load = std::isfinite(tau) ? tau : 0.0;
-    if (!(Fc0_[i] > 0)) return warm;
-    return Fc0_[i] * (cold > 0 ? warm / cold : 1.0) + Fc1_[i] * load * load;
+    return Fc0_[i] > 0 ? loaded(i, load, cold, warm) : warm;
   }
 
   // theta [rad], v [rad/s], tau_J [Nm] or null, T [deg C] or null -> friction [Nm]
@@ -53,17 +52,28 @@ class EGms {
     }
     const Status status = gms_.step(stamp_ns, theta_.data(), H_.data());
     if (status == Status::dropped) return status;
+    double warm[16], cold[16], rest[16];  // Gms admits 1..16 joints
+    map_.split(v, T, warm, cold, rest);
     for (int i = 0; i < n_; ++i) {
-      const double t = T ? T[i] : map_.reference(i), load = tau && std::isfinite(tau[i]) ? tau[i] : 0.0,
-                   rest = map_.viscous(i, v[i], t);
-      level_[i] = level(i, load, v[i], t);
-      if (!(Fc0_[i] > 0)) H_[i] = level_[i] > 0 ? (map_.torque_at(i, v[i], load, t) - rest) / level_[i] : 0.0;
-      friction[i] = level_[i] * H_[i] + rest;
+      const double load = tau && std::isfinite(tau[i]) ? tau[i] : 0.0;
+      if (Fc0_[i] > 0) {
+        level_[i] = loaded(i, load, cold[i], warm[i]);
+      } else {
+        const double t = T ? T[i] : map_.reference(i);
+        level_[i] = warm[i];
+        H_[i] = level_[i] > 0 ? (map_.torque_at(i, v[i], load, t) - rest[i]) / level_[i] : 0.0;
+      }
+      friction[i] = level_[i] * H_[i] + rest[i];
     }
     return status;
   }
 
  private:
+  double loaded(int i, double load, double cold, double warm) const noexcept {
+    const double heat = cold > 0 && warm != cold ? warm / cold : 1.0;
+    return Fc0_[i] * heat + Fc1_[i] * load * load;
+  }
+
   FrictionMap map_;
   Gms gms_;
   int n_;

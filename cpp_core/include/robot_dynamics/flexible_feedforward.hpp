@@ -32,20 +32,38 @@ class FlexibleFeedforward {
 
   // q .. snap (rad and s) -> motor torque without friction tau_m (Nm) and rotor position theta (rad).
   void step(const double* q, const double* qd, const double* qdd, const double* jerk, const double* snap, double* tau_m,
-            double* theta) const noexcept {
-    double before[max_joints], now[max_joints], after[max_joints], tau_J[max_joints];
-    deflection(-h, q, qd, qdd, jerk, snap, tau_J, before);
-    deflection(+h, q, qd, qdd, jerk, snap, tau_J, after);
-    deflection(0, q, qd, qdd, jerk, snap, tau_J, now);
+            double* theta) noexcept {
+    double tau_J[max_joints], phi[max_joints], rotor[max_joints];
+    DynamicsRow rows[3] = {{}, {}, {q, qd, qdd, tau_J, 1.0}};
+    ask(q, qd, qdd, jerk, snap, rows);
+    rnea_rows(chain_, rows, 3);
+    answer(tau_J, phi, rotor);
     for (int i = 0; i < chain_.n; ++i) {
-      theta[i] = q[i] + now[i];
-      const double thetadd = qdd[i] + (before[i] - 2 * now[i] + after[i]) / (h * h);
-      tau_m[i] = B_[i] * thetadd + tau_J[i];
+      theta[i] = q[i] + phi[i];
+      tau_m[i] = B_[i] * qdd[i] + rotor[i] + tau_J[i];
+    }
+  }
+
+  // The same in two parts, for a caller with more questions to the dynamics of this instant.
+  // 1. Two questions: the torque a moment before and after, along the Taylor polynomial of the trajectory.
+  void ask(const double* q, const double* qd, const double* qdd, const double* jerk, const double* snap,
+           DynamicsRow* rows) noexcept {
+    rows[0] = at(-h, before_, q, qd, qdd, jerk, snap);
+    rows[1] = at(+h, after_, q, qd, qdd, jerk, snap);
+  }
+  // 2. tau_J of the instant itself -> deflection phi (rad) and what its acceleration takes of the rotor, B phidd (Nm).
+  void answer(const double* tau_J, double* phi, double* rotor) const noexcept {
+    for (int i = 0; i < chain_.n; ++i) {
+      phi[i] = inverse(i, tau_J[i]);
+      rotor[i] = B_[i] * (inverse(i, before_.tau[i]) - 2 * phi[i] + inverse(i, after_.tau[i])) / (h * h);
     }
   }
 
  private:
   static constexpr double h = 1e-3;  // s
+  struct Instant {
+    double q[max_joints], qd[max_joints], qdd[max_joints], tau[max_joints];
+  };
 
   static void require(bool good, const char* what, int i, double value, const char* bound) {
     if (!good)
@@ -53,17 +71,14 @@ class FlexibleFeedforward {
                                   " must be " + bound);
   }
 
-  // phi(t) along the Taylor polynomial of the trajectory.
-  void deflection(double t, const double* q, const double* qd, const double* qdd, const double* jerk,
-                  const double* snap, double* tau_J, double* phi) const noexcept {
-    double x[max_joints] = {}, v[max_joints] = {}, a[max_joints] = {};
+  DynamicsRow at(double t, Instant& x, const double* q, const double* qd, const double* qdd, const double* jerk,
+                 const double* snap) const noexcept {
     for (int i = 0; i < chain_.n; ++i) {
-      x[i] = q[i] + t * (qd[i] + t / 2 * (qdd[i] + t / 3 * (jerk[i] + t / 4 * snap[i])));
-      v[i] = qd[i] + t * (qdd[i] + t / 2 * (jerk[i] + t / 3 * snap[i]));
-      a[i] = qdd[i] + t * (jerk[i] + t / 2 * snap[i]);
+      x.q[i] = q[i] + t * (qd[i] + t / 2 * (qdd[i] + t / 3 * (jerk[i] + t / 4 * snap[i])));
+      x.qd[i] = qd[i] + t * (qdd[i] + t / 2 * (jerk[i] + t / 3 * snap[i]));
+      x.qdd[i] = qdd[i] + t * (jerk[i] + t / 2 * snap[i]);
     }
-    rnea(chain_, x, v, a, tau_J);
-    for (int i = 0; i < chain_.n; ++i) phi[i] = inverse(i, tau_J[i]);
+    return {x.q, x.qd, x.qdd, x.tau, 1.0};
   }
 
   // Newton on a monotone convex-concave cubic: from the linear solution it converges without overshoot of the sign.
@@ -80,6 +95,7 @@ class FlexibleFeedforward {
 
   Chain chain_;
   std::array<double, max_joints> a1_, a2_, B_;
+  Instant before_{}, after_{};
 };
 
 }  // namespace robot_dynamics

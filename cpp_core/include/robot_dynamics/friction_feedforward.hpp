@@ -99,6 +99,16 @@ class FrictionFeedforward {
 
   // Learn from one sample: q (rad), tau (Nm, motor side), T (deg C or null), whether the command was cut.
   Status learn(std::int64_t stamp_ns, const double* q, const double* tau, const double* T, bool saturated) noexcept {
+    const Status status = observe(stamp_ns, q, tau, T, saturated);
+    if (status != Status::ok) return status;
+    const DynamicsRow row = question();
+    rnea_rows(chain_, &row, 1);
+    return adapt(stamp_ns, T);
+  }
+
+  // The same in three parts, for a caller with more questions to the dynamics of this instant.
+  // 1. Smooth; ok when there is something to learn from.
+  Status observe(std::int64_t stamp_ns, const double* q, const double* tau, const double* T, bool saturated) noexcept {
     for (int i = 0; i < n(); ++i)
       if (!(std::isfinite(q[i]) && std::isfinite(tau[i]))) return Status::dropped;
     if (have_last_ && stamp_ns == last_ns_) return Status::dropped;
@@ -115,7 +125,31 @@ class FrictionFeedforward {
     std::copy(now, now + 2 * n(), last_.begin());
     last_ns_ = stamp_ns;
     have_last_ = true;
-    return ready ? adapt(stamp_ns, std::max(dt, 1.0 / o_.rate), T) : Status::warming_up;
+    dt_ = std::max(dt, 1.0 / o_.rate);
+    if (!ready) return Status::warming_up;
+    const double step = 1.0 / o_.rate;
+    for (int i = 0; i < n(); ++i) {
+      w_[i] = smooth_.first(i, step);
+      wd_[i] = smooth_.second(i, step);
+    }
+    return Status::ok;
+  }
+  // 2. Model torque of the smoothed motion.
+  DynamicsRow question() noexcept { return {smooth_.value(), w_.data(), wd_.data(), tau_J_.data(), 1.0}; }
+  // 3. Friction measure, contact, adaptation.
+  Status adapt(std::int64_t stamp_ns, const double* T) noexcept {
+    double full[max_joints], viscous[max_joints], total[max_joints];
+    const double *q = smooth_.value(), *tau = q + n();
+    measured_.step(stamp_ns, q, w_.data(), tau_J_.data(), T, full);
+    split(measured_, w_.data(), full, Y1_.data(), viscous);
+    for (int i = 0; i < n(); ++i) {
+      total[i] = tau[i] - o_.rotor_inertia[i] * wd_[i] - tau_J_[i];
+      f_[i] = total[i] - viscous[i];  // [ch6 23]
+    }
+    watch_contact(dt_, w_.data());
+    if (o_.law == LearningLaw::fixed) return Status::ok;
+    if (o_.law == LearningLaw::rls) return rls_.step(dt_, w_.data(), total, frozen_ != 0);
+    return adaptive_.step(dt_, Y1_.data(), w_.data(), f_.data(), frozen_ != 0);
   }
 
   // f^ of the desired motion; tau_Jd (Nm) its model torque without friction, T (deg C) or null.
@@ -162,26 +196,6 @@ class FrictionFeedforward {
     double x[2 * max_joints];
     for (int s = 0; s < 2 * n(); ++s) x[s] = last_[s] + share * (now[s] - last_[s]);
     return smooth_.push(x);
-  }
-
-  Status adapt(std::int64_t stamp_ns, double dt, const double* T) noexcept {
-    double w[max_joints], wd[max_joints], tau_J[max_joints], full[max_joints], viscous[max_joints], total[max_joints];
-    const double step = 1.0 / o_.rate, *q = smooth_.value(), *tau = q + n();
-    for (int i = 0; i < n(); ++i) {
-      w[i] = smooth_.first(i, step);
-      wd[i] = smooth_.second(i, step);
-    }
-    rnea(chain_, chain_.gravity, q, w, wd, tau_J);
-    measured_.step(stamp_ns, q, w, tau_J, T, full);
-    split(measured_, w, full, Y1_.data(), viscous);
-    for (int i = 0; i < n(); ++i) {
-      total[i] = tau[i] - o_.rotor_inertia[i] * wd[i] - tau_J[i];
-      f_[i] = total[i] - viscous[i];  // [ch6 23]
-    }
-    watch_contact(dt, w);
-    if (o_.law == LearningLaw::fixed) return Status::ok;
-    if (o_.law == LearningLaw::rls) return rls_.step(dt, w, total, frozen_ != 0);
-    return adaptive_.step(dt, Y1_.data(), w, f_.data(), frozen_ != 0);
   }
 
   // A residual outside what any admitted friction explains, for contact_time, is the environment.
@@ -237,9 +251,10 @@ class FrictionFeedforward {
   RlsFriction rls_;
   SavitzkyGolay smooth_;
   std::array<double, 2 * max_joints> last_{};
-  std::array<double, max_joints> f_{}, Y1_{}, suspicion_{}, warm_{};
+  std::array<double, max_joints> f_{}, Y1_{}, suspicion_{}, warm_{}, w_{}, wd_{}, tau_J_{};
   std::array<double, 5> left_{};
   std::int64_t last_ns_ = 0, thermal_ns_ = 0;
+  double dt_ = 0;
   std::uint32_t frozen_ = 0;
   bool have_last_ = false, asked_ = false;
 };

@@ -65,9 +65,8 @@ class FrictionMap {
 
   // No-load Coulomb level at T [Nm], positive; s selects the direction where the law has two.
   double coulomb(int i, double s, double T) const noexcept {
-    const HeatFactors heat(joint(i) + size_ - friction_tail, used_temperature(i, T) - T0_[i]);
-    const double base = heat.base * visit_law(law_, [&](auto l) { return decltype(l)::coulomb(joint(i), s); });
-    return law_ == FrictionLaw::simoni ? base + heat.stribeck * Simoni::stribeck(joint(i)) : base;
+    const double dT = used_temperature(i, T) - T0_[i];
+    return visit_law(law_, [&](auto l) { return coulomb_of<decltype(l)>(joint(i), s, dT); });
   }
 
   // Everything but the Coulomb level at no load: F_v(omega, T) [Madsen2020 ch6 eq. 3, 11].
@@ -80,6 +79,20 @@ class FrictionMap {
     return total - coulomb(i, s, T) * step;
   }
 
+  // What memory needs, of all joints in one go: Coulomb level at T and at the reference temperature, and F_v(v, T).
+  void split(const double* v, const double* T, double* warm, double* cold, double* rest) const noexcept {
+    visit_law(law_, [&](auto l) {
+      using Law = decltype(l);
+      for (int i = 0; i < n_; ++i) {
+        const double *p = joint(i), *tail = p + Law::size, s = v[i] < 0 ? -1 : 1;
+        const double t = used_temperature(i, T ? T[i] : T0_[i]);
+        warm[i] = coulomb_of<Law>(p, s, t - T0_[i]);
+        cold[i] = T ? coulomb_of<Law>(p, s, used_temperature(i, T0_[i]) - T0_[i]) : warm[i];
+        rest[i] = friction_value<Law, double>(p, v[i], 0.0, t, T0_[i]) - warm[i] * smooth_sign(v[i], tail[1]);
+      }
+    });
+  }
+
   double torque_at(int i, double v, double load, double T) const noexcept {
     const double t = used_temperature(i, T);
     return visit_law(law_, [&](auto l) { return friction_value<decltype(l), double>(joint(i), v, load, t, T0_[i]); });
@@ -89,6 +102,13 @@ class FrictionMap {
   double reference(int i) const noexcept { return T0_[i]; }
 
  private:
+  template <class Law>
+  static double coulomb_of(const double* p, double s, double dT) noexcept {
+    const HeatFactors heat(p + Law::size, dT);
+    const double base = heat.base * Law::coulomb(p, s);
+    if constexpr (std::is_same_v<Law, Simoni>) return base + heat.stribeck * Simoni::stribeck(p);
+    return base;
+  }
   static double load_of(const double* load, int i) { return load && std::isfinite(load[i]) ? load[i] : 0.0; }
   double floor(int) const noexcept {
     return law_ == FrictionLaw::madsen ? 1.0 : -std::numeric_limits<double>::infinity();

@@ -57,13 +57,21 @@ class HandGuiding {
 
   // Measured q, qd and the friction model's torque at that state (Nm, opposing motion positive with qd).
   Status step(const double* q, const double* qd, const double* friction, double* tau) const noexcept {
+    const DynamicsRow row = question(q, qd, tau);
+    rnea_rows(chain_, &row, 1);
+    return add(q, qd, friction, tau);
+  }
+
+  // The same in two parts, for a caller with more questions to the dynamics of this instant: C qd + g, then the rest.
+  DynamicsRow question(const double* q, const double* qd, double* tau) const noexcept {
+    return {q, qd, nullptr, tau, p_.includes_gravity ? 1.0 : 0.0};
+  }
+  Status add(const double* q, const double* qd, const double* friction, double* tau) const noexcept {
     for (int i = 0; i < chain_.n; ++i)
       if (!(std::isfinite(q[i]) && std::isfinite(qd[i]) && std::isfinite(friction[i]))) {
         std::fill(tau, tau + chain_.n, 0.0);
         return Status::fault;
       }
-    const double zero[max_joints] = {};
-    rnea(chain_, p_.includes_gravity ? Vec3(chain_.gravity) : Vec3{}, q, qd, zero, tau);
     bool saturated = false;
     for (int i = 0; i < chain_.n; ++i) {
       const double sum = tau[i] + assist(i, q[i], qd[i], friction[i]) - drag(i, qd[i]) + wall(i, q[i]);

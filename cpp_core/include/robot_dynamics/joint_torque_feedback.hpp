@@ -15,6 +15,9 @@
 
 namespace robot_dynamics {
 
+// Where the torque behind the transmission comes from.
+enum class JointTorqueSource : int { none = 0, deflection = 1, sensor = 2 };
+
 // tau_J (Nm) of one joint from its deformation phi = theta - q (rad) and its rate.
 inline double joint_torque(double a1, double a2, double damping, double phi, double phid) noexcept {
   return (a1 + a2 * phi * phi) * phi + damping * phid;

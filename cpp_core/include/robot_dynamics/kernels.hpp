@@ -13,10 +13,12 @@ constexpr int most_tables = 3;
 inline KernelTable active_kernels = {"portable",
                                      portable::lanes,
                                      portable::rnea_single,
+                                     portable::rnea_rows_single,
                                      portable::mass_matrix_single,
                                      portable::regressor_single,
                                      portable::forward_kinematics_single,
                                      portable::jacobian_single,
+                                     portable::weigh,
                                      nullptr,  // checks and batches need src/
                                      nullptr,
                                      nullptr,

@@ -16,6 +16,12 @@ inline void rnea(const Chain& chain, const double* q, const double* qd, const do
   active_kernels.rnea(view(chain), q, qd, qdd, tau);
 }
 
+// `count` <= 8 questions side by side, one per lane where the machine has them: what a controller asks about one
+// instant costs little more than one of them.
+inline void rnea_rows(const Chain& chain, const DynamicsRow* rows, int count) noexcept {
+  active_kernels.rnea_rows(view(chain), rows, count);
+}
+
 inline void gravity_torque(const Chain& chain, const double* q, double* tau) noexcept {
   active_kernels.rnea(view(chain), q, nullptr, nullptr, tau);
 }

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "robot_dynamics/kernel/vector.hpp"
+#include "robot_dynamics/kernels.hpp"
 
 namespace robot_dynamics {
 
@@ -49,8 +49,9 @@ class SavitzkyGolay {
   SavitzkyGolay(int signals, int window, int order)
       : signals_(signals), weights_(savitzky_golay_weights(window, order)), window_(window) {
     if (signals < 1) throw std::invalid_argument("signals = " + std::to_string(signals) + " must be >= 1");
-    history_.assign(2 * static_cast<std::size_t>(window) * signals, 0.0);
-    for (auto& s : smooth_) s.assign(signals, 0.0);
+    stride_ = (static_cast<std::size_t>(signals) + 7) / 8 * 8;  // whole vectors of every instruction set
+    history_.assign(2 * window * stride_, 0.0);
+    for (auto& s : smooth_) s.assign(stride_, 0.0);
   }
 
   int signals() const noexcept { return signals_; }
@@ -60,9 +61,9 @@ class SavitzkyGolay {
 
   // One sample of every signal; false until enough samples are in.
   bool push(const double* x) noexcept {
-    double* lower = history_.data() + static_cast<std::size_t>(head_) * signals_;
+    double* lower = history_.data() + head_ * stride_;
     std::copy(x, x + signals_, lower);  // written twice: the window is always one contiguous block
-    std::copy(x, x + signals_, lower + static_cast<std::size_t>(window_) * signals_);
+    std::copy(x, x + signals_, lower + window_ * stride_);
     head_ = (head_ + 1) % window_;
     if (count_ < window_ + 2) ++count_;
     if (count_ >= window_) shift_and_smooth();
@@ -79,41 +80,14 @@ class SavitzkyGolay {
   void shift_and_smooth() noexcept {
     smooth_[0].swap(smooth_[1]);
     smooth_[1].swap(smooth_[2]);
-    int s = 0;
-    for (; s + 12 <= signals_; s += 12) smooth_some<6>(s);
-    for (; s + 6 <= signals_; s += 6) smooth_some<3>(s);
-    for (; s + 2 <= signals_; s += 2) smooth_some<1>(s);
-    if (s < signals_) smooth_[2][s] = smooth_one(s);
-  }
-
-  // 2 `vectors` signals from s on, in registers; the weights are symmetric, so both ends of the window share one.
-  template <int vectors>
-  void smooth_some(int s) noexcept {
-    using namespace portable;
-    const int half = window_ / 2;
-    const double *early = history_.data() + std::size_t(head_) * signals_ + s,  // oldest sample
-        *late = early + std::size_t(window_ - 1) * signals_;
-    Vec sum[vectors];
-    const double* centre = early + std::size_t(half) * signals_;
-    for (int v = 0; v < vectors; ++v) sum[v] = weights_[half] * load(centre + v * lanes);
-    for (int k = 0; k < half; ++k, early += signals_, late -= signals_) {
-      const double weight = weights_[k];
-      for (int v = 0; v < vectors; ++v) sum[v] += weight * (load(early + v * lanes) + load(late + v * lanes));
-    }
-    for (int v = 0; v < vectors; ++v) store(&smooth_[2][s + v * lanes], sum[v]);
-  }
-  double smooth_one(int s) const noexcept {
-    const int half = window_ / 2;
-    const double *early = history_.data() + std::size_t(head_) * signals_ + s,
-                 *late = early + std::size_t(window_ - 1) * signals_;
-    double sum = weights_[half] * early[std::size_t(half) * signals_];
-    for (int k = 0; k < half; ++k, early += signals_, late -= signals_) sum += weights_[k] * (*early + *late);
-    return sum;
+    active_kernels.weigh(weights_.data(), window_ / 2, history_.data() + head_ * stride_, stride_, signals_,
+                         smooth_[2].data());
   }
 
   int signals_;
   std::vector<double> weights_;
   int window_, head_ = 0, count_ = 0;
+  std::size_t stride_;
   std::vector<double> history_, smooth_[3];
 };
 

@@ -15,10 +15,11 @@
 
 namespace robot_dynamics {
 
-// One state as the loop needs it; T null: no temperatures. payload_kg NaN: not told.
+// One state as the loop needs it; T, theta, omega, joint_torque null: not measured. payload_kg NaN: not told.
 struct TorqueState {
   std::int64_t stamp_ns = 0, steady_ns = 0;
   const double *q = nullptr, *qd = nullptr, *tau = nullptr, *T = nullptr;
+  const double *theta = nullptr, *omega = nullptr, *joint_torque = nullptr;  // rotor side, sensor
   double payload_kg = std::nan("");
   bool stopped = false;  // protective stop, e-stop, power off
   bool gap = false;      // derivatives and integrals must restart here
@@ -34,13 +35,13 @@ struct TorqueRecord {
   double age = -1;       // s, of the command when it left
   double computing = 0;  // s from the arrival of the state to here
   std::array<double, max_joints> q{}, qd{}, q_d{}, qd_d{}, torque{}, wanted{}, friction{}, measure{}, a1{}, a2{},
-      tau_d{}, tau{};
+      tau_d{}, tau{}, joint_torque{}, correction{};
 };
 
 enum class LoopRequest : int { enable, disable, rearm, refresh, command, trip, contact, freeze, restore };
 
 // Why an enable was refused.
-enum class EnableResult : int { pending = -1, done = 0, latched = 1, no_state = 2, far = 3 };
+enum class EnableResult : int { pending = -1, done = 0, latched = 1, no_state = 2, far = 3, rough = 4 };
 
 class TorqueLoop {
  public:
@@ -174,6 +175,8 @@ class TorqueLoop {
     EnableResult result = EnableResult::done;
     if (guard_.state() != GuardState::idle) {
       result = EnableResult::latched;
+    } else if (!program_.suits(r.trajectory)) {
+      result = EnableResult::rough;
     } else if (!program_.begin(static_cast<TorqueMode>(r.number), r.trajectory, record_.q.data())) {
       result = EnableResult::far;
     } else if (!guard_.enable(now_ns_)) {
@@ -192,14 +195,12 @@ class TorqueLoop {
     if (std::isfinite(s.payload_kg) && std::isfinite(payload_) && s.payload_kg != payload_)
       program_.friction().payload_changed();
     payload_ = s.payload_kg;
-    FrictionFeedforward& friction = program_.friction();
-    if (s.tau) {
-      std::copy(s.tau, s.tau + n(), record_.tau.begin());
-      friction.learn(s.stamp_ns, s.q, s.tau, s.T, guard_.clamped());
-    }
-    if (!(dt > 0) || !finite(s.q, s.qd)) return;
+    if (s.tau) std::copy(s.tau, s.tau + n(), record_.tau.begin());
+    if (!finite(s.q, s.qd)) return;
     const double step = std::min(dt, 0.01);  // a jump of time is not integrated
-    const Status status = program_.step(s.stamp_ns, step, s.q, s.qd, s.T, out_);
+    const Status status = program_.step(
+        {s.stamp_ns, step, s.q, s.qd, s.tau, s.T, s.theta, s.omega, s.joint_torque, guard_.clamped()}, out_);
+    if (status == Status::dropped) return;  // the first state, or an older one
     record_.status = static_cast<int>(status);
     if (program_.mode() == TorqueMode::external || program_.mode() == TorqueMode::rest) return;
     if (status == Status::fault) {
@@ -210,9 +211,9 @@ class TorqueLoop {
   }
 
   bool finite(const double* q, const double* qd) const noexcept {
-    bool good = true;
-    for (int i = 0; i < n(); ++i) good = good && std::isfinite(q[i]) && std::isfinite(qd[i]);
-    return good;
+    double sum = 0;  // NaN unless every one is finite
+    for (int i = 0; i < n(); ++i) sum += 0.0 * (q[i] + qd[i]);
+    return sum == 0;
   }
 
   const TorqueRecord& finish(std::int64_t stamp_ns, std::int64_t steady_ns) noexcept {
@@ -231,6 +232,8 @@ class TorqueLoop {
     record_.qd_d = out_.qd_d;
     record_.tau_d = out_.tau_d;
     record_.friction = out_.friction;
+    record_.joint_torque = out_.joint_torque;
+    record_.correction = out_.correction;
     std::copy(friction.measure(), friction.measure() + n(), record_.measure.begin());
     std::copy(friction.adaptation().coulomb(), friction.adaptation().coulomb() + n(), record_.a1.begin());
     std::copy(friction.adaptation().viscous(), friction.adaptation().viscous() + n(), record_.a2.begin());

@@ -14,4 +14,12 @@ struct ChainView {
   const unsigned char* twist = nullptr;  // most_joints of Twist (recursion.hpp), or null where nothing is known
 };
 
+// One question to inverse dynamics: tau = M qdd + C qd + gravity * g(q), arrays of n. Rows that share q share its
+// sines.
+struct DynamicsRow {
+  const double *q, *qd, *qdd;
+  double* tau;
+  double gravity;  // 1, or 0 for torque without gravity
+};
+
 }  // namespace robot_dynamics

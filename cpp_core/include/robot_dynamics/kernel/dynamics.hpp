@@ -49,13 +49,18 @@ RD_INLINE KnownStructure structure_of(const ChainView& chain) {
   return s;
 }
 
+// Acceleration of a base at rest as the links feel it.
+template <class T>
+RD_INLINE V3<T> base_of(const ChainView& chain) {
+  return {fill<T>(-chain.gravity[0]), fill<T>(-chain.gravity[1]), fill<T>(-chain.gravity[2])};
+}
+
 // Base to tip. s, c: sine and cosine of q; motion: n of them.
 template <int N, class T, class Structure>
-RD_INLINE void forward(const ChainView& chain, const Structure& turn_of, const T* s, const T* c, const T* qd,
-                       const T* qdd, Motion<T>* motion) {
+RD_INLINE void forward(const ChainView& chain, const Structure& turn_of, const V3<T>& base, const T* s, const T* c,
+                       const T* qd, const T* qdd, Motion<T>* motion) {
   const int n = N ? N : chain.n;
-  turn_of(0, chain.placement, s[0], c[0],
-          [&](auto turn) { first_motion(turn, chain.gravity, qd[0], qdd[0], motion[0]); });
+  turn_of(0, chain.placement, s[0], c[0], [&](auto turn) { first_motion(turn, base, qd[0], qdd[0], motion[0]); });
   if (n > 1) {
     const double* P = chain.placement + 12;
     turn_of(1, P, s[1], c[1], [&](auto turn) { second_motion(turn, P + 9, motion[0], qd[1], qdd[1], motion[1]); });
@@ -92,7 +97,7 @@ RD_INLINE void rnea(const ChainView& chain, const Structure& turn_of, const T* q
   T s[most], c[most];
   sincos_all(q, n, s, c);
   Motion<T> motion[N ? N : most_joints];
-  forward<N>(chain, turn_of, s, c, qd, qdd, motion);
+  forward<N>(chain, turn_of, base_of<T>(chain), s, c, qd, qdd, motion);
   backward<N>(chain, turn_of, s, c, motion, tau);
 }
 

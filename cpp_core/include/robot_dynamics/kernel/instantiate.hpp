@@ -3,6 +3,7 @@
 
 #include "robot_dynamics/kernel/batch.hpp"
 #include "robot_dynamics/kernel/fused_qr.hpp"
+#include "robot_dynamics/kernel/rows.hpp"
 #include "robot_dynamics/kernel/single.hpp"
 
 namespace robot_dynamics::ROBOT_DYNAMICS_ISA {
@@ -51,10 +52,12 @@ inline KernelTable table(const char* isa) {
   return {isa,
           lanes,
           rnea_known,
+          rnea_rows,
           mass_matrix_single,
           regressor_single,
           forward_kinematics_single,
           jacobian_single,
+          weigh,
           all_finite,
           rnea_batch,
           mass_matrix_batch,

@@ -113,13 +113,13 @@ struct Motion {
   }
 };
 
-// First link: the base only accelerates against gravity. w and d are along z, so most of U is zero.
+// First link: the base only accelerates, by `base` = -gravity. w and d are along z, so most of U is zero.
 template <Twist twist, class T>
-RD_INLINE void first_motion(const Turn<twist, T>& turn, const double* g, T qd, T qdd, Motion<T>& k) {
+RD_INLINE void first_motion(const Turn<twist, T>& turn, const V3<T>& base, T qd, T qdd, Motion<T>& k) {
   const T zero = fill<T>(0);
   k.w = {zero, zero, qd};
   k.d = {zero, zero, qdd};
-  k.a = turn.to_child(V3<T>{fill<T>(-g[0]), fill<T>(-g[1]), fill<T>(-g[2])});
+  k.a = turn.to_child(base);
   k.xy = k.xz = k.yz = zero;
   k.U[0] = k.U[4] = -(qd * qd), k.U[1] = -qdd, k.U[3] = qdd;
   k.U[2] = k.U[5] = k.U[6] = k.U[7] = k.U[8] = zero;

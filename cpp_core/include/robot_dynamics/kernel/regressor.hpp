@@ -67,7 +67,7 @@ RD_INLINE void regressor(const ChainView& chain, const Structure& turn_of, const
   T s[padded(most)], c[padded(most)];
   sincos_all(q, n, s, c);
   Motion<T> motion[most];
-  forward<N>(chain, turn_of, s, c, qd, qdd, motion);
+  forward<N>(chain, turn_of, base_of<T>(chain), s, c, qd, qdd, motion);
   V3<T> u[most], v[most];
   for (int i = 0; i < n; ++i) {
     const double* P = chain.placement + 12 * i;

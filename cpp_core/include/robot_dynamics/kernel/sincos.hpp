@@ -57,16 +57,20 @@ RD_INLINE void sincos_polynomials(Vec x, Vec& s, Vec& c) {
   c = (Vec)((Ints)select(odd, sine, cosine) ^ sign_c);
 }
 
+// One vector of any angles.
+RD_INLINE void sincos_of(Vec x, Vec& s, Vec& c) {
+  if (__builtin_expect(any(unreducible(x)), 0))
+    sincos_library(x, s, c);
+  else
+    sincos_polynomials(x, s, c);
+}
+
 // n angles of n different joints, whatever the lane count; s and c hold padded(n).
 RD_INLINE void sincos_all(const double* q, int n, double* s, double* c) {
   for (int first = 0; first < n; first += lanes) {
     const int count = n - first < lanes ? n - first : lanes;
-    const Vec x = load_first(q + first, count);
     Vec sine, cosine;
-    if (__builtin_expect(any(unreducible(x)), 0))
-      sincos_library(x, sine, cosine);
-    else
-      sincos_polynomials(x, sine, cosine);
+    sincos_of(load_first(q + first, count), sine, cosine);
     store(s + first, sine);
     store(c + first, cosine);
   }

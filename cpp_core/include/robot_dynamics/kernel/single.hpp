@@ -3,14 +3,11 @@
 
 #include "robot_dynamics/kernel/kinematics.hpp"
 #include "robot_dynamics/kernel/regressor.hpp"
+#include "robot_dynamics/kernel/weigh.hpp"
 
 namespace robot_dynamics::ROBOT_DYNAMICS_ISA {
 
 // f(integral_constant) with the number of joints where it is worth a specialisation, else 0
-template <int value>
-struct Size {
-  static constexpr int n = value;
-};
 template <class F>
 RD_INLINE void with_size(int n, F&& f) {
   if (n == 6) return f(Size<6>{});
@@ -23,6 +20,17 @@ inline const double zeros[most_joints] = {};
 inline void rnea_single(const ChainView& chain, const double* q, const double* qd, const double* qdd, double* tau) {
   with_size(chain.n,
             [&](auto size) { rnea<size.n>(chain, AnyStructure{}, q, qd ? qd : zeros, qdd ? qdd : zeros, tau); });
+}
+
+// One after the other: what the headers alone offer.
+inline void rnea_rows_single(const ChainView& chain, const DynamicsRow* rows, int count) {
+  for (int k = 0; k < count; ++k) {
+    double gravity[3];
+    for (int a = 0; a < 3; ++a) gravity[a] = rows[k].gravity * chain.gravity[a];
+    ChainView one = chain;
+    one.gravity = gravity;
+    rnea_single(one, rows[k].q, rows[k].qd, rows[k].qdd, rows[k].tau);
+  }
 }
 
 inline void mass_matrix_single(const ChainView& chain, const double* q, double* M) {

@@ -18,10 +18,14 @@ struct KernelTable {
   int lanes;
   // one sample
   void (*rnea)(const ChainView&, const double* q, const double* qd, const double* qdd, double* tau);
+  void (*rnea_rows)(const ChainView&, const DynamicsRow* rows, int count);
   void (*mass_matrix)(const ChainView&, const double* q, double* M);
   void (*regressor)(const ChainView&, const double* q, const double* qd, const double* qdd, double* Y);
   void (*forward_kinematics)(const ChainView&, const double* q, double* T);
   void (*jacobian)(const ChainView&, const double* q, double* J);
+  // out[s] = sum_k weights[k] x[k * stride + s] over 2 half + 1 rows; weights[half +- k] are equal, `stride` and `out`
+  // hold whole vectors of eight
+  void (*weigh)(const double* weights, int half, const double* x, std::size_t stride, int signals, double* out);
   bool (*all_finite)(const double* x, std::size_t size);
   // N samples
   void (*rnea_batch)(const ChainView&, std::size_t N, const double* q, const double* qd, const double* qdd,

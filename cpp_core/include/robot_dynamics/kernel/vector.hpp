@@ -135,6 +135,12 @@ RD_INLINE void transpose_from(Vec* v) {
 // lanes x lanes, in registers
 RD_INLINE void transpose(Vec* v) { transpose_from<lanes / 2>(v); }
 
+// A number the compiler knows, as an argument.
+template <int value>
+struct Size {
+  static constexpr int n = value;
+};
+
 constexpr int padded(int n) { return (n + lanes - 1) / lanes * lanes; }
 
 // `rows` <= lanes samples of n values (row-major, `stride` apart) -> lane l of out[i] is value i of sample l.

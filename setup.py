@@ -134,7 +134,7 @@ setup(
         "click>=8.1",
         "rich>=13.0",
         "rosbags>=0.11",
-        'ur-rtde>=1.6.5; python_version < "3.14"',  # has no wheel for 3.14: there it is a choice, compiled on the spot
+        'ur-rtde>=1.6.5; python_version < "3.13"',  # no wheels beyond 3.12: there it is a choice, compiled on the spot
         "pin>=3.3.1",
         "cvxpy>=1.6",
         "clarabel>=0.7",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from robot_dynamics_ros.nodes.tables import NODES, VIEWED
 from robot_dynamics_ros.topics import TOPICS
 from robot_dynamics_ros.types import Sample
 from robot_dynamics_ros.viewer.scene import Health, Scene
-from robot_dynamics_ros.viewer.stream import WebViewer, open_stream
+from robot_dynamics_ros.viewer.stream import WebViewer, finish, open_stream
 
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 TEXT_EVERY = 6  # pictures between two texts
@@ -85,9 +86,8 @@ class ViewerNode(LifecycleBase):
         for subscription in self._inputs:
             self.destroy_subscription(subscription)
         if self._stream is not None:
-            self._stream.flush()
-            self._stream.disconnect()
-        if self._web is not None:
+            finish(self._stream, self._web)
+        elif self._web is not None:
             self._web.close()
         self._web = self._stream = None
         self._forget()
@@ -139,6 +139,7 @@ class ViewerNode(LifecycleBase):
 
 def main() -> None:
     """Executable of the node."""
+    os.environ.setdefault("RUST_LOG", "error,re_grpc_client=off,re_sdk=off")  # the web viewer is ended before us
     sys.exit(run(ViewerNode))
 
 

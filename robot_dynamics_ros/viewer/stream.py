@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import subprocess
@@ -93,7 +94,7 @@ class WebViewer:
         if self._process.poll() is None:
             self._process.terminate()
             try:
-                self._process.wait(5.0)
+                self._process.wait(2.0)
             except subprocess.TimeoutExpired:
                 self._process.kill()
                 self._process.wait()
@@ -122,6 +123,15 @@ def open_stream(file: Path | None = None, target: str = "") -> Any:
     if sinks:
         stream.set_sinks(*sinks)
     return stream
+
+
+def finish(stream: Any, web: WebViewer | None) -> None:
+    """End the web viewer, then complete the file: a slow or stopped browser would hold up the end for ever."""
+    if web is not None:
+        web.close()
+    with contextlib.suppress(RuntimeError):  # the web viewer is gone, and takes nothing any more
+        stream.flush()
+    stream.disconnect()
 
 
 def write_rrd(log: Log, robot: RobotFile, file: Path, rate: float = 30.0) -> Path:

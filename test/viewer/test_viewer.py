@@ -2,6 +2,7 @@
 
 import io
 import re
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -16,8 +17,8 @@ from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.pipeline import Pipeline
 from robot_dynamics_ros.types import Log, Sample
-from robot_dynamics_ros.viewer.scene import Health, between, deviation_along, state_text
-from robot_dynamics_ros.viewer.stream import WebViewer, write_rrd
+from robot_dynamics_ros.viewer.scene import Health, Scene, between, deviation_along, state_text
+from robot_dynamics_ros.viewer.stream import WebViewer, finish, open_stream, write_rrd
 
 sys.path.insert(0, str(Path(__file__).parent))
 from browser import EXECUTABLE, Browser
@@ -110,6 +111,20 @@ def test_the_web_viewer_listens_on_this_machine_only():
         for port in ports:
             assert listening(port) == {"0100007F"}  # 127.0.0.1
     assert all(not listening(port) for port in ports)
+
+
+def test_a_browser_that_takes_nothing_does_not_hold_up_the_end(tmp_path):
+    with WebViewer() as viewer:
+        stream = open_stream(tmp_path / "run.rrd", viewer.target)
+        viewer._process.send_signal(signal.SIGSTOP)
+        scene, sample = Scene(stream, UR5E), Sample(UR5E.joint_names)
+        sample.q, sample.external_wrench, sample.contact = [0.0] * 6, [1.0] * 6, [0.0] * 7
+        for k in range(200):
+            sample.stamp_ns = k
+            scene.show(sample)
+        finish(stream, viewer)
+    command = [sys.executable, "-m", "rerun", "rrd", "print", "-v", str(tmp_path / "run.rrd")]
+    assert "/force/arrow" in subprocess.run(command, capture_output=True, text=True, timeout=120).stdout
 
 
 def reddish(png):

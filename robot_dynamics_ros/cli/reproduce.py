@@ -9,7 +9,7 @@ from rich.table import Table
 
 from robot_dynamics_ros.cli.options import complete_robot, console, json_option, markdown_option, stderr, write_json
 from robot_dynamics_ros.errors import ConfigError
-from robot_dynamics_ros.reproduction.markdown import write_section
+from robot_dynamics_ros.reproduction.markdown import write_protocol
 from robot_dynamics_ros.reproduction.registry import PROTOCOLS, WAYS, run_all
 from robot_dynamics_ros.reproduction.table import Row, as_dicts, number, verdict
 
@@ -45,18 +45,19 @@ def command(
     unknown = [name for name in wanted if name not in PROTOCOLS]
     if unknown:
         raise ConfigError("reproduce", unknown[0], f"is no protocol; known: {', '.join(PROTOCOLS)}, all")
+    given = (f" --robot {robot}" if robot else "") + (f" --way {way}" if way != WAYS[0] else "")
+    line = f"robot-dynamics reproduce {' '.join(names)}{' --quick' if quick else ''}{given}"
     rows: list[Row] = []
     took: dict[str, float] = {}
     with stderr.status(wanted[0]) as status:
         for place, (name, found, seconds) in enumerate(run_all(wanted, quick, robot, way), 1):
             rows, took[name] = rows + found, seconds
+            if markdown is not None:
+                write_protocol(markdown, name, found, line)
             if place < len(wanted):
                 status.update(f"{wanted[place]} ({place + 1} of {len(wanted)})")
     show(rows)
     write_json(json_file, {"rows": as_dicts(rows), "seconds": took, "quick": quick})
-    given = (f" --robot {robot}" if robot else "") + (f" --way {way}" if way != WAYS[0] else "")
-    if markdown is not None:
-        write_section(markdown, rows, f"robot-dynamics reproduce {' '.join(names)}{' --quick' if quick else ''}{given}")
 
 
 def show(rows: list[Row]) -> None:

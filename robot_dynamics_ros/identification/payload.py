@@ -23,6 +23,9 @@ from robot_dynamics_ros.identification.least_squares import JointRows, Solution,
 from robot_dynamics_ros.identification.recording import Motion, Recording, at_lower_rate, stack
 from robot_dynamics_ros.models.inertia import about_com, is_consistent
 
+# How well the torque of each joint is scaled, relative, one deviation: torque constants of a series scatter by one
+# to three percent. Assumed: no bag can tell a heavy payload from a torque constant that is too small.
+TORQUE_SCALE = 0.02
 SURE = 0.5  # relative standard deviation above which a number is called not observable
 LIGHT = 3.0  # masses below this many standard deviations are no payload
 
@@ -64,8 +67,9 @@ def identify_payload(found: Identification, loaded: Sequence[Recording]) -> Iden
     motion = stack([at_lower_rate(found.motion(r)) for r in scaled])
     rest = motion.effort - found.physical.predict(motion)
     b = found.model.rigid.base.size
-    solution = solve(_rows(found, motion, rest), 10 + b + 3 * motion.n, prior=_prior(found, 10 + b + 3 * motion.n))
-    pi, covariance = solution.x[:10], _covariance(found, solution)
+    rows = _rows(found, motion, rest)
+    solution = solve(rows, 10 + b + 3 * motion.n, prior=_prior(found, 10 + b + 3 * motion.n))
+    pi, covariance = solution.x[:10], _covariance(found, solution) + _scale_covariance(rows, solution)
     mass, std = float(pi[9]), float(np.sqrt(covariance[9, 9]))
     if not mass > LIGHT * std:
         lighter = mass < -LIGHT * std
@@ -133,6 +137,24 @@ def _covariance(found: Identification, solution: Solution) -> np.ndarray:
     """Covariance (10, 10) of the body: both runs' noise, inflated for its correlation in time."""
     inverse = np.linalg.pinv(solution.R, rcond=1e-10)
     return max(_inflation(found.solution), _inflation(solution)) ** 2 * (inverse @ inverse.T)[:10, :10]
+
+
+def _scale_covariance(rows: list[JointRows], solution: Solution) -> np.ndarray:
+    """Covariance (10, 10) of the body from the scale of each joint's torque: pi = sum_j pi_j, pi_j what joint j says.
+
+    pi_j = H^-1 A_j' A_j (pi, 0), cov = TORQUE_SCALE^2 sum_j pi_j pi_j'.
+    """
+    inverse = np.linalg.pinv(solution.R, rcond=1e-10)
+    body = np.zeros(len(solution.x))
+    body[:10] = solution.x[:10]
+    total = np.zeros((10, 10))
+    for j, row in enumerate(rows):
+        A = row.A * (np.sqrt(solution.weights[:, j]) / solution.scale[j])[:, None]
+        seen = np.zeros(len(body))
+        seen[row.index] = A.T @ (A @ body[row.index])
+        share = (inverse @ (inverse.T @ seen))[:10]
+        total += np.outer(share, share)
+    return TORQUE_SCALE**2 * total
 
 
 def _inflation(solution: Solution) -> float:

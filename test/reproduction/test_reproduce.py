@@ -1,6 +1,7 @@
 """The registry, the rows and the page they are written into; a fast subset that must meet the papers' numbers."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -8,7 +9,7 @@ from click.testing import CliRunner
 
 from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import ConfigError
-from robot_dynamics_ros.reproduction.markdown import write_section
+from robot_dynamics_ros.reproduction.markdown import write_protocol, write_section
 from robot_dynamics_ros.reproduction.registry import PROTOCOLS, protocol, run_all
 from robot_dynamics_ros.reproduction.table import Row, as_dicts, at_least, at_most, beside
 
@@ -46,6 +47,20 @@ def test_the_page_keeps_its_words_and_gets_the_table(tmp_path):
     assert page.read_text().count("<!-- generated") == 1 and "NO" in page.read_text()
     write_section(tmp_path / "new.md", [], "c")
     assert (tmp_path / "new.md").read_text().startswith("# ")
+
+
+def test_a_protocol_replaces_its_own_table_only(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("# Title\n\nbefore\n\n## Ablation\n\nafter\n")
+    for name in ("one", "two", "one"):
+        write_protocol(page, name, [Row("S", f"figure {name}", 1.0, 2.0)], f"robot-dynamics reproduce {name}")
+    text = page.read_text()
+    assert text.count("figure one") == text.count("figure two") == text.count("### one") == 1
+    assert "before" in text and "after" in text and text.index("figure one") < text.index("figure two")
+    page.write_text(text.replace("## Ablation\n\nafter\n", "") + "\n## Ablation\n\nafter\n")
+    write_protocol(page, "three", [Row("S", "figure three", 1.0, 2.0)], "c")
+    text = page.read_text()
+    assert text.index("figure two") < text.index("figure three") < text.index("## Ablation")
 
 
 def test_clochiatti_meets_its_numbers(tmp_path):
@@ -86,9 +101,13 @@ def test_each_part_of_the_friction_model_buys_something():
 def test_the_page_carries_both_tables():
     page = Path(__file__).parents[2] / "docs" / "reproduction.md"
     text = page.read_text()
-    for name, command in (("reproduce", "robot-dynamics reproduce all"), ("ablation", "robot-dynamics ablation")):
+    for name, command in (("reproduce liu", "robot-dynamics reproduce"), ("ablation", "robot-dynamics ablation")):
         section = text.split(f"<!-- generated: {name} -->")[1].split(f"<!-- end: {name} -->")[0]
-        assert f"`{command}" in section and section.count("\n|") >= 6
+        assert f"`{command}" in section and section.count("\n|") >= 5
+    told = re.findall(r"<!-- generated: reproduce ([\w-]+) -->", text)
+    assert set(told) <= set(PROTOCOLS) and len(told) == len(set(told)) >= 10
+    figures = re.findall(r"^\| ([\w ]+ \| [^|]+) \|", text, re.MULTILINE)
+    assert len(figures) - len(set(figures)) == text.count("| source | figure |") - 1  # only the heads repeat
     for source in ("Simoni2017", "Madsen2020 ch3", "Madsen2020 ch4", "Madsen2020 ch6", "Luo2024", "Clochiatti2024"):
         assert f"| {source} |" in text
 

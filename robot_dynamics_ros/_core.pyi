@@ -682,6 +682,10 @@ class RlsFriction:
     def friction(self, omega: numpy.typing.NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.float64]: ...
     def parameters(self) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]: ...
     def reset(self) -> None: ...
+    def restore(self) -> None: ...
+    def set(
+        self, coulomb: numpy.typing.NDArray[numpy.float64], viscous: numpy.typing.NDArray[numpy.float64]
+    ) -> bool: ...
     def step(
         self,
         dt: typing.SupportsFloat | typing.SupportsIndex,
@@ -2253,6 +2257,8 @@ class RtdeReader:
     @property
     def realtime(self) -> bool: ...
     @property
+    def realtime_text(self) -> str: ...
+    @property
     def silence(self) -> float: ...
     @property
     def version(self) -> tuple: ...
@@ -2325,9 +2331,9 @@ def joint_torque(
     tau_J = (a1 + a2 phi^2) phi + D phid, Nm.
     """
 
-def lock_memory() -> bool:
+def lock_memory() -> tuple[bool, str]:
     """
-    Keep all pages in memory (mlockall); False where not permitted.
+    Keep all pages in memory (mlockall): whether it was permitted, and in words.
     """
 
 def multiply_add(operations: typing.SupportsFloat | typing.SupportsIndex) -> float:

@@ -160,6 +160,13 @@ void bind_rls_friction(py::module_& m) {
              r.parameters(coulomb.mutable_data(), viscous.mutable_data());
              return py::make_tuple(coulomb, viscous);
            })
+      .def(
+          "set",
+          [](RlsFriction& r, const Array& coulomb, const Array& viscous) {
+            return r.set(input(coulomb, "coulomb", r.n()), input(viscous, "viscous", r.n()));
+          },
+          py::arg("coulomb").noconvert(), py::arg("viscous").noconvert())
+      .def("restore", &RlsFriction::restore)
       .def("reset", &RlsFriction::reset);
 }
 

@@ -338,5 +338,11 @@ void bind_torque(py::module_& m) {
   bind_feedforward_law(m);
   bind_record(m);
   bind_loop(m);
-  m.def("lock_memory", &rtde::lock_memory, "Keep all pages in memory (mlockall); False where not permitted.");
+  m.def(
+      "lock_memory",
+      [] {
+        const RealtimeResult r = lock_memory();
+        return py::make_tuple(r.done(), memory_text(r));
+      },
+      "Keep all pages in memory (mlockall): whether it was permitted, and in words.");
 }

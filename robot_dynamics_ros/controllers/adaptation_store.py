@@ -22,13 +22,17 @@ WARN_GROWTH, ERROR_GROWTH = 1.25, 1.45  # Coulomb scale against the file's; the 
 
 @dataclass(frozen=True)
 class Adaptation:
-    """Scale of Coulomb friction and additional viscous friction [Nm s] per joint, and when they were saved."""
+    """What was learned per joint, and when it was saved.
+
+    law gradient: scale of Coulomb friction and additional viscous friction [Nm s]; rls: both in Nm and Nm s.
+    """
 
     robot: str
     joint_names: tuple[str, ...]
     coulomb: tuple[float, ...]
     viscous: tuple[float, ...]
     saved: float = 0.0  # s since 1970
+    law: str = "gradient"
 
     @property
     def arrays(self) -> tuple[np.ndarray, np.ndarray]:
@@ -36,11 +40,13 @@ class Adaptation:
         return np.array(self.coulomb), np.array(self.viscous)
 
 
-def save_adaptation(path: str | Path, robot: RobotFile, coulomb: np.ndarray, viscous: np.ndarray) -> None:
+def save_adaptation(
+    path: str | Path, robot: RobotFile, coulomb: np.ndarray, viscous: np.ndarray, law: str = "gradient"
+) -> None:
     """Write atomically: a crash leaves the old file or the new one, never half of one."""
     path = Path(path)
     value = Adaptation(
-        robot.name, tuple(robot.joint_names), tuple(map(float, coulomb)), tuple(map(float, viscous)), time.time()
+        robot.name, tuple(robot.joint_names), tuple(map(float, coulomb)), tuple(map(float, viscous)), time.time(), law
     )
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(path.name + ".tmp")
@@ -66,6 +72,7 @@ def load_adaptation(path: str | Path, robot: RobotFile) -> Adaptation | None:
             tuple(map(float, content["coulomb"])),
             tuple(map(float, content["viscous"])),
             float(content.get("saved", 0.0)),
+            str(content.get("law", "gradient")),
         )
     except (OSError, ValueError, KeyError, TypeError) as error:
         raise ConfigError(str(path), "", f"is no adaptation file: {error}") from error

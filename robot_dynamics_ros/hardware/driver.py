@@ -59,6 +59,7 @@ class DriverInfo:
     rate: float = 0.0
     realtime: bool = False
     capabilities: frozenset[str] = field(default_factory=frozenset)
+    realtime_text: str = ""  # what the system granted, or why not
 
 
 @runtime_checkable

@@ -201,7 +201,9 @@ class UrDriver:
         version = self._reader.version
         torque = {"torque"} if version[:2] >= TORQUE_MODE_VERSION else set()
         text = ".".join(map(str, version[:3]))
-        return DriverInfo("ur", text, self._reader.rate, self._reader.realtime, self.capabilities | torque)
+        reader = self._reader
+        capabilities = self.capabilities | torque
+        return DriverInfo("ur", text, reader.rate, reader.realtime, capabilities, reader.realtime_text)
 
     @property
     def status(self) -> RobotStatus:

@@ -107,7 +107,7 @@ class DriverInterface:
             "program running": robot.program_running,
             "payload [kg]": robot.payload,
             "version": driver.info.version,
-            "real-time thread": driver.info.realtime,
+            "real-time thread": driver.info.realtime_text or driver.info.realtime,
             "motion": driver.motion.state,
         }
         values |= {k: getattr(counts, k) for k in counts.__dataclass_fields__ if k != "rate"}

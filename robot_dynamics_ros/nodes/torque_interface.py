@@ -17,7 +17,7 @@ from std_srvs.srv import Trigger
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import EnableResult, FreezeReason, GuardReason, GuardState, StreamState, TorqueMode
-from robot_dynamics_ros.controllers.adaptation_store import load_adaptation, save_adaptation, wear
+from robot_dynamics_ros.controllers.adaptation_store import Adaptation, load_adaptation, save_adaptation, wear
 from robot_dynamics_ros.controllers.torque import coulomb_level, torque_loop
 from robot_dynamics_ros.controllers.trajectory import load_waypoints, through
 from robot_dynamics_ros.errors import CapabilityError, RobotDynamicsError
@@ -63,9 +63,10 @@ class TorqueInterface:
         self.loop = torque_loop(self.robot, guard_limits(self.robot, settings), values)
         node.driver.attach(self.loop)
         self._store = Path(node.value("adaptation_file")).expanduser() if node.value("adaptation_file") else None
+        self._law = values["law"]
         if self._store and (kept := load_adaptation(self._store, self.robot)):
-            self.loop.restore(*kept.arrays)
-        self.locked = _core.lock_memory() if node.value("realtime_priority") > 0 else False
+            self._restore(kept)
+        self.locked = _core.lock_memory()[1] if node.value("realtime_priority") > 0 else "not asked for"
         self._model = RobotModel(self.robot.chain(), self.robot.joint_names)
         self._age, self._arrival = LatencyMeter(), LatencyMeter()
         self._refused, self._last, self._sample = 0, None, None
@@ -122,13 +123,20 @@ class TorqueInterface:
     def _publishers(self) -> int:
         return self._node.count_publishers(self._commands.topic_name)
 
+    def _restore(self, kept: Adaptation) -> None:
+        """Values of another law mean something else: they are left alone."""
+        if kept.law == self._law:
+            self.loop.restore(*kept.arrays)
+        else:
+            self._node.get_logger().warning(f"{self._store} was learned by law {kept.law}: begins anew")
+
     def save(self) -> None:
         """Write the adaptation file, where there is one and something was learned."""
         self._saved = time.monotonic()
         if self._store is None or self._last is None:
             return
         try:
-            save_adaptation(self._store, self.robot, self._last["coulomb"], self._last["viscous"])
+            save_adaptation(self._store, self.robot, self._last["coulomb"], self._last["viscous"], self._law)
         except OSError as error:
             self._node.get_logger().error(f"{self._store}: adaptation is not kept: {error}")
 
@@ -233,11 +241,12 @@ class TorqueInterface:
         found = [(LEVELS.get(loop.state, OK), f"guard {loop.state.name}" + self._why())]
         info = self._node.driver.info
         if not info.realtime:
-            found.append((OK, "not real-time"))
+            found.append((OK, f"not real-time ({info.realtime_text})" if info.realtime_text else "not real-time"))
         values: dict[str, Any] = {"state": loop.state.name, "reason": loop.reason.name, "cycles": loop.cycles}
         values |= {f"count {key}": loop.count(r) for key, r in GuardReason.__members__.items() if loop.count(r)}
         values |= self._age.summary("command age") | self._arrival.summary("state to topic command")
-        values |= {"real-time thread": info.realtime, "memory locked": self.locked, "refused commands": self._refused}
+        values |= {"real-time thread": info.realtime_text or info.realtime, "memory": self.locked}
+        values |= {"refused commands": self._refused}
         values |= {"records lost": loop.lost_records, "unsent": self._node.driver.statistics().unsent}
         return [status(f"{name}: torque guard", *worst(*found), values), *self._health()]
 
@@ -247,7 +256,8 @@ class TorqueInterface:
     def _health(self) -> list[Any]:
         if self._last is None:
             return []
-        level, text = wear(self.robot, self._last["coulomb"])
+        learned, level = self._last["coulomb"], coulomb_level(self.robot)
+        level, text = wear(self.robot, learned / np.maximum(level, 1e-3) if self._law == "rls" else learned)
         reasons = [k for k, bit in FreezeReason.__members__.items() if self._last["frozen"] & int(bit)]
         values = {
             f"coulomb {j}": f"{a:.3f}" for j, a in zip(self.robot.joint_names, self._last["coulomb"], strict=True)

@@ -31,6 +31,46 @@ def test_tracks_with_learned_friction_better_than_with_the_robot_file_s():
     assert not np.allclose(rig.record["coulomb"], 1.0)
 
 
+def learned(law, cycles=9000, restored=None):
+    """Tracking error [rad] and error of the predicted friction [Nm] by cycle, and the last record."""
+    rig = Closed({"law": law})
+    if restored is not None:
+        rig.loop.restore(*restored)
+    rig.enabled()
+    error, friction = np.empty((cycles, 6)), np.empty((cycles, 6))
+    for k in range(cycles):
+        record = rig.cycle()
+        error[k] = record["q"] - record["q_d"]
+        friction[k] = record["friction"] - rig.sim.truth()["friction_torque"]
+    assert rig.loop.state == GuardState.ok
+    return rms(error), rms(friction), record
+
+
+def rms(x):
+    return [np.sqrt(np.mean(x[part] ** 2, axis=0)) for part in (slice(0, 2000), slice(-2000, None))]
+
+
+def test_rls_learns_all_of_the_friction_in_closed_loop_and_begins_where_it_left_off():
+    # [Madsen2020 appB eq. 14-20]
+    fixed, rls = learned("fixed"), learned("rls")
+    assert (rls[0][1] < [0.5, 1.0, 1.2, 0.2, 0.2, 0.2] * fixed[0][1]).all()  # gravity hides friction in joints 2, 3
+    assert (rls[1][1] < 0.95 * fixed[1][1]).all() and rls[1][1].mean() < 0.5 * fixed[1][1].mean()
+    kept = rls[2]["coulomb"], rls[2]["viscous"]
+    assert (kept[0] > 1.0).all() and (kept[0] < 20.0).all()
+    again = learned("rls", cycles=2000, restored=kept)
+    assert again[0][0][3:].mean() < 0.7 * rls[0][0][3:].mean()  # without the error of the first seconds
+
+
+def test_contact_takes_back_what_rls_learned():
+    rig = Closed({"law": "rls"}).enabled()
+    rig.cycle(3000)
+    before = rig.record["coulomb"].copy()
+    rig.sim.set_wrench(np.array([0, 0, -120.0, 0, 0, 0]))
+    frozen = [rig.cycle()["frozen"] & int(_core.FreezeReason.contact) for _ in range(150)]
+    assert any(frozen)
+    assert np.abs(rig.record["coulomb"] - before).max() < 1.0
+
+
 def test_enable_is_refused_away_from_the_trajectory_and_without_a_state():
     rig = Closed()
     far = _core.TorqueTrajectory(rig.path.q + 0.2, rig.path.qd, rig.path.qdd)
@@ -132,6 +172,13 @@ def test_what_was_learned_survives_a_restart(tmp_path):
     rig = Closed()
     rig.loop.restore(*load_adaptation(path, ROBOT).arrays)
     assert rig.cycle()["coulomb"] == pytest.approx(np.full(6, 1.2))
+    assert load_adaptation(path, ROBOT).law == "gradient"
+    save_adaptation(path, ROBOT, np.full(6, 4.0), np.full(6, 9.0), "rls")
+    kept = load_adaptation(path, ROBOT)
+    other = Closed({"law": kept.law})
+    other.loop.restore(*kept.arrays)
+    record = other.cycle()
+    assert (record["coulomb"] == 4.0).all() and (record["viscous"] == 9.0).all()
     path.write_text('{"robot": "ur5e"}')
     with pytest.raises(ConfigError, match="no adaptation file"):
         load_adaptation(path, ROBOT)

@@ -74,8 +74,17 @@ class FrictionFeedforward {
   const AdaptiveFriction& adaptation() const noexcept { return adaptive_; }
   const RlsFriction& rls() const noexcept { return rls_; }
 
-  // Values kept from an earlier run; false when they are not finite.
-  bool restore(const double* a1, const double* a2) noexcept { return adaptive_.set(a1, a2); }
+  // What was learned: scale and Nm s of the gradient law, Coulomb Nm and viscous Nm s of the RLS law.
+  void learned(double* coulomb, double* viscous) const noexcept {
+    if (o_.law == LearningLaw::rls) return rls_.parameters(coulomb, viscous);
+    std::copy(adaptive_.coulomb(), adaptive_.coulomb() + n(), coulomb);
+    std::copy(adaptive_.viscous(), adaptive_.viscous() + n(), viscous);
+  }
+
+  // The same kept from an earlier run with the same law; false when not finite.
+  bool restore(const double* coulomb, const double* viscous) noexcept {
+    return o_.law == LearningLaw::rls ? rls_.set(coulomb, viscous) : adaptive_.set(coulomb, viscous);
+  }
   void ask_freeze(bool on) noexcept { asked_ = on; }
 
   // Forget derivatives and memory, keep what was learned: after a gap, a stop, a clock that went back.
@@ -165,13 +174,13 @@ class FrictionFeedforward {
 
   // The controller was told of another payload: what is learned now would be its error.
   void payload_changed() noexcept {
-    adaptive_.restore();
+    take_back();
     left_[2] = std::max(1.0, o_.hold);
   }
 
   // Contact as the force stage sees it.
   void contact_seen() noexcept {
-    if (!(frozen_ & freeze_contact)) adaptive_.restore();
+    if (!(frozen_ & freeze_contact)) take_back();
     left_[0] = o_.hold;
   }
 
@@ -181,6 +190,11 @@ class FrictionFeedforward {
  private:
   static void require(bool good, const char* what, double value, const char* bound) {
     if (!good) throw std::invalid_argument(std::string(what) + " = " + std::to_string(value) + " must be " + bound);
+  }
+
+  void take_back() noexcept {
+    adaptive_.restore();
+    rls_.restore();
   }
 
   // full = Y1_gms + F_v; Y1 is that or sgn(w) F(tau_J)
@@ -211,7 +225,7 @@ class FrictionFeedforward {
       contact = contact || suspicion_[i] >= o_.contact_time;
     }
     if (!contact) return;
-    if (!(frozen_ & freeze_contact)) adaptive_.restore();
+    if (!(frozen_ & freeze_contact)) take_back();
     left_[0] = o_.hold;
     frozen_ |= freeze_contact;
   }

@@ -30,6 +30,25 @@ class RlsFriction {
 
   void reset() noexcept {
     for (Joint& joint : joints_) joint = {0, 0, P0_, 0, P0_};
+    snapshots_.fill(joints_);
+    since_snapshot_ = 0;
+  }
+
+  // Back to what was known at least one snapshot period ago: what contact taught before it was seen is forgotten.
+  void restore() noexcept {
+    joints_ = snapshots_[1];
+    snapshots_.fill(joints_);
+    since_snapshot_ = 0;
+  }
+
+  // Values kept from an earlier run, believed to within about 1 Nm; refused when not finite.
+  bool set(const double* coulomb, const double* viscous) noexcept {
+    for (int i = 0; i < n_; ++i)
+      if (!(std::isfinite(coulomb[i]) && std::isfinite(viscous[i]))) return false;
+    const double P = std::min(P0_, 1.0);
+    for (int i = 0; i < n_; ++i) joints_[i] = {coulomb[i], viscous[i], P, 0, P};
+    snapshots_.fill(joints_);
+    return true;
   }
 
   Status step(double dt, const double* omega, const double* f_meas, bool frozen) noexcept {
@@ -40,6 +59,7 @@ class RlsFriction {
     const double lambda = std::exp(-dt / time_constant_);
     for (int i = 0; i < n_; ++i)
       if (std::fabs(omega[i]) >= omega_min_) update(joints_[i], lambda, omega[i], f_meas[i]);
+    keep_snapshot(dt);
     return Status::ok;
   }
 
@@ -86,9 +106,22 @@ class RlsFriction {
     }
   }
 
+  void keep_snapshot(double dt) noexcept {
+    since_snapshot_ += dt;
+    if (since_snapshot_ < snapshot_period) return;
+    since_snapshot_ = 0;
+    snapshots_[1] = snapshots_[0];
+    snapshots_[0] = joints_;
+  }
+
+  static constexpr double snapshot_period = 0.25;  // s
+
   int n_;
   double time_constant_, omega_min_, P0_;
-  std::array<Joint, max_joints> joints_{};
+  using Joints = std::array<Joint, max_joints>;
+  Joints joints_{};
+  std::array<Joints, 2> snapshots_{};
+  double since_snapshot_ = 0;
 };
 
 }  // namespace robot_dynamics

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <pthread.h>
-#include <sched.h>
 #include <time.h>
 
 #include <atomic>
@@ -15,6 +14,7 @@
 #include <string>
 #include <thread>
 
+#include "robot_dynamics/realtime.hpp"
 #include "robot_dynamics/rtde_clock.hpp"
 #include "robot_dynamics/rtde_session.hpp"
 #include "robot_dynamics/spsc_ring.hpp"
@@ -78,11 +78,7 @@ class Reader {
     open();
     running_.store(true);
     thread_ = std::thread([this] { run(); });
-    if (options_.realtime_priority > 0) {
-      sched_param p{};
-      p.sched_priority = options_.realtime_priority;
-      realtime_ = pthread_setschedparam(thread_.native_handle(), SCHED_FIFO, &p) == 0;
-    }
+    realtime_ = schedule_fifo(thread_.native_handle(), options_.realtime_priority);
   }
 
   void stop() {
@@ -113,7 +109,7 @@ class Reader {
 
   const StreamMonitor& monitor() const noexcept { return monitor_; }
   bool connected() const noexcept { return connected_.load(); }
-  bool realtime() const noexcept { return realtime_; }
+  const RealtimeResult& realtime() const noexcept { return realtime_; }
   std::uint64_t overruns() const noexcept { return overruns_.load(); }
   std::uint64_t reconnects() const noexcept { return reconnects_.load(); }
   std::uint64_t unsent() const noexcept { return unsent_.load(); }
@@ -249,7 +245,7 @@ class Reader {
   bool sent_run_ = false;
   std::atomic<std::uint64_t> overruns_{0}, reconnects_{0}, malformed_{0}, unsent_{0};
   std::int64_t last_data_ns_ = 0;
-  bool realtime_ = false;
+  RealtimeResult realtime_;
   std::mutex stopping_;
   mutable std::mutex mutex_;
   std::condition_variable condition_;

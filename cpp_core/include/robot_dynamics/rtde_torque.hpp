@@ -1,8 +1,6 @@
 // The torque loop in the RTDE reader's thread: a sample becomes a state, the record's torque goes back in the same
-// cycle. Records wait for whoever publishes; real-time scheduling of the thread is the reader's, memory locking here.
+// cycle. Records wait for whoever publishes; real-time scheduling of the thread is the reader's.
 #pragma once
-
-#include <sys/mman.h>
 
 #include "robot_dynamics/rtde_reader.hpp"
 #include "robot_dynamics/torque_loop.hpp"
@@ -60,8 +58,5 @@ class TorqueHook : public SampleHook {
   std::array<double, 6> torque_constant_, out_{};
   bool run_ = false;
 };
-
-// Keeps all pages of the process in memory; false where that is not permitted.
-inline bool lock_memory() noexcept { return mlockall(MCL_CURRENT | MCL_FUTURE) == 0; }
 
 }  // namespace robot_dynamics::rtde

@@ -235,8 +235,7 @@ class TorqueLoop {
     record_.joint_torque = out_.joint_torque;
     record_.correction = out_.correction;
     std::copy(friction.measure(), friction.measure() + n(), record_.measure.begin());
-    std::copy(friction.adaptation().coulomb(), friction.adaptation().coulomb() + n(), record_.a1.begin());
-    std::copy(friction.adaptation().viscous(), friction.adaptation().viscous() + n(), record_.a2.begin());
+    friction.learned(record_.a1.data(), record_.a2.data());
     return record_;
   }
 

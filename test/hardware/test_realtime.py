@@ -1,0 +1,56 @@
+"""Memory is locked and the receiving thread is real-time where permitted; where not, the reason is told."""
+
+import os
+import resource
+import subprocess
+import sys
+
+import pytest
+
+from robot_dynamics_ros import _core
+
+UNPRIVILEGED = """
+import os, resource
+from robot_dynamics_ros import _core
+if os.geteuid() == 0:
+    os.setgroups([])
+    os.setuid(65534)
+resource.setrlimit(resource.RLIMIT_MEMLOCK, (0, 0))
+print(*_core.lock_memory(), sep="|")
+"""
+
+
+def lock(code):
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done, text = run.stdout.strip().split("|")
+    return done == "True", text
+
+
+def test_memory_that_may_not_be_locked_is_told_with_what_would_help():
+    done, text = lock(UNPRIVILEGED)
+    assert not done
+    assert text.startswith("no: ") and "memlock" in text
+
+
+@pytest.mark.skipif(
+    os.geteuid() != 0 and resource.getrlimit(resource.RLIMIT_MEMLOCK)[1] != resource.RLIM_INFINITY,
+    reason="this account may not lock memory",
+)
+def test_memory_is_locked_where_it_is_permitted():
+    code = """
+from robot_dynamics_ros import _core
+def locked():
+    line = next(x for x in open("/proc/self/status") if x.startswith("VmLck"))
+    return int(line.split()[1])
+before = locked()
+done, text = _core.lock_memory()
+assert before == 0 and (locked() > 10_000) == done, (before, locked(), text)
+print(done, text, sep="|")
+"""
+    done, text = lock(code)
+    assert (text == "locked") == done and (done or text.startswith("no: "))
+
+
+def test_a_reader_without_a_priority_does_not_ask():
+    reader = _core.RtdeReader(host="127.0.0.1", port=1)
+    assert not reader.realtime and reader.realtime_text == "not asked for"

@@ -49,7 +49,7 @@ def command(
     seed: int,
     json_file: Path | None,
 ) -> None:
-    """Design a motion for identification inside the robot's limits; write it as a trajectory that `up` can play.
+    """Design a motion for identification inside the robot's limits; write it as a trajectory for `play` and `rehearse`.
 
     Example: robot-dynamics excite --robot ur5e --floor 0.05 --out excitation.csv
     """

@@ -21,6 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "record": ("record", "topics into a bag; completes a killed recording"),
     "excite": ("excite", "design a motion for identification"),
     "rehearse": ("rehearse", "a motion on the simulated arm of any robot file"),
+    "play": ("play", "a motion of excite on the robot that `up` runs"),
     "identify": ("identify", "bags to robot file, URDF and report"),
     "identify-joint": ("identify_joint", "friction, hysteresis, heat, stiffness of joints"),
     "identify-drive": ("identify_drive", "torque constants, rotor inertia, losses, energy"),

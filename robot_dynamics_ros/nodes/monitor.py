@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import TracebackType
 from typing import Any
@@ -21,6 +21,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
+from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_ros.nodes.encoding import to_ns
@@ -76,6 +77,7 @@ class Monitor:
         self._node.create_subscription(DiagnosticArray, "/diagnostics", self._diagnose, 10)
         self._node.create_subscription(String, f"{self.robot_node}/motion", self._moves, LATCHED)
         self._trajectory = self._node.create_publisher(JointTrajectory, f"{self.robot_node}/play_trajectory", 1)
+        self._stop = self._node.create_client(Trigger, f"{self.robot_node}/stop")
         self._executor = EventsExecutor(context=self._context)
         self._executor.add_node(self._node)
         self._thread = threading.Thread(target=self._spin, daemon=True)
@@ -116,8 +118,23 @@ class Monitor:
             self._motion = message.data
             self._told.notify_all()
 
-    def wait_for_motion(self, word: str, timeout: float) -> bool:
-        """Block until the robot node reports a motion state that begins with `word`; False after `timeout` s."""
+    def wait_for_node(self, timeout: float) -> bool:
+        """Block until the robot node takes trajectories; False after `timeout` s."""
+        end = time.monotonic() + timeout
+        while not self._trajectory.get_subscription_count() and time.monotonic() < end:
+            time.sleep(0.05)
+        return bool(self._trajectory.get_subscription_count())
+
+    def stop_robot(self, timeout: float) -> bool:
+        """Ask the robot node to bring the robot to rest; False when it has not answered after `timeout` s."""
+        answered = threading.Event()
+        self._stop.call_async(Trigger.Request()).add_done_callback(lambda _: answered.set())
+        return answered.wait(timeout)
+
+    def wait_for_motion(self, word: str | tuple[str, ...], timeout: float) -> bool:
+        """Block until the robot node reports a motion state that begins with `word` or one of them; False after
+        `timeout` s.
+        """
         with self._told:
             return self._told.wait_for(lambda: self._motion.startswith(word), timeout)
 
@@ -143,10 +160,13 @@ class Monitor:
         view.level = max((level for level, _ in diagnostics.values()), default=3)
         return view
 
-    def play(self, joint_names: tuple[str, ...], time_s: Any, q: Any, qd: Any) -> None:
-        """Ask the robot node to move along (N,) seconds, (N, n) positions and velocities."""
+    def play(self, joint_names: Sequence[str], time_s: Any, q: Any, qd: Any = None) -> None:
+        """Ask the robot node to move along (N,) seconds, (N, n) positions and, where given, velocities."""
+        with self._told:
+            self._motion = ""  # what it says next is about this one
         message = JointTrajectory(joint_names=list(joint_names))
-        rows = zip(map(float, time_s), np.asarray(q).tolist(), np.asarray(qd).tolist(), strict=True)
+        velocities = [[]] * len(q) if qd is None else np.asarray(qd).tolist()
+        rows = zip(map(float, time_s), np.asarray(q).tolist(), velocities, strict=True)
         message.points = [
             JointTrajectoryPoint(positions=a, velocities=b, time_from_start=Duration(seconds=t).to_msg())
             for t, a, b in rows

@@ -42,7 +42,8 @@ class MotionInterface:
             destroy(entity)
 
     def play(self, message: JointTrajectory) -> None:
-        """Callback: start the trajectory or say why not."""
+        """Callback: start the trajectory or say why not; every request is answered, also in the same words."""
+        self._said = ""
         try:
             self._start(message)
         except RobotDynamicsError as error:

@@ -243,3 +243,28 @@ def test_zzzz_ctrl_c_twice_ends_a_node_once_and_in_order():
             status, output = node.end()
             listener.close()
     assert status == 0 and "Traceback" not in output and "terminate called" not in output, output
+
+
+def csv(path, start, seconds, travel):
+    """A motion of one wrist from where the robot stands."""
+    t = np.linspace(0.0, seconds, 40)
+    q = np.tile(start, (len(t), 1))
+    q[:, 5] += travel * 0.5 * (1 - np.cos(2 * np.pi * t / seconds))
+    rows = [",".join(["time", *ROBOT.joint_names]), *(",".join(map(repr, map(float, row))) for row in np.c_[t, q])]
+    path.write_text("\n".join(rows) + "\n")
+    return str(path)
+
+
+def test_a_file_is_played_by_command_refused_by_command_and_stopped_by_ctrl_c(graph, tmp_path):
+    listener, motions = graph[0], graph[0].heard["composed_node/motion"]
+    command = ("robot_dynamics_ros.cli.main", "play")
+    here = np.array(recent(listener, "joint_states", 1)[0].position)
+    status, said = Process(*command, csv(tmp_path / "short.csv", here, 2.0, 0.2), "--robot", "ur5e", "--yes").wait(90)
+    assert status == 0 and "short.csv: done" in said, said
+    status, said = Process(*command, csv(tmp_path / "far.csv", here, 2.0, 9.0), "--robot", "ur5e", "--yes").wait(60)
+    assert status == 1 and said.startswith("error: trajectory: ") and len(said.splitlines()) == 1, said
+    motions.clear()
+    long = Process(*command, csv(tmp_path / "long.csv", here, 60.0, 1.0), "--robot", "ur5e", "--yes")
+    listener.spin(lambda: any(m.data.startswith("moving") for m in motions), 60.0)
+    status, said = long.end()
+    assert status == 0 and "long.csv: stopped" in said and "Traceback" not in said, said

@@ -1,0 +1,59 @@
+"""`robot-dynamics play`: a motion of `excite` on the robot that `up` runs."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import click
+
+from robot_dynamics_ros.bringup import environment
+from robot_dynamics_ros.cli.options import console, robot_option, stderr
+from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
+from robot_dynamics_ros.hardware.trajectory import load_trajectory, refuse_outside_limits, resample
+from robot_dynamics_ros.nodes.executables import require_ros
+
+ANSWER = 10.0  # s until the node has said what it thinks of a trajectory
+APPROACH = 120.0  # s that the move to the first point may take
+
+
+@click.command("play")
+@click.argument("motion", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@robot_option
+@click.option("--node", default="composed_node", show_default=True, help="Node that moves the robot.")
+@click.option("--namespace", default="", help="ROS namespace of the node.")
+@click.option("--yes", is_flag=True, help="Move without asking.")
+def command(motion: Path, robot: str, node: str, namespace: str, yes: bool) -> None:
+    """Move the robot that `up` runs along MOTION (a CSV of `excite`), after a slow move to its first point.
+
+    The node refuses what leaves the limits or starts too far away. Ctrl-C stops the robot.
+
+    Example: robot-dynamics play excitation.csv --robot ur5e
+    """
+    require_ros()
+    arm = load_robot(robot)
+    times, q = load_trajectory(motion, arm)
+    rate = arm.sensing.sample_rate or 500.0
+    refuse_outside_limits(arm, resample(times, q, rate=rate), rate)
+    os.environ.update(environment())
+    from robot_dynamics_ros.nodes.monitor import Monitor
+
+    with Monitor(node, namespace) as monitor:
+        if not monitor.wait_for_node(ANSWER):
+            raise ConnectionFailed(f"no {node} listens: first robot-dynamics up --robot {robot} --ip ADDRESS")
+        if not yes:
+            click.confirm("The robot will move. Is the space around it free?", abort=True)
+        length = float(times[-1] - times[0])
+        with stderr.status(f"moving, {length:.0f} s after the move to the first point"):
+            monitor.play(arm.joint_names, times - times[0], q)
+            try:
+                monitor.wait_for_motion(("starting", "moving", "done", "refused", "failed"), ANSWER)
+                monitor.wait_for_motion(("done", "stopped", "refused", "failed"), APPROACH + 2.0 * length)
+            except KeyboardInterrupt:
+                monitor.stop_robot(ANSWER)
+                monitor.wait_for_motion(("stopped", "done", "failed"), ANSWER)
+        said = monitor.look().motion or "no answer"
+    if not said.startswith(("done", "stopped")):
+        raise CapabilityError(f"{motion}: {said}")
+    console.print(f"{motion}: {said}", highlight=False, soft_wrap=True)

@@ -61,6 +61,7 @@ void bind_temperature(py::module_& m) {
       .def_readwrite("model_std", &O::model_std)
       .def_readwrite("observed_std", &O::observed_std)
       .def_readwrite("housing_std", &O::housing_std)
+      .def_readwrite("housing_sensor", &O::housing_sensor)
       .def_readwrite("max_gap", &O::max_gap);
   using T = TemperatureObserver;
   py::class_<T> c(m, "TemperatureObserver", "Lubricant temperature of n joints: heat balance, corrected by friction.");

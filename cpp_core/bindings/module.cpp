@@ -11,6 +11,7 @@ void bind_adaptive(py::module_&);
 void bind_plant(py::module_&);
 void bind_rtde(py::module_&);
 void bind_torque(py::module_&);
+void bind_torque_link(py::module_&);
 void bind_controllers(py::module_&);
 void bind_guard(py::module_&);
 void bind_hysteresis(py::module_&);
@@ -41,6 +42,7 @@ PYBIND11_MODULE(_core, m) {
   bind_force(m);
   bind_power(m);
   bind_torque(m);
+  bind_torque_link(m);
   bind_rtde(m);
   bind_benchmark(m);
 }

@@ -15,6 +15,7 @@ from rich.table import Table
 
 from robot_dynamics_ros.bringup import Graph, NodeSpec, describe, environment
 from robot_dynamics_ros.cli.options import console, json_option, robot_option_with, stderr, write_json
+from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.nodes.executables import require_ros
 from robot_dynamics_ros.simulation.controllers import SimulatedController
 from robot_dynamics_ros.supervisor import Supervisor
@@ -29,12 +30,15 @@ from robot_dynamics_ros.supervisor import Supervisor
 def command(robot: str, duration: float, composed: bool, viewer: bool, json_file: Path | None) -> None:
     """Start a simulated controller and the graph, listen in a third process, print rate, latency, losses and CPU.
 
+    Losses are counted by the robot's own time: a busy machine delays samples, which is no loss. A robot whose file
+    knows no masses has no wrench: its joint_states are listened to.
+
     Example: robot-dynamics latency --duration 10
     """
     require_ros()
     os.environ.update(environment())
     os.environ.setdefault("ROS_DOMAIN_ID", str(1 + os.getpid() % 100))
-    supervisor = Supervisor()
+    supervisor, topic = Supervisor(), "external_wrench" if load_robot(robot).links is not None else "joint_states"
     with (
         SimulatedController(robot) as controller,
         tempfile.TemporaryDirectory() as folder,
@@ -45,13 +49,13 @@ def command(robot: str, duration: float, composed: bool, viewer: bool, json_file
         later = [node for node in graph.nodes if node.executable == "viewer_node"]
         try:
             _start(supervisor, graph, [node for node in graph.nodes if node not in later])
-            result = _measured(supervisor, duration) | {"composed": composed}
+            result = _measured(supervisor, duration, topic) | {"composed": composed}
             if viewer:
                 _start(supervisor, graph, later)
-                result["with_viewer"] = _measured(supervisor, duration, ("viewer_node",), result["missed"])
+                result["with_viewer"] = _measured(supervisor, duration, topic, ("viewer_node",), result["missed"])
         finally:
             supervisor.stop()
-    _print(result, "live chain, simulated controller to external_wrench")
+    _print(result, f"live chain, simulated controller to {topic}")
     if viewer:
         _print(result["with_viewer"], "the same while the viewer draws")
     write_json(json_file, result | {"robot": robot, "duration": duration})
@@ -64,14 +68,14 @@ def _start(supervisor: Supervisor, graph: Graph, nodes: Sequence[NodeSpec]) -> N
 
 
 def _measured(
-    supervisor: Supervisor, duration: float, without: tuple[str, ...] = (), missed_before: int = 0
+    supervisor: Supervisor, duration: float, topic: str, without: tuple[str, ...] = (), missed_before: int = 0
 ) -> dict[str, Any]:
     """What the probe sees, CPU of the nodes except `without`, samples the driver missed meanwhile, machine load."""
     from robot_dynamics_ros.nodes.probe import probe
 
-    probe(0.5, warm_up=8.0 if without else 2.0)  # until everything has loaded
+    probe(0.5, warm_up=8.0 if without else 2.0, topic=topic)  # until everything has loaded
     before, began = _cpu_seconds(supervisor, without), time.monotonic()
-    result = probe(duration, warm_up=0.5)
+    result = probe(duration, warm_up=0.5, topic=topic)
     result["cpu"] = (_cpu_seconds(supervisor, without) - before) / (time.monotonic() - began)
     stream = next(values for name, values in result["diagnostics"].items() if name.endswith(": stream"))
     result["missed"] = int(stream["missed"]) - missed_before

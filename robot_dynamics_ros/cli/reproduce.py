@@ -39,6 +39,9 @@ def command(
 
     Estimators and identification see measurements only; the simulated robot's friction is not their model.
 
+    --markdown keeps the words of a page: each protocol's table goes between its marks, that of another robot between marks
+    of its own.
+
     Example: robot-dynamics reproduce all --quick
     """
     wanted = list(PROTOCOLS) if "all" in names else list(dict.fromkeys(names))
@@ -53,7 +56,7 @@ def command(
         for place, (name, found, seconds) in enumerate(run_all(wanted, quick, robot, way), 1):
             rows, took[name] = rows + found, seconds
             if markdown is not None:
-                write_protocol(markdown, name, found, line)
+                write_protocol(markdown, f"{name} {robot}" if robot else name, found, line)
             if place < len(wanted):
                 status.update(f"{wanted[place]} ({place + 1} of {len(wanted)})")
     show(rows)

@@ -92,23 +92,36 @@ CONTROL = (
 CONTROL = tuple(replace(p, read_only=True) for p in CONTROL)  # the loop is built once
 TYPICAL_SPEED = 1.0  # rad/s at which viscous_time is meant
 GUIDE_DAMPING = 2.0 / 28.0  # Nm s/rad per Nm of joint torque limit
+NO_FRICTION = 1e-3  # Nm, Coulomb level of a joint whose friction is not ours to compensate
 WALL = 1.0  # Nm/rad of virtual wall per Nm of joint torque limit
 
 
 def friction_core(robot: RobotFile) -> _core.EGms:
     """The E-GMS model of a robot; the spacing laws of the source where the file has friction without memory.
 
-    Raises CapabilityError when the file knows no friction.
+    Nothing to compensate where the file knows none and the robot compensates its friction itself. Raises
+    CapabilityError where it does not.
     """
     if robot.hysteresis is not None and robot.hysteresis.model in ("gms", "egms"):
         model = hysteresis_from_robot(robot)
         if isinstance(model, _core.EGms):
             return model
+    friction, n = _friction(robot), robot.n_joints
+    return _core.EGms(friction.core, maxwell_slip(n), _level(friction), np.zeros(n), np.zeros((n, 1)))
+
+
+def _friction(robot: RobotFile) -> FrictionModel:
+    command = robot.drives.torque_command
+    if robot.friction is None and command is not None and command.friction_compensated:
+        return FrictionModel("viscous_coulomb", {"fc": NO_FRICTION, "fv": 0.0}, robot.n_joints)
     if robot.friction is None:
         raise CapabilityError(f"{robot.name}: friction is null in {robot.file}; identify it first")
-    friction, n = FrictionModel.from_robot(robot), robot.n_joints
-    level = np.array([friction.core.coulomb(i, 1.0, friction.reference[i]) for i in range(n)])
-    return _core.EGms(friction.core, maxwell_slip(n), level, np.zeros(n), np.zeros((n, 1)))
+    return FrictionModel.from_robot(robot)
+
+
+def _level(friction: FrictionModel) -> np.ndarray:
+    joints = range(friction.n_joints)
+    return np.array([friction.core.coulomb(i, 1.0, friction.reference[i]) for i in joints])
 
 
 def rotor_inertia(robot: RobotFile) -> np.ndarray:
@@ -120,8 +133,7 @@ def rotor_inertia(robot: RobotFile) -> np.ndarray:
 
 def coulomb_level(robot: RobotFile) -> np.ndarray:
     """Coulomb level F(0) of each joint (n,) [Nm], the unit of the adaptation gains."""
-    friction, block = FrictionModel.from_robot(robot), robot.hysteresis
-    law = np.array([friction.core.coulomb(i, 1.0, friction.reference[i]) for i in range(robot.n_joints)])
+    law, block = _level(_friction(robot)), robot.hysteresis
     if block is None or block.model != "egms":
         return law
     level = np.broadcast_to(robot.array("hysteresis.parameters.fc0"), robot.n_joints)
@@ -162,15 +174,20 @@ def odd(samples: float) -> int:
 
 
 def tracking(robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> _core.ComputedTorque:
-    """Computed torque [Madsen2020, ch6 eq. 29-30] with Kp = w^2, Kd = 2 zeta w."""
+    """Computed torque [Madsen2020, ch6 eq. 29-30] with Kp = w^2, Kd = 2 zeta w.
+
+    Behind a robot's own joint-torque loop the rotor is still there, as light as that loop makes it: a wrist whose links
+    weigh nothing would otherwise have no stiffness. Its inertia is used where the file knows it.
+    """
     p = resolve(CONTROL, parameters, "control")
     one, w = np.ones(robot.n_joints), p["bandwidth"]
+    inertia = robot.array("drives.rotor_inertia") if robot.has("drives.rotor_inertia") else 0.0
     return _core.ComputedTorque(
         robot.chain(),
         kp=w * w * one,
         kd=2 * p["damping_ratio"] * w * one,
         ki=p["integral_gain"] * one,
-        rotor_inertia=rotor_inertia(robot),
+        rotor_inertia=np.array(np.broadcast_to(inertia, robot.n_joints), dtype=float),
         includes_gravity=not robot.drives.torque_command.gravity_compensated,
     )
 

@@ -90,6 +90,7 @@ class TemperatureStage(CoreState):
             "initial_std",
         ):
             setattr(options, name, values[name])
+        options.housing_sensor = bool(robot.sensing.temperature)
         options.low, options.high, options.max_gap = values["bound_low"], values["bound_high"], values["max_gap"]
         given = robot.thermal.parameters if robot.thermal is not None else {}
         gain = robot.array("thermal.parameters.gain") if "gain" in given else np.zeros(robot.n_joints)

@@ -66,8 +66,8 @@ class DriverInfo:
 class Driver(Protocol):
     """A source of samples and, where the robot allows it, a sink of motion.
 
-    capabilities: any of current, temperature, desired_state, rotor, vendor_force, move, servo, payload, zero_ft,
-    recover, torque.
+    capabilities: any of current, temperature, desired_state, rotor, vendor_force, move, servo, payload,
+    collision, zero_ft, recover, torque.
     """
 
     robot: RobotFile

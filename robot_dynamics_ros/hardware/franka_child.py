@@ -1,7 +1,7 @@
 """Process around the unmodified libfranka client: its calls block and hold the interpreter, so they live here alone.
 
-One robot state per cycle goes into the ring; requests come through the pipe, torques as datagrams. Torque passes a
-guard here once more, the last thing before the client: without fresh commands it ramps to zero and torque control ends.
+One robot state per cycle goes into the ring; requests come through the pipe. Torque (franka_torque.py) passes a guard
+here once more, the last thing before the client: without fresh commands it ramps to zero and torque control ends.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 import signal
 import socket
-import struct
 import sys
 import time
 from multiprocessing.connection import Connection
@@ -17,25 +16,27 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros._core import Guard, GuardLimits, GuardState
 from robot_dynamics_ros.config import RobotFile, load_robot
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.hardware.framing import receive, send
-from robot_dynamics_ros.hardware.franka_rows import COMMAND, JOINTS, SLOTS, VECTORS, WIDTH
+from robot_dynamics_ros.hardware.franka_rows import SLOTS, STOPPED_MODES, VECTORS, WIDTH
+from robot_dynamics_ros.hardware.franka_torque import ORDERLY, Datagrams, Linked, TorqueCycle, last_guard
 from robot_dynamics_ros.hardware.playback import Playback
 from robot_dynamics_ros.hardware.sample_ring import SampleRing
 
 RATE = 1000.0  # Hz
 REPORT_CYCLES = 100
-SLOWEST = 0.004  # s between two torque commands; three and a half of it are the longest hold
 
 
 class Child:
     """One connection to a robot; run() ends with the pipe (EOFError) or with what the client raises on the network."""
 
-    def __init__(self, pipe: Connection, commands: socket.socket, ring: SampleRing, robot: str) -> None:
-        self._pipe, self._commands, self._ring, self._name = pipe, commands, ring, robot
-        self._commands.setblocking(False)
+    def __init__(self, pipe: Connection, sockets: list[socket.socket], ring: SampleRing, robot: RobotFile) -> None:
+        """sockets: of torque commands, and of a torque loop where one is attached."""
+        self._pipe, self._ring, self._file = pipe, ring, robot
+        sockets[0].setblocking(False)
+        self._source = Linked(sockets[1], robot) if len(sockets) > 1 else Datagrams(sockets[0])
+        self._acting: np.ndarray | None = None  # torque that acts, in torque control
         self._busy = time.process_time(), time.monotonic()
         self._cycle, self._share = 0, 0.0
         self._requests: list[tuple[dict[str, Any], np.ndarray]] = []
@@ -58,7 +59,8 @@ class Child:
                 self._execute(*request)
 
     # -- states -------------------------------------------------------------------------------------------------------
-    def _publish(self, state: Any) -> None:
+    def _publish(self, state: Any) -> int:
+        """The state into the ring and to the torque loop; its robot time [ns]."""
         times = round(1e3 * state.time.to_sec()) * 1_000_000, time.time_ns(), time.monotonic_ns()
         row: list[float] = []
         for name in VECTORS:
@@ -66,11 +68,13 @@ class Child:
         mode = int(state.robot_mode.value) if hasattr(state.robot_mode, "value") else int(state.robot_mode)
         row += (state.control_command_success_rate, state.m_load, mode, self._share)
         self._ring.push(times, row)
+        self._source.tell(state, times, mode in STOPPED_MODES, self._acting)
         self._cycle += 1
         if self._cycle % 1000 == 0:
             cpu, now = time.process_time(), time.monotonic()
             self._share = (cpu - self._busy[0]) / max(now - self._busy[1], 1e-9)
             self._busy = cpu, now
+        return times[0]
 
     # -- requests -----------------------------------------------------------------------------------------------------
     def _request(self) -> tuple[dict[str, Any], np.ndarray] | None:
@@ -158,36 +162,26 @@ class Child:
     # -- torque -------------------------------------------------------------------------------------------------------
     def do_torque(self, _: np.ndarray) -> None:
         """Torque control on top of the robot's own gravity and friction compensation, until stopped or left alone."""
-        guard = last_guard(load_robot(self._name))
-        self._drain()
+        cycle = TorqueCycle(last_guard(self._file), self._source)
         control = self._robot.start_torque_control()
         self._motion("moving", "torque")
-        reason = self._torque(control, guard)
-        self._motion("stopped" if reason == "stop was asked for" else "failed", reason)
+        try:
+            self._torque(control, cycle)
+        finally:
+            self._acting = None
+        self._motion("stopped" if cycle.ending in ORDERLY else "failed", cycle.ending)
 
-    def _torque(self, control: Any, guard: Any) -> str:
-        torque, out, ending = np.zeros(JOINTS), np.zeros(JOINTS), ""
-        semantics = {"includes_gravity": False, "link_side": True}
+    def _torque(self, control: Any, cycle: TorqueCycle) -> None:
         while True:
+            self._acting = cycle.out
             state, _ = control.readOnce()
-            self._publish(state)
-            now = round(1e3 * state.time.to_sec()) * 1_000_000
-            guard.observe(now, np.array(state.q), np.array(state.dq))
-            if guard.state == GuardState.idle and not ending:
-                guard.enable(now)
-            if self._drain(torque):
-                guard.command(now, torque, **semantics)
-            if not ending and self._stop_heard():
-                ending = "stop was asked for"
-                guard.disable()
-            guard.step(now, out)
-            if not ending and guard.state in (GuardState.safe, GuardState.fault):
-                ending = f"torque ended: {guard.reason.name}"
-            command = self._vendor.Torques(out.tolist())
-            command.motion_finished = bool(ending) and not out.any()
+            now = self._publish(state)
+            last = cycle.step(now, np.array(state.q), np.array(state.dq), self._stop_heard())
+            command = self._vendor.Torques(cycle.out.tolist())
+            command.motion_finished = last
             control.writeOnce(command)
-            if command.motion_finished:
-                return ending
+            if last:
+                return
 
     def _stop_heard(self) -> bool:
         try:
@@ -196,50 +190,19 @@ class Child:
             return True
         return request is not None and request[0]["do"] == "stop"
 
-    def _drain(self, torque: np.ndarray | None = None) -> bool:
-        """The newest torque datagram into `torque` (7,); False when none came."""
-        newest = None
-        while True:
-            try:
-                newest = self._commands.recv(256)
-            except BlockingIOError:
-                break
-        if newest is None or torque is None or len(newest) != struct.calcsize(COMMAND):
-            return False
-        torque[:] = struct.unpack(COMMAND, newest)[1:]
-        return True
-
-
-def last_guard(robot: RobotFile) -> Guard:
-    """Guard of the process: limits of the robot file; a sender may be as slow as SLOWEST. Raises CapabilityError."""
-    n = robot.n_joints
-    return Guard(
-        GuardLimits(
-            torque=robot.array("limits.torque"),
-            torque_rate=np.array(np.broadcast_to(robot.array("limits.torque_rate"), n)),
-            velocity=robot.array("limits.velocity"),
-            position_lower=robot.array("limits.position_lower"),
-            position_upper=robot.array("limits.position_upper"),
-            deceleration=np.array(np.broadcast_to(robot.array("limits.acceleration"), n)),
-            includes_gravity=False,
-            link_side=True,
-            cycle=SLOWEST,
-        )
-    )
-
 
 def _line(error: BaseException) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
 def main() -> None:
-    """argv: pipe, host, robot file, command socket, ring memory, ring event, realtime."""
+    """argv: pipe, host, robot file, ring memory, ring event, realtime, sockets of torque."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    pipe, host, robot, commands, memory, event, realtime = sys.argv[1:8]
+    pipe, host, robot, memory, event, realtime, *sockets = sys.argv[1:]
     channel = Connection(int(pipe))
     ring = SampleRing(WIDTH, SLOTS, int(memory), int(event))
-    child = Child(channel, socket.socket(fileno=int(commands)), ring, robot)
     try:
+        child = Child(channel, [socket.socket(fileno=int(s)) for s in sockets], ring, load_robot(robot))
         child.connect(host, realtime == "1")
         child.run()
     except (EOFError, ConnectionResetError, BrokenPipeError):

@@ -2,31 +2,22 @@
 
 from __future__ import annotations
 
-import json
-import socket
-import struct
-import subprocess
-import threading
 import time
-from multiprocessing.connection import Connection
+from collections import deque
 from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros._core import GuardReason, TorqueLoop
 from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
-from robot_dynamics_ros.hardware.child import end, ending, hang_up, spawn
 from robot_dynamics_ros.hardware.driver import DriverInfo, RobotStatus, Statistics
-from robot_dynamics_ros.hardware.framing import receive, send
-from robot_dynamics_ros.hardware.franka_rows import COMMAND, JOINTS, PLACES, SLOTS, WIDTH
-from robot_dynamics_ros.hardware.sample_ring import SampleRing
+from robot_dynamics_ros.hardware.franka_process import FrankaProcess
+from robot_dynamics_ros.hardware.franka_rows import JOINTS, PLACES, STOPPED_MODES, WIDTH
 from robot_dynamics_ros.hardware.stream import Stream, StreamDriver, StreamOptions
 from robot_dynamics_ros.hardware.ur_control import Motion
 from robot_dynamics_ros.types import Sample
 
-CONNECT_TIMEOUT = 20.0  # s
-ANSWER_TIMEOUT = 5.0  # s, libfranka's own limit is 1 s per command
-BACKOFF = (0.5, 4.0)  # s between attempts to connect again, first and longest
 MOVING = 1e-3  # rad/s of the desired velocity above which motion is commanded
 MODES = {
     0: "other",
@@ -38,7 +29,7 @@ MODES = {
     6: "automatic error recovery",
 }
 TORQUE_WAYS = ("none", "client")
-STOPPED_MODES = (4, 5)  # torque and motion are refused by the robot
+TORQUE_START = 10.0  # s until torque control must have begun
 SIGNALS = {  # signal -> field of the robot state
     "q": "q",
     "qd": "dq",
@@ -64,7 +55,7 @@ class FrankaDriver(StreamDriver):
     """
 
     capabilities = frozenset(
-        {"rotor", "desired_state", "vendor_force", "move", "servo", "payload", "recover", "torque"}
+        {"rotor", "desired_state", "vendor_force", "move", "servo", "payload", "collision", "recover", "torque"}
     )
 
     def __init__(
@@ -85,151 +76,34 @@ class FrankaDriver(StreamDriver):
         self.robot, self.host = robot, host
         rate = robot.sensing.sample_rate or 1000.0
         self._stream = Stream(StreamOptions(rate, follow_host_clock, degraded_gap, safe_gap, frozen_repeats))
-        self._realtime = realtime_priority > 0
+        self._realtime, self._torque_way = realtime_priority > 0, torque
+        self._process = FrankaProcess(robot, host, self._stream, realtime_priority)
+        self._loop: TorqueLoop | None = None
+        self.records: deque[dict[str, Any]] = deque(maxlen=4096)
         self.sample = Sample(robot.joint_names)
         self._row = np.full(WIDTH, np.nan)
         self._watched = np.zeros(3 * JOINTS)
-        self._process: subprocess.Popen[bytes] | None = None
-        self._pipe: Connection | None = None
-        self._ring: SampleRing | None = None
-        self._torques: socket.socket | None = None
-        self._lock = threading.RLock()
-        self._answer: dict[str, Any] | None = None
-        self._news = threading.Condition()
-        self._motion, self._version, self._error = Motion(), "", ""
-        self._wanted = False
-        self._lost_rows = 0
-        self._supervisor: threading.Thread | None = None
 
     # -- connection ---------------------------------------------------------------------------------------------------
     def connect(self) -> None:
         """Connect and start receiving. Raises ConnectionFailed with the reason."""
-        if self._wanted:
-            return
-        self._open()
-        self._wanted = True
-        self._supervisor = threading.Thread(target=self._supervise, daemon=True)
-        self._supervisor.start()
-
-    def _open(self) -> None:
-        ring = SampleRing(WIDTH, SLOTS)
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)
-        ours.setblocking(False)
-        arguments = [self.host, self.robot.file, theirs.fileno(), ring.memory, ring.event, int(self._realtime)]
-        descriptors = [theirs.fileno(), ring.memory, ring.event]
-        process, pipe = spawn("robot_dynamics_ros.hardware.franka_child", [str(a) for a in arguments], descriptors)
-        theirs.close()
-        try:
-            self._version = _connected(pipe, process, self.host)
-        except ConnectionFailed:
-            process.kill()
-            process.wait()
-            pipe.close()
-            ring.close()
-            ours.close()
-            raise
-        with self._lock:
-            self._stream.restart()
-            self._process, self._pipe, self._ring, self._torques, self._error = process, pipe, ring, ours, ""
+        self._process.connect()
 
     def disconnect(self) -> None:
         """Stop motion of ours, end the process; may be repeated."""
-        self._wanted = False
-        self._close()
-        if self._supervisor is not None:
-            self._supervisor.join(2 * BACKOFF[1])
-            self._supervisor = None
-
-    def _close(self) -> None:
-        """The process stops the robot when its pipe ends, then leaves."""
-        with self._lock:
-            process, pipe = self._process, self._pipe
-        if pipe is not None:
-            hang_up(pipe)
-        if process is not None:
-            end(process)
-
-    def _forget(self) -> None:
-        with self._lock:
-            ring, torques, pipe = self._ring, self._torques, self._pipe
-            self._process = self._pipe = self._ring = self._torques = None
-            if ring is not None:
-                self._lost_rows += ring.dropped
-                ring.close()
-            for end_point in (torques, pipe):
-                if end_point is not None:
-                    end_point.close()
-        self._stream.set_connected(False)
-
-    def _supervise(self) -> None:
-        """Listens to the process until it ends; connects again while wanted."""
-        pause = BACKOFF[0]
-        while True:
-            if self._process is not None:
-                self._listen(self._process, self._pipe)
-                self._forget()
-                pause = BACKOFF[0]
-            if not self._wanted:
-                return
-            time.sleep(pause)
-            pause = min(2 * pause, BACKOFF[1])
-            try:
-                if self._wanted:
-                    self._open()
-                    self._stream.reconnects += 1
-            except ConnectionFailed as error:
-                self._error = str(error)
-
-    def _listen(self, process: subprocess.Popen[bytes], pipe: Any) -> None:
-        reason = ""
-        try:
-            while True:
-                report, _ = receive(pipe)
-                event = report.pop("event")
-                if event == "motion":
-                    self._motion = Motion(**report)
-                elif event == "fatal":
-                    reason = report["reason"]
-                elif event == "answer":
-                    with self._news:
-                        self._answer = report
-                        self._news.notify_all()
-        except (EOFError, OSError, json.JSONDecodeError):
-            pass
-        code = end(process)
-        if self._wanted:
-            self._error = f"{self.host}: {reason or f'the process ended ({ending(code)})'}"
-        if self._motion.active:
-            self._motion = Motion("failed", self._error or "disconnected")
+        self._process.disconnect()
 
     # -- samples ------------------------------------------------------------------------------------------------------
     def read(self, timeout: float) -> Sample | None:
         """Next sample in order, or None. While motion is commanded, frozen samples are withheld: they are stale."""
         until = time.monotonic() + timeout
-        while True:
-            with self._lock:
-                ring = self._ring
-                found = ring is not None and ring.wait(0.0)
-                times = ring.pop(self._row) if ring is not None and found else None
-            if times is None:
-                left = until - time.monotonic()
-                if left <= 0:
-                    return None
-                self._wait(ring, left)
-                continue
+        while (times := self._process.take(self._row, until)) is not None:
+            self.collect()
             sample = self._judged(times)
             if sample is not None:
                 return sample
-
-    def _wait(self, ring: SampleRing | None, left: float) -> None:
-        """Without the lock, in short turns: the connection may go meanwhile."""
-        if ring is None or ring.event < 0:
-            time.sleep(min(left, 0.01))
-            return
-        try:
-            ring.wait(min(left, 0.05))
-        except (OSError, ValueError):
-            time.sleep(min(left, 0.01))
+        self.collect()
+        return None
 
     def _judged(self, times: tuple[int, int, int]) -> Sample | None:
         row, watched = self._row, self._watched
@@ -258,7 +132,7 @@ class FrankaDriver(StreamDriver):
     @property
     def info(self) -> DriverInfo:
         """Version of the client library, rate and abilities."""
-        return DriverInfo("franka", self._version, self._stream.options.rate, self._realtime, self.capabilities)
+        return DriverInfo("franka", self._process.version, self._stream.options.rate, self._realtime, self.capabilities)
 
     @property
     def status(self) -> RobotStatus:
@@ -270,7 +144,7 @@ class FrankaDriver(StreamDriver):
         return RobotStatus(
             robot_mode=number,
             safety_mode=1 if normal else 3 if number in STOPPED_MODES else -1,
-            program_running=self._motion.active,
+            program_running=self.motion.active,
             speed_scaling=1.0,
             payload=float(self.value("m_load")[0]),
             safety_text="normal" if normal else text,
@@ -281,14 +155,11 @@ class FrankaDriver(StreamDriver):
     @property
     def last_error(self) -> str:
         """Why the connection was lost, empty while it is there."""
-        return self._error
+        return self._process.error
 
     def statistics(self) -> Statistics:
         """Counts since connecting."""
-        with self._lock:
-            ring = self._ring
-            more = {"overruns": self._lost_rows + (ring.dropped if ring else 0), "pending": ring.pending if ring else 0}
-        return self._stream.statistics(**more)
+        return self._stream.statistics(**self._process.counts())
 
     def details(self) -> dict[str, str]:
         """What only this robot reports, for diagnostics."""
@@ -297,7 +168,7 @@ class FrankaDriver(StreamDriver):
             "driver process [% of a core]": f"{100 * self.value('cpu_share')[0]:.0f}",
         }
 
-    # -- motion, torque, settings -------------------------------------------------------------------------------------
+    # -- motion -------------------------------------------------------------------------------------
     def move_path(self, waypoints: np.ndarray, speed: float = 0.5, acceleration: float = 1.0) -> None:
         """Point to point in joint space; returns at once, see `motion`. Raises CapabilityError with the reason."""
         self._begin(waypoints, np.empty((0, JOINTS)), speed, acceleration)
@@ -321,19 +192,8 @@ class FrankaDriver(StreamDriver):
         if not (0.0 < speed <= 2.0 and 0.0 < acceleration <= 10.0):
             raise CapabilityError(f"speed {speed} rad/s or acceleration {acceleration} rad/s2 is outside 0..2, 0..10")
         request = {"do": "play", "split": len(path), "speed": speed, "acceleration": acceleration}
-        self._start(request, np.vstack([path, positions]))
-
-    def _start(self, request: dict[str, Any], array: np.ndarray | None = None) -> None:
         self._allow_motion()
-        with self._lock:
-            if self._motion.active:
-                raise CapabilityError("a motion is running: stop it first")
-            self._motion = Motion("starting")
-            try:
-                self._send(request, array)
-            except ConnectionFailed as error:
-                self._motion = Motion("failed", str(error))
-                raise
+        self._process.begin(request, np.vstack([path, positions]))
 
     def _allow_motion(self) -> None:
         if not self._stream.connected:
@@ -341,92 +201,81 @@ class FrankaDriver(StreamDriver):
         if not self.status.safety_normal:
             raise CapabilityError(f"no motion: robot mode is {self.status.mode_text}")
 
+    # -- torque -------------------------------------------------------------------------------------------------------
+    def attach(self, loop: TorqueLoop) -> None:
+        """The loop that answers every state from connect() on; before connect(). Raises CapabilityError."""
+        if self._torque_way == "none":
+            raise CapabilityError(f"{self.robot.name}: the driver was made without torque")
+        self._loop = loop
+        self._process.attach(loop)
+
     def start_torque(self) -> None:
-        """Torque control: gravity and friction are added by the robot. Ends by stop() or without fresh commands."""
-        self._start({"do": "torque"})
+        """Torque control: gravity and friction are added by the robot. Ends by stop() or without fresh commands.
+
+        With a loop attached it returns once torque control runs, zero until the loop is enabled. Raises
+        CapabilityError, ConnectionFailed with the reason.
+        """
+        self._allow_motion()
+        self._process.begin({"do": "torque"})
+        until = time.monotonic() + TORQUE_START
+        while self._loop is not None and self.motion.state == "starting" and time.monotonic() < until:
+            self.read(0.02)
+        if self._loop is not None and self.motion.state != "moving":
+            raise ConnectionFailed(f"no torque: {self.motion.reason or self.motion.state}")
 
     def command_torque(self, stamp_ns: int, torque: np.ndarray) -> None:
-        """Torque (7,) [Nm] without gravity, answering the state of `stamp_ns`; never waits."""
-        with self._lock:
-            if self._torques is None:
-                return
-            try:
-                self._torques.send(struct.pack(COMMAND, stamp_ns, *np.asarray(torque, dtype=float)))
-            except (BlockingIOError, OSError):
-                return  # the process is late or gone: its guard ramps out
+        """Torque (7,) [Nm] without gravity, answering the state of `stamp_ns`; never waits. Not beside a loop."""
+        self._process.command_torque(stamp_ns, torque)
+
+    def collect(self) -> None:
+        """Take the loop's records; a loop that is on while the client is not in torque control is latched off."""
+        if self._loop is None:
+            return
+        run = False
+        while (record := self._loop.pop()) is not None:
+            self.records.append(record)
+            run = record["run"]
+        if run and not self.motion.active:
+            self._loop.trip(GuardReason.robot_stopped)
 
     def stop(self) -> None:
         """Come to rest; nothing to do when this driver moves nothing."""
-        with self._lock:
-            if self._pipe is not None and self._motion.active:
-                self._send({"do": "stop"})
+        self._process.stop()
 
     @property
     def motion(self) -> Motion:
         """State of the present or last motion."""
-        return self._motion
+        return self._process.motion
 
+    # -- settings -----------------------------------------------------------------------------------------------------
     def recover(self) -> str:
         """Automatic error recovery after a reflex. Raises CapabilityError with the robot's reason."""
-        return self._ask({"do": "recover"})
+        return self._process.ask({"do": "recover"})
 
     def set_payload(self, mass: float, com: Any, inertia: Any = (0.0,) * 9) -> None:
-        """What hangs on the flange: mass [kg], com (3,) [m], inertia (9,) [kg m2].
+        """What hangs on the flange: mass [kg], com (3,) [m], inertia (9,) [kg m2]. Kept over new connections.
 
-        Raises CapabilityError for a mass outside 0..20 kg.
+        Raises CapabilityError for a mass beyond the payload of the robot file, and with the robot's reason.
         """
-        if not 0.0 <= mass <= 20.0:
-            raise CapabilityError(f"payload mass {mass} kg is outside 0..20")
-        self._ask(
-            {"do": "load", "mass": float(mass), "com": list(map(float, com)), "inertia": list(map(float, inertia))}
-        )
+        most = float(self.robot.array("limits.payload")) if self.robot.has("limits.payload") else 20.0
+        if not 0.0 <= mass <= most:
+            raise CapabilityError(f"payload mass {mass} kg is outside 0..{most:g}")
+        centre, matrix = _numbers(com, 3, "com", 1.0), _numbers(inertia, 9, "inertia", 10.0)
+        self._process.settle({"do": "load", "mass": float(mass), "com": centre, "inertia": matrix})
 
     def set_collision_thresholds(self, torque: Any, force: Any) -> None:
-        """Collision thresholds (7,) [Nm] and (6,) [N, Nm]; contact is reported at half of them."""
-        self._ask({"do": "collision", "torque": list(map(float, torque)), "force": list(map(float, force))})
+        """Collision thresholds (7,) [Nm] and (6,) [N, Nm] > 0; contact is reported at half of them. Kept as above.
+
+        Raises CapabilityError for what is not above 0, and with the robot's reason.
+        """
+        joints, wrench = _numbers(torque, JOINTS, "torque", 500.0), _numbers(force, 6, "force", 1000.0)
+        if not min(joints + wrench) > 0.0:
+            raise CapabilityError("collision thresholds must be above 0")
+        self._process.settle({"do": "collision", "torque": joints, "force": wrench})
 
     def zero_ft(self) -> None:
         """There is no sensor to zero. Raises CapabilityError."""
         raise CapabilityError(f"{self.robot.name} has no force sensor to zero: use the estimator's tare")
-
-    def _ask(self, request: dict[str, Any]) -> str:
-        """Request with an answer, outside of motion."""
-        if self._motion.active:
-            raise CapabilityError("a motion is running: stop it first")
-        with self._news:
-            self._answer = None
-            before = self._motion
-            self._send(request)
-            until = time.monotonic() + ANSWER_TIMEOUT
-            while self._answer is None and self._motion is before and time.monotonic() < until:
-                self._news.wait(0.05)
-            answer = self._answer
-        if answer is None:
-            raise CapabilityError(f"refused: {self._motion.reason}" if self._motion is not before else "no answer")
-        return str(answer["reason"])
-
-    def _send(self, request: dict[str, Any], array: np.ndarray | None = None) -> None:
-        with self._lock:
-            try:
-                if self._pipe is None:
-                    raise ConnectionFailed(f"{self.host}: not connected")
-                send(self._pipe, request, array)
-            except OSError as error:
-                raise ConnectionFailed(f"{self.host}: the driver process is gone") from error
-
-
-def _connected(pipe: Connection, process: subprocess.Popen[bytes], host: str) -> str:
-    """Version the process reports. Raises ConnectionFailed with the reason."""
-    reason = f"no answer within {CONNECT_TIMEOUT:g} s"
-    try:
-        if pipe.poll(CONNECT_TIMEOUT):
-            report, _ = receive(pipe)
-            if report["event"] == "connected":
-                return str(report["version"])
-            reason = str(report.get("reason"))
-    except (EOFError, OSError):
-        reason = f"the driver process ended ({ending(end(process))})"
-    raise ConnectionFailed(f"{host}: {reason}")
 
 
 def _rows(values: Any, name: str) -> np.ndarray:
@@ -437,3 +286,11 @@ def _rows(values: Any, name: str) -> np.ndarray:
     if not np.isfinite(array).all():
         raise CapabilityError(f"{name} contains NaN or infinity")
     return array
+
+
+def _numbers(values: Any, count: int, name: str, largest: float) -> list[float]:
+    """So many finite numbers of at most this magnitude. Raises CapabilityError naming the argument."""
+    array = np.asarray(values, dtype=float).ravel()
+    if len(array) != count or not (np.abs(array) <= largest).all():
+        raise CapabilityError(f"{name} needs {count} numbers of at most {largest:g}, not {array.tolist()}")
+    return array.tolist()

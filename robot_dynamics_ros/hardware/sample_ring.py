@@ -12,7 +12,7 @@ import select
 import numpy as np
 
 TIMES = 3  # int64 per sample: controller time, host time, steady time [ns]
-_HEADER = 64  # bytes: samples read, samples dropped
+_HEADER = 64  # bytes: samples read, dropped, written
 _LARGEST = 1 << 26  # bytes
 
 
@@ -30,7 +30,8 @@ class SampleRing:
         self.memory = memory
         self.event = os.eventfd(0, os.EFD_NONBLOCK) if event is None else event
         self._map = mmap.mmap(self.memory, size)
-        self._read, self._dropped = np.frombuffer(self._map, np.int64, 2)[:1], np.frombuffer(self._map, np.int64, 2)[1:]
+        counts = np.frombuffer(self._map, np.int64, 3)
+        self._read, self._dropped, self._count = counts[:1], counts[1:2], counts[2:]
         self._times = np.frombuffer(self._map, np.int64, slots * TIMES, _HEADER).reshape(slots, TIMES)
         start = _HEADER + 8 * slots * TIMES
         self._values = np.frombuffer(self._map, np.float64, slots * width, start).reshape(slots, width)
@@ -48,6 +49,7 @@ class SampleRing:
         self._times[place] = times
         self._values[place] = values
         self._written += 1
+        self._count[0] = self._written
         os.eventfd_write(self.event, 1)  # the system call orders the memory: the row is there before its announcement
         return True
 
@@ -70,8 +72,8 @@ class SampleRing:
 
     @property
     def pending(self) -> int:
-        """Samples known to wait."""
-        return self._available
+        """Samples that wait."""
+        return int(self._count[0] - self._read[0])
 
     @property
     def dropped(self) -> int:
@@ -82,7 +84,7 @@ class SampleRing:
         """Give the memory back; the other process keeps its own view of it."""
         if self.memory < 0:
             return
-        del self._read, self._dropped, self._times, self._values
+        del self._read, self._dropped, self._count, self._times, self._values
         self._map.close()
         os.close(self.memory)
         os.close(self.event)

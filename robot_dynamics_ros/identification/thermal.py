@@ -135,14 +135,16 @@ def fit_thermal(
     *,
     capacity: float | None = None,
     hold: Sequence[str] = (),
+    housing_capacity: float | None = None,
     joint: str = "joint",
 ) -> ThermalFit:
-    """alpha..delta, C, K (and the housing node where its temperature is reported) of one joint.
+    """alpha..delta, C, K (and those of the housing) of one joint.
 
     friction: the law at its reference temperature T0. Without any reported temperature the scale of temperature cannot
-    be seen in friction (only alpha C and alpha K can), so `capacity` C [J/K] must be given and is held. `hold` keeps
-    beta, delta (1), alpha or gamma (0) at their neutral value. Raises DataError where the runs do not warm the joint.
-    [Simoni2017, IV and eq. 6-9]
+    be seen in friction (only alpha C and alpha K can), so `capacity` C [J/K] must be given and is held. With
+    `housing_capacity` C_h [J/K] given too, the unreported housing is a second node: what it takes and gives is seen in
+    friction's slower time constant; it starts as warm as the lubricant. `hold` keeps beta, delta (1), alpha or gamma
+    (0) at their neutral value. Raises DataError where the runs do not warm the joint. [Simoni2017, IV and eq. 6-9]
     """
     if friction.n_joints != 1 or not runs:
         raise DataError(f"{joint}: the fit needs the friction of one joint and at least one run")
@@ -155,9 +157,12 @@ def fit_thermal(
         )
     _refuse(data, reported, joint)
     T0 = float(friction.reference[0])
-    names = _free(data, reported, capacity, hold)
+    given = {"heat_capacity": capacity, "housing_capacity": housing_capacity}
+    held = {k: x for k, x in given.items() if x is not None}
+    two = reported or housing_capacity is not None
+    names = _free(data, two, (*hold, *held))
     neutral = {"alpha": 0.0, "beta": 1.0, "gamma": 0.0, "delta": 1.0}
-    fixed = neutral | ({} if capacity is None else {"heat_capacity": capacity})
+    fixed = neutral | held
     scale = max(float(np.std(np.concatenate([r.y for r in data]))), 1e-9)
 
     def unpack(x: np.ndarray) -> dict[str, float]:
@@ -175,29 +180,29 @@ def fit_thermal(
                 parts.append(error / np.sqrt(len(error)))
         return np.concatenate(parts)
 
-    result = _solve(residual, names)
+    result = _solve(residual, names, capacity)
     p = unpack(result.x)
-    return _report(result, names, p, data, T0, reported, residual)
+    return _report(result, names, p, data, T0, two, residual)
 
 
-def _free(data: Sequence[_Run], reported: bool, capacity: float | None, hold: Sequence[str]) -> list[str]:
+def _free(data: Sequence[_Run], two: bool, hold: Sequence[str]) -> list[str]:
     stribeck = max(float(np.max(np.abs(r.y_stribeck))) for r in data)
     base = max(float(np.max(np.abs(r.y_base))) for r in data)
-    names = ["alpha", "beta", "heat_transfer"]
+    names = ["alpha", "beta", "heat_transfer", "heat_capacity"]
     if stribeck > 0.02 * base:
         names += ["gamma", "delta"]
-    if capacity is None:
-        names.append("heat_capacity")
-    if reported:
+    if two:
         names += ["housing_capacity", "housing_transfer"]
     return [k for k in names if k not in hold]
 
 
-def _solve(residual, names: Sequence[str]):  # type: ignore[no-untyped-def]
-    """Best of several starts spread over time constants and signs."""
+def _solve(residual, names: Sequence[str], given: float | None):  # type: ignore[no-untyped-def]
+    """Best of several starts spread over time constants; those of a given capacity scale with it."""
     low, high = (np.array([np.log(_BOX[k][i]) if k in _LOGARITHMIC else _BOX[k][i] for k in names]) for i in (0, 1))
     best = None
+    scale = 1.0 if given is None else given / 300.0
     for transfer, capacity in ((0.5, 300.0), (2.0, 300.0), (0.5, 2000.0), (2.0, 2000.0)):
+        transfer, capacity = scale * transfer, scale * capacity
         guess = {
             "alpha": -0.01,
             "beta": 1.0,
@@ -235,14 +240,11 @@ def _refuse(data: Sequence[_Run], reported: bool, joint: str) -> None:
 
 
 def _friction_change(run: _Run) -> float:
-    """Relative change of measured against reference friction from the first to the last tenth of a run."""
-    tenth = max(len(run.y) // 10, 1)
+    """Largest relative change of measured against reference friction between two tenths of a run."""
     model = run.y_base + run.y_stribeck
-    first, last = (
-        float((run.y[s] - run.offset) @ model[s]) / max(float(model[s] @ model[s]), 1e-12)
-        for s in (slice(0, tenth), slice(-tenth, None))
-    )
-    return abs(last - first)
+    parts = np.array_split(np.arange(len(run.y)), min(10, len(run.y)))
+    scales = [float((run.y[s] - run.offset) @ model[s]) / max(float(model[s] @ model[s]), 1e-12) for s in parts]
+    return float(np.ptp(scales))
 
 
 def _deviations(J: np.ndarray, r: np.ndarray, data: Sequence[_Run]) -> list[float]:
@@ -255,7 +257,7 @@ def _deviations(J: np.ndarray, r: np.ndarray, data: Sequence[_Run]) -> list[floa
     return np.sqrt(np.square(inverse) @ variance).tolist()
 
 
-def _report(result, names, p, data, T0, reported, residual) -> ThermalFit:  # type: ignore[no-untyped-def]
+def _report(result, names, p, data, T0, two, residual) -> ThermalFit:  # type: ignore[no-untyped-def]
     std = _deviations(result.jac, residual(result.x), data)
     std = {k: s * (p[k] if k in _LOGARITHMIC else 1.0) for k, s in zip(names, std, strict=True)}
     T = [r.temperature(p, T0) for r in data]
@@ -263,5 +265,5 @@ def _report(result, names, p, data, T0, reported, residual) -> ThermalFit:  # ty
     with_heat = np.concatenate([r.friction(p, T0, t) for r, t in zip(data, T, strict=True)])
     without = np.concatenate([r.y_base + r.y_stribeck + r.offset for r in data])
     span = float(max(t[:, 0].max() for t in T) - min(t[:, 0].min() for t in T))
-    model = "two_node" if reported else "simoni"
+    model = "two_node" if two else "simoni"
     return ThermalFit(model, p, std, nrmse(y, with_heat), nrmse(y, without), span)

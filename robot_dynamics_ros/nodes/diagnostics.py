@@ -55,6 +55,20 @@ class LatencyMeter:
         return {f"{name} p50 [us]": f"{p50:.0f}", f"{name} p99 [us]": f"{p99:.0f}", f"{name} max [us]": f"{top:.0f}"}
 
 
+class CpuShare:
+    """Processor time of this process, all threads, per time since the last look."""
+
+    def __init__(self) -> None:
+        self._cpu, self._since = time.process_time(), time.monotonic()
+
+    def share(self) -> float:
+        """1: a whole core."""
+        cpu, now = time.process_time(), time.monotonic()
+        share = (cpu - self._cpu) / max(now - self._since, 1e-9)
+        self._cpu, self._since = cpu, now
+        return share
+
+
 def status(name: str, level: bytes, message: str, values: Mapping[str, Any], hardware: str = "") -> DiagnosticStatus:
     """One entry of a diagnostic array."""
     pairs = [KeyValue(key=key, value=str(value)) for key, value in values.items()]

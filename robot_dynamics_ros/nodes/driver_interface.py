@@ -9,8 +9,9 @@ from std_srvs.srv import Trigger
 from robot_dynamics_ros._core import StreamState
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.hardware.driver import make_driver
-from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN, worst
+from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN, CpuShare, worst
 from robot_dynamics_ros.nodes.motion_interface import MotionInterface
+from robot_dynamics_ros.nodes.robot_settings import RobotSettings
 from robot_dynamics_ros.nodes.torque_interface import TorqueInterface
 from robot_dynamics_ros.topics import DRIVER_TOPICS, MAIN
 
@@ -18,7 +19,11 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.nodes.robot_node import RobotNode
     from robot_dynamics_ros.types import Sample
 
-OWN_OPTIONS = {"ur": ("port", "effort_source", "torque"), "comau": ("port", "backend", "arm", "enable_commands")}
+OWN_OPTIONS = {
+    "ur": ("port", "effort_source", "torque"),
+    "franka": ("torque",),
+    "comau": ("port", "backend", "arm", "enable_commands", "torque"),
+}
 OPTIONS = ("follow_host_clock", "realtime_priority", "degraded_gap", "safe_gap", "frozen_repeats")
 LEVELS = {StreamState.ok: OK, StreamState.degraded: WARN, StreamState.safe: ERROR, StreamState.fault: ERROR}
 
@@ -42,6 +47,7 @@ class DriverInterface:
         # first, because it refuses what the driver cannot do before anything has to be removed again
         self._torque = TorqueInterface(node) if node.value("torque") != "none" else None
         self._motion = MotionInterface(node)
+        self.settings, self._busy = RobotSettings(node), CpuShare()
         self._services = [node.create_service(Trigger, "~/rearm", self._rearm)]
         if "recover" in driver.capabilities:
             self._services.append(node.create_service(Trigger, "~/recover", self._recover))
@@ -111,6 +117,7 @@ class DriverInterface:
             "motion": driver.motion.state,
         }
         values |= {k: getattr(counts, k) for k in counts.__dataclass_fields__ if k != "rate"}
+        values |= {"this process [% of a core]": f"{100 * self._busy.share():.0f}"}
         values |= {"samples received [Hz]": f"{counts.rate:.1f}"} | getattr(driver, "details", dict)()
         return *worst(*found), values
 

@@ -1,4 +1,4 @@
-"""A subscriber in a process of its own: how old the wrench is when it arrives, and whether any is missing."""
+"""A subscriber in a process of its own: how old a topic's messages are when they arrive, and whether any is missing."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from typing import Any
 import numpy as np
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
-from geometry_msgs.msg import WrenchStamped
 from rclpy.experimental import EventsExecutor
 
 from robot_dynamics_ros.errors import ConnectionFailed
-from robot_dynamics_ros.nodes.encoding import to_ns
+from robot_dynamics_ros.nodes.encoding import MESSAGE_TYPES, to_ns
+from robot_dynamics_ros.topics import TOPICS
 
-START_TIMEOUT = 30.0  # s until the first wrench
+START_TIMEOUT = 30.0  # s until the first message
 
 
-def probe(duration: float, warm_up: float = 2.0) -> dict[str, Any]:
-    """Listen for `duration` [s]: rate, age of external_wrench on arrival [us], missing samples, last diagnostics.
+def probe(duration: float, warm_up: float = 2.0, topic: str = "external_wrench") -> dict[str, Any]:
+    """Listen for `duration` [s]: rate, age on arrival [us], samples missing by robot time, last diagnostics.
 
-    Raises ConnectionFailed when no wrench arrives.
+    Raises ConnectionFailed when nothing arrives.
     """
     context = rclpy.Context()
     rclpy.init(args=[], context=context)
@@ -29,14 +29,13 @@ def probe(duration: float, warm_up: float = 2.0) -> dict[str, Any]:
     executor.add_node(node)
     rows: list[tuple[int, int]] = []
     diagnostics: dict[str, dict[str, str]] = {}
-    node.create_subscription(
-        WrenchStamped, "external_wrench", lambda m: rows.append((to_ns(m.header.stamp), _now())), 50
-    )
+    kind = MESSAGE_TYPES[TOPICS[topic].type]
+    node.create_subscription(kind, topic, lambda m: rows.append((to_ns(m.header.stamp), _now())), 50)
     node.create_subscription(DiagnosticArray, "/diagnostics", lambda m: _keep(m, diagnostics), 10)
     try:
         _spin(executor, lambda: bool(rows), START_TIMEOUT)
         if not rows:
-            raise ConnectionFailed("no external_wrench arrives; see the messages above")
+            raise ConnectionFailed(f"no {topic} arrives; see the messages above")
         _spin(executor, lambda: False, warm_up)
         rows.clear()
         _spin(executor, lambda: False, duration)

@@ -75,6 +75,7 @@ class RobotNode(LifecycleBase):
         """Connect the driver, or subscribe."""
         if self.driver is not None:
             self.driver.connect()
+            self._driver_face.settings.apply()
             info = self.driver.info
             self.get_logger().info(f"connected to {self.value('ip')}: version {info.version}, {info.rate:g} Hz")
         elif self._estimates is not None:
@@ -134,9 +135,11 @@ class RobotNode(LifecycleBase):
 
     # -- parameters ---------------------------------------------------------------------------------------------------
     def accept(self, proposed: dict[str, Any]) -> None:
-        """Raise RobotDynamicsError where a stage refuses its values."""
+        """Raise RobotDynamicsError where a stage or the robot refuses its values."""
         if self._estimates is not None:
             self._estimates.accept(proposed)
+        if self._driver_face is not None:
+            self._driver_face.settings.accept(proposed)
 
     def apply(self, changed: dict[str, Any]) -> None:
         """Stages take over their values."""

@@ -84,6 +84,25 @@ TORQUE = (
     *(replace(p, name=f"control.{p.name}") for p in CONTROL),
 )
 
+SETTINGS = (
+    Parameter(
+        "load_mass", -1.0, "mass on the flange told to the robot, -1: as it is set (ur, franka)", "kg", -1.0, 50.0
+    ),
+    Parameter("load_com_x", 0.0, "its centre in the flange frame, x", "m", -1.0, 1.0),
+    Parameter("load_com_y", 0.0, "its centre, y", "m", -1.0, 1.0),
+    Parameter("load_com_z", 0.0, "its centre, z", "m", -1.0, 1.0),
+    Parameter(
+        "collision_torque",
+        0.0,
+        "joint torque at which the robot stops, share of the joint's limit; 0: as it is set (franka)",
+        "",
+        0.0,
+        1.0,
+    ),
+    Parameter("collision_force", 0.0, "force at the tool at which it stops; 0: as it is set", "N", 0.0, 500.0),
+    Parameter("collision_moment", 0.0, "moment at the tool at which it stops; 0: as it is set", "Nm", 0.0, 100.0),
+)
+
 MOTION = (
     Parameter("approach_speed", 0.5, "speed of the move to the first point of a trajectory", "rad/s", 0.01, 3.0),
     Parameter("max_start_distance", 3.2, "farthest first point of a trajectory, any joint", "rad", 0.0, 13.0),
@@ -142,10 +161,10 @@ VIEWED = (
 
 # node -> its tables; stages add theirs as <stage>.<parameter>
 NODES: dict[str, tuple[Parameter, ...]] = {
-    "hardware_node": COMMON + DESCRIPTION + DRIVER + TORQUE + MOTION + MARKERS[2:],
+    "hardware_node": COMMON + DESCRIPTION + DRIVER + SETTINGS + TORQUE + MOTION + MARKERS[2:],
     "estimator_node": COMMON + NO_DESCRIPTION + INPUT + MARKERS,
     "viewer_node": COMMON[:2] + VIEWER,
-    "composed_node": COMMON + DESCRIPTION + DRIVER + TORQUE + MOTION + INPUT + MARKERS,
+    "composed_node": COMMON + DESCRIPTION + DRIVER + SETTINGS + TORQUE + MOTION + INPUT + MARKERS,
 }
 
 # node -> (topic, type, direction, text); estimator topics follow from the stages' signals and topics.TOPICS

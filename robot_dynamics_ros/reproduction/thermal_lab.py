@@ -18,7 +18,7 @@ from robot_dynamics_ros.identification.thermal import ThermalFit, ThermalRun, fi
 from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.reproduction import lab
 from robot_dynamics_ros.simulation import motions
-from robot_dynamics_ros.simulation.assumed import heat_capacity
+from robot_dynamics_ros.simulation.assumed import heat_capacities
 from robot_dynamics_ros.simulation.plant import FAST
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 
@@ -32,9 +32,9 @@ SOURCES = {"reproduction": "velocity steps and duty cycles of the simulated robo
 class Subject(NamedTuple):
     """What the experiments are on one robot.
 
-    start, poses: where it stands [rad]; swing, period: of the duty cycles [rad, s]; travel: of the velocity steps
-    [rad], the friction law must know every speed of the duty cycles; torque_std: of a pair's mean [Nm]; rest [deg C]:
-    as REST.
+    start, poses: where it stands [rad], the second at the work; swing, period: of the duty cycles [rad, s]; travel: of
+    the velocity steps [rad], the friction law must know every speed of the duty cycles; torque_std: of a pair's mean
+    [Nm]; rest [deg C]: as REST.
     """
 
     start: tuple[float, ...]
@@ -60,11 +60,11 @@ SUBJECTS = {
     ),
     "comau_ns16": Subject(
         start=(0.0, 0.3, -1.3, 0.0, 1.0, 0.0),
-        poses=((0.0, 0.3, -1.3, 0.0, 1.0, 0.0), (0.3, 0.0, -0.8, 0.5, 0.6, 0.3)),
-        swing=(1.2, 0.6, 0.8, 1.2, 1.2, 1.2),
-        period=3.2,
+        poses=((0.0, 0.3, -1.3, 0.0, 1.0, 0.0), (0.0, 0.309, -2.275, 0.0, 0.557, 0.0)),
+        swing=(1.2, 0.9, 1.2, 1.2, 1.2, 1.2),  # so far that every joint becomes as warm as at work
+        period=4.4,
         duties=((1.0, 35.0), (0.25, 15.0)),
-        travel=(2.0, 1.2, 1.5, 2.4, 2.0, 2.4),
+        travel=(2.0, 1.3, 1.5, 2.4, 2.0, 2.4),
         torque_std=2.0,
         rest=25.0,
     ),
@@ -172,7 +172,7 @@ def duty_records(name: str = "ur5e") -> list[JointRecord]:
     robot = calibrated(name)
     here = subject(robot)
     start, swing, period = np.array(here.start), np.array(here.swing), here.period
-    machine = SimulatedRobot(robot, seed=0, overrides=FAST)
+    machine = SimulatedRobot(lab.subject_file(name), seed=0, overrides=FAST)
     machine.set_temperatures(ROOM, ROOM)
     machine.set_ambient(ROOM)
     parts = [motions.duty_cycle(start, swing, period, duty, period * round(60 * t / period)) for duty, t in here.duties]
@@ -186,10 +186,12 @@ def thermal_fit(robot: RobotFile, fit: FrictionFit, joint: int) -> ThermalFit:
     if r.temperature is not None:
         run = ThermalRun(r.stamp_ns, r.v, r.friction, rest, float(r.temperature[:100].mean()), r.temperature, r.load)
         return fit_thermal([run], fit.model(), hold=HELD, joint=robot.joint_names[joint])
-    # No sensor: just switched on, as warm as the room; friction shows temperature only up to a scale, C is given.
+    # No sensor: just switched on, as warm as the room; friction shows temperature only up to a scale, so the capacities
+    # of lubricant and housing are given (masses times specific heat); how fast heat passes is identified.
     run = ThermalRun(r.stamp_ns, r.v, r.friction, rest, ROOM, None, r.load)
-    capacity = float(heat_capacity(robot.name)[joint])
-    return fit_thermal([run], fit.model(), capacity=capacity, hold=HELD, joint=robot.joint_names[joint])
+    lubricant, housing = heat_capacities(robot.name)[joint]
+    name = robot.joint_names[joint]
+    return fit_thermal([run], fit.model(), capacity=lubricant, housing_capacity=housing, hold=HELD, joint=name)
 
 
 def thermal_block(fits: Sequence[ThermalFit], source: str = "reproduction") -> Mapping[str, Any]:

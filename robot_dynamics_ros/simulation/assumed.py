@@ -46,7 +46,8 @@ def assumed_file(name: str) -> RobotFile:
     return robot.with_updates(updates, {KEY: text})
 
 
-def heat_capacity(name: str) -> np.ndarray:
-    """Assumed heat capacity of each joint's lubricant (n,) [J/K]: friction alone does not show it."""
+def heat_capacities(name: str) -> np.ndarray:
+    """Assumed heat capacities of each joint's lubricant and housing (n, 2) [J/K]: friction alone does not show them."""
     plant = load_plant_file(load_robot(name).name)
-    return np.array([float(plant.types[kind].thermal.lubricant_capacity) for kind in plant.joints])
+    thermal = [plant.types[kind].thermal for kind in plant.joints]
+    return np.array([[float(t.lubricant_capacity), float(t.housing_capacity)] for t in thermal])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import select
 import signal
 import socket
 import sys
@@ -24,6 +25,7 @@ WATCHDOG = 5  # cycles without a command until the position is held
 BANDWIDTH = 60.0  # rad/s of the drives' interpolation between positions
 FORGET = 1.0  # s without any packet until a client is forgotten
 MAX_BATCH = 64  # packets of one cycle
+PATIENCE = 0.02  # s a command that follows a motion is waited for
 DEGREE = math.pi / 180.0
 
 
@@ -72,7 +74,7 @@ class SimulatedLpc:
         self.rejected = self.malformed = 0
         self._wanted = self._held = served.q / DEGREE
         self._reference = Reference(served.q, BANDWIDTH)
-        self._commanded = False
+        self._commanded = self._following = False
         self._client: tuple[Any, float] | None = None
         self._faults = {"swallow": 0, "twice": 0, "swap": 0, "garbage": 0, "axes": 0, "jump": 0}
         self._kept: bytes | None = None
@@ -137,6 +139,16 @@ class SimulatedLpc:
         return self.served.simulated.step_position(smooth.q, smooth.qd, smooth.qdd)
 
     def _receive(self) -> None:
+        """The newest command. One that follows a motion is waited for: on a busy machine the arm is late, not jerky."""
+        newest = self._drained()
+        if newest is None and self._following:
+            select.select([self._socket], [], [], PATIENCE)
+            newest = self._drained()
+        self._following = newest is not None
+        if newest is not None:
+            self._take(newest.modality, newest.mask, newest.position)
+
+    def _drained(self) -> wire.Command | None:
         newest: wire.Command | None = None
         for _ in range(MAX_BATCH):
             try:
@@ -150,8 +162,7 @@ class SimulatedLpc:
                 continue
             self._client = sender, time.monotonic()
             newest = command if command.modality != wire.LISTEN else newest
-        if newest is not None:
-            self._take(newest.modality, newest.mask, newest.position)
+        return newest
 
     def _take(self, modality: int, mask: int, position: tuple[float, ...]) -> None:
         """Accept positions [deg], or reject and count them: modality, drives, axes, not finite, step too large."""

@@ -26,6 +26,7 @@ START = (0.0, -np.pi / 4, 0.0, -3 * np.pi / 4, 0.0, np.pi / 2, np.pi / 4)  # rad
 JOINTS = 7
 RATE = 1000.0
 PATIENCE = 0.02  # s without a state sent until the plant runs by its own clock
+STUCK = 1.0  # s until a state is sent although the plant does not answer
 REFERENCE_BANDWIDTH = 200.0  # rad/s of the filter that gives commanded positions their derivatives
 FRICTION_SHARE = 0.8  # of its friction that the robot compensates in torque control
 ESTIMATE_BANDWIDTH = 30.0  # rad/s of tau_ext_hat_filtered
@@ -59,7 +60,7 @@ class PlantPhysics:
         self._reference = Reference(served.q, REFERENCE_BANDWIDTH)
         self._torque_before, self._external = served.simulated.core.get("joint_torque"), np.zeros(JOINTS)
         self.running = True
-        self._wanted, self._done = threading.Semaphore(0), threading.Semaphore(0)
+        self._turn, self._asked, self._answered = threading.Condition(), 0, 0
         self._snapshot = self._read()
         self.cycles_until: float | None = None
 
@@ -90,14 +91,17 @@ class PlantPhysics:
     # -- the loop --------------------------------------------------------------------------------------------------
     def advance(self) -> None:
         """One cycle, asked for by the server once per state it sends: every state is a new one, whatever the load."""
-        self._wanted.release()
-        self._done.acquire(timeout=PATIENCE)
+        with self._turn:
+            self._asked += 1
+            mine = self._asked
+            self._turn.notify_all()
+            self._turn.wait_for(lambda: self._answered >= mine or not self.running, STUCK)
 
     def start(self) -> None:
         """Run in the calling thread until stopped: at the server's pace while it sends states, else at our own."""
         served, mode, asked_at = self._served, None, -1.0
         while self.running and not served.stopping:
-            asked = self._wanted.acquire(timeout=PATIENCE if time.perf_counter() - asked_at < PATIENCE else 0.0)
+            asked = self._is_asked(PATIENCE if time.perf_counter() - asked_at < PATIENCE else 0.0)
             if self.mode is not mode:
                 mode = self.mode
                 self._reference = Reference(served.q, REFERENCE_BANDWIDTH)
@@ -108,10 +112,16 @@ class PlantPhysics:
                 served.stop()
             if asked:
                 asked_at = time.perf_counter()
-                self._done.release()
+                with self._turn:
+                    self._answered += 1
+                    self._turn.notify_all()
                 served.hub.poll(0.0)
             else:
                 served.pace()
+
+    def _is_asked(self, patience: float) -> bool:
+        with self._turn:
+            return self._turn.wait_for(lambda: self._asked > self._answered, patience)
 
     def stop(self) -> None:
         """End the loop."""

@@ -227,6 +227,24 @@ def test_measured_housing_corrects_the_lubricant():
     assert record.temperature_variance[-1, 0] < blind.temperature_variance[-1, 0]
 
 
+def test_a_robot_without_a_sensor_warms_its_housing_with_the_lubricant():
+    """Found warmer than believed, a joint has been warm for long: the estimate must not fall back to a cold housing."""
+    record = hot(600, 45.0, 0.05)
+    record.contact = np.where(record.time[:, None] < 120.0, 0.0, 1.0) * np.ones(record.shape("contact"))
+    s = TemperatureStage()
+    blind = robot(**HOUSING).with_updates({"sensing.temperature": False})
+    s.configure(blind, {"ambient": 45.0})  # no heat leaves by itself
+    start = np.full(6, 25.0)
+    for joint, T in enumerate(start):
+        s.core.set_initial(joint, T, T, 100.0)
+    codes = s.run(record)
+    at = np.searchsorted(record.time, 119.0)
+    assert abs(record.temperature_estimate[at] - 45.0).max() < 3.0
+    assert np.array(s.core.housing).min() > 40.0  # nothing measured it
+    assert (np.diff(record.temperature_estimate[at:, 0]) > -0.01).all()  # and it does not pull the lubricant down
+    assert not (codes[1:] == int(Status.degraded)).any()  # its silence is no fault
+
+
 @pytest.mark.parametrize("fault", [np.nan, -273.0, 200.0, "stuck"])
 def test_implausible_housing_falls_back_and_inflates_the_variance(fault):
     """Fault 17."""

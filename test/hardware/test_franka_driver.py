@@ -71,6 +71,21 @@ def test_states_come_with_robot_time_and_nothing_is_lost_unseen(driver):
     assert counts.overruns == counts.backwards == counts.non_finite == 0
 
 
+def test_a_late_reader_catches_up_and_loses_nothing(driver):
+    last = collect(driver, 50)[-1].stamp_ns
+    before = driver.statistics()
+    time.sleep(1.5)  # busy elsewhere: states wait in the ring
+    assert driver.read(0.2) is not None
+    end = time.monotonic() + 60.0
+    while driver.statistics().pending > 20:
+        assert time.monotonic() < end
+        sample = driver.read(0.2)
+    after = driver.statistics()
+    assert after.overruns == before.overruns and after.samples - before.samples > 200
+    states = after.samples - before.samples + after.missed - before.missed
+    assert (sample.stamp_ns - last) / 1e6 == pytest.approx(states, abs=20)  # every millisecond of robot time
+
+
 def test_units_and_sides(driver):
     sample = collect(driver, 200)[-1]
     gravity = driver_model().gravity(sample.q)
@@ -221,7 +236,7 @@ def test_the_driver_connects_again_after_a_restart_and_its_process_dying():
         driver = make_driver("franka", ROBOT, host)
         driver.connect()
         collect(driver, 50)
-        os.kill(driver._process.pid, signal.SIGKILL)
+        os.kill(driver._process.pid, signal.SIGKILL)  # of the client
         until(driver, lambda: driver.statistics().reconnects == 1)
         collect(driver, 50)
     until(driver, lambda: driver.condition == StreamState.fault)

@@ -74,6 +74,19 @@ def test_a_reported_housing_gives_every_parameter(reported_cycles):
         assert abs(fit.parameters[name] - true) < max(3 * fit.std[name], 0.05 * abs(true)), name
 
 
+def test_an_unreported_housing_is_found_from_friction_when_both_capacities_are_known():
+    runs = [run(duty, TWO, seed=int(100 * duty), sigma=0.05) for duty in (0.3, 1.0)]
+    one = fit_thermal(runs, cold(), capacity=float(TWO[0]))
+    two = fit_thermal(runs, cold(), capacity=float(TWO[0]), housing_capacity=float(TWO[2]))
+    assert two.model == "two_node" and one.model == "simoni"
+    for name, true in (HEAT | {"heat_transfer": TWO[1], "housing_transfer": TWO[3]}).items():
+        assert abs(two.parameters[name] - true) < max(4 * two.std[name], 0.05 * abs(true)), (name, two.parameters)
+    truth = runs[1].friction  # the one node bends the scale of temperature to follow two time constants
+    assert len(truth) and abs(one.parameters["alpha"] - HEAT["alpha"]) > 3 * abs(
+        two.parameters["alpha"] - HEAT["alpha"]
+    )
+
+
 def test_neutral_factors_can_be_held(cycles):
     fit = fit_thermal(cycles, cold(), capacity=500.0, hold=("beta", "delta", "gamma"))
     assert fit.parameters["beta"] == fit.parameters["delta"] == 1.0 and fit.parameters["gamma"] == 0.0

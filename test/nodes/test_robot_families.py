@@ -13,6 +13,8 @@ from ros_graph import Listener, Process  # isort: skip  (sets the domain before 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
 from lifecycle_msgs.srv import ChangeState, GetState
+from rcl_interfaces.srv import SetParametersAtomically
+from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
@@ -28,6 +30,10 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 FAMILIES = ("ur5e", "fr3", "comau_ns16")
 NEEDS = {"fr3": ("pylibfranka", "franka_sim")}
 EXTRA = {"fr3": "motor_states", "comau_ns16": "motor_currents", "ur5e": "motor_currents"}
+OWN = {  # parameters of one family
+    "comau_ns16": "    enable_commands: true\n",
+    "fr3": "    torque: client\n    control.time_scale: 0.05\n",
+}
 ABSENT = {"fr3": "motor_currents", "comau_ns16": "motor_states", "ur5e": "motor_states"}
 
 
@@ -56,7 +62,7 @@ def family(request, tmp_path_factory):
     for module in NEEDS.get(request.param, ()):
         pytest.importorskip(module, reason=f"{module} is not installed")
     parameters = tmp_path_factory.mktemp("family") / "nodes.yaml"
-    enable = "    enable_commands: true\n" if request.param.startswith("comau") else ""
+    enable = OWN.get(request.param, "")
     gaps = (
         "    degraded_gap: 0.5\n    safe_gap: 1.0\n    frozen_repeats: 200\n"  # a test machine is no real-time system
     )
@@ -124,6 +130,7 @@ def test_diagnostics_say_rate_losses_and_modes(family):
     assert {"missed", "duplicates", "frozen", "samples received [Hz]", "condition", "robot mode", "version"} <= set(
         values
     )
+    assert 0 < float(values["this process [% of a core]"]) < 400
     assert values["safety mode"] == "normal" and values["non_finite"] == "0"
 
 
@@ -200,6 +207,65 @@ def test_services_answer_with_a_reason(family):
         assert family.listener.call(Trigger, "/composed_node/recover").message == "recovered"
     if family.name != "ur5e":
         assert "tare" in family.listener.call(Trigger, "/composed_node/zero_ft").message
+
+
+def change_parameters(family, **values):
+    """Whether the node takes them all at once, and why not."""
+    request = SetParametersAtomically.Request()
+    request.parameters = [Parameter(name, value=value).to_parameter_msg() for name, value in values.items()]
+    service = "/composed_node/set_parameters_atomically"
+    return family.listener.call(SetParametersAtomically, service, request).result
+
+
+def test_the_load_is_told_to_the_robot_or_refused_with_the_reason(family):
+    result = change_parameters(family, load_mass=0.5, load_com_z=0.05)
+    if family.name == "comau_ns16":
+        assert not result.successful and "cannot set this" in result.reason
+        return
+    assert result.successful, result.reason
+    family.listener.spin(lambda: float(family.diagnostics()["payload [kg]"]) == pytest.approx(0.5, abs=1e-3))
+    if family.name == "fr3":
+        heavy = change_parameters(family, load_mass=9.0)
+        assert not heavy.successful and "outside 0..3" in heavy.reason
+        guiding = family.listener.call(Trigger, "/composed_node/enable_guiding")  # a load the robot file does not know
+        assert not guiding.success and "told 0.5 kg" in guiding.message
+    assert change_parameters(family, load_mass=0.0, load_com_z=0.0).successful
+
+
+def test_collision_thresholds_are_set_together_or_refused_with_the_reason(family):
+    values = {"collision_torque": 0.5, "collision_force": 60.0, "collision_moment": 20.0}
+    result = change_parameters(family, **values)
+    if family.name != "fr3":
+        assert not result.successful and "cannot set this" in result.reason
+        return
+    assert result.successful, result.reason
+    alone = change_parameters(family, collision_force=0.0)
+    assert not alone.successful and "together" in alone.reason
+    beyond = change_parameters(family, collision_torque=1.5)
+    assert not beyond.successful
+
+
+def test_torque_is_enabled_and_ended_by_services_where_the_robot_takes_it(family):
+    listener = family.listener
+    if family.name != "fr3":
+        names = [name for name, _ in listener.node.get_service_names_and_types()]
+        assert "/composed_node/enable_guiding" not in names
+        return
+
+    def guard():
+        listener.heard["/diagnostics"].clear()
+        listener.spin(lambda: any("guard" in s.name for m in listener.heard["/diagnostics"] for s in m.status))
+        entries = [s for m in listener.heard["/diagnostics"] for s in m.status if "guard" in s.name]
+        return {v.key: v.value for v in entries[-1].values}
+
+    answer = listener.call(Trigger, "/composed_node/enable_guiding")
+    assert answer.success, answer.message
+    listener.spin(lambda: guard()["state"] == "ok")
+    again = listener.call(Trigger, "/composed_node/enable_guiding")
+    assert not again.success and "guard is" in again.message
+    assert listener.call(Trigger, "/composed_node/disable_torque").success
+    listener.spin(lambda: guard()["state"] == "idle" and family.diagnostics()["motion"] == "stopped")
+    assert listener.call(Trigger, "/composed_node/rearm").success
 
 
 def test_zz_lifecycle_deactivate_silences_and_activate_resumes(family):

@@ -25,6 +25,7 @@ struct TemperatureOptions {
   double rearm_time = 1800.0;        // from closing to arming again [s] (30 minutes in the source)
   double initial_std = 10.0, model_std = 4.0, observed_std = 1.5, housing_std = 1.0;  // [K]
   double max_gap = 0.5;                                                               // [s]
+  bool housing_sensor = true;  // false: the robot has none, so its silence is no fault
 };
 
 class TemperatureObserver {
@@ -118,7 +119,8 @@ class TemperatureObserver {
       const double f = map_.torque_at(i, v[i], load && std::isfinite(load[i]) ? load[i] : 0.0, j.T);
       if (dt > 0) {
         predict(i, std::max(v[i] * f, 0.0), dt);
-        if (heat_[i].two_nodes()) degraded = !measure(i, housing ? housing[i] : NAN, dt) || degraded;
+        if (heat_[i].two_nodes() && o_.housing_sensor)
+          degraded = !measure(i, housing ? housing[i] : NAN, dt) || degraded;
         limited = correct(i, v[i], load ? load[i] : 0.0, f, free && friction ? friction[i] : NAN, dt) || limited;
         limited = bound(j) || limited;
       }
@@ -270,11 +272,17 @@ class TemperatureObserver {
     const double rate = gain > 0 ? gain * std::abs(slope) : 1 / o_.convergence_time;  // [1/s]
     const double wanted = (m - f) / slope * rate / (1 + rate * dt);                   // [K/s]
     const double used = std::min(std::max(wanted, -o_.rate_limit), o_.rate_limit);
+    // What friction says about the lubricant it says about the housing as far as their errors go together: a joint
+    // found warmer than believed has been warm for long, its housing with it.
+    const double together = j.P[0] > 0 ? std::min(std::max(j.P[1] / j.P[0], 0.0), 1.0) : 0.0;
     j.T += used * dt;
+    j.Th += together * used * dt;
     const double seen = o_.observed_std * o_.observed_std, keep = std::exp(-2 * rate * dt);
     if (j.P[0] > seen) {
-      j.P[0] = seen + (j.P[0] - seen) * keep;
-      j.P[1] *= std::sqrt(keep);
+      const double learned = (j.P[0] - seen) * (1 - keep);
+      j.P[0] -= learned;
+      j.P[1] -= together * learned;
+      j.P[2] -= together * together * learned;
     }
     j.armed -= dt;
     if (!(j.armed > 0)) {

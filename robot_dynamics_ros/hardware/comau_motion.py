@@ -1,0 +1,122 @@
+"""Positions to the LPC: one per state while a motion runs, gated by modality, drives and POWERLINK."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.hardware import c5gopen_wire as wire
+from robot_dynamics_ros.hardware.comau_states import DEGREE, STEP_SPEED
+from robot_dynamics_ros.hardware.playback import Playback
+from robot_dynamics_ros.hardware.ur_control import Motion
+
+FOLLOW = 2.0  # deg between a position sent and the LPC's target ...
+DEAF = 50  # ... for so many answers, until a motion counts as rejected
+REPORT = 100  # cycles between two looks at progress
+
+
+class ComauMotion:
+    """send: passes a command on; rate [Hz]: one position per state. enabled: positions may be sent at all.
+
+    modality: the one they are meant for, which the LPC must be in; unconfirmed: a program that reports neither modality
+    nor drives is believed.
+    """
+
+    def __init__(
+        self,
+        n_joints: int,
+        rate: float,
+        send: Callable[[wire.Command], None],
+        enabled: bool,
+        unconfirmed: bool,
+        modality: int,
+    ) -> None:
+        self._n, self._rate, self._send = n_joints, rate, send
+        self.enabled, self._unconfirmed, self._modality = enabled, unconfirmed, modality
+        self._lock = threading.RLock()
+        self.state, self._playback = Motion(), None
+        self._sent: np.ndarray | None = None
+        self._ignored = 0
+
+    def begin(self, last: wire.State, waypoints: Any, stream: Any, speed: float, acceleration: float) -> None:
+        """Waypoints, then a stream, from the target of the last state. Raises CapabilityError with the reason."""
+        path, positions = _rows(waypoints, self._n, "waypoints"), _rows(stream, self._n, "positions")
+        if not (0.0 < speed <= STEP_SPEED and 0.0 < acceleration <= 10.0):
+            raise CapabilityError(f"speed {speed} or acceleration {acceleration} is outside 0..2.6 rad/s, 0..10 rad/s2")
+        with self._lock:
+            start = DEGREE * np.array(last.target[: self._n])
+            playback = Playback(start, path, positions, self._rate, speed, acceleration)
+            self._playback, self.state = playback, Motion("moving")
+            self._sent, self._ignored = None, 0
+
+    def end(self, reason: str) -> None:
+        """The connection is given up."""
+        with self._lock:
+            if self.state.active:
+                self.state, self._playback = Motion("stopped", reason), None
+
+    def stop(self) -> None:
+        """Slow down along the path; nothing to do when nothing moves."""
+        with self._lock:
+            if self._playback is not None:
+                self._playback.stop()
+
+    def ready_text(self, state: wire.State) -> str:
+        """Why the LPC would not take commands, empty when it would."""
+        if state.modality is None or state.status is None:
+            return "" if self._unconfirmed or not self.enabled else "the MQTT program reports no modality"
+        if not state.powerlink:
+            return "POWERLINK is down"
+        if state.status != wire.DRIVES_ON:
+            return f"drives are {wire.DRIVE_STATUS.get(state.status, 'in an unknown state')}"
+        if state.modality != self._modality:
+            return f"modality is {wire.MODALITIES.get(state.modality, state.modality)}"
+        return ""
+
+    def answer(self, state: wire.State) -> None:
+        """In the receiving thread: one command per state while a motion runs."""
+        with self._lock:
+            if self._playback is None:
+                return
+            reason = self.ready_text(state)
+            if reason:
+                self._playback, self.state = None, Motion("failed", reason)
+                return
+            playback = self._playback
+            if self._deaf(state):
+                self._playback, self.state = (
+                    None,
+                    Motion("failed", "the LPC does not follow: it rejects the positions"),
+                )
+                return
+            following = playback.next()
+            if following is None:
+                done = ("stopped", "stop was asked for") if playback.stopped else ("done", "")
+                self._playback, self.state = None, Motion(*done, progress=playback.progress)
+                return
+            if state.sequence % REPORT == 0:
+                self.state = Motion("moving", progress=playback.progress)
+            self._sent = following / DEGREE
+            degrees = tuple(self._sent.tolist()) + (0.0,) * (wire.AXES - self._n)
+            mask = (1 << self._n) - 1
+            self._send(wire.Command(0, state.sequence, state.time_us, self._modality, mask, degrees))
+
+    def _deaf(self, state: wire.State) -> bool:
+        """True when the LPC's target has been elsewhere than what was sent for DEAF answers in a row."""
+        away = self._sent is not None and np.abs(self._sent - np.array(state.target[: self._n])).max() > FOLLOW
+        self._ignored = self._ignored + 1 if away else 0
+        return self._ignored > DEAF
+
+
+def _rows(values: Any, n: int, name: str) -> np.ndarray:
+    """(N, n) float64, finite. Raises CapabilityError naming the argument."""
+    array = np.ascontiguousarray(np.atleast_2d(values), dtype=np.float64)
+    if array.ndim != 2 or array.shape[1] != n:
+        raise CapabilityError(f"{name} has shape {array.shape}, expected (N, {n})")
+    if not np.isfinite(array).all():
+        raise CapabilityError(f"{name} contains NaN or infinity")
+    return array

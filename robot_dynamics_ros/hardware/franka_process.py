@@ -1,0 +1,285 @@
+"""The process around the Franka client, seen from the driver: started, listened to, and started again while wanted."""
+
+from __future__ import annotations
+
+import json
+import socket
+import struct
+import subprocess
+import threading
+import time
+from multiprocessing.connection import Connection
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros._core import TorqueLink, TorqueLoop
+from robot_dynamics_ros.config import RobotFile
+from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
+from robot_dynamics_ros.hardware.child import end, ending, hang_up, spawn
+from robot_dynamics_ros.hardware.framing import receive, send
+from robot_dynamics_ros.hardware.franka_rows import COMMAND, SLOTS, WIDTH
+from robot_dynamics_ros.hardware.sample_ring import SampleRing
+from robot_dynamics_ros.hardware.stream import Stream
+from robot_dynamics_ros.hardware.ur_control import Motion
+
+CONNECT_TIMEOUT = 20.0  # s
+ANSWER_TIMEOUT = 5.0  # s, libfranka's own limit is 1 s per command
+BACKOFF = (0.5, 4.0)  # s between attempts to connect again, first and longest
+MODULE = "robot_dynamics_ros.hardware.franka_child"
+
+
+class FrankaProcess:
+    """States come through a ring in shared memory, requests and reports through a pipe, torques through sockets.
+
+    stream: told of every new and lost connection. priority: of the torque loop's thread, and whether the client
+    demands a real-time kernel.
+    """
+
+    def __init__(self, robot: RobotFile, host: str, stream: Stream, priority: int = 0) -> None:
+        self._robot, self.host, self._stream, self._priority = robot, host, stream, priority
+        self._loop: TorqueLoop | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._pipe: Connection | None = None
+        self._ring: SampleRing | None = None
+        self._sockets: list[socket.socket] = []
+        self._link: TorqueLink | None = None
+        self._lock = threading.RLock()
+        self._answer: dict[str, Any] | None = None
+        self._news = threading.Condition()
+        self._supervisor: threading.Thread | None = None
+        self._kept: dict[str, dict[str, Any]] = {}
+        self._wanted = False
+        self._lost_rows = self._unsent = 0
+        self.motion, self.version, self.error = Motion(), "", ""
+
+    # -- life ---------------------------------------------------------------------------------------------------------
+    def attach(self, loop: TorqueLoop) -> None:
+        """The torque loop that answers every state from the next connection on."""
+        self._loop = loop
+
+    def connect(self) -> None:
+        """Start the process and keep it. Raises ConnectionFailed with the reason."""
+        if self._wanted:
+            return
+        self._open()
+        self._wanted = True
+        self._supervisor = threading.Thread(target=self._supervise, daemon=True)
+        self._supervisor.start()
+
+    def disconnect(self) -> None:
+        """The process stops the robot when its pipe ends, then leaves; may be repeated."""
+        self._wanted = False
+        with self._lock:
+            process, pipe = self._process, self._pipe
+        if pipe is not None:
+            hang_up(pipe)
+        if process is not None:
+            end(process)
+        if self._supervisor is not None:
+            self._supervisor.join(2 * BACKOFF[1])
+            self._supervisor = None
+
+    def _open(self) -> None:
+        ring, pairs = SampleRing(WIDTH, SLOTS), [socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM)]
+        if self._loop is not None:
+            pairs.append(socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET))
+        ours, theirs = [p[0] for p in pairs], [p[1] for p in pairs]
+        files = [s.fileno() for s in theirs]
+        arguments = [self.host, self._robot.file, ring.memory, ring.event, int(self._priority > 0), *files]
+        process, pipe = spawn(MODULE, [str(a) for a in arguments], [ring.memory, ring.event, *files])
+        for s in theirs:
+            s.close()
+        try:
+            version = _connected(pipe, process, self.host)
+            for request in self._kept.values():
+                send(pipe, request)
+        except (ConnectionFailed, OSError) as error:
+            process.kill()
+            process.wait()
+            for closed in (pipe, ring, *ours):
+                closed.close()
+            if isinstance(error, ConnectionFailed):
+                raise
+            raise ConnectionFailed(f"{self.host}: the driver process is gone") from error
+        for s in ours:
+            s.setblocking(False)
+        with self._lock:
+            self._stream.restart()
+            self._process, self._pipe, self._ring, self._sockets = process, pipe, ring, ours
+            self.version, self.error = version, ""
+            if self._loop is not None:
+                follow = self._stream.options.follow_host_clock
+                self._link = TorqueLink(
+                    self._loop, ours[1].fileno(), follow_host_clock=follow, realtime_priority=self._priority
+                )
+
+    def _forget(self) -> None:
+        with self._lock:
+            ring, pipe, sockets, link = self._ring, self._pipe, self._sockets, self._link
+            self._process = self._pipe = self._ring = self._link = None
+            self._sockets = []
+            if link is not None:
+                link.stop()
+                self._unsent += link.unsent
+            if ring is not None:
+                self._lost_rows += ring.dropped
+                ring.close()
+            for end_point in (pipe, *sockets):
+                if end_point is not None:
+                    end_point.close()
+        self._stream.set_connected(False)
+
+    def _supervise(self) -> None:
+        """Listens to the process until it ends; connects again while wanted."""
+        pause = BACKOFF[0]
+        while True:
+            if self._process is not None:
+                self._listen(self._process, self._pipe)
+                self._forget()
+                pause = BACKOFF[0]
+            if not self._wanted:
+                return
+            time.sleep(pause)
+            pause = min(2 * pause, BACKOFF[1])
+            try:
+                if self._wanted:
+                    self._open()
+                    self._stream.reconnects += 1
+            except ConnectionFailed as error:
+                self.error = str(error)
+
+    def _listen(self, process: subprocess.Popen[bytes], pipe: Any) -> None:
+        reason = ""
+        try:
+            while True:
+                report, _ = receive(pipe)
+                event = report.pop("event")
+                if event == "motion":
+                    self.motion = Motion(**report)
+                elif event == "fatal":
+                    reason = report["reason"]
+                elif event == "answer":
+                    with self._news:
+                        self._answer = report
+                        self._news.notify_all()
+        except (EOFError, OSError, json.JSONDecodeError):
+            pass
+        code = end(process)
+        if self._wanted:
+            self.error = f"{self.host}: {reason or f'the process ended ({ending(code)})'}"
+        if self.motion.active:
+            self.motion = Motion("failed", self.error or "disconnected")
+
+    # -- states -------------------------------------------------------------------------------------------------------
+    def take(self, row: np.ndarray, until: float) -> tuple[int, int, int] | None:
+        """The oldest state into row (WIDTH,); its robot, system and steady time [ns]. None after `until`."""
+        while True:
+            with self._lock:
+                ring = self._ring
+                if ring is not None and ring.wait(0.0):
+                    return ring.pop(row)
+            left = until - time.monotonic()
+            if left <= 0:
+                return None
+            self._wait(ring, left)
+
+    def _wait(self, ring: SampleRing | None, left: float) -> None:
+        """Without the lock, in short turns: the connection may go meanwhile."""
+        if ring is None or ring.event < 0:
+            time.sleep(min(left, 0.01))
+            return
+        try:
+            ring.wait(min(left, 0.05))
+        except (OSError, ValueError):
+            time.sleep(min(left, 0.01))
+
+    def counts(self) -> dict[str, int]:
+        """States lost because nobody read them, states waiting, torques the socket did not take."""
+        with self._lock:
+            ring, link = self._ring, self._link
+            return {
+                "overruns": self._lost_rows + (ring.dropped if ring else 0),
+                "pending": ring.pending if ring else 0,
+                "unsent": self._unsent + (link.unsent if link else 0),
+            }
+
+    @property
+    def pid(self) -> int | None:
+        """Process id of the client, None while there is none."""
+        process = self._process
+        return None if process is None else process.pid
+
+    # -- requests -----------------------------------------------------------------------------------------------------
+    def begin(self, request: dict[str, Any], array: np.ndarray | None = None) -> None:
+        """A request that moves the robot. Raises CapabilityError while another does, ConnectionFailed."""
+        with self._lock:
+            if self.motion.active:
+                raise CapabilityError("a motion is running: stop it first")
+            self.motion = Motion("starting")
+            try:
+                self._send(request, array)
+            except ConnectionFailed as error:
+                self.motion = Motion("failed", str(error))
+                raise
+
+    def stop(self) -> None:
+        """Bring a motion of ours to rest."""
+        with self._lock:
+            if self._pipe is not None and self.motion.active:
+                self._send({"do": "stop"})
+
+    def ask(self, request: dict[str, Any]) -> str:
+        """A request with an answer, outside of motion. Raises CapabilityError with the reason, ConnectionFailed."""
+        if self.motion.active:
+            raise CapabilityError("a motion is running: stop it first")
+        with self._news:
+            self._answer = None
+            before = self.motion
+            self._send(request)
+            until = time.monotonic() + ANSWER_TIMEOUT
+            while self._answer is None and self.motion is before and time.monotonic() < until:
+                self._news.wait(0.05)
+            answer = self._answer
+        if answer is None:
+            raise CapabilityError(f"refused: {self.motion.reason}" if self.motion is not before else "no answer")
+        return str(answer["reason"])
+
+    def settle(self, request: dict[str, Any]) -> str:
+        """A setting: asked as ask(), and sent again with every new connection."""
+        answer = self.ask(request)
+        self._kept[request["do"]] = request
+        return answer
+
+    def command_torque(self, stamp_ns: int, torque: np.ndarray) -> None:
+        """A torque to the process; never waits. One that is lost is a late one to its guard."""
+        with self._lock:
+            if not self._sockets:
+                return
+            try:
+                self._sockets[0].send(struct.pack(COMMAND, stamp_ns, *np.asarray(torque, dtype=float)))
+            except (BlockingIOError, OSError):
+                return
+
+    def _send(self, request: dict[str, Any], array: np.ndarray | None = None) -> None:
+        with self._lock:
+            try:
+                if self._pipe is None:
+                    raise ConnectionFailed(f"{self.host}: not connected")
+                send(self._pipe, request, array)
+            except OSError as error:
+                raise ConnectionFailed(f"{self.host}: the driver process is gone") from error
+
+
+def _connected(pipe: Connection, process: subprocess.Popen[bytes], host: str) -> str:
+    """Version the process reports. Raises ConnectionFailed with the reason."""
+    reason = f"no answer within {CONNECT_TIMEOUT:g} s"
+    try:
+        if pipe.poll(CONNECT_TIMEOUT):
+            report, _ = receive(pipe)
+            if report["event"] == "connected":
+                return str(report["version"])
+            reason = str(report.get("reason"))
+    except (EOFError, OSError):
+        reason = f"the driver process ended ({ending(end(process))})"
+    raise ConnectionFailed(f"{host}: {reason}")

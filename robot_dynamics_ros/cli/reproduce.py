@@ -39,8 +39,8 @@ def command(
 
     Estimators and identification see measurements only; the simulated robot's friction is not their model.
 
-    --markdown keeps the words of a page: each protocol's table goes between its marks, that of another robot between marks
-    of its own.
+    --markdown keeps the words of a page: each protocol's table goes between its marks, that of another robot between
+    marks of its own.
 
     Example: robot-dynamics reproduce all --quick
     """

@@ -288,6 +288,18 @@ class RigidBody:
         out: typing.Any | None = None,
         gravity: typing.Any | None = None,
     ) -> typing.Any: ...
+    def regressor_gradient(
+        self,
+        q: typing.Any,
+        qd: typing.Any,
+        qdd: typing.Any,
+        weights: typing.Any,
+        columns: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None,
+        gravity: typing.Any | None = None,
+    ) -> tuple:
+        """
+        Slopes (N, n) of sum(weights * W) with respect to q, qd, qdd; weights (n N, p) column-major, as W.
+        """
     def rnea(
         self,
         q: typing.Any,
@@ -306,6 +318,12 @@ class RigidBody:
         gravity: typing.Any | None = None,
         keep_zeros: bool = False,
     ) -> typing.Any: ...
+    def torque_gradient(
+        self, q: typing.Any, qd: typing.Any, qdd: typing.Any, weights: typing.Any, gravity: typing.Any | None = None
+    ) -> tuple:
+        """
+        Slopes (N, n) of sum(weights * rnea) with respect to q, qd, qdd; weights (N, n).
+        """
     @property
     def chain(self) -> Chain: ...
 

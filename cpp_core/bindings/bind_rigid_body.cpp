@@ -6,6 +6,7 @@
 #include "bindings.hpp"
 #include "robot_dynamics/aligned.hpp"
 #include "robot_dynamics/batch.hpp"
+#include "robot_dynamics/gradients.hpp"
 #include "samples.hpp"
 
 using namespace robot_dynamics;
@@ -23,6 +24,14 @@ struct Gravity {
     for (int k = 0; k < 3; ++k) value[k] = g.data()[k];
   }
 };
+
+// A column-major float64 array as it is: one that would have to be turned is refused.
+py::array_t<double, py::array::f_style> fortran_array(const py::object& value, const char* name) {
+  if (!py::isinstance<py::array_t<double>>(value)) throw py::type_error(std::string(name) + " must be a float64 array");
+  if (!py::isinstance<py::array_t<double, py::array::f_style>>(value))
+    throw std::invalid_argument(std::string(name) + " is not Fortran-contiguous");
+  return py::reinterpret_borrow<py::array_t<double, py::array::f_style>>(value);
+}
 
 using Optional = py::object;
 const std::array<double, 3> no_gravity{};
@@ -118,6 +127,51 @@ struct RigidBody {
                                      W.data());
     return W.array;
   }
+
+  using Slopes = std::array<Array, 3>;
+  Slopes slopes(const Samples& x) const {
+    return {Array({x.count, py::ssize_t(chain.n)}), Array({x.count, py::ssize_t(chain.n)}),
+            Array({x.count, py::ssize_t(chain.n)})};
+  }
+
+  // weights (n N, p) Fortran-ordered, as W
+  py::tuple regressor_gradient(const py::object& q, const py::object& qd, const py::object& qdd,
+                               const py::object& weights, const std::optional<std::vector<int>>& wanted,
+                               const py::object& gravity) const {
+    const Gravity g(gravity, chain);
+    const Samples x({{"q", q}, {"qd", qd}, {"qdd", qdd}}, chain.n, true);
+    const std::vector<int> columns = checked_columns(wanted, 10 * chain.n);
+    const auto given = fortran_array(weights, "weights");
+    require_shape(given, "weights", {chain.n * x.count, py::ssize_t(columns.size())});
+    Slopes d = slopes(x);
+    double* const out[3] = {d[0].mutable_data(), d[1].mutable_data(), d[2].mutable_data()};
+    const double* L = given.data();
+    {
+      const py::gil_scoped_release release;
+      gradient_kernels(active_kernels.isa)
+          .regressor(view(chain, g.value.data()), x.count, x[0], x[1], x[2], columns.data(), int(columns.size()), L,
+                     out[0], out[1], out[2]);
+    }
+    return py::make_tuple(d[0], d[1], d[2]);
+  }
+
+  py::tuple torque_gradient(const py::object& q, const py::object& qd, const py::object& qdd, const py::object& weights,
+                            const py::object& gravity) const {
+    const Gravity g(gravity, chain);
+    const Samples x({{"q", q}, {"qd", qd}, {"qdd", qdd}}, chain.n, true);
+    const Array given = float_array(weights, "weights");
+    require_shape(given, "weights", {x.count, chain.n});
+    require_finite(given, "weights");
+    Slopes d = slopes(x);
+    double* const out[3] = {d[0].mutable_data(), d[1].mutable_data(), d[2].mutable_data()};
+    const double* L = given.data();
+    {
+      const py::gil_scoped_release release;
+      gradient_kernels(active_kernels.isa)
+          .torque(view(chain, g.value.data()), x.count, x[0], x[1], x[2], L, out[0], out[1], out[2]);
+    }
+    return py::make_tuple(d[0], d[1], d[2]);
+  }
 };
 
 std::string isa() { return active_kernels.isa; }
@@ -160,6 +214,12 @@ void bind_rigid_body(py::module_& m) {
            py::arg("gravity") = none)
       .def("stacked_regressor", &RigidBody::stacked_regressor, py::arg("q"), py::arg("qd"), py::arg("qdd"),
            py::arg("columns") = none, py::arg("out") = none, py::arg("gravity") = none, py::arg("keep_zeros") = false)
+      .def("regressor_gradient", &RigidBody::regressor_gradient, py::arg("q"), py::arg("qd"), py::arg("qdd"),
+           py::arg("weights"), py::arg("columns") = none, py::arg("gravity") = none,
+           "Slopes (N, n) of sum(weights * W) with respect to q, qd, qdd; weights (n N, p) column-major, as W.")
+      .def("torque_gradient", &RigidBody::torque_gradient, py::arg("q"), py::arg("qd"), py::arg("qdd"),
+           py::arg("weights"), py::arg("gravity") = none,
+           "Slopes (N, n) of sum(weights * rnea) with respect to q, qd, qdd; weights (N, n).")
       .def("fk", &RigidBody::fk, py::arg("q"), py::arg("out") = none)
       .def("jacobian", &RigidBody::jacobian, py::arg("q"), py::arg("out") = none);
   m.def("isa", &isa, "Instruction set of the kernels in use.");

@@ -30,6 +30,16 @@ from robot_dynamics_ros.cli.options import NewPath, console, json_option, robot_
 @click.option("--acceleration", type=float, default=4.0, show_default=True, help="Largest acceleration [rad/s2].")
 @click.option("--floor", type=float, help="Lowest height of any joint or the TCP [m] in the base frame.")
 @click.option("--clearance", type=float, default=0.1, show_default=True, help="Least distance between links [m].")
+@click.option(
+    "--inside",
+    type=float,
+    nargs=6,
+    metavar="X0 Y0 Z0 X1 Y1 Z1",
+    help="Box that joints and TCP stay in [m], base frame: lower corner, upper corner; inf where a side is open.",
+)
+@click.option(
+    "--outside", type=float, nargs=6, multiple=True, metavar="X0 ...", help="Box that links stay out of; repeatable."
+)
 @click.option("--rate", type=float, default=125.0, show_default=True, help="Samples per second of the CSV.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Of the random starts.")
 @json_option
@@ -45,6 +55,8 @@ def command(
     acceleration: float,
     floor: float | None,
     clearance: float,
+    inside: tuple[float, ...] | None,
+    outside: tuple[tuple[float, ...], ...],
     rate: float,
     seed: int,
     json_file: Path | None,
@@ -54,10 +66,12 @@ def command(
     Example: robot-dynamics excite --robot ur5e --floor 0.05 --out excitation.csv
     """
     from robot_dynamics_ros.identification.excitation import Limits, design_fourier, design_points
+    from robot_dynamics_ros.identification.excitation.limits import box
     from robot_dynamics_ros.identification.robots import any_robot
 
     arm = any_robot(robot)
-    limits = Limits.of(arm, acceleration, -np.inf if floor is None else floor, clearance)
+    space = box(inside) if inside else None, tuple(box(corners) for corners in outside)
+    limits = Limits.of(arm, acceleration, -np.inf if floor is None else floor, clearance, *space)
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[text]}"), TimeRemainingColumn())
     with Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal) as bar:
         task = bar.add_task("searching", text="")

@@ -47,7 +47,8 @@ def motion_preview(t: np.ndarray, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray
         axis.set_ylabel(label)
         axis.grid(alpha=0.3)
         axis.margins(x=0.01)
-    axes[0, 0].legend(names, fontsize=7, ncols=min(len(names), 4), loc="upper right")
+    place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "frameon": False}
+    axes[0, 0].legend(names, fontsize=7, ncols=len(names), **place)
     axes[-1, 0].set_xlabel("time [s]")
     buffer = io.BytesIO()
     drawing.savefig(buffer, format="png")

@@ -139,6 +139,30 @@ class RobotModel:
         picked = None if columns is None else list(columns)
         return self._body.stacked_regressor(q, qd, qdd, picked, out, gravity, keep_zeros)
 
+    def regressor_gradient(
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        weights: Array,
+        columns: Sequence[int] | None = None,
+        *,
+        gravity: ArrayLike | None = None,
+    ) -> tuple[Array, Array, Array]:
+        """Slopes by q, qd, qdd, (N, n) each, of sum(weights * W), W and weights (n N, p) as of `stacked_regressor`.
+
+        By the reverse mode: the cost of a few regressors for any number of slopes. With weights = df/dW it is the
+        gradient of f.
+        """
+        picked = None if columns is None else list(columns)
+        return self._body.regressor_gradient(q, qd, qdd, weights, picked, gravity)
+
+    def torque_gradient(
+        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, weights: ArrayLike, *, gravity: ArrayLike | None = None
+    ) -> tuple[Array, Array, Array]:
+        """Slopes by q, qd, qdd, (N, n) each, of sum(weights * rnea), weights (N, n)."""
+        return self._body.torque_gradient(q, qd, qdd, weights, gravity)
+
     def _with(self, gravity: ArrayLike | None, payload: Payload | None) -> RobotModel:
         model = self if gravity is None else self.with_gravity(gravity)
         return model if payload is None else model.with_payload(*payload)

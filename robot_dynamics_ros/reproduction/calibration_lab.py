@@ -18,10 +18,10 @@ Deviation = dict[str, float] | None  # overrides of the simulated individual
 
 
 @cache
-def excitation(starts: int = 1) -> Excitation:
+def excitation(starts: int = 3) -> Excitation:
     """An excitation motion of the UR5e: 5 harmonics of 0.1 pi rad/s, 20 s."""
     robot = lab.ur5e()
-    return design_fourier(robot, Limits.of(robot), rate=500.0, starts=starts, effort=24)
+    return design_fourier(robot, Limits.of(robot), rate=500.0, starts=starts)
 
 
 def excitation_run(robot: RobotFile, seed: int = 0, periods: int = 2, overrides: Deviation = None) -> Recording:

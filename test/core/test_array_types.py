@@ -116,6 +116,9 @@ def walk(call, names, arrays):
             refused.append(name)
             given[name] = given[name].astype(wanted)
         except ValueError as error:
+            if turned := re.match(r"(\w+) is not Fortran-contiguous", str(error)):
+                given[turned.group(1)] = np.asfortranarray(given[turned.group(1)])
+                continue
             found = re.match(r"(\w+)(?:\[.*\])? (?:has shape .* expected \((.*)\)|is )", str(error))
             assert found and found.group(2), str(error)
             shape = [3 if size == "N" else int(size) for size in found.group(2).replace(" ", "").split(",") if size]

@@ -1,0 +1,91 @@
+"""Design of excitation motions: how well a motion lets the base parameters be told apart, and the best one found."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.blas import one_thread
+from robot_dynamics_ros.identification.excitation.limits import Limits
+from robot_dynamics_ros.identification.excitation.problem import Criteria
+from robot_dynamics_ros.identification.excitation.search import FourierSearch, State, phases
+from robot_dynamics_ros.identification.trajectories import FourierBasis
+
+CHOICES = ("hybrid", "condition", "logdet", "hadamard")
+ALLOWED = 0.02  # excess that a result may show on its fine samples, of what the search keeps at 90 % of the limits
+Progress = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True)
+class Excitation:
+    """A designed motion (time (N,), q, qd, qdd (N, n)), its criteria, and how many motions were tried."""
+
+    time: np.ndarray
+    q: np.ndarray
+    qd: np.ndarray
+    qdd: np.ndarray
+    condition: float
+    logdet: float
+    evaluations: int
+
+
+@one_thread()
+def design_fourier(
+    robot: Any,
+    limits: Limits | None = None,
+    harmonics: int = 5,
+    base: float = 0.1 * np.pi,
+    duration: float = 20.0,
+    rate: float = 125.0,
+    criterion: str = "hybrid",
+    starts: int = 3,
+    effort: int = 40,
+    seed: int = 0,
+    progress: Progress = lambda done, total, text: None,
+) -> Excitation:
+    """Best of `starts` Fourier motions [Liu2020: 5 harmonics, 0.1 pi rad/s, 20 s] of about 5 `effort` steps each.
+
+    Raises DataError for a choice that cannot be, or when no motion found keeps the limits.
+    """
+    if criterion not in CHOICES:
+        raise DataError(f"criterion = {criterion!r} is none of {', '.join(CHOICES)}")
+    if not 2 <= harmonics <= 20 or not 0 < base < 50 or not 1 <= duration <= 3600 or not 1 <= starts <= 1000:
+        raise DataError("harmonics must be 2..20, base 0..50 rad/s, duration 1..3600 s, starts 1..1000")
+    criteria = Criteria(robot, limits or Limits.of(robot))
+    search = FourierSearch(criteria, harmonics, base, duration)
+    x = _best_of(search, criterion, starts, effort, np.random.default_rng(seed), progress)
+    fine = FourierBasis.build(harmonics, base, np.arange(0, duration, 1 / rate))
+    return excitation(criteria, fine.t, search.motions.at(x, fine))
+
+
+def _best_of(
+    search: FourierSearch, criterion: str, starts: int, effort: int, rng: np.random.Generator, progress: Progress
+) -> np.ndarray:
+    judged, plan = "logdet" if criterion == "logdet" else "condition", phases(criterion, effort)
+    best: tuple[float, np.ndarray] | None = None
+    for k in range(starts):
+        state = State(search.start(rng))
+        for m, phase in enumerate(plan):
+            search.round(state, phase)
+            progress(k * len(plan) + m + 1, starts * len(plan), f"cond {_condition(search, state.x):.0f}")
+        x = state.x if state.best is None else state.best
+        score = search.problem.values(x, judged)[0] if search.broken(x) <= ALLOWED else np.inf
+        if score < (np.inf if best is None else best[0]):
+            best = (score, x)
+    if best is None:
+        raise DataError("no motion found keeps the limits: allow more starts, a lower floor or less clearance")
+    return best[1]
+
+
+def _condition(search: FourierSearch, x: np.ndarray) -> float:
+    return float(np.exp(search.problem.values(x, "sharp_condition")[0]))
+
+
+def excitation(criteria: Criteria, t: np.ndarray, motion: tuple[np.ndarray, np.ndarray, np.ndarray]) -> Excitation:
+    """The motion with its criteria."""
+    R = criteria.triangle(*motion)
+    return Excitation(t, *motion, criteria.condition(R), criteria.logdet(R), criteria.count)

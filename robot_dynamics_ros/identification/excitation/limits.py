@@ -1,0 +1,85 @@
+"""What an excitation motion must keep: the robot's limits and the space it is given."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.errors import DataError
+
+USE = 0.9  # share of every limit that a motion may use
+
+
+@dataclass(frozen=True)
+class Box:
+    """Axis-aligned box in the base frame: corners low, high (3,) [m]; infinite where a side is open.
+
+    Raises DataError unless every lower corner is below the upper one.
+    """
+
+    low: tuple[float, float, float]
+    high: tuple[float, float, float]
+
+    def __post_init__(self) -> None:
+        if not all(a < b for a, b in zip(self.low, self.high, strict=True)):
+            raise DataError(f"box {self.low} .. {self.high}: every lower corner must be below the upper one")
+
+
+def box(corners: Sequence[float]) -> Box:
+    """Box of six numbers [m]: lower corner, upper corner. Raises DataError as Box does."""
+    x0, y0, z0, x1, y1, z1 = (float(c) for c in corners)
+    return Box((x0, y0, z0), (x1, y1, z1))
+
+
+@dataclass(frozen=True)
+class Limits:
+    """Per joint (n,): position [rad], speed [rad/s], acceleration [rad/s2], torque [Nm] (inf: none).
+
+    tcp_speed [m/s]; floor: least height of joints and TCP [m]; clearance: least distance of joints and TCP from links
+    before their own [m]; inside: box that joints (from the second on) and TCP stay in; outside: boxes that
+    links stay out of.
+    """
+
+    lower: np.ndarray
+    upper: np.ndarray
+    velocity: np.ndarray
+    acceleration: np.ndarray
+    torque: np.ndarray
+    tcp_speed: float = np.inf
+    floor: float = -np.inf
+    clearance: float = 0.0
+    inside: Box | None = None
+    outside: tuple[Box, ...] = field(default=())
+
+    @classmethod
+    def of(
+        cls,
+        robot: Any,
+        acceleration: float = 4.0,
+        floor: float = -np.inf,
+        clearance: float = 0.0,
+        inside: Box | None = None,
+        outside: tuple[Box, ...] = (),
+    ) -> Limits:
+        """Limits of a robot file; turns without end count as +-pi, unknown accelerations as `acceleration` [rad/s2]."""
+        n = robot.n_joints
+
+        def known(name: str, otherwise: float) -> np.ndarray:
+            return robot.array(name) if robot.has(name) else np.full(n, otherwise)
+
+        speed = robot.limits.tcp_speed if robot.limits.tcp_speed is not None else np.inf
+        return cls(
+            np.maximum(known("limits.position_lower", -np.pi), -np.pi),
+            np.minimum(known("limits.position_upper", np.pi), np.pi),
+            known("limits.velocity", 1.5),
+            np.minimum(known("limits.acceleration", acceleration), acceleration),
+            known("limits.torque", np.inf),
+            float(speed),
+            floor,
+            clearance,
+            inside,
+            outside,
+        )

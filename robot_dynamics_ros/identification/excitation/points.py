@@ -1,0 +1,69 @@
+"""Point-to-point excitation: the best of random closed tours by trapezoidal moves."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.blas import one_thread
+from robot_dynamics_ros.identification.excitation.design import Excitation, Progress, excitation
+from robot_dynamics_ros.identification.excitation.limits import USE, Limits
+from robot_dynamics_ros.identification.excitation.problem import Criteria
+from robot_dynamics_ros.identification.trajectories import trapezoids
+
+SAMPLES = 200  # of a tour while it is judged
+
+
+@one_thread()
+def design_points(
+    robot: Any,
+    limits: Limits | None = None,
+    points: int = 6,
+    rate: float = 125.0,
+    tries: int = 400,
+    seed: int = 0,
+    progress: Progress = lambda done, total, text: None,
+) -> Excitation:
+    """Best of random point-to-point trapezoidal moves, as tests A and B of [Clochiatti2024 2.2].
+
+    Raises DataError when none of the tries keeps the limits.
+    """
+    criteria = Criteria(robot, limits or Limits.of(robot))
+    lim, rng = criteria.limits, np.random.default_rng(seed)
+    best: tuple[float, tuple[np.ndarray, ...]] | None = None
+    for k in range(tries):
+        t, *motion = _within_tcp_speed(criteria, _random_points(rng, lim, points), rate)
+        coarse = [np.ascontiguousarray(x[:: max(1, len(t) // SAMPLES)]) for x in motion]
+        criteria.count += 1
+        if criteria.violation(*coarse) == 0:
+            score = criteria.condition(criteria.triangle(*coarse))
+            if best is None or score < best[0]:
+                best = (score, (t, *motion))
+        progress(k + 1, tries, f"cond {best[0]:.0f}" if best else "")
+    if best is None:
+        raise DataError(f"none of {tries} random motions keeps the limits: allow more tries, or looser limits")
+    t, q, qd, qdd = best[1]
+    return excitation(criteria, t, (q, qd, qdd))
+
+
+def _random_points(rng: np.random.Generator, lim: Limits, points: int) -> np.ndarray:
+    """Points (m + 1, n) of a closed tour in a random part of the joint space."""
+    room = USE * (lim.upper - lim.lower)
+    size = rng.uniform(0.1, 0.8) * room
+    low = 0.5 * (lim.lower + lim.upper - room) + rng.uniform(size=len(room)) * (room - size)
+    via = low + rng.uniform(size=(points, len(room))) * size
+    return np.vstack([via, via[:1]])
+
+
+def _within_tcp_speed(criteria: Criteria, via: np.ndarray, rate: float) -> tuple[np.ndarray, ...]:
+    """Moves at full speed, slowed as a whole until the TCP keeps its limit."""
+    lim, slower = criteria.limits, 1.0
+    for _ in range(4):
+        t, q, qd, qdd = trapezoids(via, USE * lim.velocity / slower, USE * lim.acceleration / slower**2, rate)
+        ratio = criteria.tcp_speed(q, qd) / (USE * lim.tcp_speed)
+        if ratio <= 1:
+            break
+        slower *= 1.02 * ratio
+    return t, q, qd, qdd

@@ -1,0 +1,162 @@
+"""Criteria and limits of one robot's motions, with slopes by the free numbers of a motion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.identification.excitation import space
+from robot_dynamics_ros.identification.excitation.criteria import CRITERIA
+from robot_dynamics_ros.identification.excitation.limits import Limits
+from robot_dynamics_ros.identification.excitation.motion import FourierMotion, Motion, Shape
+from robot_dynamics_ros.identification.rigid import RigidModel
+from robot_dynamics_ros.models import RobotModel
+
+
+class Criteria:
+    """Criteria of motions of one robot, and by how much they break its limits."""
+
+    def __init__(self, robot: Any, limits: Limits) -> None:
+        self.rigid, self.limits = RigidModel(robot), limits
+        self.columns = self.rigid.base.independent.tolist()
+        self.body = _loaded(robot)
+        self.count = 0
+        self.gaps = space.Gaps.of(self.rigid.model, limits)
+        self.limited = self._limited()
+
+    def triangle(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+        """R (b, b) of the base regressor on a motion, per square root of a sample; W itself is never formed."""
+        qr = _core.FusedQR(self.rigid.model.chain, self.columns)
+        qr.update(*(np.ascontiguousarray(x) for x in (q, qd, qdd)))
+        return qr.fold()[:-1, :-1] / np.sqrt(len(q))
+
+    @staticmethod
+    def condition(R: np.ndarray) -> float:
+        """cond(W)."""
+        s = np.linalg.svd(R, compute_uv=False)
+        return float(s[0] / max(s[-1], 1e-12 * s[0]))
+
+    @staticmethod
+    def logdet(R: np.ndarray) -> float:
+        """-log det(W'W / N)."""
+        return float(-2 * np.log(np.maximum(np.abs(np.diag(R)), 1e-12)).sum())
+
+    @staticmethod
+    def hadamard(R: np.ndarray) -> float:
+        """-sum log |w_k|^2 / N."""
+        return float(-np.log(np.maximum((R**2).sum(0), 1e-24)).sum())
+
+    def excess(self, motion: Motion) -> dict[str, space.Excess]:
+        """Excess over each limit that motions do not keep by themselves, at most zero where it holds."""
+        found: dict[str, space.Excess] = {}
+        q, qd, qdd = (np.ascontiguousarray(x) for x in motion)
+        if "torque" in self.limited and self.body is not None:
+            found["torque"] = space.torque(self.body, self.limits, q, qd, qdd)
+        if self.limited - {"torque"}:
+            pose = space.Pose.of(self.rigid.model, q)
+            if "tcp_speed" in self.limited:
+                found["tcp_speed"] = space.tcp_speed(pose, self.limits, qd)
+            if "collision" in self.limited:
+                found["collision"] = space.collision(pose, self.gaps)
+            for name in ("room", "obstacles"):
+                if name in self.limited:
+                    found[name] = getattr(space, name)(pose, self.limits)
+        return found
+
+    def violation(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> float:
+        """Sum of what exceeds torque, TCP speed, space and self-collision limits; 0 when all hold."""
+        return float(sum(max(limit.largest, 0.0) for limit in self.excess((q, qd, qdd)).values()))
+
+    def tcp_speed(self, q: np.ndarray, qd: np.ndarray) -> float:
+        """Largest speed of the TCP [m/s]."""
+        J = self.rigid.model.jacobian(np.ascontiguousarray(q))
+        return float(np.linalg.norm(np.einsum("kij,kj->ki", J[:, :3], qd), axis=1).max())
+
+    def _limited(self) -> set[str]:
+        lim = self.limits
+        wanted = {
+            "torque": self.body is not None and bool(np.isfinite(lim.torque).any()),
+            "tcp_speed": bool(np.isfinite(lim.tcp_speed)),
+            "room": lim.inside is not None or bool(np.isfinite(lim.floor)),
+            "obstacles": bool(lim.outside),
+            "collision": lim.clearance > 0 and len(self.gaps.point) > 0,
+        }
+        return {name for name, on in wanted.items() if on}
+
+
+def _loaded(robot: Any) -> RobotModel | None:
+    try:
+        return RobotModel(robot.chain(), robot.joint_names)
+    except CapabilityError:
+        return None
+
+
+@dataclass
+class Point:
+    """What is known at one x: each is found when it is first asked for."""
+
+    x: np.ndarray
+    shape: Shape
+    G: np.ndarray | None = None
+    excess: dict[str, space.Excess] | None = None
+    criteria: dict[str, tuple[float, np.ndarray]] = field(default_factory=dict)
+
+
+class Problem:
+    """Criteria and limits as functions of the free numbers x of a Fourier motion, each a value with slopes by x."""
+
+    def __init__(self, criteria: Criteria, motion: FourierMotion) -> None:
+        self.criteria, self.motion = criteria, motion
+        self.samples = len(motion.basis.t)
+        self._point: Point | None = None
+        self._W: np.ndarray | None = None  # of the newest point
+
+    def values(self, x: np.ndarray, *names: str) -> list[float]:
+        """Criteria by name (criteria.py)."""
+        p = self._at(x)
+        return [self._criterion(p, name)[0] for name in names]
+
+    def excess(self, x: np.ndarray) -> dict[str, float]:
+        """Smooth upper bound of the excess over every limit that x does not keep by itself."""
+        return {name: limit.bound for name, limit in self._limits(self._at(x)).items()}
+
+    def slopes(self, x: np.ndarray, criteria: Mapping[str, float], limits: Mapping[str, float]) -> np.ndarray:
+        """Slopes by x of a sum of criteria and of excesses with the given factors, in one pass for all of them."""
+        p = self._at(x)
+        S = sum(factor * self._criterion(p, name)[1] for name, factor in criteria.items())
+        by_motion = [np.zeros_like(part) for part in p.shape.motion]
+        if criteria:
+            weights = np.asfortranarray(self._W @ ((2 / self.samples) * S))
+            model, columns = self.criteria.rigid.model, self.criteria.columns
+            by_motion = list(model.regressor_gradient(*p.shape.motion, weights, columns))
+        for name, factor in limits.items():
+            if factor != 0:
+                for total, part in zip(by_motion, self._limits(p)[name].slopes(), strict=True):
+                    total += factor * part
+        return self.motion.slopes(x, p.shape, *by_motion)
+
+    def _at(self, x: np.ndarray) -> Point:
+        if self._point is None or not np.array_equal(self._point.x, x):
+            self._point = Point(x.copy(), self.motion.shape(x))
+        return self._point
+
+    def _limits(self, p: Point) -> dict[str, space.Excess]:
+        if p.excess is None:
+            p.excess = self.criteria.excess(p.shape.motion)
+        return p.excess
+
+    def _criterion(self, p: Point, name: str) -> tuple[float, np.ndarray]:
+        if p.G is None:
+            self.criteria.count += 1
+            model, columns = self.criteria.rigid.model, self.criteria.columns
+            kept = self._W is not None
+            self._W = model.stacked_regressor(*p.shape.motion, columns=columns, out=self._W, keep_zeros=kept)
+            p.G = self._W.T @ self._W / self.samples
+        if name not in p.criteria:
+            p.criteria[name] = CRITERIA[name](p.G)
+        return p.criteria[name]

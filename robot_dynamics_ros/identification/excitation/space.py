@@ -1,0 +1,195 @@
+"""Limits of torque and space along a motion: each a number that is at most zero where the limit holds, and its slopes.
+
+The number bounds the largest excess over all samples from above (soft.py). Slopes are found only when asked for: most
+limits hold most of the time. Those of points p_i of the links by the joints, dp_i/dq_j = z_j x (p_i - o_j) for j <= i
+[Madsen2020 2.1], are summed from tip to base, so that the slopes of any function of the points cost one pass.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from robot_dynamics_ros.identification.excitation.limits import USE, Box, Limits
+from robot_dynamics_ros.identification.excitation.soft import soft_max
+from robot_dynamics_ros.models import RobotModel
+
+RELATIVE = 100.0  # sharpness of relative excess, of torque and speed
+LENGTH = 300.0  # of excess in metres
+PER_METRE = 5.0  # excess of a limit in space: 1 cm weighs as 5 % of a torque
+CONFIGURATIONS = 500  # that tell how far apart two parts of an arm can be
+POINTS = 4  # on every link, against boxes to stay out of
+OPEN = Box((-np.inf,) * 3, (np.inf,) * 3)
+
+Slopes = tuple[np.ndarray, np.ndarray, np.ndarray]
+
+
+@dataclass
+class Excess:
+    """Of one limit: smooth upper bound of the largest excess, the largest itself, slopes of the bound by the motion."""
+
+    bound: float
+    largest: float
+    slopes: Callable[[], Slopes]
+
+
+def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """a x b along the last axis."""
+    x, y = np.moveaxis(a, -1, 0), np.moveaxis(b, -1, 0)
+    parts = x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]
+    return np.stack(parts, axis=-1)
+
+
+def _to_tip(a: np.ndarray) -> np.ndarray:
+    """Sums (N, n, 3) over a joint and all after it."""
+    return np.cumsum(a[:, ::-1], axis=1)[:, ::-1]
+
+
+@dataclass
+class Pose:
+    """Origins of base, joints and TCP (N, n + 2, 3) [m], axes (N, n, 3) and TCP velocities per joint (N, n, 3)."""
+
+    points: np.ndarray
+    axes: np.ndarray
+    columns: np.ndarray
+
+    @classmethod
+    def of(cls, model: RobotModel, q: np.ndarray) -> Pose:
+        """Where the arm is along q (N, n)."""
+        J, frames = model.jacobian(q).transpose(0, 2, 1), model.fk(q)
+        points = np.concatenate([np.zeros((len(q), 1, 3)), frames[:, :, :3, 3]], axis=1)
+        return cls(points, J[:, :, 3:], J[:, :, :3])
+
+    def slopes(self, weights: np.ndarray) -> Slopes:
+        """Slopes of sum(weights * points), weights as the points."""
+        own, p, w = self.points[:, 1:-1], self.points[:, 1:], weights[:, 1:]
+        force, moment = _to_tip(w)[:, :-1], _to_tip(cross(p, w))[:, :-1]
+        q_ = (self.axes * (moment - cross(own, force))).sum(axis=-1)
+        return q_, np.zeros_like(q_), np.zeros_like(q_)
+
+
+def torque(model: RobotModel, limits: Limits, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> Excess:
+    """Largest |tau_j| / (USE limit_j) - 1."""
+    allowed = USE * limits.torque
+    relative = model.rnea(q, qd, qdd) / allowed
+    excess = np.stack([relative, -relative]) - 1
+    value, share = soft_max(excess, RELATIVE)
+
+    def slopes() -> Slopes:
+        return model.torque_gradient(q, qd, qdd, (share[0] - share[1]) / allowed)
+
+    return Excess(value, float(excess.max()), slopes)
+
+
+def tcp_speed(pose: Pose, limits: Limits, qd: np.ndarray) -> Excess:
+    """Largest |v| / (USE limit) - 1 of the TCP, v = sum_j J_j qd_j.
+
+    dv/dq_k = z_k x sum_(j >= k) qd_j J_j + (sum_(j < k) qd_j z_j) x J_k
+    """
+    parts, allowed = pose.columns * qd[:, :, None], USE * limits.tcp_speed
+    v = parts.sum(axis=1)
+    speed = np.sqrt((v * v).sum(axis=1)) + 1e-12
+    excess = speed / allowed - 1
+    value, share = soft_max(excess, RELATIVE)
+
+    def slopes() -> Slopes:
+        w = (share / allowed / speed)[:, None] * v
+        turning = pose.axes * qd[:, :, None]
+        before = np.cumsum(turning, axis=1) - turning
+        change = cross(pose.axes, _to_tip(parts)) + cross(before, pose.columns)
+        q_, qd_ = ((c * w[:, None]).sum(axis=-1) for c in (change, pose.columns))
+        return q_, qd_, np.zeros_like(q_)
+
+    return Excess(value, float(excess.max()), slopes)
+
+
+def room(pose: Pose, limits: Limits) -> Excess:
+    """How far joints (from the second on) and TCP leave the allowed box or go below the floor."""
+    box = limits.inside or OPEN
+    low, high, p = np.array(box.low), np.array(box.high), pose.points[:, 2:]
+    low[2] = max(low[2], limits.floor)
+    excess = PER_METRE * np.stack([low - p, p - high])
+    value, share = soft_max(excess, LENGTH / PER_METRE)
+
+    def slopes() -> Slopes:
+        weights = np.zeros_like(pose.points)
+        weights[:, 2:] = PER_METRE * (share[1] - share[0])
+        return pose.slopes(weights)
+
+    return Excess(value, float(excess.max()), slopes)
+
+
+def obstacles(pose: Pose, limits: Limits) -> Excess:
+    """How deep points on the links (from the second joint on) are in one of the boxes to stay out of."""
+    share = (np.arange(POINTS) + 1) / POINTS
+    a, b = pose.points[:, 1:-1], pose.points[:, 2:]
+    p = a[:, :, None] + share[:, None] * (b - a)[:, :, None]  # (N, n, POINTS, 3)
+    low, high = (
+        np.array([getattr(box, end) for box in limits.outside])[:, None, None, None] for end in ("low", "high")
+    )
+    sides = np.concatenate([p - low, high - p], axis=-1)  # (boxes, N, n, POINTS, 6)
+    excess = PER_METRE * sides.min(axis=-1)
+    value, s = soft_max(excess, LENGTH / PER_METRE)
+
+    def slopes() -> Slopes:
+        nearest = sides.argmin(axis=-1)
+        way = np.where(nearest < 3, 1.0, -1.0)[..., None] * np.eye(3)[nearest % 3]
+        pull = PER_METRE * (s[..., None] * way).sum(axis=0)
+        weights = np.zeros_like(pose.points)
+        weights[:, 1:-1] += (pull * (1 - share[:, None])).sum(axis=2)
+        weights[:, 2:] += (pull * share[:, None]).sum(axis=2)
+        return pose.slopes(weights)
+
+    return Excess(value, float(excess.max()), slopes)
+
+
+@dataclass(frozen=True)
+class Gaps:
+    """Distances to keep: points `point` (m,) from the links that start at `link` (m,), each `wanted` (m,) [m]."""
+
+    link: np.ndarray
+    point: np.ndarray
+    wanted: np.ndarray
+
+    @classmethod
+    def of(cls, model: RobotModel, limits: Limits) -> Gaps:
+        """Joints and TCP against the links before their own, at `clearance`, or at half of what the pair can reach.
+
+        Pairs whose distance no motion changes are left out.
+        """
+        last = model.n_joints + 2
+        link, point = np.array([(i, k) for i in range(last - 2) for k in range(i + 2, last)]).T
+        q = np.random.default_rng(0).uniform(limits.lower, limits.upper, (CONFIGURATIONS, model.n_joints))
+        gap = _gaps(Pose.of(model, q).points, link, point)[0]
+        low, high = gap.min(axis=0), gap.max(axis=0)
+        some = high - low > 1e-6
+        return cls(link[some], point[some], np.minimum(limits.clearance, 0.5 * high[some]))
+
+
+def _gaps(points: np.ndarray, link: np.ndarray, point: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Distances (N, m), ways (N, m, 3) from the nearest point of the link, and where on it that is (N, m), 0 .. 1."""
+    a, d = points[:, link], points[:, link + 1] - points[:, link]
+    reach = points[:, point] - a
+    s = np.clip((reach * d).sum(-1) / np.maximum((d * d).sum(-1), 1e-9), 0, 1)
+    way = reach - s[..., None] * d
+    return np.sqrt((way * way).sum(-1)) + 1e-12, way, s
+
+
+def collision(pose: Pose, gaps: Gaps) -> Excess:
+    """How far joints and TCP come closer to links than they may."""
+    gap, way, s = _gaps(pose.points, gaps.link, gaps.point)
+    excess = PER_METRE * (gaps.wanted - gap)
+    value, share = soft_max(excess, LENGTH / PER_METRE)
+
+    def slopes() -> Slopes:
+        push = (-PER_METRE * share / gap)[..., None] * way
+        weights = np.zeros_like(pose.points)
+        for m, (link, point) in enumerate(zip(gaps.link, gaps.point, strict=True)):
+            weights[:, point] += push[:, m]
+            weights[:, link] -= (1 - s[:, m, None]) * push[:, m]
+            weights[:, link + 1] -= s[:, m, None] * push[:, m]
+        return pose.slopes(weights)
+
+    return Excess(value, float(excess.max()), slopes)

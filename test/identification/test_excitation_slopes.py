@@ -1,0 +1,156 @@
+"""Slopes of criteria, limits and motions against differences, on random robots too; extremes that are repeated."""
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.identification.blas import one_thread
+from robot_dynamics_ros.identification.excitation import Box, Criteria, FourierSearch, Limits
+from robot_dynamics_ros.identification.excitation.criteria import CRITERIA, condition, sharp_condition
+from robot_dynamics_ros.identification.excitation.motion import FourierMotion
+from robot_dynamics_ros.identification.excitation.race import ByDifferences
+from robot_dynamics_ros.identification.excitation.search import Phase, State
+from robot_dynamics_ros.identification.excitation.soft import column_max, column_max_size, power_max, soft_max
+from robot_dynamics_ros.identification.trajectories import FourierBasis
+
+ROBOT = load_robot("ur5e")
+OBSTACLES = (Box((0.3, -1.0, 0.0), (0.6, 1.0, 0.4)), Box((-1.0, -1.0, 0.9), (1.0, 1.0, np.inf)))
+LIMITS = Limits.of(
+    ROBOT, floor=0.05, clearance=0.1, inside=Box((-0.7, -0.7, -np.inf), (0.7, 0.7, 0.8)), outside=OBSTACLES
+)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def calm():
+    """Small matrices on a busy machine: a second thread of the algebra library only waits."""
+    with one_thread():
+        yield
+
+
+def differences(f, x, step=1e-5):
+    """Central differences of fourth order."""
+    slopes = np.zeros_like(x)
+    for k in range(x.size):
+        e = np.zeros_like(x)
+        e.flat[k] = step
+        slopes.flat[k] = (8 * (f(x + e) - f(x - e)) - (f(x + 2 * e) - f(x - 2 * e))) / (12 * step)
+    return slopes
+
+
+def close(found, wanted, tolerance):
+    return np.abs(found - wanted).max() <= tolerance * np.abs(wanted).max()
+
+
+@pytest.fixture(scope="module")
+def search():
+    return FourierSearch(Criteria(ROBOT, LIMITS), 5, 0.1 * np.pi, 20.0)
+
+
+def free(search, seed, size):
+    """Free numbers of motions from small to as large as the joints' limits allow."""
+    x = np.random.default_rng(seed).normal(size=(search.motions.n, search.motions.basis.size + 1))
+    x[:, :-1] *= size / np.linalg.norm(x[:, :-1], axis=1, keepdims=True)
+    return x.ravel()
+
+
+@pytest.mark.parametrize("seed,size", [(0, 0.5), (1, 3.0)])
+@pytest.mark.parametrize("name", ["condition", "blunt_condition", "sharp_condition", "logdet", "hadamard"])
+def test_criteria_by_the_free_numbers(search, name, seed, size):
+    x = free(search, seed, size)
+    wanted = differences(lambda y: search.problem.values(y, name)[0], x)
+    assert close(search.problem.slopes(x, {name: 1.0}, {}), wanted, 1e-5)
+
+
+@pytest.mark.parametrize("name", ["torque", "tcp_speed", "room", "obstacles", "collision"])
+def test_limits_by_the_free_numbers(search, name):
+    x = free(search, 2, 1.5)
+    wanted = differences(lambda y: search.problem.excess(y)[name], x)
+    assert np.abs(wanted).max() > 1e-3
+    assert close(search.problem.slopes(x, {}, {name: 1.0}), wanted, 1e-5)
+
+
+def test_sums_are_found_in_one_pass(search):
+    x = free(search, 3, 1.0)
+    parts = [search.problem.slopes(x, {"logdet": 2.0}, {}), search.problem.slopes(x, {"condition": 1.0}, {})]
+    parts += [search.problem.slopes(x, {}, {"torque": 3.0}), search.problem.slopes(x, {}, {"collision": 1.0})]
+    whole = search.problem.slopes(x, {"logdet": 2.0, "condition": 1.0}, {"torque": 3.0, "collision": 1.0, "room": 0.0})
+    assert close(whole, sum(parts), 1e-12)
+
+
+def test_the_lagrangian_agrees_with_its_differences():
+    criteria = Criteria(ROBOT, LIMITS)
+    x = free(FourierSearch(criteria, 5, 0.1 * np.pi, 20.0), 4, 2.0)
+    state = State(x, {"torque": 0.3, "room": 0.2}, bound=-3.0)
+    phase = Phase("condition", 1, True)
+    (a, by_slopes), (b, by_steps) = (
+        kind(criteria, 5, 0.1 * np.pi, 20.0).lagrangian(x, phase, state) for kind in (FourierSearch, ByDifferences)
+    )
+    assert a == pytest.approx(b, rel=1e-12) and close(by_slopes, by_steps, 1e-3)
+
+
+@pytest.mark.parametrize("name", ["panda", "comau_ns16"])
+def test_other_robots(name):
+    robot = load_robot(name)
+    search = FourierSearch(Criteria(robot, Limits.of(robot, floor=0.1, clearance=0.1)), 5, 0.1 * np.pi, 20.0)
+    x = free(search, 5, 1.0)
+    wanted = differences(lambda y: search.problem.values(y, "logdet")[0], x)
+    assert close(search.problem.slopes(x, {"logdet": 1.0}, {}), wanted, 1e-6)
+
+
+def test_repeated_extremes_have_slopes():
+    Q = np.linalg.qr(np.random.default_rng(0).normal(size=(6, 6)))[0]
+    G = Q @ np.diag([1.0, 1.0, 2.0, 3.0, 5.0, 5.0]) @ Q.T
+    rng = np.random.default_rng(1)
+    for _ in range(3):
+        D = rng.normal(size=(6, 6))
+        D = D + D.T
+        value, S = condition(G)
+        assert np.isfinite(S).all()
+        slope = (condition(G + 1e-6 * D)[0] - condition(G - 1e-6 * D)[0]) / 2e-6
+        assert np.trace(S @ D) == pytest.approx(slope, abs=1e-7)
+        # the condition number itself has different slopes to the two sides there
+        left, right = (sharp_condition(G + s * D)[0] - sharp_condition(G)[0] for s in (-1e-6, 1e-6))
+        assert abs(left + right) > 1e-7
+    assert 0 <= value - sharp_condition(G)[0] <= np.log(6) / 20
+    assert np.allclose(condition(np.eye(4))[1], 0)
+
+
+def test_criteria_survive_a_missing_rank():
+    w = np.random.default_rng(2).normal(size=(50, 3))
+    W = np.hstack([w, w[:, :1]])
+    for name, criterion in CRITERIA.items():
+        value, S = criterion(W.T @ W / 50)
+        assert np.isfinite(value) and np.isfinite(S).all(), name
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 50.0])
+def test_column_bounds_are_bounds_and_scale(scale):
+    y = scale * np.random.default_rng(3).normal(size=(200, 4))
+    bound, slopes = column_max(y)
+    assert np.all(bound >= y.max(0)) and np.all(bound <= y.max(0) + 0.2 * scale)
+    assert np.allclose(column_max(3 * y)[0], 3 * bound)
+    for found, f in ((slopes, column_max), (column_max_size(y)[1], column_max_size)):
+        assert close(found, differences(lambda z, f=f: f(z)[0].sum(), y, 1e-5 * scale), 1e-6)
+    assert np.all(column_max_size(y)[0] >= np.abs(y).max(0))
+
+
+def test_other_bounds():
+    e = np.random.default_rng(4).normal(size=(30, 2))
+    value, slopes = soft_max(e, 50.0)
+    assert e.max() <= value <= e.max() + np.log(60) / 50 and slopes.sum() == pytest.approx(1.0)
+    assert close(slopes, differences(lambda z: soft_max(z, 50.0)[0], e), 1e-7)
+    parts = np.abs(e.T) + 0.1
+    bound, slopes = power_max(parts, 16.0)
+    assert np.all(bound >= parts.max(0)) and np.all(bound <= 1.05 * parts.max(0))
+    assert close(slopes, differences(lambda z: power_max(z, 16.0)[0].sum(), parts), 1e-6)
+
+
+@pytest.mark.parametrize("size", [0.01, 1.0, 100.0])
+def test_joint_limits_hold_whatever_the_numbers(size):
+    fine = FourierBasis.build(5, 0.1 * np.pi, np.linspace(0, 20, 2000))
+    search = FourierSearch(Criteria(ROBOT, LIMITS), 5, 0.1 * np.pi, 20.0)
+    for seed in range(5):
+        q, qd, qdd = search.motions.at(free(search, seed, size), fine)
+        assert np.all(q > LIMITS.lower) and np.all(q < LIMITS.upper)
+        assert np.all(np.abs(qd) < LIMITS.velocity) and np.all(np.abs(qdd) < LIMITS.acceleration)
+    assert isinstance(search.motions, FourierMotion)

@@ -72,6 +72,7 @@ def _loop(node: LifecycleBase, ending: Ending) -> None:
 
 def _end(node: LifecycleBase | None, status: int) -> int:
     """Disconnect in order, also when the context is gone already."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Python's own end would give a late Ctrl-C its deadly meaning back
     try:
         if node is not None:
             node.stop()

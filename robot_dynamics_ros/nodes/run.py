@@ -21,7 +21,7 @@ IDLE = 0.2  # s
 
 
 class Ending:
-    """SIGINT and SIGTERM: during start an interrupt, then a wish the loop looks at; later ones change nothing.
+    """SIGINT and SIGTERM: during start an interrupt, then a wish the loop looks at; a later SIGINT changes nothing.
 
     A KeyboardInterrupt inside the middleware, or a second Ctrl-C while the robot is disconnected, would abort the node.
     """
@@ -33,6 +33,7 @@ class Ending:
 
     def _ask(self, *_: object) -> None:
         first, self.asked = not self.asked, True
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # who asks again, with SIGTERM, does not want to wait
         if first and self.starting:
             raise KeyboardInterrupt
 

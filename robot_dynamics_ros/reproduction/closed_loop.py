@@ -60,7 +60,7 @@ class ClosedLoop:
         self.ur.__enter__()
         self.simulation = self.ur.client()
         self.simulation.command("set_temperatures", lubricant=WARM)
-        wire = {"follow_host_clock": False, "time_scale": SLOW, "client_silence": PATIENCE}
+        wire = {"follow_host_clock": False, "time_scale": SLOW, "client_silence": PATIENCE, "silence": PATIENCE}
         self.driver = UrDriver(self.robot, self.ur.host, torque=self._way, **wire)
         self.loop = torque_loop(self.robot, guard_limits(self.robot), self._parameters)
         self.driver.attach(self.loop)
@@ -142,7 +142,9 @@ class ClosedLoop:
                 if each is not None:
                     each(record)
             if self.loop.state not in (GuardState.ok, GuardState.degraded) or time.monotonic() > end:
-                said = "; ".join([*self.simulation.state["messages"][-2:], self.driver.motion.reason])
+                said = "; ".join(
+                    [*self.simulation.state["messages"][-2:], self.driver.motion.reason, self.driver.last_error]
+                )
                 raise RobotDynamicsError(f"closed loop ended: {self.loop.state.name}, {self.loop.reason.name}; {said}")
         if self.loop.lost_records != lost:
             raise RobotDynamicsError(

@@ -5,6 +5,7 @@ Every torque passes the guard in the driver's thread; this side only asks. Enabl
 
 from __future__ import annotations
 
+import math
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,6 +71,7 @@ class TorqueInterface:
         self._model = RobotModel(self.robot.chain(), self.robot.joint_names)
         self._age, self._arrival = LatencyMeter(), LatencyMeter()
         self._refused, self._last, self._sample = 0, None, None
+        self._timeout, self._held_at = values["enable_timeout"] / values["time_scale"], -math.inf  # s of wall time
         self._looked = self._saved = time.monotonic()
         self._columns: dict[tuple[str, ...], list[int]] = {}
         topic = "joint_torque_command"
@@ -171,6 +173,7 @@ class TorqueInterface:
 
     def _held(self, message: Bool) -> None:
         """The enable switch: held while true comes, let go by false or by silence."""
+        self._held_at = time.monotonic() if message.data else -math.inf
         if message.data:
             self.loop.refresh()
         else:
@@ -206,8 +209,13 @@ class TorqueInterface:
         node, driver, sample = self._node, self._node.driver, self._sample
         if not node.active or sample is None or driver.condition >= StreamState.safe:
             raise CapabilityError("no torque: the node is not active, or the stream of states is not alive")
+        if self.live:
+            raise CapabilityError("no torque: it is enabled already; disable it first")
         if self.loop.state != GuardState.idle:
-            raise CapabilityError(f"no torque: the guard is {self.loop.state.name} ({self.loop.reason.name})")
+            why = f"{self.loop.state.name}, {self.loop.reason.name}"
+            raise CapabilityError(f"no torque: the guard is latched ({why}); call ~/rearm first")
+        if self._timeout > 0 and not time.monotonic() - self._held_at <= self._timeout:
+            raise CapabilityError(f"no torque: nobody holds the switch; publish true on {self._switch.topic_name}")
         if self._publishers() > 1:
             raise CapabilityError(f"no torque: {self._publishers()} publishers on {self._commands.topic_name}")
         refuse_torque(self.robot, driver.info, driver.status)

@@ -37,7 +37,13 @@ class TorqueHook : public SampleHook {
     take(loop_->cycle(state));
   }
 
-  void idle(std::int64_t steady_ns) noexcept override { take(loop_->idle(steady_ns)); }
+  // Cycles without a state are told only when they change something: whoever reads the records is late enough then.
+  void idle(std::int64_t steady_ns) noexcept override {
+    const TorqueRecord& record = loop_->idle(steady_ns);
+    const bool same = std::equal(out_.begin(), out_.end(), record.torque.begin()) && run_ == record.run &&
+                      state_ == record.state && reason_ == record.reason;
+    if (!same) take(record);
+  }
   void lost() noexcept override {
     loop_->lost();
     out_.fill(0.0);
@@ -51,12 +57,15 @@ class TorqueHook : public SampleHook {
   void take(const TorqueRecord& record) noexcept {
     std::copy(record.torque.begin(), record.torque.begin() + 6, out_.begin());
     run_ = record.run;
+    state_ = record.state;
+    reason_ = record.reason;
     loop_->publish(clock_ns(CLOCK_MONOTONIC));
   }
 
   std::shared_ptr<TorqueLoop> loop_;
   std::array<double, 6> torque_constant_, out_{};
   bool run_ = false;
+  int state_ = -1, reason_ = -1;
 };
 
 }  // namespace robot_dynamics::rtde

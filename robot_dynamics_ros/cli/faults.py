@@ -12,6 +12,7 @@ from rich.table import Table
 from robot_dynamics_ros.cli.options import console, json_option, markdown_option, progress, write_json
 from robot_dynamics_ros.faults.table import Case, as_dicts, run_case
 from robot_dynamics_ros.faults.table import markdown as as_markdown
+from robot_dynamics_ros.reproduction.markdown import write_between
 
 WAYS = {
     "clock": "robot_dynamics_ros.faults.clock",
@@ -46,7 +47,8 @@ def command(json_file: Path | None, ways: tuple[str, ...], tries: int | None, ma
     console.print(table)
     write_json(json_file, {"rows": as_dicts(rows)})
     if markdown is not None:
-        markdown.write_text(as_markdown(rows, "robot-dynamics faults"), encoding="utf-8")
+        given = "".join(f" --way {way}" for way in ways) + (f" --tries {tries}" if tries else "")
+        write_between(markdown, "faults", as_markdown(rows, f"robot-dynamics faults{given}"))
     sys.exit(any(row.result != "pass" for row in rows))
 
 

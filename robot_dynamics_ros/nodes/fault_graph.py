@@ -252,6 +252,8 @@ def dead_man(_: int) -> str:
     from std_msgs.msg import Bool
 
     with Graph(**{"control.enable_timeout": TIMEOUT}) as graph:
+        good, text = graph.call("enable_guiding")
+        demand(not good and "switch" in text, f"enabled while nobody holds the switch: {text}")
         switch = graph.node.create_publisher(Bool, "hardware_node/enable_switch", 1)
         timer = graph.node.create_timer(0.05, lambda: switch.publish(Bool(data=True)))
         graph.enable("enable_guiding")

@@ -23,6 +23,7 @@ from robot_dynamics_ros.controllers.torque import coulomb_level, torque_loop
 from robot_dynamics_ros.controllers.trajectory import load_waypoints, through
 from robot_dynamics_ros.errors import CapabilityError, RobotDynamicsError
 from robot_dynamics_ros.hardware.guard import GuardSettings, guard_limits, refuse_semantics, refuse_torque
+from robot_dynamics_ros.hardware.trajectory import refuse_outside_limits
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN, LatencyMeter, status, worst
 from robot_dynamics_ros.nodes.encoding import to_ns
@@ -232,6 +233,7 @@ class TorqueInterface:
         motion = through(
             np.vstack([points, points[:1]]), velocity=speed, acceleration=0.5 * self.robot.array("limits.acceleration")
         )
+        refuse_outside_limits(self.robot, motion.q)
         return _core.TorqueTrajectory(motion.q, motion.qd, motion.qdd, 500.0, True, motion.jerk, motion.snap)
 
     def _disable(self) -> str:

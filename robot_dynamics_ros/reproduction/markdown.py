@@ -14,6 +14,11 @@ LAST = "<!-- end: reproduce "  # of a protocol
 
 
 def write_section(path: Path, rows: Sequence[Row], command: str, name: str = "reproduce") -> None:
+    """The table between the marks of `name`. Raises DataError when the page cannot be read or written."""
+    write_between(path, name, markdown(rows, command))
+
+
+def write_between(path: Path, name: str, content: str) -> None:
     """Replace what stands between the marks of `name`; a page without marks gets them at its end, a new one is begun.
 
     Raises DataError when the page cannot be read or written.
@@ -21,7 +26,7 @@ def write_section(path: Path, rows: Sequence[Row], command: str, name: str = "re
     text = _read(path)
     if BEGIN.format(name) not in text:
         text = f"{text.rstrip()}\n\n{_marks(name)}\n"
-    _write(path, _filled(text, rows, command, name))
+    _write(path, _filled(text, content, name))
 
 
 def write_protocol(path: Path, protocol: str, rows: Sequence[Row], command: str) -> None:
@@ -35,18 +40,18 @@ def write_protocol(path: Path, protocol: str, rows: Sequence[Row], command: str)
         place = text.rfind(LAST)
         place = text.index("\n", place) if place >= 0 else len(text.rstrip())
         text = f"{text[:place]}\n\n### {protocol}\n\n{_marks(name)}{text[place:].rstrip()}\n"
-    _write(path, _filled(text, rows, command, name))
+    _write(path, _filled(text, markdown(rows, command), name))
 
 
 def _marks(name: str) -> str:
     return f"{BEGIN.format(name)}\n{END.format(name)}"
 
 
-def _filled(text: str, rows: Sequence[Row], command: str, name: str) -> str:
-    """The page with the rows between the marks of `name`."""
+def _filled(text: str, content: str, name: str) -> str:
+    """The page with the content between the marks of `name`."""
     begin, end = BEGIN.format(name), END.format(name)
     head, _, tail = text.partition(begin)
-    return f"{head}{begin}\n\n{markdown(rows, command)}\n{end}{tail.partition(end)[2]}"
+    return f"{head}{begin}\n\n{content}\n{end}{tail.partition(end)[2]}"
 
 
 def _read(path: Path) -> str:

@@ -31,7 +31,9 @@ from robot_dynamics_ros.simulation.ur_controller.launcher import SimulatedUR
 
 SLOW = 0.004  # controller time per wall time that faults of this side are judged by: the controller waits for us
 APPROACH = 4.0  # controller time per wall time of moves under position control
-FAST = 100.0  # controller time per wall time that is aimed at in torque mode
+FAST = (
+    3.0  # controller time per wall time that is aimed at in torque mode: more than this our records do not keep up with
+)
 CRAWL = 0.05  # controller time per wall time while we catch up
 LOOK, BEHIND = 50, 1000  # reads between looks at how many samples wait, and how many are too many
 ATTEMPTS = 5

@@ -172,9 +172,11 @@ def controller_restarted(_: int) -> str:
     with Stand() as stand:
         stand.simulation.kill()
         demand(stand.arm.read(3.0, lambda: stand.arm.latched), "torque goes on without a robot")
+        before = stand.arm.driver.statistics().reconnects
         stand.restart()
         begin = time.monotonic()
-        demand(stand.arm.read(20.0, lambda: stand.arm.driver.read(0.1) is not None), "not connected again")
+        demand(stand.arm.read(20.0, lambda: stand.arm.driver.statistics().reconnects > before), "not connected again")
+        demand(stand.arm.read(20.0, lambda: stand.arm.driver.read(0.1) is not None), "no states again")
         passed = time.monotonic() - begin
         demand(not stand.arm.resumes() and not stand.simulation.state["torque_mode"], "torque came back by itself")
         stand.arm.driver.rearm()

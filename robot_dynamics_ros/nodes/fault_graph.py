@@ -121,6 +121,7 @@ class Graph:
                 if self.torque_mode:
                     return
                 text = "torque mode ended again"
+            self.call("disable_torque")
             self.run(1.0)
             self.call("rearm")
         raise Failed(f"cannot be enabled: {text}")

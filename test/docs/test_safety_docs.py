@@ -56,6 +56,13 @@ def test_every_fault_of_the_list_is_in_the_table_or_elsewhere():
     assert numbers() | elsewhere >= set(range(1, 31))
 
 
+def test_the_table_of_runs_holds_all_cases_and_all_pass():
+    rows = table("faults.md", "case")
+    told = {row[0] for row in rows}
+    assert {case.title for case in clock.CASES + sockets.CASES} <= told, "run: robot-dynamics faults --markdown"
+    assert all(row[2] == "pass" for row in rows)
+
+
 def test_a_test_that_is_not_there_is_noticed():
     assert not exists("`controllers/test_guard.py::test_that_is_not_there`")
     assert not exists("`controllers/test_nothing.py::test_x`")

@@ -37,6 +37,18 @@ FrictionMemory memory_of(const py::object& memory) {
   throw py::type_error("memory must be an EGms, LuGre, RateStateGms or None");
 }
 
+// Rows (K, 6): joint, with, sign, eps, coulomb, viscous.
+std::vector<CoupledMotor> coupled_motors(const Maybe& given) {
+  std::vector<CoupledMotor> motors;
+  if (!given) return motors;
+  require_shape(*given, "coupled", {-1, 6});
+  for (py::ssize_t k = 0; k < given->shape(0); ++k) {
+    const double* row = given->data(k, 0);
+    motors.push_back({int(row[0]), int(row[1]), row[2], row[3], row[4], row[5]});
+  }
+  return motors;
+}
+
 void bind_health(py::module_& m) {
   py::class_<FrictionHealth>(m, "FrictionHealth", "Drift and scatter of measured against modelled friction.")
       .def(py::init<int, double, double>(), py::arg("n"), py::arg("time_constant"), py::arg("moving"))
@@ -79,7 +91,7 @@ void bind_friction_stage(py::module_& m) {
   py::class_<FrictionStage> c(m, "FrictionStage",
                               "Friction with its standard deviation: a law, or a model with memory.");
   bind_copies(c);
-  c.def(py::init([](const FrictionMap& map, const py::object& memory, const py::kwargs& given) {
+  c.def(py::init([](const FrictionMap& map, const py::object& memory, const Maybe& coupled, const py::kwargs& given) {
           FrictionStageParameters p;
           views::Keywords keys(given);
           keys.take("relative_error", p.relative_error);
@@ -87,9 +99,11 @@ void bind_friction_stage(py::module_& m) {
           keys.take("unknown_spread", p.unknown_spread);
           keys.take("known_stiction", p.known_stiction);
           keys.finish();
-          return FrictionStage(map, p, memory_of(memory));
+          FrictionStage stage(map, p, memory_of(memory));
+          stage.couple(coupled_motors(coupled));
+          return stage;
         }),
-        py::arg("map"), py::arg("memory") = py::none())
+        py::arg("map"), py::arg("memory") = py::none(), py::arg("coupled") = py::none())
       .def("reset", &FrictionStage::reset)
       .def_property_readonly("remembers", &FrictionStage::remembers)
       .def(

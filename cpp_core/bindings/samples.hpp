@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <cstdlib>
+#include <new>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -133,27 +135,61 @@ struct Output {
   }
 };
 
-// Fewer page faults when a large new array is filled; numpy does the same for arrays that it does not zero.
-inline void prefer_huge_pages(void* data, std::size_t bytes) {
+// Memory of a large result. The last block that Python let go of serves the next result: its pages are there already,
+// and the system clears new ones for longer than it takes to fill them. One block of at most `most` bytes is kept; all
+// of this happens with the interpreter lock held.
+struct LargeBlock {
+  static constexpr std::size_t least = std::size_t(4) << 20, most = std::size_t(128) << 20;
+  void* data = nullptr;
+  std::size_t size = 0;
+  bool zeroed = false;  // holds zeros already
+
+  // At least `bytes`, in huge pages where the system has them.
+  static LargeBlock take(std::size_t bytes) {
+    LargeBlock& free = kept();
+    if (free.data != nullptr && bytes <= free.size && free.size <= bytes + bytes / 4)
+      return std::exchange(free, LargeBlock{});
+    LargeBlock fresh{nullptr, bytes, true};
 #if defined(__linux__)
-  constexpr std::uintptr_t page = 4096, least = std::uintptr_t(4) << 20;
-  const auto first = (reinterpret_cast<std::uintptr_t>(data) + page - 1) / page * page;
-  if (bytes > least) madvise(reinterpret_cast<void*>(first), bytes - page, MADV_HUGEPAGE);
+    void* data = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (data == MAP_FAILED) throw std::bad_alloc();
+    madvise(data, bytes, MADV_HUGEPAGE);
+    fresh.data = data;
 #else
-  (void)data, (void)bytes;
+    fresh.data = std::calloc(bytes, 1);
+    if (fresh.data == nullptr) throw std::bad_alloc();
 #endif
-}
+    return fresh;
+  }
+  void give() const {
+    if (size > most) return release();
+    kept().release();
+    kept() = {data, size, false};
+  }
+
+ private:
+  static LargeBlock& kept() {
+    static LargeBlock* block = new LargeBlock;  // outlives every array
+    return *block;
+  }
+  void release() const {
+    if (data == nullptr) return;
+#if defined(__linux__)
+    munmap(data, size);
+#else
+    std::free(data);
+#endif
+  }
+};
 
 // (rows, width), column-major
 struct FortranOutput {
   py::array_t<double, py::array::f_style> array;
+  bool zeroed = false;  // holds zeros already
 
   FortranOutput(const py::object& out, const Samples& x, py::ssize_t rows, py::ssize_t width) {
     if (out.is_none()) {
-      // zeros from the system cost nothing until they are written
-      const py::object zeros = py::module_::import("numpy").attr("zeros");
-      array = zeros(py::make_tuple(rows, width), "float64", "F");
-      prefer_huge_pages(array.mutable_data(), rows * width * sizeof(double));
+      allocate(rows, width);
     } else {
       require_shape(writable_output(out), "out", {rows, width});
       if (!py::isinstance<py::array_t<double, py::array::f_style>>(out))
@@ -167,6 +203,23 @@ struct FortranOutput {
 
  private:
   double* data_;
+
+  void allocate(py::ssize_t rows, py::ssize_t width) {
+    const std::size_t bytes = std::size_t(rows) * width * sizeof(double);
+    if (bytes < LargeBlock::least) {
+      array = py::module_::import("numpy").attr("zeros")(py::make_tuple(rows, width), "float64", "F");
+      zeroed = true;
+      return;
+    }
+    const auto* block = new LargeBlock(LargeBlock::take(bytes));
+    zeroed = block->zeroed;
+    const py::capsule owner(block, [](void* p) {
+      const auto* block = static_cast<const LargeBlock*>(p);
+      block->give();
+      delete block;
+    });
+    array = py::array_t<double, py::array::f_style>({rows, width}, static_cast<double*>(block->data), owner);
+  }
 };
 
 // Column indices below `width`, each at most once; all of them when none are given.

@@ -36,11 +36,14 @@ PATH = click.Path(path_type=Path)
 @click.option("--cutoff", type=float, help="Low-pass of the state [Hz]; default chosen from the data.")
 @click.option(
     "--method",
-    type=click.Choice(["huber", "wls", "torque", "ols"]),
+    type=click.Choice(["huber", "wls", "torque", "ols", "total", "idim-iv"]),
     default="huber",
     show_default=True,
-    help="Weighting: robust, 1/sigma (Madsen2020), 1/||tau|| (Liu2020), none.",
+    help="Weighting: robust, 1/sigma (Madsen2020), 1/||tau|| (Liu2020), none; total: noise in the motion too, rotors "
+    "known; idim-iv: instruments from a simulation of the commanded motion.",
 )
+@click.option("--known-rotor", is_flag=True, help="Rotor inertias are those of the robot file, not identified.")
+@click.option("--average-periods", is_flag=True, help="Average a periodic motion over its periods first.")
 @click.option("--report/--no-report", default=True, show_default=True, help="HTML report with pictures.")
 @out_option
 @json_option
@@ -55,6 +58,8 @@ def command(
     stamps: str,
     cutoff: float | None,
     method: str,
+    known_rotor: bool,
+    average_periods: bool,
     report: bool,
     out: Path,
     json_file: Path | None,
@@ -70,7 +75,15 @@ def command(
 
     if cutoff is not None and not 0 < cutoff < 1e4:
         raise DataError(f"--cutoff {cutoff} must be above 0 and below 10000 Hz")
-    options = Options(effort=effort, given=Given(cutoff=cutoff), method=method, topic=topic, stamps=stamps)
+    options = Options(
+        effort=effort,
+        given=Given(cutoff=cutoff),
+        method=method,
+        topic=topic,
+        stamps=stamps,
+        known_rotor=known_rotor,
+        average_periods=average_periods,
+    )
     with stderr.status("loading") as status:
         found = identify(any_robot(robot, tip, bags), bags, validate, options, lambda text: status.update(text))
         status.update("validating")

@@ -86,6 +86,11 @@ class Effort(Block):
     includes_rotor_inertia: bool = Field(
         default=True, description="false when the torque that accelerates the rotor is not in the reported effort"
     )
+    residual_inertia: n.SignedInertias = Field(
+        default=None,
+        description="inertia beside the links that an effort without the rotors' torque still holds; below 0 where the "
+        "controller takes off too much",
+    )
     sign: Literal[1, -1] = Field(default=1, description="-1 when positive effort drives the joint negative")
 
 
@@ -141,6 +146,26 @@ class ModelBlock(SourcedBlock):
     model: Text = Field(description="name of the model, see the tables below")
     parameters: dict[str, n.ParameterValues] = Field(description="parameter -> values")
     reference_temperature: n.Celsius | None = Field(default=None, description="temperature at which the numbers hold")
+
+
+class CoupledFriction(Block):
+    """Friction of a motor that turns with two joints: f_joint += coulomb tanh((v + sign w)/eps) + viscous w.
+
+    v, w: velocities of `joint` and of `turns_with`.
+    """
+
+    joint: Name = Field(description="joint that is loaded")
+    turns_with: Name = Field(description="the other joint whose motion turns the motor")
+    sign: Literal[1, -1] = Field(description="1: the motor turns with the sum of both, -1: with the difference")
+    coulomb: n.Level = Field(description="Coulomb level of the motor")
+    viscous: n.Viscous = Field(description="torque per velocity of the other joint")
+    eps: n.Width = Field(description="width of the step at standstill")
+
+
+class Friction(ModelBlock):
+    """Friction law of every joint, and what motors of a coupled wrist add."""
+
+    coupled: tuple[CoupledFriction, ...] = Field(default=(), description="motors that turn with two joints")
 
 
 class Sensing(SourcedBlock):

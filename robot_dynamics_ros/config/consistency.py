@@ -34,12 +34,12 @@ def _blocks(robot: RobotFile) -> Iterator[tuple[str, b.SourcedBlock]]:
 
 def _lengths(robot: RobotFile) -> Iterator[Problem]:
     n = len(robot.kinematics.joints)
-    for name, block in _blocks(robot):
+    for name, block in (*_blocks(robot), ("drives.effort", robot.drives.effort)):
         for field, info in type(block).model_fields.items():
             value = getattr(block, field)
             marked = any(isinstance(m, PerJointMarker) for m in info.metadata)
             if marked and value is not None and len(value) not in (1, n):
-                yield (name, field), f"has {len(value)} entries for {n} joints"
+                yield (*name.split("."), field), f"has {len(value)} entries for {n} joints"
 
 
 def _joints(robot: RobotFile) -> Iterator[Problem]:
@@ -89,6 +89,13 @@ def _coupling(robot: RobotFile) -> Iterator[Problem]:
     n, rows = len(robot.kinematics.joints), robot.drives.coupling
     if rows is not None and [len(row) for row in rows] != [n] * n:
         yield ("drives", "coupling"), f"must be {n} x {n}"
+    names = [j.name for j in robot.kinematics.joints]
+    for i, motor in enumerate(robot.friction.coupled if robot.friction is not None else ()):
+        for field in ("joint", "turns_with"):
+            if getattr(motor, field) not in names:
+                yield ("friction", "coupled", i, field), f"'{getattr(motor, field)}' is no joint of this robot"
+        if motor.joint == motor.turns_with:
+            yield ("friction", "coupled", i, "turns_with"), "must be another joint"
 
 
 def _payload(robot: RobotFile) -> Iterator[Problem]:

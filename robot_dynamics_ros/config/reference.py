@@ -19,7 +19,7 @@ from robot_dynamics_ros.config.parameters import MODELS, Parameter
 from robot_dynamics_ros.config.robot_file import RobotFile
 from robot_dynamics_ros.config.store import load_robot, shipped_robots
 
-_MODEL_BLOCKS = "friction, hysteresis, thermal, stiffness"
+_MODEL_BLOCKS = "hysteresis, thermal, stiffness"
 
 
 def schema_tables() -> str:
@@ -45,6 +45,8 @@ def _blocks() -> Iterator[tuple[str, type[BaseModel]]]:
     yield "drives.effort", b.Effort
     yield "drives.torque_command", b.TorqueCommand
     yield "limits", b.Limits
+    yield "friction", b.Friction
+    yield "friction.coupled[]", b.CoupledFriction
     yield _MODEL_BLOCKS, b.ModelBlock
     yield "sensing", b.Sensing
     yield "payload", b.Payload

@@ -29,7 +29,7 @@ class RobotFile(b.Block):
     links: b.Links | None
     drives: b.Drives
     limits: b.Limits
-    friction: b.ModelBlock | None = None
+    friction: b.Friction | None = None
     hysteresis: b.ModelBlock | None = None
     thermal: b.ModelBlock | None = None
     stiffness: b.ModelBlock | None = None
@@ -112,13 +112,30 @@ class RobotFile(b.Block):
 
     @property
     def effort_inertia(self) -> np.ndarray:
-        """Rotor inertia (n,) [kg m2] as it appears in effort: zero behind the gear or where it is left out.
+        """Inertia beside the links (n,) [kg m2] as it appears in effort: zero behind the gear, what the file says of
+        an effort that leaves the rotors out (below zero where too much was taken off).
 
         Raises CapabilityError where effort contains it and it is unknown.
         """
-        if self.drives.torque_side == "link" or not self.drives.effort.includes_rotor_inertia:
+        if self.drives.torque_side == "link":
             return np.zeros(self.n_joints)
+        if not self.drives.effort.includes_rotor_inertia:
+            known = self.has("drives.effort.residual_inertia")
+            return self.array("drives.effort.residual_inertia") if known else np.zeros(self.n_joints)
         return self.array("drives.rotor_inertia")
+
+    @property
+    def coupled_friction(self) -> np.ndarray | None:
+        """Motors that turn with two joints, rows (K, 6): joint, other joint, sign, eps [rad/s], Coulomb [Nm], viscous
+        [Nm s/rad]; None where there are none.
+        """
+        if self.friction is None or not self.friction.coupled:
+            return None
+        number = self.joint_names.index
+        rows = [
+            (number(m.joint), number(m.turns_with), m.sign, m.eps, m.coulomb, m.viscous) for m in self.friction.coupled
+        ]
+        return np.array(rows, dtype=float)
 
     @property
     def motor_coupling(self) -> np.ndarray:

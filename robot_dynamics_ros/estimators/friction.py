@@ -107,7 +107,7 @@ class FrictionStage(CoreState):
         memory = None
         if choice == "hysteresis" or (choice == "auto" and (lugre or _identified(robot.hysteresis))):
             memory = friction_memory(robot, friction)
-        self.core, self.hysteresis = _core.FrictionStage(friction.core, memory, **p), memory
+        self.core, self.hysteresis = _core.FrictionStage(friction.core, memory, robot.coupled_friction, **p), memory
         self.notes = [f"{robot.name}: friction is an estimate, not identified; forces are less certain"] * (not known)
 
     def _state(self) -> Any:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def rotor_inertia(robot: RobotFile, notes: list[str] | None = None) -> np.ndarray:
-    """Reflected rotor inertia (n,) [kg m2] as it appears in effort; zero, with a note, where it is unknown."""
+    """Inertia beside the links (n,) [kg m2] as it appears in effort; zero, with a note, where it is unknown."""
     try:
         return robot.effort_inertia
     except CapabilityError:

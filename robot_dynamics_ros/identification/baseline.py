@@ -7,8 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from robot_dynamics_ros.identification.feasibility import catalogue
+from robot_dynamics_ros.identification.fitting import Fitter
 from robot_dynamics_ros.identification.friction_columns import JointFriction
-from robot_dynamics_ros.identification.identify import Identification, catalogue, fit
+from robot_dynamics_ros.identification.identify import Identification
 from robot_dynamics_ros.identification.recording import Motion, stack
 from robot_dynamics_ros.models.friction import FrictionModel
 
@@ -30,8 +32,7 @@ def constant_coulomb(found: Identification) -> Callable[[Motion], np.ndarray]:
     n = found.robot.n_joints
     structure = replace(found.structure, laws=(law,) * n, filters=(None,) * n)
     motion = stack([found.motion(r) for r in found.training])
-    options = replace(found.options, method="wls")
-    return fit(found.model.rigid, structure, motion, options, None).predict
+    return Fitter(found.model.rigid, structure, motion).run("wls").predict
 
 
 def catalogue_model(found: Identification) -> Callable[[Motion], np.ndarray]:

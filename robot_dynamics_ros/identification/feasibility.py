@@ -2,9 +2,8 @@
 
 min |R (P phi, B) - z|^2 + pull |(phi - phi0) / s|^2   s.t.  pseudo_inertia(phi_i) >= eps,  B >= 0
 R, z: triangle of the identification (never W), friction eliminated; P maps standard to base parameters; phi0 are
-catalogue
-values, or unit-density guesses where a robot has none: they only choose among standard parameters with the same
-torques.
+catalogue values, or unit-density guesses where a robot has none: they only choose among standard parameters with the
+same torques.
 Every pseudo-inertia positive definite means M(q) > 0 for all q.
 """
 
@@ -17,6 +16,7 @@ import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.least_squares import Solution
+from robot_dynamics_ros.models.inertia import pseudo_inertia
 
 MARGIN = 1e-5  # smallest eigenvalue of a pseudo-inertia relative to its size: keeps M(q) away from singular
 PULL = 1.0  # a deviation of 100 % from phi0 costs as much as one standard deviation of the data
@@ -81,48 +81,39 @@ def consistent(
 
 
 def _solve(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+    """phi (10 n,), rotor inertias (r,) of the semidefinite problem, in parameters of order one: (phi / s, rotor)."""
     import cvxpy as cp
 
-    links = len(problem.phi0) // 10
+    links, rotors = len(problem.phi0) // 10, len(problem.rotor0)
     scale = link_scales(problem.phi0)
-    u, B = cp.Variable(10 * links), cp.Variable(len(problem.rotor0), nonneg=problem.rotor_positive)
-    phi = cp.multiply(scale, u)
     columns = np.linalg.norm(problem.R, axis=0).max()
-    R, z = problem.R / columns, problem.z / columns
-    b = len(problem.P)
-    fit = (
-        (R[:, :b] @ problem.P * scale[None, :]) @ u + R[:, b:] @ B - z
-        if len(problem.rotor0)
-        else (R[:, :b] @ problem.P * scale[None, :]) @ u - z
-    )
-    pull = PULL / columns * (u - problem.phi0 / scale)
-    constraints = [_pseudo(cp, phi[10 * i : 10 * i + 10], scale[10 * i : 10 * i + 10]) for i in range(links)]
-    terms = cp.sum_squares(fit) + cp.sum_squares(pull)
-    if len(problem.rotor0):
-        terms += cp.sum_squares(PULL / columns * (B - problem.rotor0) / np.maximum(problem.rotor0, 1e-2))
-    task = cp.Problem(cp.Minimize(terms), constraints)
+    b, size = len(problem.P), 10 * links + rotors
+    fit = np.hstack([problem.R[:, :b] @ problem.P * scale, problem.R[:, b:]]) / columns
+    pull = np.concatenate([np.ones(10 * links), 1 / np.maximum(problem.rotor0, 1e-2)]) * PULL / columns
+    start = np.concatenate([problem.phi0 / scale, problem.rotor0])
+    A, y = np.vstack([fit, np.diag(pull)]), np.concatenate([problem.z / columns, pull * start])
+    u = cp.Variable(size)
+    maps = [pseudo_map(scale[10 * i : 10 * i + 10]) for i in range(links)]
+    constraints = [
+        cp.reshape(L @ u[10 * i : 10 * i + 10], (4, 4), order="C") >> MARGIN * np.eye(4) for i, L in enumerate(maps)
+    ]
+    if rotors and problem.rotor_positive:
+        constraints.append(u[10 * links :] >= 0)
+    task = cp.Problem(cp.Minimize(cp.sum_squares(A @ u - y)), constraints)
     try:
         task.solve(solver=cp.CLARABEL)
     except cp.error.SolverError as error:
         raise DataError(f"physically consistent fit failed: {error}; the unconstrained result is not written") from None
     if u.value is None:
         raise DataError(f"physically consistent fit failed: solver says {task.status}")
-    return scale * u.value, B.value if len(problem.rotor0) else np.zeros(0)
+    return scale * u.value[: 10 * links], u.value[10 * links :]
 
 
-def _pseudo(cp: Any, p: Any, scale: np.ndarray) -> Any:
-    """Pseudo-inertia of one link >= MARGIN, scaled to mass and length of order one."""
+def pseudo_map(scale: np.ndarray) -> np.ndarray:
+    """L (16, 10): row-major pseudo-inertia of one link in units of its mass and length, from parameters / scale."""
     m, length = scale[9], scale[6] / scale[9]
-    tr = 0.5 * (p[0] + p[3] + p[5])
-    rows = [
-        [tr - p[0], -p[1], -p[2], p[6]],
-        [-p[1], tr - p[3], -p[4], p[7]],
-        [-p[2], -p[4], tr - p[5], p[8]],
-        [p[6], p[7], p[8], p[9]],
-    ]
-    d = [1 / length, 1 / length, 1 / length, 1.0]
-    scaled = cp.bmat([[rows[i][k] * (d[i] * d[k] / m) for k in range(4)] for i in range(4)])
-    return (scaled + scaled.T) / 2 >> MARGIN * np.eye(4)
+    d = np.array([1 / length, 1 / length, 1 / length, 1.0])
+    return np.array([(pseudo_inertia(e) * np.outer(d, d) / m).ravel() for e in np.diag(scale)]).T
 
 
 def link_scales(phi0: np.ndarray) -> np.ndarray:

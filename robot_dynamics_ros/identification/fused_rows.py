@@ -43,24 +43,35 @@ class FusedRows:
         qr = self._triangles()
         roots = None if weights is None else [np.sqrt(w) for w in weights]
         plain = [j for j, f in enumerate(self.filters) if f is None]
+        for first, last, state, friction, ready in self._blocks(set(range(self.rigid.n)) - set(plain)):
+            if plain:
+                root = None if roots is None else np.column_stack([r[first:last] for r in roots])
+                effort = np.ascontiguousarray(self.motion.effort[first:last])
+                qr.update(*state, effort, np.column_stack(friction), root, joints=plain)
+            for j, a, A in ready:
+                rows = np.column_stack([A, self.motion.effort[a : a + len(A), j]])
+                qr.absorb(j, rows, None if roots is None else roots[j][a : a + len(A)])
+        return [qr.triangle(j) for j in range(self.rigid.n)]
+
+    def matrices(self) -> Iterator[tuple[int, int, np.ndarray]]:
+        """(joint, number of the first row, A (m, k_j)) of every joint's rows, block by block."""
+        for *_, ready in self._blocks(set(range(self.rigid.n))):
+            yield from ready
+
+    def _blocks(self, wanted: set[int]) -> Iterator[tuple]:
+        """(first, last, state, friction columns, ready rows of the joints wanted) of every block in order."""
         windows = {j: Window(f, self.motion.rate) for j, f in enumerate(self.filters) if f is not None}
         for first, last, ends in blocks(self.motion.start):
             part = self.motion.block(first, last)
             state = [np.ascontiguousarray(x) for x in (part.q, part.qd, part.qdd)]
             friction = self._friction(part, first)
-            if plain:
-                root = None if roots is None else np.column_stack([r[first:last] for r in roots])
-                extra = np.column_stack(friction)
-                qr.update(*state, np.ascontiguousarray(part.effort), extra, root, joints=plain)
-            if not windows:
-                continue
-            W = self.rigid.base_rows(*state)
-            for j, window in windows.items():
+            W = self.rigid.base_rows(*state) if wanted else None
+            ready = []
+            for j in sorted(wanted):
                 own = self.index[j][self.index[j] < len(self.columns)]
-                for a, A in window.push(np.hstack([W[j][:, own], friction[j]]), ends):
-                    rows = np.column_stack([A, self.motion.effort[a : a + len(A), j]])
-                    qr.absorb(j, rows, None if roots is None else roots[j][a : a + len(A)])
-        return [qr.triangle(j) for j in range(self.rigid.n)]
+                A = np.hstack([W[j][:, own], friction[j]])
+                ready += [(j, a, x) for a, x in windows[j].push(A, ends)] if j in windows else [(j, first, A)]
+            yield first, last, state, friction, ready
 
     def residuals(self, x: np.ndarray) -> list[np.ndarray]:
         """Effort minus prediction (N,) of every joint."""

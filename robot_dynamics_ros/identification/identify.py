@@ -14,13 +14,14 @@ from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.checks import check_excitation, check_extrapolation, check_fit, check_units
-from robot_dynamics_ros.identification.feasibility import Consistent, catalogue, catalogue_links, consistent
-from robot_dynamics_ros.identification.fused_rows import FusedRows
-from robot_dynamics_ros.identification.least_squares import Solution, solve
+from robot_dynamics_ros.identification.consistent_model import make_consistent, rotor_included
+from robot_dynamics_ros.identification.fitting import PLAIN, Fitter, known_rotors, prior_of
+from robot_dynamics_ros.identification.least_squares import Solution
 from robot_dynamics_ros.identification.live_model import LiveModel, fit_live
 from robot_dynamics_ros.identification.metrics import mean_r2, metrics
 from robot_dynamics_ros.identification.model import IdentifiedModel, Structure
 from robot_dynamics_ros.identification.mounting import mounted
+from robot_dynamics_ros.identification.periods import average_all
 from robot_dynamics_ros.identification.recording import Motion, Recording, filtered, recording
 from robot_dynamics_ros.identification.rigid import RigidModel
 from robot_dynamics_ros.identification.semantics import EffortSemantics, recognise
@@ -29,6 +30,7 @@ from robot_dynamics_ros.identification.uncertainty import with_uncertainty
 from robot_dynamics_ros.types import Log
 
 SPLIT = 0.7  # share of every bag used for identification when no validation bag is given
+SLOW_ROWS = 20_000  # samples that tell the meaning of an effort
 PRICE = 0.01  # loss of R2 on the identification data that physical consistency may cost
 PRIOR = 1e-3  # strength of the catalogue values: standard deviations of data per 100 % of the value
 
@@ -44,6 +46,8 @@ class Options:
     prior: float = PRIOR
     topic: str = "auto"
     stamps: str = "auto"
+    known_rotor: bool = False
+    average_periods: bool = False
 
 
 @dataclass
@@ -149,6 +153,7 @@ def identify_recordings(
     semantics = recognise(robot, slow, options.effort)
     training = [r.with_effort(lambda e: e * semantics.scale) for r in training]
     judged = [r.with_effort(lambda e: e * semantics.scale) for r in judged]
+    training = average_all(training) if options.average_periods else training
     rigid = RigidModel(robot, None if semantics.includes_gravity else np.zeros(3))
     motor = robot.drives.torque_side == "motor"
     progress("choosing filters and friction laws")
@@ -156,10 +161,15 @@ def identify_recordings(
     structure = _chosen(tuner, options.given, training)
     progress("solving")
     motion = tuner.motion(structure)
-    model = fit(rigid, structure, motion, options, prior_of(robot, rigid, structure, options))
+    fitter = Fitter(rigid, structure, motion, prior_of(robot, rigid, structure, options.prior), training)
+    model = fitter.run(options.method if options.method in PLAIN else "huber")
     model = with_uncertainty(model, motion)
-    progress("physical consistency")
     included, said = rotor_included(robot, model)
+    if options.known_rotor or options.method == "total":
+        fitter.held = known_rotors(robot, rigid, structure, included)
+    if fitter.held or options.method not in PLAIN:
+        model = with_uncertainty(fitter.run(options.method), motion, centred=options.method not in PLAIN)
+    progress("physical consistency")
     physical, rotor = make_consistent(robot, model, included)
     headline, doubt = judged_model(robot, model, physical, motion)
     found = Identification(
@@ -169,8 +179,17 @@ def identify_recordings(
     found.written = live_model(found, motion)
     recordings = (*training, *judged)
     notes = [f"{r.name}: {note}" for r in recordings for note in r.notes]
-    found.statements = [*semantics.statements, mount, said, split, *tuner.notes, _coupled(robot, structure), *notes]
-    found.warnings = [*semantics.warnings, mount, doubt, *(n for n in notes if "please check" in n)]
+    found.statements = [
+        *semantics.statements,
+        mount,
+        said,
+        split,
+        *tuner.notes,
+        *fitter.notes,
+        _coupled(robot, structure),
+        *notes,
+    ]
+    found.warnings = [*semantics.warnings, mount, doubt, *(n for n in (*notes, *fitter.notes) if "please check" in n)]
     found.warnings += [*check_fit(model, motion), *check_excitation(model, motion), *check_extrapolation(found, motion)]
     found.statements, found.warnings = ([text for text in x if text] for x in (found.statements, found.warnings))
     return found
@@ -232,9 +251,13 @@ def _part(p: Any, rows: slice) -> Any:
 
 
 def slow_motion(recordings: list[Recording]) -> Motion:
-    """State of the first recording behind a filter that keeps gravity and removes noise."""
+    """State of the longest recording behind a filter that keeps gravity and removes noise; every k-th sample of a long
+    one, far above that filter's band.
+    """
     rec = max(recordings, key=lambda r: r.samples)
-    return filtered(rec, min(5.0, 0.2 * rec.rate))
+    motion = filtered(rec, min(5.0, 0.2 * rec.rate))
+    k = min(len(motion) // SLOW_ROWS, int(rec.rate / 25))
+    return motion if k < 2 else motion.take(np.arange(0, len(motion), k))
 
 
 def coupled_joints(robot: RobotFile, options: Options) -> dict[int, tuple[int, ...]]:
@@ -245,96 +268,9 @@ def coupled_joints(robot: RobotFile, options: Options) -> dict[int, tuple[int, .
     return {j: tuple(k for k in last if abs(k - j) == 1) for j in last}
 
 
-def prior_of(robot: RobotFile, rigid: RigidModel, structure: Structure, options: Options):
-    """Catalogue masses and rotor inertias as weak rows (P, z): they decide only what the data leave open."""
-    b = rigid.base.size
-    size = int(structure.index(b)[-1][-1]) + 1
-    phi = catalogue(robot)
-    known = robot.links is not None and phi is not None
-    rows, z = np.zeros((b + rigid.n, size)), np.zeros(b + rigid.n)
-    if known:
-        beta = rigid.base.from_standard(phi)
-        scale = np.maximum(np.abs(beta), 1e-2)
-        rows[np.arange(b), np.arange(b)] = options.prior / scale
-        z[:b] = options.prior * beta / scale
-    rotor = robot.array("drives.rotor_inertia") if robot.has("drives.rotor_inertia") else np.full(rigid.n, np.nan)
-    for j, (law, index) in enumerate(zip(structure.laws, structure.index(b), strict=True)):
-        if "ia" in law.terms:
-            value = rotor[j] if np.isfinite(rotor[j]) else 0.0
-            scale = max(abs(value), 0.1)
-            rows[b + j, index[b + law.terms.index("ia")]] = options.prior / scale
-            z[b + j] = options.prior * value / scale
-    return rows, z
-
-
-def fit(rigid: RigidModel, structure: Structure, motion: Motion, options: Options, prior: Any) -> IdentifiedModel:
-    """Least-squares model; load-dependent friction uses the torque of the previous round, twice."""
-    b = rigid.base.size
-    size = int(structure.index(b)[-1][-1]) + 1
-    rounds = 3 if any("fl" in law.terms for law in structure.laws) else 1
-    phi = None
-    for _ in range(rounds):
-        solution = solve(FusedRows(rigid, structure, motion, phi), size, options.method, prior)
-        phi = rigid.base.to_standard(solution.x[:b])
-    return IdentifiedModel.from_solution(rigid, structure, solution)
-
-
-def rotor_included(robot: RobotFile, model: IdentifiedModel) -> tuple[bool, str]:
-    """Whether the effort contains the torque that accelerates the rotors: not when inertia comes out clearly
-    negative.
-    """
-    declared = robot.drives.effort.includes_rotor_inertia
-    b, s = model.rigid.base.size, model.solution
-    index = model.structure.index(b)
-    places = [
-        (j, index[j][b + law.terms.index("ia")]) for j, law in enumerate(model.structure.laws) if "ia" in law.terms
-    ]
-    negative = [j for j, k in places if s.x[k] < -3 * s.std[k]]
-    if declared and 2 * len(negative) > len(places):
-        names = ", ".join(robot.joint_names[j] for j in negative)
-        return (
-            False,
-            f"effort leaves out the rotors' inertia: the acceleration torque of {names} is below the rigid body's",
-        )
-    return declared, ""
-
-
-def make_consistent(
-    robot: RobotFile, model: IdentifiedModel, rotor_positive: bool, without_rotor: bool = False
-) -> tuple[IdentifiedModel, np.ndarray]:
-    """The physically consistent neighbour of a model, and rotor inertias (n,) (NaN where torque is link side).
-
-    without_rotor: acceleration terms are held at zero, for a file whose effort leaves them out.
-    """
-    structure, b = model.structure, model.rigid.base.size
-    index = structure.index(b)
-    joints = [j for j, law in enumerate(structure.laws) if "ia" in law.terms]
-    rotor = np.array([index[j][b + structure.laws[j].terms.index("ia")] for j in joints], dtype=int)
-    phi0 = catalogue_links(robot)
-    known = robot.array("drives.rotor_inertia") if robot.has("drives.rotor_inertia") else np.full(robot.n_joints, 0.1)
-    solution = model.solution
-    if without_rotor:
-        solution, rotor = held_at_zero(solution, rotor), rotor[:0]
-    P = model.rigid.base.matrix()
-    result: Consistent = consistent(solution, P, rotor, phi0, known[joints][: len(rotor)], rotor_positive)
-    inertia = np.full(robot.n_joints, np.nan)
-    inertia[joints] = result.rotor if len(rotor) else 0.0
-    return model.with_inertia(result.phi, [result.x[i[b:]] for i in index]), inertia
-
-
 def live_model(found: Identification, motion: Motion) -> LiveModel:
-    """Rigid body and static friction law as the robot file will hold them."""
-    body, rotor = found.physical, np.nan_to_num(found.rotor)
-    if not found.rotor_included:
-        body, rotor = make_consistent(found.robot, found.model, True, without_rotor=True)
-    return fit_live(body, np.nan_to_num(rotor), motion)
-
-
-def held_at_zero(solution: Solution, columns: np.ndarray) -> Solution:
-    """The problem of a solution with some parameters fixed at zero."""
-    R = solution.R.copy()
-    R[:, columns] = 0.0
-    return replace(solution, R=R)
+    """Rigid body and friction as the robot file will hold them."""
+    return fit_live(found.physical, np.nan_to_num(found.rotor), motion)
 
 
 __all__ = ["DataError", "Identification", "Options", "identify", "identify_recordings"]

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros import _core
+from robot_dynamics_ros.identification.coupled import coupled_motors, coupled_torque
 from robot_dynamics_ros.identification.least_squares import HUBER
 from robot_dynamics_ros.identification.model import IdentifiedModel, Structure
 from robot_dynamics_ros.identification.pre_sliding import JointData, JointMemory, as_block, clock, fit_memory
@@ -24,8 +25,8 @@ SAMPLES = 20_000  # used for the static law: a handful of parameters per joint
 
 @dataclass(frozen=True)
 class LiveModel:
-    """phi (10 n,), rotor inertia (n,), parameters of the friction law by name, and of the hysteresis block (None: no
-    joint has memory); predicts the effort as nodes do.
+    """phi (10 n,), rotor inertia (n,) as it is in the effort, parameters of the friction law by name, of the hysteresis
+    block (None: no joint has memory), and motors that turn with two joints (K, 6); predicts the effort as nodes do.
     """
 
     rigid: RigidModel
@@ -34,18 +35,23 @@ class LiveModel:
     friction: dict[str, list[float]]
     structure: Structure
     memory: dict[str, Any] | None = None
+    coupled: np.ndarray | None = None
 
     def friction_torque(self, motion: Motion, load: np.ndarray) -> np.ndarray:
         """Friction (N, n) [Nm] by the stage that runs live."""
         law = FrictionModel(LAW, self.friction, motion.n)
-        if self.memory is None:
+        if self.memory is None and self.coupled is None:
             return law.torque(motion.qd, load)
-        m = {k: np.array(np.broadcast_to(self.memory[k], motion.n), dtype=float) for k in ("b", "fc0", "fc1")}
-        memory = _core.EGms(law.core, maxwell_slip(motion.n, backlash=m["b"]), m["fc0"], m["fc1"], _no_error(motion.n))
+        memory = None if self.memory is None else self._memory(law, motion.n)
         out, std = np.empty_like(load), np.empty_like(load)
         columns = [np.ascontiguousarray(x) for x in (motion.position, motion.qd, load)]
-        _core.FrictionStage(law.core, memory).run(clock(motion.start, motion.rate), *columns, None, None, out, std)
+        stage = _core.FrictionStage(law.core, memory, self.coupled)
+        stage.run(clock(motion.start, motion.rate), *columns, None, None, out, std)
         return out
+
+    def _memory(self, law: FrictionModel, n: int) -> Any:
+        m = {k: np.array(np.broadcast_to(self.memory[k], n), dtype=float) for k in ("b", "fc0", "fc1")}
+        return _core.EGms(law.core, maxwell_slip(n, backlash=m["b"]), m["fc0"], m["fc1"], _no_error(n))
 
     def predict(self, motion: Motion) -> np.ndarray:
         """Effort (N, n) [Nm]; a filter that the log's effort has passed is applied, it is no part of the robot."""
@@ -71,8 +77,10 @@ def fit_live(body: IdentifiedModel, rotor: np.ndarray, motion: Motion) -> LiveMo
     fits: list[StaticFit] = []
     memories: list[JointMemory | None] = []
     folds = fold_sets(motion)
+    motors = coupled_motors(body)
+    shared = coupled_torque(body, motors, motion)
     for j, chosen in enumerate(body.structure.filters):
-        inertial = load[:, j] + rotor[j] * motion.qdd[:, j]
+        inertial = load[:, j] + rotor[j] * motion.qdd[:, j] + shared[:, j]
         if chosen is not None:
             inertial = chosen.apply(inertial, motion.rate, motion.start)
         y = motion.effort[:, j] - inertial
@@ -84,7 +92,8 @@ def fit_live(body: IdentifiedModel, rotor: np.ndarray, motion: Motion) -> LiveMo
         memory = fit_memory(data, fit.parameters)
         fits.append(fit if memory is None else StaticFit(memory.law, fit.residual))
         memories.append(memory)
-    return LiveModel(body.rigid, body.phi, rotor, as_table(fits), body.structure, as_block(memories))
+    coupled = motors if len(motors) else None
+    return LiveModel(body.rigid, body.phi, rotor, as_table(fits), body.structure, as_block(memories), coupled)
 
 
 def _weights(residual: np.ndarray) -> np.ndarray:

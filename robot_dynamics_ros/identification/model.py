@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -71,6 +71,11 @@ class Structure:
         starts = base + np.concatenate([[0], np.cumsum([len(law.terms) for law in self.laws])])
         return [np.array([*range(base), *range(starts[j], starts[j + 1])]) for j in range(len(self.laws))]
 
+    def places(self, term: str, base: int) -> dict[int, int]:
+        """Global parameter number of a term, per joint that has it."""
+        index = self.index(base)
+        return {j: int(index[j][base + law.terms.index(term)]) for j, law in enumerate(self.laws) if term in law.terms}
+
 
 Slips = Sequence[dict[float, SlipOperator]]
 
@@ -104,20 +109,26 @@ def joint_rows(motion: Motion, W: np.ndarray, load: np.ndarray, structure: Struc
 
 @dataclass(frozen=True)
 class IdentifiedModel:
-    """Rigid body (standard parameters phi (10 n,)), friction coefficients per joint, structure; predicts the effort."""
+    """Rigid body (standard parameters phi (10 n,)), friction coefficients per joint, structure; predicts the effort.
+
+    held: parameters that were known beforehand, number -> value.
+    """
 
     rigid: RigidModel
     structure: Structure
     phi: np.ndarray
     friction: tuple[np.ndarray, ...]
     solution: Solution
+    held: Mapping[int, float] = field(default_factory=dict)
 
     @classmethod
-    def from_solution(cls, rigid: RigidModel, structure: Structure, solution: Solution) -> IdentifiedModel:
+    def from_solution(
+        cls, rigid: RigidModel, structure: Structure, solution: Solution, held: Mapping[int, float] | None = None
+    ) -> IdentifiedModel:
         """Model of a least-squares solution over base and friction parameters."""
         b = rigid.base.size
         friction = tuple(solution.x[i[b:]] for i in structure.index(b))
-        return cls(rigid, structure, rigid.base.to_standard(solution.x[:b]), friction, solution)
+        return cls(rigid, structure, rigid.base.to_standard(solution.x[:b]), friction, solution, held or {})
 
     def with_inertia(self, phi: np.ndarray, friction: Sequence[np.ndarray]) -> IdentifiedModel:
         """The same structure with other numbers, e.g. physically consistent ones."""

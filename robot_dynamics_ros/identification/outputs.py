@@ -11,6 +11,7 @@ import numpy as np
 
 from robot_dynamics_ros.config import RobotFile, save_robot
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.coupled import as_blocks
 from robot_dynamics_ros.identification.identify import Identification
 from robot_dynamics_ros.identification.static_law import LAW
 from robot_dynamics_ros.models.urdf_writer import write_urdf
@@ -44,7 +45,9 @@ def _friction(found: Identification, key: str, parameters: dict[str, list[float]
     seen = np.concatenate([x[np.isfinite(x)] for x in recorded]) if recorded else np.zeros(0)
     if len(seen) and -60 < float(seen.mean()) < 200:
         reference = round(float(seen.mean()), 1)
-    return {"source": key, "model": LAW, "parameters": parameters, "reference_temperature": reference}
+    law = {"source": key, "model": LAW, "parameters": parameters, "reference_temperature": reference}
+    coupled = found.written.coupled if found.written is not None else None
+    return law if coupled is None else law | {"coupled": as_blocks(coupled, found.robot.joint_names)}
 
 
 def _drives(found: Identification, key: str) -> dict[str, Any]:
@@ -58,6 +61,8 @@ def _drives(found: Identification, key: str) -> dict[str, Any]:
             "sign": int(np.sign(np.median(np.sign(semantics.scale)))),
         }
     }
+    if robot.drives.torque_side == "motor" and not found.rotor_included:
+        fields["effort"]["residual_inertia"] = np.nan_to_num(found.rotor).tolist()
     if found.rotor_included and robot.drives.torque_side == "motor":
         fields["rotor_inertia"] = np.maximum(np.nan_to_num(found.rotor), 0.0)
     if semantics.kind == "current":

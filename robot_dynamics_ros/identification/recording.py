@@ -170,6 +170,7 @@ def regular(t: np.ndarray, notes: list[str]) -> np.ndarray:
 class Motion:
     """Filtered state at the instants of the measured effort, all (N, n), pieces stacked; `start` marks their
     beginnings. `measured` are the positions that drive friction with memory: the rotor's where recorded, not filtered.
+    `weight`: inverse variances of the effort relative to its joint's median one; None: all alike.
     """
 
     t: np.ndarray
@@ -180,6 +181,7 @@ class Motion:
     start: np.ndarray
     rate: float
     measured: np.ndarray | None = None
+    weight: np.ndarray | None = None
 
     @property
     def position(self) -> np.ndarray:
@@ -202,7 +204,8 @@ class Motion:
     def block(self, first: int, last: int) -> Motion:
         """Samples first..last-1 as views; nothing is copied and no new start is marked."""
         arrays = [getattr(self, k)[first:last] for k in ("t", "q", "qd", "qdd", "effort", "start")]
-        return Motion(*arrays, self.rate, None if self.measured is None else self.measured[first:last])
+        measured, weight = (None if x is None else x[first:last] for x in (self.measured, self.weight))
+        return Motion(*arrays, self.rate, measured, weight)
 
     def take(self, rows: np.ndarray) -> Motion:
         """Samples by mask or index in rising order; a hole marks a new start."""
@@ -210,7 +213,8 @@ class Motion:
         hole = np.concatenate([[True], np.diff(index) != 1])
         passed = np.add.reduceat(self.start, index) > 0 if len(index) else np.zeros(0, bool)
         arrays = [getattr(self, k)[index] for k in ("t", "q", "qd", "qdd", "effort")]
-        return Motion(*arrays, hole | passed, self.rate, self.position[index])
+        weight = None if self.weight is None else self.weight[index]
+        return Motion(*arrays, hole | passed, self.rate, self.position[index], weight)
 
 
 def filtered(
@@ -228,8 +232,9 @@ def filtered(
     if not parts:
         raise DataError(f"{rec.name}: no piece is longer than the edges of a {cutoff:.3g} Hz filter")
     start = np.concatenate([np.arange(len(p[0])) == 0 for p in parts])
-    t, q, qd, qdd, effort, measured = (np.concatenate([p[k] for p in parts]) for k in range(6))
-    return Motion(t, q, qd, qdd, effort, start, rec.rate, measured)
+    t, q, qd, qdd, effort, measured, weight = (np.concatenate([p[k] for p in parts]) for k in range(7))
+    weighted = any("weight" in p.extra for p in rec.pieces)
+    return Motion(t, q, qd, qdd, effort, start, rec.rate, measured, weight if weighted else None)
 
 
 def _filtered_piece(p: Piece, cutoff: float, source: str, delay: float, margin: float) -> tuple[np.ndarray, ...]:
@@ -246,9 +251,10 @@ def _filtered_piece(p: Piece, cutoff: float, source: str, delay: float, margin: 
     edge = max(min(EDGE_PERIODS / margin, MAX_EDGE), 4 * dt)
     keep = (p.t > p.t[0] + edge) & (p.t < p.t[-1] - edge)
     wanted = p.t[keep] - delay
+    effort, weight = p.effort[keep], p.extra.get("weight", np.ones_like(p.effort))[keep]
     if even and delay == 0:
-        return p.t[keep], q[keep], qd[keep], qdd[keep], p.effort[keep], p.position[keep]
-    return p.t[keep], *(_at(wanted, grid, x) for x in (q, qd, qdd)), p.effort[keep], _at(wanted, p.t, p.position)
+        return p.t[keep], q[keep], qd[keep], qdd[keep], effort, p.position[keep], weight
+    return p.t[keep], *(_at(wanted, grid, x) for x in (q, qd, qdd)), effort, _at(wanted, p.t, p.position), weight
 
 
 def _at(wanted: np.ndarray, t: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -296,10 +302,14 @@ def at_lower_rate(motion: Motion) -> Motion:
     rows = np.concatenate([p[0] for p in parts])
     start = np.concatenate([np.arange(len(p[0])) == 0 for p in parts])
     state = [getattr(motion, name)[rows] for name in ("t", "q", "qd", "qdd")]
-    return Motion(*state, np.concatenate([p[1] for p in parts]), start, motion.rate / k, motion.position[rows])
+    weight = None if motion.weight is None else motion.weight[rows]
+    return Motion(*state, np.concatenate([p[1] for p in parts]), start, motion.rate / k, motion.position[rows], weight)
 
 
 def stack(motions: Sequence[Motion]) -> Motion:
     """Several recordings as one motion; each beginning is marked."""
     arrays = [np.concatenate([getattr(m, k) for m in motions]) for k in ("t", "q", "qd", "qdd", "effort", "start")]
-    return Motion(*arrays, motions[0].rate, np.concatenate([m.position for m in motions]))
+    weight = None
+    if any(m.weight is not None for m in motions):
+        weight = np.concatenate([np.ones_like(m.q) if m.weight is None else m.weight for m in motions])
+    return Motion(*arrays, motions[0].rate, np.concatenate([m.position for m in motions]), weight)

@@ -179,15 +179,16 @@ class Tuner:
     # -- errors ---------------------------------------------------------------------------------------------------
     def motion(self, structure: Structure, margin: float | None = None) -> Motion:
         """All recordings filtered as the structure says."""
-        s = structure
-        return stack([at_lower_rate(filtered(r, s.cutoff, s.source, s.delay, margin)) for r in self.recordings])
+        return motion_of(self.recordings, structure, margin)
 
     def _evidence(self, structure: Structure, margin: float | None = None) -> Evidence:
         motion = thinned(self.motion(structure, margin))
         W = self.rigid.base_rows(motion.q, motion.qd, motion.qdd)
         zero = np.zeros_like(motion.q)
         size = int(structure.index(W.shape[2])[-1][-1]) + 1
-        solution = solve(StoredRows(joint_rows(motion, W, zero, structure), gram_triangle), size, iterations=3)
+        rows = StoredRows(joint_rows(motion, W, zero, structure), gram_triangle)
+        given = None if motion.weight is None else list(motion.weight.T)
+        solution = solve(rows, size, iterations=3, row_weights=given)
         load = (W @ solution.x[: W.shape[2]]).T
         return Evidence(
             W, motion.effort, solution.weights, fold_sets(motion), signals_of(motion, load, self.coupled), motion
@@ -211,6 +212,12 @@ class Tuner:
             for j, law in enumerate(selector.laws)
         ]
         return np.array(errors) / power
+
+
+def motion_of(recordings: Sequence[Recording], structure: Structure, margin: float | None = None) -> Motion:
+    """Recordings filtered as a structure says, at the rate of the solution."""
+    s = structure
+    return stack([at_lower_rate(filtered(r, s.cutoff, s.source, s.delay, margin)) for r in recordings])
 
 
 def _selector(evidence: Evidence, laws, filters: Filters, coupled) -> Selector:

@@ -31,14 +31,20 @@ ENOUGH = 60_000  # of a longer log every second, third.. chunk is looked at: the
 SETTLE = 2.0  # s before each chunk, in which filters and pre-sliding memory find their state
 
 
-def with_uncertainty(model: IdentifiedModel, motion: Motion, regions: int = REGIONS) -> IdentifiedModel:
-    """The model with covariance (p, p) and standard deviations (p,) of its solution by the jackknife."""
-    covariance = jackknife(model, motion, regions)
+def with_uncertainty(
+    model: IdentifiedModel, motion: Motion, regions: int = REGIONS, centred: bool = False
+) -> IdentifiedModel:
+    """The model with covariance (p, p) and standard deviations (p,) of its solution by the jackknife.
+
+    centred: the spread about the regions' mean, for solutions that are not where least squares would be (total,
+    instrumental variables): their scores do not add up to zero.
+    """
+    covariance = jackknife(model, motion, regions, centred)
     std = np.sqrt(np.diag(covariance))
     return replace(model, solution=replace(model.solution, std=std, covariance=covariance))
 
 
-def jackknife(model: IdentifiedModel, motion: Motion, regions: int = REGIONS) -> np.ndarray:
+def jackknife(model: IdentifiedModel, motion: Motion, regions: int = REGIONS, centred: bool = False) -> np.ndarray:
     """Covariance (p, p) of the solution of a model on the motion that it was identified on."""
     s = model.solution
     inverse = np.linalg.pinv(s.R, rcond=RANK)
@@ -48,6 +54,7 @@ def jackknife(model: IdentifiedModel, motion: Motion, regions: int = REGIONS) ->
         left = np.eye(len(s.x)) - stride * inverse.T @ H @ inverse  # of R'R, so that its condition does not square
         moved.append(inverse @ np.linalg.lstsq(left, stride * inverse.T @ score, rcond=RANK)[0])
     D = np.array(moved)
+    D = D - D.mean(0) if centred else D
     return (regions - 1) / regions * D.T @ D
 
 

@@ -5,12 +5,8 @@ import pytest
 
 from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.friction import (
-    FrictionData,
-    compare_friction,
-    fit_friction,
-    friction_updates,
-)
+from robot_dynamics_ros.identification.friction import compare_friction, fit_friction, friction_updates
+from robot_dynamics_ros.identification.friction_data import FrictionData
 from robot_dynamics_ros.identification.merit import nrmse
 from robot_dynamics_ros.models.friction import LAWS, FrictionModel
 

@@ -209,3 +209,24 @@ def test_gravity_and_payload_have_an_effect_and_add_up():
     alone.inertias = full
     close(loaded.rnea(q, qd, qdd) - model.rnea(q, qd, qdd), alone.model().rnea(q, qd, qdd), 1e-11)
     assert np.abs(loaded.gravity(q) - model.gravity(q)).max() > 1
+
+
+def test_large_results_reuse_freed_memory_without_showing_it():
+    """A block that was let go of serves the next result: never one that is still held, and zeros are zeros again."""
+    model = random_chain(6, 31).model()
+    q, qd, qdd = random_motion(6, 20000, 32)
+    first = model.stacked_regressor(q, qd, qdd)
+    expected, place = first.copy(order="F"), first.__array_interface__["data"][0]
+    first[:] = np.nan
+    held = model.stacked_regressor(q, qd, qdd)
+    assert held.__array_interface__["data"][0] != place and np.array_equal(held, expected)
+    del first
+    again = model.stacked_regressor(q, qd, qdd, keep_zeros=True)  # speaks of `out` alone
+    assert again.__array_interface__["data"][0] == place and np.array_equal(again, expected)
+    del again
+    narrow = model.stacked_regressor(q[:18000], qd[:18000], qdd[:18000])
+    assert narrow.__array_interface__["data"][0] == place
+    assert np.array_equal(
+        narrow, model.stacked_regressor(q[:18000], qd[:18000], qdd[:18000], out=np.zeros_like(narrow))
+    )
+    assert np.array_equal(held, expected)

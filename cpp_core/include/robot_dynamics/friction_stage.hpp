@@ -3,9 +3,12 @@
 //   var f = (share f)^2 + (s fc/sqrt(3) exp(-(v/vs)^2))^2 + (f(T + sigma_T) - f(T))^2
 //
 // share: relative error while sliding; the second term is stiction: at rest a law knows only that friction is anywhere
-// in
-// [-fc, fc], uniformly (s = 1), while a model with memory knows where it came from (s = known_stiction) once its
+// in [-fc, fc], uniformly (s = 1), while a model with memory knows where it came from (s = known_stiction) once its
 // initial state no longer matters; until then the law is used. The third is what an uncertain temperature is worth.
+//
+// A motor that turns with a second joint (coupled wrists) adds to the joint it loads
+//   f_j += fc tanh((v_j + s v_k)/eps) + fv v_k,
+// and to its variance the same two terms at the motor's velocity v_j + s v_k.
 #pragma once
 
 #include <optional>
@@ -25,6 +28,14 @@ struct FrictionStageParameters {
   double known_stiction = 0.4;   // s of a model with memory
 };
 
+struct CoupledMotor {
+  int joint, with;  // j, k
+  double sign;      // s = +-1
+  double eps;       // rad/s
+  double coulomb;   // fc, Nm
+  double viscous;   // fv, Nm s/rad
+};
+
 using FrictionMemory = std::variant<std::monostate, EGms, LuGre, RateStateGms>;
 
 class FrictionStage {
@@ -35,6 +46,19 @@ class FrictionStage {
     require_range("stiction_speed", p.stiction_speed, 1e-6, 10.0);
     require_range("unknown_spread", p.unknown_spread, 0.0, 200.0);
     require_range("known_stiction", p.known_stiction, 0.0, 1.0);
+  }
+
+  // Throws std::invalid_argument naming the field.
+  void couple(std::vector<CoupledMotor> motors) {
+    for (const CoupledMotor& m : motors) {
+      require_range("coupled joint", m.joint, 0, joints() - 1);
+      require_range("coupled with", m.with, 0, joints() - 1);
+      require_range("coupled sign", std::abs(m.sign), 1.0, 1.0);
+      require_range("coupled eps", m.eps, 1e-6, 10.0);
+      require_range("coupled coulomb", m.coulomb, 0.0, 1e4);
+      require_range("coupled viscous", m.viscous, -1e5, 1e5);
+    }
+    coupled_ = std::move(motors);
   }
 
   int joints() const noexcept { return map_.joints(); }
@@ -68,6 +92,7 @@ class FrictionStage {
       friction[i] = f;
       std[i] = deviation(i, v[i], tau, f, law, spread(i, T, variance), known);
     }
+    for (const CoupledMotor& m : coupled_) add(m, v, friction, std);
     return status;
   }
 
@@ -106,9 +131,18 @@ class FrictionStage {
     return std::sqrt(slide * slide + rest * rest + (std::isfinite(warm) ? warm * warm : 0.0));
   }
 
+  void add(const CoupledMotor& m, const double* v, double* friction, double* std) const noexcept {
+    const double motor = v[m.joint] + m.sign * v[m.with], x = motor / p_.stiction_speed;
+    const double f = m.coulomb * std::tanh(motor / m.eps) + m.viscous * v[m.with];
+    const double rest = m.coulomb / std::sqrt(3.0) * std::exp(-x * x), slide = p_.relative_error * f;
+    friction[m.joint] += f;
+    std[m.joint] = std::sqrt(std[m.joint] * std[m.joint] + slide * slide + rest * rest);
+  }
+
   FrictionMap map_;
   FrictionStageParameters p_;
   FrictionMemory memory_;
+  std::vector<CoupledMotor> coupled_;
   std::vector<double> used_, next_;
 };
 

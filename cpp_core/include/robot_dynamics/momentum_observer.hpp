@@ -18,7 +18,7 @@ class MomentumObserver {
  public:
   // rotor_inertia (n) [kg m2], gain (n) [rad/s]
   MomentumObserver(const Chain& chain, const double* rotor_inertia, const double* gain) : chain_(chain) {
-    require_each("rotor_inertia", rotor_inertia, chain.n, 0.0, 1e4);
+    require_each("rotor_inertia", rotor_inertia, chain.n, -1e4, 1e4);
     require_each("gain", gain, chain.n, 1e-3, 1e5);
     for (int i = 0; i < chain.n; ++i) {
       B_[i] = rotor_inertia[i];

@@ -18,7 +18,7 @@ namespace robot_dynamics {
 struct MotionParameters {
   double acceleration_cutoff = 150.0;              // rad/s [Simoni2017 Table II]
   double velocity_cutoff = 150.0;                  // rad/s, only where velocity is not reported
-  std::array<double, max_joints> rotor_inertia{};  // kg m2, reflected
+  std::array<double, max_joints> rotor_inertia{};  // kg m2, reflected; below 0 where too much was taken off
   std::array<double, max_joints> effort_gain{};    // Nm per unit of effort, signed
   bool effort_lacks_gravity = false;               // true: the robot reports effort without g(q)
   double frozen_speed = 0.05;                      // rad/s: faster than this and not moving is frozen
@@ -41,7 +41,7 @@ class MotionState {
  public:
   MotionState(const Chain& chain, const MotionParameters& p)
       : chain_(chain), p_(p), velocity_(chain.n, p.velocity_cutoff), acceleration_(chain.n, p.acceleration_cutoff) {
-    require_each("rotor_inertia", p.rotor_inertia.data(), chain.n, 0.0, 1e4);
+    require_each("rotor_inertia", p.rotor_inertia.data(), chain.n, -1e4, 1e4);
     require_each("effort_gain", p.effort_gain.data(), chain.n, -1e4, 1e4);
     require_range("frozen_speed", p.frozen_speed, 0.0, 1e3);
     require_range("frozen_samples", p.frozen_samples, 1, 1e6);

@@ -27,12 +27,13 @@ struct Reflector {
   }
 };
 
-// Columns j .. j + lanes - 1: subtract f x, then their dot products with `next`, summed by one transpose.
-RD_INLINE void update(const Column& x, const Column& next, const double* f, Column* columns, double* dot) {
+// Columns j .. j + count - 1: subtract f x, then their dot products with `next`, summed by one transpose.
+template <int count>
+RD_INLINE void update_group(const Column& x, const Column& next, const double* f, Column* columns, double* dot) {
   Vec sums[lanes] = {};
   for (int i = 0; i < row_vectors; ++i) {
     const Vec xi = x[i], ni = next[i];
-    for (int u = 0; u < lanes; ++u) {
+    for (int u = 0; u < count; ++u) {
       const Vec c = columns[u][i] - f[u] * xi;
       columns[u][i] = c;
       sums[u] += ni * c;
@@ -43,6 +44,13 @@ RD_INLINE void update(const Column& x, const Column& next, const double* f, Colu
   store(dot, sums[0]);
 }
 
+// All columns from j to width - 1; a last group of at most half the lanes costs half.
+RD_INLINE void update(const Column& x, const Column& next, const double* f, Column* block, double* dot, int j,
+                      int width) {
+  for (; j + lanes / 2 < width; j += lanes) update_group<lanes>(x, next, f + j, block + j, dot + j);
+  if (j < width) update_group<(lanes + 1) / 2>(x, next, f + j, block + j, dot + j);
+}
+
 constexpr int most_folded_columns = 10 * most_joints + most_joints * most_extra_columns + 1;
 
 // R (upper, row-major, `stride` apart) becomes the triangle of [R; block]. The block's columns and R's rows go on with
@@ -51,7 +59,7 @@ constexpr int most_folded_columns = 10 * most_joints + most_joints * most_extra_
 // so that the block is read and written once per reflector.
 inline void absorb(double* R, int width, int stride, Column* block) {
   double dot[most_folded_columns + 2 * lanes], f[most_folded_columns + 2 * lanes] = {};
-  for (int j = 0; j < width; j += lanes) update(block[0], block[0], f, block + j, dot + j);
+  update(block[0], block[0], f, block, dot, 0, width);
   for (int k = 0; k < width; ++k) {
     double* row = R + k * stride;
     const Reflector h(row[k], dot[k]);
@@ -65,7 +73,7 @@ inline void absorb(double* R, int width, int stride, Column* block) {
     const double f_next = f[k + 1];
     for (int i = 0; i < row_vectors; ++i) block[k + 1][i] -= f_next * block[k][i];
     f[k + 1] = 0;  // done; its product with itself still comes out of the pass
-    for (int j = k + 1; j < width; j += lanes) update(block[k], block[k + 1], f + j, block + j, dot + j);
+    update(block[k], block[k + 1], f, block, dot, k + 1, width);
   }
 }
 

@@ -1,0 +1,135 @@
+"""What the written robot file keeps of the validated fit: coupled wrists, and efforts without the rotors' torque."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from synthetic import excitation, synthetic_log, truth_of
+
+from robot_dynamics_ros.config import load_robot, save_robot
+from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.identification.friction_columns import JointFriction
+from robot_dynamics_ros.identification.identify import Given, Options, identify_recordings
+from robot_dynamics_ros.identification.metrics import metrics
+from robot_dynamics_ros.identification.outputs import identified_robot
+from robot_dynamics_ros.identification.recording import recording
+from robot_dynamics_ros.pipeline import Pipeline
+from robot_dynamics_ros.types import Log
+
+ROBOT = load_robot("ur5e")
+TRUTH = truth_of(ROBOT)
+SIMPLE = ("fv1", "fo", "ia", "fc")
+MOTORS = ("cv@5", "ca@5", "cc@5+"), ("cv@4", "ca@4", "cc@4+")
+LAWS = (*(JointFriction(0.02, SIMPLE),) * 4, *(JointFriction(0.02, (*SIMPLE, *m)) for m in MOTORS))
+
+
+def coupled(log: Log) -> Log:
+    """The log of a wrist whose last motor turns with the sum of the last two joints and loads both."""
+    v = log.qd[:, 4] + log.qd[:, 5]
+    extra = np.outer(1.2 * np.tanh(v / 0.02) + 1.0 * v, [0, 0, 0, 0, 1, 1])
+    return Log(log.joint_names, log.stamp_ns, {**log.signals, "effort": log.effort + extra}, log.receive_ns)
+
+
+def without_rotors(log: Log, seed: int) -> Log:
+    """A controller that takes twice the rotors' torque off: less than the links' own inertia is left."""
+    qdd = excitation(6, 20.0, 125.0, seed)[3]
+    signals = {**log.signals, "effort": log.effort - 2 * TRUTH.rotor * qdd}
+    return Log(log.joint_names, log.stamp_ns, signals, log.receive_ns)
+
+
+def identified(change, laws):
+    runs = [recording(change(synthetic_log(ROBOT, TRUTH, seed, duration=20.0), seed), str(seed)) for seed in (1, 2)]
+    given = Given(cutoff=8.0, delay=0.0, laws=laws, effort_filter=False)
+    return identify_recordings(ROBOT, runs[:1], runs[1:], Options(given=given))
+
+
+@pytest.fixture(scope="module")
+def wrist():
+    return identified(lambda log, seed: coupled(log), LAWS)
+
+
+@pytest.fixture(scope="module")
+def lacking():
+    return identified(without_rotors, (JointFriction(0.02, SIMPLE),) * 6)
+
+
+def r2(found, predicted):
+    motion = found.motion(found.validation[0])
+    return metrics(motion.effort, predicted(motion))["r2"]
+
+
+def test_coupled_wrist_is_in_the_written_file(wrist, tmp_path):
+    save_robot(identified_robot(wrist), tmp_path / "arm.yaml")
+    motors = load_robot(tmp_path / "arm.yaml").coupled_friction
+    assert motors[:, :3].tolist() == [[4, 5, 1], [5, 4, 1]]
+    np.testing.assert_allclose(motors[:, 4], 1.2, atol=0.1)
+    np.testing.assert_allclose(motors[:, 5], 1.0, atol=0.1)
+    assert np.all(r2(wrist, wrist.written.predict) > r2(wrist, wrist.physical.predict) - 0.003)
+
+
+def test_coupled_friction_reaches_the_live_stage_bit_for_bit(wrist):
+    """Stages of the written file against the model that was judged, and against the file without its motors."""
+    robot, log = identified_robot(wrist), coupled(synthetic_log(ROBOT, TRUTH, 5, duration=6.0))
+    runs = {}
+    for name, file in (("with", robot), ("without", robot.with_updates({"friction.coupled": []}))):
+        copy = Log(log.joint_names, log.stamp_ns, dict(log.signals))
+        Pipeline(file, stages=["motion", "friction"]).run(copy)
+        runs[name] = copy
+    a, b = runs["with"], runs["without"]
+    fine = np.isfinite(a.friction_torque).all(1) & np.isfinite(b.friction_torque).all(1)
+    fine &= np.isfinite(a.qd).all(1)
+    extra = np.zeros_like(a.qd)
+    for j, k, s, eps, coulomb, viscous in robot.coupled_friction:
+        v = a.qd[:, int(j)] + s * a.qd[:, int(k)]
+        extra[:, int(j)] += coulomb * np.tanh(v / eps) + viscous * a.qd[:, int(k)]
+    np.testing.assert_allclose((a.friction_torque - b.friction_torque)[fine], extra[fine], atol=1e-12)
+    assert np.all(a.friction_std[fine] >= b.friction_std[fine]) and fine.sum() > 100
+    left = {n: (x.drive_torque - x.model_torque - x.friction_torque)[fine][:, 4:].std(0) for n, x in runs.items()}
+    assert np.all(left["with"] < 0.5 * left["without"])
+
+
+def test_steps_of_the_stage_are_its_run(wrist):
+    robot, log = identified_robot(wrist), coupled(synthetic_log(ROBOT, TRUTH, 6, duration=1.0))
+    whole, single = (Pipeline(robot, stages=["motion", "friction"]) for _ in range(2))
+    whole.run(log)
+    expected = log.friction_torque.copy()
+    from robot_dynamics_ros.types import Sample
+
+    for k in range(len(log)):
+        sample = Sample(robot.joint_names)
+        sample.stamp_ns = int(log.stamp_ns[k])
+        sample.q[:], sample.qd[:], sample.effort[:] = log.q[k], log.qd[k], log.effort[k]
+        single.step(sample)
+        np.testing.assert_array_equal(sample.friction_torque, expected[k])
+
+
+def test_effort_without_the_rotors_keeps_what_is_beside_the_links(lacking, tmp_path):
+    assert not lacking.rotor_included
+    save_robot(identified_robot(lacking), tmp_path / "arm.yaml")
+    robot = load_robot(tmp_path / "arm.yaml")
+    assert not robot.drives.effort.includes_rotor_inertia
+    np.testing.assert_allclose(robot.effort_inertia, lacking.rotor)
+    np.testing.assert_allclose(robot.effort_inertia[2:], -TRUTH.rotor[2:], atol=0.03)
+    assert np.all(r2(lacking, lacking.written.predict) > r2(lacking, lacking.physical.predict) - 0.003)
+    Pipeline(robot).run(synthetic_log(ROBOT, TRUTH, 5, duration=1.0))  # every stage takes it
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"turns_with": "elbow"}, "'elbow' is no joint of this robot"),
+        ({"turns_with": "wrist_2_joint"}, "must be another joint"),
+        ({"sign": 2}, "sign"),
+        ({"coulomb": -1.0}, "coulomb"),
+        ({"eps": 0.0}, "eps"),
+    ],
+)
+def test_wrong_coupled_friction_is_named(change, words):
+    motor = {"joint": "wrist_2_joint", "turns_with": "wrist_3_joint", "sign": 1, "coulomb": 1.0, "viscous": 0.5}
+    with pytest.raises(ConfigError, match=words):
+        ROBOT.with_updates({"friction.coupled": [motor | {"eps": 0.02} | change]})
+
+
+def test_residual_inertia_of_the_wrong_length_is_refused():
+    with pytest.raises(ConfigError, match="residual_inertia"):
+        ROBOT.with_updates({"drives.effort.residual_inertia": [0.1, 0.2]})

@@ -25,7 +25,8 @@ def main() -> None:
     node.create_subscription(JointState, "joint_states", answer, quick)
     executor = EventsExecutor()
     executor.add_node(node)
-    executor.spin()
+    while rclpy.ok():
+        executor.spin_once(timeout_sec=0.1)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from robot_dynamics_ros._core import EnableResult, GuardState, TorqueMode
 from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.controllers.torque import torque_loop
 from robot_dynamics_ros.controllers.trajectory import through
+from robot_dynamics_ros.errors import ConnectionFailed
 from robot_dynamics_ros.faults.table import demand
 from robot_dynamics_ros.hardware.guard import guard_limits
 from robot_dynamics_ros.hardware.ur_driver import UrDriver
@@ -57,7 +58,10 @@ class Arm:
         demand(False, f"the robot cannot be set in motion: {self.loop.state.name}, {self.loop.reason.name}")
 
     def _try(self) -> bool:
-        self.driver.start_torque()
+        try:
+            self.driver.start_torque()
+        except ConnectionFailed:  # the vendor's client does not always come up on a busy machine
+            return False
         q = self.driver.sample.q.copy()
         path = through(np.vstack([q, q + 0.25, q - 0.25, q]), velocity=0.8, acceleration=2.0)
         self.loop.enable(TorqueMode.track, _core.TorqueTrajectory(path.q, path.qd, path.qdd, 500.0, True))

@@ -10,7 +10,14 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.friction_data import REST, SPAN_LOAD, FrictionData, FrictionFit, load_span
+from robot_dynamics_ros.identification.friction_data import (
+    REST,
+    SPAN_LOAD,
+    FrictionData,
+    FrictionFit,
+    load_span,
+    spread,
+)
 from robot_dynamics_ros.identification.friction_problem import FrictionProblem
 from robot_dynamics_ros.identification.friction_search import global_start, polish
 from robot_dynamics_ros.identification.merit import information_criteria, nrmse, rms
@@ -84,9 +91,8 @@ def _reference(data: FrictionData, given: float | None) -> float:
 
 
 def _temperature_span(data: FrictionData, wanted: bool | None) -> bool:
-    span = (
-        0.0 if data.temperature is None or not len(data) else float(np.ptp(np.quantile(data.temperature, [0.02, 0.98])))
-    )
+    """Whether the temperature parameters are fitted: as wanted, or where the data show them."""
+    span = spread(data.temperature)
     if wanted and not span >= SPAN_T:
         raise DataError(
             f"{data.joint}: temperature spans {span:.1f} K, the fit needs {SPAN_T:g} K: "

@@ -3,8 +3,9 @@
 f(v, tau, q) = fv1 v + fv2 |v|v + fv3 v^3 + fo + fc tanh(v/eps) + fs tanh(v/eps2) + fl |tau| tanh(v/eps)
              + sum_k h_k H_k(q)                              [Luo2024 11, 18; Madsen2020 ch4 25, 27, 35]
 v joint velocity [rad/s], tau joint torque without friction [Nm], H_k the Maxwell-slip (pre-sliding) operator of span
-D_k [rad],
-normalised to |H_k| <= 1. tanh with a width chosen from the data stands for sgn: no chatter at rest.
+D_k [rad], normalised to |H_k| <= 1. tanh with a width chosen from the data stands for sgn: no chatter at rest.
+Further columns: "ia" the acceleration (rotor inertia); "cv@k", "ca@k", "cc@k+" or "cc@k-" velocity, acceleration and
+Coulomb friction of a motor that turns with this joint and joint k, forwards or backwards (coupled wrist).
 """
 
 from __future__ import annotations
@@ -17,23 +18,11 @@ import numpy as np
 from robot_dynamics_ros import _core
 
 GAP = 0.5  # s; a longer silence restarts the Maxwell-slip operator
-VELOCITY_WIDTHS = (
-    0.005,
-    0.01,
-    0.02,
-    0.04,
-    0.08,
-    0.16,
-)  # [rad/s], candidates of eps; geometric, covers 94 Hz to 5 kHz logs
-STRIBECK_WIDTHS = (0.1, 0.3, 1.0)  # [rad/s], candidates of the second, wider step
+VELOCITY_WIDTHS = (0.005, 0.01, 0.02, 0.04, 0.08, 0.16)  # rad/s, candidates of eps; covers 94 Hz to 5 kHz logs
+STRIBECK_WIDTHS = (0.1, 0.3, 1.0)  # rad/s, candidates of the second, wider step
 CURVED = 0.5  # rad/s, largest speed below which a motion is slow
-SPANS = (
-    0.0003,
-    0.001,
-    0.003,
-    0.01,
-    0.03,
-)  # [rad], candidates of D_k; harmonic drives slide fully after about 1e-3..1e-2 rad
+SPANS = (0.0003, 0.001, 0.003, 0.01, 0.03)  # rad, candidates of D_k; harmonic drives slide after 1e-3..1e-2 rad
+WITH_EPS = ("fc", "fl", "cc")  # kinds of columns that depend on eps
 
 
 class SlipOperator:
@@ -70,10 +59,6 @@ class JointFriction:
     eps: float = 0.02
     terms: tuple[str, ...] = ("fv1", "fc")
 
-    def with_term(self, term: str) -> JointFriction:
-        """The law with one more term."""
-        return JointFriction(self.eps, (*self.terms, term))
-
     def without(self, term: str) -> JointFriction:
         """The law without a term."""
         return JointFriction(self.eps, tuple(t for t in self.terms if t != term))
@@ -81,6 +66,11 @@ class JointFriction:
     def with_eps(self, eps: float) -> JointFriction:
         """The law with another velocity width."""
         return JointFriction(eps, self.terms)
+
+
+def column_key(term: str, eps: float) -> str:
+    """What tells a column from others of the same signals: its term, and eps where it depends on it."""
+    return f"{term}/{eps}" if term.partition("@")[0] in WITH_EPS else term
 
 
 @dataclass
@@ -102,7 +92,7 @@ class JointSignals:
 
     def column(self, term: str, eps: float) -> np.ndarray:
         """One column (N,) by name; see `candidates` for the names."""
-        key = f"{term}/{eps}" if term in ("fc", "fl", "fa") or term.startswith("cc") else term
+        key = column_key(term, eps)
         if key not in self._cache:
             self._cache[key] = self._compute(term, eps)
         return self._cache[key]
@@ -120,7 +110,6 @@ class JointSignals:
             "fo": lambda: np.ones_like(v),
             "ia": lambda: self.a,
             "fc": lambda: np.tanh(v / eps),
-            "fa": lambda: np.abs(np.tanh(v / eps)),
             "fl": lambda: np.abs(self.load) * np.tanh(v / eps),
         }
         if term in simple:
@@ -147,13 +136,14 @@ class JointSignals:
 
 
 def candidates(law: JointFriction, fast: bool = True, coupled: tuple[int, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Groups of terms that may be added to a law; a group is added or refused as a whole."""
+    """Groups of terms that may be added to a law; a group is added or refused as a whole.
+
+    fast: the motion shows the curvature of viscous friction; on a slow one it would be extrapolated.
+    """
     have = set(law.terms)
-    if not fast:
-        pass  # curvature of viscous friction is not sought on slow motion: it would be extrapolated
-    elif "fv2" not in have:
+    if fast and "fv2" not in have:
         yield ("fv2",)
-    elif "fv3" not in have:
+    elif fast and "fv3" not in have:
         yield ("fv3",)
     if "fl" not in have:
         yield ("fl",)

@@ -77,9 +77,9 @@ class FrictionFit:
 
 def load_span(data: FrictionData) -> float:
     """Range of the load's size [Nm] without its outermost 2 % on either side; 0 where none was recorded."""
-    return _spread(None if data.load is None else np.abs(data.load))
+    return spread(None if data.load is None else np.abs(data.load))
 
 
-def _spread(x: np.ndarray | None) -> float:
-    """Range of a signal without its outermost 2 % on either side."""
+def spread(x: np.ndarray | None) -> float:
+    """Range of a signal (N,) without its outermost 2 % on either side; 0 for none."""
     return 0.0 if x is None or not len(x) else float(np.ptp(np.quantile(x, [0.02, 0.98])))

@@ -10,6 +10,8 @@ from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.friction_data import REST, SPAN_LOAD, FrictionData, load_span
 from robot_dynamics_ros.models.friction import FrictionLaw, FrictionModel
 
+STRIBECK = ("luo_load", "simoni", "madsen", "lugre")  # laws with a Stribeck part, whose change with heat is gamma
+
 
 class FrictionProblem:
     """One law on one joint's moving samples: free parameters, their box, predictions of the core.
@@ -25,7 +27,7 @@ class FrictionProblem:
         self.start = np.array([fixed.get(p.name, p.default) for p in law.parameters])
         no_load = set() if law.name != "madsen" or load_span(data) >= SPAN_LOAD else {"fl"}
         no_heat = set() if heat else {"alpha", "gamma", "ft2", "ft3"}
-        held = set(fixed) | no_load | no_heat | (set() if "stribeck" in _parts(law) else {"gamma"})
+        held = set(fixed) | no_load | no_heat | (set() if law.name in STRIBECK else {"gamma"})
         roles = {"linear", "nonlinear", "thermal"}
         speed, force = np.abs(data.v), np.abs(data.torque)
         self.slowest, self.fastest = np.quantile(speed, [0.02, 0.98]).tolist() if len(data) else (REST, 1.0)
@@ -95,7 +97,3 @@ class FrictionProblem:
         """Lower and upper ends of the free parameters' boxes."""
         box = np.array([self.box(k) for k in self.free])
         return box[:, 0], box[:, 1]
-
-
-def _parts(law: FrictionLaw) -> set[str]:
-    return {"stribeck"} if law.name in ("luo_load", "simoni", "madsen", "lugre") else set()

@@ -13,7 +13,8 @@ import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.friction import FrictionData, FrictionFit, fit_friction, friction_updates
+from robot_dynamics_ros.identification.friction import fit_friction, friction_updates
+from robot_dynamics_ros.identification.friction_data import SPAN_LOAD, FrictionData, FrictionFit
 from robot_dynamics_ros.identification.hysteresis import (
     HysteresisData,
     fit_hysteresis,
@@ -28,7 +29,6 @@ from robot_dynamics_ros.models.friction import FrictionModel
 if TYPE_CHECKING:
     from robot_dynamics_ros.config import RobotFile
 
-_LOAD_SPAN = 2.0  # Nm, below which load cannot be told from the Coulomb level
 _ELEMENTS = 4  # of the hysteresis [Madsen2020, ch4 4.4.5]
 _SETTLE = 4e-3  # rad, travel after which deformation no longer depends on the reversal
 _ROOM = 25.0  # deg C, where nothing is reported
@@ -72,9 +72,7 @@ class JointFit:
 def fit_velocity(record: JointRecord, robot: RobotFile, joint: int, o: Options) -> JointFit:
     """Friction over velocity, and over load where the joint carries any [Madsen2020, ch4 25, 27]."""
     sliding = sliding_friction(record)
-    span = float(np.ptp(np.abs(sliding.data.load))) if sliding.data.load is not None else 0.0
-    fixed = {"fl": 0.0} if o.law == "madsen" and not span >= _LOAD_SPAN else {}
-    fit = fit_friction(o.law, sliding.data, temperature=False, fixed=fixed)
+    fit = fit_friction(o.law, sliding.data, temperature=False)
     return _friction(fit, sliding.data, _pairs(sliding.paired, len(sliding.data)))
 
 
@@ -87,9 +85,9 @@ def fit_load(record: JointRecord, robot: RobotFile, joint: int, o: Options) -> J
         raise DataError(f"{o.law} does not depend on load: use --law madsen, luo_load or clochiatti")
     sliding = sliding_friction(record)
     span = float(np.ptp(np.abs(sliding.data.load))) if sliding.data.load is not None else 0.0
-    if not span >= _LOAD_SPAN:
+    if not span >= SPAN_LOAD:
         raise DataError(
-            f"{record.joint}: load spans {span:.1f} Nm, the fit needs {_LOAD_SPAN:g} Nm: record the joint against "
+            f"{record.joint}: load spans {span:.1f} Nm, the fit needs {SPAN_LOAD:g} Nm: record the joint against "
             "gravity in several poses, best with a payload"
         )
     fit = fit_friction(o.law, sliding.data, temperature=False)
@@ -104,9 +102,7 @@ def fit_temperature(record: JointRecord, robot: RobotFile, joint: int, o: Option
     if record.temperature is None or not np.isfinite(record.temperature).all():
         raise DataError(f"{record.joint}: no temperature was recorded: record joint_temperatures, from a cold start")
     data = _thinned(sliding_friction(record, width=1.0).data)
-    span = float(np.ptp(np.abs(data.load))) if data.load is not None else 0.0
-    fixed = {"fl": 0.0} if o.law == "madsen" and not span >= _LOAD_SPAN else {}
-    fit = fit_friction(o.law, data, temperature=True, fixed=fixed)
+    fit = fit_friction(o.law, data, temperature=True)
     return _friction(fit, data, ())
 
 

@@ -82,7 +82,7 @@ def identify_joints(
 
 
 def _one_reason(refused: Mapping[str, str]) -> str:
-    """The reason of the joint that came closest: the one that says most about the data, and how many there are."""
+    """The first joint's reason, and how many others there are."""
     texts = list(refused.values())
     return texts[0] if len(texts) == 1 else f"no joint could be identified; {texts[0]} (and {len(texts) - 1} more)"
 

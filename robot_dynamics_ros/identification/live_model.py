@@ -11,12 +11,13 @@ import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.identification.coupled import coupled_motors, coupled_torque
-from robot_dynamics_ros.identification.least_squares import HUBER
+from robot_dynamics_ros.identification.least_squares import huber
 from robot_dynamics_ros.identification.model import IdentifiedModel, Structure
 from robot_dynamics_ros.identification.pre_sliding import JointData, JointMemory, as_block, clock, fit_memory
 from robot_dynamics_ros.identification.recording import Motion
 from robot_dynamics_ros.identification.rigid import RigidModel
 from robot_dynamics_ros.identification.static_law import LAW, StaticFit, as_table, fit_joint
+from robot_dynamics_ros.identification.tuning import fold_sets, stretches
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import maxwell_slip
 
@@ -69,8 +70,6 @@ def _no_error(n: int) -> np.ndarray:
 
 def fit_live(body: IdentifiedModel, rotor: np.ndarray, motion: Motion) -> LiveModel:
     """Static law of every joint fitted to what the consistent body leaves of the effort."""
-    from robot_dynamics_ros.identification.tuning import fold_sets, stretches
-
     if len(motion) > SAMPLES:
         motion = motion.take(stretches(len(motion), SAMPLES, 20))
     load, predicted = body.load(motion), body.predict(motion)
@@ -85,7 +84,8 @@ def fit_live(body: IdentifiedModel, rotor: np.ndarray, motion: Motion) -> LiveMo
             inertial = chosen.apply(inertial, motion.rate, motion.start)
         y = motion.effort[:, j] - inertial
         terms = body.structure.laws[j].terms
-        weight = _weights(motion.effort[:, j] - predicted[:, j])
+        # less weight far off the identified model: collisions and stops are no friction
+        weight = huber(motion.effort[:, j] - predicted[:, j], np.ones(len(motion)))
         v, q = motion.qd[:, j], motion.position[:, j]
         fit = fit_joint(y, v, load[:, j], weight, chosen, motion.rate, motion.start, terms)
         data = JointData(y, v, load[:, j], q, weight, motion.start, folds, chosen, motion.rate)
@@ -94,9 +94,3 @@ def fit_live(body: IdentifiedModel, rotor: np.ndarray, motion: Motion) -> LiveMo
         memories.append(memory)
     coupled = motors if len(motors) else None
     return LiveModel(body.rigid, body.phi, rotor, as_table(fits), body.structure, as_block(memories), coupled)
-
-
-def _weights(residual: np.ndarray) -> np.ndarray:
-    """Less weight beyond HUBER robust deviations of the identified model: collisions and stops are no friction."""
-    scale = max(1.4826 * float(np.median(np.abs(residual))), 1e-9)
-    return np.minimum(1.0, HUBER * scale / np.maximum(np.abs(residual), 1e-12))

@@ -17,7 +17,7 @@ from scipy.optimize import lsq_linear
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.identification.friction_columns import GAP
 from robot_dynamics_ros.identification.model import EffortFilter
-from robot_dynamics_ros.identification.static_law import NONNEGATIVE, RISE, STRIBECK, _sound, _unit
+from robot_dynamics_ros.identification.static_law import NONNEGATIVE, RISE, STRIBECK, opposes_motion, unit_column
 from robot_dynamics_ros.models.hysteresis import DEFAULT_ELEMENTS, DEFAULT_R_D, DEFAULT_R_K, spacing
 
 BACKLASH = (3e-4, 6e-4, 1.2e-3, 2.5e-3, 5e-3, 1e-2, 2e-2)  # rad, candidates of B; 1e-3 on UR5e joint 1 [ch6 5.2]
@@ -84,7 +84,7 @@ def fit_memory(data: JointData, static: dict[str, float]) -> JointMemory | None:
     gain = 1 - float(errors.sum() / plain.sum())
     found = {**law, **dict.fromkeys(("fv1", "fv2", "fv3", "fs", "fb"), 0.0), **terms, "fs1": vs, "fc1": RISE}
     found |= table.dry(x)
-    if not (x[level] > 0 and _sound({**found, "fc": x[level]}, data.v)):
+    if not (x[level] > 0 and opposes_motion({**found, "fc": x[level]}, data.v)):
         return None
     return JointMemory(float(level[2:]), x[level], x.get("HH" + level[1:], 0.0), found, gain)
 
@@ -101,9 +101,11 @@ class _Table:
         scale = max(float(np.sqrt(np.mean(data.load**2))), 1e-6)
         self.loaded = bool(np.quantile(np.abs(data.load), 0.95) > law.get("fc", 0.0))
         self.scale = {"H": 1.0, "HH": scale**2}
-        columns = {n: _unit(n, law["eps"], law["fs1"], data.v, data.load) for n in (*self.dry_names, *self.viscous)}
+        columns = {
+            n: unit_column(n, law["eps"], law["fs1"], data.v, data.load) for n in (*self.dry_names, *self.viscous)
+        }
         for name in self.widths:
-            columns[name] = _unit("fs", law["eps"], float(name[3:]), data.v, data.load)
+            columns[name] = unit_column("fs", law["eps"], float(name[3:]), data.v, data.load)
         for b in BACKLASH:
             h = hysteresis(data.position, b, data.start)
             columns[f"H@{b}"], columns[f"HH@{b}"] = h, h * data.load**2 / scale**2

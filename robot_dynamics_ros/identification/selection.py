@@ -20,6 +20,7 @@ from robot_dynamics_ros.identification.friction_columns import (
     JointFriction,
     JointSignals,
     candidates,
+    column_key,
 )
 
 N_FOLDS = 8
@@ -85,14 +86,11 @@ class GramTable:
 
     def index(self, j: int, law: JointFriction) -> np.ndarray:
         """Rows of the Gram matrix of joint j that belong to W and to a law's columns."""
-        missing = [t for t in law.terms if self._key(t, law.eps) not in self.names[j]]
+        missing = [t for t in law.terms if column_key(t, law.eps) not in self.names[j]]
         if missing:
             self._extend(j, missing, law.eps)
-        own = [self.names[j][self._key(t, law.eps)] for t in law.terms]
+        own = [self.names[j][column_key(t, law.eps)] for t in law.terms]
         return np.array([*range(self.b), *own])
-
-    def _key(self, term: str, eps: float) -> str:
-        return f"{term}/{eps}" if term[:2] in ("fc", "fl", "fa", "cc") else term
 
     def _extend(self, j: int, terms: list[str], eps: float) -> None:
         new = self._filtered(j, np.column_stack([self.data.signals[j].column(t, eps) for t in terms]))
@@ -100,7 +98,7 @@ class GramTable:
         own = self._grams(j, new, new)
         self.gram[j] = np.block([[self.gram[j], cross], [np.swapaxes(cross, 1, 2), own]])
         start = self.columns[j].shape[1]
-        self.names[j].update({self._key(t, eps): start + i for i, t in enumerate(terms)})
+        self.names[j].update({column_key(t, eps): start + i for i, t in enumerate(terms)})
         self.columns[j] = np.hstack([self.columns[j], new])
 
 

@@ -1,10 +1,9 @@
 """What the recorded effort is: torque or current, with or without gravity, sign and unit, found by regression on
 gravity.
 
-Slow samples of each joint: effort = k g(q) + fc tanh(v) + fv v + offset, g from the robot file's masses. k near 1 is
-a torque
-in Nm, k near 0 a torque without gravity, k near 1 / K_tau a current in A, a negative k a flipped sign, k near 1000 a
-unit.
+Slow samples of each joint: effort = k g(q) + l (rest of the rigid-body torque) + fc tanh(v / 0.03) + fv v + b a +
+offset, from the robot file's masses. k near 1 is a torque in Nm, near 0 a torque without gravity, near 1 / K_tau a
+current in A, a negative k a flipped sign, k near 1000 another unit.
 """
 
 from __future__ import annotations
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError, DataError
+from robot_dynamics_ros.estimators.effort_meaning import WORDS
 from robot_dynamics_ros.identification.recording import Motion
 from robot_dynamics_ros.identification.rigid import RigidModel
 from robot_dynamics_ros.models import RobotModel
@@ -23,8 +23,8 @@ from robot_dynamics_ros.models import RobotModel
 TORQUE = (0.4, 4.0)  # k of a torque: catalogue masses are within this of the truth, tools and covers included
 NO_GRAVITY = 0.15  # |k| below this is no gravity at all
 CURRENT = (1 / 400, 0.4)  # k of a current: K_tau between 2.5 and 400 Nm/A, the range of geared arms
-SURE = 0.2  # a joint votes when the standard deviation of k is below this share of |k| (or of 1 where k is small)
-KINDS = ("torque", "current", "gravity-free")
+SURE = 0.2  # a joint votes when the standard deviation of k is below this share of |k|, or of SMALL where k is less
+SMALL = 0.05
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class EffortSemantics:
     there), words.
     """
 
-    kind: str
+    kind: str  # a word of effort_meaning.WORDS
     scale: np.ndarray
     includes_gravity: bool
     slope: np.ndarray
@@ -43,7 +43,7 @@ class EffortSemantics:
     @property
     def unit(self) -> str:
         """Unit of the recorded effort."""
-        return "A" if self.kind == "current" else "Nm"
+        return WORDS[self.kind].unit
 
     def to_dict(self) -> dict[str, Any]:
         """Plain values for the report."""
@@ -59,7 +59,9 @@ class EffortSemantics:
 
 
 def gravity_slopes(model: RobotModel, motion: Motion) -> tuple[np.ndarray, np.ndarray]:
-    """k and its standard deviation (n,) per joint; NaN where gravity moves less than 2 % of the effort's range."""
+    """k and its standard deviation (n,) per joint; NaN where gravity varies by less than 5 % of what the rest of the
+    rigid-body torque does.
+    """
     g = model.gravity(np.ascontiguousarray(motion.q))
     k, std = np.full(motion.n, np.nan), np.full(motion.n, np.inf)
     dynamic = model.rnea(*(np.ascontiguousarray(x) for x in (motion.q, motion.qd, motion.qdd))) - g
@@ -83,18 +85,20 @@ def _slope(X: np.ndarray, y: np.ndarray) -> tuple[float, float]:
 
 
 def recognise(robot: Any, motion: Motion, given: str = "auto") -> EffortSemantics:
-    """Semantics of a recording's effort for a robot file. `given` ("torque", "current", "gravity-free") overrides.
+    """Semantics of a recording's effort for a robot file. `given` (a word of effort_meaning.WORDS) overrides.
 
-    Raises DataError when it is ambiguous: the message says what was found and which option settles it.
+    Raises DataError for another word, or when it is ambiguous: the message says what was found and which option
+    settles it.
     """
-    declared = robot.drives.effort
+    if given not in ("auto", *WORDS):
+        raise DataError(f"effort = {given!r} is none of auto, {', '.join(WORDS)}")
     constants = robot.array("drives.torque_constant") if robot.has("drives.torque_constant") else None
     if robot.links is None or not has_masses(robot):
         return _by_friction(robot, motion, _declared(robot, given, constants))
     k, std = gravity_slopes(RobotModel(robot.chain(), robot.joint_names), motion)
-    sure = np.isfinite(k) & (std < SURE * np.maximum(np.abs(k), 1.0 if given == "gravity-free" else 0.05))
     if given != "auto":
-        return _settled(robot, given, k, constants, declared.sign)
+        return _settled(given, k, constants, robot.drives.effort.sign)
+    sure = np.isfinite(k) & (std < SURE * np.maximum(np.abs(k), SMALL))
     if not sure.any():
         text = "gravity is not visible in the effort: semantics are taken from the robot file"
         base = _declared(robot, given, constants)
@@ -154,9 +158,7 @@ def _words(kind: str) -> str:
     return {"torque": "a torque in Nm", "current": "a current in A", "gravity-free": "a torque without gravity"}[kind]
 
 
-def _settled(robot: Any, kind: str, k: np.ndarray, constants: np.ndarray | None, sign: int) -> EffortSemantics:
-    if kind not in KINDS:
-        raise DataError(f"effort = {kind!r} is none of auto, {', '.join(KINDS)}")
+def _settled(kind: str, k: np.ndarray, constants: np.ndarray | None, sign: int) -> EffortSemantics:
     scale = np.full(len(k), float(sign))
     text = f"effort is {_words(kind)}, as asked"
     if kind == "current":

@@ -1,12 +1,12 @@
 """The friction law that nodes evaluate: Luo2024's load and velocity law [Luo2024 8] fitted by variable projection.
 
 The identified model may also hold pre-sliding operators; the live friction stage takes a static law. Linear
-parameters are
-solved inside (bounded least squares), eps and the Stribeck velocity are searched outside.
+parameters are solved inside (bounded least squares), eps and the Stribeck velocity are searched outside.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -49,17 +49,17 @@ def fit_joint(
     """
 
     def columns(names: tuple[str, ...], eps: float, vs: float) -> np.ndarray:
-        X = np.column_stack([_unit(name, eps, vs, v, load) for name in names])
+        X = np.column_stack([unit_column(name, eps, vs, v, load) for name in names])
         return X if effort_filter is None else effort_filter.apply(X, rate, start)
 
     best: tuple[float, dict[str, float], float] | None = None
     names: tuple[str, ...] = ()
-    effective = _effective(y, len(y))
+    effective = max(len(y) / 10, 50.0)  # independent samples in a correlated residual: about one in ten
     for group in TERMS:
         if not all(_counterpart(term, chosen) for term in group):
             continue
         trial = _search(columns, (*names, *group), y, weight)
-        if not _sound(trial[1], v):
+        if not opposes_motion(trial[1], v):
             continue
         score = effective * np.log(trial[0]) + np.log(effective) * (len(names) + len(group))
         if best is None or score < best[0]:
@@ -78,24 +78,28 @@ def _counterpart(term: str, chosen: tuple[str, ...]) -> bool:
     return term != "fs" or any(c.startswith(("fs@", "h@")) for c in chosen)
 
 
-def _sound(values: dict[str, float], v: np.ndarray) -> bool:
-    """Friction opposes motion up to twice the identified speed: polynomials that bend over are no friction."""
+def opposes_motion(values: dict[str, float], v: np.ndarray) -> bool:
+    """Whether friction keeps half its Coulomb level up to twice the largest speed of v: a polynomial that bends over
+    is none.
+    """
     speed = np.linspace(0.05, 2.0, 20) * np.abs(v).max()
     total = sum(values.get(f"fv{k}", 0.0) * speed**k for k in (1, 2, 3)) + values.get("fc", 0.0)
     return bool((total >= 0.5 * values.get("fc", 0.0)).all())
 
 
-def _effective(y: np.ndarray, n: int) -> float:
-    """Independent samples in a correlated residual: about one in ten, never fewer than fifty."""
-    return max(n / 10, 50.0)
-
-
-def _unit(name: str, eps: float, vs: float, v: np.ndarray, load: np.ndarray) -> np.ndarray:
+def unit_column(name: str, eps: float, vs: float, v: np.ndarray, load: np.ndarray) -> np.ndarray:
+    """Torque (N,) of the law with one linear parameter at one and the others at zero; vs: Stribeck velocity [rad/s]."""
     values = {"fc1": RISE, "fs1": vs, "eps": eps, "ft2": 1e-4, "velocity_floor": 0.01, "fc": 0.0, "fv1": 0.0, name: 1.0}
     return FrictionModel(LAW, values, 1).torque(v[:, None], load[:, None])[:, 0]
 
 
-def _search(columns, names, y, weight) -> tuple[float, dict[str, float]]:
+def _search(
+    columns: Callable[[tuple[str, ...], float, float], np.ndarray],
+    names: tuple[str, ...],
+    y: np.ndarray,
+    weight: np.ndarray,
+) -> tuple[float, dict[str, float]]:
+    """Residual variance and parameters of the best of a grid over eps and the Stribeck velocity."""
     root = np.sqrt(weight)
     lower = np.array([0.0 if n in NONNEGATIVE else -np.inf for n in names])
     most = 2 * float(np.abs(y).max())  # a Coulomb or Stribeck level above all that was measured is extrapolation

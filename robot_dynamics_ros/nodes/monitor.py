@@ -28,6 +28,7 @@ from robot_dynamics_ros.nodes.encoding import to_ns
 from robot_dynamics_ros.types import TCP
 
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+LATCHED_WORD = 2.0  # s to hear what the last motion came to, where there was one
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 WATCHED: dict[str, type] = {
     "joint_states": JointState,
@@ -163,6 +164,7 @@ class Monitor:
     def play(self, joint_names: Sequence[str], time_s: Any, q: Any, qd: Any = None) -> None:
         """Ask the robot node to move along (N,) seconds, (N, n) positions and, where given, velocities."""
         with self._told:
+            self._told.wait_for(lambda: self._motion, LATCHED_WORD)  # the last motion's, which may still be under way
             self._motion = ""  # what it says next is about this one
         message = JointTrajectory(joint_names=list(joint_names))
         velocities = [[]] * len(q) if qd is None else np.asarray(qd).tolist()

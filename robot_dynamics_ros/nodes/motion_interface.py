@@ -43,10 +43,10 @@ class MotionInterface:
 
     def play(self, message: JointTrajectory) -> None:
         """Callback: start the trajectory or say why not; every request is answered, also in the same words."""
-        self._said = ""
         try:
             self._start(message)
         except RobotDynamicsError as error:
+            self._said = ""
             self._node.get_logger().warning(f"trajectory refused: {error}")
             self.say(f"refused: {error}")
 

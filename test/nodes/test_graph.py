@@ -261,6 +261,14 @@ def test_a_file_is_played_by_command_refused_by_command_and_stopped_by_ctrl_c(gr
     here = np.array(recent(listener, "joint_states", 1)[0].position)
     status, said = Process(*command, csv(tmp_path / "short.csv", here, 2.0, 0.2), "--robot", "ur5e", "--yes").wait(90)
     assert status == 0 and "short.csv: done" in said, said
+    listener.spin(lambda: motions and motions[-1].data.startswith("done"))
+    motions.clear()
+    again = Process(*command, csv(tmp_path / "again.csv", here, 2.0, 0.2), "--robot", "ur5e", "--yes")
+    listener.spin(lambda: again.process.poll() is not None, 90.0)
+    status, said = again.wait()
+    assert status == 0 and "again.csv: done" in said, said
+    words = [m.data.split(":")[0] for m in motions]
+    assert words[0] in ("starting", "moving") and words[-1] == "done", words  # not the last one's done
     status, said = Process(*command, csv(tmp_path / "far.csv", here, 2.0, 9.0), "--robot", "ur5e", "--yes").wait(60)
     assert status == 1 and said.startswith("error: trajectory: ") and len(said.splitlines()) == 1, said
     motions.clear()

@@ -1,16 +1,20 @@
-"""Pictures of estimates, alone and against the truth; matplotlib is imported only when one is asked for."""
+"""Drawing without a display, and pictures of estimates; matplotlib is imported only when one is asked for."""
 
 from __future__ import annotations
 
+import base64
+import io
+from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.types import WRENCH_AXES, Log
 
 TOUCH = 1.0  # N of true force from which on the robot is in contact
-POINTS = 4000  # per line; more cannot be seen
+POINTS = 4000  # per curve: more cannot be seen and only makes the file larger
 INK = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555")  # told apart by colour-blind eyes
 
 
@@ -23,6 +27,55 @@ def plotting_available() -> str:
     return ""
 
 
+def canvas(width: float, height: float, dpi: float = 100.0) -> Any:
+    """A figure of so many inches that needs no display. Raises CapabilityError without matplotlib."""
+    try:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise CapabilityError('pictures need matplotlib: pip install "robot_dynamics_ros[reports]"') from None
+    drawing = Figure(figsize=(width, height), layout="constrained", dpi=dpi)
+    FigureCanvasAgg(drawing)
+    return drawing
+
+
+def figure(rows: int, columns: int, width: float, height: float) -> tuple[Any, np.ndarray]:
+    """A figure for a page, and its axes (rows, columns). Raises CapabilityError without matplotlib."""
+    drawing = canvas(width, height, 80.0)
+    return drawing, drawing.subplots(rows, columns, squeeze=False)
+
+
+def png_bytes(drawing: Any) -> bytes:
+    """A figure as PNG."""
+    buffer = io.BytesIO()
+    drawing.savefig(buffer, format="png")
+    return buffer.getvalue()
+
+
+def png(drawing: Any) -> str:
+    """A figure as a data URI."""
+    return "data:image/png;base64," + base64.b64encode(png_bytes(drawing)).decode("ascii")
+
+
+def grid(n: int, draw: Callable[[Any, int], None], names: Sequence[str], x: str, y: str) -> str:
+    """One small axis per joint, three in a row."""
+    rows = -(-n // 3)
+    drawing, axes = figure(rows, 3, 12, 2.7 * rows)
+    for j, axis in enumerate(axes.ravel()):
+        if j >= n:
+            axis.set_visible(False)
+            continue
+        draw(axis, j)
+        axis.set_title(names[j], fontsize=9)
+        axis.grid(alpha=0.3)
+        axis.tick_params(labelsize=8)
+        if j >= n - 3:
+            axis.set_xlabel(x, fontsize=9)
+        if j % 3 == 0:
+            axis.set_ylabel(y, fontsize=9)
+    return png(drawing)
+
+
 def plot_force(log: Log, path: Path, title: str) -> Path:
     """Force and moment with one standard deviation, external torque of each joint, contact; a PNG, written atomically.
 
@@ -30,8 +83,8 @@ def plot_force(log: Log, path: Path, title: str) -> Path:
     """
     n = log.n_joints
     t, part = _thinned(log)
-    figure = _figure(12, 3.0 + 2.6 + 1.05 * n)
-    axes = figure.subplots(2 + n, 1, sharex=True, height_ratios=[3.0, 2.0] + [1.0] * n)
+    drawing = canvas(12, 3.0 + 2.6 + 1.05 * n)
+    axes = drawing.subplots(2 + n, 1, sharex=True, height_ratios=[3.0, 2.0] + [1.0] * n)
     _wrench(axes[0], t, part, 0, "force at the TCP [N]")
     _wrench(axes[1], t, part, 3, "moment [Nm]")
     for j, ax in enumerate(axes[2:]):
@@ -43,8 +96,8 @@ def plot_force(log: Log, path: Path, title: str) -> Path:
         ax.set_ylim(*_limits(torque, 1.2 * np.nanmedian(2 * std) if np.isfinite(std).any() else 1.0))
     axes[2].set_title("external joint torque [Nm], grey: ±2 standard deviations of no contact", fontsize=9, loc="left")
     axes[-1].set_xlabel("time [s]")
-    figure.suptitle(f"{title}\nenvironment on robot, base orientation; shaded red: contact", fontsize=11)
-    return _save(figure, path)
+    drawing.suptitle(f"{title}\nenvironment on robot, base orientation; shaded red: contact", fontsize=11)
+    return _save(drawing, path)
 
 
 def plot_against_truth(log: Log, truth: np.ndarray, path: Path, title: str) -> Path:
@@ -54,8 +107,8 @@ def plot_against_truth(log: Log, truth: np.ndarray, path: Path, title: str) -> P
     """
     t, part = _thinned(log)
     known = truth[:: _step(log)]
-    figure = _figure(11, 9)
-    axes = figure.subplots(4, 1, sharex=True, height_ratios=[1, 1, 1.4, 1])
+    drawing = canvas(11, 9)
+    axes = drawing.subplots(4, 1, sharex=True, height_ratios=[1, 1, 1.4, 1])
     touching = np.linalg.norm(known[:, :3], axis=1) > TOUCH
     for k, name in enumerate(WRENCH_AXES[:3]):
         _axis_against_truth(axes[k], t, part.external_wrench[:, k], part.external_wrench_std[:, k], known[:, k])
@@ -66,8 +119,8 @@ def plot_against_truth(log: Log, truth: np.ndarray, path: Path, title: str) -> P
     axes[3].legend(log.joint_names, ncols=3, fontsize=7, loc="upper right")
     axes[3].set_ylabel("friction [Nm]")
     axes[3].set_xlabel("time [s]      grey: in contact (truth)")
-    figure.suptitle(title, fontsize=11)
-    return _save(figure, path)
+    drawing.suptitle(title, fontsize=11)
+    return _save(drawing, path)
 
 
 def _axis_against_truth(ax, t: np.ndarray, value: np.ndarray, std: np.ndarray, truth: np.ndarray) -> None:
@@ -76,15 +129,6 @@ def _axis_against_truth(ax, t: np.ndarray, value: np.ndarray, std: np.ndarray, t
     ax.plot(t, truth, color=INK[1], lw=1.4, label="truth")
     scale = max(20.0, 1.3 * float(np.nanmax(np.abs(truth))), 2.5 * float(np.nanstd(value)))  # N
     ax.set_ylim(-scale, scale)
-
-
-def _figure(width: float, height: float):
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(width, height), layout="constrained")
-    FigureCanvasAgg(figure)
-    return figure
 
 
 def _step(log: Log) -> int:
@@ -125,15 +169,15 @@ def _shade(ax, t: np.ndarray, contact: np.ndarray) -> None:
         ax.axvspan(t[start], t[min(stop, len(t) - 1)], color="#D62728", alpha=0.10, lw=0)
 
 
-def _save(figure, path: Path) -> Path:
-    for ax in figure.axes:
+def _save(drawing: Any, path: Path) -> Path:
+    for ax in drawing.axes:
         ax.grid(alpha=0.25)
         ax.margins(x=0)
     path = Path(path)
     temporary = path.with_name(f".{path.name}.tmp")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(temporary, dpi=110, format="png")
+        drawing.savefig(temporary, dpi=110, format="png")
         temporary.replace(path)
     except OSError as error:
         temporary.unlink(missing_ok=True)

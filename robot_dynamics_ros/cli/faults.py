@@ -12,7 +12,7 @@ from rich.table import Table
 from robot_dynamics_ros.cli.options import console, json_option, markdown_option, progress, write_json
 from robot_dynamics_ros.faults.table import Case, as_dicts, run_case
 from robot_dynamics_ros.faults.table import markdown as as_markdown
-from robot_dynamics_ros.reproduction.markdown import write_between
+from robot_dynamics_ros.pages import write_between
 
 WAYS = {
     "clock": "robot_dynamics_ros.faults.clock",
@@ -48,7 +48,7 @@ def command(json_file: Path | None, ways: tuple[str, ...], tries: int | None, ma
     write_json(json_file, {"rows": as_dicts(rows)})
     if markdown is not None:
         given = "".join(f" --way {way}" for way in ways) + (f" --tries {tries}" if tries else "")
-        write_between(markdown, "faults", as_markdown(rows, f"robot-dynamics faults{given}"))
+        write_between(markdown, "faults", as_markdown(rows, f"robot-dynamics faults{given}"), "Faults")
     sys.exit(any(row.result != "pass" for row in rows))
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.experiments.plan import Limits, Plan
-from robot_dynamics_ros.identification import figures
+from robot_dynamics_ros.plots import figure
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.config import RobotFile
@@ -23,7 +23,7 @@ def write_preview(plan: Plan, robot: RobotFile, path: Path) -> None:
     limits = Limits.of(robot)
     step = max(1, len(plan.motion[0]) // 20000)
     t = np.arange(1, len(plan.motion[0]) + 1)[::step] / plan.rate
-    drawing, grid = figures.figure(2, 1, 9.0, 6.0)
+    drawing, grid = figure(2, 1, 9.0, 6.0)
     axes = grid[:, 0]
     for name in plan.joints:
         j = robot.joint_names.index(name)

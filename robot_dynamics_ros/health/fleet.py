@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.health.measure import Measurement
-from robot_dynamics_ros.health.report import QUANTITIES, corrected, render
+from robot_dynamics_ros.health.report import QUANTITIES, corrected
 from robot_dynamics_ros.health.trend import SEGMENT, THRESHOLDS, level_of
+from robot_dynamics_ros.pages import write_html
+from robot_dynamics_ros.plots import grid
 
 LEAST = 3  # robots; two can differ, but not from a fleet
 CLEAR = 3.0  # deviations of the others that a robot must be off, besides the threshold
@@ -69,14 +71,17 @@ def fleet_sentences(rows: Sequence[dict[str, Any]]) -> list[str]:
 def write_fleet_page(
     rows: Sequence[dict[str, Any]], robots: Mapping[str, str], joints: Sequence[str], path: Path
 ) -> Path:
-    """One HTML page; robots: name -> file of its own page. Raises CapabilityError without jinja2 or matplotlib."""
+    """One HTML page; robots: name -> file of its own page.
+
+    Raises CapabilityError without jinja2 or matplotlib, DataError when it cannot be written.
+    """
     tables = {
         quantity: {name: [r for r in rows if r["quantity"] == quantity and r["robot"] == name] for name in robots}
         for quantity in THRESHOLDS
         if any(r["value"] is not None for r in rows if r["quantity"] == quantity)
     }
     pictures = {quantity: _picture(quantity, table, joints) for quantity, table in tables.items()}
-    return render(
+    return write_html(
         TEMPLATE,
         path,
         tables=tables,
@@ -90,8 +95,6 @@ def write_fleet_page(
 
 
 def _picture(quantity: str, table: Mapping[str, Sequence[dict[str, Any]]], joints: Sequence[str]) -> str:
-    from robot_dynamics_ros.identification.figures import grid
-
     colours = {"ok": "tab:blue", "warn": "tab:orange", "error": "tab:red", "unknown": "tab:gray"}
 
     def draw(axis: Any, j: int) -> None:

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.config.store import write_atomically
-from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.health.conditions import at_equal_conditions, middle, slopes_of
 from robot_dynamics_ros.health.measure import Measurement
 from robot_dynamics_ros.health.trend import THRESHOLDS, Trend, trend_of
+from robot_dynamics_ros.pages import write_html
+from robot_dynamics_ros.plots import grid
 
 QUANTITIES = {
     "coulomb": ("Coulomb level at equal load and temperature", "Nm"),
@@ -25,7 +25,6 @@ QUANTITIES = {
     "load": ("RMS of the model torque in motion", "Nm"),
 }
 CORRECTED = ("coulomb", "stiffness")
-TEMPLATES = Path(__file__).resolve().parents[1] / "data"
 
 
 def trends(measured: Sequence[Measurement], joints: Sequence[str]) -> dict[str, list[Trend]]:
@@ -103,21 +102,12 @@ def sentences(rows: dict[str, list[dict[str, Any]]]) -> list[str]:
 def write_page(
     result: dict[str, Any], measured: Sequence[Measurement], found: dict[str, list[Trend]], path: Path
 ) -> Path:
-    """One HTML file that needs no network. Raises CapabilityError without jinja2 or matplotlib."""
+    """One HTML file that needs no network.
+
+    Raises CapabilityError without jinja2 or matplotlib, DataError when it cannot be written.
+    """
     pictures = {q: _picture(q, measured, found[q], result) for q in found if _known(found[q])}
-    return render("health_report.html.j2", path, result=result, pictures=pictures, titles=QUANTITIES)
-
-
-def render(template: str, path: Path, **values: Any) -> Path:
-    """A template of data/ with values, written to path. Raises CapabilityError without jinja2."""
-    try:
-        import jinja2
-    except ImportError:
-        raise CapabilityError('the report needs jinja2: pip install "robot_dynamics_ros[reports]"') from None
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
-    text = environment.from_string((TEMPLATES / template).read_text(encoding="utf-8")).render(**values)
-    write_atomically(path, text)
-    return path
+    return write_html("health_report.html.j2", path, result=result, pictures=pictures, titles=QUANTITIES)
 
 
 def _known(per_joint: Sequence[Trend]) -> bool:
@@ -125,8 +115,6 @@ def _known(per_joint: Sequence[Trend]) -> bool:
 
 
 def _picture(quantity: str, measured: Sequence[Measurement], per_joint: Sequence[Trend], result: dict[str, Any]) -> str:
-    from robot_dynamics_ros.identification.figures import grid
-
     joints = [row["joint"] for row in result["quantities"][quantity]]
     days = (np.array([m.time for m in measured]) - measured[0].time) / 86400.0
 

@@ -1,41 +1,16 @@
-"""Pictures of an identification, drawn without a display and returned as PNG bytes."""
+"""Pictures of an identification: data URIs for its page, and the preview of a designed motion."""
 
 from __future__ import annotations
 
-import base64
-import io
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from scipy import signal
 
-from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.plots import POINTS, figure, grid, png, png_bytes
 
 MEASURED, MODEL, ERROR, OTHER = "#222222", "#1f77b4", "#d62728", "#999999"
-POINTS = 4000  # drawn per curve: more only makes the file larger
-
-
-def figure(rows: int, columns: int, width: float, height: float) -> tuple[Any, np.ndarray]:
-    """A matplotlib figure that needs no display, and its axes (rows, columns).
-
-    Raises CapabilityError without matplotlib.
-    """
-    try:
-        from matplotlib.backends.backend_agg import FigureCanvasAgg
-        from matplotlib.figure import Figure
-    except ImportError:
-        raise CapabilityError("the report needs matplotlib: pip install matplotlib jinja2") from None
-    drawing = Figure(figsize=(width, height), layout="constrained", dpi=80)
-    FigureCanvasAgg(drawing)
-    return drawing, drawing.subplots(rows, columns, squeeze=False)
-
-
-def png(drawing: Any) -> str:
-    """A figure as a data URI."""
-    buffer = io.BytesIO()
-    drawing.savefig(buffer, format="png")
-    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode("ascii")
 
 
 def motion_preview(t: np.ndarray, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, names: Sequence[str]) -> bytes:
@@ -50,9 +25,7 @@ def motion_preview(t: np.ndarray, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray
     place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "frameon": False}
     axes[0, 0].legend(names, fontsize=7, ncols=len(names), **place)
     axes[-1, 0].set_xlabel("time [s]")
-    buffer = io.BytesIO()
-    drawing.savefig(buffer, format="png")
-    return buffer.getvalue()
+    return png_bytes(drawing)
 
 
 def _every(n: int) -> slice:
@@ -72,25 +45,6 @@ def tracks(t: np.ndarray, y: np.ndarray, p: np.ndarray, names: Sequence[str], un
         axis.grid(alpha=0.3)
     axes[0, 0].legend(ncols=3, loc="upper right", fontsize=8)
     axes[-1, 0].set_xlabel("time [s]")
-    return png(drawing)
-
-
-def grid(n: int, draw: Callable[[Any, int], None], names: Sequence[str], x: str, y: str) -> str:
-    """One small axis per joint, three in a row."""
-    rows = -(-n // 3)
-    drawing, axes = figure(rows, 3, 12, 2.7 * rows)
-    for j, axis in enumerate(axes.ravel()):
-        if j >= n:
-            axis.set_visible(False)
-            continue
-        draw(axis, j)
-        axis.set_title(names[j], fontsize=9)
-        axis.grid(alpha=0.3)
-        axis.tick_params(labelsize=8)
-        if j >= n - 3:
-            axis.set_xlabel(x, fontsize=9)
-        if j % 3 == 0:
-            axis.set_ylabel(y, fontsize=9)
     return png(drawing)
 
 

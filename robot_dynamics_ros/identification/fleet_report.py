@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.config.store import write_atomically
-from robot_dynamics_ros.errors import CapabilityError, DataError
-from robot_dynamics_ros.identification.figures import MODEL, figure, png
-from robot_dynamics_ros.identification.report import number
+from robot_dynamics_ros.identification.figures import MODEL
+from robot_dynamics_ros.pages import write_html
+from robot_dynamics_ros.plots import figure, png
 
-TEMPLATE = Path(__file__).resolve().parents[1] / "data" / "fleet_report.html.j2"
+TEMPLATE = "fleet_report.html.j2"
 LARGEST = 8.0  # standard deviations at the end of the colours
 
 
@@ -20,20 +19,8 @@ def write_fleet_report(result: dict[str, Any], path: Path) -> Path:
     """Write what `fleet.compared` found. Raises CapabilityError without jinja2 or matplotlib, DataError when it cannot
     be written.
     """
-    try:
-        import jinja2
-    except ImportError:
-        raise CapabilityError("the report needs jinja2: pip install matplotlib jinja2") from None
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
-    environment.filters["n"] = number
-    template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
     short = result | {"bags": [Path(bag).name for bag in result["bags"]]}
-    text = template.render(result=short, pictures={"friction": _friction(short), "base": _base(short)})
-    try:
-        write_atomically(path, text)
-    except OSError as error:
-        raise DataError(f"{path}: cannot be written ({error.strerror or error})") from None
-    return path
+    return write_html(TEMPLATE, path, result=short, pictures={"friction": _friction(short), "base": _base(short)})
 
 
 def _friction(result: dict[str, Any]) -> str:

@@ -6,29 +6,29 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from robot_dynamics_ros.config import save_robot
-from robot_dynamics_ros.config.store import write_atomically
-from robot_dynamics_ros.errors import CapabilityError, DataError
+from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification import figures
 from robot_dynamics_ros.identification.joint_fits import Curve
 from robot_dynamics_ros.identification.joints import JointsFound
-from robot_dynamics_ros.identification.report import number
+from robot_dynamics_ros.pages import write_html
+from robot_dynamics_ros.plots import POINTS, figure, png
 from robot_dynamics_ros.types import Log
 
-TEMPLATE = Path(__file__).resolve().parents[1] / "data" / "joint_report.html.j2"
+TEMPLATE = "joint_report.html.j2"
 
 
 def picture(curve: Curve) -> str:
     """Measured points and model of one joint as a data URI."""
-    drawing, axes = figures.figure(1, 1, 9.0, 4.0)
+    drawing, axes = figure(1, 1, 9.0, 4.0)
     axis = axes[0, 0]
-    step = max(len(curve.x) // figures.POINTS, 1)
+    step = max(len(curve.x) // POINTS, 1)
     axis.plot(curve.x[::step], curve.y[::step], "o", ms=5, mfc="none", mec=figures.OTHER, label="measured")
     axis.plot(curve.model_x, curve.model, "." if _scattered(curve) else "-", ms=3, color=figures.MODEL, label="model")
     axis.set_xlabel(curve.x_label)
     axis.set_ylabel(curve.y_label)
     axis.grid(alpha=0.25)
     axis.legend()
-    return figures.png(drawing)
+    return png(drawing)
 
 
 def _scattered(curve: Curve) -> bool:
@@ -37,14 +37,12 @@ def _scattered(curve: Curve) -> bool:
 
 
 def write_report(found: JointsFound, log: Log, inputs: Sequence[str], path: Path) -> Path:
-    """Write the report atomically. Raises CapabilityError without jinja2 or matplotlib."""
-    try:
-        import jinja2
-    except ImportError:
-        raise CapabilityError("the report needs jinja2: pip install matplotlib jinja2") from None
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
-    environment.filters["n"] = number
-    text = environment.from_string(TEMPLATE.read_text(encoding="utf-8")).render(
+    """Write the report atomically. Raises CapabilityError without jinja2 or matplotlib, DataError when it cannot be
+    written.
+    """
+    return write_html(
+        TEMPLATE,
+        path,
         what=found.what,
         robot=found.robot.name,
         inputs=list(inputs),
@@ -54,8 +52,6 @@ def write_report(found: JointsFound, log: Log, inputs: Sequence[str], path: Path
         fits=found.fits,
         pictures={name: picture(fit.curve) for name, fit in found.fits.items()},
     )
-    write_atomically(path, text)
-    return path
 
 
 def write_joint_outputs(found: JointsFound, log: Log, bags: Sequence[Path], out: Path) -> dict[str, str]:

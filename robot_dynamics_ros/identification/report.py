@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.config.store import write_atomically
-from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification import figures
 from robot_dynamics_ros.identification.baseline import baselines
 from robot_dynamics_ros.identification.identify import Identification
@@ -16,32 +14,16 @@ from robot_dynamics_ros.identification.recording import Motion
 from robot_dynamics_ros.identification.static_law import LAW
 from robot_dynamics_ros.identification.verdict import verdict
 from robot_dynamics_ros.models.friction import FrictionModel
+from robot_dynamics_ros.pages import write_html
 
-TEMPLATE = Path(__file__).resolve().parents[1] / "data" / "identification_report.html.j2"
+TEMPLATE = "identification_report.html.j2"
 
 
 def write_report(found: Identification, result: dict[str, Any], path: Path) -> Path:
     """Write the report atomically. Raises CapabilityError without jinja2 or matplotlib, DataError when it
     cannot be written.
     """
-    try:
-        import jinja2
-    except ImportError:
-        raise CapabilityError("the report needs jinja2: pip install matplotlib jinja2") from None
-    environment = jinja2.Environment(autoescape=True, undefined=jinja2.StrictUndefined)
-    environment.filters["n"] = number
-    template = environment.from_string(TEMPLATE.read_text(encoding="utf-8"))
-    text = template.render(result=result, verdict=verdict(result), pictures=pictures(found, result))
-    try:
-        write_atomically(path, text)
-    except OSError as error:
-        raise DataError(f"{path}: cannot be written ({error.strerror or error})") from None
-    return path
-
-
-def number(x: Any, digits: int = 4) -> str:
-    """A number for a table; a dash where there is none."""
-    return "–" if x is None else f"{x:.{digits}g}"
+    return write_html(TEMPLATE, path, result=result, verdict=verdict(result), pictures=pictures(found, result))
 
 
 def pictures(found: Identification, result: dict[str, Any]) -> dict[str, str]:

@@ -15,7 +15,7 @@ from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.config.store import config_directories
 from robot_dynamics_ros.config.yaml_text import read_yaml
 from robot_dynamics_ros.errors import ConfigError
-from robot_dynamics_ros.hardware.driver import driver_of
+from robot_dynamics_ros.hardware.factory import driver_of
 from robot_dynamics_ros.nodes.tables import DRIVER, NODES
 from robot_dynamics_ros.parameters import Parameter
 from robot_dynamics_ros.pipeline import STAGES, Pipeline

@@ -16,7 +16,7 @@ from robot_dynamics_ros.config import RobotFile, load_robot
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.experiments.plan import EXPERIMENTS, Plan, joined
 from robot_dynamics_ros.experiments.run import ExperimentFailed, run_driver, run_simulated
-from robot_dynamics_ros.hardware.driver import DRIVERS, driver_of, make_driver
+from robot_dynamics_ros.hardware.factory import DRIVERS, driver_of, make_driver
 from robot_dynamics_ros.types import Log
 
 SIZES = {  # option -> argument of the experiment's function

@@ -14,8 +14,8 @@ from robot_dynamics_ros.hardware.c5gopen_link import LINKS, PORTS, Received
 from robot_dynamics_ros.hardware.comau_motion import ComauMotion
 from robot_dynamics_ros.hardware.comau_states import STEP_SPEED, ComauStates
 from robot_dynamics_ros.hardware.driver import DriverInfo, RobotStatus, Statistics
+from robot_dynamics_ros.hardware.motion import Motion
 from robot_dynamics_ros.hardware.stream import Stream, StreamDriver, StreamOptions
-from robot_dynamics_ros.hardware.ur_control import Motion
 from robot_dynamics_ros.types import Sample
 
 SILENCE = 0.2  # s without a state until no motion may begin

@@ -11,8 +11,8 @@ import numpy as np
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.hardware import c5gopen_wire as wire
 from robot_dynamics_ros.hardware.comau_states import DEGREE, STEP_SPEED
+from robot_dynamics_ros.hardware.motion import Motion, position_rows
 from robot_dynamics_ros.hardware.playback import Playback
-from robot_dynamics_ros.hardware.ur_control import Motion
 
 FOLLOW = 2.0  # deg between a position sent and the LPC's target ...
 DEAF = 50  # ... for so many answers, until a motion counts as rejected
@@ -44,7 +44,7 @@ class ComauMotion:
 
     def begin(self, last: wire.State, waypoints: Any, stream: Any, speed: float, acceleration: float) -> None:
         """Waypoints, then a stream, from the target of the last state. Raises CapabilityError with the reason."""
-        path, positions = _rows(waypoints, self._n, "waypoints"), _rows(stream, self._n, "positions")
+        path, positions = position_rows(waypoints, self._n, "waypoints"), position_rows(stream, self._n, "positions")
         if not (0.0 < speed <= STEP_SPEED and 0.0 < acceleration <= 10.0):
             raise CapabilityError(f"speed {speed} or acceleration {acceleration} is outside 0..2.6 rad/s, 0..10 rad/s2")
         with self._lock:
@@ -110,13 +110,3 @@ class ComauMotion:
         away = self._sent is not None and np.abs(self._sent - np.array(state.target[: self._n])).max() > FOLLOW
         self._ignored = self._ignored + 1 if away else 0
         return self._ignored > DEAF
-
-
-def _rows(values: Any, n: int, name: str) -> np.ndarray:
-    """(N, n) float64, finite. Raises CapabilityError naming the argument."""
-    array = np.ascontiguousarray(np.atleast_2d(values), dtype=np.float64)
-    if array.ndim != 2 or array.shape[1] != n:
-        raise CapabilityError(f"{name} has shape {array.shape}, expected (N, {n})")
-    if not np.isfinite(array).all():
-        raise CapabilityError(f"{name} contains NaN or infinity")
-    return array

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 import numpy as np
 
 from robot_dynamics_ros._core import StreamState
-from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.hardware.motion import Motion
 from robot_dynamics_ros.types import Sample
 
 if TYPE_CHECKING:
@@ -125,49 +124,5 @@ class MotionDriver(Driver, Protocol):
         """Decelerate to standstill."""
 
     @property
-    def motion(self) -> Any:
+    def motion(self) -> Motion:
         """State of the present or last motion."""
-
-
-Factory = Callable[..., Driver]
-
-
-def _ur(robot: RobotFile, host: str, **options: Any) -> Driver:
-    from robot_dynamics_ros.hardware.ur_driver import UrDriver
-
-    return UrDriver(robot, host, **options)
-
-
-def _franka(robot: RobotFile, host: str, **options: Any) -> Driver:
-    from robot_dynamics_ros.hardware.franka_driver import FrankaDriver
-
-    return FrankaDriver(robot, host, **options)
-
-
-def _comau(robot: RobotFile, host: str, **options: Any) -> Driver:
-    from robot_dynamics_ros.hardware.comau_driver import ComauDriver
-
-    return ComauDriver(robot, host, **options)
-
-
-DRIVERS: dict[str, Factory] = {"ur": _ur, "franka": _franka, "comau": _comau}
-
-
-MANUFACTURERS = {"Universal Robots": "ur", "Franka Robotics": "franka", "Comau": "comau"}
-
-
-def driver_of(robot: RobotFile) -> str:
-    """Name of the driver that speaks to a robot's controller. Raises ConfigError where there is none."""
-    if robot.manufacturer not in MANUFACTURERS:
-        known = ", ".join(MANUFACTURERS)
-        raise ConfigError(
-            robot.name, "manufacturer", f"no driver for {robot.manufacturer!r}; there are some for {known}"
-        )
-    return MANUFACTURERS[robot.manufacturer]
-
-
-def make_driver(name: str, robot: RobotFile, host: str, **options: Any) -> Driver:
-    """A driver by its name in DRIVERS. Raises ConfigError for a name that is not there."""
-    if name not in DRIVERS:
-        raise ConfigError("driver", "name", f"{name!r} is none of {', '.join(DRIVERS)}, none")
-    return DRIVERS[name](robot, host, **options)

@@ -86,9 +86,12 @@ class Child:
         what = request.pop("do")
         try:
             getattr(self, "do_" + what)(array, **request)
-        except (self._vendor.ControlException, self._vendor.CommandException, CapabilityError) as error:
-            self._motion("failed", _line(error))
-        except self._vendor.InvalidOperationException as error:
+        except (
+            self._vendor.ControlException,
+            self._vendor.CommandException,
+            self._vendor.InvalidOperationException,
+            CapabilityError,
+        ) as error:
             self._motion("failed", _line(error))
 
     def _motion(self, state: str, reason: str = "", progress: float = 0.0) -> None:

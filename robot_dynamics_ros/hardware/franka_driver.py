@@ -14,8 +14,8 @@ from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.hardware.driver import DriverInfo, RobotStatus, Statistics
 from robot_dynamics_ros.hardware.franka_process import FrankaProcess
 from robot_dynamics_ros.hardware.franka_rows import JOINTS, PLACES, STOPPED_MODES, WIDTH
+from robot_dynamics_ros.hardware.motion import Motion, position_rows
 from robot_dynamics_ros.hardware.stream import Stream, StreamDriver, StreamOptions
-from robot_dynamics_ros.hardware.ur_control import Motion
 from robot_dynamics_ros.types import Sample
 
 MOVING = 1e-3  # rad/s of the desired velocity above which motion is commanded
@@ -188,7 +188,7 @@ class FrankaDriver(StreamDriver):
             raise CapabilityError(f"positions are streamed at {self._stream.options.rate:g} Hz, not {rate:g}")
 
     def _begin(self, waypoints: Any, stream: Any, speed: float, acceleration: float) -> None:
-        path, positions = _rows(waypoints, "waypoints"), _rows(stream, "positions")
+        path, positions = position_rows(waypoints, JOINTS, "waypoints"), position_rows(stream, JOINTS, "positions")
         if not (0.0 < speed <= 2.0 and 0.0 < acceleration <= 10.0):
             raise CapabilityError(f"speed {speed} rad/s or acceleration {acceleration} rad/s2 is outside 0..2, 0..10")
         request = {"do": "play", "split": len(path), "speed": speed, "acceleration": acceleration}
@@ -276,16 +276,6 @@ class FrankaDriver(StreamDriver):
     def zero_ft(self) -> None:
         """There is no sensor to zero. Raises CapabilityError."""
         raise CapabilityError(f"{self.robot.name} has no force sensor to zero: use the estimator's tare")
-
-
-def _rows(values: Any, name: str) -> np.ndarray:
-    """(N, 7) float64, finite. Raises CapabilityError naming the argument."""
-    array = np.ascontiguousarray(np.atleast_2d(values), dtype=np.float64)
-    if array.ndim != 2 or array.shape[1] != JOINTS:
-        raise CapabilityError(f"{name} has shape {array.shape}, expected (N, {JOINTS})")
-    if not np.isfinite(array).all():
-        raise CapabilityError(f"{name} contains NaN or infinity")
-    return array
 
 
 def _numbers(values: Any, count: int, name: str, largest: float) -> list[float]:

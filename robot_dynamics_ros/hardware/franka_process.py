@@ -19,9 +19,9 @@ from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.hardware.child import end, ending, hang_up, spawn
 from robot_dynamics_ros.hardware.framing import receive, send
 from robot_dynamics_ros.hardware.franka_rows import COMMAND, SLOTS, WIDTH
+from robot_dynamics_ros.hardware.motion import Motion
 from robot_dynamics_ros.hardware.sample_ring import SampleRing
 from robot_dynamics_ros.hardware.stream import Stream
-from robot_dynamics_ros.hardware.ur_control import Motion
 
 CONNECT_TIMEOUT = 20.0  # s
 ANSWER_TIMEOUT = 5.0  # s, libfranka's own limit is 1 s per command

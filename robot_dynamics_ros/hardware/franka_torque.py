@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros._core import Guard, GuardLimits, GuardState, LinkFlag, RigidBody
+from robot_dynamics_ros._core import Guard, GuardState, LinkFlag, RigidBody
 from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.hardware.franka_rows import ANSWER, COMMAND, JOINTS, LINK_STATE
+from robot_dynamics_ros.hardware.guard import GuardSettings, guard_limits
 
 SLOWEST = 0.004  # s between two torque commands; three and a half of it are the longest hold
 ANSWER_TIME = 0.0003  # s of the cycle in which the loop's answer to its state is waited for
@@ -28,21 +29,8 @@ SEMANTICS = {"includes_gravity": False, "link_side": True}
 
 
 def last_guard(robot: RobotFile) -> Guard:
-    """Guard of the process: limits of the robot file; a sender may be as slow as SLOWEST. Raises CapabilityError."""
-    n = robot.n_joints
-    return Guard(
-        GuardLimits(
-            torque=robot.array("limits.torque"),
-            torque_rate=np.array(np.broadcast_to(robot.array("limits.torque_rate"), n)),
-            velocity=robot.array("limits.velocity"),
-            position_lower=robot.array("limits.position_lower"),
-            position_upper=robot.array("limits.position_upper"),
-            deceleration=np.array(np.broadcast_to(robot.array("limits.acceleration"), n)),
-            includes_gravity=False,
-            link_side=True,
-            cycle=SLOWEST,
-        )
-    )
+    """Guard of the process: limits of the robot itself; a sender may be as slow as SLOWEST. Raises CapabilityError."""
+    return Guard(guard_limits(robot, GuardSettings(velocity_share=1.0, rate=1.0 / SLOWEST)))
 
 
 class Datagrams:

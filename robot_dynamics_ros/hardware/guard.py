@@ -70,7 +70,7 @@ def _torque_rate(robot: RobotFile, torque: np.ndarray) -> np.ndarray:
 def refuse_torque(robot: RobotFile, info: DriverInfo, status: RobotStatus) -> None:
     """Raises CapabilityError with the reason why this robot must not be commanded torques now."""
     command = robot.drives.torque_command
-    if command is None or not command.available:
+    if not command.available:
         raise CapabilityError(f"{robot.name}: takes no torque commands (drives.torque_command in {robot.file})")
     if "torque" not in info.capabilities:
         needs = command.requires or "another controller version"

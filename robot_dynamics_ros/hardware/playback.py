@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError
@@ -69,7 +71,7 @@ class Playback:
             return 1.0
         x = self._slowing / self._steps
         self._slowing += 1
-        return 1.0 - x**3 * (10 - 15 * x + 6 * x**2)
+        return 1.0 - _smooth(x)
 
     def _at(self, phase: float) -> np.ndarray:
         """Cubic through the neighbours; exact on samples."""
@@ -92,10 +94,15 @@ def _leg(start: np.ndarray, goal: np.ndarray, rate: float, speed: float, acceler
     if not cycles <= MAX_CYCLES:
         raise CapabilityError(f"a move of {seconds:.0f} s is longer than {MAX_CYCLES} cycles")
     x = (np.arange(1, cycles + 1) / max(cycles, 1))[:, None]
-    return start + (goal - start) * (x**3 * (10 - 15 * x + 6 * x**2))
+    return start + (goal - start) * _smooth(x)
 
 
 def _joined(here: np.ndarray, stream: np.ndarray, rate: float, blend: float = 0.5) -> np.ndarray:
     """The stream, its small distance from `here` faded out over `blend` [s]."""
     x = np.clip(np.arange(1, len(stream) + 1) / (blend * rate), 0, 1)[:, None]
-    return stream + (here - stream[0]) * (1 - x**3 * (10 - 15 * x + 6 * x**2))
+    return stream + (here - stream[0]) * (1 - _smooth(x))
+
+
+def _smooth(x: Any) -> Any:
+    """0 to 1 over x in 0..1 with the least jerk: 10 x^3 - 15 x^4 + 6 x^5."""
+    return x**3 * (10 - 15 * x + 6 * x**2)

@@ -3,42 +3,28 @@
 from __future__ import annotations
 
 import json
-import os
-import socket
 import subprocess
-import sys
 import threading
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
+from robot_dynamics_ros.hardware.child import end, ending, hang_up, spawn
 from robot_dynamics_ros.hardware.framing import receive, send
+from robot_dynamics_ros.hardware.motion import Motion, position_rows
 
+MODULE = "robot_dynamics_ros.hardware.ur_control_child"
 SILENCE = 2.0  # s without new data until the child is ended: at 2.5 s the client's reconnect loop would crash it
-
-
-@dataclass(frozen=True)
-class Motion:
-    """What became of the last request: idle, starting, moving, done, stopped or failed, with the reason."""
-
-    state: str = "idle"
-    reason: str = ""
-    progress: float = 0.0  # 0..1 of a stream
-
-    @property
-    def active(self) -> bool:
-        """True while the robot moves, or is about to, because of us."""
-        return self.state in ("starting", "moving")
 
 
 class UrControl:
     """Requests go to the child, answers come back in a thread of this object; every method returns at once."""
 
-    def __init__(self, host: str, client: str = "ur_rtde", silence: float = SILENCE) -> None:
-        self.host, self._client, self._silence = host, client, silence
+    def __init__(self, host: str, silence: float = SILENCE) -> None:
+        self.host, self._silence = host, silence
         self._process: subprocess.Popen[bytes] | None = None
         self._pipe: Connection | None = None
         self._lock = threading.RLock()
@@ -114,13 +100,9 @@ class UrControl:
             process, pipe = self._process, self._pipe
             self._process = self._pipe = None
         if pipe is not None:
-            _hang_up(pipe)  # the child stops the robot when its pipe ends
+            hang_up(pipe)  # the child stops the robot when its pipe ends
         if process is not None:
-            try:
-                process.wait(5.0)
-            except subprocess.TimeoutExpired:
-                process.kill()
-                process.wait()
+            end(process)
 
     def _end(self, reason: str) -> None:
         with self._lock:
@@ -152,20 +134,7 @@ class UrControl:
                 raise ConnectionFailed(f"{self.host}: the control process is gone") from error
 
     def _start(self) -> None:
-        ours, theirs = socket.socketpair()
-        command = [sys.executable, "-m", "robot_dynamics_ros.hardware.ur_control_child"]
-        command += [str(theirs.fileno()), self.host, self._client]
-        package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-        paths = os.pathsep.join(p for p in (package, os.environ.get("PYTHONPATH", "")) if p)
-        self._process = subprocess.Popen(
-            command,
-            pass_fds=[theirs.fileno()],
-            stdin=subprocess.DEVNULL,
-            start_new_session=True,  # a Ctrl-C in the terminal reaches us alone, and we stop the robot in order
-            env=os.environ | {"PYTHONPATH": paths},
-        )
-        theirs.close()
-        self._pipe = Connection(ours.detach())
+        self._process, self._pipe = spawn(MODULE, [self.host])
         threading.Thread(target=self._listen, args=(self._process, self._pipe), daemon=True).start()
 
     def _listen(self, process: subprocess.Popen[bytes], pipe: Connection) -> None:
@@ -185,27 +154,12 @@ class UrControl:
             if self._process is process:
                 self._process = self._pipe = None
             if self._motion.active:
-                self._motion = Motion("failed", reason or f"the control process ended ({_ending(process.returncode)})")
-
-
-def _hang_up(pipe: Connection) -> None:
-    """End of the conversation for both sides, also while a thread of ours is listening."""
-    try:
-        with socket.socket(fileno=os.dup(pipe.fileno())) as end:
-            end.shutdown(socket.SHUT_RDWR)
-    except OSError:
-        return
-
-
-def _ending(code: int) -> str:
-    return f"signal {-code}" if code < 0 else f"exit status {code}"
+                self._motion = Motion("failed", reason or f"the control process ended ({ending(process.returncode)})")
 
 
 def _positions(values: Any, name: str) -> np.ndarray:
-    """(N, 6) float64, finite, at least one row. Raises CapabilityError naming the argument."""
-    array = np.ascontiguousarray(np.atleast_2d(values), dtype=np.float64)
-    if array.ndim != 2 or array.shape[1] != 6 or not len(array):
-        raise CapabilityError(f"{name} has shape {array.shape}, expected (N, 6)")
-    if not np.isfinite(array).all():
-        raise CapabilityError(f"{name} contains NaN or infinity")
+    """(N, 6) [rad], at least one row. Raises CapabilityError naming the argument."""
+    array = position_rows(values, 6, name)
+    if not len(array):
+        raise CapabilityError(f"{name} has shape {array.shape}, expected (N, 6) with N of at least 1")
     return array

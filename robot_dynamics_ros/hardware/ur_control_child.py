@@ -206,7 +206,7 @@ class Child:
 
 
 def main() -> None:
-    """argv: file descriptor of the pipe, host, client kind."""
+    """argv: file descriptor of the pipe, host."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     child = Child(Connection(int(sys.argv[1])), sys.argv[2])
     try:

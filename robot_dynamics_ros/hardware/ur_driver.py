@@ -22,35 +22,12 @@ from robot_dynamics_ros._core import (
 from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.hardware.driver import DriverInfo, RobotStatus, Statistics
-from robot_dynamics_ros.hardware.ur_control import SILENCE, Motion, UrControl
+from robot_dynamics_ros.hardware.motion import Motion
+from robot_dynamics_ros.hardware.ur_control import SILENCE, UrControl
+from robot_dynamics_ros.hardware.ur_status import RUNNING, status_of
 from robot_dynamics_ros.hardware.ur_torque import upload
 from robot_dynamics_ros.types import Sample
 
-ROBOT_MODES = {
-    -1: "no controller",
-    0: "disconnected",
-    1: "confirm safety",
-    2: "booting",
-    3: "power off",
-    4: "power on",
-    5: "idle",
-    6: "backdrive",
-    7: "running",
-    8: "updating firmware",
-}
-SAFETY_MODES = {
-    1: "normal",
-    2: "reduced",
-    3: "protective stop",
-    4: "recovery",
-    5: "safeguard stop",
-    6: "system emergency stop",
-    7: "robot emergency stop",
-    8: "violation",
-    9: "fault",
-    10: "validate joint id",
-    11: "undefined",
-}
 TORQUE_MODE_VERSION = (5, 26)  # before it, the client's directTorque returns True and does nothing
 SIGNALS = {  # signal -> RTDE output
     "q": "actual_q",
@@ -64,11 +41,7 @@ SIGNALS = {  # signal -> RTDE output
 }
 FROZEN = int(SampleFlag.frozen)
 EFFORT_SOURCES = ("current", "controller")
-TORQUE_WAYS = (
-    "none",
-    "script",
-    "client",
-)  # our program and the reader's thread, or directTorque
+TORQUE_WAYS = ("none", "script", "client")  # script: our program and the reader's thread; client: directTorque
 PROGRAM_TIMEOUT = 3.0  # s from the upload of a program to the first cycle it runs
 
 
@@ -104,7 +77,7 @@ class UrDriver:
             raise CapabilityError(f"torque {torque!r} is none of {', '.join(TORQUE_WAYS)}")
         self.robot, self.host, self._effort_source = robot, host, effort_source
         self._cycle = 0.002 / time_scale
-        self._torque_way, self._loop, self._torque = torque, None, np.zeros(6)
+        self._torque_way, self._loop = torque, None
         self._torque_running, self._forwarded = False, (0, False, b"")
         self.records: deque[dict[str, Any]] = deque(maxlen=4096)
         rate = robot.sensing.sample_rate or 500.0
@@ -208,22 +181,7 @@ class UrDriver:
     @property
     def status(self) -> RobotStatus:
         """Modes as of the last sample read."""
-        mode, safety, state = (self._integer(n) for n in ("robot_mode", "safety_mode", "runtime_state"))
-        return RobotStatus(
-            robot_mode=mode,
-            safety_mode=safety,
-            program_running=state == 2,
-            speed_scaling=float(self.value("speed_scaling")[0]),
-            payload=float(self.value("payload")[0]),
-            payload_com=tuple(self.value("payload_cog").tolist()),
-            safety_text=SAFETY_MODES.get(safety, f"unknown ({safety})"),
-            mode_text=ROBOT_MODES.get(mode, f"unknown ({mode})"),
-            safety_normal=safety in (1, 2),
-        )
-
-    def _integer(self, output: str) -> int:
-        value = self.value(output)[0]
-        return int(value) if np.isfinite(value) else -1
+        return status_of(self.value)
 
     @property
     def last_error(self) -> str:
@@ -343,5 +301,5 @@ class UrDriver:
             raise CapabilityError(f"no motion: not connected to {self.host}")
         if not status.safety_normal:
             raise CapabilityError(f"no motion: safety mode is {status.safety_text}")
-        if status.robot_mode != 7:
+        if status.robot_mode != RUNNING:
             raise CapabilityError(f"no motion: robot mode is {status.mode_text}")

@@ -14,7 +14,7 @@ from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed, DataErr
 from robot_dynamics_ros.hardware import c5gopen_wire as wire
 from robot_dynamics_ros.hardware.comau_driver import ComauDriver
 from robot_dynamics_ros.hardware.comau_states import Coupling
-from robot_dynamics_ros.hardware.driver import make_driver
+from robot_dynamics_ros.hardware.factory import make_driver
 from robot_dynamics_ros.simulation.controllers import SimulatedController
 
 ROBOT = load_robot("comau_ns16")

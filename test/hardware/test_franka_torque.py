@@ -18,7 +18,7 @@ from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.controllers.torque import torque_loop
 from robot_dynamics_ros.controllers.trajectory import through
 from robot_dynamics_ros.errors import CapabilityError
-from robot_dynamics_ros.hardware.driver import make_driver
+from robot_dynamics_ros.hardware.factory import make_driver
 from robot_dynamics_ros.hardware.franka_rows import ANSWER, LINK_STATE
 from robot_dynamics_ros.hardware.guard import GuardSettings, guard_limits, refuse_torque
 from robot_dynamics_ros.models import RobotModel

@@ -14,7 +14,7 @@ import pytest
 from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.hardware import c5gopen_wire as wire
-from robot_dynamics_ros.hardware.driver import make_driver
+from robot_dynamics_ros.hardware.factory import make_driver
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "robot_dynamics_ros" / "data" / "c5gopen_lpc"

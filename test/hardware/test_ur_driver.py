@@ -10,7 +10,8 @@ import pytest
 from robot_dynamics_ros._core import StreamState
 from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import CapabilityError, ConfigError, ConnectionFailed
-from robot_dynamics_ros.hardware.driver import Driver, make_driver
+from robot_dynamics_ros.hardware.driver import Driver
+from robot_dynamics_ros.hardware.factory import make_driver
 from robot_dynamics_ros.simulation.ur_controller.launcher import SimulatedUR, loopback_address
 
 ROBOT = load_robot("ur5e")

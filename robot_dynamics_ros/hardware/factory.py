@@ -1,0 +1,55 @@
+"""Which driver belongs to a robot, and how one is made by its name; vendor code is loaded when it is first needed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.hardware.driver import Driver
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.config import RobotFile
+
+Factory = Callable[..., Driver]
+
+
+def _ur(robot: RobotFile, host: str, **options: Any) -> Driver:
+    from robot_dynamics_ros.hardware.ur_driver import UrDriver
+
+    return UrDriver(robot, host, **options)
+
+
+def _franka(robot: RobotFile, host: str, **options: Any) -> Driver:
+    from robot_dynamics_ros.hardware.franka_driver import FrankaDriver
+
+    return FrankaDriver(robot, host, **options)
+
+
+def _comau(robot: RobotFile, host: str, **options: Any) -> Driver:
+    from robot_dynamics_ros.hardware.comau_driver import ComauDriver
+
+    return ComauDriver(robot, host, **options)
+
+
+DRIVERS: dict[str, Factory] = {"ur": _ur, "franka": _franka, "comau": _comau}
+
+
+MANUFACTURERS = {"Universal Robots": "ur", "Franka Robotics": "franka", "Comau": "comau"}
+
+
+def driver_of(robot: RobotFile) -> str:
+    """Name of the driver that speaks to a robot's controller. Raises ConfigError where there is none."""
+    if robot.manufacturer not in MANUFACTURERS:
+        known = ", ".join(MANUFACTURERS)
+        raise ConfigError(
+            robot.name, "manufacturer", f"no driver for {robot.manufacturer!r}; there are some for {known}"
+        )
+    return MANUFACTURERS[robot.manufacturer]
+
+
+def make_driver(name: str, robot: RobotFile, host: str, **options: Any) -> Driver:
+    """A driver by its name in DRIVERS. Raises ConfigError for a name that is not there."""
+    if name not in DRIVERS:
+        raise ConfigError("driver", "name", f"{name!r} is none of {', '.join(DRIVERS)}, none")
+    return DRIVERS[name](robot, host, **options)

@@ -62,12 +62,22 @@ def _value(robot: RobotFile, field: str, value: Any) -> Iterator[str]:
             yield f"{field} [{', '.join(robot.joint_names[i] for i in missing)}]"
 
 
+def identified(block: b.SourcedBlock | None) -> bool:
+    """True when a block of a robot file is there and none of its numbers is an estimate."""
+    return block is not None and not any(map(_is_estimate, block.source.values()))
+
+
+def _is_estimate(key: str) -> bool:
+    """Whether a key of sources marks an estimate, as the field's description in the robot file says."""
+    return key.startswith("estimate")
+
+
 def estimates(robot: RobotFile) -> list[str]:
     """Dotted names of fields whose source is an estimate (a key of sources that starts with `estimate`)."""
     found = []
     for name in type(robot).model_fields:
         block = getattr(robot, name)
         if isinstance(block, b.SourcedBlock):
-            keys = {f: k for f, k in block.source.items() if k.startswith("estimate")}
+            keys = {f: k for f, k in block.source.items() if _is_estimate(k)}
             found += [name if field == "*" else f"{name}.{field}" for field in keys]
     return found

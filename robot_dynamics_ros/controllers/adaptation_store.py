@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from robot_dynamics_ros.config.store import write_atomically
 from robot_dynamics_ros.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -44,17 +44,10 @@ def save_adaptation(
     path: str | Path, robot: RobotFile, coulomb: np.ndarray, viscous: np.ndarray, law: str = "gradient"
 ) -> None:
     """Write atomically: a crash leaves the old file or the new one, never half of one."""
-    path = Path(path)
     value = Adaptation(
         robot.name, tuple(robot.joint_names), tuple(map(float, coulomb)), tuple(map(float, viscous)), time.time(), law
     )
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(path.name + ".tmp")
-    with temporary.open("w", encoding="utf-8") as file:
-        file.write(json.dumps(asdict(value), indent=1) + "\n")
-        file.flush()
-        os.fsync(file.fileno())
-    temporary.replace(path)
+    write_atomically(Path(path), json.dumps(asdict(value), indent=1) + "\n")
 
 
 def load_adaptation(path: str | Path, robot: RobotFile) -> Adaptation | None:

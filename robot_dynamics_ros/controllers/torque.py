@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from robot_dynamics_ros import _core
+from robot_dynamics_ros.config.gaps import identified
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot, kinematic_error, maxwell_slip
+from robot_dynamics_ros.models.stiffness import elastic_coefficients, transmission_damping
 from robot_dynamics_ros.parameters import Parameter, resolve
 
 if TYPE_CHECKING:
@@ -23,9 +25,7 @@ FEEDFORWARD = ("rigid", "flexible")
 CONTROL = (
     Parameter("law", "gradient", "how friction is learned while the robot moves", choices=LAWS),
     Parameter("memory", True, "friction with pre-sliding memory (E-GMS); false: sgn(w) F(tau)"),
-    Parameter(
-        "adaptation_time", 4.0, "time in which the Coulomb scale settles in motion", "s", 0.1, 600.0, read_only=True
-    ),
+    Parameter("adaptation_time", 4.0, "time in which the Coulomb scale settles in motion", "s", 0.1, 600.0),
     Parameter("viscous_time", 10.0, "the same for the viscous term at 1 rad/s", "s", 0.1, 600.0),
     Parameter("bandwidth", 12.0, "natural frequency of the position feedback", "rad/s", 0.5, 60.0),
     Parameter("damping_ratio", 1.0, "its damping", "", 0.1, 5.0),
@@ -54,7 +54,6 @@ CONTROL = (
         "",
         0.0,
         50.0,
-        read_only=True,
     ),
     Parameter(
         "guide_speed",
@@ -63,7 +62,6 @@ CONTROL = (
         "rad/s",
         0.05,
         3.0,
-        read_only=True,
     ),
     Parameter(
         "guide_share",
@@ -73,9 +71,7 @@ CONTROL = (
         0.0,
         0.95,
     ),
-    Parameter(
-        "torque_share", 1.0, "share of the joint torque limits the guard lets pass", "", 0.01, 1.0, read_only=True
-    ),
+    Parameter("torque_share", 1.0, "share of the joint torque limits the guard lets pass", "", 0.01, 1.0),
     Parameter(
         "enable_timeout",
         0.0,
@@ -83,11 +79,8 @@ CONTROL = (
         "s",
         0.0,
         10.0,
-        read_only=True,
     ),
-    Parameter(
-        "time_scale", 1.0, "controller time per wall time of a simulated robot", "", 0.001, 1000.0, read_only=True
-    ),
+    Parameter("time_scale", 1.0, "controller time per wall time of a simulated robot", "", 0.001, 1000.0),
 )
 CONTROL = tuple(replace(p, read_only=True) for p in CONTROL)  # the loop is built once
 TYPICAL_SPEED = 1.0  # rad/s at which viscous_time is meant
@@ -107,7 +100,7 @@ def friction_core(robot: RobotFile) -> _core.EGms:
         if isinstance(model, _core.EGms):
             return model
     friction, n = _friction(robot), robot.n_joints
-    return _core.EGms(friction.core, maxwell_slip(n), _level(friction), np.zeros(n), np.zeros((n, 1)))
+    return _core.EGms(friction.core, maxwell_slip(n), friction.coulomb_level(), np.zeros(n), np.zeros((n, 1)))
 
 
 def _friction(robot: RobotFile) -> FrictionModel:
@@ -119,13 +112,8 @@ def _friction(robot: RobotFile) -> FrictionModel:
     return FrictionModel.from_robot(robot)
 
 
-def _level(friction: FrictionModel) -> np.ndarray:
-    joints = range(friction.n_joints)
-    return np.array([friction.core.coulomb(i, 1.0, friction.reference[i]) for i in joints])
-
-
-def rotor_inertia(robot: RobotFile) -> np.ndarray:
-    """Reflected rotor inertia (n,) [kg m2]; zero where torque is commanded on the link side."""
+def commanded_inertia(robot: RobotFile) -> np.ndarray:
+    """Reflected rotor inertia (n,) [kg m2] that a torque command moves; zero where it acts on the link side."""
     if robot.drives.torque_side == "link":
         return np.zeros(robot.n_joints)
     return np.array(np.broadcast_to(robot.array("drives.rotor_inertia"), robot.n_joints))
@@ -133,7 +121,7 @@ def rotor_inertia(robot: RobotFile) -> np.ndarray:
 
 def coulomb_level(robot: RobotFile) -> np.ndarray:
     """Coulomb level F(0) of each joint (n,) [Nm], the unit of the adaptation gains."""
-    law, block = _level(_friction(robot)), robot.hysteresis
+    law, block = _friction(robot).coulomb_level(), robot.hysteresis
     if block is None or block.model != "egms":
         return law
     level = np.broadcast_to(robot.array("hysteresis.parameters.fc0"), robot.n_joints)
@@ -153,19 +141,13 @@ def friction_feedforward(robot: RobotFile, parameters: Mapping[str, Any] | None 
         robot.chain(),
         friction_core(robot),
         adaptive,
-        rotor_inertia=rotor_inertia(robot),
+        rotor_inertia=commanded_inertia(robot),
         contact_margin=np.maximum(0.08 * torque, level),
         law=getattr(_core.LearningLaw, p["law"]),
         memory=p["memory"],
         rate=rate,
         window=odd(0.1 * rate),
     )
-
-
-def identified(robot: RobotFile) -> bool:
-    """True when no number of the friction block is an estimate: too much compensation would move the arm by itself."""
-    block = robot.friction
-    return block is not None and not any(key.startswith("estimate") for key in block.source.values())
 
 
 def odd(samples: float) -> int:
@@ -204,7 +186,8 @@ def guiding(robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> _c
         position_lower=robot.array("limits.position_lower"),
         position_upper=robot.array("limits.position_upper"),
         wall_stiffness=WALL * torque,
-        friction_share=p["guide_share"] or (0.8 if identified(robot) else 0.4),
+        # too much compensation would move the arm by itself
+        friction_share=p["guide_share"] or (0.8 if identified(robot.friction) else 0.4),
         includes_gravity=not robot.drives.torque_command.gravity_compensated,
     )
 
@@ -214,14 +197,11 @@ def transmission(robot: RobotFile) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
     Raises CapabilityError where the robot file has no stiffness.
     """
-    n = robot.n_joints
     if robot.stiffness is None:
         raise CapabilityError(f"{robot.name}: stiffness is null in {robot.file}; identify it first")
-    given = robot.stiffness.parameters
-    a = np.broadcast_to(robot.array("stiffness.parameters.a"), (n, len(given["a"][0])))
-    damping = robot.array("stiffness.parameters.damping") if "damping" in given else np.zeros(1)
-    a2 = a[:, 1] if a.shape[1] > 1 else np.zeros(n)
-    return a[:, 0].copy(), a2.copy(), np.array(np.broadcast_to(damping, n))
+    a = elastic_coefficients(robot)
+    a2 = a[:, 1] if a.shape[1] > 1 else np.zeros(len(a))
+    return a[:, 0].copy(), a2.copy(), transmission_damping(robot)
 
 
 def _beyond(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:

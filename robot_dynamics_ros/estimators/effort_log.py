@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 MAX_ROWS = 5000
 V0 = 0.02  # rad/s, width of the friction step
 SIGNIFICANT = 8.0  # estimate over its standard error
+KNOWN = 0.01  # standard error of a scale that is known, whatever it is
 NEAR = (0.5, 2.0)  # scale that still counts as the expected one: payloads and tools are often not in the model
 GONE = 0.25  # gravity scale over inertial scale below which gravity has been taken out
 
@@ -84,28 +85,27 @@ def effort_semantics(log: Log, robot: RobotFile) -> EffortSemantics:
     """
     if not log.has("effort"):
         raise DataError("effort is absent: its meaning cannot be checked")
-    rows, gravity, inertial = _loads(log, robot)
+    rows, qd, gravity, inertial = _loads(log, robot)
     n = robot.n_joints
     a, b = np.full(n, np.nan), np.full(n, np.nan)
     for j in range(n):
-        a[j], b[j] = _scales(log.effort[rows, j], gravity[:, j], inertial[:, j], log.qd[rows, j])
+        a[j], b[j] = _scales(log.effort[rows, j], gravity[:, j], inertial[:, j], qd[:, j])
     return _decide(a, b, robot)
 
 
-def _loads(log: Log, robot: RobotFile) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Rows used, gravity torque and the rest of the model torque at them (m, n) [Nm]."""
+def _loads(log: Log, robot: RobotFile) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Rows used (m,), velocity [rad/s], gravity torque and the rest of the model torque [Nm] at them (m, n)."""
     copy = Log(log.joint_names, log.stamp_ns, {k: log.get(k).copy() for k in ("q", "qd") if log.has(k)})
     stage = MotionStage()
     stage.configure(robot, {"effort_unit": "Nm"})
     good = stage.run(copy) == 0
-    if not log.has("qd"):
-        log.qd = copy.qd
     rows = np.flatnonzero(good & np.isfinite(log.effort).all(axis=1))
     if len(rows) < 10:
         raise DataError(f"{len(rows)} usable samples with effort; its meaning cannot be checked")
     rows = rows[:: max(len(rows) // MAX_ROWS, 1)]
     gravity = RobotModel(robot.chain(), robot.joint_names).gravity(log.q[rows])
-    return rows, gravity, copy.model_torque[rows] - gravity
+    qd = (log if log.has("qd") else copy).qd[rows]  # reported, else differentiated
+    return rows, qd, gravity, copy.model_torque[rows] - gravity
 
 
 def _scales(effort: np.ndarray, gravity: np.ndarray, inertial: np.ndarray, v: np.ndarray) -> tuple[float, float]:
@@ -126,15 +126,15 @@ def _scales(effort: np.ndarray, gravity: np.ndarray, inertial: np.ndarray, v: np
         columns.append(np.ones_like(v))
     X = np.column_stack(columns)
     estimate, error = _least_squares(X, effort)
-    scales = [estimate[k] if _settled(estimate[k], error[k], X[:, k]) else np.nan for k in range(2)[: X.shape[1]]]
+    scales = [value if _settled(value, std) else np.nan for value, std in zip(estimate, error, strict=True)]
     a = scales[0] if has_gravity else np.nan
     b = scales[int(has_gravity)] if moving else np.nan
     return a, b
 
 
-def _settled(value: float, error: float, column: np.ndarray) -> bool:
-    """Known to a few per cent of what torque (1) or current (about 0.1) would be, or significant by itself."""
-    return abs(value) > SIGNIFICANT * error or error < 0.01
+def _settled(value: float, error: float) -> bool:
+    """Significant by itself, or known well against what torque (1) or current (about 0.1) would be."""
+    return abs(value) > SIGNIFICANT * error or error < KNOWN
 
 
 def _least_squares(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

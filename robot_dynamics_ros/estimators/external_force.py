@@ -10,7 +10,7 @@ import numpy as np
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import PayloadVerdict, Status, TareResult
 from robot_dynamics_ros.errors import CapabilityError
-from robot_dynamics_ros.estimators.motion import rotor_inertia
+from robot_dynamics_ros.estimators.motion import effort_inertia
 from robot_dynamics_ros.estimators.stage import CoreState
 from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.types import Log, Sample
@@ -153,7 +153,7 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
         "payload_stations tare_window"
     )
     return {name: p[name] for name in same.split()} | {
-        "rotor_inertia": rotor_inertia(robot),
+        "rotor_inertia": effort_inertia(robot),
         "ignore_friction": robot.drives.torque_side == "link",
         "gain": np.full(n, p["bandwidth"]),
         "force_cutoff": cutoff,

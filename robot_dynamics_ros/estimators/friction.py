@@ -9,6 +9,7 @@ import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
+from robot_dynamics_ros.config.gaps import identified
 from robot_dynamics_ros.estimators.rotor_friction import RotorFriction
 from robot_dynamics_ros.estimators.stage import CoreState
 from robot_dynamics_ros.models.friction import FrictionModel
@@ -28,11 +29,6 @@ def friction_memory(robot: RobotFile, friction: FrictionModel) -> Any:
     if robot.hysteresis is None and friction.law.name == "lugre":
         return _core.LuGre(friction.core)
     return hysteresis_from_robot(robot, friction)
-
-
-def _identified(block: Any) -> bool:
-    """True when a block of the robot file exists and none of its sources is an estimate."""
-    return block is not None and not any(key.startswith("estimate") for key in block.source.values())
 
 
 class FrictionStage(CoreState):
@@ -95,19 +91,19 @@ class FrictionStage(CoreState):
         if p["model"] == "observer":
             self.observer, self.core, self.hysteresis, self.notes = RotorFriction(robot, **observer), None, None, []
             return
-        self.observer = None
         if robot.friction is None:
-            self.core, self.hysteresis = None, None
+            self.observer, self.core, self.hysteresis = None, None, None
             needed = robot.drives.torque_side == "motor"  # a sensor behind the gear does not see it
             self.notes = [f"{robot.name}: friction is unknown; identify it to sense small forces"] * needed
             return
-        friction, choice, known = FrictionModel.from_robot(robot), p.pop("model"), _identified(robot.friction)
+        friction, choice, known = FrictionModel.from_robot(robot), p.pop("model"), identified(robot.friction)
         p["relative_error"] = p["relative_error"] or (0.1 if known else 0.3)
         lugre = friction.law.name == "lugre" and robot.hysteresis is None and known
         memory = None
-        if choice == "hysteresis" or (choice == "auto" and (lugre or _identified(robot.hysteresis))):
+        if choice == "hysteresis" or (choice == "auto" and (lugre or identified(robot.hysteresis))):
             memory = friction_memory(robot, friction)
-        self.core, self.hysteresis = _core.FrictionStage(friction.core, memory, robot.coupled_friction, **p), memory
+        core = _core.FrictionStage(friction.core, memory, robot.coupled_friction, **p)
+        self.observer, self.core, self.hysteresis = None, core, memory
         self.notes = [f"{robot.name}: friction is an estimate, not identified; forces are less certain"] * (not known)
 
     def _state(self) -> Any:

@@ -39,12 +39,11 @@ class FrictionHealthStage:
     def configure(self, robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> None:
         """Build for a robot; raises ConfigError for a bad parameter."""
         p = resolve(self.parameters, parameters, self.name)
-        self.names, self.values = robot.joint_names, p
-        self.core = _core.FrictionHealth(robot.n_joints, p["time_constant"], p["moving"])
-        self.level = None
+        level = None
         if robot.friction is not None and robot.drives.torque_side == "motor":
-            model = FrictionModel.from_robot(robot)
-            self.level = [model.core.coulomb(i, 1.0, model.reference[i]) for i in range(robot.n_joints)]
+            level = FrictionModel.from_robot(robot).coulomb_level().tolist()
+        self.core = _core.FrictionHealth(robot.n_joints, p["time_constant"], p["moving"])
+        self.names, self.values, self.level = robot.joint_names, p, level
 
     def reset(self) -> None:
         """Forget the averages."""

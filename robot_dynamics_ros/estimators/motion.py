@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.config import RobotFile
 
 
-def rotor_inertia(robot: RobotFile, notes: list[str] | None = None) -> np.ndarray:
+def effort_inertia(robot: RobotFile, notes: list[str] | None = None) -> np.ndarray:
     """Inertia beside the links (n,) [kg m2] as it appears in effort; zero, with a note, where it is unknown."""
     try:
         return robot.effort_inertia
@@ -76,7 +76,7 @@ class MotionStage:
             robot.chain(),
             acceleration_cutoff=p["acceleration_cutoff"],
             velocity_cutoff=p["velocity_cutoff"],
-            rotor_inertia=rotor_inertia(robot, notes),
+            rotor_inertia=effort_inertia(robot, notes),
             effort_gain=effort_gain(robot, p["torque_source"], p["effort_unit"]),
             effort_lacks_gravity=not included,
             frozen_samples=p["frozen_samples"],

@@ -9,6 +9,7 @@ import numpy as np
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.models.stiffness import elastic_coefficients, transmission_damping
 from robot_dynamics_ros.types import Log, Sample
 
 if TYPE_CHECKING:
@@ -34,8 +35,7 @@ class RotorFriction:
             raise CapabilityError(f"{robot.name}: neither a joint torque sensor nor stiffness is known")
         n, self._std = robot.n_joints, std
         if not self._sensor:
-            self._a = np.broadcast_to(robot.array("stiffness.parameters.a"), (n, len(given["a"][0])))
-            self._D = robot.array("stiffness.parameters.damping") if "damping" in given else np.zeros(n)
+            self._a, self._D = elastic_coefficients(robot), transmission_damping(robot)
         self.core = _core.RotorFrictionObserver(
             np.ascontiguousarray(robot.array("drives.rotor_inertia")), np.full(n, bandwidth)
         )

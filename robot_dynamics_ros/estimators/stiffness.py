@@ -10,8 +10,9 @@ import numpy as np
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
-from robot_dynamics_ros.estimators.motion import rotor_inertia
+from robot_dynamics_ros.estimators.motion import effort_inertia
 from robot_dynamics_ros.models.hysteresis import kinematic_error
+from robot_dynamics_ros.models.stiffness import elastic_coefficients, transmission_damping
 from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.types import Log, Sample
 
@@ -83,9 +84,8 @@ class StiffnessStage:
         for name in ("motor_std", "link_std", "sensor_std"):
             setattr(options, name, p[name])
         given = robot.stiffness.parameters if robot.stiffness is not None else {}
-        damping = robot.array("stiffness.parameters.damping") if "damping" in given else np.zeros(robot.n_joints)
         inertia = robot.array("drives.rotor_inertia") if side in ("motor", "fused") else np.zeros(robot.n_joints)
-        joints = np.column_stack([inertia, damping, np.full(robot.n_joints, p["skew"])])
+        joints = np.column_stack([inertia, transmission_damping(robot), np.full(robot.n_joints, p["skew"])])
         core = _core.StiffnessEstimator(
             np.ascontiguousarray(joints),
             kinematic_error(robot),
@@ -96,13 +96,13 @@ class StiffnessStage:
         self.notes = self._set_baseline(robot, core, p, given)
         self.core, self.side = core, side
         self._motor_side = robot.drives.torque_side == "motor"
-        self._rotor = rotor_inertia(robot)
+        self._rotor = effort_inertia(robot)
 
     def _set_baseline(self, robot: RobotFile, core: Any, p: Mapping[str, Any], given: Mapping[str, Any]) -> list[str]:
         if "a" not in given:
             return [f"{robot.name}: stiffness is null in {robot.file}; wear has no baseline"]
         a = np.zeros((robot.n_joints, p["powers"]))
-        stored = np.broadcast_to(robot.array("stiffness.parameters.a"), (robot.n_joints, len(given["a"][0])))
+        stored = elastic_coefficients(robot)
         if stored.shape[1] > a.shape[1]:
             raise ConfigError(self.name, "powers", f"{p['powers']} is less than the {stored.shape[1]} of the baseline")
         a[:, : stored.shape[1]] = stored

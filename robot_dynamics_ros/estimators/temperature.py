@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import os
-import tempfile
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -15,6 +13,7 @@ import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
+from robot_dynamics_ros.config.store import write_atomically
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.stage import CoreState
 from robot_dynamics_ros.models.friction import FrictionModel
@@ -158,7 +157,7 @@ class TemperatureStage(CoreState):
             raise ConfigError(self.name, "ambient", f"{ambient!r} is outside the bounds of the estimate")
 
     def save(self, path: Path | None = None) -> None:
-        """Write temperatures and wall time atomically (temporary file, then rename); nothing without a file."""
+        """Write temperatures and wall time atomically ; nothing without a file."""
         target = path or (Path(self.values["state_file"]) if self.values["state_file"] else None)
         if target is None or self.core is None or self.robot is None:
             return
@@ -169,17 +168,7 @@ class TemperatureStage(CoreState):
             "housing": list(self.core.housing),
             "variance": list(self.core.variance),
         }
-        target.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=target.name)
-        try:
-            with os.fdopen(handle, "w", encoding="utf-8") as stream:
-                json.dump(state, stream)
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.replace(temporary, target)
-        except BaseException:
-            Path(temporary).unlink(missing_ok=True)
-            raise
+        write_atomically(target, json.dumps(state))
 
     def restore(self, path: Path) -> bool:
         """Temperatures of the last run, cooled down through the heat balance for the time since; False: not usable."""

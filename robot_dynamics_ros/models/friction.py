@@ -207,6 +207,10 @@ class FrictionModel:
         """d friction / d v [Nm s], same shape as v; one-sided where the law has a corner."""
         return self._batch(self.core.slope, v, load, temperature)
 
+    def coulomb_level(self) -> np.ndarray:
+        """Coulomb friction F(0) of each joint (n,) [Nm]: without load, at the reference temperature."""
+        return np.array([self.core.coulomb(i, 1.0, self.reference[i]) for i in range(self.n_joints)])
+
     def _batch(self, call: Any, v: Any, load: Any, temperature: Any) -> np.ndarray:
         v = np.asarray(v, dtype=float)
         flat = np.ascontiguousarray(v.reshape(-1, self.n_joints))

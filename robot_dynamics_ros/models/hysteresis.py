@@ -112,5 +112,4 @@ def kinematic_error(robot: RobotFile) -> np.ndarray:
 def _levels(robot: RobotFile, friction: FrictionModel) -> tuple[np.ndarray, np.ndarray]:
     if robot.hysteresis is not None and robot.hysteresis.model == "egms":
         return robot.array("hysteresis.parameters.fc0"), robot.array("hysteresis.parameters.fc1")
-    cold = [friction.core.coulomb(i, 1.0, friction.reference[i]) for i in range(robot.n_joints)]
-    return np.array(cold), np.zeros(robot.n_joints)
+    return friction.coulomb_level(), np.zeros(robot.n_joints)

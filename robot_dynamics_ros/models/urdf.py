@@ -11,6 +11,7 @@ import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
+from robot_dynamics_ros.models.inertia import inertia_matrix
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 # numbers of a URDF that the dynamics use: element -> attributes
@@ -192,6 +193,5 @@ def _axis_rotation(axis: np.ndarray) -> np.ndarray:
 
 def _turned(R: np.ndarray, phi: np.ndarray) -> np.ndarray:
     """Ten link parameters in a frame turned about the same origin: I' = R I R', (m c)' = R m c."""
-    inertia = np.array([[phi[0], phi[1], phi[2]], [phi[1], phi[3], phi[4]], [phi[2], phi[4], phi[5]]])
-    inertia = R @ inertia @ R.T
+    inertia = R @ inertia_matrix(phi[:6]) @ R.T
     return np.concatenate([inertia[np.triu_indices(3)], R @ phi[6:9], phi[9:]])

@@ -7,7 +7,7 @@ from scipy.signal import savgol_filter
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.config import RobotFile
-from robot_dynamics_ros.controllers.torque import coulomb_level, rotor_inertia
+from robot_dynamics_ros.controllers.torque import commanded_inertia, coulomb_level
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.reproduction.loop_run import RATE, WARM, Run
 
@@ -66,7 +66,7 @@ def _friction_measure(robot: RobotFile, run: Run) -> tuple[np.ndarray, ...]:
     w = savgol_filter(run.q, 51, 2, deriv=1, delta=dt, axis=0)
     wd = savgol_filter(run.q, 51, 3, deriv=2, delta=dt, axis=0)
     tau_J = _core.RigidBody(robot.chain()).rnea(q, w, wd)
-    return w, tau - rotor_inertia(robot) * wd - tau_J, tau_J
+    return w, tau - commanded_inertia(robot) * wd - tau_J, tau_J
 
 
 def _fit_joint(q: np.ndarray, tau: np.ndarray, w: np.ndarray, f: np.ndarray) -> tuple[float, np.ndarray]:

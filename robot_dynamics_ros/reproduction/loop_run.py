@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.config import RobotFile
-from robot_dynamics_ros.controllers.torque import rotor_inertia
+from robot_dynamics_ros.controllers.torque import commanded_inertia
 
 RATE = 500.0  # Hz
 WARM = 30.0  # deg C, all joints at the start
@@ -29,7 +29,7 @@ class Run:
     def torque_error(self, robot: RobotFile) -> np.ndarray:
         """Measured torque less the feedforward of the desired motion (N, n) [Nm]."""
         qdd = np.gradient(self.qd_d, 1 / RATE, axis=0)
-        return self.tau - (self.tau_d + rotor_inertia(robot) * qdd + self.friction)
+        return self.tau - (self.tau_d + commanded_inertia(robot) * qdd + self.friction)
 
     @property
     def position_error(self) -> np.ndarray:

@@ -16,8 +16,7 @@ if TYPE_CHECKING:
 ARROW = 0.01  # m/N
 THICKNESS = 0.045  # m, radius of the first link; later ones are thinner
 GREY, RED, BLUE, HAZE = [170, 176, 184], [225, 60, 40], [70, 130, 230], [230, 160, 60, 60]
-# plot -> (signal, unit, first curve's name where it is no joint)
-JOINT_PLOTS = {
+JOINT_PLOTS = {  # plot -> signal, unit; one curve per joint
     "friction": ("friction_torque", "Nm"),
     "external_torque": ("external_joint_torque", "Nm"),
     "temperature": ("temperature_estimate", "°C"),

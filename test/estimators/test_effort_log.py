@@ -81,6 +81,13 @@ def test_nothing_is_invented_where_nothing_loads_the_joints():
     assert found.ambiguous and found.unit is None and found.problems(upright) == []
 
 
+def test_a_log_without_velocity_is_understood_and_left_as_it_is():
+    log = altered(MOTIONS["through"], "ampere")
+    log.qd = None
+    assert effort_semantics(log, UR5E).unit == "A"
+    assert not log.has("qd")
+
+
 def test_unusable_logs_say_why():
     log = measured(still())
     log.effort[:] = np.nan

@@ -242,6 +242,15 @@ def test_observer_stage_refuses_robots_without_both_sides():
         FrictionStage().configure(two_encoders(stiffness=False), {"model": "observer"})
 
 
+def test_a_refused_configuration_leaves_the_observer_at_work():
+    s, record = FrictionStage(), encoder_log()
+    s.configure(two_encoders(), {"model": "observer"})
+    with pytest.raises(CapabilityError, match="hysteresis is null"):
+        s.configure(robot("none"), {"model": "hysteresis"})
+    s.run(record)
+    assert abs(record.friction_torque[500:] - 6.0).max() < 0.5
+
+
 # ---- health
 
 

@@ -170,13 +170,14 @@ class RobotFile(b.Block):
     def chain(self, payload: b.Payload | None = None, gravity: Any = None) -> _core.Chain:
         """Chain of the core with `payload` (None: the file's) and `gravity` (3,) [m/s2] (None: the file's)."""
         body = self.payload if payload is None else payload
-        return self._chain(self.link_parameters, gravity).with_payload(body.mass, body.com, body.inertia)
+        return self.chain_with_links(self.link_parameters, gravity).with_payload(body.mass, body.com, body.inertia)
 
     def kinematic_chain(self) -> _core.Chain:
         """Chain without masses, for robots whose links are unknown: kinematics only."""
-        return self._chain(np.zeros((self.n_joints, 10)), np.zeros(3))
+        return self.chain_with_links(np.zeros((self.n_joints, 10)), np.zeros(3))
 
-    def _chain(self, links: np.ndarray, gravity: Any) -> _core.Chain:
+    def chain_with_links(self, links: np.ndarray, gravity: Any = None) -> _core.Chain:
+        """Chain of this robot's kinematics with other link parameters (n, 10), without payload; gravity as in chain."""
         g = self.gravity if gravity is None else np.ascontiguousarray(gravity, dtype=float)
         tool = self.kinematics.tool
         return _core.Chain(self._placements(), np.ascontiguousarray(links), placement(tool.xyz, tool.rpy), g)

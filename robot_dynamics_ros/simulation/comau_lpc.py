@@ -87,7 +87,7 @@ class SimulatedLpc:
             served.hub.close()
             raise ConnectionFailed(f"UDP port {settings.host}:{port} cannot be used: {error}") from error
         self.mqtt = Publisher(settings.broker, self._take_trajectory) if settings.broker else None
-        served.control._commands |= {"lpc": self._command_lpc, "fault": self._command_fault}
+        served.control.add({"lpc": self._command_lpc, "fault": self._command_fault})
         self.ports = {"udp": port, **served.ports}
 
     # -- control channel ----------------------------------------------------------------------------------------------

@@ -54,7 +54,7 @@ def trapezoid(start: Any, end: Any, rate: float = 500.0, velocity: float = 1.0, 
         return hold(start, 1.0 / rate, rate)
     peak = min(velocity, np.sqrt(longest * acceleration))
     T = np.ceil((longest / peak + peak / acceleration) * rate) / rate
-    a = 0.5 * acceleration  # peak velocity v of longest = v (T - v/a) for the rounded-up duration
+    a = 0.5 * acceleration  # the peak v of the rounded-up duration: longest = v (T - v/acceleration)
     peak = a * (T - np.sqrt(max(T**2 - 2 * longest / a, 0.0)))
     ramp = peak / acceleration
     t = times(T, rate)[:, None]

@@ -103,7 +103,7 @@ def load_plant(
 
 def _chain(robot: RobotFile, links: np.ndarray) -> _core.Chain:
     payload = robot.payload
-    return robot._chain(links, None).with_payload(payload.mass, payload.com, payload.inertia)
+    return robot.chain_with_links(links).with_payload(payload.mass, payload.com, payload.inertia)
 
 
 def _with_switches(robot: str, overrides: Mapping[str, Any] | None, without: Sequence[str]) -> dict[str, Any]:

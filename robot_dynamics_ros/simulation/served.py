@@ -17,6 +17,7 @@ import numpy as np
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.simulation.individual import nominal_links
 from robot_dynamics_ros.simulation.robot import Record, SimulatedRobot
 from robot_dynamics_ros.simulation.ur_controller.control_channel import COMMANDS, ControlChannel
 from robot_dynamics_ros.simulation.ur_controller.scenario import Scenario
@@ -65,7 +66,8 @@ class Served:
         self.robot = load_robot(robot)
         self.simulated = SimulatedRobot(self.robot, seed=seed, q=np.array(q), rate=rate)
         self.controller = self.arm = self.kinematics = self
-        self.model = _core.RigidBody(self.simulated.machine.robot._chain(self._nominal_links(), None))
+        believed = nominal_links(self.robot, self.simulated.machine.file)
+        self.model = _core.RigidBody(self.simulated.machine.robot.chain_with_links(believed))
         self.scenario = Scenario(scenario)
         self.tick, self.late, self.stopping = 0, 0, False
         self.record: Record = self.simulated.record()
@@ -81,11 +83,6 @@ class Served:
         self._wrench = np.zeros(6)
         self.set_speed(speed)
         self._due = time.perf_counter()
-
-    def _nominal_links(self) -> np.ndarray:
-        from robot_dynamics_ros.simulation.individual import nominal_links
-
-        return nominal_links(self.robot, self.simulated.machine.file)
 
     # -- what the scenario and the control channel ask for --------------------------------------------------------
     @property
@@ -160,12 +157,10 @@ class Served:
 
 def _state(served: Served) -> dict[str, Any]:
     """Controller time, position, scenario, times the process fell behind."""
-    more = {key: value for key, value in getattr(served, "extra_state", {}).items()}
     return {
         "timestamp": served.time,
         "tick": served.tick,
         "q": served.q.tolist(),
         "scenario": served.scenario.name,
         "late": served.late,
-        **more,
     }

@@ -34,6 +34,10 @@ class ControlChannel:
         self.server = LineServer(self._line)
         self._waiting: list[tuple[float, Connection]] = []
 
+    def add(self, commands: dict[str, Handler]) -> None:
+        """Take further commands, of a controller that has its own."""
+        self._commands = self._commands | commands
+
     def execute(self, line: str) -> dict[str, Any]:
         """Carry out one line; whatever is wrong with it comes back as {"ok": false, "error": text}."""
         try:

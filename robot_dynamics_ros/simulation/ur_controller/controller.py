@@ -15,16 +15,15 @@ from robot_dynamics_ros.simulation.ur_controller.inputs_outputs import InputsOut
 from robot_dynamics_ros.simulation.ur_controller.kinematics import Kinematics, matrix_to_pose, pose_to_matrix
 from robot_dynamics_ros.simulation.ur_controller.program import Program, ProgramError, Statements
 from robot_dynamics_ros.simulation.ur_controller.registers import Registers
-from robot_dynamics_ros.simulation.ur_controller.safety import Safety
+from robot_dynamics_ros.simulation.ur_controller.safety import Safety, violation
 from robot_dynamics_ros.simulation.ur_controller.script import Script, parse_script
 from robot_dynamics_ros.simulation.ur_controller.urscript import Interpreter, is_torque_program
+from robot_dynamics_ros.simulation.ur_controller.watchdogs import Watchdogs
 
 ACCELERATION_LIMIT = 40.0  # rad/s2, joint acceleration limit [ur_rtde 1.6.5, UR_JOINT_ACCELERATION_MAX]
 STOP_DECELERATION = 8.0  # rad/s2, of a program stop or protective stop
 START_DELAY = 0.02  # s between the end of an upload and the first cycle of the program
 TARGET_SPEED_MARGIN = 1.1  # target speed over a joint's limit that is tolerated
-DEVIATION_LIMIT = 0.15  # rad between target and measured position
-FORCE_LIMIT = 250.0  # N at the tool, the least restricted setting of the safety configuration
 TOUCH_FORCE = 3.0  # N, above which contact is counted from
 MINIMAL_PACE = 1e-6  # a paused path advances by nothing that matters, and still has derivatives
 HAND_DAMPING = 4.0  # Nm s/rad, in teach mode
@@ -44,6 +43,7 @@ class Controller:
         self.arm: Arm = arm
         self.kinematics: Kinematics = Kinematics(arm.model)
         self.registers = Registers()
+        self.watchdogs = Watchdogs(self.registers)
         self.io = InputsOutputs()
         self.safety = Safety()
         self.tick = 0
@@ -61,7 +61,6 @@ class Controller:
         self._pace = 1.0  # of a path, below 1 while pausing and resuming
         self._torque_hold = motion.Hold(arm.q)  # stands for whatever torque does
         self.contact_cycles = 0  # cycles since something touches the tool
-        self._watchdogs: dict[str, tuple[float, float]] = {}  # register -> period, armed at
 
     @property
     def time(self) -> float:
@@ -145,35 +144,24 @@ class Controller:
     def _check_arm(self) -> None:
         if not self.safety.may_move:
             return
-        deviation = float(np.max(np.abs(self.target[0] - self.arm.q)))
         force = float(np.linalg.norm(self.arm.external_wrench[:3]))
         self.contact_cycles = self.contact_cycles + 1 if force > TOUCH_FORCE else 0
-        if not deviation <= DEVIATION_LIMIT:
-            self.protective_stop(f"position deviates {deviation:.3f} rad from its target")
-        elif not force <= FORCE_LIMIT:
-            self.protective_stop(f"tool force {force:.0f} N exceeds {FORCE_LIMIT:.0f} N")
-        elif not np.all(np.abs(self.arm.qd) <= 1.05 * self.arm.velocity_limit + 0.05):
-            self.protective_stop("a joint exceeds its speed limit")
-        elif not self.arm.within_limits(self.arm.q):
-            self.protective_stop("a joint is outside its position limits")
-
-    def _silence(self, name: str, armed: float) -> float:
-        """Time since a register was written, or its watchdog armed."""
-        return self.time - max(armed, self.registers.written.get(name, armed))
+        reason = violation(self.arm, self.target[0], force)
+        if reason:
+            self.protective_stop(reason)
 
     @property
     def watchdog_due(self) -> bool:
         """True when a watchdog would stop the program in the next cycle, and its client is not waiting for us."""
         if isinstance(self.program, CommandLoop) and self.program.blocked:
             return False
-        return any(self._silence(name, armed) + DT > period for name, (period, armed) in self._watchdogs.items())
+        return self.watchdogs.overdue(self.time, ahead=DT) is not None
 
     def _check_watchdogs(self) -> None:
-        for name, (period, armed) in self._watchdogs.items():
-            if self._silence(name, armed) > period:
-                self.say(f"watchdog: {name} was not written for {period:.3f} s, program stopped")
-                self.stop_program()
-                return
+        overdue = self.watchdogs.overdue(self.time)
+        if overdue is not None:
+            self.say(f"watchdog: {overdue[0]} was not written for {overdue[1]:.3f} s, program stopped")
+            self.stop_program()
 
     # -- programs -------------------------------------------------------------------------------------------------
     def write_inputs(self, values: dict[str, tuple[Any, ...]]) -> None:
@@ -211,7 +199,7 @@ class Controller:
 
     def stop_program(self) -> None:
         """End the program: the robot decelerates and holds, watchdogs are removed."""
-        self._watchdogs.clear()
+        self.watchdogs.clear()
         self._next_program = None
         self._free_drive = False
         self.force_mode = None
@@ -291,12 +279,6 @@ class Controller:
         if not (np.all(np.abs(center) <= 10) and np.all(np.abs(inertia) <= 1e3)):
             raise ProgramError(f"payload centre {center} m or inertia {inertia} kg m2 is out of range")
         self.arm.set_payload(mass, center, inertia)
-
-    def set_watchdog(self, register: str, min_frequency: float) -> None:
-        """rtde_set_watchdog with action "stop": period 1 / min_frequency, counted from now."""
-        if not min_frequency > 0:
-            raise ProgramError(f"watchdog frequency {min_frequency} Hz must be positive")
-        self._watchdogs[register] = (1 / min_frequency, self.time)
 
     def inverse_kinematics(self, pose: np.ndarray, near: np.ndarray | None = None) -> np.ndarray:
         """Joint positions of a tool pose; a program asking for an unreachable one is stopped."""

@@ -19,9 +19,9 @@ from robot_dynamics_ros.simulation.ur_controller.dashboard import Dashboard
 from robot_dynamics_ros.simulation.ur_controller.faults import Faults
 from robot_dynamics_ros.simulation.ur_controller.rtde_server import RtdeServer
 from robot_dynamics_ros.simulation.ur_controller.scenario import Scenario
-from robot_dynamics_ros.simulation.ur_controller.script import ScriptReceiver
+from robot_dynamics_ros.simulation.ur_controller.script import ScriptServer
 from robot_dynamics_ros.simulation.ur_controller.signals import Signals
-from robot_dynamics_ros.simulation.ur_controller.sockets import Connection, Hub, LineServer
+from robot_dynamics_ros.simulation.ur_controller.sockets import Hub, LineServer
 from robot_dynamics_ros.simulation.ur_controller.version import Version
 
 ANSWER = 20.0  # s of wall time a cycle waits for its answer in lockstep
@@ -50,24 +50,6 @@ class Settings:
     truth_period: int = 1  # cycles between ground truth lines
     lockstep: bool = False  # cycles of torque mode or a torque program, and of a watchdog that runs out, wait
     stop_with_stdin: bool = False  # end when standard input is closed, as it is when a parent process dies
-
-
-class ScriptServer:
-    """The script port: collects programs and hands them to the controller."""
-
-    def __init__(self, upload: Callable[[str], None]) -> None:
-        self._upload = upload
-        self._receivers: dict[Connection, ScriptReceiver] = {}
-
-    def opened(self, connection: Connection) -> None:
-        self._receivers[connection] = ScriptReceiver()
-
-    def received(self, connection: Connection, data: bytes) -> None:
-        for text in self._receivers[connection].feed(data):
-            self._upload(text)
-
-    def closed(self, connection: Connection) -> None:
-        self._receivers.pop(connection, None)
 
 
 class SimulatedController:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from robot_dynamics_ros.simulation.ur_controller import motion
+from robot_dynamics_ros.simulation.ur_controller.arm import DT
 from robot_dynamics_ros.simulation.ur_controller.script import MAX_LINE, PathMove, Script, parse_move
 
 if TYPE_CHECKING:
@@ -70,7 +71,7 @@ class Statements:
 
 
 def _sleep(controller: Controller, values: list[float]) -> Waiting:
-    until = controller.time + (values[0] if values else 0.002)
+    until = controller.time + (values[0] if values else DT)
     while controller.time < until:
         yield
 

@@ -1,9 +1,17 @@
-"""Robot mode, safety mode and what may happen in each of them."""
+"""Robot mode, safety mode, what may happen in each of them, and what makes a robot stop by itself."""
 
 from __future__ import annotations
 
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
+import numpy as np
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.simulation.ur_controller.arm import Arm
+
+DEVIATION_LIMIT = 0.15  # rad between target and measured position
+FORCE_LIMIT = 250.0  # N at the tool, the least restricted setting of the safety configuration
 UNLOCK_DELAY = 5.0  # s after a protective stop before it may be unlocked [UR dashboard server manual]
 
 
@@ -102,3 +110,15 @@ class Safety:
         self.power(True)
         if self.robot_mode == RobotMode.IDLE:
             self.robot_mode = RobotMode.RUNNING
+
+
+def violation(arm: Arm, target: np.ndarray, force: float) -> str:
+    """Why the arm must stop protectively, empty where it need not: target (n,) [rad], force at the tool [N]."""
+    deviation = float(np.max(np.abs(target - arm.q)))
+    if not deviation <= DEVIATION_LIMIT:
+        return f"position deviates {deviation:.3f} rad from its target"
+    if not force <= FORCE_LIMIT:
+        return f"tool force {force:.0f} N exceeds {FORCE_LIMIT:.0f} N"
+    if not np.all(np.abs(arm.qd) <= 1.05 * arm.velocity_limit + 0.05):
+        return "a joint exceeds its speed limit"
+    return "" if arm.within_limits(arm.q) else "a joint is outside its position limits"

@@ -1,10 +1,12 @@
-"""Scripts as they arrive on the script port: where one ends, and what the controller must honour of its text."""
+"""Scripts as they arrive on the script port: where one ends, what of its text must be honoured, and the server."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+
+from robot_dynamics_ros.simulation.ur_controller.sockets import Connection
 
 MAX_SCRIPT = 1 << 20  # bytes
 MAX_LINE = 2000  # characters of a line that is looked at
@@ -173,3 +175,21 @@ class ScriptReceiver:
             text = "\n".join(self._lines) + "\n"
             self._lines, self._size = [], 0
             yield text
+
+
+class ScriptServer:
+    """The script port: collects programs and hands them to the controller."""
+
+    def __init__(self, upload: Callable[[str], None]) -> None:
+        self._upload = upload
+        self._receivers: dict[Connection, ScriptReceiver] = {}
+
+    def opened(self, connection: Connection) -> None:
+        self._receivers[connection] = ScriptReceiver()
+
+    def received(self, connection: Connection, data: bytes) -> None:
+        for text in self._receivers[connection].feed(data):
+            self._upload(text)
+
+    def closed(self, connection: Connection) -> None:
+        self._receivers.pop(connection, None)

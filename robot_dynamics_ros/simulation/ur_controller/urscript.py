@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robot_dynamics_ros.simulation.ur_controller.arm import JOINTS
+from robot_dynamics_ros.simulation.ur_controller.arm import DT, JOINTS
 from robot_dynamics_ros.simulation.ur_controller.program import ABSURD, ProgramError, Waiting
 from robot_dynamics_ros.simulation.ur_controller.script import (
     COULOMB_DEFAULT,
@@ -226,6 +226,6 @@ ACTIONS: dict[str, Callable[..., Waiting | None]] = {
 FUNCTIONS: dict[str, Callable[..., Any]] = {
     "read_input_integer_register": lambda controller, i: controller.registers.int_in(int(i)),
     "read_input_float_register": lambda controller, i: controller.registers.doubles_in(int(i), 1)[0],
-    "get_steptime": lambda controller: 0.002,
+    "get_steptime": lambda controller: DT,
     "norm": lambda controller, value: float(np.linalg.norm(value)),
 }

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from robot_dynamics_ros.simulation.ur_controller.arm import DT
 from robot_dynamics_ros.simulation.ur_controller.commands.table import command
 from robot_dynamics_ros.simulation.ur_controller.kinematics import matrix_to_pose, pose_to_matrix
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 @command(26, "GET_STEPTIME", realtime=True)
 def get_steptime(loop: CommandLoop) -> None:
     """Controller cycle [s]."""
-    loop.answer(np.array([0.002]))
+    loop.answer(np.array([DT]))
 
 
 @command(27, "GET_ACTUAL_JOINT_POSITIONS_HISTORY", realtime=True)

@@ -50,7 +50,8 @@ def force_mode_set_gain_scaling(loop: CommandLoop) -> None:
 @command(35, "SET_WATCHDOG")
 def set_watchdog(loop: CommandLoop) -> None:
     """Stop the program when the command register is not written at this rate; ends with the program."""
-    loop.controller.set_watchdog(f"input_int_register_{loop.script.register_offset}", loop.double(0))
+    register = f"input_int_register_{loop.script.register_offset}"
+    loop.controller.watchdogs.arm(register, loop.double(0), loop.controller.time)
 
 
 @command(31, "PROTECTIVE_STOP")

@@ -9,9 +9,9 @@ import numpy as np
 
 from robot_dynamics_ros.identification.feasibility import catalogue
 from robot_dynamics_ros.identification.fitting import Fitter
+from robot_dynamics_ros.identification.found import Identification
 from robot_dynamics_ros.identification.friction_columns import JointFriction
-from robot_dynamics_ros.identification.identify import Identification
-from robot_dynamics_ros.identification.recording import Motion, stack
+from robot_dynamics_ros.identification.motion import Motion, stack
 from robot_dynamics_ros.models.friction import FrictionModel
 
 STEP = 1e-4  # rad/s; tanh(v / STEP) is the sign of any velocity that matters

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.feasibility import catalogue_links, link_scales
+from robot_dynamics_ros.identification.found import Identification
 from robot_dynamics_ros.identification.metrics import mean_r2, metrics
 from robot_dynamics_ros.identification.model import IdentifiedModel, joint_rows
+from robot_dynamics_ros.identification.motion import MOVING, Motion
 from robot_dynamics_ros.identification.names import standard_names
-from robot_dynamics_ros.identification.recording import MOVING, Motion
 from robot_dynamics_ros.types import Log
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.identification.identify import Identification
 
 MAX_ANGLE = 12 * np.pi  # rad; six turns: beyond it a position is degrees, ticks or milliradians
 CONDITION = 500.0  # of the column-scaled regressor: above it some combinations of parameters rest on noise

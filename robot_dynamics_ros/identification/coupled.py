@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from robot_dynamics_ros.identification.model import IdentifiedModel
-from robot_dynamics_ros.identification.recording import Motion
+from robot_dynamics_ros.identification.motion import Motion
 
 
 def coupled_motors(model: IdentifiedModel) -> np.ndarray:

@@ -18,7 +18,8 @@ import numpy as np
 
 from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.recording import Piece, Recording, filtered, low_pass
+from robot_dynamics_ros.identification.motion import filtered, low_pass
+from robot_dynamics_ros.identification.recording import Piece, Recording
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.friction import FrictionModel
 

@@ -15,7 +15,8 @@ import numpy as np
 
 from robot_dynamics_ros.identification.least_squares import RANK, Solution
 from robot_dynamics_ros.identification.model import Structure, joint_rows
-from robot_dynamics_ros.identification.recording import Motion, Recording
+from robot_dynamics_ros.identification.motion import Motion
+from robot_dynamics_ros.identification.recording import Recording
 from robot_dynamics_ros.identification.rigid import RigidModel
 from robot_dynamics_ros.identification.tuning import motion_of
 

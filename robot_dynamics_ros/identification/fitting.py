@@ -25,7 +25,8 @@ from robot_dynamics_ros.identification.instruments import (
 )
 from robot_dynamics_ros.identification.least_squares import Rows, Solution, solve
 from robot_dynamics_ros.identification.model import IdentifiedModel, Structure
-from robot_dynamics_ros.identification.recording import Motion, Recording
+from robot_dynamics_ros.identification.motion import Motion
+from robot_dynamics_ros.identification.recording import Recording
 from robot_dynamics_ros.identification.rigid import RigidModel
 from robot_dynamics_ros.identification.tuning import motion_of
 

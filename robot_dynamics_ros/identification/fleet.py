@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError, DataError, RobotDynamicsError
-from robot_dynamics_ros.identification.identify import Options, identify
+from robot_dynamics_ros.identification.found import Options
+from robot_dynamics_ros.identification.identify import identify
 from robot_dynamics_ros.identification.result import summarise
 from robot_dynamics_ros.identification.robots import any_robot
 

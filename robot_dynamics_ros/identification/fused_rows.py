@@ -13,7 +13,7 @@ import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.identification.model import EffortFilter, Structure, signals_of
-from robot_dynamics_ros.identification.recording import Motion
+from robot_dynamics_ros.identification.motion import Motion, pieces_of
 from robot_dynamics_ros.identification.rigid import RigidModel
 
 BLOCK = 2048  # samples whose friction columns exist at a time: a few MB for seven joints with a dozen terms each
@@ -104,10 +104,7 @@ class FusedRows:
 
 def blocks(start: np.ndarray, size: int = BLOCK) -> Iterator[tuple[int, int, bool]]:
     """(first, last, whether a piece ends there): at most `size` samples, none across the beginning of a piece."""
-    edges = [*np.flatnonzero(start).tolist(), len(start)]
-    if edges[0] != 0:
-        edges.insert(0, 0)
-    for a, b in zip(edges[:-1], edges[1:], strict=True):
+    for a, b in pieces_of(start):
         for first in range(a, b, size):
             yield first, min(first + size, b), first + size >= b
 

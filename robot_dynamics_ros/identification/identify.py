@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -16,74 +14,22 @@ from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.checks import check_excitation, check_extrapolation, check_fit, check_units
 from robot_dynamics_ros.identification.consistent_model import make_consistent, rotor_included
 from robot_dynamics_ros.identification.fitting import PLAIN, Fitter, known_rotors, prior_of
-from robot_dynamics_ros.identification.least_squares import Solution
-from robot_dynamics_ros.identification.live_model import LiveModel, fit_live
+from robot_dynamics_ros.identification.found import DEFAULTS, Identification, Options
+from robot_dynamics_ros.identification.live_model import fit_live
 from robot_dynamics_ros.identification.metrics import mean_r2, metrics
 from robot_dynamics_ros.identification.model import IdentifiedModel, Structure
+from robot_dynamics_ros.identification.motion import Motion, filtered
 from robot_dynamics_ros.identification.mounting import mounted
 from robot_dynamics_ros.identification.periods import average_all
-from robot_dynamics_ros.identification.recording import Motion, Recording, filtered, recording
+from robot_dynamics_ros.identification.recording import Recording, recording, set_apart
 from robot_dynamics_ros.identification.rigid import RigidModel
-from robot_dynamics_ros.identification.semantics import EffortSemantics, recognise
+from robot_dynamics_ros.identification.semantics import recognise
 from robot_dynamics_ros.identification.tuning import Given, Tuner
 from robot_dynamics_ros.identification.uncertainty import with_uncertainty
 from robot_dynamics_ros.types import Log
 
-SPLIT = 0.7  # share of every bag used for identification when no validation bag is given
 SLOW_ROWS = 20_000  # samples that tell the meaning of an effort
 PRICE = 0.01  # loss of R2 on the identification data that physical consistency may cost
-PRIOR = 1e-3  # strength of the catalogue values: standard deviations of data per 100 % of the value
-
-
-@dataclass(frozen=True)
-class Options:
-    """What the user may fix; the defaults leave every choice to the data."""
-
-    effort: str = "auto"
-    given: Given = Given()
-    method: str = "huber"
-    coupled: bool | None = None
-    prior: float = PRIOR
-    topic: str = "auto"
-    stamps: str = "auto"
-    known_rotor: bool = False
-    average_periods: bool = False
-
-
-@dataclass
-class Identification:
-    """All that an identification found; report and files are written from it."""
-
-    robot: RobotFile
-    semantics: EffortSemantics
-    structure: Structure
-    model: IdentifiedModel
-    physical: IdentifiedModel
-    headline: IdentifiedModel
-    rotor: np.ndarray
-    rotor_included: bool
-    training: list[Recording]
-    validation: list[Recording]
-    split: str
-    options: Options
-    written: LiveModel | None = None
-    warnings: list[str] = field(default_factory=list)
-    statements: list[str] = field(default_factory=list)
-
-    @property
-    def solution(self) -> Solution:
-        """The solution that was selected."""
-        return self.model.solution
-
-    def motion(self, rec: Recording) -> Motion:
-        """Filtered state of a recording as the structure says; effort in Nm as recorded."""
-        s = self.structure
-        return filtered(rec, s.cutoff, s.source, s.delay)
-
-    def raw(self, torque: np.ndarray) -> np.ndarray:
-        """Torque [Nm] in the unit of the recorded effort."""
-        return torque / self.semantics.scale
-
 
 Progress = Callable[[str], None]
 
@@ -92,7 +38,7 @@ def identify(
     robot: RobotFile,
     bags: Sequence[str | Path],
     validate: Sequence[str | Path] = (),
-    options: Options = Options(),
+    options: Options = DEFAULTS,
     progress: Progress = lambda text: None,
 ) -> Identification:
     """Identified model of a robot from bags, judged on `validate` (or on the last 30 % of every bag, stated).
@@ -139,14 +85,11 @@ def identify_recordings(
     robot: RobotFile,
     training: list[Recording],
     judged: list[Recording],
-    options: Options = Options(),
+    options: Options = DEFAULTS,
     progress: Progress = lambda text: None,
 ) -> Identification:
     """`identify` on recordings that are already loaded. Raises DataError like it."""
-    split = "validated on other bags"
-    if not judged:
-        training, judged = split_in_time(training)
-        split = f"no validation bag: identified on the first {SPLIT:.0%} of every bag, validated on the rest"
+    training, judged, split = set_apart(training, judged)
     progress("recognising the effort")
     slow = slow_motion(training)
     robot, mount = mounted(robot, slow) if options.effort in ("auto", "torque") else (robot, "")
@@ -176,7 +119,7 @@ def identify_recordings(
         robot, semantics, structure, model, physical, headline, rotor, included, training, judged, split, options
     )
     progress("friction law for the live nodes")
-    found.written = live_model(found, motion)
+    found.written = fit_live(physical, np.nan_to_num(rotor), motion)
     recordings = (*training, *judged)
     notes = [f"{r.name}: {note}" for r in recordings for note in r.notes]
     found.statements = [
@@ -227,29 +170,6 @@ def judged_model(
     )
 
 
-def split_in_time(recordings: list[Recording]) -> tuple[list[Recording], list[Recording]]:
-    """Every recording cut at SPLIT of its samples: the first part to identify, the last to validate."""
-    first, last = [], []
-    for rec in recordings:
-        cut = int(SPLIT * rec.samples)
-        a, b, seen = [], [], 0
-        for p in rec.pieces:
-            k = min(max(cut - seen, 0), len(p.t))
-            seen += len(p.t)
-            a += [_part(p, slice(0, k))] if k > 50 else []
-            b += [_part(p, slice(k, None))] if len(p.t) - k > 50 else []
-        first.append(replace(rec, pieces=a))
-        last.append(replace(rec, pieces=b, notes=[]))
-    return first, last
-
-
-def _part(p: Any, rows: slice) -> Any:
-    extra = {k: v[rows] for k, v in p.extra.items()}
-    return replace(
-        p, t=p.t[rows], q=p.q[rows], qd=None if p.qd is None else p.qd[rows], effort=p.effort[rows], extra=extra
-    )
-
-
 def slow_motion(recordings: list[Recording]) -> Motion:
     """State of the longest recording behind a filter that keeps gravity and removes noise; every k-th sample of a long
     one, far above that filter's band.
@@ -268,9 +188,4 @@ def coupled_joints(robot: RobotFile, options: Options) -> dict[int, tuple[int, .
     return {j: tuple(k for k in last if abs(k - j) == 1) for j in last}
 
 
-def live_model(found: Identification, motion: Motion) -> LiveModel:
-    """Rigid body and friction as the robot file will hold them."""
-    return fit_live(found.physical, np.nan_to_num(found.rotor), motion)
-
-
-__all__ = ["DataError", "Identification", "Options", "identify", "identify_recordings"]
+__all__ = ["Given", "Identification", "Options", "identify", "identify_recordings", "read"]

@@ -24,11 +24,10 @@ from robot_dynamics_ros.identification.drive import (
     model_load,
     rotor_inertia,
 )
-from robot_dynamics_ros.identification.identify import Options, read, split_in_time
-from robot_dynamics_ros.identification.recording import Recording
+from robot_dynamics_ros.identification.found import DEFAULTS, Options
+from robot_dynamics_ros.identification.identify import read
+from robot_dynamics_ros.identification.recording import Recording, set_apart
 from robot_dynamics_ros.models.energy import EnergyModel
-
-DEFAULTS = Options()
 
 
 @dataclass
@@ -80,11 +79,8 @@ def identify_drive_recordings(
     """
     if robot.drives.torque_side != "motor":
         raise CapabilityError(f"{robot.name}: torque is measured behind the gear; drives need motor currents")
-    split, recorded = "validated on other bags", effort_constant(training)
-    bags = [r.name for r in training]
-    if not judged:
-        training, judged = split_in_time(training)
-        split = "no validation bag: identified on the first 70 % of every bag, validated on the rest"
+    recorded, bags = effort_constant(training), [r.name for r in training]
+    training, judged, split = set_apart(training, judged)
     data, other = drive_data(training, cutoff), drive_data(judged, cutoff)
     notes: list[str] = []
     rotor = _rotor(robot, data, notes)

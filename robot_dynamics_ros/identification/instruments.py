@@ -17,7 +17,8 @@ from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.fused_rows import FusedRows
 from robot_dynamics_ros.identification.least_squares import RANK, Solution, deviations
 from robot_dynamics_ros.identification.model import IdentifiedModel
-from robot_dynamics_ros.identification.recording import Motion, Recording
+from robot_dynamics_ros.identification.motion import Motion
+from robot_dynamics_ros.identification.recording import Recording
 
 ROUNDS = 8
 STILL = 0.1  # standard deviations: a round that moves no parameter by more has converged

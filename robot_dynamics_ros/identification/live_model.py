@@ -13,8 +13,8 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros.identification.coupled import coupled_motors, coupled_torque
 from robot_dynamics_ros.identification.least_squares import huber
 from robot_dynamics_ros.identification.model import IdentifiedModel, Structure
+from robot_dynamics_ros.identification.motion import Motion
 from robot_dynamics_ros.identification.pre_sliding import JointData, JointMemory, as_block, clock, fit_memory
-from robot_dynamics_ros.identification.recording import Motion
 from robot_dynamics_ros.identification.rigid import RigidModel
 from robot_dynamics_ros.identification.static_law import LAW, StaticFit, as_table, fit_joint
 from robot_dynamics_ros.identification.tuning import fold_sets, stretches

@@ -11,7 +11,7 @@ from scipy import signal
 
 from robot_dynamics_ros.identification.friction_columns import JointFriction, JointSignals, SlipOperator
 from robot_dynamics_ros.identification.least_squares import JointRows, Solution
-from robot_dynamics_ros.identification.recording import Motion, low_pass
+from robot_dynamics_ros.identification.motion import Motion, low_pass, pieces_of
 from robot_dynamics_ros.identification.rigid import RigidModel
 
 
@@ -24,8 +24,7 @@ class EffortFilter:
 
     def apply(self, x: np.ndarray, rate: float, start: np.ndarray) -> np.ndarray:
         """x (N, ...) filtered the same way, every piece on its own."""
-        edges = [*np.flatnonzero(start).tolist(), len(x)]
-        return np.concatenate([self._piece(x[a:b], rate) for a, b in zip(edges[:-1], edges[1:], strict=True)])
+        return np.concatenate([self._piece(x[a:b], rate) for a, b in pieces_of(start)])
 
     def acts(self, rate: float) -> bool:
         """Whether a log of this rate [Hz] shows the filter at all."""

@@ -18,9 +18,10 @@ import numpy as np
 from robot_dynamics_ros.config.blocks import Payload
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.feasibility import eliminate
-from robot_dynamics_ros.identification.identify import Identification
+from robot_dynamics_ros.identification.found import Identification
 from robot_dynamics_ros.identification.least_squares import JointRows, Solution, solve
-from robot_dynamics_ros.identification.recording import Motion, Recording, at_lower_rate, stack
+from robot_dynamics_ros.identification.motion import Motion, at_lower_rate, stack
+from robot_dynamics_ros.identification.recording import Recording
 from robot_dynamics_ros.models.inertia import about_com, is_consistent
 
 # How well the torque of each joint is scaled, relative, one deviation: torque constants of a series scatter by one

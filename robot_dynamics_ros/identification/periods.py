@@ -13,7 +13,8 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.recording import MAX_EDGE, Piece, Recording
+from robot_dynamics_ros.identification.motion import MAX_EDGE
+from robot_dynamics_ros.identification.recording import Piece, Recording
 
 SHORTEST = 1.0  # s; nothing that excites a robot repeats faster
 ALIKE = 0.02  # rms difference of two periods over the motion's deviation; tracking repeats to 1e-3 of it or better

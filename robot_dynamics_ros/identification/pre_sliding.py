@@ -17,6 +17,7 @@ from scipy.optimize import lsq_linear
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.identification.friction_columns import GAP
 from robot_dynamics_ros.identification.model import EffortFilter
+from robot_dynamics_ros.identification.motion import pieces_of
 from robot_dynamics_ros.identification.static_law import NONNEGATIVE, RISE, STRIBECK, opposes_motion, unit_column
 from robot_dynamics_ros.models.hysteresis import DEFAULT_ELEMENTS, DEFAULT_R_D, DEFAULT_R_K, spacing
 
@@ -165,8 +166,7 @@ class _Table:
 def _travelled(data: JointData, distance: float) -> np.ndarray:
     """(N,) bool: the range covered since the start of the piece exceeds `distance`: the past no longer matters."""
     known = np.zeros(len(data.y), bool)
-    edges = [*np.flatnonzero(data.start).tolist(), len(data.y)]
-    for a, b in zip(edges[:-1], edges[1:], strict=True):
+    for a, b in pieces_of(data.start):
         q = data.position[a:b]
         known[a:b] = np.maximum.accumulate(q) - np.minimum.accumulate(q) > distance
     return known if known.mean() > 0.3 else np.ones(len(data.y), bool)

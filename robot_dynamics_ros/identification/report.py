@@ -9,8 +9,8 @@ import numpy as np
 
 from robot_dynamics_ros.identification import figures
 from robot_dynamics_ros.identification.baseline import baselines
-from robot_dynamics_ros.identification.identify import Identification
-from robot_dynamics_ros.identification.recording import Motion
+from robot_dynamics_ros.identification.found import Identification
+from robot_dynamics_ros.identification.motion import Motion
 from robot_dynamics_ros.identification.static_law import LAW
 from robot_dynamics_ros.identification.verdict import verdict
 from robot_dynamics_ros.models.friction import FrictionModel

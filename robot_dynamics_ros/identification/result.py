@@ -9,11 +9,11 @@ import numpy as np
 
 from robot_dynamics_ros.identification.baseline import baselines
 from robot_dynamics_ros.identification.blas import one_thread
-from robot_dynamics_ros.identification.identify import Identification
+from robot_dynamics_ros.identification.found import Identification
 from robot_dynamics_ros.identification.metrics import mean_r2, metrics, plain, split_metrics
+from robot_dynamics_ros.identification.motion import Motion, low_pass
 from robot_dynamics_ros.identification.names import base_names
-from robot_dynamics_ros.identification.recording import Motion, low_pass
-from robot_dynamics_ros.identification.uncertainty import sliding_friction
+from robot_dynamics_ros.identification.uncertainty import steady_friction
 
 SPEEDS = np.array([0.1, 0.5, 1.0])  # rad/s, at which friction is told with its deviation
 
@@ -118,7 +118,7 @@ def _parameters(found: Identification) -> dict[str, Any]:
     b = base.size
     index = found.structure.index(b)
     P = base.matrix()
-    friction_at = sliding_friction(found.model, SPEEDS)
+    friction_at = steady_friction(found.model, SPEEDS)
     friction = [
         {
             "joint": name,

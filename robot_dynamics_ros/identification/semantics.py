@@ -16,7 +16,7 @@ import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.estimators.effort_meaning import WORDS
-from robot_dynamics_ros.identification.recording import Motion
+from robot_dynamics_ros.identification.motion import Motion
 from robot_dynamics_ros.identification.rigid import RigidModel
 from robot_dynamics_ros.models import RobotModel
 

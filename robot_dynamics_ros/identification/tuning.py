@@ -15,15 +15,8 @@ import numpy as np
 from robot_dynamics_ros.identification.friction_columns import VELOCITY_WIDTHS, JointFriction
 from robot_dynamics_ros.identification.least_squares import StoredRows, gram_triangle, solve
 from robot_dynamics_ros.identification.model import EffortFilter, Filters, Structure, joint_rows, signals_of
-from robot_dynamics_ros.identification.recording import (
-    Motion,
-    Recording,
-    at_lower_rate,
-    filtered,
-    low_pass,
-    motion_frequency,
-    stack,
-)
+from robot_dynamics_ros.identification.motion import Motion, at_lower_rate, filtered, low_pass, motion_frequency, stack
+from robot_dynamics_ros.identification.recording import Recording
 from robot_dynamics_ros.identification.rigid import RigidModel
 from robot_dynamics_ros.identification.selection import Evidence, Selector, state_folds
 

@@ -20,7 +20,7 @@ import numpy as np
 
 from robot_dynamics_ros.identification.least_squares import RANK, JointRows, Solution
 from robot_dynamics_ros.identification.model import IdentifiedModel, joint_rows
-from robot_dynamics_ros.identification.recording import Motion
+from robot_dynamics_ros.identification.motion import Motion
 from robot_dynamics_ros.identification.selection import state_folds
 
 # Left out one at a time. With 15, 30, 60 regions the errors of identified parameters of the simulated UR5e (8
@@ -95,7 +95,7 @@ def _chunks(model: IdentifiedModel, motion: Motion, stride: int) -> Iterator[tup
         yield [JointRows(r.A[a - first :], r.index, r.y[a - first :]) for r in rows], part
 
 
-def sliding_friction(
+def steady_friction(
     model: IdentifiedModel, speeds: np.ndarray, load: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Friction (n, k) [Nm] that slides at speeds (k,) or (n, k) > 0 [rad/s], mean of both directions, and its

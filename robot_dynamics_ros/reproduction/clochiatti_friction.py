@@ -12,7 +12,7 @@ import numpy as np
 
 from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.identification.merit import rms
-from robot_dynamics_ros.identification.recording import low_pass
+from robot_dynamics_ros.identification.motion import low_pass
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.pipeline import Pipeline

@@ -17,7 +17,8 @@ from dataclasses import replace
 import numpy as np
 
 from robot_dynamics_ros.identification.least_squares import JointRows, solve
-from robot_dynamics_ros.identification.recording import Motion, Recording, at_lower_rate, filtered, stack
+from robot_dynamics_ros.identification.motion import Motion, at_lower_rate, filtered, stack
+from robot_dynamics_ros.identification.recording import Recording
 from robot_dynamics_ros.identification.rigid import RigidModel
 from robot_dynamics_ros.reproduction import calibration_lab, lab
 from robot_dynamics_ros.reproduction.table import Row, at_least, beside

@@ -14,7 +14,8 @@ from robot_dynamics_ros.identification.identify import Identification, identify_
 from robot_dynamics_ros.identification.least_squares import JointRows, solve
 from robot_dynamics_ros.identification.metrics import metrics
 from robot_dynamics_ros.identification.model import IdentifiedModel, signals_of
-from robot_dynamics_ros.identification.recording import Recording, at_lower_rate, low_pass
+from robot_dynamics_ros.identification.motion import at_lower_rate, low_pass
+from robot_dynamics_ros.identification.recording import Recording
 from robot_dynamics_ros.reproduction import calibration_lab, lab
 from robot_dynamics_ros.reproduction.table import Row, at_least, at_most, beside
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from robot_dynamics_ros.identification.identify import Identification, identify_recordings
 from robot_dynamics_ros.identification.recording import recording
-from robot_dynamics_ros.identification.uncertainty import sliding_friction
+from robot_dynamics_ros.identification.uncertainty import steady_friction
 from robot_dynamics_ros.reproduction import lab
 from robot_dynamics_ros.reproduction.table import Row, at_least, beside
 from robot_dynamics_ros.simulation import motions
@@ -121,7 +121,7 @@ def _compare(found: Identification, machine: SimulatedRobot, warm: np.ndarray, e
     motion = found.motion(found.training[0])
     load = np.sqrt(np.mean(found.model.load(motion) ** 2, axis=0))
     speeds = np.quantile(np.abs(motion.qd), QUANTILES, axis=0).T
-    value, std = sliding_friction(found.model, speeds, load)
+    value, std = steady_friction(found.model, speeds, load)
     true = _true_friction(machine.machine.true, speeds, load, warm)
     errors.friction += ((value - true) / std).ravel().tolist()
     errors.relative += (value / true - 1).ravel().tolist()

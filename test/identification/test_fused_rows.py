@@ -15,7 +15,7 @@ from robot_dynamics_ros.identification.friction_columns import JointFriction, Sl
 from robot_dynamics_ros.identification.fused_rows import FusedRows, Window, blocks
 from robot_dynamics_ros.identification.least_squares import JointRows, StoredRows, solve
 from robot_dynamics_ros.identification.model import EffortFilter, Structure, joint_rows
-from robot_dynamics_ros.identification.recording import Motion
+from robot_dynamics_ros.identification.motion import Motion
 from robot_dynamics_ros.identification.rigid import RigidModel
 
 ROBOT = load_robot("ur5e")

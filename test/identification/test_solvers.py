@@ -11,7 +11,7 @@ from synthetic import excitation, synthetic_log, torque, truth_of
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import CapabilityError, DataError
-from robot_dynamics_ros.identification.errors_in_variables import noise_deviation, total_solution
+from robot_dynamics_ros.identification.errors_in_variables import BLOCK, noise_deviation, total_solution
 from robot_dynamics_ros.identification.fitting import METHODS, Fitter, known_rotors, prior_of
 from robot_dynamics_ros.identification.friction_columns import JointFriction
 from robot_dynamics_ros.identification.fused_rows import FusedRows
@@ -19,7 +19,7 @@ from robot_dynamics_ros.identification.held_rows import HeldRows
 from robot_dynamics_ros.identification.identify import Given, Options, identify
 from robot_dynamics_ros.identification.instruments import Bodies, instrumented, simulated
 from robot_dynamics_ros.identification.least_squares import JointRows, StoredRows, solve
-from robot_dynamics_ros.identification.model import Structure
+from robot_dynamics_ros.identification.model import EffortFilter, Structure
 from robot_dynamics_ros.identification.recording import recording
 from robot_dynamics_ros.identification.rigid import RigidModel
 from robot_dynamics_ros.identification.tuning import motion_of
@@ -83,6 +83,26 @@ def test_too_much_noise_is_said():
     made = fitter(recording(noisy_log(4, 1e-3), "noisy"), 40.0)
     made.run("total")
     assert any("is noise, please check" in note for note in made.notes)
+
+
+def test_total_takes_an_effort_that_was_smoothed_before_it_was_recorded():
+    # its rows pass the filter block by block, and most blocks begin inside a piece
+    s = replace(structure(20.0), filters=(EffortFilter(20.0, True),) * 6)
+    held = known_rotors(ROBOT, RIGID, s)
+    rec = recording(noisy_log(5, 2e-4), "smoothed")
+    rec = replace(rec, pieces=[replace(p, effort=smoothed(p, s.filters)) for p in rec.pieces])
+    motion = motion_of([rec], s)
+    assert len(motion) > BLOCK and motion.start.sum() == 1
+    prior = prior_of(ROBOT, RIGID, s, 1e-3)
+    plain, total = (Fitter(RIGID, s, motion, prior, [rec], held).run(m) for m in ("wls", "total"))
+    assert error(total) < error(plain)
+
+
+def smoothed(piece, filters):
+    start = np.zeros(len(piece.t), bool)
+    start[0] = True
+    columns = [f.apply(y, 1 / piece.period, start) for f, y in zip(filters, piece.effort.T, strict=True)]
+    return np.column_stack(columns)
 
 
 def test_total_solution_is_that_of_the_smallest_singular_vector():

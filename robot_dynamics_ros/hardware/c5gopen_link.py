@@ -62,7 +62,7 @@ class Queue:
 class UdpLink:
     """UDP version 1: we say hello, the LPC answers with its states to whoever said it last."""
 
-    reports_modality = True
+    incomplete = 0  # every datagram is a whole state
 
     def __init__(self, host: str, port: int, n_axes: int, arm: int) -> None:
         self._address, self._n_axes, self._arm = (host, port), n_axes, arm
@@ -149,8 +149,6 @@ class UdpLink:
 
 class MqttLink:
     """The public LPC program's messages: separate topics, joined where their time is equal."""
-
-    reports_modality = False
 
     def __init__(self, host: str, port: int, n_axes: int, arm: int) -> None:
         self._address, self._arm = (host, port), arm

@@ -149,7 +149,7 @@ class ComauDriver(StreamDriver):
 
     def statistics(self) -> Statistics:
         """Counts since connecting; malformed holds damaged, late and implausible packets."""
-        malformed = self._link.malformed + self.out_of_order + self.jumps + getattr(self._link, "incomplete", 0)
+        malformed = self._link.malformed + self.out_of_order + self.jumps + self._link.incomplete
         return self._stream.statistics(
             malformed=malformed, overruns=self._link.queue.overruns, pending=self._link.queue.pending
         )

@@ -42,7 +42,7 @@ class Stream:
         self.flags = self.missed = 0
         self.connected = False
         self.reconnects = self.overruns = self.malformed = 0
-        self._counted = (time.monotonic(), 0)
+        self._rate = SampleRate()
 
     def restart(self) -> None:
         """A new connection: the next sample has no predecessor, the offset of the clocks is found anew."""
@@ -107,12 +107,23 @@ class Stream:
     def statistics(self, **more: Any) -> Statistics:
         """Counts since the start; rate over the time since the last call (at least half a second)."""
         counts = self._monitor.counts
-        now, (then, samples) = time.monotonic(), self._counted
-        rate = (counts["samples"] - samples) / max(now - then, 1e-9)
-        if now - then >= 0.5:
-            self._counted = (now, counts["samples"])
         own = {"reconnects": self.reconnects, "overruns": self.overruns, "malformed": self.malformed}
-        return Statistics(rate=rate, **counts, **(own | more))
+        return Statistics(rate=self._rate.of(counts["samples"]), **counts, **(own | more))
+
+
+class SampleRate:
+    """Samples per second [Hz] since it was last asked for; asked again within half a second, since the time before."""
+
+    def __init__(self) -> None:
+        self._since, self._before = time.monotonic(), 0
+
+    def of(self, samples: int) -> float:
+        """Rate, from the count of all samples so far."""
+        now = time.monotonic()
+        rate = (samples - self._before) / max(now - self._since, 1e-9)
+        if now - self._since >= 0.5:
+            self._since, self._before = now, samples
+        return rate
 
 
 class StreamDriver:

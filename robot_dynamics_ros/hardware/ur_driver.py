@@ -23,6 +23,7 @@ from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.hardware.driver import DriverInfo, RobotStatus, Statistics
 from robot_dynamics_ros.hardware.motion import Motion
+from robot_dynamics_ros.hardware.stream import SampleRate
 from robot_dynamics_ros.hardware.ur_control import SILENCE, UrControl
 from robot_dynamics_ros.hardware.ur_status import RUNNING, status_of
 from robot_dynamics_ros.hardware.ur_torque import upload
@@ -88,7 +89,7 @@ class UrDriver:
         self.sample = Sample(robot.joint_names)
         self._values, self._meta = np.full(RTDE_WIDTH, np.nan), np.zeros(4, dtype=np.int64)
         self._map()
-        self._counted = (time.monotonic(), 0)
+        self._rate = SampleRate()
 
     def _map(self) -> None:
         """Places of the RTDE values in the sample's buffer, so that one assignment fills it."""
@@ -191,11 +192,7 @@ class UrDriver:
     def statistics(self) -> Statistics:
         """Counts since connecting; rate over the time since the last call (at least half a second)."""
         counts = self._reader.statistics()
-        now, (then, samples) = time.monotonic(), self._counted
-        rate = (counts["samples"] - samples) / max(now - then, 1e-9)
-        if now - then >= 0.5:
-            self._counted = (now, counts["samples"])
-        return Statistics(rate=rate, **counts)
+        return Statistics(rate=self._rate.of(counts["samples"]), **counts)
 
     def move_path(
         self, waypoints: np.ndarray, speed: float = 0.5, acceleration: float = 1.0, blend: float = 0.0

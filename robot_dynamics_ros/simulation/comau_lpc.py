@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import math
 import select
-import signal
 import socket
-import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,10 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed, DataError
+from robot_dynamics_ros.errors import ConnectionFailed, DataError
 from robot_dynamics_ros.hardware import c5gopen_wire as wire
+from robot_dynamics_ros.simulation.comau_mqtt import Publisher
 from robot_dynamics_ros.simulation.robot import Record
 from robot_dynamics_ros.simulation.served import Reference, Served
+from robot_dynamics_ros.simulation.ur_controller.launcher import run_announced
 
 START = {"comau_ns16": (0.0, 0.3, -1.2, 0.0, 1.5, 0.0)}  # rad
 STEP_LIMIT = 150.0  # deg/s times the period: larger steps are rejected [comau_c5gopen]
@@ -88,7 +88,7 @@ class SimulatedLpc:
             raise ConnectionFailed(f"UDP port {settings.host}:{port} cannot be used: {error}") from error
         self.mqtt = Publisher(settings.broker, self._take_trajectory) if settings.broker else None
         served.control.add({"lpc": self._command_lpc, "fault": self._command_fault})
-        self.ports = {"udp": port, **served.ports}
+        self.host, self.ports, self.stop = settings.host, {"udp": port, **served.ports}, served.stop
 
     # -- control channel ----------------------------------------------------------------------------------------------
     def _command_lpc(
@@ -244,46 +244,7 @@ def _ten(values: np.ndarray) -> tuple[float, ...]:
     return tuple(values.tolist()) + (0.0,) * (wire.AXES - len(values))
 
 
-class Publisher:
-    """The MQTT side: three topics per cycle, trajectories back. Raises ConnectionFailed, CapabilityError."""
-
-    def __init__(self, broker: str, on_trajectory: Callable[[bytes], None]) -> None:
-        try:
-            from paho.mqtt import client as mqtt
-        except ImportError as error:
-            raise CapabilityError(f"MQTT needs paho-mqtt: pip install 'robot_dynamics_ros[comau]' ({error})") from error
-        host, _, port = broker.rpartition(":")
-        self._client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2)
-        self._client.on_message = lambda client, data, message: self._inbox.append(message.payload)
-        self._client.on_connect = lambda client, *_: client.subscribe(wire.topic(1, wire.TRAJECTORY_TOPIC))
-        self._inbox: list[bytes] = []
-        self._on_trajectory = on_trajectory
-        try:
-            self._client.connect(host or "127.0.0.1", int(port), keepalive=5)
-        except (OSError, ValueError) as error:
-            raise ConnectionFailed(f"broker {broker}: {error}") from error
-        self._client.loop_start()
-
-    def publish(self, state: wire.State) -> None:
-        """One state, and what came back since the last."""
-        for payload in [self._inbox.pop(0) for _ in range(len(self._inbox))][-1:]:
-            self._on_trajectory(payload)
-        for name, block in wire.TOPIC_BLOCKS.items():
-            self._client.publish(wire.topic(state.arm, name), wire.pack_json(getattr(state, block), state.time_us))
-
-    def close(self) -> None:
-        """Disconnect."""
-        self._client.disconnect()
-        self._client.loop_stop()
-
-
 def serve(settings: Settings, announce: Callable[[str], None] = print) -> None:
     """Start a simulated LPC, announce its ports, and serve until SIGINT, SIGTERM or the end of its duration."""
     lpc = SimulatedLpc(settings)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lpc.served.stop)
-    for name, port in lpc.ports.items():
-        announce(f"{name} {settings.host}:{port}")
-    announce(f"ready {settings.robot} scenario {settings.scenario} rate {lpc.rate:g}")
-    sys.stdout.flush()
-    lpc.run()
+    run_announced(lpc, announce, f"{settings.robot} scenario {settings.scenario} rate {lpc.rate:g}")

@@ -7,7 +7,7 @@ from typing import Any
 
 from robot_dynamics_ros.config import RobotFile, load_robot
 from robot_dynamics_ros.errors import ConfigError
-from robot_dynamics_ros.simulation.ur_controller.launcher import FIXED_PORTS, SimulatedUR, loopback_address
+from robot_dynamics_ros.simulation.ur_controller.launcher import FIXED_PORTS, LaunchedController, loopback_address
 
 MODULES = {  # manufacturer -> module with Settings and serve
     "Universal Robots": "robot_dynamics_ros.simulation.ur_controller.process",
@@ -28,10 +28,8 @@ def _known(robot: RobotFile) -> str:
     return str(robot.manufacturer)
 
 
-class SimulatedController(SimulatedUR):
-    """Context manager around `robot-dynamics simulate` for any shipped robot, on a loopback address of its own."""
+class SimulatedController(LaunchedController):
+    """The simulated controller of any shipped robot, where nothing else is said on a loopback address of its own."""
 
-    def __init__(self, robot: str, timeout: float = 60.0, **options: Any) -> None:
-        if "host" not in options:
-            options["host"] = loopback_address(PORTS[_known(load_robot(robot))])
-        super().__init__(robot, timeout, **options)
+    def __init__(self, robot: str, timeout: float = 60.0, host: str | None = None, **options: Any) -> None:
+        super().__init__(robot, host or loopback_address(PORTS[_known(load_robot(robot))]), timeout, **options)

@@ -7,8 +7,6 @@ the unmodified libfranka client.
 from __future__ import annotations
 
 import logging
-import signal
-import sys
 import threading
 import time
 from collections.abc import Callable
@@ -20,6 +18,7 @@ import numpy as np
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.simulation.robot import Record
 from robot_dynamics_ros.simulation.served import Reference, Served
+from robot_dynamics_ros.simulation.ur_controller.launcher import run_announced
 
 PORT = 1337  # the client knows no other
 START = (0.0, -np.pi / 4, 0.0, -3 * np.pi / 4, 0.0, np.pi / 2, np.pi / 4)  # rad, tool pointing down
@@ -188,7 +187,7 @@ class FrankaController:
         self.server = server_class(
             host=settings.host, port=PORT, physics_sim=self.physics, enable_gripper=False, enable_vis=False
         )
-        self.ports = {"fci": PORT, **self.served.ports}
+        self.host, self.ports, self.stop = settings.host, {"fci": PORT, **self.served.ports}, self.served.stop
         try:
             self.server.running = True
             self.server._bind_listener()
@@ -235,11 +234,4 @@ def _server_class() -> Any:
 
 def serve(settings: Settings, announce: Callable[[str], None] = print) -> None:
     """Start a simulated arm, announce its ports, and serve until SIGINT, SIGTERM or the end of its duration."""
-    controller = FrankaController(settings)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, controller.served.stop)
-    for name, port in controller.ports.items():
-        announce(f"{name} {settings.host}:{port}")
-    announce(f"ready {settings.robot} scenario {settings.scenario}")
-    sys.stdout.flush()
-    controller.run()
+    run_announced(FrankaController(settings), announce, f"{settings.robot} scenario {settings.scenario}")

@@ -17,7 +17,7 @@ from robot_dynamics_ros.simulation.ur_controller import control_channel
 from robot_dynamics_ros.simulation.ur_controller.arm import Arm
 from robot_dynamics_ros.simulation.ur_controller.controller import Controller
 from robot_dynamics_ros.simulation.ur_controller.launcher import SimulatedUR, loopback_address
-from robot_dynamics_ros.simulation.ur_controller.process import Settings, SimulatedController
+from robot_dynamics_ros.simulation.ur_controller.process import ControllerProcess, Settings
 from robot_dynamics_ros.simulation.ur_controller.scenario import Scenario
 
 SIGNALS = "timestamp,actual_q,actual_current,target_q,safety_mode,robot_mode,actual_TCP_force,runtime_state"
@@ -273,7 +273,7 @@ def test_wrong_starts_are_one_line_and_status_1(running):
 def test_wrong_settings_name_what_is_wrong(wrong, text):
     free = {"rtde_port": 0, "dashboard_port": 0, "script_port": 0}
     with pytest.raises(RobotDynamicsError, match=text):
-        SimulatedController(Settings(**(free | wrong)))
+        ControllerProcess(Settings(**(free | wrong)))
 
 
 def test_free_ports_are_taken_and_printed():

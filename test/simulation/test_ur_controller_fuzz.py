@@ -10,7 +10,7 @@ import pytest
 from robot_dynamics_ros.simulation.ur_controller import rtde_wire as wire
 from robot_dynamics_ros.simulation.ur_controller.commands import COMMANDS
 from robot_dynamics_ros.simulation.ur_controller.control_channel import COMMANDS as CONTROL_COMMANDS
-from robot_dynamics_ros.simulation.ur_controller.process import Settings, SimulatedController
+from robot_dynamics_ros.simulation.ur_controller.process import ControllerProcess, Settings
 from robot_dynamics_ros.simulation.ur_controller.script import ScriptReceiver
 
 ODD = [0.0, -1.0, 1.0, 0.3, -2.7, 1e-300, 1e300, -1e308, float("nan"), float("inf"), 5e-324, 1e9]
@@ -32,7 +32,7 @@ class Pipe:
 
 @pytest.fixture
 def process():
-    running = SimulatedController(Settings(rtde_port=0, dashboard_port=0, script_port=0))
+    running = ControllerProcess(Settings(rtde_port=0, dashboard_port=0, script_port=0))
     yield running
     running.hub.close()
 
@@ -151,7 +151,7 @@ def test_dashboard_lines():
     from robot_dynamics_ros.simulation.ur_controller.version import Version
 
     rng = random.Random(15)
-    running = SimulatedController(Settings(rtde_port=0, dashboard_port=0, script_port=0))
+    running = ControllerProcess(Settings(rtde_port=0, dashboard_port=0, script_port=0))
     dashboard = Dashboard(running.controller, Version(), "UR5E")
     for _ in range(3000):
         line = rng.choice([*REPLIES, "", " ", "\x00"]) + rng.choice(["", " x", "\t", "  y z", "\x00"])

@@ -14,7 +14,7 @@ from robot_dynamics_ros.simulation.ur_controller.rtde_wire import FIELD_TYPES, O
 from robot_dynamics_ros.simulation.ur_controller.sockets import Connection, LineServer
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.simulation.ur_controller.process import SimulatedController
+    from robot_dynamics_ros.simulation.ur_controller.process import ControllerProcess
 
 Handler = Callable[..., "dict[str, Any] | None"]
 COMMANDS: dict[str, Handler] = {}
@@ -29,7 +29,7 @@ def command(handler: Handler) -> Handler:
 class ControlChannel:
     """Executes control lines for one process, by default all of COMMANDS."""
 
-    def __init__(self, process: SimulatedController, commands: dict[str, Handler] | None = None) -> None:
+    def __init__(self, process: ControllerProcess, commands: dict[str, Handler] | None = None) -> None:
         self._process, self._commands = process, COMMANDS if commands is None else commands
         self.server = LineServer(self._line)
         self._waiting: list[tuple[float, Connection]] = []
@@ -79,37 +79,37 @@ def _scalar(value: Any, name: str, bound: float = 1e9) -> float:
 
 # -- faults -----------------------------------------------------------------------------------------------------------
 @command
-def stall(process: SimulatedController, seconds: float) -> None:
+def stall(process: ControllerProcess, seconds: float) -> None:
     """The server neither reads nor writes for so long; controller time goes on."""
     process.faults.stall(_scalar(seconds, "seconds"))
 
 
 @command
-def kill(process: SimulatedController) -> None:
+def kill(process: ControllerProcess) -> None:
     """The process exits at once, without closing anything."""
     os._exit(137)
 
 
 @command
-def protective_stop(process: SimulatedController) -> None:
+def protective_stop(process: ControllerProcess) -> None:
     """Stop as after a collision."""
     process.controller.protective_stop("control channel")
 
 
 @command
-def emergency_stop(process: SimulatedController, pressed: bool = True) -> None:
+def emergency_stop(process: ControllerProcess, pressed: bool = True) -> None:
     """Press (or with pressed false release) the emergency stop button."""
     process.controller.emergency_stop(bool(pressed))
 
 
 @command
-def freeze(process: SimulatedController, on: bool = True) -> None:
+def freeze(process: ControllerProcess, on: bool = True) -> None:
     """Repeat the present measurements under fresh timestamps."""
     process.faults.freeze(bool(on), process.signals.values)
 
 
 @command
-def drop(process: SimulatedController, next: int = 0, probability: float = 0.0) -> None:
+def drop(process: ControllerProcess, next: int = 0, probability: float = 0.0) -> None:
     """Drop the next n packages, and each one after with a probability. Raises ValueError outside 0..1."""
     if not 0 <= probability <= 1:
         raise ValueError(f"probability {probability} is outside 0..1")
@@ -117,13 +117,13 @@ def drop(process: SimulatedController, next: int = 0, probability: float = 0.0) 
 
 
 @command
-def duplicate(process: SimulatedController, next: int = 1) -> None:
+def duplicate(process: ControllerProcess, next: int = 1) -> None:
     """Send each of the next n packages twice."""
     process.faults.duplicate_next = int(next)
 
 
 @command
-def nan(process: SimulatedController, field: str = "", element: int | None = None) -> None:
+def nan(process: ControllerProcess, field: str = "", element: int | None = None) -> None:
     """Put NaN into a floating point output (one element or all of it); without a field, none any more.
 
     Raises ValueError for a field that cannot hold it.
@@ -139,20 +139,20 @@ def nan(process: SimulatedController, field: str = "", element: int | None = Non
 
 
 @command
-def clock_step(process: SimulatedController, seconds: float) -> None:
+def clock_step(process: ControllerProcess, seconds: float) -> None:
     """Set the controller clock forwards or backwards."""
     process.controller.clock_offset += _scalar(seconds, "seconds")
 
 
 # -- environment ------------------------------------------------------------------------------------------------------
 @command
-def set_wrench(process: SimulatedController, wrench: list[float]) -> None:
+def set_wrench(process: ControllerProcess, wrench: list[float]) -> None:
     """External wrench on the tool at the TCP, base frame orientation: fx fy fz mx my mz [N, Nm]."""
     process.scenario.commanded = _vector(wrench, 6, "wrench", 1e4)
 
 
 @command
-def set_payload(process: SimulatedController, mass: float, center: Sequence[float] = (0.0, 0.0, 0.0)) -> None:
+def set_payload(process: ControllerProcess, mass: float, center: Sequence[float] = (0.0, 0.0, 0.0)) -> None:
     """Really mount a point mass [kg] at the flange, centre [m]; the controller is not told.
 
     Raises ValueError outside 0..100 kg.
@@ -164,7 +164,7 @@ def set_payload(process: SimulatedController, mass: float, center: Sequence[floa
 
 @command
 def set_wall(
-    process: SimulatedController,
+    process: ControllerProcess,
     point: list[float],
     normal: list[float],
     stiffness: float = 2e4,
@@ -177,19 +177,19 @@ def set_wall(
 
 
 @command
-def clear_wall(process: SimulatedController) -> None:
+def clear_wall(process: ControllerProcess) -> None:
     """Remove the wall."""
     process.controller.arm.simulated.clear_wall()
 
 
 @command
-def set_ambient(process: SimulatedController, celsius: float) -> None:
+def set_ambient(process: ControllerProcess, celsius: float) -> None:
     """Temperature of the air [deg C]."""
     process.controller.arm.simulated.set_ambient(_scalar(celsius, "celsius", 200.0))
 
 
 @command
-def set_temperatures(process: SimulatedController, lubricant: float, housing: float | None = None) -> None:
+def set_temperatures(process: ControllerProcess, lubricant: float, housing: float | None = None) -> None:
     """Temperatures of all joints [deg C]; the housing is as warm as the lubricant unless given."""
     inside = _scalar(lubricant, "lubricant", 200.0)
     outside = inside if housing is None else _scalar(housing, "housing", 200.0)
@@ -197,26 +197,26 @@ def set_temperatures(process: SimulatedController, lubricant: float, housing: fl
 
 
 @command
-def scenario(process: SimulatedController, name: str) -> None:
+def scenario(process: ControllerProcess, name: str) -> None:
     """Start a scenario now."""
     process.scenario.start(name, process.controller)
 
 
 @command
-def speed(process: SimulatedController, factor: float) -> None:
+def speed(process: ControllerProcess, factor: float) -> None:
     """Controller time per wall time from now on."""
     process.set_speed(float(factor))
 
 
 # -- questions --------------------------------------------------------------------------------------------------------
 @command
-def wait(process: SimulatedController, seconds: float) -> dict[str, Any]:
+def wait(process: ControllerProcess, seconds: float) -> dict[str, Any]:
     """Reply when so much controller time has passed."""
     return {"until": process.controller.time + _scalar(seconds, "seconds")}
 
 
 @command
-def state(process: SimulatedController) -> dict[str, Any]:
+def state(process: ControllerProcess) -> dict[str, Any]:
     """Controller time, modes, program, target and measured position, messages, clients."""
     controller = process.controller
     return {

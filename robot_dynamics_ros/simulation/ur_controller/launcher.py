@@ -1,17 +1,18 @@
-"""Start a simulated controller as a process of its own and wait for the line that says it is ready."""
+"""A simulated controller as a process of its own: started, waited for until it says that it is ready, and ended."""
 
 from __future__ import annotations
 
 import itertools
 import os
+import signal
 import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import Any, Protocol
 
 from robot_dynamics_ros.errors import ConnectionFailed
 from robot_dynamics_ros.simulation.ur_controller.client import SimulationClient
@@ -19,6 +20,7 @@ from robot_dynamics_ros.simulation.ur_controller.client import SimulationClient
 PACKAGE_ROOT = Path(__file__).resolve().parents[3]
 
 
+READY = "ready"  # first word of the line after those of the ports
 FIXED_PORTS = (30004, 29999, 30003)  # the ur_rtde client knows no others
 _candidates = itertools.count(os.getpid())
 
@@ -34,6 +36,16 @@ def loopback_address(ports: Sequence[int] = FIXED_PORTS) -> str:
         if all(_free(host, port) for port in ports):
             return host
     raise ConnectionFailed("no loopback address has the ports of the controller free")
+
+
+class Announced(Protocol):
+    """A process that run_announced() runs: where it listens, and how it is run and ended."""
+
+    host: str
+    ports: dict[str, int]
+
+    def run(self) -> None: ...
+    def stop(self, *_: object) -> None: ...
 
 
 def _flag(name: str, value: Any) -> str:
@@ -53,17 +65,27 @@ def _free(host: str, port: int) -> bool:
     return True
 
 
-class SimulatedUR:
+def run_announced(process: Announced, announce: Callable[[str], None], ready: str) -> None:
+    """The other end, in that process: tell the ports and `ready`, then run until SIGINT, SIGTERM or its own end."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, process.stop)
+    for name, port in process.ports.items():
+        announce(f"{name} {process.host}:{port}")
+    announce(f"{READY} {ready}")
+    sys.stdout.flush()
+    process.run()
+
+
+class LaunchedController:
     """Context manager around `robot-dynamics simulate`; options are its long options with underscores."""
 
-    def __init__(self, robot: str = "ur5e", timeout: float = 30.0, **options: Any) -> None:
-        self.robot, self.timeout = robot, timeout
-        self.options = {"host": loopback_address()} | options
-        self.host = str(self.options["host"])
+    def __init__(self, robot: str, host: str, timeout: float, **options: Any) -> None:
+        self.robot, self.host, self.timeout = robot, host, timeout
+        self.options = {"host": host} | options
         self.ports: dict[str, int] = {}
         self.process: subprocess.Popen[str] | None = None
 
-    def __enter__(self) -> SimulatedUR:
+    def __enter__(self) -> LaunchedController:
         arguments = [_flag(name.replace("_", "-"), value) for name, value in self.options.items()]
         paths = [str(PACKAGE_ROOT), os.environ.get("PYTHONPATH", "")]
         self.process = subprocess.Popen(
@@ -93,7 +115,7 @@ class SimulatedUR:
     def _read_ports(self, process: subprocess.Popen[str]) -> None:
         for line in process.stdout or ():
             name, _, rest = line.strip().partition(" ")
-            if name == "ready":
+            if name == READY:
                 return
             self.ports[name] = int(rest.rpartition(":")[2])
         _, errors = process.communicate()
@@ -122,3 +144,10 @@ class SimulatedUR:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop()
+
+
+class SimulatedUR(LaunchedController):
+    """A simulated UR, where nothing else is said on a loopback address of its own."""
+
+    def __init__(self, robot: str = "ur5e", timeout: float = 30.0, host: str | None = None, **options: Any) -> None:
+        super().__init__(robot, host or loopback_address(), timeout, **options)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import signal
 import sys
 import time
 from collections.abc import Callable
@@ -17,6 +16,7 @@ from robot_dynamics_ros.simulation.ur_controller.control_channel import ControlC
 from robot_dynamics_ros.simulation.ur_controller.controller import Controller
 from robot_dynamics_ros.simulation.ur_controller.dashboard import Dashboard
 from robot_dynamics_ros.simulation.ur_controller.faults import Faults
+from robot_dynamics_ros.simulation.ur_controller.launcher import run_announced
 from robot_dynamics_ros.simulation.ur_controller.rtde_server import RtdeServer
 from robot_dynamics_ros.simulation.ur_controller.scenario import Scenario
 from robot_dynamics_ros.simulation.ur_controller.script import ScriptServer
@@ -52,11 +52,11 @@ class Settings:
     stop_with_stdin: bool = False  # end when standard input is closed, as it is when a parent process dies
 
 
-class SimulatedController:
+class ControllerProcess:
     """A controller with its ports open; run() serves until told to stop."""
 
     def __init__(self, settings: Settings) -> None:
-        self.settings = settings
+        self.settings, self.host = settings, settings.host
         version = Version.parse(settings.version)
         self.scenario = Scenario(settings.scenario)
         self.controller = Controller(Arm(settings.robot, settings.seed))
@@ -183,11 +183,5 @@ def truth_line(controller: Controller) -> bytes:
 
 def serve(settings: Settings, announce: Callable[[str], None] = print) -> None:
     """Start a simulated controller, announce its ports, and serve until SIGINT, SIGTERM or the end of its duration."""
-    process = SimulatedController(settings)
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, process.stop)
-    for name, port in process.ports.items():
-        announce(f"{name} {settings.host}:{port}")
-    announce(f"ready {settings.robot} {settings.version} scenario {settings.scenario} speed {settings.speed:g}")
-    sys.stdout.flush()
-    process.run()
+    said = f"{settings.robot} {settings.version} scenario {settings.scenario} speed {settings.speed:g}"
+    run_announced(ControllerProcess(settings), announce, said)

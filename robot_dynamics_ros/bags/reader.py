@@ -19,6 +19,7 @@ from robot_dynamics_ros.types import Log, joint_columns
 
 TYPES = (JOINT_STATE, TEMPERATURE, TRAJECTORY, WRENCH)
 STAMPS = ("auto", "header", "receive")
+Aliases = Mapping[str, str] | None  # other name of a joint -> its name
 
 
 def load_bag(
@@ -106,7 +107,16 @@ def choose_stamps(header: np.ndarray, receive: np.ndarray, wanted: str) -> tuple
     return header, "header", ""
 
 
-def _load_one(path, joint_names, aliases, topic, stamps, report: BagReport, progress) -> Log:
+def _load_one(
+    path: Path,
+    joint_names: Sequence[str] | None,
+    aliases: Aliases,
+    topic: str,
+    stamps: str,
+    report: BagReport,
+    progress: Wrap | None,
+) -> Log:
+    """One file's rows as they stand there: topic, joints and stamps chosen, the other topics joined."""
     topics = read_topics(path, TYPES, progress)
     name = choose_topic(topics, topic, path)
     raw = topics[name]
@@ -125,7 +135,9 @@ def _load_one(path, joint_names, aliases, topic, stamps, report: BagReport, prog
     return log
 
 
-def _select(groups: list[Group], joint_names, aliases, path, report) -> tuple[tuple[str, ...], list[Group]]:
+def _select(
+    groups: list[Group], joint_names: Sequence[str] | None, aliases: Aliases, path: Path, report: BagReport
+) -> tuple[tuple[str, ...], list[Group]]:
     """The joints to read and the messages that hold them; messages of other joints alone (a gripper) are ignored."""
     groups = [g for g in groups if g.fields["position"].shape[1] == len(g.names)]
     if not groups:
@@ -148,7 +160,7 @@ def _select(groups: list[Group], joint_names, aliases, path, report) -> tuple[tu
     return tuple(joint_names), keep
 
 
-def _assemble(groups: list[Group], rows: np.ndarray, names: tuple[str, ...], aliases, raw: RawTopic) -> Log:
+def _assemble(groups: list[Group], rows: np.ndarray, names: tuple[str, ...], aliases: Aliases, raw: RawTopic) -> Log:
     place = {"position": "q", "velocity": "qd", "effort": "effort"}
     stamp = np.empty(len(rows), dtype=np.int64)
     arrays = {signal: np.full((len(rows), len(names)), np.nan) for signal in place.values()}

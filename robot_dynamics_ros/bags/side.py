@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -15,60 +16,76 @@ from robot_dynamics_ros.types import SIGNALS, Log, entries, joint_columns
 MAX_AGE = 5  # periods of the side topic that one of its messages stays valid
 
 
-def add_side_topics(log: Log, topics: Mapping[str, RawTopic], main: str, aliases, use_header: bool) -> None:
-    """Add the signals of known topics in the namespace of `main`: each row gets the latest message not after it."""
-    prefix = main.rsplit("/", 1)[0] + "/"
-    for topic in TOPICS.values():
-        if topic.name == "joint_states" or prefix + topic.name == main:
-            continue
-        if topic.per_joint:
-            _add_per_joint(log, topics, prefix, topic, aliases, use_header)
-        elif (raw := topics.get(prefix + topic.name)) is not None and raw.type == topic.type and raw.raws:
-            for group in decode(raw.raws, raw.type, raw.ros2)[0]:
-                _add_group(log, topic, group, raw, aliases, use_header)
+def add_side_topics(
+    log: Log, topics: Mapping[str, RawTopic], main: str, aliases: Mapping[str, str] | None, use_header: bool
+) -> None:
+    """Add the signals of known topics in the namespace of `main`: each row gets the latest message not after it.
+
+    aliases: other name of a joint -> its name; use_header: messages are placed by header, else by receive stamps.
+    """
+    _SideTopics(log, topics, main.rsplit("/", 1)[0] + "/", dict(aliases or {}), use_header).add_all(main)
 
 
-def _stamps(group: Group, raw: RawTopic, use_header: bool) -> np.ndarray:
-    return group.stamp_ns if use_header else raw.stamps()[group.rows]
+@dataclass(frozen=True)
+class _SideTopics:
+    """What is joined to which log, and how its names and times are read."""
 
+    log: Log
+    topics: Mapping[str, RawTopic]
+    prefix: str
+    aliases: dict[str, str]
+    use_header: bool
 
-def _held(log: Log, stamp: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Rows of the log with a valid side message, and the index of that message."""
-    order = np.argsort(stamp, kind="stable")
-    at = np.searchsorted(stamp[order], log.stamp_ns, side="right") - 1
-    index = order[np.maximum(at, 0)]
-    period = np.median(np.diff(stamp[order])) if len(stamp) > 1 else np.inf
-    age = log.stamp_ns - stamp[index]
-    valid = (at >= 0) & (age <= max(MAX_AGE * period, 1))
-    return np.flatnonzero(valid), index[valid]
-
-
-def _columns(group: Group, log: Log, signal: str, aliases) -> list[int] | slice:
-    if SIGNALS[signal].width in ("joints", "contacts", "totals"):
-        return joint_columns(group.names, entries(signal, log.joint_names), aliases)
-    return slice(None)
-
-
-def _add_group(log: Log, topic: Topic, group: Group, raw: RawTopic, aliases, use_header: bool) -> None:
-    rows, index = _held(log, _stamps(group, raw, use_header))
-    for field, signal in topic.fields.items():
-        values = group.fields[field]
-        try:
-            columns = _columns(group, log, signal, aliases)
-        except DataError:
-            return  # other joints
-        if values.shape[1] in (len(group.names), 6) and len(rows):
-            log.allocate(signal)[rows] = values[index][:, columns]
-
-
-def _add_per_joint(log: Log, topics, prefix: str, topic: Topic, aliases, use_header: bool) -> None:
-    back = {name: {name} | {a for a, n in (aliases or {}).items() if n == name} for name in log.joint_names}
-    for column, joint in enumerate(log.joint_names):
-        for spelled in back[joint]:
-            raw = topics.get(f"{prefix}{topic.name}/{spelled}")
-            if raw is None or raw.type != topic.type or not raw.raws:
+    def add_all(self, main: str) -> None:
+        for topic in TOPICS.values():
+            name = self.prefix + topic.name
+            if topic.name == "joint_states" or name == main:
                 continue
-            for group in decode(raw.raws, raw.type, raw.ros2)[0]:
-                rows, index = _held(log, _stamps(group, raw, use_header))
-                for field, signal in topic.fields.items():
-                    log.allocate(signal)[rows, column] = group.fields[field][index, 0]
+            if topic.per_joint:
+                self._add_per_joint(topic)
+            elif (raw := self._stored(name, topic)) is not None:
+                for group in decode(raw.raws, raw.type, raw.ros2)[0]:
+                    self._add_group(topic, group, raw)
+
+    def _stored(self, name: str, topic: Topic) -> RawTopic | None:
+        """The messages of a topic, None where there are none of its type."""
+        raw = self.topics.get(name)
+        return raw if raw is not None and raw.type == topic.type and raw.raws else None
+
+    def _held(self, group: Group, raw: RawTopic) -> tuple[np.ndarray, np.ndarray]:
+        """Rows of the log with a valid side message, and the index of that message."""
+        stamp = group.stamp_ns if self.use_header else raw.stamps()[group.rows]
+        order = np.argsort(stamp, kind="stable")
+        at = np.searchsorted(stamp[order], self.log.stamp_ns, side="right") - 1
+        index = order[np.maximum(at, 0)]
+        period = np.median(np.diff(stamp[order])) if len(stamp) > 1 else np.inf
+        age = self.log.stamp_ns - stamp[index]
+        valid = (at >= 0) & (age <= max(MAX_AGE * period, 1))
+        return np.flatnonzero(valid), index[valid]
+
+    def _columns(self, group: Group, signal: str) -> list[int] | slice:
+        if SIGNALS[signal].width in ("joints", "contacts", "totals"):
+            return joint_columns(group.names, entries(signal, self.log.joint_names), self.aliases)
+        return slice(None)
+
+    def _add_group(self, topic: Topic, group: Group, raw: RawTopic) -> None:
+        rows, index = self._held(group, raw)
+        for field, signal in topic.fields.items():
+            values = group.fields[field]
+            try:
+                columns = self._columns(group, signal)
+            except DataError:
+                return  # other joints
+            if values.shape[1] in (len(group.names), 6) and len(rows):
+                self.log.allocate(signal)[rows] = values[index][:, columns]
+
+    def _add_per_joint(self, topic: Topic) -> None:
+        for column, joint in enumerate(self.log.joint_names):
+            for spelled in {joint} | {alias for alias, name in self.aliases.items() if name == joint}:
+                raw = self._stored(f"{self.prefix}{topic.name}/{spelled}", topic)
+                if raw is None:
+                    continue
+                for group in decode(raw.raws, raw.type, raw.ros2)[0]:
+                    rows, index = self._held(group, raw)
+                    for field, signal in topic.fields.items():
+                        self.log.allocate(signal)[rows, column] = group.fields[field][index, 0]

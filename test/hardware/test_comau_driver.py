@@ -2,10 +2,10 @@
 
 import dataclasses
 import math
-import time
 
 import numpy as np
 import pytest
+from driver_waits import collect, until
 from mqtt_broker import Broker
 
 from robot_dynamics_ros._core import StreamState
@@ -40,23 +40,6 @@ def driver(sim, client):
     driver.connect()
     yield driver
     driver.disconnect()
-
-
-def collect(driver, count, patience=60.0):
-    samples, end = [], time.monotonic() + patience
-    while len(samples) < count:
-        assert time.monotonic() < end, (len(samples), driver.last_error, driver.statistics())
-        sample = driver.read(0.2)
-        if sample is not None:
-            samples.append(sample.copy())
-    return samples
-
-
-def until(driver, condition, patience=60.0):
-    end = time.monotonic() + patience
-    while not condition():
-        assert time.monotonic() < end, (driver.motion, driver.last_error, driver.statistics())
-        driver.read(0.05)
 
 
 def test_states_come_with_controller_time_and_none_is_lost(driver):

@@ -17,6 +17,7 @@ import pytest
 pytest.importorskip("pylibfranka", reason="pylibfranka is not installed")
 pytest.importorskip("franka_sim", reason="franka-sim is not installed")
 
+from driver_waits import collect, until
 from franka_mjcf import mjcf_text
 
 from robot_dynamics_ros._core import StreamState
@@ -41,24 +42,6 @@ def driver(sim):
     driver.connect()
     yield driver
     driver.disconnect()
-
-
-def collect(driver, count, patience=60.0):
-    """Copies of the next samples."""
-    samples, end = [], time.monotonic() + patience
-    while len(samples) < count:
-        assert time.monotonic() < end, (len(samples), driver.last_error, driver.statistics())
-        sample = driver.read(0.2)
-        if sample is not None:
-            samples.append(sample.copy())
-    return samples
-
-
-def until(driver, condition, patience=60.0):
-    end = time.monotonic() + patience
-    while not condition():
-        assert time.monotonic() < end, (driver.motion, driver.last_error, driver.status)
-        driver.read(0.05)
 
 
 def test_states_come_with_robot_time_and_nothing_is_lost_unseen(driver):

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from driver_waits import collect
 
 from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
@@ -53,16 +54,6 @@ class Lpc:
     def end(self):
         output, _ = self.process.communicate("", timeout=20)
         return json.loads(output)
-
-
-def collect(driver, count):
-    samples, end = [], time.monotonic() + 60
-    while len(samples) < count:
-        assert time.monotonic() < end, driver.last_error
-        sample = driver.read(0.2)
-        if sample is not None:
-            samples.append(sample.copy())
-    return samples
 
 
 def test_the_driver_moves_the_stub_and_every_state_is_there(program):

@@ -1,0 +1,22 @@
+"""Waiting for a driver in tests: by what it gives, never by a fixed time; patience is for machines that stand still."""
+
+import time
+
+
+def collect(driver, count, patience=60.0):
+    """Copies of the next samples."""
+    samples, end = [], time.monotonic() + patience
+    while len(samples) < count:
+        assert time.monotonic() < end, (len(samples), driver.last_error, driver.statistics())
+        sample = driver.read(0.2)
+        if sample is not None:
+            samples.append(sample.copy())
+    return samples
+
+
+def until(driver, condition, patience=60.0):
+    """Read on until the condition holds."""
+    end = time.monotonic() + patience
+    while not condition():
+        assert time.monotonic() < end, (driver.motion, driver.last_error, driver.status, driver.statistics())
+        driver.read(0.05)

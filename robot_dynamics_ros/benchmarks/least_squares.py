@@ -8,8 +8,7 @@ import numpy as np
 import scipy.linalg
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.benchmarks.rigid_body import _figaroh
-from robot_dynamics_ros.benchmarks.setup import PINOCCHIO_ORDER, Arm, Setup
+from robot_dynamics_ros.benchmarks.setup import PINOCCHIO_ORDER, Arm, Setup, figaroh
 from robot_dynamics_ros.benchmarks.timing import Case
 
 SECTION = "least squares"
@@ -36,7 +35,7 @@ def cases(setup: Setup) -> Iterator[Case]:
 
     text = f"{samples} samples to {len(columns)} parameters"
     yield case(text, fused, by_pinocchio, "pin loop + lstsq", {"avx512": 30, "avx2": 15}, budget=5.0)
-    builder = _figaroh(arm)
+    builder = figaroh(arm)
     if builder is not None:
         places = _pinocchio_places(columns)
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 
 import numpy as np
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.benchmarks.setup import Arm, Setup
+from robot_dynamics_ros.benchmarks.setup import Arm, Setup, figaroh
 from robot_dynamics_ros.benchmarks.timing import Case
 
 SECTION = "rigid body"
@@ -154,7 +153,7 @@ def _python(arm: Arm, setup: Setup) -> Iterator[Case]:
     Y = np.empty((samples, arm.n, 10 * arm.n))
     floors = {"avx512": 12, "avx2": 10}
     yield case("Python, regressor, out=", lambda: arm.model.regressor(*x, out=Y), regressor_loop, "pin loop", floors)
-    builder = _figaroh(arm)
+    builder = figaroh(arm)
     if builder is not None:
         yield case(
             "Python, new stacked W",
@@ -163,20 +162,3 @@ def _python(arm: Arm, setup: Setup) -> Iterator[Case]:
             "figaroh",
             {"avx512": 20, "avx2": 18},
         )
-
-
-def _figaroh(arm: Arm):
-    """figaroh's regressor builder over the same Pinocchio model, or None where figaroh is not installed."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # its dependencies register converters twice
-            from figaroh.tools.regressor import RegressorBuilder, RegressorConfig
-    except ImportError:
-        return None
-    from types import SimpleNamespace
-
-    model, data = arm.pinocchio
-    config = RegressorConfig(
-        has_friction=False, has_actuator_inertia=False, has_joint_offset=False, is_joint_torques=True
-    )
-    return RegressorBuilder(SimpleNamespace(model=model, data=data), config)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
 from functools import cached_property
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -53,3 +55,18 @@ class Arm:
             model.appendBodyToJoint(joint, body, pin.SE3.Identity())
         model.gravity.linear = np.array(chain.gravity)
         return model, model.createData()
+
+
+def figaroh(arm: Arm) -> Any:
+    """figaroh's regressor builder over the same Pinocchio model, or None where figaroh is not installed."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # its dependencies register converters twice
+            from figaroh.tools.regressor import RegressorBuilder, RegressorConfig
+    except ImportError:
+        return None
+    model, data = arm.pinocchio
+    config = RegressorConfig(
+        has_friction=False, has_actuator_inertia=False, has_joint_offset=False, is_joint_torques=True
+    )
+    return RegressorBuilder(SimpleNamespace(model=model, data=data), config)

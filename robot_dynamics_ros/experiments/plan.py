@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.simulation import motions
 from robot_dynamics_ros.simulation.motions import Motion
@@ -228,8 +229,7 @@ def _torque(robot: RobotFile, motion: Motion, limits: Limits) -> np.ndarray:
 
 
 def _friction(robot: RobotFile, speed: np.ndarray, limits: Limits) -> np.ndarray:
-    from robot_dynamics_ros.models.friction import FrictionModel
-
+    """Friction (n,) [Nm] at these speeds; a share of the torque limit where the robot file knows none."""
     moving = speed > 0
     try:
         return np.where(moving, np.abs(FrictionModel.from_robot(robot).torque(speed)), 0.0)

@@ -13,15 +13,14 @@ from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.friction_health import FrictionHealthStage
 from robot_dynamics_ros.health.warming import warming
 from robot_dynamics_ros.models.friction import FrictionModel
+from robot_dynamics_ros.parameters import resolve
 from robot_dynamics_ros.replay import replay
 from robot_dynamics_ros.types import Log
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.config import RobotFile
 
-MOVING = next(
-    float(p.default) for p in FrictionHealthStage.parameters if p.name == "moving"
-)  # rad/s, as the live stage
+MOVING: float = resolve(FrictionHealthStage.parameters)["moving"]  # rad/s, as the live stage
 LEAST = 200  # moving samples of a joint for a statement about it
 PLAUSIBLE = 946_684_800.0  # s; a stamp before the year 2000 is no date
 ABSENT = float("nan")
@@ -52,31 +51,30 @@ class Measurement:
 
 
 def measure(bag: Path, robot: RobotFile, topic: str = "auto") -> Measurement:
-    """Raises DataError when no joint moves freely for long enough."""
+    """One recording through the stages that run live, joint by joint.
+
+    Raises DataError when no joint moves freely for long enough.
+    """
     log = replay([bag], robot, topic=topic).log
     n = robot.n_joints
     level = np.full(n, ABSENT)
     if robot.friction is not None and robot.drives.torque_side == "motor":
         model = FrictionModel.from_robot(robot)
         level = np.array([model.core.coulomb(i, 1.0, model.reference[i]) for i in range(n)])
-    rows = [_joint(log, j, level[j]) for j in range(n)]
+    friction = log.drive_torque - log.model_torque  # what the drives give beyond the rigid-body model (N, n) [Nm]
+    rows = [_joint(log, friction[:, j], j, level[j]) for j in range(n)]
     coulomb, std, residual = (np.array(column) for column in zip(*rows, strict=True))
     if not np.isfinite(residual).any():
         raise DataError(f"{bag}: no joint moves freely for {LEAST} samples; record motion without contact")
     began = 1e-9 * float(log.stamp_ns[0])
     time = began if began > PLAUSIBLE else Path(bag).stat().st_mtime
     heat = log.temperature if log.has("temperature") else log.temperature_estimate
-    thermal = [warming(log.time, log.temperature[:, j], _friction(log)[:, j] * log.qd[:, j]) for j in range(n)]
+    thermal = [warming(log.time, log.temperature[:, j], friction[:, j] * log.qd[:, j]) for j in range(n)]
     time_constant, resistance = (np.array(column) for column in zip(*thermal, strict=True))
     stiffness = _medians(log.stiffness)
     return Measurement(
         str(bag), time, coulomb, std, residual, stiffness, time_constant, resistance, _medians(heat), _load(log)
     )
-
-
-def _friction(log: Log) -> np.ndarray:
-    """Measured friction torque (N, n) [Nm]: what the drive gives beyond the rigid-body model."""
-    return log.drive_torque - log.model_torque
 
 
 def _load(log: Log) -> np.ndarray:
@@ -89,9 +87,9 @@ def _medians(values: np.ndarray) -> np.ndarray:
     return np.array([np.median(c[np.isfinite(c)]) if np.isfinite(c).any() else ABSENT for c in values.T])
 
 
-def _joint(log: Log, j: int, level: float) -> tuple[float, float, float]:
+def _joint(log: Log, friction: np.ndarray, j: int, level: float) -> tuple[float, float, float]:
     """Coulomb level, its std and the residual RMS: tau_d - tau_J - f_model = dFc sgn v + dFv v + o, free motion."""
-    v, error = log.qd[:, j], _friction(log)[:, j] - log.friction_torque[:, j]
+    v, error = log.qd[:, j], friction - log.friction_torque[:, j]
     good = (np.abs(v) > MOVING) & np.isfinite(error) & ~(log.contact[:, -1] > 0.5)
     if good.sum() < LEAST or np.ptp(np.sign(v[good])) < 2:
         return ABSENT, ABSENT, ABSENT

@@ -9,6 +9,7 @@ from scipy.stats import theilslopes
 
 from robot_dynamics_ros.estimators.friction_health import FrictionHealthStage
 from robot_dynamics_ros.estimators.stiffness import StiffnessStage
+from robot_dynamics_ros.parameters import resolve
 
 MONTH = 30 * 86400.0  # s
 SEGMENT = 3  # recordings between two change points
@@ -18,19 +19,12 @@ CHECKED, CLEAR = 4, 3.0  # from so many recordings on, a change must be that man
 NOTABLE = 1 / 3  # of the warning's share: a smaller step or drift may be certain, but it is not worth a word
 
 
-def _default(parameters: tuple, name: str) -> float:
-    return next(float(p.default) for p in parameters if p.name == name)
-
-
+FRICTION, STIFFNESS = resolve(FrictionHealthStage.parameters), resolve(StiffnessStage.parameters)
 THERMAL = (0.3, 0.6, 0)  # no live alarm: it takes a whole warming-up to tell
 # quantity -> warn, error: share of change that the diagnostics topic warns about; sign: +-1, 0 both directions
 THRESHOLDS: dict[str, tuple[float, float, int]] = {
-    "coulomb": (_default(FrictionHealthStage.parameters, "warn"), _default(FrictionHealthStage.parameters, "error"), 0),
-    "stiffness": (
-        _default(StiffnessStage.parameters, "wear_warn"),
-        _default(StiffnessStage.parameters, "wear_error"),
-        -1,
-    ),
+    "coulomb": (FRICTION["warn"], FRICTION["error"], 0),
+    "stiffness": (STIFFNESS["wear_warn"], STIFFNESS["wear_error"], -1),
     "thermal_time": THERMAL,
     "thermal_resistance": THERMAL,
 }

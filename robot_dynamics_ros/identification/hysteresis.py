@@ -151,6 +151,12 @@ def kinematic_error_and_backlash(
     return (sides[0] + sides[1]) / 2, sides[0] - sides[1]
 
 
+def at_angle(table: np.ndarray, theta: np.ndarray) -> np.ndarray:
+    """A table (points,) over one turn at angles theta (N,) [rad]: linear in between, again after 2 pi."""
+    angle = np.arange(len(table)) * 2 * np.pi / len(table)
+    return np.interp(np.mod(theta, 2 * np.pi), angle, table, period=2 * np.pi)
+
+
 def fourier_form(table: np.ndarray, harmonics: int = 12) -> np.ndarray:
     """Coefficients (2 K + 1,) a0, a1, b1, ... of a table over one turn: a0/2 + sum a_n cos(n th) + b_n sin(n th).
 

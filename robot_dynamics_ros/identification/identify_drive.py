@@ -26,6 +26,7 @@ from robot_dynamics_ros.identification.drive import (
 )
 from robot_dynamics_ros.identification.found import DEFAULTS, Options
 from robot_dynamics_ros.identification.identify import read
+from robot_dynamics_ros.identification.metrics import plain
 from robot_dynamics_ros.identification.recording import Recording, set_apart
 from robot_dynamics_ros.models.energy import EnergyModel
 
@@ -167,7 +168,6 @@ def _warnings(found: DrivesFound) -> list[str]:
 
 def as_dict(found: DrivesFound) -> dict[str, Any]:
     """The numbers as --json holds them, per joint; NaN is None."""
-    from robot_dynamics_ros.identification.metrics import plain
 
     def described(fits: Sequence[CurrentFit | None]) -> list[dict[str, Any] | None]:
         return [None if f is None else {"values": f.values, "std": f.std, "eps": f.eps, "sure": f.sure} for f in fits]

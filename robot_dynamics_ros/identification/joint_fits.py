@@ -17,6 +17,7 @@ from robot_dynamics_ros.identification.friction import fit_friction, friction_up
 from robot_dynamics_ros.identification.friction_data import SPAN_LOAD, FrictionData, FrictionFit
 from robot_dynamics_ros.identification.hysteresis import (
     HysteresisData,
+    at_angle,
     fit_hysteresis,
     kinematic_error_and_backlash,
 )
@@ -36,7 +37,7 @@ _ACROSS = 0.05  # rad/s: above it friction is known well enough to see the elast
 
 
 @dataclass(frozen=True)
-class Options:
+class JointOptions:
     """What the user chooses: the friction law; temperature [deg C] of a rested joint, None: of the first sample."""
 
     law: str = "madsen"
@@ -69,14 +70,14 @@ class JointFit:
     notes: tuple[str, ...] = field(default=())
 
 
-def fit_velocity(record: JointRecord, robot: RobotFile, joint: int, o: Options) -> JointFit:
+def fit_velocity(record: JointRecord, robot: RobotFile, joint: int, o: JointOptions) -> JointFit:
     """Friction over velocity, and over load where the joint carries any [Madsen2020, ch4 25, 27]."""
     sliding = sliding_friction(record)
     fit = fit_friction(o.law, sliding.data, temperature=False)
     return _friction(fit, sliding.data, _pairs(sliding.paired, len(sliding.data)))
 
 
-def fit_load(record: JointRecord, robot: RobotFile, joint: int, o: Options) -> JointFit:
+def fit_load(record: JointRecord, robot: RobotFile, joint: int, o: JointOptions) -> JointFit:
     """Friction over velocity and load; refuses a joint without load [Madsen2020, ch4 27].
 
     Raises DataError for a law without load, or loads too narrow.
@@ -94,7 +95,7 @@ def fit_load(record: JointRecord, robot: RobotFile, joint: int, o: Options) -> J
     return _friction(fit, sliding.data, _pairs(sliding.paired, len(sliding.data)), over_load=True)
 
 
-def fit_temperature(record: JointRecord, robot: RobotFile, joint: int, o: Options) -> JointFit:
+def fit_temperature(record: JointRecord, robot: RobotFile, joint: int, o: JointOptions) -> JointFit:
     """Friction over velocity and temperature; refuses data without a span of temperature [Madsen2020, ch4 28].
 
     Raises DataError without temperatures.
@@ -122,11 +123,10 @@ def _friction(fit: FrictionFit, data: FrictionData, notes: tuple[str, ...], over
     )
 
 
-def fit_memory(record: JointRecord, robot: RobotFile, joint: int, o: Options) -> JointFit:
+def fit_memory(record: JointRecord, robot: RobotFile, joint: int, o: JointOptions) -> JointFit:
     """E-GMS hysteresis from slow reversals: spans, stiffnesses, backlash, Coulomb level [Madsen2020, ch4 4.4.4]."""
     part = record.rows(_longest(reversals(record), record, "reversals"))
-    x = part.q if part.theta is None else part.theta
-    theta = x - _table(robot, "kinematic_error", joint, x)
+    theta = part.angle - _table(robot, "kinematic_error", joint, part.angle)
     data = HysteresisData(theta, part.friction - float(np.mean(part.friction)), joint=record.joint)
     fit = fit_hysteresis("lr_polynomial", _ELEMENTS, data)
     level = _stored(robot, "hysteresis", "egms", "fc1", joint)
@@ -140,7 +140,7 @@ def fit_memory(record: JointRecord, robot: RobotFile, joint: int, o: Options) ->
     return JointFit(record.joint, "hysteresis", "egms", parameters, numbers, curve, notes=notes)
 
 
-def fit_kinematic_error(record: JointRecord, robot: RobotFile, joint: int, o: Options) -> JointFit:
+def fit_kinematic_error(record: JointRecord, robot: RobotFile, joint: int, o: JointOptions) -> JointFit:
     """Kinematic error and backlash over one turn, from both encoders [Madsen2020, ch4 29-32].
 
     Raises DataError without rotor angle.
@@ -155,7 +155,7 @@ def fit_kinematic_error(record: JointRecord, robot: RobotFile, joint: int, o: Op
     error, gap = kinematic_error_and_backlash(part.theta, phi, settle=_SETTLE)  # type: ignore[arg-type]
     angle = np.arange(len(error)) * 2 * np.pi / len(error)
     turned = np.mod(part.theta, 2 * np.pi)  # type: ignore[call-overload]
-    left = phi - np.interp(turned, angle, error, period=2 * np.pi)
+    left = phi - at_angle(error, turned)
     numbers = {
         "error_peak_to_peak": float(np.ptp(error)),
         "backlash_mean": float(np.mean(gap)),
@@ -167,7 +167,7 @@ def fit_kinematic_error(record: JointRecord, robot: RobotFile, joint: int, o: Op
     return JointFit(record.joint, "hysteresis", "egms", {"kinematic_error": error.tolist()}, numbers, curve)
 
 
-def fit_heat(record: JointRecord, robot: RobotFile, joint: int, o: Options) -> JointFit:
+def fit_heat(record: JointRecord, robot: RobotFile, joint: int, o: JointOptions) -> JointFit:
     """Heat balance and temperature factors from duty cycles [Simoni2017, IV]; needs friction of the joint first.
 
     Raises DataError where no run is long enough.
@@ -206,7 +206,7 @@ def _thermal_run(record: JointRecord, rows: slice, ambient: float | None) -> The
     return ThermalRun(part.stamp_ns, part.v, part.friction, first if ambient is None else ambient, first, T, part.load)
 
 
-def fit_spring(record: JointRecord, robot: RobotFile, joint: int, o: Options) -> JointFit:
+def fit_spring(record: JointRecord, robot: RobotFile, joint: int, o: JointOptions) -> JointFit:
     """Elastic torque over deflection, encoder skew removed, from free motion [Madsen2020, ch3 17, ch4 12-22].
 
     Raises DataError without rotor angle.
@@ -233,7 +233,7 @@ def fit_spring(record: JointRecord, robot: RobotFile, joint: int, o: Options) ->
     return JointFit(record.joint, "stiffness", "odd_polynomial", {"a": fit.a.tolist()}, numbers, curve)
 
 
-Fit = Callable[[JointRecord, "RobotFile", int, Options], JointFit]
+Fit = Callable[[JointRecord, "RobotFile", int, JointOptions], JointFit]
 FITS: dict[str, Fit] = {
     "friction": fit_velocity,
     "load": fit_load,

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError, DataError
-from robot_dynamics_ros.identification.joint_fits import FITS, JointFit, Options
+from robot_dynamics_ros.identification.joint_fits import FITS, JointFit, JointOptions
 from robot_dynamics_ros.identification.segments import joint_records
 from robot_dynamics_ros.models.friction import LAWS
 from robot_dynamics_ros.models.hysteresis import DEFAULT_BACKLASH, spacing
@@ -53,8 +53,8 @@ def identify_joints(
     """Fit `what` to every joint (or those named) of a log and put the results into a copy of the robot file.
 
     Joints whose data cannot support the fit are refused with the reason and keep what the file says. law, ambient: see
-    Options. wrap: wraps the joints, e.g. in a progress bar. Raises DataError when a named joint, or every joint, is
-    refused.
+    JointOptions. wrap: wraps the joints, e.g. in a progress bar. Raises DataError when a named joint is refused, or
+    every one is.
     """
     if what not in FITS:
         raise DataError(f"'{what}' is none of {', '.join(FITS)}")
@@ -68,7 +68,7 @@ def identify_joints(
     refused: dict[str, str] = {}
     for j in wrap(indices):
         try:
-            fits[j] = FITS[what](records[j], robot, j, Options(law, ambient))
+            fits[j] = FITS[what](records[j], robot, j, JointOptions(law, ambient))
         except DataError as error:
             refused[robot.joint_names[j]] = str(error)
     if joints and refused:

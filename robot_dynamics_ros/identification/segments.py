@@ -50,6 +50,11 @@ class JointRecord:
         return (self.stamp_ns - self.stamp_ns[0]) * 1e-9
 
     @property
+    def angle(self) -> np.ndarray:
+        """What friction with memory follows (N,) [rad]: the rotor's angle, the link's where no rotor was recorded."""
+        return self.q if self.theta is None else self.theta
+
+    @property
     def period(self) -> float:
         """Median time between samples [s]."""
         return float(np.median(np.diff(self.stamp_ns))) * 1e-9
@@ -117,7 +122,7 @@ def turning_points(x: np.ndarray, least: float) -> np.ndarray:
 
 def reversals(record: JointRecord, least: float = 2e-3) -> list[slice]:
     """Slow reciprocating parts with at least eight turns: only hysteresis shows there. least [rad]: shortest stroke."""
-    x = record.q if record.theta is None else record.theta
+    x = record.angle
     step = max(round(0.01 / record.period), 1)
     speed = np.abs(_smoothed(record.v, max(round(0.1 / record.period), 1)))
     found = []

@@ -16,7 +16,7 @@ import numpy as np
 from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.experiments.run import run_simulated
-from robot_dynamics_ros.identification.joint_fits import Options, fit_memory
+from robot_dynamics_ros.identification.joint_fits import JointOptions, fit_memory
 from robot_dynamics_ros.identification.joints import with_fits
 from robot_dynamics_ros.identification.segments import joint_records
 from robot_dynamics_ros.reproduction import lab
@@ -72,7 +72,7 @@ def complete() -> RobotFile:
         plan = lab.planning.reversals(robot, joint, lab.START, turn=0.4, count=12, a=0.1)
         log = run_simulated(plan, lab.warm_robot(lab.ur5e(), joint, REST))
         try:
-            fits[joint] = fit_memory(joint_records(log, robot)[joint], robot, joint, Options())
+            fits[joint] = fit_memory(joint_records(log, robot)[joint], robot, joint, JointOptions())
         except DataError:
             continue
     found = with_fits(robot, fits, "slow reversals of the simulated robot")

@@ -1,7 +1,6 @@
 """Electro-mechanical model of the UR5e: inertia, torque constants, currents, energy on tests A and B [Clochiatti2024].
 
-Tests A and B: trapezoidal motions through six random points, 3 rad/s and 6 rad/s2 [2.2]. Everything is
-identified on A by what `identify-drive` does, and judged on both while the joints move.
+Everything is identified on A by what `identify-drive` does, and judged on both while the joints move.
 """
 
 from __future__ import annotations
@@ -12,13 +11,10 @@ from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.identification.identify_drive import DrivesFound, identify_drive_recordings
 from robot_dynamics_ros.identification.recording import recording
 from robot_dynamics_ros.reproduction import lab
-from robot_dynamics_ros.reproduction.clochiatti_friction import ACCELERATION, MIDDLE, SPREAD, VELOCITY
+from robot_dynamics_ros.reproduction.clochiatti_lab import trapezoid_test
 from robot_dynamics_ros.reproduction.table import Row, at_least, at_most, beside
-from robot_dynamics_ros.simulation import motions
-from robot_dynamics_ros.types import Log
 
 SOURCE = "Clochiatti2024"
-PAUSE = 0.5  # s between moves
 TENSOR = 0.3  # relative error of inertia tensors estimated from shapes
 ARM, WRIST = slice(0, 3), slice(3, 6)
 
@@ -40,18 +36,6 @@ def run(quick: bool = False) -> list[Row]:
     rows.append(at_most(SOURCE, "current RMS error, joints 4-6, test B", 66.0, rms[WRIST].max(), "mA"))
     rows.append(beside(SOURCE, "current RMS error, joints 1-3, test B", 20.0, rms[ARM].max(), "mA", arm_note(b)))
     return rows + constants(found) + energies(found)
-
-
-def trapezoid_test(robot: RobotFile, seed: int) -> Log:
-    """Log of test A (seed 0) or B (1) at joints of 40 deg C, as the simulated controller reports it."""
-    draw = np.random.default_rng(seed)
-    points = MIDDLE + draw.uniform(-1, 1, (7, 6)) * SPREAD
-    pairs = zip(points[:-1], points[1:], strict=True)
-    moves = [motions.trapezoid(p, q, 500.0, VELOCITY, ACCELERATION) for p, q in pairs]
-    motion = motions.join(*(part for move in moves for part in (move, motions.hold(move[0][-1], PAUSE))))
-    machine = lab.warm_robot(robot, seed, 40.0)
-    machine.reset(motion[0][0])
-    return machine.run(*motion)[0]
 
 
 def estimated_tensors(robot: RobotFile, seed: int = 0) -> RobotFile:

@@ -1,9 +1,8 @@
 """Currents from one regression per joint: torque constant, viscous, power-flow Coulomb friction [Clochiatti2024].
 
-Tests A and B are trapezoidal point-to-point motions through six random points, 3 rad/s and 6 rad/s2 [2.2]. Identified
-on A, judged on both, while the joint moves: at rest stiction holds it at any torque. Current, velocity and model torque
-are low-passed without phase at 10 Hz, below the vibration that the steps of acceleration excite. Motor inertia
-comes from the controller's own model torque [8-9].
+Identified on test A, judged on both, while the joint moves: at rest stiction holds it at any torque. Current, velocity
+and model torque are low-passed without phase at 10 Hz, below the vibration that the steps of acceleration excite. Motor
+inertia comes from the controller's own model torque [8-9].
 """
 
 from __future__ import annotations
@@ -11,33 +10,28 @@ from __future__ import annotations
 import numpy as np
 
 from robot_dynamics_ros.config import RobotFile
+from robot_dynamics_ros.identification.drive import columns
 from robot_dynamics_ros.identification.merit import rms
 from robot_dynamics_ros.identification.motion import low_pass
-from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.pipeline import Pipeline
 from robot_dynamics_ros.reproduction import lab
+from robot_dynamics_ros.reproduction.clochiatti_lab import trapezoid_test
 from robot_dynamics_ros.reproduction.table import Row, at_least, at_most, beside
-from robot_dynamics_ros.simulation import motions
 from robot_dynamics_ros.types import Log
 
 SOURCE = "Clochiatti2024"
 HOW = "; links as the robot file has them"
-VELOCITY, ACCELERATION = 3.0, 6.0  # rad/s, rad/s2
 CUTOFF, MOVING = 10.0, 0.02  # Hz, rad/s
 EPS = 0.02  # rad/s; the source's 1e-5 on the output side chatters with a measured velocity
-SPREAD = np.array([1.5, 0.5, 0.7, 1.5, 1.5, 1.5])  # rad around the middle
-MIDDLE = np.array([0.0, -1.3, 1.3, -1.5, -1.57, 0.0])
 
 
 def run(quick: bool = False) -> list[Row]:
     """R2 of currents on tests A and B, of the frictionless torque, and the RMS current errors."""
     robot = lab.ur5e()
     a, b = recorded(robot, 0), recorded(robot, 1)
-    x = [regression(robot, a, j) for j in range(robot.n_joints)]
-    scores = {
-        name: [r2_and_rms(robot, log, j, x[j]) for j in range(robot.n_joints)] for name, log in (("A", a), ("B", b))
-    }
+    x = [regression(a, j) for j in range(robot.n_joints)]
+    scores = {name: [r2_and_rms(log, j, x[j]) for j in range(robot.n_joints)] for name, log in (("A", a), ("B", b))}
     lowest = {name: min(s[0] for s in found) for name, found in scores.items()}
     rows = [
         at_least(SOURCE, f"frictionless torque R2, lowest joint, test B{HOW}", 0.999, frictionless_r2(robot, a, b), "")
@@ -54,42 +48,25 @@ def run(quick: bool = False) -> list[Row]:
 
 
 def recorded(robot: RobotFile, seed: int) -> Log:
-    """A test at 40 deg C through the stages: model torque and measured current."""
-    draw = np.random.default_rng(seed)
-    points = MIDDLE + draw.uniform(-1, 1, (7, 6)) * SPREAD
-    parts = [
-        motions.trapezoid(p, q, 500.0, VELOCITY, ACCELERATION) for p, q in zip(points[:-1], points[1:], strict=True)
-    ]
-    still = [motions.hold(p[0][-1], 0.5) for p in parts]
-    motion = motions.join(*(m for pair in zip(parts, still, strict=True) for m in pair))
-    machine = lab.warm_robot(robot, seed, 40.0)
-    machine.reset(motion[0][0])
-    log = machine.run(*motion)[0]
+    """Test A (seed 0) or B (1) through the stages: model torque and measured current, low-passed."""
+    log = trapezoid_test(robot, seed)
     Pipeline(robot, stages=["motion"]).run(log)
     for name in ("current", "qd", "model_torque"):
         setattr(log, name, low_pass(getattr(log, name), CUTOFF, 1 / 500.0))
     return log
 
 
-def columns(robot: RobotFile, log: Log, joint: int) -> np.ndarray:
-    """(N, 5): model torque, viscous, Coulomb in direct and in reverse power flow, one [Clochiatti2024, eq. 17-18]."""
-    load, v = log.model_torque[:, joint : joint + 1], log.qd[:, joint : joint + 1]
-    zero = {"kv": 0.0, "tc_dir": 0.0, "tc_rev": 0.0, "eps": EPS}
-    parts = [FrictionModel("clochiatti", zero | {k: 1.0}, 1).torque(v, load) for k in ("kv", "tc_dir", "tc_rev")]
-    return np.hstack([load, *parts, np.ones_like(v)])
-
-
-def regression(robot: RobotFile, log: Log, joint: int) -> np.ndarray:
+def regression(log: Log, joint: int) -> np.ndarray:
     """1/K_tau, then friction parameters over K_tau, by least squares of the current while moving."""
-    use = np.abs(log.qd[:, joint]) > MOVING
-    return np.linalg.lstsq(columns(robot, log, joint)[use], log.current[use, joint], rcond=None)[0]
+    A, use = columns(log.qd[:, joint], log.model_torque[:, joint], EPS), np.abs(log.qd[:, joint]) > MOVING
+    return np.linalg.lstsq(A[use], log.current[use, joint], rcond=None)[0]
 
 
-def r2_and_rms(robot: RobotFile, log: Log, joint: int, x: np.ndarray) -> tuple[float, float]:
+def r2_and_rms(log: Log, joint: int, x: np.ndarray) -> tuple[float, float]:
     """R2 and RMS [A] of the current of one moving joint."""
-    use = np.abs(log.qd[:, joint]) > MOVING
+    A, use = columns(log.qd[:, joint], log.model_torque[:, joint], EPS), np.abs(log.qd[:, joint]) > MOVING
     y = log.current[use, joint]
-    error = y - columns(robot, log, joint)[use] @ x
+    error = y - A[use] @ x
     return float(1 - error @ error / np.sum((y - y.mean()) ** 2)), rms(error)
 
 

@@ -11,9 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from robot_dynamics_ros._core import TorqueMode
-from robot_dynamics_ros.config import RobotFile, load_robot
+from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.config.store import config_directories
 from robot_dynamics_ros.controllers.trajectory import Trajectory, load_waypoints, point_to_point
+from robot_dynamics_ros.reproduction import lab
 from robot_dynamics_ros.reproduction.closed_loop import closed_loop
 from robot_dynamics_ros.reproduction.loop_friction import identified
 from robot_dynamics_ros.reproduction.loop_run import RATE, Run
@@ -36,12 +37,6 @@ def six_waypoints(robot: RobotFile, velocity: float = VELOCITY, acceleration: fl
     return point_to_point(np.vstack([points, points[:1]]), velocity=velocity, acceleration=acceleration)
 
 
-def with_payload(robot: RobotFile, mass: float = PAYLOAD) -> RobotFile:
-    """The robot file that knows what is mounted."""
-    carried = {"payload.mass": mass, "payload.com": [0.0, 0.0, 0.05]}
-    return robot.with_updates(carried, {"reproduction": "payload of the protocol"})
-
-
 def identify_here(robot: RobotFile, path: Trajectory, passes: float, way: str, payload: float = 0.0) -> Run:
     """One run with the friction of the robot file, for identification."""
     with closed_loop(robot, CONTROL | {"law": "fixed", "bandwidth": 20.0}, payload=payload, way=way) as loop:
@@ -54,7 +49,7 @@ def identify_here(robot: RobotFile, path: Trajectory, passes: float, way: str, p
 
 def run(quick: bool = False, way: str = "client") -> list[Row]:
     """MSE of feedforward torque and of position, with adaptation against without, and how fast."""
-    robot = with_payload(load_robot("ur5e"))
+    robot = lab.with_payload(lab.ur5e(), PAYLOAD)
     path = six_waypoints(robot, *((2.5, 5.0) if quick else (VELOCITY, ACCELERATION)))
     nominal = identified(robot, identify_here(robot, path, 1.2, way, PAYLOAD))
     before, after = _adapted(nominal, path, LEARNING / 2 if quick else LEARNING, way)

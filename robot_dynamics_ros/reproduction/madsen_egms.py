@@ -48,7 +48,7 @@ class LoadedJoint:
             np.array([h.fc0 * max(p["fl"], 0.0)]),
             np.zeros((1, 1)),
         )
-        columns = [np.ascontiguousarray(c[:, None]) for c in (angle(record), record.v, record.load)]
+        columns = [np.ascontiguousarray(c[:, None]) for c in (record.angle, record.v, record.load)]
         return core.run(record.stamp_ns, *columns)[0][:, 0]
 
     def viscous(self, v: np.ndarray) -> np.ndarray:
@@ -88,7 +88,7 @@ def identified() -> LoadedJoint:
     slow = slow.rows(reversals(slow)[0])
     level = law.parameters["fc"] + law.parameters["fl"] * slow.load**2
     relative = (slow.friction - sliding.gravity_error(slow.q)) / level
-    hysteresis = fit_hysteresis("lr_polynomial", 4, HysteresisData(angle(slow), relative, joint=slow.joint))
+    hysteresis = fit_hysteresis("lr_polynomial", 4, HysteresisData(slow.angle, relative, joint=slow.joint))
     return LoadedJoint(law, sliding, hysteresis)
 
 
@@ -98,8 +98,3 @@ def reversing(seed: int, cycles: int, a: float) -> JointRecord:
     motion = motions.reversals(UPRIGHT, SHOULDER, cycles, 1.1 / cycles, a)
     plan = lab.planning.checked(robot, "reversing", [SHOULDER], motion, 500.0)
     return lab.measured(plan, lab.warm_robot(robot, seed), robot, SHOULDER)
-
-
-def angle(record: JointRecord) -> np.ndarray:
-    """Rotor angle, the link's where the robot reports no rotor (N,) [rad]."""
-    return record.q if record.theta is None else record.theta

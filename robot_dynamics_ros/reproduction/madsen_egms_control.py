@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros._core import TorqueMode
-from robot_dynamics_ros.config import RobotFile, load_robot
+from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.controllers.trajectory import Trajectory, through
+from robot_dynamics_ros.reproduction import lab
 from robot_dynamics_ros.reproduction.closed_loop import closed_loop
 from robot_dynamics_ros.reproduction.loop_friction import identified, model_error
 from robot_dynamics_ros.reproduction.loop_run import RATE, Run
-from robot_dynamics_ros.reproduction.madsen_adaptive import with_payload
 from robot_dynamics_ros.reproduction.table import Row, at_least, beside
 
 SOURCE = "Madsen2020 ch6"
@@ -38,7 +38,7 @@ def reversals(speed: float) -> Trajectory:
 
 def run(quick: bool = False, way: str = "client") -> list[Row]:
     """Ratio of the mean squares of feedforward torque error and of position error."""
-    robot = with_payload(load_robot("ur5e"), PAYLOAD)
+    robot = lab.with_payload(lab.ur5e(), PAYLOAD)
     path = reversals(0.5 if quick else 0.35)
     first = _pass(robot, path, CONTROL | {"bandwidth": 20.0}, way)
     known, (scale, offset) = identified(robot, first), model_error(robot, first)[JOINT]

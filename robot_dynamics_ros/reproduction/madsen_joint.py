@@ -15,6 +15,7 @@ from robot_dynamics_ros.identification.friction import FrictionData, fit_frictio
 from robot_dynamics_ros.identification.hysteresis import (
     HysteresisData,
     HysteresisFit,
+    at_angle,
     compare_hysteresis,
     fit_hysteresis,
     kinematic_error_and_backlash,
@@ -148,8 +149,7 @@ def compensated(record: JointRecord) -> HysteresisData:
     if record.theta is None:
         raise ValueError("the record has no rotor angle")
     error, gap = kinematic_error_and_backlash(record.theta, record.theta - record.q, settle=4e-3)
-    angle = np.arange(len(error)) * 2 * np.pi / len(error)
-    theta = record.theta - np.interp(np.mod(record.theta, 2 * np.pi), angle, error, period=2 * np.pi)
+    theta = record.theta - at_angle(error, record.theta)
     rough = fit_hysteresis("gms", 4, HysteresisData(theta, record.friction, joint=record.joint))
     backlash = float(rough.backlash.mean()) * gap / gap.mean()
     return HysteresisData(theta, record.friction, backlash, record.joint)

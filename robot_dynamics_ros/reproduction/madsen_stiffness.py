@@ -15,7 +15,7 @@ import numpy as np
 from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.estimators.stiffness import StiffnessStage
 from robot_dynamics_ros.identification.friction import fit_friction, friction_updates
-from robot_dynamics_ros.identification.hysteresis import kinematic_error_and_backlash
+from robot_dynamics_ros.identification.hysteresis import at_angle, kinematic_error_and_backlash
 from robot_dynamics_ros.identification.merit import nrmse
 from robot_dynamics_ros.identification.segments import reversals
 from robot_dynamics_ros.identification.sliding import sliding_friction
@@ -97,9 +97,7 @@ def _machine(bench: Bench, stiffness: float | None, seed: int):  # type: ignore[
 
 def deflection(bench: Bench, log: Log) -> np.ndarray:
     """Measured deflection (N,) of the base joint without kinematic error [rad]."""
-    angle = np.arange(len(bench.error)) * 2 * np.pi / len(bench.error)
-    error = np.interp(np.mod(log.theta[:, 0], 2 * np.pi), angle, bench.error, period=2 * np.pi)
-    return log.theta[:, 0] - log.q[:, 0] - error
+    return log.theta[:, 0] - log.q[:, 0] - at_angle(bench.error, log.theta[:, 0])
 
 
 def static_experiment(bench: Bench, stiffness: float | None) -> StiffnessFit:

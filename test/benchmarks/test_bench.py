@@ -8,7 +8,7 @@ from click.testing import CliRunner
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.benchmarks import SECTIONS, cycles, least_squares, rigid_body
-from robot_dynamics_ros.benchmarks.setup import Arm, Setup
+from robot_dynamics_ros.benchmarks.setup import Arm, Setup, figaroh
 from robot_dynamics_ros.benchmarks.timing import Case, measure
 from robot_dynamics_ros.cli import bench
 
@@ -35,7 +35,7 @@ def test_peers_of_the_least_squares_section_solve_the_same_problem():
     x = arm.motion(50)
     ours = arm.model.stacked_regressor(*x, columns)
     np.testing.assert_allclose(least_squares._pinocchio_stack(arm, x, columns), ours, atol=1e-12)
-    builder = rigid_body._figaroh(arm)
+    builder = figaroh(arm)
     if builder is not None:
         theirs = builder.build_basic_regressor(*x, {"act_idxv": []})
         np.testing.assert_allclose(theirs[:, least_squares._pinocchio_places(columns)], ours, atol=1e-12)

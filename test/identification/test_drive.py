@@ -16,7 +16,7 @@ from robot_dynamics_ros.identification.identify_drive import identified_drives, 
 from robot_dynamics_ros.identification.recording import recording
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.friction import FrictionModel
-from robot_dynamics_ros.reproduction.clochiatti import trapezoid_test
+from robot_dynamics_ros.reproduction.clochiatti_lab import trapezoid_test
 from robot_dynamics_ros.simulation import motions
 from robot_dynamics_ros.types import Log
 

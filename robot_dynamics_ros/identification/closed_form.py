@@ -23,8 +23,7 @@ def closed_form(robot: Any, gravity: np.ndarray | None = None) -> tuple[np.ndarr
     """Indices (b,) of the kept standard parameters and P (b, 10 n) with beta = P phi.
 
     b = 7 n - 6 with gravity along the first axis, else 7 n - 4. Chains whose first axes are parallel have fewer: use
-    the
-    numeric base there.
+    the numeric base there.
     """
     placements = robot._placements()
     n = len(placements)

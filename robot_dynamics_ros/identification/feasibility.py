@@ -63,9 +63,8 @@ def consistent(
 ) -> Consistent:
     """Physically consistent parameters nearest to a solution in its own metric.
 
-    rotor_positive=False leaves the sign of the acceleration terms free, for efforts that do not contain the rotor's
-    torque.
     P (b, 10 n): base parameters are the first b of the solution; rotor: indices of reflected rotor inertias in it.
+    rotor_positive=False leaves the sign of the acceleration terms free, for efforts without the rotors' torque.
     Raises DataError when the solver finds none.
     """
     b = len(P)

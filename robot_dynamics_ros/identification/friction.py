@@ -20,7 +20,7 @@ from robot_dynamics_ros.identification.friction_data import (
 )
 from robot_dynamics_ros.identification.friction_problem import FrictionProblem
 from robot_dynamics_ros.identification.friction_search import global_start, polish
-from robot_dynamics_ros.identification.merit import information_criteria, nrmse, rms
+from robot_dynamics_ros.identification.metrics import information_criteria, nrmse, rms
 from robot_dynamics_ros.models.friction import FACTORS, LAWS, FrictionLaw, law_named
 
 SPAN_T = 5.0  # K: least spread of the temperature that says something

@@ -14,7 +14,7 @@ from scipy.optimize import differential_evolution, minimize, nnls
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.merit import nrmse
+from robot_dynamics_ros.identification.metrics import nrmse
 from robot_dynamics_ros.models.hysteresis import DEFAULT_R_D, DEFAULT_R_K, spacing
 
 METHODS = ("static", "gms", "lr_linear", "lr_polynomial", "nlr")

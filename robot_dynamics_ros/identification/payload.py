@@ -1,8 +1,8 @@
 """Payload from a loaded and an unloaded run: mass, centre of mass, inertia where observable, with uncertainty.
 
 What the model of the unloaded arm leaves of the loaded run's effort is linear in the ten parameters of one more body
-on the
-last link: effort - model = Y_n(q, qd, qdd) pi + W delta + (friction of this run, per joint: Coulomb, viscous, offset),
+on the last link:
+  effort - model = Y_n(q, qd, qdd) pi + W delta + (friction of this run, per joint: Coulomb, viscous, offset)
 where delta is the error of the unloaded base parameters, as uncertain as the unloaded run left it (its triangle is a
 prior).
 """

@@ -1,7 +1,7 @@
 """Friction with memory for the written robot file: which joints, what span, what level, by held-out error.
 
-  f = (Fc0 + Fc1 tau_J^2) H(theta) + F_v(v),  H by the spacing laws r_D = 4, r_k = 2, M = 4, span B   [Madsen2020 ch6
-  3-5, 17-20]
+  f = (Fc0 + Fc1 tau_J^2) H(theta) + F_v(v),  H by the spacing laws r_D = 4, r_k = 2, M = 4, span B
+  [Madsen2020 ch6 3-5, 17-20]
 H is driven by measured positions, as the live nodes drive it; F_v is the static law without its Coulomb level. Linear
 parameters are solved inside a grid over B and the Stribeck velocity, from Gram matrices per fold.
 """

@@ -14,7 +14,7 @@ from scipy.optimize import least_squares
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.merit import nrmse
+from robot_dynamics_ros.identification.metrics import nrmse
 from robot_dynamics_ros.models.friction import FrictionModel
 
 _BIN_S, _JUDGED_SAMPLES, _MOVING = 2.0, 3000, 0.01

@@ -1,8 +1,7 @@
 """Structure from data: state cut-off, velocity source, effort delay, effort filter, friction laws.
 
 Every choice minimises the held-out error of the raw effort within the identification data (selection.py); nothing
-about a
-robot or a log is assumed.
+about a robot or a log is assumed.
 """
 
 from __future__ import annotations
@@ -21,13 +20,7 @@ from robot_dynamics_ros.identification.rigid import RigidModel
 from robot_dynamics_ros.identification.selection import Evidence, Selector, state_folds
 
 MAX_ROWS = 8_000  # samples used for choices; the final solution uses all
-CUTOFF_FACTORS = (
-    3.0,
-    5.0,
-    8.0,
-    12.0,
-    20.0,
-)  # candidates as multiples of f_dyn; 5 is the choice of [Madsen2020 ch5 4.1]
+CUTOFF_FACTORS = (3.0, 5.0, 8.0, 12.0, 20.0)  # candidates as multiples of f_dyn; 5 is that of [Madsen2020 ch5 4.1]
 DELAYS = range(-2, 9)  # candidates in samples, or in SHORTEST_DELAY where that is longer
 SHORTEST_DELAY = 0.004  # s; a parabola through the candidates resolves a fraction of it
 PRE_SLIDING = ("h@0.001", "h@0.01", "fs@0.3")  # what a law has beyond its simple terms while a delay is judged

@@ -11,7 +11,7 @@ import numpy as np
 
 from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.identification.drive import columns
-from robot_dynamics_ros.identification.merit import rms
+from robot_dynamics_ros.identification.metrics import rms
 from robot_dynamics_ros.identification.motion import low_pass
 from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.pipeline import Pipeline

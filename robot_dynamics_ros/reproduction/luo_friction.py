@@ -6,7 +6,7 @@ import numpy as np
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.friction import FrictionData, FrictionFit, fit_friction
-from robot_dynamics_ros.identification.merit import rms
+from robot_dynamics_ros.identification.metrics import rms
 from robot_dynamics_ros.identification.sliding import sliding_friction
 from robot_dynamics_ros.reproduction import lab
 from robot_dynamics_ros.reproduction.table import Row, at_least, beside

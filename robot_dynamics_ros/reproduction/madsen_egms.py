@@ -13,7 +13,7 @@ import numpy as np
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.identification.friction import FrictionFit, fit_friction
 from robot_dynamics_ros.identification.hysteresis import HysteresisData, HysteresisFit, fit_hysteresis
-from robot_dynamics_ros.identification.merit import nrmse
+from robot_dynamics_ros.identification.metrics import nrmse
 from robot_dynamics_ros.identification.segments import JointRecord, reversals
 from robot_dynamics_ros.identification.sliding import Sliding, sliding_friction
 from robot_dynamics_ros.reproduction import lab

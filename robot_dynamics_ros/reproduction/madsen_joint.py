@@ -20,7 +20,7 @@ from robot_dynamics_ros.identification.hysteresis import (
     fit_hysteresis,
     kinematic_error_and_backlash,
 )
-from robot_dynamics_ros.identification.merit import nrmse
+from robot_dynamics_ros.identification.metrics import nrmse
 from robot_dynamics_ros.identification.segments import JointRecord, reversals
 from robot_dynamics_ros.identification.sliding import sliding_friction
 from robot_dynamics_ros.reproduction import lab

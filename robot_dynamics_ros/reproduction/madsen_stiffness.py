@@ -16,7 +16,7 @@ from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.estimators.stiffness import StiffnessStage
 from robot_dynamics_ros.identification.friction import fit_friction, friction_updates
 from robot_dynamics_ros.identification.hysteresis import at_angle, kinematic_error_and_backlash
-from robot_dynamics_ros.identification.merit import nrmse
+from robot_dynamics_ros.identification.metrics import nrmse
 from robot_dynamics_ros.identification.segments import reversals
 from robot_dynamics_ros.identification.sliding import sliding_friction
 from robot_dynamics_ros.identification.stiffness import StiffnessFit, fit_stiffness

@@ -15,7 +15,7 @@ import numpy as np
 
 from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.errors import ConfigError
-from robot_dynamics_ros.identification.merit import rms
+from robot_dynamics_ros.identification.metrics import rms
 from robot_dynamics_ros.pipeline import Pipeline
 from robot_dynamics_ros.reproduction import lab
 from robot_dynamics_ros.reproduction.table import Row, at_most, beside

@@ -11,7 +11,7 @@ from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.stage import Stage
 from robot_dynamics_ros.estimators.stiffness import StiffnessStage
-from robot_dynamics_ros.identification.merit import nrmse
+from robot_dynamics_ros.identification.metrics import nrmse
 from robot_dynamics_ros.types import Log, Sample
 
 A = np.array([1.8e4, 4e9])  # Nm/rad, Nm/rad^3

@@ -20,7 +20,7 @@ from robot_dynamics_ros.identification.excitation import (
     design_points,
 )
 from robot_dynamics_ros.identification.excitation.race import condition_alone, hybrid_until, quality
-from robot_dynamics_ros.identification.trajectories import FourierBasis, trapezoids
+from robot_dynamics_ros.identification.excitation.trajectories import FourierBasis, trapezoids
 from robot_dynamics_ros.models import RobotModel
 
 ROBOT = load_robot("ur5e")

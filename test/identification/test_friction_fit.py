@@ -7,7 +7,7 @@ from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.friction import compare_friction, fit_friction, friction_updates
 from robot_dynamics_ros.identification.friction_data import FrictionData
-from robot_dynamics_ros.identification.merit import nrmse
+from robot_dynamics_ros.identification.metrics import nrmse
 from robot_dynamics_ros.models.friction import LAWS, FrictionModel
 
 T0, SIGMA = 30.0, 0.1

@@ -1,7 +1,8 @@
 """Excitation: motions that let the base parameters of a robot be told apart, inside its limits.
 
-limits.py what must be kept; motion.py the Fourier motions; criteria.py, space.py and problem.py criteria and limits
-with slopes; search.py and design.py the best Fourier motion; points.py point-to-point tours; race.py time to quality.
+limits.py what must be kept; trajectories.py Fourier series and trapezoids; motion.py Fourier motions inside the
+limits; criteria.py, space.py and problem.py criteria and limits with slopes; search.py and design.py the best Fourier
+motion; points.py point-to-point tours; race.py time to quality.
 """
 
 from robot_dynamics_ros.identification.excitation.design import Excitation, design_fourier

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,11 @@ def write_html(template: str, path: Path, **values: Any) -> Path:
 def number(x: Any, digits: int = 4) -> str:
     """A number for a table; a dash where there is none."""
     return "–" if x is None else f"{x:.{digits}g}"
+
+
+def written_by(command: str) -> str:
+    """The line over a generated table: the day and the command that made it."""
+    return f"Written on {datetime.now(timezone.utc):%Y-%m-%d} by `{command}`."
 
 
 def write_between(path: Path, name: str, content: str, title: str) -> None:

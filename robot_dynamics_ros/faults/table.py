@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import datetime, timezone
 from typing import Any
 
 from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.pages import written_by
 
 
 @dataclass(frozen=True)
@@ -60,13 +60,7 @@ def run_case(case: Case, tries: int) -> Row:
 
 def markdown(rows: Iterable[Row], command: str) -> str:
     """The table of the documentation, with the date and the command that made it."""
-    today = datetime.now(timezone.utc).strftime("%Y-%m-%d")
-    lines = [
-        f"Written on {today} by `{command}`.",
-        "",
-        "| case | tries | result | required | seen |",
-        "|---|---|---|---|---|",
-    ]
+    lines = [written_by(command), "", "| case | tries | result | required | seen |", "|---|---|---|---|---|"]
     lines += [f"| {r.case} | {r.tries} | {r.result} | {r.budget} | {r.measured} |" for r in rows]
     return "\n".join(lines) + "\n"
 

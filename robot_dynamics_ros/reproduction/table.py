@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
-from datetime import datetime, timezone
 from typing import Any
+
+from robot_dynamics_ros.pages import written_by
 
 
 @dataclass(frozen=True)
@@ -53,8 +54,7 @@ def number(value: float | None) -> str:
 
 def markdown(rows: Iterable[Row], command: str) -> str:
     """The table of the documentation, with the date and the command that made it."""
-    today = datetime.now(timezone.utc).strftime("%Y-%m-%d")
-    lines = [f"Written on {today} by `{command}`.", ""]
+    lines = [written_by(command), ""]
     lines += ["| source | figure | paper | ours | met | note |", "|---|---|---|---|---|---|"]
     for r in rows:
         cells = (r.source, r.figure, f"{number(r.paper)} {r.unit}", f"{number(r.ours)} {r.unit}", verdict(r), r.note)

@@ -13,6 +13,7 @@ from robot_dynamics_ros.identification.friction_columns import JointFriction
 from robot_dynamics_ros.identification.identify import Given, Options, identify
 from robot_dynamics_ros.identification.metrics import metrics
 from robot_dynamics_ros.identification.robots import any_robot
+from robot_dynamics_ros.identification.semantics import recognise
 from robot_dynamics_ros.models.inertia import is_consistent
 from robot_dynamics_ros.models.urdf_writer import write_urdf
 from robot_dynamics_ros.types import Log
@@ -35,6 +36,12 @@ def changed(log: Log, **signals) -> Log:
 
 def bag(log: Log, folder, name: str):
     return write_bag(log, folder / name, topics=["joint_states"])
+
+
+def test_a_word_that_no_effort_has_is_refused_whatever_the_robot_file_knows():
+    for robot in (ROBOT, ROBOT.with_updates({"links": None})):
+        with pytest.raises(DataError, match="amps.*gravity-free"):
+            recognise(robot, None, "amps")
 
 
 def validated(found):

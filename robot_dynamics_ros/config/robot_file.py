@@ -98,6 +98,10 @@ class RobotFile(b.Block):
                 raise self._unknown(field)
         return self._numbers(field, value)
 
+    def array_or(self, field: str, otherwise: float) -> np.ndarray:
+        """`array` of a field with a number per joint, or n times `otherwise` where the file does not know it."""
+        return self.array(field) if self.has(field) else np.full(self.n_joints, float(otherwise))
+
     def _unknown(self, field: str, joints: str = "") -> CapabilityError:
         return CapabilityError(f"{self.name}: {field}{joints} is unknown (null in {self._file}); identify it first")
 

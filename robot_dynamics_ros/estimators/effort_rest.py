@@ -100,5 +100,5 @@ def _friction(robot: RobotFile) -> np.ndarray:
     try:
         return 0.5 * robot.array("friction.parameters.fc")
     except CapabilityError:
-        limit = robot.array("limits.torque") if robot.has("limits.torque") else np.full(robot.n_joints, 100.0)
+        limit = robot.array_or("limits.torque", 100.0)
         return 0.03 * limit

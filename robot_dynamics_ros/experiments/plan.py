@@ -38,7 +38,7 @@ class Limits:
     def of(cls, robot: RobotFile) -> Limits:
         """Limits of a robot file. Raises CapabilityError where position or velocity limits are unknown."""
         known = [robot.array(f"limits.{k}") for k in ("position_lower", "position_upper", "velocity")]
-        rest = [robot.array(f"limits.{k}") if robot.has(f"limits.{k}") else np.inf for k in ("acceleration", "torque")]
+        rest = [robot.array_or(f"limits.{k}", np.inf) for k in ("acceleration", "torque")]
         n = robot.n_joints
         return cls(*(np.array(np.broadcast_to(x, (n,)), dtype=float) for x in (*known, *rest)))
 
@@ -223,7 +223,7 @@ def _torque(robot: RobotFile, motion: Motion, limits: Limits) -> np.ndarray:
         return np.zeros(n)
     rows = slice(None, None, max(1, len(motion[0]) // 20000))
     q, qd, qdd = (np.ascontiguousarray(x[rows]) for x in motion)
-    rotor = robot.array("drives.rotor_inertia") if robot.has("drives.rotor_inertia") else np.zeros(n)
+    rotor = robot.array_or("drives.rotor_inertia", 0.0)
     load = RobotModel(robot.chain()).rnea(q, qd, qdd) + rotor * qdd
     return np.abs(load).max(0) + _friction(robot, np.abs(qd).max(0), limits)
 

@@ -31,7 +31,7 @@ class Coupling:
         self.known = not (drives.coupled_motors and drives.coupling is None) and robot.has("drives.gear_ratio")
         n = robot.n_joints
         matrix = np.eye(n) if drives.coupling is None else np.array(drives.coupling, dtype=float)
-        ratio = robot.array("drives.gear_ratio") if robot.has("drives.gear_ratio") else np.ones(n)
+        ratio = robot.array_or("drives.gear_ratio", 1.0)
         self._motion = matrix / ratio[None, :]
         self._torque = np.linalg.inv(matrix).T
 

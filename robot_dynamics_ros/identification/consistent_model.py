@@ -39,7 +39,7 @@ def make_consistent(
     joints = [j for j, k in places.items() if k not in model.held]
     rotor = np.array([places[j] for j in joints], dtype=int)
     phi0 = catalogue_links(robot)
-    known = robot.array("drives.rotor_inertia") if robot.has("drives.rotor_inertia") else np.full(robot.n_joints, 0.1)
+    known = robot.array_or("drives.rotor_inertia", 0.1)
     P = model.rigid.base.matrix()
     result: Consistent = consistent(model.solution, P, rotor, phi0, known[joints], rotor_positive)
     inertia = np.full(robot.n_joints, np.nan)

@@ -47,7 +47,7 @@ def prior_of(robot: RobotFile, rigid: RigidModel, structure: Structure, strength
         scale = np.maximum(np.abs(beta), 1e-2)
         rows[np.arange(b), np.arange(b)] = strength / scale
         z[:b] = strength * beta / scale
-    rotor = robot.array("drives.rotor_inertia") if robot.has("drives.rotor_inertia") else np.full(rigid.n, np.nan)
+    rotor = robot.array_or("drives.rotor_inertia", np.nan)
     for j, place in structure.places("ia", b).items():
         value = rotor[j] if np.isfinite(rotor[j]) else 0.0
         scale = max(abs(value), 0.1)
@@ -65,7 +65,7 @@ def known_rotors(robot: RobotFile, rigid: RigidModel, structure: Structure, incl
     places = structure.places("ia", rigid.base.size)
     if not included:
         return dict.fromkeys(places.values(), 0.0)
-    rotor = robot.array("drives.rotor_inertia") if robot.has("drives.rotor_inertia") else np.full(rigid.n, np.nan)
+    rotor = robot.array_or("drives.rotor_inertia", np.nan)
     missing = [robot.joint_names[j] for j in places if not np.isfinite(rotor[j])]
     if missing:
         raise CapabilityError(

@@ -113,7 +113,7 @@ def _rotor(robot: RobotFile, data: DriveData, notes: list[str]) -> RotorInertia 
 
 def _inertia(robot: RobotFile, rotor: RotorInertia | None, notes: list[str]) -> np.ndarray:
     """Identified where sure, else the robot file's, else zero."""
-    known = robot.array("drives.rotor_inertia") if robot.has("drives.rotor_inertia") else np.zeros(robot.n_joints)
+    known = robot.array_or("drives.rotor_inertia", 0.0)
     if rotor is None:
         return known
     sure = (rotor.value > 0) & (rotor.std < SURE * rotor.value)
@@ -146,7 +146,7 @@ def _summary(
         model = EnergyModel.from_robot(robot)
     except CapabilityError as error:
         return result | {"energy": None, "no_energy": str(error)}
-    known = robot.array("drives.torque_constant") if robot.has("drives.torque_constant") else np.nan
+    known = robot.array_or("drives.torque_constant", np.nan)
     K = np.array([f.values["torque_constant"] if f is not None and f.sure else np.nan for f in fits])
     torque = np.where(np.isfinite(K), K, known) * data.current
     return result | {"energy": model.energy(data.stamp_ns, torque, data.qd) if np.isfinite(torque).all() else None}
@@ -194,10 +194,10 @@ def identified_drives(found: DrivesFound, friction: bool = False) -> tuple[Robot
 
     Raises DataError when nothing is sure enough to be written.
     """
-    robot, n = found.robot, found.robot.n_joints
+    robot = found.robot
     key = "identified_drives_" + datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ")
     K, updates = found.torque_constant, dict[str, Any]()
-    old = robot.array("drives.torque_constant") if robot.has("drives.torque_constant") else np.full(n, np.nan)
+    old = robot.array_or("drives.torque_constant", np.nan)
     if np.isfinite(K).any() and np.isfinite(np.where(np.isfinite(K), K, old)).all():
         updates["drives.torque_constant"] = np.where(np.isfinite(K), K, old)
     if found.rotor is not None and (found.inertia > 0).all():

@@ -75,8 +75,8 @@ def _run(check: Callable[[Report], Iterator[Finding]], result: Report) -> None:
 def random_poses(robot: RobotFile, count: int = POSES, seed: int = 0) -> np.ndarray:
     """q (count, n) [rad], uniform within the position limits, at most +-pi where a joint turns further."""
     n = robot.n_joints
-    lower = robot.array("limits.position_lower") if robot.has("limits.position_lower") else np.full(n, -np.pi)
-    upper = robot.array("limits.position_upper") if robot.has("limits.position_upper") else np.full(n, np.pi)
+    lower = robot.array_or("limits.position_lower", -np.pi)
+    upper = robot.array_or("limits.position_upper", np.pi)
     return np.random.default_rng(seed).uniform(np.maximum(lower, -np.pi), np.minimum(upper, np.pi), (count, n))
 
 

@@ -79,7 +79,7 @@ def strength(robot: RobotFile) -> np.ndarray:
 
 def _known(robot: RobotFile, field: str, otherwise: Any) -> np.ndarray:
     """A field per joint (n,), another value where it is unknown, infinite or zero."""
-    values = robot.array(field) if robot.has(field) else np.full(robot.n_joints, np.nan)
+    values = robot.array_or(field, np.nan)
     return np.where(np.isfinite(values) & (values != 0), values, otherwise)
 
 

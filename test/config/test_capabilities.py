@@ -19,6 +19,13 @@ def test_documentation_is_what_the_files_say(name):
     assert refreshed(text, name) == text, "run: python -m robot_dynamics_ros.config.reference docs"
 
 
+def test_unknown_numbers_have_the_stand_in_that_is_asked_for():
+    known = load_robot("ur5e")
+    unknown = known.with_updates({"drives.rotor_inertia": None})
+    assert known.array_or("drives.rotor_inertia", 0.1).tolist() == known.array("drives.rotor_inertia").tolist()
+    assert unknown.array_or("drives.rotor_inertia", 0.1).tolist() == [0.1] * 6
+
+
 def test_every_robot_has_a_row():
     robots = [load_robot(name) for name in shipped_robots()]
     rows = capability_table(robots).splitlines()[2:]

@@ -65,11 +65,7 @@ class Limits:
         outside: tuple[Box, ...] = (),
     ) -> Limits:
         """Limits of a robot file; turns without end count as +-pi, unknown accelerations as `acceleration` [rad/s2]."""
-        n = robot.n_joints
-
-        def known(name: str, otherwise: float) -> np.ndarray:
-            return robot.array(name) if robot.has(name) else np.full(n, otherwise)
-
+        known = robot.array_or
         speed = robot.limits.tcp_speed if robot.limits.tcp_speed is not None else np.inf
         return cls(
             np.maximum(known("limits.position_lower", -np.pi), -np.pi),

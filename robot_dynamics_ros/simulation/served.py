@@ -19,13 +19,10 @@ from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.simulation.individual import nominal_links
 from robot_dynamics_ros.simulation.robot import Record, SimulatedRobot
-from robot_dynamics_ros.simulation.ur_controller.control_channel import COMMANDS, ControlChannel
+from robot_dynamics_ros.simulation.ur_controller.control_channel import ENVIRONMENT, ControlChannel
 from robot_dynamics_ros.simulation.ur_controller.scenario import Scenario
 from robot_dynamics_ros.simulation.ur_controller.sockets import Hub, LineServer
 
-ENVIRONMENT = (  # commands of the control channel that need no UR controller
-    "kill set_wrench set_payload set_wall clear_wall set_ambient set_temperatures scenario speed wait"
-).split()
 MAX_LATE = 0.1  # s of wall time: a process further behind gives the time up instead of catching up
 
 
@@ -72,8 +69,7 @@ class Served:
         self.tick, self.late, self.stopping = 0, 0, False
         self.record: Record = self.simulated.record()
         self.hub, self.truth_server = Hub(), LineServer(lambda connection, line: None)
-        own = {"state": _state}
-        self.control = ControlChannel(self, {name: COMMANDS[name] for name in ENVIRONMENT} | own)  # type: ignore[arg-type]
+        self.control = ControlChannel(self, ENVIRONMENT | {"state": _state})
         self.ports = {
             "truth": self.hub.listen(host, truth_port, "truth", self.truth_server),
             "control": self.hub.listen(host, control_port, "control", self.control.server),

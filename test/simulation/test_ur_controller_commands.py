@@ -8,7 +8,7 @@ import pytest
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.simulation.ur_controller.arm import START, Arm
 from robot_dynamics_ros.simulation.ur_controller.commands import COMMANDS
-from robot_dynamics_ros.simulation.ur_controller.control_channel import COMMANDS as CONTROL_COMMANDS
+from robot_dynamics_ros.simulation.ur_controller.control_faults import COMMANDS as CONTROL_COMMANDS
 from robot_dynamics_ros.simulation.ur_controller.controller import Controller
 from robot_dynamics_ros.simulation.ur_controller.scenario import SCENARIOS
 

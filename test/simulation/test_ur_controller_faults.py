@@ -13,7 +13,7 @@ import pytest
 
 from robot_dynamics_ros.errors import ConnectionFailed, RobotDynamicsError
 from robot_dynamics_ros.models import RobotModel
-from robot_dynamics_ros.simulation.ur_controller import control_channel
+from robot_dynamics_ros.simulation.ur_controller import control_faults
 from robot_dynamics_ros.simulation.ur_controller.arm import Arm
 from robot_dynamics_ros.simulation.ur_controller.controller import Controller
 from robot_dynamics_ros.simulation.ur_controller.launcher import SimulatedUR, loopback_address
@@ -282,5 +282,5 @@ def test_free_ports_are_taken_and_printed():
 
 
 def test_every_control_command_has_its_documentation():
-    assert all(handler.__doc__ for handler in control_channel.COMMANDS.values())
-    json.dumps(list(control_channel.COMMANDS))
+    assert all(handler.__doc__ for handler in control_faults.COMMANDS.values())
+    json.dumps(list(control_faults.COMMANDS))

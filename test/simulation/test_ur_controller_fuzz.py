@@ -9,7 +9,7 @@ import pytest
 
 from robot_dynamics_ros.simulation.ur_controller import rtde_wire as wire
 from robot_dynamics_ros.simulation.ur_controller.commands import COMMANDS
-from robot_dynamics_ros.simulation.ur_controller.control_channel import COMMANDS as CONTROL_COMMANDS
+from robot_dynamics_ros.simulation.ur_controller.control_faults import COMMANDS as CONTROL_COMMANDS
 from robot_dynamics_ros.simulation.ur_controller.process import ControllerProcess, Settings
 from robot_dynamics_ros.simulation.ur_controller.script import ScriptReceiver
 

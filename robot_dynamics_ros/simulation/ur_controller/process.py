@@ -13,6 +13,7 @@ from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.simulation.ur_controller.arm import DT, Arm
 from robot_dynamics_ros.simulation.ur_controller.command_loop import CommandLoop
 from robot_dynamics_ros.simulation.ur_controller.control_channel import ControlChannel
+from robot_dynamics_ros.simulation.ur_controller.control_faults import COMMANDS
 from robot_dynamics_ros.simulation.ur_controller.controller import Controller
 from robot_dynamics_ros.simulation.ur_controller.dashboard import Dashboard
 from robot_dynamics_ros.simulation.ur_controller.faults import Faults
@@ -66,7 +67,7 @@ class ControllerProcess:
         self._answers, self._said = 0, self.signals.values
         self.rtde = RtdeServer(version, self._write_inputs)
         self.truth = LineServer(lambda connection, line: None)
-        self.control = ControlChannel(self)
+        self.control = ControlChannel(self, COMMANDS)
         dashboard = Dashboard(self.controller, version, settings.robot.upper())
         listen = self.hub.listen
         try:

@@ -159,17 +159,18 @@ class MqttLink:
         self._newest = -1
         self._sequence = 0
         self._client: Any = None
+        self._unanswered: set[int] = set()  # subscriptions on their way
         self._up = threading.Event()
 
     def start(self) -> None:
-        """Connect to the broker and subscribe. Raises ConnectionFailed, CapabilityError without paho-mqtt."""
+        """Connect to the broker and wait until our subscriptions stand. Raises ConnectionFailed, CapabilityError."""
         try:
             from paho.mqtt import client as mqtt
         except ImportError as error:
             raise CapabilityError(f"MQTT needs paho-mqtt ({error}): pip install 'robot_dynamics_ros[comau]'") from error
         self._client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2)
         self._client.on_connect, self._client.on_disconnect = self._connected, self._lost
-        self._client.on_message = self._message
+        self._client.on_subscribe, self._client.on_message = self._subscribed, self._message
         self._client.reconnect_delay_set(1, 4)
         try:
             self._client.connect(*self._address, keepalive=5)
@@ -197,10 +198,16 @@ class MqttLink:
         if reason.is_failure:
             self.last_error = str(reason)
             return
-        for name in wire.TOPIC_BLOCKS:
-            client.subscribe(wire.topic(self._arm, name), qos=0)
-        self.last_error = ""
-        self._up.set()
+        self._unanswered = {client.subscribe(wire.topic(self._arm, name), qos=0)[1] for name in wire.TOPIC_BLOCKS}
+
+    def _subscribed(self, _client: Any, _data: Any, number: int, reasons: Any, _properties: Any) -> None:
+        """Only now the broker passes messages on."""
+        self._unanswered.discard(number)
+        if any(reason.is_failure for reason in reasons):
+            self.last_error = f"broker {self._address[0]}:{self._address[1]}: {reasons[0]}"
+        elif not self._unanswered:
+            self.last_error = ""
+            self._up.set()
 
     def _lost(self, _client: Any, _data: Any, _flags: Any, reason: Any, _properties: Any) -> None:
         self.last_error = f"broker {self._address[0]}:{self._address[1]}: {reason}"

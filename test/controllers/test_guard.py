@@ -214,6 +214,18 @@ def test_the_dead_man_switch_times_out():
     assert rig.ends_at_zero()
 
 
+def test_an_enable_that_nobody_follows_up_ends():
+    rig = Rig().enabled()
+    for _ in range(round(4.9 / 0.002)):
+        rig.state()
+        assert not rig.step().any()
+    assert rig.guard.state == GuardState.ok
+    for _ in range(round(0.2 / 0.002)):
+        rig.state()
+        rig.step()
+    assert (rig.guard.state, rig.guard.reason) == (GuardState.safe, GuardReason.command_age)
+
+
 @pytest.mark.parametrize("field", ["torque", "torque_rate", "velocity", "deceleration"])
 @pytest.mark.parametrize("bad", [0.0, -1.0, math.nan, math.inf])
 def test_limits_name_the_argument(field, bad):

@@ -267,7 +267,7 @@ def test_torque_is_enabled_and_ended_by_services_where_the_robot_takes_it(family
     else:
         raise AssertionError(f"{answer.message}; guard {guard()}; motion {family.diagnostics()['motion']}")
     again = listener.call(Trigger, "/composed_node/enable_guiding")
-    assert not again.success and "guard is" in again.message
+    assert not again.success and "enabled already" in again.message
     assert listener.call(Trigger, "/composed_node/disable_torque").success
     listener.spin(lambda: guard()["state"] == "idle" and family.diagnostics()["motion"] == "stopped")
     assert listener.call(Trigger, "/composed_node/rearm").success

@@ -62,6 +62,7 @@ struct GuardLimits {
   double degraded_gap = 0.020;  // s without a new state
   double safe_gap = 0.040;      // s without a new state
   double ramp = 0.100;          // s from any torque to zero
+  double first_command = 5.0;   // s that an enabled guard waits for the first command
   double enable_timeout = 0;    // s after which an unrefreshed enable is lost; 0: no dead-man switch
   int hold_cycles = 3;          // cycles an old command may be held
   int frozen_cycles = 10;       // exact repeats of a moving state
@@ -242,7 +243,8 @@ inline void Guard::check_freshness(std::int64_t now_ns) noexcept {
   if (!(gap <= limits_.safe_gap)) return trip(GuardReason::state_gap, false);
   if (limits_.enable_timeout > 0 && !(seconds(now_ns, enable_ns_) <= limits_.enable_timeout))
     return trip(GuardReason::enable_lost, false);
-  if (have_command_ && !(age_ <= limits_.safe_gap)) return trip(GuardReason::command_age, false);
+  const double patience = have_command_ ? limits_.safe_gap : limits_.first_command;
+  if (!(age_ <= patience)) return trip(GuardReason::command_age, false);
   fade();
   if (gap > limits_.degraded_gap) {
     if (state_ == GuardState::ok) note(GuardReason::state_gap);

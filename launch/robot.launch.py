@@ -7,9 +7,9 @@ from launch_ros.actions import Node
 
 from launch import LaunchDescription
 from robot_dynamics_ros.bringup import describe, find_config
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.models.urdf_writer import urdf_text
+from robot_dynamics_ros.robot_file import load_robot
 
 ARGUMENTS = (
     ("robot", "ur5e", "name of a shipped robot, or path of a robot file"),

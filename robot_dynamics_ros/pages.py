@@ -6,8 +6,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
-from robot_dynamics_ros.config.store import write_atomically
 from robot_dynamics_ros.errors import CapabilityError, DataError
+from robot_dynamics_ros.robot_file.store import write_atomically
 
 TEMPLATES = Path(__file__).resolve().parent / "data"
 BEGIN, END = "<!-- generated: {} -->", "<!-- end: {} -->"

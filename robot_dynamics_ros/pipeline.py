@@ -18,10 +18,10 @@ from robot_dynamics_ros.estimators.power import PowerStage
 from robot_dynamics_ros.estimators.stage import Rewindable, Stage
 from robot_dynamics_ros.estimators.stiffness import StiffnessStage
 from robot_dynamics_ros.estimators.temperature import TemperatureStage
-from robot_dynamics_ros.types import SIGNALS, Log, Sample, width
+from robot_dynamics_ros.signals import SIGNALS, Log, Sample, width
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.config import RobotFile
+    from robot_dynamics_ros.robot_file import RobotFile
 
 # In order: each stage reads what the ones before it wrote, or what later ones wrote one sample ago (contact).
 STAGES: dict[str, Callable[[], Stage]] = {

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError, DataError
-from robot_dynamics_ros.types import WRENCH_AXES, Log
+from robot_dynamics_ros.signals import WRENCH_AXES, Log
 
 TOUCH = 1.0  # N of true force from which on the robot is in contact
 POINTS = 4000  # per curve: more cannot be seen and only makes the file larger

@@ -16,10 +16,10 @@ from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.estimators.effort_log import effort_semantics
 from robot_dynamics_ros.estimators.effort_meaning import WORDS
 from robot_dynamics_ros.pipeline import Pipeline
-from robot_dynamics_ros.types import ESTIMATED, WRENCH_AXES, Log
+from robot_dynamics_ros.signals import ESTIMATED, WRENCH_AXES, Log
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.config import RobotFile
+    from robot_dynamics_ros.robot_file import RobotFile
 
 # Counted since the observer started: a recording that begins later can not give them again.
 SINCE_START = ("electrical_energy", "electrical_energy_clamped", "mechanical_energy", "efficiency")

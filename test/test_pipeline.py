@@ -12,7 +12,7 @@ from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.stage import Stage
 from robot_dynamics_ros.pipeline import STAGES, Pipeline
-from robot_dynamics_ros.types import SIGNALS, Log, Sample
+from robot_dynamics_ros.signals import SIGNALS, Log, Sample
 
 sys.path.insert(0, str(Path(__file__).parent / "estimators"))
 from force_bench import UR5E, measured, moving

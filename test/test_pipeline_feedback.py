@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import robot_dynamics_ros.pipeline as module
 from robot_dynamics_ros.pipeline import Pipeline
-from robot_dynamics_ros.types import SIGNALS
+from robot_dynamics_ros.signals import SIGNALS
 
 sys.path.insert(0, str(Path(__file__).parent / "estimators"))
 sys.path.insert(0, str(Path(__file__).parent))

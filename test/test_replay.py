@@ -15,7 +15,7 @@ from robot_dynamics_ros.cli.replay import command, parse_settings
 from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.pipeline import Pipeline
 from robot_dynamics_ros.replay import replay, write_replay
-from robot_dynamics_ros.types import Log, Sample
+from robot_dynamics_ros.signals import Log, Sample
 
 sys.path.insert(0, str(Path(__file__).parent / "estimators"))
 from force_bench import UR5E, measured, moving, still

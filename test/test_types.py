@@ -5,7 +5,7 @@ import pytest
 
 from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.parameters import Parameter, resolve
-from robot_dynamics_ros.types import SIGNALS, Log, Sample, joint_columns, width
+from robot_dynamics_ros.signals import SIGNALS, Log, Sample, joint_columns, width
 
 NAMES = ("a", "b", "c")
 

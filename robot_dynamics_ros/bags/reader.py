@@ -14,8 +14,8 @@ from robot_dynamics_ros.bags.rows import order_rows, repair_rows
 from robot_dynamics_ros.bags.side import add_side_topics
 from robot_dynamics_ros.bags.storage import RawTopic, Wrap, read_topics
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.signals import Log, joint_columns
 from robot_dynamics_ros.topics import JOINT_STATE, TEMPERATURE, TOPICS, TRAJECTORY, WRENCH
-from robot_dynamics_ros.types import Log, joint_columns
 
 TYPES = (JOINT_STATE, TEMPERATURE, TRAJECTORY, WRENCH)
 STAMPS = ("auto", "header", "receive")

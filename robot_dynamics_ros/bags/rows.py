@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from robot_dynamics_ros.bags.report import BagReport
-from robot_dynamics_ros.types import Log
+from robot_dynamics_ros.signals import Log
 
 # beyond these a number is not a robot joint's (SI, output side)
 PLAUSIBLE = {"q": 1e4, "qd": 1e3, "effort": 1e5, "current": 1e5}

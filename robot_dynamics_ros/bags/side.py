@@ -10,8 +10,8 @@ import numpy as np
 from robot_dynamics_ros.bags.layout import Group, decode
 from robot_dynamics_ros.bags.storage import RawTopic
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.signals import SIGNALS, Log, entries, joint_columns
 from robot_dynamics_ros.topics import TOPICS, Topic
-from robot_dynamics_ros.types import SIGNALS, Log, entries, joint_columns
 
 MAX_AGE = 5  # periods of the side topic that one of its messages stays valid
 

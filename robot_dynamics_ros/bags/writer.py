@@ -14,8 +14,8 @@ import numpy as np
 from robot_dynamics_ros.bags.layout import parse
 from robot_dynamics_ros.bags.storage import Wrap
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.signals import Log, entries
 from robot_dynamics_ros.topics import JOINT_STATE, TEMPERATURE, TOPICS, TRAJECTORY, WRENCH, Topic
-from robot_dynamics_ros.types import Log, entries
 
 TEMPERATURE_PERIOD = 0.1  # s; temperatures are published at about 10 Hz
 

@@ -12,10 +12,10 @@ import numpy as np
 from robot_dynamics_ros.bags import load_bag, write_bag
 from robot_dynamics_ros.benchmarks.setup import Arm, Setup
 from robot_dynamics_ros.benchmarks.timing import Case
-from robot_dynamics_ros.config import RobotFile, load_robot
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.pipeline import STAGES, Pipeline
-from robot_dynamics_ros.types import Log, Sample
+from robot_dynamics_ros.robot_file import RobotFile, load_robot
+from robot_dynamics_ros.signals import Log, Sample
 
 SECTION = "estimators"
 CHAIN = ("motion", "friction", "force")

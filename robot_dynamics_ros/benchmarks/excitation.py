@@ -8,10 +8,10 @@ import numpy as np
 
 from robot_dynamics_ros.benchmarks.setup import Setup
 from robot_dynamics_ros.benchmarks.timing import Case
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.excitation import Criteria, FourierSearch, Limits
 from robot_dynamics_ros.identification.excitation.race import ByDifferences, condition_alone, hybrid_until
+from robot_dynamics_ros.robot_file import load_robot
 
 SECTION = "excitation"
 HARMONICS, BASE, PERIOD = 5, 0.1 * np.pi, 20.0

@@ -12,11 +12,11 @@ from rich.markup import escape
 from rich.table import Table
 
 from robot_dynamics_ros.cli.options import complete_robot, console, json_option, write_json
-from robot_dynamics_ros.config import capabilities, shipped_robots
-from robot_dynamics_ros.config.gaps import estimates, unknown_numbers
-from robot_dynamics_ros.config.store import examine_robot
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.models.robot_report import Report, report
+from robot_dynamics_ros.robot_file import capabilities, shipped_robots
+from robot_dynamics_ros.robot_file.gaps import estimates, unknown_numbers
+from robot_dynamics_ros.robot_file.store import examine_robot
 
 
 @click.command("check")

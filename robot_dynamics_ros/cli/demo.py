@@ -29,15 +29,15 @@ from robot_dynamics_ros.cli.options import (
     view_option,
     write_json,
 )
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import ConnectionFailed
 from robot_dynamics_ros.nodes.executables import require_ros
 from robot_dynamics_ros.plots import plot_against_truth, plotting_available
 from robot_dynamics_ros.replay import replay
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.signals import WRENCH_AXES, Log
 from robot_dynamics_ros.simulation.controllers import SimulatedController
 from robot_dynamics_ros.simulation.polishing import polishing
 from robot_dynamics_ros.supervisor import Supervisor
-from robot_dynamics_ros.types import WRENCH_AXES, Log
 
 MOTION_RATE = 100.0  # Hz of the trajectory that is sent; the hardware node resamples it
 START_TIMEOUT = 30.0  # s

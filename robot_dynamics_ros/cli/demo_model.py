@@ -9,9 +9,9 @@ import numpy as np
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.demo_robots import DemoRobot
-from robot_dynamics_ros.config import RobotFile, load_robot
 from robot_dynamics_ros.identification.identify import identify
 from robot_dynamics_ros.identification.outputs import write_outputs
+from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.simulation import motions
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import yaml
 
-from robot_dynamics_ros.config import load_robot, save_robot
 from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.robot_file import load_robot, save_robot
 from robot_dynamics_ros.simulation.assumed import assumed_file
 
 

@@ -13,7 +13,7 @@ from scipy.ndimage import minimum_filter1d
 
 from robot_dynamics_ros.errors import DataError, RobotDynamicsError
 from robot_dynamics_ros.plots import TOUCH
-from robot_dynamics_ros.types import WRENCH_AXES, Log
+from robot_dynamics_ros.signals import WRENCH_AXES, Log
 
 Array = NDArray[np.float64]
 SETTLE = 2.0  # s after the first estimate that the summary leaves out

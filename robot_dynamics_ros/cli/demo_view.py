@@ -11,7 +11,7 @@ from rich.panel import Panel
 from rich.table import Table
 from rich.text import Text
 
-from robot_dynamics_ros.types import WRENCH_AXES, WRENCH_UNITS
+from robot_dynamics_ros.signals import WRENCH_AXES, WRENCH_UNITS
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.nodes.monitor import View

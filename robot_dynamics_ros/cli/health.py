@@ -17,8 +17,8 @@ from robot_dynamics_ros.cli.options import (
     topic_option,
     write_json,
 )
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.robot_file import load_robot
 
 
 @click.command("health")

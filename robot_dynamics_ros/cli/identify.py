@@ -106,9 +106,9 @@ def command(
 
 def _payload(found: Any, bags: tuple[Path, ...], options: Any, out: Path, files: dict[str, str]) -> dict[str, Any]:
     """Payload of the loaded runs; a second robot file carries it."""
-    from robot_dynamics_ros.config import load_robot, save_robot
     from robot_dynamics_ros.identification.identify import read
     from robot_dynamics_ros.identification.payload import identify_payload
+    from robot_dynamics_ros.robot_file import load_robot, save_robot
 
     payload = identify_payload(found, [read(found.robot, bag, options) for bag in bags])
     robot = load_robot(files["robot_file"]).with_updates({"payload": payload.block()})

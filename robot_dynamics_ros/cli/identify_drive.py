@@ -75,7 +75,7 @@ def command(
 
 
 def _save(robot: Any, out: Path, changed: list[str], inputs: list[Path]) -> str:
-    from robot_dynamics_ros.config import save_robot
+    from robot_dynamics_ros.robot_file import save_robot
 
     try:
         out.mkdir(parents=True, exist_ok=True)

@@ -18,11 +18,11 @@ from robot_dynamics_ros.cli.options import (
     topic_option,
     write_json,
 )
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.identification.joint_fits import FITS
 from robot_dynamics_ros.identification.joint_report import write_joint_outputs
 from robot_dynamics_ros.identification.joints import JointsFound, identify_joints
 from robot_dynamics_ros.models.friction import LAWS
+from robot_dynamics_ros.robot_file import load_robot
 
 
 @click.command("identify-joint")

@@ -15,8 +15,8 @@ from rich.table import Table
 
 from robot_dynamics_ros.bringup import Graph, NodeSpec, describe, environment
 from robot_dynamics_ros.cli.options import console, json_option, robot_option_with, stderr, write_json
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.nodes.executables import require_ros
+from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.controllers import SimulatedController
 from robot_dynamics_ros.supervisor import Supervisor
 

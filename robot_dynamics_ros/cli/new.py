@@ -8,10 +8,10 @@ from pathlib import Path
 import click
 
 from robot_dynamics_ros.cli.options import NewPath
-from robot_dynamics_ros.config import save_robot
-from robot_dynamics_ros.config.gaps import unknown_numbers
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.models.urdf_import import robot_from_urdf
+from robot_dynamics_ros.robot_file import save_robot
+from robot_dynamics_ros.robot_file.gaps import unknown_numbers
 
 
 @click.command("new")

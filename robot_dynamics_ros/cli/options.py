@@ -48,7 +48,7 @@ class NewPath(click.Path):
 
 def complete_robot(context: click.Context, parameter: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Shell completion of a robot: shipped names, then files."""
-    from robot_dynamics_ros.config import shipped_robots
+    from robot_dynamics_ros.robot_file import shipped_robots
 
     names = [CompletionItem(name) for name in shipped_robots() if name.startswith(incomplete)]
     return names or [CompletionItem(incomplete, type="file")]

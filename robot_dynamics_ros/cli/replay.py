@@ -16,10 +16,10 @@ from robot_dynamics_ros.cli.options import (
     topic_option,
     write_json,
 )
-from robot_dynamics_ros.config import RobotFile, load_robot
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.replay import Replay, replay, write_replay
-from robot_dynamics_ros.types import WRENCH_AXES
+from robot_dynamics_ros.robot_file import RobotFile, load_robot
+from robot_dynamics_ros.signals import WRENCH_AXES
 
 
 @click.command()

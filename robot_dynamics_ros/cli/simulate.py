@@ -9,8 +9,8 @@ import click
 from click.core import ParameterSource
 
 from robot_dynamics_ros.cli.options import complete_robot
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.controllers import controller_of
 
 

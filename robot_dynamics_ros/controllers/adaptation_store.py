@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robot_dynamics_ros.config.store import write_atomically
 from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.robot_file.store import write_atomically
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.config import RobotFile
+    from robot_dynamics_ros.robot_file import RobotFile
 
 MAX_BYTES = 1 << 20
 WARN_GROWTH, ERROR_GROWTH = 1.25, 1.45  # Coulomb scale against the file's; the projection ends at 1.5 [ch6 27]

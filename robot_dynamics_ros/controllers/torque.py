@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.config.gaps import identified
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot, kinematic_error, maxwell_slip
 from robot_dynamics_ros.models.stiffness import elastic_coefficients, transmission_damping
 from robot_dynamics_ros.parameters import Parameter, resolve
+from robot_dynamics_ros.robot_file.gaps import identified
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.config import RobotFile
+    from robot_dynamics_ros.robot_file import RobotFile
 
 LAWS = ("fixed", "gradient", "rls")
 FEEDBACK = ("none", "deflection", "sensor")

@@ -16,10 +16,10 @@ import numpy as np
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.estimators.motion import MotionStage
 from robot_dynamics_ros.models import RobotModel
-from robot_dynamics_ros.types import Log
+from robot_dynamics_ros.signals import Log
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.config import RobotFile
+    from robot_dynamics_ros.robot_file import RobotFile
 
 MAX_ROWS = 5000
 V0 = 0.02  # rad/s, width of the friction step

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.config import RobotFile
+    from robot_dynamics_ros.robot_file import RobotFile
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from robot_dynamics_ros.estimators.effort_meaning import CURRENT, GRAVITY_FREE, 
 from robot_dynamics_ros.models import RobotModel
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.config import RobotFile
+    from robot_dynamics_ros.robot_file import RobotFile
 
 REST = 5e-3  # rad/s, below which a joint rests
 SAMPLES = 100  # resting samples in a row that are averaged

@@ -13,10 +13,10 @@ from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.estimators.motion import effort_inertia
 from robot_dynamics_ros.estimators.stage import CoreState
 from robot_dynamics_ros.parameters import Parameter, resolve
-from robot_dynamics_ros.types import Log, Sample
+from robot_dynamics_ros.signals import Log, Sample
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.config import RobotFile
+    from robot_dynamics_ros.robot_file import RobotFile
 
 TARE_REFUSALS = {
     TareResult.too_early: "not enough samples since the start; wait two windows",

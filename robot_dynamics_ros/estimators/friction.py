@@ -9,16 +9,16 @@ import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
-from robot_dynamics_ros.config.gaps import identified
 from robot_dynamics_ros.estimators.rotor_friction import RotorFriction
 from robot_dynamics_ros.estimators.stage import CoreState
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot
 from robot_dynamics_ros.parameters import Parameter, resolve
-from robot_dynamics_ros.types import Log, Sample
+from robot_dynamics_ros.robot_file.gaps import identified
+from robot_dynamics_ros.signals import Log, Sample
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.config import RobotFile
+    from robot_dynamics_ros.robot_file import RobotFile
 
 
 def friction_memory(robot: RobotFile, friction: FrictionModel) -> Any:

@@ -11,10 +11,10 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.parameters import Parameter, resolve
-from robot_dynamics_ros.types import Log, Sample
+from robot_dynamics_ros.signals import Log, Sample
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.config import RobotFile
+    from robot_dynamics_ros.robot_file import RobotFile
 
 
 class FrictionHealthStage:

@@ -10,10 +10,10 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.models.stiffness import elastic_coefficients, transmission_damping
-from robot_dynamics_ros.types import Log, Sample
+from robot_dynamics_ros.signals import Log, Sample
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.config import RobotFile
+    from robot_dynamics_ros.robot_file import RobotFile
 
 READS = ("q", "qd", "theta", "omega", "motor_torque")
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.parameters import Parameter
-from robot_dynamics_ros.types import Log, Sample
+from robot_dynamics_ros.signals import Log, Sample
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.config import RobotFile
+    from robot_dynamics_ros.robot_file import RobotFile
 
 
 @runtime_checkable

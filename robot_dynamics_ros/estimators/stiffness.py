@@ -14,10 +14,10 @@ from robot_dynamics_ros.estimators.motion import effort_inertia
 from robot_dynamics_ros.models.hysteresis import kinematic_error
 from robot_dynamics_ros.models.stiffness import elastic_coefficients, transmission_damping
 from robot_dynamics_ros.parameters import Parameter, resolve
-from robot_dynamics_ros.types import Log, Sample
+from robot_dynamics_ros.signals import Log, Sample
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.config import RobotFile
+    from robot_dynamics_ros.robot_file import RobotFile
 
 SIDES = ("auto", "motor", "link", "sensor", "fused")
 

@@ -13,15 +13,15 @@ import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
-from robot_dynamics_ros.config.store import write_atomically
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.stage import CoreState
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.parameters import Parameter, resolve
-from robot_dynamics_ros.types import Log, Sample
+from robot_dynamics_ros.robot_file.store import write_atomically
+from robot_dynamics_ros.signals import Log, Sample
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.config import RobotFile
+    from robot_dynamics_ros.robot_file import RobotFile
 
 _UNMODELLED_STD = 10.0  # K, lubricant against a measured housing without a thermal model
 

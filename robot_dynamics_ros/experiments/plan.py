@@ -15,7 +15,7 @@ from robot_dynamics_ros.simulation import motions
 from robot_dynamics_ros.simulation.motions import Motion
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.config import RobotFile
+    from robot_dynamics_ros.robot_file import RobotFile
 
 _MARGIN = 0.9  # share of a limit that experiments use at most
 _FRICTION_SHARE = 0.3  # of the torque limit, kept free for friction where the robot file knows none

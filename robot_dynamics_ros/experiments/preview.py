@@ -12,7 +12,7 @@ from robot_dynamics_ros.experiments.plan import Limits, Plan
 from robot_dynamics_ros.plots import figure
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.config import RobotFile
+    from robot_dynamics_ros.robot_file import RobotFile
 
 
 def write_preview(plan: Plan, robot: RobotFile, path: Path) -> None:

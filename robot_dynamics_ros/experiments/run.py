@@ -10,7 +10,7 @@ import numpy as np
 
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.experiments.plan import Plan
-from robot_dynamics_ros.types import Log, Sample
+from robot_dynamics_ros.signals import Log, Sample
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.hardware.driver import MotionDriver

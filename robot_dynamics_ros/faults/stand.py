@@ -15,13 +15,13 @@ import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import EnableResult, GuardState, TorqueMode
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.controllers.torque import torque_loop
 from robot_dynamics_ros.controllers.trajectory import through
 from robot_dynamics_ros.errors import ConnectionFailed
 from robot_dynamics_ros.faults.table import demand
 from robot_dynamics_ros.hardware.guard import guard_limits
 from robot_dynamics_ros.hardware.ur_driver import UrDriver
+from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.ur_controller.launcher import SimulatedUR
 
 SPEED = 0.5  # controller time per wall time: half the jitter of a machine that does other things too

@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.hardware import c5gopen_wire as wire
 from robot_dynamics_ros.hardware.c5gopen_link import LINKS, PORTS, Received
@@ -16,7 +15,8 @@ from robot_dynamics_ros.hardware.comau_states import STEP_SPEED, ComauStates
 from robot_dynamics_ros.hardware.driver import DriverInfo, RobotStatus, Statistics
 from robot_dynamics_ros.hardware.motion import Motion
 from robot_dynamics_ros.hardware.stream import Stream, StreamDriver, StreamOptions
-from robot_dynamics_ros.types import Sample
+from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.signals import Sample
 
 SILENCE = 0.2  # s without a state until no motion may begin
 MOVING = 1e-3  # rad/s of the target above which motion is commanded

@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from robot_dynamics_ros._core import SavitzkyGolay
-from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.hardware import c5gopen_wire as wire
-from robot_dynamics_ros.types import Sample
+from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.signals import Sample
 
 DEGREE = math.pi / 180.0
 RPM = 2.0 * math.pi / 60.0

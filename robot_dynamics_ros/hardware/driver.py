@@ -9,10 +9,10 @@ import numpy as np
 
 from robot_dynamics_ros._core import StreamState
 from robot_dynamics_ros.hardware.motion import Motion
-from robot_dynamics_ros.types import Sample
+from robot_dynamics_ros.signals import Sample
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.config import RobotFile
+    from robot_dynamics_ros.robot_file import RobotFile
 
 
 @dataclass(frozen=True)

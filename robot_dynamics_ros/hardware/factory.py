@@ -9,7 +9,7 @@ from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.hardware.driver import Driver
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.config import RobotFile
+    from robot_dynamics_ros.robot_file import RobotFile
 
 Factory = Callable[..., Driver]
 

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros._core import GuardReason, TorqueLoop
-from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.hardware.driver import DriverInfo, RobotStatus, Statistics
 from robot_dynamics_ros.hardware.franka_process import FrankaProcess
 from robot_dynamics_ros.hardware.franka_rows import JOINTS, PLACES, STOPPED_MODES, WIDTH
 from robot_dynamics_ros.hardware.motion import Motion, position_rows
 from robot_dynamics_ros.hardware.stream import Stream, StreamDriver, StreamOptions
-from robot_dynamics_ros.types import Sample
+from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.signals import Sample
 
 MOVING = 1e-3  # rad/s of the desired velocity above which motion is commanded
 MODES = {

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros._core import TorqueLink, TorqueLoop
-from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.hardware.child import end, ending, hang_up, spawn
 from robot_dynamics_ros.hardware.framing import receive, send
@@ -22,6 +21,7 @@ from robot_dynamics_ros.hardware.franka_rows import COMMAND, SLOTS, WIDTH
 from robot_dynamics_ros.hardware.motion import Motion
 from robot_dynamics_ros.hardware.sample_ring import SampleRing
 from robot_dynamics_ros.hardware.stream import Stream
+from robot_dynamics_ros.robot_file import RobotFile
 
 CONNECT_TIMEOUT = 20.0  # s
 ANSWER_TIMEOUT = 5.0  # s, libfranka's own limit is 1 s per command

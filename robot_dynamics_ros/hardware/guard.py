@@ -11,8 +11,8 @@ from robot_dynamics_ros._core import GuardLimits
 from robot_dynamics_ros.errors import CapabilityError
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.config import RobotFile
     from robot_dynamics_ros.hardware.driver import DriverInfo, RobotStatus
+    from robot_dynamics_ros.robot_file import RobotFile
 
 REQUIRED = ("torque", "velocity", "position_lower", "position_upper", "acceleration")
 RAMP = 0.1  # s from any torque to none, also what the rate limit is made of

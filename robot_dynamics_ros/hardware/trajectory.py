@@ -10,10 +10,10 @@ import numpy as np
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
 from robot_dynamics_ros.errors import CapabilityError, DataError
-from robot_dynamics_ros.types import joint_columns
+from robot_dynamics_ros.signals import joint_columns
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.config import RobotFile
+    from robot_dynamics_ros.robot_file import RobotFile
 
 MAX_SAMPLES = 2_000_000  # over an hour at 500 Hz: longer ones are mistakes
 

@@ -19,7 +19,6 @@ from robot_dynamics_ros._core import (
     StreamState,
     TorqueLoop,
 )
-from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.hardware.driver import DriverInfo, RobotStatus, Statistics
 from robot_dynamics_ros.hardware.motion import Motion
@@ -27,7 +26,8 @@ from robot_dynamics_ros.hardware.stream import SampleRate
 from robot_dynamics_ros.hardware.ur_control import SILENCE, UrControl
 from robot_dynamics_ros.hardware.ur_status import RUNNING, status_of
 from robot_dynamics_ros.hardware.ur_torque import upload
-from robot_dynamics_ros.types import Sample
+from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.signals import Sample
 
 TORQUE_MODE_VERSION = (5, 26)  # before it, the client's directTorque returns True and does nothing
 SIGNALS = {  # signal -> RTDE output

@@ -15,10 +15,10 @@ from robot_dynamics_ros.health.warming import warming
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.parameters import resolve
 from robot_dynamics_ros.replay import replay
-from robot_dynamics_ros.types import Log
+from robot_dynamics_ros.signals import Log
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.config import RobotFile
+    from robot_dynamics_ros.robot_file import RobotFile
 
 MOVING: float = resolve(FrictionHealthStage.parameters)["moving"]  # rad/s, as the live stage
 LEAST = 200  # moving samples of a joint for a statement about it

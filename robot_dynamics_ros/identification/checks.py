@@ -11,7 +11,7 @@ from robot_dynamics_ros.identification.metrics import mean_r2, metrics
 from robot_dynamics_ros.identification.model import IdentifiedModel, joint_rows
 from robot_dynamics_ros.identification.motion import MOVING, Motion
 from robot_dynamics_ros.identification.names import standard_names
-from robot_dynamics_ros.types import Log
+from robot_dynamics_ros.signals import Log
 
 MAX_ANGLE = 12 * np.pi  # rad; six turns: beyond it a position is degrees, ticks or milliradians
 CONDITION = 500.0  # of the column-scaled regressor: above it some combinations of parameters rest on noise

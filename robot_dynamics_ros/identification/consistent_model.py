@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.identification.feasibility import Consistent, catalogue_links, consistent
 from robot_dynamics_ros.identification.model import IdentifiedModel
+from robot_dynamics_ros.robot_file import RobotFile
 
 
 def rotor_included(robot: RobotFile, model: IdentifiedModel) -> tuple[bool, str]:

@@ -16,12 +16,12 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.motion import filtered, low_pass
 from robot_dynamics_ros.identification.recording import Piece, Recording
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.friction import FrictionModel
+from robot_dynamics_ros.robot_file import RobotFile
 
 CUTOFF = 10.0  # Hz, below the vibration that steps of acceleration excite in flexible joints
 MOVING = 0.02  # rad/s

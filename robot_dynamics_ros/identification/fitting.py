@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.consistent_model import make_consistent
 from robot_dynamics_ros.identification.errors_in_variables import MOST, as_total, noise_grams
@@ -29,6 +28,7 @@ from robot_dynamics_ros.identification.motion import Motion
 from robot_dynamics_ros.identification.recording import Recording
 from robot_dynamics_ros.identification.rigid import RigidModel
 from robot_dynamics_ros.identification.tuning import motion_of
+from robot_dynamics_ros.robot_file import RobotFile
 
 Prior = tuple[np.ndarray, np.ndarray]
 PLAIN = ("huber", "wls", "torque", "ols")

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.identification.least_squares import Solution
 from robot_dynamics_ros.identification.live_model import LiveModel
 from robot_dynamics_ros.identification.model import IdentifiedModel, Structure
@@ -14,6 +13,7 @@ from robot_dynamics_ros.identification.motion import Motion, filtered
 from robot_dynamics_ros.identification.recording import Recording
 from robot_dynamics_ros.identification.semantics import EffortSemantics
 from robot_dynamics_ros.identification.tuning import Given
+from robot_dynamics_ros.robot_file import RobotFile
 
 PRIOR = 1e-3  # strength of the catalogue values: standard deviations of data per 100 % of the value
 

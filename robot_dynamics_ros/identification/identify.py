@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 
 from robot_dynamics_ros.bags import BagReport, load_bag
-from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.checks import check_excitation, check_extrapolation, check_fit, check_units
@@ -26,7 +25,8 @@ from robot_dynamics_ros.identification.rigid import RigidModel
 from robot_dynamics_ros.identification.semantics import recognise
 from robot_dynamics_ros.identification.tuning import Given, Tuner
 from robot_dynamics_ros.identification.uncertainty import with_uncertainty
-from robot_dynamics_ros.types import Log
+from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.signals import Log
 
 SLOW_ROWS = 20_000  # samples that tell the meaning of an effort
 PRICE = 0.01  # loss of R2 on the identification data that physical consistency may cost

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.drive import (
     SURE,
@@ -29,6 +28,7 @@ from robot_dynamics_ros.identification.identify import read
 from robot_dynamics_ros.identification.metrics import plain
 from robot_dynamics_ros.identification.recording import Recording, set_apart
 from robot_dynamics_ros.models.energy import EnergyModel
+from robot_dynamics_ros.robot_file import RobotFile
 
 
 @dataclass

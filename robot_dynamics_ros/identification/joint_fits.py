@@ -28,7 +28,7 @@ from robot_dynamics_ros.identification.thermal import ThermalRun, fit_thermal
 from robot_dynamics_ros.models.friction import FrictionModel
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.config import RobotFile
+    from robot_dynamics_ros.robot_file import RobotFile
 
 _ELEMENTS = 4  # of the hysteresis [Madsen2020, ch4 4.4.5]
 _SETTLE = 4e-3  # rad, travel after which deformation no longer depends on the reversal

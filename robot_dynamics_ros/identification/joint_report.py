@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from robot_dynamics_ros.config import save_robot
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification import figures
 from robot_dynamics_ros.identification.joint_fits import Curve
 from robot_dynamics_ros.identification.joints import JointsFound
 from robot_dynamics_ros.pages import write_html
 from robot_dynamics_ros.plots import POINTS, figure, png
-from robot_dynamics_ros.types import Log
+from robot_dynamics_ros.robot_file import save_robot
+from robot_dynamics_ros.signals import Log
 
 TEMPLATE = "joint_report.html.j2"
 

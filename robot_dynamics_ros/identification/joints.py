@@ -13,10 +13,10 @@ from robot_dynamics_ros.identification.joint_fits import FITS, JointFit, JointOp
 from robot_dynamics_ros.identification.segments import joint_records
 from robot_dynamics_ros.models.friction import LAWS
 from robot_dynamics_ros.models.hysteresis import DEFAULT_BACKLASH, spacing
-from robot_dynamics_ros.types import Log
+from robot_dynamics_ros.signals import Log
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.config import RobotFile
+    from robot_dynamics_ros.robot_file import RobotFile
 
 SOURCE = "identify_joint"
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.config import RobotFile, save_robot
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.coupled import as_blocks
 from robot_dynamics_ros.identification.found import Identification
 from robot_dynamics_ros.identification.static_law import LAW
 from robot_dynamics_ros.models.urdf_writer import write_urdf
+from robot_dynamics_ros.robot_file import RobotFile, save_robot
 
 
 def identified_robot(found: Identification) -> RobotFile:

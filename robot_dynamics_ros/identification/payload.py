@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.config.blocks import Payload
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.feasibility import eliminate
 from robot_dynamics_ros.identification.found import Identification
@@ -23,6 +22,7 @@ from robot_dynamics_ros.identification.least_squares import JointRows, Solution,
 from robot_dynamics_ros.identification.motion import Motion, at_lower_rate, stack
 from robot_dynamics_ros.identification.recording import Recording
 from robot_dynamics_ros.models.inertia import about_com, is_consistent
+from robot_dynamics_ros.robot_file.blocks import Payload
 
 # How well the torque of each joint is scaled, relative, one deviation: torque constants of a series scatter by one
 # to three percent. Assumed: no bag can tell a heavy payload from a torque constant that is too small.

@@ -10,7 +10,7 @@ from scipy import signal
 
 from robot_dynamics_ros.bags import segments
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.types import Log
+from robot_dynamics_ros.signals import Log
 
 MIN_SEGMENT = 1.0  # s; shorter pieces between gaps are not worth their filter edges
 MIN_SAMPLES = 200

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from robot_dynamics_ros.bags import load_bag
-from robot_dynamics_ros.config import RobotFile, load_robot
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.models.urdf_import import robot_from_urdf
+from robot_dynamics_ros.robot_file import RobotFile, load_robot
 
 URDF_SUFFIXES = (".urdf", ".xml")
 

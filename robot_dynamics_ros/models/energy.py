@@ -11,7 +11,7 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import CapabilityError
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.config import RobotFile
+    from robot_dynamics_ros.robot_file import RobotFile
 
 
 @dataclass(frozen=True)

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.config.parameters import FRICTION
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
+from robot_dynamics_ros.robot_file.parameters import FRICTION
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.config import RobotFile
+    from robot_dynamics_ros.robot_file import RobotFile
 
 FACTORS = ("alpha", "beta", "gamma", "delta")
 

@@ -11,7 +11,7 @@ from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.models.friction import FrictionModel
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.config import RobotFile
+    from robot_dynamics_ros.robot_file import RobotFile
 
 DEFAULT_ELEMENTS, DEFAULT_R_D, DEFAULT_R_K = 4, 4.0, 2.0  # [Madsen2020 ch6 17-18]
 DEFAULT_BACKLASH = 1e-3  # rad, UR5e joint 1 [Madsen2020 ch6 5.2]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robot_dynamics_ros.config.geometry import inertia_about_origin
+from robot_dynamics_ros.robot_file.geometry import inertia_about_origin
 
 __all__ = [
     "LinkBody",

@@ -42,7 +42,7 @@ class RobotModel:
         """Model of a shipped robot ('ur5e'), a robot file, or a URDF (by its suffix)."""
         if str(name_or_path).endswith((".urdf", ".xml")):
             return cls.from_urdf(name_or_path, gravity=gravity, payload=payload)
-        from robot_dynamics_ros.config import load_robot
+        from robot_dynamics_ros.robot_file import load_robot
 
         robot = load_robot(name_or_path)
         return cls(robot.chain(), robot.joint_names)._with(gravity, payload)

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.config import Payload, RobotFile, capabilities
-from robot_dynamics_ros.config.gaps import estimates, unknown_numbers
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.models.inertia import consistency_margin
 from robot_dynamics_ros.models.robot_model import RobotModel
+from robot_dynamics_ros.robot_file import Payload, RobotFile, capabilities
+from robot_dynamics_ros.robot_file.gaps import estimates, unknown_numbers
 
 POSES = 500  # random poses of every derived check, seeded
 REACH_RATIO = (0.7, 1.6)  # shoulder-to-TCP distance over the data sheet's reach (which is to the wrist on some arms)

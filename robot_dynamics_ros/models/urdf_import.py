@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.config import RobotFile
-from robot_dynamics_ros.config.geometry import rpy_of
-from robot_dynamics_ros.config.problems import validated
 from robot_dynamics_ros.models.urdf import read_urdf
+from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.robot_file.geometry import rpy_of
+from robot_dynamics_ros.robot_file.problems import validated
 
 MOUNT = "estimate_mount"
 

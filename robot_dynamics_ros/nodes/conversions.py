@@ -9,8 +9,8 @@ import numpy as np
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.nodes.encoding import to_ns
+from robot_dynamics_ros.signals import Sample, entries, joint_columns
 from robot_dynamics_ros.topics import JOINT_STATE, TEMPERATURE, TRAJECTORY, WRENCH, Topic
-from robot_dynamics_ros.types import Sample, entries, joint_columns
 
 
 class MessageReader:

@@ -17,7 +17,7 @@ from robot_dynamics_ros.topics import DRIVER_TOPICS, MAIN
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.nodes.robot_node import RobotNode
-    from robot_dynamics_ros.types import Sample
+    from robot_dynamics_ros.signals import Sample
 
 OWN_OPTIONS = {
     "ur": ("port", "effort_source", "torque"),

@@ -8,7 +8,7 @@ from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.estimators.effort_meaning import declared
 from robot_dynamics_ros.estimators.effort_rest import EffortRecognition, Verdict
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN
-from robot_dynamics_ros.types import Sample
+from robot_dynamics_ros.signals import Sample
 
 
 class EffortWatch:

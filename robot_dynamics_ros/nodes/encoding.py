@@ -21,8 +21,8 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_ros.bags.layout import parse
 from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.signals import Sample, entries
 from robot_dynamics_ros.topics import JOINT_STATE, TEMPERATURE, TRAJECTORY, WRENCH, Topic
-from robot_dynamics_ros.types import Sample, entries
 
 MESSAGE_TYPES: dict[str, type] = {
     JOINT_STATE: JointState,

@@ -16,7 +16,7 @@ from robot_dynamics_ros.pipeline import Pipeline
 if TYPE_CHECKING:
     from robot_dynamics_ros.nodes.robot_node import RobotNode
     from robot_dynamics_ros.nodes.stages import Selection
-    from robot_dynamics_ros.types import Sample
+    from robot_dynamics_ros.signals import Sample
 
 
 class Estimates:

@@ -18,7 +18,7 @@ from robot_dynamics_ros.topics import MAIN, TOPICS, Topic
 if TYPE_CHECKING:
     from robot_dynamics_ros.nodes.robot_node import RobotNode
     from robot_dynamics_ros.nodes.stages import Selection
-    from robot_dynamics_ros.types import Sample
+    from robot_dynamics_ros.signals import Sample
 
 RCLError = rclpy_implementation.RCLError
 INPUT_QOS = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)

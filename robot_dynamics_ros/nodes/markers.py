@@ -8,7 +8,7 @@ from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
 from robot_dynamics_ros.nodes.encoding import to_time
-from robot_dynamics_ros.types import Sample
+from robot_dynamics_ros.signals import Sample
 
 CONTACT, FREE = ColorRGBA(r=0.9, g=0.2, b=0.1, a=1.0), ColorRGBA(r=0.2, g=0.5, b=0.9, a=0.6)
 CLOUD = ColorRGBA(r=0.9, g=0.6, b=0.2, a=0.25)

@@ -25,7 +25,7 @@ from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_ros.nodes.encoding import to_ns
-from robot_dynamics_ros.types import TCP
+from robot_dynamics_ros.signals import TCP
 
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 LATCHED_WORD = 2.0  # s to hear what the last motion came to, where there was one

@@ -12,11 +12,11 @@ from trajectory_msgs.msg import JointTrajectory
 from robot_dynamics_ros.errors import CapabilityError, DataError, RobotDynamicsError
 from robot_dynamics_ros.hardware.trajectory import refuse_outside_limits, resample
 from robot_dynamics_ros.nodes.outputs import LATCHED, Pace
-from robot_dynamics_ros.types import joint_columns
+from robot_dynamics_ros.signals import joint_columns
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.nodes.robot_node import RobotNode
-    from robot_dynamics_ros.types import Sample
+    from robot_dynamics_ros.signals import Sample
 
 WATCH_RATE = 20.0  # Hz
 

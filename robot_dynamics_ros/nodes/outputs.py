@@ -20,7 +20,7 @@ from robot_dynamics_ros.topics import TOPICS
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.nodes.robot_node import RobotNode
-    from robot_dynamics_ros.types import Sample
+    from robot_dynamics_ros.signals import Sample
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 DEPTH = 10  # of the queues of published samples

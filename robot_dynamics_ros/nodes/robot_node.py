@@ -11,7 +11,6 @@ from typing import Any
 
 from rclpy.utilities import get_rmw_implementation_identifier
 
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.nodes.diagnostics import OK, STALE, WARN, status
 from robot_dynamics_ros.nodes.driver_interface import DriverInterface, driver_for
@@ -20,7 +19,8 @@ from robot_dynamics_ros.nodes.inputs import TopicInputs
 from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
 from robot_dynamics_ros.nodes.outputs import SampleOutputs
 from robot_dynamics_ros.nodes.stages import Selection, select
-from robot_dynamics_ros.types import Sample
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.signals import Sample
 
 
 class RobotNode(LifecycleBase):

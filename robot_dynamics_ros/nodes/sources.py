@@ -10,8 +10,8 @@ import numpy as np
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.nodes.conversions import MessageReader
+from robot_dynamics_ros.signals import Sample
 from robot_dynamics_ros.topics import MAIN, TOPICS
-from robot_dynamics_ros.types import Sample
 
 PATIENCE = 5  # newer samples that may wait for a companion of an older one before it goes on without
 HOLD_NS = 1_000_000_000  # slow signals (temperatures) stay valid this long

@@ -27,11 +27,11 @@ from robot_dynamics_ros.hardware.trajectory import refuse_outside_limits
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN, LatencyMeter, status, worst
 from robot_dynamics_ros.nodes.encoding import to_ns
-from robot_dynamics_ros.types import joint_columns
+from robot_dynamics_ros.signals import joint_columns
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.nodes.robot_node import RobotNode
-    from robot_dynamics_ros.types import Sample
+    from robot_dynamics_ros.signals import Sample
 
 COMMAND_QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 SAVE_PERIOD = 60.0  # s

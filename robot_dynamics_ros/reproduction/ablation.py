@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.experiments.run import run_simulated
 from robot_dynamics_ros.identification.joint_fits import JointOptions, fit_memory
@@ -23,6 +22,7 @@ from robot_dynamics_ros.reproduction import lab
 from robot_dynamics_ros.reproduction.simoni import protocol, sensed
 from robot_dynamics_ros.reproduction.table import Row, beside
 from robot_dynamics_ros.reproduction.thermal_lab import REST, identified
+from robot_dynamics_ros.robot_file import RobotFile
 
 SOURCE = "ablation"
 

@@ -6,10 +6,10 @@ from functools import cache
 
 import numpy as np
 
-from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.identification.excitation import Excitation, Limits, design_fourier
 from robot_dynamics_ros.identification.recording import Recording, recording
 from robot_dynamics_ros.reproduction import lab
+from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.simulation import motions
 
 RATE = 250.0  # Hz of the recordings

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.identification.identify_drive import DrivesFound, identify_drive_recordings
 from robot_dynamics_ros.identification.recording import recording
 from robot_dynamics_ros.reproduction import lab
 from robot_dynamics_ros.reproduction.clochiatti_lab import trapezoid_test
 from robot_dynamics_ros.reproduction.table import Row, at_least, at_most, beside
+from robot_dynamics_ros.robot_file import RobotFile
 
 SOURCE = "Clochiatti2024"
 TENSOR = 0.3  # relative error of inertia tensors estimated from shapes

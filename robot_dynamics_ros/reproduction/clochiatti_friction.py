@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.identification.drive import columns
 from robot_dynamics_ros.identification.metrics import rms
 from robot_dynamics_ros.identification.motion import low_pass
@@ -18,7 +17,8 @@ from robot_dynamics_ros.pipeline import Pipeline
 from robot_dynamics_ros.reproduction import lab
 from robot_dynamics_ros.reproduction.clochiatti_lab import trapezoid_test
 from robot_dynamics_ros.reproduction.table import Row, at_least, at_most, beside
-from robot_dynamics_ros.types import Log
+from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.signals import Log
 
 SOURCE = "Clochiatti2024"
 HOW = "; links as the robot file has them"

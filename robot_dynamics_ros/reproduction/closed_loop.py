@@ -18,7 +18,6 @@ import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import EnableResult, GuardState, TorqueMode
-from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.controllers.torque import torque_loop
 from robot_dynamics_ros.controllers.trajectory import Trajectory
 from robot_dynamics_ros.errors import RobotDynamicsError
@@ -26,6 +25,7 @@ from robot_dynamics_ros.hardware.guard import guard_limits, refuse_torque
 from robot_dynamics_ros.hardware.ur_driver import UrDriver
 from robot_dynamics_ros.reproduction.in_process import InProcessLoop
 from robot_dynamics_ros.reproduction.loop_run import RATE, WARM, Run
+from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.simulation.ur_controller.client import SimulationClient
 from robot_dynamics_ros.simulation.ur_controller.launcher import SimulatedUR
 

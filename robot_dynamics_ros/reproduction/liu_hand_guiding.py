@@ -11,13 +11,13 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros._core import TorqueMode
-from robot_dynamics_ros.config import RobotFile, load_robot
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.reproduction.closed_loop import ClosedLoop, InProcessLoop, closed_loop
 from robot_dynamics_ros.reproduction.loop_friction import identified
 from robot_dynamics_ros.reproduction.loop_run import RATE, Run
 from robot_dynamics_ros.reproduction.madsen_adaptive import CONTROL, identify_here, six_waypoints
 from robot_dynamics_ros.reproduction.table import Row, beside
+from robot_dynamics_ros.robot_file import RobotFile, load_robot
 
 SOURCE = "Liu2020"
 JOINT, START = 0, np.deg2rad([0.0, -60.0, 80.0, -110.0, -90.0, 0.0])

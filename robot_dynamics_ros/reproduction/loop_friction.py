@@ -6,10 +6,10 @@ import numpy as np
 from scipy.signal import savgol_filter
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.controllers.torque import commanded_inertia, coulomb_level
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.reproduction.loop_run import RATE, WARM, Run
+from robot_dynamics_ros.robot_file import RobotFile
 
 STILL = 0.05  # rad
 BACKLASH = (3e-4, 6e-4, 1e-3, 2e-3, 4e-3, 8e-3)  # rad, pre-sliding distances tried

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.controllers.torque import commanded_inertia
+from robot_dynamics_ros.robot_file import RobotFile
 
 RATE = 500.0  # Hz
 WARM = 30.0  # deg C, all joints at the start

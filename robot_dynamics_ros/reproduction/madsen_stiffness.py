@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.estimators.stiffness import StiffnessStage
 from robot_dynamics_ros.identification.friction import fit_friction, friction_updates
 from robot_dynamics_ros.identification.hysteresis import at_angle, kinematic_error_and_backlash
@@ -24,8 +23,9 @@ from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.pipeline import Pipeline
 from robot_dynamics_ros.reproduction import lab
 from robot_dynamics_ros.reproduction.table import Row, at_least
+from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.simulation import motions
-from robot_dynamics_ros.types import Log
 
 SOURCE = "Madsen2020 ch3"
 STRETCHED = np.array([0.0, -0.3, 0.3, -1.57, -1.57, 0.0])  # rad: inertia loads the base joint

@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.experiments.run import run_simulated
 from robot_dynamics_ros.identification.friction import FrictionData, FrictionFit, fit_friction, friction_updates
@@ -17,6 +16,7 @@ from robot_dynamics_ros.identification.sliding import Sliding, sliding_friction
 from robot_dynamics_ros.identification.thermal import ThermalFit, ThermalRun, fit_thermal
 from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.reproduction import lab
+from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.simulation import motions
 from robot_dynamics_ros.simulation.assumed import heat_capacities
 from robot_dynamics_ros.simulation.plant import FAST

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.config import RobotFile
-from robot_dynamics_ros.config.problems import validated
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.robot_file.problems import validated
 from robot_dynamics_ros.simulation.plant_file import PlantFile, find_plant, load_plant_file
 
 KEY = "assumed_sizes"

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.config import RobotFile, load_robot
+from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.simulation.individual import nominal_links
 from robot_dynamics_ros.simulation.plant_file import load_plant_file
 

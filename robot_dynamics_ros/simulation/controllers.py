@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from robot_dynamics_ros.config import RobotFile, load_robot
 from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.simulation.ur_controller.launcher import FIXED_PORTS, LaunchedController, loopback_address
 
 MODULES = {  # manufacturer -> module with Settings and serve

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.config import RobotFile
-from robot_dynamics_ros.config.geometry import inertia_about_origin
 from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.robot_file.geometry import inertia_about_origin
 from robot_dynamics_ros.simulation.plant_file import JointType, PlantFile
 
 _SCATTERED = (  # differ from joint to joint of one type, by one factor per group

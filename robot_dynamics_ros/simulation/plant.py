@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.config import RobotFile, load_robot
-from robot_dynamics_ros.config.problems import validated
 from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.robot_file import RobotFile, load_robot
+from robot_dynamics_ros.robot_file.problems import validated
 from robot_dynamics_ros.simulation.any_plant import plant_of
 from robot_dynamics_ros.simulation.individual import believed_numbers, nominal_links, perturbed_links, true_numbers
 from robot_dynamics_ros.simulation.plant_file import PlantFile

@@ -7,11 +7,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from robot_dynamics_ros.config import config_directories
-from robot_dynamics_ros.config.blocks import Block, Links, Name, Text
-from robot_dynamics_ros.config.problems import validated
-from robot_dynamics_ros.config.yaml_text import read_yaml
 from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.robot_file import config_directories
+from robot_dynamics_ros.robot_file.blocks import Block, Links, Name, Text
+from robot_dynamics_ros.robot_file.problems import validated
+from robot_dynamics_ros.robot_file.yaml_text import read_yaml
 
 Number = Annotated[float, Field(strict=True, allow_inf_nan=False, ge=-1e12, le=1e12)]
 Positive = Annotated[Number, Field(gt=0)]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.config import RobotFile
+from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.simulation.motions import Motion, times
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 

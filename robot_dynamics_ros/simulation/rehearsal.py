@@ -9,9 +9,9 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.simulation.motions import Motion
 from robot_dynamics_ros.simulation.robot import Record, SimulatedRobot
-from robot_dynamics_ros.types import Log
 
 MAX_CYCLES = 2_000_000
 

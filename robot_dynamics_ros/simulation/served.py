@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.individual import nominal_links
 from robot_dynamics_ros.simulation.robot import Record, SimulatedRobot
 from robot_dynamics_ros.simulation.ur_controller.control_channel import ENVIRONMENT, ControlChannel

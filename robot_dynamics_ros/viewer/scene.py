@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from robot_dynamics_ros.models import RobotModel
-from robot_dynamics_ros.types import Sample
+from robot_dynamics_ros.signals import Sample
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.config import RobotFile
+    from robot_dynamics_ros.robot_file import RobotFile
 
 ARROW = 0.01  # m/N
 THICKNESS = 0.045  # m, radius of the first link; later ones are thinner

@@ -14,12 +14,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
+from robot_dynamics_ros.signals import Log, Sample
 from robot_dynamics_ros.supervisor import end_with_parent
-from robot_dynamics_ros.types import Log, Sample
 from robot_dynamics_ros.viewer.scene import Scene
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.config import RobotFile
+    from robot_dynamics_ros.robot_file import RobotFile
 
 HOST = "127.0.0.1"
 APPLICATION = "robot_dynamics_ros"

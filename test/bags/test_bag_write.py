@@ -8,8 +8,8 @@ from rosbags.highlevel import AnyReader
 
 from robot_dynamics_ros.bags import load_bag, write_bag, writer
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.signals import Log, width
 from robot_dynamics_ros.topics import TOPICS
-from robot_dynamics_ros.types import Log, width
 
 NAMES = ("a", "b")
 BAGGED = [s for t in TOPICS.values() if not t.per_joint for s in t.fields.values()]

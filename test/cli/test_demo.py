@@ -14,8 +14,8 @@ from rich.console import Console
 from robot_dynamics_ros.cli.demo_summary import TruthRecorder, align, force_errors
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.plots import plot_against_truth
+from robot_dynamics_ros.signals import WRENCH_AXES, Log
 from robot_dynamics_ros.simulation.ur_controller.launcher import loopback_address
-from robot_dynamics_ros.types import WRENCH_AXES, Log
 
 NAMES = [f"joint{k}" for k in range(6)]
 STEP_NS = 2_000_000

@@ -5,11 +5,11 @@ import pytest
 
 from robot_dynamics_ros.cli.demo_model import excitation
 from robot_dynamics_ros.cli.demo_robots import base_file, demo_robot, parameter_file
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.reproduction.simoni import TASKS
 from robot_dynamics_ros.reproduction.thermal_lab import SUBJECTS
+from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.assumed import KEY, assumed_file, heat_capacities
 from robot_dynamics_ros.simulation.polishing import polishing
 from robot_dynamics_ros.simulation.ur_controller.scenario import SCENARIOS

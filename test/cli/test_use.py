@@ -143,7 +143,7 @@ def test_ctrl_c_keeps_the_part_of_an_experiment_that_was_recorded(tmp_path):
     code, out, err = interrupt(words, tmp_path, lambda said: "within all limits" in said)
     assert code == 0 and "bag: bag" in out and " 100 % of" not in out, (out, err)
     from robot_dynamics_ros.bags import load_bag
-    from robot_dynamics_ros.config import load_robot
+    from robot_dynamics_ros.robot_file import load_robot
 
     assert len(load_bag([tmp_path / "bag"], load_robot("ur5e"))[0]) > 100
 

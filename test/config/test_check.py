@@ -8,9 +8,9 @@ from click.testing import CliRunner
 from robot_text import changed, write
 
 from robot_dynamics_ros.cli.check import command
-from robot_dynamics_ros.config import load_robot, shipped_robots
-from robot_dynamics_ros.config.store import dump
 from robot_dynamics_ros.models.robot_report import random_poses, report
+from robot_dynamics_ros.robot_file import load_robot, shipped_robots
+from robot_dynamics_ros.robot_file.store import dump
 
 
 def run(*arguments):

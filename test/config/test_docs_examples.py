@@ -7,8 +7,8 @@ import pytest
 from click.testing import CliRunner
 
 from robot_dynamics_ros.cli.main import cli
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.models.urdf_writer import write_urdf
+from robot_dynamics_ros.robot_file import load_robot
 
 DOCS = Path(__file__).parents[2] / "docs"
 

@@ -8,9 +8,9 @@ import pytest
 import yaml
 from robot_text import TWO_JOINTS, write
 
-from robot_dynamics_ros.config import capabilities, load_robot
-from robot_dynamics_ros.config.gaps import unknown_numbers
-from robot_dynamics_ros.config.store import dump, examine_robot
+from robot_dynamics_ros.robot_file import capabilities, load_robot
+from robot_dynamics_ros.robot_file.gaps import unknown_numbers
+from robot_dynamics_ros.robot_file.store import dump, examine_robot
 
 JUNK = [
     None,

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.config import blocks, load_robot, shipped_robots
-from robot_dynamics_ros.config.geometry import inertia_about_origin, modified_dh
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.models.inertia import consistency_margin
+from robot_dynamics_ros.robot_file import blocks, load_robot, shipped_robots
+from robot_dynamics_ros.robot_file.geometry import inertia_about_origin, modified_dh
 
 ROBOTS = list(shipped_robots())
 UR = [name for name in ROBOTS if name.startswith("ur")]

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from robot_text import TWO_JOINTS, write
 
-from robot_dynamics_ros.config import load_robot, save_robot, shipped_robots
-from robot_dynamics_ros.config.store import config_directories, find_robot
 from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.robot_file import load_robot, save_robot, shipped_robots
+from robot_dynamics_ros.robot_file.store import config_directories, find_robot
 
 
 @pytest.mark.parametrize("name", shipped_robots())
@@ -143,7 +143,7 @@ def test_robots_are_found_from_an_installed_package_without_any_environment(tmp_
     source = config_directories()[0]
     shutil.copytree(source.parent / "robot_dynamics_ros", package)
     shutil.copytree(source / "robots", share)
-    code = "from robot_dynamics_ros.config import find_robot; print(find_robot('ur5e'))"
+    code = "from robot_dynamics_ros.robot_file import find_robot; print(find_robot('ur5e'))"
     environment = {"PYTHONPATH": str(package.parent), "PATH": os.environ["PATH"]}
     run = subprocess.run([sys.executable, "-c", code], env=environment, cwd=tmp_path, capture_output=True, text=True)
     assert run.stdout.strip() == str(share / "ur5e.yaml"), run.stderr

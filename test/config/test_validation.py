@@ -5,9 +5,9 @@ import math
 import pytest
 from robot_text import MISSING, TWO_JOINTS, changed, write
 
-from robot_dynamics_ros.config import load_robot
-from robot_dynamics_ros.config.store import examine_robot
 from robot_dynamics_ros.errors import CapabilityError, ConfigError, RobotDynamicsError
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.robot_file.store import examine_robot
 
 NAN, INF = math.nan, math.inf
 

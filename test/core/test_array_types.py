@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.controllers import torque
 from robot_dynamics_ros.hardware.guard import guard_limits
 from robot_dynamics_ros.models.energy import EnergyModel
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import maxwell_slip
+from robot_dynamics_ros.robot_file import load_robot
 
 N = 6
 ROBOT = load_robot("ur5e")

@@ -85,7 +85,7 @@ def test_the_friction_example_is_known_to_robot_files_and_fits(tree):
     for step in STEP.finditer(text):
         carry_out(step, tree)
     sys_path = f"import sys; sys.path.insert(0, {str(tree)!r}); "
-    check = "from robot_dynamics_ros.config.parameters import FRICTION as F; print(*F['arctan'])"
+    check = "from robot_dynamics_ros.robot_file.parameters import FRICTION as F; print(*F['arctan'])"
     found = subprocess.run([sys.executable, "-c", sys_path + check], capture_output=True, text=True, check=True).stdout
     names = re.search(r"names\(\) \{ return \{([^}]*)\}", text).group(1)
     own = re.findall(r'"(\w+)"', names)

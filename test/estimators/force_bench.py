@@ -2,11 +2,11 @@
 
 import numpy as np
 
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.pipeline import Pipeline
-from robot_dynamics_ros.types import Log
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.signals import Log
 
 UR5E = load_robot("ur5e")
 POSE = np.array([0.0, -1.2, 1.3, -1.5, -1.4, 0.3])

@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.estimators.effort_meaning import WORDS, declared
 from robot_dynamics_ros.estimators.effort_rest import SAMPLES, EffortRecognition
 from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.robot_file import load_robot
 
 ROBOT = load_robot("ur5e")
 MODEL = RobotModel(ROBOT.chain(), ROBOT.joint_names)

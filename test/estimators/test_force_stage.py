@@ -12,11 +12,11 @@ from force_bench import POSE, UR5E, estimated, measured, model, moving, still, t
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
-from robot_dynamics_ros.config import load_robot, shipped_robots
 from robot_dynamics_ros.estimators.external_force import ForceStage
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.pipeline import Pipeline
-from robot_dynamics_ros.types import Log, Sample
+from robot_dynamics_ros.robot_file import load_robot, shipped_robots
+from robot_dynamics_ros.signals import Log, Sample
 
 WRENCH = np.array([12.0, -25.0, -60.0, 1.0, 2.0, -0.5])  # environment on robot
 

@@ -5,14 +5,14 @@ import pytest
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.estimators.friction_health import FrictionHealthStage
 from robot_dynamics_ros.estimators.stage import Stage
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot
-from robot_dynamics_ros.types import Log, Sample
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.signals import Log, Sample
 
 MS = 1_000_000
 STATIC = {"fc": 6.0, "fs": 7.0, "vs": 0.05, "fv1": 9.0, "fv2": -1.0, "fv3": 0.1, "alpha": -0.008}

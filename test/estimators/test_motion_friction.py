@@ -11,7 +11,7 @@ from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.estimators.motion import MotionStage
 from robot_dynamics_ros.models.friction import FrictionModel
-from robot_dynamics_ros.types import Sample
+from robot_dynamics_ros.signals import Sample
 
 
 def run_motion(log, robot=UR5E, **parameters):

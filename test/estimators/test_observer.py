@@ -6,7 +6,7 @@ from force_bench import POSE, UR5E, model
 
 from robot_dynamics_ros.estimators.external_force import ForceStage
 from robot_dynamics_ros.estimators.motion import MotionStage
-from robot_dynamics_ros.types import Log
+from robot_dynamics_ros.signals import Log
 
 ROTOR = UR5E.array("drives.rotor_inertia")
 STEP = np.array([8.0, -12.0, 6.0, 2.0, -1.5, 1.0])  # Nm, environment on the joints

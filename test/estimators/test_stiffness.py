@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.stage import Stage
 from robot_dynamics_ros.estimators.stiffness import StiffnessStage
 from robot_dynamics_ros.identification.metrics import nrmse
-from robot_dynamics_ros.types import Log, Sample
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.signals import Log, Sample
 
 A = np.array([1.8e4, 4e9])  # Nm/rad, Nm/rad^3
 MS = 1_000_000

@@ -7,12 +7,12 @@ import pytest
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.stage import Stage
 from robot_dynamics_ros.estimators.temperature import TemperatureStage
 from robot_dynamics_ros.models.friction import FrictionModel
-from robot_dynamics_ros.types import Log, Sample
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.signals import Log, Sample
 
 AIR, C, K = 22.0, 400.0, 0.8  # one node: time constant 500 s
 FRICTION = {"c0": 6.0, "c1": 9.0, "c2": 0.0, "c3": 0.0, "c4": 1.0, "h": 20.0, "alpha": -0.012, "gamma": 0.004}

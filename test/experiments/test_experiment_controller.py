@@ -5,7 +5,7 @@ from click.testing import CliRunner
 
 from robot_dynamics_ros.bags import load_bag
 from robot_dynamics_ros.cli.main import cli
-from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.ur_controller.launcher import SimulatedUR
 
 

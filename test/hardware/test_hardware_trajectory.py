@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.hardware.trajectory import load_trajectory, refuse_outside_limits, resample
+from robot_dynamics_ros.robot_file import load_robot
 
 ROBOT = load_robot("ur5e")
 

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 from driver_waits import collect
 
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.hardware import c5gopen_wire as wire
 from robot_dynamics_ros.hardware.factory import make_driver
+from robot_dynamics_ros.robot_file import load_robot
 
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "robot_dynamics_ros" / "data" / "c5gopen_lpc"

@@ -8,13 +8,13 @@ from click.testing import CliRunner
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.health import command
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.health.conditions import at_equal_conditions, slopes_of
 from robot_dynamics_ros.health.trend import MONTH, change_points, trend_of
 from robot_dynamics_ros.health.warming import warming
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.friction import FrictionModel
-from robot_dynamics_ros.types import Log
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.signals import Log
 
 UR5E = load_robot("ur5e")
 START = 1_750_000_000

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from robot_dynamics_ros.config import RobotFile
 from robot_dynamics_ros.models import RobotModel
-from robot_dynamics_ros.types import Log
+from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.signals import Log
 
 
 @dataclass

@@ -9,7 +9,6 @@ from click.testing import CliRunner
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.main import cli
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.drive import CurrentFit, drive_data, effort_constant, rotor_inertia
 from robot_dynamics_ros.identification.identify_drive import identified_drives, identify_drive_recordings
@@ -17,8 +16,9 @@ from robot_dynamics_ros.identification.recording import recording
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.reproduction.clochiatti_lab import trapezoid_test
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.simulation import motions
-from robot_dynamics_ros.types import Log
 
 UR5E = load_robot("ur5e")
 K = np.array([11.2, 10.1, 10.9, 7.2, 7.9, 8.1])

@@ -7,7 +7,6 @@ import pytest
 from click.testing import CliRunner
 
 from robot_dynamics_ros.cli.excite import command
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.hardware.trajectory import load_trajectory, refuse_outside_limits
 from robot_dynamics_ros.identification.blas import one_thread
@@ -22,6 +21,7 @@ from robot_dynamics_ros.identification.excitation import (
 from robot_dynamics_ros.identification.excitation.race import condition_alone, hybrid_until, quality
 from robot_dynamics_ros.identification.excitation.trajectories import FourierBasis, trapezoids
 from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.robot_file import load_robot
 
 ROBOT = load_robot("ur5e")
 

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.excitation import Box, Criteria, FourierSearch, Limits
 from robot_dynamics_ros.identification.excitation.criteria import CRITERIA, condition, sharp_condition
@@ -12,6 +11,7 @@ from robot_dynamics_ros.identification.excitation.race import ByDifferences
 from robot_dynamics_ros.identification.excitation.search import Phase, State
 from robot_dynamics_ros.identification.excitation.soft import column_max, column_max_size, power_max, soft_max
 from robot_dynamics_ros.identification.excitation.trajectories import FourierBasis
+from robot_dynamics_ros.robot_file import load_robot
 
 ROBOT = load_robot("ur5e")
 OBSTACLES = (Box((0.3, -1.0, 0.0), (0.6, 1.0, 0.4)), Box((-1.0, -1.0, 0.9), (1.0, 1.0, np.inf)))

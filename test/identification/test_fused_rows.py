@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from synthetic import excitation, torque, truth_of
 
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.identification import fused_rows
 from robot_dynamics_ros.identification.friction_columns import JointFriction, SlipOperator, maxwell_slip
 from robot_dynamics_ros.identification.fused_rows import FusedRows, Window, blocks
@@ -17,6 +16,7 @@ from robot_dynamics_ros.identification.least_squares import JointRows, StoredRow
 from robot_dynamics_ros.identification.model import EffortFilter, Structure, joint_rows
 from robot_dynamics_ros.identification.motion import Motion
 from robot_dynamics_ros.identification.rigid import RigidModel
+from robot_dynamics_ros.robot_file import load_robot
 
 ROBOT = load_robot("ur5e")
 RIGID = RigidModel(ROBOT)

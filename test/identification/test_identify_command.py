@@ -12,11 +12,11 @@ from synthetic import synthetic_log, truth_of
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.identify import command
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.urdf_writer import write_urdf
+from robot_dynamics_ros.robot_file import load_robot
 
 
 @pytest.fixture(scope="module")

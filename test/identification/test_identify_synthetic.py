@@ -7,7 +7,6 @@ import pytest
 from synthetic import synthetic_log, truth_of
 
 from robot_dynamics_ros.bags import write_bag
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.friction_columns import JointFriction
 from robot_dynamics_ros.identification.identify import Given, Options, identify
@@ -16,7 +15,8 @@ from robot_dynamics_ros.identification.robots import any_robot
 from robot_dynamics_ros.identification.semantics import recognise
 from robot_dynamics_ros.models.inertia import is_consistent
 from robot_dynamics_ros.models.urdf_writer import write_urdf
-from robot_dynamics_ros.types import Log
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.signals import Log
 
 ROBOT = load_robot("ur5e")
 TRUTH = truth_of(ROBOT)

@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 from synthetic import synthetic_log, truth_of
 
-from robot_dynamics_ros.config import load_robot
-from robot_dynamics_ros.config.geometry import inertia_about_origin
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.friction_columns import JointFriction
 from robot_dynamics_ros.identification.identify import Given, Options, identify_recordings
 from robot_dynamics_ros.identification.payload import identify_payload
 from robot_dynamics_ros.identification.recording import recording
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.robot_file.geometry import inertia_about_origin
 
 ROBOT = load_robot("ur5e")
 LAWS = (JointFriction(0.02, ("fv1", "fo", "ia", "fc")),) * 6

@@ -8,11 +8,11 @@ from click.testing import CliRunner
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.main import cli
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.identification import payload as payloads
 from robot_dynamics_ros.identification.friction_columns import JointFriction
 from robot_dynamics_ros.identification.identify import Given, Options, identify_recordings
 from robot_dynamics_ros.identification.recording import recording
+from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation import motions
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 

@@ -7,14 +7,14 @@ import pytest
 from synthetic import excitation, torque, truth_of
 
 from robot_dynamics_ros.bags import write_bag
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.friction_columns import JointFriction
 from robot_dynamics_ros.identification.identify import Given, Options, identify
 from robot_dynamics_ros.identification.motion import filtered
 from robot_dynamics_ros.identification.periods import averaged, difference, find_periods, relative_weight
 from robot_dynamics_ros.identification.recording import recording
-from robot_dynamics_ros.types import Log
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.signals import Log
 
 ROBOT = load_robot("ur5e")
 TRUTH = truth_of(ROBOT)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.identification.identify import identify
 from robot_dynamics_ros.identification.metrics import metrics
+from robot_dynamics_ros.robot_file import load_robot
 
 # RMSE per joint of viscous + Coulomb tanh(v / 0.02) + offset + rotor inertia, the same split: the peers' best
 TANH = {

@@ -9,7 +9,6 @@ import pytest
 from synthetic import excitation, synthetic_log, torque, truth_of
 
 from robot_dynamics_ros.bags import write_bag
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.errors_in_variables import BLOCK, noise_deviation, total_solution
 from robot_dynamics_ros.identification.fitting import METHODS, Fitter, known_rotors, prior_of
@@ -23,7 +22,8 @@ from robot_dynamics_ros.identification.model import EffortFilter, Structure
 from robot_dynamics_ros.identification.recording import recording
 from robot_dynamics_ros.identification.rigid import RigidModel
 from robot_dynamics_ros.identification.tuning import motion_of
-from robot_dynamics_ros.types import Log
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.signals import Log
 
 TRUTH = truth_of(load_robot("ur5e"))
 ROBOT = load_robot("ur5e").with_updates({"drives.rotor_inertia": TRUTH.rotor.tolist()})

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from synthetic import synthetic_log, truth_of
 
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.identification.motion import motion_frequency
 from robot_dynamics_ros.identification.recording import recording
 from robot_dynamics_ros.identification.rigid import RigidModel
 from robot_dynamics_ros.identification.tuning import CUTOFF_FACTORS, Tuner
-from robot_dynamics_ros.types import Log
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.signals import Log
 
 
 @pytest.mark.parametrize("velocity", [True, False])

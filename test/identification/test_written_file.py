@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from synthetic import excitation, synthetic_log, truth_of
 
-from robot_dynamics_ros.config import load_robot, save_robot
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.identification.friction_columns import JointFriction
 from robot_dynamics_ros.identification.identify import Given, Options, identify_recordings
@@ -14,7 +13,8 @@ from robot_dynamics_ros.identification.metrics import metrics
 from robot_dynamics_ros.identification.outputs import identified_robot
 from robot_dynamics_ros.identification.recording import recording
 from robot_dynamics_ros.pipeline import Pipeline
-from robot_dynamics_ros.types import Log
+from robot_dynamics_ros.robot_file import load_robot, save_robot
+from robot_dynamics_ros.signals import Log
 
 ROBOT = load_robot("ur5e")
 TRUTH = truth_of(ROBOT)
@@ -93,7 +93,7 @@ def test_steps_of_the_stage_are_its_run(wrist):
     whole, single = (Pipeline(robot, stages=["motion", "friction"]) for _ in range(2))
     whole.run(log)
     expected = log.friction_torque.copy()
-    from robot_dynamics_ros.types import Sample
+    from robot_dynamics_ros.signals import Sample
 
     for k in range(len(log)):
         sample = Sample(robot.joint_names)

@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 from synthetic import synthetic_log, truth_of
 
-from robot_dynamics_ros.config import load_robot, save_robot
 from robot_dynamics_ros.identification.friction_columns import JointFriction
 from robot_dynamics_ros.identification.identify import Given, Options, identify_recordings
 from robot_dynamics_ros.identification.outputs import identified_robot
 from robot_dynamics_ros.identification.recording import recording
 from robot_dynamics_ros.identification.tuning import sliding
 from robot_dynamics_ros.pipeline import Pipeline
+from robot_dynamics_ros.robot_file import load_robot, save_robot
+from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.simulation import motions
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
-from robot_dynamics_ros.types import Log
 
 ROBOT = load_robot("ur5e")
 LAWS = (JointFriction(0.02, ("fv1", "fo", "ia", "fc", "h@0.003", "fl", "fs@0.1")),) * 6

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot, maxwell_slip, spacing
+from robot_dynamics_ros.robot_file import load_robot
 
 MS = 1_000_000
 B = 1e-3

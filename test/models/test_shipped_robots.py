@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from chains import random_motion
 
-from robot_dynamics_ros.config import shipped_robots
 from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.robot_file import shipped_robots
 
 
 @pytest.mark.parametrize("name", shipped_robots())

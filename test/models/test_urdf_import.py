@@ -5,11 +5,11 @@ import pytest
 from click.testing import CliRunner
 
 from robot_dynamics_ros.cli.main import cli
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.urdf_import import robot_from_urdf
 from robot_dynamics_ros.models.urdf_writer import write_urdf
+from robot_dynamics_ros.robot_file import load_robot
 
 pin = pytest.importorskip("pinocchio")
 TILTED = """<robot name="Tilted Arm 3"><link name="world"/>

@@ -5,11 +5,11 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.config import load_robot, shipped_robots
-from robot_dynamics_ros.config.geometry import joint_placement, placement, rotation, rpy_of
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.models.inertia import inertia_matrix
 from robot_dynamics_ros.models.urdf_writer import urdf_text, write_urdf
+from robot_dynamics_ros.robot_file import load_robot, shipped_robots
+from robot_dynamics_ros.robot_file.geometry import joint_placement, placement, rotation, rpy_of
 
 pin = pytest.importorskip("pinocchio")
 KNOWN = [name for name in shipped_robots() if name != "comau_ns16"]

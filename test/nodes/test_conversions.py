@@ -9,13 +9,13 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.nodes.conversions import MessageReader
 from robot_dynamics_ros.nodes.encoding import MESSAGE_TYPES, SampleWriter, to_ns
 from robot_dynamics_ros.nodes.sources import PATIENCE, StampJoin
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.signals import Sample
 from robot_dynamics_ros.topics import TOPICS
-from robot_dynamics_ros.types import Sample
 
 ROBOT = load_robot("ur5e")
 NAMES, ALIASES = ROBOT.joint_names, ROBOT.joint_aliases

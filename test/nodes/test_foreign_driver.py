@@ -15,9 +15,9 @@ from sensor_msgs.msg import JointState
 
 from robot_dynamics_ros.bags.live_writer import recover
 from robot_dynamics_ros.bags.storage import read_topics
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.nodes.encoding import to_ns, to_time
+from robot_dynamics_ros.robot_file import load_robot
 
 ROBOT = load_robot("ur5e")
 MODEL = RobotModel(ROBOT.chain(), ROBOT.joint_names)

@@ -5,7 +5,7 @@ import json
 import pytest
 import yaml
 
-from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.robot_file import load_robot
 
 pytest.importorskip("rclpy")
 

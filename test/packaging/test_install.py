@@ -14,7 +14,7 @@ from robot_dynamics_ros.nodes.tables import NODES
 ROOT = Path(__file__).resolve().parents[2]
 CHECK = """
 import robot_dynamics_ros._core as core
-from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.robot_file import load_robot
 print(core.__file__, load_robot('ur5e').n_joints)
 """
 
@@ -83,7 +83,8 @@ def neighbour(folder):
     for file in ("resource/neighbour", "neighbour/__init__.py"):
         (folder / file).touch()
     (folder / "neighbour/say.py").write_text(
-        "def main():\n    from robot_dynamics_ros.config import load_robot\n\n    print(load_robot('ur5e').n_joints)\n"
+        "def main():\n    from robot_dynamics_ros.robot_file import load_robot\n\n"
+        "    print(load_robot('ur5e').n_joints)\n"
     )
     (folder / "setup.cfg").write_text(
         "[develop]\nscript_dir=$base/lib/neighbour\n[install]\ninstall_scripts=$base/lib/neighbour\n"

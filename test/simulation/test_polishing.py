@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.polishing import cartesian, polishing
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.simulation.speed import real_time_factor

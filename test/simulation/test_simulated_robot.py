@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation import motions
 from robot_dynamics_ros.simulation.plant import WITHOUT, load_plant
 from robot_dynamics_ros.simulation.plant_file import load_plant_file

@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.transform import Rotation
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.config import load_robot
+from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.ur_controller import motion
 from robot_dynamics_ros.simulation.ur_controller.kinematics import (
     Kinematics,

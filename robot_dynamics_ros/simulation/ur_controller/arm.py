@@ -7,8 +7,8 @@ from collections import deque
 import numpy as np
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.robot import Record, SimulatedRobot
 from robot_dynamics_ros.simulation.ur_controller.kinematics import cross
 from robot_dynamics_ros.simulation.ur_controller.motion import MotionError

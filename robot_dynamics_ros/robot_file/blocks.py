@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from robot_dynamics_ros.config import numbers as n
+from robot_dynamics_ros.robot_file import numbers as n
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_]*$", max_length=100)]
 Text = Annotated[str, StringConstraints(max_length=4000)]

@@ -1,4 +1,4 @@
-"""Generated parts of docs/robot_files.md and docs/robots.md: `python -m robot_dynamics_ros.config.reference DOCS`."""
+"""Generated parts of docs/robot_files.md, docs/robots.md: `python -m robot_dynamics_ros.robot_file.reference DOCS`."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from robot_dynamics_ros.config import blocks as b
-from robot_dynamics_ros.config.capabilities import capability_table
-from robot_dynamics_ros.config.numbers import PerJointMarker, Source
-from robot_dynamics_ros.config.parameters import MODELS, Parameter
-from robot_dynamics_ros.config.robot_file import RobotFile
-from robot_dynamics_ros.config.store import load_robot, shipped_robots
+from robot_dynamics_ros.robot_file import blocks as b
+from robot_dynamics_ros.robot_file.capabilities import capability_table
+from robot_dynamics_ros.robot_file.numbers import PerJointMarker, Source
+from robot_dynamics_ros.robot_file.parameters import MODELS, Parameter
+from robot_dynamics_ros.robot_file.schema import RobotFile
+from robot_dynamics_ros.robot_file.store import load_robot, shipped_robots
 
 _MODEL_BLOCKS = "hysteresis, thermal, stiffness"
 

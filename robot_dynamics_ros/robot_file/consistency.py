@@ -6,13 +6,13 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from robot_dynamics_ros.config import blocks as b
-from robot_dynamics_ros.config.numbers import PerJointMarker
-from robot_dynamics_ros.config.parameters import MODELS, Parameter
-from robot_dynamics_ros.config.problems import nearest, short
+from robot_dynamics_ros.robot_file import blocks as b
+from robot_dynamics_ros.robot_file.numbers import PerJointMarker
+from robot_dynamics_ros.robot_file.parameters import MODELS, Parameter
+from robot_dynamics_ros.robot_file.problems import nearest, short
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.config.robot_file import RobotFile
+    from robot_dynamics_ros.robot_file.schema import RobotFile
 
 Problem = tuple[tuple[Any, ...], str]
 _LARGEST = sys.float_info.max

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from robot_dynamics_ros.config import blocks as b
+from robot_dynamics_ros.robot_file import blocks as b
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.config.robot_file import RobotFile
+    from robot_dynamics_ros.robot_file.schema import RobotFile
 
 _EITHER = {"Links": {"values", "parameters"}}  # one of them is enough
 _JOINT_DH, _JOINT_XYZ = ("a", "alpha", "d"), ("xyz", "rpy")

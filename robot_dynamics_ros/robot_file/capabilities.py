@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from robot_dynamics_ros.errors import CapabilityError
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.config.robot_file import RobotFile
+    from robot_dynamics_ros.robot_file.schema import RobotFile
 
 
 @dataclass(frozen=True)

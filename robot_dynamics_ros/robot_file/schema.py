@@ -10,11 +10,11 @@ from pydantic import Field, PrivateAttr, model_validator
 from pydantic_core import PydanticCustomError
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.config import blocks as b
-from robot_dynamics_ros.config.consistency import inconsistencies
-from robot_dynamics_ros.config.geometry import inertia_about_origin, joint_placement, placement
-from robot_dynamics_ros.config.problems import validated
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
+from robot_dynamics_ros.robot_file import blocks as b
+from robot_dynamics_ros.robot_file.consistency import inconsistencies
+from robot_dynamics_ros.robot_file.geometry import inertia_about_origin, joint_placement, placement
+from robot_dynamics_ros.robot_file.problems import validated
 
 
 class RobotFile(b.Block):

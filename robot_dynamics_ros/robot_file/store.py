@@ -16,11 +16,11 @@ from typing import Any
 
 import yaml
 
-from robot_dynamics_ros.config.blocks import InputFile, ProvenanceEntry
-from robot_dynamics_ros.config.problems import examine, validated
-from robot_dynamics_ros.config.robot_file import RobotFile
-from robot_dynamics_ros.config.yaml_text import read_yaml
 from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.robot_file.blocks import InputFile, ProvenanceEntry
+from robot_dynamics_ros.robot_file.problems import examine, validated
+from robot_dynamics_ros.robot_file.schema import RobotFile
+from robot_dynamics_ros.robot_file.yaml_text import read_yaml
 
 _SHARE = Path("share/robot_dynamics_ros/config")
 TEMPLATE = "template"  # documentation to copy, never a robot

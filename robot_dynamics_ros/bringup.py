@@ -11,8 +11,8 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any
 
+from robot_dynamics_ros.drivers.factory import driver_of
 from robot_dynamics_ros.errors import ConfigError
-from robot_dynamics_ros.hardware.factory import driver_of
 from robot_dynamics_ros.nodes.tables import DRIVER, NODES
 from robot_dynamics_ros.parameters import Parameter
 from robot_dynamics_ros.pipeline import STAGES, Pipeline

@@ -11,9 +11,9 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import EnableResult, TorqueMode
 from robot_dynamics_ros.benchmarks.setup import Arm, Setup
 from robot_dynamics_ros.benchmarks.timing import Case
-from robot_dynamics_ros.controllers.torque import torque_loop
+from robot_dynamics_ros.control.torque import torque_loop
+from robot_dynamics_ros.drivers.guard import guard_limits
 from robot_dynamics_ros.errors import CapabilityError
-from robot_dynamics_ros.hardware.guard import guard_limits
 from robot_dynamics_ros.robot_file import load_robot
 
 SECTION = "control"

@@ -12,8 +12,8 @@ from robot_dynamics_ros.cli.demo_robots import DemoRobot
 from robot_dynamics_ros.identification.identify import identify
 from robot_dynamics_ros.identification.outputs import write_outputs
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
-from robot_dynamics_ros.simulation import motions
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
+from robot_dynamics_ros.trajectories import motions
 
 WAYPOINTS = 16
 MARGIN = 0.05  # rad to the position limits

@@ -12,10 +12,10 @@ from rich.progress import Progress
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.options import NewPath, console, robot_option, stderr
+from robot_dynamics_ros.drivers.factory import DRIVERS, driver_of, make_driver
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.experiments.plan import EXPERIMENTS, Plan, joined
 from robot_dynamics_ros.experiments.run import ExperimentFailed, run_driver, run_simulated
-from robot_dynamics_ros.hardware.factory import DRIVERS, driver_of, make_driver
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import Log
 

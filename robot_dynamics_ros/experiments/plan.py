@@ -11,8 +11,8 @@ import numpy as np
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.robot_model import RobotModel
-from robot_dynamics_ros.simulation import motions
-from robot_dynamics_ros.simulation.motions import Motion
+from robot_dynamics_ros.trajectories import motions
+from robot_dynamics_ros.trajectories.motions import Motion
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile

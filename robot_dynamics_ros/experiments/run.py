@@ -13,7 +13,7 @@ from robot_dynamics_ros.experiments.plan import Plan
 from robot_dynamics_ros.signals import Log, Sample
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.hardware.driver import MotionDriver
+    from robot_dynamics_ros.drivers.interface import MotionDriver
     from robot_dynamics_ros.simulation.robot import SimulatedRobot
 
 Progress = Callable[[float], None]  # share done, 0..1

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from robot_dynamics_ros._core import GuardReason, GuardState, TorqueMode
+from robot_dynamics_ros.drivers.guard import GuardSettings
 from robot_dynamics_ros.faults.rig import CYCLE, RAMP, Rig
 from robot_dynamics_ros.faults.table import Case, demand
-from robot_dynamics_ros.hardware.guard import GuardSettings
 
 
 def command_not_finite(seed: int) -> str:

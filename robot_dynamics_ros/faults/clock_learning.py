@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.controllers.torque import CONTROL
+from robot_dynamics_ros.control.torque import CONTROL
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.faults.rig import CYCLE, Rig
 from robot_dynamics_ros.faults.table import Case, demand

@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros._core import TorqueMode
+from robot_dynamics_ros.drivers.guard import guard_limits, refuse_semantics, refuse_torque
+from robot_dynamics_ros.drivers.interface import DriverInfo, RobotStatus
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.faults.rig import START, Rig
 from robot_dynamics_ros.faults.table import Case, demand
-from robot_dynamics_ros.hardware.driver import DriverInfo, RobotStatus
-from robot_dynamics_ros.hardware.guard import guard_limits, refuse_semantics, refuse_torque
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import joint_columns

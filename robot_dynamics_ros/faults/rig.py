@@ -10,12 +10,12 @@ import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import EnableResult, GuardReason, TorqueMode
-from robot_dynamics_ros.controllers.torque import torque_loop
-from robot_dynamics_ros.controllers.trajectory import through
+from robot_dynamics_ros.control.torque import torque_loop
+from robot_dynamics_ros.drivers.guard import GuardSettings, guard_limits
 from robot_dynamics_ros.faults.table import demand
-from robot_dynamics_ros.hardware.guard import GuardSettings, guard_limits
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
+from robot_dynamics_ros.trajectories.smooth import through
 
 CYCLE = 2_000_000  # ns
 START = np.array([0.0, -1.5, 1.5, -1.5, -1.5, 0.0])  # rad

@@ -15,14 +15,14 @@ import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import EnableResult, GuardState, TorqueMode
-from robot_dynamics_ros.controllers.torque import torque_loop
-from robot_dynamics_ros.controllers.trajectory import through
+from robot_dynamics_ros.control.torque import torque_loop
+from robot_dynamics_ros.drivers.guard import guard_limits
+from robot_dynamics_ros.drivers.ur.driver import UrDriver
 from robot_dynamics_ros.errors import ConnectionFailed
 from robot_dynamics_ros.faults.table import demand
-from robot_dynamics_ros.hardware.guard import guard_limits
-from robot_dynamics_ros.hardware.ur_driver import UrDriver
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.ur_controller.launcher import SimulatedUR
+from robot_dynamics_ros.trajectories.smooth import through
 
 SPEED = 0.5  # controller time per wall time: half the jitter of a machine that does other things too
 PATIENCE = 15.0  # s

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from std_srvs.srv import Trigger
 
 from robot_dynamics_ros._core import StreamState
+from robot_dynamics_ros.drivers.factory import make_driver
 from robot_dynamics_ros.errors import RobotDynamicsError
-from robot_dynamics_ros.hardware.factory import make_driver
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN, CpuShare, worst
 from robot_dynamics_ros.nodes.motion_interface import MotionInterface
 from robot_dynamics_ros.nodes.robot_settings import RobotSettings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from robot_dynamics_ros.controllers.torque import CONTROL
+from robot_dynamics_ros.control.torque import CONTROL
 from robot_dynamics_ros.parameters import Parameter
 from robot_dynamics_ros.topics import TOPICS
 

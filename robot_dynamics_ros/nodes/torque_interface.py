@@ -18,16 +18,16 @@ from std_srvs.srv import Trigger
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import EnableResult, FreezeReason, GuardReason, GuardState, StreamState, TorqueMode
-from robot_dynamics_ros.controllers.adaptation_store import Adaptation, load_adaptation, save_adaptation, wear
-from robot_dynamics_ros.controllers.torque import coulomb_level, torque_loop
-from robot_dynamics_ros.controllers.trajectory import load_waypoints, through
+from robot_dynamics_ros.control.adaptation_store import Adaptation, load_adaptation, save_adaptation, wear
+from robot_dynamics_ros.control.torque import coulomb_level, torque_loop
+from robot_dynamics_ros.drivers.guard import GuardSettings, guard_limits, refuse_semantics, refuse_torque
 from robot_dynamics_ros.errors import CapabilityError, RobotDynamicsError
-from robot_dynamics_ros.hardware.guard import GuardSettings, guard_limits, refuse_semantics, refuse_torque
-from robot_dynamics_ros.hardware.trajectory import refuse_outside_limits
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN, LatencyMeter, status, worst
 from robot_dynamics_ros.nodes.encoding import to_ns
 from robot_dynamics_ros.signals import joint_columns
+from robot_dynamics_ros.trajectories.files import refuse_outside_limits
+from robot_dynamics_ros.trajectories.smooth import load_waypoints, through
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.nodes.robot_node import RobotNode

@@ -10,7 +10,7 @@ from robot_dynamics_ros.identification.excitation import Excitation, Limits, des
 from robot_dynamics_ros.identification.recording import Recording, recording
 from robot_dynamics_ros.reproduction import lab
 from robot_dynamics_ros.robot_file import RobotFile
-from robot_dynamics_ros.simulation import motions
+from robot_dynamics_ros.trajectories import motions
 
 RATE = 250.0  # Hz of the recordings
 TEMPERATURE = 40.0  # deg C

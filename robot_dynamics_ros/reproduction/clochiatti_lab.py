@@ -7,7 +7,7 @@ import numpy as np
 from robot_dynamics_ros.reproduction import lab
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
-from robot_dynamics_ros.simulation import motions
+from robot_dynamics_ros.trajectories import motions
 
 VELOCITY, ACCELERATION, PAUSE = 3.0, 6.0, 0.5  # rad/s, rad/s2, s between moves
 SPREAD = np.array([1.5, 0.5, 0.7, 1.5, 1.5, 1.5])  # rad around the middle

@@ -18,16 +18,16 @@ import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import EnableResult, GuardState, TorqueMode
-from robot_dynamics_ros.controllers.torque import torque_loop
-from robot_dynamics_ros.controllers.trajectory import Trajectory
+from robot_dynamics_ros.control.torque import torque_loop
+from robot_dynamics_ros.drivers.guard import guard_limits, refuse_torque
+from robot_dynamics_ros.drivers.ur.driver import UrDriver
 from robot_dynamics_ros.errors import RobotDynamicsError
-from robot_dynamics_ros.hardware.guard import guard_limits, refuse_torque
-from robot_dynamics_ros.hardware.ur_driver import UrDriver
 from robot_dynamics_ros.reproduction.in_process import InProcessLoop
 from robot_dynamics_ros.reproduction.loop_run import RATE, WARM, Run
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.simulation.ur_controller.client import SimulationClient
 from robot_dynamics_ros.simulation.ur_controller.launcher import SimulatedUR
+from robot_dynamics_ros.trajectories.smooth import Trajectory
 
 SLOW = 0.004  # controller time per wall time that faults of this side are judged by: the controller waits for us
 APPROACH = 4.0  # controller time per wall time of moves under position control

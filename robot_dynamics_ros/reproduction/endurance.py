@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros._core import GuardState, TorqueMode
-from robot_dynamics_ros.controllers.trajectory import Trajectory
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.reproduction.closed_loop import ClosedLoop
 from robot_dynamics_ros.reproduction.madsen_adaptive import CONTROL, six_waypoints
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
+from robot_dynamics_ros.trajectories.smooth import Trajectory
 
 PIECE = 60.0  # s of controller time between two looks
 LOOK = 2.0  # s of controller time of records kept at once

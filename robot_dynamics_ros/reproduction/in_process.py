@@ -10,11 +10,11 @@ import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import EnableResult, GuardState, TorqueMode
-from robot_dynamics_ros.controllers.trajectory import Trajectory
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.faults.rig import Rig
 from robot_dynamics_ros.reproduction.loop_run import RATE, WARM, Run
 from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.trajectories.smooth import Trajectory
 
 SETTLING = 250  # cycles of standing still before torque
 

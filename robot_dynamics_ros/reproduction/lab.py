@@ -16,9 +16,9 @@ from robot_dynamics_ros.experiments.plan import Plan
 from robot_dynamics_ros.experiments.run import run_simulated
 from robot_dynamics_ros.identification.segments import JointRecord, joint_records
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
-from robot_dynamics_ros.simulation import motions
 from robot_dynamics_ros.simulation.assumed import assumed_file
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
+from robot_dynamics_ros.trajectories import motions
 
 START = np.array([0.0, -1.2, 1.5, -1.9, -1.57, 0.4])  # rad, elbow up in front of the robot
 WARM = 35.0  # deg C, joint temperature of the velocity and load experiments [Madsen2020, ch4 Fig. 5-6]

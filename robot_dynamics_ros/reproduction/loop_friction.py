@@ -6,7 +6,7 @@ import numpy as np
 from scipy.signal import savgol_filter
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.controllers.torque import commanded_inertia, coulomb_level
+from robot_dynamics_ros.control.torque import commanded_inertia, coulomb_level
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.reproduction.loop_run import RATE, WARM, Run
 from robot_dynamics_ros.robot_file import RobotFile

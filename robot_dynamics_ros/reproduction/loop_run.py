@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.controllers.torque import commanded_inertia
+from robot_dynamics_ros.control.torque import commanded_inertia
 from robot_dynamics_ros.robot_file import RobotFile
 
 RATE = 500.0  # Hz

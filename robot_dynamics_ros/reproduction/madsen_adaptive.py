@@ -11,7 +11,6 @@ from __future__ import annotations
 import numpy as np
 
 from robot_dynamics_ros._core import TorqueMode
-from robot_dynamics_ros.controllers.trajectory import Trajectory, load_waypoints, point_to_point
 from robot_dynamics_ros.reproduction import lab
 from robot_dynamics_ros.reproduction.closed_loop import closed_loop
 from robot_dynamics_ros.reproduction.loop_friction import identified
@@ -19,6 +18,7 @@ from robot_dynamics_ros.reproduction.loop_run import RATE, Run
 from robot_dynamics_ros.reproduction.table import Row, at_least, beside
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.robot_file.store import config_directories
+from robot_dynamics_ros.trajectories.smooth import Trajectory, load_waypoints, point_to_point
 
 SOURCE = "Madsen2020 ch6"
 PAYLOAD = 5.0  # kg, the robot's limit; the source carried 7.5 kg

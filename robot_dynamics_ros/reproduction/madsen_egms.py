@@ -19,7 +19,7 @@ from robot_dynamics_ros.identification.sliding import Sliding, sliding_friction
 from robot_dynamics_ros.reproduction import lab
 from robot_dynamics_ros.reproduction.madsen_joint import PAYLOAD, UPRIGHT
 from robot_dynamics_ros.reproduction.table import Row, at_least, beside
-from robot_dynamics_ros.simulation import motions
+from robot_dynamics_ros.trajectories import motions
 
 SOURCE = "Madsen2020 ch6"
 SHOULDER = 1

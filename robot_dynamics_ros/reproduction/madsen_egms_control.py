@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros._core import TorqueMode
-from robot_dynamics_ros.controllers.trajectory import Trajectory, through
 from robot_dynamics_ros.reproduction import lab
 from robot_dynamics_ros.reproduction.closed_loop import closed_loop
 from robot_dynamics_ros.reproduction.loop_friction import identified, model_error
 from robot_dynamics_ros.reproduction.loop_run import RATE, Run
 from robot_dynamics_ros.reproduction.table import Row, at_least, beside
 from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.trajectories.smooth import Trajectory, through
 
 SOURCE = "Madsen2020 ch6"
 JOINT = 1  # shoulder

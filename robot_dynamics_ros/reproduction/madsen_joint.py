@@ -25,8 +25,8 @@ from robot_dynamics_ros.identification.segments import JointRecord, reversals
 from robot_dynamics_ros.identification.sliding import sliding_friction
 from robot_dynamics_ros.reproduction import lab
 from robot_dynamics_ros.reproduction.table import Row, at_least, beside
-from robot_dynamics_ros.simulation import motions
 from robot_dynamics_ros.simulation.plant import FAST
+from robot_dynamics_ros.trajectories import motions
 
 SOURCE = "Madsen2020 ch4"
 UPRIGHT = np.array([0.0, -1.57, 0.2, -0.2, -1.57, 0.0])  # rad, the arm hangs over the shoulder without load

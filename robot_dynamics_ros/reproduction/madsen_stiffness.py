@@ -25,7 +25,7 @@ from robot_dynamics_ros.reproduction import lab
 from robot_dynamics_ros.reproduction.table import Row, at_least
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
-from robot_dynamics_ros.simulation import motions
+from robot_dynamics_ros.trajectories import motions
 
 SOURCE = "Madsen2020 ch3"
 STRETCHED = np.array([0.0, -0.3, 0.3, -1.57, -1.57, 0.0])  # rad: inertia loads the base joint

@@ -19,8 +19,8 @@ from robot_dynamics_ros.identification.recording import recording
 from robot_dynamics_ros.identification.uncertainty import steady_friction
 from robot_dynamics_ros.reproduction import lab
 from robot_dynamics_ros.reproduction.table import Row, at_least, beside
-from robot_dynamics_ros.simulation import motions
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
+from robot_dynamics_ros.trajectories import motions
 
 SOURCE = "recovery"
 INDIVIDUALS = 8

@@ -21,10 +21,10 @@ from robot_dynamics_ros.reproduction.table import Row, at_most, beside
 from robot_dynamics_ros.reproduction.thermal_lab import KEEP, identified, rested, subject
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
-from robot_dynamics_ros.simulation.motions import Motion
 from robot_dynamics_ros.simulation.plant import FAST
 from robot_dynamics_ros.simulation.polishing import polishing
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
+from robot_dynamics_ros.trajectories.motions import Motion
 
 SOURCE = "Simoni2017"
 TABLE_III = {1: (21.3078, 27.2322), 3: (21.7498, 27.4293), 5: (21.2590, 25.6366)}  # N, with and without temperature

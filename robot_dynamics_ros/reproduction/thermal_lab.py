@@ -17,10 +17,10 @@ from robot_dynamics_ros.identification.thermal import ThermalFit, ThermalRun, fi
 from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.reproduction import lab
 from robot_dynamics_ros.robot_file import RobotFile
-from robot_dynamics_ros.simulation import motions
 from robot_dynamics_ros.simulation.assumed import heat_capacities
 from robot_dynamics_ros.simulation.plant import FAST
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
+from robot_dynamics_ros.trajectories import motions
 
 ROOM = 22.0  # deg C, air
 REST = 30.0  # deg C, of a joint that has been powered and held for hours: the surroundings the heat balance sees

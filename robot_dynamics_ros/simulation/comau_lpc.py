@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.drivers.comau import wire as wire
 from robot_dynamics_ros.errors import ConnectionFailed, DataError
-from robot_dynamics_ros.hardware import c5gopen_wire as wire
 from robot_dynamics_ros.simulation.comau_mqtt import Publisher
 from robot_dynamics_ros.simulation.robot import Record
 from robot_dynamics_ros.simulation.served import Reference, Served

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from robot_dynamics_ros.drivers.comau import wire as wire
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
-from robot_dynamics_ros.hardware import c5gopen_wire as wire
 
 
 class Publisher:

@@ -10,8 +10,8 @@ import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.robot_file import RobotFile
-from robot_dynamics_ros.simulation.motions import Motion, times
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
+from robot_dynamics_ros.trajectories.motions import Motion, times
 
 
 @dataclass(frozen=True)

@@ -10,8 +10,8 @@ from scipy.interpolate import CubicSpline
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import Log
-from robot_dynamics_ros.simulation.motions import Motion
 from robot_dynamics_ros.simulation.robot import Record, SimulatedRobot
+from robot_dynamics_ros.trajectories.motions import Motion
 
 MAX_CYCLES = 2_000_000
 

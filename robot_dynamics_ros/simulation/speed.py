@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.simulation import motions
 from robot_dynamics_ros.simulation.plant import FAST
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
+from robot_dynamics_ros.trajectories import motions
 
 START = (0.0, -1.2, 1.5, -1.9, -1.57, 0.4, 0.3)  # rad, an arm away from its limits
 

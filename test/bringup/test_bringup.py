@@ -258,7 +258,7 @@ def test_importing_the_description_does_not_need_ros():
 
 def test_every_driver_of_the_package_can_be_brought_up():
     from robot_dynamics_ros.bringup import DRIVERS
-    from robot_dynamics_ros.hardware import factory
+    from robot_dynamics_ros.drivers import factory
 
     assert set(DRIVERS) == {*factory.DRIVERS, "none"}
     assert describe("fr3", "franka", "172.16.0.2").nodes[0].parameters["driver"] == "franka"

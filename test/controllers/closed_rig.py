@@ -6,11 +6,11 @@ import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import EnableResult, TorqueMode
-from robot_dynamics_ros.controllers.torque import torque_loop
-from robot_dynamics_ros.controllers.trajectory import through
-from robot_dynamics_ros.hardware.guard import guard_limits
+from robot_dynamics_ros.control.torque import torque_loop
+from robot_dynamics_ros.drivers.guard import guard_limits
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
+from robot_dynamics_ros.trajectories.smooth import through
 
 ROBOT = load_robot("ur5e")
 START = np.array([0.0, -1.5, 1.5, -1.5, -1.5, 0.0])

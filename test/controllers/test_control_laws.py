@@ -14,9 +14,9 @@ from robot_dynamics_ros._core import (
     Status,
     joint_torque,
 )
-from robot_dynamics_ros.controllers.trajectory import through
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.trajectories.smooth import through
 
 N, DT = 6, 0.002
 ROBOT = load_robot("ur5e")

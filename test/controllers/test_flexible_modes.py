@@ -5,13 +5,13 @@ import pytest
 from closed_rig import ROBOT, START, Closed
 
 from robot_dynamics_ros._core import EnableResult, GuardState, Status, TorqueMode, TorqueTrajectory
-from robot_dynamics_ros.controllers.torque import torque_loop
-from robot_dynamics_ros.controllers.trajectory import through
+from robot_dynamics_ros.control.torque import torque_loop
+from robot_dynamics_ros.drivers.guard import guard_limits
 from robot_dynamics_ros.errors import CapabilityError
-from robot_dynamics_ros.hardware.guard import guard_limits
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.plant import load_plant
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
+from robot_dynamics_ros.trajectories.smooth import through
 
 STRAIGHT = ("kinematic_error", "backlash")
 SOURCES = ("deflection", "sensor")

@@ -10,9 +10,9 @@ from closed_rig import ROBOT, START, Closed
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import EnableResult, GuardReason, GuardState, TorqueMode
-from robot_dynamics_ros.controllers.adaptation_store import load_adaptation, save_adaptation, wear
+from robot_dynamics_ros.control.adaptation_store import load_adaptation, save_adaptation, wear
+from robot_dynamics_ros.drivers.guard import GuardSettings
 from robot_dynamics_ros.errors import ConfigError
-from robot_dynamics_ros.hardware.guard import GuardSettings
 
 
 def test_tracks_with_learned_friction_better_than_with_the_robot_file_s():

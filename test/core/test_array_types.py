@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.controllers import torque
-from robot_dynamics_ros.hardware.guard import guard_limits
+from robot_dynamics_ros.control import torque
+from robot_dynamics_ros.drivers.guard import guard_limits
 from robot_dynamics_ros.models.energy import EnergyModel
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import maxwell_slip

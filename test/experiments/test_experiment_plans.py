@@ -17,9 +17,9 @@ from robot_dynamics_ros.experiments.preview import write_preview
 from robot_dynamics_ros.experiments.run import ExperimentFailed, run_driver, run_simulated
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Sample
-from robot_dynamics_ros.simulation import motions
 from robot_dynamics_ros.simulation.plant import FAST
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
+from robot_dynamics_ros.trajectories import motions
 
 UR5E = load_robot("ur5e")
 START = np.array([0.0, -1.2, 1.5, -1.9, -1.57, 0.4])

@@ -9,11 +9,11 @@ from driver_waits import collect, until
 from mqtt_broker import Broker
 
 from robot_dynamics_ros._core import StreamState
+from robot_dynamics_ros.drivers.comau import wire as wire
+from robot_dynamics_ros.drivers.comau.driver import ComauDriver
+from robot_dynamics_ros.drivers.comau.states import Coupling
+from robot_dynamics_ros.drivers.factory import make_driver
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed, DataError
-from robot_dynamics_ros.hardware import c5gopen_wire as wire
-from robot_dynamics_ros.hardware.comau_driver import ComauDriver
-from robot_dynamics_ros.hardware.comau_states import Coupling
-from robot_dynamics_ros.hardware.factory import make_driver
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.controllers import SimulatedController
 

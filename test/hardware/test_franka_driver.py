@@ -21,8 +21,8 @@ from driver_waits import collect, until
 from franka_mjcf import mjcf_text
 
 from robot_dynamics_ros._core import StreamState
+from robot_dynamics_ros.drivers.factory import make_driver
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
-from robot_dynamics_ros.hardware.factory import make_driver
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.controllers import SimulatedController
 from robot_dynamics_ros.simulation.ur_controller.launcher import loopback_address

@@ -14,14 +14,14 @@ import pytest
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import EnableResult, GuardReason, GuardState, LinkFlag, TorqueLink, TorqueMode
-from robot_dynamics_ros.controllers.torque import torque_loop
-from robot_dynamics_ros.controllers.trajectory import through
+from robot_dynamics_ros.control.torque import torque_loop
+from robot_dynamics_ros.drivers.factory import make_driver
+from robot_dynamics_ros.drivers.franka.rows import ANSWER, LINK_STATE
+from robot_dynamics_ros.drivers.guard import GuardSettings, guard_limits, refuse_torque
 from robot_dynamics_ros.errors import CapabilityError
-from robot_dynamics_ros.hardware.factory import make_driver
-from robot_dynamics_ros.hardware.franka_rows import ANSWER, LINK_STATE
-from robot_dynamics_ros.hardware.guard import GuardSettings, guard_limits, refuse_torque
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.trajectories.smooth import through
 
 SHIPPED = load_robot("fr3")
 # friction behind the joint-torque loop of the simulated arm, taken too low: what is missing must be learned

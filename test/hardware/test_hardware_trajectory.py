@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.errors import CapabilityError, DataError
-from robot_dynamics_ros.hardware.trajectory import load_trajectory, refuse_outside_limits, resample
 from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.trajectories.files import load_trajectory, refuse_outside_limits, resample
 
 ROBOT = load_robot("ur5e")
 

@@ -12,9 +12,9 @@ import numpy as np
 import pytest
 from driver_waits import collect
 
+from robot_dynamics_ros.drivers.comau import wire as wire
+from robot_dynamics_ros.drivers.factory import make_driver
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
-from robot_dynamics_ros.hardware import c5gopen_wire as wire
-from robot_dynamics_ros.hardware.factory import make_driver
 from robot_dynamics_ros.robot_file import load_robot
 
 ROOT = Path(__file__).parents[2]

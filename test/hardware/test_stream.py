@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros._core import SampleFlag, StreamMonitor, StreamState
-from robot_dynamics_ros.hardware.stream import Stream, StreamOptions
+from robot_dynamics_ros.drivers.stream import Stream, StreamOptions
 
 PERIOD = 1_000_000
 

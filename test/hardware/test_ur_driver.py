@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros._core import StreamState
+from robot_dynamics_ros.drivers.factory import make_driver
+from robot_dynamics_ros.drivers.interface import Driver
 from robot_dynamics_ros.errors import CapabilityError, ConfigError, ConnectionFailed
-from robot_dynamics_ros.hardware.driver import Driver
-from robot_dynamics_ros.hardware.factory import make_driver
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.ur_controller.launcher import SimulatedUR, loopback_address
 

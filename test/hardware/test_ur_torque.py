@@ -9,16 +9,16 @@ import pytest
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import EnableResult, GuardState, TorqueMode
-from robot_dynamics_ros.controllers.torque import torque_loop
-from robot_dynamics_ros.controllers.trajectory import through
+from robot_dynamics_ros.control.torque import torque_loop
+from robot_dynamics_ros.drivers.guard import guard_limits, refuse_semantics, refuse_torque
+from robot_dynamics_ros.drivers.ur.driver import UrDriver
+from robot_dynamics_ros.drivers.ur.torque import PROGRAM
 from robot_dynamics_ros.errors import CapabilityError
-from robot_dynamics_ros.hardware.guard import guard_limits, refuse_semantics, refuse_torque
-from robot_dynamics_ros.hardware.ur_driver import UrDriver
-from robot_dynamics_ros.hardware.ur_torque import PROGRAM
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.ur_controller.arm import Arm
 from robot_dynamics_ros.simulation.ur_controller.controller import Controller
 from robot_dynamics_ros.simulation.ur_controller.launcher import SimulatedUR
+from robot_dynamics_ros.trajectories.smooth import through
 
 ROBOT = load_robot("ur5e")
 

@@ -8,7 +8,6 @@ from click.testing import CliRunner
 
 from robot_dynamics_ros.cli.excite import command
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.hardware.trajectory import load_trajectory, refuse_outside_limits
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.excitation import (
     Box,
@@ -19,9 +18,10 @@ from robot_dynamics_ros.identification.excitation import (
     design_points,
 )
 from robot_dynamics_ros.identification.excitation.race import condition_alone, hybrid_until, quality
-from robot_dynamics_ros.identification.excitation.trajectories import FourierBasis, trapezoids
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.trajectories.files import load_trajectory, refuse_outside_limits
+from robot_dynamics_ros.trajectories.fourier import FourierBasis, trapezoids
 
 ROBOT = load_robot("ur5e")
 

@@ -15,9 +15,9 @@ from robot_dynamics_ros.identification.joints import identify_joints
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation import motions
 from robot_dynamics_ros.simulation.plant import FAST
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
+from robot_dynamics_ros.trajectories import motions
 
 UR5E = load_robot("ur5e")
 START = np.array([0.0, -1.2, 1.5, -1.9, -1.57, 0.4])

@@ -17,8 +17,8 @@ from robot_dynamics_ros.identification.metrics import metrics
 from robot_dynamics_ros.identification.result import summarise
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
-from robot_dynamics_ros.simulation import motions
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
+from robot_dynamics_ros.trajectories import motions
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "bags"))
 from bag_factory import write

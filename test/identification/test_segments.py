@@ -12,7 +12,7 @@ from robot_dynamics_ros.identification.segments import (
     turning_points,
 )
 from robot_dynamics_ros.identification.sliding import sliding_friction
-from robot_dynamics_ros.simulation import motions
+from robot_dynamics_ros.trajectories import motions
 
 RATE = 500.0
 

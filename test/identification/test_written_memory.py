@@ -14,8 +14,8 @@ from robot_dynamics_ros.identification.tuning import sliding
 from robot_dynamics_ros.pipeline import Pipeline
 from robot_dynamics_ros.robot_file import load_robot, save_robot
 from robot_dynamics_ros.signals import Log
-from robot_dynamics_ros.simulation import motions
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
+from robot_dynamics_ros.trajectories import motions
 
 ROBOT = load_robot("ur5e")
 LAWS = (JointFriction(0.02, ("fv1", "fo", "ia", "fc", "h@0.003", "fl", "fs@0.1")),) * 6

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.simulation import motions
+from robot_dynamics_ros.trajectories import motions
 
 Q = np.array([0.3, -1.2, 1.5])
 END = np.array([1.1, -1.3, 0.2])

@@ -5,9 +5,9 @@ import pinocchio as pin
 import pytest
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.simulation import motions
 from robot_dynamics_ros.simulation.plant import FAST, load_plant
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
+from robot_dynamics_ros.trajectories import motions
 
 Q = np.array([0.3, -1.2, 1.5, -1.9, -1.57, 0.4])
 IDEAL = ("ripple", "noise", "quantisation", "kinematic_error", "backlash", "deviation")

@@ -6,10 +6,10 @@ import pytest
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation import motions
 from robot_dynamics_ros.simulation.plant import WITHOUT, load_plant
 from robot_dynamics_ros.simulation.plant_file import load_plant_file
 from robot_dynamics_ros.simulation.robot import TRUTH, SimulatedRobot
+from robot_dynamics_ros.trajectories import motions
 
 Q = np.array([0.3, -1.2, 1.5, -1.9, -1.57, 0.4])
 MOTION = motions.fourier(Q, duration=2.0, base=np.pi, seed=1)

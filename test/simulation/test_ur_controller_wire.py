@@ -6,7 +6,7 @@ import struct
 
 import pytest
 
-from robot_dynamics_ros.hardware.factory import make_driver
+from robot_dynamics_ros.drivers.factory import make_driver
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.ur_controller import rtde_wire as wire
 from robot_dynamics_ros.simulation.ur_controller.launcher import SimulatedUR

@@ -13,7 +13,7 @@ from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.excitation.limits import Limits
 from robot_dynamics_ros.identification.excitation.problem import Criteria
 from robot_dynamics_ros.identification.excitation.search import FourierSearch, State, phases
-from robot_dynamics_ros.identification.excitation.trajectories import FourierBasis
+from robot_dynamics_ros.trajectories.fourier import FourierBasis
 
 CHOICES = ("hybrid", "condition", "logdet", "hadamard")
 ALLOWED = 0.02  # excess that a result may show on its fine samples, of what the search keeps at 90 % of the limits

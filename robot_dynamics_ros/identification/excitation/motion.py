@@ -8,7 +8,7 @@ import numpy as np
 
 from robot_dynamics_ros.identification.excitation.limits import USE, Limits
 from robot_dynamics_ros.identification.excitation.soft import column_max, column_max_size, power_max
-from robot_dynamics_ros.identification.excitation.trajectories import FourierBasis
+from robot_dynamics_ros.trajectories.fourier import FourierBasis
 
 POWER = 16.0  # of the norms that stand for a maximum of a few numbers
 NEAR, FAR = 0.05, 0.95  # share of a joint's free room below and above which its motion is not placed

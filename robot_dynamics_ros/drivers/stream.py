@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros._core import ClockMap, SampleFlag, StreamMonitor, StreamState
-from robot_dynamics_ros.hardware.driver import RobotStatus, Statistics
+from robot_dynamics_ros.drivers.interface import RobotStatus, Statistics
 
 
 @dataclass(frozen=True)

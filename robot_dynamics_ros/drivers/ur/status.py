@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from robot_dynamics_ros.hardware.driver import RobotStatus
+from robot_dynamics_ros.drivers.interface import RobotStatus
 
 ROBOT_MODES = {
     -1: "no controller",

@@ -10,8 +10,8 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from robot_dynamics_ros.drivers.comau import wire as wire
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed, DataError
-from robot_dynamics_ros.hardware import c5gopen_wire as wire
 
 QUEUE = 16384  # states: 6 s at 2.5 kHz
 HELLO_PERIOD = 0.2  # s between the commands that keep the LPC sending

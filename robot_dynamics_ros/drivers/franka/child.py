@@ -16,13 +16,13 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.drivers.framing import receive, send
+from robot_dynamics_ros.drivers.franka.rows import SLOTS, STOPPED_MODES, VECTORS, WIDTH
+from robot_dynamics_ros.drivers.franka.torque import ORDERLY, Datagrams, Linked, TorqueCycle, last_guard
+from robot_dynamics_ros.drivers.sample_ring import SampleRing
 from robot_dynamics_ros.errors import CapabilityError
-from robot_dynamics_ros.hardware.framing import receive, send
-from robot_dynamics_ros.hardware.franka_rows import SLOTS, STOPPED_MODES, VECTORS, WIDTH
-from robot_dynamics_ros.hardware.franka_torque import ORDERLY, Datagrams, Linked, TorqueCycle, last_guard
-from robot_dynamics_ros.hardware.playback import Playback
-from robot_dynamics_ros.hardware.sample_ring import SampleRing
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
+from robot_dynamics_ros.trajectories.playback import Playback
 
 RATE = 1000.0  # Hz
 REPORT_CYCLES = 100

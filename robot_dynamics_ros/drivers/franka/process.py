@@ -14,19 +14,19 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros._core import TorqueLink, TorqueLoop
+from robot_dynamics_ros.drivers.child import end, ending, hang_up, spawn
+from robot_dynamics_ros.drivers.framing import receive, send
+from robot_dynamics_ros.drivers.franka.rows import COMMAND, SLOTS, WIDTH
+from robot_dynamics_ros.drivers.motion import Motion
+from robot_dynamics_ros.drivers.sample_ring import SampleRing
+from robot_dynamics_ros.drivers.stream import Stream
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
-from robot_dynamics_ros.hardware.child import end, ending, hang_up, spawn
-from robot_dynamics_ros.hardware.framing import receive, send
-from robot_dynamics_ros.hardware.franka_rows import COMMAND, SLOTS, WIDTH
-from robot_dynamics_ros.hardware.motion import Motion
-from robot_dynamics_ros.hardware.sample_ring import SampleRing
-from robot_dynamics_ros.hardware.stream import Stream
 from robot_dynamics_ros.robot_file import RobotFile
 
 CONNECT_TIMEOUT = 20.0  # s
 ANSWER_TIMEOUT = 5.0  # s, libfranka's own limit is 1 s per command
 BACKOFF = (0.5, 4.0)  # s between attempts to connect again, first and longest
-MODULE = "robot_dynamics_ros.hardware.franka_child"
+MODULE = "robot_dynamics_ros.drivers.franka.child"
 
 
 class FrankaProcess:

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.drivers.framing import receive, send
 from robot_dynamics_ros.errors import CapabilityError
-from robot_dynamics_ros.hardware.framing import receive, send
 
 HANG = 30.0  # s without a sign of this loop until the process ends itself, without needing the interpreter
 WATCHDOG_HZ = 5.0  # slowest rate of input updates the controller accepts before it stops the robot

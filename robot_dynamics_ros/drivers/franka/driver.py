@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros._core import GuardReason, TorqueLoop
+from robot_dynamics_ros.drivers.franka.process import FrankaProcess
+from robot_dynamics_ros.drivers.franka.rows import JOINTS, PLACES, STOPPED_MODES, WIDTH
+from robot_dynamics_ros.drivers.interface import DriverInfo, RobotStatus, Statistics
+from robot_dynamics_ros.drivers.motion import Motion, position_rows
+from robot_dynamics_ros.drivers.stream import Stream, StreamDriver, StreamOptions
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
-from robot_dynamics_ros.hardware.driver import DriverInfo, RobotStatus, Statistics
-from robot_dynamics_ros.hardware.franka_process import FrankaProcess
-from robot_dynamics_ros.hardware.franka_rows import JOINTS, PLACES, STOPPED_MODES, WIDTH
-from robot_dynamics_ros.hardware.motion import Motion, position_rows
-from robot_dynamics_ros.hardware.stream import Stream, StreamDriver, StreamOptions
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
 

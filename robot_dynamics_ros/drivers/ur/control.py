@@ -11,12 +11,12 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.drivers.child import end, ending, hang_up, spawn
+from robot_dynamics_ros.drivers.framing import receive, send
+from robot_dynamics_ros.drivers.motion import Motion, position_rows
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
-from robot_dynamics_ros.hardware.child import end, ending, hang_up, spawn
-from robot_dynamics_ros.hardware.framing import receive, send
-from robot_dynamics_ros.hardware.motion import Motion, position_rows
 
-MODULE = "robot_dynamics_ros.hardware.ur_control_child"
+MODULE = "robot_dynamics_ros.drivers.ur.control_child"
 SILENCE = 2.0  # s without new data until the child is ended: at 2.5 s the client's reconnect loop would crash it
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.drivers.comau import wire as wire
+from robot_dynamics_ros.drivers.comau.states import DEGREE, STEP_SPEED
+from robot_dynamics_ros.drivers.motion import Motion, position_rows
 from robot_dynamics_ros.errors import CapabilityError
-from robot_dynamics_ros.hardware import c5gopen_wire as wire
-from robot_dynamics_ros.hardware.comau_states import DEGREE, STEP_SPEED
-from robot_dynamics_ros.hardware.motion import Motion, position_rows
-from robot_dynamics_ros.hardware.playback import Playback
+from robot_dynamics_ros.trajectories.playback import Playback
 
 FOLLOW = 2.0  # deg between a position sent and the LPC's target ...
 DEAF = 50  # ... for so many answers, until a motion counts as rejected

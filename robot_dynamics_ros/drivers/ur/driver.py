@@ -19,13 +19,13 @@ from robot_dynamics_ros._core import (
     StreamState,
     TorqueLoop,
 )
+from robot_dynamics_ros.drivers.interface import DriverInfo, RobotStatus, Statistics
+from robot_dynamics_ros.drivers.motion import Motion
+from robot_dynamics_ros.drivers.stream import SampleRate
+from robot_dynamics_ros.drivers.ur.control import SILENCE, UrControl
+from robot_dynamics_ros.drivers.ur.status import RUNNING, status_of
+from robot_dynamics_ros.drivers.ur.torque import upload
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
-from robot_dynamics_ros.hardware.driver import DriverInfo, RobotStatus, Statistics
-from robot_dynamics_ros.hardware.motion import Motion
-from robot_dynamics_ros.hardware.stream import SampleRate
-from robot_dynamics_ros.hardware.ur_control import SILENCE, UrControl
-from robot_dynamics_ros.hardware.ur_status import RUNNING, status_of
-from robot_dynamics_ros.hardware.ur_torque import upload
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
 

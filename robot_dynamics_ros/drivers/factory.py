@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from robot_dynamics_ros.drivers.interface import Driver
 from robot_dynamics_ros.errors import ConfigError
-from robot_dynamics_ros.hardware.driver import Driver
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
@@ -15,19 +15,19 @@ Factory = Callable[..., Driver]
 
 
 def _ur(robot: RobotFile, host: str, **options: Any) -> Driver:
-    from robot_dynamics_ros.hardware.ur_driver import UrDriver
+    from robot_dynamics_ros.drivers.ur.driver import UrDriver
 
     return UrDriver(robot, host, **options)
 
 
 def _franka(robot: RobotFile, host: str, **options: Any) -> Driver:
-    from robot_dynamics_ros.hardware.franka_driver import FrankaDriver
+    from robot_dynamics_ros.drivers.franka.driver import FrankaDriver
 
     return FrankaDriver(robot, host, **options)
 
 
 def _comau(robot: RobotFile, host: str, **options: Any) -> Driver:
-    from robot_dynamics_ros.hardware.comau_driver import ComauDriver
+    from robot_dynamics_ros.drivers.comau.driver import ComauDriver
 
     return ComauDriver(robot, host, **options)
 

@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros._core import Guard, GuardState, LinkFlag, RigidBody
-from robot_dynamics_ros.hardware.franka_rows import ANSWER, COMMAND, JOINTS, LINK_STATE
-from robot_dynamics_ros.hardware.guard import GuardSettings, guard_limits
+from robot_dynamics_ros.drivers.franka.rows import ANSWER, COMMAND, JOINTS, LINK_STATE
+from robot_dynamics_ros.drivers.guard import GuardSettings, guard_limits
 from robot_dynamics_ros.robot_file import RobotFile
 
 SLOWEST = 0.004  # s between two torque commands; three and a half of it are the longest hold

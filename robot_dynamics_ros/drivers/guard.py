@@ -11,7 +11,7 @@ from robot_dynamics_ros._core import GuardLimits
 from robot_dynamics_ros.errors import CapabilityError
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.hardware.driver import DriverInfo, RobotStatus
+    from robot_dynamics_ros.drivers.interface import DriverInfo, RobotStatus
     from robot_dynamics_ros.robot_file import RobotFile
 
 REQUIRED = ("torque", "velocity", "position_lower", "position_upper", "acceleration")

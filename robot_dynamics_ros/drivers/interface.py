@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 import numpy as np
 
 from robot_dynamics_ros._core import StreamState
-from robot_dynamics_ros.hardware.motion import Motion
+from robot_dynamics_ros.drivers.motion import Motion
 from robot_dynamics_ros.signals import Sample
 
 if TYPE_CHECKING:

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.drivers.comau import wire as wire
+from robot_dynamics_ros.drivers.comau.link import LINKS, PORTS, Received
+from robot_dynamics_ros.drivers.comau.motion import ComauMotion
+from robot_dynamics_ros.drivers.comau.states import STEP_SPEED, ComauStates
+from robot_dynamics_ros.drivers.interface import DriverInfo, RobotStatus, Statistics
+from robot_dynamics_ros.drivers.motion import Motion
+from robot_dynamics_ros.drivers.stream import Stream, StreamDriver, StreamOptions
 from robot_dynamics_ros.errors import CapabilityError
-from robot_dynamics_ros.hardware import c5gopen_wire as wire
-from robot_dynamics_ros.hardware.c5gopen_link import LINKS, PORTS, Received
-from robot_dynamics_ros.hardware.comau_motion import ComauMotion
-from robot_dynamics_ros.hardware.comau_states import STEP_SPEED, ComauStates
-from robot_dynamics_ros.hardware.driver import DriverInfo, RobotStatus, Statistics
-from robot_dynamics_ros.hardware.motion import Motion
-from robot_dynamics_ros.hardware.stream import Stream, StreamDriver, StreamOptions
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
 

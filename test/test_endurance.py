@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from robot_dynamics_ros.reproduction.endurance import Held, Look, endure, faults_of
+from robot_dynamics_ros.validation.endurance import Held, Look, endure, faults_of
 
 CALM = Held(100.0, 5, 20)
 

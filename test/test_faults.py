@@ -9,8 +9,8 @@ from click.testing import CliRunner
 
 from robot_dynamics_ros.cli import faults as cli
 from robot_dynamics_ros.errors import ConnectionFailed
-from robot_dynamics_ros.faults import clock, sockets
-from robot_dynamics_ros.faults.table import Case, Failed, run_case
+from robot_dynamics_ros.validation.faults import clock, sockets
+from robot_dynamics_ros.validation.faults.table import Case, Failed, run_case
 
 QUICK = {"our process killed -9", "protective stop in motion", "50 packets lost"}
 
@@ -30,7 +30,7 @@ def test_a_fault_is_handled_over_sockets(case):
 def test_every_fault_of_the_command_path_has_a_case_and_the_dangerous_ones_one_end_to_end():
     by_clock = {case.number for case in clock.CASES}
     assert by_clock >= {*range(1, 16), 17, 18, *range(20, 29)}
-    graph = pytest.importorskip("robot_dynamics_ros.nodes.fault_graph")
+    graph = pytest.importorskip("robot_dynamics_ros.validation.faults.graph")
     end_to_end = {case.number for case in sockets.CASES + graph.CASES}
     assert end_to_end >= {1, 2, 3, 4, 24, 25, 26, 27, 29}
 

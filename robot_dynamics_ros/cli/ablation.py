@@ -8,8 +8,8 @@ import click
 
 from robot_dynamics_ros.cli.options import json_option, markdown_option, stderr, write_json
 from robot_dynamics_ros.cli.reproduce import show
-from robot_dynamics_ros.reproduction.markdown import write_section
-from robot_dynamics_ros.reproduction.table import as_dicts
+from robot_dynamics_ros.validation.papers.markdown import write_section
+from robot_dynamics_ros.validation.papers.table import as_dicts
 
 
 @click.command("ablation")
@@ -21,7 +21,7 @@ def command(quick: bool, markdown: Path | None, json_file: Path | None) -> None:
 
     Example: robot-dynamics ablation --quick --json ablation.json
     """
-    from robot_dynamics_ros.reproduction.ablation import run
+    from robot_dynamics_ros.validation.papers.ablation import run
 
     with stderr.status("identifying, polishing"):
         rows = run(quick)

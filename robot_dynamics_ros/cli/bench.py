@@ -15,10 +15,10 @@ from rich.console import Console
 from rich.table import Table
 
 from robot_dynamics_ros import __version__, _core
-from robot_dynamics_ros.benchmarks import SECTIONS
-from robot_dynamics_ros.benchmarks.setup import Setup
-from robot_dynamics_ros.benchmarks.timing import Case, Row, measure
 from robot_dynamics_ros.cli.options import console, json_option, markdown_option, progress, stderr, write_json
+from robot_dynamics_ros.validation.benchmarks import SECTIONS
+from robot_dynamics_ros.validation.benchmarks.setup import Setup
+from robot_dynamics_ros.validation.benchmarks.timing import Case, Row, measure
 
 
 @click.command()
@@ -54,7 +54,7 @@ def command(
 
 def _cases(setup: Setup, sections: tuple[str, ...]) -> list[Case]:
     with stderr.status("preparing (the first time with --peers compiles for a minute)"):
-        modules = [importlib.import_module(f"robot_dynamics_ros.benchmarks.{name}") for name in sections]
+        modules = [importlib.import_module(f"robot_dynamics_ros.validation.benchmarks.{name}") for name in sections]
         return [case for module in modules for case in module.cases(setup)]
 
 

@@ -35,8 +35,8 @@ from robot_dynamics_ros.plots import plot_against_truth, plotting_available
 from robot_dynamics_ros.replay import replay
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import WRENCH_AXES, Log
-from robot_dynamics_ros.simulation.controllers import SimulatedController
 from robot_dynamics_ros.simulation.polishing import polishing
+from robot_dynamics_ros.simulation.server.controllers import SimulatedController
 from robot_dynamics_ros.supervisor import Supervisor
 
 MOTION_RATE = 100.0  # Hz of the trajectory that is sent; the hardware node resamples it

@@ -10,7 +10,7 @@ import yaml
 
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.robot_file import load_robot, save_robot
-from robot_dynamics_ros.simulation.assumed import assumed_file
+from robot_dynamics_ros.simulation.plant.assumed import assumed_file
 
 
 class DemoRobot(NamedTuple):

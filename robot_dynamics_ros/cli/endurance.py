@@ -9,9 +9,9 @@ from pathlib import Path
 import click
 
 from robot_dynamics_ros.cli.options import console, json_option, progress, write_json
-from robot_dynamics_ros.reproduction.endurance import PIECE, endure, faults_of
-from robot_dynamics_ros.reproduction.loop_run import RATE
-from robot_dynamics_ros.reproduction.registry import WAYS
+from robot_dynamics_ros.validation.endurance import PIECE, endure, faults_of
+from robot_dynamics_ros.validation.papers.labs.loop_run import RATE
+from robot_dynamics_ros.validation.papers.registry import WAYS
 
 
 @click.command()

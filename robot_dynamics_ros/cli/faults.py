@@ -10,14 +10,14 @@ import click
 from rich.table import Table
 
 from robot_dynamics_ros.cli.options import console, json_option, markdown_option, progress, write_json
-from robot_dynamics_ros.faults.table import Case, as_dicts, run_case
-from robot_dynamics_ros.faults.table import markdown as as_markdown
 from robot_dynamics_ros.pages import write_between
+from robot_dynamics_ros.validation.faults.table import Case, as_dicts, run_case
+from robot_dynamics_ros.validation.faults.table import markdown as as_markdown
 
 WAYS = {
-    "clock": "robot_dynamics_ros.faults.clock",
-    "sockets": "robot_dynamics_ros.faults.sockets",
-    "graph": "robot_dynamics_ros.nodes.fault_graph",
+    "clock": "robot_dynamics_ros.validation.faults.clock",
+    "sockets": "robot_dynamics_ros.validation.faults.sockets",
+    "graph": "robot_dynamics_ros.validation.faults.graph",
 }
 TRIES = {"clock": 10, "sockets": 2, "graph": 1}
 

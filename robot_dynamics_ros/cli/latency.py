@@ -17,7 +17,7 @@ from robot_dynamics_ros.bringup import Graph, NodeSpec, describe, environment
 from robot_dynamics_ros.cli.options import console, json_option, robot_option_with, stderr, write_json
 from robot_dynamics_ros.nodes.executables import require_ros
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.controllers import SimulatedController
+from robot_dynamics_ros.simulation.server.controllers import SimulatedController
 from robot_dynamics_ros.supervisor import Supervisor
 
 
@@ -71,7 +71,7 @@ def _measured(
     supervisor: Supervisor, duration: float, topic: str, without: tuple[str, ...] = (), missed_before: int = 0
 ) -> dict[str, Any]:
     """What the probe sees, CPU of the nodes except `without`, samples the driver missed meanwhile, machine load."""
-    from robot_dynamics_ros.nodes.probe import probe
+    from robot_dynamics_ros.validation.benchmarks.latency_probe import probe
 
     probe(0.5, warm_up=8.0 if without else 2.0, topic=topic)  # until everything has loaded
     before, began = _cpu_seconds(supervisor, without), time.monotonic()

@@ -9,9 +9,9 @@ from rich.table import Table
 
 from robot_dynamics_ros.cli.options import complete_robot, console, json_option, markdown_option, stderr, write_json
 from robot_dynamics_ros.errors import ConfigError
-from robot_dynamics_ros.reproduction.markdown import write_protocol
-from robot_dynamics_ros.reproduction.registry import PROTOCOLS, WAYS, run_all
-from robot_dynamics_ros.reproduction.table import Row, as_dicts, number, verdict
+from robot_dynamics_ros.validation.papers.markdown import write_protocol
+from robot_dynamics_ros.validation.papers.registry import PROTOCOLS, WAYS, run_all
+from robot_dynamics_ros.validation.papers.table import Row, as_dicts, number, verdict
 
 
 @click.command("reproduce")

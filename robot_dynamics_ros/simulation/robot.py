@@ -10,7 +10,7 @@ import numpy as np
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
-from robot_dynamics_ros.simulation.plant import load_plant
+from robot_dynamics_ros.simulation.plant.build import load_plant
 
 TRUTH = tuple(sorted(k[5:] for k in _core.Plant.output_widths() if k.startswith("true_")))
 _ROTOR = ("theta", "omega")

@@ -7,10 +7,10 @@ import pytest
 from click.testing import CliRunner
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.benchmarks import SECTIONS, cycles, least_squares, rigid_body
-from robot_dynamics_ros.benchmarks.setup import Arm, Setup, figaroh
-from robot_dynamics_ros.benchmarks.timing import Case, measure
 from robot_dynamics_ros.cli import bench
+from robot_dynamics_ros.validation.benchmarks import SECTIONS, cycles, least_squares, rigid_body
+from robot_dynamics_ros.validation.benchmarks.setup import Arm, Setup, figaroh
+from robot_dynamics_ros.validation.benchmarks.timing import Case, measure
 
 
 def test_ratio_and_floor_come_from_the_medians_of_both_sides():
@@ -49,7 +49,7 @@ def test_repeated_single_calls_are_the_batch():
 
 def test_generated_peer_computes_our_torques(tmp_path, monkeypatch):
     casadi = pytest.importorskip("casadi")
-    from robot_dynamics_ros.benchmarks.cpp_peers import _symbolic_rnea
+    from robot_dynamics_ros.validation.benchmarks.cpp_peers import _symbolic_rnea
 
     arm = Arm("ur5e")
     q, v, a = (casadi.SX.sym(name, 6) for name in "qva")
@@ -75,7 +75,7 @@ def test_command_writes_what_it_prints(tmp_path, monkeypatch):
 
 def test_every_section_has_cases():
     for name in SECTIONS:
-        module = __import__(f"robot_dynamics_ros.benchmarks.{name}", fromlist=["cases"])
+        module = __import__(f"robot_dynamics_ros.validation.benchmarks.{name}", fromlist=["cases"])
         assert next(iter(module.cases(Setup(quick=True)))).name
 
 

@@ -3,10 +3,10 @@
 import numpy as np
 
 from robot_dynamics_ros.bags import load_bag
-from robot_dynamics_ros.benchmarks import estimators
-from robot_dynamics_ros.benchmarks.setup import Arm
 from robot_dynamics_ros.pipeline import Pipeline
 from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.validation.benchmarks import estimators
+from robot_dynamics_ros.validation.benchmarks.setup import Arm
 
 
 def test_pinocchio_observer_gives_our_wrench():

@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "nodes"))
 from ros_graph import Listener
 
 from robot_dynamics_ros.nodes.tables import NODES
-from robot_dynamics_ros.simulation.ur_controller.launcher import SimulatedUR, loopback_address
+from robot_dynamics_ros.simulation.server.launcher import SimulatedUR, loopback_address
 
 ROOT = Path(__file__).resolve().parents[2]
 LAUNCH = """

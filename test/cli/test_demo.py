@@ -15,7 +15,7 @@ from robot_dynamics_ros.cli.demo_summary import TruthRecorder, align, force_erro
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.plots import plot_against_truth
 from robot_dynamics_ros.signals import WRENCH_AXES, Log
-from robot_dynamics_ros.simulation.ur_controller.launcher import loopback_address
+from robot_dynamics_ros.simulation.server.launcher import loopback_address
 
 NAMES = [f"joint{k}" for k in range(6)]
 STEP_NS = 2_000_000

@@ -7,12 +7,12 @@ from robot_dynamics_ros.cli.demo_model import excitation
 from robot_dynamics_ros.cli.demo_robots import base_file, demo_robot, parameter_file
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.models import RobotModel
-from robot_dynamics_ros.reproduction.simoni import TASKS
-from robot_dynamics_ros.reproduction.thermal_lab import SUBJECTS
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.assumed import KEY, assumed_file, heat_capacities
+from robot_dynamics_ros.simulation.plant.assumed import KEY, assumed_file, heat_capacities
 from robot_dynamics_ros.simulation.polishing import polishing
-from robot_dynamics_ros.simulation.ur_controller.scenario import SCENARIOS
+from robot_dynamics_ros.simulation.server.scenario import SCENARIOS
+from robot_dynamics_ros.validation.papers.labs.thermal import SUBJECTS
+from robot_dynamics_ros.validation.papers.simoni import TASKS
 
 ROBOTS = ("ur5e", "fr3", "comau_ns16")
 

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from robot_dynamics_ros.simulation.ur_controller.launcher import FIXED_PORTS, loopback_address
+from robot_dynamics_ros.simulation.server.launcher import FIXED_PORTS, loopback_address
 
 COMMAND = [sys.executable, "-m", "robot_dynamics_ros.cli.main"]
 os.environ.setdefault("ROS_DOMAIN_ID", str(1 + os.getpid() % 100))

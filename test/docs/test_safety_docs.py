@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from robot_dynamics_ros.faults import clock, sockets
+from robot_dynamics_ros.validation.faults import clock, sockets
 
 ROOT = Path(__file__).parents[2]
 TEST = re.compile(r"`([\w/]+\.py)::(\w+)`")

@@ -6,7 +6,7 @@ from click.testing import CliRunner
 from robot_dynamics_ros.bags import load_bag
 from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.ur_controller.launcher import SimulatedUR
+from robot_dynamics_ros.simulation.server.launcher import SimulatedUR
 
 
 def test_experiment_over_the_driver_records_currents_and_desired_motion(tmp_path):

@@ -17,7 +17,7 @@ from robot_dynamics_ros.experiments.preview import write_preview
 from robot_dynamics_ros.experiments.run import ExperimentFailed, run_driver, run_simulated
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Sample
-from robot_dynamics_ros.simulation.plant import FAST
+from robot_dynamics_ros.simulation.plant.build import FAST
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
 

@@ -12,7 +12,7 @@ from robot_dynamics_ros.drivers.factory import make_driver
 from robot_dynamics_ros.drivers.interface import Driver
 from robot_dynamics_ros.errors import CapabilityError, ConfigError, ConnectionFailed
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.ur_controller.launcher import SimulatedUR, loopback_address
+from robot_dynamics_ros.simulation.server.launcher import SimulatedUR, loopback_address
 
 ROBOT = load_robot("ur5e")
 

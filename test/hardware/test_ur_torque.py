@@ -15,9 +15,9 @@ from robot_dynamics_ros.drivers.ur.driver import UrDriver
 from robot_dynamics_ros.drivers.ur.torque import PROGRAM
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.ur_controller.arm import Arm
-from robot_dynamics_ros.simulation.ur_controller.controller import Controller
-from robot_dynamics_ros.simulation.ur_controller.launcher import SimulatedUR
+from robot_dynamics_ros.simulation.server.launcher import SimulatedUR
+from robot_dynamics_ros.simulation.ur.arm import Arm
+from robot_dynamics_ros.simulation.ur.controller import Controller
 from robot_dynamics_ros.trajectories.smooth import through
 
 ROBOT = load_robot("ur5e")

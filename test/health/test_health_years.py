@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.health import command
 from robot_dynamics_ros.robot_file import load_robot, save_robot
-from robot_dynamics_ros.simulation.plant import load_plant
+from robot_dynamics_ros.simulation.plant.build import load_plant
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(1500)]

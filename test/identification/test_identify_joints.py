@@ -15,7 +15,7 @@ from robot_dynamics_ros.identification.joints import identify_joints
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.plant import FAST
+from robot_dynamics_ros.simulation.plant.build import FAST
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
 

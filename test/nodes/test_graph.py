@@ -20,7 +20,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_ros.nodes.encoding import to_ns
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.ur_controller.launcher import SimulatedUR, loopback_address
+from robot_dynamics_ros.simulation.server.launcher import SimulatedUR, loopback_address
 
 ROBOT = load_robot("ur5e")
 HOST = loopback_address()

@@ -24,7 +24,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 from robot_dynamics_ros.drivers.factory import driver_of
 from robot_dynamics_ros.nodes.encoding import to_ns
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.controllers import SimulatedController
+from robot_dynamics_ros.simulation.server.controllers import SimulatedController
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 FAMILIES = ("ur5e", "fr3", "comau_ns16")

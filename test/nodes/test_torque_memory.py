@@ -11,7 +11,7 @@ pytest.importorskip("rclpy")
 
 from diagnostic_msgs.msg import DiagnosticArray
 
-from robot_dynamics_ros.nodes.fault_graph import Graph
+from robot_dynamics_ros.validation.faults.graph import Graph
 
 JOINTS = load_robot("ur5e").joint_names
 

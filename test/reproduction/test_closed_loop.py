@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros._core import TorqueMode
-from robot_dynamics_ros.reproduction import liu_hand_guiding, madsen_adaptive, madsen_egms_control
-from robot_dynamics_ros.reproduction.closed_loop import closed_loop
-from robot_dynamics_ros.reproduction.registry import WAYS, protocol, run_all
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.trajectories.smooth import point_to_point
+from robot_dynamics_ros.validation.papers import liu_hand_guiding, madsen_adaptive, madsen_egms_control
+from robot_dynamics_ros.validation.papers.labs.closed_loop import closed_loop
+from robot_dynamics_ros.validation.papers.registry import WAYS, protocol, run_all
 
 JUDGED = {"madsen-adaptive": 2, "madsen-egms-control": 2, "liu-hand-guiding": 4}
 

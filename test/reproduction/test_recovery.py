@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.reproduction import recovery
+from robot_dynamics_ros.validation.papers import recovery
 
 FIXED = range(20, 23)  # individuals that no figure of the documentation comes from
 

@@ -9,9 +9,9 @@ from click.testing import CliRunner
 
 from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import ConfigError
-from robot_dynamics_ros.reproduction.markdown import write_protocol, write_section
-from robot_dynamics_ros.reproduction.registry import PROTOCOLS, protocol, run_all
-from robot_dynamics_ros.reproduction.table import Row, as_dicts, at_least, at_most, beside
+from robot_dynamics_ros.validation.papers.markdown import write_protocol, write_section
+from robot_dynamics_ros.validation.papers.registry import PROTOCOLS, protocol, run_all
+from robot_dynamics_ros.validation.papers.table import Row, as_dicts, at_least, at_most, beside
 
 FIELDS = {"source", "figure", "paper", "ours", "unit", "met", "note"}
 
@@ -90,7 +90,7 @@ def test_an_unknown_protocol_is_one_line():
 
 @pytest.mark.slow
 def test_each_part_of_the_friction_model_buys_something():
-    from robot_dynamics_ros.reproduction.ablation import run
+    from robot_dynamics_ros.validation.papers.ablation import run
 
     rows = {row.figure.rsplit(", ", 1)[1]: row.ours for row in run(quick=True)}
     whole = rows.pop("everything on")

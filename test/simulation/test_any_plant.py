@@ -8,8 +8,8 @@ import pytest
 from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.models.urdf_import import robot_from_urdf
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.any_plant import MOST, NEED, assumed_plant, plant_of, strength
-from robot_dynamics_ros.simulation.plant_file import load_plant_file
+from robot_dynamics_ros.simulation.plant.any_plant import MOST, NEED, assumed_plant, plant_of, strength
+from robot_dynamics_ros.simulation.plant.plant_file import load_plant_file
 from robot_dynamics_ros.simulation.rehearsal import Push, cycles, rehearse, through
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 

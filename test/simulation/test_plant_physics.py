@@ -5,7 +5,7 @@ import pinocchio as pin
 import pytest
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.simulation.plant import FAST, load_plant
+from robot_dynamics_ros.simulation.plant.build import FAST, load_plant
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
 

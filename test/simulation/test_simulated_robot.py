@@ -6,8 +6,8 @@ import pytest
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.plant import WITHOUT, load_plant
-from robot_dynamics_ros.simulation.plant_file import load_plant_file
+from robot_dynamics_ros.simulation.plant.build import WITHOUT, load_plant
+from robot_dynamics_ros.simulation.plant.plant_file import load_plant_file
 from robot_dynamics_ros.simulation.robot import TRUTH, SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
 
@@ -371,7 +371,7 @@ def test_the_machine_is_the_one_of_this_table():
 def test_documentation_lists_every_parameter_with_its_meaning():
     from pathlib import Path
 
-    from robot_dynamics_ros.simulation.plant_file import parameter_table
+    from robot_dynamics_ros.simulation.plant.plant_file import parameter_table
 
     text = Path(__file__).parents[2].joinpath("docs", "simulated_robot.md").read_text(encoding="utf-8")
     table = parameter_table()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.models import RobotModel
-from robot_dynamics_ros.simulation.ur_controller.launcher import SimulatedUR
+from robot_dynamics_ros.simulation.server.launcher import SimulatedUR
 
 
 @pytest.fixture(scope="module")

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.models import RobotModel
-from robot_dynamics_ros.simulation.ur_controller.arm import START, Arm
-from robot_dynamics_ros.simulation.ur_controller.commands import COMMANDS
-from robot_dynamics_ros.simulation.ur_controller.control_faults import COMMANDS as CONTROL_COMMANDS
-from robot_dynamics_ros.simulation.ur_controller.controller import Controller
-from robot_dynamics_ros.simulation.ur_controller.scenario import SCENARIOS
+from robot_dynamics_ros.simulation.server.scenario import SCENARIOS
+from robot_dynamics_ros.simulation.ur.arm import START, Arm
+from robot_dynamics_ros.simulation.ur.commands import COMMANDS
+from robot_dynamics_ros.simulation.ur.control_faults import COMMANDS as CONTROL_COMMANDS
+from robot_dynamics_ros.simulation.ur.controller import Controller
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "simulated_controller.md"
 HOME = np.array(START)

@@ -13,12 +13,12 @@ import pytest
 
 from robot_dynamics_ros.errors import ConnectionFailed, RobotDynamicsError
 from robot_dynamics_ros.models import RobotModel
-from robot_dynamics_ros.simulation.ur_controller import control_faults
-from robot_dynamics_ros.simulation.ur_controller.arm import Arm
-from robot_dynamics_ros.simulation.ur_controller.controller import Controller
-from robot_dynamics_ros.simulation.ur_controller.launcher import SimulatedUR, loopback_address
-from robot_dynamics_ros.simulation.ur_controller.process import ControllerProcess, Settings
-from robot_dynamics_ros.simulation.ur_controller.scenario import Scenario
+from robot_dynamics_ros.simulation.server.launcher import SimulatedUR, loopback_address
+from robot_dynamics_ros.simulation.server.scenario import Scenario
+from robot_dynamics_ros.simulation.ur import control_faults
+from robot_dynamics_ros.simulation.ur.arm import Arm
+from robot_dynamics_ros.simulation.ur.controller import Controller
+from robot_dynamics_ros.simulation.ur.process import ControllerProcess, Settings
 
 SIGNALS = "timestamp,actual_q,actual_current,target_q,safety_mode,robot_mode,actual_TCP_force,runtime_state"
 

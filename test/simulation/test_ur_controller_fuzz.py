@@ -7,11 +7,11 @@ import struct
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.simulation.ur_controller import rtde_wire as wire
-from robot_dynamics_ros.simulation.ur_controller.commands import COMMANDS
-from robot_dynamics_ros.simulation.ur_controller.control_faults import COMMANDS as CONTROL_COMMANDS
-from robot_dynamics_ros.simulation.ur_controller.process import ControllerProcess, Settings
-from robot_dynamics_ros.simulation.ur_controller.script import ScriptReceiver
+from robot_dynamics_ros.simulation.ur import rtde_wire as wire
+from robot_dynamics_ros.simulation.ur.commands import COMMANDS
+from robot_dynamics_ros.simulation.ur.control_faults import COMMANDS as CONTROL_COMMANDS
+from robot_dynamics_ros.simulation.ur.process import ControllerProcess, Settings
+from robot_dynamics_ros.simulation.ur.script import ScriptReceiver
 
 ODD = [0.0, -1.0, 1.0, 0.3, -2.7, 1e-300, 1e300, -1e308, float("nan"), float("inf"), 5e-324, 1e9]
 LOOP = "def rtde_control():\n def process_cmd(cmd):\n  elif cmd == 66:\n   direct_torque({})\n end\nend\n"
@@ -147,8 +147,8 @@ def test_control_lines(process):
 
 
 def test_dashboard_lines():
-    from robot_dynamics_ros.simulation.ur_controller.dashboard import REPLIES, Dashboard
-    from robot_dynamics_ros.simulation.ur_controller.version import Version
+    from robot_dynamics_ros.simulation.ur.dashboard import REPLIES, Dashboard
+    from robot_dynamics_ros.simulation.ur.version import Version
 
     rng = random.Random(15)
     running = ControllerProcess(Settings(rtde_port=0, dashboard_port=0, script_port=0))

@@ -6,8 +6,8 @@ from scipy.spatial.transform import Rotation
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.ur_controller import motion
-from robot_dynamics_ros.simulation.ur_controller.kinematics import (
+from robot_dynamics_ros.simulation.ur import motion
+from robot_dynamics_ros.simulation.ur.kinematics import (
     Kinematics,
     matrix_to_pose,
     pose_to_matrix,

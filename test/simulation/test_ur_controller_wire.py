@@ -8,9 +8,9 @@ import pytest
 
 from robot_dynamics_ros.drivers.factory import make_driver
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.ur_controller import rtde_wire as wire
-from robot_dynamics_ros.simulation.ur_controller.launcher import SimulatedUR
-from robot_dynamics_ros.simulation.ur_controller.script import ScriptReceiver, parse_script
+from robot_dynamics_ros.simulation.server.launcher import SimulatedUR
+from robot_dynamics_ros.simulation.ur import rtde_wire as wire
+from robot_dynamics_ros.simulation.ur.script import ScriptReceiver, parse_script
 
 
 @pytest.fixture(scope="module")

@@ -148,7 +148,7 @@ def test_the_node_shows_a_live_graph(tmp_path):
     sys.path.insert(0, str(Path(__file__).parents[1] / "nodes"))
     from ros_graph import Process
 
-    from robot_dynamics_ros.simulation.ur_controller.launcher import SimulatedUR, loopback_address
+    from robot_dynamics_ros.simulation.server.launcher import SimulatedUR, loopback_address
 
     host, file = loopback_address(), tmp_path / "live.rrd"
     with SimulatedUR("ur5e", host=host):

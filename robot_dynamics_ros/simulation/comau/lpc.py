@@ -1,0 +1,250 @@
+"""Simulated LPC of a Comau controller with C5G Open: the plant behind UDP version 1 and the public MQTT messages."""
+
+from __future__ import annotations
+
+import math
+import select
+import socket
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.drivers.comau import wire as wire
+from robot_dynamics_ros.errors import ConnectionFailed, DataError
+from robot_dynamics_ros.simulation.comau.mqtt import Publisher
+from robot_dynamics_ros.simulation.robot import Record
+from robot_dynamics_ros.simulation.server.launcher import run_announced
+from robot_dynamics_ros.simulation.server.served import Reference, Served
+
+START = {"comau_ns16": (0.0, 0.3, -1.2, 0.0, 1.5, 0.0)}  # rad
+STEP_LIMIT = 150.0  # deg/s times the period: larger steps are rejected [comau_c5gopen]
+WATCHDOG = 5  # cycles without a command until the position is held
+BANDWIDTH = 60.0  # rad/s of the drives' interpolation between positions
+FORGET = 1.0  # s without any packet until a client is forgotten
+MAX_BATCH = 64  # packets of one cycle
+PATIENCE = 0.02  # s a command that follows a motion is waited for
+DEGREE = math.pi / 180.0
+
+
+@dataclass
+class Settings:
+    """What a simulated LPC is started with; port 0 asks for the default, broker "" for none."""
+
+    robot: str = "comau_ns16"
+    scenario: str = "idle"
+    speed: float = 1.0
+    host: str = "127.0.0.1"
+    udp_port: int = 0
+    broker: str | None = None
+    truth_port: int = 0
+    control_port: int = 0
+    seed: int = 0
+    duration: float | None = None
+    stop_with_stdin: bool = False
+    rate: float | None = None  # Hz; None: of the robot file
+
+
+class SimulatedLpc:
+    """Modality and drive status are as the control channel sets them; at the start ready for absolute positions.
+
+    Raises ConnectionFailed for a port that is taken.
+    """
+
+    def __init__(self, settings: Settings) -> None:
+        served = Served(
+            settings.robot,
+            START.get(settings.robot, ()),
+            settings.scenario,
+            settings.seed,
+            settings.rate,
+            settings.host,
+            settings.truth_port,
+            settings.control_port,
+            settings.speed,
+            settings.stop_with_stdin,
+        )
+        self.served, self.n, self.duration = served, served.robot.n_joints, settings.duration
+        self.rate = served.simulated.rate
+        self._ratio = served.robot.array("drives.gear_ratio")
+        self.modality, self.status, self.powerlink = wire.POS_ABSOLUTE, wire.DRIVES_ON, True
+        self.sequence = self.missed = 0
+        self.rejected = self.malformed = 0
+        self._wanted = self._held = served.q / DEGREE
+        self._reference = Reference(served.q, BANDWIDTH)
+        self._commanded = self._following = False
+        self._client: tuple[Any, float] | None = None
+        self._faults = {"swallow": 0, "twice": 0, "swap": 0, "garbage": 0, "axes": 0, "jump": 0}
+        self._kept: bytes | None = None
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket.setblocking(False)
+        port = settings.udp_port or 5005
+        try:
+            self._socket.bind((settings.host, port))
+        except OSError as error:
+            served.hub.close()
+            raise ConnectionFailed(f"UDP port {settings.host}:{port} cannot be used: {error}") from error
+        self.mqtt = Publisher(settings.broker, self._take_trajectory) if settings.broker else None
+        served.control.add({"lpc": self._command_lpc, "fault": self._command_fault})
+        self.host, self.ports, self.stop = settings.host, {"udp": port, **served.ports}, served.stop
+
+    # -- control channel ----------------------------------------------------------------------------------------------
+    def _command_lpc(
+        self, _: Any, modality: int = wire.POS_ABSOLUTE, status: int = wire.DRIVES_ON, powerlink: bool = True
+    ) -> dict[str, int]:
+        """Set modality, drive status and POWERLINK; answers with the counts of the LPC."""
+        if modality not in wire.MODALITIES or status not in wire.DRIVE_STATUS:
+            raise ValueError(f"modality {modality} or drive status {status} is unknown")
+        self.modality, self.status, self.powerlink = modality, status, bool(powerlink)
+        return {"rejected": self.rejected, "malformed": self.malformed, "missed": self.missed}
+
+    def _command_fault(self, _: Any, **counts: int) -> None:
+        """Of the next states, so many are swallowed, sent twice, swapped, damaged, of wrong axes, or far away."""
+        for name, count in counts.items():
+            if name not in self._faults:
+                raise ValueError(f"fault {name!r} is none of {', '.join(self._faults)}")
+            self._faults[name] = int(count)
+
+    # -- the loop -----------------------------------------------------------------------------------------------------
+    def run(self) -> None:
+        """Serve until stopped."""
+        served = self.served
+        try:
+            while not served.stopping:
+                self._receive()
+                if not served.cycle(self._step):
+                    self._held = self._wanted = served.q / DEGREE
+                    self._reference = Reference(served.q, BANDWIDTH)
+                self._send()
+                if self.duration is not None and served.time >= self.duration:
+                    served.stop()
+                served.pace()
+        finally:
+            if self.mqtt is not None:
+                self.mqtt.close()
+            self._socket.close()
+            served.hub.close()
+
+    def _step(self) -> Record:
+        """Held or commanded position, through the interpolation of the drives."""
+        self.missed = 0 if self._commanded else self.missed + 1
+        self._commanded = False
+        if self.missed == WATCHDOG or self.modality == wire.LISTEN:
+            self._wanted = self._held.copy()  # the last accepted position
+        self._held = self._wanted.copy()
+        smooth = self._reference
+        smooth.step(self._held * DEGREE, 1.0 / self.rate)
+        return self.served.simulated.step_position(smooth.q, smooth.qd, smooth.qdd)
+
+    def _receive(self) -> None:
+        """The newest command. One that follows a motion is waited for: on a busy machine the arm is late, not jerky."""
+        newest = self._drained()
+        if newest is None and self._following:
+            select.select([self._socket], [], [], PATIENCE)
+            newest = self._drained()
+        self._following = newest is not None
+        if newest is not None:
+            self._take(newest.modality, newest.mask, newest.position)
+
+    def _drained(self) -> wire.Command | None:
+        newest: wire.Command | None = None
+        for _ in range(MAX_BATCH):
+            try:
+                data, sender = self._socket.recvfrom(2048)
+            except (BlockingIOError, ConnectionError):
+                break
+            try:
+                command = wire.unpack_command(data, self.n)
+            except DataError:
+                self.malformed += 1
+                continue
+            self._client = sender, time.monotonic()
+            newest = command if command.modality != wire.LISTEN else newest
+        return newest
+
+    def _take(self, modality: int, mask: int, position: tuple[float, ...]) -> None:
+        """Accept positions [deg], or reject and count them: modality, drives, axes, not finite, step too large."""
+        wanted = np.array(position[: self.n])
+        ready = self.powerlink and self.status == wire.DRIVES_ON and modality == self.modality == wire.POS_ABSOLUTE
+        good = ready and mask == (1 << self.n) - 1 and bool(np.isfinite(wanted).all())
+        if not (good and np.abs(wanted - self._held).max() <= STEP_LIMIT / self.rate):
+            self.rejected += 1
+            return
+        self._wanted, self._commanded = wanted, True
+
+    def _take_trajectory(self, payload: bytes) -> None:
+        try:
+            position, _ = wire.unpack_json(payload)
+        except DataError:
+            self.malformed += 1
+            return
+        self._take(wire.POS_ABSOLUTE, (1 << self.n) - 1, position)
+
+    def _send(self) -> None:
+        self.sequence += 1
+        state = self._state()
+        if self._client is not None and time.monotonic() - self._client[1] > FORGET:
+            self._client = None
+        if self._client is not None:
+            for data in self._damaged(wire.pack_state(state)):
+                try:
+                    self._socket.sendto(data, self._client[0])
+                except OSError:
+                    continue
+        if self.mqtt is not None:
+            self.mqtt.publish(state)
+
+    def _state(self) -> wire.State:
+        record, ratio = self.served.record, self._ratio
+        q = record.q + (1.0 if self._faults["jump"] > 0 else 0.0)
+        self._faults["jump"] = max(0, self._faults["jump"] - 1)
+        return wire.State(
+            self.sequence,
+            round(self.served.simulated.stamp_ns / 1000),
+            rounds=_ten(q * ratio / (2 * math.pi)),
+            link=_ten(q / DEGREE),
+            target=_ten(self._held),
+            rpm=_ten(record.omega * ratio * 60 / (2 * math.pi)),
+            current=_ten(record.current),
+            current_model=_ten(record.target_current),
+            n_axes=self.n,
+            modality=self.modality,
+            status=self.status,
+            powerlink=self.powerlink,
+        )
+
+    def _damaged(self, data: bytes) -> list[bytes]:
+        """The datagrams of this cycle, with injected faults."""
+        if self._count("swallow"):
+            return []
+        if self._count("garbage"):
+            return [data[:100], b"", b"\xff" * len(data)]
+        if self._count("axes"):
+            return [data[:6] + (self.n + 1).to_bytes(2, "little") + data[8:]]
+        if self._count("twice"):
+            return [data, data]
+        if self._kept is not None:
+            kept, self._kept = self._kept, None
+            return [data, kept]
+        if self._count("swap"):
+            self._kept = data
+            return []
+        return [data]
+
+    def _count(self, fault: str) -> bool:
+        if self._faults[fault] <= 0:
+            return False
+        self._faults[fault] -= 1
+        return True
+
+
+def _ten(values: np.ndarray) -> tuple[float, ...]:
+    return tuple(values.tolist()) + (0.0,) * (wire.AXES - len(values))
+
+
+def serve(settings: Settings, announce: Callable[[str], None] = print) -> None:
+    """Start a simulated LPC, announce its ports, and serve until SIGINT, SIGTERM or the end of its duration."""
+    lpc = SimulatedLpc(settings)
+    run_announced(lpc, announce, f"{settings.robot} scenario {settings.scenario} rate {lpc.rate:g}")

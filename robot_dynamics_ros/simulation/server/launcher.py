@@ -1,0 +1,153 @@
+"""A simulated controller as a process of its own: started, waited for until it says that it is ready, and ended."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol
+
+from robot_dynamics_ros.errors import ConnectionFailed
+from robot_dynamics_ros.simulation.server.client import SimulationClient
+
+PACKAGE_ROOT = Path(__file__).resolve().parents[3]
+
+
+READY = "ready"  # first word of the line after those of the ports
+FIXED_PORTS = (30004, 29999, 30003)  # the ur_rtde client knows no others
+_candidates = itertools.count(os.getpid())
+
+
+def loopback_address(ports: Sequence[int] = FIXED_PORTS) -> str:
+    """An address 127.x.y.z on which the controller's fixed ports are free, so that controllers can run side by side.
+
+    Raises ConnectionFailed when there is none.
+    """
+    for number in itertools.islice(_candidates, 4096):
+        key = number * 2654435761 % 2**32  # spread neighbouring processes over the network
+        host = f"127.{1 + key % 254}.{(key >> 8) % 256}.{1 + (key >> 16) % 254}"
+        if all(_free(host, port) for port in ports):
+            return host
+    raise ConnectionFailed("no loopback address has the ports of the controller free")
+
+
+class Announced(Protocol):
+    """A process that run_announced() runs: where it listens, and how it is run and ended."""
+
+    host: str
+    ports: dict[str, int]
+
+    def run(self) -> None: ...
+    def stop(self, *_: object) -> None: ...
+
+
+def _flag(name: str, value: Any) -> str:
+    """A long option; a flag is given by its name alone."""
+    if isinstance(value, bool):
+        return f"--{name}" if value else f"--no-{name}"
+    return f"--{name}={value}"
+
+
+def _free(host: str, port: int) -> bool:
+    with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind((host, port))
+        except OSError:
+            return False
+    return True
+
+
+def run_announced(process: Announced, announce: Callable[[str], None], ready: str) -> None:
+    """The other end, in that process: tell the ports and `ready`, then run until SIGINT, SIGTERM or its own end."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, process.stop)
+    for name, port in process.ports.items():
+        announce(f"{name} {process.host}:{port}")
+    announce(f"{READY} {ready}")
+    sys.stdout.flush()
+    process.run()
+
+
+class LaunchedController:
+    """Context manager around `robot-dynamics simulate`; options are its long options with underscores."""
+
+    def __init__(self, robot: str, host: str, timeout: float, **options: Any) -> None:
+        self.robot, self.host, self.timeout = robot, host, timeout
+        self.options = {"host": host} | options
+        self.ports: dict[str, int] = {}
+        self.process: subprocess.Popen[str] | None = None
+
+    def __enter__(self) -> LaunchedController:
+        arguments = [_flag(name.replace("_", "-"), value) for name, value in self.options.items()]
+        paths = [str(PACKAGE_ROOT), os.environ.get("PYTHONPATH", "")]
+        self.process = subprocess.Popen(
+            [
+                sys.executable,
+                "-m",
+                "robot_dynamics_ros.cli.main",
+                "simulate",
+                self.robot,
+                "--stop-with-stdin",
+                *arguments,
+            ],
+            env=os.environ | {"PYTHONPATH": os.pathsep.join(path for path in paths if path)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        watchdog = threading.Timer(self.timeout, self.process.kill)
+        watchdog.start()
+        try:
+            self._read_ports(self.process)
+        finally:
+            watchdog.cancel()
+        return self
+
+    def _read_ports(self, process: subprocess.Popen[str]) -> None:
+        for line in process.stdout or ():
+            name, _, rest = line.strip().partition(" ")
+            if name == READY:
+                return
+            self.ports[name] = int(rest.rpartition(":")[2])
+        _, errors = process.communicate()
+        text = errors.strip().splitlines()[-1] if errors.strip() else f"exit status {process.returncode}"
+        raise ConnectionFailed(f"simulated controller did not start: {text}")
+
+    def client(self) -> SimulationClient:
+        """A new connection to the control and ground truth channels."""
+        return SimulationClient(self.host, self.ports["control"], self.ports["truth"])
+
+    def stop(self) -> int:
+        """End the process (SIGTERM, then SIGKILL after 5 s) and return its exit status."""
+        process = self.process
+        if process is None:
+            return 0
+        if process.poll() is None:
+            process.terminate()
+            try:
+                process.wait(5)
+            except subprocess.TimeoutExpired:
+                process.kill()
+        process.communicate()
+        return process.returncode
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+
+class SimulatedUR(LaunchedController):
+    """A simulated UR, where nothing else is said on a loopback address of its own."""
+
+    def __init__(self, robot: str = "ur5e", timeout: float = 30.0, host: str | None = None, **options: Any) -> None:
+        super().__init__(robot, host or loopback_address(), timeout, **options)

@@ -1,0 +1,125 @@
+"""What the environment does to the robot over controller time: wrench schedules and walls, known exactly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.simulation.ur.controller import Controller
+
+STICTION_SPEED = 0.005  # m/s: below it drag grows linearly with the speed
+
+
+@dataclass(frozen=True)
+class Contact:
+    """Something presses on the tool for a while: smooth ramps, then a steady normal force with drag."""
+
+    begin: float  # s after the scenario's start
+    duration: float  # s, ramps included
+    force: float  # N, normal
+    ramp: float = 0.5  # s, raised cosine
+    drag: float = 0.0  # tangential force per normal force, against the tool's motion
+    direction: tuple[float, float, float] = (0.0, 0.0, -1.0)  # of the normal force, tool frame: against its z axis
+
+    def strength(self, t: float) -> float:
+        """Share of the full force at time t."""
+        edge = min(t - self.begin, self.begin + self.duration - t)
+        if not 0 < edge:
+            return 0.0
+        return 0.5 * (1 - float(np.cos(np.pi * min(edge / self.ramp, 1.0))))
+
+
+@dataclass(frozen=True)
+class Wall:
+    """A compliant horizontal plane below the place where the tool is when the scenario starts."""
+
+    depth: float  # m below the tool
+    stiffness: float = 2e4  # N/m
+    damping: float = 100.0  # N s/m
+    friction: float = 0.1
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """A scenario: contacts that repeat with a period (0 = once), and perhaps a wall."""
+
+    help: str
+    contacts: tuple[Contact, ...] = ()
+    period: float = 0.0  # s
+    wall: Wall | None = None
+
+
+SCENARIOS: dict[str, Schedule] = {
+    "idle": Schedule("nothing touches the robot"),
+    "polishing": Schedule(
+        "free motion, a 30 N and a 20 N contact against the tool axis with light drag, repeating every 24 s",
+        contacts=(
+            Contact(begin=6.0, duration=6.0, force=30.0, drag=0.15),
+            Contact(begin=15.0, duration=5.0, force=20.0, ramp=1.0, drag=0.15),
+        ),
+        period=24.0,
+    ),
+    "grinding": Schedule(
+        "as polishing, with 200 N and 120 N: for arms that carry their own weight in friction",
+        contacts=(
+            Contact(begin=6.0, duration=6.0, force=200.0, drag=0.15),
+            Contact(begin=15.0, duration=5.0, force=120.0, ramp=1.0, drag=0.15),
+        ),
+        period=24.0,
+    ),
+    "push": Schedule(
+        "a sideways push of 25 N at the tool for 2 s, repeating every 8 s",
+        contacts=(Contact(begin=4.0, duration=2.0, force=25.0, direction=(1.0, 0.0, 0.0)),),
+        period=8.0,
+    ),
+    "wall": Schedule("a compliant plane 50 mm below the tool's first position", wall=Wall(depth=0.05)),
+}
+
+
+class Scenario:
+    """A running schedule plus the wrench commanded over the control channel."""
+
+    def __init__(self, name: str) -> None:
+        self.commanded = np.zeros(6)
+        self.start(name, None)
+
+    def start(self, name: str, controller: Controller | None) -> None:
+        """Begin a scenario now; an unknown one is an error listing those there are. Raises RobotDynamicsError."""
+        if name not in SCENARIOS:
+            raise RobotDynamicsError(f"scenario {name!r} is unknown; there are {', '.join(SCENARIOS)}")
+        self.name, self._schedule = name, SCENARIOS[name]
+        self._begin = controller.time if controller is not None else 0.0
+        self._wall_pending = self._schedule.wall
+
+    def apply(self, controller: Controller) -> None:
+        """Set what acts on the robot during the next cycle."""
+        if self._wall_pending is not None:
+            self._place(controller, self._wall_pending)
+            self._wall_pending = None
+        wrench = self.commanded.copy()
+        t = controller.time - self._begin
+        for contact in self._schedule.contacts:
+            share = contact.strength(t % self._schedule.period if self._schedule.period > 0 else t)
+            if share > 0:
+                wrench[:3] += share * _force(contact, controller)
+        controller.arm.set_wrench(wrench)
+
+    @staticmethod
+    def _place(controller: Controller, wall: Wall) -> None:
+        point = controller.kinematics.flange(controller.arm.q)[:3, 3] - [0, 0, wall.depth]
+        controller.arm.simulated.set_wall(point, (0, 0, 1), wall.stiffness, wall.damping, wall.friction)
+
+
+def _force(contact: Contact, controller: Controller) -> np.ndarray:
+    """Full normal force of a contact plus its drag, base frame."""
+    q, qd = controller.arm.q, controller.arm.qd
+    normal = controller.kinematics.flange(q)[:3, :3] @ np.array(contact.direction)
+    force = contact.force * normal
+    if contact.drag > 0:
+        velocity = (controller.arm.model.jacobian(q) @ qd)[:3]
+        tangential = velocity - (velocity @ normal) * normal
+        speed = float(np.linalg.norm(tangential))
+        force = force - contact.drag * contact.force * tangential / max(speed, STICTION_SPEED)
+    return force

@@ -1,0 +1,245 @@
+"""Trajectory generators of the controller: each step returns the target position, velocity and acceleration.
+
+What a UR does inside is not published; the shapes here follow the URScript manual: movej and movel move their leading
+axis on a trapezoidal velocity profile, speedj ramps with a bounded acceleration, servoj follows with a lag equal to
+its lookahead time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+
+from robot_dynamics_ros.simulation.ur.kinematics import Kinematics, pose_to_matrix, rotation_vector
+
+Vector = np.ndarray
+Target = tuple[Vector, Vector, Vector]  # q [rad], qd [rad/s], qdd [rad/s2]
+
+STILL = 1e-6  # rad/s: slower than this counts as standing
+
+
+class MotionError(Exception):
+    """A motion cannot be continued (unreachable, singular, non-finite); the controller stops protectively."""
+
+
+class Motion(Protocol):
+    """A running motion; `finished` turns True when the target state will not change any more."""
+
+    finished: bool
+
+    def step(self, dt: float) -> Target:
+        """Advance by dt seconds of controller time."""
+        ...
+
+
+class Profile:
+    """Trapezoidal velocity profile over a distance: ramps of `acceleration`, plateau of at most `velocity`."""
+
+    def __init__(self, distance: float, velocity: float, acceleration: float) -> None:
+        if not (velocity > 0 and acceleration > 0):
+            raise MotionError(f"velocity {velocity} and acceleration {acceleration} must be positive")
+        self.distance = distance
+        self.acceleration = acceleration
+        self.ramp = min(velocity / acceleration, float(np.sqrt(distance / acceleration)))  # s
+        self.velocity = acceleration * self.ramp
+        self.duration = self.ramp + (distance / self.velocity if self.velocity > 0 else 0.0)
+
+    def at(self, t: float) -> tuple[float, float, float]:
+        """Distance, speed and acceleration at time t; outside the profile it rests at either end."""
+        if t <= 0:
+            return 0.0, 0.0, 0.0
+        if t >= self.duration:
+            return self.distance, 0.0, 0.0
+        if t < self.ramp:
+            return 0.5 * self.acceleration * t * t, self.acceleration * t, self.acceleration
+        if t <= self.duration - self.ramp:
+            return self.velocity * (t - 0.5 * self.ramp), self.velocity, 0.0
+        left = self.duration - t
+        return self.distance - 0.5 * self.acceleration * left * left, self.acceleration * left, -self.acceleration
+
+
+class Hold:
+    """Stay at a position."""
+
+    finished = True
+
+    def __init__(self, q: Vector) -> None:
+        self._target = (np.array(q, float), np.zeros(len(q)), np.zeros(len(q)))
+
+    def step(self, dt: float) -> Target:
+        return self._target
+
+
+class MoveJ:
+    """Joint moves through waypoints (q, v, a, r): the leading axis runs a trapezoid, the others are synchronous.
+
+    A waypoint with a blend radius r > 0 is rounded: the next move starts while this one decelerates, and both add up,
+    so the velocity is continuous and the corner is cut by an amount set by the ramps, not by r itself.
+    """
+
+    def __init__(self, q: Vector, waypoints: Sequence[tuple[Vector, float, float, float]]) -> None:
+        self._start = np.array(q, float)
+        self._segments: list[tuple[float, Profile, Vector]] = []  # start time, profile, unit direction
+        self._t = 0.0
+        self.finished = False
+        self.progress = 0
+        previous, begin, last = self._start, 0.0, None
+        for target, velocity, acceleration, _ in waypoints:
+            step = np.asarray(target, float) - previous
+            length = float(np.max(np.abs(step)))
+            if not np.isfinite(length):
+                raise MotionError("movej to a non-finite position")
+            profile = Profile(length, velocity, acceleration)
+            if last is not None and last[1] > 0:
+                begin -= min(last[0].ramp, profile.ramp)
+            self._segments.append((begin, profile, step / length if length > 0 else step))
+            begin += profile.duration
+            previous, last = np.asarray(target, float), (profile, waypoints[len(self._segments) - 1][3])
+        self.duration = begin
+
+    def step(self, dt: float) -> Target:
+        self._t += dt
+        q, qd, qdd = self._start.copy(), np.zeros_like(self._start), np.zeros_like(self._start)
+        for i, (begin, profile, direction) in enumerate(self._segments):
+            s, sd, sdd = profile.at(self._t - begin)
+            q += s * direction
+            qd += sd * direction
+            qdd += sdd * direction
+            if self._t >= begin:
+                self.progress = i
+        self.finished = self._t >= self.duration
+        return q, qd, qdd
+
+
+class MoveL:
+    """Straight tool move: position on a trapezoid, orientation turned about a fixed axis in the same time."""
+
+    progress = 0
+
+    def __init__(self, kinematics: Kinematics, q: Vector, pose: Vector, velocity: float, acceleration: float) -> None:
+        self._kinematics = kinematics
+        self._q, self._qd = np.array(q, float), np.zeros(len(q))
+        start, goal = kinematics.tcp(q), pose_to_matrix(pose)
+        self._rotation, self._position = start[:3, :3], start[:3, 3]
+        self._step = goal[:3, 3] - self._position
+        self._turn = rotation_vector(goal[:3, :3] @ self._rotation.T)
+        length = float(np.linalg.norm(self._step)) or float(np.linalg.norm(self._turn))
+        if not np.isfinite(length) or kinematics.solve(goal, q) is None:
+            raise MotionError(f"movel cannot reach {np.round(pose, 4).tolist()}")
+        self._profile = Profile(length, velocity, acceleration)
+        self._t = 0.0
+        self.finished = False
+
+    def step(self, dt: float) -> Target:
+        self._t += dt
+        s, sd, _ = self._profile.at(self._t)
+        scale = 1 / self._profile.distance if self._profile.distance > 0 else 0.0
+        goal = pose_to_matrix(np.r_[self._position + s * scale * self._step, s * scale * self._turn])
+        goal[:3, :3] = goal[:3, :3] @ self._rotation
+        q = self._kinematics.solve(goal, self._q)
+        if q is None or float(np.max(np.abs(q - self._q))) > 0.2:
+            raise MotionError("movel passes a singularity or leaves the workspace")
+        twist = sd * scale * np.r_[self._step, self._turn]
+        qd = self._kinematics.joint_velocity(q, twist)
+        qdd = (qd - self._qd) / dt
+        self._q, self._qd = q, qd
+        self.finished = self._t >= self._profile.duration
+        return q, qd, qdd
+
+
+class Chained:
+    """Motions one after the other, each built from the position where the one before ended."""
+
+    def __init__(self, q: Vector, builders: Sequence) -> None:
+        self._builders = list(builders)
+        self.progress = 0
+        self._q = np.array(q, float)
+        self._motion = self._builders[0](self._q)
+        self.finished = False
+
+    def step(self, dt: float) -> Target:
+        if self._motion.finished and self.progress + 1 < len(self._builders):
+            self.progress += 1
+            self._motion = self._builders[self.progress](self._q)
+        target = self._motion.step(dt)
+        self._q = target[0]
+        self.finished = self._motion.finished and self.progress + 1 == len(self._builders)
+        return target
+
+
+class Stop:
+    """Decelerate along the present direction; `deceleration` [rad/s2] applies to the fastest joint."""
+
+    def __init__(self, q: Vector, qd: Vector, deceleration: float) -> None:
+        if not deceleration > 0:
+            raise MotionError(f"deceleration {deceleration} must be positive")
+        self._q, self._qd, self._deceleration = np.array(q, float), np.array(qd, float), deceleration
+        self.finished = float(np.max(np.abs(self._qd))) <= STILL
+
+    def step(self, dt: float) -> Target:
+        fastest = float(np.max(np.abs(self._qd)))
+        keep = max(0.0, 1 - self._deceleration * dt / fastest) if fastest > STILL else 0.0
+        qd = keep * self._qd
+        qdd = (qd - self._qd) / dt
+        self._q = self._q + 0.5 * dt * (qd + self._qd)
+        self._qd = qd
+        self.finished = keep == 0.0
+        return self._q, qd, qdd
+
+
+class Speed:
+    """speedj and speedl: ramp towards a joint velocity, the fastest changing joint with `acceleration` [rad/s2].
+
+    For speedl, `kinematics` is given and the target is a tool twist ramped with `acceleration` [m/s2].
+    """
+
+    finished = False
+
+    def __init__(self, q: Vector, qd: Vector, kinematics: Kinematics | None = None) -> None:
+        self._q, self._qd = np.array(q, float), np.array(qd, float)
+        self._kinematics = kinematics
+        self.tool = kinematics is not None
+        self._now = np.array(qd, float) if kinematics is None else kinematics.jacobian(q) @ qd
+        self.target, self.acceleration = np.zeros(len(q)), 1.0
+
+    def step(self, dt: float) -> Target:
+        change = self.target - self._now
+        largest = float(np.max(np.abs(change)))
+        self._now = self._now + change * min(1.0, self.acceleration * dt / largest if largest > 0 else 1.0)
+        qd = self._now if self._kinematics is None else self._kinematics.joint_velocity(self._q, self._now)
+        qdd = (qd - self._qd) / dt
+        self._q = self._q + 0.5 * dt * (qd + self._qd)
+        self._qd = np.array(qd, float)
+        return self._q, self._qd, qdd
+
+
+class Servo:
+    """servoj: second-order following of a streamed target,
+
+        qdd = gain (target - q) - gain lookahead qd,
+
+    so a ramp is followed with a lag of `lookahead` [s], `gain` [1/s2] sets how fast (natural frequency sqrt(gain)),
+    and a small lookahead overshoots, as the URScript manual says of both arguments. Velocity and acceleration are
+    limited per joint.
+    """
+
+    finished = False
+
+    def __init__(self, q: Vector, qd: Vector, velocity_limit: Vector, acceleration_limit: float) -> None:
+        self._q, self._qd = np.array(q, float), np.array(qd, float)
+        self._velocity_limit, self._acceleration_limit = velocity_limit, acceleration_limit
+        self.target, self.lookahead, self.gain = self._q.copy(), 0.1, 300.0
+
+    def step(self, dt: float) -> Target:
+        qdd = self.gain * (self.target - self._q - self.lookahead * self._qd)
+        qdd = np.clip(qdd, -self._acceleration_limit, self._acceleration_limit)
+        qd = np.clip(self._qd + dt * qdd, -self._velocity_limit, self._velocity_limit)
+        qdd = (qd - self._qd) / dt
+        self._q = self._q + 0.5 * dt * (qd + self._qd)
+        self._qd = qd
+        return self._q, qd, qdd
+
+
+PATH_MOTIONS = (MoveJ, MoveL, Chained)  # whose pace the speed slider sets

@@ -1,0 +1,124 @@
+"""Robot mode, safety mode, what may happen in each of them, and what makes a robot stop by itself."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.simulation.ur.arm import Arm
+
+DEVIATION_LIMIT = 0.15  # rad between target and measured position
+FORCE_LIMIT = 250.0  # N at the tool, the least restricted setting of the safety configuration
+UNLOCK_DELAY = 5.0  # s after a protective stop before it may be unlocked [UR dashboard server manual]
+
+
+class RobotMode(IntEnum):
+    """robot_mode."""
+
+    POWER_OFF = 3
+    IDLE = 5
+    BACKDRIVE = 6
+    RUNNING = 7
+
+
+class SafetyMode(IntEnum):
+    """safety_mode."""
+
+    NORMAL = 1
+    REDUCED = 2
+    PROTECTIVE_STOP = 3
+    RECOVERY = 4
+    SAFEGUARD_STOP = 5
+    SYSTEM_EMERGENCY_STOP = 6
+    ROBOT_EMERGENCY_STOP = 7
+    VIOLATION = 8
+    FAULT = 9
+
+
+# bit numbers of safety_status_bits set in each safety mode
+STATUS_BITS: dict[SafetyMode, tuple[int, ...]] = {
+    SafetyMode.NORMAL: (0,),
+    SafetyMode.REDUCED: (1,),
+    SafetyMode.PROTECTIVE_STOP: (2, 10),
+    SafetyMode.RECOVERY: (3,),
+    SafetyMode.SAFEGUARD_STOP: (4, 10),
+    SafetyMode.SYSTEM_EMERGENCY_STOP: (5, 7, 10),
+    SafetyMode.ROBOT_EMERGENCY_STOP: (6, 7, 10),
+    SafetyMode.VIOLATION: (8, 10),
+    SafetyMode.FAULT: (9, 10),
+}
+
+
+class Safety:
+    """The safety state: stops latch until they are released the way the robot's operator would."""
+
+    def __init__(self) -> None:
+        self.robot_mode = RobotMode.RUNNING
+        self.mode = SafetyMode.NORMAL
+        self.reason = ""
+        self._since = 0.0
+        self._button_pressed = False
+
+    @property
+    def may_move(self) -> bool:
+        """True when programs may run and the robot may move."""
+        return self.robot_mode == RobotMode.RUNNING and self.mode in (SafetyMode.NORMAL, SafetyMode.REDUCED)
+
+    @property
+    def status_bits(self) -> int:
+        """safety_status_bits."""
+        return sum(1 << bit for bit in STATUS_BITS[self.mode])
+
+    def protective_stop(self, now: float, reason: str) -> None:
+        """Stop with the brakes open; a graver stop stays."""
+        if self.mode in (SafetyMode.NORMAL, SafetyMode.REDUCED):
+            self.mode, self.reason, self._since = SafetyMode.PROTECTIVE_STOP, reason, now
+
+    def emergency_stop(self, pressed: bool = True) -> None:
+        """Press or release the emergency stop button: pressing cuts the power, releasing leaves it off."""
+        self._button_pressed = pressed
+        if pressed:
+            self.mode, self.robot_mode = SafetyMode.ROBOT_EMERGENCY_STOP, RobotMode.POWER_OFF
+            self.reason = "emergency stop button"
+        elif self.mode == SafetyMode.ROBOT_EMERGENCY_STOP:
+            self.mode, self.reason = SafetyMode.NORMAL, ""
+
+    def unlock(self, now: float) -> str:
+        """Dashboard reply to 'unlock protective stop', which it also carries out when allowed."""
+        if self.mode != SafetyMode.PROTECTIVE_STOP:
+            return "Protective stop releasing"
+        if now - self._since < UNLOCK_DELAY:
+            return (
+                "Cannot unlock protective stop until 5s after occurrence. "
+                "Always inspect cause of protective stop before unlocking"
+            )
+        self.mode, self.reason = SafetyMode.NORMAL, ""
+        return "Protective stop releasing"
+
+    def power(self, on: bool) -> None:
+        """Dashboard 'power on' (brakes stay closed) and 'power off'."""
+        if not on:
+            self.robot_mode = RobotMode.POWER_OFF
+        elif not self._button_pressed and self.robot_mode == RobotMode.POWER_OFF:
+            self.robot_mode = RobotMode.IDLE
+
+    def release_brakes(self) -> None:
+        """Dashboard 'brake release': powers up if needed and opens the brakes."""
+        self.power(True)
+        if self.robot_mode == RobotMode.IDLE:
+            self.robot_mode = RobotMode.RUNNING
+
+
+def violation(arm: Arm, target: np.ndarray, force: float) -> str:
+    """Why the arm must stop protectively, empty where it need not: target (n,) [rad], force at the tool [N]."""
+    deviation = float(np.max(np.abs(target - arm.q)))
+    if not deviation <= DEVIATION_LIMIT:
+        return f"position deviates {deviation:.3f} rad from its target"
+    if not force <= FORCE_LIMIT:
+        return f"tool force {force:.0f} N exceeds {FORCE_LIMIT:.0f} N"
+    if not np.all(np.abs(arm.qd) <= 1.05 * arm.velocity_limit + 0.05):
+        return "a joint exceeds its speed limit"
+    return "" if arm.within_limits(arm.q) else "a joint is outside its position limits"

@@ -1,0 +1,99 @@
+"""States and torques to parameters: the fused solve against a Pinocchio loop and numpy, and against figaroh."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+import scipy.linalg
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros.validation.benchmarks.setup import PINOCCHIO_ORDER, Arm, Setup, figaroh
+from robot_dynamics_ros.validation.benchmarks.timing import Case
+
+SECTION = "least squares"
+
+
+def cases(setup: Setup) -> Iterator[Case]:
+    """Cases of least squares over recordings."""
+    arm = Arm("ur5e")
+    samples = 12000 if setup.quick else 120000
+    columns = _base_columns(arm)
+    x = arm.motion(samples)
+    tau = arm.model.rnea(*x) + np.random.default_rng(1).normal(size=(samples, arm.n))
+
+    def fused():
+        qr = _core.FusedQR(arm.model.chain, columns)
+        qr.update(*x, tau)
+        return _solution(qr.fold())
+
+    def case(name, ours, peer, peer_name, floors, count=1, budget=1.0):
+        return Case(SECTION, name, ours, peer, peer_name, count, floors, budget)
+
+    def by_pinocchio():
+        return np.linalg.lstsq(_pinocchio_stack(arm, x, columns), tau.T.ravel(), rcond=None)[0]
+
+    text = f"{samples} samples to {len(columns)} parameters"
+    yield case(text, fused, by_pinocchio, "pin loop + lstsq", {"avx512": 30, "avx2": 15}, budget=5.0)
+    builder = figaroh(arm)
+    if builder is not None:
+        places = _pinocchio_places(columns)
+
+        def by_figaroh():
+            W = builder.build_basic_regressor(*x, {"act_idxv": []})[:, places]
+            Q, R = np.linalg.qr(W)
+            return scipy.linalg.solve_triangular(R, Q.T @ tau.T.ravel())
+
+        yield case(text, fused, by_figaroh, "figaroh + QR", {"avx512": 60, "avx2": 30}, budget=7.0)
+    kept = _core.FusedQR(arm.model.chain, columns)
+    kept.update(*x, tau)
+    weights = np.arange(1.0, arm.n + 1)
+    every = {"avx512": 100, "avx2": 100, "sse2": 100}
+    yield case(
+        "one re-weighting of the joints", lambda: _solution(kept.fold(weights)), fused, "fused solve again", every
+    )
+    yield from _condition(arm, columns)
+
+
+def _condition(arm: Arm, columns: list[int]) -> Iterator[Case]:
+    x = arm.motion(1000)
+
+    def ours():
+        qr = _core.FusedQR(arm.model.chain, columns)
+        qr.update(*x)
+        return np.linalg.cond(qr.fold()[:-1, :-1])
+
+    def peer():
+        return np.linalg.cond(_pinocchio_stack(arm, x, columns))
+
+    floors = {"avx512": 15, "avx2": 8}
+    yield Case(SECTION, "cond(W) of 1000 samples", ours, peer, "pin loop + cond", 1, floors)
+
+
+def _solution(R: np.ndarray) -> np.ndarray:
+    return scipy.linalg.solve_triangular(R[:-1, :-1], R[:-1, -1])
+
+
+def _base_columns(arm: Arm) -> list[int]:
+    """Independent columns by a pivoted QR of random samples [Liu2020 9-18]."""
+    W = arm.model.stacked_regressor(*arm.motion(300, seed=9))
+    _, R, pivots = scipy.linalg.qr(W, mode="economic", pivoting=True)
+    rank = int((np.abs(np.diag(R)) > 1e-9 * abs(R[0, 0])).sum())
+    return sorted(int(k) for k in pivots[:rank])
+
+
+def _pinocchio_places(columns: list[int]) -> list[int]:
+    """Our columns in Pinocchio's order within each link."""
+    return [10 * (c // 10) + PINOCCHIO_ORDER.index(c % 10) for c in columns]
+
+
+def _pinocchio_stack(arm: Arm, x: tuple[np.ndarray, ...], columns: list[int]) -> np.ndarray:
+    """W by a loop over Pinocchio's regressor, joint by joint as ours."""
+    import pinocchio as pin
+
+    model, data = arm.pinocchio
+    places, samples = _pinocchio_places(columns), len(x[0])
+    W = np.empty((arm.n, samples, len(columns)))
+    for k, (q, v, a) in enumerate(zip(*x, strict=True)):
+        W[:, k] = pin.computeJointTorqueRegressor(model, data, q, v, a)[:, places]
+    return W.reshape(-1, len(columns))

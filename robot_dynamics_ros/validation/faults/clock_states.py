@@ -1,0 +1,153 @@
+"""Faults of the states that come in: missing, repeated, late, jumping, not finite; and of the connection."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robot_dynamics_ros._core import GuardReason, GuardState
+from robot_dynamics_ros.validation.faults.rig import CYCLE, RAMP, Rig, largest_step
+from robot_dynamics_ros.validation.faults.table import Case, demand
+
+
+def missing_samples(seed: int) -> str:
+    rig = Rig(seed).running()
+    rig.applied.clear()
+    for lost in (1, 2, 3):
+        rig.silence(2 * lost)
+        rig.cycle(100)
+    demand(rig.loop.state == GuardState.ok, f"state {rig.loop.state.name}")
+    demand(largest_step(rig.applied) < 8.0, f"torque step {largest_step(rig.applied):.1f} Nm")
+    return f"ok, largest step {largest_step(rig.applied):.1f} Nm"
+
+
+def gap(seed: int) -> str:
+    rig = Rig(seed).running()
+    demand(rig.silence(26)["state"] == GuardState.degraded, "not degraded after 26 ms")
+    rig.cycle(1, gap=True)
+    rig.cycle(200)
+    demand(rig.loop.state == GuardState.ok, f"state {rig.loop.state.name} after the gap")
+    return "degraded, then ok"
+
+
+def long_gap(seed: int) -> str:
+    rig = Rig(seed).running()
+    rig.silence(42)
+    demand(rig.loop.state == GuardState.safe, f"state {rig.loop.state.name} after 42 ms")
+    return rig.off_within(RAMP, silent=True)
+
+
+def frozen(seed: int) -> str:
+    rig = Rig(seed).running(cycles=400)
+    held = {"q": rig.state.q.copy(), "qd": rig.state.qd.copy()}
+    rig.cycle(12, **held)
+    demand(rig.loop.state == GuardState.safe, f"state {rig.loop.state.name} after 12 repeats")
+    return rig.off_within(RAMP, GuardReason.state_frozen)
+
+
+def clock_back(seed: int) -> str:
+    rig = Rig(seed).running()
+    rig.now -= 500_000_000
+    rig.cycle(1, backwards=True)
+    demand(rig.loop.state == GuardState.safe, f"state {rig.loop.state.name}")
+    return rig.off_within(RAMP, GuardReason.state_clock)
+
+
+def state_not_finite(seed: int) -> str:
+    rig = Rig(seed).running()
+    bad = rig.state.q.copy()
+    bad[seed % 6] = (np.nan, np.inf)[seed % 2]
+    rig.cycle(1, q=bad)
+    rig.cycle(50)
+    demand(rig.loop.state == GuardState.ok, f"state {rig.loop.state.name} after one bad sample")
+    demand(np.isfinite(rig.record["coulomb"]).all() and np.isfinite(rig.record["torque"]).all(), "state not finite")
+    rig.cycle(6, q=bad)
+    demand(rig.loop.state == GuardState.safe, f"state {rig.loop.state.name} after six bad samples")
+    return "one dropped, " + rig.off_within(RAMP, GuardReason.state_not_finite)
+
+
+def connection_lost(seed: int) -> str:
+    rig = Rig(seed).running()
+    rig.loop.lost()
+    rig.silence(2)
+    return rig.off_within(2, silent=True)
+
+
+def robot_stopped(seed: int) -> str:
+    rig = Rig(seed).running()
+    rig.cycle(1, stopped=True)
+    return rig.off_within(2, GuardReason.robot_stopped)
+
+
+def duplicate(seed: int) -> str:
+    """The same state twice is one state: the second changes no torque and teaches nothing."""
+    rig = Rig(seed).running(cycles=500)
+    before = dict(rig.record)
+    for _ in range(3):
+        again = rig.see()
+        demand(np.array_equal(again["torque"], before["torque"]), "a repeated state changed the torque")
+        demand(np.array_equal(again["coulomb"], before["coulomb"]), "a repeated state was learned from")
+    rig.cycle(100)
+    demand(rig.loop.state == GuardState.ok, f"state {rig.loop.state.name}")
+    return "torque and adaptation unchanged"
+
+
+def stamp_jump(seed: int) -> str:
+    """Stamps five cycles apart: the step is bounded, and learning follows the time that passed, not a multiple."""
+    rig = Rig(seed).running(cycles=1500)
+    rig.applied.clear()
+    learned, largest = rig.record["coulomb"].copy(), 0.0
+    for _ in range(20):
+        rig.now += 4 * CYCLE
+        rig.cycle(1)
+        largest = max(largest, float(np.abs(rig.record["coulomb"] - learned).max()))
+        rig.cycle(20)
+        learned = rig.record["coulomb"].copy()
+    demand(rig.loop.state == GuardState.ok, f"state {rig.loop.state.name}")
+    step = largest_step(rig.applied)
+    demand(step < 12.0, f"torque step {step:.1f} Nm")
+    demand(largest < 0.02, f"Coulomb scale moved by {largest:.3f} in one cycle")
+    return f"ok, largest step {step:.1f} Nm, scale moved by {largest:.4f}"
+
+
+def no_effort(seed: int) -> str:
+    """Without a measured torque nothing is learned, and the torque goes on."""
+    rig = Rig(seed).running(cycles=1000)
+    learned = rig.record["coulomb"].copy()
+    rig.cycle(500, tau=None)
+    demand(np.array_equal(rig.record["coulomb"], learned), "learned from no measurement")
+    demand(rig.loop.state == GuardState.ok and bool(rig.record["torque"].any()), f"state {rig.loop.state.name}")
+    return "nothing learned, torque goes on"
+
+
+def temperature_garbage(seed: int) -> str:
+    """Temperatures that are missing, stuck or absurd neither stop the torque nor push it anywhere."""
+    largest = 0.0
+    for value in (np.nan, -273.0, 200.0, 30.0):
+        rig = Rig(seed).running(cycles=300)
+        rig.applied.clear()
+        rig.cycle(300, temperature=np.full(6, value))
+        demand(rig.loop.state == GuardState.ok, f"{value:g} deg C: {rig.loop.state.name}, {rig.loop.reason.name}")
+        demand(bool(np.isfinite(rig.record["torque"]).all()), f"{value:g} deg C: torque is not finite")
+        largest = max(largest, float(np.abs(rig.record["friction"]).max()))
+    rig = Rig(seed).running(cycles=300)
+    rig.cycle(300, temperature=None)
+    demand(rig.loop.state == GuardState.ok, f"no temperature: {rig.loop.state.name}")
+    bound = 2.5 * float(rig.robot.array("limits.torque").max())
+    demand(largest < bound, f"friction of {largest:.0f} Nm")
+    return f"goes on, friction at most {largest:.1f} Nm"
+
+
+CASES: list[Case] = [
+    Case(1, "1-3 missing samples", "clock", "ok, no torque step", missing_samples),
+    Case(2, "gap of 26 ms", "clock", "degraded, observers restart", gap),
+    Case(3, "gap over 40 ms", "clock", "zero within 100 ms, latched", long_gap),
+    Case(4, "frozen values with fresh stamps", "clock", "safe within 12 cycles, zero within 100 ms", frozen),
+    Case(5, "the same state twice", "clock", "one state", duplicate),
+    Case(6, "clock backwards", "clock", "safe, zero within 100 ms", clock_back),
+    Case(7, "stamps five cycles apart", "clock", "torque step bounded, no jump of what is learned", stamp_jump),
+    Case(8, "NaN or Inf in the state", "clock", "dropped; persistent: zero within 100 ms", state_not_finite),
+    Case(12, "no measured torque", "clock", "nothing is learned", no_effort),
+    Case(17, "temperature missing, stuck, absurd", "clock", "torque goes on, finite", temperature_garbage),
+    Case(26, "connection lost", "clock", "zero at once, latched", connection_lost),
+    Case(27, "robot stopped", "clock", "zero in the same cycle, latched", robot_stopped),
+]

@@ -1,0 +1,45 @@
+"""Excitation and validation runs of whole arms on the simulated robot, shared by the identification protocols."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+
+from robot_dynamics_ros.identification.excitation import Excitation, Limits, design_fourier
+from robot_dynamics_ros.identification.recording import Recording, recording
+from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.trajectories import motions
+from robot_dynamics_ros.validation.papers.labs import lab
+
+RATE = 250.0  # Hz of the recordings
+TEMPERATURE = 40.0  # deg C
+Deviation = dict[str, float] | None  # overrides of the simulated individual
+
+
+@cache
+def excitation(starts: int = 3) -> Excitation:
+    """An excitation motion of the UR5e: 5 harmonics of 0.1 pi rad/s, 20 s."""
+    robot = lab.ur5e()
+    return design_fourier(robot, Limits.of(robot), rate=500.0, starts=starts)
+
+
+def excitation_run(robot: RobotFile, seed: int = 0, periods: int = 2, overrides: Deviation = None) -> Recording:
+    """The excitation motion on the simulated robot, `periods` times."""
+    e = excitation()
+    motion = (np.tile(x, (periods, 1)) for x in (e.q, e.qd, e.qdd))
+    return run(robot, tuple(motion), seed, "excitation", overrides)
+
+
+def other_run(robot: RobotFile, seed: int, overrides: Deviation = None) -> Recording:
+    """A motion that is not the excitation: another Fourier series around another place."""
+    centre = lab.START + np.random.default_rng(100 + seed).uniform(-0.5, 0.5, 6)
+    motion = motions.fourier(centre, 20.0, 500.0, base=0.12 * np.pi, amplitude=0.9, velocity=1.5, seed=seed)
+    return run(robot, motion, seed, f"trajectory {seed + 1}", overrides)
+
+
+def run(robot: RobotFile, motion: motions.Motion, seed: int, name: str, overrides: Deviation = None) -> Recording:
+    """A motion on the simulated robot as a recording."""
+    machine = lab.warm_robot(robot, seed, TEMPERATURE, overrides)
+    machine.reset(motion[0][0])
+    return recording(machine.run(*motion, keep=int(500 / RATE))[0], name)

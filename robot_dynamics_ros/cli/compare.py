@@ -44,8 +44,8 @@ def command(
 
     Example: robot-dynamics compare january.bag june.bag --robot ur5e --report months.html
     """
+    from robot_dynamics_ros.identification.arm.identify import Options
     from robot_dynamics_ros.identification.fleet import compared, identify_each
-    from robot_dynamics_ros.identification.identify import Options
 
     options = Options(effort=effort, topic=topic)
     with stderr.status(f"identifying {len(bags)} bags") as status:
@@ -58,7 +58,7 @@ def command(
     write_json(json_file, result | {"results": results})
     _show(result)
     if report is not None:
-        from robot_dynamics_ros.identification.fleet_report import write_fleet_report
+        from robot_dynamics_ros.identification.reports.fleet import write_fleet_report
 
         console.print(f"report: {write_fleet_report(result, report)}", highlight=False, soft_wrap=True)
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.demo_robots import DemoRobot
-from robot_dynamics_ros.identification.identify import identify
-from robot_dynamics_ros.identification.outputs import write_outputs
+from robot_dynamics_ros.identification.arm.export import write_outputs
+from robot_dynamics_ros.identification.arm.identify import identify
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions

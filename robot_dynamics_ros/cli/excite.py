@@ -65,9 +65,9 @@ def command(
 
     Example: robot-dynamics excite --robot ur5e --floor 0.05 --out excitation.csv
     """
+    from robot_dynamics_ros.identification.dataset.initial_model import any_robot
     from robot_dynamics_ros.identification.excitation import Limits, design_fourier, design_points
     from robot_dynamics_ros.identification.excitation.limits import box
-    from robot_dynamics_ros.identification.robots import any_robot
 
     arm = any_robot(robot)
     space = box(inside) if inside else None, tuple(box(corners) for corners in outside)
@@ -99,7 +99,7 @@ def command(
 def _write(out: Path, arm: Any, motion: Any) -> dict[str, str]:
     """The CSV (time and positions, the form that trajectories are played from) and a preview picture beside it."""
     from robot_dynamics_ros.errors import CapabilityError, DataError
-    from robot_dynamics_ros.identification.figures import motion_preview
+    from robot_dynamics_ros.identification.reports.figures import motion_preview
     from robot_dynamics_ros.robot_file.store import write_atomically
 
     rows = np.column_stack([motion.time, motion.q])

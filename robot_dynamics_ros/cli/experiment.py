@@ -14,8 +14,8 @@ from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.options import NewPath, console, robot_option, stderr
 from robot_dynamics_ros.drivers.factory import DRIVERS, driver_of, make_driver
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
-from robot_dynamics_ros.experiments.plan import EXPERIMENTS, Plan, joined
-from robot_dynamics_ros.experiments.run import ExperimentFailed, run_driver, run_simulated
+from robot_dynamics_ros.identification.experiments.plan import EXPERIMENTS, Plan, joined
+from robot_dynamics_ros.identification.experiments.run import ExperimentFailed, run_driver, run_simulated
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import Log
 
@@ -69,7 +69,7 @@ def command(name: str, robot: str, joints: tuple[str, ...], out: Path | None, pr
         plan = _plan(name, known, joints, _start(known, o["start"], driver), o)
         console.print(f"{name}: {', '.join(plan.joints)}, {plan.duration:.0f} s, within all limits", highlight=False)
         if preview is not None:
-            from robot_dynamics_ros.experiments.preview import write_preview
+            from robot_dynamics_ros.identification.experiments.preview import write_preview
 
             write_preview(plan, known, preview)
             console.print(f"preview: {preview}", highlight=False, soft_wrap=True)

@@ -68,10 +68,10 @@ def command(
 
     Example: robot-dynamics identify run1 --robot ur5e --validate run2 --out identified
     """
-    from robot_dynamics_ros.identification.identify import Given, Options, identify
-    from robot_dynamics_ros.identification.outputs import write_outputs
-    from robot_dynamics_ros.identification.result import summarise
-    from robot_dynamics_ros.identification.robots import any_robot
+    from robot_dynamics_ros.identification.arm.export import write_outputs
+    from robot_dynamics_ros.identification.arm.identify import Given, Options, identify
+    from robot_dynamics_ros.identification.dataset.initial_model import any_robot
+    from robot_dynamics_ros.identification.reports.result import summarise
 
     if cutoff is not None and not 0 < cutoff < 1e4:
         raise DataError(f"--cutoff {cutoff} must be above 0 and below 10000 Hz")
@@ -94,7 +94,7 @@ def command(
             result["payload"] = _payload(found, payload_from, options, out, result["files"])
         if report:
             status.update("report")
-            from robot_dynamics_ros.identification.report import write_report
+            from robot_dynamics_ros.identification.reports.arm import write_report
 
             try:
                 result["files"]["report"] = str(write_report(found, result, out / "report.html"))
@@ -106,7 +106,7 @@ def command(
 
 def _payload(found: Any, bags: tuple[Path, ...], options: Any, out: Path, files: dict[str, str]) -> dict[str, Any]:
     """Payload of the loaded runs; a second robot file carries it."""
-    from robot_dynamics_ros.identification.identify import read
+    from robot_dynamics_ros.identification.arm.identify import read
     from robot_dynamics_ros.identification.payload import identify_payload
     from robot_dynamics_ros.robot_file import load_robot, save_robot
 

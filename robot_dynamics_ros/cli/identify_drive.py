@@ -54,10 +54,10 @@ def command(
 
     Example: robot-dynamics identify-drive run1 --robot ur5e --validate run2 --out drives
     """
-    from robot_dynamics_ros.identification.identify import Options
-    from robot_dynamics_ros.identification.identify_drive import as_dict, identified_drives, identify_drives
-    from robot_dynamics_ros.identification.outputs import bag_files
-    from robot_dynamics_ros.identification.robots import any_robot
+    from robot_dynamics_ros.identification.arm.export import bag_files
+    from robot_dynamics_ros.identification.arm.identify import Options
+    from robot_dynamics_ros.identification.dataset.initial_model import any_robot
+    from robot_dynamics_ros.identification.drive.identify import as_dict, identified_drives, identify_drives
 
     if cutoff is not None and not 0 < cutoff < 1e4:
         raise DataError(f"--cutoff {cutoff} must be above 0 and below 10000 Hz")

@@ -41,7 +41,7 @@ def command(motion: Path, robot: str, out: Path | None, live: bool, **o: Any) ->
         raise ConfigError("rehearse", "", "choose one of --out BAG and --live")
     if out is not None and out.exists():
         raise DataError(f"{out}: exists already; choose another name")
-    from robot_dynamics_ros.identification.robots import any_robot
+    from robot_dynamics_ros.identification.dataset.initial_model import any_robot
     from robot_dynamics_ros.simulation.rehearsal import through
     from robot_dynamics_ros.simulation.robot import SimulatedRobot
     from robot_dynamics_ros.trajectories.files import load_trajectory, refuse_outside_limits

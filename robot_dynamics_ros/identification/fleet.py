@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError, DataError, RobotDynamicsError
-from robot_dynamics_ros.identification.found import Options
-from robot_dynamics_ros.identification.identify import identify
-from robot_dynamics_ros.identification.result import summarise
-from robot_dynamics_ros.identification.robots import any_robot
+from robot_dynamics_ros.identification.arm.found import Options
+from robot_dynamics_ros.identification.arm.identify import identify
+from robot_dynamics_ros.identification.dataset.initial_model import any_robot
+from robot_dynamics_ros.identification.reports.result import summarise
 
 SPEED = 0.5  # rad/s, at which friction is compared
 CLEAR = 4.0  # standard deviations from the median of all bags that count as a difference

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.feasibility import eliminate
-from robot_dynamics_ros.identification.found import Identification
-from robot_dynamics_ros.identification.least_squares import JointRows, Solution, solve
-from robot_dynamics_ros.identification.motion import Motion, at_lower_rate, stack
-from robot_dynamics_ros.identification.recording import Recording
+from robot_dynamics_ros.identification.arm.found import Identification
+from robot_dynamics_ros.identification.arm.solvers.feasibility import eliminate
+from robot_dynamics_ros.identification.arm.solvers.least_squares import JointRows, Solution, solve
+from robot_dynamics_ros.identification.dataset.motion import Motion, at_lower_rate, stack
+from robot_dynamics_ros.identification.dataset.recording import Recording
 from robot_dynamics_ros.models.inertia import about_com, is_consistent
 from robot_dynamics_ros.robot_file.blocks import Payload
 

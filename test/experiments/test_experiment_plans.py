@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.errors import CapabilityError
-from robot_dynamics_ros.experiments.plan import (
+from robot_dynamics_ros.identification.experiments.plan import (
     EXPERIMENTS,
     Limits,
     checked,
@@ -13,8 +13,8 @@ from robot_dynamics_ros.experiments.plan import (
     stiffness,
     velocity_steps,
 )
-from robot_dynamics_ros.experiments.preview import write_preview
-from robot_dynamics_ros.experiments.run import ExperimentFailed, run_driver, run_simulated
+from robot_dynamics_ros.identification.experiments.preview import write_preview
+from robot_dynamics_ros.identification.experiments.run import ExperimentFailed, run_driver, run_simulated
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Sample
 from robot_dynamics_ros.simulation.plant.build import FAST

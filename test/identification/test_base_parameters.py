@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.identification.closed_form import closed_form
-from robot_dynamics_ros.identification.names import base_names
-from robot_dynamics_ros.identification.rigid import RigidModel
+from robot_dynamics_ros.identification.arm.closed_form import closed_form
+from robot_dynamics_ros.identification.arm.names import base_names
+from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.robot_file import load_robot
 
 UP, TILTED = np.array([0.0, 0.0, -9.81]), np.array([0.0, 4.0, -8.9])

@@ -10,9 +10,9 @@ from click.testing import CliRunner
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import CapabilityError, DataError
-from robot_dynamics_ros.identification.drive import CurrentFit, drive_data, effort_constant, rotor_inertia
-from robot_dynamics_ros.identification.identify_drive import identified_drives, identify_drive_recordings
-from robot_dynamics_ros.identification.recording import recording
+from robot_dynamics_ros.identification.dataset.recording import recording
+from robot_dynamics_ros.identification.drive.fits import CurrentFit, drive_data, effort_constant, rotor_inertia
+from robot_dynamics_ros.identification.drive.identify import identified_drives, identify_drive_recordings
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.robot_file import load_robot

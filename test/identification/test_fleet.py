@@ -9,7 +9,7 @@ from click.testing import CliRunner
 from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification import fleet
-from robot_dynamics_ros.identification.identify import Options
+from robot_dynamics_ros.identification.arm.identify import Options
 
 
 def result(bag, fc, beta=1.0):

@@ -9,9 +9,9 @@ from click.testing import CliRunner
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.identification import fleet
-from robot_dynamics_ros.identification.fleet_report import write_fleet_report
-from robot_dynamics_ros.identification.friction_columns import JointFriction
-from robot_dynamics_ros.identification.identify import Given, Options
+from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
+from robot_dynamics_ros.identification.arm.identify import Given, Options
+from robot_dynamics_ros.identification.reports.fleet import write_fleet_report
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
 

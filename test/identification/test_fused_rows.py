@@ -9,13 +9,13 @@ import numpy as np
 import pytest
 from synthetic import excitation, torque, truth_of
 
-from robot_dynamics_ros.identification import fused_rows
-from robot_dynamics_ros.identification.friction_columns import JointFriction, SlipOperator, maxwell_slip
-from robot_dynamics_ros.identification.fused_rows import FusedRows, Window, blocks
-from robot_dynamics_ros.identification.least_squares import JointRows, StoredRows, solve
-from robot_dynamics_ros.identification.model import EffortFilter, Structure, joint_rows
-from robot_dynamics_ros.identification.motion import Motion
-from robot_dynamics_ros.identification.rigid import RigidModel
+from robot_dynamics_ros.identification.arm.friction_columns import JointFriction, SlipOperator, maxwell_slip
+from robot_dynamics_ros.identification.arm.model import EffortFilter, Structure, joint_rows
+from robot_dynamics_ros.identification.arm.rigid import RigidModel
+from robot_dynamics_ros.identification.arm.solvers import fused_rows
+from robot_dynamics_ros.identification.arm.solvers.fused_rows import FusedRows, Window, blocks
+from robot_dynamics_ros.identification.arm.solvers.least_squares import JointRows, StoredRows, solve
+from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.robot_file import load_robot
 
 ROBOT = load_robot("ur5e")

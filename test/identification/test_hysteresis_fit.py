@@ -5,7 +5,7 @@ import pytest
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.hysteresis import (
+from robot_dynamics_ros.identification.joint.hysteresis import (
     HysteresisData,
     compare_hysteresis,
     fit_hysteresis,

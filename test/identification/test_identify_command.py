@@ -104,7 +104,7 @@ def test_motion_that_says_nothing_is_told_in_words(tmp_path, monkeypatch):
     def singular(*_):
         np.linalg.solve(np.zeros((1, 1)), np.ones(1))
 
-    monkeypatch.setattr("robot_dynamics_ros.identification.identify.Tuner.run", singular)
+    monkeypatch.setattr("robot_dynamics_ros.identification.arm.identify.Tuner.run", singular)
     robot = load_robot("ur5e")
     bag = write_bag(synthetic_log(robot, truth_of(robot), 1, duration=6.0), tmp_path / "dull", topics=["joint_states"])
     result = CliRunner().invoke(command, [str(bag), "--robot", "ur5e", "--out", str(tmp_path / "out")])

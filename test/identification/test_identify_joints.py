@@ -9,9 +9,16 @@ from click.testing import CliRunner
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.experiments.plan import checked, duty_cycles, joined, reversals, stiffness, velocity_steps
-from robot_dynamics_ros.experiments.run import run_simulated
-from robot_dynamics_ros.identification.joints import identify_joints
+from robot_dynamics_ros.identification.experiments.plan import (
+    checked,
+    duty_cycles,
+    joined,
+    reversals,
+    stiffness,
+    velocity_steps,
+)
+from robot_dynamics_ros.identification.experiments.run import run_simulated
+from robot_dynamics_ros.identification.joint.identify import identify_joints
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot
 from robot_dynamics_ros.robot_file import load_robot

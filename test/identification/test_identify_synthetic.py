@@ -8,11 +8,11 @@ from synthetic import synthetic_log, truth_of
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.friction_columns import JointFriction
-from robot_dynamics_ros.identification.identify import Given, Options, identify
+from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
+from robot_dynamics_ros.identification.arm.identify import Given, Options, identify
+from robot_dynamics_ros.identification.arm.semantics import recognise
+from robot_dynamics_ros.identification.dataset.initial_model import any_robot
 from robot_dynamics_ros.identification.metrics import metrics
-from robot_dynamics_ros.identification.robots import any_robot
-from robot_dynamics_ros.identification.semantics import recognise
 from robot_dynamics_ros.models.inertia import is_consistent
 from robot_dynamics_ros.models.urdf_writer import write_urdf
 from robot_dynamics_ros.robot_file import load_robot

@@ -7,10 +7,10 @@ import pytest
 from synthetic import synthetic_log, truth_of
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.friction_columns import JointFriction
-from robot_dynamics_ros.identification.identify import Given, Options, identify_recordings
+from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
+from robot_dynamics_ros.identification.arm.identify import Given, Options, identify_recordings
+from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.identification.payload import identify_payload
-from robot_dynamics_ros.identification.recording import recording
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.robot_file.geometry import inertia_about_origin
 

@@ -9,9 +9,9 @@ from click.testing import CliRunner
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.identification import payload as payloads
-from robot_dynamics_ros.identification.friction_columns import JointFriction
-from robot_dynamics_ros.identification.identify import Given, Options, identify_recordings
-from robot_dynamics_ros.identification.recording import recording
+from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
+from robot_dynamics_ros.identification.arm.identify import Given, Options, identify_recordings
+from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions

@@ -8,11 +8,11 @@ from synthetic import excitation, torque, truth_of
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.friction_columns import JointFriction
-from robot_dynamics_ros.identification.identify import Given, Options, identify
-from robot_dynamics_ros.identification.motion import filtered
-from robot_dynamics_ros.identification.periods import averaged, difference, find_periods, relative_weight
-from robot_dynamics_ros.identification.recording import recording
+from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
+from robot_dynamics_ros.identification.arm.identify import Given, Options, identify
+from robot_dynamics_ros.identification.dataset.motion import filtered
+from robot_dynamics_ros.identification.dataset.periods import averaged, difference, find_periods, relative_weight
+from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.identification.identify import identify
+from robot_dynamics_ros.identification.arm.identify import identify
 from robot_dynamics_ros.identification.metrics import metrics
 from robot_dynamics_ros.robot_file import load_robot
 

@@ -11,10 +11,10 @@ from synthetic import synthetic_log, truth_of
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.friction_columns import JointFriction
-from robot_dynamics_ros.identification.identify import Given, Options, identify
+from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
+from robot_dynamics_ros.identification.arm.identify import Given, Options, identify
 from robot_dynamics_ros.identification.metrics import metrics
-from robot_dynamics_ros.identification.result import summarise
+from robot_dynamics_ros.identification.reports.result import summarise
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.simulation.robot import SimulatedRobot

@@ -4,14 +4,14 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.segments import (
+from robot_dynamics_ros.identification.dataset.segments import (
     JointRecord,
     constant_velocity,
     duty_runs,
     reversals,
     turning_points,
 )
-from robot_dynamics_ros.identification.sliding import sliding_friction
+from robot_dynamics_ros.identification.joint.sliding import sliding_friction
 from robot_dynamics_ros.trajectories import motions
 
 RATE = 500.0

@@ -10,18 +10,18 @@ from synthetic import excitation, synthetic_log, torque, truth_of
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.errors import CapabilityError, DataError
-from robot_dynamics_ros.identification.errors_in_variables import BLOCK, noise_deviation, total_solution
-from robot_dynamics_ros.identification.fitting import METHODS, Fitter, known_rotors, prior_of
-from robot_dynamics_ros.identification.friction_columns import JointFriction
-from robot_dynamics_ros.identification.fused_rows import FusedRows
-from robot_dynamics_ros.identification.held_rows import HeldRows
-from robot_dynamics_ros.identification.identify import Given, Options, identify
-from robot_dynamics_ros.identification.instruments import Bodies, instrumented, simulated
-from robot_dynamics_ros.identification.least_squares import JointRows, StoredRows, solve
-from robot_dynamics_ros.identification.model import EffortFilter, Structure
-from robot_dynamics_ros.identification.recording import recording
-from robot_dynamics_ros.identification.rigid import RigidModel
-from robot_dynamics_ros.identification.tuning import motion_of
+from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
+from robot_dynamics_ros.identification.arm.identify import Given, Options, identify
+from robot_dynamics_ros.identification.arm.model import EffortFilter, Structure
+from robot_dynamics_ros.identification.arm.rigid import RigidModel
+from robot_dynamics_ros.identification.arm.solvers.errors_in_variables import BLOCK, noise_deviation, total_solution
+from robot_dynamics_ros.identification.arm.solvers.fitting import METHODS, Fitter, known_rotors, prior_of
+from robot_dynamics_ros.identification.arm.solvers.fused_rows import FusedRows
+from robot_dynamics_ros.identification.arm.solvers.held_rows import HeldRows
+from robot_dynamics_ros.identification.arm.solvers.instruments import Bodies, instrumented, simulated
+from robot_dynamics_ros.identification.arm.solvers.least_squares import JointRows, StoredRows, solve
+from robot_dynamics_ros.identification.arm.tuning import motion_of
+from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from synthetic import synthetic_log, truth_of
 
-from robot_dynamics_ros.identification.motion import motion_frequency
-from robot_dynamics_ros.identification.recording import recording
-from robot_dynamics_ros.identification.rigid import RigidModel
-from robot_dynamics_ros.identification.tuning import CUTOFF_FACTORS, Tuner
+from robot_dynamics_ros.identification.arm.rigid import RigidModel
+from robot_dynamics_ros.identification.arm.tuning import CUTOFF_FACTORS, Tuner
+from robot_dynamics_ros.identification.dataset.motion import motion_frequency
+from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
 

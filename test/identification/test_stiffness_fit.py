@@ -9,7 +9,7 @@ import scipy.io
 from scipy.integrate import solve_ivp
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.stiffness import (
+from robot_dynamics_ros.identification.joint.stiffness import (
     SkewFit,
     damping_from_decay,
     estimate_skew,

@@ -5,7 +5,7 @@ import pytest
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.thermal import ThermalRun, fit_thermal
+from robot_dynamics_ros.identification.joint.thermal import ThermalRun, fit_thermal
 from robot_dynamics_ros.models.friction import FrictionModel
 
 T0, AIR = 25.0, 22.0

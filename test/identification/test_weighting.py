@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.identification.least_squares import JointRows, solve
+from robot_dynamics_ros.identification.arm.solvers.least_squares import JointRows, solve
 
 
 def three_joints(seed=0, size=6, noise=(0.01, 0.5, 2.0)):

@@ -10,11 +10,11 @@ import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.excitation import space
 from robot_dynamics_ros.identification.excitation.criteria import CRITERIA
 from robot_dynamics_ros.identification.excitation.limits import Limits
 from robot_dynamics_ros.identification.excitation.motion import FourierMotion, Motion, Shape
-from robot_dynamics_ros.identification.rigid import RigidModel
 from robot_dynamics_ros.models import RobotModel
 
 

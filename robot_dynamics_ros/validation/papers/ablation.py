@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.experiments.run import run_simulated
-from robot_dynamics_ros.identification.joint_fits import JointOptions, fit_memory
-from robot_dynamics_ros.identification.joints import with_fits
-from robot_dynamics_ros.identification.segments import joint_records
+from robot_dynamics_ros.identification.dataset.segments import joint_records
+from robot_dynamics_ros.identification.experiments.run import run_simulated
+from robot_dynamics_ros.identification.joint.fits import JointOptions, fit_memory
+from robot_dynamics_ros.identification.joint.identify import with_fits
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.validation.papers.labs import lab
 from robot_dynamics_ros.validation.papers.labs.thermal import REST, identified

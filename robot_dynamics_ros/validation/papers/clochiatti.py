@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from robot_dynamics_ros.identification.identify_drive import DrivesFound, identify_drive_recordings
-from robot_dynamics_ros.identification.recording import recording
+from robot_dynamics_ros.identification.dataset.recording import recording
+from robot_dynamics_ros.identification.drive.identify import DrivesFound, identify_drive_recordings
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.validation.papers.labs import lab
 from robot_dynamics_ros.validation.papers.labs.clochiatti import trapezoid_test

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from robot_dynamics_ros.identification.drive import columns
+from robot_dynamics_ros.identification.dataset.motion import low_pass
+from robot_dynamics_ros.identification.drive.fits import columns
 from robot_dynamics_ros.identification.metrics import rms
-from robot_dynamics_ros.identification.motion import low_pass
 from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.pipeline import Pipeline
 from robot_dynamics_ros.robot_file import RobotFile

@@ -16,10 +16,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from robot_dynamics_ros.identification.least_squares import JointRows, solve
-from robot_dynamics_ros.identification.motion import Motion, at_lower_rate, filtered, stack
-from robot_dynamics_ros.identification.recording import Recording
-from robot_dynamics_ros.identification.rigid import RigidModel
+from robot_dynamics_ros.identification.arm.rigid import RigidModel
+from robot_dynamics_ros.identification.arm.solvers.least_squares import JointRows, solve
+from robot_dynamics_ros.identification.dataset.motion import Motion, at_lower_rate, filtered, stack
+from robot_dynamics_ros.identification.dataset.recording import Recording
 from robot_dynamics_ros.validation.papers.labs import calibration as calibration_lab
 from robot_dynamics_ros.validation.papers.labs import lab
 from robot_dynamics_ros.validation.papers.table import Row, at_least, beside

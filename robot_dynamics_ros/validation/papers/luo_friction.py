@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.friction import FrictionData, FrictionFit, fit_friction
+from robot_dynamics_ros.identification.joint.friction import FrictionData, FrictionFit, fit_friction
+from robot_dynamics_ros.identification.joint.sliding import sliding_friction
 from robot_dynamics_ros.identification.metrics import rms
-from robot_dynamics_ros.identification.sliding import sliding_friction
 from robot_dynamics_ros.validation.papers.labs import lab
 from robot_dynamics_ros.validation.papers.table import Row, at_least, beside
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from robot_dynamics_ros.identification.feasibility import catalogue
-from robot_dynamics_ros.identification.identify import Identification, identify_recordings
-from robot_dynamics_ros.identification.least_squares import JointRows, solve
+from robot_dynamics_ros.identification.arm.identify import Identification, identify_recordings
+from robot_dynamics_ros.identification.arm.model import IdentifiedModel, signals_of
+from robot_dynamics_ros.identification.arm.solvers.feasibility import catalogue
+from robot_dynamics_ros.identification.arm.solvers.least_squares import JointRows, solve
+from robot_dynamics_ros.identification.dataset.motion import at_lower_rate, low_pass
+from robot_dynamics_ros.identification.dataset.recording import Recording
 from robot_dynamics_ros.identification.metrics import metrics
-from robot_dynamics_ros.identification.model import IdentifiedModel, signals_of
-from robot_dynamics_ros.identification.motion import at_lower_rate, low_pass
-from robot_dynamics_ros.identification.recording import Recording
 from robot_dynamics_ros.validation.papers.labs import calibration as calibration_lab
 from robot_dynamics_ros.validation.papers.labs import lab
 from robot_dynamics_ros.validation.papers.table import Row, at_least, at_most, beside

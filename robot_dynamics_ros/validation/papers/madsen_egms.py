@@ -11,11 +11,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.identification.friction import FrictionFit, fit_friction
-from robot_dynamics_ros.identification.hysteresis import HysteresisData, HysteresisFit, fit_hysteresis
+from robot_dynamics_ros.identification.dataset.segments import JointRecord, reversals
+from robot_dynamics_ros.identification.joint.friction import FrictionFit, fit_friction
+from robot_dynamics_ros.identification.joint.hysteresis import HysteresisData, HysteresisFit, fit_hysteresis
+from robot_dynamics_ros.identification.joint.sliding import Sliding, sliding_friction
 from robot_dynamics_ros.identification.metrics import nrmse
-from robot_dynamics_ros.identification.segments import JointRecord, reversals
-from robot_dynamics_ros.identification.sliding import Sliding, sliding_friction
 from robot_dynamics_ros.trajectories import motions
 from robot_dynamics_ros.validation.papers.labs import lab
 from robot_dynamics_ros.validation.papers.madsen_joint import PAYLOAD, UPRIGHT

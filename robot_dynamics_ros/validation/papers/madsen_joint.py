@@ -11,8 +11,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from robot_dynamics_ros.identification.friction import FrictionData, fit_friction
-from robot_dynamics_ros.identification.hysteresis import (
+from robot_dynamics_ros.identification.dataset.segments import JointRecord, reversals
+from robot_dynamics_ros.identification.joint.friction import FrictionData, fit_friction
+from robot_dynamics_ros.identification.joint.hysteresis import (
     HysteresisData,
     HysteresisFit,
     at_angle,
@@ -20,9 +21,8 @@ from robot_dynamics_ros.identification.hysteresis import (
     fit_hysteresis,
     kinematic_error_and_backlash,
 )
+from robot_dynamics_ros.identification.joint.sliding import sliding_friction
 from robot_dynamics_ros.identification.metrics import nrmse
-from robot_dynamics_ros.identification.segments import JointRecord, reversals
-from robot_dynamics_ros.identification.sliding import sliding_friction
 from robot_dynamics_ros.simulation.plant.build import FAST
 from robot_dynamics_ros.trajectories import motions
 from robot_dynamics_ros.validation.papers.labs import lab

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from robot_dynamics_ros.estimators.stiffness import StiffnessStage
-from robot_dynamics_ros.identification.friction import fit_friction, friction_updates
-from robot_dynamics_ros.identification.hysteresis import at_angle, kinematic_error_and_backlash
+from robot_dynamics_ros.identification.dataset.segments import reversals
+from robot_dynamics_ros.identification.joint.friction import fit_friction, friction_updates
+from robot_dynamics_ros.identification.joint.hysteresis import at_angle, kinematic_error_and_backlash
+from robot_dynamics_ros.identification.joint.sliding import sliding_friction
+from robot_dynamics_ros.identification.joint.stiffness import StiffnessFit, fit_stiffness
 from robot_dynamics_ros.identification.metrics import nrmse
-from robot_dynamics_ros.identification.segments import reversals
-from robot_dynamics_ros.identification.sliding import sliding_friction
-from robot_dynamics_ros.identification.stiffness import StiffnessFit, fit_stiffness
 from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.pipeline import Pipeline
 from robot_dynamics_ros.robot_file import RobotFile

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.identification.identify import Identification, identify_recordings
-from robot_dynamics_ros.identification.recording import recording
-from robot_dynamics_ros.identification.uncertainty import steady_friction
+from robot_dynamics_ros.identification.arm.identify import Identification, identify_recordings
+from robot_dynamics_ros.identification.arm.uncertainty import steady_friction
+from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
 from robot_dynamics_ros.validation.papers.labs import lab

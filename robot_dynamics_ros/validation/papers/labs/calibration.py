@@ -6,8 +6,8 @@ from functools import cache
 
 import numpy as np
 
+from robot_dynamics_ros.identification.dataset.recording import Recording, recording
 from robot_dynamics_ros.identification.excitation import Excitation, Limits, design_fourier
-from robot_dynamics_ros.identification.recording import Recording, recording
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.trajectories import motions
 from robot_dynamics_ros.validation.papers.labs import lab

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.experiments import plan as planning
-from robot_dynamics_ros.experiments.plan import Plan
-from robot_dynamics_ros.experiments.run import run_simulated
-from robot_dynamics_ros.identification.segments import JointRecord, joint_records
+from robot_dynamics_ros.identification.dataset.segments import JointRecord, joint_records
+from robot_dynamics_ros.identification.experiments import plan as planning
+from robot_dynamics_ros.identification.experiments.plan import Plan
+from robot_dynamics_ros.identification.experiments.run import run_simulated
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.simulation.plant.assumed import assumed_file
 from robot_dynamics_ros.simulation.robot import SimulatedRobot

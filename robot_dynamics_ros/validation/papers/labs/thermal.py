@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robot_dynamics_ros.errors import ConfigError
-from robot_dynamics_ros.experiments.run import run_simulated
-from robot_dynamics_ros.identification.friction import FrictionData, FrictionFit, fit_friction, friction_updates
-from robot_dynamics_ros.identification.segments import JointRecord, joint_records
-from robot_dynamics_ros.identification.sliding import Sliding, sliding_friction
-from robot_dynamics_ros.identification.thermal import ThermalFit, ThermalRun, fit_thermal
+from robot_dynamics_ros.identification.dataset.segments import JointRecord, joint_records
+from robot_dynamics_ros.identification.experiments.run import run_simulated
+from robot_dynamics_ros.identification.joint.friction import FrictionData, FrictionFit, fit_friction, friction_updates
+from robot_dynamics_ros.identification.joint.sliding import Sliding, sliding_friction
+from robot_dynamics_ros.identification.joint.thermal import ThermalFit, ThermalRun, fit_thermal
 from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.simulation.plant.assumed import heat_capacities

@@ -1,0 +1,144 @@
+"""What the data cannot support, in words: units, rest, weak excitation, extrapolation."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.arm.found import Identification
+from robot_dynamics_ros.identification.arm.model import IdentifiedModel, joint_rows
+from robot_dynamics_ros.identification.arm.names import standard_names
+from robot_dynamics_ros.identification.arm.solvers.feasibility import catalogue_links, link_scales
+from robot_dynamics_ros.identification.dataset.motion import MOVING, Motion
+from robot_dynamics_ros.identification.metrics import mean_r2, metrics
+from robot_dynamics_ros.signals import Log
+
+MAX_ANGLE = 12 * np.pi  # rad; six turns: beyond it a position is degrees, ticks or milliradians
+CONDITION = 500.0  # of the column-scaled regressor: above it some combinations of parameters rest on noise
+POOR = 2700.0  # extrapolation was seen to fail above it (reference datasets)
+LOOSE = 0.3  # standard deviation over the typical size of such a parameter above which the data do not support it
+NOTHING = 0.2  # mean R2 on the identification data below which the effort is not that of these joints
+OUTSIDE = 0.2  # share of validation samples beyond the identified speeds that is worth a word
+
+
+def check_units(log: Log, name: str) -> None:
+    """Refuse positions that cannot be radians, velocities that are not their derivative, robots at rest.
+
+    Raises DataError.
+    """
+    q = log.q
+    span = np.nanmax(np.ptp(q, axis=0))
+    if not span < MAX_ANGLE and (np.ptp(q, axis=0) > MAX_ANGLE).sum() > log.n_joints // 2:
+        raise DataError(
+            f"{name}: positions span {span:.4g}: they are not radians (degrees? milliradians?); convert them"
+        )
+    if not span > 0.02:
+        raise DataError(
+            f"{name}: the robot does not move (largest travel {1e3 * span:.2g} mrad); record motion of every joint"
+        )
+    if log.has("effort") and not np.nanmax(np.ptp(log.effort, axis=0)) > 0:
+        raise DataError(f"{name}: the effort never changes: the driver does not fill it, or another topic has it")
+    if log.has("qd"):
+        _check_velocity(log, name)
+
+
+def _check_velocity(log: Log, name: str) -> None:
+    """Reported velocity over travel per time: 1 for rad/s, 57 for deg/s, 1000 for mrad/s, or a wrong clock."""
+    t, q, qd = log.time, log.q, log.qd
+    step = np.diff(t)
+    ok = (step > 0) & (step < 10 * np.median(step))
+    dq, mean = np.diff(q, axis=0)[ok], 0.5 * (qd[1:] + qd[:-1])[ok] * step[ok, None]
+    quiet = np.abs(dq).max(1) < 0.2
+    travel = float(np.abs(dq[quiet]).sum())
+    ratio = float(np.abs(mean[quiet]).sum()) / max(travel, 1e-9)
+    if travel > 0.1 and not 0.1 < ratio < 10.0:
+        raise DataError(
+            f"{name}: reported velocity is {ratio:.3g} times the travel per time: wrong unit of velocity or of the "
+            f"stamps"
+        )
+
+
+def check_excitation(model: IdentifiedModel, motion: Motion) -> list[str]:
+    """Warnings about joints that hardly move, unsupported parameters and a bad condition number."""
+    names, s = model.rigid.robot.joint_names, model.solution
+    found = []
+    speed, span = np.abs(motion.qd).max(0), np.ptp(motion.q, axis=0)
+    for j, name in enumerate(names):
+        if speed[j] < 0.05 or span[j] < 0.1:
+            found.append(
+                f"{name} is not excited (travel {span[j]:.2g} rad, speed {speed[j]:.2g} rad/s): its parameters are "
+                f"not identified"
+            )
+        slow = (np.abs(motion.qd[:, j]) < 0.1) & (np.abs(motion.qd[:, j]) > MOVING)
+        if slow.mean() < 0.01 and speed[j] >= 0.05:
+            found.append(f"{name} hardly moves slowly: add slow reversals to see its friction near zero velocity")
+    loose = unsupported(model)
+    if loose:
+        some = ", ".join(loose[:4]) + (" and others" if len(loose) > 4 else "")
+        found.append(
+            f"the excitation does not support {len(loose)} base parameters ({some}): their uncertainty is of their size"
+        )
+    if not s.condition < CONDITION:
+        strength = "will not extrapolate" if not s.condition < POOR else "extrapolate with care"
+        found.append(f"weak excitation: condition number {s.condition:.0f} (good below 100): the result {strength}")
+    return found
+
+
+def check_fit(model: IdentifiedModel, motion: Motion) -> list[str]:
+    """A warning where even the identification data are not explained."""
+    r2 = mean_r2(metrics(motion.effort, model.predict(motion))["r2"])
+    if not r2 < NOTHING:
+        return []
+    return [
+        f"the motion explains nothing of the effort (mean R2 {r2:.2f} on the identification data): another robot's or "
+        "another topic's effort, a clock that does not match, or noise; do not use the result"
+    ]
+
+
+def unsupported(model: IdentifiedModel) -> list[str]:
+    """Names of base parameters whose standard deviation exceeds a third of what a link of that mass and size
+    could have.
+    """
+    base, s = model.rigid.base, model.solution
+    phi = catalogue_links(model.rigid.robot)
+    scale = link_scales(phi)[base.independent]
+    names = standard_names(model.rigid.n)
+    return [
+        names[k]
+        for k, std, size, sole in zip(base.independent, s.std, scale, s.separable, strict=False)
+        if sole and std > LOOSE * size
+    ]
+
+
+def check_extrapolation(found: Identification, motion: Motion) -> list[str]:
+    """Warnings where validation leaves the identified region, or where parameter errors dominate the prediction."""
+    words = []
+    names = found.robot.joint_names
+    fast = np.quantile(np.abs(motion.qd), 0.999, axis=0)
+    for rec in found.validation:
+        m = found.motion(rec)
+        outside = (np.abs(m.qd) > 1.1 * fast + MOVING).mean(0)
+        which = [names[j] for j in range(len(names)) if outside[j] > OUTSIDE]
+        if which:
+            words.append(
+                f"{rec.name}: {', '.join(which)} move faster than what was identified, {OUTSIDE:.0%} of "
+                f"the time or more"
+            )
+        ratio = uncertainty(found.model, m) / np.maximum(m.effort.std(0), 1e-9)
+        which = [f"{names[j]} {ratio[j]:.0%}" for j in range(len(names)) if ratio[j] > 0.2]
+        if which:
+            words.append(f"{rec.name}: parameter uncertainty alone is a large part of the effort: {', '.join(which)}")
+    return words
+
+
+def uncertainty(model: IdentifiedModel, motion: Motion) -> np.ndarray:
+    """RMS standard deviation of the prediction (n,) [Nm] that comes from the parameters alone: sqrt(mean a' cov a)."""
+    rows = np.arange(0, len(motion), max(1, len(motion) // 2000))
+    part = motion.take(rows)
+    W = model.rigid.base_rows(part.q, part.qd, part.qdd)
+    covariance = model.solution.covariance
+    out = np.empty(motion.n)
+    for j, row in enumerate(joint_rows(part, W, model.load(part), model.structure)):
+        own = covariance[np.ix_(row.index, row.index)]
+        out[j] = np.sqrt(np.einsum("ta,ab,tb->t", row.A, own, row.A).mean())
+    return out

@@ -1,0 +1,95 @@
+"""Robot file and URDF of an identification."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.arm.coupled import as_blocks
+from robot_dynamics_ros.identification.arm.found import Identification
+from robot_dynamics_ros.identification.arm.static_law import LAW
+from robot_dynamics_ros.models.urdf_writer import write_urdf
+from robot_dynamics_ros.robot_file import RobotFile, save_robot
+
+
+def identified_robot(found: Identification) -> RobotFile:
+    """The robot file with identified links, drives and friction; every other number stays as it was.
+
+    Raises DataError when nothing was identified.
+    """
+    live, robot = found.written, found.robot
+    if live is None:
+        raise DataError("nothing identified to write")
+    key = "identified_" + datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ")
+    bags = ", ".join(Path(r.name).name for r in found.training)
+    source = {key: f"robot-dynamics identify on {bags}; {found.split}"}
+    updates: dict[str, Any] = {
+        "links": {"source": key, "parameters": live.phi.reshape(-1, 10)},
+        "friction": _friction(found, key, live.friction),
+        "hysteresis": None if live.memory is None else {"source": key, "model": "egms", "parameters": live.memory},
+    }
+    updates |= _drives(found, key)
+    return robot.with_updates(updates, source)
+
+
+def _friction(found: Identification, key: str, parameters: dict[str, list[float]]) -> dict[str, Any]:
+    """The live law; it holds at the mean temperature of the identification bags where they recorded any."""
+    block = found.robot.friction
+    reference = block.reference_temperature if block is not None else None
+    recorded = [p.extra["temperature"] for r in found.training for p in r.pieces if "temperature" in p.extra]
+    seen = np.concatenate([x[np.isfinite(x)] for x in recorded]) if recorded else np.zeros(0)
+    if len(seen) and -60 < float(seen.mean()) < 200:
+        reference = round(float(seen.mean()), 1)
+    law = {"source": key, "model": LAW, "parameters": parameters, "reference_temperature": reference}
+    coupled = found.written.coupled if found.written is not None else None
+    return law if coupled is None else law | {"coupled": as_blocks(coupled, found.robot.joint_names)}
+
+
+def _drives(found: Identification, key: str) -> dict[str, Any]:
+    """Effort semantics, torque constants and rotor inertias, each with its own source."""
+    robot, semantics = found.robot, found.semantics
+    fields: dict[str, Any] = {
+        "effort": {
+            "unit": semantics.unit,
+            "includes_gravity": semantics.includes_gravity,
+            "includes_rotor_inertia": found.rotor_included,
+            "sign": int(np.sign(np.median(np.sign(semantics.scale)))),
+        }
+    }
+    if robot.drives.torque_side == "motor" and not found.rotor_included:
+        fields["effort"]["residual_inertia"] = np.nan_to_num(found.rotor).tolist()
+    if found.rotor_included and robot.drives.torque_side == "motor":
+        fields["rotor_inertia"] = np.maximum(np.nan_to_num(found.rotor), 0.0)
+    if semantics.kind == "current":
+        fields["torque_constant"] = np.abs(semantics.scale)
+    sources = dict(robot.drives.source) | dict.fromkeys(fields, key)
+    return {f"drives.{name}": value for name, value in fields.items()} | {"drives.source": sources}
+
+
+def bag_files(bags: Sequence[str | Path]) -> list[Path]:
+    """The files of bags, directories opened: what provenance hashes."""
+    found = [[p] if p.is_file() else [*sorted(p.glob("*.mcap")), *sorted(p.glob("*.db3"))] for p in map(Path, bags)]
+    return [file for files in found for file in files]
+
+
+def write_outputs(found: Identification, out: Path, bags: Sequence[str | Path]) -> dict[str, str]:
+    """robot.yaml and robot.urdf in `out`; returns what was written.
+
+    Raises ConfigError or DataError when it cannot be.
+    """
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise DataError(f"{out}: cannot be created ({error.strerror})") from None
+    robot = identified_robot(found)
+    name = f"{robot.name}_identified"
+    path, urdf = out / f"{name}.yaml", out / f"{name}.urdf"
+    changed = ["links", "friction", *(["hysteresis"] if robot.hysteresis is not None else []), "drives"]
+    saved = save_robot(robot, path, inputs=bag_files(bags), changed=changed)
+    write_urdf(saved, urdf)
+    return {"robot_file": str(path), "urdf": str(urdf)}

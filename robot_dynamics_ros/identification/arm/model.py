@@ -1,0 +1,163 @@
+"""The identified model of a robot's effort: rigid body, friction law of every joint, and how the log was filtered."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+from scipy import signal
+
+from robot_dynamics_ros.identification.arm.friction_columns import JointFriction, JointSignals, SlipOperator
+from robot_dynamics_ros.identification.arm.rigid import RigidModel
+from robot_dynamics_ros.identification.arm.solvers.least_squares import JointRows, Solution
+from robot_dynamics_ros.identification.dataset.motion import Motion, low_pass, pieces_of
+
+
+@dataclass(frozen=True)
+class EffortFilter:
+    """Low-pass that the recorded effort has already passed: cut-off [Hz], zero phase or causal (order 2)."""
+
+    cutoff: float
+    causal: bool
+
+    def apply(self, x: np.ndarray, rate: float, start: np.ndarray) -> np.ndarray:
+        """x (N, ...) filtered the same way, every piece on its own."""
+        return np.concatenate([self._piece(x[a:b], rate) for a, b in pieces_of(start)])
+
+    def acts(self, rate: float) -> bool:
+        """Whether a log of this rate [Hz] shows the filter at all."""
+        return self.cutoff < 0.45 * rate
+
+    def reach(self, rate: float) -> int:
+        """Samples after which it has forgotten its input to rounding: its poles decay with 4.4 times the cut-off."""
+        return math.ceil(10.0 * rate / self.cutoff)
+
+    def _piece(self, x: np.ndarray, rate: float) -> np.ndarray:
+        if not self.acts(rate) or len(x) < 4:
+            return x
+        if not self.causal:
+            return low_pass(x, self.cutoff, 1 / rate, order=2)
+        sos = signal.butter(2, 2 * self.cutoff / rate, output="sos")
+        state = signal.sosfilt_zi(sos).reshape(len(sos), 2, *([1] * (x.ndim - 1))) * x[:1][None]
+        return signal.sosfilt(sos, x, axis=0, zi=state)[0]
+
+    def __str__(self) -> str:
+        return f"{self.cutoff:.3g} Hz {'causal' if self.causal else 'zero-phase'}"
+
+
+Filters = tuple[EffortFilter | None, ...]
+
+
+@dataclass(frozen=True)
+class Structure:
+    """What was chosen from the data: state filter, delay, effort filters and friction laws."""
+
+    cutoff: float
+    source: str
+    delay: float
+    laws: tuple[JointFriction, ...]
+    filters: Filters
+    coupled: dict[int, tuple[int, ...]] = field(default_factory=dict)
+
+    def with_laws(self, laws: Sequence[JointFriction]) -> Structure:
+        """The same with other friction laws."""
+        return replace(self, laws=tuple(laws))
+
+    def index(self, base: int) -> list[np.ndarray]:
+        """Global parameter numbers of every joint's rows: base parameters, then its own friction terms."""
+        starts = base + np.concatenate([[0], np.cumsum([len(law.terms) for law in self.laws])])
+        return [np.array([*range(base), *range(starts[j], starts[j + 1])]) for j in range(len(self.laws))]
+
+    def places(self, term: str, base: int) -> dict[int, int]:
+        """Global parameter number of a term, per joint that has it."""
+        index = self.index(base)
+        return {j: int(index[j][base + law.terms.index(term)]) for j, law in enumerate(self.laws) if term in law.terms}
+
+
+Slips = Sequence[dict[float, SlipOperator]]
+
+
+def signals_of(
+    motion: Motion, load: np.ndarray, coupled: dict[int, tuple[int, ...]], slips: Slips | None = None
+) -> list[JointSignals]:
+    """Friction inputs of every joint; `load` (N, n) is the torque without friction.
+
+    slips: pre-sliding operators per joint, given again for a motion that comes in blocks.
+    """
+    found = []
+    for j in range(motion.n):
+        others = {k: (motion.qd[:, k], motion.qdd[:, k]) for k in coupled.get(j, ())}
+        state = (motion.q[:, j], motion.qd[:, j], motion.qdd[:, j], load[:, j], motion.start)
+        found.append(JointSignals(*state, others, {} if slips is None else slips[j]))
+    return found
+
+
+def joint_rows(motion: Motion, W: np.ndarray, load: np.ndarray, structure: Structure) -> list[JointRows]:
+    """Rows of every joint: base columns and friction columns through the joint's effort filter, measured effort."""
+    rows = []
+    index = structure.index(W.shape[2])
+    for j, s in enumerate(signals_of(motion, load, structure.coupled)):
+        A = np.column_stack([W[j], s.matrix(structure.laws[j])])
+        if structure.filters[j] is not None:
+            A = structure.filters[j].apply(A, motion.rate, motion.start)
+        rows.append(JointRows(A, index[j], motion.effort[:, j]))
+    return rows
+
+
+@dataclass(frozen=True)
+class IdentifiedModel:
+    """Rigid body (standard parameters phi (10 n,)), friction coefficients per joint, structure; predicts the effort.
+
+    held: parameters that were known beforehand, number -> value.
+    """
+
+    rigid: RigidModel
+    structure: Structure
+    phi: np.ndarray
+    friction: tuple[np.ndarray, ...]
+    solution: Solution
+    held: Mapping[int, float] = field(default_factory=dict)
+
+    @classmethod
+    def from_solution(
+        cls, rigid: RigidModel, structure: Structure, solution: Solution, held: Mapping[int, float] | None = None
+    ) -> IdentifiedModel:
+        """Model of a least-squares solution over base and friction parameters."""
+        b = rigid.base.size
+        friction = tuple(solution.x[i[b:]] for i in structure.index(b))
+        return cls(rigid, structure, rigid.base.to_standard(solution.x[:b]), friction, solution, held or {})
+
+    def with_inertia(self, phi: np.ndarray, friction: Sequence[np.ndarray]) -> IdentifiedModel:
+        """The same structure with other numbers, e.g. physically consistent ones."""
+        return replace(self, phi=phi, friction=tuple(friction))
+
+    def load(self, motion: Motion) -> np.ndarray:
+        """Torque without friction and rotor inertia (N, n) [Nm]."""
+        return self.rigid.torque(self.phi, motion.q, motion.qd, motion.qdd)
+
+    def predict(self, motion: Motion) -> np.ndarray:
+        """Effort (N, n) [Nm], as it would have been recorded."""
+        load = self.load(motion)
+        out = np.empty_like(load)
+        for j, s in enumerate(signals_of(motion, load, self.structure.coupled)):
+            total = load[:, j] + s.matrix(self.structure.laws[j]) @ self.friction[j]
+            chosen = self.structure.filters[j]
+            out[:, j] = total if chosen is None else chosen.apply(total, motion.rate, motion.start)
+        return out
+
+    def friction_torque(self, motion: Motion, load: np.ndarray | None = None) -> np.ndarray:
+        """Friction and offset (N, n) [Nm], without reflected rotor inertia and before any effort filter."""
+        load = self.load(motion) if load is None else load
+        out = np.empty_like(load)
+        for j, s in enumerate(signals_of(motion, load, self.structure.coupled)):
+            terms = self.structure.laws[j].terms
+            x = np.array([0.0 if t == "ia" else c for t, c in zip(terms, self.friction[j], strict=True)])
+            out[:, j] = s.matrix(self.structure.laws[j]) @ x
+        return out
+
+    def coefficient(self, j: int, term: str) -> float:
+        """Coefficient of a term of joint j; 0 when its law has none."""
+        terms = self.structure.laws[j].terms
+        return float(self.friction[j][terms.index(term)]) if term in terms else 0.0

@@ -1,0 +1,158 @@
+"""Physically consistent parameters: the least-squares problem under linear matrix inequalities on the pseudo-inertias.
+
+min |R (P phi, B) - z|^2 + pull |(phi - phi0) / s|^2   s.t.  pseudo_inertia(phi_i) >= eps,  B >= 0
+R, z: triangle of the identification (never W), friction eliminated; P maps standard to base parameters; phi0 are
+catalogue values, or unit-density guesses where a robot has none: they only choose among standard parameters with the
+same torques.
+Every pseudo-inertia positive definite means M(q) > 0 for all q.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.errors import CapabilityError, DataError
+from robot_dynamics_ros.identification.arm.solvers.least_squares import Solution
+from robot_dynamics_ros.models.inertia import pseudo_inertia
+
+MARGIN = 1e-5  # smallest eigenvalue of a pseudo-inertia relative to its size: keeps M(q) away from singular
+PULL = 1.0  # a deviation of 100 % from phi0 costs as much as one standard deviation of the data
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Triangle R (m, b + r), z (m,) on base parameters and r rotor inertias; P (b, 10 n); phi0 (10 n,), rotor0 (r,)."""
+
+    R: np.ndarray
+    z: np.ndarray
+    P: np.ndarray
+    phi0: np.ndarray
+    rotor0: np.ndarray
+    rotor_positive: bool = True
+
+
+@dataclass(frozen=True)
+class Consistent:
+    """phi (10 n,), rotor inertias (r,), friction and other eliminated parameters x (p,) in the solution's order."""
+
+    phi: np.ndarray
+    rotor: np.ndarray
+    x: np.ndarray
+
+
+def eliminate(solution: Solution, keep: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Triangle with the columns `keep` last: (whole R, whole z, R of keep, z of keep); their block is free of
+    the rest.
+    """
+    order = np.concatenate([np.setdiff1d(np.arange(len(solution.x)), keep), keep])
+    T = np.linalg.qr(np.column_stack([solution.R[:, order], solution.rhs]), mode="r")[: len(order)]
+    first = len(order) - len(keep)
+    return T[:, :-1], T[:, -1], T[first:, first:-1], T[first:, -1]
+
+
+def consistent(
+    solution: Solution,
+    P: np.ndarray,
+    rotor: np.ndarray,
+    phi0: np.ndarray,
+    rotor0: np.ndarray,
+    rotor_positive: bool = True,
+) -> Consistent:
+    """Physically consistent parameters nearest to a solution in its own metric.
+
+    P (b, 10 n): base parameters are the first b of the solution; rotor: indices of reflected rotor inertias in it.
+    rotor_positive=False leaves the sign of the acceleration terms free, for efforts without the rotors' torque.
+    Raises DataError when the solver finds none.
+    """
+    b = len(P)
+    keep = np.concatenate([np.arange(b), rotor]).astype(int)
+    R, z, Rk, zk = eliminate(solution, keep)
+    phi, B = _solve(Problem(Rk, zk, P, phi0, rotor0, rotor_positive))
+    x = np.empty(len(solution.x))
+    x[keep] = np.concatenate([P @ phi, B])
+    rest = np.setdiff1d(np.arange(len(x)), keep)
+    k = len(rest)
+    x[rest] = np.linalg.lstsq(R[:k, :k], z[:k] - R[:k, k:] @ x[keep], rcond=1e-10)[0]
+    return Consistent(phi, B, x)
+
+
+def _solve(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
+    """phi (10 n,), rotor inertias (r,) of the semidefinite problem, in parameters of order one: (phi / s, rotor)."""
+    import cvxpy as cp
+
+    links, rotors = len(problem.phi0) // 10, len(problem.rotor0)
+    scale = link_scales(problem.phi0)
+    columns = np.linalg.norm(problem.R, axis=0).max()
+    b, size = len(problem.P), 10 * links + rotors
+    fit = np.hstack([problem.R[:, :b] @ problem.P * scale, problem.R[:, b:]]) / columns
+    pull = np.concatenate([np.ones(10 * links), 1 / np.maximum(problem.rotor0, 1e-2)]) * PULL / columns
+    start = np.concatenate([problem.phi0 / scale, problem.rotor0])
+    A, y = np.vstack([fit, np.diag(pull)]), np.concatenate([problem.z / columns, pull * start])
+    u = cp.Variable(size)
+    maps = [pseudo_map(scale[10 * i : 10 * i + 10]) for i in range(links)]
+    constraints = [
+        cp.reshape(L @ u[10 * i : 10 * i + 10], (4, 4), order="C") >> MARGIN * np.eye(4) for i, L in enumerate(maps)
+    ]
+    if rotors and problem.rotor_positive:
+        constraints.append(u[10 * links :] >= 0)
+    task = cp.Problem(cp.Minimize(cp.sum_squares(A @ u - y)), constraints)
+    try:
+        task.solve(solver=cp.CLARABEL)
+    except cp.error.SolverError as error:
+        raise DataError(f"physically consistent fit failed: {error}; the unconstrained result is not written") from None
+    if u.value is None:
+        raise DataError(f"physically consistent fit failed: solver says {task.status}")
+    return scale * u.value[: 10 * links], u.value[10 * links :]
+
+
+def pseudo_map(scale: np.ndarray) -> np.ndarray:
+    """L (16, 10): row-major pseudo-inertia of one link in units of its mass and length, from parameters / scale."""
+    m, length = scale[9], scale[6] / scale[9]
+    d = np.array([1 / length, 1 / length, 1 / length, 1.0])
+    return np.array([(pseudo_inertia(e) * np.outer(d, d) / m).ravel() for e in np.diag(scale)]).T
+
+
+def link_scales(phi0: np.ndarray) -> np.ndarray:
+    """Typical size (10 n,) of every parameter: mass m, first moment m l, inertia m l^2 of each link."""
+    scale = np.empty_like(phi0)
+    for i in range(len(phi0) // 10):
+        p = phi0[10 * i : 10 * i + 10]
+        m = max(p[9], 0.1)
+        reach = np.sqrt(max((p[0] + p[3] + p[5]) / (2 * m), 1e-4))
+        length = max(reach, float(np.linalg.norm(p[6:9])) / m, 0.05)
+        scale[10 * i : 10 * i + 10] = [m * length**2] * 6 + [m * length] * 3 + [m]
+    return scale
+
+
+def default_links(placements: np.ndarray) -> np.ndarray:
+    """Guess (10 n,) for a robot without masses: rods of 10 kg per metre along the links, at least 1 kg and 5 cm
+    radius.
+    """
+    n = len(placements)
+    phi = np.zeros((n, 10))
+    for i in range(n):
+        along = placements[i + 1][:3, 3] if i + 1 < n else np.array([0.0, 0.0, 0.05])
+        length = float(np.linalg.norm(along))
+        m, c = max(10.0 * length, 1.0), along / 2
+        own = m * (length**2 / 12 + 0.05**2)
+        about_origin = (own + m * c @ c) * np.eye(3) - m * np.outer(c, c)
+        phi[i] = [*about_origin[np.triu_indices(3)], *(m * c), m]
+    return phi.ravel()
+
+
+def catalogue(robot: Any) -> np.ndarray | None:
+    """Standard parameters (10 n,) of the robot file, None where it has none."""
+    try:
+        phi = robot.inertial_parameters
+    except CapabilityError:
+        return None
+    return phi if phi.reshape(-1, 10)[:, 9].sum() > 0 else None
+
+
+def catalogue_links(robot: Any) -> np.ndarray:
+    """Standard parameters (10 n,) of the robot file, or a guess from its kinematics where it has none."""
+    phi = catalogue(robot)
+    return default_links(robot._placements()) if phi is None else phi

@@ -1,0 +1,167 @@
+"""The linear problem of an identification and its solvers, on rows that exist only block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.errors import CapabilityError, DataError
+from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structure
+from robot_dynamics_ros.identification.arm.rigid import RigidModel
+from robot_dynamics_ros.identification.arm.solvers.consistent_model import make_consistent
+from robot_dynamics_ros.identification.arm.solvers.errors_in_variables import MOST, as_total, noise_grams
+from robot_dynamics_ros.identification.arm.solvers.feasibility import catalogue
+from robot_dynamics_ros.identification.arm.solvers.fused_rows import FusedRows
+from robot_dynamics_ros.identification.arm.solvers.held_rows import HeldRows
+from robot_dynamics_ros.identification.arm.solvers.instruments import (
+    ROUNDS,
+    STILL,
+    Bodies,
+    commanded,
+    instrumented,
+    simulated,
+    tracked,
+)
+from robot_dynamics_ros.identification.arm.solvers.least_squares import Rows, Solution, solve
+from robot_dynamics_ros.identification.arm.tuning import motion_of
+from robot_dynamics_ros.identification.dataset.motion import Motion
+from robot_dynamics_ros.identification.dataset.recording import Recording
+from robot_dynamics_ros.robot_file import RobotFile
+
+Prior = tuple[np.ndarray, np.ndarray]
+PLAIN = ("huber", "wls", "torque", "ols")
+METHODS = (*PLAIN, "total", "idim-iv")
+
+
+def prior_of(robot: RobotFile, rigid: RigidModel, structure: Structure, strength: float) -> Prior:
+    """Catalogue masses and rotor inertias as weak rows (P, z): they decide only what the data leave open."""
+    b = rigid.base.size
+    size = int(structure.index(b)[-1][-1]) + 1
+    phi = catalogue(robot)
+    known = robot.links is not None and phi is not None
+    rows, z = np.zeros((b + rigid.n, size)), np.zeros(b + rigid.n)
+    if known:
+        beta = rigid.base.from_standard(phi)
+        scale = np.maximum(np.abs(beta), 1e-2)
+        rows[np.arange(b), np.arange(b)] = strength / scale
+        z[:b] = strength * beta / scale
+    rotor = robot.array_or("drives.rotor_inertia", np.nan)
+    for j, place in structure.places("ia", b).items():
+        value = rotor[j] if np.isfinite(rotor[j]) else 0.0
+        scale = max(abs(value), 0.1)
+        rows[b + j, place] = strength / scale
+        z[b + j] = strength * value / scale
+    return rows, z
+
+
+def known_rotors(robot: RobotFile, rigid: RigidModel, structure: Structure, included: bool = True) -> dict[int, float]:
+    """Rotor inertias of the robot file as parameters that are not sought, tau_J = effort - B qdd [Madsen2020 ch5 14].
+
+    included: the effort holds the rotors' torque; else B = 0. Friction stays in the same regression [15-16].
+    Raises CapabilityError where the file does not know them.
+    """
+    places = structure.places("ia", rigid.base.size)
+    if not included:
+        return dict.fromkeys(places.values(), 0.0)
+    rotor = robot.array_or("drives.rotor_inertia", np.nan)
+    missing = [robot.joint_names[j] for j in places if not np.isfinite(rotor[j])]
+    if missing:
+        raise CapabilityError(
+            f"{robot.name}: drives.rotor_inertia of {', '.join(missing)} is not known: identify it (another --method), "
+            "or write it into the robot file"
+        )
+    return {k: float(rotor[j]) for j, k in places.items()}
+
+
+class Fitter:
+    """Solves one structure on one motion; `recordings` are what the motion was filtered from.
+
+    notes: what a solver has to say about its result.
+    """
+
+    def __init__(
+        self,
+        rigid: RigidModel,
+        structure: Structure,
+        motion: Motion,
+        prior: Prior | None = None,
+        recordings: Sequence[Recording] = (),
+        held: Mapping[int, float] | None = None,
+    ) -> None:
+        self.rigid, self.structure, self.motion, self.prior = rigid, structure, motion, prior
+        self.held, self.recordings = dict(held or {}), list(recordings)
+        self.base = rigid.base.size
+        self.size = int(structure.index(self.base)[-1][-1]) + 1
+        self.notes: list[str] = []
+
+    def run(self, method: str) -> IdentifiedModel:
+        """The model by one of METHODS; raises DataError where the recordings lack what the method needs."""
+        if method not in METHODS:
+            raise DataError(f"method '{method}' is none of {', '.join(METHODS)}")
+        solution, rows = self._plain(method if method in PLAIN else "huber")
+        if method == "total":
+            solution = self._total(solution, rows)
+        model = IdentifiedModel.from_solution(self.rigid, self.structure, solution, self.held)
+        return self._instrumented(model) if method == "idim-iv" else model
+
+    def _plain(self, method: str) -> tuple[Solution, FusedRows]:
+        """Weighted least squares; load-dependent friction uses the torque of the previous round, twice."""
+        phi = None
+        weights = None if self.motion.weight is None else list(self.motion.weight.T)
+        for _ in range(3 if any("fl" in law.terms for law in self.structure.laws) else 1):
+            rows = FusedRows(self.rigid, self.structure, self.motion, phi)
+            solution = self._solved(rows, method, weights)
+            phi = self.rigid.base.to_standard(solution.x[: self.base])
+        return solution, rows
+
+    def _solved(self, rows: Rows, method: str, weights: Any) -> Solution:
+        if not self.held:
+            return solve(rows, self.size, method, self.prior, row_weights=weights)
+        rest = HeldRows(rows, self.held, self.size)
+        prior = None if self.prior is None else rest.prior(self.prior)
+        return rest.solution(solve(rest, len(rest.rest), method, prior, row_weights=weights))
+
+    def _total(self, found: Solution, rows: FusedRows) -> Solution:
+        """The weighted solution without the pull of noise in the motion (errors_in_variables)."""
+        phi = self.rigid.base.to_standard(found.x[: self.base])
+        grams = noise_grams(self.recordings, self.rigid, self.structure, phi, found.weights)
+        wide = self.structure.index(self.base)
+        rest = HeldRows(rows, self.held, self.size)
+        moved = [rest.moved(i) for i in wide]
+        grams = [M.T @ g @ M for M, g in zip(moved, grams, strict=True)]
+        solution, share = as_total(rest.part(found), [rest.numbers(i) for i in wide], grams)
+        if not share < MOST:
+            self.notes.append(
+                f"total least squares: {share:.0%} of a direction of the regressor is noise, please check: "
+                "lower --cutoff"
+            )
+        return rest.solution(solution)
+
+    def _instrumented(self, model: IdentifiedModel) -> IdentifiedModel:
+        """IDIM-IV: simulate with the estimate, solve with the simulated regressor as instruments, until it stands
+        still.
+        """
+        reference = tracked(motion_of(commanded(self.recordings), self.structure), self.motion)
+        bandwidth = min(self.structure.cutoff, 0.1 * self.motion.rate)
+        first = model.solution
+        for k in range(ROUNDS):
+            bodies = self._bodies(model)
+            phi = self.rigid.base.to_standard(model.solution.x[: self.base])
+            rows = FusedRows(self.rigid, self.structure, self.motion, phi)
+            copy = FusedRows(self.rigid, self.structure, simulated(bodies, reference, bandwidth), phi)
+            before = model.solution
+            solution = instrumented(rows, copy, first, self.prior, self.held)
+            model = IdentifiedModel.from_solution(self.rigid, self.structure, solution, self.held)
+            moved = np.abs(solution.x - before.x) / np.maximum(solution.std, 1e-300)
+            if k and np.where(solution.std > 0, moved, 0.0).max() < STILL:
+                self.notes.append(f"instrumental variables: still after {k + 1} rounds")
+                return model
+        self.notes.append(f"instrumental variables: still moving after {ROUNDS} rounds, please check")
+        return model
+
+    def _bodies(self, model: IdentifiedModel) -> Bodies:
+        """Possible bodies next to an estimate, which alone could have no mass matrix."""
+        body, rotor = make_consistent(self.rigid.robot, model, True)
+        return Bodies(body, np.nan_to_num(rotor))

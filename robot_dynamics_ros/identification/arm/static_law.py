@@ -1,0 +1,124 @@
+"""The friction law that nodes evaluate: Luo2024's load and velocity law [Luo2024 8] fitted by variable projection.
+
+The identified model may also hold pre-sliding operators; the live friction stage takes a static law. Linear
+parameters are solved inside (bounded least squares), eps and the Stribeck velocity are searched outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import lsq_linear
+
+from robot_dynamics_ros.identification.arm.model import EffortFilter
+from robot_dynamics_ros.models.friction import FrictionModel
+
+LAW = "luo_load"
+LINEAR = ("fv1", "fv2", "fv3", "fc", "fs", "ft", "fb")
+NONNEGATIVE = ("fc", "fs", "fv1")
+RISE = 2e-3  # rad/s, fc1: the Coulomb level is reached at once, eps alone smooths the reversal
+EPS = (0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16)
+STRIBECK = (0.03, 0.1, 0.3, 1.0)
+TERMS = (("fv1", "fc", "fb"), ("fv2",), ("ft",), ("fs",), ("fv3",))  # added in this order while the criterion falls
+
+
+@dataclass(frozen=True)
+class StaticFit:
+    """Parameters of one joint's law by name, residual deviation [Nm]."""
+
+    parameters: dict[str, float]
+    residual: float
+
+
+def fit_joint(
+    y: np.ndarray,
+    v: np.ndarray,
+    load: np.ndarray,
+    weight: np.ndarray,
+    effort_filter: EffortFilter | None,
+    rate: float,
+    start: np.ndarray,
+    chosen: tuple[str, ...],
+) -> StaticFit:
+    """Law of one joint: y (N,) friction [Nm] against velocity v and load (N,).
+
+    Of the terms whose counterparts cross-validation has `chosen`, those that lower the Bayesian criterion.
+    Raises ValueError when no term can be fitted.
+    """
+
+    def columns(names: tuple[str, ...], eps: float, vs: float) -> np.ndarray:
+        X = np.column_stack([unit_column(name, eps, vs, v, load) for name in names])
+        return X if effort_filter is None else effort_filter.apply(X, rate, start)
+
+    best: tuple[float, dict[str, float], float] | None = None
+    names: tuple[str, ...] = ()
+    effective = max(len(y) / 10, 50.0)  # independent samples in a correlated residual: about one in ten
+    for group in TERMS:
+        if not all(_counterpart(term, chosen) for term in group):
+            continue
+        trial = _search(columns, (*names, *group), y, weight)
+        if not opposes_motion(trial[1], v):
+            continue
+        score = effective * np.log(trial[0]) + np.log(effective) * (len(names) + len(group))
+        if best is None or score < best[0]:
+            best, names = (score, trial[1], trial[0]), (*names, *group)
+    if best is None:
+        raise ValueError("no friction term could be fitted")
+    return StaticFit(best[1], float(np.sqrt(best[2])))
+
+
+def _counterpart(term: str, chosen: tuple[str, ...]) -> bool:
+    """Whether a term of the law has one of the same meaning among the chosen columns."""
+    if term in ("fv2", "fv3"):
+        return term in chosen
+    if term == "ft":
+        return "fl" in chosen
+    return term != "fs" or any(c.startswith(("fs@", "h@")) for c in chosen)
+
+
+def opposes_motion(values: dict[str, float], v: np.ndarray) -> bool:
+    """Whether friction keeps half its Coulomb level up to twice the largest speed of v: a polynomial that bends over
+    is none.
+    """
+    speed = np.linspace(0.05, 2.0, 20) * np.abs(v).max()
+    total = sum(values.get(f"fv{k}", 0.0) * speed**k for k in (1, 2, 3)) + values.get("fc", 0.0)
+    return bool((total >= 0.5 * values.get("fc", 0.0)).all())
+
+
+def unit_column(name: str, eps: float, vs: float, v: np.ndarray, load: np.ndarray) -> np.ndarray:
+    """Torque (N,) of the law with one linear parameter at one and the others at zero; vs: Stribeck velocity [rad/s]."""
+    values = {"fc1": RISE, "fs1": vs, "eps": eps, "ft2": 1e-4, "velocity_floor": 0.01, "fc": 0.0, "fv1": 0.0, name: 1.0}
+    return FrictionModel(LAW, values, 1).torque(v[:, None], load[:, None])[:, 0]
+
+
+def _search(
+    columns: Callable[[tuple[str, ...], float, float], np.ndarray],
+    names: tuple[str, ...],
+    y: np.ndarray,
+    weight: np.ndarray,
+) -> tuple[float, dict[str, float]]:
+    """Residual variance and parameters of the best of a grid over eps and the Stribeck velocity."""
+    root = np.sqrt(weight)
+    lower = np.array([0.0 if n in NONNEGATIVE else -np.inf for n in names])
+    most = 2 * float(np.abs(y).max())  # a Coulomb or Stribeck level above all that was measured is extrapolation
+    upper = np.array([most if n in ("fc", "fs") else np.inf for n in names])
+    best: tuple[float, dict[str, float]] | None = None
+    for eps in EPS:
+        for vs in STRIBECK if "fs" in names else STRIBECK[:1]:
+            X = columns(names, eps, vs) * root[:, None]
+            x = lsq_linear(X, y * root, bounds=(lower, upper)).x
+            variance = float(np.mean((y * root - X @ x) ** 2))
+            if best is None or variance < best[0]:
+                values = dict(zip(names, x.tolist(), strict=True)) | {"eps": eps, "fs1": vs, "fc1": RISE}
+                best = (variance, values)
+    if best is None:
+        raise ValueError("empty search")
+    return best
+
+
+def as_table(fits: list[StaticFit]) -> dict[str, list[float]]:
+    """name -> one number per joint, as a robot file holds them; absent terms are 0."""
+    names = (*LINEAR, "eps", "fs1", "fc1")
+    return {name: [float(f.parameters.get(name, 0.0)) for f in fits] for name in names}

@@ -1,0 +1,127 @@
+"""How sure an identified parameter is: the jackknife over regions of the state space.
+
+What a model leaves of the effort is not noise: friction that the law misses, a spring, a kinematic error come back
+whenever the robot comes back to the same state. Neither a white-noise formula nor one for correlation in time sees
+that. So the samples are cut into regions of the state (q, qd), each region is left out once, and the spread of the
+estimates is the uncertainty:
+
+    x_b - x = (H - H_b)^-1 s_b,   cov = (B - 1)/B sum_b (x_b - x)(x_b - x)'
+
+H (p, p) normal matrix with the prior's rows, H_b and s_b = A_b' (y_b - A_b x) weighted as in the solution, of region b.
+A motion that is repeated gives one set of regions, however often it is repeated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from robot_dynamics_ros.identification.arm.model import IdentifiedModel, joint_rows
+from robot_dynamics_ros.identification.arm.selection import state_folds
+from robot_dynamics_ros.identification.arm.solvers.least_squares import RANK, JointRows, Solution
+from robot_dynamics_ros.identification.dataset.motion import Motion
+
+# Left out one at a time. With 15, 30, 60 regions the errors of identified parameters of the simulated UR5e (8
+# individuals, 304 parameters) were 0.99, 1.14, 1.21 times the reported deviation: small regions are not independent.
+REGIONS = 20
+CHUNK = 4096  # samples whose rows are in memory at a time
+ENOUGH = 60_000  # of a longer log every second, third.. chunk is looked at: the regions are the same
+SETTLE = 2.0  # s before each chunk, in which filters and pre-sliding memory find their state
+
+
+def with_uncertainty(
+    model: IdentifiedModel, motion: Motion, regions: int = REGIONS, centred: bool = False
+) -> IdentifiedModel:
+    """The model with covariance (p, p) and standard deviations (p,) of its solution by the jackknife.
+
+    centred: the spread about the regions' mean, for solutions that are not where least squares would be (total,
+    instrumental variables): their scores do not add up to zero.
+    """
+    covariance = jackknife(model, motion, regions, centred)
+    std = np.sqrt(np.diag(covariance))
+    return replace(model, solution=replace(model.solution, std=std, covariance=covariance))
+
+
+def jackknife(model: IdentifiedModel, motion: Motion, regions: int = REGIONS, centred: bool = False) -> np.ndarray:
+    """Covariance (p, p) of the solution of a model on the motion that it was identified on."""
+    s = model.solution
+    inverse = np.linalg.pinv(s.R, rcond=RANK)
+    stride = -(-len(motion) // ENOUGH)
+    moved = []
+    for H, score in _normal(model, motion, state_folds(motion.q, motion.qd, regions), regions, stride):
+        left = np.eye(len(s.x)) - stride * inverse.T @ H @ inverse  # of R'R, so that its condition does not square
+        moved.append(inverse @ np.linalg.lstsq(left, stride * inverse.T @ score, rcond=RANK)[0])
+    D = np.array(moved)
+    D = D - D.mean(0) if centred else D
+    return (regions - 1) / regions * D.T @ D
+
+
+def _normal(
+    model: IdentifiedModel, motion: Motion, region: np.ndarray, regions: int, stride: int
+) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Normal matrix (p, p) and score (p,) of every region."""
+    s, p = model.solution, len(model.solution.x)
+    found = [(np.zeros((p, p)), np.zeros(p)) for _ in range(regions)]
+    for rows, part in _chunks(model, motion, stride):
+        for j, joint in enumerate(rows):
+            weight = _weights(s, j, part)
+            rest = joint.y - joint.A @ s.x[joint.index]
+            for b in np.unique(region[part]):
+                mine = region[part] == b
+                A = joint.A[mine] * weight[mine, None]
+                found[b][0][np.ix_(joint.index, joint.index)] += A.T @ A
+                found[b][1][joint.index] += A.T @ (rest[mine] * weight[mine])
+    return found
+
+
+def _weights(s: Solution, j: int, part: slice) -> np.ndarray:
+    """Square roots of the weights of joint j's rows."""
+    own = np.sqrt(s.weights[part, j]) if len(s.weights) else np.ones(part.stop - part.start)
+    return own / s.scale[j]
+
+
+def _chunks(model: IdentifiedModel, motion: Motion, stride: int) -> Iterator[tuple[list[JointRows], slice]]:
+    """Rows of all joints, every `stride`-th chunk of the motion at a time."""
+    before = int(SETTLE * motion.rate)
+    base = model.rigid.base.size
+    for a in range(0, len(motion), stride * CHUNK):
+        part = slice(a, min(a + CHUNK, len(motion)))
+        first = max(a - before, 0)
+        m = motion.take(np.arange(first, part.stop))
+        W = model.rigid.base_rows(m.q, m.qd, m.qdd)
+        rows = joint_rows(m, W, (W @ model.solution.x[:base]).T, model.structure)
+        yield [JointRows(r.A[a - first :], r.index, r.y[a - first :]) for r in rows], part
+
+
+def steady_friction(
+    model: IdentifiedModel, speeds: np.ndarray, load: np.ndarray | None = None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Friction (n, k) [Nm] that slides at speeds (k,) or (n, k) > 0 [rad/s], mean of both directions, and its
+    deviation (n, k).
+
+    load (n,) [Nm]: torque without friction at which it is asked for; zero by default.
+    """
+    s, structure = model.solution, model.structure
+    index, n = structure.index(model.rigid.base.size), len(structure.laws)
+    load = np.zeros(n) if load is None else load
+    speeds = np.broadcast_to(speeds, (n, np.shape(speeds)[-1]))
+    value, std = np.zeros(speeds.shape), np.full(speeds.shape, np.nan)
+    for j, law in enumerate(structure.laws):
+        own = index[j][model.rigid.base.size :]
+        rows = np.column_stack([_sliding(term, law.eps, speeds[j], abs(load[j])) for term in law.terms])
+        value[j] = rows @ s.x[own]
+        if s.covariance is not None:
+            std[j] = np.sqrt(np.einsum("ka,ab,kb->k", rows, s.covariance[np.ix_(own, own)], rows))
+    return value, std
+
+
+def _sliding(term: str, eps: float, v: np.ndarray, load: float) -> np.ndarray:
+    """A friction column (k,) at steady speeds: memory is saturated, coupled motors stand."""
+    step = np.tanh(v / eps)
+    known = {"fv1": v, "fv2": v * np.abs(v), "fv3": v**3, "fc": step, "fl": load * step}
+    if term in known:
+        return known[term]
+    kind, _, width = term.partition("@")
+    return {"fs": lambda: np.tanh(v / float(width)), "h": lambda: np.sign(v)}.get(kind, lambda: np.zeros_like(v))()

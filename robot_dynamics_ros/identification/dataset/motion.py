@@ -1,0 +1,175 @@
+"""Filtered motion of recordings: the state without phase, beside the effort as it was recorded.
+
+The measured effort is not filtered or interpolated, but behind an anti-alias filter where samples are left out: models
+are judged against what was recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import signal
+
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
+
+LOWER_RATE = 200.0  # Hz kept for identification; robot dynamics and friction reversals lie well below a tenth of it
+MOVING = 0.01  # rad/s, a joint faster than this moves; the split of every table of the report
+MAX_EDGE = 1.0  # s; slow filters settle from padding that continues the motion
+EDGE_PERIODS = 6.0  # periods of the cut-off dropped at both ends of a piece: settling of the order 4 zero-phase filter
+
+
+@dataclass
+class Motion:
+    """Filtered state at the instants of the measured effort, all (N, n), pieces stacked; `start` marks their
+    beginnings. `measured` are the positions that drive friction with memory: the rotor's where recorded, not filtered.
+    `weight`: inverse variances of the effort relative to its joint's median one; None: all alike.
+    """
+
+    t: np.ndarray
+    q: np.ndarray
+    qd: np.ndarray
+    qdd: np.ndarray
+    effort: np.ndarray
+    start: np.ndarray
+    rate: float
+    measured: np.ndarray | None = None
+    weight: np.ndarray | None = None
+
+    @property
+    def position(self) -> np.ndarray:
+        """Measured positions (N, n) [rad], the filtered ones where there are none."""
+        return self.q if self.measured is None else self.measured
+
+    def __len__(self) -> int:
+        return len(self.t)
+
+    @property
+    def n(self) -> int:
+        """Number of joints."""
+        return self.q.shape[1]
+
+    @property
+    def moving(self) -> np.ndarray:
+        """(N, n) bool: |qd| > MOVING."""
+        return np.abs(self.qd) > MOVING
+
+    def block(self, first: int, last: int) -> Motion:
+        """Samples first..last-1 as views; nothing is copied and no new start is marked."""
+        arrays = [getattr(self, k)[first:last] for k in ("t", "q", "qd", "qdd", "effort", "start")]
+        measured, weight = (None if x is None else x[first:last] for x in (self.measured, self.weight))
+        return Motion(*arrays, self.rate, measured, weight)
+
+    def take(self, rows: np.ndarray) -> Motion:
+        """Samples by mask or index in rising order; a hole marks a new start."""
+        index = np.flatnonzero(rows) if rows.dtype == bool else np.asarray(rows)
+        hole = np.concatenate([[True], np.diff(index) != 1])
+        passed = np.add.reduceat(self.start, index) > 0 if len(index) else np.zeros(0, bool)
+        arrays = [getattr(self, k)[index] for k in ("t", "q", "qd", "qdd", "effort")]
+        weight = None if self.weight is None else self.weight[index]
+        return Motion(*arrays, hole | passed, self.rate, self.position[index], weight)
+
+
+def pieces_of(start: np.ndarray) -> Iterator[tuple[int, int]]:
+    """(first, end) of every piece of samples whose beginnings are marked (N,) bool; the first sample begins one."""
+    edges = [0, *(np.flatnonzero(start[1:]) + 1).tolist(), len(start)]
+    yield from zip(edges[:-1], edges[1:], strict=True)
+
+
+def filtered(
+    rec: Recording, cutoff: float, source: str = "q", delay: float = 0.0, margin: float | None = None
+) -> Motion:
+    """Zero-phase Butterworth order 4 at `cutoff` [Hz], then central differences [Madsen2020 ch5 4.1].
+
+    source: "q" differentiates position; "qd" filters the reported velocity. delay [s] > 0: the effort is that much
+    later than the state it belongs to. Samples within EDGE_PERIODS of a piece's ends are dropped; `margin` [Hz] drops
+    those of another cut-off instead, so that several cut-offs can be compared on the same samples.
+    Raises DataError where no piece outlasts the filter's edges.
+    """
+    parts = [_filtered_piece(p, cutoff, source, delay, margin or cutoff) for p in rec.pieces]
+    parts = [p for p in parts if len(p[0]) > 20]
+    if not parts:
+        raise DataError(f"{rec.name}: no piece is longer than the edges of a {cutoff:.3g} Hz filter")
+    start = np.concatenate([np.arange(len(p[0])) == 0 for p in parts])
+    t, q, qd, qdd, effort, measured, weight = (np.concatenate([p[k] for p in parts]) for k in range(7))
+    weighted = any("weight" in p.extra for p in rec.pieces)
+    return Motion(t, q, qd, qdd, effort, start, rec.rate, measured, weight if weighted else None)
+
+
+def _filtered_piece(p: Piece, cutoff: float, source: str, delay: float, margin: float) -> tuple[np.ndarray, ...]:
+    dt = p.period
+    grid = np.arange(p.t[0], p.t[-1] + 0.5 * dt, dt)
+    even = len(grid) == len(p.t) and np.abs(grid - p.t).max() < 1e-3 * dt
+    q = p.q if even else _at(grid, p.t, p.q)
+    q = low_pass(q, cutoff, dt)
+    if source == "qd" and p.qd is not None:
+        qd = low_pass(p.qd if even else _at(grid, p.t, p.qd), cutoff, dt)
+    else:
+        qd = np.gradient(q, dt, axis=0)
+    qdd = np.gradient(qd, dt, axis=0)
+    edge = max(min(EDGE_PERIODS / margin, MAX_EDGE), 4 * dt)
+    keep = (p.t > p.t[0] + edge) & (p.t < p.t[-1] - edge)
+    wanted = p.t[keep] - delay
+    effort, weight = p.effort[keep], p.extra.get("weight", np.ones_like(p.effort))[keep]
+    if even and delay == 0:
+        return p.t[keep], q[keep], qd[keep], qdd[keep], effort, p.position[keep], weight
+    return p.t[keep], *(_at(wanted, grid, x) for x in (q, qd, qdd)), effort, _at(wanted, p.t, p.position), weight
+
+
+def _at(wanted: np.ndarray, t: np.ndarray, x: np.ndarray) -> np.ndarray:
+    return np.column_stack([np.interp(wanted, t, x[:, j]) for j in range(x.shape[1])])
+
+
+def low_pass(x: np.ndarray, cutoff: float, dt: float, order: int = 4) -> np.ndarray:
+    """Zero-phase (forward and backward) Butterworth low-pass along axis 0; cut-offs above 0.45 / dt leave x
+    unchanged.
+    """
+    if not cutoff < 0.45 / dt:
+        return x
+    sos = signal.butter(order, 2 * cutoff * dt, output="sos")
+    pad = min(len(x) - 1, int(3 / (cutoff * dt)) + 1)
+    return signal.sosfiltfilt(sos, x, axis=0, padlen=pad)
+
+
+def motion_frequency(rec: Recording) -> float:
+    """Frequency [Hz] below which 99.9 % of the velocity's power lies, largest over the joints: f_dyn of
+    [Madsen2020 ch5].
+    """
+    longest = max(rec.pieces, key=lambda p: len(p.t))
+    dt = longest.period
+    qd = np.gradient(low_pass(longest.q, min(25.0, 0.3 / dt), dt), dt, axis=0)
+    f, power = signal.welch(qd, 1 / dt, nperseg=min(len(qd), int(20 / dt)), axis=0)
+    total = np.cumsum(power, axis=0)
+    strong = total[-1] > 1e-6 * total[-1].max()
+    share = total[:, strong] / total[-1, strong]
+    return float(max(f[np.argmax(share > 0.999, axis=0)].max(), 2 * f[1]))
+
+
+def at_lower_rate(motion: Motion) -> Motion:
+    """Every k-th sample above LOWER_RATE, the effort behind an anti-alias filter: parallel filter and decimation.
+
+    The state is already far below the new band, so that only the effort needs the filter [Madsen2020 ch5 4.2].
+    """
+    k = int(motion.rate // LOWER_RATE)
+    if k < 2:
+        return motion
+    parts = []
+    for a, b in pieces_of(motion.start):
+        effort = low_pass(motion.effort[a:b], 0.4 * motion.rate / k, 1 / motion.rate)
+        parts.append((np.arange(a, b)[::k], effort[::k]))
+    rows = np.concatenate([p[0] for p in parts])
+    start = np.concatenate([np.arange(len(p[0])) == 0 for p in parts])
+    state = [getattr(motion, name)[rows] for name in ("t", "q", "qd", "qdd")]
+    weight = None if motion.weight is None else motion.weight[rows]
+    return Motion(*state, np.concatenate([p[1] for p in parts]), start, motion.rate / k, motion.position[rows], weight)
+
+
+def stack(motions: Sequence[Motion]) -> Motion:
+    """Several recordings as one motion; each beginning is marked."""
+    arrays = [np.concatenate([getattr(m, k) for m in motions]) for k in ("t", "q", "qd", "qdd", "effort", "start")]
+    weight = None
+    if any(m.weight is not None for m in motions):
+        weight = np.concatenate([np.ones_like(m.q) if m.weight is None else m.weight for m in motions])
+    return Motion(*arrays, motions[0].rate, np.concatenate([m.position for m in motions]), weight)

@@ -1,0 +1,185 @@
+"""Periodic motion averaged over its periods: noise falls with their number before anything is differentiated.
+
+The scatter between periods tells how certain each averaged effort is; its inverse variance weights the sample
+[Luo2024 6.2].
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.interpolate import CubicSpline
+
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.dataset.motion import MAX_EDGE
+from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
+
+SHORTEST = 1.0  # s; nothing that excites a robot repeats faster
+ALIKE = 0.02  # rms difference of two periods over the motion's deviation; tracking repeats to 1e-3 of it or better
+FREEDOM = 50  # scatter is pooled over neighbouring samples until so many independent differences stand behind it
+LEAST = 0.1  # of the median variance: no sample weighs more than ten times the median one
+
+
+@dataclass(frozen=True)
+class Periods:
+    """Periodic stretch of a piece: first time [s], period [s], number of whole periods."""
+
+    start: float
+    period: float
+    count: int
+
+
+def averaged(rec: Recording) -> Recording:
+    """One period per periodic piece: means of all signals, the effort's weight in extra["weight"].
+
+    The period goes on at both ends, so that filters settle outside it. Raises DataError where nothing repeats.
+    """
+    pieces, said = [], []
+    for piece in rec.pieces:
+        found = find_periods(piece)
+        if found is not None:
+            pieces.append(_average(piece, found))
+            said.append(f"{found.count} periods of {found.period:.4g} s averaged")
+    if not pieces:
+        raise DataError(
+            f"{rec.name}: the motion is not periodic (no two whole periods in a row alike within {ALIKE:.0%}): repeat "
+            "the motion without a pause, or do not average periods"
+        )
+    left = len(rec.pieces) - len(pieces)
+    said += [f"{left} pieces without a period left out"] if left else []
+    return replace(rec, pieces=pieces, notes=[*rec.notes, *said])
+
+
+def find_periods(piece: Piece) -> Periods | None:
+    """The longest run of whole periods of the commanded positions, of the measured ones where none were recorded."""
+    q_d = piece.extra.get("q_d")
+    q = piece.q if q_d is None or not np.isfinite(q_d).all() else q_d
+    dt = piece.period
+    grid = np.arange(piece.t[0], piece.t[-1] + 0.5 * dt, dt)
+    x = CubicSpline(piece.t, q)(grid) if len(grid) != len(q) or np.ptp(np.diff(piece.t)) > 1e-3 * dt else q
+    spread = x.std(0)
+    moving = spread > 0.02
+    if not moving.any():
+        return None
+    x = (x[:, moving] - x[:, moving].mean(0)) / spread[moving]
+    for lag in _candidates(x, round(SHORTEST / dt)):
+        run = _longest_alike(x, lag)
+        if run is not None:
+            period = _refined(x[run[0] : run[1]], lag)
+            count = int((run[1] - run[0]) / period + 0.02)
+            return Periods(float(grid[run[0]]), period * dt, count) if count >= 2 else None
+    return None
+
+
+def _candidates(x: np.ndarray, shortest: int) -> list[float]:
+    """Lags [samples, with fractions] at which the motion resembles itself, shortest first: local minima of the mean
+    squared difference.
+    """
+    d = difference(x)
+    inner = np.arange(max(shortest, 1), len(d) - 1)
+    low = inner[(d[inner] <= d[inner - 1]) & (d[inner] < d[inner + 1])]
+    low = low[d[low] < 1.0]  # 2 is what two unrelated stretches have
+    return [float(k + _vertex(d[k - 1 : k + 2])) for k in low]
+
+
+def _vertex(d: np.ndarray) -> float:
+    """Place of the smallest value of a parabola through three values at -1, 0, 1."""
+    bend = d[0] - 2 * d[1] + d[2]
+    return float(0.5 * (d[0] - d[2]) / bend) if bend > 0 else 0.0
+
+
+def difference(x: np.ndarray) -> np.ndarray:
+    """Mean squared difference d(lag) of x (N, n) with itself, lags 0..N/2, mean over samples and columns; by FFT."""
+    N = len(x)
+    size = 2 ** int(np.ceil(np.log2(2 * N)))
+    F = np.fft.rfft(x, size, axis=0)
+    product = np.fft.irfft((F * F.conj()).sum(1), size)[: N // 2 + 1]
+    square = np.concatenate([[0.0], np.cumsum((x**2).sum(1))])
+    lag = np.arange(N // 2 + 1)
+    return (square[N - lag] + square[N] - square[lag] - 2 * product) / ((N - lag) * x.shape[1])
+
+
+def _longest_alike(x: np.ndarray, lag: float) -> tuple[int, int] | None:
+    """First and last sample of the longest stretch that repeats after `lag`, if it moves and has two periods."""
+    size = max(int(lag) // 20, 1)
+    whole, part = int(lag), lag - int(lag)
+    later = (1 - part) * x[whole:-1] + part * x[whole + 1 :]
+    e = ((later - x[: len(later)]) ** 2).mean(1)
+    local = np.convolve(e, np.ones(size) / size, mode="same")
+    alike = np.concatenate([[False], local < ALIKE**2, [False]])
+    edges = np.flatnonzero(np.diff(alike.astype(np.int8)))
+    if not len(edges):
+        return None
+    starts, stops = edges[::2], edges[1::2]
+    k = int(np.argmax(stops - starts))
+    first, last = int(starts[k]), int(stops[k] + lag)
+    moves = x[first:last].std(0).max() > 0.2  # standing still repeats at any lag
+    return (first, last) if last - first >= 1.98 * lag and moves else None
+
+
+def _refined(x: np.ndarray, lag: float) -> float:
+    """Period in samples, a fraction of one resolved: minimum of the difference near the largest whole multiple."""
+    period, k = lag, 1
+    while k <= (len(x) - 0.5 * lag) // lag:
+        centre = round(k * period)
+        around = np.arange(centre - 2, centre + 3)
+        around = around[(around > 0) & (around < len(x) - lag / 4)]
+        if len(around) < 5:
+            break
+        d = np.array([((x[m:] - x[:-m]) ** 2).mean() for m in around])
+        m = int(np.clip(np.argmin(d), 1, 3))
+        period = (around[m] + _vertex(d[m - 1 : m + 2])) / k
+        k *= 2
+    return period
+
+
+def _average(piece: Piece, found: Periods) -> Piece:
+    """Mean of every signal over the periods at equal phase, and the effort's relative inverse variance."""
+    size = round(found.period / piece.period)
+    phase = np.arange(size) * (found.period / size)
+    times = found.start + phase[None, :] + found.period * np.arange(found.count)[:, None]
+    times = np.minimum(times, piece.t[-1])
+
+    def each(signal: np.ndarray) -> np.ndarray:
+        """(periods, phases, n) at equal phases."""
+        if np.abs(times - piece.t[np.searchsorted(piece.t, times - 0.5 * piece.period)]).max() < 1e-3 * piece.period:
+            return signal[np.searchsorted(piece.t, times - 0.5 * piece.period)]
+        return CubicSpline(piece.t, signal)(times)
+
+    effort = each(piece.effort)
+    weight = relative_weight(effort.var(0, ddof=1), found.count)
+    extra = {k: each(v).mean(0) for k, v in piece.extra.items() if v.shape == piece.q.shape and np.isfinite(v).all()}
+    qd = None if piece.qd is None else each(piece.qd).mean(0)
+    columns = {"q": each(piece.q).mean(0), "qd": qd, "effort": effort.mean(0)}
+    edge = min(round(MAX_EDGE / piece.period), size)
+    around = np.arange(-edge, size + edge) % size
+    t = found.start + (np.arange(-edge, size + edge)) * (found.period / size)
+    return Piece(
+        t,
+        columns["q"][around],
+        None if qd is None else qd[around],
+        columns["effort"][around],
+        {k: v[around] for k, v in (extra | {"weight": weight}).items()},
+    )
+
+
+def relative_weight(variance: np.ndarray, count: int) -> np.ndarray:
+    """Weights (P, n) of averaged samples: inverse variances over the median's, from the scatter variance (P, n) of
+    `count` periods.
+
+    With few periods a single variance says little: it is pooled over the neighbouring phases of the circle.
+    """
+    half = int(np.ceil(FREEDOM / max(count - 1, 1) / 2))
+    P = len(variance)
+    half = min(half, (P - 1) // 2)
+    total = np.cumsum(np.concatenate([variance[-half - 1 :], variance, variance[:half]]), axis=0)
+    pooled = np.maximum((total[2 * half + 1 :] - total[:P]) / (2 * half + 1), 0.0)
+    middle = np.maximum(np.median(pooled, axis=0), 1e-300)
+    return middle / np.maximum(pooled, LEAST * middle)
+
+
+def average_all(recordings: Sequence[Recording]) -> list[Recording]:
+    """`averaged` of every recording."""
+    return [averaged(r) for r in recordings]

@@ -1,0 +1,233 @@
+"""Drives from logs: rotor inertia from the controller's model torque, torque constants and friction from currents.
+
+Two regressions per joint [Clochiatti2024, 3.2, 4]:
+  tau_d - f_link(q_d, qd_d, qdd_d) = B qdd_d                                       B: motor and reducer inertia [8-9]
+  i = (tau + kv w + tanh(w / eps) (Tdir where w tau > 0, Trev where w tau < 0)) / K_tau + i_0             [17-18]
+All reflected to the output side: B = r^2 (J_m + J_r), K_tau = r k_t. tau is the frictionless torque of the model, and,
+for comparison, the controller's own tau_d. Signals are low-passed without phase; only moving samples count: at rest
+stiction holds a joint at any torque.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.dataset.motion import filtered, low_pass
+from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
+from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.models.friction import FrictionModel
+from robot_dynamics_ros.robot_file import RobotFile
+
+CUTOFF = 10.0  # Hz, below the vibration that steps of acceleration excite in flexible joints
+MOVING = 0.02  # rad/s
+EPS = (0.005, 0.01, 0.02, 0.05, 0.1)  # rad/s, output side: smoothings tried; the source's 1e-5 chatters with sensors
+SURE = 0.05  # relative standard deviation up to which a number is written
+EXCITED = 0.1  # rad/s2, RMS of the desired acceleration that shows a rotor's inertia
+DESIRED = ("q_d", "qd_d", "qdd_d", "tau_d")
+TERMS = ("torque_constant", "kv", "tc_dir", "tc_rev", "offset")
+
+
+@dataclass(frozen=True)
+class DriveData:
+    """Log of all joints behind the low-pass, stacked over recordings: (N, n) each; desired values where recorded.
+
+    raw: current as recorded; every: step that leaves independent samples.
+    """
+
+    q: np.ndarray
+    qd: np.ndarray
+    qdd: np.ndarray
+    current: np.ndarray
+    raw: np.ndarray
+    desired: dict[str, np.ndarray]
+    every: int
+    stamp_ns: np.ndarray
+
+    @property
+    def n(self) -> int:
+        """Number of joints."""
+        return self.q.shape[1]
+
+    def moving(self, joint: int) -> np.ndarray:
+        """Samples (N,) in which a joint moves."""
+        return np.abs(self.qd[:, joint]) > MOVING
+
+
+def drive_data(recordings: Sequence[Recording], cutoff: float | None = None) -> DriveData:
+    """Currents and motion of recordings. Raises DataError naming one without currents."""
+    parts = [_data(rec, cutoff) for rec in recordings]
+    names = set.intersection(*(set(p.desired) for p in parts))
+    blocks = {k: np.concatenate([getattr(p, k) for p in parts]) for k in ("q", "qd", "qdd", "current", "raw")}
+    desired = {k: np.concatenate([p.desired[k] for p in parts]) for k in names}
+    clock = _clock(np.concatenate([p.stamp_ns for p in parts]))
+    return DriveData(**blocks, desired=desired, every=min(p.every for p in parts), stamp_ns=clock)
+
+
+def _clock(stamp_ns: np.ndarray) -> np.ndarray:
+    """One clock over pieces that each begin near zero: a second, which no energy is counted over, lies between."""
+    step = np.diff(stamp_ns)
+    return np.concatenate([stamp_ns[:1], stamp_ns[0] + np.cumsum(np.where(step > 0, step, 1_000_000_000))])
+
+
+def _data(rec: Recording, cutoff: float | None) -> DriveData:
+    cutoff = min(CUTOFF, 0.2 * rec.rate) if cutoff is None else cutoff
+    n = rec.n
+    names = [k for k in DESIRED if all(k in p.extra for p in rec.pieces)]
+    names = names if len(names) == len(DESIRED) else []
+    rows = replace(rec, pieces=[replace(p, effort=_columns(rec, p, names, cutoff)) for p in rec.pieces])
+    motion = filtered(rows, cutoff)
+    usable = np.isfinite(motion.effort).all(axis=1)
+    blocks = np.split(motion.effort[usable], 2 + len(names), axis=1)
+    state = [getattr(motion, k)[usable] for k in ("q", "qd", "qdd")]
+    stamps = np.round(motion.t[usable] * 1e9).astype(np.int64)
+    desired = dict(zip(names, blocks[2:], strict=True))
+    if len(blocks[0]) < 10 * n:
+        raise DataError(f"{rec.name}: currents and motion overlap in {len(blocks[0])} samples only")
+    return DriveData(*state, blocks[0], blocks[1], desired, max(int(rec.rate / (4 * cutoff)), 1), stamps)
+
+
+def _columns(rec: Recording, p: Piece, names: list[str], cutoff: float) -> np.ndarray:
+    """Filtered current, raw current, desired signals side by side; rows without a side message stay NaN."""
+    if "current" not in p.extra or not np.isfinite(p.extra["current"]).any():
+        raise DataError(
+            f"{rec.name}: no currents: record motor_currents beside joint_states, or, where effort is the current, "
+            "give a robot file whose drives.effort.unit is A"
+        )
+    current = p.extra["current"]
+    lost = ~np.isfinite(current).all(axis=1, keepdims=True)
+    smooth = np.where(lost, np.nan, low_pass(_bridged(current), cutoff, p.period))
+    return np.hstack([smooth, current, *(p.extra[name] for name in names)])
+
+
+def _bridged(x: np.ndarray) -> np.ndarray:
+    """x (N, n) with missing rows filled by straight lines: for the filter only, they are not used."""
+    known = np.isfinite(x).all(axis=1)
+    at = np.arange(len(x))
+    return np.column_stack([np.interp(at, at[known], column[known]) for column in x.T])
+
+
+@dataclass(frozen=True)
+class RotorInertia:
+    """Per joint (n,): reflected inertia [kg m2], its deviation, R2 and RMS error of tau_d; NaN: not excited."""
+
+    value: np.ndarray
+    std: np.ndarray
+    r2: np.ndarray
+    rmse: np.ndarray
+
+
+def rotor_inertia(robot: RobotFile, data: DriveData, inertia: np.ndarray | None = None) -> RotorInertia:
+    """Motor and reducer inertia from the controller's model torque, or figures of a given `inertia` on other data.
+
+    B = pinv(qdd_d) (tau_d - f_link(q_d, qd_d, qdd_d)) [Clochiatti2024, eq. 8-9].
+    Raises DataError where the desired state is not recorded.
+    """
+    if not data.desired:
+        raise DataError("the desired state (q_d, qd_d, qdd_d, tau_d) is not recorded: rotor inertia stays as it is")
+    q, qd, qdd, tau = (np.ascontiguousarray(data.desired[k]) for k in DESIRED)
+    rest = tau - RobotModel(robot.chain()).rnea(q, qd, qdd)
+    power = np.sum(qdd**2, axis=0)
+    seen = np.sqrt(power / len(qdd)) > EXCITED
+    safe = np.where(seen, power, 1.0)
+    found = np.where(seen, np.sum(rest * qdd, axis=0) / safe, np.nan) if inertia is None else inertia
+    error = rest - qdd * np.nan_to_num(found)
+    std = np.where(seen, np.sqrt(np.mean(error**2, axis=0) * data.every / safe), np.nan)
+    spread = np.sum((tau - tau.mean(0)) ** 2, axis=0)
+    r2 = 1 - np.sum(error**2, axis=0) / np.where(spread > 0, spread, np.nan)
+    return RotorInertia(found, std, r2, np.sqrt(np.mean(error**2, axis=0)))
+
+
+@dataclass(frozen=True)
+class CurrentFit:
+    """One joint: values and standard deviations by TERMS (Nm/A, Nm s/rad, Nm, Nm, A), smoothing eps [rad/s]."""
+
+    values: dict[str, float]
+    std: dict[str, float]
+    eps: float
+    x: np.ndarray
+
+    @property
+    def sure(self) -> bool:
+        """Whether the torque constant is positive and known to SURE."""
+        K, std = self.values["torque_constant"], self.std["torque_constant"]
+        return bool(K > 0 and std < SURE * K)
+
+    def current(self, qd: np.ndarray, load: np.ndarray) -> np.ndarray:
+        """Predicted current (N,) [A]."""
+        return columns(qd, load, self.eps) @ self.x
+
+
+def columns(qd: np.ndarray, load: np.ndarray, eps: float) -> np.ndarray:
+    """(N, 5): load, velocity, Coulomb in direct and in reverse power flow, one [Clochiatti2024, eq. 18]."""
+    v, tau = (np.ascontiguousarray(x).reshape(-1, 1) for x in (qd, load))
+    zero = {"kv": 0.0, "tc_dir": 0.0, "tc_rev": 0.0, "eps": eps}
+    parts = [FrictionModel("clochiatti", zero | {k: 1.0}, 1).torque(v, tau) for k in ("kv", "tc_dir", "tc_rev")]
+    return np.hstack([tau, *parts, np.ones_like(v)])
+
+
+def current_fit(data: DriveData, load: np.ndarray, joint: int) -> CurrentFit:
+    """Torque constant and friction of one joint in one regression of its current [Clochiatti2024, eq. 17-18].
+
+    load (N, n) [Nm]: torque without friction. Raises DataError where the joint hardly moves.
+    """
+    use = np.flatnonzero(data.moving(joint))[:: data.every]
+    if len(use) < 50:
+        raise DataError(f"joint {joint + 1} moves in {len(use)} independent samples only")
+    v, tau, i = (x[use, joint] for x in (data.qd, load, data.current))
+    fits = [(_regression(columns(v, tau, eps), i), eps) for eps in EPS]
+    (x, covariance, _), eps = min(fits, key=lambda fit: fit[0][2])
+    K = 1 / x[0] if x[0] != 0 else np.inf
+    values = np.array([K, x[1] * K, x[2] * K, x[3] * K, x[4]])
+    J = np.diag([-(K**2), K, K, K, 1.0])
+    J[1:4, 0] = -values[1:4] * K
+    std = np.sqrt(np.maximum(np.diag(J @ covariance @ J.T), 0.0))
+    named = ({k: float(v) for k, v in zip(TERMS, row, strict=True)} for row in (values, std))
+    return CurrentFit(*named, eps, x)
+
+
+def _regression(A: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:
+    """x, covariance (inflated for residuals correlated in time), sum of squares."""
+    x = np.linalg.lstsq(A, y, rcond=1e-10)[0]
+    r = y - A @ x
+    rho = float(np.clip(r[1:] @ r[:-1] / max(r @ r, 1e-300), 0.0, 0.99))
+    variance = (r @ r) / max(len(y) - A.shape[1], 1) * (1 + rho) / (1 - rho)
+    return x, variance * np.linalg.pinv(A.T @ A, rcond=1e-12, hermitian=True), float(r @ r)
+
+
+def figures(data: DriveData, load: np.ndarray, fits: Sequence[CurrentFit | None]) -> dict[str, np.ndarray]:
+    """Per joint (n,), while moving: R2, RMS, largest and mean error of the filtered current [A], RMS of the raw one."""
+    rows = []
+    for j, fit in enumerate(fits):
+        use = data.moving(j)
+        if fit is None or use.sum() < 10:
+            rows.append([np.nan] * 5)
+            continue
+        p, y = fit.current(data.qd[use, j], load[use, j]), data.current[use, j]
+        e, raw = y - p, data.raw[use, j] - p
+        r2 = 1 - e @ e / np.sum((y - y.mean()) ** 2)
+        rows.append([r2, np.sqrt(np.mean(e**2)), np.abs(e).max(), e.mean(), np.sqrt(np.mean(raw**2))])
+    return dict(zip(("r2", "rms", "max", "mean", "rms_raw"), np.array(rows).T, strict=True))
+
+
+def model_load(robot: RobotFile, data: DriveData, inertia: np.ndarray) -> np.ndarray:
+    """Torque without friction (N, n) [Nm]: rigid body and reflected rotor inertia (n,) [Clochiatti2024, eq. 2]."""
+    state = (np.ascontiguousarray(x) for x in (data.q, data.qd, data.qdd))
+    return RobotModel(robot.chain()).rnea(*state) + np.nan_to_num(inertia) * data.qdd
+
+
+def effort_constant(recordings: Sequence[Recording]) -> Any:
+    """Nm per A (n,) by which the driver turned current into effort; NaN where effort is not a multiple of current."""
+    y, i = (np.concatenate([x for r in recordings for x in _pairs(r, k)]) for k in (0, 1))
+    known = np.isfinite(i).all(axis=1) & np.isfinite(y).all(axis=1)
+    y, i = y[known], i[known]
+    k = np.sum(y * i, axis=0) / np.maximum(np.sum(i**2, axis=0), 1e-12)
+    return np.where(np.sum((y - k * i) ** 2, axis=0) < 1e-3 * np.sum(y**2, axis=0), k, np.nan)
+
+
+def _pairs(rec: Recording, which: int) -> list[np.ndarray]:
+    return [(p.effort, p.extra["current"])[which] for p in rec.pieces if "current" in p.extra]

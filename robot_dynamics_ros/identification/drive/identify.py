@@ -1,0 +1,226 @@
+"""Drives of a robot from bags: the procedure, the numbers as plain values, the robot file with them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.errors import CapabilityError, DataError
+from robot_dynamics_ros.identification.arm.found import DEFAULTS, Options
+from robot_dynamics_ros.identification.arm.identify import read
+from robot_dynamics_ros.identification.dataset.recording import Recording, set_apart
+from robot_dynamics_ros.identification.drive.fits import (
+    SURE,
+    CurrentFit,
+    DriveData,
+    RotorInertia,
+    current_fit,
+    drive_data,
+    effort_constant,
+    figures,
+    model_load,
+    rotor_inertia,
+)
+from robot_dynamics_ros.identification.metrics import plain
+from robot_dynamics_ros.models.energy import EnergyModel
+from robot_dynamics_ros.robot_file import RobotFile
+
+
+@dataclass
+class DrivesFound:
+    """Everything found about the drives; `fits` None where a joint cannot be identified, `rotor` None without tau_d."""
+
+    robot: RobotFile
+    rotor: RotorInertia | None
+    inertia: np.ndarray
+    fits: list[CurrentFit | None]
+    from_controller: list[CurrentFit | None]
+    recorded_constant: np.ndarray
+    training: dict[str, Any]
+    validation: dict[str, Any]
+    split: str
+    bags: list[str]
+    notes: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def torque_constant(self) -> np.ndarray:
+        """K_tau (n,) [Nm/A]: identified where that is sure, otherwise NaN."""
+        return np.array([f.values["torque_constant"] if f is not None and f.sure else np.nan for f in self.fits])
+
+
+def identify_drives(
+    robot: RobotFile,
+    bags: Sequence[str | Path],
+    validate: Sequence[str | Path] = (),
+    cutoff: float | None = None,
+    options: Options = DEFAULTS,
+) -> DrivesFound:
+    """Rotor inertia, torque constants and friction of the drives from bags with currents [Clochiatti2024, 3.2, 4, 5].
+
+    Raises CapabilityError for a torque that is measured behind the gear or unknown masses, DataError for bags without
+    currents or motion.
+    """
+    training = [_with_current(robot, read(robot, bag, options)) for bag in bags]
+    judged = [_with_current(robot, read(robot, bag, options)) for bag in validate]
+    return identify_drive_recordings(robot, training, judged, cutoff)
+
+
+def identify_drive_recordings(
+    robot: RobotFile, training: list[Recording], judged: list[Recording], cutoff: float | None = None
+) -> DrivesFound:
+    """`identify_drives` on recordings with `current` among their extra signals.
+
+    Raises CapabilityError for torque measured behind the gear.
+    """
+    if robot.drives.torque_side != "motor":
+        raise CapabilityError(f"{robot.name}: torque is measured behind the gear; drives need motor currents")
+    recorded, bags = effort_constant(training), [r.name for r in training]
+    training, judged, split = set_apart(training, judged)
+    data, other = drive_data(training, cutoff), drive_data(judged, cutoff)
+    notes: list[str] = []
+    rotor = _rotor(robot, data, notes)
+    inertia = _inertia(robot, rotor, notes)
+    loads = [model_load(robot, d, inertia) for d in (data, other)]
+    fits = _fits(robot, data, loads[0], notes)
+    controller = _fits(robot, data, data.desired["tau_d"], []) if data.desired else [None] * robot.n_joints
+    results = [_summary(robot, d, load, fits, rotor) for d, load in zip((data, other), loads, strict=True)]
+    found = DrivesFound(robot, rotor, inertia, fits, controller, recorded, *results, split, bags, notes)
+    found.warnings = _warnings(found)
+    return found
+
+
+def _with_current(robot: RobotFile, rec: Recording) -> Recording:
+    """The recording with `current`: as recorded, or the effort where the robot file says that this is a current."""
+    if robot.drives.effort.unit != "A" or all("current" in p.extra for p in rec.pieces):
+        return rec
+    sign = robot.drives.effort.sign
+    return replace(rec, pieces=[replace(p, extra={**p.extra, "current": sign * p.effort}) for p in rec.pieces])
+
+
+def _rotor(robot: RobotFile, data: DriveData, notes: list[str]) -> RotorInertia | None:
+    try:
+        return rotor_inertia(robot, data)
+    except DataError as error:
+        notes.append(str(error))
+        return None
+
+
+def _inertia(robot: RobotFile, rotor: RotorInertia | None, notes: list[str]) -> np.ndarray:
+    """Identified where sure, else the robot file's, else zero."""
+    known = robot.array_or("drives.rotor_inertia", 0.0)
+    if rotor is None:
+        return known
+    sure = (rotor.value > 0) & (rotor.std < SURE * rotor.value)
+    if not sure.all():
+        names = ", ".join(n for n, ok in zip(robot.joint_names, sure, strict=True) if not ok)
+        notes.append(f"rotor inertia of {names}: the model torque does not show it; the robot file's is kept")
+    return np.where(sure, rotor.value, known)
+
+
+def _fits(robot: RobotFile, data: DriveData, load: np.ndarray, notes: list[str]) -> list[CurrentFit | None]:
+    found: list[CurrentFit | None] = []
+    for j, name in enumerate(robot.joint_names):
+        try:
+            found.append(current_fit(data, load, j))
+        except DataError as error:
+            notes.append(f"{name}: {error}")
+            found.append(None)
+    return found
+
+
+def _summary(
+    robot: RobotFile, data: DriveData, load: np.ndarray, fits: Sequence[CurrentFit | None], rotor: RotorInertia | None
+) -> dict[str, Any]:
+    """Current errors per joint, errors of the frictionless torque, energy where the motor constants are known."""
+    result: dict[str, Any] = {"samples": len(data.q), "current": figures(data, load, fits)}
+    if rotor is not None and data.desired:
+        again = rotor_inertia(robot, data, rotor.value)
+        result["model_torque"] = {"r2": again.r2, "rmse": again.rmse}
+    try:
+        model = EnergyModel.from_robot(robot)
+    except CapabilityError as error:
+        return result | {"energy": None, "no_energy": str(error)}
+    known = robot.array_or("drives.torque_constant", np.nan)
+    K = np.array([f.values["torque_constant"] if f is not None and f.sure else np.nan for f in fits])
+    torque = np.where(np.isfinite(K), K, known) * data.current
+    return result | {"energy": model.energy(data.stamp_ns, torque, data.qd) if np.isfinite(torque).all() else None}
+
+
+def _warnings(found: DrivesFound) -> list[str]:
+    said = []
+    for name, fit in zip(found.robot.joint_names, found.fits, strict=True):
+        if fit is not None and not fit.sure:
+            K, std = fit.values["torque_constant"], fit.std["torque_constant"]
+            said.append(
+                f"{name}: torque constant {K:.3g} +- {std:.2g} Nm/A is not sure enough to be written: move it faster, "
+                "or with a load that changes"
+            )
+        if fit is not None and min(fit.values["tc_dir"], fit.values["tc_rev"]) < 0:
+            said.append(f"{name}: friction drives the joint in one direction: masses or payload are wrong")
+    return said
+
+
+def as_dict(found: DrivesFound) -> dict[str, Any]:
+    """The numbers as --json holds them, per joint; NaN is None."""
+
+    def described(fits: Sequence[CurrentFit | None]) -> list[dict[str, Any] | None]:
+        return [None if f is None else {"values": f.values, "std": f.std, "eps": f.eps, "sure": f.sure} for f in fits]
+
+    rotor = None if found.rotor is None else {"values": found.rotor.value, "std": found.rotor.std}
+    result = {
+        "robot": found.robot.name,
+        "joint_names": list(found.robot.joint_names),
+        "rotor_inertia": rotor,
+        "drives": described(found.fits),
+        "drives_from_controller_model": described(found.from_controller),
+        "recorded_torque_constant": found.recorded_constant,
+        "torque_constant": found.torque_constant,
+        "training": found.training,
+        "validation": found.validation | {"split": found.split},
+        "statements": found.notes,
+        "warnings": found.warnings,
+    }
+    return dict(plain(result))
+
+
+def identified_drives(found: DrivesFound, friction: bool = False) -> tuple[RobotFile, list[str]]:
+    """Robot file with the sure numbers of the drives (and, if wanted, the friction law), and which blocks changed.
+
+    Raises DataError when nothing is sure enough to be written.
+    """
+    robot = found.robot
+    key = "identified_drives_" + datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ")
+    K, updates = found.torque_constant, dict[str, Any]()
+    old = robot.array_or("drives.torque_constant", np.nan)
+    if np.isfinite(K).any() and np.isfinite(np.where(np.isfinite(K), K, old)).all():
+        updates["drives.torque_constant"] = np.where(np.isfinite(K), K, old)
+    if found.rotor is not None and (found.inertia > 0).all():
+        updates["drives.rotor_inertia"] = found.inertia
+    fields = [name.split(".")[1] for name in updates]
+    if updates:
+        source = robot.drives.source
+        base = dict(source) if not isinstance(source, str) else {"*": source}
+        updates["drives.source"] = base | dict.fromkeys(fields, key)
+    if friction:
+        updates |= _friction(found, key)
+    if not updates:
+        raise DataError("no number of the drives is sure enough to be written; see the warnings")
+    text = f"robot-dynamics identify-drive on {', '.join(Path(b).name for b in found.bags)}; {found.split}"
+    changed = [name for name, there in (("drives", fields), ("friction", friction)) if there]
+    return robot.with_updates(updates, {key: text}), changed
+
+
+def _friction(found: DrivesFound, key: str) -> dict[str, Any]:
+    """Friction by power flow, without memory [Clochiatti2024, eq. 11-13]; DataError for a joint without a fit."""
+    fits = [f for f in found.fits if f is not None]
+    if len(fits) < found.robot.n_joints:
+        raise DataError("friction of every joint is needed; one could not be identified")
+    values = {k: [max(f.values[k], 0.0) for f in fits] for k in ("kv", "tc_dir", "tc_rev")}
+    block = {"source": key, "model": "clochiatti", "parameters": values | {"eps": [f.eps for f in fits]}}
+    return {"friction": block, "hysteresis": None}

@@ -1,0 +1,56 @@
+"""The page of a comparison: one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.identification.reports.figures import MODEL
+from robot_dynamics_ros.pages import write_html
+from robot_dynamics_ros.plots import figure, png
+
+TEMPLATE = "fleet_report.html.j2"
+LARGEST = 8.0  # standard deviations at the end of the colours
+
+
+def write_fleet_report(result: dict[str, Any], path: Path) -> Path:
+    """Write what `fleet.compared` found. Raises CapabilityError without jinja2 or matplotlib, DataError when it cannot
+    be written.
+    """
+    short = result | {"bags": [Path(bag).name for bag in result["bags"]]}
+    return write_html(TEMPLATE, path, result=short, pictures={"friction": _friction(short), "base": _base(short)})
+
+
+def _friction(result: dict[str, Any]) -> str:
+    """Friction of every joint over the recordings, with its deviation and the median."""
+    value, std = np.array(result["friction"]), np.array(result["friction_std"], dtype=float)
+    names, n = result["joint_names"], value.shape[1]
+    drawing, axes = figure(-(-n // 3), 3, 13, 2.6 * -(-n // 3))
+    places = np.arange(len(value))
+    for j, axis in enumerate(axes.flat):
+        if j >= n:
+            axis.axis("off")
+            continue
+        axis.errorbar(places, value[:, j], std[:, j], fmt="o", color=MODEL, capsize=3)
+        axis.axhline(np.median(value[:, j]), color="#999999", lw=1)
+        axis.set_title(names[j], fontsize=10)
+        axis.set_ylabel("Nm")
+        axis.set_xticks(places, result["bags"], rotation=30, ha="right", fontsize=8)
+        axis.set_ylim(0, 1.15 * float(np.nanmax(value[:, j])))
+    return png(drawing)
+
+
+def _base(result: dict[str, Any]) -> str:
+    """Base parameters by recordings, coloured by their difference in standard deviations."""
+    if not result["base"]:
+        return ""
+    z = np.array(result["base"]["off"], dtype=float)
+    names = [name if len(name) < 40 else name[:37] + ".." for name in result["base"]["names"]]
+    drawing, axes = figure(1, 1, 3.5 + 0.9 * len(z), 1.5 + 0.2 * len(names))
+    shown = axes[0, 0].imshow(z.T, cmap="RdBu_r", vmin=-LARGEST, vmax=LARGEST, aspect="auto")
+    axes[0, 0].set_yticks(np.arange(len(names)), names, fontsize=7)
+    axes[0, 0].set_xticks(np.arange(len(z)), result["bags"], rotation=30, ha="right", fontsize=8)
+    drawing.colorbar(shown, label="standard deviations off the median", shrink=0.5)
+    return png(drawing)

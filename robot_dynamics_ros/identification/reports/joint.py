@@ -1,0 +1,67 @@
+"""The report of identify-joint: one HTML file with a picture per joint, and robot file beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.joint.fits import Curve
+from robot_dynamics_ros.identification.joint.identify import JointsFound
+from robot_dynamics_ros.identification.reports import figures
+from robot_dynamics_ros.pages import write_html
+from robot_dynamics_ros.plots import POINTS, figure, png
+from robot_dynamics_ros.robot_file import save_robot
+from robot_dynamics_ros.signals import Log
+
+TEMPLATE = "joint_report.html.j2"
+
+
+def picture(curve: Curve) -> str:
+    """Measured points and model of one joint as a data URI."""
+    drawing, axes = figure(1, 1, 9.0, 4.0)
+    axis = axes[0, 0]
+    step = max(len(curve.x) // POINTS, 1)
+    axis.plot(curve.x[::step], curve.y[::step], "o", ms=5, mfc="none", mec=figures.OTHER, label="measured")
+    axis.plot(curve.model_x, curve.model, "." if _scattered(curve) else "-", ms=3, color=figures.MODEL, label="model")
+    axis.set_xlabel(curve.x_label)
+    axis.set_ylabel(curve.y_label)
+    axis.grid(alpha=0.25)
+    axis.legend()
+    return png(drawing)
+
+
+def _scattered(curve: Curve) -> bool:
+    """A model evaluated at the data, not along a line."""
+    return len(curve.model) == len(curve.y)
+
+
+def write_report(found: JointsFound, log: Log, inputs: Sequence[str], path: Path) -> Path:
+    """Write the report atomically. Raises CapabilityError without jinja2 or matplotlib, DataError when it cannot be
+    written.
+    """
+    return write_html(
+        TEMPLATE,
+        path,
+        what=found.what,
+        robot=found.robot.name,
+        inputs=list(inputs),
+        samples=len(log),
+        duration=float(log.time[-1]),
+        refused=found.refused,
+        fits=found.fits,
+        pictures={name: picture(fit.curve) for name, fit in found.fits.items()},
+    )
+
+
+def write_joint_outputs(found: JointsFound, log: Log, bags: Sequence[Path], out: Path) -> dict[str, str]:
+    """Robot file with provenance and report in `out`; returns what was written. Raises DataError, ConfigError."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        path, page = out / f"{found.robot.name}_{found.what}.yaml", out / f"{found.what}.html"
+        save_robot(found.robot, path, inputs=[b for b in bags if b.is_file()], changed=list(found.changed))
+        files = {"robot_file": str(path)}
+        files["report"] = str(write_report(found, log, [b.name for b in bags], page))
+    except OSError as error:
+        raise DataError(f"{out}: cannot be written ({error.strerror or error})") from None
+    return files

@@ -1,0 +1,159 @@
+"""The numbers of an identification as plain values: what --json writes and the report shows."""
+
+from __future__ import annotations
+
+from datetime import datetime, timezone
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.identification.arm.found import Identification
+from robot_dynamics_ros.identification.arm.names import base_names
+from robot_dynamics_ros.identification.arm.uncertainty import steady_friction
+from robot_dynamics_ros.identification.blas import one_thread
+from robot_dynamics_ros.identification.dataset.motion import Motion, low_pass
+from robot_dynamics_ros.identification.metrics import mean_r2, metrics, plain, split_metrics
+from robot_dynamics_ros.identification.reports.baseline import baselines
+
+SPEEDS = np.array([0.1, 0.5, 1.0])  # rad/s, at which friction is told with its deviation
+
+
+def validation_motion(found: Identification) -> list[Motion]:
+    """The validation recordings filtered as the model asks."""
+    return [found.motion(r) for r in found.validation]
+
+
+def compare(found: Identification, motions: list[Motion], predict: Any) -> dict[str, Any]:
+    """Figures per joint of a prediction on motions, in the unit of the recorded effort."""
+    y = np.concatenate([found.raw(m.effort) for m in motions])
+    p = np.concatenate([found.raw(predict(m)) for m in motions])
+    result: dict[str, Any] = metrics(y, p)
+    return {"mean_r2": mean_r2(result["r2"]), **result}
+
+
+@one_thread()
+def summarise(found: Identification) -> dict[str, Any]:
+    """Everything the report says, as plain lists and numbers."""
+    motions = validation_motion(found)
+    headline = compare(found, motions, found.headline.predict)
+    y = np.concatenate([found.raw(m.effort) for m in motions])
+    p = np.concatenate([found.raw(found.headline.predict(m)) for m in motions])
+    moving = np.concatenate([m.moving for m in motions])
+    smooth = np.concatenate([found.raw(low_pass(m.effort, found.structure.cutoff, 1 / m.rate)) for m in motions])
+    filtered = metrics(smooth, p)
+    others = {
+        "consistent": compare(found, motions, found.physical.predict),
+        "unconstrained": compare(found, motions, found.model.predict),
+        "robot_file": compare(found, motions, found.written.predict) if found.written else None,
+        **{name: compare(found, motions, predict) for name, predict in baselines(found).items()},
+    }
+    per_bag = [
+        {"bag": r.name, **compare(found, [m], found.headline.predict)}
+        for r, m in zip(found.validation, motions, strict=True)
+    ]
+    return plain(
+        {
+            "robot": found.robot.name,
+            "joint_names": list(found.robot.joint_names),
+            "unit": found.semantics.unit,
+            "validation": {
+                **headline,
+                "samples": len(y),
+                "split": found.split,
+                **split_metrics(y, p, moving),
+                "filtered": {"mean_r2": mean_r2(filtered["r2"]), **filtered},
+                "above_cutoff_bound_r2": metrics(y, smooth)["r2"],
+                "per_bag": per_bag,
+            },
+            "comparison": others,
+            "training": {
+                **compare(found, [found.motion(r) for r in found.training], found.headline.predict),
+                "bags": [_bag(r) for r in found.training],
+            },
+            "validation_bags": [_bag(r) for r in found.validation],
+            "conditioning": _conditioning(found),
+            "parameters": _parameters(found),
+            "structure": _structure(found),
+            "effort": found.semantics.to_dict() | {"includes_rotor_inertia": found.rotor_included},
+            "statements": found.statements,
+            "warnings": found.warnings,
+        }
+    )
+
+
+def _bag(rec: Any) -> dict[str, Any]:
+    return {
+        "name": rec.name,
+        "samples": rec.samples,
+        "duration": rec.duration,
+        "rate": rec.rate,
+        "pieces": len(rec.pieces),
+        "dropped": rec.counts,
+        "notes": rec.notes,
+        "begun": datetime.fromtimestamp(rec.start_ns * 1e-9, timezone.utc).isoformat(timespec="seconds"),
+        "temperature": _temperature(rec),
+    }
+
+
+def _temperature(rec: Any) -> np.ndarray | None:
+    """Mean temperature (n,) [deg C] of the joints while they were recorded; None where nobody measured it."""
+    recorded = [p.extra["temperature"] for p in rec.pieces if "temperature" in p.extra]
+    values = np.concatenate(recorded) if recorded else np.full((1, rec.n), np.nan)
+    return np.nanmean(values, axis=0) if np.isfinite(values).any(axis=0).all() else None
+
+
+def _conditioning(found: Identification) -> dict[str, Any]:
+    s = found.solution
+    return {
+        "condition": s.condition,
+        "rank": s.rank,
+        "parameters": len(s.x),
+        "base_parameters": found.model.rigid.base.size,
+        "residual_std": s.sigma,
+    }
+
+
+def _parameters(found: Identification) -> dict[str, Any]:
+    s, base = found.solution, found.model.rigid.base
+    b = base.size
+    index = found.structure.index(b)
+    P = base.matrix()
+    friction_at = steady_friction(found.model, SPEEDS)
+    friction = [
+        {
+            "joint": name,
+            "eps": law.eps,
+            "terms": list(law.terms),
+            "values": found.physical.friction[j],
+            "std": s.std[index[j][b:]],
+        }
+        for j, (name, law) in enumerate(zip(found.robot.joint_names, found.structure.laws, strict=True))
+    ]
+    return {
+        "base": {
+            "names": base_names(base),
+            "values": s.x[:b],
+            "std": s.std[:b],
+            "relative_std_percent": s.relative_std[:b],
+            "separable": s.separable[:b],
+            "consistent": P @ found.physical.phi,
+        },
+        "friction": friction,
+        "sliding_friction": {"speeds": SPEEDS, "torque": friction_at[0], "std": friction_at[1]},
+        "rotor_inertia": found.rotor,
+        "links": found.physical.phi.reshape(-1, 10),
+        "live_friction": found.written.friction if found.written else None,
+        "live_hysteresis": found.written.memory if found.written else None,
+    }
+
+
+def _structure(found: Identification) -> dict[str, Any]:
+    s = found.structure
+    return {
+        "cutoff": s.cutoff,
+        "velocity_from": "position" if s.source == "q" else "reported velocity",
+        "effort_delay": s.delay,
+        "effort_filter": [None if f is None else str(f) for f in s.filters],
+        "friction": [list(law.terms) for law in s.laws],
+        "eps": [law.eps for law in s.laws],
+    }

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from xml.sax.saxutils import escape
 
-from robot_dynamics_ros.pipeline import STAGES
+from robot_dynamics_ros.estimators.pipeline import STAGES
 
 HERE = Path(__file__).parent
 SIZE = (960, 470)

@@ -13,9 +13,9 @@ from typing import Any
 
 from robot_dynamics_ros.drivers.factory import driver_of
 from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.estimators.pipeline import STAGES, Pipeline
 from robot_dynamics_ros.nodes.tables import DRIVER, NODES
 from robot_dynamics_ros.parameters import Parameter
-from robot_dynamics_ros.pipeline import STAGES, Pipeline
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.robot_file.store import config_directories
 from robot_dynamics_ros.robot_file.yaml_text import read_yaml

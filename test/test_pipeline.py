@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
+from robot_dynamics_ros.estimators.pipeline import STAGES, Pipeline
 from robot_dynamics_ros.estimators.stage import Stage
-from robot_dynamics_ros.pipeline import STAGES, Pipeline
 from robot_dynamics_ros.signals import SIGNALS, Log, Sample
 
 sys.path.insert(0, str(Path(__file__).parent / "estimators"))

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import robot_dynamics_ros.pipeline as module
-from robot_dynamics_ros.pipeline import Pipeline
+import robot_dynamics_ros.estimators.pipeline as module
+from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.signals import SIGNALS
 
 sys.path.insert(0, str(Path(__file__).parent / "estimators"))

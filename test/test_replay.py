@@ -13,8 +13,8 @@ from click.testing import CliRunner
 from robot_dynamics_ros.bags import load_bag, write_bag
 from robot_dynamics_ros.cli.replay import command, parse_settings
 from robot_dynamics_ros.errors import ConfigError, DataError
-from robot_dynamics_ros.pipeline import Pipeline
-from robot_dynamics_ros.replay import replay, write_replay
+from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.estimators.replay import replay, write_replay
 from robot_dynamics_ros.signals import Log, Sample
 
 sys.path.insert(0, str(Path(__file__).parent / "estimators"))

@@ -30,9 +30,9 @@ from robot_dynamics_ros.cli.options import (
     write_json,
 )
 from robot_dynamics_ros.errors import ConnectionFailed
+from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.nodes.executables import require_ros
 from robot_dynamics_ros.plots import plot_against_truth, plotting_available
-from robot_dynamics_ros.replay import replay
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import WRENCH_AXES, Log
 from robot_dynamics_ros.simulation.polishing import polishing
@@ -117,7 +117,7 @@ def _run(
     robot: str, model: str, duration: float, out: Path, ip: str, view: bool
 ) -> tuple[Mapping[str, Mapping[str, str]], np.ndarray]:
     """The live part; returns the last diagnostics and the ground truth."""
-    from robot_dynamics_ros.nodes.monitor import Monitor
+    from robot_dynamics_ros.nodes.topics.monitor import Monitor
 
     shown = {"view": view, "view_file": str(out / "demo.rrd") if view else ""}
     graph, supervisor = describe(model, ip=ip, params_file=parameter_file(robot, out), **shown), Supervisor()

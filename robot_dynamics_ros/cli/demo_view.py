@@ -14,7 +14,7 @@ from rich.text import Text
 from robot_dynamics_ros.signals import WRENCH_AXES, WRENCH_UNITS
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.nodes.monitor import View
+    from robot_dynamics_ros.nodes.topics.monitor import View
 
 LEVELS = {0: ("ok", "green"), 1: ("warn", "yellow"), 2: ("error", "red"), 3: ("no data yet", "dim")}
 

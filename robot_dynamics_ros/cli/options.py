@@ -15,8 +15,8 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from robot_dynamics_ros.bags.reader import STAMPS
+from robot_dynamics_ros.effort.meaning import WORDS
 from robot_dynamics_ros.errors import ConfigError
-from robot_dynamics_ros.estimators.effort_meaning import WORDS
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])

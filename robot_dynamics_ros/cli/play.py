@@ -37,7 +37,7 @@ def command(motion: Path, robot: str, node: str, namespace: str, yes: bool) -> N
     rate = arm.sensing.sample_rate or 500.0
     refuse_outside_limits(arm, resample(times, q, rate=rate), rate)
     os.environ.update(environment())
-    from robot_dynamics_ros.nodes.monitor import Monitor
+    from robot_dynamics_ros.nodes.topics.monitor import Monitor
 
     with Monitor(node, namespace) as monitor:
         if not monitor.wait_for_node(ANSWER):

@@ -39,7 +39,7 @@ def command(out: Path, topics: str, duration: float | None, broken: Path | None,
 def _record(out: Path, topics: str, duration: float | None) -> dict[str, int]:
     require_ros()
     os.environ.update(environment())
-    from robot_dynamics_ros.nodes.recorder import record
+    from robot_dynamics_ros.nodes.topics.recorder import record
 
     patterns = [name.strip() for name in topics.split(",") if name.strip()]
     start = time.monotonic()

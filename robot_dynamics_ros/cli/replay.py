@@ -17,7 +17,7 @@ from robot_dynamics_ros.cli.options import (
     write_json,
 )
 from robot_dynamics_ros.errors import ConfigError
-from robot_dynamics_ros.replay import Replay, replay, write_replay
+from robot_dynamics_ros.estimators.replay import Replay, replay, write_replay
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import WRENCH_AXES
 

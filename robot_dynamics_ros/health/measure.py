@@ -11,10 +11,10 @@ import numpy as np
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.friction_health import FrictionHealthStage
+from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.health.warming import warming
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.parameters import resolve
-from robot_dynamics_ros.replay import replay
 from robot_dynamics_ros.signals import Log
 
 if TYPE_CHECKING:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from robot_dynamics_ros.nodes.robot_node import RobotNode
+from robot_dynamics_ros.nodes.robot.robot_node import RobotNode
 from robot_dynamics_ros.nodes.run import run
 from robot_dynamics_ros.nodes.tables import NODES
 

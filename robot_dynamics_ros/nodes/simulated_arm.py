@@ -9,7 +9,7 @@ from typing import Any
 import rclpy
 from sensor_msgs.msg import JointState
 
-from robot_dynamics_ros.nodes.encoding import to_time
+from robot_dynamics_ros.nodes.topics.encoding import to_time
 from robot_dynamics_ros.simulation.robot import Record, SimulatedRobot
 
 GIVE_UP = 0.1  # s; a publisher further behind leaves time out instead of catching up

@@ -3,7 +3,7 @@
 import numpy as np
 
 from robot_dynamics_ros.bags import load_bag
-from robot_dynamics_ros.pipeline import Pipeline
+from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.validation.benchmarks import estimators
 from robot_dynamics_ros.validation.benchmarks.setup import Arm

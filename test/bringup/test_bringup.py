@@ -15,8 +15,8 @@ from click.testing import CliRunner
 from robot_dynamics_ros.bringup import check_parameter_file, declared, describe, find_config
 from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import ConfigError, RobotDynamicsError
+from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.nodes.tables import NODES
-from robot_dynamics_ros.pipeline import Pipeline
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.supervisor import Supervisor
 

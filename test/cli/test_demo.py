@@ -81,7 +81,7 @@ def test_the_picture_shows_the_estimate(tmp_path):
 def test_the_live_picture_answers_contact_force_and_certainty():
     pytest.importorskip("rclpy", reason="the monitor needs rclpy")
     from robot_dynamics_ros.cli.demo_view import picture
-    from robot_dynamics_ros.nodes.monitor import View
+    from robot_dynamics_ros.nodes.topics.monitor import View
 
     def text(view):
         stream = io.StringIO()

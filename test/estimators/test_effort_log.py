@@ -8,8 +8,8 @@ import pytest
 from force_bench import POSE, UR5E, measured, model, moving, still, through
 
 from robot_dynamics_ros.bags import load_bag
+from robot_dynamics_ros.effort.recording import effort_semantics
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.estimators.effort_log import effort_semantics
 from robot_dynamics_ros.robot_file import load_robot
 
 MOTIONS = {

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.estimators.effort_meaning import WORDS, declared
-from robot_dynamics_ros.estimators.effort_rest import SAMPLES, EffortRecognition
+from robot_dynamics_ros.effort.meaning import WORDS, declared
+from robot_dynamics_ros.effort.rest import SAMPLES, EffortRecognition
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
 

@@ -13,8 +13,8 @@ from force_bench import POSE, UR5E, estimated, measured, model, moving, still, t
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.estimators.external_force import ForceStage
+from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.models import RobotModel
-from robot_dynamics_ros.pipeline import Pipeline
 from robot_dynamics_ros.robot_file import load_robot, shipped_robots
 from robot_dynamics_ros.signals import Log, Sample
 

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
+from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.power import PowerStage
 from robot_dynamics_ros.estimators.stage import run_stepwise
 from robot_dynamics_ros.models.energy import EnergyModel
-from robot_dynamics_ros.pipeline import Pipeline
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
 

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from synthetic import synthetic_log, truth_of
 
+from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
 from robot_dynamics_ros.identification.arm.identify import Given, Options, identify_recordings
 from robot_dynamics_ros.identification.arm.tuning import sliding
 from robot_dynamics_ros.identification.dataset.recording import recording
-from robot_dynamics_ros.pipeline import Pipeline
 from robot_dynamics_ros.robot_file import load_robot, save_robot
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.simulation.robot import SimulatedRobot

@@ -10,9 +10,9 @@ from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.nodes.conversions import MessageReader
-from robot_dynamics_ros.nodes.encoding import MESSAGE_TYPES, SampleWriter, to_ns
-from robot_dynamics_ros.nodes.sources import PATIENCE, StampJoin
+from robot_dynamics_ros.nodes.topics.conversions import MessageReader
+from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, SampleWriter, to_ns
+from robot_dynamics_ros.nodes.topics.sources import PATIENCE, StampJoin
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Sample
 from robot_dynamics_ros.topics import TOPICS

@@ -16,7 +16,7 @@ from sensor_msgs.msg import JointState
 from robot_dynamics_ros.bags.live_writer import recover
 from robot_dynamics_ros.bags.storage import read_topics
 from robot_dynamics_ros.models import RobotModel
-from robot_dynamics_ros.nodes.encoding import to_ns, to_time
+from robot_dynamics_ros.nodes.topics.encoding import to_ns, to_time
 from robot_dynamics_ros.robot_file import load_robot
 
 ROBOT = load_robot("ur5e")

@@ -31,7 +31,7 @@ print(count)
 COMPUTE = """
 import numpy as np
 from robot_dynamics_ros.models import RobotModel
-from robot_dynamics_ros.pipeline import Pipeline
+from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.robot_file import load_robot
 model = RobotModel.load("ur5e")
 print(np.isfinite(model.rnea(np.zeros(6), np.zeros(6), np.zeros(6))).all(), len(Pipeline(load_robot("ur5e")).stages))

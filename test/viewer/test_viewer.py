@@ -12,9 +12,9 @@ import pytest
 
 pytest.importorskip("rerun", reason="rerun-sdk is in the viewer extra")
 
+from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.friction import FrictionModel
-from robot_dynamics_ros.pipeline import Pipeline
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log, Sample
 from robot_dynamics_ros.viewer.scene import Health, Scene, between, deviation_along, state_text

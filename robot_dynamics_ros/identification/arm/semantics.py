@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.effort.meaning import WORDS
 from robot_dynamics_ros.errors import CapabilityError, DataError
-from robot_dynamics_ros.estimators.effort_meaning import WORDS
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.models import RobotModel

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.pipeline import Pipeline
+from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.signals import Log
 
 if TYPE_CHECKING:

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.bags import load_bag, write_bag
+from robot_dynamics_ros.estimators.pipeline import STAGES, Pipeline
 from robot_dynamics_ros.models.friction import FrictionModel
-from robot_dynamics_ros.pipeline import STAGES, Pipeline
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import Log, Sample
 from robot_dynamics_ros.validation.benchmarks.setup import Arm, Setup

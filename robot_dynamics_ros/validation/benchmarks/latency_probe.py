@@ -11,7 +11,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.experimental import EventsExecutor
 
 from robot_dynamics_ros.errors import ConnectionFailed
-from robot_dynamics_ros.nodes.encoding import MESSAGE_TYPES, to_ns
+from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, to_ns
 from robot_dynamics_ros.topics import TOPICS
 
 START_TIMEOUT = 30.0  # s until the first message

@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.dataset.motion import low_pass
 from robot_dynamics_ros.identification.drive.fits import columns
 from robot_dynamics_ros.identification.metrics import rms
 from robot_dynamics_ros.models.robot_model import RobotModel
-from robot_dynamics_ros.pipeline import Pipeline
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.validation.papers.labs import lab

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.stiffness import StiffnessStage
 from robot_dynamics_ros.identification.dataset.segments import reversals
 from robot_dynamics_ros.identification.joint.friction import fit_friction, friction_updates
@@ -20,7 +21,6 @@ from robot_dynamics_ros.identification.joint.sliding import sliding_friction
 from robot_dynamics_ros.identification.joint.stiffness import StiffnessFit, fit_stiffness
 from robot_dynamics_ros.identification.metrics import nrmse
 from robot_dynamics_ros.models.robot_model import RobotModel
-from robot_dynamics_ros.pipeline import Pipeline
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.trajectories import motions

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.metrics import rms
-from robot_dynamics_ros.pipeline import Pipeline
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.simulation.plant.build import FAST

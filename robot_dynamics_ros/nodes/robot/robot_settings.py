@@ -13,7 +13,7 @@ import numpy as np
 from robot_dynamics_ros.errors import CapabilityError
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.nodes.robot_node import RobotNode
+    from robot_dynamics_ros.nodes.robot.robot_node import RobotNode
 
 LOAD = ("load_mass", "load_com_x", "load_com_y", "load_com_z")
 COLLISION = ("collision_torque", "collision_force", "collision_moment")

@@ -13,12 +13,12 @@ from rclpy.utilities import get_rmw_implementation_identifier
 
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.nodes.diagnostics import OK, STALE, WARN, status
-from robot_dynamics_ros.nodes.driver_interface import DriverInterface, driver_for
-from robot_dynamics_ros.nodes.estimates import Estimates
-from robot_dynamics_ros.nodes.inputs import TopicInputs
 from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
-from robot_dynamics_ros.nodes.outputs import SampleOutputs
-from robot_dynamics_ros.nodes.stages import Selection, select
+from robot_dynamics_ros.nodes.robot.driver_interface import DriverInterface, driver_for
+from robot_dynamics_ros.nodes.robot.estimates import Estimates
+from robot_dynamics_ros.nodes.robot.stages import Selection, select
+from robot_dynamics_ros.nodes.topics.inputs import TopicInputs
+from robot_dynamics_ros.nodes.topics.outputs import SampleOutputs
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Sample
 

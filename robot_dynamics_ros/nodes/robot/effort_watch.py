@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from robot_dynamics_ros.effort.meaning import declared
+from robot_dynamics_ros.effort.rest import EffortRecognition, Verdict
 from robot_dynamics_ros.errors import CapabilityError
-from robot_dynamics_ros.estimators.effort_meaning import declared
-from robot_dynamics_ros.estimators.effort_rest import EffortRecognition, Verdict
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN
 from robot_dynamics_ros.signals import Sample
 

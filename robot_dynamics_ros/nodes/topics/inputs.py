@@ -11,13 +11,13 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.nodes.encoding import MESSAGE_TYPES, SampleWriter, to_ns
-from robot_dynamics_ros.nodes.sources import StampJoin
+from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, SampleWriter, to_ns
+from robot_dynamics_ros.nodes.topics.sources import StampJoin
 from robot_dynamics_ros.topics import MAIN, TOPICS, Topic
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.nodes.robot_node import RobotNode
-    from robot_dynamics_ros.nodes.stages import Selection
+    from robot_dynamics_ros.nodes.robot.robot_node import RobotNode
+    from robot_dynamics_ros.nodes.robot.stages import Selection
     from robot_dynamics_ros.signals import Sample
 
 RCLError = rclpy_implementation.RCLError

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.nodes.conversions import MessageReader
+from robot_dynamics_ros.nodes.topics.conversions import MessageReader
 from robot_dynamics_ros.signals import Sample
 from robot_dynamics_ros.topics import MAIN, TOPICS
 

@@ -12,10 +12,10 @@ import numpy as np
 
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.bags import BagReport, load_bag, write_bag
+from robot_dynamics_ros.effort.meaning import WORDS
+from robot_dynamics_ros.effort.recording import effort_semantics
 from robot_dynamics_ros.errors import CapabilityError, DataError
-from robot_dynamics_ros.estimators.effort_log import effort_semantics
-from robot_dynamics_ros.estimators.effort_meaning import WORDS
-from robot_dynamics_ros.pipeline import Pipeline
+from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.signals import ESTIMATED, WRENCH_AXES, Log
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from robot_dynamics_ros.effort.meaning import CURRENT, GRAVITY_FREE, TORQUE, Meaning
 from robot_dynamics_ros.errors import CapabilityError
-from robot_dynamics_ros.estimators.effort_meaning import CURRENT, GRAVITY_FREE, TORQUE, Meaning
 from robot_dynamics_ros.models import RobotModel
 
 if TYPE_CHECKING:

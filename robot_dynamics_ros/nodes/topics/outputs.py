@@ -14,12 +14,12 @@ from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.urdf_writer import urdf_text
 from robot_dynamics_ros.nodes.diagnostics import LatencyMeter
-from robot_dynamics_ros.nodes.encoding import MESSAGE_TYPES, SampleWriter
-from robot_dynamics_ros.nodes.markers import contact_arrow
+from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, SampleWriter
+from robot_dynamics_ros.nodes.topics.markers import contact_arrow
 from robot_dynamics_ros.topics import TOPICS
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.nodes.robot_node import RobotNode
+    from robot_dynamics_ros.nodes.robot.robot_node import RobotNode
     from robot_dynamics_ros.signals import Sample
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)

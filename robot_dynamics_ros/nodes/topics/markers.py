@@ -7,7 +7,7 @@ from geometry_msgs.msg import Point
 from std_msgs.msg import ColorRGBA
 from visualization_msgs.msg import Marker, MarkerArray
 
-from robot_dynamics_ros.nodes.encoding import to_time
+from robot_dynamics_ros.nodes.topics.encoding import to_time
 from robot_dynamics_ros.signals import Sample
 
 CONTACT, FREE = ColorRGBA(r=0.9, g=0.2, b=0.1, a=1.0), ColorRGBA(r=0.2, g=0.5, b=0.9, a=0.6)

@@ -9,13 +9,13 @@ from std_srvs.srv import Trigger
 
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, STALE, WARN, worst
-from robot_dynamics_ros.nodes.effort_watch import EffortWatch
-from robot_dynamics_ros.pipeline import Pipeline
+from robot_dynamics_ros.nodes.robot.effort_watch import EffortWatch
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.nodes.robot_node import RobotNode
-    from robot_dynamics_ros.nodes.stages import Selection
+    from robot_dynamics_ros.nodes.robot.robot_node import RobotNode
+    from robot_dynamics_ros.nodes.robot.stages import Selection
     from robot_dynamics_ros.signals import Sample
 
 

@@ -24,13 +24,13 @@ from robot_dynamics_ros.drivers.guard import GuardSettings, guard_limits, refuse
 from robot_dynamics_ros.errors import CapabilityError, RobotDynamicsError
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN, LatencyMeter, status, worst
-from robot_dynamics_ros.nodes.encoding import to_ns
+from robot_dynamics_ros.nodes.topics.encoding import to_ns
 from robot_dynamics_ros.signals import joint_columns
 from robot_dynamics_ros.trajectories.files import refuse_outside_limits
 from robot_dynamics_ros.trajectories.smooth import load_waypoints, through
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.nodes.robot_node import RobotNode
+    from robot_dynamics_ros.nodes.robot.robot_node import RobotNode
     from robot_dynamics_ros.signals import Sample
 
 COMMAND_QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)

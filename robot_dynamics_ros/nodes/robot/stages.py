@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.estimators.pipeline import STAGES
 from robot_dynamics_ros.parameters import Parameter
-from robot_dynamics_ros.pipeline import STAGES
 from robot_dynamics_ros.topics import MAIN, TOPICS
 
 PER_JOINT = tuple(t.name for t in TOPICS.values() if t.per_joint)

@@ -10,12 +10,12 @@ from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.errors import CapabilityError, DataError, RobotDynamicsError
-from robot_dynamics_ros.nodes.outputs import LATCHED, Pace
+from robot_dynamics_ros.nodes.topics.outputs import LATCHED, Pace
 from robot_dynamics_ros.signals import joint_columns
 from robot_dynamics_ros.trajectories.files import refuse_outside_limits, resample
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.nodes.robot_node import RobotNode
+    from robot_dynamics_ros.nodes.robot.robot_node import RobotNode
     from robot_dynamics_ros.signals import Sample
 
 WATCH_RATE = 20.0  # Hz

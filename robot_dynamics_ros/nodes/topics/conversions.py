@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.nodes.encoding import to_ns
+from robot_dynamics_ros.nodes.topics.encoding import to_ns
 from robot_dynamics_ros.signals import Sample, entries, joint_columns
 from robot_dynamics_ros.topics import JOINT_STATE, TEMPERATURE, TRAJECTORY, WRENCH, Topic
 

@@ -24,7 +24,7 @@ from std_msgs.msg import String
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from robot_dynamics_ros.nodes.encoding import to_ns
+from robot_dynamics_ros.nodes.topics.encoding import to_ns
 from robot_dynamics_ros.signals import TCP
 
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)

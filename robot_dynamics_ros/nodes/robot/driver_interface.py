@@ -10,13 +10,13 @@ from robot_dynamics_ros._core import StreamState
 from robot_dynamics_ros.drivers.factory import make_driver
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN, CpuShare, worst
-from robot_dynamics_ros.nodes.motion_interface import MotionInterface
-from robot_dynamics_ros.nodes.robot_settings import RobotSettings
-from robot_dynamics_ros.nodes.torque_interface import TorqueInterface
+from robot_dynamics_ros.nodes.robot.motion_interface import MotionInterface
+from robot_dynamics_ros.nodes.robot.robot_settings import RobotSettings
+from robot_dynamics_ros.nodes.robot.torque_interface import TorqueInterface
 from robot_dynamics_ros.topics import DRIVER_TOPICS, MAIN
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.nodes.robot_node import RobotNode
+    from robot_dynamics_ros.nodes.robot.robot_node import RobotNode
     from robot_dynamics_ros.signals import Sample
 
 OWN_OPTIONS = {

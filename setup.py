@@ -52,7 +52,7 @@ NODES = ("hardware_node", "estimator_node", "composed_node", "viewer_node")
 
 core = Pybind11Extension(
     f"{NAME}._core",
-    sorted(glob("cpp_core/bindings/*.cpp") + glob("cpp_core/src/*.cpp")),
+    sorted(glob("cpp_core/bindings/*.cpp") + glob("cpp_core/src/**/*.cpp")),
     depends=sorted(glob("cpp_core/include/**/*.hpp", recursive=True) + glob("cpp_core/bindings/*.hpp")),
     include_dirs=["cpp_core/include"],
     cxx_std=17,

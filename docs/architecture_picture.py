@@ -14,13 +14,13 @@ LIVE, OFFLINE, FILE, CORE, OUTSIDE = "#dbe9f6", "#e6f2e1", "#fdebd0", "#ececec",
 # key -> (x, y, width, height, colour, lines; the first is a name of the tree where the colour is not OUTSIDE)
 BOXES: dict[str, tuple[int, int, int, int, str, tuple[str, ...]]] = {
     "robot": (20, 60, 110, 80, OUTSIDE, ("robot", "or simulation/")),
-    "hardware": (180, 60, 150, 80, LIVE, ("hardware/", "driver: receive thread,", "ring without locks")),
-    "pipeline": (390, 30, 200, 140, LIVE, ("pipeline.py", *STAGES)),
+    "drivers": (180, 60, 150, 80, LIVE, ("drivers/", "receive thread in C++,", "ring without locks")),
+    "pipeline": (390, 30, 200, 140, LIVE, ("estimators/", *STAGES)),
     "nodes": (650, 60, 140, 80, LIVE, ("nodes/", "parameters, services,", "diagnostics")),
     "topics": (840, 60, 100, 80, OUTSIDE, ("ROS topics", "rviz, viewer,", "your nodes")),
-    "controllers": (180, 195, 150, 70, LIVE, ("controllers/", "and guard, stepped in", "the driver's thread")),
+    "control": (180, 195, 150, 70, LIVE, ("control/", "and guard, stepped in", "the driver's thread")),
     "bags": (840, 290, 100, 70, OFFLINE, ("bags/", "any recording", "into a Log")),
-    "replay": (650, 205, 140, 60, OFFLINE, ("replay.py", "the same stages", "over a Log")),
+    "replay": (650, 205, 140, 60, OFFLINE, ("estimators/replay.py", "the same stages", "over a Log")),
     "identification": (630, 290, 160, 70, OFFLINE, ("identification/", "masses, friction, heat,", "stiffness, drives")),
     "file": (390, 290, 200, 70, FILE, ("config/robots/<name>.yaml", "every number of a robot,", "with its source")),
     "core": (

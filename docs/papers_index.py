@@ -12,8 +12,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "papers.md"
-SOURCES = ("cpp_core/include/**/*.hpp", "cpp_core/src/*.cpp", "robot_dynamics_ros/**/*.py")
-WHOLE_PROTOCOLS = ("reproduction", "benchmarks")  # folders that rerun a paper instead of implementing its equations
+SOURCES = ("cpp_core/include/**/*.hpp", "cpp_core/src/**/*.cpp", "robot_dynamics_ros/**/*.py")
+WHOLE_PROTOCOLS = ("papers", "labs", "benchmarks")  # folders that rerun a paper instead of implementing its equations
 PAPERS = {
     "Simoni2017": "Simoni et al., On the use of a temperature based friction model for a virtual force sensor in "
     "industrial robot manipulators, ETFA 2017, doi:10.1109/ETFA.2017.8247655",

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "bindings.hpp"
-#include "robot_dynamics/status.hpp"
+#include "robot_dynamics/common/status.hpp"
 
 using Stamps = TypedArray<std::int64_t>;
 using Codes = py::array_t<std::int32_t, py::array::c_style>;

@@ -1,11 +1,11 @@
 // Loops over single calls, so that benchmarks and tests can time and compare them without Python in between.
 #include "batch.hpp"
 #include "operations.hpp"
-#include "robot_dynamics/gms.hpp"
-#include "robot_dynamics/rls_df.hpp"
-#include "robot_dynamics/rnea.hpp"
-#include "robot_dynamics/savitzky_golay.hpp"
-#include "robot_dynamics/wrench.hpp"
+#include "robot_dynamics/friction/gms.hpp"
+#include "robot_dynamics/observers/rls_df.hpp"
+#include "robot_dynamics/observers/savitzky_golay.hpp"
+#include "robot_dynamics/observers/wrench.hpp"
+#include "robot_dynamics/rigid_body/rnea.hpp"
 #include "samples.hpp"
 
 using namespace robot_dynamics;

@@ -1,9 +1,9 @@
 #include <optional>
 
 #include "bindings.hpp"
-#include "robot_dynamics/chain.hpp"
-#include "robot_dynamics/kernels.hpp"
-#include "robot_dynamics/status.hpp"
+#include "robot_dynamics/common/status.hpp"
+#include "robot_dynamics/rigid_body/chain.hpp"
+#include "robot_dynamics/rigid_body/kernels.hpp"
 
 using namespace robot_dynamics;
 

@@ -1,9 +1,9 @@
 #include "bindings.hpp"
-#include "robot_dynamics/computed_torque.hpp"
-#include "robot_dynamics/flexible_feedforward.hpp"
-#include "robot_dynamics/hand_guiding.hpp"
-#include "robot_dynamics/joint_torque_feedback.hpp"
-#include "robot_dynamics/rls_friction.hpp"
+#include "robot_dynamics/control/computed_torque.hpp"
+#include "robot_dynamics/control/flexible_feedforward.hpp"
+#include "robot_dynamics/control/hand_guiding.hpp"
+#include "robot_dynamics/control/joint_torque_feedback.hpp"
+#include "robot_dynamics/control/rls_friction.hpp"
 
 using namespace robot_dynamics;
 

@@ -1,6 +1,6 @@
 #include "batch.hpp"
 #include "copies.hpp"
-#include "robot_dynamics/external_force.hpp"
+#include "robot_dynamics/observers/external_force.hpp"
 #include "views.hpp"
 
 using namespace robot_dynamics;

@@ -1,6 +1,6 @@
 #include "batch.hpp"
-#include "robot_dynamics/friction_map.hpp"
-#include "robot_dynamics/lugre.hpp"
+#include "robot_dynamics/friction/friction_map.hpp"
+#include "robot_dynamics/friction/lugre.hpp"
 
 using namespace robot_dynamics;
 

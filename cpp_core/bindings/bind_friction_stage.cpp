@@ -1,7 +1,7 @@
 #include "batch.hpp"
 #include "copies.hpp"
-#include "robot_dynamics/friction_observer.hpp"
-#include "robot_dynamics/friction_stage.hpp"
+#include "robot_dynamics/observers/friction_observer.hpp"
+#include "robot_dynamics/observers/friction_stage.hpp"
 #include "views.hpp"
 
 using namespace robot_dynamics;

@@ -1,5 +1,5 @@
 #include "bindings.hpp"
-#include "robot_dynamics/guard.hpp"
+#include "robot_dynamics/control/guard.hpp"
 
 using namespace robot_dynamics;
 

@@ -1,6 +1,6 @@
 #include "batch.hpp"
-#include "robot_dynamics/egms.hpp"
-#include "robot_dynamics/gms_rate.hpp"
+#include "robot_dynamics/friction/egms.hpp"
+#include "robot_dynamics/friction/gms_rate.hpp"
 
 using namespace robot_dynamics;
 

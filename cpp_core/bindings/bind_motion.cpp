@@ -1,6 +1,6 @@
 #include "batch.hpp"
-#include "robot_dynamics/momentum.hpp"
-#include "robot_dynamics/motion_state.hpp"
+#include "robot_dynamics/observers/motion_state.hpp"
+#include "robot_dynamics/rigid_body/momentum.hpp"
 #include "views.hpp"
 
 using namespace robot_dynamics;

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "bindings.hpp"
-#include "robot_dynamics/normal_qr.hpp"
+#include "robot_dynamics/rigid_body/normal_qr.hpp"
 #include "samples.hpp"
 
 using namespace robot_dynamics;

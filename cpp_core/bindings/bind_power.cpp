@@ -1,5 +1,5 @@
 #include "batch.hpp"
-#include "robot_dynamics/power.hpp"
+#include "robot_dynamics/observers/power.hpp"
 #include "views.hpp"
 
 using namespace robot_dynamics;

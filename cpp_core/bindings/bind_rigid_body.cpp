@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "bindings.hpp"
-#include "robot_dynamics/aligned.hpp"
-#include "robot_dynamics/batch.hpp"
-#include "robot_dynamics/gradients.hpp"
+#include "robot_dynamics/common/aligned.hpp"
+#include "robot_dynamics/rigid_body/batch.hpp"
+#include "robot_dynamics/rigid_body/gradients.hpp"
 #include "samples.hpp"
 
 using namespace robot_dynamics;

@@ -1,7 +1,7 @@
 // Friction from both encoders.
 #include "batch.hpp"
 #include "copies.hpp"
-#include "robot_dynamics/friction_observer.hpp"
+#include "robot_dynamics/observers/friction_observer.hpp"
 
 using namespace robot_dynamics;
 

@@ -1,5 +1,5 @@
 #include "bindings.hpp"
-#include "robot_dynamics/rtde_torque.hpp"
+#include "robot_dynamics/drivers/rtde_torque.hpp"
 
 namespace rd = robot_dynamics::rtde;
 

@@ -1,7 +1,7 @@
 // Temperature observer, and the heat balance alone.
 #include "batch.hpp"
 #include "copies.hpp"
-#include "robot_dynamics/temperature_observer.hpp"
+#include "robot_dynamics/observers/temperature_observer.hpp"
 
 using namespace robot_dynamics;
 

@@ -1,5 +1,5 @@
 #include "bindings.hpp"
-#include "robot_dynamics/torque_link.hpp"
+#include "robot_dynamics/drivers/torque_link.hpp"
 
 using namespace robot_dynamics;
 

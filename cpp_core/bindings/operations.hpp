@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "robot_dynamics/kernels.hpp"
+#include "robot_dynamics/rigid_body/kernels.hpp"
 
 namespace operations {
 

@@ -4,7 +4,7 @@
 #include <map>
 #include <string>
 
-#include "robot_dynamics/plant.hpp"
+#include "robot_dynamics/plant/plant.hpp"
 
 namespace robot_dynamics::plant {
 

@@ -13,7 +13,7 @@
 #endif
 
 #include "bindings.hpp"
-#include "robot_dynamics/batch.hpp"
+#include "robot_dynamics/rigid_body/batch.hpp"
 
 // float64 arrays as they are (a strided view is copied), numbers in lists and tuples as float64; any other dtype is an
 // error rather than a silent conversion.

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "bindings.hpp"
-#include "robot_dynamics/chain.hpp"
+#include "robot_dynamics/rigid_body/chain.hpp"
 
 namespace views {
 

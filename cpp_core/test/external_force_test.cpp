@@ -1,12 +1,12 @@
 // The force chain allocates nothing in step(), whatever the samples, and never gives a number that is not finite.
-#include "robot_dynamics/external_force.hpp"
+#include "robot_dynamics/observers/external_force.hpp"
 
 #include <cstdint>
 #include <limits>
 
 #include "check.hpp"
-#include "robot_dynamics/friction_stage.hpp"
-#include "robot_dynamics/motion_state.hpp"
+#include "robot_dynamics/observers/friction_stage.hpp"
+#include "robot_dynamics/observers/motion_state.hpp"
 
 using namespace robot_dynamics;
 

@@ -4,10 +4,10 @@
 #include <utility>
 
 #include "check.hpp"
-#include "robot_dynamics/friction_observer.hpp"
-#include "robot_dynamics/friction_stage.hpp"
-#include "robot_dynamics/stiffness.hpp"
-#include "robot_dynamics/temperature_observer.hpp"
+#include "robot_dynamics/observers/friction_observer.hpp"
+#include "robot_dynamics/observers/friction_stage.hpp"
+#include "robot_dynamics/observers/stiffness.hpp"
+#include "robot_dynamics/observers/temperature_observer.hpp"
 
 using namespace robot_dynamics;
 

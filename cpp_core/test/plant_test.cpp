@@ -1,10 +1,10 @@
 // The simulated plant allocates nothing in a cycle; its own elementary functions and rigid-body terms are right.
-#include "robot_dynamics/plant.hpp"
+#include "robot_dynamics/plant/plant.hpp"
 
 #include <cmath>
 
 #include "check.hpp"
-#include "robot_dynamics/rnea.hpp"
+#include "robot_dynamics/rigid_body/rnea.hpp"
 
 using namespace robot_dynamics;
 using namespace robot_dynamics::plant;

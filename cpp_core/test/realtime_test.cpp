@@ -1,5 +1,5 @@
 // Real-time scheduling and memory locking are asked for as they should be, and a refusal is told with its reason.
-#include "robot_dynamics/realtime.hpp"
+#include "robot_dynamics/common/realtime.hpp"
 
 #include "check.hpp"
 

@@ -4,10 +4,10 @@
 #include <vector>
 
 #include "check.hpp"
-#include "robot_dynamics/kernel/instantiate.hpp"
-#include "robot_dynamics/kinematics.hpp"
-#include "robot_dynamics/normal_qr.hpp"
-#include "robot_dynamics/rnea.hpp"
+#include "robot_dynamics/rigid_body/kernel/instantiate.hpp"
+#include "robot_dynamics/rigid_body/kinematics.hpp"
+#include "robot_dynamics/rigid_body/normal_qr.hpp"
+#include "robot_dynamics/rigid_body/rnea.hpp"
 
 using namespace robot_dynamics;
 

@@ -1,5 +1,5 @@
 // The torque loop in every mode: no allocation in a cycle, and nothing but finite torque whatever comes in.
-#include "robot_dynamics/torque_loop.hpp"
+#include "robot_dynamics/control/torque_loop.hpp"
 
 #include <cmath>
 #include <limits>

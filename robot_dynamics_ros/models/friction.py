@@ -1,7 +1,7 @@
 """Static friction maps: the named laws, their parameters with units and bounds, and a model of all joints of a robot.
 
 Torque opposes motion and is positive for positive velocity. Every law is evaluated in the C++ core
-(cpp_core/include/robot_dynamics/friction_static.hpp), live and offline alike.
+(cpp_core/include/robot_dynamics/friction/friction_static.hpp), live and offline alike.
 """
 
 from __future__ import annotations

@@ -11,7 +11,6 @@ import pytest
 pytest.importorskip("launch_ros", reason="launch_ros comes with a ROS installation, not from the Python index")
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "nodes"))
 from ros_graph import Listener
 
 from robot_dynamics_ros.nodes.tables import NODES

@@ -9,7 +9,7 @@ PACKAGE = Path(__file__).parents[2] / "robot_dynamics_ros"
 FILES = {path.relative_to(PACKAGE).as_posix(): path for path in sorted(PACKAGE.rglob("*.py"))}
 TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in FILES.items()}
 # a function per case, listed with its title in CASES
-TITLED = ("faults/clock", "faults/sockets", "nodes/fault_graph")
+TITLED = ("validation/faults/clock", "validation/faults/sockets", "validation/faults/graph")
 ERRORS = {
     *(node.name for node in TREES["errors.py"].body if isinstance(node, ast.ClassDef)),
     *("ValueError", "TypeError", "KeyError", "ExperimentFailed"),

@@ -64,6 +64,6 @@ def test_the_table_of_runs_holds_all_cases_and_all_pass():
 
 
 def test_a_test_that_is_not_there_is_noticed():
-    assert not exists("`controllers/test_guard.py::test_that_is_not_there`")
-    assert not exists("`controllers/test_nothing.py::test_x`")
+    assert not exists("`control/test_guard.py::test_that_is_not_there`")
+    assert not exists("`control/test_nothing.py::test_x`")
     assert not exists("test_guard.py")

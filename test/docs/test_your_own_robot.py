@@ -3,20 +3,17 @@
 import json
 import re
 import shutil
-import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from synthetic import excitation, synthetic_log, truth_of
 
 from robot_dynamics_ros.bags import load_bag, write_bag
 from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.urdf_import import robot_from_urdf
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "identification"))
-from synthetic import excitation, synthetic_log, truth_of
 
 ROOT = Path(__file__).parents[2]
 PAGE = (ROOT / "docs" / "your_own_robot.md").read_text(encoding="utf-8")

@@ -1,12 +1,7 @@
 """The force stage over whole motions: recovery of wrenches, contact decisions, tare, payload, sensor faults."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "models"))
 from chains import random_chain
 from force_bench import POSE, UR5E, estimated, measured, model, moving, still, through
 

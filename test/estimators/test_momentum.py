@@ -1,15 +1,10 @@
 """Momentum and C' qd without forming matrices, against the matrices and against numerical derivatives."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from chains import random_chain
 
 from robot_dynamics_ros import _core
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "models"))
-from chains import random_chain
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 6, 7, 16])

@@ -1,18 +1,13 @@
 """Joint torque to wrench: exact where well posed, finite and honest where not."""
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from chains import random_chain
 from force_bench import POSE, UR5E, model
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robot_dynamics_ros import _core
-
-sys.path.insert(0, str(Path(__file__).parent.parent / "models"))
-from chains import random_chain
 
 CHAIN = UR5E.chain()
 STD = np.array([3.0, 3.0, 2.0, 0.5, 0.4, 0.3])

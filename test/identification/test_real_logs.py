@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
-
 import numpy as np
 import pytest
+from bag_factory import write
 from synthetic import synthetic_log, truth_of
 
 from robot_dynamics_ros.bags import write_bag
@@ -19,9 +17,6 @@ from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
-
-sys.path.insert(0, str(Path(__file__).parents[1] / "bags"))
-from bag_factory import write
 
 ROBOT = load_robot("ur5e")
 TRUTH = truth_of(ROBOT)

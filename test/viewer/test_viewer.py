@@ -12,6 +12,8 @@ import pytest
 
 pytest.importorskip("rerun", reason="rerun-sdk is in the viewer extra")
 
+from browser import EXECUTABLE, Browser
+
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.friction import FrictionModel
@@ -19,9 +21,6 @@ from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log, Sample
 from robot_dynamics_ros.viewer.scene import Health, Scene, between, deviation_along, state_text
 from robot_dynamics_ros.viewer.stream import WebViewer, finish, open_stream, write_rrd
-
-sys.path.insert(0, str(Path(__file__).parent))
-from browser import EXECUTABLE, Browser
 
 UR5E = load_robot("ur5e")
 
@@ -145,7 +144,6 @@ def test_the_first_screen_shows_robot_and_force(recording):
 
 def test_the_node_shows_a_live_graph(tmp_path):
     pytest.importorskip("rclpy", reason="rclpy is not installed")
-    sys.path.insert(0, str(Path(__file__).parents[1] / "nodes"))
     from ros_graph import Process
 
     from robot_dynamics_ros.simulation.server.launcher import SimulatedUR, loopback_address

@@ -185,6 +185,7 @@ class ScriptServer:
         self._receivers: dict[Connection, ScriptReceiver] = {}
 
     def opened(self, connection: Connection) -> None:
+        """Nothing to send first: the script port only listens."""
         self._receivers[connection] = ScriptReceiver()
 
     def received(self, connection: Connection, data: bytes) -> None:

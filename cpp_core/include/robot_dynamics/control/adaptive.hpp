@@ -1,0 +1,140 @@
+// Adaptive friction feedforward [Madsen2020 ch6 24-28]: f^ = [F(tau_J) H, omega] . [a1, a2] per joint, a gradient law
+// with projection and a persistence gate. The law is discretised as the normalised implicit step
+//   a += dt Gamma Y e / (1 + dt Y' Gamma Y),  e = f_meas - Y'a,
+// which is stable for any dt.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include "robot_dynamics/common/status.hpp"
+#include "robot_dynamics/rigid_body/chain.hpp"
+
+namespace robot_dynamics {
+
+struct AdaptiveParameters {
+  int n = 0;
+  std::array<double, max_joints> gamma_coulomb{};      // 1/(Nm2 s): a1 settles in about 1/(gamma F^2) seconds
+  std::array<double, max_joints> gamma_viscous{};      // Nm s per rad per (Nm s): scaled by omega^2
+  double coulomb_lower = 0.4, coulomb_upper = 1.5;     // a1, 1 [ch6 27]
+  double viscous_lower = -0.05, viscous_upper = 0.05;  // a2, Nm s ("5 c N m s" is centi) [ch6 27]
+  double omega_min = 0.01;                             // rad/s [ch6 28]
+  double omega_time = 0.05;                            // s [ch6 28]
+  double max_dt = 0.05;                                // s: a longer step is a gap, not an integration
+  double snapshot_period = 0.25;                       // s between snapshots kept for restore()
+};
+
+inline void validate(const AdaptiveParameters& p) {
+  const auto require = [](bool good, const char* what, double value, const char* bound) {
+    if (!good) throw std::invalid_argument(std::string(what) + " = " + std::to_string(value) + " must be " + bound);
+  };
+  require(1 <= p.n && p.n <= max_joints, "n_joints", p.n, "in 1..16");
+  for (int i = 0; i < p.n; ++i) {
+    require(p.gamma_coulomb[i] >= 0 && std::isfinite(p.gamma_coulomb[i]), "gamma_coulomb", p.gamma_coulomb[i], ">= 0");
+    require(p.gamma_viscous[i] >= 0 && std::isfinite(p.gamma_viscous[i]), "gamma_viscous", p.gamma_viscous[i], ">= 0");
+  }
+  require(0 < p.coulomb_lower && p.coulomb_lower <= 1, "coulomb_lower", p.coulomb_lower, "in (0, 1]");
+  require(p.coulomb_upper >= 1 && std::isfinite(p.coulomb_upper), "coulomb_upper", p.coulomb_upper, ">= 1");
+  require(p.viscous_lower <= 0 && std::isfinite(p.viscous_lower), "viscous_lower", p.viscous_lower, "<= 0");
+  require(p.viscous_upper >= 0 && std::isfinite(p.viscous_upper), "viscous_upper", p.viscous_upper, ">= 0");
+  require(p.omega_min > 0, "omega_min", p.omega_min, "> 0");
+  require(p.omega_time >= 0, "omega_time", p.omega_time, ">= 0");
+  require(p.max_dt > 0, "max_dt", p.max_dt, "> 0");
+  require(p.snapshot_period > 0, "snapshot_period", p.snapshot_period, "> 0");
+}
+
+class AdaptiveFriction {
+ public:
+  explicit AdaptiveFriction(const AdaptiveParameters& parameters) : p_(parameters) {
+    validate(p_);
+    reset();
+  }
+
+  void reset() noexcept {
+    a1_.fill(1.0);
+    a2_.fill(0.0);
+    still_.fill(1e9);
+    snapshots_.fill({a1_, a2_});
+    since_snapshot_ = 0;
+  }
+
+  // Y1 = F(tau_J) H (Nm), omega (rad/s), f_meas (Nm), all of the same instant. `frozen`: contact, saturation, payload
+  // change or thermal transient. A sample that is not finite changes nothing.
+  Status step(double dt, const double* Y1, const double* omega, const double* f_meas, bool frozen) noexcept {
+    if (!(dt > 0)) return Status::dropped;
+    for (int i = 0; i < p_.n; ++i)
+      if (!(std::isfinite(Y1[i]) && std::isfinite(omega[i]) && std::isfinite(f_meas[i]))) return Status::dropped;
+    if (frozen || dt > p_.max_dt) return Status::degraded;
+    bool bounded = false;
+    for (int i = 0; i < p_.n; ++i) {
+      still_[i] = std::fabs(omega[i]) >= p_.omega_min ? 0.0 : still_[i] + dt;
+      if (still_[i] <= p_.omega_time) bounded |= update(i, dt, Y1[i], omega[i], f_meas[i]);  // [ch6 28]
+    }
+    keep_snapshot(dt);
+    return bounded ? Status::saturated : Status::ok;
+  }
+
+  // f^ = Y'a [ch6 29]
+  void friction(const double* Y1, const double* omega, double* f) const noexcept {
+    for (int i = 0; i < p_.n; ++i) f[i] = a1_[i] * Y1[i] + a2_[i] * omega[i];
+  }
+
+  // Back to the values of at least one snapshot period ago: what contact taught before it was detected is forgotten.
+  void restore() noexcept {
+    a1_ = snapshots_[1].a1;
+    a2_ = snapshots_[1].a2;
+    snapshots_.fill(snapshots_[1]);
+    since_snapshot_ = 0;
+  }
+
+  // Persisted values; outside the bounds they are projected, not finite they are refused.
+  bool set(const double* a1, const double* a2) noexcept {
+    for (int i = 0; i < p_.n; ++i)
+      if (!(std::isfinite(a1[i]) && std::isfinite(a2[i]))) return false;
+    for (int i = 0; i < p_.n; ++i) {
+      a1_[i] = std::clamp(a1[i], p_.coulomb_lower, p_.coulomb_upper);
+      a2_[i] = std::clamp(a2[i], p_.viscous_lower, p_.viscous_upper);
+    }
+    snapshots_.fill({a1_, a2_});
+    return true;
+  }
+
+  const double* coulomb() const noexcept { return a1_.data(); }
+  const double* viscous() const noexcept { return a2_.data(); }
+  int n() const noexcept { return p_.n; }
+  const AdaptiveParameters& parameters() const noexcept { return p_; }
+
+ private:
+  struct Values {
+    std::array<double, max_joints> a1, a2;
+  };
+
+  bool update(int i, double dt, double y1, double y2, double f) noexcept {
+    const double g1 = p_.gamma_coulomb[i], g2 = p_.gamma_viscous[i];
+    const double e = f - (y1 * a1_[i] + y2 * a2_[i]);                       // [ch6 25]
+    const double gain = dt * e / (1 + dt * (g1 * y1 * y1 + g2 * y2 * y2));  // [ch6 26], implicit
+    const double a1 = a1_[i] + g1 * y1 * gain, a2 = a2_[i] + g2 * y2 * gain;
+    a1_[i] = std::clamp(a1, p_.coulomb_lower, p_.coulomb_upper);  // [ch6 27]
+    a2_[i] = std::clamp(a2, p_.viscous_lower, p_.viscous_upper);
+    return a1_[i] != a1 || a2_[i] != a2;
+  }
+
+  void keep_snapshot(double dt) noexcept {
+    since_snapshot_ += dt;
+    if (since_snapshot_ < p_.snapshot_period) return;
+    since_snapshot_ = 0;
+    snapshots_[1] = snapshots_[0];
+    snapshots_[0] = {a1_, a2_};
+  }
+
+  AdaptiveParameters p_;
+  std::array<double, max_joints> a1_{}, a2_{}, still_{};
+  std::array<Values, 2> snapshots_{};
+  double since_snapshot_ = 0;
+};
+
+}  // namespace robot_dynamics

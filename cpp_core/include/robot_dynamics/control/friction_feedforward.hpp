@@ -1,0 +1,276 @@
+// Friction feedforward that learns while the robot works [Madsen2020 ch6 6.1-6.4]. Every signal is smoothed with the
+// same delay, the friction measure is
+//   f = tau_m - B thetadd - tau_J(q, qd, qdd) - F_v(w, T)                                          [ch6 23]
+// and the feedforward is f^ = a1 F(tau_Jd) H(q_d) + a2 qd_d + F_v(qd_d, T)                         [ch6 24, 29].
+// Learning rests in contact (a residual that no friction inside the bounds explains), on saturation, after a change of
+// payload and while the temperature changes quickly; contact also takes back what was learned just before it.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include "robot_dynamics/control/adaptive.hpp"
+#include "robot_dynamics/control/rls_friction.hpp"
+#include "robot_dynamics/friction/egms.hpp"
+#include "robot_dynamics/observers/savitzky_golay.hpp"
+#include "robot_dynamics/rigid_body/rnea.hpp"
+
+namespace robot_dynamics {
+
+enum class LearningLaw : int { fixed = 0, gradient = 1, rls = 2 };
+
+enum FreezeReason : std::uint32_t {
+  freeze_contact = 1u << 0,
+  freeze_saturation = 1u << 1,
+  freeze_payload = 1u << 2,
+  freeze_thermal = 1u << 3,
+  freeze_asked = 1u << 4,
+};
+
+struct FeedforwardOptions {
+  LearningLaw law = LearningLaw::gradient;
+  bool memory = true;          // false: sgn(w) F(tau_J) instead of F(tau_J) H
+  double rate = 500.0;         // Hz, of the samples
+  int window = 51;             // samples of the smoothing filter: 51 samples delay at 1 kHz are 26 at 500 Hz
+  double rls_time = 20.0;      // s, forgetting of the RLS law
+  double slow = 0.05;          // rad/s below which friction may be anywhere in +-F
+  double contact_time = 0.01;  // s a residual has to last
+  double hold = 0.5;           // s of rest after the last reason
+  double thermal_rate = 0.05;  // K/s
+  std::array<double, max_joints> contact_margin{};  // Nm beyond what friction explains
+  std::array<double, max_joints> rotor_inertia{};   // kg m2 reflected
+};
+
+class FrictionFeedforward {
+ public:
+  FrictionFeedforward(const Chain& chain, const EGms& model, const AdaptiveParameters& adaptive,
+                      const FeedforwardOptions& options)
+      : chain_(chain),
+        o_(options),
+        desired_(model),
+        measured_(model),
+        adaptive_(adaptive),
+        rls_(chain.n, options.rls_time, adaptive.omega_min, 1e3),
+        smooth_(2 * chain.n, options.window, 2) {
+    validate(chain);
+    require(model.joints() == chain.n && adaptive.n == chain.n, "n_joints", chain.n, "the same in chain, model, law");
+    require(o_.rate >= 10 && o_.rate <= 1e4, "rate", o_.rate, "in 10..10000 Hz");
+    require(o_.slow > 0 && o_.contact_time > 0 && o_.hold >= 0, "slow, contact_time, hold", o_.slow, "positive");
+    require(o_.thermal_rate > 0, "thermal_rate", o_.thermal_rate, "> 0");
+    for (int i = 0; i < chain.n; ++i) {
+      require(o_.contact_margin[i] > 0, "contact_margin", o_.contact_margin[i], "> 0");
+      require(o_.rotor_inertia[i] >= 0, "rotor_inertia", o_.rotor_inertia[i], ">= 0");
+    }
+  }
+
+  int n() const noexcept { return chain_.n; }
+  const double* measure() const noexcept { return f_.data(); }  // Nm, delayed by delay() samples; NaN until known
+  int delay() const noexcept { return smooth_.delay(); }
+  std::uint32_t frozen() const noexcept { return frozen_; }
+  const AdaptiveFriction& adaptation() const noexcept { return adaptive_; }
+  const RlsFriction& rls() const noexcept { return rls_; }
+
+  // What was learned: scale and Nm s of the gradient law, Coulomb Nm and viscous Nm s of the RLS law.
+  void learned(double* coulomb, double* viscous) const noexcept {
+    if (o_.law == LearningLaw::rls) return rls_.parameters(coulomb, viscous);
+    std::copy(adaptive_.coulomb(), adaptive_.coulomb() + n(), coulomb);
+    std::copy(adaptive_.viscous(), adaptive_.viscous() + n(), viscous);
+  }
+
+  // The same kept from an earlier run with the same law; false when not finite.
+  bool restore(const double* coulomb, const double* viscous) noexcept {
+    return o_.law == LearningLaw::rls ? rls_.set(coulomb, viscous) : adaptive_.set(coulomb, viscous);
+  }
+  void ask_freeze(bool on) noexcept { asked_ = on; }
+
+  // Forget derivatives and memory, keep what was learned: after a gap, a stop, a clock that went back.
+  void restart() noexcept {
+    smooth_.reset();
+    desired_.reset();
+    measured_.reset();
+    have_last_ = false;
+    f_.fill(std::nan(""));
+    suspicion_.fill(0);
+  }
+
+  void reset() noexcept {
+    restart();
+    adaptive_.reset();
+    rls_.reset();
+    frozen_ = 0;
+    left_.fill(0.0);
+    thermal_ns_ = 0;
+  }
+
+  // Learn from one sample: q (rad), tau (Nm, motor side), T (deg C or null), whether the command was cut.
+  Status learn(std::int64_t stamp_ns, const double* q, const double* tau, const double* T, bool saturated) noexcept {
+    const Status status = observe(stamp_ns, q, tau, T, saturated);
+    if (status != Status::ok) return status;
+    const DynamicsRow row = question();
+    rnea_rows(chain_, &row, 1);
+    return adapt(stamp_ns, T);
+  }
+
+  // The same in three parts, for a caller with more questions to the dynamics of this instant.
+  // 1. Smooth; ok when there is something to learn from.
+  Status observe(std::int64_t stamp_ns, const double* q, const double* tau, const double* T, bool saturated) noexcept {
+    for (int i = 0; i < n(); ++i)
+      if (!(std::isfinite(q[i]) && std::isfinite(tau[i]))) return Status::dropped;
+    if (have_last_ && stamp_ns == last_ns_) return Status::dropped;
+    const double dt = have_last_ ? 1e-9 * static_cast<double>(stamp_ns - last_ns_) : 0.0;
+    const int steps = have_last_ ? static_cast<int>(std::lround(dt * o_.rate)) : 1;
+    if (have_last_ && !(steps >= 0 && steps <= 4)) restart();  // more than three missing: nothing is invented
+    double now[2 * max_joints];
+    std::copy(q, q + n(), now);
+    std::copy(tau, tau + n(), now + n());
+    rest(dt, saturated, T, stamp_ns);
+    bool ready = false;
+    for (int k = 1; k < steps && have_last_; ++k) ready = push_between(static_cast<double>(k) / steps, now);
+    if (steps > 0 || !have_last_) ready = smooth_.push(now);
+    std::copy(now, now + 2 * n(), last_.begin());
+    last_ns_ = stamp_ns;
+    have_last_ = true;
+    dt_ = std::max(dt, 1.0 / o_.rate);
+    if (!ready) return Status::warming_up;
+    const double step = 1.0 / o_.rate;
+    for (int i = 0; i < n(); ++i) {
+      w_[i] = smooth_.first(i, step);
+      wd_[i] = smooth_.second(i, step);
+    }
+    return Status::ok;
+  }
+  // 2. Model torque of the smoothed motion.
+  DynamicsRow question() noexcept { return {smooth_.value(), w_.data(), wd_.data(), tau_J_.data(), 1.0}; }
+  // 3. Friction measure, contact, adaptation.
+  Status adapt(std::int64_t stamp_ns, const double* T) noexcept {
+    double full[max_joints], viscous[max_joints], total[max_joints];
+    const double *q = smooth_.value(), *tau = q + n();
+    measured_.step(stamp_ns, q, w_.data(), tau_J_.data(), T, full);
+    split(measured_, w_.data(), full, Y1_.data(), viscous);
+    for (int i = 0; i < n(); ++i) {
+      total[i] = tau[i] - o_.rotor_inertia[i] * wd_[i] - tau_J_[i];
+      f_[i] = total[i] - viscous[i];  // [ch6 23]
+    }
+    watch_contact(dt_, w_.data());
+    if (o_.law == LearningLaw::fixed) return Status::ok;
+    if (o_.law == LearningLaw::rls) return rls_.step(dt_, w_.data(), total, frozen_ != 0);
+    return adaptive_.step(dt_, Y1_.data(), w_.data(), f_.data(), frozen_ != 0);
+  }
+
+  // f^ of the desired motion; tau_Jd (Nm) its model torque without friction, T (deg C) or null.
+  void predict(std::int64_t stamp_ns, const double* q_d, const double* qd_d, const double* tau_Jd, const double* T,
+               double* f) noexcept {
+    double full[max_joints], Y1[max_joints], viscous[max_joints];
+    desired_.step(stamp_ns, q_d, qd_d, tau_Jd, T, full);
+    split(desired_, qd_d, full, Y1, viscous);
+    if (o_.law == LearningLaw::rls) return rls_.friction(qd_d, f);
+    adaptive_.friction(Y1, qd_d, f);
+    for (int i = 0; i < n(); ++i) f[i] += viscous[i];
+  }
+
+  // The controller was told of another payload: what is learned now would be its error.
+  void payload_changed() noexcept {
+    take_back();
+    left_[2] = std::max(1.0, o_.hold);
+  }
+
+  // Contact as the force stage sees it.
+  void contact_seen() noexcept {
+    if (!(frozen_ & freeze_contact)) take_back();
+    left_[0] = o_.hold;
+  }
+
+  // Coulomb part of the model at the last measured (delayed) instant: F(tau_J) H, Nm.
+  const double* regressor() const noexcept { return Y1_.data(); }
+
+ private:
+  static void require(bool good, const char* what, double value, const char* bound) {
+    if (!good) throw std::invalid_argument(std::string(what) + " = " + std::to_string(value) + " must be " + bound);
+  }
+
+  void take_back() noexcept {
+    adaptive_.restore();
+    rls_.restore();
+  }
+
+  // full = Y1_gms + F_v; Y1 is that or sgn(w) F(tau_J)
+  void split(const EGms& model, const double* v, const double* full, double* Y1, double* viscous) const noexcept {
+    for (int i = 0; i < n(); ++i) {
+      const double F = model.levels()[i], remembered = F * model.hysteresis()[i];
+      viscous[i] = full[i] - remembered;
+      Y1[i] = o_.memory ? remembered : F * ((v[i] > 0) - (v[i] < 0));
+    }
+  }
+
+  bool push_between(double share, const double* now) noexcept {
+    double x[2 * max_joints];
+    for (int s = 0; s < 2 * n(); ++s) x[s] = last_[s] + share * (now[s] - last_[s]);
+    return smooth_.push(x);
+  }
+
+  // A residual outside what any admitted friction explains, for contact_time, is the environment.
+  void watch_contact(double dt, const double* w) noexcept {
+    bool contact = false;
+    for (int i = 0; i < n(); ++i) {
+      const bool slow = std::fabs(w[i]) < o_.slow;
+      const double most = (slow ? measured_.levels()[i] : std::fabs(Y1_[i])) * adaptive_.parameters().coulomb_upper;
+      const double least = slow ? -most : std::fabs(Y1_[i]) * adaptive_.parameters().coulomb_lower;
+      const double along = Y1_[i] < 0 ? -f_[i] : f_[i];
+      const double beyond = std::max(along - most, least - along);
+      suspicion_[i] = beyond > o_.contact_margin[i] ? suspicion_[i] + dt : 0.0;
+      contact = contact || suspicion_[i] >= o_.contact_time;
+    }
+    if (!contact) return;
+    if (!(frozen_ & freeze_contact)) take_back();
+    left_[0] = o_.hold;
+    frozen_ |= freeze_contact;
+  }
+
+  // Reasons for rest run out `hold` after they were last seen.
+  void rest(double dt, bool saturated, const double* T, std::int64_t stamp_ns) noexcept {
+    if (saturated) left_[1] = o_.hold;
+    if (thermal(T, stamp_ns)) left_[3] = thermal_period;
+    left_[4] = asked_ ? 1e-9 + dt : 0.0;
+    frozen_ = 0;
+    for (int r = 0; r < 5; ++r) {
+      if (left_[r] > 0) frozen_ |= 1u << r;
+      left_[r] = std::max(0.0, left_[r] - dt);
+    }
+  }
+
+  bool thermal(const double* T, std::int64_t stamp_ns) noexcept {
+    if (!T) return false;
+    const double passed = 1e-9 * static_cast<double>(stamp_ns - thermal_ns_);
+    if (thermal_ns_ != 0 && passed >= 0 && passed < thermal_period) return false;
+    bool quick = false;
+    for (int i = 0; i < n(); ++i) {
+      const bool known = thermal_ns_ != 0 && passed >= 0 && passed < 2 * thermal_period && std::isfinite(T[i]);
+      quick = quick || (known && std::fabs(T[i] - warm_[i]) > o_.thermal_rate * passed);
+      warm_[i] = T[i];
+    }
+    thermal_ns_ = stamp_ns;
+    return quick;
+  }
+
+  static constexpr double thermal_period = 10.0;  // s
+
+  Chain chain_;
+  FeedforwardOptions o_;
+  EGms desired_, measured_;
+  AdaptiveFriction adaptive_;
+  RlsFriction rls_;
+  SavitzkyGolay smooth_;
+  std::array<double, 2 * max_joints> last_{};
+  std::array<double, max_joints> f_{}, Y1_{}, suspicion_{}, warm_{}, w_{}, wd_{}, tau_J_{};
+  std::array<double, 5> left_{};
+  std::int64_t last_ns_ = 0, thermal_ns_ = 0;
+  double dt_ = 0;
+  std::uint32_t frozen_ = 0;
+  bool have_last_ = false, asked_ = false;
+};
+
+}  // namespace robot_dynamics

@@ -1,0 +1,317 @@
+// The guard: the only way a torque leaves for a robot. Order of checks: finite -> semantics -> magnitude -> rate ->
+// age -> enable. For any input the output is finite and inside every limit, and every fault path ends at zero.
+//
+// A command is held for 3 cycles and then fades, so that a late sender is neither a burst nor a push that stays.
+// States: idle (disabled) -> ok -> degraded (flagged, contribution kept) -> safe (ramped to zero, latched)
+// -> fault (zero at once, latched). Only rearm() leaves safe and fault, and it leads to idle, never to ok.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+
+#include "robot_dynamics/rigid_body/chain.hpp"
+
+namespace robot_dynamics {
+
+enum class GuardState : int { idle = 0, ok = 1, degraded = 2, safe = 3, fault = 4 };
+
+// Why the guard last left ok; the counters are indexed by it.
+enum class GuardReason : int {
+  none = 0,
+  command_not_finite,
+  semantics,
+  magnitude,
+  rate,
+  command_age,
+  state_not_finite,
+  state_gap,
+  state_frozen,
+  state_clock,
+  velocity,
+  position,
+  publisher,
+  robot_stopped,
+  enable_lost,
+  external,
+  count
+};
+
+// What a torque means; a command must declare the same as the robot file or it is refused.
+struct TorqueSemantics {
+  bool includes_gravity = false;  // true: the sender added g(q)
+  bool link_side = false;         // true: torque behind the transmission
+  bool operator==(const TorqueSemantics& o) const noexcept {
+    return includes_gravity == o.includes_gravity && link_side == o.link_side;
+  }
+};
+
+struct GuardLimits {
+  int n = 0;
+  std::array<double, max_joints> torque{};          // Nm
+  std::array<double, max_joints> torque_rate{};     // Nm/s
+  std::array<double, max_joints> velocity{};        // rad/s
+  std::array<double, max_joints> position_lower{};  // rad
+  std::array<double, max_joints> position_upper{};  // rad
+  std::array<double, max_joints> deceleration{};    // rad/s2 that braking can count on
+  TorqueSemantics semantics{};
+  double cycle = 0.002;         // s, nominal control period
+  double degraded_gap = 0.020;  // s without a new state
+  double safe_gap = 0.040;      // s without a new state
+  double ramp = 0.100;          // s from any torque to zero
+  double first_command = 5.0;   // s that an enabled guard waits for the first command
+  double enable_timeout = 0;    // s after which an unrefreshed enable is lost; 0: no dead-man switch
+  int hold_cycles = 3;          // cycles an old command may be held
+  int frozen_cycles = 10;       // exact repeats of a moving state
+  int sustained_cycles = 50;    // clamped cycles in a row before safe
+};
+
+inline void validate(const GuardLimits& limits) {
+  const auto require = [](bool good, const std::string& what, double value, const char* bound) {
+    if (!good) throw std::invalid_argument(what + " = " + std::to_string(value) + " must be " + bound);
+  };
+  require(1 <= limits.n && limits.n <= max_joints, "n_joints", limits.n, "in 1..16");
+  for (int i = 0; i < limits.n; ++i) {
+    const std::string joint = "[" + std::to_string(i) + "]";
+    require(limits.torque[i] > 0 && std::isfinite(limits.torque[i]), "torque" + joint, limits.torque[i], "> 0");
+    require(limits.torque_rate[i] > 0 && std::isfinite(limits.torque_rate[i]), "torque_rate" + joint,
+            limits.torque_rate[i], "> 0");
+    require(limits.velocity[i] > 0 && std::isfinite(limits.velocity[i]), "velocity" + joint, limits.velocity[i], "> 0");
+    require(limits.deceleration[i] > 0 && std::isfinite(limits.deceleration[i]), "deceleration" + joint,
+            limits.deceleration[i], "> 0");
+    require(limits.position_lower[i] < limits.position_upper[i], "position_lower" + joint, limits.position_lower[i],
+            "below position_upper");
+  }
+  require(limits.cycle > 0, "cycle", limits.cycle, "> 0");
+  require(limits.ramp > 0 && limits.ramp <= 0.1, "ramp", limits.ramp, "in (0, 0.1] s");
+  require(limits.safe_gap >= limits.degraded_gap && limits.degraded_gap > 0, "safe_gap", limits.safe_gap,
+          ">= degraded_gap > 0");
+  require(limits.hold_cycles >= 0 && limits.hold_cycles <= 3, "hold_cycles", limits.hold_cycles, "in 0..3");
+  require(limits.frozen_cycles >= 2, "frozen_cycles", limits.frozen_cycles, ">= 2");
+  require(limits.sustained_cycles >= 1, "sustained_cycles", limits.sustained_cycles, ">= 1");
+  require(limits.enable_timeout >= 0, "enable_timeout", limits.enable_timeout, ">= 0");
+}
+
+class Guard {
+ public:
+  explicit Guard(const GuardLimits& limits) : limits_(limits) { validate(limits); }
+
+  // One measured state: call on every new sample, before step(). Nanoseconds on the guard's clock.
+  void observe(std::int64_t stamp_ns, const double* q, const double* qd) noexcept;
+
+  // One command from the only allowed sender, with the stamp of the state it answers.
+  void command(std::int64_t stamp_ns, const double* torque, TorqueSemantics semantics) noexcept;
+
+  // One control cycle: writes the torque that may leave, finite and inside every limit. Returns the state.
+  GuardState step(std::int64_t now_ns, double* torque) noexcept;
+
+  bool enable(std::int64_t now_ns) noexcept;          // idle -> ok; false when latched or no fresh state
+  void refresh(std::int64_t now_ns) noexcept;         // the dead-man switch is still held
+  void disable() noexcept;                            // ramps out, then idle
+  bool rearm() noexcept;                              // safe, fault -> idle
+  void trip(GuardReason reason, bool hard) noexcept;  // a fault seen elsewhere (second publisher, protective stop)
+
+  GuardState state() const noexcept { return state_; }
+  GuardReason reason() const noexcept { return reason_; }
+  std::uint64_t count(GuardReason reason) const noexcept { return counts_[static_cast<int>(reason)]; }
+  const GuardLimits& limits() const noexcept { return limits_; }
+  bool ramping() const noexcept { return ramping_; }
+  bool clamped() const noexcept { return clamped_; }    // the last command was cut
+  double command_age() const noexcept { return age_; }  // s, of the command used last; -1 before the first
+
+ private:
+  // later - earlier in s; infinite where the difference of two stamps does not fit.
+  static double seconds(std::int64_t later, std::int64_t earlier) noexcept {
+    std::int64_t ns = 0;
+    if (__builtin_sub_overflow(later, earlier, &ns)) return later > earlier ? HUGE_VAL : -HUGE_VAL;
+    return 1e-9 * static_cast<double>(ns);
+  }
+  double hold() const noexcept { return (limits_.hold_cycles + 0.5) * limits_.cycle; }  // s
+  bool active() const noexcept { return state_ == GuardState::ok || state_ == GuardState::degraded; }
+  void note(GuardReason reason) noexcept { ++counts_[static_cast<int>(reason)]; }
+  void check_freshness(std::int64_t now_ns) noexcept;
+  void fade() noexcept;
+  double limited(int i, double wanted, double step_limit) noexcept;
+  double braking(int i, double wanted) noexcept;
+
+  GuardLimits limits_;
+  GuardState state_ = GuardState::idle;
+  GuardReason reason_ = GuardReason::none;
+  std::array<std::uint64_t, static_cast<int>(GuardReason::count)> counts_{};
+  std::array<double, max_joints> q_{}, qd_{}, wanted_{}, out_{}, ramp_from_{};
+  std::int64_t state_ns_ = 0, command_ns_ = 0, enable_ns_ = 0, now_ns_ = 0;
+  bool have_state_ = false, have_command_ = false, clamped_ = false, ramping_ = false, stepped_ = false;
+  int frozen_ = 0, clamped_cycles_ = 0, bad_states_ = 0;
+  double ramp_left_ = 0, age_ = -1, fresh_share_ = 1;
+};
+
+inline void Guard::trip(GuardReason reason, bool hard) noexcept {
+  note(reason);
+  if (state_ == GuardState::fault || (state_ == GuardState::safe && !hard)) return;
+  if (hard) {
+    out_.fill(0.0);
+    ramping_ = false;
+  } else if (!ramping_) {  // a second fault does not prolong the way to zero
+    ramp_from_ = out_;
+    ramp_left_ = limits_.ramp;
+    ramping_ = true;
+  }
+  state_ = hard ? GuardState::fault : GuardState::safe;
+  reason_ = reason;
+  have_command_ = false;
+}
+
+inline void Guard::observe(std::int64_t stamp_ns, const double* q, const double* qd) noexcept {
+  bool finite = true, same = have_state_, moving = false;
+  for (int i = 0; i < limits_.n; ++i) {
+    finite = finite && std::isfinite(q[i]) && std::isfinite(qd[i]);
+    same = same && q[i] == q_[i] && qd[i] == qd_[i];
+    moving = moving || std::fabs(qd[i]) > 0.01;  // rad/s: a joint this fast cannot repeat exactly
+  }
+  if (!finite) {
+    note(GuardReason::state_not_finite);
+    if (++bad_states_ > limits_.hold_cycles && active()) trip(GuardReason::state_not_finite, false);
+    return;
+  }
+  bad_states_ = 0;
+  if (have_state_ && stamp_ns == state_ns_) return;  // duplicate
+  if (have_state_ && stamp_ns < state_ns_) {
+    if (active())
+      trip(GuardReason::state_clock, false);
+    else
+      note(GuardReason::state_clock);
+  }
+  if (have_state_ && active() && !(seconds(stamp_ns, state_ns_) <= limits_.safe_gap))
+    trip(GuardReason::state_gap, false);  // the silence was in the robot's time, whoever looked at a clock meanwhile
+  frozen_ = same && moving ? frozen_ + 1 : 0;
+  if (frozen_ >= limits_.frozen_cycles && active()) trip(GuardReason::state_frozen, false);
+  std::copy(q, q + limits_.n, q_.begin());
+  std::copy(qd, qd + limits_.n, qd_.begin());
+  state_ns_ = stamp_ns;
+  have_state_ = true;
+}
+
+inline void Guard::command(std::int64_t stamp_ns, const double* torque, TorqueSemantics semantics) noexcept {
+  if (!active()) return;
+  for (int i = 0; i < limits_.n; ++i)
+    if (!std::isfinite(torque[i])) return trip(GuardReason::command_not_finite, true);
+  if (!(semantics == limits_.semantics)) return trip(GuardReason::semantics, false);
+  const std::int64_t newest = stepped_ ? std::max(state_ns_, now_ns_) : state_ns_;
+  if (!(seconds(stamp_ns, newest) <= hold())) return note(GuardReason::command_age);  // no state was ever stamped so
+  std::copy(torque, torque + limits_.n, wanted_.begin());
+  command_ns_ = std::min(stamp_ns, newest);
+  have_command_ = true;
+}
+
+inline bool Guard::enable(std::int64_t now_ns) noexcept {
+  const double age = seconds(now_ns, state_ns_);
+  if (state_ != GuardState::idle || ramping_ || !have_state_ || !(age >= 0 && age <= limits_.degraded_gap))
+    return false;
+  state_ = GuardState::ok;
+  reason_ = GuardReason::none;
+  have_command_ = false;
+  fresh_share_ = 1.0;
+  command_ns_ = now_ns;
+  enable_ns_ = now_ns;
+  clamped_cycles_ = frozen_ = 0;
+  return true;
+}
+
+inline void Guard::refresh(std::int64_t now_ns) noexcept { enable_ns_ = now_ns; }
+
+inline void Guard::disable() noexcept {
+  if (!active()) return;
+  trip(GuardReason::none, false);
+  state_ = GuardState::idle;
+}
+
+inline bool Guard::rearm() noexcept {
+  if (ramping_ || (state_ != GuardState::safe && state_ != GuardState::fault)) return false;
+  state_ = GuardState::idle;
+  return true;
+}
+
+// Gap of the state, age of the command, dead-man switch, a clock that runs backwards.
+inline void Guard::check_freshness(std::int64_t now_ns) noexcept {
+  if (!active()) return;
+  const double gap = seconds(now_ns, state_ns_);
+  age_ = seconds(now_ns, command_ns_);
+  if (stepped_ && now_ns < now_ns_) return trip(GuardReason::state_clock, false);
+  if (!(gap <= limits_.safe_gap)) return trip(GuardReason::state_gap, false);
+  if (limits_.enable_timeout > 0 && !(seconds(now_ns, enable_ns_) <= limits_.enable_timeout))
+    return trip(GuardReason::enable_lost, false);
+  const double patience = have_command_ ? limits_.safe_gap : limits_.first_command;
+  if (!(age_ <= patience)) return trip(GuardReason::command_age, false);
+  fade();
+  if (gap > limits_.degraded_gap) {
+    if (state_ == GuardState::ok) note(GuardReason::state_gap);
+    state_ = GuardState::degraded;
+  } else if (state_ == GuardState::degraded) {
+    state_ = GuardState::ok;
+  }
+}
+
+// A command is held for hold_cycles; older, it fades at the pace of the ramp until a fresh one comes or safe_gap ends
+// it.
+inline void Guard::fade() noexcept {
+  const bool late = have_command_ && !(age_ <= hold());
+  if (late && fresh_share_ == 1.0) note(GuardReason::command_age);
+  fresh_share_ = late ? std::max(0.0, 1.0 - (age_ - hold()) / limits_.ramp) : 1.0;
+}
+
+// Torque that would drive the joint past its velocity limit, or past its position limit after braking, is cut.
+inline double Guard::braking(int i, double wanted) noexcept {
+  const double v = qd_[i], stop = q_[i] + v * std::fabs(v) / (2 * limits_.deceleration[i]);
+  const bool fast = std::fabs(v) >= limits_.velocity[i];
+  if (fast && wanted * v > 0) {
+    note(GuardReason::velocity);
+    clamped_ = true;
+    return 0.0;
+  }
+  if ((stop >= limits_.position_upper[i] && wanted > 0) || (stop <= limits_.position_lower[i] && wanted < 0)) {
+    note(GuardReason::position);
+    clamped_ = true;
+    return 0.0;
+  }
+  return wanted;
+}
+
+inline double Guard::limited(int i, double wanted, double step_limit) noexcept {
+  const double cut = std::clamp(braking(i, wanted), -limits_.torque[i], limits_.torque[i]);
+  if (std::fabs(wanted) > limits_.torque[i]) {
+    note(GuardReason::magnitude);
+    clamped_ = true;
+  }
+  const double near = std::clamp(cut, out_[i] - step_limit, out_[i] + step_limit);
+  if (near != cut) note(GuardReason::rate);
+  return near;
+}
+
+inline GuardState Guard::step(std::int64_t now_ns, double* torque) noexcept {
+  check_freshness(now_ns);
+  const double passed = stepped_ ? seconds(now_ns, now_ns_) : limits_.cycle;
+  const double dt = std::clamp(passed, 0.0, limits_.degraded_gap);  // no burst after a late call
+  now_ns_ = now_ns;
+  stepped_ = true;
+  if (active()) {
+    clamped_ = false;
+    for (int i = 0; i < limits_.n; ++i)
+      out_[i] = limited(i, have_command_ ? fresh_share_ * wanted_[i] : 0.0, limits_.torque_rate[i] * dt);
+    clamped_cycles_ = clamped_ ? clamped_cycles_ + 1 : 0;
+    if (clamped_cycles_ >= limits_.sustained_cycles) trip(GuardReason::magnitude, false);
+  } else if (ramping_) {
+    ramp_left_ -= passed > 0 ? std::max(passed, 0.5 * limits_.cycle) : limits_.cycle;  // also of a stopped clock
+    const double share = std::max(0.0, ramp_left_ / limits_.ramp);
+    for (int i = 0; i < limits_.n; ++i) out_[i] = share * ramp_from_[i];
+    ramping_ = share > 0;
+  } else {
+    out_.fill(0.0);
+  }
+  std::copy(out_.begin(), out_.begin() + limits_.n, torque);
+  return state_;
+}
+
+}  // namespace robot_dynamics

@@ -1,0 +1,108 @@
+// Hand guiding [Liu2020 31]: tau = C(q, qd) qd + g(q) + s tau_f - Kd qd, no position term, so the arm stays where it is
+// left and moves where it is pushed. Around the source's law: a share s < 1 of the friction (pre-sliding friction
+// compensated in full would drift), damping that rises near the speed limit, and virtual walls at the joint limits that
+// only ever push inwards.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+#include "robot_dynamics/common/status.hpp"
+#include "robot_dynamics/rigid_body/rnea.hpp"
+
+namespace robot_dynamics {
+
+struct HandGuidingParameters {
+  std::array<double, max_joints> damping{};         // Nm s/rad
+  std::array<double, max_joints> speed_limit{};     // rad/s
+  std::array<double, max_joints> torque_limit{};    // Nm
+  std::array<double, max_joints> position_lower{};  // rad
+  std::array<double, max_joints> position_upper{};  // rad
+  std::array<double, max_joints> wall_stiffness{};  // Nm/rad
+  double wall_margin = 0.1;                         // rad before the limit
+  double friction_share = 0.8;                      // s, in [0, 0.95]
+  bool includes_gravity = false;                    // false: the robot adds g(q) itself
+};
+
+inline void validate(const HandGuidingParameters& p, int n) {
+  const auto require = [](bool good, const std::string& what, double value, const char* bound) {
+    if (!good) throw std::invalid_argument(what + " = " + std::to_string(value) + " must be " + bound);
+  };
+  for (int i = 0; i < n; ++i) {
+    const std::string joint = "[" + std::to_string(i) + "]";
+    require(p.damping[i] >= 0 && std::isfinite(p.damping[i]), "damping" + joint, p.damping[i], "finite and >= 0");
+    require(p.speed_limit[i] > 0, "speed_limit" + joint, p.speed_limit[i], "> 0");
+    require(p.torque_limit[i] > 0 && std::isfinite(p.torque_limit[i]), "torque_limit" + joint, p.torque_limit[i],
+            "> 0");
+    require(p.wall_stiffness[i] >= 0 && std::isfinite(p.wall_stiffness[i]), "wall_stiffness" + joint,
+            p.wall_stiffness[i], ">= 0");
+    require(p.position_upper[i] - p.position_lower[i] > 2 * p.wall_margin, "position_upper" + joint,
+            p.position_upper[i], "more than two wall margins above position_lower");
+  }
+  require(p.wall_margin > 0, "wall_margin", p.wall_margin, "> 0");
+  require(0 <= p.friction_share && p.friction_share <= 0.95, "friction_share", p.friction_share, "in [0, 0.95]");
+}
+
+class HandGuiding {
+ public:
+  HandGuiding(const Chain& chain, const HandGuidingParameters& parameters) : chain_(chain), p_(parameters) {
+    validate(chain);
+    validate(p_, chain.n);
+  }
+
+  int n() const noexcept { return chain_.n; }
+
+  // Measured q, qd and the friction model's torque at that state (Nm, opposing motion positive with qd).
+  Status step(const double* q, const double* qd, const double* friction, double* tau) const noexcept {
+    const DynamicsRow row = question(q, qd, tau);
+    rnea_rows(chain_, &row, 1);
+    return add(q, qd, friction, tau);
+  }
+
+  // The same in two parts, for a caller with more questions to the dynamics of this instant: C qd + g, then the rest.
+  DynamicsRow question(const double* q, const double* qd, double* tau) const noexcept {
+    return {q, qd, nullptr, tau, p_.includes_gravity ? 1.0 : 0.0};
+  }
+  Status add(const double* q, const double* qd, const double* friction, double* tau) const noexcept {
+    for (int i = 0; i < chain_.n; ++i)
+      if (!(std::isfinite(q[i]) && std::isfinite(qd[i]) && std::isfinite(friction[i]))) {
+        std::fill(tau, tau + chain_.n, 0.0);
+        return Status::fault;
+      }
+    bool saturated = false;
+    for (int i = 0; i < chain_.n; ++i) {
+      const double sum = tau[i] + assist(i, q[i], qd[i], friction[i]) - drag(i, qd[i]) + wall(i, q[i]);
+      tau[i] = std::clamp(sum, -p_.torque_limit[i], p_.torque_limit[i]);
+      saturated |= tau[i] != sum;
+    }
+    return saturated ? Status::saturated : Status::ok;
+  }
+
+ private:
+  // Friction is only compensated while it helps to stay below the speed limit and off the walls.
+  double assist(int i, double q, double qd, double friction) const noexcept {
+    const bool into_wall = (q > p_.position_upper[i] - p_.wall_margin && friction > 0) ||
+                           (q < p_.position_lower[i] + p_.wall_margin && friction < 0);
+    const bool too_fast = std::fabs(qd) >= p_.speed_limit[i] && friction * qd > 0;
+    return into_wall || too_fast ? 0.0 : p_.friction_share * friction;
+  }
+
+  // Kd qd, and ten times as much for the part of the speed above 80 % of its limit.
+  double drag(int i, double qd) const noexcept {
+    const double excess = std::max(0.0, std::fabs(qd) - 0.8 * p_.speed_limit[i]);
+    return p_.damping[i] * (qd + 10.0 * std::copysign(excess, qd));
+  }
+
+  double wall(int i, double q) const noexcept {
+    const double low = p_.position_lower[i] + p_.wall_margin - q, high = q - (p_.position_upper[i] - p_.wall_margin);
+    return p_.wall_stiffness[i] * (std::max(0.0, low) - std::max(0.0, high));
+  }
+
+  Chain chain_;
+  HandGuidingParameters p_;
+};
+
+}  // namespace robot_dynamics

@@ -1,0 +1,127 @@
+// Friction by recursive least squares with exponential forgetting [Madsen2020 appB eq. 14-20; ch2 2.62]: per joint
+//   f = [sgn w, w] . [f_C, f_v],  residual f_meas = tau_m - B wd - tau_J.
+// Forgetting without excitation winds the covariance up: nothing is learned below omega_min, and P is capped.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+#include "robot_dynamics/common/status.hpp"
+#include "robot_dynamics/rigid_body/chain.hpp"
+
+namespace robot_dynamics {
+
+class RlsFriction {
+ public:
+  // time_constant s of forgetting (lambda = exp(-dt/T)), omega_min rad/s, P0 initial and largest covariance.
+  RlsFriction(int n, double time_constant, double omega_min, double P0)
+      : n_(n), time_constant_(time_constant), omega_min_(omega_min), P0_(P0) {
+    require(1 <= n && n <= max_joints, "n_joints", n, "in 1..16");
+    require(time_constant > 0, "time_constant", time_constant, "> 0");
+    require(omega_min > 0 && std::isfinite(omega_min), "omega_min", omega_min, "> 0");
+    require(P0 > 0 && std::isfinite(P0), "P0", P0, "> 0");
+    reset();
+  }
+
+  int n() const noexcept { return n_; }
+
+  void reset() noexcept {
+    for (Joint& joint : joints_) joint = {0, 0, P0_, 0, P0_};
+    snapshots_.fill(joints_);
+    since_snapshot_ = 0;
+  }
+
+  // Back to what was known at least one snapshot period ago: what contact taught before it was seen is forgotten.
+  void restore() noexcept {
+    joints_ = snapshots_[1];
+    snapshots_.fill(joints_);
+    since_snapshot_ = 0;
+  }
+
+  // Values kept from an earlier run, believed to within about 1 Nm; refused when not finite.
+  bool set(const double* coulomb, const double* viscous) noexcept {
+    for (int i = 0; i < n_; ++i)
+      if (!(std::isfinite(coulomb[i]) && std::isfinite(viscous[i]))) return false;
+    const double P = std::min(P0_, 1.0);
+    for (int i = 0; i < n_; ++i) joints_[i] = {coulomb[i], viscous[i], P, 0, P};
+    snapshots_.fill(joints_);
+    return true;
+  }
+
+  Status step(double dt, const double* omega, const double* f_meas, bool frozen) noexcept {
+    if (!(dt > 0)) return Status::dropped;
+    for (int i = 0; i < n_; ++i)
+      if (!(std::isfinite(omega[i]) && std::isfinite(f_meas[i]))) return Status::dropped;
+    if (frozen) return Status::degraded;
+    const double lambda = std::exp(-dt / time_constant_);
+    for (int i = 0; i < n_; ++i)
+      if (std::fabs(omega[i]) >= omega_min_) update(joints_[i], lambda, omega[i], f_meas[i]);
+    keep_snapshot(dt);
+    return Status::ok;
+  }
+
+  void friction(const double* omega, double* f) const noexcept {
+    for (int i = 0; i < n_; ++i) {
+      const double sign = (omega[i] > 0) - (omega[i] < 0);
+      f[i] = joints_[i].coulomb * sign + joints_[i].viscous * omega[i];
+    }
+  }
+
+  void parameters(double* coulomb, double* viscous) const noexcept {
+    for (int i = 0; i < n_; ++i) {
+      coulomb[i] = joints_[i].coulomb;
+      viscous[i] = joints_[i].viscous;
+    }
+  }
+
+ private:
+  struct Joint {
+    double coulomb, viscous;
+    double P11, P12, P22;
+  };
+
+  static void require(bool good, const char* what, double value, const char* bound) {
+    if (!good) throw std::invalid_argument(std::string(what) + " = " + std::to_string(value) + " must be " + bound);
+  }
+
+  void update(Joint& j, double lambda, double w, double f) noexcept {
+    const double s = w > 0 ? 1.0 : -1.0;
+    const double x1 = j.P11 * s + j.P12 * w, x2 = j.P12 * s + j.P22 * w;  // P psi
+    const double gain = 1.0 / (lambda + s * x1 + w * x2);                 // [ch2 2.62]
+    const double e = f - (j.coulomb * s + j.viscous * w);
+    j.coulomb += gain * x1 * e;
+    j.viscous += gain * x2 * e;
+    j.P11 = (j.P11 - gain * x1 * x1) / lambda;
+    j.P12 = (j.P12 - gain * x1 * x2) / lambda;
+    j.P22 = (j.P22 - gain * x2 * x2) / lambda;
+    const double largest = std::max(j.P11, j.P22);
+    if (largest > P0_) {  // scaling keeps P positive definite
+      const double shrink = P0_ / largest;
+      j.P11 *= shrink;
+      j.P12 *= shrink;
+      j.P22 *= shrink;
+    }
+  }
+
+  void keep_snapshot(double dt) noexcept {
+    since_snapshot_ += dt;
+    if (since_snapshot_ < snapshot_period) return;
+    since_snapshot_ = 0;
+    snapshots_[1] = snapshots_[0];
+    snapshots_[0] = joints_;
+  }
+
+  static constexpr double snapshot_period = 0.25;  // s
+
+  int n_;
+  double time_constant_, omega_min_, P0_;
+  using Joints = std::array<Joint, max_joints>;
+  Joints joints_{};
+  std::array<Joints, 2> snapshots_{};
+  double since_snapshot_ = 0;
+};
+
+}  // namespace robot_dynamics

@@ -1,0 +1,273 @@
+// The composed torque loop: state -> learning friction -> controller -> guard -> torque, in the thread that received
+// the state, without a lock or an allocation. Other threads talk to it through two rings: requests in, records out.
+//
+// The guard's clock is the robot's: the stamp of the last state, moved on by the host's steady clock while none comes.
+#pragma once
+
+#include <atomic>
+#include <cstring>
+#include <memory>
+#include <mutex>
+
+#include "robot_dynamics/common/spsc_ring.hpp"
+#include "robot_dynamics/control/guard.hpp"
+#include "robot_dynamics/drivers/torque_program.hpp"
+
+namespace robot_dynamics {
+
+// One state as the loop needs it; T, theta, omega, joint_torque null: not measured. payload_kg NaN: not told.
+struct TorqueState {
+  std::int64_t stamp_ns = 0, steady_ns = 0;
+  const double *q = nullptr, *qd = nullptr, *tau = nullptr, *T = nullptr;
+  const double *theta = nullptr, *omega = nullptr, *joint_torque = nullptr;  // rotor side, sensor
+  double payload_kg = std::nan("");
+  bool stopped = false;  // protective stop, e-stop, power off
+  bool gap = false;      // derivatives and integrals must restart here
+  bool backwards = false;
+};
+
+// What happened in one cycle.
+struct TorqueRecord {
+  std::int64_t stamp_ns = 0, steady_ns = 0;
+  int state = 0, reason = 0, mode = 0, status = 0;
+  std::uint32_t frozen = 0;
+  bool run = false;      // torque mode must go on
+  double age = -1;       // s, of the command when it left
+  double computing = 0;  // s from the arrival of the state to here
+  std::array<double, max_joints> q{}, qd{}, q_d{}, qd_d{}, torque{}, wanted{}, friction{}, measure{}, a1{}, a2{},
+      tau_d{}, tau{}, joint_torque{}, correction{};
+};
+
+enum class LoopRequest : int { enable, disable, rearm, refresh, command, trip, contact, freeze, restore };
+
+// Why an enable was refused.
+enum class EnableResult : int { pending = -1, done = 0, latched = 1, no_state = 2, far = 3, rough = 4 };
+
+class TorqueLoop {
+ public:
+  TorqueLoop(const TorqueProgram& program, const GuardLimits& limits, double time_scale = 1.0, std::size_t ring = 4096)
+      : program_(program), guard_(limits), time_scale_(time_scale), requests_(256), records_(ring) {
+    if (limits.n != program.n()) throw std::invalid_argument("limits and program differ in the number of joints");
+    if (!(time_scale > 0 && std::isfinite(time_scale))) throw std::invalid_argument("time_scale must be > 0");
+  }
+
+  int n() const noexcept { return program_.n(); }
+
+  // -- any one other thread -------------------------------------------------------------------------------------------
+  bool request(LoopRequest what, std::int64_t stamp_ns = 0, const double* values = nullptr,
+               TorqueSemantics meaning = {}, int number = 0) noexcept {
+    Request r;
+    r.what = what;
+    r.stamp_ns = stamp_ns;
+    r.meaning = meaning;
+    r.number = number;
+    if (values) std::copy(values, values + (what == LoopRequest::restore ? 2 : 1) * n(), r.values.begin());
+    return requests_.push(r);
+  }
+
+  // Enable in a mode; a trajectory stays alive for as long as it is used. The answer is enabled().
+  bool enable(TorqueMode mode, std::shared_ptr<const TorqueTrajectory> trajectory = nullptr) {
+    if (trajectory && trajectory->n != n()) throw std::invalid_argument("trajectory: wrong number of joints");
+    Request r;
+    r.what = LoopRequest::enable;
+    r.number = static_cast<int>(mode);
+    r.trajectory = trajectory.get();
+    if (enabled() != EnableResult::pending) forget_unused();
+    if (trajectory) kept_.push_back(trajectory);
+    enabled_.store(static_cast<int>(EnableResult::pending));
+    return requests_.push(r);
+  }
+
+  EnableResult enabled() const noexcept { return static_cast<EnableResult>(enabled_.load()); }
+  GuardState state() const noexcept { return static_cast<GuardState>(state_.load()); }
+  GuardReason reason() const noexcept { return static_cast<GuardReason>(reason_.load()); }
+  std::uint64_t count(GuardReason r) const noexcept { return counts_[static_cast<int>(r)].load(); }
+  std::uint64_t lost_records() const noexcept { return lost_.load(); }
+  std::uint64_t cycles() const noexcept { return cycles_.load(); }
+  bool finished() const noexcept { return finished_.load(); }
+  const TorqueRecord* front() const noexcept { return records_.front(); }
+  void drop() noexcept { records_.drop(); }
+  const TorqueProgram& program() const noexcept { return program_; }
+
+  // -- the thread that receives states --------------------------------------------------------------------------------
+  // A new state: writes the torque that leaves into the returned record.
+  const TorqueRecord& cycle(const TorqueState& s) noexcept {
+    if (s.backwards) now_ns_ = s.stamp_ns;
+    now_ns_ = std::max(now_ns_, s.stamp_ns);
+    base_ns_ = now_ns_;
+    steady_ns_ = s.steady_ns;
+    guard_.observe(s.stamp_ns, s.q, s.qd);
+    if (s.stopped && live()) guard_.trip(GuardReason::robot_stopped, true);
+    if (s.gap || s.backwards) program_.restart();
+    serve();
+    think(s);
+    return finish(s.stamp_ns, s.steady_ns);
+  }
+
+  // No state came: the guard's clock runs all the same.
+  const TorqueRecord& idle(std::int64_t steady_ns) noexcept {
+    if (base_ns_ == 0) return record_;
+    now_ns_ = std::max(now_ns_, base_ns_ + static_cast<std::int64_t>(time_scale_ * (steady_ns - steady_ns_)));
+    serve();
+    return finish(record_.stamp_ns, steady_ns);
+  }
+
+  // The connection is gone: torque ends now, latched.
+  void lost() noexcept {
+    if (live()) guard_.trip(GuardReason::state_gap, true);
+    program_.restart();
+    finish(record_.stamp_ns, steady_ns_);
+  }
+
+ private:
+  struct Request {
+    LoopRequest what = LoopRequest::refresh;
+    std::int64_t stamp_ns = 0;
+    TorqueSemantics meaning{};
+    int number = 0;
+    const TorqueTrajectory* trajectory = nullptr;
+    std::array<double, 2 * max_joints> values{};
+  };
+
+  // No request is on its way: only the trajectory in use may still be read by the other thread.
+  void forget_unused() {
+    const TorqueTrajectory* used = in_use_.load(std::memory_order_acquire);
+    kept_.erase(std::remove_if(kept_.begin(), kept_.end(), [used](const auto& t) { return t.get() != used; }),
+                kept_.end());
+  }
+
+  bool live() const noexcept {
+    return guard_.state() == GuardState::ok || guard_.state() == GuardState::degraded || guard_.ramping();
+  }
+
+  void serve() noexcept {
+    for (const Request* r = requests_.front(); r != nullptr; r = requests_.front()) {
+      obey(*r);
+      requests_.drop();
+    }
+  }
+
+  void obey(const Request& r) noexcept {
+    switch (r.what) {
+      case LoopRequest::enable:
+        return start(r);
+      case LoopRequest::disable:
+        return guard_.disable();
+      case LoopRequest::rearm:
+        return void(guard_.rearm());
+      case LoopRequest::refresh:
+        return guard_.refresh(now_ns_);
+      case LoopRequest::command:
+        if (program_.mode() == TorqueMode::external) guard_.command(r.stamp_ns, r.values.data(), r.meaning);
+        return;
+      case LoopRequest::trip:
+        return guard_.trip(static_cast<GuardReason>(r.number), false);
+      case LoopRequest::contact:
+        return program_.friction().contact_seen();
+      case LoopRequest::freeze:
+        return program_.friction().ask_freeze(r.number != 0);
+      case LoopRequest::restore:
+        return void(program_.friction().restore(r.values.data(), r.values.data() + n()));
+    }
+  }
+
+  void start(const Request& r) noexcept {
+    EnableResult result = EnableResult::done;
+    if (guard_.state() != GuardState::idle) {
+      result = EnableResult::latched;
+    } else if (!program_.suits(r.trajectory)) {
+      result = EnableResult::rough;
+    } else if (!program_.begin(static_cast<TorqueMode>(r.number), r.trajectory, record_.q.data())) {
+      result = EnableResult::far;
+    } else if (!guard_.enable(now_ns_)) {
+      result = EnableResult::no_state;
+    }
+    in_use_.store(program_.trajectory(), std::memory_order_release);
+    enabled_.store(static_cast<int>(result), std::memory_order_release);
+  }
+
+  void think(const TorqueState& s) noexcept {
+    std::copy(s.q, s.q + n(), record_.q.begin());
+    std::copy(s.qd, s.qd + n(), record_.qd.begin());
+    const double dt = last_ns_ == 0 ? 0 : 1e-9 * static_cast<double>(s.stamp_ns - last_ns_);
+    if (last_ns_ != 0 && s.stamp_ns == last_ns_) return;
+    last_ns_ = s.stamp_ns;
+    if (std::isfinite(s.payload_kg) && std::isfinite(payload_) && s.payload_kg != payload_)
+      program_.friction().payload_changed();
+    payload_ = s.payload_kg;
+    if (s.tau) std::copy(s.tau, s.tau + n(), record_.tau.begin());
+    if (!finite(s.q, s.qd)) return;
+    const double step = std::min(dt, 0.01);  // a jump of time is not integrated
+    const Status status = program_.step(
+        {s.stamp_ns, step, s.q, s.qd, s.tau, s.T, s.theta, s.omega, s.joint_torque, guard_.clamped()}, out_);
+    if (status == Status::dropped) return;  // the first state, or an older one
+    record_.status = static_cast<int>(status);
+    if (program_.mode() == TorqueMode::external || program_.mode() == TorqueMode::rest) return;
+    if (status == Status::fault) {
+      if (live()) guard_.trip(GuardReason::command_not_finite, true);
+    } else {
+      guard_.command(s.stamp_ns, out_.torque.data(), guard_.limits().semantics);
+    }
+  }
+
+  bool finite(const double* q, const double* qd) const noexcept {
+    double sum = 0;  // NaN unless every one is finite
+    for (int i = 0; i < n(); ++i) sum += 0.0 * (q[i] + qd[i]);
+    return sum == 0;
+  }
+
+  const TorqueRecord& finish(std::int64_t stamp_ns, std::int64_t steady_ns) noexcept {
+    const GuardState state = guard_.step(now_ns_, record_.torque.data());
+    record_.stamp_ns = stamp_ns;
+    record_.steady_ns = steady_ns;
+    record_.state = static_cast<int>(state);
+    record_.reason = static_cast<int>(guard_.reason());
+    record_.mode = static_cast<int>(program_.mode());
+    record_.run = live();
+    record_.age = guard_.command_age();
+    const FrictionFeedforward& friction = program_.friction();
+    record_.frozen = friction.frozen();
+    record_.wanted = out_.torque;
+    record_.q_d = out_.q_d;
+    record_.qd_d = out_.qd_d;
+    record_.tau_d = out_.tau_d;
+    record_.friction = out_.friction;
+    record_.joint_torque = out_.joint_torque;
+    record_.correction = out_.correction;
+    std::copy(friction.measure(), friction.measure() + n(), record_.measure.begin());
+    friction.learned(record_.a1.data(), record_.a2.data());
+    return record_;
+  }
+
+ public:
+  // Hands the record to the other thread, with the time it took.
+  void publish(std::int64_t steady_ns) noexcept {
+    record_.computing = 1e-9 * static_cast<double>(steady_ns - record_.steady_ns);
+    if (!records_.push(record_)) lost_.fetch_add(1, std::memory_order_relaxed);
+    state_.store(record_.state, std::memory_order_release);
+    reason_.store(record_.reason, std::memory_order_release);
+    finished_.store(program_.finished(), std::memory_order_relaxed);
+    cycles_.fetch_add(1, std::memory_order_relaxed);
+    for (int r = 0; r < static_cast<int>(GuardReason::count); ++r)
+      counts_[r].store(guard_.count(static_cast<GuardReason>(r)), std::memory_order_relaxed);
+  }
+
+ private:
+  TorqueProgram program_;
+  Guard guard_;
+  double time_scale_;
+  SpscRing<Request> requests_;
+  SpscRing<TorqueRecord> records_;
+  std::vector<std::shared_ptr<const TorqueTrajectory>> kept_;  // of the requesting thread
+  TorqueRecord record_;
+  ProgramOutput out_;
+  std::int64_t now_ns_ = 0, base_ns_ = 0, steady_ns_ = 0, last_ns_ = 0;
+  double payload_ = std::nan("");
+  std::atomic<const TorqueTrajectory*> in_use_{nullptr};
+  std::atomic<int> enabled_{0}, state_{0}, reason_{0};
+  std::atomic<bool> finished_{false};
+  std::atomic<std::uint64_t> lost_{0}, cycles_{0};
+  std::array<std::atomic<std::uint64_t>, static_cast<int>(GuardReason::count)> counts_{};
+};
+
+}  // namespace robot_dynamics

@@ -1,0 +1,147 @@
+// Static friction of n joints by one law: bounds checked once, then torque, slope and the split into the Coulomb level
+// and the rest that the hysteresis models need [Madsen2020 ch6 eq. 3].
+#pragma once
+
+#include <limits>
+
+#include "robot_dynamics/common/status.hpp"
+#include "robot_dynamics/friction/friction_static.hpp"
+
+namespace robot_dynamics {
+
+class FrictionMap {
+ public:
+  // p: (n, size) parameters; T0: (n) reference temperatures [deg C]; range: (n, 2) identified temperatures or null.
+  FrictionMap(FrictionLaw law, int n, const double* p, const double* T0, const double* range = nullptr)
+      : law_(law), n_(n), size_(parameter_count(law)), p_(p, p + n * size_), T0_(T0, T0 + n), range_(2 * n) {
+    for (int i = 0; i < n; ++i) {
+      range_[2 * i] = range ? range[2 * i] : -std::numeric_limits<double>::infinity();
+      range_[2 * i + 1] = range ? range[2 * i + 1] : std::numeric_limits<double>::infinity();
+      check_joint(i);
+    }
+  }
+
+  static int parameter_count(FrictionLaw law) {
+    return visit_law(law, [](auto l) { return decltype(l)::size; }) + friction_tail;
+  }
+  static std::vector<std::string> parameter_names(FrictionLaw law) {
+    auto names = visit_law(law, [](auto l) { return decltype(l)::names(); });
+    for (const char* tail : {"alpha", "beta", "gamma", "delta"}) names.emplace_back(tail);
+    return names;
+  }
+
+  int joints() const { return n_; }
+  FrictionLaw law() const { return law_; }
+
+  // Temperature as used: absent -> reference, clamped to the identified range [deg C].
+  double used_temperature(int i, double T) const noexcept {
+    if (!std::isfinite(T)) return T0_[i];
+    return std::min(std::max(T, std::max(range_[2 * i], floor(i))), range_[2 * i + 1]);
+  }
+
+  // Torque [Nm] of joints 0..n-1; load and T may be null (no load, reference temperature). degraded: a temperature is
+  // absent or outside the identified range. NaN velocity gives NaN.
+  Status torque(const double* v, const double* load, const double* T, double* out) const noexcept {
+    return visit_law(law_, [&](auto l) {
+      bool known = true;
+      for (int i = 0; i < n_; ++i) {
+        const double t = used_temperature(i, T ? T[i] : T0_[i]);
+        known = known && (!T || t == T[i]);
+        out[i] = friction_value<decltype(l), double>(joint(i), v[i], load_of(load, i), t, T0_[i]);
+      }
+      return known ? Status::ok : Status::degraded;
+    });
+  }
+
+  // d torque / d v [Nm s] where the law is smooth; one-sided at v = 0 and at the edges of eps and band.
+  void slope(const double* v, const double* load, const double* T, double* out) const noexcept {
+    visit_law(law_, [&](auto l) {
+      for (int i = 0; i < n_; ++i) {
+        const double t = used_temperature(i, T ? T[i] : T0_[i]);
+        out[i] = friction_value<decltype(l), Dual>(joint(i), Dual(v[i], 1.0), load_of(load, i), t, T0_[i]).d;
+      }
+    });
+  }
+
+  // No-load Coulomb level at T [Nm], positive; s selects the direction where the law has two.
+  double coulomb(int i, double s, double T) const noexcept {
+    const double dT = used_temperature(i, T) - T0_[i];
+    return visit_law(law_, [&](auto l) { return coulomb_of<decltype(l)>(joint(i), s, dT); });
+  }
+
+  // Everything but the Coulomb level at no load: F_v(omega, T) [Madsen2020 ch6 eq. 3, 11].
+  double viscous(int i, double v, double T) const noexcept {
+    const double* tail = joint(i) + size_ - friction_tail;
+    const double t = used_temperature(i, T);
+    const double total =
+        visit_law(law_, [&](auto l) { return friction_value<decltype(l), double>(joint(i), v, 0.0, t, T0_[i]); });
+    const double s = v < 0 ? -1 : 1, step = smooth_sign(v, tail[1]);
+    return total - coulomb(i, s, T) * step;
+  }
+
+  // What memory needs, of all joints in one go: Coulomb level at T and at the reference temperature, and F_v(v, T).
+  void split(const double* v, const double* T, double* warm, double* cold, double* rest) const noexcept {
+    visit_law(law_, [&](auto l) {
+      using Law = decltype(l);
+      for (int i = 0; i < n_; ++i) {
+        const double *p = joint(i), *tail = p + Law::size, s = v[i] < 0 ? -1 : 1;
+        const double t = used_temperature(i, T ? T[i] : T0_[i]);
+        warm[i] = coulomb_of<Law>(p, s, t - T0_[i]);
+        cold[i] = T ? coulomb_of<Law>(p, s, used_temperature(i, T0_[i]) - T0_[i]) : warm[i];
+        rest[i] = friction_value<Law, double>(p, v[i], 0.0, t, T0_[i]) - warm[i] * smooth_sign(v[i], tail[1]);
+      }
+    });
+  }
+
+  double torque_at(int i, double v, double load, double T) const noexcept {
+    const double t = used_temperature(i, T);
+    return visit_law(law_, [&](auto l) { return friction_value<decltype(l), double>(joint(i), v, load, t, T0_[i]); });
+  }
+
+  const double* joint(int i) const noexcept { return p_.data() + i * size_; }
+  double reference(int i) const noexcept { return T0_[i]; }
+
+ private:
+  template <class Law>
+  static double coulomb_of(const double* p, double s, double dT) noexcept {
+    const HeatFactors heat(p + Law::size, dT);
+    const double base = heat.base * Law::coulomb(p, s);
+    if constexpr (std::is_same_v<Law, Simoni>) return base + heat.stribeck * Simoni::stribeck(p);
+    return base;
+  }
+  static double load_of(const double* load, int i) { return load && std::isfinite(load[i]) ? load[i] : 0.0; }
+  double floor(int) const noexcept {
+    return law_ == FrictionLaw::madsen ? 1.0 : -std::numeric_limits<double>::infinity();
+  }
+  double smooth_sign(double v, double eps) const noexcept {
+    if (law_ == FrictionLaw::clochiatti && eps > 0) return std::tanh(v / eps);
+    if (std::abs(v) < eps) return v / eps;
+    return v > 0 ? 1 : v < 0 ? -1 : 0;
+  }
+
+  void check_joint(int i) const {
+    const auto names = parameter_names(law_);
+    const auto fail = [&](const std::string& name, double x, const char* bound) {
+      throw std::invalid_argument("joint " + std::to_string(i + 1) + ": " + name + " = " + std::to_string(x) +
+                                  " is not " + bound);
+    };
+    for (int k = 0; k < size_; ++k)
+      if (!std::isfinite(joint(i)[k])) fail(names[k], joint(i)[k], "finite");
+    for (const char* positive : {"vs", "mu", "fc1", "fs1", "velocity_floor", "band", "sigma0"})
+      for (int k = 0; k < size_; ++k)
+        if (names[k] == positive && !(law_ == FrictionLaw::liu) && !(joint(i)[k] > 0))
+          fail(names[k], joint(i)[k], "> 0");
+    const double eps = joint(i)[size_ - friction_tail + 1];
+    if (!(eps >= 0)) fail("eps", eps, ">= 0");
+    const bool cubic = law_ == FrictionLaw::madsen;
+    if (!(std::isfinite(T0_[i]) && (!cubic || T0_[i] >= 1)))
+      fail("reference_temperature", T0_[i], cubic ? ">= 1" : "finite");
+    if (!(range_[2 * i] <= range_[2 * i + 1])) fail("temperature_range lower", range_[2 * i], "<= upper");
+  }
+
+  FrictionLaw law_;
+  int n_, size_;
+  std::vector<double> p_, T0_, range_;
+};
+
+}  // namespace robot_dynamics

@@ -1,0 +1,285 @@
+// The force stage: from motion, drive torque and friction to external joint torque, wrench, contact, with uncertainty.
+//
+// Standard deviation of a joint's external torque: sqrt(sensor^2 + friction^2 + (model_error |model torque|)^2), rising
+// at once and falling with the observer's bandwidth, because the estimate remembers that long.
+#pragma once
+
+#include <cstdint>
+
+#include "robot_dynamics/common/status.hpp"
+#include "robot_dynamics/control/torque_health.hpp"
+#include "robot_dynamics/drivers/sample_timing.hpp"
+#include "robot_dynamics/observers/contact.hpp"
+#include "robot_dynamics/observers/momentum_observer.hpp"
+#include "robot_dynamics/observers/payload_check.hpp"
+#include "robot_dynamics/observers/tare.hpp"
+#include "robot_dynamics/observers/virtual_force.hpp"
+#include "robot_dynamics/observers/wrench.hpp"
+
+namespace robot_dynamics {
+
+enum class ForceMethod : int { momentum = 0, simoni = 1 };
+
+struct ExternalForceParameters {
+  ForceMethod method = ForceMethod::momentum;
+  std::array<double, max_joints> rotor_inertia{};  // kg m2, reflected; 0 with link-side torque
+  std::array<double, max_joints> gain{};           // K of the momentum observer, rad/s
+  VirtualForceCutoffs cutoffs;                     // of the Simoni method
+  double force_cutoff = 15.0;                      // rad/s, on the wrench [Simoni2017 Table II]; infinity: none
+  std::array<double, max_joints> torque_std{};     // Nm, sensor
+  std::array<double, max_joints> friction_std{};   // Nm, used when the friction stage gives none
+  double model_error = 0.03;                       // relative error of the model torque
+  bool ignore_friction = false;                    // link-side torque: friction is before the sensor
+  WrenchParameters wrench;
+  ContactParameters contact;
+  TorqueHealthParameters health;
+  PayloadParameters payload;
+  TareParameters tare;
+};
+
+struct ForceInput {  // (n); acceleration, friction and its std may be null or NaN = absent
+  const double *q, *qd, *model_torque, *drive_torque, *qdd, *friction, *friction_std;
+};
+struct ForceOutput {
+  double *torque, *torque_std;                   // (n)
+  double *wrench, *wrench_std, *singular_value;  // (6), (6), (1)
+  double *contact, *payload_or_bias;             // (n + 1), (1)
+};
+
+// The sign, once: observers give the torque of the robot on the environment, we publish that of the environment on the
+// robot (tau = J'F with both).
+inline double environment_on_robot(double robot_on_environment) noexcept { return -robot_on_environment; }
+inline double robot_on_environment(double environment_on_robot) noexcept { return -environment_on_robot; }
+
+class ExternalForce {
+ public:
+  static constexpr double isolated_std = 1e4;  // Nm: a joint that is not believed has no weight
+  static constexpr double first_look = 0.4;    // s from the start until lasting torque can be a contact
+  static constexpr double patience = 10.0;     // s of contact after which a new payload is considered
+  static constexpr double free_long = 0.5;     // s without contact after which a contact is a real one
+
+  ExternalForce(const Chain& chain, const ExternalForceParameters& p)
+      : chain_(chain),
+        p_(p),
+        momentum_(chain, p.rotor_inertia.data(), p.gain.data()),
+        simoni_(chain.n, p.cutoffs),
+        inverse_(chain, p.wrench),
+        contact_(chain.n + 1, p.contact),
+        health_(chain.n, p.health),
+        payload_(chain, p.payload),
+        tare_(chain.n, p.tare),
+        smooth_(6, p.force_cutoff) {
+    require_each("torque_std", p.torque_std.data(), chain.n, 1e-6, 1e6);
+    require_each("friction_std", p.friction_std.data(), chain.n, 0.0, 1e6);
+    require_range("model_error", p.model_error, 0.0, 1.0);
+    restart();
+  }
+
+  Status step(std::int64_t stamp_ns, const ForceInput& in, const ForceOutput& out) noexcept {
+    const int n = chain_.n;
+    if (absent(in.drive_torque, n) || absent(in.q, n) || absent(in.qd, n) || absent(in.model_torque, n))
+      return Status::unavailable;
+    const bool finite =
+        all_finite(in.q, n) && all_finite(in.qd, n) && all_finite(in.model_torque, n) && all_finite(in.drive_torque, n);
+    double friction[max_joints], friction_std[max_joints];
+    const bool friction_known = read_friction(in, friction, friction_std);
+    if (!finite || !all_finite(friction, n) || !all_finite(friction_std, n)) return Status::dropped;
+    double dt;
+    const Tick tick = timing_.tick(stamp_ns, dt);
+    if (tick == Tick::duplicate) return Status::dropped;
+    if (dt == 0.0) restart();
+    if (tick == Tick::backwards) payload_.reset();
+    const bool healthy = health_.step(dt, in.drive_torque, in.qd);
+    observe(dt, in, friction, friction_std);
+    const bool posed = publish(dt, in, out);
+    age_ += dt;
+    if (!posed) return fault(out);
+    if (tick == Tick::gap || tick == Tick::backwards) return Status::reset;
+    if (!healthy || !friction_known || tick == Tick::late || estimate_.damped) return Status::degraded;
+    return settled() ? Status::ok : Status::warming_up;
+  }
+
+  void reset() noexcept {
+    timing_.reset();
+    payload_.reset();
+    restart();
+  }
+
+  TareResult tare() noexcept {
+    const TareResult result = tare_.take(contact_.any() && free_time_ >= free_long);
+    if (result == TareResult::accepted) forget_decisions();
+    return result;
+  }
+  void set_bias(const double* bias) noexcept {
+    tare_.set_bias(bias);
+    forget_decisions();
+  }
+  const double* bias() const noexcept { return tare_.bias(); }
+  const PayloadCheck& payload() const noexcept { return payload_; }
+  const TorqueHealth& health() const noexcept { return health_; }
+  const SampleTiming& timing() const noexcept { return timing_; }
+  double length() const noexcept { return inverse_.length(); }
+  int n() const noexcept { return chain_.n; }
+
+ private:
+  using Joints = std::array<double, max_joints>;
+
+  void restart() noexcept {
+    age_ = 0.0;
+    fresh_ = true;
+    for (int i = 0; i < chain_.n; ++i) r_[i] = robot_on_environment(tare_.bias()[i]);
+    simoni_.start(r_.data());
+    health_.reset();
+    smooth_.reset();
+    tare_.reset();
+    contact_.reset();
+    payload_.pause();
+    variance_.fill(0.0);
+    estimate_ = WrenchEstimate{};
+    free_time_ = 0.0;
+  }
+
+  void forget_decisions() noexcept {
+    contact_.reset();
+    payload_.reset();
+    free_time_ = 0.0;
+  }
+
+  // Link-side torque does not contain friction; without a friction stage none is subtracted and the std says so.
+  bool read_friction(const ForceInput& in, double* friction, double* std) const noexcept {
+    const int n = chain_.n;
+    const bool known = !absent(in.friction, n), std_known = !absent(in.friction_std, n);
+    for (int i = 0; i < n; ++i) {
+      friction[i] = p_.ignore_friction || !known ? 0.0 : in.friction[i];
+      std[i] = p_.ignore_friction ? 0.0 : std_known ? in.friction_std[i] : p_.friction_std[i];
+    }
+    return known || p_.ignore_friction;
+  }
+
+  // The observer's r and the variance of each joint's torque.
+  void observe(double dt, const ForceInput& in, const double* friction, const double* friction_std) noexcept {
+    Joints tau{}, clean{};
+    for (int i = 0; i < chain_.n; ++i) {  // a joint that is not believed: r stays where it is
+      tau[i] = health_.isolated(i) ? in.model_torque[i] + friction[i] + r_[i] : in.drive_torque[i];
+      clean[i] = tau[i] - friction[i];
+    }
+    if (p_.method == ForceMethod::simoni)
+      simoni_.step(dt, tau.data(), in.model_torque, friction);
+    else if (fresh_)
+      momentum_.start(in.q, in.qd, clean.data(), r_.data());
+    else
+      momentum_.step(dt, in.q, in.qd, clean.data());
+    fresh_ = false;
+    const double* r = p_.method == ForceMethod::simoni ? simoni_.r() : momentum_.r();
+    std::copy_n(r, chain_.n, r_.begin());
+    for (int i = 0; i < chain_.n; ++i) {
+      const double model = p_.model_error * in.model_torque[i];
+      double now = p_.torque_std[i] * p_.torque_std[i] + friction_std[i] * friction_std[i] + model * model;
+      if (health_.isolated(i)) now = isolated_std * isolated_std;
+      const double falling = variance_[i] + lowpass_weight(bandwidth(i), dt) * (now - variance_[i]);
+      variance_[i] = std::max(now, std::isfinite(falling) ? falling : now);
+    }
+  }
+
+  // Outputs; false when something became non-finite.
+  bool publish(double dt, const ForceInput& in, const ForceOutput& out) noexcept {
+    const int n = chain_.n;
+    Joints raw{};
+    for (int i = 0; i < n; ++i) {
+      raw[i] = environment_on_robot(r_[i]);
+      out.torque_std[i] = std::sqrt(variance_[i]);
+      out.torque[i] = raw[i] - tare_.bias()[i];
+    }
+    if (!all_finite(out.torque, n) || !inverse_.step(in.q, out.torque, out.torque_std, estimate_)) return false;
+    if (settled()) tare_.step(dt, raw.data(), out.torque_std);
+    smooth_.step(dt, estimate_.wrench.data(), out.wrench);
+    for (int k = 0; k < 6; ++k) out.wrench_std[k] = std::sqrt(std::max(estimate_.covariance[7 * k], 0.0));
+    *out.singular_value = estimate_.singular_value;
+    decide(dt, in, out);
+    return true;
+  }
+
+  // Contact needs significance against zero and against what a payload or bias explains.
+  void decide(double dt, const ForceInput& in, const ForceOutput& out) noexcept {
+    const int n = chain_.n;
+    const double zero[max_joints] = {}, *qdd = absent(in.qdd, n) || !all_finite(in.qdd, n) ? zero : in.qdd;
+    contact_time_ = contact_.any() ? contact_time_ + dt : 0.0;
+    if (settled() && !(payload_.confirmed() && contact_.any() && contact_time_ < patience))
+      payload_.step(dt, in.q, in.qd, qdd, out.torque, out.torque_std);
+    const bool flagged = payload_.verdict() != PayloadCheck::Verdict::none;
+    double magnitude[max_joints + 1], std[max_joints + 1], explained[max_joints], rest[max_joints];
+    payload_.explained(in.q, in.qd, qdd, explained);
+    for (int i = 0; i < n; ++i) {
+      rest[i] = out.torque[i] - explained[i];
+      magnitude[i] = std::min(std::abs(out.torque[i]), std::abs(rest[i]));
+      std[i] = out.torque_std[i];
+    }
+    force_size(estimate_, magnitude[n], std[n]);
+    if (WrenchEstimate left; flagged && inverse_.step(in.q, rest, out.torque_std, left)) {
+      double size, size_std;
+      force_size(left, size, size_std);
+      if (size < magnitude[n]) {
+        magnitude[n] = size;
+        std[n] = size_std;
+      }
+    }
+    if (!payload_.confirmed() && age_ < first_look + 3.0 / slowest())
+      for (int i = 0; i <= n; ++i) magnitude[i] = 0.0;  // may have been there before we were: first look at it
+    contact_.step(dt, magnitude, std, out.contact);
+    const bool free = settled() && !contact_.any() && !flagged;
+    free_time_ = free ? free_time_ + dt : free_time_ < free_long ? 0.0 : free_time_;
+    *out.payload_or_bias = flagged ? 1.0 : 0.0;
+  }
+
+  // |f| and its standard deviation along its own direction
+  static void force_size(const WrenchEstimate& e, double& size, double& std) noexcept {
+    const double *f = e.wrench.data(), *C = e.covariance.data();
+    const double square = f[0] * f[0] + f[1] * f[1] + f[2] * f[2];
+    size = std::sqrt(square);
+    double along = 0.0;
+    for (int r = 0; r < 3; ++r)
+      for (int c = 0; c < 3; ++c) along += f[r] * C[6 * r + c] * f[c];
+    std = std::sqrt(square > 0.0 ? std::max(along, 0.0) / square : C[0] + C[7] + C[14]);
+  }
+
+  Status fault(const ForceOutput& out) noexcept {
+    const int n = chain_.n;
+    std::fill_n(out.torque, n, 0.0);
+    std::fill_n(out.torque_std, n, isolated_std);
+    std::fill_n(out.wrench, 6, 0.0);
+    std::fill_n(out.wrench_std, 6, isolated_std);
+    std::fill_n(out.contact, n + 1, 0.0);
+    *out.singular_value = 0.0;
+    *out.payload_or_bias = 0.0;
+    reset();
+    return Status::fault;
+  }
+
+  double bandwidth(int i) const noexcept {
+    return p_.method == ForceMethod::simoni ? p_.cutoffs.extra_torque : momentum_.gain(i);
+  }
+  bool settled() const noexcept { return age_ * slowest() >= 3.0; }
+  double slowest() const noexcept {
+    double k = bandwidth(0);
+    for (int i = 1; i < chain_.n; ++i) k = std::min(k, bandwidth(i));
+    return k;
+  }
+
+  Chain chain_;
+  ExternalForceParameters p_;
+  SampleTiming timing_;
+  MomentumObserver momentum_;
+  VirtualForce simoni_;
+  WrenchInverse inverse_;
+  ContactDetector contact_;
+  TorqueHealth health_;
+  PayloadCheck payload_;
+  Tare tare_;
+  LowPass smooth_;
+  WrenchEstimate estimate_;
+  Joints variance_{}, r_{};
+  double age_ = 0.0, free_time_ = 0.0, contact_time_ = 0.0;  // s since the start, without contact, in contact
+  bool fresh_ = true;
+};
+
+}  // namespace robot_dynamics

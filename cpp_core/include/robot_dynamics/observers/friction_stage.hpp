@@ -1,0 +1,149 @@
+// Friction of n joints with its standard deviation: a static law, or a model with memory over that law.
+//
+//   var f = (share f)^2 + (s fc/sqrt(3) exp(-(v/vs)^2))^2 + (f(T + sigma_T) - f(T))^2
+//
+// share: relative error while sliding; the second term is stiction: at rest a law knows only that friction is anywhere
+// in [-fc, fc], uniformly (s = 1), while a model with memory knows where it came from (s = known_stiction) once its
+// initial state no longer matters; until then the law is used. The third is what an uncertain temperature is worth.
+//
+// A motor that turns with a second joint (coupled wrists) adds to the joint it loads
+//   f_j += fc tanh((v_j + s v_k)/eps) + fv v_k,
+// and to its variance the same two terms at the motor's velocity v_j + s v_k.
+#pragma once
+
+#include <optional>
+#include <variant>
+
+#include "robot_dynamics/common/check.hpp"
+#include "robot_dynamics/friction/egms.hpp"
+#include "robot_dynamics/friction/gms_rate.hpp"
+#include "robot_dynamics/friction/lugre.hpp"
+
+namespace robot_dynamics {
+
+struct FrictionStageParameters {
+  double relative_error = 0.1;   // share
+  double stiction_speed = 0.02;  // vs, rad/s
+  double unknown_spread = 15.0;  // sigma_T, K, when no temperature is given
+  double known_stiction = 0.4;   // s of a model with memory
+};
+
+struct CoupledMotor {
+  int joint, with;  // j, k
+  double sign;      // s = +-1
+  double eps;       // rad/s
+  double coulomb;   // fc, Nm
+  double viscous;   // fv, Nm s/rad
+};
+
+using FrictionMemory = std::variant<std::monostate, EGms, LuGre, RateStateGms>;
+
+class FrictionStage {
+ public:
+  FrictionStage(FrictionMap map, const FrictionStageParameters& p, FrictionMemory memory = {})
+      : map_(std::move(map)), p_(p), memory_(std::move(memory)), used_(map_.joints()), next_(map_.joints(), 0.0) {
+    require_range("relative_error", p.relative_error, 0.0, 10.0);
+    require_range("stiction_speed", p.stiction_speed, 1e-6, 10.0);
+    require_range("unknown_spread", p.unknown_spread, 0.0, 200.0);
+    require_range("known_stiction", p.known_stiction, 0.0, 1.0);
+  }
+
+  // Throws std::invalid_argument naming the field.
+  void couple(std::vector<CoupledMotor> motors) {
+    for (const CoupledMotor& m : motors) {
+      require_range("coupled joint", m.joint, 0, joints() - 1);
+      require_range("coupled with", m.with, 0, joints() - 1);
+      require_range("coupled sign", std::abs(m.sign), 1.0, 1.0);
+      require_range("coupled eps", m.eps, 1e-6, 10.0);
+      require_range("coupled coulomb", m.coulomb, 0.0, 1e4);
+      require_range("coupled viscous", m.viscous, -1e5, 1e5);
+    }
+    coupled_ = std::move(motors);
+  }
+
+  int joints() const noexcept { return map_.joints(); }
+  bool remembers() const noexcept { return memory_.index() != 0; }
+  void reset() noexcept {
+    if (auto* m = std::get_if<EGms>(&memory_)) m->reset();
+    if (auto* m = std::get_if<LuGre>(&memory_)) m->reset();
+    if (auto* m = std::get_if<RateStateGms>(&memory_)) m->reset();
+  }
+
+  // position [rad], v [rad/s] (n); position, load, T, variance may be null or NaN = absent. degraded: a temperature is
+  // outside the identified range. Without a position a model that needs it gives way to the law.
+  Status step(std::int64_t stamp_ns, const double* position, const double* v, const double* load, const double* T,
+              const double* variance, double* friction, double* std) noexcept {
+    const int n = joints();
+    if (absent(v, n)) return Status::unavailable;
+    if (!all_finite(v, n)) return Status::dropped;
+    Status status = Status::ok;
+    for (int i = 0; i < n; ++i) {
+      const double given = T ? T[i] : std::nan("");
+      used_[i] = map_.used_temperature(i, given);
+      if (std::isfinite(given) && used_[i] != given) status = Status::degraded;
+    }
+    const Status memory = remember(stamp_ns, position, v, load);
+    if (memory == Status::dropped) return memory;
+    for (int i = 0; i < n; ++i) {
+      const double tau = load && std::isfinite(load[i]) ? load[i] : 0.0, law = map_.torque_at(i, v[i], tau, used_[i]);
+      const bool known = memory == Status::ok && valid(i);
+      const double f = known ? next_[i] : law;
+      if (!std::isfinite(f)) return Status::dropped;
+      friction[i] = f;
+      std[i] = deviation(i, v[i], tau, f, law, spread(i, T, variance), known);
+    }
+    for (const CoupledMotor& m : coupled_) add(m, v, friction, std);
+    return status;
+  }
+
+ private:
+  // Steps the model with memory into next_: ok, unavailable without one or without the position it needs, or dropped.
+  Status remember(std::int64_t stamp_ns, const double* position, const double* v, const double* load) noexcept {
+    Status status = Status::unavailable;
+    if (auto* m = std::get_if<EGms>(&memory_)) {
+      if (absent(position, joints())) return status;
+      status = m->step(stamp_ns, position, v, load, used_.data(), next_.data());
+    } else if (auto* lugre = std::get_if<LuGre>(&memory_)) {
+      status = lugre->step(stamp_ns, v, used_.data(), next_.data());
+    } else if (auto* rate = std::get_if<RateStateGms>(&memory_)) {
+      status = rate->step(stamp_ns, v, used_.data(), next_.data());
+    } else {
+      return status;
+    }
+    return status == Status::dropped ? status : Status::ok;
+  }
+
+  bool valid(int i) const noexcept {
+    if (auto* m = std::get_if<EGms>(&memory_)) return m->valid(i);
+    if (auto* m = std::get_if<RateStateGms>(&memory_)) return m->valid(i);
+    return memory_.index() != 0;
+  }
+
+  double spread(int i, const double* T, const double* variance) const noexcept {
+    if (!(T && std::isfinite(T[i]))) return p_.unknown_spread;
+    return variance && variance[i] >= 0.0 ? std::sqrt(variance[i]) : 0.0;
+  }
+
+  double deviation(int i, double v, double tau, double f, double law, double sigma, bool known) const noexcept {
+    const double x = v / p_.stiction_speed, share = (known ? p_.known_stiction : 1.0) / std::sqrt(3.0);
+    const double rest = share * map_.coulomb(i, v, used_[i]) * std::exp(-x * x), slide = p_.relative_error * f;
+    const double warm = sigma > 0 ? map_.torque_at(i, v, tau, used_[i] + sigma) - law : 0.0;
+    return std::sqrt(slide * slide + rest * rest + (std::isfinite(warm) ? warm * warm : 0.0));
+  }
+
+  void add(const CoupledMotor& m, const double* v, double* friction, double* std) const noexcept {
+    const double motor = v[m.joint] + m.sign * v[m.with], x = motor / p_.stiction_speed;
+    const double f = m.coulomb * std::tanh(motor / m.eps) + m.viscous * v[m.with];
+    const double rest = m.coulomb / std::sqrt(3.0) * std::exp(-x * x), slide = p_.relative_error * f;
+    friction[m.joint] += f;
+    std[m.joint] = std::sqrt(std[m.joint] * std[m.joint] + slide * slide + rest * rest);
+  }
+
+  FrictionMap map_;
+  FrictionStageParameters p_;
+  FrictionMemory memory_;
+  std::vector<CoupledMotor> coupled_;
+  std::vector<double> used_, next_;
+};
+
+}  // namespace robot_dynamics

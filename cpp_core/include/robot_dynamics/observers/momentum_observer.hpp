@@ -1,0 +1,71 @@
+// Generalised-momentum observer: the torque that explains how the momentum changes, without acceleration.
+//
+//   p = M(q) qd + B qd,  rdot = K (tau - tau_f + C'qd - g - r - pdot)     [equations: external force]
+//
+// tau drive torque, tau_f friction, B reflected rotor inertia (motor-side torque only, else 0), K [rad/s] per joint:
+// r follows the torque of the robot ON the environment through a first-order lag of bandwidth K.
+// Discrete: the measured terms by the trapezoid rule, r by implicit Euler, so it is stable for every dt:
+//   s += dt (mean u),  r = K (s - p + p0) / (1 + K dt),  s -= dt r,  p0 such that r(0) = 0.
+#pragma once
+
+#include "robot_dynamics/common/check.hpp"
+#include "robot_dynamics/rigid_body/momentum.hpp"
+#include "robot_dynamics/rigid_body/rnea.hpp"
+
+namespace robot_dynamics {
+
+class MomentumObserver {
+ public:
+  // rotor_inertia (n) [kg m2], gain (n) [rad/s]
+  MomentumObserver(const Chain& chain, const double* rotor_inertia, const double* gain) : chain_(chain) {
+    require_each("rotor_inertia", rotor_inertia, chain.n, -1e4, 1e4);
+    require_each("gain", gain, chain.n, 1e-3, 1e5);
+    for (int i = 0; i < chain.n; ++i) {
+      B_[i] = rotor_inertia[i];
+      K_[i] = gain[i];
+    }
+  }
+
+  // Start at this state with r = r0 (n), zero but for a tared sensor; tau: drive torque minus friction (n).
+  void start(const double* q, const double* qd, const double* tau, const double* r0) noexcept {
+    evaluate(q, qd, tau);
+    for (int i = 0; i < chain_.n; ++i) {
+      s_[i] = p_[i] + r0[i] / K_[i];  // p0 + integral
+      u_last_[i] = u_[i];
+      r_[i] = r0[i];
+    }
+  }
+
+  // One step of dt > 0 [s]; r(): torque of the robot on the environment (n).
+  void step(double dt, const double* q, const double* qd, const double* tau) noexcept {
+    evaluate(q, qd, tau);
+    for (int i = 0; i < chain_.n; ++i) {
+      s_[i] += dt * 0.5 * (u_[i] + u_last_[i]);
+      r_[i] = K_[i] * (s_[i] - p_[i]) / (1.0 + K_[i] * dt);
+      s_[i] -= dt * r_[i];
+      u_last_[i] = u_[i];
+    }
+  }
+
+  const double* r() const noexcept { return r_.data(); }
+  double gain(int i) const noexcept { return K_[i]; }
+
+ private:
+  using Joints = std::array<double, max_joints>;
+
+  // p and u = tau + C'qd - g
+  void evaluate(const double* q, const double* qd, const double* tau) noexcept {
+    double beta[max_joints], g[max_joints];
+    generalised_momentum(chain_, q, qd, p_.data(), beta);
+    gravity_torque(chain_, q, g);
+    for (int i = 0; i < chain_.n; ++i) {
+      p_[i] += B_[i] * qd[i];
+      u_[i] = tau[i] + beta[i] - g[i];
+    }
+  }
+
+  Chain chain_;
+  Joints B_{}, K_{}, p_{}, u_{}, u_last_{}, s_{}, r_{};
+};
+
+}  // namespace robot_dynamics

@@ -1,0 +1,223 @@
+// Is a lasting external torque a contact, or a payload (or sensor bias) that the model does not know?
+//
+// A payload error (mass m, first moments mX mY mZ in the last link frame) makes tau = Y(q) theta, theta (4), which
+// turns with gravity; a sensor bias makes the same torque in every pose. Quiet samples from clearly different
+// orientations
+// ("stations") are fitted with both; when one of them explains them and is significant, the torque is flagged.
+#pragma once
+
+#include <limits>
+
+#include "robot_dynamics/common/check.hpp"
+#include "robot_dynamics/common/linalg.hpp"
+#include "robot_dynamics/rigid_body/kinematics.hpp"
+#include "robot_dynamics/rigid_body/rnea.hpp"
+
+namespace robot_dynamics {
+
+struct PayloadParameters {
+  double speed = 4.0;           // rad/s: no station while a joint moves faster
+  double interval = 0.05;       // s between samples taken
+  double memory = 2.0;          // s of samples that a station averages over
+  double angle = 0.4;           // rad between gravity directions of two stations, seen from the last link
+  double explained = 0.7;       // share of the squared torque that a payload must explain
+  double bias_explained = 0.9;  // and a bias: a push that keeps its direction comes close
+  double significance = 3.0;    // root sum square over the joints of torque / std that is worth explaining
+  int stations = 3;             // orientations before a verdict (1 suffices if the torque was there from the start)
+};
+
+class PayloadCheck {
+ public:
+  enum class Verdict : int { none = 0, payload = 1, bias = 2 };
+  static constexpr int capacity = 12;
+
+  PayloadCheck(const Chain& chain, const PayloadParameters& p) : chain_(chain), p_(p) {
+    require_range("payload_speed", p.speed, 0.0, 100.0);
+    require_range("payload_interval", p.interval, 0.0, 100.0);
+    require_range("payload_memory", p.memory, 1e-3, 1e4);
+    require_range("payload_angle", p.angle, 0.01, 3.0);
+    require_range("payload_explained", p.explained, 0.0, 1.0);
+    require_range("payload_bias_explained", p.bias_explained, 0.0, 1.0);
+    require_range("payload_significance", p.significance, 0.0, 100.0);
+    require_range("payload_stations", p.stations, 2, capacity);
+    for (auto& X : chain_.inertia) X.fill(0.0);
+  }
+
+  // tau: torque of the environment on the robot, std: its standard deviation (n). Takes a station when one is due.
+  void step(double dt, const double* q, const double* qd, const double* qdd, const double* tau,
+            const double* std) noexcept {
+    double fastest = 0.0, energy = 0.0;
+    for (int i = 0; i < chain_.n; ++i) {
+      fastest = std::max(fastest, std::abs(qd[i]));
+      energy += tau[i] * tau[i] / (std[i] * std[i]);
+    }
+    waited_ += dt;
+    if (!(fastest <= p_.speed && waited_ >= p_.interval)) return;
+    waited_ = 0.0;
+    if (!(energy > p_.significance * p_.significance)) been_free_ = true;
+    store(q, qd, qdd, tau, std);
+    judge();
+  }
+
+  Verdict verdict() const noexcept { return verdict_; }
+  bool been_free() const noexcept { return been_free_; }
+  const double* theta() const noexcept { return theta_.data(); }  // m [kg], mX mY mZ [kg m]: excess over the model
+  int stations() const noexcept { return count_; }
+  bool confirmed() const noexcept { return verdict_ != Verdict::none && enough(); }
+
+  // What the verdict explains of the external torque in this motion (n); zeros without a verdict.
+  void explained(const double* q, const double* qd, const double* qdd, double* tau) noexcept {
+    if (verdict_ == Verdict::payload) return payload_torque(q, qd, qdd, theta_.data(), tau);
+    for (int i = 0; i < chain_.n; ++i) tau[i] = verdict_ == Verdict::bias ? bias_[i] : 0.0;
+  }
+
+  void pause() noexcept { waited_ = 0.0; }  // samples are missing: what is known stays
+  void reset() noexcept {
+    count_ = next_ = 0;
+    waited_ = 0.0;
+    been_free_ = false;
+    verdict_ = Verdict::none;
+    theta_.fill(0.0);
+    bias_.fill(0.0);
+  }
+
+ private:
+  using Joints = std::array<double, max_joints>;
+
+  bool enough() const noexcept { return count_ >= p_.stations; }
+  struct Station {                // means over the samples of one orientation; W = diag(1/std^2)
+    Vec3 gravity{};               // unit vector in the last link frame
+    double energy = 0.0;          // tau' W tau
+    std::array<double, 16> H{};   // Y' W Y
+    std::array<double, 4> b{};    // Y' W tau
+    Joints weight{}, weighted{};  // diag W, W tau
+  };
+
+  // External torque of an unmodelled payload: it hangs, so the environment seems to pull with minus its model torque.
+  void payload_torque(const double* q, const double* qd, const double* qdd, const double* theta, double* tau) noexcept {
+    auto& X = chain_.inertia[chain_.n - 1];
+    X[9] = theta[0];
+    for (int k = 0; k < 3; ++k) X[6 + k] = theta[1 + k];
+    rnea(chain_, q, qd, qdd, tau);
+    for (int i = 0; i < chain_.n; ++i) tau[i] = -tau[i];
+  }
+
+  void store(const double* q, const double* qd, const double* qdd, const double* tau, const double* std) noexcept {
+    Station s;
+    Placement frames[max_joints + 1];
+    forward_kinematics(chain_, q, frames);
+    const double size = std::sqrt(dot(chain_.gravity, chain_.gravity));
+    s.gravity = (1.0 / std::max(size, 1e-12)) * rotate_back(frames[chain_.n - 1].R, chain_.gravity);
+    double Y[4][max_joints];
+    for (int k = 0; k < 4; ++k) {
+      double unit[4] = {};
+      unit[k] = 1.0;
+      payload_torque(q, qd, qdd, unit, Y[k]);
+    }
+    for (int i = 0; i < chain_.n; ++i) {
+      const double w = 1.0 / (std[i] * std[i]);
+      s.weight[i] = w;
+      s.weighted[i] = w * tau[i];
+      s.energy += w * tau[i] * tau[i];
+      for (int r = 0; r < 4; ++r) {
+        s.b[r] += Y[r][i] * w * tau[i];
+        for (int c = 0; c < 4; ++c) s.H[4 * r + c] += Y[r][i] * w * Y[c][i];
+      }
+    }
+    const int at = slot(s.gravity);
+    const bool fresh = at == count_;
+    if (fresh) ++count_;
+    blend(station_[at], s, fresh || replaced_ ? 1.0 : 1.0 - std::exp(-p_.interval / p_.memory));
+  }
+
+  void blend(Station& into, const Station& s, double share) const noexcept {
+    if (share == 1.0) into = s;
+    into.energy += share * (s.energy - into.energy);
+    for (int k = 0; k < 16; ++k) into.H[k] += share * (s.H[k] - into.H[k]);
+    for (int k = 0; k < 4; ++k) into.b[k] += share * (s.b[k] - into.b[k]);
+    for (int i = 0; i < chain_.n; ++i) {
+      into.weight[i] += share * (s.weight[i] - into.weight[i]);
+      into.weighted[i] += share * (s.weighted[i] - into.weighted[i]);
+    }
+  }
+
+  // The station of this orientation, else a new one, else the oldest.
+  int slot(const Vec3& gravity) noexcept {
+    const double close = std::cos(p_.angle);
+    replaced_ = false;
+    for (int k = 0; k < count_; ++k)
+      if (dot(station_[k].gravity, gravity) > close) return k;
+    if (count_ < capacity) return count_;
+    replaced_ = true;
+    next_ = (next_ + 1) % capacity;
+    return next_;
+  }
+
+  void judge() noexcept {
+    double energy = 0.0;
+    for (int k = 0; k < count_; ++k) energy += station_[k].energy;
+    verdict_ = Verdict::none;
+    if (!(energy > p_.significance * p_.significance * count_)) return;
+    if (!enough() && been_free_) return;
+    std::array<double, 4> theta{};
+    Joints bias{};
+    const double payload = fit_payload(theta) / energy, constant = fit_bias(bias) / energy;
+    if (enough() && constant > p_.bias_explained && constant > payload) {
+      verdict_ = Verdict::bias;
+      bias_ = bias;
+    } else if (payload > p_.explained) {
+      verdict_ = Verdict::payload;
+      theta_ = theta;
+    }
+  }
+
+  // Weighted least squares over the stations; returns the energy explained.
+  double fit_payload(std::array<double, 4>& theta) const noexcept {
+    std::array<double, 16> H{}, regular;
+    std::array<double, 4> b{};
+    for (int s = 0; s < count_; ++s) {
+      for (int k = 0; k < 16; ++k) H[k] += station_[s].H[k];
+      for (int k = 0; k < 4; ++k) b[k] += station_[s].b[k];
+    }
+    regular = H;
+    for (int k = 0; k < 4; ++k) regular[5 * k] += 1e-4;  // 1/(100 kg)^2: well-posed with one station
+    Cholesky<4> factored;
+    if (!factored.factor(regular)) return 0.0;
+    theta = b;
+    factored.solve(theta.data());
+    double explained = 0.0;
+    for (int r = 0; r < 4; ++r) {
+      explained += 2.0 * theta[r] * b[r];
+      for (int c = 0; c < 4; ++c) explained -= theta[r] * H[4 * r + c] * theta[c];
+    }
+    return explained;
+  }
+
+  double fit_bias(Joints& bias) const noexcept {
+    double explained = 0.0;
+    for (int i = 0; i < chain_.n; ++i) {
+      double weighted = 0.0, weight = 0.0;
+      for (int s = 0; s < count_; ++s) {
+        weighted += station_[s].weighted[i];
+        weight += station_[s].weight[i];
+      }
+      bias[i] = weighted / weight;
+      explained += weighted * bias[i];
+    }
+    return explained;
+  }
+
+  static double dot(const Vec3& a, const Vec3& b) noexcept { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+  Chain chain_;  // geometry and gravity; the payload as the only mass
+  PayloadParameters p_;
+  std::array<Station, capacity> station_{};
+  int count_ = 0, next_ = 0;
+  double waited_ = 0.0;
+  bool been_free_ = false, replaced_ = false;
+  Verdict verdict_ = Verdict::none;
+  std::array<double, 4> theta_{};
+  Joints bias_{};
+};
+
+}  // namespace robot_dynamics

@@ -1,0 +1,72 @@
+// Zeroing the external torque: the mean over the last seconds becomes the bias that is subtracted from then on.
+#pragma once
+
+#include <algorithm>
+#include <array>
+
+#include "robot_dynamics/observers/lowpass.hpp"
+
+namespace robot_dynamics {
+
+enum class TareResult : int {
+  accepted = 0,
+  too_early = 1,   // not enough samples since the start
+  in_contact = 2,  // a contact began after the robot had been free
+  unsteady = 3,    // the torque changes over the window: something is happening
+  too_large = 4,   // more than a bias can be
+};
+
+struct TareParameters {
+  double window = 1.0;                       // s
+  double steady_ratio = 1.0;                 // variation over the window / std of the estimate
+  std::array<double, max_joints> largest{};  // Nm, largest bias accepted
+};
+
+class Tare {
+ public:
+  Tare(int n, const TareParameters& p) : n_(n), p_(p) {
+    require_range("tare_window", p.window, 0.01, 100.0);
+    require_range("tare_steady_ratio", p.steady_ratio, 0.1, 1e3);
+    require_each("tare_largest", p.largest.data(), n, 0.0, std::numeric_limits<double>::infinity());
+  }
+
+  // Exponential mean and variance over the window; tau before subtraction, std of the estimate (n).
+  void step(double dt, const double* tau, const double* std) noexcept {
+    const double weight = age_ > 0.0 ? lowpass_weight(2.0 / p_.window, dt) : 1.0;
+    for (int i = 0; i < n_; ++i) {
+      const double e = tau[i] - mean_[i];
+      mean_[i] += weight * e;
+      variance_[i] = age_ > 0.0 ? (1.0 - weight) * (variance_[i] + weight * e * e) : 0.0;
+      std_[i] = std[i];
+    }
+    age_ += std::max(dt, 1e-9);
+  }
+
+  TareResult take(bool in_contact) noexcept {
+    if (!(age_ >= 2.0 * p_.window)) return TareResult::too_early;
+    if (in_contact) return TareResult::in_contact;
+    for (int i = 0; i < n_; ++i) {
+      if (!(std::sqrt(variance_[i]) <= p_.steady_ratio * std_[i])) return TareResult::unsteady;
+      if (!(std::abs(mean_[i]) <= p_.largest[i])) return TareResult::too_large;
+    }
+    bias_ = mean_;
+    return TareResult::accepted;
+  }
+
+  void set_bias(const double* bias) noexcept { std::copy(bias, bias + n_, bias_.begin()); }
+  void clear() noexcept { bias_.fill(0.0); }
+  const double* bias() const noexcept { return bias_.data(); }
+  void reset() noexcept {  // keeps the bias
+    age_ = 0.0;
+    mean_.fill(0.0);
+    variance_.fill(0.0);
+  }
+
+ private:
+  int n_;
+  TareParameters p_;
+  double age_ = 0.0;
+  std::array<double, max_joints> mean_{}, variance_{}, std_{}, bias_{};
+};
+
+}  // namespace robot_dynamics

@@ -1,0 +1,312 @@
+// Temperature of the lubricant of n joints from friction power, and its correction [Simoni2017 7-10].
+//   model:      heat balance of thermal.hpp, P = v f(v, tau, T)
+//   correction: T -= G (RMS(f_measured, N) - RMS(f_model, N)) dt   only without contact, while moving, while armed
+//   (eq. 10 assumes that friction falls with temperature; where the map says it rises, the sign turns). G = 0 chooses
+//   G = 1 / (convergence_time |df/dT|). A reported housing temperature corrects the two-node model as in a Kalman
+//   filter.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "robot_dynamics/drivers/sample_clock.hpp"
+#include "robot_dynamics/friction/friction_map.hpp"
+#include "robot_dynamics/friction/thermal.hpp"
+
+namespace robot_dynamics {
+
+struct TemperatureOptions {
+  double ambient = 25.0;             // T_env [deg C]
+  double low = -20.0, high = 120.0;  // bounds of T [deg C]
+  double rate_limit = 1.0;           // of the correction [K/s]
+  double moving = 0.05;              // |v| above which a joint counts as moving [rad/s]
+  double convergence_time = 20.0;    // [s], when no gain is given
+  double observe_time = 120.0;       // armed for this long of allowed correction [s]
+  double rearm_time = 1800.0;        // from closing to arming again [s] (30 minutes in the source)
+  double initial_std = 10.0, model_std = 4.0, observed_std = 1.5, housing_std = 1.0;  // [K]
+  double max_gap = 0.5;                                                               // [s]
+  bool housing_sensor = true;  // false: the robot has none, so its silence is no fault
+};
+
+class TemperatureObserver {
+ public:
+  static constexpr int window = 20;  // N [Simoni2017 10]
+
+  TemperatureObserver(FrictionMap map, std::vector<HeatParameters> heat, std::vector<double> gain,
+                      TemperatureOptions options)
+      : map_(std::move(map)), heat_(std::move(heat)), gain_(std::move(gain)), o_(options) {
+    const std::size_t n = map_.joints();
+    if (heat_.size() != n || gain_.size() != n)
+      throw std::invalid_argument("friction map, heat parameters and gains differ in the number of joints");
+    for (std::size_t i = 0; i < n; ++i) {
+      validate(heat_[i], static_cast<int>(i));
+      if (!(gain_[i] >= 0)) throw std::invalid_argument("gain = " + std::to_string(gain_[i]) + " is not >= 0");
+    }
+    check_options();
+    clock_.max_gap = o_.max_gap;
+    joint_.resize(n);
+    initial_.assign(n, o_.ambient);
+    initial_housing_ = initial_;
+    initial_var_.assign(n, o_.initial_std * o_.initial_std);
+    reset();
+  }
+
+  int joints() const { return map_.joints(); }
+  const TemperatureOptions& options() const { return o_; }
+  // Where a reset starts: T and T_h [deg C] and the variance of T [K2].
+  void set_initial(int i, double T, double Th, double variance) {
+    if (!(0 <= i && i < joints())) throw std::invalid_argument("joint = " + std::to_string(i) + " does not exist");
+    for (double x : {T, Th})
+      if (!(o_.low <= x && x <= o_.high))
+        throw std::invalid_argument("initial temperature = " + std::to_string(x) + " is outside the bounds");
+    if (!(variance >= 0)) throw std::invalid_argument("variance = " + std::to_string(variance) + " is not >= 0");
+    initial_[i] = T;
+    initial_housing_[i] = Th;
+    initial_var_[i] = variance;
+    start(i);
+  }
+  bool set_ambient(double ambient) noexcept {
+    if (!(o_.low <= ambient && ambient <= o_.high)) return false;
+    o_.ambient = ambient;
+    return true;
+  }
+  double temperature(int i) const noexcept { return joint_[i].T; }
+  double housing(int i) const noexcept { return joint_[i].Th; }
+  double variance(int i) const noexcept { return joint_[i].P[0]; }
+  bool armed(int i) const noexcept { return joint_[i].armed > 0; }
+
+  void reset() noexcept {
+    clock_.reset();
+    for (int i = 0; i < joints(); ++i) start(i);
+  }
+
+  // Silence or standstill of `seconds` without friction power: the state cools through the ODE.
+  void cool_down(double seconds) noexcept {
+    if (!(seconds > 0)) return;
+    for (int i = 0; i < joints(); ++i) {
+      // steps of a tenth of the fastest time constant keep the trapezoidal rule free of ringing
+      const double tau = heat_[i].two_nodes() ? 0.1 * heat_[i].capacity / (heat_[i].transfer + 1e-12) : seconds;
+      const int steps = static_cast<int>(std::min(1000.0, std::ceil(seconds / tau)));
+      for (int s = 0; s < steps; ++s) predict(i, 0.0, seconds / steps);
+      joint_[i].forget_window();
+    }
+  }
+
+  // v [rad/s]; load [Nm], measured friction [Nm], measured housing temperature [deg C], contact (n + 1) may be null
+  // -> T [deg C] and variance [K2]
+  Status step(std::int64_t stamp_ns, const double* v, const double* load, const double* friction, const double* housing,
+              const double* contact, double* T, double* variance) noexcept {
+    int known = 0, absent = 0;
+    for (int i = 0; i < joints(); ++i) {
+      known += std::isfinite(v[i]);
+      absent += std::isnan(v[i]);
+    }
+    if (absent == joints()) return Status::unavailable;
+    if (known != joints()) return Status::dropped;
+    const std::int64_t last = clock_.last;
+    double dt;
+    const auto tick = clock_.tick(stamp_ns, dt);
+    if (tick == SampleClock::Tick::duplicate) return Status::dropped;
+    if (tick == SampleClock::Tick::gap) cool_down(1e-9 * static_cast<double>(stamp_ns - last));
+    if (tick == SampleClock::Tick::backwards)
+      for (int i = 0; i < joints(); ++i) start(i);
+    const bool jump = dt > 5 * typical_ && typical_ > 0;  // fault 7: integrate, do not adapt
+    if (dt > 0 && !jump) typical_ = typical_ > 0 ? 0.9 * typical_ + 0.1 * dt : dt;
+    const bool free = contact && no_contact(contact) && !jump;
+    bool warming = false, limited = false, degraded = false;
+    for (int i = 0; i < joints(); ++i) {
+      Joint& j = joint_[i];
+      const double f = map_.torque_at(i, v[i], load && std::isfinite(load[i]) ? load[i] : 0.0, j.T);
+      if (dt > 0) {
+        predict(i, std::max(v[i] * f, 0.0), dt);
+        if (heat_[i].two_nodes() && o_.housing_sensor)
+          degraded = !measure(i, housing ? housing[i] : NAN, dt) || degraded;
+        limited = correct(i, v[i], load ? load[i] : 0.0, f, free && friction ? friction[i] : NAN, dt) || limited;
+        limited = bound(j) || limited;
+      }
+      warming = warming || !j.settled;
+      T[i] = j.T;
+      variance[i] = j.P[0];
+    }
+    if (tick == SampleClock::Tick::backwards || tick == SampleClock::Tick::gap) return Status::reset;
+    return limited ? Status::saturated : degraded ? Status::degraded : warming ? Status::warming_up : Status::ok;
+  }
+
+ private:
+  struct Joint {
+    double T = 0, Th = 0;
+    double P[3] = {0, 0, 0};  // covariance TT, TH, HH [K2]
+    double armed = 0, closed = 0;
+    double unchanged = 0, last_housing = NAN;
+    TwoTemperatures shadow{0, 0};  // the model left alone since the housing reading last changed
+    bool settled = false;
+    int count = 0, next = 0;
+    double meas2[window], model2[window], slope[window];
+
+    void forget_window() noexcept { count = next = 0; }
+    void push(double m, double f, double s) noexcept {
+      meas2[next] = m * m;
+      model2[next] = f * f;
+      slope[next] = s;
+      next = (next + 1) % window;
+      count = count < window ? count + 1 : window;
+    }
+  };
+
+  void check_options() const {
+    const auto check = [](bool good, const char* name, double x) {
+      if (!good) throw std::invalid_argument(std::string(name) + " = " + std::to_string(x) + " is out of range");
+    };
+    check(o_.low < o_.high, "low", o_.low);
+    check(o_.low <= o_.ambient && o_.ambient <= o_.high, "ambient", o_.ambient);
+    check(o_.rate_limit > 0, "rate_limit", o_.rate_limit);
+    check(o_.moving > 0, "moving", o_.moving);
+    check(o_.convergence_time > 0, "convergence_time", o_.convergence_time);
+    check(o_.observe_time >= 0, "observe_time", o_.observe_time);
+    check(o_.rearm_time >= 0, "rearm_time", o_.rearm_time);
+    check(o_.initial_std > 0 && o_.model_std > 0 && o_.observed_std > 0 && o_.housing_std > 0, "std", o_.initial_std);
+    check(o_.max_gap > 0, "max_gap", o_.max_gap);
+  }
+
+  void start(int i) noexcept {
+    joint_[i] = Joint{};
+    joint_[i].T = initial_[i];
+    joint_[i].Th = initial_housing_[i];
+    joint_[i].P[0] = joint_[i].P[2] = initial_var_[i];
+    if (heat_[i].two_nodes()) joint_[i].P[1] = 0.95 * initial_var_[i];  // both start equally unknown
+    joint_[i].armed = o_.observe_time;
+    joint_[i].settled = initial_var_[i] <= o_.model_std * o_.model_std;
+  }
+
+  bool no_contact(const double* contact) const noexcept {
+    for (int i = 0; i <= joints(); ++i)
+      if (!(contact[i] == 0)) return false;  // unknown counts as contact
+    return true;
+  }
+
+  void predict(int i, double power, double dt) noexcept {
+    Joint& j = joint_[i];
+    const HeatParameters& p = heat_[i];
+    const double model_var = o_.model_std * o_.model_std;
+    if (!p.two_nodes()) {
+      j.T = j.Th = one_node(p, j.T, power, o_.ambient, dt);
+      const double keep = std::exp(-2 * p.transfer * dt / p.capacity);  // variance relaxes to the model's own
+      j.P[0] = model_var + (j.P[0] - model_var) * keep;
+      return;
+    }
+    const TwoNodeStep step(p, power, o_.ambient, dt);
+    const auto x = step({j.T, j.Th});
+    j.T = x.lubricant;
+    j.Th = x.housing;
+    j.shadow = step(j.shadow);
+    const double *F = step.F, TT = j.P[0], TH = j.P[1], HH = j.P[2];
+    const double q = 2 * model_var * p.transfer / p.capacity * dt;
+    j.P[0] = F[0] * F[0] * TT + 2 * F[0] * F[1] * TH + F[1] * F[1] * HH + q;
+    j.P[1] = F[0] * F[2] * TT + (F[0] * F[3] + F[1] * F[2]) * TH + F[1] * F[3] * HH;
+    j.P[2] = F[2] * F[2] * TT + 2 * F[2] * F[3] * TH + F[3] * F[3] * HH + 0.1 * q;
+  }
+
+  // Housing measurement; false: absent, impossible, stuck, or far from the model for long (fault 17).
+  bool measure(int i, double z, double dt) noexcept {
+    Joint& j = joint_[i];
+    if (!(o_.low <= z && z <= o_.high)) return distrust(j, dt);
+    if (z != j.last_housing) {
+      j.last_housing = z;
+      j.unchanged = 0;
+      j.shadow = {j.T, j.Th};
+    } else {
+      j.unchanged += dt;
+    }
+    if (j.unchanged > 600 && std::abs(j.shadow.housing - z) > 2 * o_.model_std) return distrust(j, dt);
+    const double R = o_.housing_std * o_.housing_std * std::max(1.0 / dt, 1.0);  // noise density over one second
+    const double S = j.P[2] + R, innovation = z - j.Th;
+    const double gate = 5 * std::sqrt(j.P[2] + o_.housing_std * o_.housing_std);
+    if (std::abs(innovation) > gate) {
+      return distrust(j, dt);
+    }
+    const double kT = j.P[1] / S, kH = j.P[2] / S;
+    j.T += kT * innovation;
+    j.Th += kH * innovation;
+    j.P[0] -= kT * j.P[1];
+    j.P[1] -= kH * j.P[1];
+    j.P[2] -= kH * j.P[2];
+    return true;
+  }
+
+  // A measurement that contradicts the model also makes the model less sure, up to a bound.
+  bool distrust(Joint& j, double dt) const noexcept {
+    const double most = o_.initial_std * o_.initial_std, more = o_.model_std * o_.model_std * dt / 60;
+    if (j.P[0] < most) j.P[0] += more;
+    if (j.P[2] < most) j.P[2] += more;
+    return false;
+  }
+
+  // [Simoni2017 10]; true when the rate limit was active.
+  bool correct(int i, double v, double load, double f, double measured, double dt) noexcept {
+    Joint& j = joint_[i];
+    if (!(j.armed > 0)) {
+      j.closed += dt;
+      if (j.closed >= o_.rearm_time) j.armed = o_.observe_time;
+    }
+    if (!(std::isfinite(measured) && std::abs(v) > o_.moving && j.armed > 0)) {
+      j.forget_window();
+      return false;
+    }
+    const double tau = std::isfinite(load) ? load : 0.0, s = v > 0 ? 1 : -1;
+    const double slope = 0.5 * s * (map_.torque_at(i, v, tau, j.T + 1) - map_.torque_at(i, v, tau, j.T - 1));
+    j.push(measured, f, slope);
+    if (j.count < window) return false;
+    return apply(j, gain_[i], dt);
+  }
+
+  bool apply(Joint& j, double gain, double dt) noexcept {
+    double m = 0, f = 0, slope = 0;
+    for (int k = 0; k < window; ++k) {
+      m += j.meas2[k];
+      f += j.model2[k];
+      slope += j.slope[k] / window;
+    }
+    m = std::sqrt(m / window);
+    f = std::sqrt(f / window);
+    if (!(std::abs(slope) > 1e-3 * f)) return false;  // friction says nothing about temperature here
+    const double rate = gain > 0 ? gain * std::abs(slope) : 1 / o_.convergence_time;  // [1/s]
+    const double wanted = (m - f) / slope * rate / (1 + rate * dt);                   // [K/s]
+    const double used = std::min(std::max(wanted, -o_.rate_limit), o_.rate_limit);
+    // What friction says about the lubricant it says about the housing as far as their errors go together: a joint
+    // found warmer than believed has been warm for long, its housing with it.
+    const double together = j.P[0] > 0 ? std::min(std::max(j.P[1] / j.P[0], 0.0), 1.0) : 0.0;
+    j.T += used * dt;
+    j.Th += together * used * dt;
+    const double seen = o_.observed_std * o_.observed_std, keep = std::exp(-2 * rate * dt);
+    if (j.P[0] > seen) {
+      const double learned = (j.P[0] - seen) * (1 - keep);
+      j.P[0] -= learned;
+      j.P[1] -= together * learned;
+      j.P[2] -= together * together * learned;
+    }
+    j.armed -= dt;
+    if (!(j.armed > 0)) {
+      j.closed = 0;
+      j.settled = true;
+    }
+    return used != wanted;
+  }
+
+  bool bound(Joint& j) const noexcept {
+    const double T = j.T, Th = j.Th;
+    j.T = std::min(std::max(T, o_.low), o_.high);
+    j.Th = std::min(std::max(Th, o_.low), o_.high);
+    return j.T != T || j.Th != Th;
+  }
+
+  FrictionMap map_;
+  std::vector<HeatParameters> heat_;
+  std::vector<double> gain_;
+  TemperatureOptions o_;
+  std::vector<Joint> joint_;
+  std::vector<double> initial_, initial_housing_, initial_var_;
+  SampleClock clock_;
+  double typical_ = 0;
+};
+
+}  // namespace robot_dynamics

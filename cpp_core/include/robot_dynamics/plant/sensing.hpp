@@ -1,0 +1,50 @@
+// What the controller of the robot measures: quantised encoders, currents with ripple and noise, the housing's
+// temperature, and a joint torque sensor where the robot has one.
+#pragma once
+
+#include "robot_dynamics/plant/math.hpp"
+
+namespace robot_dynamics::plant {
+
+struct SensingParameters {          // of one joint
+  double link_quantum = 0;          // [rad], link encoder step, 0 = none
+  double rotor_quantum = 0;         // [rad], rotor encoder step, reflected, 0 = none
+  double link_offset = 0;           // [rad], calibration error of the link encoder
+  double velocity_bandwidth = 600;  // [rad/s], first-order low-pass of the differenced rotor encoder
+  double encoder_skew = 0;          // [s], the link encoder is read this much earlier than the rotor's
+  double current_noise = 0;         // [A], standard deviation per sample
+  double current_offset = 0;        // [A]
+  double current_ripple = 0;        // [A], measured ripple, 6 cycles per electrical turn
+  double pole_pairs = 10;           // electrical turns per motor turn
+  double temperature_quantum = 0;   // [K]
+  double temperature_noise = 0;     // [K]
+  double torque_noise = 0;          // [Nm], joint torque sensor
+  double torque_gain = 1;           // its scale error
+  double torque_offset = 0;         // [Nm]
+};
+
+inline void validate(const SensingParameters& p, int j) {
+  non_negative(p.link_quantum, "sensing.link_quantum", j);
+  non_negative(p.rotor_quantum, "sensing.rotor_quantum", j);
+  finite(p.link_offset, "sensing.link_offset", j);
+  positive(p.velocity_bandwidth, "sensing.velocity_bandwidth", j);
+  finite(p.encoder_skew, "sensing.encoder_skew", j);
+  non_negative(p.current_noise, "sensing.current_noise", j);
+  finite(p.current_offset, "sensing.current_offset", j);
+  non_negative(p.current_ripple, "sensing.current_ripple", j);
+  positive(p.pole_pairs, "sensing.pole_pairs", j);
+  non_negative(p.temperature_quantum, "sensing.temperature_quantum", j);
+  non_negative(p.temperature_noise, "sensing.temperature_noise", j);
+  non_negative(p.torque_noise, "sensing.torque_noise", j);
+  positive(p.torque_gain, "sensing.torque_gain", j);
+  finite(p.torque_offset, "sensing.torque_offset", j);
+}
+
+// Nearest multiple of the quantum; quantum 0 leaves the value alone.
+inline double quantised(double value, double quantum) noexcept {
+  if (!(quantum > 0.0)) return value;
+  const double steps = value / quantum;
+  return quantum * static_cast<double>(static_cast<std::int64_t>(steps < 0 ? steps - 0.5 : steps + 0.5));
+}
+
+}  // namespace robot_dynamics::plant

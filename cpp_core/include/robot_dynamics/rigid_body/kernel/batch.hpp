@@ -1,0 +1,161 @@
+// Batches: blocks of `lanes` samples are turned into one vector per joint, computed, and turned back.
+#pragma once
+
+#include "robot_dynamics/rigid_body/kernel/kinematics.hpp"
+#include "robot_dynamics/rigid_body/kernel/regressor.hpp"
+#include "robot_dynamics/rigid_body/kernel/stream.hpp"
+#include "robot_dynamics/rigid_body/kernel/table.hpp"
+
+namespace robot_dynamics::ROBOT_DYNAMICS_ISA {
+
+// The state of `lanes` samples; null pointers read as zero.
+struct Block {
+  Vec q[padded(most_joints)], qd[padded(most_joints)], qdd[padded(most_joints)];
+
+  template <int N>
+  RD_INLINE void read(const ChainView& chain, std::size_t first, int rows, const double* q_, const double* qd_,
+                      const double* qdd_) {
+    const int n = N ? N : chain.n;
+    load_columns(q_ + first * n, n, n, rows, q);
+    read_or_zero(qd_, first, n, rows, qd);
+    read_or_zero(qdd_, first, n, rows, qdd);
+  }
+  static RD_INLINE void read_or_zero(const double* p, std::size_t first, int n, int rows, Vec* out) {
+    if (p != nullptr) return load_columns(p + first * n, n, n, rows, out);
+    for (int i = 0; i < n; ++i) out[i] = Vec{};
+  }
+};
+
+// True when no value is NaN or infinite: x 0 is 0 for finite x only.
+inline bool all_finite(const double* x, std::size_t size) {
+  Vec zero[4] = {};
+  std::size_t k = 0;
+  for (; k + 4 * lanes <= size; k += 4 * lanes)
+    for (int u = 0; u < 4; ++u) zero[u] += load(x + k + u * lanes) * 0.0;
+  double rest = sum((zero[0] + zero[1]) + (zero[2] + zero[3]));
+  for (; k < size; ++k) rest += x[k] * 0.0;
+  return rest == 0;
+}
+
+// f(first sample, rows) for every block of N samples
+template <class F>
+RD_INLINE void each_block(std::size_t N, F&& f) {
+  std::size_t first = 0;
+  for (; first + lanes <= N; first += lanes) f(first, lanes);
+  if (first < N) f(first, int(N - first));
+}
+
+template <int N>
+void rnea_batch_of(const ChainView& chain, std::size_t samples, const double* q, const double* qd, const double* qdd,
+                   double* tau) {
+  const int n = N ? N : chain.n;
+  const KnownStructure structure = structure_of(chain);
+  Block x;
+  Vec out[padded(most_joints)] = {};
+  each_block(samples, [&](std::size_t first, int rows) {
+    x.read<N>(chain, first, rows, q, qd, qdd);
+    rnea<N>(chain, structure, x.q, x.qd, x.qdd, out);
+    store_rows(out, n, rows, tau + first * n, n);
+  });
+}
+
+// Leading columns of joint j's row that are zero (the links before it), in whole vectors: they need no transpose.
+constexpr int zero_tiles(int j) { return 10 * j / lanes * lanes; }
+
+// Row-major Y of a block of samples is built in the first-level cache, then written out in one go.
+template <int N>
+void regressor_batch_of(const ChainView& chain, std::size_t samples, const double* q, const double* qd,
+                        const double* qdd, double* Y) {
+  const int n = N ? N : chain.n, width = 10 * n;
+  const std::size_t sample = std::size_t(n) * width;
+  const bool streamed = samples * sample > streamed_doubles;
+  const KnownStructure structure = structure_of(chain);
+  Block x;
+  Vec row[most_joints][padded(10 * most_joints)];
+  Vec staged[N ? 10 * N * N + 1 : 1];  // a block of rows, where its size is known to fit the cache
+  each_block(samples, [&](std::size_t first, int rows) {
+    x.read<N>(chain, first, rows, q, qd, qdd);
+    for (int j = 0; j < n; ++j)
+      for (int k = zero_tiles(j); k < 10 * j; ++k) row[j][k] = Vec{};
+    regressor<N>(chain, structure, x.q, x.qd, x.qdd,
+                 [&](int j, int i, int e, const Vec& value) { row[j][10 * i + e] = value; });
+    double* to = Y + first * sample;
+    const bool stage = N != 0 && streamed;
+    double* block = stage ? reinterpret_cast<double*>(staged) : to;
+    for (int j = 0; j < n; ++j) {
+      const int zero = zero_tiles(j);
+      for (int l = 0; l < rows; ++l)
+        for (int k = 0; k < zero; k += lanes) store(block + l * sample + j * width + k, Vec{});
+      store_rows(row[j] + zero, width - zero, rows, block + j * width + zero, sample);
+    }
+    if (stage) copy_streamed(to, block, rows * sample);
+  });
+  end_of_stream();
+}
+
+// Where the wanted columns of a block are collected: column k of joint j at block + (j n_columns + k) stack_rows.
+template <int N>
+void stacked_regressor_of(const ChainView& chain, std::size_t samples, const double* q, const double* qd,
+                          const double* qdd, const int* columns, int n_columns, bool zeroed, double* block, double* W) {
+  const int n = N ? N : chain.n;
+  const KnownStructure structure = structure_of(chain);
+  double* place[10 * most_joints] = {};  // of parameter k in joint 0's part of the block; null: not wanted
+  for (int k = 0; k < n_columns; ++k) place[columns[k]] = block + std::size_t(k) * stack_rows;
+  const std::size_t joint_block = std::size_t(n_columns) * stack_rows;
+  const bool streamed = samples * n * n_columns > streamed_doubles;
+  Block x;
+  for (std::size_t start = 0; start < samples; start += stack_rows) {
+    const std::size_t run = samples - start < stack_rows ? samples - start : stack_rows;
+    each_block(run, [&](std::size_t first, int rows) {
+      x.read<N>(chain, start + first, rows, q, qd, qdd);
+      regressor<N>(chain, structure, x.q, x.qd, x.qdd, [&](int j, int i, int e, const Vec& value) {
+        double* to = place[10 * i + e];
+        if (to != nullptr) store(to + j * joint_block + first, value);
+      });
+    });
+    for (int k = 0; k < n_columns; ++k)
+      for (int j = 0; j < n; ++j) {
+        double* to = W + (std::size_t(k) * n + j) * samples + start;
+        const bool felt = j <= columns[k] / 10;  // a joint does not feel the links before it
+        if (!felt && zeroed) continue;
+        const double* from = block + j * joint_block + std::size_t(k) * stack_rows;
+        if (streamed && felt) copy_streamed(to, from, run);
+        if (streamed && !felt) zero_streamed(to, run);
+        if (!streamed && felt) std::memcpy(to, from, run * sizeof(double));
+        if (!streamed && !felt) std::memset(to, 0, run * sizeof(double));
+      }
+  }
+  end_of_stream();
+}
+
+inline void mass_matrix_batch(const ChainView& chain, std::size_t samples, const double* q, double* M) {
+  const int n = chain.n;
+  Vec x[padded(most_joints)], out[padded(most_joints * most_joints)];
+  each_block(samples, [&](std::size_t first, int rows) {
+    load_columns(q + first * n, n, n, rows, x);
+    mass_matrix<0>(chain, x, out);
+    store_rows(out, n * n, rows, M + first * n * n, n * n);
+  });
+}
+
+inline void forward_kinematics_batch(const ChainView& chain, std::size_t samples, const double* q, double* T) {
+  const int n = chain.n, width = 16 * (n + 1);
+  Vec x[padded(most_joints)], out[padded(16 * (most_joints + 1))];
+  each_block(samples, [&](std::size_t first, int rows) {
+    load_columns(q + first * n, n, n, rows, x);
+    forward_kinematics(chain, x, out);
+    store_rows(out, width, rows, T + first * width, width);
+  });
+}
+
+inline void jacobian_batch(const ChainView& chain, std::size_t samples, const double* q, double* J) {
+  const int n = chain.n, width = 6 * n;
+  Vec x[padded(most_joints)], out[padded(6 * most_joints)];
+  each_block(samples, [&](std::size_t first, int rows) {
+    load_columns(q + first * n, n, n, rows, x);
+    jacobian(chain, x, out);
+    store_rows(out, width, rows, J + first * width, width);
+  });
+}
+
+}  // namespace robot_dynamics::ROBOT_DYNAMICS_ISA

@@ -1,0 +1,73 @@
+// Compiles every kernel for the instruction set the including source names; the sources in src/ are two lines each.
+#pragma once
+
+#include "robot_dynamics/rigid_body/kernel/batch.hpp"
+#include "robot_dynamics/rigid_body/kernel/fused_qr.hpp"
+#include "robot_dynamics/rigid_body/kernel/rows.hpp"
+#include "robot_dynamics/rigid_body/kernel/single.hpp"
+
+namespace robot_dynamics::ROBOT_DYNAMICS_ISA {
+
+// One sample of a chain whose twists are known.
+inline void rnea_known(const ChainView& chain, const double* q, const double* qd, const double* qdd, double* tau) {
+  if (chain.twist == nullptr) return rnea_single(chain, q, qd, qdd, tau);
+  KnownStructure known;
+  std::memcpy(known.twist, chain.twist, sizeof known.twist);
+  with_size(chain.n, [&](auto size) { rnea<size.n>(chain, known, q, qd ? qd : zeros, qdd ? qdd : zeros, tau); });
+}
+
+// 2 * peak_accumulators * lanes operations per round, none of which waits for another: what the machine can do at most.
+inline double multiply_add(std::size_t rounds) {
+  Vec x[peak_accumulators], a = fill<Vec>(0.999), b = fill<Vec>(1e-3);
+  for (int k = 0; k < peak_accumulators; ++k) x[k] = fill<Vec>(1.0 + k);
+  for (std::size_t r = 0; r < rounds; ++r) {
+    RD_UNROLL
+    for (int k = 0; k < peak_accumulators; ++k) x[k] = x[k] * a + b;
+  }
+  for (int k = 1; k < peak_accumulators; ++k) x[0] += x[k];
+  return sum(x[0]);
+}
+
+inline void rnea_batch(const ChainView& chain, std::size_t N, const double* q, const double* qd, const double* qdd,
+                       double* tau) {
+  with_size(chain.n, [&](auto size) { rnea_batch_of<size.n>(chain, N, q, qd, qdd, tau); });
+}
+inline void regressor_batch(const ChainView& chain, std::size_t N, const double* q, const double* qd, const double* qdd,
+                            double* Y) {
+  with_size(chain.n, [&](auto size) { regressor_batch_of<size.n>(chain, N, q, qd, qdd, Y); });
+}
+inline void stacked_regressor(const ChainView& chain, std::size_t N, const double* q, const double* qd,
+                              const double* qdd, const int* columns, int n_columns, bool zeroed, double* block,
+                              double* W) {
+  with_size(chain.n, [&](auto size) {
+    stacked_regressor_of<size.n>(chain, N, q, qd, qdd, columns, n_columns, zeroed, block, W);
+  });
+}
+
+inline void fused_qr(const ChainView& chain, const QrSamples& data, const QrJoint* joints) {
+  with_size(chain.n, [&](auto size) { fused_qr_of<size.n>(chain, data, joints); });
+}
+
+inline KernelTable table(const char* isa) {
+  return {isa,
+          lanes,
+          rnea_known,
+          rnea_rows,
+          mass_matrix_single,
+          regressor_single,
+          forward_kinematics_single,
+          jacobian_single,
+          weigh,
+          all_finite,
+          rnea_batch,
+          mass_matrix_batch,
+          regressor_batch,
+          stacked_regressor,
+          forward_kinematics_batch,
+          jacobian_batch,
+          fused_qr,
+          absorb_block,
+          multiply_add};
+}
+
+}  // namespace robot_dynamics::ROBOT_DYNAMICS_ISA

@@ -1,0 +1,54 @@
+// One sample per call: scalar recursions, unrolled for six and seven joints, with all sines in one vector call.
+#pragma once
+
+#include "robot_dynamics/rigid_body/kernel/kinematics.hpp"
+#include "robot_dynamics/rigid_body/kernel/regressor.hpp"
+#include "robot_dynamics/rigid_body/kernel/weigh.hpp"
+
+namespace robot_dynamics::ROBOT_DYNAMICS_ISA {
+
+// f(integral_constant) with the number of joints where it is worth a specialisation, else 0
+template <class F>
+RD_INLINE void with_size(int n, F&& f) {
+  if (n == 6) return f(Size<6>{});
+  if (n == 7) return f(Size<7>{});
+  f(Size<0>{});
+}
+
+inline const double zeros[most_joints] = {};
+
+inline void rnea_single(const ChainView& chain, const double* q, const double* qd, const double* qdd, double* tau) {
+  with_size(chain.n,
+            [&](auto size) { rnea<size.n>(chain, AnyStructure{}, q, qd ? qd : zeros, qdd ? qdd : zeros, tau); });
+}
+
+// One after the other: what the headers alone offer.
+inline void rnea_rows_single(const ChainView& chain, const DynamicsRow* rows, int count) {
+  for (int k = 0; k < count; ++k) {
+    double gravity[3];
+    for (int a = 0; a < 3; ++a) gravity[a] = rows[k].gravity * chain.gravity[a];
+    ChainView one = chain;
+    one.gravity = gravity;
+    rnea_single(one, rows[k].q, rows[k].qd, rows[k].qdd, rows[k].tau);
+  }
+}
+
+inline void mass_matrix_single(const ChainView& chain, const double* q, double* M) {
+  with_size(chain.n, [&](auto size) { mass_matrix<size.n>(chain, q, M); });
+}
+
+inline void regressor_single(const ChainView& chain, const double* q, const double* qd, const double* qdd, double* Y) {
+  const int width = 10 * chain.n;
+  for (int j = 1; j < chain.n; ++j) std::memset(Y + j * width, 0, 10 * j * sizeof(double));
+  with_size(chain.n, [&](auto size) {
+    regressor<size.n>(chain, AnyStructure{}, q, qd ? qd : zeros, qdd ? qdd : zeros,
+                      [&](int j, int i, int e, double value) { Y[j * width + 10 * i + e] = value; });
+  });
+}
+
+inline void forward_kinematics_single(const ChainView& chain, const double* q, double* T) {
+  forward_kinematics(chain, q, T);
+}
+inline void jacobian_single(const ChainView& chain, const double* q, double* J) { jacobian(chain, q, J); }
+
+}  // namespace robot_dynamics::ROBOT_DYNAMICS_ISA

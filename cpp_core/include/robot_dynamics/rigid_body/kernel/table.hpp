@@ -1,0 +1,48 @@
+// The kernels of one instruction set as plain function pointers; dispatch.cpp picks a table once, at load time.
+// Samples are row-major float64. A null qd or qdd means zero. Nothing here allocates.
+#pragma once
+
+#include <cstddef>
+
+#include "robot_dynamics/rigid_body/kernel/chain_view.hpp"
+#include "robot_dynamics/rigid_body/kernel/qr_job.hpp"
+
+namespace robot_dynamics {
+
+// W is filled in blocks of this many samples: long runs per column, and the block stays in the second-level cache.
+constexpr int stack_rows = 128;
+constexpr int peak_accumulators = 12;
+
+struct KernelTable {
+  const char* isa;
+  int lanes;
+  // one sample
+  void (*rnea)(const ChainView&, const double* q, const double* qd, const double* qdd, double* tau);
+  void (*rnea_rows)(const ChainView&, const DynamicsRow* rows, int count);
+  void (*mass_matrix)(const ChainView&, const double* q, double* M);
+  void (*regressor)(const ChainView&, const double* q, const double* qd, const double* qdd, double* Y);
+  void (*forward_kinematics)(const ChainView&, const double* q, double* T);
+  void (*jacobian)(const ChainView&, const double* q, double* J);
+  // out[s] = sum_k weights[k] x[k * stride + s] over 2 half + 1 rows; weights[half +- k] are equal, `stride` and `out`
+  // hold whole vectors of eight
+  void (*weigh)(const double* weights, int half, const double* x, std::size_t stride, int signals, double* out);
+  bool (*all_finite)(const double* x, std::size_t size);
+  // N samples
+  void (*rnea_batch)(const ChainView&, std::size_t N, const double* q, const double* qd, const double* qdd,
+                     double* tau);
+  void (*mass_matrix_batch)(const ChainView&, std::size_t N, const double* q, double* M);
+  void (*regressor_batch)(const ChainView&, std::size_t N, const double* q, const double* qd, const double* qdd,
+                          double* Y);
+  // W (column-major): column c holds joint 0's N samples, then joint 1's, ...; `columns` are indices below 10 n.
+  // `block` holds n * n_columns * stack_rows doubles, 64-byte aligned; `zeroed`: W holds zeros already
+  void (*stacked_regressor)(const ChainView&, std::size_t N, const double* q, const double* qd, const double* qdd,
+                            const int* columns, int n_columns, bool zeroed, double* block, double* W);
+  void (*forward_kinematics_batch)(const ChainView&, std::size_t N, const double* q, double* T);
+  void (*jacobian_batch)(const ChainView&, std::size_t N, const double* q, double* J);
+  // triangles of the joints take in samples; a triangle takes in one block of rows (normal_qr.hpp)
+  void (*fused_qr)(const ChainView&, const QrSamples&, const QrJoint* joints);
+  void (*absorb)(double* R, int width, int stride, double* block);
+  double (*multiply_add)(std::size_t rounds);  // the peak that benchmarks compare with
+};
+
+}  // namespace robot_dynamics

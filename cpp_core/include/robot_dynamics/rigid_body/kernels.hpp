@@ -1,0 +1,54 @@
+// The kernels in use. Sources linked with src/ get the widest instruction set of the machine; a program that uses
+// the headers alone gets the portable two-lane kernels of this header.
+#pragma once
+
+#include "robot_dynamics/rigid_body/chain.hpp"
+#include "robot_dynamics/rigid_body/kernel/single.hpp"
+#include "robot_dynamics/rigid_body/kernel/table.hpp"
+
+namespace robot_dynamics {
+
+constexpr int most_tables = 3;
+
+inline KernelTable active_kernels = {"portable",
+                                     portable::lanes,
+                                     portable::rnea_single,
+                                     portable::rnea_rows_single,
+                                     portable::mass_matrix_single,
+                                     portable::regressor_single,
+                                     portable::forward_kinematics_single,
+                                     portable::jacobian_single,
+                                     portable::weigh,
+                                     nullptr,  // checks and batches need src/
+                                     nullptr,
+                                     nullptr,
+                                     nullptr,
+                                     nullptr,
+                                     nullptr,
+                                     nullptr,
+                                     nullptr,
+                                     nullptr,
+                                     nullptr};
+
+int available_kernels(KernelTable* tables);  // the ones this machine can run, narrowest first
+bool select_kernels(const char* isa);        // false: not available; null picks the widest
+
+static_assert(sizeof(Placement) == 12 * sizeof(double), "kernels read R and p as twelve doubles");
+
+inline ChainView view(const Chain& chain, const double* gravity) noexcept {
+  return {chain.n,
+          chain.placement[0].R.data(),
+          chain.inertia[0].data(),
+          chain.tool.R.data(),
+          gravity,
+          chain.framed ? chain.frame[0].data() : nullptr,
+          chain.twist.data()};
+}
+// Right-angled rotations are found once, not in every call.
+inline void recognise_twists(Chain& chain) noexcept {
+  const portable::KnownStructure known = portable::structure_of(view(chain, chain.gravity.data()));
+  for (int i = 0; i < chain.n; ++i) chain.twist[i] = known.twist[i];
+}
+inline ChainView view(const Chain& chain) noexcept { return view(chain, chain.gravity.data()); }
+
+}  // namespace robot_dynamics

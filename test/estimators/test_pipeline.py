@@ -1,0 +1,264 @@
+"""Live equals replay bit for bit; faults of the sample stream 1-8 and 12 never reach a state."""
+
+import numpy as np
+import pytest
+from force_bench import UR5E, measured, moving
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from robot_dynamics_ros._core import Status
+from robot_dynamics_ros.errors import CapabilityError, ConfigError
+from robot_dynamics_ros.estimators.pipeline import STAGES, Pipeline
+from robot_dynamics_ros.estimators.stage import Stage
+from robot_dynamics_ros.signals import SIGNALS, Log, Sample
+
+PERIOD = 2_000_000
+
+
+def live(pipeline, log):
+    """Step through the log as a node would; returns the written log and statuses."""
+    out, sample = Log(log.joint_names, log.stamp_ns), Sample(log.joint_names)
+    status = []
+    for row in range(len(log)):
+        sample.clear()
+        log.read(row, sample)
+        status.append(int(pipeline.step(sample)))
+        out.write(row, sample, SIGNALS)
+    return out, np.array(status)
+
+
+def assert_same(replayed, stepped):
+    for name in SIGNALS:
+        np.testing.assert_array_equal(getattr(replayed, name), getattr(stepped, name), err_msg=name)
+
+
+faults = st.lists(
+    st.tuples(
+        st.integers(2, 295),
+        st.sampled_from(["duplicate", "backwards", "gap", "nan", "inf", "no effort", "late", "huge", "frozen"]),
+    ),
+    max_size=6,
+)
+
+
+def spoil(log, what):
+    for row, fault in what:
+        if fault == "duplicate":
+            log.stamp_ns[row] = log.stamp_ns[row - 1]
+        elif fault == "backwards":
+            log.stamp_ns[row:] -= 50 * PERIOD
+        elif fault == "gap":
+            log.stamp_ns[row:] += 40 * PERIOD
+        elif fault == "late":
+            log.stamp_ns[row:] += 7 * PERIOD
+        elif fault == "frozen":
+            log.q[row : row + 20] = log.q[row]
+        else:
+            target = log.effort if fault in ("no effort", "inf") else log.q if fault == "nan" else log.qd
+            target[row] = {"nan": np.nan, "inf": np.inf, "no effort": np.nan, "huge": 1e300}[fault]
+            if fault == "nan":
+                log.q[row, 1:] = 0.5
+
+
+@settings(max_examples=30, deadline=None)
+@given(what=faults)
+def test_live_equals_replay_bit_for_bit_whatever_the_stream(what):
+    log = measured(moving(seconds=0.6), noise=0.1)
+    spoil(log, what)
+    stepped, status = live(Pipeline(UR5E), log)
+    replayed = log[:]
+    np.testing.assert_array_equal(Pipeline(UR5E).run(replayed), status)
+    assert_same(replayed, stepped)
+    good = np.isin(status, [0, 1, 3, 4])
+    assert np.isfinite(replayed.external_wrench[good]).all()
+
+
+def test_run_in_two_parts_equals_one_run():
+    log = measured(moving(seconds=1), noise=0.1)
+    whole, first, second = log[:], log[:200], log[200:]
+    pipeline = Pipeline(UR5E)
+    pipeline.run(first), pipeline.run(second)
+    Pipeline(UR5E).run(whole)
+    np.testing.assert_array_equal(whole.external_wrench[200:], second.external_wrench)
+
+
+def test_running_twice_over_the_same_log_gives_the_same():
+    log = measured(moving(seconds=0.5))
+    log.qd = None
+    Pipeline(UR5E).run(log)
+    once = log.external_wrench.copy()
+    Pipeline(UR5E).run(log)
+    np.testing.assert_array_equal(log.external_wrench, once)
+
+
+def spoiled(change, seconds=2.0):
+    """The estimate with and without a change of the log, and the statuses with it."""
+    clean, log = measured(moving(seconds)), measured(moving(seconds))
+    log = change(log) or log
+    status = Pipeline(UR5E).run(log)
+    Pipeline(UR5E).run(clean)
+    return log, clean, status
+
+
+def test_fault_1_missing_samples_use_the_real_dt_without_a_step():
+    keep = np.ones(1000, dtype=bool)
+    keep[[500, 501, 502]] = False
+    log, clean, status = spoiled(lambda log: log[keep])
+    assert (status[100:] == 0).all()
+    np.testing.assert_allclose(log.external_joint_torque, clean.external_joint_torque[keep], atol=0.1)
+
+
+def test_fault_2_a_gap_resets_derivatives_and_observer():
+    def gap(log):
+        log.stamp_ns[500:] += 25_000_000
+        log.effort[450:500] += 20  # a contact before the gap must not be remembered after it
+
+    log, _, status = spoiled(gap)
+    assert status[500] == int(Status.reset) and status[501] == int(Status.warming_up)
+    assert np.abs(log.external_joint_torque[499]).max() > 5 and not log.external_joint_torque[500].any()
+    assert np.abs(log.external_joint_torque[500:]).max() < 1.0
+
+
+def test_fault_4_frozen_positions_at_speed_are_degraded():
+    def freeze(log):
+        log.q[500:550], log.qd[500:550], log.effort[500:550] = log.q[500], log.qd[500], log.effort[500]
+
+    log, _, _ = spoiled(freeze)
+    pipeline = Pipeline(UR5E, stages=["motion"])
+    status = pipeline.run(log)
+    assert (status[511:550] == int(Status.degraded)).all() and (status[550:] == 0).all()
+
+
+def test_fault_5_duplicates_are_dropped_and_change_nothing():
+    rows = np.sort(np.concatenate([np.arange(1000), np.arange(300, 360)]))
+    log, clean, status = spoiled(lambda log: log[rows])
+    dropped = status == int(Status.dropped)
+    assert dropped.sum() == 60 and np.isnan(log.external_wrench[dropped]).all()
+    np.testing.assert_array_equal(log.external_wrench[~dropped], clean.external_wrench)
+
+
+def test_fault_6_a_clock_that_goes_back_restarts_as_new():
+    log, clean, status = spoiled(lambda log: log[np.concatenate([np.arange(1000), np.arange(1000)])])
+    assert status[1000] == int(Status.reset)
+    # but for the learned period, the second pass is the first
+    np.testing.assert_array_equal(log.external_wrench[1000:], clean.external_wrench)
+
+
+def test_fault_7_a_jump_of_dt_is_clamped_and_flagged():
+    def late(log):
+        log.stamp_ns[500:] += 6 * PERIOD
+
+    log, clean, status = spoiled(late)
+    assert status[500] == int(Status.degraded) and status[501] == 0
+    assert np.abs(log.external_joint_torque - clean.external_joint_torque).max() < 6
+
+
+@pytest.mark.parametrize("signal", ["q", "qd", "effort"])
+@pytest.mark.parametrize("value", [np.nan, np.inf, -np.inf, 1e300])
+def test_fault_8_bad_numbers_are_dropped_and_leave_no_trace(signal, value):
+    def spoil_one(log):
+        getattr(log, signal)[500, 2] = value
+
+    log, clean, status = spoiled(spoil_one)
+    assert status[500] == int(Status.dropped) and np.isnan(log.external_wrench[500]).all()
+    after = np.arange(1000) != 500
+    np.testing.assert_allclose(log.external_joint_torque[after], clean.external_joint_torque[after], atol=0.1)
+
+
+def test_fault_12_empty_effort_gives_no_estimate_rather_than_zero():
+    def empty(log):
+        log.effort = None
+
+    log, _, status = spoiled(empty)
+    assert (status == int(Status.unavailable)).all()
+    assert np.isnan(log.external_wrench).all() and np.isfinite(log.model_torque).all()
+
+
+def test_velocity_is_derived_where_it_is_not_reported():
+    def without(log):
+        log.qd = None
+
+    log, clean, _ = spoiled(without)
+    assert np.abs(log.qd[300:] - clean.qd[300:]).max() < 0.05
+    assert np.abs(log.external_joint_torque[300:]).max() < 4
+
+
+def test_current_can_be_the_source_of_torque():
+    log, clean = measured(moving(1.0)), measured(moving(1.0))
+    Pipeline(UR5E).run(clean)
+    log.current, log.effort = log.effort / UR5E.array("drives.torque_constant"), None
+    Pipeline(UR5E, {"motion": {"torque_source": "current"}}).run(log)
+    np.testing.assert_allclose(log.external_wrench, clean.external_wrench, atol=1e-8)
+
+
+def test_effort_without_gravity_and_flipped_sign_are_understood():
+    log, clean = measured(moving(1.0)), measured(moving(1.0))
+    Pipeline(UR5E).run(clean)
+    from force_bench import model
+
+    log.effort = -(log.effort - model().gravity(log.q))
+    robot = UR5E.with_updates({"drives.effort.includes_gravity": False, "drives.effort.sign": -1})
+    Pipeline(robot).run(log)
+    np.testing.assert_allclose(log.external_wrench, clean.external_wrench, atol=1e-8)
+
+
+def test_stages_follow_the_protocol_and_read_only_what_came_before():
+    known = {"q", "qd", "effort", "current", "temperature", "theta", "omega", "motor_torque"}
+    for name, make in STAGES.items():
+        stage = make()
+        assert isinstance(stage, Stage) and stage.name == name
+        assert set(stage.reads) <= known and set(stage.writes) <= set(SIGNALS)
+        known |= set(stage.writes)
+
+
+def test_unknown_names_and_unknown_numbers_are_errors_that_say_so():
+    with pytest.raises(ConfigError, match="froce"):
+        Pipeline(UR5E, {"froce": {}})
+    with pytest.raises(ConfigError, match="bandwith"):
+        Pipeline(UR5E, {"force": {"bandwith": 1.0}})
+    with pytest.raises(CapabilityError, match="links"):
+        Pipeline(UR5E.with_updates({"links": None}))
+
+
+def test_a_stage_the_robot_cannot_support_is_left_out_and_said_unless_asked_for():
+    for parameters in (None, {"stiffness": {}}):
+        pipeline = Pipeline(UR5E, parameters)
+        assert "stiffness" not in [stage.name for stage in pipeline.stages]
+        assert any("stiffness" in note for note in pipeline.notes)
+    with pytest.raises(CapabilityError, match="rotor"):
+        Pipeline(UR5E, stages=["motion", "stiffness"])
+
+
+def with_rotor_encoder():
+    return UR5E.with_updates({"sensing.rotor_encoder": True})
+
+
+def test_optional_stages_run_live_and_in_replay_alike_and_do_not_change_the_verdict():
+    log = measured(moving(0.5), noise=0.1)
+    log.theta, log.omega = log.q + 1e-4 * np.sin(log.q * 30), log.qd
+    log.motor_torque = log.effort
+    stepped, status = live(Pipeline(with_rotor_encoder()), log)
+    replayed = log[:]
+    np.testing.assert_array_equal(Pipeline(with_rotor_encoder()).run(replayed), status)
+    assert_same(replayed, stepped)
+    np.testing.assert_array_equal(Pipeline(UR5E).run(log[:]), status)
+
+
+def test_contact_is_fed_back_to_the_temperature_of_the_next_sample():
+    assert not Pipeline(UR5E).fed_back  # without a thermal model nobody asks
+    thermal = {"model": "simoni", "parameters": {"heat_capacity": 500.0, "heat_transfer": 1.0}, "source": "estimate_t"}
+    pipeline = Pipeline(UR5E.with_updates({"thermal": thermal}, {"estimate_t": "numbers of this test"}))
+    assert list(pipeline.fed_back) == ["contact"]
+    log = measured(moving(0.3))
+    pipeline.run(log)
+    np.testing.assert_array_equal(pipeline.fed_back["contact"], log.contact[-1])
+    pipeline.reset()
+    assert np.isnan(pipeline.fed_back["contact"]).all()
+
+
+def test_counts_of_every_status_per_stage():
+    log = measured(moving(0.2))
+    log.q[50, 0] = np.nan
+    pipeline = Pipeline(UR5E)
+    pipeline.run(log)
+    assert pipeline.counts["motion"][Status.dropped] == 1 and sum(pipeline.counts["force"].values()) == len(log) - 1

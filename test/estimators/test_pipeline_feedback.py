@@ -1,0 +1,118 @@
+"""Contact fed back to the temperature: run() over windows equals step() bit for bit, whatever contact and stream do."""
+
+import numpy as np
+import pytest
+from force_bench import UR5E, measured, moving
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from test_pipeline import assert_same, faults, live, spoil
+
+import robot_dynamics_ros.estimators.pipeline as module
+from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.signals import SIGNALS
+
+FACTORS = {"alpha": -0.01, "beta": 1.0, "gamma": -0.01, "delta": 1.0}
+ONE_NODE = FACTORS | {"heat_capacity": 500.0, "heat_transfer": 1.0}
+TWO_NODES = ONE_NODE | {"housing_capacity": 2000.0, "housing_transfer": 2.0}
+OPTIONS = {"temperature": {"convergence_time": 0.2, "rate_limit": 50.0}}
+
+
+def warm(parameters=ONE_NODE, **updates):
+    """A UR5e whose friction depends on a temperature that contact holds back."""
+    model = "two_node" if "housing_capacity" in parameters else "simoni"
+    block = {"model": model, "parameters": parameters, "source": "estimate_t"}
+    changes = {"thermal": block, "friction.reference_temperature": 25.0} | updates
+    return UR5E.with_updates(changes, {"estimate_t": "numbers of this test"})
+
+
+def pushed(pushes, seconds=1.2, noise=0.1):
+    """Motion with pushes (begin, length, force) of so many samples and N."""
+    wrench = np.zeros((round(seconds * 500), 6))
+    for begin, length, force in pushes:
+        wrench[begin : begin + length, 2] += force
+    return measured(moving(seconds), wrench, noise=noise)
+
+
+def assert_run_is_step(robot, log, parameters=None):
+    parameters = OPTIONS | (parameters or {})
+    by_step, by_run = Pipeline(robot, parameters), Pipeline(robot, parameters)
+    stepped, status = live(by_step, log)
+    replayed = log[:]
+    np.testing.assert_array_equal(by_run.run(replayed), status)
+    assert_same(replayed, stepped)
+    assert by_run.counts == by_step.counts
+    np.testing.assert_array_equal(by_run.fed_back["contact"], by_step.fed_back["contact"])
+    return replayed
+
+
+@settings(max_examples=15, deadline=None)
+@given(
+    what=faults,
+    pushes=st.lists(st.tuples(st.integers(200, 550), st.integers(1, 120), st.floats(20, 400)), max_size=4),
+    absent=st.lists(st.integers(0, 599), max_size=5),
+)
+def test_run_is_step_whatever_contact_and_stream_do(what, pushes, absent):
+    log = pushed(pushes)
+    log.temperature = np.full(log.shape("temperature"), 27.0)
+    log.temperature[absent] = np.nan
+    spoil(log, what)
+    assert_run_is_step(warm(TWO_NODES), log)
+
+
+@pytest.fixture(scope="module")
+def chattering():
+    """Contact that comes and goes eight times, twice after a gap."""
+    log = pushed([(begin, 40, 150.0) for begin in range(300, 1900, 200)], seconds=4.0)
+    log.stamp_ns[900:] += 10**9
+    log.q[700, 2] = np.nan
+    log.q[1200:1203] = np.nan
+    return log
+
+
+def test_contact_changes_reach_the_temperature_and_the_next_window(chattering):
+    replayed = assert_run_is_step(warm(), chattering)
+    contact = replayed.contact[:, -1]
+    assert np.sum(np.abs(np.diff(contact[np.isfinite(contact)]))) >= 8
+    blind = chattering[:]
+    Pipeline(warm(), OPTIONS | {"force": {"contact_on_ratio": 100.0}}).run(blind)
+    assert np.nanmax(np.abs(blind.temperature_estimate - replayed.temperature_estimate)) > 0.01
+
+
+def test_windows_of_any_length_and_blocks_give_the_same(chattering, monkeypatch):
+    for windows, block in (((1, 1), 20_000), ((1, 7), 333), ((2000, 2000), 20_000)):
+        monkeypatch.setattr(module, "WINDOWS", windows)
+        monkeypatch.setattr(module, "BLOCK", block)
+        assert_run_is_step(warm(), chattering[:1000])
+
+
+def test_friction_with_memory_is_rewound_too(chattering):
+    assert_run_is_step(warm(), chattering, {"friction": {"model": "hysteresis"}})
+
+
+def test_friction_from_both_encoders_is_rewound_too(chattering):
+    sensing = {"sensing.rotor_encoder": True, "sensing.motor_torque": True}
+    stiffness = {"model": "odd_polynomial", "parameters": {"a": [[2e4]] * 6}, "source": "estimate_t"}
+    log = chattering[:]
+    log.theta, log.omega, log.motor_torque = log.q + 1e-4 * np.sin(30 * log.q), log.qd.copy(), log.effort.copy()
+    log.omega[500, 1] = np.nan
+    log.theta[800:803] = np.nan
+    assert_run_is_step(warm(stiffness=stiffness, **sensing), log, {"friction": {"model": "observer"}})
+
+
+def test_a_stage_that_cannot_be_rewound_runs_sample_by_sample(chattering):
+    class Wrapped:
+        def __init__(self, stage):
+            self.inner = stage
+            for name in ("name", "reads", "optional", "writes", "parameters", "step"):
+                setattr(self, name, getattr(stage, name))
+
+        def run(self, log):
+            raise AssertionError("this stage is in a feedback and cannot be rewound")
+
+    log, plain = chattering[:800], chattering[:800]
+    pipeline = Pipeline(warm(), OPTIONS)
+    pipeline.stages = [Wrapped(s) if s.name == "friction" else s for s in pipeline.stages]
+    status = pipeline.run(log)
+    np.testing.assert_array_equal(Pipeline(warm(), OPTIONS).run(plain), status)
+    for name in SIGNALS:
+        np.testing.assert_array_equal(getattr(log, name), getattr(plain, name), err_msg=name)

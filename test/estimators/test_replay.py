@@ -1,0 +1,153 @@
+"""Replay: any recording to bag, plot and numbers; equal to live; bad input is one line."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from force_bench import UR5E, measured, moving, still
+
+from robot_dynamics_ros.bags import load_bag, write_bag
+from robot_dynamics_ros.cli.replay import command, parse_settings
+from robot_dynamics_ros.errors import ConfigError, DataError
+from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.estimators.replay import replay, write_replay
+from robot_dynamics_ros.signals import Log, Sample
+
+WRENCH = np.array([10.0, -20.0, -70.0, 0, 0, 0])
+DATA = Path(os.environ.get("ROBOT_DYNAMICS_DATA", Path(__file__).parents[3] / "shared" / "data"))
+
+
+def bag(tmp_path, log=None):
+    if log is None:
+        log = measured(moving(), np.where(np.arange(2000) > 500, 1.0, 0.0)[:, None] * WRENCH, noise=0.1)
+    return write_bag(log, tmp_path / "recording", topics=["joint_states"])
+
+
+def run(*arguments):
+    return CliRunner().invoke(command, [str(a) for a in arguments], catch_exceptions=False)
+
+
+def test_command_writes_bag_plot_and_numbers(tmp_path):
+    out, numbers = tmp_path / "out", tmp_path / "n.json"
+    result = run(bag(tmp_path), "--robot", "ur5e", "--out", out, "--json", numbers)
+    assert result.exit_code == 0 and "times real time" in result.output
+    summary = json.loads(numbers.read_text())
+    assert summary["samples"] == 2000 and summary["wrench_rms"]["Fz"] == pytest.approx(60, abs=4)
+    assert summary["contact_share"] > 0.6
+    assert (out / "force.png").read_bytes()[:4] == b"\x89PNG"
+    estimates, _ = load_bag(out / "estimates", UR5E)
+    assert np.median(estimates.external_wrench[600:, 2]) == pytest.approx(-70, abs=4)
+    assert sorted(p.name for p in out.iterdir()) == ["estimates", "force.png"]
+
+
+def test_replay_of_a_recorded_live_run_is_identical(tmp_path):
+    """Step live, record measurements and estimates, replay the bag: not a bit differs."""
+    source, pipeline, sample = measured(moving(1.0), WRENCH, noise=0.1), Pipeline(UR5E), Sample(UR5E.joint_names)
+    live = Log(source.joint_names, source.stamp_ns)
+    for row in range(len(source)):
+        source.read(row, sample)
+        pipeline.step(sample)
+        live.write(row, sample, ["q", "qd", "effort", "external_wrench", "external_joint_torque", "friction_torque"])
+    result = replay([write_bag(live, tmp_path / "live")], UR5E)
+    assert result.recorded == {"external_wrench": 0, "external_joint_torque": 0, "friction_torque": 0}
+    np.testing.assert_array_equal(result.log.external_wrench, live.external_wrench)
+
+
+def test_a_recording_that_began_late_is_identical_once_the_past_is_forgotten(tmp_path):
+    push = np.where(np.arange(4000) > 3000, 1.0, 0.1)[:, None] * WRENCH
+    log = measured(moving(8.0), push, noise=0.1)
+    Pipeline(UR5E).run(log)
+    result = replay([write_bag(log[400:], tmp_path / "late")], UR5E)
+    assert np.abs(result.log.external_wrench[0] - log.external_wrench[400]).max() > 1
+    assert set(result.recorded.values()) == {0.0}
+
+
+def test_effort_meaning_is_corrected_in_auto_and_as_told_otherwise(tmp_path):
+    log = measured(moving(), WRENCH)
+    log.effort = -log.effort
+    path = bag(tmp_path, log)
+    result = replay([path], UR5E)
+    assert any("sign -1" in note for note in result.notes)
+    assert np.median(result.log.external_wrench[500:, 2]) == pytest.approx(-70, abs=4)
+    literal = replay([path], UR5E, effort="torque")
+    assert np.abs(literal.log.external_wrench[500:, 2] + 70).mean() > 20
+
+
+def test_settings_and_payload_reach_the_stages(tmp_path):
+    path = bag(tmp_path)
+    slow = replay([path], UR5E, parameters=parse_settings(("force.bandwidth=2", "force.method=momentum")))
+    assert np.abs(slow.log.external_wrench[600, 2]) < 40
+    out = run(path, "--robot", "ur5e", "--out", tmp_path / "o", "--payload", "7,0,0,0.1")
+    assert out.exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("--set", "force"),
+        ("--set", "force.bandwith=1"),
+        ("--set", "froce.froce=1"),
+        ("--payload", "a"),
+        ("--payload", "1,2"),
+    ],
+)
+def test_bad_settings_name_what_is_wrong(tmp_path, arguments):
+    with pytest.raises(ConfigError, match=arguments[1].split(".")[-1].split("=")[0]):
+        run(bag(tmp_path), "--robot", "ur5e", "--out", tmp_path / "o", *arguments)
+    assert not (tmp_path / "o").exists()
+
+
+def test_bad_input_is_one_line_and_leaves_nothing(tmp_path):
+    (tmp_path / "broken.mcap").write_bytes(b"\x89MCAP0\r\n broken")
+    for arguments, text in (
+        ([tmp_path / "none.bag", "--robot", "ur5e"], "no such file"),
+        ([tmp_path / "broken.mcap", "--robot", "ur5e"], "broken.mcap"),
+        ([bag(tmp_path), "--robot", "ur3000"], "ur3000"),
+    ):
+        call = [sys.executable, "-m", "robot_dynamics_ros.cli.main", "replay", *map(str, arguments)]
+        done = subprocess.run([*call, "--out", str(tmp_path / "o")], capture_output=True, text=True, timeout=120)
+        assert done.returncode == 1 and "Traceback" not in done.stderr
+        assert text in done.stderr and len(done.stderr.strip().splitlines()) == 1
+    assert not (tmp_path / "o").exists()
+
+
+def test_without_matplotlib_the_bag_is_still_written(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    result = run(bag(tmp_path), "--robot", "ur5e", "--out", tmp_path / "o")
+    assert result.exit_code == 0 and "matplotlib is missing" in result.output
+    assert [p.name for p in (tmp_path / "o").iterdir()] == ["estimates"]
+
+
+def test_unwritable_directory_is_an_error(tmp_path):
+    (tmp_path / "file").write_text("in the way")
+    with pytest.raises(ConfigError, match="is a file, not a directory"):
+        run(bag(tmp_path), "--robot", "ur5e", "--out", tmp_path / "file" / "o")
+    with pytest.raises(DataError, match="cannot be written"):
+        write_replay(replay([tmp_path / "recording"], UR5E), tmp_path / "file" / "o")
+
+
+def test_wrong_robot_for_the_bag_is_named(tmp_path):
+    log = measured(still(seconds=0.1))
+    log.joint_names = tuple("abcdef")
+    with pytest.raises(DataError, match="shoulder_pan_joint"):
+        replay([bag(tmp_path, log)], UR5E)
+
+
+@pytest.mark.skipif(not DATA.is_dir(), reason=f"no public recordings in {DATA} (ROBOT_DYNAMICS_DATA)")
+@pytest.mark.parametrize(
+    ("file", "robot", "payload"),
+    [("ur3/id1.bag", "ur3", True), ("ur3/id2.bag", "ur3", True), ("ur10/ur10_exciting_trajectory.db3", "ur10", False)],
+)
+def test_public_recordings(tmp_path, file, robot, payload):
+    """Free motion of real robots: forces near zero; the UR3's tool, which its file does not know, is recognised."""
+    numbers = tmp_path / "n.json"
+    assert run(DATA / file, "--robot", robot, "--out", tmp_path / "o", "--json", numbers).exit_code == 0
+    summary = json.loads(numbers.read_text())
+    assert summary["contact_share"] < 0.03 and ("payload" in summary["payload_or_bias"]) == payload
+    assert max(summary["wrench_rms"][axis] for axis in ("Fx", "Fy", "Fz")) < 15
+    assert summary["times_real_time"] > 20

@@ -227,7 +227,7 @@ def test_no_files_import_each_other_in_a_circle():
 
 
 def imported_modules(path, files):
-    """Modules of the package that a file imports: `from package import module` counts as the module, not the package."""
+    """Modules of the package that a file imports: `from package import module` counts as the module."""
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom) and node.module:
             inside = [f"{node.module}.{alias.name}" for alias in node.names]

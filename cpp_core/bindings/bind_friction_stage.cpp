@@ -34,7 +34,8 @@ FrictionMemory memory_of(const py::object& memory) {
   if (py::isinstance<EGms>(memory)) return memory.cast<EGms>();
   if (py::isinstance<LuGre>(memory)) return memory.cast<LuGre>();
   if (py::isinstance<RateStateGms>(memory)) return memory.cast<RateStateGms>();
-  throw py::type_error("memory must be an EGms, LuGre, RateStateGms or None");
+  if (py::isinstance<Presliding>(memory)) return memory.cast<Presliding>();
+  throw py::type_error("memory must be an EGms, LuGre, RateStateGms, Presliding or None");
 }
 
 // Rows (K, 6): joint, with, sign, eps, coulomb, viscous.

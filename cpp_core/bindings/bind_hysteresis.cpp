@@ -1,6 +1,7 @@
 #include "batch.hpp"
 #include "robot_dynamics/friction/egms.hpp"
 #include "robot_dynamics/friction/gms_rate.hpp"
+#include "robot_dynamics/friction/presliding.hpp"
 
 using namespace robot_dynamics;
 
@@ -117,29 +118,26 @@ void bind_rate(py::module_& m) {
   def_friction_of_velocity<RateStateGms>(gms);
 }
 
-void bind_egms(py::module_& m) {
-  py::class_<EGms>(m, "EGms", "Extended GMS friction: load-dependent level, position-dependent backlash.")
-      .def(py::init([](const FrictionMap& map, const Gms& gms, const Array& Fc0, const Array& Fc1, const Array& error) {
-             const int n = map.joints();
-             return EGms(map, gms, row(Fc0, "fc0", n), row(Fc1, "fc1", n), table(error, "kinematic_error"));
-           }),
-           py::arg("map"), py::arg("gms"), py::arg("fc0"), py::arg("fc1"), py::arg("kinematic_error"))
-      .def("reset", &EGms::reset)
-      .def_property_readonly("valid", &validity<EGms>)
+template <class Model>
+void def_friction_of_position(py::class_<Model>& c) {
+  c.def("reset", &Model::reset)
+      .def_property_readonly("valid", &validity<Model>)
       .def(
           "step",
-          [](EGms& s, std::int64_t stamp, const Array& theta, const Array& v, const Maybe& tau, const Maybe& T,
+          [](Model& s, std::int64_t stamp, const Array& theta, const Array& v, const Maybe& tau, const Maybe& T,
              Array& friction) {
             const int n = s.joints();
             require_shape(friction, "friction", {n});
             return s.step(stamp, row(theta, "theta", n), row(v, "v", n), row(tau, "load", n), row(T, "temperature", n),
                           friction.mutable_data());
           },
+          "One sample: theta [rad], v [rad/s], load [Nm] or None, temperature [deg C] or None -> friction [Nm], all "
+          "(n,).",
           py::arg("stamp_ns"), py::arg("theta"), py::arg("v"), py::arg("load").none(true),
           py::arg("temperature").none(true), py::arg("friction"))
       .def(
           "run",
-          [](EGms& s, const Stamps& stamps, const Array& theta, const Array& v, const Maybe& tau, const Maybe& T,
+          [](Model& s, const Stamps& stamps, const Array& theta, const Array& v, const Maybe& tau, const Maybe& T,
              const Maybe& out) {
             const py::ssize_t N = samples(stamps), n = s.joints();
             const double *pq = rows(theta, "theta", N, n), *pv = rows(v, "v", N, n);
@@ -153,8 +151,56 @@ void bind_egms(py::module_& m) {
             });
             return py::make_tuple(r, codes);
           },
-          py::arg("stamp_ns"), py::arg("theta"), py::arg("v"), py::arg("load") = py::none(),
-          py::arg("temperature") = py::none(), py::arg("out") = py::none());
+          "The same over (N, n): (friction, status codes (N,)).", py::arg("stamp_ns"), py::arg("theta"), py::arg("v"),
+          py::arg("load") = py::none(), py::arg("temperature") = py::none(), py::arg("out") = py::none());
+}
+
+void bind_egms(py::module_& m) {
+  py::class_<EGms> c(m, "EGms", "Extended GMS friction: load-dependent level, position-dependent backlash.");
+  c.def(py::init([](const FrictionMap& map, const Gms& gms, const Array& Fc0, const Array& Fc1, const Array& error) {
+          const int n = map.joints();
+          return EGms(map, gms, row(Fc0, "fc0", n), row(Fc1, "fc1", n), table(error, "kinematic_error"));
+        }),
+        py::arg("map"), py::arg("gms"), py::arg("fc0"), py::arg("fc1"), py::arg("kinematic_error"));
+  def_friction_of_position<EGms>(c);
+}
+
+// parameters (n, 8): load_power, sliding_ratio, stribeck_velocity, fv1, fv2, fv0, v0, offset
+Presliding make_presliding(const FrictionMap& map, const Array& span, const Array& level, const Array& load,
+                           const Array& parameters, double max_gap) {
+  require_shape(span, "span", {map.joints(), -1});
+  const double* p = rows(parameters, "parameters", map.joints(), 8);
+  std::vector<PreslidingJoint> joints;
+  for (int i = 0; i < map.joints(); ++i, p += 8) joints.push_back({p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7]});
+  const py::ssize_t n = map.joints(), elements = span.shape(1);
+  return Presliding(map, static_cast<int>(elements), span.data(), rows(level, "level", n, elements),
+                    rows(load, "load", n, elements), joints.data(), max_gap);
+}
+
+// Elements of unit level: H_k (N, elements) in [-1, 1] of positions theta (N,), starting anew where `start` is true.
+Array unit_elements(const Array& theta, const Array& span, const py::array_t<bool>& start) {
+  const py::ssize_t N = theta.ndim() == 1 ? theta.shape(0) : -1, M = span.ndim() == 1 ? span.shape(0) : -1;
+  const double *q = row(theta, "theta", N), *D = row(span, "span", M);
+  if (start.ndim() != 1 || start.shape(0) != N) throw std::invalid_argument("start does not have one value per sample");
+  for (py::ssize_t e = 0; e < M; ++e)
+    if (!(D[e] > 0)) throw std::invalid_argument("span = " + std::to_string(D[e]) + " is not > 0");
+  Array H({N, M});
+  double* h = H.mutable_data();
+  for (py::ssize_t k = 0; k < N; ++k)
+    for (py::ssize_t e = 0; e < M; ++e)
+      h[k * M + e] =
+          k == 0 || *start.data(k) ? 0.0 : std::min(std::max(h[(k - 1) * M + e] + (q[k] - q[k - 1]) / D[e], -1.0), 1.0);
+  return H;
+}
+
+void bind_presliding(py::module_& m) {
+  m.def("presliding_elements", &unit_elements, "H_k (N, elements) of Maxwell-slip elements of spans (elements,) [rad].",
+        py::arg("theta"), py::arg("span"), py::arg("start"));
+  py::class_<Presliding> c(m, "Presliding",
+                           "Presliding friction: Maxwell-slip elements with free spans, load per element, Stribeck.");
+  c.def(py::init(&make_presliding), py::arg("map"), py::arg("span"), py::arg("level"), py::arg("load"),
+        py::arg("parameters"), py::arg("max_gap") = 0.1);
+  def_friction_of_position<Presliding>(c);
 }
 
 }  // namespace
@@ -171,4 +217,5 @@ void bind_hysteresis(py::module_& m) {
   bind_gms(m);
   bind_rate(m);
   bind_egms(m);
+  bind_presliding(m);
 }

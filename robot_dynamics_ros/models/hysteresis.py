@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -82,7 +83,7 @@ def _backlash(robot: RobotFile) -> np.ndarray:
 
 def hysteresis_from_robot(
     robot: RobotFile, friction: FrictionModel | None = None, max_gap: float = 0.1
-) -> _core.EGms | _core.RateStateGms:
+) -> _core.EGms | _core.RateStateGms | _core.Presliding:
     """The friction model with memory of a robot file, over its static map.
 
     gms: F = the map's Coulomb level; egms: F = fc0 + fc1 tau_J^2 [Madsen2020, ch6 eq. 20]; rate_state [ch3 eq. 12-13].
@@ -96,11 +97,24 @@ def hysteresis_from_robot(
         if block.model == "rate_state":
             k, nu = _required_rows(robot, "k"), _required_rows(robot, "nu")
             return _core.RateStateGms(friction.core, k, nu, float(robot.array("hysteresis.parameters.c")[0]))
+        if block.model == "presliding":
+            return presliding_core(block.parameters, friction, max_gap)
         D, k = _elements(robot)
         gms = _core.Gms(D, k, _backlash(robot), max_gap)
         return _core.EGms(friction.core, gms, *_levels(robot, friction), kinematic_error(robot))
     except ValueError as problem:
         raise ConfigError(robot.file, "hysteresis.parameters", str(problem)) from None
+
+
+PRESLIDING = ("load_power", "sliding_ratio", "stribeck_velocity", "fv1", "fv2", "fv0", "v0", "fo")
+
+
+def presliding_core(parameters: Mapping[str, Any], friction: FrictionModel, max_gap: float = 0.1) -> _core.Presliding:
+    """Presliding friction over a static map from a block's parameters by name. Raises ValueError outside bounds."""
+    n = friction.n_joints
+    rows = [np.array(parameters[name], dtype=float) for name in ("span", "level", "load")]
+    columns = [np.broadcast_to(np.asarray(parameters.get(name, 0.0), dtype=float), n) for name in PRESLIDING]
+    return _core.Presliding(friction.core, *rows, np.column_stack(columns), max_gap)
 
 
 def kinematic_error(robot: RobotFile) -> np.ndarray:

@@ -31,7 +31,9 @@ def identified_robot(found: Identification) -> RobotFile:
     updates: dict[str, Any] = {
         "links": {"source": key, "parameters": live.phi.reshape(-1, 10)},
         "friction": _friction(found, key, live.friction),
-        "hysteresis": None if live.memory is None else {"source": key, "model": "egms", "parameters": live.memory},
+        "hysteresis": None
+        if live.memory is None
+        else {"source": key, "model": "presliding", "parameters": live.memory},
     }
     updates |= _drives(found, key)
     return robot.with_updates(updates, source)

@@ -12,14 +12,14 @@ import numpy as np
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.identification.arm.coupled import coupled_motors, coupled_torque
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structure
-from robot_dynamics_ros.identification.arm.presliding import JointData, JointMemory, as_block, clock, fit_memory
+from robot_dynamics_ros.identification.arm.presliding import JointData, PreslidingFit, as_block, clock, fit_presliding
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.least_squares import huber
 from robot_dynamics_ros.identification.arm.static_law import LAW, StaticFit, as_table, fit_joint
 from robot_dynamics_ros.identification.arm.tuning import fold_sets, stretches
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.models.friction import FrictionModel
-from robot_dynamics_ros.models.hysteresis import maxwell_slip
+from robot_dynamics_ros.models.hysteresis import presliding_core
 
 SAMPLES = 20_000  # used for the static law: a handful of parameters per joint
 
@@ -51,8 +51,7 @@ class LiveModel:
         return out
 
     def _memory(self, law: FrictionModel, n: int) -> Any:
-        m = {k: np.array(np.broadcast_to(self.memory[k], n), dtype=float) for k in ("b", "fc0", "fc1")}
-        return _core.EGms(law.core, maxwell_slip(n, backlash=m["b"]), m["fc0"], m["fc1"], _no_error(n))
+        return presliding_core(self.memory, law)
 
     def predict(self, motion: Motion) -> np.ndarray:
         """Effort (N, n) [Nm]; a filter that the log's effort has passed is applied, it is no part of the robot."""
@@ -64,20 +63,18 @@ class LiveModel:
         return out
 
 
-def _no_error(n: int) -> np.ndarray:
-    return np.zeros((n, 1))
-
-
 def fit_live(body: IdentifiedModel, rotor: np.ndarray, motion: Motion) -> LiveModel:
-    """Static law of every joint fitted to what the consistent body leaves of the effort."""
-    if len(motion) > SAMPLES:
-        motion = motion.take(stretches(len(motion), SAMPLES, 20))
+    """Friction of every joint fitted to what the consistent body leaves of the effort: a static law, and presliding
+    friction where it predicts held-out motion no worse.
+    """
+    rows = stretches(len(motion), SAMPLES, 20) if len(motion) > SAMPLES else np.ones(len(motion), bool)
     load, predicted = body.load(motion), body.predict(motion)
     fits: list[StaticFit] = []
-    memories: list[JointMemory | None] = []
+    presliding: list[PreslidingFit | None] = []
     folds = fold_sets(motion)
     motors = coupled_motors(body)
     shared = coupled_torque(body, motors, motion)
+    few = motion.take(rows)
     for j, chosen in enumerate(body.structure.filters):
         inertial = load[:, j] + rotor[j] * motion.qdd[:, j] + shared[:, j]
         if chosen is not None:
@@ -86,11 +83,12 @@ def fit_live(body: IdentifiedModel, rotor: np.ndarray, motion: Motion) -> LiveMo
         terms = body.structure.laws[j].terms
         # less weight far off the identified model: collisions and stops are no friction
         weight = huber(motion.effort[:, j] - predicted[:, j], np.ones(len(motion)))
-        v, q = motion.qd[:, j], motion.position[:, j]
-        fit = fit_joint(y, v, load[:, j], weight, chosen, motion.rate, motion.start, terms)
-        data = JointData(y, v, load[:, j], q, weight, motion.start, folds, chosen, motion.rate)
-        memory = fit_memory(data, fit.parameters)
-        fits.append(fit if memory is None else StaticFit(memory.law, fit.residual))
-        memories.append(memory)
+        v, q, tau = motion.qd[:, j], motion.position[:, j], load[:, j]
+        part = np.flatnonzero(rows) if rows.dtype == bool else rows
+        fit = fit_joint(y[part], v[part], tau[part], weight[part], chosen, motion.rate, few.start, terms)
+        data = JointData(y, v, tau, q, weight, motion.start, folds, chosen, motion.rate)
+        law = FrictionModel(LAW, {name: [value] for name, value in fit.parameters.items()}, 1)
+        presliding.append(fit_presliding(data, law.torque(v[:, None], tau[:, None])[:, 0]))
+        fits.append(fit)
     coupled = motors if len(motors) else None
-    return LiveModel(body.rigid, body.phi, rotor, as_table(fits), body.structure, as_block(memories), coupled)
+    return LiveModel(body.rigid, body.phi, rotor, as_table(fits), body.structure, as_block(presliding), coupled)

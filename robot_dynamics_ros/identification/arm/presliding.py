@@ -1,30 +1,33 @@
-"""Friction with memory for the written robot file: which joints, what span, what level, by held-out error.
+"""Presliding friction of the written robot file: free spans, load per element, Stribeck level, by held-out error.
 
-  f = (Fc0 + Fc1 tau_J^2) H(theta) + F_v(v),  H by the spacing laws r_D = 4, r_k = 2, M = 4, span B
-  [Madsen2020 ch6 3-5, 17-20]
-H is driven by measured positions, as the live nodes drive it; F_v is the static law without its Coulomb level. Linear
-parameters are solved inside a grid over B and the Stribeck velocity, from Gram matrices per fold.
+  f = s(v) sum_k (c_k + l_k |tau|^p) H_k(theta; D_k) + fv1 v + fv2 |v| v + fv0 v / (1 + |v|/v0) + fo
+  s(v) = r + (1 - r) / (1 + (v/vs)^2)                                    [Madsen2020 ch4 35-37, one element each]
+H_k is driven by measured positions, as the live nodes drive it. All coefficients but fo are non-negative, so the law
+dissipates at every speed; they are solved by non-negative least squares on Gram matrices, inside a grid over p, r, vs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import itertools
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import lsq_linear
+from scipy.optimize import nnls
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.identification.arm.friction_columns import GAP
 from robot_dynamics_ros.identification.arm.model import EffortFilter
-from robot_dynamics_ros.identification.arm.static_law import NONNEGATIVE, RISE, STRIBECK, opposes_motion, unit_column
 from robot_dynamics_ros.identification.dataset.motion import pieces_of
-from robot_dynamics_ros.models.hysteresis import DEFAULT_ELEMENTS, DEFAULT_R_D, DEFAULT_R_K, spacing
 
-BACKLASH = (3e-4, 6e-4, 1.2e-3, 2.5e-3, 5e-3, 1e-2, 2e-2)  # rad, candidates of B; 1e-3 on UR5e joint 1 [ch6 5.2]
-GAIN = 0.04  # relative gain in held-out error that memory must bring
-SMALLEST_EPS = 0.005  # rad/s; below it the law's rise and its smoothing overlap
-UNUSED = 1e-3  # rad, B of a joint without memory: a robot file has one for every joint
+SPANS = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)  # rad, D_k: harmonic drives slide after 1e-3 to 1e-2 rad
+POWERS = (1.0, 2.0)  # p of the load
+SLIDING_RATIOS = (1.0, 0.85, 0.7, 0.55)  # r = f_C / f_S
+STRIBECK_VELOCITIES = (0.01, 0.03, 0.1, 0.3)  # rad/s
+THINNING_SPEED = 0.3  # rad/s, v0 of the viscosity that falls with speed
+MARGIN = 0.01  # relative held-out error that presliding may cost against the static law: at rest it is better
+ROWS = 60_000  # samples of the fit, spread evenly over the motion
+SHRINKAGE = 1e-4  # relative ridge: equal spans share what the data cannot tell apart
 
 
 @dataclass(frozen=True)
@@ -41,20 +44,32 @@ class JointData:
     effort_filter: EffortFilter | None
     rate: float
 
-    def seen(self, x: np.ndarray) -> np.ndarray:
-        """Columns (N, k) as the recorded effort shows them."""
+    def filtered(self, x: np.ndarray) -> np.ndarray:
+        """Columns (N, k) behind the filter that the recorded effort has passed."""
         return x if self.effort_filter is None else self.effort_filter.apply(x, self.rate, self.start)
 
 
 @dataclass(frozen=True)
-class JointMemory:
-    """b [rad], fc0 [Nm], fc1 [1/Nm], and the static law's parameters that go with them; gain in held-out error."""
+class PreslidingFit:
+    """Parameters of one joint's block `hysteresis` by name (numbers, or one per span), and the relative gain in
+    held-out squared error over the static law.
+    """
 
-    b: float
-    fc0: float
-    fc1: float
-    law: dict[str, float]
+    parameters: dict[str, float | list[float]]
     gain: float
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What the columns depend on: load power p, sliding ratio r, Stribeck velocity vs [rad/s]."""
+
+    power: float
+    ratio: float
+    velocity: float
+
+    def factor(self, v: np.ndarray) -> np.ndarray:
+        """s(v) (N,)."""
+        return self.ratio + (1 - self.ratio) / (1 + (v / self.velocity) ** 2)
 
 
 def clock(start: np.ndarray, rate: float) -> np.ndarray:
@@ -62,105 +77,108 @@ def clock(start: np.ndarray, rate: float) -> np.ndarray:
     return (np.arange(len(start)) * (1e9 / rate) + np.cumsum(start) * 4e9 * GAP).astype(np.int64)
 
 
-def hysteresis(position: np.ndarray, b: float, start: np.ndarray) -> np.ndarray:
-    """H (N,) of positions (N,) [rad] for span b [rad], 0 at the start of every piece. [Madsen2020 ch6 14-18]"""
-    D, k = spacing(DEFAULT_ELEMENTS, DEFAULT_R_D, DEFAULT_R_K)
-    core = _core.Gms(D[None].copy(), k[None].copy(), np.array([[b]]), GAP)
-    return core.run(clock(start, 1e3), np.ascontiguousarray(position)[:, None])[0][:, 0]
+def fit_presliding(data: JointData, static: np.ndarray) -> PreslidingFit | None:
+    """Presliding friction of one joint; None where its `static` law's prediction (N,) [Nm] is better on held-out data.
 
-
-def fit_memory(data: JointData, static: dict[str, float]) -> JointMemory | None:
-    """Memory of one joint over its `static` law (parameters by name), None where the law alone predicts as well."""
-    law = dict(static) | {"eps": max(static["eps"], SMALLEST_EPS)}
-    table = _Table(data, law)
-    plain = table.errors(table.static)
-    trials = [(table.errors(names), names) for names in table.with_memory()]
-    errors, names = min(trials, key=lambda pair: pair[0].sum())
-    if not (errors.sum() < (1 - GAIN) * plain.sum() and (errors <= plain).mean() >= 0.5):
+    Samples whose elements may still be unknown are left out on both sides.
+    """
+    problem = _Problem(data)
+    plain = problem.squared_errors(static)
+    shapes = [Shape(p, r, w) for p in problem.powers for r, w in _ratios()]
+    errors = {shape: problem.held_out(shape) for shape in shapes}
+    best = min(errors, key=lambda shape: errors[shape].sum())
+    if not errors[best].sum() <= (1 + MARGIN) * plain.sum():
         return None
-    x = dict(zip(names, table.solve(names, table.total).tolist(), strict=True))
-    level = next(n for n in names if n.startswith("H@"))
-    vs = next((float(n[3:]) for n in names if n.startswith("fs@")), law["fs1"])
-    terms = {n[:2] if n.startswith("fs@") else n: c for n, c in x.items() if not n.startswith("H")}
-    gain = 1 - float(errors.sum() / plain.sum())
-    found = {**law, **dict.fromkeys(("fv1", "fv2", "fv3", "fs", "fb"), 0.0), **terms, "fs1": vs, "fc1": RISE}
-    found |= table.dry(x)
-    if not (x[level] > 0 and opposes_motion({**found, "fc": x[level]}, data.v)):
+    x = problem.solve(problem.gram(best))
+    if not x[: 2 * len(SPANS)].any():
         return None
-    return JointMemory(float(level[2:]), x[level], x.get("HH" + level[1:], 0.0), found, gain)
+    return PreslidingFit(problem.parameters(best, x), 1 - float(errors[best].sum() / plain.sum()))
 
 
-class _Table:
-    """Gram matrices per fold of all candidate columns and y."""
+def _ratios() -> Iterable[tuple[float, float]]:
+    yield 1.0, STRIBECK_VELOCITIES[0]
+    yield from itertools.product(SLIDING_RATIOS[1:], STRIBECK_VELOCITIES)
 
-    def __init__(self, data: JointData, law: dict[str, float]) -> None:
-        self.viscous = [n for n in ("fv1", "fv2", "fv3", "fb") if law.get(n, 0.0) != 0.0 or n in ("fv1", "fb")]
-        self.dry_names = ["fc"] + ["ft"] * (law.get("ft", 0.0) != 0.0)
-        own = [f"fs@{law['fs1']}"] if law.get("fs", 0.0) != 0.0 else []
-        self.static = [*self.dry_names, *self.viscous, *own]
-        self.widths = list(dict.fromkeys([*own, *(f"fs@{w}" for w in STRIBECK)]))
-        scale = max(float(np.sqrt(np.mean(data.load**2))), 1e-6)
-        self.loaded = bool(np.quantile(np.abs(data.load), 0.95) > law.get("fc", 0.0))
-        self.scale = {"H": 1.0, "HH": scale**2}
-        columns = {
-            n: unit_column(n, law["eps"], law["fs1"], data.v, data.load) for n in (*self.dry_names, *self.viscous)
-        }
-        for name in self.widths:
-            columns[name] = unit_column("fs", law["eps"], float(name[3:]), data.v, data.load)
-        for b in BACKLASH:
-            h = hysteresis(data.position, b, data.start)
-            columns[f"H@{b}"], columns[f"HH@{b}"] = h, h * data.load**2 / scale**2
-        self.names = list(columns)
-        A = np.column_stack([data.seen(np.column_stack(list(columns.values()))), data.y])
-        A *= np.sqrt(data.weight * _travelled(data, 2 * BACKLASH[-1]))[:, None]
-        self.grams = [A[p == k].T @ A[p == k] for p in data.folds for k in range(int(p.max()) + 1)]
-        self.total = sum(self.grams) / len(data.folds)
-        self.most = 2 * float(np.abs(data.y).max())
 
-    def with_memory(self) -> Iterator[list[str]]:
-        """Names of the columns of every candidate: span, load dependence where loads are seen, Stribeck velocity."""
-        for b in BACKLASH:
-            for level in ([f"H@{b}"], [f"H@{b}", f"HH@{b}"])[: 1 + self.loaded]:
-                for stribeck in ([], *([w] for w in self.widths)):
-                    yield [*level, *self.viscous, *stribeck]
+class _Problem:
+    """Columns of one joint: 6 levels, 6 loads, viscous, quadratic, thinning, +offset, -offset; then y."""
 
-    def errors(self, names: list[str]) -> np.ndarray:
-        """Held-out squared error of every fold."""
-        index = self._index(names)
+    def __init__(self, data: JointData) -> None:
+        self.data = data
+        known = _travelled(data, 2 * SPANS[-1])
+        step = max(len(data.y) // ROWS, 1)
+        self.rows = np.flatnonzero(known)[::step]
+        self.root = np.sqrt(data.weight[self.rows])
+        self.H = _core.presliding_elements(np.ascontiguousarray(data.position), np.array(SPANS), data.start)
+        self.scale = max(float(np.sqrt(np.mean(data.load**2))), 1e-6)
+        loaded = bool(np.quantile(np.abs(data.load), 0.95) > 0.2 * np.median(np.abs(data.y)))
+        self.powers = POWERS if loaded else ()
+        self.powers = POWERS if loaded else (1.0,)
+        self.loaded = loaded
+        v = data.v
+        one = np.ones_like(v)
+        fixed = np.column_stack([v, np.abs(v) * v, v / (1 + np.abs(v) / THINNING_SPEED), one, -one])
+        self.fixed = data.filtered(fixed)
+        self.folds = [fold[self.rows] for fold in data.folds]
+        self._cache: dict[Shape, list[np.ndarray]] = {}
+
+    def columns(self, shape: Shape) -> np.ndarray:
+        """(rows, 17 + 1) weighted."""
+        d = self.data
+        level = self.H * shape.factor(d.v)[:, None]
+        relative = (np.abs(d.load) / self.scale) ** shape.power if self.loaded else np.zeros_like(d.load)
+        A = np.column_stack([d.filtered(np.column_stack([level, level * relative[:, None]])), self.fixed, d.y])
+        return A[self.rows] * self.root[:, None]
+
+    def grams(self, shape: Shape) -> list[np.ndarray]:
+        """Gram matrix of every part of every set of folds."""
+        if shape not in self._cache:
+            A = self.columns(shape)
+            self._cache[shape] = [A[f == k].T @ A[f == k] for f in self.folds for k in range(int(f.max()) + 1)]
+        return self._cache[shape]
+
+    def gram(self, shape: Shape) -> np.ndarray:
+        """Gram matrix of all samples."""
+        return sum(self.grams(shape)) / len(self.folds)
+
+    def held_out(self, shape: Shape) -> np.ndarray:
+        """Squared error of every fold under what the others identify."""
+        grams, total = self.grams(shape), self.gram(shape)
         found = []
-        for G in self.grams:
-            x = np.append(self._scaled(self.solve(names, self.total - G), names, back=True), -1.0)
-            found.append(float(x @ G[np.ix_(index, index)] @ x))
+        for G in grams:
+            x = np.append(self.solve(total - G), -1.0)
+            found.append(float(x @ G @ x))
         return np.array(found)
 
-    def solve(self, names: list[str], G: np.ndarray) -> np.ndarray:
-        """Bounded least squares from a Gram matrix: levels are not negative."""
-        index = self._index(names)
-        g = G[np.ix_(index, index)]
-        d = np.sqrt(np.maximum(np.diag(g), 1e-300))
-        R = np.linalg.cholesky(g / d / d[:, None] + 1e-9 * np.eye(len(g))).T * d
-        lower = np.array([0.0 if n[:2] in NONNEGATIVE or n[0] == "H" else -np.inf for n in names])
-        upper = np.array([self.most if n[:2] in ("fc", "fs") or n[:2] == "H@" else np.inf for n in names])
-        free = np.linalg.solve(R[:-1, :-1], R[:-1, -1])
-        if not ((free >= lower) & (free <= upper)).all():
-            free = lsq_linear(R[:-1, :-1], R[:-1, -1], bounds=(lower, upper)).x
-        return self._scaled(free, names)
+    def squared_errors(self, prediction: np.ndarray) -> np.ndarray:
+        """The same of a given prediction (N,) [Nm]."""
+        e = (self.data.filtered(prediction[:, None])[:, 0] - self.data.y)[self.rows] * self.root
+        return np.array([float(np.sum(e[f == k] ** 2)) for f in self.folds for k in range(int(f.max()) + 1)])
 
-    def dry(self, x: dict[str, float]) -> dict[str, float]:
-        """Coulomb and load level of the law beside the fitted rest: what holds until the memory is known."""
-        rest = [n for n in x if not n.startswith("H")]
-        index, own = self._index(rest)[:-1], self._index(self.dry_names)[:-1]
-        target = self.total[own, -1] - self.total[np.ix_(own, index)] @ np.array([x[n] for n in rest])
-        level = np.linalg.lstsq(self.total[np.ix_(own, own)], target, rcond=1e-9)[0]
-        return {n: max(float(c), 0.0) if n == "fc" else float(c) for n, c in zip(self.dry_names, level, strict=True)}
+    def solve(self, G: np.ndarray) -> np.ndarray:
+        """Non-negative coefficients (17,) from a Gram matrix of columns and y."""
+        d = np.sqrt(np.maximum(np.diag(G), 1e-30))
+        g = G / d / d[:, None]
+        g[:-1, :-1] += SHRINKAGE * np.eye(len(g) - 1)
+        R = np.linalg.cholesky(g + 1e-12 * np.eye(len(g))).T
+        return nnls(R[:-1, :-1], R[:-1, -1])[0] * d[-1] / d[:-1]
 
-    def _index(self, names: list[str]) -> list[int]:
-        return [*(self.names.index(n) for n in names), len(self.names)]
-
-    def _scaled(self, x: np.ndarray, names: list[str], back: bool = False) -> np.ndarray:
-        """Coefficients in units of the columns as used, or back: the load's square is scaled to order one."""
-        s = np.array([self.scale["HH"] if n.startswith("HH") else 1.0 for n in names])
-        return x * s if back else x / s
+    def parameters(self, shape: Shape, x: np.ndarray) -> dict[str, float | list[float]]:
+        """Parameters of a robot file's block by name."""
+        m = len(SPANS)
+        return {
+            "span": list(SPANS),
+            "level": x[:m].tolist(),
+            "load": (x[m : 2 * m] / self.scale**shape.power).tolist(),
+            "load_power": shape.power,
+            "sliding_ratio": shape.ratio,
+            "stribeck_velocity": shape.velocity,
+            "fv1": float(x[2 * m]),
+            "fv2": float(x[2 * m + 1]),
+            "fv0": float(x[2 * m + 2]),
+            "v0": THINNING_SPEED,
+            "fo": float(x[2 * m + 3] - x[2 * m + 4]),
+        }
 
 
 def _travelled(data: JointData, distance: float) -> np.ndarray:
@@ -172,15 +190,14 @@ def _travelled(data: JointData, distance: float) -> np.ndarray:
     return known if known.mean() > 0.3 else np.ones(len(data.y), bool)
 
 
-def as_block(found: Sequence[JointMemory | None]) -> dict[str, object] | None:
-    """Parameters of a robot file's hysteresis block; fc0 = 0 marks a joint that keeps its law. None: no joint."""
-    if not any(found):
+def as_block(found: Sequence[PreslidingFit | None]) -> dict[str, list[float] | list[list[float]]] | None:
+    """Parameters of a robot file's hysteresis block; levels of 0 mark a joint that keeps its static law."""
+    kept = next((fit for fit in found if fit is not None), None)
+    if kept is None:
         return None
-    return {
-        "m": float(DEFAULT_ELEMENTS),
-        "r_d": DEFAULT_R_D,
-        "r_k": DEFAULT_R_K,
-        "b": [UNUSED if m is None else m.b for m in found],
-        "fc0": [0.0 if m is None else m.fc0 for m in found],
-        "fc1": [0.0 if m is None else m.fc1 for m in found],
+    empty = {
+        name: [0.0] * len(value) if name in ("level", "load") else value for name, value in kept.parameters.items()
     }
+    empty |= dict.fromkeys(("fv1", "fv2", "fv0", "fo"), 0.0)
+    chosen = [empty if fit is None else fit.parameters for fit in found]
+    return {name: [values[name] for values in chosen] for name in kept.parameters}

@@ -18,6 +18,7 @@
 #include "robot_dynamics/friction/egms.hpp"
 #include "robot_dynamics/friction/gms_rate.hpp"
 #include "robot_dynamics/friction/lugre.hpp"
+#include "robot_dynamics/friction/presliding.hpp"
 
 namespace robot_dynamics {
 
@@ -36,7 +37,7 @@ struct CoupledMotor {
   double viscous;   // fv, Nm s/rad
 };
 
-using FrictionMemory = std::variant<std::monostate, EGms, LuGre, RateStateGms>;
+using FrictionMemory = std::variant<std::monostate, EGms, LuGre, RateStateGms, Presliding>;
 
 class FrictionStage {
  public:
@@ -67,6 +68,7 @@ class FrictionStage {
     if (auto* m = std::get_if<EGms>(&memory_)) m->reset();
     if (auto* m = std::get_if<LuGre>(&memory_)) m->reset();
     if (auto* m = std::get_if<RateStateGms>(&memory_)) m->reset();
+    if (auto* m = std::get_if<Presliding>(&memory_)) m->reset();
   }
 
   // position [rad], v [rad/s] (n); position, load, T, variance may be null or NaN = absent. degraded: a temperature is
@@ -86,7 +88,7 @@ class FrictionStage {
     if (memory == Status::dropped) return memory;
     for (int i = 0; i < n; ++i) {
       const double tau = load && std::isfinite(load[i]) ? load[i] : 0.0, law = map_.torque_at(i, v[i], tau, used_[i]);
-      const bool known = memory == Status::ok && valid(i);
+      const bool known = memory == Status::ok && usable(i);
       const double f = known ? next_[i] : law;
       if (!std::isfinite(f)) return Status::dropped;
       friction[i] = f;
@@ -103,6 +105,9 @@ class FrictionStage {
     if (auto* m = std::get_if<EGms>(&memory_)) {
       if (absent(position, joints())) return status;
       status = m->step(stamp_ns, position, v, load, used_.data(), next_.data());
+    } else if (auto* m = std::get_if<Presliding>(&memory_)) {
+      if (absent(position, joints())) return status;
+      status = m->step(stamp_ns, position, v, load, used_.data(), next_.data());
     } else if (auto* lugre = std::get_if<LuGre>(&memory_)) {
       status = lugre->step(stamp_ns, v, used_.data(), next_.data());
     } else if (auto* rate = std::get_if<RateStateGms>(&memory_)) {
@@ -116,7 +121,14 @@ class FrictionStage {
   bool valid(int i) const noexcept {
     if (auto* m = std::get_if<EGms>(&memory_)) return m->valid(i);
     if (auto* m = std::get_if<RateStateGms>(&memory_)) return m->valid(i);
+    if (auto* m = std::get_if<Presliding>(&memory_)) return m->valid(i);
     return memory_.index() != 0;
+  }
+
+  // Elements that have not yet slipped are in the deviation: a presliding model is used from the first sample.
+  bool usable(int i) const noexcept {
+    if (auto* m = std::get_if<Presliding>(&memory_)) return m->has_memory(i);
+    return valid(i);
   }
 
   double spread(int i, const double* T, const double* variance) const noexcept {
@@ -128,7 +140,9 @@ class FrictionStage {
     const double x = v / p_.stiction_speed, share = (known ? p_.known_stiction : 1.0) / std::sqrt(3.0);
     const double rest = share * map_.coulomb(i, v, used_[i]) * std::exp(-x * x), slide = p_.relative_error * f;
     const double warm = sigma > 0 ? map_.torque_at(i, v, tau, used_[i] + sigma) - law : 0.0;
-    return std::sqrt(slide * slide + rest * rest + (std::isfinite(warm) ? warm * warm : 0.0));
+    double unknown = 0.0;
+    if (auto* m = std::get_if<Presliding>(&memory_); m && known) unknown = m->unknown_level(i, tau);
+    return std::sqrt(slide * slide + rest * rest + unknown * unknown / 3.0 + (std::isfinite(warm) ? warm * warm : 0.0));
   }
 
   void add(const CoupledMotor& m, const double* v, double* friction, double* std) const noexcept {

@@ -26,7 +26,7 @@ SLIDING_RATIOS = (1.0, 0.85, 0.7, 0.55)  # r = f_C / f_S
 STRIBECK_VELOCITIES = (0.01, 0.03, 0.1, 0.3)  # rad/s
 THINNING_SPEED = 0.3  # rad/s, v0 of the viscosity that falls with speed
 MARGIN = 0.01  # relative held-out error that presliding may cost against the static law: at rest it is better
-ROWS = 60_000  # samples of the fit, spread evenly over the motion
+ROWS = 20_000  # samples of the fit, spread evenly over the motion
 SHRINKAGE = 1e-4  # relative ridge: equal spans share what the data cannot tell apart
 
 
@@ -112,7 +112,6 @@ class _Problem:
         self.H = _core.presliding_elements(np.ascontiguousarray(data.position), np.array(SPANS), data.start)
         self.scale = max(float(np.sqrt(np.mean(data.load**2))), 1e-6)
         loaded = bool(np.quantile(np.abs(data.load), 0.95) > 0.2 * np.median(np.abs(data.y)))
-        self.powers = POWERS if loaded else ()
         self.powers = POWERS if loaded else (1.0,)
         self.loaded = loaded
         v = data.v
@@ -157,7 +156,9 @@ class _Problem:
 
     def solve(self, G: np.ndarray) -> np.ndarray:
         """Non-negative coefficients (17,) from a Gram matrix of columns and y."""
-        d = np.sqrt(np.maximum(np.diag(G), 1e-30))
+        d = np.sqrt(np.diag(G))
+        used = d > 1e-9 * d.max()
+        d = np.where(used, d, np.inf)
         g = G / d / d[:, None]
         g[:-1, :-1] += SHRINKAGE * np.eye(len(g) - 1)
         R = np.linalg.cholesky(g + 1e-12 * np.eye(len(g))).T

@@ -76,7 +76,8 @@ def individuals(robot: RobotFile, count: int, seed: int, chosen: Sequence[str]) 
     Raises ConfigError for an unknown family or a robot that cannot be simulated.
     """
     base = load_plant(robot, without=("deviation",)).true
-    return [_individual(base, index, seed, chosen[index % len(chosen)], index // len(chosen)) for index in range(count)]
+    n = len(chosen)
+    return [_individual(base, k, seed, chosen[k % n], k % n, k // n) for k in range(count)]
 
 
 def laws_of(family: str, visit: int) -> dict[str, str]:

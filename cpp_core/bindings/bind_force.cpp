@@ -34,6 +34,7 @@ ExternalForceParameters parameters(const Chain& chain, const py::kwargs& given) 
   keys.take("length", p.wrench.length);
   keys.take("singular_value", p.wrench.singular_value);
   keys.take("expected_force", p.wrench.expected_force);
+  keys.take("expected_moment", p.wrench.expected_moment);
   keys.take("contact_on_ratio", p.contact.on_ratio);
   keys.take("contact_off_ratio", p.contact.off_ratio);
   keys.take("contact_off_share", p.contact.off_share);
@@ -104,6 +105,7 @@ py::tuple invert(const Chain& chain, const py::object& q, const py::object& tau,
   keys.take("length", p.length);
   keys.take("singular_value", p.singular_value);
   keys.take("expected_force", p.expected_force);
+  keys.take("expected_moment", p.expected_moment);
   keys.finish();
   WrenchEstimate e;
   const int n = chain.n;

@@ -56,8 +56,17 @@ class ForceStage(CoreState):
         Parameter(
             "length", 0.0, "characteristic length that moments are scaled by, 0: from the chain", "m", 0.0, 100.0
         ),
-        Parameter("singular_value", 0.08, "scaled singular value below which the inverse is damped", "", 1e-6, 10.0),
-        Parameter("expected_force", 200.0, "standard deviation of a force before measuring it", "N", 1e-3, 1e6),
+        Parameter("singular_value", 0.08, "scaled singular value below which a pose counts as singular", "", 1e-6, 10.0),
+        Parameter("expected_force", 200.0, "standard deviation of each force axis before measuring", "N", 1e-3, 1e6),
+        Parameter(
+            "expected_moment",
+            2.0,
+            "standard deviation of each moment axis before measuring, 0: a force at the TCP without moments; "
+            "chains of fewer than six joints: 0",
+            "Nm",
+            0.0,
+            1e6,
+        ),
         Parameter("contact_on_ratio", 3.5, "magnitude over std at which contact begins", "", 0.1, 100.0),
         Parameter("contact_off_ratio", 2.2, "magnitude over std below which it may end", "", 0.0, 100.0),
         Parameter("contact_torque", 0.02, "least contact torque as share of the torque limit", "", 0.0, 1.0),
@@ -149,10 +158,11 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
     cutoff = p["force_cutoff"] if p["method"] == "simoni" else p["wrench_cutoff"] or np.inf
     same = (
         "method current_cutoff inertial_cutoff friction_cutoff extra_torque_cutoff model_error length singular_value "
-        "expected_force contact_on_ratio contact_off_ratio contact_on_time contact_off_time payload_speed "
+        "expected_force expected_moment contact_on_ratio contact_off_ratio contact_on_time contact_off_time payload_speed "
         "payload_stations tare_window"
     )
     return {name: p[name] for name in same.split()} | {
+        "expected_moment": p["expected_moment"] if n >= 6 else 0.0,
         "rotor_inertia": effort_inertia(robot),
         "ignore_friction": robot.drives.torque_side == "link",
         "gain": np.full(n, p["bandwidth"]),

@@ -95,7 +95,8 @@ class ExternalForce {
     age_ += dt;
     if (!posed) return fault(out);
     if (tick == Tick::gap || tick == Tick::backwards) return Status::reset;
-    if (!healthy || !friction_known || tick == Tick::late || estimate_.damped) return Status::degraded;
+    if (!healthy || !friction_known || tick == Tick::late || (estimate_.singular && p_.wrench.expected_moment > 0.0))
+      return Status::degraded;
     return settled() ? Status::ok : Status::warming_up;
   }
 

@@ -1,14 +1,13 @@
-// Wrench at the TCP from joint torques: weighted, adaptively damped inverse of tau = J'F, with its covariance.
+// Wrench at the TCP from joint torques tau = J'F: the posterior under what the environment is expected to do.
 //
-//   F = (J W J' + L)^-1 J W tau                                             [Simoni2017 17, weighted and damped]
-//   cov F = A^-1 (J W J') A^-1 + A^-1 L P L A^-1,  A = J W J' + L
+//   F = A^-1 J W tau,   cov F = A^-1,   A = J W J' + P^-1
+//   P = diag(expected_force^2 I3, expected_moment^2 I3)
 //
-// J (6 x n) is made dimensionless by the characteristic length l (forces times l, moments as they are), W =
-// diag(1/std^2) the inverse torque covariance, L = sum_k u_k u_k' w_k max(0, s0^2 - s_k^2) over the singular directions
-// u_k of J with singular value s_k and mean weight w_k: zero unless s_k < s0, so a well-posed wrench is not biased at
-// all. P is the variance of the wrench expected before measuring: what damping removes comes back as uncertainty, so
-// that the standard deviation grows towards a singularity (and in directions that fewer than six joints never see)
-// while F stays finite.
+// W = diag(1/std^2) is the inverse covariance of the joint torques. Without a prior (P infinite) this is the weighted
+// inverse [Simoni2017 17]; the prior takes the place of damping near singular poses: F stays finite, and the standard
+// deviation of a direction that the joints do not show is what was expected of it. Contact forces act through small
+// areas, so moments about the TCP are small (2 Nm): errors of the wrist joints then no longer become forces.
+// expected_moment = 0: a force at the TCP, no moment (point contact; chains of fewer than six joints).
 #pragma once
 
 #include <limits>
@@ -20,9 +19,10 @@
 namespace robot_dynamics {
 
 struct WrenchParameters {
-  double length = 0.0;            // m, characteristic length; 0: from the chain
-  double singular_value = 0.08;   // s0, of the dimensionless Jacobian: damping starts below
-  double expected_force = 200.0;  // N, standard deviation of the force expected before measuring
+  double expected_force = 200.0;  // N, standard deviation of each axis before measuring
+  double expected_moment = 2.0;   // Nm, the same of moments about the TCP; 0: none
+  double length = 0.0;            // m, characteristic length of the singular value; 0: from the chain
+  double singular_value = 0.08;   // of the dimensionless Jacobian: below it the pose counts as singular
 };
 
 // A quarter of the way from base to TCP along the links, at least 5 cm: lever arms of this order.
@@ -40,7 +40,7 @@ struct WrenchEstimate {
   std::array<double, 6> wrench{};       // force [N], moment [Nm], base orientation
   std::array<double, 36> covariance{};  // of the wrench, SI
   double singular_value = 0.0;          // smallest, of the dimensionless Jacobian; 0 with fewer than six joints
-  bool damped = false;
+  bool singular = false;
 };
 
 class WrenchInverse {
@@ -49,6 +49,7 @@ class WrenchInverse {
     require_range("length", p.length, 0.0, 100.0);
     require_range("singular_value", p.singular_value, 1e-6, 10.0);
     require_range("expected_force", p.expected_force, 1e-3, 1e6);
+    require_range("expected_moment", p.expected_moment, 0.0, 1e6);
     if (p_.length == 0.0) p_.length = characteristic_length(chain);
   }
 
@@ -59,24 +60,25 @@ class WrenchInverse {
     const int n = chain_.n;
     double J[6 * max_joints] = {}, weight[max_joints];
     jacobian(chain_, q, J);
-    for (int i = 0; i < 3 * n; ++i) J[i] /= p_.length;
     for (int i = 0; i < n; ++i) weight[i] = 1.0 / (std[i] * std[i]);
-    const Matrix information = product_with(J, weight);
-    Matrix A = information, L{};
     WrenchEstimate result;
-    result.damped = damping(J, weight, std, L, result.singular_value);
-    if (result.damped)
-      for (int k = 0; k < 36; ++k) A[k] += L[k];
-    Cholesky<6> factored;
-    if (!factored.factor(A)) return false;
+    Matrix A = product_with(J, weight);
     for (int r = 0; r < 6; ++r) {
       double sum = 0.0;
       for (int i = 0; i < n; ++i) sum += J[r * n + i] * weight[i] * tau[i];
       result.wrench[r] = sum;
     }
+    add_prior(A, result.wrench);
+    Cholesky<6> factored;
+    if (!factored.factor(A)) return false;
     factored.solve(result.wrench.data());
-    covariance(factored, information, L, result);
-    to_si(result);
+    for (int r = 0; r < 6; ++r) {
+      result.covariance[7 * r] = 1.0;
+      factored.solve(&result.covariance[6 * r]);
+    }
+    if (p_.expected_moment == 0.0)
+      for (int k = 3; k < 6; ++k) result.covariance[7 * k] = 0.0;
+    result.singular = singular(J, result.singular_value);
     if (!all_finite(result.wrench.data(), 6) || !all_finite(result.covariance.data(), 36)) return false;
     out = result;
     return true;
@@ -84,7 +86,6 @@ class WrenchInverse {
 
  private:
   using Matrix = std::array<double, 36>;
-  static constexpr double unbelievable = 1e3;  // ratio of standard deviations that makes a joint a mere spectator
 
   Matrix product_with(const double* J, const double* weight) const noexcept {
     Matrix G;
@@ -97,19 +98,32 @@ class WrenchInverse {
     return G;
   }
 
-  // L and the smallest singular value of J; false when L is zero.
-  bool damping(const double* J, const double* weight, const double* std, Matrix& L, double& smallest) const noexcept {
+  void add_prior(Matrix& A, std::array<double, 6>& right) const noexcept {
+    for (int k = 0; k < 3; ++k) A[7 * k] += 1.0 / (p_.expected_force * p_.expected_force);
+    if (p_.expected_moment > 0.0) {
+      for (int k = 3; k < 6; ++k) A[7 * k] += 1.0 / (p_.expected_moment * p_.expected_moment);
+      return;
+    }
+    for (int r = 0; r < 6; ++r)
+      for (int c = 3; c < 6; ++c) A[6 * r + c] = A[6 * c + r] = r == c ? 1.0 : 0.0;
+    right[3] = right[4] = right[5] = 0.0;
+  }
+
+  // Whether the pose is singular, and the smallest singular value of J with forces times the characteristic length.
+  bool singular(double* J, double& smallest) const noexcept {
+    const int n = chain_.n;
+    smallest = 0.0;
+    if (n < 6) return true;
+    for (int i = 0; i < 3 * n; ++i) J[i] /= p_.length;
     std::array<double, max_joints> unit;
     unit.fill(1.0);
-    const Matrix G = product_with(J, unit.data());
-    const bool singular = chain_.n < 6 || !above_threshold(G, smallest);
-    if (singular) smallest = damp_low_directions(G, J, weight, L);
-    const bool ignored = disbelieved(std);
-    if (ignored) {
-      const double expected = p_.expected_force * p_.length;
-      for (int k = 0; k < 6; ++k) L[7 * k] += 1.0 / (expected * expected);
-    }
-    return singular || ignored;
+    Matrix G = product_with(J, unit.data());
+    if (above_threshold(G, smallest)) return false;
+    Matrix U;
+    std::array<double, 6> square;
+    symmetric_eigen<6>(G, square, U);
+    smallest = std::sqrt(std::max(*std::min_element(square.begin(), square.end()), 0.0));
+    return true;
   }
 
   // Whether G - s0^2 I is positive definite; then the smallest singular value to about 1 %, without eigenvectors: of
@@ -145,74 +159,6 @@ class WrenchInverse {
       for (int k = 0; k < 6; ++k)
         for (int c = 0; c < 6; ++c) C[6 * r + c] += B[6 * r + k] * B[6 * k + c];
     return C;
-  }
-
-  // A joint that hardly counts leaves a direction unmeasured in any pose: then L also holds 1/P, the expectation.
-  bool disbelieved(const double* std) const noexcept {
-    const auto [least, most] = std::minmax_element(std, std + chain_.n);
-    return *most > unbelievable * *least;
-  }
-
-  // L over the directions with s_k < s0; returns the smallest singular value, exactly.
-  double damp_low_directions(Matrix G, const double* J, const double* weight, Matrix& L) const noexcept {
-    const int n = chain_.n;
-    double mean = 0.0;
-    for (int i = 0; i < n; ++i) mean += weight[i] / n;
-    Matrix U;
-    std::array<double, 6> square;
-    symmetric_eigen<6>(G, square, U);
-    const double limit = p_.singular_value * p_.singular_value;
-    double smallest = std::numeric_limits<double>::infinity();
-    for (int k = 0; k < 6; ++k) {
-      smallest = std::min(smallest, std::max(square[k], 0.0));
-      if (!(square[k] < limit)) continue;
-      double weighted = mean * 1e-9, total = 1e-9;  // mean weight of the joints that see direction k
-      for (int i = 0; i < n; ++i) {
-        double seen = 0.0;
-        for (int r = 0; r < 6; ++r) seen += U[6 * r + k] * J[r * n + i];
-        weighted += weight[i] * seen * seen;
-        total += seen * seen;
-      }
-      const double d = weighted / total * (limit - std::max(square[k], 0.0));
-      for (int r = 0; r < 6; ++r)
-        for (int c = 0; c < 6; ++c) L[6 * r + c] += d * U[6 * r + k] * U[6 * c + k];
-    }
-    return n < 6 ? 0.0 : std::sqrt(smallest);
-  }
-
-  // A^-1 without damping, else A^-1 (information + L P L) A^-1
-  void covariance(const Cholesky<6>& factored, const Matrix& information, const Matrix& L,
-                  WrenchEstimate& out) const noexcept {
-    Matrix inner{};
-    if (out.damped) {
-      const double expected = p_.expected_force * p_.length;
-      inner = information;
-      for (int r = 0; r < 6; ++r)
-        for (int c = 0; c < 6; ++c)
-          for (int k = 0; k < 6; ++k) inner[6 * r + c] += expected * expected * L[6 * r + k] * L[6 * k + c];
-      solve_rows(factored, inner, out.covariance);  // (A^-1 inner)'
-      inner = out.covariance;
-    } else {
-      for (int k = 0; k < 6; ++k) inner[7 * k] = 1.0;
-    }
-    solve_rows(factored, inner, out.covariance);
-  }
-
-  // Rows of `out` = A^-1 columns of `in`, i.e. out = (A^-1 in)'.
-  static void solve_rows(const Cholesky<6>& factored, const Matrix& in, Matrix& out) noexcept {
-    for (int c = 0; c < 6; ++c) {
-      for (int r = 0; r < 6; ++r) out[6 * c + r] = in[6 * r + c];
-      factored.solve(&out[6 * c]);
-    }
-  }
-
-  void to_si(WrenchEstimate& e) const noexcept {
-    const double inverse = 1.0 / p_.length;
-    for (int r = 0; r < 6; ++r) {
-      const double row = r < 3 ? inverse : 1.0;
-      e.wrench[r] *= row;
-      for (int c = 0; c < 6; ++c) e.covariance[6 * r + c] *= row * (c < 3 ? inverse : 1.0);
-    }
   }
 
   Chain chain_;

@@ -9,23 +9,25 @@ using namespace robot_dynamics;
 namespace {
 
 struct Columns {
-  const double *position, *v, *load, *T, *variance;
+  const double *position, *v, *load, *contact_load, *T, *variance;
   double *friction, *std;
 
   Columns(std::initializer_list<py::ssize_t> shape, const py::object& position_, const py::object& v_,
-          const py::object& load_, const py::object& T_, const py::object& variance_, const py::object& friction_,
-          const py::object& std_)
+          const py::object& load_, const py::object& contact_load_, const py::object& T_, const py::object& variance_,
+          const py::object& friction_, const py::object& std_)
       : position(views::maybe(position_, "position", shape)),
         v(views::maybe(v_, "v", shape)),
         load(views::maybe(load_, "load", shape)),
+        contact_load(views::maybe(contact_load_, "contact_load", shape)),
         T(views::maybe(T_, "temperature", shape)),
         variance(views::maybe(variance_, "temperature_variance", shape)),
         friction(views::out(friction_, "friction", shape)),
         std(views::out(std_, "friction_std", shape)) {}
 
   Status step(FrictionStage& s, std::int64_t stamp, py::ssize_t k, py::ssize_t n) const {
-    return s.step(stamp, views::row(position, k, n), views::row(v, k, n), views::row(load, k, n), views::row(T, k, n),
-                  views::row(variance, k, n), friction + k * n, std + k * n);
+    return s.step(stamp, views::row(position, k, n), views::row(v, k, n), views::row(load, k, n),
+                  views::row(contact_load, k, n), views::row(T, k, n), views::row(variance, k, n), friction + k * n,
+                  std + k * n);
   }
 };
 
@@ -110,23 +112,24 @@ void bind_friction_stage(py::module_& m) {
       .def(
           "step",
           [](FrictionStage& s, std::int64_t stamp, const py::object& position, const py::object& v,
-             const py::object& load, const py::object& T, const py::object& variance, const py::object& friction,
-             const py::object& std) {
-            return Columns({s.joints()}, position, v, load, T, variance, friction, std).step(s, stamp, 0, s.joints());
+             const py::object& load, const py::object& contact_load, const py::object& T, const py::object& variance,
+             const py::object& friction, const py::object& std) {
+            return Columns({s.joints()}, position, v, load, contact_load, T, variance, friction, std)
+                .step(s, stamp, 0, s.joints());
           },
-          py::arg("stamp_ns"), py::arg("position"), py::arg("v"), py::arg("load"), py::arg("temperature"),
-          py::arg("temperature_variance"), py::arg("friction"), py::arg("friction_std"))
+          py::arg("stamp_ns"), py::arg("position"), py::arg("v"), py::arg("load"), py::arg("contact_load"),
+          py::arg("temperature"), py::arg("temperature_variance"), py::arg("friction"), py::arg("friction_std"))
       .def(
           "run",
           [](FrictionStage& s, const Stamps& stamps, const py::object& position, const py::array& v,
-             const py::object& load, const py::object& T, const py::object& variance, const py::object& friction,
-             const py::object& std) {
+             const py::object& load, const py::object& contact_load, const py::object& T, const py::object& variance,
+             const py::object& friction, const py::object& std) {
             const py::ssize_t N = samples(stamps), n = s.joints();
-            const Columns c({N, n}, position, v, load, T, variance, friction, std);
+            const Columns c({N, n}, position, v, load, contact_load, T, variance, friction, std);
             const std::int64_t* t = stamps.data();
             return run_batch(N, [&](py::ssize_t k) { return c.step(s, t[k], k, n); });
           },
-          py::arg("stamp_ns"), py::arg("position"), py::arg("v"), py::arg("load"), py::arg("temperature"),
-          py::arg("temperature_variance"), py::arg("friction"), py::arg("friction_std"));
+          py::arg("stamp_ns"), py::arg("position"), py::arg("v"), py::arg("load"), py::arg("contact_load"),
+          py::arg("temperature"), py::arg("temperature_variance"), py::arg("friction"), py::arg("friction_std"));
   bind_health(m);
 }

@@ -40,6 +40,7 @@ class ForceStage(CoreState):
         "singular_value",
         "contact",
         "payload_or_bias",
+        "contact_load",
     )
     parameters = (
         Parameter("method", "momentum", "how external torque is estimated", choices=("momentum", "simoni")),
@@ -112,6 +113,7 @@ class ForceStage(CoreState):
             s.singular_value,
             s.contact,
             s.payload_or_bias,
+            s.contact_load,
         )
 
     def run(self, log: Log) -> np.ndarray:

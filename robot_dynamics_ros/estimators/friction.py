@@ -48,6 +48,7 @@ class FrictionStage(CoreState):
         "motor_torque",
         "drive_torque",
         "model_torque",
+        "contact_load",
         "temperature_estimate",
         "temperature_variance",
         "temperature",
@@ -127,8 +128,10 @@ class FrictionStage(CoreState):
         temperature = s.temperature_estimate if estimated else s.temperature
         variance = s.temperature_variance if estimated else None
         position = s.theta if s.theta[0] == s.theta[0] else s.q
-        model, out = s.model_torque, s.friction_torque
-        return self.core.step(s.stamp_ns, position, s.qd, model, temperature, variance, out, s.friction_std)
+        load = s.model_torque, s.contact_load
+        return self.core.step(
+            s.stamp_ns, position, s.qd, *load, temperature, variance, s.friction_torque, s.friction_std
+        )
 
     def run(self, log: Log) -> np.ndarray:
         """The same over a log."""
@@ -146,4 +149,5 @@ class FrictionStage(CoreState):
         position = log.get("q")
         if log.has("theta"):
             position = np.where(np.isnan(log.theta[:, :1]), log.q, log.theta)
-        return self.core.run(log.stamp_ns, position, log.qd, log.get("model_torque"), temperature, variance, *out)
+        load = log.get("model_torque"), log.get("contact_load")
+        return self.core.run(log.stamp_ns, position, log.qd, *load, temperature, variance, *out)

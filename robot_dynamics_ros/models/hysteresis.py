@@ -106,7 +106,7 @@ def hysteresis_from_robot(
         raise ConfigError(robot.file, "hysteresis.parameters", str(problem)) from None
 
 
-PRESLIDING = ("load_power", "sliding_ratio", "stribeck_velocity", "fv1", "fv2", "fv0", "v0", "fo")
+PRESLIDING = ("load_limit", "load_power", "sliding_ratio", "stribeck_velocity", "fv1", "fv2", "fv0", "v0", "fo")
 
 
 def presliding_core(parameters: Mapping[str, Any], friction: FrictionModel, max_gap: float = 0.1) -> _core.Presliding:

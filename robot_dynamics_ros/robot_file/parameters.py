@@ -142,6 +142,7 @@ HYSTERESIS: dict[str, dict[str, Parameter]] = {
         "span": Parameter("rad", "span of each element", 1e-9, 10.0, row=True),
         "level": Parameter("Nm", "breakaway level of each element; all 0: the joint keeps its law", 0.0, 1e5, row=True),
         "load": Parameter("Nm^(1-p)", "level of each element per |tau|^load_power", 0.0, 1e3, row=True),
+        "load_limit": Parameter("Nm", "largest |tau| that counts", 0.0, 1e5),
         "load_power": Parameter("1", "p, 1 or 2", 1.0, 2.0),
         "sliding_ratio": Parameter("1", "sliding level over breakaway level", 0.0, 1.0),
         "stribeck_velocity": Parameter("rad/s", "velocity at which half of the fall has happened", 1e-9, 10.0),

@@ -47,7 +47,7 @@ class LiveModel:
         out, std = np.empty_like(load), np.empty_like(load)
         columns = [np.ascontiguousarray(x) for x in (motion.position, motion.qd, load)]
         stage = _core.FrictionStage(law.core, memory, self.coupled)
-        stage.run(clock(motion.start, motion.rate), *columns, None, None, out, std)
+        stage.run(clock(motion.start, motion.rate), *columns, None, None, None, out, std)
         return out
 
     def _memory(self, law: FrictionModel, n: int) -> Any:

@@ -20,13 +20,14 @@ from robot_dynamics_ros.identification.arm.friction_columns import GAP
 from robot_dynamics_ros.identification.arm.model import EffortFilter
 from robot_dynamics_ros.identification.dataset.motion import pieces_of
 
-SPANS = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2, 3e-2)  # rad, D_k: harmonic drives slide after 1e-3 to 1e-2 rad
+SPANS = (3e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 3e-2)  # rad, D_k: harmonic drives slide after 1e-3..1e-2 rad
 POWERS = (1.0, 2.0)  # p of the load
 SLIDING_RATIOS = (1.0, 0.85, 0.7, 0.55)  # r = f_C / f_S
 STRIBECK_VELOCITIES = (0.01, 0.03, 0.1, 0.3)  # rad/s
 THINNING_SPEED = 0.3  # rad/s, v0 of the viscosity that falls with speed
 MARGIN = 0.01  # relative held-out error that presliding may cost against the static law: at rest it is better
 ROWS = 20_000  # samples of the fit, spread evenly over the motion
+LOAD_MARGIN = 1.5  # times the largest load seen: beyond it the load of a gear no longer raises friction
 SHRINKAGE = 1e-4  # relative ridge: equal spans share what the data cannot tell apart
 
 
@@ -171,6 +172,7 @@ class _Problem:
             "span": list(SPANS),
             "level": x[:m].tolist(),
             "load": (x[m : 2 * m] / self.scale**shape.power).tolist(),
+            "load_limit": LOAD_MARGIN * float(np.abs(self.data.load).max()),
             "load_power": shape.power,
             "sliding_ratio": shape.ratio,
             "stribeck_velocity": shape.velocity,

@@ -16,7 +16,8 @@
 namespace robot_dynamics {
 
 struct PreslidingJoint {
-  double power = 1.0;              // p, 1 or 2
+  double load_limit = 1e3;  // largest |tau| that counts [Nm]: what identification has seen, and no runaway of feedback
+  double power = 1.0;       // p, 1 or 2
   double sliding_ratio = 1.0;      // r = f_C / f_S, 0..1
   double stribeck_velocity = 0.1;  // vs [rad/s]
   double fv1 = 0.0, fv2 = 0.0;     // Nm s/rad, Nm s2/rad2
@@ -93,8 +94,10 @@ class Presliding {
  private:
   using Joints = std::array<double, max_joints>;
 
-  static double power_of(double p, double tau) noexcept { return p == 2.0 ? tau * tau : std::abs(tau); }
-  double power(int i, double tau) const noexcept { return power_of(joints_[i].power, std::isfinite(tau) ? tau : 0.0); }
+  double power(int i, double tau) const noexcept {
+    const double load = std::isfinite(tau) ? std::min(std::abs(tau), joints_[i].load_limit) : 0.0;
+    return joints_[i].power == 2.0 ? load * load : load;
+  }
 
   double torque(int i, double v, double level, double T) const noexcept {
     const PreslidingJoint& p = joints_[i];
@@ -144,6 +147,7 @@ class Presliding {
       total += level_[e] + load_[e];
     }
     const PreslidingJoint& p = joints_[i];
+    if (!(p.load_limit >= 0.0 && p.load_limit <= 1e5)) fail("load_limit", p.load_limit, "in 0..1e5");
     if (!(p.power == 1.0 || p.power == 2.0)) fail("load_power", p.power, "1 or 2");
     if (!(p.sliding_ratio >= 0.0 && p.sliding_ratio <= 1.0)) fail("sliding_ratio", p.sliding_ratio, "in 0..1");
     if (!(p.stribeck_velocity > 0.0)) fail("stribeck_velocity", p.stribeck_velocity, "> 0");

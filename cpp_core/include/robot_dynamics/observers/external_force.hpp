@@ -44,6 +44,7 @@ struct ForceOutput {
   double *torque, *torque_std;                   // (n)
   double *wrench, *wrench_std, *singular_value;  // (6), (6), (1)
   double *contact, *payload_or_bias;             // (n + 1), (1)
+  double* contact_load;                          // (n)
 };
 
 // The sign, once: observers give the torque of the robot on the environment, we publish that of the environment on the
@@ -57,6 +58,7 @@ class ExternalForce {
   static constexpr double first_look = 0.4;    // s from the start until lasting torque can be a contact
   static constexpr double patience = 10.0;     // s of contact after which a new payload is considered
   static constexpr double free_long = 0.5;     // s without contact after which a contact is a real one
+  static constexpr double load_hold = 0.02;    // s for which contact_load keeps its value
 
   ExternalForce(const Chain& chain, const ExternalForceParameters& p)
       : chain_(chain),
@@ -92,6 +94,7 @@ class ExternalForce {
     const bool healthy = health_.step(dt, in.drive_torque, in.qd);
     observe(dt, in, friction, friction_std);
     const bool posed = publish(dt, in, out);
+    if (posed) hold_load(dt, out);
     age_ += dt;
     if (!posed) return fault(out);
     if (tick == Tick::gap || tick == Tick::backwards) return Status::reset;
@@ -138,6 +141,8 @@ class ExternalForce {
     variance_.fill(0.0);
     estimate_ = WrenchEstimate{};
     free_time_ = 0.0;
+    held_.fill(0.0);
+    held_time_ = load_hold;
   }
 
   void forget_decisions() noexcept {
@@ -200,6 +205,20 @@ class ExternalForce {
     return true;
   }
 
+  // Friction grows with the load of the gear: model torque and what the environment adds to it. The friction stage
+  // takes the latter one sample later; it is constant for load_hold, and exactly zero without contact.
+  void hold_load(double dt, const ForceOutput& out) noexcept {
+    held_time_ += dt;
+    if (!contact_.any()) {
+      held_.fill(0.0);
+      held_time_ = load_hold;
+    } else if (held_time_ >= load_hold) {
+      for (int i = 0; i < chain_.n; ++i) held_[i] = robot_on_environment(out.torque[i]);
+      held_time_ = 0.0;
+    }
+    std::copy_n(held_.begin(), chain_.n, out.contact_load);
+  }
+
   // Contact needs significance against zero and against what a payload or bias explains.
   void decide(double dt, const ForceInput& in, const ForceOutput& out) noexcept {
     const int n = chain_.n;
@@ -252,6 +271,7 @@ class ExternalForce {
     std::fill_n(out.contact, n + 1, 0.0);
     *out.singular_value = 0.0;
     *out.payload_or_bias = 0.0;
+    std::fill_n(out.contact_load, n, 0.0);
     reset();
     return Status::fault;
   }
@@ -278,7 +298,8 @@ class ExternalForce {
   Tare tare_;
   LowPass smooth_;
   WrenchEstimate estimate_;
-  Joints variance_{}, r_{};
+  Joints variance_{}, r_{}, held_{};
+  double held_time_ = 0.0;                                   // s since held_ was taken
   double age_ = 0.0, free_time_ = 0.0, contact_time_ = 0.0;  // s since the start, without contact, in contact
   bool fresh_ = true;
 };

@@ -71,10 +71,12 @@ class FrictionStage {
     if (auto* m = std::get_if<Presliding>(&memory_)) m->reset();
   }
 
-  // position [rad], v [rad/s] (n); position, load, T, variance may be null or NaN = absent. degraded: a temperature is
-  // outside the identified range. Without a position a model that needs it gives way to the law.
-  Status step(std::int64_t stamp_ns, const double* position, const double* v, const double* load, const double* T,
-              const double* variance, double* friction, double* std) noexcept {
+  // position [rad], v [rad/s] (n); the load of the gear is load + contact_load [Nm]; all but v may be null or NaN =
+  // absent. degraded: a temperature is outside the identified range. Without a position a model that needs it gives way
+  // to the law.
+  Status step(std::int64_t stamp_ns, const double* position, const double* v, const double* load,
+              const double* contact_load, const double* T, const double* variance, double* friction,
+              double* std) noexcept {
     const int n = joints();
     if (absent(v, n)) return Status::unavailable;
     if (!all_finite(v, n)) return Status::dropped;
@@ -84,10 +86,11 @@ class FrictionStage {
       used_[i] = map_.used_temperature(i, given);
       if (std::isfinite(given) && used_[i] != given) status = Status::degraded;
     }
-    const Status memory = remember(stamp_ns, position, v, load);
+    for (int i = 0; i < n; ++i) load_[i] = finite_or_zero(load, i) + finite_or_zero(contact_load, i);
+    const Status memory = remember(stamp_ns, position, v, load_.data());
     if (memory == Status::dropped) return memory;
     for (int i = 0; i < n; ++i) {
-      const double tau = load && std::isfinite(load[i]) ? load[i] : 0.0, law = map_.torque_at(i, v[i], tau, used_[i]);
+      const double tau = load_[i], law = map_.torque_at(i, v[i], tau, used_[i]);
       const bool known = memory == Status::ok && usable(i);
       const double f = known ? next_[i] : law;
       if (!std::isfinite(f)) return Status::dropped;
@@ -99,6 +102,8 @@ class FrictionStage {
   }
 
  private:
+  static double finite_or_zero(const double* x, int i) noexcept { return x && std::isfinite(x[i]) ? x[i] : 0.0; }
+
   // Steps the model with memory into next_: ok, unavailable without one or without the position it needs, or dropped.
   Status remember(std::int64_t stamp_ns, const double* position, const double* v, const double* load) noexcept {
     Status status = Status::unavailable;
@@ -156,6 +161,7 @@ class FrictionStage {
   FrictionMap map_;
   FrictionStageParameters p_;
   FrictionMemory memory_;
+  std::array<double, max_joints> load_{};  // of the gears, Nm
   std::vector<CoupledMotor> coupled_;
   std::vector<double> used_, next_;
 };

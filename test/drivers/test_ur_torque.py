@@ -18,6 +18,7 @@ from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.server.launcher import SimulatedUR
 from robot_dynamics_ros.simulation.ur.arm import Arm
 from robot_dynamics_ros.simulation.ur.controller import Controller
+from robot_dynamics_ros.simulation.ur.programs import load_program
 from robot_dynamics_ros.trajectories.smooth import through
 
 ROBOT = load_robot("ur5e")
@@ -66,7 +67,7 @@ def test_a_trajectory_is_followed_and_torque_mode_ends_in_position_control(way):
 
 
 def controller_in_torque_mode():
-    controller = Controller(Arm("ur5e"))
+    controller = Controller(Arm("ur5e"), load_program)
     controller.upload(PROGRAM)
     beat = 0
     for _ in range(100):
@@ -100,7 +101,7 @@ def test_the_torque_program_ends_when_told():
 
 
 def test_a_program_without_a_wait_is_stopped_and_an_unknown_call_refused():
-    controller = Controller(Arm("ur5e"))
+    controller = Controller(Arm("ur5e"), load_program)
     loops = (("x = 1\n  while True:\n  x = 2\n  end", "infinite loop"), ("while True:\n  foo()\n  end", "foo"))
     for body, said in loops:
         controller.upload(f"def p():\n  {body}\n  direct_torque([0,0,0,0,0,0])\nend\n")

@@ -20,8 +20,10 @@ from robot_dynamics_ros.identification.excitation import (
 from robot_dynamics_ros.identification.excitation.race import condition_alone, hybrid_until, quality
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.trajectories.files import load_trajectory, refuse_outside_limits
-from robot_dynamics_ros.trajectories.fourier import FourierBasis, trapezoids
+from robot_dynamics_ros.trajectories.files import load_trajectory
+from robot_dynamics_ros.trajectories.fourier import FourierBasis
+from robot_dynamics_ros.trajectories.limits import refuse_outside_limits
+from robot_dynamics_ros.trajectories.motions import trapezoids
 
 ROBOT = load_robot("ur5e")
 

@@ -11,7 +11,7 @@ from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.excitation.design import Excitation, Progress, excitation
 from robot_dynamics_ros.identification.excitation.limits import USE, Limits
 from robot_dynamics_ros.identification.excitation.problem import Criteria
-from robot_dynamics_ros.trajectories.fourier import trapezoids
+from robot_dynamics_ros.trajectories.motions import trapezoids
 
 SAMPLES = 200  # of a tour while it is judged
 

@@ -12,7 +12,8 @@ from trajectory_msgs.msg import JointTrajectory
 from robot_dynamics_ros.errors import CapabilityError, DataError, RobotDynamicsError
 from robot_dynamics_ros.nodes.topics.outputs import LATCHED, Pace
 from robot_dynamics_ros.signals import joint_columns
-from robot_dynamics_ros.trajectories.files import refuse_outside_limits, resample
+from robot_dynamics_ros.trajectories.files import resample
+from robot_dynamics_ros.trajectories.limits import refuse_outside_limits
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.nodes.robot.robot_node import RobotNode

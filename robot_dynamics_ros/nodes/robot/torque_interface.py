@@ -26,8 +26,9 @@ from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN, LatencyMeter, status, worst
 from robot_dynamics_ros.nodes.topics.encoding import to_ns
 from robot_dynamics_ros.signals import joint_columns
-from robot_dynamics_ros.trajectories.files import refuse_outside_limits
-from robot_dynamics_ros.trajectories.smooth import load_waypoints, through
+from robot_dynamics_ros.trajectories.files import load_waypoints
+from robot_dynamics_ros.trajectories.limits import refuse_outside_limits
+from robot_dynamics_ros.trajectories.smooth import through
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.nodes.robot.robot_node import RobotNode

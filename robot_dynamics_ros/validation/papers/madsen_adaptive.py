@@ -13,7 +13,8 @@ import numpy as np
 from robot_dynamics_ros._core import TorqueMode
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.robot_file.store import config_directories
-from robot_dynamics_ros.trajectories.smooth import Trajectory, load_waypoints, point_to_point
+from robot_dynamics_ros.trajectories.files import load_waypoints
+from robot_dynamics_ros.trajectories.smooth import Trajectory, point_to_point
 from robot_dynamics_ros.validation.papers.labs import lab
 from robot_dynamics_ros.validation.papers.labs.closed_loop import closed_loop
 from robot_dynamics_ros.validation.papers.labs.loop_friction import identified

@@ -31,6 +31,12 @@ def join(*motions: Motion) -> Motion:
     return q, qd, qdd
 
 
+def part(motion: Motion, samples: slice) -> Motion:
+    """Some samples of a motion."""
+    q, qd, qdd = motion
+    return q[samples], qd[samples], qdd[samples]
+
+
 def minimum_jerk(x: Any) -> Any:
     """Path parameter 0 to 1 over x in 0..1, at rest at both ends with the least jerk: 10 x^3 - 15 x^4 + 6 x^5."""
     return x**3 * (10 - 15 * x + 6 * x**2)
@@ -80,7 +86,7 @@ def trapezoid(start: Any, end: Any, rate: float = 500.0, velocity: float = 1.0, 
 def trapezoids(
     points: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray, rate: float, pause: float = 0.25
 ) -> TimedMotion:
-    """Time (N,) from 0 and q, qd, qdd (N, n) of straight joint moves through points (m, n), all joints in step, at rest in between.
+    """Straight joint moves through points (m, n), joints in step, at rest in between: time (N,) from 0, q, qd, qdd.
 
     velocity and acceleration (n,) limits; the slowest joint of a move sets its time [Clochiatti2024 2.2].
     """

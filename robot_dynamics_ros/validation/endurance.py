@@ -59,11 +59,13 @@ class Look:
         return asdict(self)
 
 
-def endure(pieces: int, piece: float = PIECE, way: str = "script", robot: RobotFile | None = None) -> Iterator[Look]:
+def endure(
+    pieces: int, piece: float = PIECE, transport: str = "script", robot: RobotFile | None = None
+) -> Iterator[Look]:
     """Follow the six waypoints by torque for so many pieces; a look after each. Raises RobotDynamicsError."""
     file = robot or load_robot("ur5e")
     path = six_waypoints(file)
-    with ClosedLoop(file, CONTROL, way=way) as loop:
+    with ClosedLoop(file, CONTROL, transport=transport) as loop:
         for number in range(1, pieces + 1):
             yield _piece(loop, path, number, piece)
 

@@ -70,7 +70,7 @@ def improvements(gap: dict[str, float] | None, count: int) -> list[tuple[float, 
 def cad_model(found: Identification) -> IdentifiedModel:
     """The identified model with the links of the robot file and friction fitted to what they leave."""
     motion = at_lower_rate(found.motion(found.training[0]))
-    phi, rigid, structure = catalogue(found.robot), found.physical.rigid, found.structure
+    phi, rigid, structure = np.asarray(catalogue(found.robot)), found.physical.rigid, found.structure
     load = rigid.torque(phi, motion.q, motion.qd, motion.qdd)
     friction = []
     for j, s in enumerate(signals_of(motion, load, structure.coupled)):

@@ -62,12 +62,12 @@ def _cpp(arm: Arm, floors: dict[str, float]) -> Iterator[Case]:
         yield case(name, ours, peak, "multiply-adds", floors)
     yield case("RNEA, one sample per call", single, peer, "pin::rnea", {"avx512": 6, "avx2": 3.5, "sse2": 2})
     yield case("RNEA, one sample per call", single, generated, "CasADi C", {"avx512": 1.2})
-    block: Any = tuple(np.ascontiguousarray(a[:128]) for a in x)
+    q, qd, qdd = (np.ascontiguousarray(a[:128]) for a in x)
     Y = np.empty((128, arm.n, 10 * arm.n))
     yield case(
         "regressor, into cache",
-        lambda: model.regressor(*block, out=Y),
-        lambda: pin.regressor(*block, None),
+        lambda: model.regressor(q, qd, qdd, out=Y),
+        lambda: pin.regressor(q, qd, qdd, None),
         "pin regressor C++",
         {"avx512": 14, "avx2": 8, "sse2": 3},
         128,
@@ -124,7 +124,7 @@ def _python(arm: Arm, setup: Setup) -> Iterator[Case]:
     samples = 2000 if setup.quick else 20000
     x = arm.motion(samples)
     tau = np.empty_like(x[0])
-    one: Any = tuple(a[0] for a in x)
+    q0, qd0, qdd0 = (a[0] for a in x)
 
     def loop():
         for q, v, a in zip(*x, strict=True):
@@ -146,8 +146,8 @@ def _python(arm: Arm, setup: Setup) -> Iterator[Case]:
     )
     yield case(
         "Python, RNEA of one sample",
-        lambda: [arm.model.rnea(*one, out=tau[0]) for _ in range(1000)],
-        lambda: [pin.rnea(model, data, *one) for _ in range(1000)],
+        lambda: [arm.model.rnea(q0, qd0, qdd0, out=tau[0]) for _ in range(1000)],
+        lambda: [pin.rnea(model, data, q0, qd0, qdd0) for _ in range(1000)],
         "pin.rnea",
         {},
         1000,

@@ -69,6 +69,13 @@ DRIVER = (
         read_only=True,
     ),
 )
+# driver -> parameters that it takes as options of its own; all drivers take STREAM_OPTIONS
+DRIVER_OPTIONS: dict[str, tuple[str, ...]] = {
+    "ur": ("port", "effort_source", "torque"),
+    "franka": ("torque",),
+    "comau": ("port", "backend", "arm", "enable_commands", "torque"),
+}
+STREAM_OPTIONS = ("follow_host_clock", "realtime_priority", "degraded_gap", "safe_gap", "frozen_repeats")
 
 TORQUE = (
     Parameter(

@@ -13,18 +13,13 @@ from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN, CpuShare, wors
 from robot_dynamics_ros.nodes.robot.motion_interface import MotionInterface
 from robot_dynamics_ros.nodes.robot.robot_settings import RobotSettings
 from robot_dynamics_ros.nodes.robot.torque_interface import TorqueInterface
+from robot_dynamics_ros.nodes.tables import DRIVER_OPTIONS, STREAM_OPTIONS
 from robot_dynamics_ros.topics import DRIVER_TOPICS, MAIN
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.nodes.robot.robot_node import RobotNode
     from robot_dynamics_ros.signals import Sample
 
-OWN_OPTIONS = {
-    "ur": ("port", "effort_source", "torque"),
-    "franka": ("torque",),
-    "comau": ("port", "backend", "arm", "enable_commands", "torque"),
-}
-OPTIONS = ("follow_host_clock", "realtime_priority", "degraded_gap", "safe_gap", "frozen_repeats")
 LEVELS = {StreamState.ok: OK, StreamState.degraded: WARN, StreamState.safe: ERROR, StreamState.fault: ERROR}
 
 
@@ -33,7 +28,7 @@ def driver_for(node: RobotNode) -> Any:
     kind = node.value("driver") if node.has_parameter("driver") else "none"
     if kind == "none":
         return None
-    options = {name: node.value(name) for name in OPTIONS + OWN_OPTIONS.get(kind, ())}
+    options = {name: node.value(name) for name in STREAM_OPTIONS + DRIVER_OPTIONS.get(kind, ())}
     if not options.get("port"):
         options.pop("port", None)  # the driver's own default
     return make_driver(kind, node.robot, node.value("ip"), **options)
@@ -70,6 +65,11 @@ class DriverInterface:
     def hurried(self) -> bool:
         """True while torques come over a topic: events are looked at between any two samples."""
         return self._torque is not None and self._torque.live
+
+    def send_torque(self) -> None:
+        """After every read: what the torque loop computed."""
+        if self._torque is not None:
+            self._node.driver.send_torque()
 
     def see(self, sample: Sample) -> None:
         """Every sample, before it is published: what was commanded goes into it."""
@@ -118,7 +118,7 @@ class DriverInterface:
         }
         values |= {k: getattr(counts, k) for k in counts.__dataclass_fields__ if k != "rate"}
         values |= {"this process [% of a core]": f"{100 * self._busy.share():.0f}"}
-        values |= {"samples received [Hz]": f"{counts.rate:.1f}"} | getattr(driver, "details", dict)()
+        values |= {"samples received [Hz]": f"{counts.rate:.1f}"} | driver.details()
         return *worst(*found), values
 
     def diagnose_torque(self) -> list[Any]:

@@ -59,7 +59,7 @@ class MotionInterface:
         rate = driver.info.rate or 500.0
         points = read_trajectory(message, driver.robot)
         samples = resample(*points, rate=rate)
-        refuse_outside_limits(driver.robot, samples, rate, getattr(driver, "speed_limit", None))
+        refuse_outside_limits(driver.robot, samples, rate, driver.speed_limit)
         self._refuse_far(samples[0])
         driver.play(samples[:1], samples, rate, node.value("approach_speed"))
 

@@ -112,6 +112,8 @@ class RobotNode(LifecycleBase):
         if self.driver is None or not self.active:
             return False
         sample = self.driver.read(0.0005 if self.hurried else 0.01)
+        if self._driver_face is not None:
+            self._driver_face.send_torque()
         if sample is not None:
             self._process(sample)
         return True

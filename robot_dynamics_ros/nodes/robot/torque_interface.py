@@ -21,6 +21,7 @@ from robot_dynamics_ros._core import EnableResult, FreezeReason, GuardReason, Gu
 from robot_dynamics_ros.control.adaptation_store import Adaptation, load_adaptation, save_adaptation, wear
 from robot_dynamics_ros.control.torque import coulomb_level, torque_loop
 from robot_dynamics_ros.drivers.guard import GuardSettings, guard_limits, refuse_semantics, refuse_torque
+from robot_dynamics_ros.drivers.interface import TorqueDriver
 from robot_dynamics_ros.errors import CapabilityError, RobotDynamicsError
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN, LatencyMeter, status, worst
@@ -54,7 +55,7 @@ class TorqueInterface:
 
     def __init__(self, node: RobotNode) -> None:
         self._node, self.robot = node, node.robot
-        if not hasattr(node.driver, "attach"):
+        if not isinstance(node.driver, TorqueDriver):
             raise CapabilityError(f"{self.robot.name}: this driver takes no torques; set the parameter torque to none")
         values = node.values("control.")
         settings = GuardSettings(
@@ -202,6 +203,7 @@ class TorqueInterface:
         end = time.monotonic() + 0.5
         while self.loop.enabled == EnableResult.pending and time.monotonic() < end:
             driver.read(0.005)
+            driver.send_torque()
         if self.loop.enabled != EnableResult.done:
             raise CapabilityError(f"no torque: {REFUSALS[self.loop.enabled]}")
         return f"torque enabled: {mode.name}"

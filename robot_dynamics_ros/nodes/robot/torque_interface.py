@@ -41,8 +41,8 @@ REFUSALS = {
     EnableResult.pending: "the loop does not answer: no states",
     EnableResult.latched: "latched off: re-arm first",
     EnableResult.no_state: "there is no fresh state",
-    EnableResult.far: "the robot is not where the trajectory begins: move it there first",
-    EnableResult.rough: "flexible joints need a trajectory with jerk and snap",
+    EnableResult.start_mismatch: "the robot is not where the trajectory begins: move it there first",
+    EnableResult.not_smooth: "flexible joints need a trajectory with jerk and snap",
 }
 LEVELS = {GuardState.degraded: WARN, GuardState.safe: ERROR, GuardState.fault: ERROR}
 

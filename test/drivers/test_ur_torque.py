@@ -145,7 +145,7 @@ def test_torque_is_refused_with_the_reason():
         refuse_torque(ROBOT, old, Status)
     with pytest.raises(CapabilityError, match="payload is unset"):
         refuse_torque(ROBOT, Info, type("S", (Status,), {"payload": float("nan")}))
-    with pytest.raises(CapabilityError, match=r"told 2 kg"):
+    with pytest.raises(CapabilityError, match=r"payload is 2 kg on the controller"):
         refuse_torque(ROBOT, Info, type("S", (Status,), {"payload": 2.0}))
     with pytest.raises(CapabilityError, match=r"limits\.torque"):
         guard_limits(ROBOT.with_updates({"limits.torque": None}))

@@ -154,7 +154,10 @@ class Driver(ABC):
         raise CapabilityError(f"{self.robot.name}: this driver cannot set the payload")
 
     def set_collision_thresholds(self, torque: ArrayLike, force: ArrayLike) -> None:
-        """Thresholds at which the robot stops: torque (n,) [Nm], force (6,) [N, Nm]. Raises as set_payload()."""
+        """Thresholds at which the robot stops: torque (n,) [Nm], force (6,) [N, Nm].
+
+        Raises CapabilityError, ConnectionFailed.
+        """
         raise CapabilityError(f"{self.robot.name}: this driver cannot set collision thresholds")
 
     def recover(self) -> str:

@@ -77,7 +77,7 @@ class SampleRing:
 
     @property
     def dropped(self) -> int:
-        """Samples lost because nobody read them in time."""
+        """Samples lost because they were read too late."""
         return int(self._dropped[0])
 
     def close(self) -> None:

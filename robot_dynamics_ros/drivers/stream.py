@@ -26,7 +26,7 @@ class StreamOptions:
 class Stream:
     """Judges samples by controller time and content, and maps controller time to the host clock.
 
-    One thread takes samples; condition, latched and counts may be asked from any.
+    One thread takes samples; condition, latched and counts may be read from any.
     """
 
     def __init__(self, options: StreamOptions) -> None:
@@ -112,7 +112,7 @@ class Stream:
 
 
 class SampleRate:
-    """Samples per second [Hz] since it was last asked for; asked again within half a second, since the time before."""
+    """Samples per second [Hz] since the previous call; within half a second of it, since the call before that."""
 
     def __init__(self) -> None:
         self._since, self._before = time.monotonic(), 0

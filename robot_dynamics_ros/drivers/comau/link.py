@@ -16,7 +16,7 @@ from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed, DataErr
 QUEUE = 16384  # states: 6 s at 2.5 kHz
 HELLO_PERIOD = 0.2  # s between the commands that keep the LPC sending
 BATCH = 256  # datagrams taken at most before they are announced
-RECEIVE_BUFFER = 4 << 20  # bytes asked for
+RECEIVE_BUFFER = 4 << 20  # bytes requested
 MAX_INCOMPLETE = 8  # time stamps whose MQTT messages are waited for
 CONNECT_TIMEOUT = 5.0  # s
 
@@ -129,7 +129,7 @@ class UdpLink:
                 data = self._socket.recv(2048)
             except BlockingIOError:
                 break
-            except OSError as error:  # nobody listens there: the next hello tries again
+            except OSError as error:  # no receiver there: the next hello tries again
                 self.last_error = str(error)
                 time.sleep(0.02)
                 break

@@ -96,7 +96,7 @@ class ComauMotion:
                 return
             following = playback.next()
             if following is None:
-                done = ("stopped", "stop was asked for") if playback.stopped else ("done", "")
+                done = ("stopped", "stop was requested") if playback.stopped else ("done", "")
                 self._playback, self.state = None, Motion(*done, progress=playback.progress)
                 return
             if state.sequence % REPORT == 0:

@@ -54,7 +54,7 @@ class State:
 
 @dataclass
 class Command:
-    """One command to the LPC: desired positions [deg] of the axes in `mask`; LISTEN asks for states only."""
+    """One command to the LPC: desired positions [deg] of the axes in `mask`; LISTEN requests states only."""
 
     sequence: int
     echo: int = 0

@@ -104,7 +104,7 @@ class Child:
 
     def do_stop(self, _: np.ndarray) -> None:
         """No motion of this process is running."""
-        self._motion("stopped", "stop was asked for")
+        self._motion("stopped", "stop was requested")
 
     def do_load(self, _: np.ndarray, mass: float, com: list[float], inertia: list[float]) -> None:
         """Load on the flange; inertia (9,) column-major."""
@@ -135,7 +135,7 @@ class Child:
         self._play(control, playback, q)
         if failure:
             raise CapabilityError(failure)
-        self._motion("stopped" if playback.stopped else "done", "stop was asked for" if playback.stopped else "", 1.0)
+        self._motion("stopped" if playback.stopped else "done", "stop was requested" if playback.stopped else "", 1.0)
 
     def _play(self, control: Any, playback: Playback, q: np.ndarray) -> None:
         positions = self._vendor.JointPositions

@@ -194,7 +194,7 @@ class FrankaProcess:
             time.sleep(min(left, 0.01))
 
     def counts(self) -> dict[str, int]:
-        """States lost because nobody read them, states waiting, torques the socket did not take."""
+        """Counts: states lost because they were read too late, states waiting, torques the socket did not take."""
         with self._lock:
             ring, link = self._ring, self._link
             return {
@@ -245,7 +245,7 @@ class FrankaProcess:
         return str(answer["reason"])
 
     def settle(self, request: dict[str, Any]) -> str:
-        """A setting: asked as ask(), and sent again with every new connection."""
+        """Send a setting as ask() does, and again with every new connection."""
         answer = self.ask(request)
         self._kept[request["do"]] = request
         return answer

@@ -133,7 +133,7 @@ class UrControl:
                     raise OSError("no pipe")
                 send(self._pipe, message, array)
             except OSError as error:
-                raise ConnectionFailed(f"{self.host}: the control process is gone") from error
+                raise ConnectionFailed(f"{self.host}: the control process ended") from error
 
     def _start(self) -> None:
         self._process, self._pipe = spawn(MODULE, [self.host])

@@ -29,7 +29,7 @@ STOP_DECELERATION = 2.0  # rad/s2
 
 
 class Stopped(Exception):
-    """A stop was asked for, or the parent ended, in the middle of a motion."""
+    """A stop was requested, or the parent ended, in the middle of a motion."""
 
 
 class Child:
@@ -98,7 +98,7 @@ class Child:
     def do_stop(self, _: np.ndarray) -> None:
         """Nothing of ours is moving: bring the robot to rest all the same."""
         self._halt()
-        self.report("stopped", "stop was asked for")
+        self.report("stopped", "stop was requested")
 
     def do_torque(self, _: np.ndarray, cycle: float) -> None:
         """Torques from the parent until it sends stop; without new ones: held for HOLD cycles, ramped out, a fault."""
@@ -175,7 +175,7 @@ class Child:
         self._client.servoStop(STOP_DECELERATION)
 
     def _check(self, progress: float) -> None:
-        """The client says True even when nobody listens: ask for the program itself."""
+        """The client returns True even without a running program: query the program itself."""
         faulthandler.dump_traceback_later(HANG_TIMEOUT, exit=True)
         if not self._client.isProgramRunning():
             raise RuntimeError("the controller's program ended during the stream")
@@ -190,7 +190,7 @@ class Child:
         """Handle a request during a motion: all but stop are ignored."""
         request, _ = receive(self._pipe)
         if request["do"] == "stop":
-            raise Stopped("stop was asked for")
+            raise Stopped("stop was requested")
 
     def _halt(self) -> None:
         if self._client is not None and self._client.isProgramRunning():
@@ -198,7 +198,7 @@ class Child:
             self._client.stopJ(STOP_DECELERATION)
 
     def leave(self) -> None:
-        """Robot at rest, script ended, watchdog gone with it."""
+        """Robot at rest, script and watchdog ended."""
         if self._client is not None:
             self._halt()
             self._client.stopScript()

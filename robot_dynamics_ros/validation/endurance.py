@@ -91,11 +91,13 @@ def _latches(loop: ClosedLoop) -> bool:
     end = time.monotonic() + 60.0
     while not _latched(loop) and time.monotonic() < end:
         loop.driver.read(0.02)
+        loop.driver.send_torque()
     latched = _latched(loop)
     loop.slow()
     rest = time.monotonic() + 60.0
     while time.monotonic() < rest and (loop.simulation.state["torque_mode"] or loop.loop.state != GuardState.idle):
         loop.driver.read(0.05)
+        loop.driver.send_torque()
         loop.driver.rearm()
         loop.loop.rearm()
     if loop.loop.state != GuardState.idle:

@@ -29,6 +29,7 @@ def read(driver, condition, patience=20.0):
     while not condition():
         assert time.monotonic() < end
         driver.read(0.02)
+        driver.send_torque()
 
 
 def ended(loop):
@@ -62,6 +63,26 @@ def test_a_trajectory_is_followed_and_torque_mode_ends_in_position_control(way):
             assert moved > 0.15 and max(np.abs(r["q"] - r["q_d"]).max() for r in records[-200:]) < 0.05
             loop.disable()
             read(driver, lambda: not driver.status.program_running or not simulation.state["torque_mode"])
+        finally:
+            driver.disconnect()
+
+
+def test_reading_never_sends(monkeypatch):
+    """Through the vendor client torques leave from send_torque() alone."""
+    with SimulatedUR("ur5e", lockstep=True) as ur:
+        driver, loop = connected(ur, "client")
+        sent = []
+        try:
+            driver.start_torque()
+            monkeypatch.setattr(driver._control, "send_torque", lambda torque, run: sent.append(run))
+            driver.records.clear()
+            loop.enable(TorqueMode.guide)
+            end = time.monotonic() + 20.0
+            while loop.enabled == EnableResult.pending and time.monotonic() < end:
+                driver.read(0.02)
+            assert loop.enabled == EnableResult.done and not sent and not driver.records
+            driver.send_torque()
+            assert True in sent and driver.records
         finally:
             driver.disconnect()
 
@@ -125,7 +146,7 @@ def test_torque_is_refused_with_the_reason():
         refuse_torque(ROBOT, old, Status)
     with pytest.raises(CapabilityError, match="payload is unset"):
         refuse_torque(ROBOT, Info, type("S", (Status,), {"payload": float("nan")}))
-    with pytest.raises(CapabilityError, match=r"told 2 kg"):
+    with pytest.raises(CapabilityError, match=r"payload is 2 kg on the controller"):
         refuse_torque(ROBOT, Info, type("S", (Status,), {"payload": 2.0}))
     with pytest.raises(CapabilityError, match=r"limits\.torque"):
         guard_limits(ROBOT.with_updates({"limits.torque": None}))

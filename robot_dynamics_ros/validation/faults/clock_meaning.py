@@ -100,7 +100,7 @@ def not_ready(_: int) -> str:
     old = replace(NEW, version="5.11.0", capabilities=frozenset())
     _refused("5.26", lambda: refuse_torque(robot, old, GOOD))
     _refused("payload", lambda: refuse_torque(robot, NEW, replace(GOOD, payload=float("nan"))))
-    _refused("was told 2 kg", lambda: refuse_torque(robot, NEW, replace(GOOD, payload=2.0)))
+    _refused("payload is 2 kg on the controller", lambda: refuse_torque(robot, NEW, replace(GOOD, payload=2.0)))
     _refused("safety", lambda: refuse_torque(robot, NEW, replace(GOOD, safety_mode=3, safety_normal=False)))
     for name in ("torque", "velocity", "position_lower", "acceleration"):
         lacking = robot.model_copy(update={"limits": robot.limits.model_copy(update={name: None})})

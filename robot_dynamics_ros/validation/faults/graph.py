@@ -56,7 +56,8 @@ class Graph:
         """The hardware node as a process."""
         given = {"robot": "ur5e", "ip": self.stand.ur.host, "publish_description": False} | self._parameters
         arguments = [a for name, value in given.items() for a in ("-p", f"{name}:={json.dumps(value)}")]
-        command = [sys.executable, "-m", "robot_dynamics_ros.nodes.hardware_node", "--ros-args", *arguments]
+        executable = ("robot_dynamics_ros.nodes.executables", "hardware_node")
+        command = [sys.executable, "-m", *executable, "--ros-args", *arguments]
         return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def start_commander(self) -> subprocess.Popen[bytes]:

@@ -44,6 +44,7 @@ class Arm:
         end = time.monotonic() + seconds
         while not (reached := until()) and time.monotonic() < end:
             self.driver.read(0.005)
+            self.driver.send_torque()
         return reached
 
     def move(self) -> None:
@@ -215,6 +216,7 @@ def main() -> None:
     print("moving", flush=True)
     while True:
         arm.driver.read(0.02)
+        arm.driver.send_torque()
 
 
 if __name__ == "__main__":

@@ -91,6 +91,7 @@ class ClosedLoop:
             if time.monotonic() > end:
                 raise RobotDynamicsError(f"closed loop: waited in vain for {what}")
             self.driver.read(0.02)
+            self.driver.send_torque()
 
     def move_to(self, q: np.ndarray) -> None:
         """Point to point under the controller's own position control; its watchdog may end a move on a busy machine.
@@ -120,6 +121,7 @@ class ClosedLoop:
         self.driver.start_torque()
         for _ in range(self.driver.statistics().pending):
             self.driver.read(0.0)  # what waits is of before
+        self.driver.send_torque()
         self.driver.records.clear()
         self.loop.enable(mode, motion)
         self._wait(lambda: self.loop.enabled != EnableResult.pending, "the loop")
@@ -138,6 +140,7 @@ class ClosedLoop:
         end, lost = time.monotonic() + PATIENCE, self.loop.lost_records
         while len(kept) < wanted:
             self.driver.read(0.02)
+            self.driver.send_torque()
             self._keep_up()
             while records and len(kept) < wanted:
                 record = records.popleft()

@@ -16,8 +16,7 @@ from robot_dynamics_ros.identification.arm.model import EffortFilter, Structure
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.errors_in_variables import BLOCK, noise_deviation, total_solution
 from robot_dynamics_ros.identification.arm.solvers.fitting import METHODS, Fitter, known_rotors, prior_of
-from robot_dynamics_ros.identification.arm.solvers.fused_rows import FusedRows
-from robot_dynamics_ros.identification.arm.solvers.held_rows import HeldRows
+from robot_dynamics_ros.identification.arm.solvers.fused_rows import FusedRows, HeldRows
 from robot_dynamics_ros.identification.arm.solvers.instruments import Bodies, instrumented, simulated
 from robot_dynamics_ros.identification.arm.solvers.least_squares import JointRows, StoredRows, solve
 from robot_dynamics_ros.identification.arm.tuning import motion_of

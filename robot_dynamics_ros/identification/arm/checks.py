@@ -8,7 +8,7 @@ from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.found import Identification
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel, joint_rows
 from robot_dynamics_ros.identification.arm.rigid import standard_names
-from robot_dynamics_ros.identification.arm.solvers.feasibility import catalogue_links, link_scales
+from robot_dynamics_ros.identification.arm.solvers.consistency import catalogue_links, link_scales
 from robot_dynamics_ros.identification.dataset.motion import MOVING, Motion
 from robot_dynamics_ros.identification.metrics import mean_r2, metrics
 from robot_dynamics_ros.signals import Log

@@ -16,7 +16,7 @@ from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structu
 from robot_dynamics_ros.identification.arm.mounting import mounted
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.semantics import recognise
-from robot_dynamics_ros.identification.arm.solvers.consistent_model import make_consistent, rotor_included
+from robot_dynamics_ros.identification.arm.solvers.consistency import make_consistent, rotor_included
 from robot_dynamics_ros.identification.arm.solvers.fitting import PLAIN, Fitter, known_rotors, prior_of
 from robot_dynamics_ros.identification.arm.tuning import Given, Tuner
 from robot_dynamics_ros.identification.arm.uncertainty import with_uncertainty

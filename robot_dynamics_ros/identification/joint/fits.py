@@ -15,7 +15,7 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.dataset.segments import JointRecord, duty_runs, reversals
 from robot_dynamics_ros.identification.joint.friction import fit_friction, friction_updates
-from robot_dynamics_ros.identification.joint.friction_data import SPAN_LOAD, FrictionData, FrictionFit
+from robot_dynamics_ros.identification.joint.friction_fit import SPAN_LOAD, FrictionData, FrictionFit
 from robot_dynamics_ros.identification.joint.hysteresis import (
     HysteresisData,
     at_angle,

@@ -11,7 +11,7 @@ import numpy as np
 
 from robot_dynamics_ros.identification.arm.identify import Identification, identify_recordings
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel, signals_of
-from robot_dynamics_ros.identification.arm.solvers.feasibility import catalogue
+from robot_dynamics_ros.identification.arm.solvers.consistency import catalogue
 from robot_dynamics_ros.identification.arm.solvers.least_squares import JointRows, solve
 from robot_dynamics_ros.identification.dataset.motion import at_lower_rate, low_pass
 from robot_dynamics_ros.identification.dataset.recording import Recording

@@ -10,11 +10,9 @@ import numpy as np
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structure
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
-from robot_dynamics_ros.identification.arm.solvers.consistent_model import make_consistent
+from robot_dynamics_ros.identification.arm.solvers.consistency import catalogue, make_consistent
 from robot_dynamics_ros.identification.arm.solvers.errors_in_variables import MOST, as_total, noise_grams
-from robot_dynamics_ros.identification.arm.solvers.feasibility import catalogue
-from robot_dynamics_ros.identification.arm.solvers.fused_rows import FusedRows
-from robot_dynamics_ros.identification.arm.solvers.held_rows import HeldRows
+from robot_dynamics_ros.identification.arm.solvers.fused_rows import FusedRows, HeldRows
 from robot_dynamics_ros.identification.arm.solvers.instruments import (
     ROUNDS,
     STILL,

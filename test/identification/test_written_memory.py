@@ -73,5 +73,5 @@ def test_joints_without_memory_keep_their_law():
     laws = (JointFriction(0.02, ("fv1", "fo", "ia", "fc")),) * 6
     options = Options(given=Given(cutoff=8.0, delay=0.0, laws=laws, effort_filter=False))
     found = identify_recordings(ROBOT, runs[:1], runs[1:], options)
-    assert found.written.memory is None or 0.0 in found.written.memory["fc0"]
+    assert found.written.hysteresis is None or 0.0 in found.written.hysteresis["fc0"]
     assert identified_robot(found).friction.model == "luo_load"

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.arm.coupled import as_blocks
 from robot_dynamics_ros.identification.arm.found import Identification
 from robot_dynamics_ros.identification.arm.static_law import LAW
+from robot_dynamics_ros.identification.arm.written_law import coupled_blocks
 from robot_dynamics_ros.models.urdf_writer import write_urdf
 from robot_dynamics_ros.robot_file import RobotFile, save_robot
 
@@ -31,7 +31,9 @@ def identified_robot(found: Identification) -> RobotFile:
     updates: dict[str, Any] = {
         "links": {"source": key, "parameters": live.phi.reshape(-1, 10)},
         "friction": _friction(found, key, live.friction),
-        "hysteresis": None if live.memory is None else {"source": key, "model": "egms", "parameters": live.memory},
+        "hysteresis": None
+        if live.hysteresis is None
+        else {"source": key, "model": "egms", "parameters": live.hysteresis},
     }
     updates |= _drives(found, key)
     return robot.with_updates(updates, source)
@@ -47,7 +49,7 @@ def _friction(found: Identification, key: str, parameters: dict[str, list[float]
         reference = round(float(seen.mean()), 1)
     law = {"source": key, "model": LAW, "parameters": parameters, "reference_temperature": reference}
     coupled = found.written.coupled if found.written is not None else None
-    return law if coupled is None else law | {"coupled": as_blocks(coupled, found.robot.joint_names)}
+    return law if coupled is None else law | {"coupled": coupled_blocks(coupled, found.robot.joint_names)}
 
 
 def _drives(found: Identification, key: str) -> dict[str, Any]:

@@ -174,7 +174,7 @@ class Selector:
         error = self.fold_errors(j, law)
         for _ in range(8):
             best = min(self._extensions(j, law), key=lambda pair: pair[1].sum(), default=None)
-            if best is None or not _better(best[1], error, gain):
+            if best is None or not clearly_better(best[1], error, gain):
                 break
             law, error = best
         return self._prune(j, self._best_eps(j, law), gain)
@@ -186,7 +186,7 @@ class Selector:
         for group in candidates(law, fast, self.coupled.get(j, ())):
             wider = JointFriction(law.eps, (*law.terms, *group))
             errors = self.fold_errors(j, wider)
-            if group[0].startswith("cv@") and not _better(errors, now, COUPLED_GAIN):
+            if group[0].startswith("cv@") and not clearly_better(errors, now, COUPLED_GAIN):
                 continue
             found.append((wider, errors))
         return found
@@ -199,13 +199,16 @@ class Selector:
             if term[:2] in ("ca", "cc", "cv", "ia"):
                 continue
             less = law.without(term)
-            if not _better(self.fold_errors(j, law), self.fold_errors(j, less), gain):
+            if not clearly_better(self.fold_errors(j, law), self.fold_errors(j, less), gain):
                 law = less
         return law
 
 
-def _better(new: np.ndarray, old: np.ndarray, gain: float) -> bool:
-    """Lower total held-out error by more than `gain` (relative), and in at least half of the folds."""
+def clearly_better(new: np.ndarray, old: np.ndarray, gain: float) -> bool:
+    """Whether the total held-out error falls by more than `gain` (relative) and does not rise in half of the folds.
+
+    new, old (F,): held-out squared error of every fold.
+    """
     return bool(new.sum() < (1 - gain) * old.sum() and (new <= old).mean() >= 0.5)
 
 

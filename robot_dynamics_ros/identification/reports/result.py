@@ -148,7 +148,7 @@ def _parameters(found: Identification) -> dict[str, Any]:
         "rotor_inertia": found.rotor,
         "links": found.physical.phi.reshape(-1, 10),
         "live_friction": found.written.friction if found.written else None,
-        "live_hysteresis": found.written.memory if found.written else None,
+        "live_hysteresis": found.written.hysteresis if found.written else None,
     }
 
 

@@ -69,7 +69,7 @@ def command(
     Example: robot-dynamics identify run1 --robot ur5e --validate run2 --out identified
     """
     from robot_dynamics_ros.identification.arm.export import write_outputs
-    from robot_dynamics_ros.identification.arm.identify import Given, Options, identify
+    from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, identify
     from robot_dynamics_ros.identification.dataset.initial_model import any_robot
     from robot_dynamics_ros.identification.reports.result import summarise
 
@@ -77,7 +77,7 @@ def command(
         raise DataError(f"--cutoff {cutoff} must be above 0 and below 10000 Hz")
     options = Options(
         effort=effort,
-        given=Given(cutoff=cutoff),
+        choices=UserChoices(cutoff=cutoff),
         method=method,
         topic=topic,
         stamps=stamps,

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError, DataError, RobotDynamicsError
-from robot_dynamics_ros.identification.arm.found import Options
 from robot_dynamics_ros.identification.arm.identify import identify
+from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.identification.dataset.initial_model import any_robot
 from robot_dynamics_ros.identification.reports.result import summarise
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.arm.found import Identification
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel, joint_rows
 from robot_dynamics_ros.identification.arm.rigid import standard_names
 from robot_dynamics_ros.identification.arm.solvers.consistency import catalogue_links, link_scales
+from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.dataset.motion import MOVING, Motion
 from robot_dynamics_ros.identification.metrics import mean_r2, metrics
 from robot_dynamics_ros.signals import Log
@@ -110,13 +110,13 @@ def unsupported(model: IdentifiedModel) -> list[str]:
     ]
 
 
-def check_extrapolation(found: Identification, motion: Motion) -> list[str]:
+def check_extrapolation(found: Identification) -> list[str]:
     """Warnings where validation leaves the identified region, or where parameter errors dominate the prediction."""
     words = []
     names = found.robot.joint_names
-    fast = np.quantile(np.abs(motion.qd), 0.999, axis=0)
+    fast = np.quantile(np.abs(found.motion.qd), 0.999, axis=0)
     for rec in found.validation:
-        m = found.motion(rec)
+        m = found.filtered(rec)
         outside = (np.abs(m.qd) > 1.1 * fast + MOVING).mean(0)
         which = [names[j] for j in range(len(names)) if outside[j] > OUTSIDE]
         if which:
@@ -124,7 +124,7 @@ def check_extrapolation(found: Identification, motion: Motion) -> list[str]:
                 f"{rec.name}: {', '.join(which)} move faster than what was identified, {OUTSIDE:.0%} of "
                 f"the time or more"
             )
-        ratio = uncertainty(found.model, m) / np.maximum(m.effort.std(0), 1e-9)
+        ratio = uncertainty(found.fit, m) / np.maximum(m.effort.std(0), 1e-9)
         which = [f"{names[j]} {ratio[j]:.0%}" for j in range(len(names)) if ratio[j] > 0.2]
         if which:
             words.append(f"{rec.name}: parameter uncertainty alone is a large part of the effort: {', '.join(which)}")

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.identification.arm.semantics import dissipation_signs, has_masses
+from robot_dynamics_ros.identification.arm.effort_meaning import dissipation_signs, has_masses
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.models import RobotModel
 

@@ -43,7 +43,7 @@ FILTER_WORTH = 0.10  # the same for an effort filter: only a log that was visibl
 
 
 @dataclass(frozen=True)
-class Given:
+class UserChoices:
     """Choices the user has made; None leaves them to the data."""
 
     cutoff: float | None = None
@@ -61,23 +61,23 @@ class Tuner:
         self.simple = tuple(JointFriction(0.02, terms) for _ in range(rigid.n))
         self.notes: list[str] = []
 
-    def run(self, given: Given = Given()) -> Structure:
+    def run(self, choices: UserChoices = UserChoices()) -> Structure:
         """The structure with the smallest held-out error."""
         f_dyn = max(motion_frequency(r) for r in self.recordings)
         rate = min(r.rate for r in self.recordings)
-        cutoff = given.cutoff or min(8 * f_dyn, 0.2 * rate)
+        cutoff = choices.cutoff or min(8 * f_dyn, 0.2 * rate)
         none: Filters = (None,) * self.rigid.n
-        structure = Structure(cutoff, "q", given.delay or 0.0, self.simple, none, self.coupled)
-        if given.cutoff is None:
+        structure = Structure(cutoff, "q", choices.delay or 0.0, self.simple, none, self.coupled)
+        if choices.cutoff is None:
             structure = self._cutoff(structure, f_dyn, rate)
         if all(p.qd is not None for r in self.recordings for p in r.pieces):
-            structure = self._velocity(structure, given, f_dyn, rate)
-        if given.delay is None:
+            structure = self._velocity(structure, choices, f_dyn, rate)
+        if choices.delay is None:
             structure = self._delay(structure, rate)
         evidence = self._evidence(structure)
-        if given.effort_filter:
+        if choices.effort_filter:
             structure = replace(structure, filters=self._filters(structure, evidence, evidence.motion.rate))
-        laws = given.laws or self._laws(structure, evidence)
+        laws = choices.laws or self._laws(structure, evidence)
         return replace(structure, laws=tuple(laws))
 
     # -- the single choices ---------------------------------------------------------------------------------------
@@ -98,10 +98,10 @@ class Tuner:
             values, best = [lower], lower
         return replace(structure, cutoff=best)
 
-    def _velocity(self, structure: Structure, given: Given, f_dyn: float, rate: float) -> Structure:
+    def _velocity(self, structure: Structure, choices: UserChoices, f_dyn: float, rate: float) -> Structure:
         """The reported velocity, with a cut-off of its own, where it does better than the differentiated position."""
         reported = replace(structure, source="qd")
-        if given.cutoff is None:
+        if choices.cutoff is None:
             reported = self._cutoff(reported, f_dyn, rate)
         return self._improve(structure, [reported])
 
@@ -180,8 +180,8 @@ class Tuner:
         zero = np.zeros_like(motion.q)
         size = int(structure.index(W.shape[2])[-1][-1]) + 1
         rows = StoredRows(joint_rows(motion, W, zero, structure), gram_triangle)
-        given = None if motion.weight is None else list(motion.weight.T)
-        solution = solve(rows, size, iterations=3, row_weights=given)
+        weights = None if motion.weight is None else list(motion.weight.T)
+        solution = solve(rows, size, iterations=3, row_weights=weights)
         load = (W @ solution.x[: W.shape[2]]).T
         return Evidence(
             W, motion.effort, solution.weights, fold_sets(motion), signals_of(motion, load, self.coupled), motion
@@ -248,4 +248,4 @@ def stretches(samples: int, rows: int, count: int) -> np.ndarray:
     return np.unique(np.concatenate([np.arange(s, s + length) for s in starts]))
 
 
-__all__ = ["Given", "Tuner", "fold_sets", "stretches", "thinned"]
+__all__ = ["Tuner", "UserChoices", "fold_sets", "stretches", "thinned"]

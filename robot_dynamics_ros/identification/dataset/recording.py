@@ -165,12 +165,12 @@ def regular(t: np.ndarray, notes: list[str]) -> np.ndarray:
     return t
 
 
-def set_apart(training: list[Recording], judged: list[Recording]) -> tuple[list[Recording], list[Recording], str]:
-    """What to identify on, what to judge on, and how that was chosen: other recordings, or the last part of each."""
-    if judged:
-        return training, judged, "validated on other bags"
-    said = f"no validation bag: identified on the first {SPLIT:.0%} of every bag, validated on the rest"
-    return *split_in_time(training), said
+def set_apart(training: list[Recording], validation: list[Recording]) -> tuple[list[Recording], list[Recording], str]:
+    """Recordings to identify and to validate on (other bags, or the last part of each), and a sentence on that."""
+    if validation:
+        return training, validation, "validated on other bags"
+    split = f"no validation bag: identified on the first {SPLIT:.0%} of every bag, validated on the rest"
+    return *split_in_time(training), split
 
 
 def split_in_time(recordings: list[Recording]) -> tuple[list[Recording], list[Recording]]:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError, DataError
-from robot_dynamics_ros.identification.arm.found import DEFAULTS, Options
 from robot_dynamics_ros.identification.arm.identify import read
+from robot_dynamics_ros.identification.arm.state import DEFAULTS, Options
 from robot_dynamics_ros.identification.dataset.recording import Recording, set_apart
 from robot_dynamics_ros.identification.drive.fits import (
     SURE,
@@ -67,12 +67,12 @@ def identify_drives(
     currents or motion.
     """
     training = [_with_current(robot, read(robot, bag, options)) for bag in bags]
-    judged = [_with_current(robot, read(robot, bag, options)) for bag in validate]
-    return identify_drive_recordings(robot, training, judged, cutoff)
+    validation = [_with_current(robot, read(robot, bag, options)) for bag in validate]
+    return identify_drive_recordings(robot, training, validation, cutoff)
 
 
 def identify_drive_recordings(
-    robot: RobotFile, training: list[Recording], judged: list[Recording], cutoff: float | None = None
+    robot: RobotFile, training: list[Recording], validation: list[Recording], cutoff: float | None = None
 ) -> DrivesFound:
     """`identify_drives` on recordings with `current` among their extra signals.
 
@@ -81,8 +81,8 @@ def identify_drive_recordings(
     if robot.drives.torque_side != "motor":
         raise CapabilityError(f"{robot.name}: torque is measured behind the gear; drives need motor currents")
     recorded, bags = effort_constant(training), [r.name for r in training]
-    training, judged, split = set_apart(training, judged)
-    data, other = drive_data(training, cutoff), drive_data(judged, cutoff)
+    training, validation, split = set_apart(training, validation)
+    data, other = drive_data(training, cutoff), drive_data(validation, cutoff)
     notes: list[str] = []
     rotor = _rotor(robot, data, notes)
     inertia = _inertia(robot, rotor, notes)

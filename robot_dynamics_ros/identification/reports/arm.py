@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.identification.arm.found import Identification
+from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.arm.static_law import LAW
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.reports import figures
@@ -27,10 +27,10 @@ def write_report(found: Identification, result: dict[str, Any], path: Path) -> P
 
 def pictures(found: Identification, result: dict[str, Any]) -> dict[str, str]:
     """Data URIs of all figures of the first validation recording, except box plots, which take all."""
-    names, unit, motions = list(result["joint_names"]), result["unit"], [found.motion(r) for r in found.validation]
+    names, unit, motions = list(result["joint_names"]), result["unit"], [found.filtered(r) for r in found.validation]
     m = motions[0]
-    y, p = found.raw(m.effort), found.raw(found.headline.predict(m))
-    load = found.headline.load(m)
+    y, p = found.as_recorded(m.effort), found.as_recorded(found.reported.predict(m))
+    load = found.reported.load(m)
     drawn = {
         "tracks": figures.tracks(m.t - m.t[0], y, p, names, unit),
         "velocity": figures.residual_over(m.qd, y - p, names, "velocity [rad/s]", unit),
@@ -46,18 +46,14 @@ def pictures(found: Identification, result: dict[str, Any]) -> dict[str, str]:
 
 
 def _residuals(found: Identification, motions: list[Motion]) -> dict[str, np.ndarray]:
-    predictions = {"identified": found.headline.predict} | baselines(found)
-    if found.written:
-        predictions["robot_file"] = found.written.predict
-    return {k: np.concatenate([found.raw(m.effort - f(m)) for m in motions]) for k, f in predictions.items()}
+    predictions = {"identified": found.reported.predict} | baselines(found) | {"robot_file": found.live.predict}
+    return {k: np.concatenate([found.as_recorded(m.effort - f(m)) for m in motions]) for k, f in predictions.items()}
 
 
 def _friction(found: Identification, m: Motion, load: np.ndarray, names: list[str]) -> str:
-    inertial = np.column_stack([found.headline.coefficient(j, "ia") * m.qdd[:, j] for j in range(m.n)])
-    live = np.zeros_like(m.qd)
-    if found.written:
-        live = FrictionModel(LAW, found.written.friction, m.n).torque(m.qd)
-    curve = found.headline.friction_torque(m, load)
+    inertial = np.column_stack([found.reported.coefficient(j, "ia") * m.qdd[:, j] for j in range(m.n)])
+    live = FrictionModel(LAW, found.live.friction, m.n).torque(m.qd)
+    curve = found.reported.friction_torque(m, load)
     return figures.friction_curves(m.qd, m.effort - load - inertial, curve, live, names, "Nm")
 
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.identification.arm.found import Identification
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
 from robot_dynamics_ros.identification.arm.rigid import base_names
 from robot_dynamics_ros.identification.arm.solvers.consistency import catalogue
 from robot_dynamics_ros.identification.arm.solvers.fitting import Fitter
+from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.arm.uncertainty import steady_friction
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.dataset.motion import Motion, low_pass, stack
@@ -25,13 +25,13 @@ SPEEDS = np.array([0.1, 0.5, 1.0])  # rad/s, at which friction is told with its 
 
 def validation_motion(found: Identification) -> list[Motion]:
     """The validation recordings filtered as the model asks."""
-    return [found.motion(r) for r in found.validation]
+    return [found.filtered(r) for r in found.validation]
 
 
 def compare(found: Identification, motions: list[Motion], predict: Any) -> dict[str, Any]:
     """Figures per joint of a prediction on motions, in the unit of the recorded effort."""
-    y = np.concatenate([found.raw(m.effort) for m in motions])
-    p = np.concatenate([found.raw(predict(m)) for m in motions])
+    y = np.concatenate([found.as_recorded(m.effort) for m in motions])
+    p = np.concatenate([found.as_recorded(predict(m)) for m in motions])
     result: dict[str, Any] = metrics(y, p)
     return {"mean_r2": mean_r2(result["r2"]), **result}
 
@@ -40,29 +40,31 @@ def compare(found: Identification, motions: list[Motion], predict: Any) -> dict[
 def summarise(found: Identification) -> dict[str, Any]:
     """Everything the report says, as plain lists and numbers."""
     motions = validation_motion(found)
-    headline = compare(found, motions, found.headline.predict)
-    y = np.concatenate([found.raw(m.effort) for m in motions])
-    p = np.concatenate([found.raw(found.headline.predict(m)) for m in motions])
+    reported = compare(found, motions, found.reported.predict)
+    y = np.concatenate([found.as_recorded(m.effort) for m in motions])
+    p = np.concatenate([found.as_recorded(found.reported.predict(m)) for m in motions])
     moving = np.concatenate([m.moving for m in motions])
-    smooth = np.concatenate([found.raw(low_pass(m.effort, found.structure.cutoff, 1 / m.rate)) for m in motions])
+    smooth = np.concatenate(
+        [found.as_recorded(low_pass(m.effort, found.structure.cutoff, 1 / m.rate)) for m in motions]
+    )
     filtered = metrics(smooth, p)
     others = {
-        "consistent": compare(found, motions, found.physical.predict),
-        "unconstrained": compare(found, motions, found.model.predict),
-        "robot_file": compare(found, motions, found.written.predict) if found.written else None,
+        "consistent": compare(found, motions, found.consistent.predict),
+        "unconstrained": compare(found, motions, found.fit.predict),
+        "robot_file": compare(found, motions, found.live.predict),
         **{name: compare(found, motions, predict) for name, predict in baselines(found).items()},
     }
     per_bag = [
-        {"bag": r.name, **compare(found, [m], found.headline.predict)}
+        {"bag": r.name, **compare(found, [m], found.reported.predict)}
         for r, m in zip(found.validation, motions, strict=True)
     ]
     return plain(
         {
             "robot": found.robot.name,
             "joint_names": list(found.robot.joint_names),
-            "unit": found.semantics.unit,
+            "unit": found.effort.unit,
             "validation": {
-                **headline,
+                **reported,
                 "samples": len(y),
                 "split": found.split,
                 **split_metrics(y, p, moving),
@@ -72,14 +74,14 @@ def summarise(found: Identification) -> dict[str, Any]:
             },
             "comparison": others,
             "training": {
-                **compare(found, [found.motion(r) for r in found.training], found.headline.predict),
+                **compare(found, [found.filtered(r) for r in found.training], found.reported.predict),
                 "bags": [_bag(r) for r in found.training],
             },
             "validation_bags": [_bag(r) for r in found.validation],
             "conditioning": _conditioning(found),
             "parameters": _parameters(found),
             "structure": _structure(found),
-            "effort": found.semantics.to_dict() | {"includes_rotor_inertia": found.rotor_included},
+            "effort": found.effort.to_dict() | {"includes_rotor_inertia": found.rotor_included},
             "statements": found.statements,
             "warnings": found.warnings,
         }
@@ -113,23 +115,23 @@ def _conditioning(found: Identification) -> dict[str, Any]:
         "condition": s.condition,
         "rank": s.rank,
         "parameters": len(s.x),
-        "base_parameters": found.model.rigid.base.size,
+        "base_parameters": found.rigid.base.size,
         "residual_std": s.sigma,
     }
 
 
 def _parameters(found: Identification) -> dict[str, Any]:
-    s, base = found.solution, found.model.rigid.base
+    s, base = found.solution, found.rigid.base
     b = base.size
     index = found.structure.index(b)
     P = base.matrix()
-    friction_at = steady_friction(found.model, SPEEDS)
+    friction_at = steady_friction(found.fit, SPEEDS)
     friction = [
         {
             "joint": name,
             "eps": law.eps,
             "terms": list(law.terms),
-            "values": found.physical.friction[j],
+            "values": found.consistent.friction[j],
             "std": s.std[index[j][b:]],
         }
         for j, (name, law) in enumerate(zip(found.robot.joint_names, found.structure.laws, strict=True))
@@ -141,14 +143,14 @@ def _parameters(found: Identification) -> dict[str, Any]:
             "std": s.std[:b],
             "relative_std_percent": s.relative_std[:b],
             "separable": s.separable[:b],
-            "consistent": P @ found.physical.phi,
+            "consistent": P @ found.consistent.phi,
         },
         "friction": friction,
         "sliding_friction": {"speeds": SPEEDS, "torque": friction_at[0], "std": friction_at[1]},
         "rotor_inertia": found.rotor,
-        "links": found.physical.phi.reshape(-1, 10),
-        "live_friction": found.written.friction if found.written else None,
-        "live_hysteresis": found.written.hysteresis if found.written else None,
+        "links": found.consistent.phi.reshape(-1, 10),
+        "live_friction": found.live.friction,
+        "live_hysteresis": found.live.hysteresis,
     }
 
 
@@ -181,13 +183,13 @@ def constant_coulomb(found: Identification) -> Callable[[Motion], np.ndarray]:
     law = JointFriction(STEP, ("fv1", "fo", "ia", "fc") if motor else ("fv1", "fo", "fc"))
     n = found.robot.n_joints
     structure = replace(found.structure, laws=(law,) * n, filters=(None,) * n)
-    motion = stack([found.motion(r) for r in found.training])
-    return Fitter(found.model.rigid, structure, motion).run("wls").predict
+    motion = stack([found.filtered(r) for r in found.training])
+    return Fitter(found.rigid, structure, motion).run("wls").predict
 
 
 def catalogue_model(found: Identification) -> Callable[[Motion], np.ndarray]:
     """The robot file's own masses, rotor inertias and friction, as they were before identification."""
-    robot, rigid = found.robot, found.model.rigid
+    robot, rigid = found.robot, found.rigid
     phi = catalogue(robot)
     rotor = np.zeros(robot.n_joints)
     if robot.drives.effort.includes_rotor_inertia and robot.has("drives.rotor_inertia"):

@@ -123,9 +123,9 @@ def _show(result: dict[str, Any]) -> None:
 
     v, others = result["validation"], result["comparison"]
     unit = result["unit"]
-    table = Table("joint", "R2", f"RMSE {unit}", "moving", "at rest", "constant Coulomb", "catalogue")
-    cad = others.get("catalogue", {}).get("rmse", [None] * len(v["r2"]))
-    rows = (v["r2"], v["rmse"], v["moving"]["rmse"], v["at_rest"]["rmse"], others["constant_coulomb"]["rmse"], cad)
+    table = Table("joint", "R2", f"RMSE {unit}", "moving", "at rest", "constant Coulomb", "initial model")
+    initial = others.get("catalogue", {}).get("rmse", [None] * len(v["r2"]))
+    rows = (v["r2"], v["rmse"], v["moving"]["rmse"], v["at_rest"]["rmse"], others["constant_coulomb"]["rmse"], initial)
     for name, *cells in zip(result["joint_names"], *rows, strict=True):
         table.add_row(name, *("-" if c is None else f"{c:.4g}" for c in cells))
     console.print(table)

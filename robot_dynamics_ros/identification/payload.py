@@ -99,11 +99,11 @@ def _columns(found: Identification, m: Motion) -> np.ndarray:
     """Columns of the last link (n, N, 10)."""
     rigid = found.consistent.rigid
     last = np.arange(10 * rigid.n - 10, 10 * rigid.n)
-    return rigid.rows(m.q, m.qd, m.qdd, last)
+    return rigid.regressor(m.q, m.qd, m.qdd, last)
 
 
 def _rows(found: Identification, m: Motion, rest: np.ndarray) -> list[JointRows]:
-    Y, W = _columns(found, m), found.consistent.rigid.base_rows(m.q, m.qd, m.qdd)
+    Y, W = _columns(found, m), found.consistent.rigid.base_regressor(m.q, m.qd, m.qdd)
     b, rows = W.shape[2], []
     for j in range(m.n):
         A = np.column_stack([Y[j], W[j], _nuisance(found, m, j)])

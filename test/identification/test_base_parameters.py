@@ -75,7 +75,7 @@ def test_base_parameters_give_the_same_torque_as_standard_ones():
     q, qd, qdd = rng.normal(size=(3, 50, 6))
     phi = robot.inertial_parameters
     beta = rigid.base.from_standard(phi)
-    W = rigid.base_rows(q, qd, qdd)
+    W = rigid.base_regressor(q, qd, qdd)
     assert np.allclose((W @ beta).T, rigid.torque(phi, q, qd, qdd), atol=1e-9)
     assert np.allclose(rigid.torque(rigid.base.to_standard(beta), q, qd, qdd), rigid.torque(phi, q, qd, qdd), atol=1e-9)
 

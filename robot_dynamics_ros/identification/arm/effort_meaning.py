@@ -20,7 +20,10 @@ from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.models import RobotModel
 
-TORQUE = (0.4, 4.0)  # k of a torque: catalogue masses are within this of the truth, tools and covers included
+TORQUE = (
+    0.4,
+    4.0,
+)  # k of a torque: initial masses are within this of the true ones, tools and covers included
 NO_GRAVITY = 0.15  # |k| below this is no gravity at all
 CURRENT = (1 / 400, 0.4)  # k of a current: K_tau between 2.5 and 400 Nm/A, the range of geared arms
 SURE = 0.2  # a joint votes when the standard deviation of k is below this share of |k|, or of SMALL where k is less
@@ -143,7 +146,7 @@ def _by_friction(robot: Any, motion: Motion, found: EffortMeaning) -> EffortMean
 
 def dissipation_signs(robot: Any, motion: Motion) -> np.ndarray:
     """Sign (n,) of the power of friction in the effort; each joint fitted on its own base columns."""
-    W = RigidModel(robot).base_rows(motion.q, motion.qd, motion.qdd)
+    W = RigidModel(robot).base_regressor(motion.q, motion.qd, motion.qdd)
     signs = np.zeros(motion.n)
     for j in range(motion.n):
         v = motion.qd[:, j]
@@ -202,7 +205,7 @@ def _voted(robot: Any, k: np.ndarray, std: np.ndarray, sure: np.ndarray, constan
         return EffortMeaning("current", scale, True, k, (text, *flips), (text, *warnings))
     raise DataError(
         f"effort is ambiguous: it is {typical:.3g} times the gravity torque of {robot.name} ({found}); "
-        "check the robot and its payload, or say --effort torque, current or gravity-free"
+        "check the robot and its payload, or give --effort torque, current or gravity-free"
     )
 
 

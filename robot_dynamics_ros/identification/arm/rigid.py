@@ -58,12 +58,12 @@ class RigidModel:
         self.model = RobotModel(robot.kinematic_chain(), robot.joint_names).with_gravity(self.gravity)
         self.base = self._base()
 
-    def base_rows(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
-        """Base columns W (n, N, b): the rows of joint j are W[j]."""
+    def base_regressor(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+        """Base columns W (n, N, b) of a motion q, qd, qdd (N, n) [rad, rad/s, rad/s2]: the rows of joint j are W[j]."""
         return self._stacked(q, qd, qdd, self.base.independent)
 
-    def rows(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Columns of standard parameters W (n, N, k) by index."""
+    def regressor(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Columns W (n, N, k) of the standard parameters with numbers `columns` (k,), of a motion q, qd, qdd (N, n)."""
         return self._stacked(q, qd, qdd, columns)
 
     def torque(self, phi: np.ndarray, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:

@@ -24,7 +24,7 @@ EDGE_PERIODS = 6.0  # periods of the cut-off dropped at both ends of a piece: se
 @dataclass
 class Motion:
     """Filtered state at the instants of the measured effort, all (N, n), pieces stacked; `start` marks their
-    beginnings. `measured` are the positions that drive friction with memory: the rotor's where recorded, not filtered.
+    beginnings. `measured` are the positions that drive hysteretic friction: the rotor's where recorded, not filtered.
     `weight`: inverse variances of the effort relative to its joint's median one; None: all alike.
     """
 

@@ -153,17 +153,17 @@ def _summary(
 
 
 def _warnings(found: DrivesFound) -> list[str]:
-    said = []
+    warnings = []
     for name, fit in zip(found.robot.joint_names, found.fits, strict=True):
         if fit is not None and not fit.sure:
             K, std = fit.values["torque_constant"], fit.std["torque_constant"]
-            said.append(
+            warnings.append(
                 f"{name}: torque constant {K:.3g} +- {std:.2g} Nm/A is not sure enough to be written: move it faster, "
                 "or with a load that changes"
             )
         if fit is not None and min(fit.values["tc_dir"], fit.values["tc_rev"]) < 0:
-            said.append(f"{name}: friction drives the joint in one direction: masses or payload are wrong")
-    return said
+            warnings.append(f"{name}: friction drives the joint in one direction: masses or payload are wrong")
+    return warnings
 
 
 def as_dict(found: DrivesFound) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def fit_friction(
     heat = _temperature_span(data, temperature)
     moving = np.abs(data.v) >= rest
     T0 = _reference(data, reference_temperature)
-    problem = FrictionProblem(known, data.rows(moving), T0, fixed or {}, heat)
+    problem = FrictionProblem(known, data.take(moving), T0, fixed or {}, heat)
     _refuse(known, problem.data, rest)
     start = global_start(problem, seed)
     p, covariance = polish(problem, start)

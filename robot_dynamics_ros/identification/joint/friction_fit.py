@@ -44,7 +44,7 @@ class FrictionData:
     def __len__(self) -> int:
         return len(self.v)
 
-    def rows(self, mask: np.ndarray) -> FrictionData:
+    def take(self, mask: np.ndarray) -> FrictionData:
         """The rows of a mask or index array."""
         extra = [None if x is None else x[mask] for x in (self.load, self.temperature)]
         return FrictionData(self.v[mask], self.torque[mask], *extra, joint=self.joint)
@@ -192,7 +192,7 @@ def global_start(problem: FrictionProblem, seed: int) -> list[np.ndarray]:
         order = np.argsort(np.abs(problem.data.v))
         half = GLOBAL_SAMPLES // 2
         rows = np.concatenate([rng.choice(order[: len(order) // 4], half), rng.choice(order, half)])
-    data = problem.data.rows(rows)
+    data = problem.data.take(rows)
     if not problem.search:
         return [problem.solve_linear(problem.start, data)[0]]
     box = [np.log(problem.box(k)) for k in problem.search]

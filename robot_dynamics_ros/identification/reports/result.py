@@ -11,7 +11,7 @@ import numpy as np
 
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
 from robot_dynamics_ros.identification.arm.rigid import base_names
-from robot_dynamics_ros.identification.arm.solvers.consistency import catalogue
+from robot_dynamics_ros.identification.arm.solvers.consistency import initial_parameters
 from robot_dynamics_ros.identification.arm.solvers.fitting import Fitter
 from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.arm.uncertainty import steady_friction
@@ -20,7 +20,7 @@ from robot_dynamics_ros.identification.dataset.motion import Motion, low_pass, s
 from robot_dynamics_ros.identification.metrics import mean_r2, metrics, plain, split_metrics
 from robot_dynamics_ros.models.friction import FrictionModel
 
-SPEEDS = np.array([0.1, 0.5, 1.0])  # rad/s, at which friction is told with its deviation
+SPEEDS = np.array([0.1, 0.5, 1.0])  # rad/s, at which friction is reported with its deviation
 
 
 def validation_motion(found: Identification) -> list[Motion]:
@@ -38,7 +38,7 @@ def compare(found: Identification, motions: list[Motion], predict: Any) -> dict[
 
 @one_thread()
 def summarise(found: Identification) -> dict[str, Any]:
-    """Everything the report says, as plain lists and numbers."""
+    """Everything in the report, as plain lists and numbers."""
     motions = validation_motion(found)
     reported = compare(found, motions, found.reported.predict)
     y = np.concatenate([found.as_recorded(m.effort) for m in motions])
@@ -172,8 +172,8 @@ STEP = 1e-4  # rad/s; tanh(v / STEP) is the sign of any velocity that matters
 def baselines(found: Identification) -> dict[str, Callable[[Motion], np.ndarray]]:
     """Predictions by name: "constant_coulomb" always, "catalogue" where the robot file has masses."""
     result = {"constant_coulomb": constant_coulomb(found)}
-    if catalogue(found.robot) is not None:
-        result["catalogue"] = catalogue_model(found)
+    if initial_parameters(found.robot) is not None:
+        result["catalogue"] = initial_model_torque(found)
     return result
 
 
@@ -187,10 +187,10 @@ def constant_coulomb(found: Identification) -> Callable[[Motion], np.ndarray]:
     return Fitter(found.rigid, structure, motion).run("wls").predict
 
 
-def catalogue_model(found: Identification) -> Callable[[Motion], np.ndarray]:
+def initial_model_torque(found: Identification) -> Callable[[Motion], np.ndarray]:
     """The robot file's own masses, rotor inertias and friction, as they were before identification."""
     robot, rigid = found.robot, found.rigid
-    phi = catalogue(robot)
+    phi = initial_parameters(robot)
     rotor = np.zeros(robot.n_joints)
     if robot.drives.effort.includes_rotor_inertia and robot.has("drives.rotor_inertia"):
         rotor = robot.array("drives.rotor_inertia")

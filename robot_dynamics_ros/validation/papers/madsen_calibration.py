@@ -11,7 +11,7 @@ import numpy as np
 
 from robot_dynamics_ros.identification.arm.identify import Identification, identify_recordings
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel, signals_of
-from robot_dynamics_ros.identification.arm.solvers.consistency import catalogue
+from robot_dynamics_ros.identification.arm.solvers.consistency import initial_parameters
 from robot_dynamics_ros.identification.arm.solvers.least_squares import JointRows, solve
 from robot_dynamics_ros.identification.dataset.motion import at_lower_rate, low_pass
 from robot_dynamics_ros.identification.dataset.recording import Recording
@@ -70,7 +70,7 @@ def improvements(gap: dict[str, float] | None, count: int) -> list[tuple[float, 
 def cad_model(found: Identification) -> IdentifiedModel:
     """The identified model with the links of the robot file and friction fitted to what they leave."""
     motion = at_lower_rate(found.filtered(found.training[0]))
-    phi, rigid, structure = catalogue(found.robot), found.consistent.rigid, found.structure
+    phi, rigid, structure = initial_parameters(found.robot), found.consistent.rigid, found.structure
     load = rigid.torque(phi, motion.q, motion.qd, motion.qdd)
     friction = []
     for j, s in enumerate(signals_of(motion, load, structure.coupled)):

@@ -83,12 +83,12 @@ def temperature_row(minutes: float) -> Row:
     half = len(order) // 2
     fit = fit_friction(
         "madsen",
-        data.rows(order[: min(half, FIT_ROWS)]),
+        data.take(order[: min(half, FIT_ROWS)]),
         temperature=True,
         fixed={"fl": 0.0},
         reference_temperature=30.0,
     )
-    other = data.rows(order[half:])
+    other = data.take(order[half:])
     span = f"{data.temperature.min():.0f} to {data.temperature.max():.0f} deg C of the housing" if len(other) else ""
     score = nrmse(other.torque, fit.torque(other))
     return at_least(SOURCE, "friction over temperature and velocity, NRMSE", 95.1, score, note=span)
@@ -138,7 +138,7 @@ def hysteresis_data(cycles: int) -> HysteresisData:
     robot = lab.ur5e()
     plan = lab.planning.reversals(robot, 0, lab.START - [np.pi, 0, 0, 0, 0, 0], count=cycles)
     record = lab.measured(plan, lab.warm_robot(robot, 1), robot, 0, keep=5)
-    return compensated(record.rows(reversals(record)[0]))
+    return compensated(record.take(reversals(record)[0]))
 
 
 def compensated(record: JointRecord) -> HysteresisData:

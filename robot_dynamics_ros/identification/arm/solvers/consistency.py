@@ -1,9 +1,9 @@
 """Physically consistent parameters: the least-squares problem under linear matrix inequalities on the pseudo-inertias.
 
 min |R (P phi, B) - z|^2 + pull |(phi - phi0) / s|^2   s.t.  pseudo_inertia(phi_i) >= eps,  B >= 0
-R, z: triangle of the identification (never W), friction eliminated; P maps standard to base parameters; phi0 are
-catalogue values, or unit-density guesses where a robot has none: they only choose among standard parameters with the
-same torques.
+R, z: triangle of the identification (never W), friction eliminated; P maps standard to base parameters; phi0: the
+initial model, or unit-density guesses where a robot has none; it only chooses among standard parameters with the same
+torques.
 Every pseudo-inertia positive definite means M(q) > 0 for all q.
 """
 
@@ -106,7 +106,7 @@ def _solve(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     except cp.error.SolverError as error:
         raise DataError(f"physically consistent fit failed: {error}; the unconstrained result is not written") from None
     if u.value is None:
-        raise DataError(f"physically consistent fit failed: solver says {task.status}")
+        raise DataError(f"physically consistent fit failed: solver status {task.status}")
     return scale * u.value[: 10 * links], u.value[10 * links :]
 
 
@@ -145,7 +145,7 @@ def default_links(placements: np.ndarray) -> np.ndarray:
     return phi.ravel()
 
 
-def catalogue(robot: Any) -> np.ndarray | None:
+def initial_parameters(robot: Any) -> np.ndarray | None:
     """Standard parameters (10 n,) of the robot file, None where it has none."""
     try:
         phi = robot.inertial_parameters
@@ -154,9 +154,9 @@ def catalogue(robot: Any) -> np.ndarray | None:
     return phi if phi.reshape(-1, 10)[:, 9].sum() > 0 else None
 
 
-def catalogue_links(robot: Any) -> np.ndarray:
+def initial_links(robot: Any) -> np.ndarray:
     """Standard parameters (10 n,) of the robot file, or a guess from its kinematics where it has none."""
-    phi = catalogue(robot)
+    phi = initial_parameters(robot)
     return default_links(robot._placements()) if phi is None else phi
 
 
@@ -189,7 +189,7 @@ def make_consistent(
     places = structure.places("ia", b)
     joints = [j for j, k in places.items() if k not in model.held]
     rotor = np.array([places[j] for j in joints], dtype=int)
-    phi0 = catalogue_links(robot)
+    phi0 = initial_links(robot)
     known = robot.array_or("drives.rotor_inertia", 0.1)
     P = model.rigid.base.matrix()
     result: Consistent = consistent(model.solution, P, rotor, phi0, known[joints], rotor_positive)

@@ -10,7 +10,7 @@ import numpy as np
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structure
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
-from robot_dynamics_ros.identification.arm.solvers.consistency import catalogue, make_consistent
+from robot_dynamics_ros.identification.arm.solvers.consistency import initial_parameters, make_consistent
 from robot_dynamics_ros.identification.arm.solvers.errors_in_variables import MOST, as_total, noise_grams
 from robot_dynamics_ros.identification.arm.solvers.fused_rows import FusedRows, HeldRows
 from robot_dynamics_ros.identification.arm.solvers.instruments import (
@@ -34,10 +34,10 @@ METHODS = (*PLAIN, "total", "idim-iv")
 
 
 def prior_of(robot: RobotFile, rigid: RigidModel, structure: Structure, strength: float) -> Prior:
-    """Catalogue masses and rotor inertias as weak rows (P, z): they decide only what the data leave open."""
+    """Masses and rotor inertias of the initial model as weak rows (P, z): they decide only what the data leave open."""
     b = rigid.base.size
     size = int(structure.index(b)[-1][-1]) + 1
-    phi = catalogue(robot)
+    phi = initial_parameters(robot)
     known = robot.links is not None and phi is not None
     rows, z = np.zeros((b + rigid.n, size)), np.zeros(b + rigid.n)
     if known:
@@ -76,7 +76,7 @@ def known_rotors(robot: RobotFile, rigid: RigidModel, structure: Structure, incl
 class Fitter:
     """Solves one structure on one motion; `recordings` are what the motion was filtered from.
 
-    notes: what a solver has to say about its result.
+    notes: sentences of the solvers about their result.
     """
 
     def __init__(

@@ -67,7 +67,7 @@ class FusedRows:
             part = self.motion.block(first, last)
             state = [np.ascontiguousarray(x) for x in (part.q, part.qd, part.qdd)]
             friction = self._friction(part, first)
-            W = self.rigid.base_rows(*state) if wanted else None
+            W = self.rigid.base_regressor(*state) if wanted else None
             ready = []
             for j in sorted(wanted):
                 own = self.index[j][self.index[j] < len(self.columns)]
@@ -207,7 +207,7 @@ class HeldRows:
         )
 
     def solution(self, found: Solution) -> Solution:
-        """A solution of the rest as one of all: held parameters have no deviation and no say in R."""
+        """A solution of the rest as one of all: held parameters have no deviation and no entries in R."""
         rest = self.rest
         R, rhs = np.zeros((self.size, self.size)), np.zeros(self.size)
         R[np.ix_(rest, rest)], rhs[rest] = found.R, found.rhs

@@ -137,6 +137,8 @@ def uncertainty(model: IdentifiedModel, motion: Motion) -> np.ndarray:
     part = motion.take(rows)
     W = model.rigid.base_regressor(part.q, part.qd, part.qdd)
     covariance = model.solution.covariance
+    if covariance is None:
+        raise ValueError("the model has no covariance: see with_uncertainty")
     out = np.empty(motion.n)
     for j, row in enumerate(joint_rows(part, W, model.load(part), model.structure)):
         own = covariance[np.ix_(row.index, row.index)]

@@ -64,13 +64,12 @@ def read(robot: RobotFile, bag: str | Path, options: Options) -> Recording:
 
 def _loaded(robot: RobotFile, bag: str | Path, options: Options) -> tuple[Log, BagReport]:
     """Log with the robot's joints by name; by order where the bag has as many joints and knows none of the names."""
-    choice = {"topic": options.topic, "stamps": options.stamps}
     try:
-        return load_bag(bag, robot, **choice)
+        return load_bag(bag, robot, topic=options.topic, stamps=options.stamps)
     except DataError as error:
         if "joint" not in str(error):
             raise
-        log, report = load_bag(bag, **choice)
+        log, report = load_bag(bag, topic=options.topic, stamps=options.stamps)
         known = set(robot.joint_aliases) & set(log.joint_names)
         if known or log.n_joints != robot.n_joints:
             raise

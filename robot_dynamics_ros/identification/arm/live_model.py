@@ -49,13 +49,14 @@ class LiveModel:
             return law.torque(motion.qd, load)
         egms = None if self.hysteresis is None else self._egms(law, motion.n)
         out, std = np.empty_like(load), np.empty_like(load)
-        columns = [np.ascontiguousarray(x) for x in (motion.position, motion.qd, load)]
+        position, qd, load = (np.ascontiguousarray(x) for x in (motion.position, motion.qd, load))
         stage = _core.FrictionStage(law.core, egms, self.coupled)
-        stage.run(clock(motion.start, motion.rate), *columns, None, None, out, std)
+        stage.run(clock(motion.start, motion.rate), position, qd, load, None, None, out, std)
         return out
 
     def _egms(self, law: FrictionModel, n: int) -> Any:
-        m = {k: np.array(np.broadcast_to(self.hysteresis[k], n), dtype=float) for k in ("b", "fc0", "fc1")}
+        block = self.hysteresis or {}
+        m = {k: np.array(np.broadcast_to(np.asarray(block[k], dtype=float), n)) for k in ("b", "fc0", "fc1")}
         return _core.EGms(law.core, maxwell_slip(n, backlash=m["b"]), m["fc0"], m["fc1"], _no_error(n))
 
     def predict(self, motion: Motion) -> np.ndarray:

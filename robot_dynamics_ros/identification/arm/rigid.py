@@ -75,12 +75,13 @@ class RigidModel:
             return _core.RigidBody(chain).rnea(*arrays)
         out = np.empty_like(arrays[0])  # links are reported in other frames than the recursion's: by the regressor
         for a in range(0, len(q), CHUNK):
-            out[a : a + CHUNK] = (self._stacked(*(x[a : a + CHUNK] for x in arrays), None) @ phi).T
+            part = slice(a, a + CHUNK)
+            out[part] = (self._stacked(arrays[0][part], arrays[1][part], arrays[2][part], None) @ phi).T
         return out
 
     def _stacked(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, columns: np.ndarray | None) -> np.ndarray:
-        arrays = [np.ascontiguousarray(x, dtype=float) for x in (q, qd, qdd)]
-        W = self.model.stacked_regressor(*arrays, columns=None if columns is None else columns.tolist())
+        q, qd, qdd = (np.ascontiguousarray(x, dtype=float) for x in (q, qd, qdd))
+        W = self.model.stacked_regressor(q, qd, qdd, columns=None if columns is None else columns.tolist())
         return W.T.reshape(W.shape[1], self.n, len(q)).transpose(1, 2, 0)
 
     def _base(self, samples: int = 300, seed: int = 0) -> BaseParameters:
@@ -112,7 +113,7 @@ def _independent(W: np.ndarray, present: np.ndarray) -> np.ndarray:
     first = [10 * i + k for i in reversed(range(links)) for k in (0, 1, 2, 4, 5, 6, 7)]
     last = [10 * i + k for i in reversed(range(links)) for k in (3, 8, 9)]
     order = [k for k in first + last if present[k]]
-    R = np.linalg.qr(W[:, order], mode="r")
+    R: Any = np.linalg.qr(W[:, order], mode="r")
     chosen: list[int] = []
     basis = np.zeros((R.shape[0], 0))
     for k, column in enumerate(order):

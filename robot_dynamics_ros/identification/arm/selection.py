@@ -124,15 +124,16 @@ class Selector:
 
     def _eliminate(self, j: int) -> tuple[np.ndarray, np.ndarray]:
         """Contribution of joint j to the rigid-body normal equations with its own columns eliminated, per fold."""
-        if self._schur[j] is None:
+        known = self._schur[j]
+        if known is None:
             A, h, _ = self._train(j, self.laws[j])
             b = self.table.b
             own = A[:, b:, b:] + RIDGE * _diagonal(A[:, b:, b:])
             gain = np.linalg.solve(own, A[:, b:, :b])
             S = A[:, :b, :b] - A[:, :b, b:] @ gain
             r = h[:, :b] - np.einsum("fkb,fk->fb", gain, h[:, b:])
-            self._schur[j] = (S / self.sigma2[j], r / self.sigma2[j])
-        return self._schur[j]
+            known = self._schur[j] = (S / self.sigma2[j], r / self.sigma2[j])
+        return known
 
     def fold_errors(self, j: int, law: JointFriction) -> np.ndarray:
         """Held-out squared error of joint j in each fold when it has `law`."""

@@ -46,8 +46,8 @@ class FrictionData:
 
     def take(self, mask: np.ndarray) -> FrictionData:
         """The rows of a mask or index array."""
-        extra = [None if x is None else x[mask] for x in (self.load, self.temperature)]
-        return FrictionData(self.v[mask], self.torque[mask], *extra, joint=self.joint)
+        load, temperature = (None if x is None else x[mask] for x in (self.load, self.temperature))
+        return FrictionData(self.v[mask], self.torque[mask], load, temperature, self.joint)
 
 
 @dataclass(frozen=True)
@@ -112,7 +112,8 @@ class FrictionProblem:
         held = set(fixed) | no_load | no_heat | (set() if law.name in STRIBECK else {"gamma"})
         roles = {"linear", "nonlinear", "thermal"}
         speed, force = np.abs(data.v), np.abs(data.torque)
-        self.slowest, self.fastest = np.quantile(speed, [0.02, 0.98]).tolist() if len(data) else (REST, 1.0)
+        ends = np.quantile(speed, [0.02, 0.98]) if len(data) else (REST, 1.0)
+        self.slowest, self.fastest = float(ends[0]), float(ends[1])
         self.largest = float(np.quantile(force, 0.999)) + 1e-9 if len(data) else 1.0
         self.free = [k for k, p in enumerate(law.parameters) if p.role in roles and p.name not in held]
         self.linear = [k for k in self.free if law.parameters[k].role == "linear"]

@@ -11,7 +11,7 @@ import numpy as np
 
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
 from robot_dynamics_ros.identification.arm.rigid import base_names
-from robot_dynamics_ros.identification.arm.solvers.consistency import initial_parameters
+from robot_dynamics_ros.identification.arm.solvers.consistency import initial_links, initial_parameters
 from robot_dynamics_ros.identification.arm.solvers.fitting import Fitter
 from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.arm.uncertainty import steady_friction
@@ -190,7 +190,7 @@ def constant_coulomb(found: Identification) -> Callable[[Motion], np.ndarray]:
 def initial_model_torque(found: Identification) -> Callable[[Motion], np.ndarray]:
     """The robot file's own masses, rotor inertias and friction, as they were before identification."""
     robot, rigid = found.robot, found.rigid
-    phi = initial_parameters(robot)
+    phi = initial_links(robot)
     rotor = np.zeros(robot.n_joints)
     if robot.drives.effort.includes_rotor_inertia and robot.has("drives.rotor_inertia"):
         rotor = robot.array("drives.rotor_inertia")

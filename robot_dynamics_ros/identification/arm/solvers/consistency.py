@@ -50,7 +50,7 @@ def eliminate(solution: Solution, keep: np.ndarray) -> tuple[np.ndarray, np.ndar
     the rest.
     """
     order = np.concatenate([np.setdiff1d(np.arange(len(solution.x)), keep), keep])
-    T = np.linalg.qr(np.column_stack([solution.R[:, order], solution.rhs]), mode="r")[: len(order)]
+    T: Any = np.linalg.qr(np.column_stack([solution.R[:, order], solution.rhs]), mode="r")[: len(order)]
     first = len(order) - len(keep)
     return T[:, :-1], T[:, -1], T[first:, first:-1], T[first:, -1]
 

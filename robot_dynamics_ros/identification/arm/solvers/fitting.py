@@ -38,9 +38,8 @@ def prior_of(robot: RobotFile, rigid: RigidModel, structure: Structure, strength
     b = rigid.base.size
     size = int(structure.index(b)[-1][-1]) + 1
     phi = initial_parameters(robot)
-    known = robot.links is not None and phi is not None
     rows, z = np.zeros((b + rigid.n, size)), np.zeros(b + rigid.n)
-    if known:
+    if robot.links is not None and phi is not None:
         beta = rigid.base.from_standard(phi)
         scale = np.maximum(np.abs(beta), 1e-2)
         rows[np.arange(b), np.arange(b)] = strength / scale

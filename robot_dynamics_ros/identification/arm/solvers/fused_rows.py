@@ -49,7 +49,8 @@ class FusedRows:
             if plain:
                 root = None if roots is None else np.column_stack([r[first:last] for r in roots])
                 effort = np.ascontiguousarray(self.motion.effort[first:last])
-                qr.update(*state, effort, np.column_stack(friction), root, joints=plain)
+                q, qd, qdd = state
+                qr.update(q, qd, qdd, effort, np.column_stack(friction), root, joints=plain)
             for j, a, A in ready:
                 rows = np.column_stack([A, self.motion.effort[a : a + len(A), j]])
                 qr.absorb(j, rows, None if roots is None else roots[j][a : a + len(A)])
@@ -67,7 +68,7 @@ class FusedRows:
             part = self.motion.block(first, last)
             state = [np.ascontiguousarray(x) for x in (part.q, part.qd, part.qdd)]
             friction = self._friction(part, first)
-            W = self.rigid.base_regressor(*state) if wanted else None
+            W = self.rigid.base_regressor(*state) if wanted else np.zeros((0, 0, 0))
             ready = []
             for j in sorted(wanted):
                 own = self.index[j][self.index[j] < len(self.columns)]

@@ -166,7 +166,8 @@ def _differences(
         return sentences
     off, values = np.array(base["off"]), np.array(base["values"])
     for r, row, value in zip(good, off, values, strict=True):
-        for k in sorted(np.flatnonzero(np.abs(row) > CLEAR), key=lambda k, row=row: -abs(row[k])):
+        beyond = np.flatnonzero(np.abs(row) > CLEAR).tolist()
+        for _, k in sorted((-abs(float(row[k])), k) for k in beyond):
             middle = np.median(values[:, k])
             sentences.append(
                 f"{Path(r['bag']).name}: {base['names'][k]} is {value[k]:.4g}, the median {middle:.4g} "

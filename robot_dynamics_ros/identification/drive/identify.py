@@ -88,9 +88,11 @@ def identify_drive_recordings(
     inertia = _inertia(robot, rotor, notes)
     loads = [model_load(robot, d, inertia) for d in (data, other)]
     fits = _fits(robot, data, loads[0], notes)
-    controller = _fits(robot, data, data.desired["tau_d"], []) if data.desired else [None] * robot.n_joints
-    results = [_summary(robot, d, load, fits, rotor) for d, load in zip((data, other), loads, strict=True)]
-    found = DrivesFound(robot, rotor, inertia, fits, controller, recorded, *results, split, bags, notes)
+    controller: list[CurrentFit | None] = [None] * robot.n_joints
+    if data.desired:
+        controller = _fits(robot, data, data.desired["tau_d"], [])
+    first, second = (_summary(robot, d, load, fits, rotor) for d, load in zip((data, other), loads, strict=True))
+    found = DrivesFound(robot, rotor, inertia, fits, controller, recorded, first, second, split, bags, notes)
     found.warnings = _warnings(found)
     return found
 

@@ -154,7 +154,7 @@ def fit_kinematic_error(record: JointRecord, robot: RobotFile, joint: int, o: Jo
     phi = part.theta - part.q  # type: ignore[operator]
     error, gap = kinematic_error_and_backlash(part.theta, phi, settle=_SETTLE)  # type: ignore[arg-type]
     angle = np.arange(len(error)) * 2 * np.pi / len(error)
-    turned = np.mod(part.theta, 2 * np.pi)  # type: ignore[call-overload]
+    turned = np.mod(part.theta, 2 * np.pi)  # type: ignore[arg-type]
     left = phi - at_angle(error, turned)
     numbers = {
         "error_peak_to_peak": float(np.ptp(error)),

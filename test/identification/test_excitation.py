@@ -116,7 +116,7 @@ def test_search_improves_on_its_start():
 def test_criteria_are_those_of_the_stacked_regressor(designed):
     criteria = Criteria(ROBOT, Limits.of(ROBOT))
     R = criteria.triangle(designed.q, designed.qd, designed.qdd)
-    W = criteria.rigid.base_rows(designed.q, designed.qd, designed.qdd).reshape(-1, criteria.rigid.base.size)
+    W = criteria.rigid.base_regressor(designed.q, designed.qd, designed.qdd).reshape(-1, criteria.rigid.base.size)
     assert criteria.condition(R) == pytest.approx(np.linalg.cond(W), rel=1e-8)
     assert criteria.hadamard(R) <= criteria.logdet(R) + 1e-9
 

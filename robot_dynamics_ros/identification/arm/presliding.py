@@ -1,4 +1,4 @@
-"""Friction with memory for the written robot file: which joints, what span, what level, by held-out error.
+"""Hysteretic (presliding) friction of the written robot file: span and level of a joint, judged by held-out error.
 
   f = (Fc0 + Fc1 tau_J^2) H(theta) + F_v(v),  H by the spacing laws r_D = 4, r_k = 2, M = 4, span B
   [Madsen2020 ch6 3-5, 17-20]
@@ -16,49 +16,39 @@ from scipy.optimize import lsq_linear
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.identification.arm.friction_columns import GAP
-from robot_dynamics_ros.identification.arm.model import EffortFilter
-from robot_dynamics_ros.identification.arm.static_law import NONNEGATIVE, RISE, STRIBECK, opposes_motion, unit_column
+from robot_dynamics_ros.identification.arm.static_law import (
+    COULOMB_RISE,
+    NONNEGATIVE,
+    STRIBECK_VELOCITIES,
+    FrictionSamples,
+    opposes_motion,
+    unit_column,
+)
 from robot_dynamics_ros.identification.dataset.motion import pieces_of
 from robot_dynamics_ros.models.hysteresis import DEFAULT_ELEMENTS, DEFAULT_R_D, DEFAULT_R_K, spacing
 
 BACKLASH = (3e-4, 6e-4, 1.2e-3, 2.5e-3, 5e-3, 1e-2, 2e-2)  # rad, candidates of B; 1e-3 on UR5e joint 1 [ch6 5.2]
-GAIN = 0.04  # relative gain in held-out error that memory must bring
-SMALLEST_EPS = 0.005  # rad/s; below it the law's rise and its smoothing overlap
-UNUSED = 1e-3  # rad, B of a joint without memory: a robot file has one for every joint
+MIN_EPS = 0.005  # rad/s; below it the law's rise and its smoothing overlap
+UNUSED_BACKLASH = 1e-3  # rad, B of a joint without presliding: a robot file has one for every joint
 
 
 @dataclass(frozen=True)
-class JointData:
-    """Friction y (N,) [Nm] of one joint, velocity, load, measured position, weights, marks of pieces, folds, filter."""
+class PreslidingFit:
+    """b [rad], fc0 [Nm], fc1 [1/Nm], and the static law's parameters that go with them.
 
-    y: np.ndarray
-    v: np.ndarray
-    load: np.ndarray
-    position: np.ndarray
-    weight: np.ndarray
-    start: np.ndarray
-    folds: Sequence[np.ndarray]
-    effort_filter: EffortFilter | None
-    rate: float
-
-    def seen(self, x: np.ndarray) -> np.ndarray:
-        """Columns (N, k) as the recorded effort shows them."""
-        return x if self.effort_filter is None else self.effort_filter.apply(x, self.rate, self.start)
-
-
-@dataclass(frozen=True)
-class JointMemory:
-    """b [rad], fc0 [Nm], fc1 [1/Nm], and the static law's parameters that go with them; gain in held-out error."""
+    errors, static_errors (F,): held-out squared error of every fold with this fit and with the static law alone.
+    """
 
     b: float
     fc0: float
     fc1: float
     law: dict[str, float]
-    gain: float
+    errors: np.ndarray
+    static_errors: np.ndarray
 
 
 def clock(start: np.ndarray, rate: float) -> np.ndarray:
-    """Stamps [ns] (N,) with a hole before every piece, so that a model with memory starts anew there."""
+    """Stamps [ns] (N,) with a hole before every piece, so that a model with a presliding state starts anew there."""
     return (np.arange(len(start)) * (1e9 / rate) + np.cumsum(start) * 4e9 * GAP).astype(np.int64)
 
 
@@ -69,36 +59,36 @@ def hysteresis(position: np.ndarray, b: float, start: np.ndarray) -> np.ndarray:
     return core.run(clock(start, 1e3), np.ascontiguousarray(position)[:, None])[0][:, 0]
 
 
-def fit_memory(data: JointData, static: dict[str, float]) -> JointMemory | None:
-    """Memory of one joint over its `static` law (parameters by name), None where the law alone predicts as well."""
-    law = dict(static) | {"eps": max(static["eps"], SMALLEST_EPS)}
-    table = _Table(data, law)
+def fit_presliding(data: FrictionSamples, static: dict[str, float]) -> PreslidingFit | None:
+    """Presliding part of one joint beside its `static` law (parameters by name): the candidate that predicts best.
+
+    None where no level above zero results, or friction that does not oppose the motion.
+    """
+    law = dict(static) | {"eps": max(static["eps"], MIN_EPS)}
+    table = _GramTable(data, law)
     plain = table.errors(table.static)
-    trials = [(table.errors(names), names) for names in table.with_memory()]
+    trials = [(table.errors(names), names) for names in table.candidates()]
     errors, names = min(trials, key=lambda pair: pair[0].sum())
-    if not (errors.sum() < (1 - GAIN) * plain.sum() and (errors <= plain).mean() >= 0.5):
-        return None
     x = dict(zip(names, table.solve(names, table.total).tolist(), strict=True))
     level = next(n for n in names if n.startswith("H@"))
     vs = next((float(n[3:]) for n in names if n.startswith("fs@")), law["fs1"])
     terms = {n[:2] if n.startswith("fs@") else n: c for n, c in x.items() if not n.startswith("H")}
-    gain = 1 - float(errors.sum() / plain.sum())
-    found = {**law, **dict.fromkeys(("fv1", "fv2", "fv3", "fs", "fb"), 0.0), **terms, "fs1": vs, "fc1": RISE}
+    found = {**law, **dict.fromkeys(("fv1", "fv2", "fv3", "fs", "fb"), 0.0), **terms, "fs1": vs, "fc1": COULOMB_RISE}
     found |= table.dry(x)
     if not (x[level] > 0 and opposes_motion({**found, "fc": x[level]}, data.v)):
         return None
-    return JointMemory(float(level[2:]), x[level], x.get("HH" + level[1:], 0.0), found, gain)
+    return PreslidingFit(float(level[2:]), x[level], x.get("HH" + level[1:], 0.0), found, errors, plain)
 
 
-class _Table:
+class _GramTable:
     """Gram matrices per fold of all candidate columns and y."""
 
-    def __init__(self, data: JointData, law: dict[str, float]) -> None:
+    def __init__(self, data: FrictionSamples, law: dict[str, float]) -> None:
         self.viscous = [n for n in ("fv1", "fv2", "fv3", "fb") if law.get(n, 0.0) != 0.0 or n in ("fv1", "fb")]
         self.dry_names = ["fc"] + ["ft"] * (law.get("ft", 0.0) != 0.0)
         own = [f"fs@{law['fs1']}"] if law.get("fs", 0.0) != 0.0 else []
         self.static = [*self.dry_names, *self.viscous, *own]
-        self.widths = list(dict.fromkeys([*own, *(f"fs@{w}" for w in STRIBECK)]))
+        self.widths = list(dict.fromkeys([*own, *(f"fs@{w}" for w in STRIBECK_VELOCITIES)]))
         scale = max(float(np.sqrt(np.mean(data.load**2))), 1e-6)
         self.loaded = bool(np.quantile(np.abs(data.load), 0.95) > law.get("fc", 0.0))
         self.scale = {"H": 1.0, "HH": scale**2}
@@ -111,13 +101,13 @@ class _Table:
             h = hysteresis(data.position, b, data.start)
             columns[f"H@{b}"], columns[f"HH@{b}"] = h, h * data.load**2 / scale**2
         self.names = list(columns)
-        A = np.column_stack([data.seen(np.column_stack(list(columns.values()))), data.y])
+        A = np.column_stack([data.as_recorded(np.column_stack(list(columns.values()))), data.y])
         A *= np.sqrt(data.weight * _travelled(data, 2 * BACKLASH[-1]))[:, None]
         self.grams = [A[p == k].T @ A[p == k] for p in data.folds for k in range(int(p.max()) + 1)]
         self.total = sum(self.grams) / len(data.folds)
         self.most = 2 * float(np.abs(data.y).max())
 
-    def with_memory(self) -> Iterator[list[str]]:
+    def candidates(self) -> Iterator[list[str]]:
         """Names of the columns of every candidate: span, load dependence where loads are seen, Stribeck velocity."""
         for b in BACKLASH:
             for level in ([f"H@{b}"], [f"H@{b}", f"HH@{b}"])[: 1 + self.loaded]:
@@ -147,7 +137,7 @@ class _Table:
         return self._scaled(free, names)
 
     def dry(self, x: dict[str, float]) -> dict[str, float]:
-        """Coulomb and load level of the law beside the fitted rest: what holds until the memory is known."""
+        """Coulomb and load level of the law beside the fitted rest: what holds until the presliding state is known."""
         rest = [n for n in x if not n.startswith("H")]
         index, own = self._index(rest)[:-1], self._index(self.dry_names)[:-1]
         target = self.total[own, -1] - self.total[np.ix_(own, index)] @ np.array([x[n] for n in rest])
@@ -163,7 +153,7 @@ class _Table:
         return x * s if back else x / s
 
 
-def _travelled(data: JointData, distance: float) -> np.ndarray:
+def _travelled(data: FrictionSamples, distance: float) -> np.ndarray:
     """(N,) bool: the range covered since the start of the piece exceeds `distance`: the past no longer matters."""
     known = np.zeros(len(data.y), bool)
     for a, b in pieces_of(data.start):
@@ -172,15 +162,15 @@ def _travelled(data: JointData, distance: float) -> np.ndarray:
     return known if known.mean() > 0.3 else np.ones(len(data.y), bool)
 
 
-def as_block(found: Sequence[JointMemory | None]) -> dict[str, object] | None:
+def hysteresis_block(fits: Sequence[PreslidingFit | None]) -> dict[str, object] | None:
     """Parameters of a robot file's hysteresis block; fc0 = 0 marks a joint that keeps its law. None: no joint."""
-    if not any(found):
+    if not any(fits):
         return None
     return {
         "m": float(DEFAULT_ELEMENTS),
         "r_d": DEFAULT_R_D,
         "r_k": DEFAULT_R_K,
-        "b": [UNUSED if m is None else m.b for m in found],
-        "fc0": [0.0 if m is None else m.fc0 for m in found],
-        "fc1": [0.0 if m is None else m.fc1 for m in found],
+        "b": [UNUSED_BACKLASH if m is None else m.b for m in fits],
+        "fc0": [0.0 if m is None else m.fc0 for m in fits],
+        "fc1": [0.0 if m is None else m.fc1 for m in fits],
     }

@@ -84,12 +84,12 @@ def temperature_row(minutes: float) -> Row:
     half = len(order) // 2
     fit = fit_friction(
         "madsen",
-        data.rows(order[: min(half, FIT_ROWS)]),
+        data.take(order[: min(half, FIT_ROWS)]),
         temperature=True,
         fixed={"fl": 0.0},
         reference_temperature=30.0,
     )
-    other = data.rows(order[half:])
+    other = data.take(order[half:])
     warmth = np.asarray(data.temperature)
     span = f"{np.min(warmth):.0f} to {np.max(warmth):.0f} deg C of the housing" if len(other) else ""
     score = nrmse(other.torque, fit.torque(other))
@@ -140,7 +140,7 @@ def hysteresis_data(cycles: int) -> HysteresisData:
     robot = lab.ur5e()
     plan = lab.planning.reversals(robot, 0, lab.START - [np.pi, 0, 0, 0, 0, 0], count=cycles)
     record = lab.measured(plan, lab.warm_robot(robot, 1), robot, 0, keep=5)
-    return compensated(record.rows(reversals(record)[0]))
+    return compensated(record.take(reversals(record)[0]))
 
 
 def compensated(record: JointRecord) -> HysteresisData:

@@ -29,7 +29,12 @@ from robot_dynamics_ros.cli.options import NewPath, console, json_option, robot_
 @click.option("--starts", type=click.IntRange(1, 1000), default=3, show_default=True, help="Independent searches.")
 @click.option("--acceleration", type=float, default=4.0, show_default=True, help="Largest acceleration [rad/s2].")
 @click.option("--floor", type=float, help="Lowest height of any joint or the TCP [m] in the base frame.")
-@click.option("--clearance", type=float, default=0.1, show_default=True, help="Least distance between links [m].")
+@click.option(
+    "--clearance",
+    type=click.FloatRange(min=0),
+    show_default="0.1, less for an arm that cannot",
+    help="Least distance of joints and TCP from the links before their own [m].",
+)
 @click.option(
     "--inside",
     type=float,
@@ -54,7 +59,7 @@ def command(
     starts: int,
     acceleration: float,
     floor: float | None,
-    clearance: float,
+    clearance: float | None,
     inside: tuple[float, ...] | None,
     outside: tuple[tuple[float, ...], ...],
     rate: float,
@@ -71,7 +76,9 @@ def command(
 
     arm = any_robot(robot)
     space = box(inside) if inside else None, tuple(box(corners) for corners in outside)
-    limits = Limits.of(arm, acceleration, -np.inf if floor is None else floor, clearance, *space)
+    limits = Limits.of(arm, acceleration, -np.inf if floor is None else floor, 0.0 if clearance is None else clearance, *space)
+    if clearance is None:
+        limits = replace(limits, clearance=min(CLEARANCE, largest_clearance(RobotModel(arm.chain()), limits)))
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[text]}"), TimeRemainingColumn())
     with Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal) as bar:
         task = bar.add_task("searching", text="")

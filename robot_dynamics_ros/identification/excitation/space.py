@@ -196,7 +196,9 @@ class Gaps:
             names = ("the base", *model.joint_names, "the TCP")
             pair = f"{names[point[k]]} is at most {high[k]:.3f} m from the link {names[link[k]]} - {names[link[k] + 1]}"
             allowed = _largest(high, near)
-            raise DataError(f"clearance = {limits.clearance:g} m cannot be kept: {pair}; ask for {allowed:.3f} m or less")
+            raise DataError(
+                f"clearance = {limits.clearance:g} m cannot be kept: {pair}; ask for {allowed:.3f} m or less"
+            )
         return cls(link, point, np.where(tight, 0.5 * high, limits.clearance))
 
 

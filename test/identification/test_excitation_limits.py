@@ -14,7 +14,6 @@ from click.testing import CliRunner
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.cli.excite import command
-from robot_dynamics_ros.config import load_robot
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.excitation import (
@@ -31,6 +30,7 @@ from robot_dynamics_ros.identification.excitation.mend import broken, mend
 from robot_dynamics_ros.identification.excitation.race import condition_alone, hybrid_until
 from robot_dynamics_ros.identification.excitation.space import _deepest
 from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.robot_file import load_robot
 
 PILLAR = Box((0.3, 0.15, -0.5), (0.34, 0.19, 0.9))  # thinner than what a link moves between samples
 RATE = 200.0  # of the search: 10

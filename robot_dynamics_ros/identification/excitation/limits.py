@@ -11,7 +11,8 @@ import numpy as np
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.trajectories.limits import JointLimits, joint_limits
 
-USE = 0.9  # share of every limit that a motion may use
+USE = 0.9  # share of the limits of joints, torque and TCP speed that a search may use
+TOLERANCE = 1e-3  # breach that a returned motion may show: 1 mm, 1 mrad, 0.1 % of a speed, acceleration or torque
 
 
 @dataclass(frozen=True)
@@ -40,8 +41,8 @@ class Limits(JointLimits):
     """Joint limits and the space that a motion is given.
 
     tcp_speed [m/s]; floor: least height of joints and TCP [m]; clearance: least distance of joints and TCP from links
-    before their own [m]; inside: box that joints (from the second on) and TCP stay in; outside: boxes that
-    links stay out of.
+    before their own [m] (space.Gaps names the pairs that it is not asked of); inside: box that joints (from the second
+    on) and TCP stay in; outside: boxes that links stay out of. Links are the straight lines between joint origins.
     """
 
     tcp_speed: float = np.inf

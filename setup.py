@@ -112,7 +112,7 @@ setup(
     author="robot_dynamics_ros maintainers",
     python_requires=">=3.10",
     packages=find_namespace_packages(include=[NAME, f"{NAME}.*"], exclude=["*.__pycache__", "*.__pycache__.*"]),
-    package_data={NAME: ["_core.pyi", "py.typed", "data/**/*"]},
+    package_data={NAME: ["_core.pyi", "py.typed", "data/**/*", "drivers/ur/torque.script"]},
     include_package_data=True,
     # make builds the core in place itself and installs only the dependencies
     ext_modules=[] if os.environ.get("ROBOT_DYNAMICS_CORE_BUILT_IN_PLACE") else [core],

@@ -1901,7 +1901,7 @@ class TorqueMode:
 
 class EnableResult:
     """
-    What became of an enable request.
+    Result of an enable request.
 
     Members:
 
@@ -1913,18 +1913,18 @@ class EnableResult:
 
       no_state
 
-      far
+      start_mismatch
 
-      rough
+      not_smooth
     """
 
     __members__: typing.ClassVar[dict[str, EnableResult]]
     done: typing.ClassVar[EnableResult]
-    far: typing.ClassVar[EnableResult]
     latched: typing.ClassVar[EnableResult]
     no_state: typing.ClassVar[EnableResult]
+    not_smooth: typing.ClassVar[EnableResult]
     pending: typing.ClassVar[EnableResult]
-    rough: typing.ClassVar[EnableResult]
+    start_mismatch: typing.ClassVar[EnableResult]
     @typing.overload
     def __eq__(self, other: EnableResult) -> bool: ...
     @typing.overload
@@ -2015,7 +2015,6 @@ class TorqueLoop:
     def idle(self, steady_ns: typing.SupportsInt | typing.SupportsIndex) -> dict: ...
     def lost(self) -> None: ...
     def pop(self) -> typing.Any: ...
-    def pop_torque(self, torque: numpy.typing.NDArray[numpy.float64]) -> typing.Any: ...
     def rearm(self) -> bool: ...
     def refresh(self) -> bool: ...
     def restore(

@@ -1,10 +1,11 @@
-"""The graph: which nodes with which parameters for which robot. Launch files and `robot-dynamics up` both read this."""
+"""The graph of nodes and parameters for a robot, read by the launch files and by `robot-dynamics up`."""
 
 from __future__ import annotations
 
 import difflib
 import json
 import os
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import metadata
@@ -26,30 +27,29 @@ BUILT_IN = ("use_sim_time",)  # parameters every ROS node has
 
 @dataclass(frozen=True)
 class NodeSpec:
-    """One process: executable of this package, node name, parameters, remappings."""
+    """One process: executable of this package, name of the node, parameters, remappings."""
 
     executable: str
     name: str
     parameters: dict[str, Any]
     remappings: tuple[tuple[str, str], ...] = ()
 
-    @property
-    def module(self) -> str:
-        """Python module of the executable."""
-        return f"robot_dynamics_ros.nodes.{self.executable}"
-
 
 @dataclass(frozen=True)
 class Graph:
-    """What is started: nodes in order, in a namespace, with the environment they share."""
+    """The processes to start: nodes in order, in a namespace, with a common environment."""
 
     nodes: tuple[NodeSpec, ...]
     namespace: str = ""
     params_file: str = ""
     environment: dict[str, str] = field(default_factory=dict)
 
+    def command(self, node: NodeSpec) -> list[str]:
+        """Command line that starts one node in this Python."""
+        return [sys.executable, "-m", "robot_dynamics_ros.nodes.executables", node.executable, *self.arguments(node)]
+
     def arguments(self, node: NodeSpec) -> list[str]:
-        """ROS arguments of one node, as its command line takes them."""
+        """ROS arguments of one node."""
         out = ["--ros-args", "-r", f"__node:={node.name}"]
         if self.namespace:
             out += ["-r", f"__ns:=/{self.namespace.strip('/')}"]
@@ -111,7 +111,7 @@ def describe(
 
 
 def environment() -> dict[str, str]:
-    """Middleware settings where the user has none: this machine only, quick discovery."""
+    """Middleware settings that the user has not set: this machine only, quick discovery."""
     wanted = {"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
     profile = find_config("fastdds.xml")
     if profile is not None:
@@ -120,7 +120,7 @@ def environment() -> dict[str, str]:
 
 
 def _profile_variable() -> str:
-    """Fast DDS 3 (rclpy 8 and later) has another name for it and warns about the old one."""
+    """Variable of the Fast DDS profile; Fast DDS 3 (rclpy 8 and later) renamed it and warns about the old name."""
     try:
         new = int(metadata.version("rclpy").split(".")[0]) >= 8
     except (metadata.PackageNotFoundError, ValueError):

@@ -60,7 +60,9 @@ SIGNALS: dict[str, Signal] = {
         Signal("singular_value", "scalar", "-", "smallest singular value of the length-scaled Jacobian"),
         Signal("contact", "contacts", "0/1", "contact per joint, then at the TCP"),
         Signal("payload_or_bias", "scalar", "0/1", "a constant force follows gravity: wrong payload or sensor bias"),
-        Signal("contact_load", "joints", "Nm", "torque that a contact adds to the load of the gears, 0 without contact"),
+        Signal(
+            "contact_load", "joints", "Nm", "torque that a contact adds to the load of the gears, 0 without contact"
+        ),
         Signal("stiffness", "joints", "Nm/rad", "transmission stiffness"),
         Signal("stiffness_std", "joints", "Nm/rad", "its standard deviation"),
         Signal("electrical_power", "totals", "W", "electric power into the motors, per joint, then total"),

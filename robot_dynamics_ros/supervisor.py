@@ -1,4 +1,4 @@
-"""Child processes started together and ended together: what `robot-dynamics up` does with a graph."""
+"""Child processes started together and ended together, as by `robot-dynamics up`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from robot_dynamics_ros.errors import RobotDynamicsError
 
-GRACE = 6.0  # s from SIGINT to SIGTERM, and from there to SIGKILL
+STOP_TIMEOUT = 6.0  # s from SIGINT to SIGTERM, and from there to SIGKILL
 PR_SET_PDEATHSIG = 1
 
 
@@ -35,7 +35,7 @@ class Supervisor:
         )
 
     def wait(self, until: Callable[[], bool] = lambda: False, period: float = 0.1) -> int:
-        """Until `until` says so or a child ends by itself; returns its exit status (1: it has said why).
+        """Wait until `until` holds or a child ends by itself; returns its exit status (1: it has printed the reason).
 
         Raises RobotDynamicsError naming a child that was killed or crashed.
         """
@@ -51,12 +51,12 @@ class Supervisor:
         return 0
 
     def stop(self) -> None:
-        """SIGINT to all, last started first; then SIGTERM, then SIGKILL to what is left."""
+        """Send SIGINT to all, last started first; then SIGTERM, then SIGKILL to those that still run."""
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGKILL):
             alive = [child for child in reversed(self.children.values()) if child.poll() is None]
             for child in alive:
                 child.send_signal(number)
-            end = time.monotonic() + GRACE
+            end = time.monotonic() + STOP_TIMEOUT
             for child in alive:
                 try:
                     child.wait(max(0.05, end - time.monotonic()))

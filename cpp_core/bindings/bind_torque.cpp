@@ -104,13 +104,13 @@ void bind_record(py::module_& m) {
       .value("track", TorqueMode::track)
       .value("guide", TorqueMode::guide)
       .value("external", TorqueMode::external);
-  py::enum_<EnableResult>(m, "EnableResult", "What became of an enable request.")
+  py::enum_<EnableResult>(m, "EnableResult", "Result of an enable request.")
       .value("pending", EnableResult::pending)
       .value("done", EnableResult::done)
       .value("latched", EnableResult::latched)
       .value("no_state", EnableResult::no_state)
-      .value("far", EnableResult::far)
-      .value("rough", EnableResult::rough);
+      .value("start_mismatch", EnableResult::start_mismatch)
+      .value("not_smooth", EnableResult::not_smooth);
 }
 
 py::dict record_dict(const TorqueRecord& r, int n) {
@@ -310,18 +310,6 @@ void bind_loop(py::module_& m) {
              l.drop();
              return d;
            })
-      .def(
-          "pop_torque",
-          [](TorqueLoop& l, Array& torque) -> py::object {
-            require_shape(torque, "torque", {l.n()});
-            const TorqueRecord* r = l.front();
-            if (r == nullptr) return py::none();
-            std::copy_n(r->torque.begin(), l.n(), torque.mutable_data());
-            const bool run = r->run;
-            l.drop();
-            return py::bool_(run);
-          },
-          py::arg("torque").noconvert())
       .def("count", &TorqueLoop::count, py::arg("reason"))
       .def_property_readonly("n_joints", &TorqueLoop::n)
       .def_property_readonly("state", &TorqueLoop::state)

@@ -164,7 +164,7 @@ void refuses_rough_trajectories() {
   loop.cycle(State(0));
   loop.enable(TorqueMode::track, path);
   loop.cycle(State(1));
-  CHECK(loop.enabled() == EnableResult::rough);
+  CHECK(loop.enabled() == EnableResult::not_smooth);
   CHECK(loop.cycle(State(2)).state == static_cast<int>(GuardState::idle));
 }
 

@@ -8,8 +8,8 @@ import click
 
 from robot_dynamics_ros.cli.options import json_option, markdown_option, stderr, write_json
 from robot_dynamics_ros.cli.reproduce import show
-from robot_dynamics_ros.validation.papers.markdown import write_section
-from robot_dynamics_ros.validation.papers.table import as_dicts
+from robot_dynamics_ros.validation.papers.table import write_section
+from robot_dynamics_ros.validation.table import as_dicts
 
 
 @click.command("ablation")

@@ -50,10 +50,10 @@ def command(
     options = Options(effort=effort, topic=topic)
     with stderr.status(f"identifying {len(bags)} bags") as status:
 
-        def tell(count: int, total: int) -> None:
+        def on_done(count: int, total: int) -> None:
             status.update(f"{count} of {total} bags identified")
 
-        results = identify_each(robot, bags, options, processes, dask, tell)
+        results = identify_each(robot, bags, options, processes, dask, on_done)
     result = compared(results)
     write_json(json_file, result | {"results": results})
     _show(result)

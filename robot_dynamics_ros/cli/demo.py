@@ -125,8 +125,7 @@ def _run(
         truth = TruthRecorder(client.truth())
         try:
             for node in graph.nodes:
-                command_line = [sys.executable, "-m", node.module, *graph.arguments(node)]
-                supervisor.start(node.name, command_line, graph.environment)
+                supervisor.start(node.name, graph.command(node), graph.environment)
             recorder = [sys.executable, "-m", "robot_dynamics_ros.cli.main", "record", "--out", str(out / "bag")]
             supervisor.start("recorder", recorder, graph.environment)
             end = time.monotonic() + START_TIMEOUT

@@ -10,22 +10,24 @@ import click
 
 from robot_dynamics_ros.cli.options import console, json_option, progress, write_json
 from robot_dynamics_ros.validation.endurance import PIECE, endure, faults_of
-from robot_dynamics_ros.validation.papers.labs.loop_run import RATE
-from robot_dynamics_ros.validation.papers.registry import WAYS
+from robot_dynamics_ros.validation.papers.labs.in_process import RATE
+from robot_dynamics_ros.validation.papers.registry import TRANSPORTS
 
 
 @click.command()
 @click.option("--minutes", default=30, type=click.IntRange(2, 100_000), show_default=True, help="Controller time.")
-@click.option("--way", type=click.Choice(WAYS[:2]), default="script", show_default=True, help="How torques leave.")
+@click.option(
+    "--transport", type=click.Choice(TRANSPORTS[:2]), default="script", show_default=True, help="How torques leave."
+)
 @json_option
-def command(minutes: int, way: str, json_file: Path | None) -> None:
+def command(minutes: int, transport: str, json_file: Path | None) -> None:
     """Follow the six waypoints by torque; every minute a fault must latch.
 
     Exit 1 if one does not, if memory grows, or if threads, file descriptors, samples or records are lost.
 
     Example: robot-dynamics endurance --minutes 30 --json endurance.json
     """
-    begin, pieces = time.monotonic(), endure(minutes, way=way)
+    begin, pieces = time.monotonic(), endure(minutes, transport=transport)
     rows = [next(pieces) for _ in progress(range(minutes), "torque control")]
     pieces.close()
     wall, wrong = time.monotonic() - begin, faults_of(rows)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ import numpy as np
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
 from robot_dynamics_ros.cli.options import NewPath, console, json_option, robot_option, stderr, write_json
+
+CLEARANCE = 0.1  # m, where none is given
 
 
 @click.command("excite")
@@ -29,7 +32,12 @@ from robot_dynamics_ros.cli.options import NewPath, console, json_option, robot_
 @click.option("--starts", type=click.IntRange(1, 1000), default=3, show_default=True, help="Independent searches.")
 @click.option("--acceleration", type=float, default=4.0, show_default=True, help="Largest acceleration [rad/s2].")
 @click.option("--floor", type=float, help="Lowest height of any joint or the TCP [m] in the base frame.")
-@click.option("--clearance", type=float, default=0.1, show_default=True, help="Least distance between links [m].")
+@click.option(
+    "--clearance",
+    type=click.FloatRange(min=0),
+    show_default="0.1, less for an arm that cannot",
+    help="Least distance of joints and TCP from the links before their own [m].",
+)
 @click.option(
     "--inside",
     type=float,
@@ -54,7 +62,7 @@ def command(
     starts: int,
     acceleration: float,
     floor: float | None,
-    clearance: float,
+    clearance: float | None,
     inside: tuple[float, ...] | None,
     outside: tuple[tuple[float, ...], ...],
     rate: float,
@@ -68,10 +76,15 @@ def command(
     from robot_dynamics_ros.identification.dataset.initial_model import any_robot
     from robot_dynamics_ros.identification.excitation import Limits, design_fourier, design_points
     from robot_dynamics_ros.identification.excitation.limits import box
+    from robot_dynamics_ros.identification.excitation.space import largest_clearance
+    from robot_dynamics_ros.models import RobotModel
 
     arm = any_robot(robot)
     space = box(inside) if inside else None, tuple(box(corners) for corners in outside)
-    limits = Limits.of(arm, acceleration, -np.inf if floor is None else floor, clearance, *space)
+    limits = Limits.of(arm, acceleration, -np.inf if floor is None else floor, clearance or 0.0, *space)
+    if clearance is None:
+        model = RobotModel(arm.kinematic_chain(), arm.joint_names)
+        limits = replace(limits, clearance=min(CLEARANCE, largest_clearance(model, limits)))
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[text]}"), TimeRemainingColumn())
     with Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal) as bar:
         task = bar.add_task("searching", text="")

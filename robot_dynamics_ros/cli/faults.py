@@ -11,34 +11,34 @@ from rich.table import Table
 
 from robot_dynamics_ros.cli.options import console, json_option, markdown_option, progress, write_json
 from robot_dynamics_ros.pages import write_between
-from robot_dynamics_ros.validation.faults.table import Case, as_dicts, run_case
+from robot_dynamics_ros.validation.faults.table import TRANSPORTS, Case, cases, run_case
 from robot_dynamics_ros.validation.faults.table import markdown as as_markdown
+from robot_dynamics_ros.validation.table import as_dicts
 
-WAYS = {
-    "clock": "robot_dynamics_ros.validation.faults.clock",
-    "sockets": "robot_dynamics_ros.validation.faults.sockets",
-    "graph": "robot_dynamics_ros.validation.faults.graph",
-}
 TRIES = {"clock": 10, "sockets": 2, "graph": 1}
 
 
 @click.command()
 @json_option
 @click.option(
-    "--way", "ways", type=click.Choice(list(WAYS)), multiple=True, help="Only these; default: all that can run here."
+    "--transport",
+    "transports",
+    type=click.Choice(list(TRANSPORTS)),
+    multiple=True,
+    help="Only these; default: all that can run here.",
 )
 @click.option(
     "--tries", type=click.IntRange(1, 1000), help="Tries of each case; default 10 by clock, 2 sockets, 1 graph."
 )
 @markdown_option
-def command(json_file: Path | None, ways: tuple[str, ...], tries: int | None, markdown: Path | None) -> None:
+def command(json_file: Path | None, transports: tuple[str, ...], tries: int | None, markdown: Path | None) -> None:
     """Inject the faults of the command path into a simulated robot; exit 1 if one is not handled as required.
 
-    Example: robot-dynamics faults --way clock --json faults.json
+    Example: robot-dynamics faults --transport clock --json faults.json
     """
     rows = []
-    for case in progress(_cases(ways), "faults"):
-        rows.append(run_case(case, tries or TRIES[case.way]))
+    for case in progress(_cases(transports), "faults"):
+        rows.append(run_case(case, tries or TRIES[case.transport]))
         if rows[-1].result != "pass":
             console.print(f"FAIL {rows[-1].case}: {rows[-1].measured}")
     table = Table("case", "tries", "result", "seen")
@@ -47,14 +47,16 @@ def command(json_file: Path | None, ways: tuple[str, ...], tries: int | None, ma
     console.print(table)
     write_json(json_file, {"rows": as_dicts(rows)})
     if markdown is not None:
-        given = "".join(f" --way {way}" for way in ways) + (f" --tries {tries}" if tries else "")
+        given = "".join(f" --transport {transport}" for transport in transports) + (
+            f" --tries {tries}" if tries else ""
+        )
         write_between(markdown, "faults", as_markdown(rows, f"robot-dynamics faults{given}"), "Faults")
     sys.exit(any(row.result != "pass" for row in rows))
 
 
-def _cases(ways: tuple[str, ...]) -> list[Case]:
-    wanted = list(ways or WAYS)
-    if "graph" in wanted and not ways and importlib.util.find_spec("rclpy") is None:
+def _cases(transports: tuple[str, ...]) -> list[Case]:
+    wanted = list(transports or TRANSPORTS)
+    if "graph" in wanted and not transports and importlib.util.find_spec("rclpy") is None:
         wanted.remove("graph")
         console.print("rclpy is not installed: no cases of the ROS graph")
-    return [case for way in wanted for case in importlib.import_module(WAYS[way]).CASES]
+    return [case for transport in wanted for case in cases(transport)]

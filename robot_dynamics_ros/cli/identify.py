@@ -69,7 +69,7 @@ def command(
     Example: robot-dynamics identify run1 --robot ur5e --validate run2 --out identified
     """
     from robot_dynamics_ros.identification.arm.export import write_outputs
-    from robot_dynamics_ros.identification.arm.identify import Given, Options, identify
+    from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, identify
     from robot_dynamics_ros.identification.dataset.initial_model import any_robot
     from robot_dynamics_ros.identification.reports.result import summarise
 
@@ -77,7 +77,7 @@ def command(
         raise DataError(f"--cutoff {cutoff} must be above 0 and below 10000 Hz")
     options = Options(
         effort=effort,
-        given=Given(cutoff=cutoff),
+        choices=UserChoices(cutoff=cutoff),
         method=method,
         topic=topic,
         stamps=stamps,
@@ -123,9 +123,9 @@ def _show(result: dict[str, Any]) -> None:
 
     v, others = result["validation"], result["comparison"]
     unit = result["unit"]
-    table = Table("joint", "R2", f"RMSE {unit}", "moving", "at rest", "constant Coulomb", "catalogue")
-    cad = others.get("catalogue", {}).get("rmse", [None] * len(v["r2"]))
-    rows = (v["r2"], v["rmse"], v["moving"]["rmse"], v["at_rest"]["rmse"], others["constant_coulomb"]["rmse"], cad)
+    table = Table("joint", "R2", f"RMSE {unit}", "moving", "at rest", "constant Coulomb", "initial model")
+    initial = others.get("catalogue", {}).get("rmse", [None] * len(v["r2"]))
+    rows = (v["r2"], v["rmse"], v["moving"]["rmse"], v["at_rest"]["rmse"], others["constant_coulomb"]["rmse"], initial)
     for name, *cells in zip(result["joint_names"], *rows, strict=True):
         table.add_row(name, *("-" if c is None else f"{c:.4g}" for c in cells))
     console.print(table)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 import tempfile
 import time
 from collections.abc import Sequence
@@ -63,8 +62,7 @@ def command(robot: str, duration: float, composed: bool, viewer: bool, json_file
 
 def _start(supervisor: Supervisor, graph: Graph, nodes: Sequence[NodeSpec]) -> None:
     for node in nodes:
-        python = [sys.executable, "-m", node.module]
-        supervisor.start(node.name, [*python, *graph.arguments(node)], graph.environment)
+        supervisor.start(node.name, graph.command(node), graph.environment)
 
 
 def _measured(

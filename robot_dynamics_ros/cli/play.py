@@ -12,7 +12,8 @@ from robot_dynamics_ros.cli.options import console, robot_option, stderr
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.nodes.executables import require_ros
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.trajectories.files import load_trajectory, refuse_outside_limits, resample
+from robot_dynamics_ros.trajectories.files import load_trajectory, resample
+from robot_dynamics_ros.trajectories.limits import refuse_outside_limits
 
 ANSWER = 10.0  # s until the node has said what it thinks of a trajectory
 APPROACH = 120.0  # s that the move to the first point may take

@@ -44,7 +44,8 @@ def command(motion: Path, robot: str, out: Path | None, live: bool, **o: Any) ->
     from robot_dynamics_ros.identification.dataset.initial_model import any_robot
     from robot_dynamics_ros.simulation.rehearsal import through
     from robot_dynamics_ros.simulation.robot import SimulatedRobot
-    from robot_dynamics_ros.trajectories.files import load_trajectory, refuse_outside_limits
+    from robot_dynamics_ros.trajectories.files import load_trajectory
+    from robot_dynamics_ros.trajectories.limits import refuse_outside_limits
 
     arm = any_robot(robot)
     machine = SimulatedRobot(arm, seed=o["seed"], rate=o["rate"])

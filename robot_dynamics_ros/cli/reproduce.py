@@ -9,9 +9,9 @@ from rich.table import Table
 
 from robot_dynamics_ros.cli.options import complete_robot, console, json_option, markdown_option, stderr, write_json
 from robot_dynamics_ros.errors import ConfigError
-from robot_dynamics_ros.validation.papers.markdown import write_protocol
-from robot_dynamics_ros.validation.papers.registry import PROTOCOLS, WAYS, run_all
-from robot_dynamics_ros.validation.papers.table import Row, as_dicts, number, verdict
+from robot_dynamics_ros.validation.papers.registry import PROTOCOLS, TRANSPORTS, run_all
+from robot_dynamics_ros.validation.papers.table import Row, number, verdict, write_protocol
+from robot_dynamics_ros.validation.table import as_dicts
 
 
 @click.command("reproduce")
@@ -24,16 +24,21 @@ from robot_dynamics_ros.validation.papers.table import Row, as_dicts, number, ve
     help="For protocols that know several; default: ur5e.",
 )
 @click.option(
-    "--way",
-    type=click.Choice(WAYS),
-    default=WAYS[0],
+    "--transport",
+    type=click.Choice(TRANSPORTS),
+    default=TRANSPORTS[0],
     show_default=True,
     help="Closed loop: the vendor's client, our own torque program, or no wire at all.",
 )
 @markdown_option
 @json_option
 def command(
-    names: tuple[str, ...], quick: bool, robot: str | None, way: str, markdown: Path | None, json_file: Path | None
+    names: tuple[str, ...],
+    quick: bool,
+    robot: str | None,
+    transport: str,
+    markdown: Path | None,
+    json_file: Path | None,
 ) -> None:
     """Run papers' protocols on the simulated robot and print the paper's number beside ours.
 
@@ -48,12 +53,12 @@ def command(
     unknown = [name for name in wanted if name not in PROTOCOLS]
     if unknown:
         raise ConfigError("reproduce", unknown[0], f"is no protocol; known: {', '.join(PROTOCOLS)}, all")
-    given = (f" --robot {robot}" if robot else "") + (f" --way {way}" if way != WAYS[0] else "")
+    given = (f" --robot {robot}" if robot else "") + (f" --transport {transport}" if transport != TRANSPORTS[0] else "")
     line = f"robot-dynamics reproduce {' '.join(names)}{' --quick' if quick else ''}{given}"
     rows: list[Row] = []
     took: dict[str, float] = {}
     with stderr.status(wanted[0]) as status:
-        for place, (name, found, seconds) in enumerate(run_all(wanted, quick, robot, way), 1):
+        for place, (name, found, seconds) in enumerate(run_all(wanted, quick, robot, transport), 1):
             rows, took[name] = rows + found, seconds
             if markdown is not None:
                 write_protocol(markdown, f"{name} {robot}" if robot else name, found, line)

@@ -47,8 +47,7 @@ def command(duration: float | None, params_file: str | None, view_file: Path | N
     end = None if duration is None else time.monotonic() + duration
     try:
         for node in graph.nodes:
-            python = [sys.executable, "-m", node.module]
-            supervisor.start(node.name, [*python, *graph.arguments(node)], graph.environment)
+            supervisor.start(node.name, graph.command(node), graph.environment)
         status = supervisor.wait(lambda: end is not None and time.monotonic() > end)
     except KeyboardInterrupt:
         status = 0

@@ -1,4 +1,4 @@
-"""Which driver belongs to a robot, and how one is made by its name; vendor code is loaded when it is first needed."""
+"""Drivers by name and by manufacturer; a driver's module is imported when one is made."""
 
 from __future__ import annotations
 
@@ -33,13 +33,11 @@ def _comau(robot: RobotFile, host: str, **options: Any) -> Driver:
 
 
 DRIVERS: dict[str, Factory] = {"ur": _ur, "franka": _franka, "comau": _comau}
-
-
 MANUFACTURERS = {"Universal Robots": "ur", "Franka Robotics": "franka", "Comau": "comau"}
 
 
 def driver_of(robot: RobotFile) -> str:
-    """Name of the driver that speaks to a robot's controller. Raises ConfigError where there is none."""
+    """Name of the driver for a robot's manufacturer. Raises ConfigError where there is none."""
     if robot.manufacturer not in MANUFACTURERS:
         known = ", ".join(MANUFACTURERS)
         raise ConfigError(
@@ -49,7 +47,7 @@ def driver_of(robot: RobotFile) -> str:
 
 
 def make_driver(name: str, robot: RobotFile, host: str, **options: Any) -> Driver:
-    """A driver by its name in DRIVERS. Raises ConfigError for a name that is not there."""
+    """Make the driver `name` of DRIVERS with its options. Raises ConfigError for an unknown name."""
     if name not in DRIVERS:
         raise ConfigError("driver", "name", f"{name!r} is none of {', '.join(DRIVERS)}, none")
     return DRIVERS[name](robot, host, **options)

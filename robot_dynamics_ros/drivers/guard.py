@@ -1,4 +1,4 @@
-"""What the torque guard is built from, and why torque mode is refused: limits, version, semantics, payload."""
+"""Limits of the torque guard, and the checks before torque mode: limits, version, payload, meaning of effort."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
 
 REQUIRED = ("torque", "velocity", "position_lower", "position_upper", "acceleration")
-RAMP = 0.1  # s from any torque to none, also what the rate limit is made of
+RAMP = 0.1  # s from any torque to none; sets the default rate limit too
 GRAVITY_SHARE = 0.25  # of the model's gravity torque that the measured torque at rest may deviate by
-TELLING = 0.9  # share of gravity that ampere for Nm, or gravity taken out, would be wrong by
+ERROR_SHARE = 0.9  # error, as share of gravity, of an effort in ampere or without gravity
 NOISE = 2.0  # Nm
 
 
 @dataclass(frozen=True)
 class GuardSettings:
-    """What a user may choose about the guard; everything else comes from the robot file."""
+    """User settings of the guard; everything else comes from the robot file."""
 
     torque_share: float = 1.0  # of the joint torque limits
     velocity_share: float = 0.9  # of the joint speed limits
@@ -61,14 +61,14 @@ def guard_limits(robot: RobotFile, settings: GuardSettings | None = None) -> Gua
 
 
 def _torque_rate(robot: RobotFile, torque: np.ndarray) -> np.ndarray:
-    """What the robot admits [Nm/s]; where its file does not say, from the most torque one way to the other in RAMP."""
+    """Limit of the robot file [Nm/s]; without one, from one torque limit to the opposite one within RAMP."""
     if robot.limits.torque_rate is None:
         return 2.0 * torque / RAMP
     return np.array(np.broadcast_to(robot.array("limits.torque_rate"), robot.n_joints))
 
 
 def refuse_torque(robot: RobotFile, info: DriverInfo, status: RobotStatus) -> None:
-    """Raises CapabilityError with the reason why this robot must not be commanded torques now."""
+    """Raises CapabilityError with the reason where this robot must not be commanded torques now."""
     command = robot.drives.torque_command
     if not command.available:
         raise CapabilityError(f"{robot.name}: takes no torque commands (drives.torque_command in {robot.file})")
@@ -83,23 +83,26 @@ def refuse_torque(robot: RobotFile, info: DriverInfo, status: RobotStatus) -> No
 
 
 def _refuse_payload(robot: RobotFile, status: RobotStatus) -> None:
-    """The controller compensates gravity with the payload it was told; the robot file says what is mounted."""
+    """The controller compensates gravity with its payload setting, which must agree with the robot file."""
     mass = float(robot.payload.mass) if robot.payload is not None else None
     if mass is None or not np.isfinite(status.payload):
-        raise CapabilityError("no torque: the payload is unset; say in the robot file what is mounted")
+        raise CapabilityError("no torque: the payload is unset; state in the robot file what is mounted")
     if not abs(mass - status.payload) <= 0.05 + 0.02 * mass:
         raise CapabilityError(
-            f"no torque: the controller was told {status.payload:g} kg, the robot file {mass:g} kg; set one of them"
+            f"no torque: the payload is {status.payload:g} kg on the controller and {mass:g} kg in the robot file; "
+            "set one of them"
         )
-    com, told = np.asarray(robot.payload.com, float), np.asarray(status.payload_com, float)
-    if mass > 0 and len(told) == 3 and not float(np.abs(com - told).max()) <= 0.02:
-        raise CapabilityError(f"no torque: the controller's payload centre {told.tolist()} m is not {com.tolist()} m")
+    com, reported = np.asarray(robot.payload.com, float), np.asarray(status.payload_com, float)
+    if mass > 0 and len(reported) == 3 and not float(np.abs(com - reported).max()) <= 0.02:
+        raise CapabilityError(
+            f"no torque: the controller's payload centre {reported.tolist()} m is not {com.tolist()} m"
+        )
 
 
 def refuse_semantics(robot: RobotFile, effort: np.ndarray, gravity: np.ndarray, friction: np.ndarray) -> None:
     """Measured torque at rest (n,) against the model's gravity torque [Nm]: unit, sign and gravity must be as declared.
 
-    friction: what friction may hide at rest [Nm]. Raises CapabilityError naming the joint.
+    friction: level of friction at rest (n,) [Nm]. Raises CapabilityError naming the joint.
     """
     includes = robot.drives.effort.includes_gravity
     allowed = friction + GRAVITY_SHARE * np.abs(gravity) + NOISE
@@ -111,5 +114,5 @@ def refuse_semantics(robot: RobotFile, effort: np.ndarray, gravity: np.ndarray, 
                 f"no torque: effort of {name} at rest is {effort[i]:.1f} Nm, {what} the {expected:.1f} Nm expected: "
                 "check drives.effort (unit, sign, includes_gravity), the payload and the mounting"
             )
-    if not (TELLING * np.abs(gravity) > allowed).any():
+    if not (ERROR_SHARE * np.abs(gravity) > allowed).any():
         raise CapabilityError("no torque: gravity is too small here to check what effort means; stretch the arm out")

@@ -1,23 +1,30 @@
-"""What a robot driver offers to nodes, pipeline and tools; drivers know no ROS and import vendor code lazily."""
+"""The driver contract: every call that a node or a tool makes of a robot driver.
+
+A driver knows no ROS and imports vendor code lazily. `Driver` delivers samples, `MotionDriver` also moves the robot,
+`TorqueDriver` also passes on the torques of a torque loop. Callers test with isinstance which of them a driver is, and
+with `capabilities` what the robot behind it supports.
+"""
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
+from collections import deque
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
-from robot_dynamics_ros._core import StreamState
-from robot_dynamics_ros.drivers.motion import Motion
+from robot_dynamics_ros._core import StreamState, TorqueLoop
+from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.robot_file import RobotFile
 
 
 @dataclass(frozen=True)
 class RobotStatus:
-    """What the controller says about itself; numbers are the vendor's, texts are for people."""
+    """State of the controller; modes are the vendor's numbers, texts are for people."""
 
     robot_mode: int = -1
     safety_mode: int = -1
@@ -32,9 +39,9 @@ class RobotStatus:
 
 @dataclass(frozen=True)
 class Statistics:
-    """Counts since connecting, by controller time where time is concerned."""
+    """Counts since connect(); gaps are measured in controller time."""
 
-    rate: float = 0.0  # samples per second over the last interval this was asked for
+    rate: float = 0.0  # samples per second since the previous call
     samples: int = 0
     missed: int = 0
     duplicates: int = 0
@@ -42,7 +49,7 @@ class Statistics:
     backwards: int = 0  # controller clock went back
     non_finite: int = 0
     stalls: int = 0
-    overruns: int = 0  # samples lost because nobody read them in time
+    overruns: int = 0  # samples lost because they were not read in time
     reconnects: int = 0
     malformed: int = 0
     pending: int = 0
@@ -51,78 +58,183 @@ class Statistics:
 
 @dataclass(frozen=True)
 class DriverInfo:
-    """Who is at the other end."""
+    """Name and version of the controller, sample rate [Hz], capabilities as of the connected controller."""
 
     name: str
     version: str = ""
     rate: float = 0.0
     realtime: bool = False
     capabilities: frozenset[str] = field(default_factory=frozenset)
-    realtime_text: str = ""  # what the system granted, or why not
+    realtime_text: str = ""  # scheduling that the system granted, or why it did not
 
 
-@runtime_checkable
-class Driver(Protocol):
-    """A source of samples and, where the robot allows it, a sink of motion.
+@dataclass(frozen=True)
+class Motion:
+    """State of the last motion request: idle, starting, moving, done, stopped or failed, with the reason."""
 
-    capabilities: any of current, temperature, desired_state, rotor, vendor_force, move, servo, payload,
-    collision, zero_ft, recover, torque.
+    state: str = "idle"
+    reason: str = ""
+    progress: float = 0.0  # 0..1 of a stream
+
+    @property
+    def active(self) -> bool:
+        """True while a motion of this driver is starting or running."""
+        return self.state in ("starting", "moving")
+
+
+class Driver(ABC):
+    """A source of samples.
+
+    robot: the robot file. capabilities: any of current, temperature, desired_state, rotor, vendor_force (signals that
+    the samples carry), payload, collision, recover, zero_ft (settings below), move, servo (MotionDriver), torque
+    (TorqueDriver; where it depends on the controller's version it is only in `info.capabilities`).
     """
 
     robot: RobotFile
-    capabilities: frozenset[str]
+    capabilities: frozenset[str] = frozenset()
 
+    # -- connection ---------------------------------------------------------------------------------------------------
+    @abstractmethod
     def connect(self) -> None:
-        """Connect and start receiving; raises ConnectionFailed with one line."""
+        """Connect and start receiving. Raises ConnectionFailed with a reason of one line, CapabilityError."""
 
+    @abstractmethod
     def disconnect(self) -> None:
-        """Stop motion of ours, stop receiving; may be repeated."""
+        """Stop a motion of this driver, stop receiving; may be called again."""
 
+    @property
+    @abstractmethod
+    def info(self) -> DriverInfo:
+        """Name, version, rate and capabilities of the connected controller."""
+
+    # -- samples ------------------------------------------------------------------------------------------------------
+    @abstractmethod
     def read(self, timeout: float) -> Sample | None:
-        """The next sample in order, None when none came within `timeout` [s]; other Python threads run meanwhile.
+        """The next sample in order, None when none came within `timeout` [s]. Reading never sends anything.
 
-        The sample is valid until the next read: copy() what has to stay.
+        The sample is valid until the next read: copy() what has to stay. Other Python threads run during the wait.
         """
 
     @property
+    @abstractmethod
     def condition(self) -> StreamState:
-        """Trust in the stream right now."""
+        """State of the stream now."""
 
     @property
+    @abstractmethod
     def latched(self) -> StreamState:
-        """Worst condition since rearm()."""
+        """Worst state of the stream since rearm()."""
 
+    @abstractmethod
     def rearm(self) -> None:
-        """Forget latched faults."""
+        """Clear latched faults."""
 
-    @property
-    def info(self) -> DriverInfo:
-        """Controller version, rate and abilities."""
+    @abstractmethod
+    def statistics(self) -> Statistics:
+        """Counts since connect()."""
 
+    # -- controller ---------------------------------------------------------------------------------------------------
     @property
+    @abstractmethod
     def status(self) -> RobotStatus:
         """Modes of the controller as of the last sample."""
 
     @property
+    @abstractmethod
     def last_error(self) -> str:
-        """Why the connection was lost, empty while it is there."""
+        """Why the connection was lost, empty while it is up."""
 
-    def statistics(self) -> Statistics:
-        """Counts since connecting."""
+    def details(self) -> dict[str, str]:
+        """Diagnostic values that only this robot reports."""
+        return {}
+
+    # -- settings of the controller; each needs the capability of the same name ---------------------------------------
+    def set_payload(self, mass: float, com: ArrayLike) -> None:
+        """Load on the flange: mass [kg], com (3,) [m] in the flange frame. Raises CapabilityError, ConnectionFailed."""
+        raise CapabilityError(f"{self.robot.name}: this driver cannot set the payload")
+
+    def set_collision_thresholds(self, torque: ArrayLike, force: ArrayLike) -> None:
+        """Thresholds at which the robot stops: torque (n,) [Nm], force (6,) [N, Nm].
+
+        Raises CapabilityError, ConnectionFailed.
+        """
+        raise CapabilityError(f"{self.robot.name}: this driver cannot set collision thresholds")
+
+    def recover(self) -> str:
+        """Run the robot's own error recovery; returns its answer. Raises CapabilityError with the robot's reason."""
+        raise CapabilityError(f"{self.robot.name}: this driver has no error recovery")
+
+    def zero_ft(self) -> None:
+        """Zero the controller's own force-torque sensor. Raises CapabilityError where there is none."""
+        raise CapabilityError(f"{self.robot.name} has no force sensor to zero: use the estimator's tare")
 
 
-class MotionDriver(Driver, Protocol):
-    """A driver that can also move the robot. Calls return at once; `motion` tells what became of them."""
+class MotionDriver(Driver):
+    """A driver that can also move the robot. Calls return at once; `motion` is the state of the last one.
 
-    def move_path(self, waypoints: np.ndarray, speed: float = 0.5, acceleration: float = 1.0) -> None:
+    All of them raise CapabilityError with the reason (no capability, safety mode, a motion is running, a wrong shape)
+    and ConnectionFailed. speed_limit: of the controller [rad/s], for robot files without limits.velocity.
+    """
+
+    speed_limit: float | None = None
+
+    @abstractmethod
+    def move_path(self, waypoints: NDArray[np.float64], speed: float = 0.5, acceleration: float = 1.0) -> None:
         """Point to point through waypoints (m, n) [rad]; leading axis speed [rad/s], acceleration [rad/s2]."""
 
-    def servo(self, positions: np.ndarray, rate: float = 500.0) -> None:
+    @abstractmethod
+    def servo(self, positions: NDArray[np.float64], rate: float = 500.0) -> None:
         """Stream positions (N, n) [rad] at `rate` [Hz], starting where the robot is."""
 
+    @abstractmethod
+    def play(
+        self, approach: NDArray[np.float64], positions: NDArray[np.float64], rate: float = 500.0, speed: float = 0.5
+    ) -> None:
+        """Move through approach (m, n) [rad] at `speed` [rad/s], then stream positions (N, n) [rad]: one motion."""
+
+    @abstractmethod
     def stop(self) -> None:
-        """Decelerate to standstill."""
+        """Decelerate to standstill; does nothing when this driver moves nothing."""
 
     @property
+    @abstractmethod
     def motion(self) -> Motion:
         """State of the present or last motion."""
+
+
+class TorqueDriver(MotionDriver):
+    """A driver that can also command torques: a C++ TorqueLoop computes them from the states that the driver receives.
+
+    Order of calls: attach(), connect(), start_torque(), loop.enable(), then read() and send_torque() in turn; stop()
+    or loop.disable() ends it. records: records of the loop's cycles, oldest first; the caller removes what it has used.
+    """
+
+    records: deque[dict[str, Any]]
+
+    @abstractmethod
+    def attach(self, loop: TorqueLoop) -> None:
+        """The loop that is stepped with every state from connect() on. Raises CapabilityError (made without torque)."""
+
+    @abstractmethod
+    def start_torque(self) -> None:
+        """Bring the controller into torque mode, with zero torque until the loop is enabled.
+
+        Raises CapabilityError, ConnectionFailed with the reason.
+        """
+
+    @abstractmethod
+    def send_torque(self) -> None:
+        """Move the loop's new records into `records` and, where the vendor's client carries torques, send the newest.
+
+        Call it after every read(). Where the receiving thread sends (C++), this only collects. Never waits.
+        """
+
+
+def position_rows(values: ArrayLike | Sequence[Any], n_joints: int, name: str) -> NDArray[np.float64]:
+    """Positions (N, n_joints) [rad] as float64, N may be 0. Raises CapabilityError naming the argument: shape, NaN."""
+    array = np.ascontiguousarray(np.atleast_2d(values), dtype=np.float64)
+    if array.ndim != 2 or array.shape[1] != n_joints:
+        raise CapabilityError(f"{name} has shape {array.shape}, expected (N, {n_joints})")
+    if not np.isfinite(array).all():
+        raise CapabilityError(f"{name} contains NaN or infinity")
+    return array

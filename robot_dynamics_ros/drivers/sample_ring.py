@@ -13,16 +13,16 @@ import numpy as np
 
 TIMES = 3  # int64 per sample: controller time, host time, steady time [ns]
 _HEADER = 64  # bytes: samples read, dropped, written
-_LARGEST = 1 << 26  # bytes
+_MAX_SIZE = 1 << 26  # bytes
 
 
 class SampleRing:
-    """`slots` rows of TIMES integers and `width` doubles. Raises ValueError for sizes that make no sense."""
+    """`slots` rows of TIMES integers and `width` doubles. Raises ValueError for sizes out of bounds."""
 
     def __init__(self, width: int, slots: int, memory: int | None = None, event: int | None = None) -> None:
         size = _HEADER + slots * 8 * (TIMES + width)
-        if not (width >= 1 and slots >= 2 and size <= _LARGEST):
-            raise ValueError(f"a ring of {slots} rows of {width} is outside 1..{_LARGEST} bytes")
+        if not (width >= 1 and slots >= 2 and size <= _MAX_SIZE):
+            raise ValueError(f"a ring of {slots} rows of {width} is outside 1..{_MAX_SIZE} bytes")
         self.width, self.slots = width, slots
         if memory is None:
             memory = os.memfd_create("samples")
@@ -61,7 +61,7 @@ class SampleRing:
         return self._available > 0
 
     def pop(self, values: np.ndarray) -> tuple[int, int, int]:
-        """The oldest sample into values (width,); its times. Only after wait() said there is one."""
+        """The oldest sample into values (width,); returns its times. Only after wait() returned True."""
         place = self._taken % self.slots
         times = self._times[place].tolist()
         values[:] = self._values[place]
@@ -77,7 +77,7 @@ class SampleRing:
 
     @property
     def dropped(self) -> int:
-        """Samples lost because nobody read them in time."""
+        """Samples lost because they were read too late."""
         return int(self._dropped[0])
 
     def close(self) -> None:

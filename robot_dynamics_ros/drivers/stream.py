@@ -1,4 +1,4 @@
-"""A state stream received in Python: the shared rules for trust and stamps, for drivers without a C++ reader."""
+"""A state stream received in Python: rules for gaps, repeats and stamps that drivers without a C++ reader share."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros._core import ClockMap, SampleFlag, StreamMonitor, StreamState
-from robot_dynamics_ros.drivers.interface import RobotStatus, Statistics
+from robot_dynamics_ros.drivers.interface import Driver, RobotStatus, Statistics
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class StreamOptions:
 class Stream:
     """Judges samples by controller time and content, and maps controller time to the host clock.
 
-    One thread takes samples; condition, latched and counts may be asked from any.
+    One thread takes samples; condition, latched and counts may be read from any.
     """
 
     def __init__(self, options: StreamOptions) -> None:
@@ -85,23 +85,23 @@ class Stream:
         return bool(self.flags & int(SampleFlag.frozen))
 
     def set_connected(self, connected: bool) -> None:
-        """Tell whether there is a connection at all."""
+        """State whether there is a connection at all."""
         if connected != self.connected:
             self.connected = connected
             self._monitor.set_connected(connected)
 
     @property
     def condition(self) -> StreamState:
-        """Trust right now."""
+        """State of the stream now."""
         return self._monitor.condition(time.monotonic_ns())
 
     @property
     def latched(self) -> StreamState:
-        """Worst since rearm()."""
+        """Worst state since rearm()."""
         return self._monitor.latched(time.monotonic_ns())
 
     def rearm(self) -> None:
-        """Forget latched faults."""
+        """Clear latched faults."""
         self._monitor.rearm()
 
     def statistics(self, **more: Any) -> Statistics:
@@ -112,13 +112,13 @@ class Stream:
 
 
 class SampleRate:
-    """Samples per second [Hz] since it was last asked for; asked again within half a second, since the time before."""
+    """Samples per second [Hz] since the previous call; within half a second of it, since the call before that."""
 
     def __init__(self) -> None:
         self._since, self._before = time.monotonic(), 0
 
     def of(self, samples: int) -> float:
-        """Rate, from the count of all samples so far."""
+        """Rate [Hz], from the count of all samples so far."""
         now = time.monotonic()
         rate = (samples - self._before) / max(now - self._since, 1e-9)
         if now - self._since >= 0.5:
@@ -126,25 +126,33 @@ class SampleRate:
         return rate
 
 
-class StreamDriver:
-    """What every driver with a Stream says about it: inherit, and set `_stream` before connecting."""
+class StreamDriver(Driver):
+    """The part of Driver that a Stream answers: inherit, and set `_stream` before connecting."""
 
     _stream: Stream
-    last_error = ""
-    status = RobotStatus()
+
+    @property
+    def last_error(self) -> str:
+        """Why the connection was lost, empty while it is up."""
+        return ""
+
+    @property
+    def status(self) -> RobotStatus:
+        """Modes of the controller; unknown where the protocol has none."""
+        return RobotStatus()
 
     @property
     def condition(self) -> StreamState:
-        """Trust in the stream right now."""
+        """State of the stream now."""
         return self._stream.condition
 
     @property
     def latched(self) -> StreamState:
-        """Worst condition since rearm()."""
+        """Worst state of the stream since rearm()."""
         return self._stream.latched
 
     def rearm(self) -> None:
-        """Forget latched faults."""
+        """Clear latched faults."""
         self._stream.rearm()
 
     @property

@@ -57,7 +57,9 @@ class ForceStage(CoreState):
         Parameter(
             "length", 0.0, "characteristic length that moments are scaled by, 0: from the chain", "m", 0.0, 100.0
         ),
-        Parameter("singular_value", 0.08, "scaled singular value below which a pose counts as singular", "", 1e-6, 10.0),
+        Parameter(
+            "singular_value", 0.08, "scaled singular value below which a pose counts as singular", "", 1e-6, 10.0
+        ),
         Parameter("expected_force", 200.0, "standard deviation of each force axis before measuring", "N", 1e-3, 1e6),
         Parameter(
             "expected_moment",

@@ -11,17 +11,17 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError, DataError, RobotDynamicsError
-from robot_dynamics_ros.identification.arm.found import Options
 from robot_dynamics_ros.identification.arm.identify import identify
+from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.identification.dataset.initial_model import any_robot
 from robot_dynamics_ros.identification.reports.result import summarise
 
 SPEED = 0.5  # rad/s, at which friction is compared
 CLEAR = 4.0  # standard deviations from the median of all bags that count as a difference
-WARM = 2.0  # K off the median of all bags that are told beside a difference of friction
+WARM = 2.0  # K off the median of all bags that are stated beside a difference of friction
 SHARE = 0.1  # of the median friction, the least that counts as a difference
 
-PATIENCE = "10s"  # for a cluster to answer
+CLUSTER_TIMEOUT = "10s"  # for a cluster to answer
 
 Task = tuple[str, str, Options]
 
@@ -69,7 +69,7 @@ def _cluster(address: str) -> Executor:
     except ImportError:
         raise CapabilityError("a cluster address needs dask: pip install dask[distributed]") from None
     try:
-        return Client(address, timeout=PATIENCE).get_executor()
+        return Client(address, timeout=CLUSTER_TIMEOUT).get_executor()
     except (OSError, ValueError, TimeoutError) as error:
         raise DataError(f"no cluster answers at {address}: {error}") from None
 
@@ -119,9 +119,9 @@ def compared(results: Sequence[dict[str, Any]]) -> dict[str, Any]:
 
 def _at_speed(result: dict[str, Any], key: str) -> list[float]:
     """Sliding friction (n,) [Nm] of a result at SPEED, or its deviation."""
-    told = result["parameters"]["sliding_friction"]
-    place = int(np.argmin(np.abs(np.array(told["speeds"]) - SPEED)))
-    return [row[place] for row in told[key]]
+    sliding = result["parameters"]["sliding_friction"]
+    place = int(np.argmin(np.abs(np.array(sliding["speeds"]) - SPEED)))
+    return [row[place] for row in sliding[key]]
 
 
 def _whole(result: dict[str, Any]) -> dict[str, Any]:
@@ -152,24 +152,25 @@ def _differences(
     """Sentences, the largest difference of each bag first."""
     known = [T for T in temperature if T is not None]
     usual = np.median(known, axis=0) if known else None
-    said = []
+    sentences = []
     for r, share, clear, T in zip(good, change, differs, temperature, strict=True):
         for j in np.argsort(-np.abs(np.nan_to_num(share))):
             if clear[j]:
                 apart = T[j] - usual[j] if T is not None and usual is not None else 0.0
                 warm = f"; it was {abs(apart):.0f} K {'warmer' if apart > 0 else 'colder'}" if abs(apart) > WARM else ""
                 name = Path(r["bag"]).name
-                said.append(
+                sentences.append(
                     f"{name}: friction of {joints[j]} at {SPEED} rad/s {100 * share[j]:+.0f} % off the median{warm}"
                 )
     if base is None:
-        return said
+        return sentences
     off, values = np.array(base["off"]), np.array(base["values"])
     for r, row, value in zip(good, off, values, strict=True):
-        for k in sorted(np.flatnonzero(np.abs(row) > CLEAR), key=lambda k, row=row: -abs(row[k])):
+        beyond = np.flatnonzero(np.abs(row) > CLEAR).tolist()
+        for _, k in sorted((-abs(float(row[k])), k) for k in beyond):
             middle = np.median(values[:, k])
-            said.append(
+            sentences.append(
                 f"{Path(r['bag']).name}: {base['names'][k]} is {value[k]:.4g}, the median {middle:.4g} "
                 f"({row[k]:+.1f} standard deviations)"
             )
-    return said
+    return sentences

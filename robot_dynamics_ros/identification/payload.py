@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.arm.found import Identification
-from robot_dynamics_ros.identification.arm.solvers.feasibility import eliminate
+from robot_dynamics_ros.identification.arm.solvers.consistency import eliminate
 from robot_dynamics_ros.identification.arm.solvers.least_squares import JointRows, Solution, solve
+from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.dataset.motion import Motion, at_lower_rate, stack
 from robot_dynamics_ros.identification.dataset.recording import Recording
 from robot_dynamics_ros.models.inertia import about_com, is_consistent
@@ -64,10 +64,10 @@ def identify_payload(found: Identification, loaded: Sequence[Recording]) -> Iden
 
     Raises DataError when the loaded run shows no mass, or a negative one (the runs are exchanged).
     """
-    scaled = [r.with_effort(lambda e: e * found.semantics.scale) for r in loaded]
-    motion = stack([at_lower_rate(found.motion(r)) for r in scaled])
-    rest = motion.effort - found.physical.predict(motion)
-    b = found.model.rigid.base.size
+    scaled = [r.with_effort(lambda e: e * found.effort.scale) for r in loaded]
+    motion = stack([at_lower_rate(found.filtered(r)) for r in scaled])
+    rest = motion.effort - found.consistent.predict(motion)
+    b = found.rigid.base.size
     rows = _rows(found, motion, rest)
     solution = solve(rows, 10 + b + 3 * motion.n, prior=_prior(found, 10 + b + 3 * motion.n))
     pi, covariance = solution.x[:10], _covariance(found, solution) + _scale_covariance(rows, solution)
@@ -97,13 +97,13 @@ def identify_payload(found: Identification, loaded: Sequence[Recording]) -> Iden
 
 def _columns(found: Identification, m: Motion) -> np.ndarray:
     """Columns of the last link (n, N, 10)."""
-    rigid = found.physical.rigid
+    rigid = found.consistent.rigid
     last = np.arange(10 * rigid.n - 10, 10 * rigid.n)
-    return rigid.rows(m.q, m.qd, m.qdd, last)
+    return rigid.regressor(m.q, m.qd, m.qdd, last)
 
 
 def _rows(found: Identification, m: Motion, rest: np.ndarray) -> list[JointRows]:
-    Y, W = _columns(found, m), found.physical.rigid.base_rows(m.q, m.qd, m.qdd)
+    Y, W = _columns(found, m), found.consistent.rigid.base_regressor(m.q, m.qd, m.qdd)
     b, rows = W.shape[2], []
     for j in range(m.n):
         A = np.column_stack([Y[j], W[j], _nuisance(found, m, j)])
@@ -127,11 +127,11 @@ def _explained(found: Identification, m: Motion, solution: Solution) -> np.ndarr
 
 def _prior(found: Identification, size: int) -> tuple[np.ndarray, np.ndarray]:
     """Rows on delta: the triangle of the unloaded run with its friction eliminated."""
-    base = found.model.rigid.base
+    base = found.rigid.base
     _, _, R, z = eliminate(found.solution, np.arange(base.size))
     rows = np.zeros((len(R), size))
     rows[:, 10 : 10 + base.size] = R
-    return rows, z - R @ base.from_standard(found.physical.phi)
+    return rows, z - R @ base.from_standard(found.consistent.phi)
 
 
 def _covariance(found: Identification, solution: Solution) -> np.ndarray:

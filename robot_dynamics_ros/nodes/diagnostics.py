@@ -1,4 +1,4 @@
-"""What a node measures about itself: rate, latency percentiles and counters, published by REP 107 once a second."""
+"""Measurements of a node: rate, latency percentiles and counters, published as diagnostics (REP 107)."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ OK, WARN, ERROR, STALE = DiagnosticStatus.OK, DiagnosticStatus.WARN, DiagnosticS
 
 
 class LatencyMeter:
-    """Latencies [s] in a ring, and how many since the last look; percentiles are computed only when asked."""
+    """Latencies [s] in a ring and their count; percentiles are computed when read."""
 
     def __init__(self, capacity: int = 5000, skip: int = 500) -> None:
-        self._ring, self._count, self._looked, self._skip = np.zeros(capacity), 0, 0, skip
+        self._ring, self._count, self._count_before, self._skip = np.zeros(capacity), 0, 0, skip
         self._since, self.worst = time.monotonic(), 0.0
 
     def add(self, seconds: float) -> None:
-        """Count one; the first `skip`, while a node starts up, are not counted."""
+        """Add one latency [s]; the first `skip`, while a node starts up, are left out."""
         if self._skip > 0:
             self._skip -= 1
             return
@@ -31,14 +31,14 @@ class LatencyMeter:
 
     @property
     def count(self) -> int:
-        """All that were counted."""
+        """Number of latencies added."""
         return self._count
 
     def rate(self) -> float:
-        """Counted per second since this was asked last."""
+        """Latencies added per second since the previous call."""
         now = time.monotonic()
-        rate = (self._count - self._looked) / max(now - self._since, 1e-9)
-        self._looked, self._since = self._count, now
+        rate = (self._count - self._count_before) / max(now - self._since, 1e-9)
+        self._count_before, self._since = self._count, now
         return rate
 
     def percentiles(self) -> tuple[float, float, float]:
@@ -56,13 +56,13 @@ class LatencyMeter:
 
 
 class CpuShare:
-    """Processor time of this process, all threads, per time since the last look."""
+    """Processor time of this process, all threads, per wall time, since the previous call."""
 
     def __init__(self) -> None:
         self._cpu, self._since = time.process_time(), time.monotonic()
 
     def share(self) -> float:
-        """1: a whole core."""
+        """Share of one core, 1: a whole core."""
         cpu, now = time.process_time(), time.monotonic()
         share = (cpu - self._cpu) / max(now - self._since, 1e-9)
         self._cpu, self._since = cpu, now
@@ -76,7 +76,7 @@ def status(name: str, level: bytes, message: str, values: Mapping[str, Any], har
 
 
 def worst(*found: tuple[bytes, str]) -> tuple[bytes, str]:
-    """The most serious of (level, text), texts of that level joined."""
+    """The highest level of (level, text) pairs, with the texts of that level joined."""
     level = max((entry[0] for entry in found), default=OK)
     texts = [text for entry_level, text in found if entry_level == level and text]
     return level, "; ".join(dict.fromkeys(texts)) or "ok"

@@ -1,16 +1,17 @@
-"""Executables of the nodes, and the one sentence for a Python that has no ROS 2."""
+"""Executables of the nodes: `python -m robot_dynamics_ros.nodes.executables NODE`, or one console script for each."""
 
 from __future__ import annotations
 
 import signal
 import sys
+from collections.abc import Callable
 from importlib import import_module, util
 
 from robot_dynamics_ros.errors import CapabilityError
 
 
 def require_ros() -> None:
-    """Raises CapabilityError saying how to get ROS 2 into this Python."""
+    """Raises CapabilityError that states how to get ROS 2 into this Python."""
     if util.find_spec("rclpy") is None:
         raise CapabilityError(
             "nodes and topics need ROS 2 (rclpy): source /opt/ros/<distribution>/setup.bash, "
@@ -18,31 +19,40 @@ def require_ros() -> None:
         )
 
 
-def _main(module: str) -> None:
+def _main(node: str) -> None:
     try:
         require_ros()
     except CapabilityError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(1)
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # quietly, should Ctrl-C come while modules load; run() takes it over
-    import_module(f"robot_dynamics_ros.nodes.{module}").main()
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # no traceback for a Ctrl-C while modules load; run() replaces it
+    module = "viewer_node" if node == "viewer_node" else "robot.robot_node"
+    import_module(f"robot_dynamics_ros.nodes.{module}").main(node)
 
 
 def hardware_node() -> None:
-    """Driver's topics, no estimates."""
+    """Publish what a driver measures; no estimates."""
     _main("hardware_node")
 
 
 def estimator_node() -> None:
-    """One or more stages over topics."""
+    """Run one or more stages over the topics of a driver, of this package or any other."""
     _main("estimator_node")
 
 
 def composed_node() -> None:
-    """Driver, stages and publishers in one process."""
+    """Run driver (or topics), all stages and all publishers in one process, for the lowest latency."""
     _main("composed_node")
 
 
 def viewer_node() -> None:
-    """The graph's topics in rerun."""
+    """Show the topics of the graph in rerun."""
     _main("viewer_node")
+
+
+EXECUTABLES: dict[str, Callable[[], None]] = {
+    node.__name__: node for node in (hardware_node, estimator_node, composed_node, viewer_node)
+}
+
+if __name__ == "__main__":
+    EXECUTABLES[sys.argv[1]]()

@@ -1,10 +1,10 @@
-"""What every node of the package shares: declared parameters, lifecycle with one-line errors, diagnostics, run loop."""
+"""Base of all nodes of the package: declared parameters, lifecycle with one-line errors, diagnostics."""
 
 from __future__ import annotations
 
 import math
 import traceback
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import rclpy
@@ -16,16 +16,16 @@ from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackRet
 from robot_dynamics_ros.errors import ConfigError, RobotDynamicsError
 from robot_dynamics_ros.parameters import Parameter
 
-BIG = 1.7976931348623157e308
+MAX_FLOAT = 1.7976931348623157e308
 
 
 def descriptor(p: Parameter) -> ParameterDescriptor:
-    """ROS face of a declared parameter: text with unit and choices, range, read-only."""
+    """ROS descriptor of a declared parameter: text with unit and choices, range, read-only."""
     text = p.text + (f" [{p.unit}]" if p.unit else "") + (f", one of: {', '.join(p.choices)}" if p.choices else "")
     result = ParameterDescriptor(name=p.name, description=text, read_only=p.read_only)
     bounded = p.low is not None or p.high is not None
     if bounded and isinstance(p.default, float):
-        low, high = (-BIG if p.low is None else float(p.low)), (BIG if p.high is None else float(p.high))
+        low, high = (-MAX_FLOAT if p.low is None else float(p.low)), (MAX_FLOAT if p.high is None else float(p.high))
         result.floating_point_range = [FloatingPointRange(from_value=low, to_value=high)]
     elif bounded and isinstance(p.default, int) and not isinstance(p.default, bool):
         low = -(2**63) if p.low is None else math.ceil(p.low)
@@ -35,19 +35,17 @@ def descriptor(p: Parameter) -> ParameterDescriptor:
 
 
 class LifecycleBase(LifecycleNode):
-    """A lifecycle node whose parameters are declared in a table and whose errors are one line in the log.
+    """A lifecycle node with the parameters of a table; its errors are one line in the log.
 
     Subclasses implement build() (configure), start() (activate), stop() (deactivate), drop() (cleanup), and
     diagnose() for the diagnostics. They raise RobotDynamicsError for what a user can cause.
     """
 
-    TABLE: Sequence[Parameter] = ()
-
-    def __init__(self, name: str, **options: Any) -> None:
+    def __init__(self, name: str, table: Iterable[Parameter], **options: Any) -> None:
         super().__init__(name, **options)
         self.failure = ""
         self._table: dict[str, Parameter] = {}
-        self.declare(self.TABLE)
+        self.declare(table)
         self.add_on_set_parameters_callback(self._check)
         self.add_post_set_parameters_callback(self._changed)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
@@ -95,7 +93,7 @@ class LifecycleBase(LifecycleNode):
         """Raise RobotDynamicsError to refuse a set of values."""
 
     def apply(self, changed: dict[str, Any]) -> None:
-        """Take over values that were accepted."""
+        """Apply values that were accepted."""
 
     # -- lifecycle ----------------------------------------------------------------------------------------------------
     def build(self) -> None:
@@ -108,7 +106,7 @@ class LifecycleBase(LifecycleNode):
         """Disconnect."""
 
     def drop(self) -> None:
-        """Forget what build() made."""
+        """Remove what build() made."""
 
     def _guarded(self, action: Callable[[], None]) -> bool:
         try:
@@ -117,7 +115,7 @@ class LifecycleBase(LifecycleNode):
             self.failure = str(error)
             self.get_logger().error(self.failure)
             return False
-        except Exception as error:  # a defect of ours: rclpy would swallow it without a word
+        except Exception as error:  # a defect: rclpy would swallow it silently
             self.failure = f"{type(error).__name__}: {error}".splitlines()[0]
             self.get_logger().error(traceback.format_exc())
             raise
@@ -144,12 +142,12 @@ class LifecycleBase(LifecycleNode):
         return super().on_deactivate(state)
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """Forget."""
+        """Remove what was configured."""
         self.drop()
         return super().on_cleanup(state)
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
-        """End from any state."""
+        """Disconnect and remove, from any state."""
         self.stop()
         self.drop()
         return super().on_shutdown(state)
@@ -183,10 +181,10 @@ class LifecycleBase(LifecycleNode):
             self._diagnostics.publish(message)
 
     @property
-    def hurried(self) -> bool:
-        """True when events must be looked at as often as possible."""
+    def low_latency(self) -> bool:
+        """True when events must be processed between any two pieces of work."""
         return False
 
     def work(self) -> bool:
-        """One piece of the node's own work, at most a few ms of waiting; False: nothing to do but events."""
+        """One piece of the node's own work, at most a few ms of waiting; False: there are only events to process."""
         return False

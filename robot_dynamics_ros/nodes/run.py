@@ -16,36 +16,36 @@ from rclpy.signals import SignalHandlerOptions
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
 
-EVENT_PERIOD = 0.005  # s between looks at services, parameters and timers while samples flow
-IDLE = 0.2  # s
+EVENT_PERIOD = 0.005  # s between two polls of services, parameters and timers while samples arrive
+IDLE_TIMEOUT = 0.2  # s
 
 
 class Ending:
-    """SIGINT and SIGTERM: during start an interrupt, then a wish the loop looks at; a later SIGINT changes nothing.
+    """SIGINT and SIGTERM: a KeyboardInterrupt during the start, later a flag for the loop; a second SIGINT is ignored.
 
     A KeyboardInterrupt inside the middleware, or a second Ctrl-C while the robot is disconnected, would abort the node.
     """
 
     def __init__(self) -> None:
-        self.asked = self.starting = False
+        self.requested = self.starting = False
         for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, self._ask)
+            signal.signal(number, self._request)
 
-    def _ask(self, *_: object) -> None:
-        first, self.asked = not self.asked, True
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # who asks again, with SIGTERM, does not want to wait
+    def _request(self, *_: object) -> None:
+        first, self.requested = not self.requested, True
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)  # a second SIGTERM ends the process at once
         if first and self.starting:
             raise KeyboardInterrupt
 
 
 def run(make: Callable[[], LifecycleBase], arguments: Sequence[str] | None = None) -> int:
-    """Run one node until it is told to end; returns the exit status. User errors are one line, no traceback."""
+    """Run one node until a signal ends it; returns the exit status. User errors are one line, no traceback."""
     ending = Ending()
     rclpy.init(args=list(arguments) if arguments is not None else None, signal_handler_options=SignalHandlerOptions.NO)
     node = None
     try:
         node = make()
-        ending.starting = not ending.asked
+        ending.starting = not ending.requested
         if ending.starting and node.value("autostart") and not node.bring_up():
             return _end(node, 1)  # the reason is in the log
         ending.starting = False
@@ -62,18 +62,18 @@ def _loop(node: LifecycleBase, ending: Ending) -> None:
     """Work and events in one thread: a second Python thread would cost milliseconds of jitter."""
     executor = EventsExecutor()
     executor.add_node(node)
-    looked = 0.0
-    while rclpy.ok() and not ending.asked:
+    polled = 0.0
+    while rclpy.ok() and not ending.requested:
         if not node.work():
-            executor.spin_once(timeout_sec=IDLE)
-        elif node.hurried or time.monotonic() - looked > EVENT_PERIOD:
+            executor.spin_once(timeout_sec=IDLE_TIMEOUT)
+        elif node.low_latency or time.monotonic() - polled > EVENT_PERIOD:
             executor.spin_once(timeout_sec=0.0)
-            looked = time.monotonic()
+            polled = time.monotonic()
 
 
 def _end(node: LifecycleBase | None, status: int) -> int:
-    """Disconnect in order, also when the context is gone already."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Python's own end would give a late Ctrl-C its deadly meaning back
+    """Disconnect in order, also when the context is shut down already."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # during Python's own end a late Ctrl-C would kill the process
     try:
         if node is not None:
             node.stop()

@@ -1,4 +1,4 @@
-"""The simulated arm as an existing driver would show it: joint_states in real time, position, velocity, effort."""
+"""The simulated arm as an existing driver publishes it: joint_states in real time (position, velocity, effort)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sensor_msgs.msg import JointState
 from robot_dynamics_ros.nodes.topics.encoding import to_time
 from robot_dynamics_ros.simulation.robot import Record, SimulatedRobot
 
-GIVE_UP = 0.1  # s; a publisher further behind leaves time out instead of catching up
+MAX_DELAY = 0.1  # s; a publisher that is later skips time instead of catching up
 
 
 def publish(robot: SimulatedRobot, records: Iterable[Record]) -> int:
@@ -30,7 +30,7 @@ def publish(robot: SimulatedRobot, records: Iterable[Record]) -> int:
             wait = due - time.monotonic()
             if wait > 0:
                 time.sleep(wait)
-            elif wait < -GIVE_UP:
+            elif wait < -MAX_DELAY:
                 due, late = time.monotonic(), late + 1
             if not context.ok():
                 break
@@ -43,7 +43,7 @@ def publish(robot: SimulatedRobot, records: Iterable[Record]) -> int:
     return late
 
 
-def _message(names: list[str], record: Record, robot: SimulatedRobot) -> Any:
+def _message(names: list[str], record: Any, robot: SimulatedRobot) -> Any:
     message = JointState(name=names, position=record.q, velocity=record.qd, effort=robot.effort_of(record))
     message.header.stamp = to_time(time.time_ns())
     return message

@@ -1,4 +1,4 @@
-"""Parameters of the nodes, declared once: nodes declare these in ROS, bringup and the documentation read them."""
+"""Parameters, services and topics of the nodes: nodes declare them in ROS, bringup and the documentation read them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DRIVER = (
     Parameter(
         "driver",
         "ur",
-        "who talks to the robot; none: an existing driver's topics",
+        "driver of the robot; none: subscribe to the topics of an existing driver",
         choices=("ur", "franka", "comau", "none"),
         read_only=True,
     ),
@@ -29,7 +29,7 @@ DRIVER = (
     Parameter(
         "port",
         0,
-        "port of the controller's state interface (ur, comau), 0: as usual",
+        "port of the controller's state interface (ur, comau), 0: the default of the vendor",
         low=0,
         high=65535,
         read_only=True,
@@ -37,13 +37,13 @@ DRIVER = (
     Parameter(
         "effort_source",
         "current",
-        "what effort is: K_tau i, or the controller's torque (ur)",
+        "source of effort: K_tau i (current), or the controller's torque (ur)",
         choices=("current", "controller"),
         read_only=True,
     ),
-    Parameter("backend", "udp", "way to the LPC (comau)", choices=("udp", "mqtt"), read_only=True),
+    Parameter("backend", "udp", "transport to the LPC (comau)", choices=("udp", "mqtt"), read_only=True),
     Parameter("arm", 1, "number of the arm at its controller (comau)", low=1, high=4, read_only=True),
-    Parameter("enable_commands", False, "positions may be sent; false: only listen (comau)", read_only=True),
+    Parameter("enable_commands", False, "allow positions to be sent; false: only receive (comau)", read_only=True),
     Parameter(
         "follow_host_clock",
         True,
@@ -58,54 +58,82 @@ DRIVER = (
         high=99,
         read_only=True,
     ),
-    Parameter("degraded_gap", 0.020, "silence until the stream counts as degraded", "s", 0.002, 1.0, read_only=True),
-    Parameter("safe_gap", 0.040, "silence until the stream counts as unsafe", "s", 0.002, 1.0, read_only=True),
+    Parameter("degraded_gap", 0.020, "gap after which the stream is degraded", "s", 0.002, 1.0, read_only=True),
+    Parameter("safe_gap", 0.040, "gap after which the stream is unsafe", "s", 0.002, 1.0, read_only=True),
     Parameter(
         "frozen_repeats",
         10,
-        "exact repeats of the measured values, in motion, until unsafe",
+        "exact repeats of the measured values in motion after which the stream is unsafe",
         low=1,
         high=1000,
         read_only=True,
     ),
 )
+# driver -> parameters that it takes as options of its own; all drivers take STREAM_OPTIONS
+DRIVER_OPTIONS: dict[str, tuple[str, ...]] = {
+    "ur": ("port", "effort_source", "torque"),
+    "franka": ("torque",),
+    "comau": ("port", "backend", "arm", "enable_commands", "torque"),
+}
+STREAM_OPTIONS = ("follow_host_clock", "realtime_priority", "degraded_gap", "safe_gap", "frozen_repeats")
 
 TORQUE = (
     Parameter(
         "torque",
         "none",
-        "how torques reach the robot: through our own program, the vendor client, or not at all",
+        "transport of torques: script (own program on the controller), client (vendor's client), or none",
         choices=("none", "script", "client"),
         read_only=True,
     ),
-    Parameter("adaptation_file", "", "where learned friction is kept over restarts, empty: nowhere", read_only=True),
-    Parameter("waypoints", "", "YAML file of the waypoints that enable_tracking follows for ever"),
-    Parameter("tracking_speed", 0.5, "joint speed between them", "rad/s", 0.01, 3.0),
+    Parameter("adaptation_file", "", "file that keeps adapted friction over restarts, empty: none", read_only=True),
+    Parameter("waypoints", "", "YAML file of the waypoints that enable_tracking follows in a loop"),
+    Parameter("tracking_speed", 0.5, "joint speed between waypoints", "rad/s", 0.01, 3.0),
     *(replace(p, name=f"control.{p.name}") for p in CONTROL),
 )
 
 SETTINGS = (
     Parameter(
-        "load_mass", -1.0, "mass on the flange told to the robot, -1: as it is set (ur, franka)", "kg", -1.0, 50.0
+        "load_mass",
+        -1.0,
+        "mass on the flange that is set on the robot, -1: leave the robot's setting (ur, franka)",
+        "kg",
+        -1.0,
+        50.0,
     ),
-    Parameter("load_com_x", 0.0, "its centre in the flange frame, x", "m", -1.0, 1.0),
-    Parameter("load_com_y", 0.0, "its centre, y", "m", -1.0, 1.0),
-    Parameter("load_com_z", 0.0, "its centre, z", "m", -1.0, 1.0),
+    Parameter("load_com_x", 0.0, "centre of the load in the flange frame, x", "m", -1.0, 1.0),
+    Parameter("load_com_y", 0.0, "centre of the load, y", "m", -1.0, 1.0),
+    Parameter("load_com_z", 0.0, "centre of the load, z", "m", -1.0, 1.0),
     Parameter(
         "collision_torque",
         0.0,
-        "joint torque at which the robot stops, share of the joint's limit; 0: as it is set (franka)",
+        "joint torque at which the robot stops, as share of the joint's limit; 0: leave the robot's setting (franka)",
         "",
         0.0,
         1.0,
     ),
-    Parameter("collision_force", 0.0, "force at the tool at which it stops; 0: as it is set", "N", 0.0, 500.0),
-    Parameter("collision_moment", 0.0, "moment at the tool at which it stops; 0: as it is set", "Nm", 0.0, 100.0),
+    Parameter(
+        "collision_force",
+        0.0,
+        "force at the tool at which the robot stops; 0: leave the robot's setting (franka)",
+        "N",
+        0.0,
+        500.0,
+    ),
+    Parameter(
+        "collision_moment",
+        0.0,
+        "moment at the tool at which the robot stops; 0: leave the robot's setting (franka)",
+        "Nm",
+        0.0,
+        100.0,
+    ),
 )
 
 MOTION = (
     Parameter("approach_speed", 0.5, "speed of the move to the first point of a trajectory", "rad/s", 0.01, 3.0),
-    Parameter("max_start_distance", 3.2, "farthest first point of a trajectory, any joint", "rad", 0.0, 13.0),
+    Parameter(
+        "max_start_distance", 3.2, "largest distance of any joint to the first point of a trajectory", "rad", 0.0, 13.0
+    ),
 )
 
 INPUT = (
@@ -113,15 +141,15 @@ INPUT = (
     Parameter(
         "stamps",
         "header",
-        "time of a message: its header, or when it arrived",
+        "stamp of a sample: the header of the message, or its time of arrival",
         choices=("header", "receive"),
         read_only=True,
     ),
-    Parameter("max_age", 0.5, "older messages are refused, 0: any age", "s", 0.0, 3600.0),
+    Parameter("max_age", 0.5, "age above which messages are refused, 0: no limit", "s", 0.0, 3600.0),
     Parameter(
         "effort_semantics",
         "robot_file",
-        "what effort means: as the robot file says, or recognised at rest",
+        "meaning of effort: as the robot file declares, or recognised at rest",
         choices=("robot_file", "recognise"),
         read_only=True,
     ),
@@ -145,7 +173,7 @@ VIEWER = (
     Parameter("file", "", "also write this .rrd file; empty: none", read_only=True),
     Parameter("web", True, "serve the web viewer, on 127.0.0.1 only", read_only=True),
     Parameter("web_port", 0, "port of the web page, 0: a free one", low=0, high=65535, read_only=True),
-    Parameter("data_port", 0, "port of its data, 0: a free one", low=0, high=65535, read_only=True),
+    Parameter("data_port", 0, "port of the viewer's data, 0: a free one", low=0, high=65535, read_only=True),
 )
 # topics the viewer shows
 VIEWED = (
@@ -171,17 +199,21 @@ NODES: dict[str, tuple[Parameter, ...]] = {
 SERVICES: dict[str, tuple[tuple[str, str, str], ...]] = {
     "hardware_node": (
         ("~/stop", "std_srvs/srv/Trigger", "bring the robot to rest, end trajectories"),
-        ("~/rearm", "std_srvs/srv/Trigger", "forget latched faults of the stream"),
+        ("~/rearm", "std_srvs/srv/Trigger", "clear latched faults of the stream and of the guard"),
         ("~/zero_ft", "std_srvs/srv/Trigger", "zero the controller's own force-torque sensor"),
         ("~/recover", "std_srvs/srv/Trigger", "the robot's own error recovery (franka)"),
-        ("~/enable_torque", "std_srvs/srv/Trigger", "take torques from joint_torque_command; refused with the reason"),
+        (
+            "~/enable_torque",
+            "std_srvs/srv/Trigger",
+            "enable torques from joint_torque_command; refused with the reason",
+        ),
         ("~/enable_tracking", "std_srvs/srv/Trigger", "follow the waypoints file by computed torque"),
-        ("~/enable_guiding", "std_srvs/srv/Trigger", "hand guiding"),
+        ("~/enable_guiding", "std_srvs/srv/Trigger", "enable hand guiding"),
         ("~/disable_torque", "std_srvs/srv/Trigger", "ramp torque out, at most 100 ms"),
     ),
     "estimator_node": (
-        ("~/tare", "std_srvs/srv/Trigger", "make the present external torque the new zero; refused in contact"),
-        ("~/reset", "std_srvs/srv/Trigger", "forget the state of all observers"),
+        ("~/tare", "std_srvs/srv/Trigger", "set the present external torque to zero; refused in contact"),
+        ("~/reset", "std_srvs/srv/Trigger", "reset the state of all observers"),
     ),
 }
 SERVICES["viewer_node"] = ()
@@ -192,14 +224,18 @@ EXTRA_TOPICS: dict[str, tuple[tuple[str, str, str], ...]] = {
         (
             "~/play_trajectory",
             "trajectory_msgs/msg/JointTrajectory",
-            "subscribed: move to the first point, then stream; a warning says why one is refused",
+            "subscribed: move to the first point, then stream; a refusal is logged with its reason",
         ),
         (
             "joint_torque_command",
             "sensor_msgs/msg/JointState",
             "subscribed, with torque enabled: effort in Nm, stamp of the state it answers; one publisher only",
         ),
-        ("~/enable_switch", "std_msgs/msg/Bool", "subscribed: dead-man switch, true refreshes, false ends torque"),
+        (
+            "~/enable_switch",
+            "std_msgs/msg/Bool",
+            "subscribed: dead-man switch, true keeps torque enabled, false ends it",
+        ),
         (
             "~/motion",
             "std_msgs/msg/String",

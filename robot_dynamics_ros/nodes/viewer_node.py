@@ -1,4 +1,4 @@
-"""Viewer node: the graph's topics in rerun, in a process of its own so that looking never slows the pipeline."""
+"""Viewer node: the graph's topics in rerun, in a process of its own so that drawing never slows the pipeline."""
 
 from __future__ import annotations
 
@@ -27,31 +27,29 @@ from robot_dynamics_ros.viewer.stream import WebViewer, finish, open_stream
 
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 TEXT_EVERY = 6  # pictures between two texts
-FORGET_NS = 1_000_000_000  # a signal that did not come for this long is absent, not what it was
+SIGNAL_TIMEOUT_NS = 1_000_000_000  # a signal that did not arrive for this long is absent
 
 
 class ViewerNode(LifecycleBase):
     """Newest message of each topic -> rerun, `rate` times a second; messages between two pictures are never decoded."""
 
-    TABLE = NODES["viewer_node"]
-
-    def __init__(self, name: str = "viewer_node", **options: object) -> None:
-        super().__init__(name, **options)
+    def __init__(self, name: str = "viewer_node", **options: Any) -> None:
+        super().__init__(name, NODES["viewer_node"], **options)
         self._web: WebViewer | None = None
         self._stream: Any = None
-        self._forget()
+        self._clear()
 
-    def _forget(self) -> None:
+    def _clear(self) -> None:
         self._raw: dict[tuple[str, int | None], bytes] = {}
         self._health: dict[str, Health] = {}
         self._inputs: list[Any] = []
         self._timer: Any = None
         self._pictures = self._refused = self._shown_ns = 0
-        self._came: dict[tuple[str, int | None], int] = {}
+        self._arrived: dict[tuple[str, int | None], int] = {}
 
     def build(self) -> None:
         """Robot, web viewer, file, subscriptions."""
-        self._forget()
+        self._clear()
         robot = load_robot(self.value("robot"))
         file = self.value("file")
         if self.value("web"):
@@ -90,7 +88,7 @@ class ViewerNode(LifecycleBase):
         elif self._web is not None:
             self._web.close()
         self._web = self._stream = None
-        self._forget()
+        self._clear()
 
     def _keep(self, key: tuple[str, int | None]) -> Any:
         def take(message: bytes) -> None:
@@ -118,30 +116,26 @@ class ViewerNode(LifecycleBase):
 
     def _decode(self, key: tuple[str, int | None], raw: bytes) -> None:
         name, joint = key
-        message = deserialize_message(raw, MESSAGE_TYPES[TOPICS[name].type])
+        message: Any = deserialize_message(raw, MESSAGE_TYPES[TOPICS[name].type])
         try:
             self._readers[name].read(message, self._sample, joint)
         except DataError:
             self._refused += 1
             return
-        self._came[key] = to_ns(message.header.stamp)
+        self._arrived[key] = to_ns(message.header.stamp)
         if name == "joint_states":
-            self._sample.stamp_ns = self._came[key]
+            self._sample.stamp_ns = self._arrived[key]
 
     def _age(self) -> None:
-        """What stopped coming is absent."""
-        for (name, joint), stamp in self._came.items():
-            if abs(self._sample.stamp_ns - stamp) > FORGET_NS:
+        """Signals that stopped arriving become NaN."""
+        for (name, joint), stamp in self._arrived.items():
+            if abs(self._sample.stamp_ns - stamp) > SIGNAL_TIMEOUT_NS:
                 for signal in TOPICS[name].fields.values():
                     values = getattr(self._sample, signal)
                     values[slice(None) if joint is None else joint] = np.nan
 
 
-def main() -> None:
-    """Executable of the node."""
-    os.environ.setdefault("RUST_LOG", "error,re_grpc_client=off,re_sdk=off")  # the web viewer is ended before us
+def main(_: str = "viewer_node") -> None:
+    """Run the viewer node; the process exits with its status."""
+    os.environ.setdefault("RUST_LOG", "error,re_grpc_client=off,re_sdk=off")  # the web viewer ends before this process
     sys.exit(run(ViewerNode))
-
-
-if __name__ == "__main__":
-    main()

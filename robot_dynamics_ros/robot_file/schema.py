@@ -141,11 +141,6 @@ class RobotFile(b.Block):
         ]
         return np.array(rows, dtype=float)
 
-    @property
-    def motor_coupling(self) -> np.ndarray:
-        """Matrix (n, n) with q = coupling (theta_motor / gear_ratio); identity where every motor moves one joint."""
-        return self.array("drives.coupling") if self.drives.coupled_motors else np.eye(self.n_joints)
-
     def _placements(self) -> np.ndarray:
         for joint in self.kinematics.joints:
             if None in ((joint.a, joint.alpha, joint.d) if self.is_dh else (joint.xyz, joint.rpy)):

@@ -23,6 +23,21 @@ class Record:
     nominal torque constant; joint_torque is the sensor's, meaningful only where the robot has one.
     """
 
+    stamp_ns: int
+    status: _core.Status
+    q: np.ndarray
+    qd: np.ndarray
+    q_d: np.ndarray
+    qd_d: np.ndarray
+    qdd_d: np.ndarray
+    theta: np.ndarray
+    omega: np.ndarray
+    current: np.ndarray
+    target_current: np.ndarray
+    target_moment: np.ndarray
+    effort: np.ndarray
+    joint_torque: np.ndarray
+    temperature: np.ndarray
     MEASURED = tuple(sorted(k for k in _core.Plant.output_widths() if not k.startswith("true_")))
     __slots__ = (*MEASURED, "stamp_ns", "status")
 

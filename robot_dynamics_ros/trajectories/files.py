@@ -1,4 +1,4 @@
-"""Joint trajectories for position streaming: from a file or points to samples at the robot's rate, checked first."""
+"""Joint trajectories and waypoints from files, and points resampled at the robot's rate for position streaming."""
 
 from __future__ import annotations
 
@@ -7,14 +7,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
+import yaml
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
-from robot_dynamics_ros.errors import CapabilityError, DataError
+from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.signals import joint_columns
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
 
+MAX_FILE_BYTES = 16 * 1024 * 1024
 MAX_SAMPLES = 2_000_000  # over an hour at 500 Hz: longer ones are mistakes
 
 
@@ -39,29 +41,6 @@ def resample(times: np.ndarray, q: np.ndarray, qd: np.ndarray | None = None, rat
     return CubicSpline(times, q, bc_type="clamped")(t)
 
 
-def refuse_outside_limits(
-    robot: RobotFile, samples: np.ndarray, rate: float = 500.0, speed_limit: float | None = None
-) -> None:
-    """Raises CapabilityError naming joint, value and bound when positions or velocities leave the robot's limits.
-
-    speed_limit [rad/s]: of all joints, where the robot file knows none of its own.
-    """
-    lower, upper = robot.array("limits.position_lower"), robot.array("limits.position_upper")
-    _check(robot, samples.min(axis=0), lower, upper, "position", "rad")
-    _check(robot, samples.max(axis=0), lower, upper, "position", "rad")
-    if len(samples) > 1:
-        known = speed_limit is None or robot.has("limits.velocity")
-        velocity = robot.array("limits.velocity") if known else np.full(robot.n_joints, speed_limit)
-        fastest = np.abs(np.diff(samples, axis=0)).max(axis=0) * rate
-        _check(robot, fastest, -velocity, velocity, "velocity", "rad/s")
-
-
-def _check(robot: RobotFile, values: np.ndarray, lower: np.ndarray, upper: np.ndarray, what: str, unit: str) -> None:
-    for name, value, low, high in zip(robot.joint_names, values, lower, upper, strict=True):
-        if not low <= value <= high:
-            raise CapabilityError(f"trajectory: {what} {value:.3f} {unit} of {name} is outside {low:.3f}..{high:.3f}")
-
-
 def load_trajectory(path: str | Path, robot: RobotFile) -> tuple[np.ndarray, np.ndarray]:
     """Times (m,) and positions (m, n) of a CSV file with the header `time,<joint>,...` in any joint order.
 
@@ -84,3 +63,32 @@ def _columns(names: Sequence[str], robot: RobotFile, path: str) -> list[int]:
         return joint_columns(names, robot.joint_names, robot.joint_aliases)
     except DataError as error:
         raise DataError(f"{path}: {error}") from error
+
+
+def load_waypoints(path: str | Path, joint_names: tuple[str, ...] | list[str]) -> np.ndarray:
+    """Waypoints (M, n) rad of a YAML file {unit: rad|deg, joint_names, waypoints}, in the order of `joint_names`.
+
+    Raises ConfigError naming file and field.
+    """
+    path = Path(path)
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            raise ConfigError(str(path), "", f"is larger than {MAX_FILE_BYTES} bytes")
+        content = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
+        raise ConfigError(str(path), "", str(error).replace("\n", " ")) from error
+    if not isinstance(content, dict):
+        raise ConfigError(str(path), "", "is not a mapping with joint_names and waypoints")
+    names = content.get("joint_names")
+    if not isinstance(names, list) or sorted(map(str, names)) != sorted(joint_names):
+        raise ConfigError(str(path), "joint_names", f"{names} are not the robot's joints {list(joint_names)}")
+    if content.get("unit", "rad") not in ("rad", "deg"):
+        raise ConfigError(str(path), "unit", f"{content['unit']!r} must be rad or deg")
+    try:
+        points = np.array(content.get("waypoints"), dtype=float)
+    except (TypeError, ValueError) as error:
+        raise ConfigError(str(path), "waypoints", "rows must be numbers of equal length") from error
+    if points.ndim != 2 or points.shape[1] != len(names) or len(points) < 2 or not np.isfinite(points).all():
+        raise ConfigError(str(path), "waypoints", f"shape {points.shape} must be (at least 2, {len(names)}) and finite")
+    ordered = points[:, [names.index(name) for name in joint_names]]
+    return np.deg2rad(ordered) if content.get("unit") == "deg" else ordered

@@ -1,4 +1,4 @@
-"""Excitation motions: finite Fourier series with zero boundary conditions, and trapezoidal point-to-point moves."""
+"""Finite Fourier series with zero boundary conditions: the basis of excitation motions."""
 
 from __future__ import annotations
 
@@ -38,36 +38,3 @@ class FourierBasis:
     def size(self) -> int:
         """Free numbers per joint."""
         return self.q.shape[1]
-
-
-def trapezoids(points: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray, rate: float, pause: float = 0.25):
-    """Time, q, qd, qdd of straight joint moves through points (m, n), all joints in step, at rest in between.
-
-    velocity and acceleration (n,) limits; the slowest joint of a move sets its time [Clochiatti2024 2.2].
-    """
-    parts = []
-    for a, b in zip(points[:-1], points[1:], strict=True):
-        d = b - a
-        reach = np.maximum(np.abs(d), 1e-9)
-        v, acc = float((velocity / reach).min()), float((acceleration / reach).min())
-        parts.append((a, d, *_unit_trapezoid(v, acc, rate)))
-        parts.append((b, np.zeros_like(d), *(np.zeros(max(int(pause * rate), 1)) for _ in range(3))))
-    q, qd, qdd = (np.concatenate([_scaled(p, k) for p in parts]) for k in range(3))
-    return np.arange(len(q)) / rate, q, qd, qdd
-
-
-def _scaled(part, k: int) -> np.ndarray:
-    a, d, *profile = part
-    return (a if k == 0 else 0.0) + profile[k][:, None] * d
-
-
-def _unit_trapezoid(v: float, a: float, rate: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Path parameter 0..1, its speed and acceleration, with speed v and acceleration a."""
-    v = min(v, np.sqrt(a))
-    ramp, total = v / a, 1 / v + v / a
-    t = np.arange(0, total, 1 / rate)
-    up, down = t < ramp, t > total - ramp
-    acc = np.where(up, a, np.where(down, -a, 0.0))
-    speed = np.where(up, a * t, np.where(down, a * (total - t), v))
-    s = np.where(up, 0.5 * a * t**2, np.where(down, 1 - 0.5 * a * (total - t) ** 2, v * (t - 0.5 * ramp)))
-    return s, speed, acc

@@ -1,4 +1,4 @@
-"""Desired motions for simulated robots: (q, qd, qdd), each (N, n), sample k at time (k + 1)/rate."""
+"""Desired motions from velocity profiles: (q, qd, qdd), each (N, n), sample k at time (k + 1)/rate unless stated."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 Motion = tuple[np.ndarray, np.ndarray, np.ndarray]
+TimedMotion = tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]
 
 
 def times(duration: float, rate: float = 500.0) -> np.ndarray:
@@ -30,6 +31,17 @@ def join(*motions: Motion) -> Motion:
     return q, qd, qdd
 
 
+def part(motion: Motion, samples: slice) -> Motion:
+    """Some samples of a motion."""
+    q, qd, qdd = motion
+    return q[samples], qd[samples], qdd[samples]
+
+
+def minimum_jerk(x: Any) -> Any:
+    """Path parameter 0 to 1 over x in 0..1, at rest at both ends with the least jerk: 10 x^3 - 15 x^4 + 6 x^5."""
+    return x**3 * (10 - 15 * x + 6 * x**2)
+
+
 def quintic(start: Any, end: Any, rate: float = 500.0, velocity: float = 1.0, acceleration: float = 2.0) -> Motion:
     """Rest to rest, all joints together, as fast as the limits allow: s = 10 x^3 - 15 x^4 + 6 x^5.
 
@@ -42,7 +54,7 @@ def quintic(start: Any, end: Any, rate: float = 500.0, velocity: float = 1.0, ac
     T = max(15 / 8 * longest / velocity, np.sqrt(10 / np.sqrt(3) * longest / acceleration))
     T = np.ceil(T * rate) / rate
     x = times(T, rate)[:, None] / T
-    s, ds, dds = x**3 * (10 - 15 * x + 6 * x**2), 30 * x**2 * (1 - x) ** 2, 60 * x * (1 - 3 * x + 2 * x**2)
+    s, ds, dds = minimum_jerk(x), 30 * x**2 * (1 - x) ** 2, 60 * x * (1 - 3 * x + 2 * x**2)
     return start + s * (end - start), ds * (end - start) / T, dds * (end - start) / T**2
 
 
@@ -69,6 +81,41 @@ def trapezoid(start: Any, end: Any, rate: float = 500.0, velocity: float = 1.0, 
     dds = acceleration * ((t <= ramp).astype(float) - (t > T - ramp))
     path = (end - start) / longest
     return start + s * path, ds * path, dds * path
+
+
+def trapezoids(
+    points: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray, rate: float, pause: float = 0.25
+) -> TimedMotion:
+    """Straight joint moves through points (m, n), joints in step, at rest in between: time (N,) from 0, q, qd, qdd.
+
+    velocity and acceleration (n,) limits; the slowest joint of a move sets its time [Clochiatti2024 2.2].
+    """
+    parts = []
+    for a, b in zip(points[:-1], points[1:], strict=True):
+        d = b - a
+        reach = np.maximum(np.abs(d), 1e-9)
+        v, acc = float((velocity / reach).min()), float((acceleration / reach).min())
+        parts.append((a, d, *_unit_trapezoid(v, acc, rate)))
+        parts.append((b, np.zeros_like(d), *(np.zeros(max(int(pause * rate), 1)) for _ in range(3))))
+    q, qd, qdd = (np.concatenate([_scaled(p, k) for p in parts]) for k in range(3))
+    return np.arange(len(q)) / rate, q, qd, qdd
+
+
+def _scaled(part: tuple[np.ndarray, ...], k: int) -> np.ndarray:
+    a, d, *profile = part
+    return (a if k == 0 else 0.0) + profile[k][:, None] * d
+
+
+def _unit_trapezoid(v: float, a: float, rate: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Path parameter 0..1, its speed and acceleration, with speed v and acceleration a."""
+    v = min(v, np.sqrt(a))
+    ramp, total = v / a, 1 / v + v / a
+    t = np.arange(0, total, 1 / rate)
+    up, down = t < ramp, t > total - ramp
+    acc = np.where(up, a, np.where(down, -a, 0.0))
+    speed = np.where(up, a * t, np.where(down, a * (total - t), v))
+    s = np.where(up, 0.5 * a * t**2, np.where(down, 1 - 0.5 * a * (total - t) ** 2, v * (t - 0.5 * ramp)))
+    return s, speed, acc
 
 
 def path(points: Sequence[Any], rate: float = 500.0, velocity: float = 1.0, acceleration: float = 2.0) -> Motion:
@@ -168,23 +215,3 @@ def duty_cycle(q: Any, amplitude: Any, period: float, duty: float, duration: flo
     w = 2 * np.pi / period
     x, on = w * t, moving[:, None] * 0.5 * amplitude
     return q + on * (1 - np.cos(x))[:, None], on * (w * np.sin(x))[:, None], on * (w**2 * np.cos(x))[:, None]
-
-
-def contact_schedule(
-    duration: float,
-    phases: Sequence[tuple[float, float]],
-    force: float,
-    direction: Any,
-    rate: float = 500.0,
-    ramp: float = 0.2,
-) -> np.ndarray:
-    """Wrench (N, 6): `force` [N] along `direction` (3,) inside each (start, end) [s], with smooth ramps."""
-    t = times(duration, rate)
-    level = np.zeros_like(t)
-    for start, end in phases:
-        x = np.clip(np.minimum(t - start, end - t) / ramp, 0, 1)
-        level = np.maximum(level, x * x * (3 - 2 * x))
-    unit = np.asarray(direction, dtype=float) / np.linalg.norm(direction)
-    wrench = np.zeros((len(t), 6))
-    wrench[:, :3] = force * level[:, None] * unit
-    return wrench

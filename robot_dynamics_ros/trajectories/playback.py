@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.trajectories.motions import minimum_jerk
 
 JERK = 60.0  # rad/s3, largest of our own moves
 STOP_TIME = 0.4  # s from full pace to rest, along the path
@@ -71,7 +70,7 @@ class Playback:
             return 1.0
         x = self._slowing / self._steps
         self._slowing += 1
-        return 1.0 - _smooth(x)
+        return 1.0 - minimum_jerk(x)
 
     def _at(self, phase: float) -> np.ndarray:
         """Cubic through the neighbours; exact on samples."""
@@ -94,15 +93,10 @@ def _leg(start: np.ndarray, goal: np.ndarray, rate: float, speed: float, acceler
     if not cycles <= MAX_CYCLES:
         raise CapabilityError(f"a move of {seconds:.0f} s is longer than {MAX_CYCLES} cycles")
     x = (np.arange(1, cycles + 1) / max(cycles, 1))[:, None]
-    return start + (goal - start) * _smooth(x)
+    return start + (goal - start) * minimum_jerk(x)
 
 
 def _joined(here: np.ndarray, stream: np.ndarray, rate: float, blend: float = 0.5) -> np.ndarray:
     """The stream, its small distance from `here` faded out over `blend` [s]."""
     x = np.clip(np.arange(1, len(stream) + 1) / (blend * rate), 0, 1)[:, None]
-    return stream + (here - stream[0]) * (1 - _smooth(x))
-
-
-def _smooth(x: Any) -> Any:
-    """0 to 1 over x in 0..1 with the least jerk: 10 x^3 - 15 x^4 + 6 x^5."""
-    return x**3 * (10 - 15 * x + 6 * x**2)
+    return stream + (here - stream[0]) * (1 - minimum_jerk(x))

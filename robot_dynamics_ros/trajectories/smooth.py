@@ -6,20 +6,17 @@ The flexible-joint feedforward needs jerk and snap [Madsen2020 ch2 2.64-2.69], s
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
-import yaml
 from numpy.typing import NDArray
 from scipy.interpolate import BSpline, make_interp_spline
 
-from robot_dynamics_ros.errors import ConfigError, DataError
+from robot_dynamics_ros.errors import DataError
 
 Array = NDArray[np.float64]
 
 # Rest-to-rest polynomial of lowest degree whose first four derivatives vanish at both ends.
 _REST_TO_REST = np.polynomial.Polynomial([0, 0, 0, 0, 0, 126, -420, 540, -315, 70])
-MAX_FILE_BYTES = 16 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -105,32 +102,3 @@ def through(
     steps = max(1, int(np.ceil(knots[-1] * stretch * rate)))
     time = np.linspace(0, knots[-1] * stretch, steps + 1)
     return Trajectory(time, *(spline(time, k) for k in range(5)))
-
-
-def load_waypoints(path: str | Path, joint_names: tuple[str, ...] | list[str]) -> Array:
-    """Waypoints (M, n) rad of a YAML file {unit: rad|deg, joint_names, waypoints}, in the order of `joint_names`.
-
-    Raises ConfigError naming file and field.
-    """
-    path = Path(path)
-    try:
-        if path.stat().st_size > MAX_FILE_BYTES:
-            raise ConfigError(str(path), "", f"is larger than {MAX_FILE_BYTES} bytes")
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ConfigError(str(path), "", str(error).replace("\n", " ")) from error
-    if not isinstance(content, dict):
-        raise ConfigError(str(path), "", "is not a mapping with joint_names and waypoints")
-    names = content.get("joint_names")
-    if not isinstance(names, list) or sorted(map(str, names)) != sorted(joint_names):
-        raise ConfigError(str(path), "joint_names", f"{names} are not the robot's joints {list(joint_names)}")
-    if content.get("unit", "rad") not in ("rad", "deg"):
-        raise ConfigError(str(path), "unit", f"{content['unit']!r} must be rad or deg")
-    try:
-        points = np.array(content.get("waypoints"), dtype=float)
-    except (TypeError, ValueError) as error:
-        raise ConfigError(str(path), "waypoints", "rows must be numbers of equal length") from error
-    if points.ndim != 2 or points.shape[1] != len(names) or len(points) < 2 or not np.isfinite(points).all():
-        raise ConfigError(str(path), "waypoints", f"shape {points.shape} must be (at least 2, {len(names)}) and finite")
-    ordered = points[:, [names.index(name) for name in joint_names]]
-    return np.deg2rad(ordered) if content.get("unit") == "deg" else ordered

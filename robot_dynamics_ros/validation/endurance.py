@@ -59,11 +59,13 @@ class Look:
         return asdict(self)
 
 
-def endure(pieces: int, piece: float = PIECE, way: str = "script", robot: RobotFile | None = None) -> Iterator[Look]:
+def endure(
+    pieces: int, piece: float = PIECE, transport: str = "script", robot: RobotFile | None = None
+) -> Iterator[Look]:
     """Follow the six waypoints by torque for so many pieces; a look after each. Raises RobotDynamicsError."""
     file = robot or load_robot("ur5e")
     path = six_waypoints(file)
-    with ClosedLoop(file, CONTROL, way=way) as loop:
+    with ClosedLoop(file, CONTROL, transport=transport) as loop:
         for number in range(1, pieces + 1):
             yield _piece(loop, path, number, piece)
 
@@ -89,11 +91,13 @@ def _latches(loop: ClosedLoop) -> bool:
     end = time.monotonic() + 60.0
     while not _latched(loop) and time.monotonic() < end:
         loop.driver.read(0.02)
+        loop.driver.send_torque()
     latched = _latched(loop)
     loop.slow()
     rest = time.monotonic() + 60.0
     while time.monotonic() < rest and (loop.simulation.state["torque_mode"] or loop.loop.state != GuardState.idle):
         loop.driver.read(0.05)
+        loop.driver.send_torque()
         loop.driver.rearm()
         loop.loop.rearm()
     if loop.loop.state != GuardState.idle:

@@ -118,7 +118,7 @@ def test_a_trajectory_without_jerk_and_snap_is_refused_by_the_loop():
     rig = Closed({"feedforward": "flexible"}, robot=both_sides())
     rig.cycle(5)
     rig.loop.enable(TorqueMode.track, TorqueTrajectory(rig.path.q, rig.path.qd, rig.path.qdd))
-    assert rig.cycle()["state"] == GuardState.idle and rig.loop.enabled == EnableResult.rough
+    assert rig.cycle()["state"] == GuardState.idle and rig.loop.enabled == EnableResult.not_smooth
 
 
 @pytest.mark.parametrize(

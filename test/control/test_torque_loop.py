@@ -76,7 +76,7 @@ def test_enable_is_refused_away_from_the_trajectory_and_without_a_state():
     far = _core.TorqueTrajectory(rig.path.q + 0.2, rig.path.qd, rig.path.qdd)
     rig.cycle(3)
     rig.loop.enable(TorqueMode.track, far)
-    assert not rig.cycle()["run"] and rig.loop.enabled == EnableResult.far
+    assert not rig.cycle()["run"] and rig.loop.enabled == EnableResult.start_mismatch
     rig.silence(60)
     rig.loop.enable(TorqueMode.guide)
     rig.silence(2)

@@ -172,6 +172,7 @@ class Arm:
         while not condition():
             assert time.monotonic() < end, (self.loop.state, self.loop.reason, self.driver.motion)
             self.driver.read(0.02)
+            self.driver.send_torque()
             self.records.extend(self.driver.records)
             self.driver.records.clear()
 

@@ -18,6 +18,7 @@ from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.server.launcher import SimulatedUR
 from robot_dynamics_ros.simulation.ur.arm import Arm
 from robot_dynamics_ros.simulation.ur.controller import Controller
+from robot_dynamics_ros.simulation.ur.programs import load_program
 from robot_dynamics_ros.trajectories.smooth import through
 
 ROBOT = load_robot("ur5e")
@@ -28,6 +29,7 @@ def read(driver, condition, patience=20.0):
     while not condition():
         assert time.monotonic() < end
         driver.read(0.02)
+        driver.send_torque()
 
 
 def ended(loop):
@@ -65,8 +67,28 @@ def test_a_trajectory_is_followed_and_torque_mode_ends_in_position_control(way):
             driver.disconnect()
 
 
+def test_reading_never_sends(monkeypatch):
+    """Through the vendor client torques leave from send_torque() alone."""
+    with SimulatedUR("ur5e", lockstep=True) as ur:
+        driver, loop = connected(ur, "client")
+        sent = []
+        try:
+            driver.start_torque()
+            monkeypatch.setattr(driver._control, "send_torque", lambda torque, run: sent.append(run))
+            driver.records.clear()
+            loop.enable(TorqueMode.guide)
+            end = time.monotonic() + 20.0
+            while loop.enabled == EnableResult.pending and time.monotonic() < end:
+                driver.read(0.02)
+            assert loop.enabled == EnableResult.done and not sent and not driver.records
+            driver.send_torque()
+            assert True in sent and driver.records
+        finally:
+            driver.disconnect()
+
+
 def controller_in_torque_mode():
-    controller = Controller(Arm("ur5e"))
+    controller = Controller(Arm("ur5e"), load_program)
     controller.upload(PROGRAM)
     beat = 0
     for _ in range(100):
@@ -100,7 +122,7 @@ def test_the_torque_program_ends_when_told():
 
 
 def test_a_program_without_a_wait_is_stopped_and_an_unknown_call_refused():
-    controller = Controller(Arm("ur5e"))
+    controller = Controller(Arm("ur5e"), load_program)
     loops = (("x = 1\n  while True:\n  x = 2\n  end", "infinite loop"), ("while True:\n  foo()\n  end", "foo"))
     for body, said in loops:
         controller.upload(f"def p():\n  {body}\n  direct_torque([0,0,0,0,0,0])\nend\n")
@@ -124,7 +146,7 @@ def test_torque_is_refused_with_the_reason():
         refuse_torque(ROBOT, old, Status)
     with pytest.raises(CapabilityError, match="payload is unset"):
         refuse_torque(ROBOT, Info, type("S", (Status,), {"payload": float("nan")}))
-    with pytest.raises(CapabilityError, match=r"told 2 kg"):
+    with pytest.raises(CapabilityError, match=r"payload is 2 kg on the controller"):
         refuse_torque(ROBOT, Info, type("S", (Status,), {"payload": 2.0}))
     with pytest.raises(CapabilityError, match=r"limits\.torque"):
         guard_limits(ROBOT.with_updates({"limits.torque": None}))

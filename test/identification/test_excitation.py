@@ -17,11 +17,14 @@ from robot_dynamics_ros.identification.excitation import (
     design_fourier,
     design_points,
 )
+from robot_dynamics_ros.identification.excitation.limits import TOLERANCE
 from robot_dynamics_ros.identification.excitation.race import condition_alone, hybrid_until, quality
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.trajectories.files import load_trajectory, refuse_outside_limits
-from robot_dynamics_ros.trajectories.fourier import FourierBasis, trapezoids
+from robot_dynamics_ros.trajectories.files import load_trajectory
+from robot_dynamics_ros.trajectories.fourier import FourierBasis
+from robot_dynamics_ros.trajectories.limits import refuse_outside_limits
+from robot_dynamics_ros.trajectories.motions import trapezoids
 
 ROBOT = load_robot("ur5e")
 
@@ -67,7 +70,7 @@ def test_boxes_are_kept():
     )
     model = RobotModel(ROBOT.chain(), ROBOT.joint_names)
     a, b = (model.fk(e.q)[:, 1:, :3, 3] for e in (free, kept))
-    slack = 0.01
+    slack = TOLERANCE
     assert not np.all((a > box.low) & (a < box.high))
     assert np.all((b > np.array(box.low) - slack) & (b < np.array(box.high) + slack))
     assert not np.any(np.all((b > np.array(obstacle.low) + slack) & (b < np.array(obstacle.high) - slack), axis=-1))
@@ -101,9 +104,15 @@ def test_floor_and_clearance_are_kept(designed):
     limits = Limits.of(ROBOT, floor=0.05, clearance=0.1)
     assert Criteria(ROBOT, limits).violation(designed.q, designed.qd, designed.qdd) < 0.05
     frames = RobotModel(ROBOT.chain(), ROBOT.joint_names).fk(designed.q)
-    assert frames[:, 1:, 2, 3].min() > 0.05 - 0.01
-    forearm = 0.3922  # m; folded back, its end comes within this times the sine of the elbow's angle
-    assert np.abs(designed.q[:, 2]).max() < np.pi - np.arcsin(0.09 / forearm)
+    assert frames[:, 1:, 2, 3].min() >= 0.05 - TOLERANCE
+    # the forearm's end from the upper arm's line: its part in the plane of the elbow, and the wrist's offset beside it
+    forearm, beside = 0.3922, 0.1333  # m
+    upper, end = frames[:, 2, :3, 3] - frames[:, 1, :3, 3], frames[:, 3, :3, 3] - frames[:, 1, :3, 3]
+    along = np.clip((end * upper).sum(1) / (upper * upper).sum(1), 0, 1)
+    gap = np.linalg.norm(end - along[:, None] * upper, axis=1)
+    folded = (along > 0) & (along < 1)
+    assert np.allclose(gap[folded], np.hypot(forearm * np.sin(designed.q[folded, 2]), beside), atol=1e-6)
+    assert gap.min() >= 0.1 - TOLERANCE
 
 
 def test_search_improves_on_its_start():
@@ -114,7 +123,7 @@ def test_search_improves_on_its_start():
 def test_criteria_are_those_of_the_stacked_regressor(designed):
     criteria = Criteria(ROBOT, Limits.of(ROBOT))
     R = criteria.triangle(designed.q, designed.qd, designed.qdd)
-    W = criteria.rigid.base_rows(designed.q, designed.qd, designed.qdd).reshape(-1, criteria.rigid.base.size)
+    W = criteria.rigid.base_regressor(designed.q, designed.qd, designed.qdd).reshape(-1, criteria.rigid.base.size)
     assert criteria.condition(R) == pytest.approx(np.linalg.cond(W), rel=1e-8)
     assert criteria.hadamard(R) <= criteria.logdet(R) + 1e-9
 

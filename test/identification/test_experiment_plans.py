@@ -6,7 +6,6 @@ import pytest
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.identification.experiments.plan import (
     EXPERIMENTS,
-    Limits,
     checked,
     joined,
     reversals,
@@ -20,6 +19,7 @@ from robot_dynamics_ros.signals import Sample
 from robot_dynamics_ros.simulation.plant.build import FAST
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
+from robot_dynamics_ros.trajectories.limits import joint_limits
 
 UR5E = load_robot("ur5e")
 START = np.array([0.0, -1.2, 1.5, -1.9, -1.57, 0.4])
@@ -35,7 +35,7 @@ SHORT = {
 @pytest.mark.parametrize("joint", [0, 1, 5])
 def test_motions_keep_the_limits_and_move_one_joint(name, joint):
     plan = EXPERIMENTS[name](UR5E, joint, START, **SHORT[name])
-    limits, (q, qd, qdd) = Limits.of(UR5E), plan.motion
+    limits, (q, qd, qdd) = joint_limits(UR5E), plan.motion
     assert np.abs(qd).max() <= limits.velocity[joint] and np.abs(qdd).max() <= limits.acceleration[joint] + 1e-9
     assert np.all(np.ptp(np.delete(q, joint, 1), axis=0) == 0) and np.ptp(q[:, joint]) > 0.05
     assert np.all(plan.torque <= limits.torque)

@@ -10,7 +10,7 @@ from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.identification import fleet
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
-from robot_dynamics_ros.identification.arm.identify import Given, Options
+from robot_dynamics_ros.identification.arm.identify import Options, UserChoices
 from robot_dynamics_ros.identification.reports.fleet import write_fleet_report
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
@@ -19,7 +19,7 @@ START = np.array([0.0, -1.2, 1.5, -1.9, -1.57, 0.4])
 DAY = 86_400_000_000_000
 ELBOW = 2
 LAWS = (JointFriction(0.02, ("fv1", "fo", "ia", "fc", "fl", "fs@0.1", "h@0.001")),) * 6
-GIVEN = Options(given=Given(cutoff=7.0, delay=0.0, laws=LAWS, effort_filter=False))
+GIVEN = Options(choices=UserChoices(cutoff=7.0, delay=0.0, laws=LAWS, effort_filter=False))
 
 
 def recorded(folder, name, seed, day, rougher=1.0, payload=0.0, celsius=40.0):

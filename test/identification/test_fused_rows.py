@@ -47,7 +47,7 @@ def motion_of(samples, seed=1, pieces=(0,), noise=0.05):
 
 def both(structure, motion, phi):
     """The rows block by block, and as matrices."""
-    W = RIGID.base_rows(motion.q, motion.qd, motion.qdd)
+    W = RIGID.base_regressor(motion.q, motion.qd, motion.qdd)
     load = RIGID.torque(phi, motion.q, motion.qd, motion.qdd)
     fused, stored = FusedRows(RIGID, structure, motion, phi), []
     for own, rows in zip(fused.index, joint_rows(motion, W, load, structure), strict=True):
@@ -113,7 +113,7 @@ def test_ill_conditioned_motion_keeps_its_digits():
     """Condition above 1e7 and effort without noise: the error of an orthogonal solve, a few condition * epsilon."""
     t, q, qd, qdd = excitation(6, 6.0, RATE, 4)
     q, qd, qdd = 0.3 + 3e-4 * q, 2e-2 * qd, 2e-2 * qdd
-    W = RIGID.base_rows(q, qd, qdd)
+    W = RIGID.base_regressor(q, qd, qdd)
     true = np.random.default_rng(6).normal(size=RIGID.base.size)
     effort = (W @ true).T
     law = JointFriction(0.02, ("fv1",))
@@ -181,7 +181,7 @@ def test_pre_sliding_in_pieces_is_that_of_the_whole():
 def test_torque_of_impossible_bodies_is_the_regressor_times_parameters():
     motion = motion_of(50)
     phi = np.random.default_rng(9).normal(size=60)
-    W = RIGID.rows(motion.q, motion.qd, motion.qdd, np.arange(60))
+    W = RIGID.regressor(motion.q, motion.qd, motion.qdd, np.arange(60))
     found = RIGID.torque(phi, motion.q, motion.qd, motion.qdd)
     np.testing.assert_allclose(found, (W @ phi).T, atol=1e-10)
 

@@ -10,7 +10,6 @@ from robot_dynamics_ros.identification.joint.hysteresis import (
     compare_hysteresis,
     fit_hysteresis,
     fit_load_level,
-    fourier_form,
     kinematic_error_and_backlash,
 )
 
@@ -118,15 +117,6 @@ def test_half_a_turn_is_refused():
     theta = reciprocating(60, np.radians(15), np.radians(3))
     with pytest.raises(DataError, match="one slow output turn"):
         kinematic_error_and_backlash(theta, np.zeros_like(theta))
-
-
-def test_fourier_form_reproduces_the_table():
-    grid = 2 * np.pi * np.arange(240) / 240
-    table = 1e-4 * (0.3 + np.sin(grid) + 0.5 * np.cos(2 * grid) - 0.2 * np.sin(9 * grid))
-    form = _core.FourierTable(fourier_form(table)[None])
-    np.testing.assert_allclose(form.value(grid[:, None])[:, 0], table, atol=1e-15)
-    with pytest.raises(DataError, match="harmonics"):
-        fourier_form(table[:10])
 
 
 def test_load_level_within_three_standard_deviations():

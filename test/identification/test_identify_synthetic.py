@@ -8,9 +8,9 @@ from synthetic import synthetic_log, truth_of
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.arm.effort_meaning import recognise
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
-from robot_dynamics_ros.identification.arm.identify import Given, Options, identify
-from robot_dynamics_ros.identification.arm.semantics import recognise
+from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, identify
 from robot_dynamics_ros.identification.dataset.initial_model import any_robot
 from robot_dynamics_ros.identification.metrics import metrics
 from robot_dynamics_ros.models.inertia import is_consistent
@@ -22,7 +22,7 @@ ROBOT = load_robot("ur5e")
 TRUTH = truth_of(ROBOT)
 # The laws and filters of tests that are about something else.
 LAWS = (JointFriction(0.02, ("fv1", "fo", "ia", "fc")),) * 6
-SIMPLE = Options(given=Given(cutoff=8.0, delay=0.0, laws=LAWS, effort_filter=False))
+SIMPLE = Options(choices=UserChoices(cutoff=8.0, delay=0.0, laws=LAWS, effort_filter=False))
 
 
 @pytest.fixture(scope="module")
@@ -45,8 +45,8 @@ def test_a_word_that_no_effort_has_is_refused_whatever_the_robot_file_knows():
 
 
 def validated(found):
-    motion = found.motion(found.validation[0])
-    return metrics(motion.effort, found.physical.predict(motion))["r2"]
+    motion = found.filtered(found.validation[0])
+    return metrics(motion.effort, found.consistent.predict(motion))["r2"]
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def clean(logs, tmp_path_factory):
 
 def test_parameters_within_three_standard_deviations(clean):
     # through the filters of [Madsen2020 ch5 4.1]
-    solution, base = clean.solution, clean.model.rigid.base
+    solution, base = clean.solution, clean.fit.rigid.base
     error = solution.x[: base.size] - base.from_standard(TRUTH.phi)
     sure = solution.separable[: base.size]
     assert sure.sum() >= 33
@@ -68,12 +68,12 @@ def test_parameters_within_three_standard_deviations(clean):
 
 
 def test_sums_that_cannot_be_told_apart_are_marked(clean):
-    names = np.flatnonzero(~clean.solution.separable[: clean.model.rigid.base.size])
-    assert [clean.model.rigid.base.independent[k] for k in names] == [5, 15]  # ZZ1 and ZZ2, each with its rotor
+    names = np.flatnonzero(~clean.solution.separable[: clean.fit.rigid.base.size])
+    assert [clean.fit.rigid.base.independent[k] for k in names] == [5, 15]  # ZZ1 and ZZ2, each with its rotor
 
 
 def test_consistent_links_and_prediction(clean):
-    assert all(is_consistent(p) for p in clean.physical.phi.reshape(-1, 10))
+    assert all(is_consistent(p) for p in clean.consistent.phi.reshape(-1, 10))
     assert validated(clean).min() > 0.99
 
 
@@ -92,7 +92,7 @@ def test_simple_friction_gets_a_simple_law(clean):
 def test_meaning_of_the_effort_is_recognised_and_stated(logs, tmp_path, change, kind, word):
     a, b = (changed(log, effort=change(log.effort)) for log in logs)
     found = identify(ROBOT, [bag(a, tmp_path, "a")], [bag(b, tmp_path, "b")], options=SIMPLE)
-    assert found.semantics.kind == kind
+    assert found.effort.kind == kind
     assert any(word in text for text in found.statements)
     assert validated(found).min() > 0.99
 
@@ -100,7 +100,7 @@ def test_meaning_of_the_effort_is_recognised_and_stated(logs, tmp_path, change, 
 def test_effort_without_gravity(tmp_path):
     logs = [synthetic_log(ROBOT, TRUTH, seed, duration=20.0, gravity=np.zeros(3)) for seed in (1, 2)]
     found = identify(ROBOT, [bag(logs[0], tmp_path, "a")], [bag(logs[1], tmp_path, "b")], options=SIMPLE)
-    assert found.semantics.kind == "gravity-free" and not found.semantics.includes_gravity
+    assert found.effort.kind == "gravity-free" and not found.effort.includes_gravity
     assert validated(found).min() > 0.99
 
 
@@ -217,7 +217,7 @@ def test_sign_is_found_without_masses(logs, tmp_path):
     a, b = (changed(x, effort=-x.effort) for x in logs)
     found = identify(massless, [bag(a, tmp_path, "a")], [bag(b, tmp_path, "b")], options=SIMPLE)
     assert any("friction would drive the joints" in w for w in found.warnings)
-    assert validated(found).min() > 0.99 and np.all(found.semantics.scale == -1)
+    assert validated(found).min() > 0.99 and np.all(found.effort.scale == -1)
 
 
 def coupled(log: Log) -> Log:

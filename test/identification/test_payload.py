@@ -8,7 +8,7 @@ from synthetic import synthetic_log, truth_of
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
-from robot_dynamics_ros.identification.arm.identify import Given, Options, identify_recordings
+from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, identify_recordings
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.identification.payload import identify_payload
 from robot_dynamics_ros.robot_file import load_robot
@@ -16,7 +16,7 @@ from robot_dynamics_ros.robot_file.geometry import inertia_about_origin
 
 ROBOT = load_robot("ur5e")
 LAWS = (JointFriction(0.02, ("fv1", "fo", "ia", "fc")),) * 6
-SIMPLE = Options(given=Given(cutoff=8.0, delay=0.0, laws=LAWS, effort_filter=False))
+SIMPLE = Options(choices=UserChoices(cutoff=8.0, delay=0.0, laws=LAWS, effort_filter=False))
 MASS, COM, INERTIA = 2.0, (0.03, -0.01, 0.08), (0.01, 0.0, 0.0, 0.012, 0.0, 0.006)
 
 

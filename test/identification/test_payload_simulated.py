@@ -10,7 +10,7 @@ from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.identification import payload as payloads
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
-from robot_dynamics_ros.identification.arm.identify import Given, Options, identify_recordings
+from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, identify_recordings
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
@@ -20,7 +20,7 @@ ROBOT = load_robot("ur5e")
 START = np.array([0.0, -1.2, 1.5, -1.9, -1.57, 0.4])
 MASS, COM = 2.0, (0.03, -0.01, 0.08)
 LAWS = (JointFriction(0.02, ("fv1", "fo", "ia", "fc", "fl", "fs@0.1", "h@0.001")),) * 6
-GIVEN = Options(given=Given(cutoff=7.0, delay=0.0, laws=LAWS, effort_filter=False))
+GIVEN = Options(choices=UserChoices(cutoff=7.0, delay=0.0, laws=LAWS, effort_filter=False))
 
 
 def log_of(individual, seed, mass=0.0):

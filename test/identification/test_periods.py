@@ -9,7 +9,7 @@ from synthetic import excitation, torque, truth_of
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
-from robot_dynamics_ros.identification.arm.identify import Given, Options, identify
+from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, identify
 from robot_dynamics_ros.identification.dataset.motion import filtered
 from robot_dynamics_ros.identification.dataset.periods import averaged, difference, find_periods, relative_weight
 from robot_dynamics_ros.identification.dataset.recording import recording
@@ -111,17 +111,17 @@ def test_difference_is_the_mean_square_of_the_shifted_motion():
 def test_identify_averages_and_gets_nearer_to_the_truth(tmp_path):
     """Against the same bag's first period alone; both judged by the parameters the log was made from."""
     laws = (JointFriction(0.02, ("fv1", "fo", "ia", "fc")),) * 6
-    given = Given(cutoff=8.0, delay=0.0, laws=laws, effort_filter=False)
+    choices = UserChoices(cutoff=8.0, delay=0.0, laws=laws, effort_filter=False)
     judge = write_bag(periodic_log(seed=2), tmp_path / "judge", topics=["joint_states"])
     long = periodic_log(period=8.0, count=8, noise=2.0)
     errors = {}
     for name, log, average in (("average", long, True), ("one", long[: round(8.0 * RATE)], False)):
         bag = write_bag(log, tmp_path / name, topics=["joint_states"])
-        found = identify(ROBOT, [bag], [judge], Options(given=given, average_periods=average))
-        base = found.model.rigid.base
+        found = identify(ROBOT, [bag], [judge], Options(choices=choices, average_periods=average))
+        base = found.rigid.base
         sole = found.solution.separable[: base.size]
         gap = (found.solution.x[: base.size] - base.from_standard(TRUTH.phi))[sole]
         errors[name] = np.sqrt(np.mean(gap**2))
     assert errors["average"] < 0.7 * errors["one"]
     with pytest.raises(DataError, match="not periodic"):
-        identify(ROBOT, [tmp_path / "one"], [judge], Options(given=given, average_periods=True))
+        identify(ROBOT, [tmp_path / "one"], [judge], Options(choices=choices, average_periods=True))

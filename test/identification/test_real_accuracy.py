@@ -20,9 +20,9 @@ TANH = {
 def test_ur3_predicts_the_other_trajectory(real_data, fitted, judged, floor):
     folder = real_data / "ur3"
     found = identify(load_robot("ur3"), [folder / f"{fitted}.bag"], [folder / f"{judged}.bag"])
-    motion = found.motion(found.validation[0])
-    consistent = metrics(motion.effort, found.physical.predict(motion))
-    free = metrics(motion.effort, found.model.predict(motion))
+    motion = found.filtered(found.validation[0])
+    consistent = metrics(motion.effort, found.consistent.predict(motion))
+    free = metrics(motion.effort, found.fit.predict(motion))
     assert consistent["r2"].mean() >= floor
     assert np.all(consistent["rmse"] <= 1.02 * np.array(TANH[fitted, judged]))
     assert consistent["r2"].mean() > free["r2"].mean() - 0.005
@@ -30,6 +30,6 @@ def test_ur3_predicts_the_other_trajectory(real_data, fitted, judged, floor):
 
 def test_ur10_predicts_the_last_30_percent(real_data):
     found = identify(load_robot("ur10"), [real_data / "ur10" / "ur10_exciting_trajectory.db3"])
-    motion = found.motion(found.validation[0])
-    assert metrics(motion.effort, found.physical.predict(motion))["r2"].mean() >= 0.985
+    motion = found.filtered(found.validation[0])
+    assert metrics(motion.effort, found.consistent.predict(motion))["r2"].mean() >= 0.985
     assert "first 70%" in found.split

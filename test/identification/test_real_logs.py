@@ -10,7 +10,7 @@ from synthetic import synthetic_log, truth_of
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
-from robot_dynamics_ros.identification.arm.identify import Given, Options, identify
+from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, identify
 from robot_dynamics_ros.identification.metrics import metrics
 from robot_dynamics_ros.identification.reports.result import summarise
 from robot_dynamics_ros.robot_file import load_robot
@@ -21,7 +21,7 @@ from robot_dynamics_ros.trajectories import motions
 ROBOT = load_robot("ur5e")
 TRUTH = truth_of(ROBOT)
 LAWS = (JointFriction(0.02, ("fv1", "fo", "ia", "fc")),) * 6
-SIMPLE = Options(given=Given(cutoff=8.0, delay=0.0, laws=LAWS, effort_filter=False))
+SIMPLE = Options(choices=UserChoices(cutoff=8.0, delay=0.0, laws=LAWS, effort_filter=False))
 
 
 @pytest.fixture(scope="module")
@@ -43,8 +43,8 @@ def identified(log: Log, judge, folder):
 
 
 def r2(found):
-    motion = found.motion(found.validation[0])
-    return metrics(motion.effort, found.physical.predict(motion))["r2"].min()
+    motion = found.filtered(found.validation[0])
+    return metrics(motion.effort, found.consistent.predict(motion))["r2"].min()
 
 
 def test_six_percent_of_a_1_khz_log_is_there_twice(judge, tmp_path):

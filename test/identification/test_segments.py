@@ -58,7 +58,7 @@ def test_a_gap_splits_a_stretch():
     r = record(q, v)
     keep = np.ones(len(q), bool)
     keep[2000:3000] = False
-    whole, cut = constant_velocity(r), constant_velocity(r.rows(keep))
+    whole, cut = constant_velocity(r), constant_velocity(r.take(keep))
     assert len(cut) == len(whole) + 1
 
 

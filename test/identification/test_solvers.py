@@ -11,13 +11,12 @@ from synthetic import excitation, synthetic_log, torque, truth_of
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
-from robot_dynamics_ros.identification.arm.identify import Given, Options, identify
+from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, identify
 from robot_dynamics_ros.identification.arm.model import EffortFilter, Structure
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.errors_in_variables import BLOCK, noise_deviation, total_solution
 from robot_dynamics_ros.identification.arm.solvers.fitting import METHODS, Fitter, known_rotors, prior_of
-from robot_dynamics_ros.identification.arm.solvers.fused_rows import FusedRows
-from robot_dynamics_ros.identification.arm.solvers.held_rows import HeldRows
+from robot_dynamics_ros.identification.arm.solvers.fused_rows import FusedRows, HeldRows
 from robot_dynamics_ros.identification.arm.solvers.instruments import Bodies, instrumented, simulated
 from robot_dynamics_ros.identification.arm.solvers.least_squares import JointRows, StoredRows, solve
 from robot_dynamics_ros.identification.arm.tuning import motion_of
@@ -173,18 +172,18 @@ def test_simulated_motion_follows_and_shows_the_bodies():
 def test_instruments_need_the_commanded_motion(tmp_path):
     log = synthetic_log(ROBOT, TRUTH, 1, duration=12.0)
     bag = write_bag(log, tmp_path / "a", topics=["joint_states"])
-    given = Given(cutoff=8.0, delay=0.0, laws=LAWS, effort_filter=False)
+    choices = UserChoices(cutoff=8.0, delay=0.0, laws=LAWS, effort_filter=False)
     with pytest.raises(DataError, match="record desired_state"):
-        identify(ROBOT, [bag], options=Options(given=given, method="idim-iv"))
+        identify(ROBOT, [bag], options=Options(choices=choices, method="idim-iv"))
 
 
 def test_instruments_from_a_bag_with_desired_state(tmp_path):
     bag = write_bag(noisy_log(10, 1e-4), tmp_path / "a", topics=["joint_states", "desired_state"])
-    given = Given(cutoff=15.0, delay=0.0, laws=LAWS, effort_filter=False)
-    found = identify(ROBOT, [bag], options=Options(given=given, method="idim-iv"))
+    choices = UserChoices(cutoff=15.0, delay=0.0, laws=LAWS, effort_filter=False)
+    found = identify(ROBOT, [bag], options=Options(choices=choices, method="idim-iv"))
     assert any("instrumental variables: still after" in text for text in found.statements)
-    plain = identify(ROBOT, [bag], options=Options(given=given, method="wls"))
-    assert error(found.model) < 0.7 * error(plain.model)
+    plain = identify(ROBOT, [bag], options=Options(choices=choices, method="wls"))
+    assert error(found.fit) < 0.7 * error(plain.fit)
 
 
 # -- known parameters ---------------------------------------------------------------------------------------------
@@ -225,10 +224,10 @@ def test_held_parameters_are_those_of_a_smaller_problem():
 
 def test_known_rotors_reach_the_written_model(tmp_path):
     bag = write_bag(noisy_log(13, 1e-5), tmp_path / "a", topics=["joint_states"])
-    given = Given(cutoff=8.0, delay=0.0, laws=LAWS, effort_filter=False)
-    found = identify(ROBOT, [bag], options=Options(given=given, known_rotor=True))
+    choices = UserChoices(cutoff=8.0, delay=0.0, laws=LAWS, effort_filter=False)
+    found = identify(ROBOT, [bag], options=Options(choices=choices, known_rotor=True))
     np.testing.assert_allclose(found.rotor, TRUTH.rotor)
-    np.testing.assert_allclose([found.physical.coefficient(j, "ia") for j in range(6)], TRUTH.rotor)
+    np.testing.assert_allclose([found.consistent.coefficient(j, "ia") for j in range(6)], TRUTH.rotor)
 
 
 def test_rotors_whose_torque_the_effort_leaves_out_are_held_at_zero(tmp_path):
@@ -237,10 +236,10 @@ def test_rotors_whose_torque_the_effort_leaves_out_are_held_at_zero(tmp_path):
     effort = log.effort - 2 * TRUTH.rotor * qdd  # acceleration torque below the links' own, as UR logs have it
     log = Log(log.joint_names, log.stamp_ns, {**log.signals, "effort": effort}, log.stamp_ns)
     bag = write_bag(log, tmp_path / "a", topics=["joint_states"])
-    given = Given(cutoff=8.0, delay=0.0, laws=LAWS, effort_filter=False)
-    found = identify(ROBOT, [bag], options=Options(given=given, known_rotor=True))
+    choices = UserChoices(cutoff=8.0, delay=0.0, laws=LAWS, effort_filter=False)
+    found = identify(ROBOT, [bag], options=Options(choices=choices, known_rotor=True))
     assert not found.rotor_included
-    assert len(found.model.held) == 6 and not any(found.model.held.values())
+    assert len(found.fit.held) == 6 and not any(found.fit.held.values())
 
 
 def test_rotors_that_are_not_known_are_named():

@@ -10,7 +10,7 @@ from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
-from robot_dynamics_ros.identification.arm.identify import Given, Options, identify_recordings
+from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, identify_recordings
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.identification.metrics import metrics
 from robot_dynamics_ros.robot_file import load_robot, save_robot
@@ -39,8 +39,8 @@ def without_rotors(log: Log, seed: int) -> Log:
 
 def identified(change, laws):
     runs = [recording(change(synthetic_log(ROBOT, TRUTH, seed, duration=20.0), seed), str(seed)) for seed in (1, 2)]
-    given = Given(cutoff=8.0, delay=0.0, laws=laws, effort_filter=False)
-    return identify_recordings(ROBOT, runs[:1], runs[1:], Options(given=given))
+    choices = UserChoices(cutoff=8.0, delay=0.0, laws=laws, effort_filter=False)
+    return identify_recordings(ROBOT, runs[:1], runs[1:], Options(choices=choices))
 
 
 @pytest.fixture(scope="module")
@@ -54,7 +54,7 @@ def lacking():
 
 
 def r2(found, predicted):
-    motion = found.motion(found.validation[0])
+    motion = found.filtered(found.validation[0])
     return metrics(motion.effort, predicted(motion))["r2"]
 
 
@@ -64,7 +64,7 @@ def test_coupled_wrist_is_in_the_written_file(wrist, tmp_path):
     assert motors[:, :3].tolist() == [[4, 5, 1], [5, 4, 1]]
     np.testing.assert_allclose(motors[:, 4], 1.2, atol=0.1)
     np.testing.assert_allclose(motors[:, 5], 1.0, atol=0.1)
-    assert np.all(r2(wrist, wrist.written.predict) > r2(wrist, wrist.physical.predict) - 0.003)
+    assert np.all(r2(wrist, wrist.live.predict) > r2(wrist, wrist.consistent.predict) - 0.003)
 
 
 def test_coupled_friction_reaches_the_live_stage_bit_for_bit(wrist):
@@ -110,7 +110,7 @@ def test_effort_without_the_rotors_keeps_what_is_beside_the_links(lacking, tmp_p
     assert not robot.drives.effort.includes_rotor_inertia
     np.testing.assert_allclose(robot.effort_inertia, lacking.rotor)
     np.testing.assert_allclose(robot.effort_inertia[2:], -TRUTH.rotor[2:], atol=0.03)
-    assert np.all(r2(lacking, lacking.written.predict) > r2(lacking, lacking.physical.predict) - 0.003)
+    assert np.all(r2(lacking, lacking.live.predict) > r2(lacking, lacking.consistent.predict) - 0.003)
     Pipeline(robot).run(synthetic_log(ROBOT, TRUTH, 5, duration=1.0))  # every stage takes it
 
 

@@ -9,7 +9,7 @@ from synthetic import synthetic_log, truth_of
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
-from robot_dynamics_ros.identification.arm.identify import Given, Options, identify_recordings
+from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, identify_recordings
 from robot_dynamics_ros.identification.arm.tuning import sliding
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.robot_file import load_robot, save_robot
@@ -35,7 +35,7 @@ def simulated(seed: int, waypoints: int):
 @pytest.fixture(scope="module")
 def found():
     runs = [recording(simulated(seed, 12), str(seed)) for seed in (11, 12)]
-    options = Options(given=Given(cutoff=10.0, laws=LAWS, effort_filter=False), coupled=False)
+    options = Options(choices=UserChoices(cutoff=10.0, laws=LAWS, effort_filter=False), coupled=False)
     return identify_recordings(ROBOT, runs[:1], runs[1:], options)
 
 
@@ -55,7 +55,7 @@ def test_memory_is_written_and_loads(found, tmp_path):
 
 def test_live_force_error_at_reversals_falls(found):
     robot, log = identified_robot(found), simulated(21, 4)
-    near = ~sliding(found.motion(recording(log, "judged")))
+    near = ~sliding(found.filtered(recording(log, "judged")))
     errors = {}
     for model in ("static", "auto"):
         judged = Log(log.joint_names, log.stamp_ns, dict(log.signals))
@@ -71,7 +71,7 @@ def test_live_force_error_at_reversals_falls(found):
 def test_joints_without_memory_keep_their_law():
     runs = [recording(synthetic_log(ROBOT, truth_of(ROBOT), seed, duration=20.0), str(seed)) for seed in (1, 2)]
     laws = (JointFriction(0.02, ("fv1", "fo", "ia", "fc")),) * 6
-    options = Options(given=Given(cutoff=8.0, delay=0.0, laws=laws, effort_filter=False))
+    options = Options(choices=UserChoices(cutoff=8.0, delay=0.0, laws=laws, effort_filter=False))
     found = identify_recordings(ROBOT, runs[:1], runs[1:], options)
-    assert found.written.memory is None or 0.0 in found.written.memory["fc0"]
+    assert found.live.hysteresis is None or 0.0 in found.live.hysteresis["fc0"]
     assert identified_robot(found).friction.model == "luo_load"

@@ -12,7 +12,7 @@ from trajectory_msgs.msg import JointTrajectory
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.nodes.topics.conversions import MessageReader
 from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, SampleWriter, to_ns
-from robot_dynamics_ros.nodes.topics.sources import PATIENCE, StampJoin
+from robot_dynamics_ros.nodes.topics.sources import MAX_WAITING, StampJoin
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Sample
 from robot_dynamics_ros.topics import TOPICS
@@ -117,7 +117,7 @@ def test_samples_wait_for_their_companion_in_whatever_order_it_comes():
 
 def test_a_companion_that_never_comes_does_not_block():
     joined, out = join()
-    for stamp in range(1, PATIENCE + 3):
+    for stamp in range(1, MAX_WAITING + 3):
         joined.take("joint_states", joint_state(NAMES, stamp, position=np.zeros(6)), stamp, 0)
     assert [s.stamp_ns for s in out] == [1, 2] and np.isnan(out[0].friction_torque).all()
     assert joined.counts["incomplete"] == 2

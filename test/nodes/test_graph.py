@@ -202,7 +202,7 @@ def test_zzz_a_node_killed_in_motion_stops_the_robot_and_comes_up_idle(graph):
     listener = graph[0]
     with SimulatedUR("ur5e") as sim, sim.client() as client:
         arguments = ("-r", "__ns:=/second", "-p", f"ip:={sim.host}")
-        node = Process("robot_dynamics_ros.nodes.composed_node", "--ros-args", *arguments)
+        node = Process("robot_dynamics_ros.nodes.executables", "composed_node", "--ros-args", *arguments)
         listener.hear(String, "/second/composed_node/motion", LATCHED)
         publisher = listener.node.create_publisher(JointTrajectory, "/second/composed_node/play_trajectory", 5)
         listener.spin(lambda: publisher.get_subscription_count() > 0)
@@ -223,7 +223,7 @@ def test_zzz_a_node_killed_in_motion_stops_the_robot_and_comes_up_idle(graph):
         assert np.abs(np.array(client.state["target_q"]) - stopped).max() < 1e-6
         assert abs(stopped[0] - start[0]) < 1.4
         listener.heard["/second/composed_node/motion"].clear()
-        again = Process("robot_dynamics_ros.nodes.composed_node", "--ros-args", *arguments)
+        again = Process("robot_dynamics_ros.nodes.executables", "composed_node", "--ros-args", *arguments)
         listener.spin(lambda: bool(listener.heard["/second/composed_node/motion"]))
         assert listener.heard["/second/composed_node/motion"][0].data == "idle"
         status, output = again.end(15)
@@ -234,7 +234,7 @@ def test_zzzz_ctrl_c_twice_ends_a_node_once_and_in_order():
     listener = Listener("twice")
     with SimulatedUR("ur5e") as sim:
         arguments = ("-r", "__ns:=/twice", "-p", f"ip:={sim.host}")
-        node = Process("robot_dynamics_ros.nodes.composed_node", "--ros-args", *arguments)
+        node = Process("robot_dynamics_ros.nodes.executables", "composed_node", "--ros-args", *arguments)
         try:
             listener.hear(JointState, "/twice/joint_states", 5)
             listener.spin(lambda: len(listener.heard["/twice/joint_states"]) > 20, 60.0)

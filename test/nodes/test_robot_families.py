@@ -228,7 +228,7 @@ def test_the_load_is_told_to_the_robot_or_refused_with_the_reason(family):
         heavy = change_parameters(family, load_mass=9.0)
         assert not heavy.successful and "outside 0..3" in heavy.reason
         guiding = family.listener.call(Trigger, "/composed_node/enable_guiding")  # a load the robot file does not know
-        assert not guiding.success and "told 0.5 kg" in guiding.message
+        assert not guiding.success and "0.5 kg on the controller" in guiding.message
     assert change_parameters(family, load_mass=0.0, load_com_z=0.0).successful
 
 

@@ -14,6 +14,7 @@ from robot_dynamics_ros.nodes.tables import NODES
 ROOT = Path(__file__).resolve().parents[2]
 CHECK = """
 import robot_dynamics_ros._core as core
+import robot_dynamics_ros.drivers.ur.torque  # reads torque.script
 from robot_dynamics_ros.robot_file import load_robot
 print(core.__file__, load_robot('ur5e').n_joints)
 """

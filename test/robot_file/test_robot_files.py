@@ -102,7 +102,7 @@ def test_fr3_flange_at_zero_is_that_of_its_description():
 def test_comau_refuses_dynamics_until_identified():
     robot = load_robot("comau_ns16")
     assert robot.kinematic_chain().n_joints == 6
-    for ask in (robot.chain, lambda: robot.inertial_parameters, lambda: robot.motor_coupling):
+    for ask in (robot.chain, lambda: robot.inertial_parameters):
         with pytest.raises(CapabilityError, match="unknown .*identify it first"):
             ask()
     np.testing.assert_allclose(robot.array("drives.gear_ratio")[0], -181.5873)
@@ -112,7 +112,6 @@ def test_payload_and_gravity_are_arguments_of_the_chain():
     robot = load_robot("ur5e")
     wall = robot.chain(gravity=[9.81, 0.0, 0.0])
     assert list(wall.gravity) == [9.81, 0.0, 0.0]
-    assert robot.motor_coupling.tolist() == np.eye(6).tolist()
 
 
 def test_inertia_about_origin_is_the_parallel_axis_theorem():

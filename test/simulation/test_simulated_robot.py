@@ -199,7 +199,8 @@ def test_payload_known_to_the_controller_costs_no_tracking_and_an_unknown_one_do
 
 def test_external_wrench_appears_in_the_current():
     robot = SimulatedRobot("ur5e", q=Q, without=("friction", "noise", "deviation"))
-    wrench = motions.contact_schedule(4.0, [(2.0, 5.0)], 30.0, [0, 0, 1])
+    wrench = np.zeros((2000, 6))
+    wrench[:, 2] = 30.0 * np.clip((motions.times(4.0) - 2.0) / 0.2, 0.0, 1.0)
     log, truth = robot.run(*motions.hold(Q, 4.0), wrench=wrench)
     gained = (log.effort - log.tau_d)[1950:2000].mean(0) - (log.effort - log.tau_d)[800:1000].mean(0)
     expected = truth["external_joint_torque"][-100] - truth["external_joint_torque"][900]

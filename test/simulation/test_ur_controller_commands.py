@@ -9,8 +9,9 @@ from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.simulation.server.scenario import SCENARIOS
 from robot_dynamics_ros.simulation.ur.arm import START, Arm
 from robot_dynamics_ros.simulation.ur.commands import COMMANDS
-from robot_dynamics_ros.simulation.ur.control_faults import COMMANDS as CONTROL_COMMANDS
 from robot_dynamics_ros.simulation.ur.controller import Controller
+from robot_dynamics_ros.simulation.ur.faults import COMMANDS as CONTROL_COMMANDS
+from robot_dynamics_ros.simulation.ur.programs import load_program
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "simulated_controller.md"
 HOME = np.array(START)
@@ -51,7 +52,7 @@ class Session:
     """A controller with the control script running, and the client's side of the register handshake."""
 
     def __init__(self, robot="ur5e"):
-        self.controller = Controller(Arm(robot))
+        self.controller = Controller(Arm(robot), load_program)
         self.controller.upload(SCRIPT)
         self.until(lambda: self.out(0) == 1)
 

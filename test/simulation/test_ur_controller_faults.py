@@ -15,10 +15,11 @@ from robot_dynamics_ros.errors import ConnectionFailed, RobotDynamicsError
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.simulation.server.launcher import SimulatedUR, loopback_address
 from robot_dynamics_ros.simulation.server.scenario import Scenario
-from robot_dynamics_ros.simulation.ur import control_faults
+from robot_dynamics_ros.simulation.ur import faults
 from robot_dynamics_ros.simulation.ur.arm import Arm
 from robot_dynamics_ros.simulation.ur.controller import Controller
 from robot_dynamics_ros.simulation.ur.process import ControllerProcess, Settings
+from robot_dynamics_ros.simulation.ur.programs import load_program
 
 SIGNALS = "timestamp,actual_q,actual_current,target_q,safety_mode,robot_mode,actual_TCP_force,runtime_state"
 
@@ -169,9 +170,9 @@ def test_wrong_control_commands_are_refused(running, name, fields, text):
 
 def simulated(scenario: str, seconds: float, seed: int = 0) -> list[dict]:
     """Ground truth of every 10th cycle, without sockets."""
-    controller, environment, records = Controller(Arm("ur5e", seed)), Scenario(scenario), []
+    controller, environment, records = Controller(Arm("ur5e", seed), load_program), Scenario(scenario), []
     for cycle in range(round(seconds / 0.002)):
-        environment.apply(controller)
+        environment.apply(controller.arm, controller.time)
         controller.step()
         if cycle % 10 == 0:
             records.append(
@@ -282,5 +283,5 @@ def test_free_ports_are_taken_and_printed():
 
 
 def test_every_control_command_has_its_documentation():
-    assert all(handler.__doc__ for handler in control_faults.COMMANDS.values())
-    json.dumps(list(control_faults.COMMANDS))
+    assert all(handler.__doc__ for handler in faults.COMMANDS.values())
+    json.dumps(list(faults.COMMANDS))

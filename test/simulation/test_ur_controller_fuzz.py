@@ -9,7 +9,7 @@ import pytest
 
 from robot_dynamics_ros.simulation.ur import rtde_wire as wire
 from robot_dynamics_ros.simulation.ur.commands import COMMANDS
-from robot_dynamics_ros.simulation.ur.control_faults import COMMANDS as CONTROL_COMMANDS
+from robot_dynamics_ros.simulation.ur.faults import COMMANDS as CONTROL_COMMANDS
 from robot_dynamics_ros.simulation.ur.process import ControllerProcess, Settings
 from robot_dynamics_ros.simulation.ur.script import ScriptReceiver
 
@@ -148,7 +148,7 @@ def test_control_lines(process):
 
 def test_dashboard_lines():
     from robot_dynamics_ros.simulation.ur.dashboard import REPLIES, Dashboard
-    from robot_dynamics_ros.simulation.ur.version import Version
+    from robot_dynamics_ros.simulation.ur.rtde_wire import Version
 
     rng = random.Random(15)
     running = ControllerProcess(Settings(rtde_port=0, dashboard_port=0, script_port=0))

@@ -30,11 +30,11 @@ class Closed:
         self.believed, self.blind = robot, False
         self.record, self.r, self.now = {"run": False}, self.sim.record(), 10**9
 
-    def cycle(self, count=1, **told):
+    def cycle(self, count=1, **measured):
         for _ in range(count):
             self.now += 2 * MS
             args = (self.now, self.now, self.r.q, self.r.qd, self.K * self.r.current, self.r.temperature)
-            self.record = self.loop.cycle(*args, **told, **self.beyond())
+            self.record = self.loop.cycle(*args, **measured, **self.beyond())
             if self.record["run"]:
                 self.r = self.sim.step_torque(self.record["torque"])
             else:

@@ -56,12 +56,6 @@ def test_duty_cycle_moves_for_its_share_of_the_time():
     assert np.mean(np.abs(qd[:, 0]) > 1e-9) == pytest.approx(0.25, abs=0.02)
 
 
-def test_contact_schedule_is_smooth_and_of_the_asked_size():
-    w = motions.contact_schedule(4.0, [(1.0, 2.0), (3.0, 3.5)], 25.0, [0, 0, 2.0])
-    assert w[:, 2].max() == pytest.approx(25.0) and np.all(w[:400] == 0) and np.all(w[:, [0, 1, 3, 4, 5]] == 0)
-    assert np.abs(np.diff(w[:, 2])).max() < 1.0
-
-
 def test_bad_arguments():
     with pytest.raises(ValueError, match="duration"):
         motions.times(float("nan"))

@@ -5,7 +5,8 @@ import pytest
 
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.trajectories.files import load_trajectory, refuse_outside_limits, resample
+from robot_dynamics_ros.trajectories.files import load_trajectory, resample
+from robot_dynamics_ros.trajectories.limits import refuse_outside_limits
 
 ROBOT = load_robot("ur5e")
 

@@ -9,13 +9,13 @@ from click.testing import CliRunner
 
 from robot_dynamics_ros.cli import faults as cli
 from robot_dynamics_ros.errors import ConnectionFailed
-from robot_dynamics_ros.validation.faults import clock, sockets
-from robot_dynamics_ros.validation.faults.table import Case, Failed, run_case
+from robot_dynamics_ros.validation.faults import sockets
+from robot_dynamics_ros.validation.faults.table import Case, Failed, cases, run_case
 
 QUICK = {"our process killed -9", "protective stop in motion", "50 packets lost"}
 
 
-@pytest.mark.parametrize("case", clock.CASES, ids=lambda case: case.title)
+@pytest.mark.parametrize("case", cases("clock"), ids=lambda case: case.title)
 def test_a_fault_is_handled(case):
     row = run_case(case, 1)
     assert row.result == "pass", row.measured
@@ -28,7 +28,7 @@ def test_a_fault_is_handled_over_sockets(case):
 
 
 def test_every_fault_of_the_command_path_has_a_case_and_the_dangerous_ones_one_end_to_end():
-    by_clock = {case.number for case in clock.CASES}
+    by_clock = {case.number for case in cases("clock")}
     assert by_clock >= {*range(1, 16), 17, 18, *range(20, 29)}
     graph = pytest.importorskip("robot_dynamics_ros.validation.faults.graph")
     end_to_end = {case.number for case in sockets.CASES + graph.CASES}
@@ -47,11 +47,11 @@ def test_a_case_that_fails_ends_the_command_with_one(monkeypatch, tmp_path):
     def bad(_):
         raise Failed("moved for 3 s")
 
-    for cases, status in (
+    for chosen, status in (
         ([Case(1, "good", "clock", "", lambda _: "fine")], 0),
         ([Case(2, "bad", "clock", "", bad)], 1),
     ):
-        monkeypatch.setattr(cli, "_cases", lambda ways, cases=cases: cases)
+        monkeypatch.setattr(cli, "_cases", lambda transports, chosen=chosen: chosen)
         files = ["--json", str(tmp_path / "rows.json"), "--markdown", str(tmp_path / "page.md")]
         result = CliRunner().invoke(cli.command, files)
         assert result.exit_code == status

@@ -9,9 +9,16 @@ from click.testing import CliRunner
 
 from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import ConfigError
-from robot_dynamics_ros.validation.papers.markdown import write_protocol, write_section
 from robot_dynamics_ros.validation.papers.registry import PROTOCOLS, protocol, run_all
-from robot_dynamics_ros.validation.papers.table import Row, as_dicts, at_least, at_most, beside
+from robot_dynamics_ros.validation.papers.table import (
+    Row,
+    at_least,
+    at_most,
+    beside,
+    write_protocol,
+    write_section,
+)
+from robot_dynamics_ros.validation.table import as_dicts
 
 FIELDS = {"source", "figure", "paper", "ours", "unit", "met", "note"}
 

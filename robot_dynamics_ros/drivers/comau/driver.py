@@ -1,4 +1,4 @@
-"""Comau arms with C5G Open: states of the LPC over UDP or MQTT, positions back; only listens unless told otherwise."""
+"""Comau arms with C5G Open: states of the LPC over UDP or MQTT, and positions to it where that is enabled."""
 
 from __future__ import annotations
 
@@ -11,23 +11,22 @@ from robot_dynamics_ros.drivers.comau import wire as wire
 from robot_dynamics_ros.drivers.comau.link import LINKS, PORTS, Received
 from robot_dynamics_ros.drivers.comau.motion import ComauMotion
 from robot_dynamics_ros.drivers.comau.states import STEP_SPEED, ComauStates
-from robot_dynamics_ros.drivers.interface import DriverInfo, RobotStatus, Statistics
-from robot_dynamics_ros.drivers.motion import Motion
+from robot_dynamics_ros.drivers.interface import DriverInfo, Motion, MotionDriver, RobotStatus, Statistics
 from robot_dynamics_ros.drivers.stream import Stream, StreamDriver, StreamOptions
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
 
-SILENCE = 0.2  # s without a state until no motion may begin
+SILENCE_TIMEOUT = 0.2  # s without a state until no motion may begin
 MOVING = 1e-3  # rad/s of the target above which motion is commanded
 
 
-class ComauDriver(StreamDriver):
+class ComauDriver(StreamDriver, MotionDriver):
     """Driver of Comau arms behind the LPC bridge.
 
-    speed_limit [rad/s]: of the LPC, for arms whose file has none. What a sample holds: ComauStates. enable_commands:
-    positions may be sent at all; modality: the one they are meant for, which the LPC must be in.
-    Raises CapabilityError for a backend, modality or number of axes that does not exist.
+    speed_limit [rad/s]: of the LPC, for arms whose file has none. Contents of a sample: ComauStates. enable_commands:
+    positions may be sent; modality: the one that the LPC must be in for them.
+    Raises CapabilityError for an unknown backend, modality or number of axes, and for torque.
     """
 
     speed_limit = STEP_SPEED
@@ -73,12 +72,12 @@ class ComauDriver(StreamDriver):
         if not self._started:
             self._stream.restart()
             self._states.restart()
-            self._link.on_state = self._move.answer if self._move.enabled else None
+            self._link.on_state = self._move.on_state if self._move.enabled else None
             self._link.start()
             self._started = True
 
     def disconnect(self) -> None:
-        """Stop motion of ours, stop receiving; may be repeated."""
+        """Stop a motion of this driver, stop receiving; may be called again."""
         if self._started:
             self._started = False
             self._move.end("disconnected: the LPC holds the position")
@@ -144,7 +143,7 @@ class ComauDriver(StreamDriver):
 
     @property
     def last_error(self) -> str:
-        """What the link last complained about."""
+        """Last error of the link, empty where there was none."""
         return str(self._link.last_error)
 
     def statistics(self) -> Statistics:
@@ -165,7 +164,7 @@ class ComauDriver(StreamDriver):
         return self._states.jumps
 
     def details(self) -> dict[str, str]:
-        """What only this robot reports, for diagnostics."""
+        """Diagnostic values that only this robot reports."""
         state = self._states.last
         drives = "not reported" if state is None or state.status is None else wire.DRIVE_STATUS.get(state.status, "?")
         return {
@@ -209,8 +208,8 @@ class ComauDriver(StreamDriver):
         reason = self._move.ready_text(last)
         if reason:
             raise CapabilityError(f"no motion: {reason}")
-        silence = 1e-9 * (time.monotonic_ns() - self._link.heard_ns)
-        if not silence <= SILENCE:
+        silence = 1e-9 * (time.monotonic_ns() - self._link.received_ns)
+        if not silence <= SILENCE_TIMEOUT:
             raise CapabilityError(f"no motion: no state for {silence:.1f} s")
         return last
 
@@ -222,11 +221,3 @@ class ComauDriver(StreamDriver):
     def motion(self) -> Motion:
         """State of the present or last motion."""
         return self._move.state
-
-    def zero_ft(self) -> None:
-        """There is no sensor to zero. Raises CapabilityError."""
-        raise CapabilityError(f"{self.robot.name} has no force sensor to zero: use the estimator's tare")
-
-    def start_torque(self) -> None:
-        """C5G Open takes additive currents only in modalities that are not public. Raises CapabilityError."""
-        raise CapabilityError(f"{self.robot.name}: additive current of C5G Open is experimental and not commanded")

@@ -1,4 +1,4 @@
-"""The two ways to the LPC: UDP datagrams and MQTT. Both give states in a queue, received in a thread of their own."""
+"""The two transports to the LPC, UDP datagrams and MQTT: states into a queue, received in a thread of their own."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed, DataErr
 QUEUE = 16384  # states: 6 s at 2.5 kHz
 HELLO_PERIOD = 0.2  # s between the commands that keep the LPC sending
 BATCH = 256  # datagrams taken at most before they are announced
-RECEIVE_BUFFER = 4 << 20  # bytes asked for
-JOIN = 8  # times whose MQTT messages are waited for
+RECEIVE_BUFFER = 4 << 20  # bytes requested
+MAX_INCOMPLETE = 8  # time stamps whose MQTT messages are waited for
 CONNECT_TIMEOUT = 5.0  # s
 
 
@@ -30,7 +30,7 @@ class Received(NamedTuple):
 
 
 class Queue:
-    """States in order of arrival; what nobody reads in time is dropped and counted."""
+    """States in order of arrival; what is not read in time is dropped and counted."""
 
     def __init__(self) -> None:
         self._items: deque[Received] = deque()
@@ -60,21 +60,21 @@ class Queue:
 
 
 class UdpLink:
-    """UDP version 1: we say hello, the LPC answers with its states to whoever said it last."""
+    """UDP version 1: the driver sends a hello, the LPC sends its states to the sender of the last one."""
 
     incomplete = 0  # every datagram is a whole state
 
     def __init__(self, host: str, port: int, n_axes: int, arm: int) -> None:
         self._address, self._n_axes, self._arm = (host, port), n_axes, arm
         self.queue, self.malformed, self.last_error = Queue(), 0, ""
-        self.heard_ns = 0  # steady time of the newest state
+        self.received_ns = 0  # steady time of the newest state
         self.on_state: Callable[[wire.State], None] | None = None
         self._sequence = 0
         self._running = False
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Say hello and wait for the first state. Raises ConnectionFailed."""
+        """Send a hello and wait for the first state. Raises ConnectionFailed."""
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER)
         try:
@@ -129,7 +129,7 @@ class UdpLink:
                 data = self._socket.recv(2048)
             except BlockingIOError:
                 break
-            except OSError as error:  # nobody listens there: the next hello tries again
+            except OSError as error:  # no receiver there: the next hello tries again
                 self.last_error = str(error)
                 time.sleep(0.02)
                 break
@@ -141,7 +141,7 @@ class UdpLink:
             if state.arm == self._arm:
                 batch.append(Received(state, time.time_ns(), time.monotonic_ns()))
         if batch:
-            self.heard_ns = batch[-1].steady_ns
+            self.received_ns = batch[-1].steady_ns
             if self.on_state is not None:
                 self.on_state(batch[-1].state)  # one answer, to the newest: late states must not become a leap
             self.queue.put(batch)
@@ -153,9 +153,9 @@ class MqttLink:
     def __init__(self, host: str, port: int, n_axes: int, arm: int) -> None:
         self._address, self._arm = (host, port), arm
         self.queue, self.malformed, self.incomplete, self.last_error = Queue(), 0, 0, ""
-        self.heard_ns = 0  # steady time of the newest state
+        self.received_ns = 0  # steady time of the newest state
         self.on_state: Callable[[wire.State], None] | None = None
-        self._open: dict[int, dict[str, tuple[float, ...]]] = {}
+        self._open: dict[int, dict[str, Any]] = {}  # time -> block of the state -> its values
         self._newest = -1
         self._sequence = 0
         self._client: Any = None
@@ -233,7 +233,7 @@ class MqttLink:
         blocks[block] = values
         if len(blocks) == len(wire.TOPIC_BLOCKS):
             self._deliver(time_us)
-        elif len(self._open) > JOIN:
+        elif len(self._open) > MAX_INCOMPLETE:
             self.incomplete += 1
             del self._open[min(self._open)]
 
@@ -245,9 +245,9 @@ class MqttLink:
             del self._open[t]
         self._newest = time_us
         self._sequence += 1
-        state = wire.State(self._sequence, time_us, arm=self._arm, **blocks)
-        self.heard_ns = time.monotonic_ns()
-        self.queue.put([Received(state, time.time_ns(), self.heard_ns)])
+        state = wire.State(self._sequence, time_us, **blocks, arm=self._arm)
+        self.received_ns = time.monotonic_ns()
+        self.queue.put([Received(state, time.time_ns(), self.received_ns)])
         if self.on_state is not None:
             self.on_state(state)
 

@@ -10,20 +10,20 @@ import numpy as np
 
 from robot_dynamics_ros.drivers.comau import wire as wire
 from robot_dynamics_ros.drivers.comau.states import DEGREE, STEP_SPEED
-from robot_dynamics_ros.drivers.motion import Motion, position_rows
+from robot_dynamics_ros.drivers.interface import Motion, position_rows
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.trajectories.playback import Playback
 
 FOLLOW = 2.0  # deg between a position sent and the LPC's target ...
-DEAF = 50  # ... for so many answers, until a motion counts as rejected
+REJECTED = 50  # ... for so many commands, until a motion counts as rejected
 REPORT = 100  # cycles between two looks at progress
 
 
 class ComauMotion:
-    """send: passes a command on; rate [Hz]: one position per state. enabled: positions may be sent at all.
+    """One motion at a time, one command per state.
 
-    modality: the one they are meant for, which the LPC must be in; unconfirmed: a program that reports neither modality
-    nor drives is believed.
+    send: sends a command; rate [Hz] of the states; enabled: positions may be sent; modality: the one that the LPC must
+    be in; unconfirmed: a program that reports neither modality nor drives is taken to be ready.
     """
 
     def __init__(
@@ -38,7 +38,8 @@ class ComauMotion:
         self._n, self._rate, self._send = n_joints, rate, send
         self.enabled, self._unconfirmed, self._modality = enabled, unconfirmed, modality
         self._lock = threading.RLock()
-        self.state, self._playback = Motion(), None
+        self.state = Motion()
+        self._playback: Playback | None = None
         self._sent: np.ndarray | None = None
         self._ignored = 0
 
@@ -54,19 +55,19 @@ class ComauMotion:
             self._sent, self._ignored = None, 0
 
     def end(self, reason: str) -> None:
-        """The connection is given up."""
+        """End a running motion with this reason, because the connection is closed."""
         with self._lock:
             if self.state.active:
                 self.state, self._playback = Motion("stopped", reason), None
 
     def stop(self) -> None:
-        """Slow down along the path; nothing to do when nothing moves."""
+        """Slow down along the path; does nothing when nothing moves."""
         with self._lock:
             if self._playback is not None:
                 self._playback.stop()
 
     def ready_text(self, state: wire.State) -> str:
-        """Why the LPC would not take commands, empty when it would."""
+        """Why the LPC does not take commands, empty when it does."""
         if state.modality is None or state.status is None:
             return "" if self._unconfirmed or not self.enabled else "the MQTT program reports no modality"
         if not state.powerlink:
@@ -77,7 +78,7 @@ class ComauMotion:
             return f"modality is {wire.MODALITIES.get(state.modality, state.modality)}"
         return ""
 
-    def answer(self, state: wire.State) -> None:
+    def on_state(self, state: wire.State) -> None:
         """In the receiving thread: one command per state while a motion runs."""
         with self._lock:
             if self._playback is None:
@@ -87,7 +88,7 @@ class ComauMotion:
                 self._playback, self.state = None, Motion("failed", reason)
                 return
             playback = self._playback
-            if self._deaf(state):
+            if self._rejected(state):
                 self._playback, self.state = (
                     None,
                     Motion("failed", "the LPC does not follow: it rejects the positions"),
@@ -95,7 +96,7 @@ class ComauMotion:
                 return
             following = playback.next()
             if following is None:
-                done = ("stopped", "stop was asked for") if playback.stopped else ("done", "")
+                done = ("stopped", "stop was requested") if playback.stopped else ("done", "")
                 self._playback, self.state = None, Motion(*done, progress=playback.progress)
                 return
             if state.sequence % REPORT == 0:
@@ -105,8 +106,8 @@ class ComauMotion:
             mask = (1 << self._n) - 1
             self._send(wire.Command(0, state.sequence, state.time_us, self._modality, mask, degrees))
 
-    def _deaf(self, state: wire.State) -> bool:
-        """True when the LPC's target has been elsewhere than what was sent for DEAF answers in a row."""
+    def _rejected(self, state: wire.State) -> bool:
+        """True when the LPC's target has been elsewhere than what was sent for REJECTED commands in a row."""
         away = self._sent is not None and np.abs(self._sent - np.array(state.target[: self._n])).max() > FOLLOW
         self._ignored = self._ignored + 1 if away else 0
-        return self._ignored > DEAF
+        return self._ignored > REJECTED

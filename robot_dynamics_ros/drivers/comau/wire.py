@@ -54,7 +54,7 @@ class State:
 
 @dataclass
 class Command:
-    """One command to the LPC: desired positions [deg] of the axes in `mask`; LISTEN asks for states only."""
+    """One command to the LPC: desired positions [deg] of the axes in `mask`; LISTEN requests states only."""
 
     sequence: int
     echo: int = 0
@@ -82,8 +82,12 @@ def unpack_state(data: bytes, n_axes: int) -> State:
     v = STATE.unpack(data)
     _head(v[0], MAGIC_STATE, v[1], v[2], n_axes)
     arm, modality, status, powerlink, mask = v[5:10]
-    blocks = [v[10 + AXES * i : 10 + AXES * (i + 1)] if mask >> i & 1 else NAN10 for i in range(6)]
-    return State(v[3], v[4], *blocks, n_axes=v[2], arm=arm, modality=modality, status=status, powerlink=bool(powerlink))
+    rounds, link, target, rpm, current, model = (
+        v[10 + AXES * i : 10 + AXES * (i + 1)] if mask >> i & 1 else NAN10 for i in range(6)
+    )
+    return State(
+        v[3], v[4], rounds, link, target, rpm, current, model, v[2], arm, modality, status, powerlink=bool(powerlink)
+    )
 
 
 def pack_command(c: Command, n_axes: int) -> bytes:

@@ -1,6 +1,6 @@
 """Process around the unmodified libfranka client: its calls block and hold the interpreter, so they live here alone.
 
-One robot state per cycle goes into the ring; requests come through the pipe. Torque (franka_torque.py) passes a guard
+One robot state per cycle goes into the ring; requests come through the pipe. Torque (torque.py) passes a guard
 here once more, the last thing before the client: without fresh commands it ramps to zero and torque control ends.
 """
 
@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.drivers.framing import receive, send
+from robot_dynamics_ros.drivers.child_process import receive, send
 from robot_dynamics_ros.drivers.franka.rows import SLOTS, STOPPED_MODES, VECTORS, WIDTH
 from robot_dynamics_ros.drivers.franka.torque import ORDERLY, Datagrams, Linked, TorqueCycle, last_guard
 from robot_dynamics_ros.drivers.sample_ring import SampleRing
@@ -68,7 +68,7 @@ class Child:
         mode = int(state.robot_mode.value) if hasattr(state.robot_mode, "value") else int(state.robot_mode)
         row += (state.control_command_success_rate, state.m_load, mode, self._share)
         self._ring.push(times, row)
-        self._source.tell(state, times, mode in STOPPED_MODES, self._acting)
+        self._source.on_state(state, times, mode in STOPPED_MODES, self._acting)
         self._cycle += 1
         if self._cycle % 1000 == 0:
             cpu, now = time.process_time(), time.monotonic()
@@ -78,7 +78,7 @@ class Child:
 
     # -- requests -----------------------------------------------------------------------------------------------------
     def _request(self) -> tuple[dict[str, Any], np.ndarray] | None:
-        """A waiting request; EOFError when the driver is gone."""
+        """A waiting request; EOFError when the driver ended."""
         return receive(self._pipe) if self._pipe.poll(0) else None
 
     def _execute(self, request: dict[str, Any], array: np.ndarray) -> None:
@@ -103,11 +103,11 @@ class Child:
         send(self._pipe, {"event": "answer", "ok": True, "reason": "recovered"})
 
     def do_stop(self, _: np.ndarray) -> None:
-        """Nothing of ours is moving."""
-        self._motion("stopped", "stop was asked for")
+        """No motion of this process is running."""
+        self._motion("stopped", "stop was requested")
 
     def do_load(self, _: np.ndarray, mass: float, com: list[float], inertia: list[float]) -> None:
-        """What the flange carries; inertia (9,) column-major."""
+        """Load on the flange; inertia (9,) column-major."""
         self._robot.set_load(mass, com, inertia)
         send(self._pipe, {"event": "answer", "ok": True, "reason": f"load {mass:g} kg"})
 
@@ -135,7 +135,7 @@ class Child:
         self._play(control, playback, q)
         if failure:
             raise CapabilityError(failure)
-        self._motion("stopped" if playback.stopped else "done", "stop was asked for" if playback.stopped else "", 1.0)
+        self._motion("stopped" if playback.stopped else "done", "stop was requested" if playback.stopped else "", 1.0)
 
     def _play(self, control: Any, playback: Playback, q: np.ndarray) -> None:
         positions = self._vendor.JointPositions
@@ -149,22 +149,22 @@ class Child:
                 return
             state, _ = control.readOnce()
             self._publish(state)
-            self._hear_stop(playback)
+            self._check_stop(playback)
             if self._cycle % REPORT_CYCLES == 0:
                 self._motion("moving", progress=playback.progress)
 
-    def _hear_stop(self, playback: Playback) -> None:
+    def _check_stop(self, playback: Playback) -> None:
         try:
             request = self._request()
         except (EOFError, ConnectionResetError):
-            playback.stop()  # the driver is gone: rest first, run() then meets the same end of the pipe
+            playback.stop()  # the driver ended: rest first, run() then meets the same end of the pipe
             return
         if request is not None and request[0]["do"] == "stop":
             playback.stop()
 
     # -- torque -------------------------------------------------------------------------------------------------------
     def do_torque(self, _: np.ndarray) -> None:
-        """Torque control on top of the robot's own gravity and friction compensation, until stopped or left alone."""
+        """Torque control on top of the robot's own gravity and friction compensation, until stop or no fresh torque."""
         cycle = TorqueCycle(last_guard(self._file), self._source)
         control = self._robot.start_torque_control()
         self._motion("moving", "torque")
@@ -179,14 +179,14 @@ class Child:
             self._acting = cycle.out
             state, _ = control.readOnce()
             now = self._publish(state)
-            last = cycle.step(now, np.array(state.q), np.array(state.dq), self._stop_heard())
+            last = cycle.step(now, np.array(state.q), np.array(state.dq), self._stop_requested())
             command = self._vendor.Torques(cycle.out.tolist())
             command.motion_finished = last
             control.writeOnce(command)
             if last:
                 return
 
-    def _stop_heard(self) -> bool:
+    def _stop_requested(self) -> bool:
         try:
             request = self._request()
         except (EOFError, ConnectionResetError):
@@ -209,7 +209,7 @@ def main() -> None:
         child.connect(host, realtime == "1")
         child.run()
     except (EOFError, ConnectionResetError, BrokenPipeError):
-        return  # the driver is gone or closed us
+        return  # the driver ended or closed us
     except ImportError:
         _fatal(channel, "pylibfranka is not installed: pip install 'robot_dynamics_ros[franka]'")
     except Exception as error:  # reported in one line; the driver starts a new process

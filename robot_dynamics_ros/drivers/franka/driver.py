@@ -7,12 +7,19 @@ from collections import deque
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robot_dynamics_ros._core import GuardReason, TorqueLoop
 from robot_dynamics_ros.drivers.franka.process import FrankaProcess
 from robot_dynamics_ros.drivers.franka.rows import JOINTS, PLACES, STOPPED_MODES, WIDTH
-from robot_dynamics_ros.drivers.interface import DriverInfo, RobotStatus, Statistics
-from robot_dynamics_ros.drivers.motion import Motion, position_rows
+from robot_dynamics_ros.drivers.interface import (
+    DriverInfo,
+    Motion,
+    RobotStatus,
+    Statistics,
+    TorqueDriver,
+    position_rows,
+)
 from robot_dynamics_ros.drivers.stream import Stream, StreamDriver, StreamOptions
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.robot_file import RobotFile
@@ -28,8 +35,8 @@ MODES = {
     5: "user stopped",
     6: "automatic error recovery",
 }
-TORQUE_WAYS = ("none", "client")
-TORQUE_START = 10.0  # s until torque control must have begun
+TRANSPORTS = ("none", "client")  # of torque
+START_TIMEOUT = 10.0  # s until torque control must have begun
 SIGNALS = {  # signal -> field of the robot state
     "q": "q",
     "qd": "dq",
@@ -46,12 +53,12 @@ VENDOR_SIGN = -1.0
 VENDOR = {"vendor_external_joint_torque": "tau_ext_hat_filtered", "vendor_external_wrench": "O_F_ext_hat_K"}
 
 
-class FrankaDriver(StreamDriver):
+class FrankaDriver(StreamDriver, TorqueDriver):
     """Driver of Franka arms, 1 kHz.
 
     effort [Nm] = tau_J of the joint torque sensors, link side, gravity included; torque commands exclude gravity and
     friction, which the robot adds. theta, omega: motor side, reflected. Stamps are robot time on the host clock.
-    Raises CapabilityError for another number of joints or an unknown way of torque.
+    Raises CapabilityError for another number of joints or an unknown transport of torque.
     """
 
     capabilities = frozenset(
@@ -71,12 +78,12 @@ class FrankaDriver(StreamDriver):
     ) -> None:
         if robot.n_joints != JOINTS:
             raise CapabilityError(f"{robot.name}: a Franka arm has {JOINTS} joints, the robot file {robot.n_joints}")
-        if torque not in TORQUE_WAYS:
-            raise CapabilityError(f"torque {torque!r} is none of {', '.join(TORQUE_WAYS)} on {robot.name}")
+        if torque not in TRANSPORTS:
+            raise CapabilityError(f"torque {torque!r} is none of {', '.join(TRANSPORTS)} on {robot.name}")
         self.robot, self.host = robot, host
         rate = robot.sensing.sample_rate or 1000.0
         self._stream = Stream(StreamOptions(rate, follow_host_clock, degraded_gap, safe_gap, frozen_repeats))
-        self._realtime, self._torque_way = realtime_priority > 0, torque
+        self._realtime, self._with_torque = realtime_priority > 0, torque != "none"
         self._process = FrankaProcess(robot, host, self._stream, realtime_priority)
         self._loop: TorqueLoop | None = None
         self.records: deque[dict[str, Any]] = deque(maxlen=4096)
@@ -90,7 +97,7 @@ class FrankaDriver(StreamDriver):
         self._process.connect()
 
     def disconnect(self) -> None:
-        """Stop motion of ours, end the process; may be repeated."""
+        """Stop a motion of this driver, end the process; may be called again."""
         self._process.disconnect()
 
     # -- samples ------------------------------------------------------------------------------------------------------
@@ -98,11 +105,9 @@ class FrankaDriver(StreamDriver):
         """Next sample in order, or None. While motion is commanded, frozen samples are withheld: they are stale."""
         until = time.monotonic() + timeout
         while (times := self._process.take(self._row, until)) is not None:
-            self.collect()
             sample = self._judged(times)
             if sample is not None:
                 return sample
-        self.collect()
         return None
 
     def _judged(self, times: tuple[int, int, int]) -> Sample | None:
@@ -154,7 +159,7 @@ class FrankaDriver(StreamDriver):
 
     @property
     def last_error(self) -> str:
-        """Why the connection was lost, empty while it is there."""
+        """Why the connection was lost, empty while it is up."""
         return self._process.error
 
     def statistics(self) -> Statistics:
@@ -162,7 +167,7 @@ class FrankaDriver(StreamDriver):
         return self._stream.statistics(**self._process.counts())
 
     def details(self) -> dict[str, str]:
-        """What only this robot reports, for diagnostics."""
+        """Diagnostic values that only this robot reports."""
         return {
             "control_command_success_rate": f"{self.value('control_command_success_rate')[0]:.3f}",
             "driver process [% of a core]": f"{100 * self.value('cpu_share')[0]:.0f}",
@@ -203,8 +208,8 @@ class FrankaDriver(StreamDriver):
 
     # -- torque -------------------------------------------------------------------------------------------------------
     def attach(self, loop: TorqueLoop) -> None:
-        """The loop that answers every state from connect() on; before connect(). Raises CapabilityError."""
-        if self._torque_way == "none":
+        """The loop that is stepped with every state from connect() on. Raises CapabilityError (made without torque)."""
+        if not self._with_torque:
             raise CapabilityError(f"{self.robot.name}: the driver was made without torque")
         self._loop = loop
         self._process.attach(loop)
@@ -217,9 +222,10 @@ class FrankaDriver(StreamDriver):
         """
         self._allow_motion()
         self._process.begin({"do": "torque"})
-        until = time.monotonic() + TORQUE_START
+        until = time.monotonic() + START_TIMEOUT
         while self._loop is not None and self.motion.state == "starting" and time.monotonic() < until:
             self.read(0.02)
+            self.send_torque()
         if self._loop is not None and self.motion.state != "moving":
             raise ConnectionFailed(f"no torque: {self.motion.reason or self.motion.state}")
 
@@ -227,8 +233,11 @@ class FrankaDriver(StreamDriver):
         """Torque (7,) [Nm] without gravity, answering the state of `stamp_ns`; never waits. Not beside a loop."""
         self._process.command_torque(stamp_ns, torque)
 
-    def collect(self) -> None:
-        """Take the loop's records; a loop that is on while the client is not in torque control is latched off."""
+    def send_torque(self) -> None:
+        """Records of the loop into `records`; its torques leave from the link's thread (C++), not from here.
+
+        A loop that is enabled while the client is not in torque control is latched off.
+        """
         if self._loop is None:
             return
         run = False
@@ -252,8 +261,8 @@ class FrankaDriver(StreamDriver):
         """Automatic error recovery after a reflex. Raises CapabilityError with the robot's reason."""
         return self._process.ask({"do": "recover"})
 
-    def set_payload(self, mass: float, com: Any, inertia: Any = (0.0,) * 9) -> None:
-        """What hangs on the flange: mass [kg], com (3,) [m], inertia (9,) [kg m2]. Kept over new connections.
+    def set_payload(self, mass: float, com: ArrayLike, inertia: ArrayLike = (0.0,) * 9) -> None:
+        """Load on the flange: mass [kg], com (3,) [m], inertia (9,) [kg m2]. Kept over new connections.
 
         Raises CapabilityError for a mass beyond the payload of the robot file, and with the robot's reason.
         """
@@ -263,7 +272,7 @@ class FrankaDriver(StreamDriver):
         centre, matrix = _numbers(com, 3, "com", 1.0), _numbers(inertia, 9, "inertia", 10.0)
         self._process.settle({"do": "load", "mass": float(mass), "com": centre, "inertia": matrix})
 
-    def set_collision_thresholds(self, torque: Any, force: Any) -> None:
+    def set_collision_thresholds(self, torque: ArrayLike, force: ArrayLike) -> None:
         """Collision thresholds (7,) [Nm] and (6,) [N, Nm] > 0; contact is reported at half of them. Kept as above.
 
         Raises CapabilityError for what is not above 0, and with the robot's reason.
@@ -273,14 +282,10 @@ class FrankaDriver(StreamDriver):
             raise CapabilityError("collision thresholds must be above 0")
         self._process.settle({"do": "collision", "torque": joints, "force": wrench})
 
-    def zero_ft(self) -> None:
-        """There is no sensor to zero. Raises CapabilityError."""
-        raise CapabilityError(f"{self.robot.name} has no force sensor to zero: use the estimator's tare")
 
-
-def _numbers(values: Any, count: int, name: str, largest: float) -> list[float]:
-    """So many finite numbers of at most this magnitude. Raises CapabilityError naming the argument."""
+def _numbers(values: ArrayLike, count: int, name: str, largest: float) -> list[float]:
+    """`count` finite numbers of at most `largest` in magnitude. Raises CapabilityError naming the argument."""
     array = np.asarray(values, dtype=float).ravel()
     if len(array) != count or not (np.abs(array) <= largest).all():
         raise CapabilityError(f"{name} needs {count} numbers of at most {largest:g}, not {array.tolist()}")
-    return array.tolist()
+    return [float(x) for x in array]

@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros._core import TorqueLink, TorqueLoop
-from robot_dynamics_ros.drivers.child import end, ending, hang_up, spawn
-from robot_dynamics_ros.drivers.framing import receive, send
+from robot_dynamics_ros.drivers.child_process import end, ending, hang_up, receive, send, spawn
 from robot_dynamics_ros.drivers.franka.rows import COMMAND, SLOTS, WIDTH
-from robot_dynamics_ros.drivers.motion import Motion
+from robot_dynamics_ros.drivers.interface import Motion
 from robot_dynamics_ros.drivers.sample_ring import SampleRing
 from robot_dynamics_ros.drivers.stream import Stream
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
@@ -32,8 +31,8 @@ MODULE = "robot_dynamics_ros.drivers.franka.child"
 class FrankaProcess:
     """States come through a ring in shared memory, requests and reports through a pipe, torques through sockets.
 
-    stream: told of every new and lost connection. priority: of the torque loop's thread, and whether the client
-    demands a real-time kernel.
+    stream: is notified of every new and lost connection. priority: of the torque loop's thread; above 0 the client
+    requires a real-time kernel.
     """
 
     def __init__(self, robot: RobotFile, host: str, stream: Stream, priority: int = 0) -> None:
@@ -97,11 +96,11 @@ class FrankaProcess:
         except (ConnectionFailed, OSError) as error:
             process.kill()
             process.wait()
-            for closed in (pipe, ring, *ours):
-                closed.close()
+            for close in (pipe.close, ring.close, *(s.close for s in ours)):
+                close()
             if isinstance(error, ConnectionFailed):
                 raise
-            raise ConnectionFailed(f"{self.host}: the driver process is gone") from error
+            raise ConnectionFailed(f"{self.host}: the driver process ended") from error
         for s in ours:
             s.setblocking(False)
         with self._lock:
@@ -131,7 +130,7 @@ class FrankaProcess:
         self._stream.set_connected(False)
 
     def _supervise(self) -> None:
-        """Listens to the process until it ends; connects again while wanted."""
+        """Read from the process until it ends; connect again while wanted."""
         pause = BACKOFF[0]
         while True:
             if self._process is not None:
@@ -195,7 +194,7 @@ class FrankaProcess:
             time.sleep(min(left, 0.01))
 
     def counts(self) -> dict[str, int]:
-        """States lost because nobody read them, states waiting, torques the socket did not take."""
+        """Counts: states lost because they were read too late, states waiting, torques the socket did not take."""
         with self._lock:
             ring, link = self._ring, self._link
             return {
@@ -246,7 +245,7 @@ class FrankaProcess:
         return str(answer["reason"])
 
     def settle(self, request: dict[str, Any]) -> str:
-        """A setting: asked as ask(), and sent again with every new connection."""
+        """Send a setting as ask() does, and again with every new connection."""
         answer = self.ask(request)
         self._kept[request["do"]] = request
         return answer
@@ -268,7 +267,7 @@ class FrankaProcess:
                     raise ConnectionFailed(f"{self.host}: not connected")
                 send(self._pipe, request, array)
             except OSError as error:
-                raise ConnectionFailed(f"{self.host}: the driver process is gone") from error
+                raise ConnectionFailed(f"{self.host}: the driver process ended") from error
 
 
 def _connected(pipe: Connection, process: subprocess.Popen[bytes], host: str) -> str:

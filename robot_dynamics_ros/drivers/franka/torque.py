@@ -17,11 +17,11 @@ from robot_dynamics_ros.drivers.franka.rows import ANSWER, COMMAND, JOINTS, LINK
 from robot_dynamics_ros.drivers.guard import GuardSettings, guard_limits
 from robot_dynamics_ros.robot_file import RobotFile
 
-SLOWEST = 0.004  # s between two torque commands; three and a half of it are the longest hold
-ANSWER_TIME = 0.0003  # s of the cycle in which the loop's answer to its state is waited for
+MAX_PERIOD = 0.004  # s between two torque commands; three and a half of it are the longest hold
+ANSWER_TIMEOUT = 0.0003  # s of the cycle in which the loop's answer to its state is waited for
 GAP_NS = 20_000_000  # of robot time, after which derivatives start again
-UNUSED = 5000  # cycles in which a loop may leave torque control unused
-STOP = "stop was asked for"
+ENABLE_TIMEOUT = 5000  # cycles in which a loop may leave torque control unused
+STOP = "stop was requested"
 SWITCHED_OFF = "torque was switched off"
 NOT_ENABLED = "torque was not enabled"
 ORDERLY = (STOP, SWITCHED_OFF, NOT_ENABLED)
@@ -29,8 +29,8 @@ SEMANTICS = {"includes_gravity": False, "link_side": True}
 
 
 def last_guard(robot: RobotFile) -> Guard:
-    """Guard of the process: limits of the robot itself; a sender may be as slow as SLOWEST. Raises CapabilityError."""
-    return Guard(guard_limits(robot, GuardSettings(velocity_share=1.0, rate=1.0 / SLOWEST)))
+    """Guard of the process: limits of the robot itself; commands at least every MAX_PERIOD. Raises CapabilityError."""
+    return Guard(guard_limits(robot, GuardSettings(velocity_share=1.0, rate=1.0 / MAX_PERIOD)))
 
 
 class Datagrams:
@@ -40,11 +40,11 @@ class Datagrams:
         self._commands = commands
 
     def begin(self) -> None:
-        """Forget what came before."""
+        """Discard what came before."""
         self._drain()
 
-    def tell(self, row: Any, times: tuple[int, int, int], stopped: bool, torque: np.ndarray | None) -> None:
-        """The driver sees states by itself."""
+    def on_state(self, row: Any, times: tuple[int, int, int], stopped: bool, torque: np.ndarray | None) -> None:
+        """Nothing to do: the driver reads the states from the ring."""
 
     def newest(self, controller_ns: int, torque: np.ndarray) -> bool:
         """The newest command into `torque`; False when none came."""
@@ -80,10 +80,10 @@ class Linked:
         """Torque control starts: nothing has been enabled in it yet."""
         self._was_on, self._on, self._cycles = False, False, 0
 
-    def tell(self, row: Any, times: tuple[int, int, int], stopped: bool, torque: np.ndarray | None) -> None:
+    def on_state(self, row: Any, times: tuple[int, int, int], stopped: bool, torque: np.ndarray | None) -> None:
         """A state (q, dq) to the loop; torque (7,) [Nm] commanded since the last one, None outside torque control.
 
-        The loop learns from what drives the arm: command plus the gravity torque that the robot adds.
+        The loop adapts from the torque that drives the arm: command plus the gravity torque that the robot adds.
         """
         q = np.array(row.q)
         flags = int(LinkFlag.stopped) if stopped else 0
@@ -100,7 +100,7 @@ class Linked:
             if torque is None:
                 self._link.recv(512)  # the answer to the state before, of no use here
         except OSError:
-            return  # the loop is gone or late: it sees the gap in robot time
+            return  # the loop ended or is late: it sees the gap in robot time
 
     def newest(self, controller_ns: int, torque: np.ndarray) -> bool:
         """The answer to the state of `controller_ns`, waited for within the cycle, or the newest before it."""
@@ -120,7 +120,7 @@ class Linked:
 
     def _receive(self) -> bytes | None:
         try:
-            if not select.select([self._link], [], [], ANSWER_TIME)[0]:
+            if not select.select([self._link], [], [], ANSWER_TIMEOUT)[0]:
                 return None
             data = self._link.recv(512)
         except OSError:
@@ -131,7 +131,7 @@ class Linked:
         """Why torque control should end, empty while it should not."""
         if self._was_on and not self._on:
             return SWITCHED_OFF
-        return NOT_ENABLED if not self._was_on and self._cycles > UNUSED else ""
+        return NOT_ENABLED if not self._was_on and self._cycles > ENABLE_TIMEOUT else ""
 
 
 class TorqueCycle:

@@ -10,20 +10,20 @@ from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
-from robot_dynamics_ros.drivers.child import end, ending, hang_up, spawn
-from robot_dynamics_ros.drivers.framing import receive, send
-from robot_dynamics_ros.drivers.motion import Motion, position_rows
+from robot_dynamics_ros.drivers.child_process import end, ending, hang_up, receive, send, spawn
+from robot_dynamics_ros.drivers.interface import Motion, position_rows
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 
 MODULE = "robot_dynamics_ros.drivers.ur.control_child"
-SILENCE = 2.0  # s without new data until the child is ended: at 2.5 s the client's reconnect loop would crash it
+SILENCE_TIMEOUT = 2.0  # s without new data until the child is ended; at 2.5 s the client crashes in its reconnect loop
 
 
 class UrControl:
     """Requests go to the child, answers come back in a thread of this object; every method returns at once."""
 
-    def __init__(self, host: str, silence: float = SILENCE) -> None:
+    def __init__(self, host: str, silence: float = SILENCE_TIMEOUT) -> None:
         self.host, self._silence = host, silence
         self._process: subprocess.Popen[bytes] | None = None
         self._pipe: Connection | None = None
@@ -58,14 +58,14 @@ class UrControl:
             if self._pipe is not None and self._motion.state == "moving":
                 self._request({"do": "torque_value", "run": bool(run)}, torque[None, :])
 
-    def set_payload(self, mass: float, com: np.ndarray) -> None:
-        """Mass [kg] and centre of mass (3,) [m] of what the flange carries.
+    def set_payload(self, mass: float, com: ArrayLike) -> None:
+        """Mass [kg] and centre of mass (3,) [m] of the load on the flange.
 
         Raises CapabilityError for a mass outside 0..100 kg.
         """
         if not 0.0 <= mass <= 100.0:
             raise CapabilityError(f"payload mass {mass} kg is outside 0..100")
-        self._request({"do": "payload", "mass": float(mass), "com": [float(x) for x in com]})
+        self._request({"do": "payload", "mass": float(mass), "com": np.asarray(com, dtype=float).ravel().tolist()})
 
     def zero_ft(self) -> None:
         """Zero the controller's force-torque sensor."""
@@ -129,9 +129,11 @@ class UrControl:
             if self.pid is None:
                 self._start()
             try:
+                if self._pipe is None:
+                    raise OSError("no pipe")
                 send(self._pipe, message, array)
-            except (OSError, AttributeError) as error:
-                raise ConnectionFailed(f"{self.host}: the control process is gone") from error
+            except OSError as error:
+                raise ConnectionFailed(f"{self.host}: the control process ended") from error
 
     def _start(self) -> None:
         self._process, self._pipe = spawn(MODULE, [self.host])

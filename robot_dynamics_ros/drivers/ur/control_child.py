@@ -15,38 +15,38 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.drivers.framing import receive, send
+from robot_dynamics_ros.drivers.child_process import receive, send
 from robot_dynamics_ros.errors import CapabilityError
 
-HANG = 30.0  # s without a sign of this loop until the process ends itself, without needing the interpreter
+HANG_TIMEOUT = 30.0  # s without a turn of this loop until the process ends itself, without the interpreter
 WATCHDOG_HZ = 5.0  # slowest rate of input updates the controller accepts before it stops the robot
 TORQUE_WATCHDOG_HZ = 20.0  # the same while torques are streamed: 50 ms
-NO_FRICTION = [0.0] * 6  # friction is ours to feed forward
-PATIENCE = 500  # cycles until the first torque must have come
+NO_FRICTION = [0.0] * 6  # the torque loop feeds friction forward
+FIRST_TORQUE_TIMEOUT = 500  # cycles
 HOLD, RAMP = 3, 50  # cycles a torque is held without a new one, and those in which it then goes to zero
 POLL = 0.02  # s between looks at a motion that the controller runs
 STOP_DECELERATION = 2.0  # rad/s2
 
 
 class Stopped(Exception):
-    """A stop was asked for, or the parent is gone, in the middle of a motion."""
+    """A stop was requested, or the parent ended, in the middle of a motion."""
 
 
 class Child:
-    """One client, one request at a time; stop is heard during motions."""
+    """One client, one request at a time; a stop is handled during motions."""
 
     def __init__(self, pipe: Connection, host: str) -> None:
         self._pipe, self._host = pipe, host
         self._client: Any = None  # the ur_rtde control interface, loaded with the first request
 
     def report(self, state: str, reason: str = "", progress: float = 0.0) -> None:
-        """Tell the parent how the motion stands."""
+        """Send the state of the motion to the parent."""
         send(self._pipe, {"state": state, "reason": reason, "progress": progress})
 
     def run(self) -> None:
         """Execute requests until the pipe ends."""
         while True:
-            faulthandler.dump_traceback_later(HANG, exit=True)
+            faulthandler.dump_traceback_later(HANG_TIMEOUT, exit=True)
             if self._pipe.poll(1.0 / WATCHDOG_HZ / 2):
                 self._execute(*receive(self._pipe))
             elif self._client is not None:
@@ -98,17 +98,17 @@ class Child:
     def do_stop(self, _: np.ndarray) -> None:
         """Nothing of ours is moving: bring the robot to rest all the same."""
         self._halt()
-        self.report("stopped", "stop was asked for")
+        self.report("stopped", "stop was requested")
 
     def do_torque(self, _: np.ndarray, cycle: float) -> None:
-        """Torques from the parent until it says stop; its silence is a fault: held for HOLD cycles, then ramped out."""
+        """Torques from the parent until it sends stop; without new ones: held for HOLD cycles, ramped out, a fault."""
         if not self._client.setWatchdog(TORQUE_WATCHDOG_HZ):
             raise RuntimeError("the controller does not accept the watchdog")
-        torque, silent = np.zeros(6), -PATIENCE
+        torque, silent = np.zeros(6), -FIRST_TORQUE_TIMEOUT
         self._client.directTorque(torque.tolist(), NO_FRICTION, NO_FRICTION)
         self.report("moving")
         while silent < HOLD + RAMP:
-            faulthandler.dump_traceback_later(HANG, exit=True)
+            faulthandler.dump_traceback_later(HANG_TIMEOUT, exit=True)
             if not self._pipe.poll(cycle if silent >= 0 else min(cycle, POLL)):
                 silent += 1
                 share = min(1.0, (HOLD + RAMP - silent) / RAMP)
@@ -124,7 +124,7 @@ class Child:
         raise RuntimeError("no torques came: ramped out and stopped")
 
     def _latest(self) -> tuple[dict[str, Any], np.ndarray]:
-        """The newest torque waiting; a stop before it is obeyed."""
+        """The newest torque waiting; a stop before it takes precedence."""
         request, rows = receive(self._pipe)
         while request["do"] == "torque_value" and request["run"] and self._pipe.poll():
             request, rows = receive(self._pipe)
@@ -134,7 +134,7 @@ class Child:
         """A torque that came after the end of torque mode: nothing to do."""
 
     def do_payload(self, _: np.ndarray, mass: float, com: list[float]) -> None:
-        """What the flange carries."""
+        """Load on the flange."""
         self._client.setPayload(mass, com)
 
     def do_zero_ft(self, _: np.ndarray) -> None:
@@ -161,36 +161,36 @@ class Child:
                 raise RuntimeError("the controller's program ended during the move")
 
     def _stream(self, stream: np.ndarray, rate: float, lookahead: float, gain: float) -> None:
-        period, rows, told = 1.0 / rate, stream.tolist(), time.monotonic()
+        period, rows, reported = 1.0 / rate, stream.tolist(), time.monotonic()
         for k, q in enumerate(rows):
             start = self._client.initPeriod()
             if not self._client.servoJ(q, 0.0, 0.0, period, lookahead, gain):
                 raise RuntimeError("the controller refuses the stream")
             if self._pipe.poll():
-                self._heard()
-            if time.monotonic() - told > 0.1:
-                told = time.monotonic()
+                self._handle_request()
+            if time.monotonic() - reported > 0.1:
+                reported = time.monotonic()
                 self._check(k / len(rows))
             self._client.waitPeriod(start)
         self._client.servoStop(STOP_DECELERATION)
 
     def _check(self, progress: float) -> None:
-        """The client says True even when nobody listens: ask for the program itself."""
-        faulthandler.dump_traceback_later(HANG, exit=True)
+        """The client returns True even without a running program: query the program itself."""
+        faulthandler.dump_traceback_later(HANG_TIMEOUT, exit=True)
         if not self._client.isProgramRunning():
             raise RuntimeError("the controller's program ended during the stream")
         self.report("moving", progress=progress)
 
     def _pause(self, seconds: float) -> None:
-        faulthandler.dump_traceback_later(HANG, exit=True)
+        faulthandler.dump_traceback_later(HANG_TIMEOUT, exit=True)
         if self._pipe.poll(seconds):
-            self._heard()
+            self._handle_request()
 
-    def _heard(self) -> None:
-        """A request during a motion: only stop is obeyed."""
+    def _handle_request(self) -> None:
+        """Handle a request during a motion: all but stop are ignored."""
         request, _ = receive(self._pipe)
         if request["do"] == "stop":
-            raise Stopped("stop was asked for")
+            raise Stopped("stop was requested")
 
     def _halt(self) -> None:
         if self._client is not None and self._client.isProgramRunning():
@@ -198,7 +198,7 @@ class Child:
             self._client.stopJ(STOP_DECELERATION)
 
     def leave(self) -> None:
-        """Robot at rest, script ended, watchdog gone with it."""
+        """Robot at rest, script and watchdog ended."""
         if self._client is not None:
             self._halt()
             self._client.stopScript()
@@ -212,7 +212,7 @@ def main() -> None:
     try:
         child.run()
     except (EOFError, ConnectionResetError, BrokenPipeError):
-        child.leave()  # the parent is gone or closed us
+        child.leave()  # the parent ended or closed the pipe
     except Exception as error:  # reported in one line; a new child starts with the next request
         send(child._pipe, {"state": "fatal", "reason": str(error).splitlines()[0]})
         sys.exit(1)

@@ -1,4 +1,4 @@
-"""UR robots over RTDE: the state from the C++ reader, motion through the ur_rtde client in a child process."""
+"""UR robots over RTDE: states from the C++ reader, motion through the ur_rtde client in a child process."""
 
 from __future__ import annotations
 
@@ -8,23 +8,22 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from robot_dynamics_ros._core import (
     RTDE_LAYOUT,
     RTDE_WIDTH,
-    GuardReason,
     RtdeConnectionError,
     RtdeReader,
     SampleFlag,
     StreamState,
     TorqueLoop,
 )
-from robot_dynamics_ros.drivers.interface import DriverInfo, RobotStatus, Statistics
-from robot_dynamics_ros.drivers.motion import Motion
+from robot_dynamics_ros.drivers.interface import DriverInfo, Motion, RobotStatus, Statistics, TorqueDriver
 from robot_dynamics_ros.drivers.stream import SampleRate
-from robot_dynamics_ros.drivers.ur.control import SILENCE, UrControl
+from robot_dynamics_ros.drivers.ur.control import SILENCE_TIMEOUT, UrControl
 from robot_dynamics_ros.drivers.ur.status import RUNNING, status_of
-from robot_dynamics_ros.drivers.ur.torque import upload
+from robot_dynamics_ros.drivers.ur.torque import TorqueSender, upload
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
@@ -42,18 +41,19 @@ SIGNALS = {  # signal -> RTDE output
 }
 FROZEN = int(SampleFlag.frozen)
 EFFORT_SOURCES = ("current", "controller")
-TORQUE_WAYS = ("none", "script", "client")  # script: our program and the reader's thread; client: directTorque
+TRANSPORTS = ("none", "script", "client")  # of torque, see torque.py
 PROGRAM_TIMEOUT = 3.0  # s from the upload of a program to the first cycle it runs
+CLIENT_TIMEOUT = 20.0  # s until the vendor client must be in torque mode
 
 
-class UrDriver:
+class UrDriver(TorqueDriver):
     """Driver of UR robots.
 
     effort [Nm] = K_tau i with K_tau of the robot file (effort_source "current"), or the controller's own
     actual_current_as_torque ("controller", PolyScope 5.23 or later).
     Stamps are controller time mapped to the host's system clock by the least delayed package; `follow_host_clock`
     False keeps the differences of stamps exactly controller time (simulated time running faster or slower).
-    Raises CapabilityError for another number of joints, source of effort or way of torque.
+    Raises CapabilityError for another number of joints, source of effort or transport of torque.
     """
 
     capabilities = frozenset({"current", "temperature", "desired_state", "move", "servo", "payload", "zero_ft"})
@@ -67,19 +67,19 @@ class UrDriver:
         follow_host_clock: bool = True,
         torque: str = "none",
         time_scale: float = 1.0,
-        client_silence: float = SILENCE,
+        client_silence: float = SILENCE_TIMEOUT,
         **reader_options: Any,
     ) -> None:
         if robot.n_joints != 6:
             raise CapabilityError(f"{robot.name}: a UR controller has 6 joints, the robot file {robot.n_joints}")
         if effort_source not in EFFORT_SOURCES:
             raise CapabilityError(f"effort_source {effort_source!r} is none of {', '.join(EFFORT_SOURCES)}")
-        if torque not in TORQUE_WAYS:
-            raise CapabilityError(f"torque {torque!r} is none of {', '.join(TORQUE_WAYS)}")
+        if torque not in TRANSPORTS:
+            raise CapabilityError(f"torque {torque!r} is none of {', '.join(TRANSPORTS)}")
         self.robot, self.host, self._effort_source = robot, host, effort_source
         self._cycle = 0.002 / time_scale
-        self._torque_way, self._loop = torque, None
-        self._torque_running, self._forwarded = False, (0, False, b"")
+        self._transport = torque
+        self._sender: TorqueSender | None = None
         self.records: deque[dict[str, Any]] = deque(maxlen=4096)
         rate = robot.sensing.sample_rate or 500.0
         options = {"rate": rate, "minimum_major": 5 if rate > 125.0 else 3} | reader_options
@@ -120,7 +120,7 @@ class UrDriver:
             )
 
     def disconnect(self) -> None:
-        """End the control process and the receiving thread."""
+        """End the control process, which stops its motion, and the receiving thread; may be called again."""
         self._control.close()
         self._reader.stop()
 
@@ -130,12 +130,10 @@ class UrDriver:
         end = time.monotonic() + timeout
         while self._reader.wait(max(end - time.monotonic(), 0.0)):
             self._reader.pop(self._values, self._meta)
-            self.collect()
             if not self._meta[2] & FROZEN:
                 return self._filled()
             if time.monotonic() > end:
                 break
-        self.collect()
         return None
 
     def _filled(self) -> Sample:
@@ -222,10 +220,10 @@ class UrDriver:
 
     # -- torque -------------------------------------------------------------------------------------------------------
     def attach(self, loop: TorqueLoop) -> None:
-        """The loop that answers every state from connect() on; before connect(). Raises CapabilityError."""
-        if self._torque_way == "none":
+        """The loop that is stepped with every state from connect() on. Raises CapabilityError (made without torque)."""
+        if self._transport == "none":
             raise CapabilityError(f"{self.robot.name}: the driver was made without torque")
-        self._loop = loop
+        self._sender = TorqueSender(loop, self._control if self._transport == "client" else None, self.records)
         self._reader.set_torque_loop(loop, self.robot.array("drives.torque_constant"))
 
     def start_torque(self) -> None:
@@ -233,54 +231,36 @@ class UrDriver:
 
         Raises CapabilityError, ConnectionFailed with the reason.
         """
-        if self._loop is None:
+        if self._sender is None:
             raise CapabilityError(f"{self.robot.name}: no torque loop is attached")
         self._allow_motion()
-        if self._torque_way == "client":
+        if self._transport == "client":
             self._control.start_torque(self._cycle)
-            self._await(lambda: self.motion.state != "starting", 20.0)
+            self._wait(lambda: self.motion.state != "starting", CLIENT_TIMEOUT)
             if self.motion.state != "moving":
                 raise ConnectionFailed(f"no torque: {self.motion.reason or self.motion.state}")
             return
         self._control.close()  # its program would be replaced under it
         upload(self.host)
-        self._await(lambda: self.status.program_running, PROGRAM_TIMEOUT)
+        self._wait(lambda: self.status.program_running, PROGRAM_TIMEOUT)
         if not self.status.program_running:
             raise ConnectionFailed(f"{self.host}: the torque program does not start; is the robot in remote control?")
 
-    def _await(self, condition: Callable[[], bool], seconds: float) -> None:
+    def _wait(self, condition: Callable[[], bool], seconds: float) -> None:
         """Read on until the condition holds or the time is over."""
         end = time.monotonic() + seconds
         first = time.monotonic() + 0.05  # a program that ran before may still be ending
         while time.monotonic() < end and (time.monotonic() < first or not condition()):
             self.read(0.02)
+            self.send_torque()
 
-    def collect(self) -> None:
-        """Take the loop's records; through the vendor client this is where torques leave."""
-        if self._loop is None:
-            return
-        while (record := self._loop.pop()) is not None:
-            self.records.append(record)
-            ended = self._torque_running and not record["run"]
-            self._torque_running = record["run"]
-            if self._torque_way == "client" and (record["run"] or ended):
-                self._forward(record)
+    def send_torque(self) -> None:
+        """Records of the loop into `records`; through the vendor client this is where torques leave."""
+        if self._sender is not None:
+            self._sender.send()
 
-    def _forward(self, record: dict[str, Any]) -> None:
-        """To the client's process, what is new; without it there is no torque mode any more."""
-        news = (record["stamp_ns"], record["run"], record["torque"].tobytes())
-        if news == self._forwarded:
-            return  # a cycle without a state: the client holds what it has
-        self._forwarded = news
-        if record["run"] and self.motion.state != "moving":
-            self._loop.trip(GuardReason.robot_stopped)
-        try:
-            self._control.send_torque(record["torque"], record["run"])
-        except ConnectionFailed:
-            self._loop.trip(GuardReason.robot_stopped)
-
-    def set_payload(self, mass: float, com: np.ndarray) -> None:
-        """Tell the controller what hangs on the flange: mass [kg], com (3,) [m]."""
+    def set_payload(self, mass: float, com: ArrayLike) -> None:
+        """Load on the flange: mass [kg], com (3,) [m] in the flange frame. Raises CapabilityError, ConnectionFailed."""
         self._control.set_payload(mass, com)
 
     def zero_ft(self) -> None:

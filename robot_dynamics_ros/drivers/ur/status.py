@@ -1,4 +1,4 @@
-"""What a UR controller says about itself over RTDE: modes as numbers and in words, payload, speed scaling."""
+"""Status of a UR controller from RTDE: modes as numbers and texts, payload, speed scaling."""
 
 from __future__ import annotations
 

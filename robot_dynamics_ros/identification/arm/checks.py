@@ -1,14 +1,14 @@
-"""What the data cannot support, in words: units, rest, weak excitation, extrapolation."""
+"""Refusals and warnings about what the data cannot support: units, rest, weak excitation, extrapolation."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.arm.found import Identification
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel, joint_rows
-from robot_dynamics_ros.identification.arm.names import standard_names
-from robot_dynamics_ros.identification.arm.solvers.feasibility import catalogue_links, link_scales
+from robot_dynamics_ros.identification.arm.rigid import standard_names
+from robot_dynamics_ros.identification.arm.solvers.consistency import initial_links, link_scales
+from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.dataset.motion import MOVING, Motion
 from robot_dynamics_ros.identification.metrics import mean_r2, metrics
 from robot_dynamics_ros.signals import Log
@@ -18,7 +18,7 @@ CONDITION = 500.0  # of the column-scaled regressor: above it some combinations 
 POOR = 2700.0  # extrapolation was seen to fail above it (reference datasets)
 LOOSE = 0.3  # standard deviation over the typical size of such a parameter above which the data do not support it
 NOTHING = 0.2  # mean R2 on the identification data below which the effort is not that of these joints
-OUTSIDE = 0.2  # share of validation samples beyond the identified speeds that is worth a word
+MAX_OUTSIDE = 0.2  # share of validation samples beyond the identified speeds above which there is a warning
 
 
 def check_units(log: Log, name: str) -> None:
@@ -100,7 +100,7 @@ def unsupported(model: IdentifiedModel) -> list[str]:
     could have.
     """
     base, s = model.rigid.base, model.solution
-    phi = catalogue_links(model.rigid.robot)
+    phi = initial_links(model.rigid.robot)
     scale = link_scales(phi)[base.independent]
     names = standard_names(model.rigid.n)
     return [
@@ -110,21 +110,21 @@ def unsupported(model: IdentifiedModel) -> list[str]:
     ]
 
 
-def check_extrapolation(found: Identification, motion: Motion) -> list[str]:
+def check_extrapolation(found: Identification) -> list[str]:
     """Warnings where validation leaves the identified region, or where parameter errors dominate the prediction."""
     words = []
     names = found.robot.joint_names
-    fast = np.quantile(np.abs(motion.qd), 0.999, axis=0)
+    fast = np.quantile(np.abs(found.motion.qd), 0.999, axis=0)
     for rec in found.validation:
-        m = found.motion(rec)
+        m = found.filtered(rec)
         outside = (np.abs(m.qd) > 1.1 * fast + MOVING).mean(0)
-        which = [names[j] for j in range(len(names)) if outside[j] > OUTSIDE]
+        which = [names[j] for j in range(len(names)) if outside[j] > MAX_OUTSIDE]
         if which:
             words.append(
-                f"{rec.name}: {', '.join(which)} move faster than what was identified, {OUTSIDE:.0%} of "
+                f"{rec.name}: {', '.join(which)} move faster than what was identified, {MAX_OUTSIDE:.0%} of "
                 f"the time or more"
             )
-        ratio = uncertainty(found.model, m) / np.maximum(m.effort.std(0), 1e-9)
+        ratio = uncertainty(found.fit, m) / np.maximum(m.effort.std(0), 1e-9)
         which = [f"{names[j]} {ratio[j]:.0%}" for j in range(len(names)) if ratio[j] > 0.2]
         if which:
             words.append(f"{rec.name}: parameter uncertainty alone is a large part of the effort: {', '.join(which)}")
@@ -135,8 +135,10 @@ def uncertainty(model: IdentifiedModel, motion: Motion) -> np.ndarray:
     """RMS standard deviation of the prediction (n,) [Nm] that comes from the parameters alone: sqrt(mean a' cov a)."""
     rows = np.arange(0, len(motion), max(1, len(motion) // 2000))
     part = motion.take(rows)
-    W = model.rigid.base_rows(part.q, part.qd, part.qdd)
+    W = model.rigid.base_regressor(part.q, part.qd, part.qdd)
     covariance = model.solution.covariance
+    if covariance is None:
+        raise ValueError("the model has no covariance: see with_uncertainty")
     out = np.empty(motion.n)
     for j, row in enumerate(joint_rows(part, W, model.load(part), model.structure)):
         own = covariance[np.ix_(row.index, row.index)]

@@ -10,21 +10,16 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.arm.coupled import as_blocks
-from robot_dynamics_ros.identification.arm.found import Identification
+from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.arm.static_law import LAW
+from robot_dynamics_ros.identification.arm.written_law import coupled_blocks
 from robot_dynamics_ros.models.urdf_writer import write_urdf
 from robot_dynamics_ros.robot_file import RobotFile, save_robot
 
 
 def identified_robot(found: Identification) -> RobotFile:
-    """The robot file with identified links, drives and friction; every other number stays as it was.
-
-    Raises DataError when nothing was identified.
-    """
-    live, robot = found.written, found.robot
-    if live is None:
-        raise DataError("nothing identified to write")
+    """The robot file with identified links, drives and friction; every other number stays as it was."""
+    live, robot = found.live, found.robot
     key = "identified_" + datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ")
     bags = ", ".join(Path(r.name).name for r in found.training)
     source = {key: f"robot-dynamics identify on {bags}; {found.split}"}
@@ -32,8 +27,8 @@ def identified_robot(found: Identification) -> RobotFile:
         "links": {"source": key, "parameters": live.phi.reshape(-1, 10)},
         "friction": _friction(found, key, live.friction),
         "hysteresis": None
-        if live.memory is None
-        else {"source": key, "model": "presliding", "parameters": live.memory},
+        if live.hysteresis is None
+        else {"source": key, "model": "presliding", "parameters": live.hysteresis},
     }
     updates |= _drives(found, key)
     return robot.with_updates(updates, source)
@@ -48,27 +43,27 @@ def _friction(found: Identification, key: str, parameters: dict[str, list[float]
     if len(seen) and -60 < float(seen.mean()) < 200:
         reference = round(float(seen.mean()), 1)
     law = {"source": key, "model": LAW, "parameters": parameters, "reference_temperature": reference}
-    coupled = found.written.coupled if found.written is not None else None
-    return law if coupled is None else law | {"coupled": as_blocks(coupled, found.robot.joint_names)}
+    coupled = found.live.coupled
+    return law if coupled is None else law | {"coupled": coupled_blocks(coupled, found.robot.joint_names)}
 
 
 def _drives(found: Identification, key: str) -> dict[str, Any]:
     """Effort semantics, torque constants and rotor inertias, each with its own source."""
-    robot, semantics = found.robot, found.semantics
+    robot, effort = found.robot, found.effort
     fields: dict[str, Any] = {
         "effort": {
-            "unit": semantics.unit,
-            "includes_gravity": semantics.includes_gravity,
+            "unit": effort.unit,
+            "includes_gravity": effort.includes_gravity,
             "includes_rotor_inertia": found.rotor_included,
-            "sign": int(np.sign(np.median(np.sign(semantics.scale)))),
+            "sign": int(np.sign(np.median(np.sign(effort.scale)))),
         }
     }
     if robot.drives.torque_side == "motor" and not found.rotor_included:
         fields["effort"]["residual_inertia"] = np.nan_to_num(found.rotor).tolist()
     if found.rotor_included and robot.drives.torque_side == "motor":
         fields["rotor_inertia"] = np.maximum(np.nan_to_num(found.rotor), 0.0)
-    if semantics.kind == "current":
-        fields["torque_constant"] = np.abs(semantics.scale)
+    if effort.kind == "current":
+        fields["torque_constant"] = np.abs(effort.scale)
     sources = dict(robot.drives.source) | dict.fromkeys(fields, key)
     return {f"drives.{name}": value for name, value in fields.items()} | {"drives.source": sources}
 

@@ -1,4 +1,4 @@
-"""From bags to an identified, validated model: the whole procedure in order, one function per step."""
+"""From bags to an identified, validated model: the procedure in order, one function per step on one state (`STEPS`)."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 from robot_dynamics_ros.bags import BagReport, load_bag
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.checks import check_excitation, check_extrapolation, check_fit, check_units
-from robot_dynamics_ros.identification.arm.found import DEFAULTS, Identification, Options
+from robot_dynamics_ros.identification.arm.effort_meaning import recognise
 from robot_dynamics_ros.identification.arm.live_model import fit_live
-from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structure
+from robot_dynamics_ros.identification.arm.model import Structure
 from robot_dynamics_ros.identification.arm.mounting import mounted
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
-from robot_dynamics_ros.identification.arm.semantics import recognise
-from robot_dynamics_ros.identification.arm.solvers.consistent_model import make_consistent, rotor_included
+from robot_dynamics_ros.identification.arm.solvers.consistency import make_consistent, rotor_included
 from robot_dynamics_ros.identification.arm.solvers.fitting import PLAIN, Fitter, known_rotors, prior_of
-from robot_dynamics_ros.identification.arm.tuning import Given, Tuner
+from robot_dynamics_ros.identification.arm.state import DEFAULTS, Identification, Options
+from robot_dynamics_ros.identification.arm.tuning import Tuner, UserChoices
 from robot_dynamics_ros.identification.arm.uncertainty import with_uncertainty
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.dataset.motion import Motion, filtered
@@ -28,8 +28,8 @@ from robot_dynamics_ros.identification.metrics import mean_r2, metrics
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
 
-SLOW_ROWS = 20_000  # samples that tell the meaning of an effort
-PRICE = 0.01  # loss of R2 on the identification data that physical consistency may cost
+MAX_SLOW_SAMPLES = 20_000  # from which the meaning of an effort is recognised
+MAX_R2_LOSS = 0.01  # of the identification data, that physical consistency may cost
 
 Progress = Callable[[str], None]
 
@@ -41,15 +41,15 @@ def identify(
     options: Options = DEFAULTS,
     progress: Progress = lambda text: None,
 ) -> Identification:
-    """Identified model of a robot from bags, judged on `validate` (or on the last 30 % of every bag, stated).
+    """Identified model of a robot from bags, validated on `validate` (or on the last 30 % of every bag, stated).
 
     Raises DataError in one line where the data cannot support it: unreadable, at rest, units, too few joints,
     ambiguous effort.
     """
     progress("reading bags")
-    training = [read(robot, b, options) for b in bags]
-    judged = [read(robot, b, options) for b in validate]
-    return identify_recordings(robot, training, judged, options, progress)
+    training = [read(robot, bag, options) for bag in bags]
+    validation = [read(robot, bag, options) for bag in validate]
+    return identify_recordings(robot, training, validation, options, progress)
 
 
 def read(robot: RobotFile, bag: str | Path, options: Options) -> Recording:
@@ -64,13 +64,12 @@ def read(robot: RobotFile, bag: str | Path, options: Options) -> Recording:
 
 def _loaded(robot: RobotFile, bag: str | Path, options: Options) -> tuple[Log, BagReport]:
     """Log with the robot's joints by name; by order where the bag has as many joints and knows none of the names."""
-    choice = {"topic": options.topic, "stamps": options.stamps}
     try:
-        return load_bag(bag, robot, **choice)
+        return load_bag(bag, robot, topic=options.topic, stamps=options.stamps)
     except DataError as error:
         if "joint" not in str(error):
             raise
-        log, report = load_bag(bag, **choice)
+        log, report = load_bag(bag, topic=options.topic, stamps=options.stamps)
         known = set(robot.joint_aliases) & set(log.joint_names)
         if known or log.n_joints != robot.n_joints:
             raise
@@ -84,90 +83,115 @@ def _loaded(robot: RobotFile, bag: str | Path, options: Options) -> tuple[Log, B
 def identify_recordings(
     robot: RobotFile,
     training: list[Recording],
-    judged: list[Recording],
+    validation: list[Recording],
     options: Options = DEFAULTS,
     progress: Progress = lambda text: None,
 ) -> Identification:
     """`identify` on recordings that are already loaded. Raises DataError like it."""
-    training, judged, split = set_apart(training, judged)
-    progress("recognising the effort")
-    slow = slow_motion(training)
-    robot, mount = mounted(robot, slow) if options.effort in ("auto", "torque") else (robot, "")
-    semantics = recognise(robot, slow, options.effort)
-    training = [r.with_effort(lambda e: e * semantics.scale) for r in training]
-    judged = [r.with_effort(lambda e: e * semantics.scale) for r in judged]
-    training = average_all(training) if options.average_periods else training
-    rigid = RigidModel(robot, None if semantics.includes_gravity else np.zeros(3))
-    motor = robot.drives.torque_side == "motor"
-    progress("choosing filters and friction laws")
-    tuner = Tuner(training, rigid, motor, coupled_joints(robot, options))
-    structure = _chosen(tuner, options.given, training)
-    progress("solving")
-    motion = tuner.motion(structure)
-    fitter = Fitter(rigid, structure, motion, prior_of(robot, rigid, structure, options.prior), training)
-    model = fitter.run(options.method if options.method in PLAIN else "huber")
-    model = with_uncertainty(model, motion)
-    included, said = rotor_included(robot, model)
-    if options.known_rotor or options.method == "total":
-        fitter.held = known_rotors(robot, rigid, structure, included)
-    if fitter.held or options.method not in PLAIN:
-        model = with_uncertainty(fitter.run(options.method), motion, centred=options.method not in PLAIN)
-    progress("physical consistency")
-    physical, rotor = make_consistent(robot, model, included)
-    headline, doubt = judged_model(robot, model, physical, motion)
-    found = Identification(
-        robot, semantics, structure, model, physical, headline, rotor, included, training, judged, split, options
-    )
-    progress("friction law for the live nodes")
-    found.written = fit_live(physical, np.nan_to_num(rotor), motion)
-    recordings = (*training, *judged)
-    notes = [f"{r.name}: {note}" for r in recordings for note in r.notes]
-    found.statements = [
-        *semantics.statements,
-        mount,
-        said,
-        split,
-        *tuner.notes,
-        *fitter.notes,
-        _coupled(robot, structure),
-        *notes,
-    ]
-    found.warnings = [*semantics.warnings, mount, doubt, *(n for n in (*notes, *fitter.notes) if "please check" in n)]
-    found.warnings += [*check_fit(model, motion), *check_excitation(model, motion), *check_extrapolation(found, motion)]
-    found.statements, found.warnings = ([text for text in x if text] for x in (found.statements, found.warnings))
-    return found
+    state = Identification(robot, options, *set_apart(training, validation))
+    for text, step in STEPS:
+        progress(text)
+        step(state)
+    return state
 
 
-def _chosen(tuner: Tuner, given: Given, training: list[Recording]) -> Structure:
-    """The structure that predicts parts held out best. Raises DataError where no part says anything about another."""
+def recognise_effort(state: Identification) -> None:
+    """Fill effort and rigid: mounting and meaning of the effort; recordings in Nm, averaged over periods if asked for.
+
+    Raises DataError for an effort whose meaning is ambiguous, or periods that are not there.
+    """
+    options, slow, mount = state.options, slow_motion(state.training), ""
+    if options.effort in ("auto", "torque"):
+        state.robot, mount = mounted(state.robot, slow)
+    effort = recognise(state.robot, slow, options.effort)
+    state.training = [r.with_effort(lambda e: e * effort.scale) for r in state.training]
+    state.validation = [r.with_effort(lambda e: e * effort.scale) for r in state.validation]
+    if options.average_periods:
+        state.training = average_all(state.training)
+    state.effort = effort
+    state.rigid = RigidModel(state.robot, None if effort.includes_gravity else np.zeros(3))
+    _note(state.statements, *effort.statements, mount, state.split)
+    _note(state.warnings, *effort.warnings, mount)
+
+
+def choose_structure(state: Identification) -> None:
+    """Fill structure and motion: the structure that predicts held-out parts best.
+
+    Raises DataError where no part of the data predicts another.
+    """
+    motor = state.robot.drives.torque_side == "motor"
+    tuner = Tuner(state.training, state.rigid, motor, coupled_joints(state.robot, state.options))
     try:
-        return tuner.run(given)
+        state.structure = tuner.run(state.options.choices)
     except np.linalg.LinAlgError:
-        names = ", ".join(r.name for r in training)
+        names = ", ".join(r.name for r in state.training)
         raise DataError(
             f"{names}: shows too little of the robot to choose a model: record larger motions of all joints, "
             "for 30 s or more (robot-dynamics excite)"
         ) from None
+    state.motion = tuner.motion(state.structure)
+    _note(state.statements, *tuner.notes)
 
 
-def _coupled(robot: RobotFile, structure: Structure) -> str:
+def fit_parameters(state: Identification) -> None:
+    """Fill fit and rotor_included: all parameters with their uncertainty.
+
+    Raises DataError or CapabilityError where the method lacks what it needs.
+    """
+    robot, rigid, structure, options = state.robot, state.rigid, state.structure, state.options
+    prior = prior_of(robot, rigid, structure, options.prior)
+    fitter = Fitter(rigid, structure, state.motion, prior, state.training)
+    plain = options.method in PLAIN
+    state.fit = with_uncertainty(fitter.run(options.method if plain else "huber"), state.motion)
+    state.rotor_included, rotors = rotor_included(robot, state.fit)
+    if options.known_rotor or options.method == "total":
+        fitter.held = known_rotors(robot, rigid, structure, state.rotor_included)
+    if fitter.held or not plain:
+        state.fit = with_uncertainty(fitter.run(options.method), state.motion, centred=not plain)
+    _note(state.statements, rotors, *fitter.notes, coupled_statement(robot, structure))
+    _note(state.warnings, *(n for n in fitter.notes if "please check" in n))
+
+
+def make_physical(state: Identification) -> None:
+    """Fill consistent, rotor and reported: the consistent model, reported unless consistency costs too much.
+
+    It does where it costs more than MAX_R2_LOSS of R2 on the identification data: then there is a warning.
+    Raises DataError where the solver finds no consistent model.
+    """
+    state.consistent, state.rotor = make_consistent(state.robot, state.fit, state.rotor_included)
+    motion = state.motion
+    free, bound = (mean_r2(metrics(motion.effort, m.predict(motion))["r2"]) for m in (state.fit, state.consistent))
+    state.reported = state.fit if free - bound > MAX_R2_LOSS else state.consistent
+    if state.reported is state.fit:
+        state.warnings.append(
+            f"no possible bodies explain this effort: consistency costs {free - bound:.3f} of R2, so figures are of "
+            "the unconstrained model; check kinematics, mounting (gravity), sign and unit of the effort, joint order"
+        )
+
+
+def fit_live_model(state: Identification) -> None:
+    """Fill live: the model as a robot file holds it, with the friction law that nodes evaluate."""
+    state.live = fit_live(state.consistent, np.nan_to_num(state.rotor), state.motion)
+
+
+def check_data(state: Identification) -> None:
+    """Add the notes of the recordings, and warnings about what the data do not support."""
+    notes = [f"{r.name}: {note}" for r in (*state.training, *state.validation) for note in r.notes]
+    _note(state.statements, *notes)
+    _note(state.warnings, *(n for n in notes if "please check" in n))
+    state.warnings += check_fit(state.fit, state.motion) + check_excitation(state.fit, state.motion)
+    state.warnings += check_extrapolation(state)
+
+
+def _note(sentences: list[str], *more: str) -> None:
+    """Append the sentences that are not empty."""
+    sentences += [text for text in more if text]
+
+
+def coupled_statement(robot: RobotFile, structure: Structure) -> str:
+    """A sentence naming the joints of a coupled wrist; empty where there are none."""
     names = [robot.joint_names[j] for j, law in enumerate(structure.laws) if any(t[0] == "c" for t in law.terms)]
     return f"{', '.join(names)} carry friction of a motor that turns with a neighbour: coupled wrist" if names else ""
-
-
-def judged_model(
-    robot: RobotFile, model: IdentifiedModel, physical: IdentifiedModel, motion: Motion
-) -> tuple[IdentifiedModel, str]:
-    """The consistent model, unless consistency costs more than PRICE of R2 on the identification data: then a
-    warning.
-    """
-    free, bound = (mean_r2(metrics(motion.effort, m.predict(motion))["r2"]) for m in (model, physical))
-    if not free - bound > PRICE:
-        return physical, ""
-    return model, (
-        f"no possible bodies explain this effort: consistency costs {free - bound:.3f} of R2, so figures are of the "
-        "unconstrained model; check kinematics, mounting (gravity), sign and unit of the effort, joint order"
-    )
 
 
 def slow_motion(recordings: list[Recording]) -> Motion:
@@ -176,7 +200,7 @@ def slow_motion(recordings: list[Recording]) -> Motion:
     """
     rec = max(recordings, key=lambda r: r.samples)
     motion = filtered(rec, min(5.0, 0.2 * rec.rate))
-    k = min(len(motion) // SLOW_ROWS, int(rec.rate / 25))
+    k = min(len(motion) // MAX_SLOW_SAMPLES, int(rec.rate / 25))
     return motion if k < 2 else motion.take(np.arange(0, len(motion), k))
 
 
@@ -188,4 +212,13 @@ def coupled_joints(robot: RobotFile, options: Options) -> dict[int, tuple[int, .
     return {j: tuple(k for k in last if abs(k - j) == 1) for j in last}
 
 
-__all__ = ["Given", "Identification", "Options", "identify", "identify_recordings", "read"]
+STEPS: tuple[tuple[str, Callable[[Identification], None]], ...] = (
+    ("recognising the effort", recognise_effort),
+    ("choosing filters and friction laws", choose_structure),
+    ("solving", fit_parameters),
+    ("physical consistency", make_physical),
+    ("friction law for the live nodes", fit_live_model),
+    ("checking what the data support", check_data),
+)
+
+__all__ = ["Identification", "Options", "UserChoices", "identify", "identify_recordings", "read"]

@@ -1,6 +1,4 @@
-"""The model as a robot file holds it: consistent inertias, rotor inertias, a static friction law, memory where it
-helps.
-"""
+"""The model as a robot file holds it: consistent inertias, rotor inertias, friction laws with their presliding part."""
 
 from __future__ import annotations
 
@@ -10,24 +8,28 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.identification.arm.coupled import coupled_motors, coupled_torque
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structure
-from robot_dynamics_ros.identification.arm.presliding import JointData, PreslidingFit, as_block, clock, fit_presliding
+from robot_dynamics_ros.identification.arm.presliding import clock
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.least_squares import huber
-from robot_dynamics_ros.identification.arm.static_law import LAW, StaticFit, as_table, fit_joint
-from robot_dynamics_ros.identification.arm.tuning import fold_sets, stretches
+from robot_dynamics_ros.identification.arm.static_law import LAW, FrictionSamples
+from robot_dynamics_ros.identification.arm.tuning import fold_sets
+from robot_dynamics_ros.identification.arm.written_law import (
+    WrittenLaw,
+    choose_law,
+    coupled_motors,
+    coupled_torque,
+    written_blocks,
+)
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import presliding_core
-
-SAMPLES = 20_000  # used for the static law: a handful of parameters per joint
 
 
 @dataclass(frozen=True)
 class LiveModel:
     """phi (10 n,), rotor inertia (n,) as it is in the effort, parameters of the friction law by name, of the hysteresis
-    block (None: no joint has memory), and motors that turn with two joints (K, 6); predicts the effort as nodes do.
+    block (None: no joint is presliding), and motors that turn with two joints (K, 6); predicts the effort as nodes do.
     """
 
     rigid: RigidModel
@@ -35,23 +37,20 @@ class LiveModel:
     rotor: np.ndarray
     friction: dict[str, list[float]]
     structure: Structure
-    memory: dict[str, Any] | None = None
+    hysteresis: dict[str, Any] | None = None
     coupled: np.ndarray | None = None
 
     def friction_torque(self, motion: Motion, load: np.ndarray) -> np.ndarray:
         """Friction (N, n) [Nm] by the stage that runs live."""
         law = FrictionModel(LAW, self.friction, motion.n)
-        if self.memory is None and self.coupled is None:
+        if self.hysteresis is None and self.coupled is None:
             return law.torque(motion.qd, load)
-        memory = None if self.memory is None else self._memory(law, motion.n)
+        memory = None if self.hysteresis is None else presliding_core(self.hysteresis, law)
         out, std = np.empty_like(load), np.empty_like(load)
-        columns = [np.ascontiguousarray(x) for x in (motion.position, motion.qd, load)]
+        position, qd, load = (np.ascontiguousarray(x) for x in (motion.position, motion.qd, load))
         stage = _core.FrictionStage(law.core, memory, self.coupled)
-        stage.run(clock(motion.start, motion.rate), *columns, None, None, None, out, std)
+        stage.run(clock(motion.start, motion.rate), position, qd, load, None, None, out, std)
         return out
-
-    def _memory(self, law: FrictionModel, n: int) -> Any:
-        return presliding_core(self.memory, law)
 
     def predict(self, motion: Motion) -> np.ndarray:
         """Effort (N, n) [Nm]; a filter that the log's effort has passed is applied, it is no part of the robot."""
@@ -64,31 +63,25 @@ class LiveModel:
 
 
 def fit_live(body: IdentifiedModel, rotor: np.ndarray, motion: Motion) -> LiveModel:
-    """Friction of every joint fitted to what the consistent body leaves of the effort: a static law, and presliding
-    friction where it predicts held-out motion no worse.
+    """Model of the robot file: the friction law of every joint fitted to what the consistent body leaves of the effort.
+
+    rotor (n,) [kg m2]: inertia of the rotors as it is in the effort.
     """
-    rows = stretches(len(motion), SAMPLES, 20) if len(motion) > SAMPLES else np.ones(len(motion), bool)
     load, predicted = body.load(motion), body.predict(motion)
-    fits: list[StaticFit] = []
-    presliding: list[PreslidingFit | None] = []
     folds = fold_sets(motion)
     motors = coupled_motors(body)
     shared = coupled_torque(body, motors, motion)
-    few = motion.take(rows)
+    laws: list[WrittenLaw] = []
     for j, chosen in enumerate(body.structure.filters):
         inertial = load[:, j] + rotor[j] * motion.qdd[:, j] + shared[:, j]
         if chosen is not None:
             inertial = chosen.apply(inertial, motion.rate, motion.start)
-        y = motion.effort[:, j] - inertial
-        terms = body.structure.laws[j].terms
+        y, v = motion.effort[:, j] - inertial, motion.qd[:, j]
         # less weight far off the identified model: collisions and stops are no friction
         weight = huber(motion.effort[:, j] - predicted[:, j], np.ones(len(motion)))
-        v, q, tau = motion.qd[:, j], motion.position[:, j], load[:, j]
-        part = np.flatnonzero(rows) if rows.dtype == bool else rows
-        fit = fit_joint(y[part], v[part], tau[part], weight[part], chosen, motion.rate, few.start, terms)
-        data = JointData(y, v, tau, q, weight, motion.start, folds, chosen, motion.rate)
-        law = FrictionModel(LAW, {name: [value] for name, value in fit.parameters.items()}, 1)
-        presliding.append(fit_presliding(data, law.torque(v[:, None], tau[:, None])[:, 0]))
-        fits.append(fit)
+        position = motion.position[:, j]
+        samples = FrictionSamples(y, v, load[:, j], position, weight, motion.start, folds, chosen, motion.rate)
+        laws.append(choose_law(samples, body.structure.laws[j].terms))
+    friction, hysteresis = written_blocks(laws)
     coupled = motors if len(motors) else None
-    return LiveModel(body.rigid, body.phi, rotor, as_table(fits), body.structure, as_block(presliding), coupled)
+    return LiveModel(body.rigid, body.phi, rotor, friction, body.structure, hysteresis, coupled)

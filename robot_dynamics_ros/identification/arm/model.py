@@ -100,8 +100,9 @@ def joint_rows(motion: Motion, W: np.ndarray, load: np.ndarray, structure: Struc
     index = structure.index(W.shape[2])
     for j, s in enumerate(signals_of(motion, load, structure.coupled)):
         A = np.column_stack([W[j], s.matrix(structure.laws[j])])
-        if structure.filters[j] is not None:
-            A = structure.filters[j].apply(A, motion.rate, motion.start)
+        chosen = structure.filters[j]
+        if chosen is not None:
+            A = chosen.apply(A, motion.rate, motion.start)
         rows.append(JointRows(A, index[j], motion.effort[:, j]))
     return rows
 

@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.identification.arm.semantics import dissipation_signs, has_masses
+from robot_dynamics_ros.identification.arm.effort_meaning import dissipation_signs, has_masses
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.models import RobotModel
 
 STANDARD = 9.80665  # m/s2
 SAME = 0.9  # cosine above which the file's direction is taken to be right
-BETTER = 0.7  # the residual must fall to this share before another direction is believed
+BETTER = 0.7  # the residual must fall to this share before another direction is used
 PLAUSIBLE = (0.3, 4.0)  # estimated over standard gravity: masses may be off, units may not
 SNAP = 0.985  # cosine above which a direction is an axis of the base frame
 

@@ -17,7 +17,7 @@ from scipy.optimize import nnls
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.identification.arm.friction_columns import GAP
-from robot_dynamics_ros.identification.arm.model import EffortFilter
+from robot_dynamics_ros.identification.arm.static_law import FrictionSamples
 from robot_dynamics_ros.identification.dataset.motion import pieces_of
 
 SPANS = (3e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 3e-2)  # rad, D_k: harmonic drives slide after 1e-3..1e-2 rad
@@ -25,39 +25,20 @@ POWERS = (1.0, 2.0)  # p of the load
 SLIDING_RATIOS = (1.0, 0.85, 0.7, 0.55)  # r = f_C / f_S
 STRIBECK_VELOCITIES = (0.01, 0.03, 0.1, 0.3)  # rad/s
 THINNING_SPEED = 0.3  # rad/s, v0 of the viscosity that falls with speed
-MARGIN = 0.01  # relative held-out error that presliding may cost against the static law: at rest it is better
 ROWS = 20_000  # samples of the fit, spread evenly over the motion
 LOAD_MARGIN = 1.5  # times the largest load seen: beyond it the load of a gear no longer raises friction
 SHRINKAGE = 1e-4  # relative ridge: equal spans share what the data cannot tell apart
 
 
 @dataclass(frozen=True)
-class JointData:
-    """Friction y (N,) [Nm] of one joint, velocity, load, measured position, weights, marks of pieces, folds, filter."""
-
-    y: np.ndarray
-    v: np.ndarray
-    load: np.ndarray
-    position: np.ndarray
-    weight: np.ndarray
-    start: np.ndarray
-    folds: Sequence[np.ndarray]
-    effort_filter: EffortFilter | None
-    rate: float
-
-    def filtered(self, x: np.ndarray) -> np.ndarray:
-        """Columns (N, k) behind the filter that the recorded effort has passed."""
-        return x if self.effort_filter is None else self.effort_filter.apply(x, self.rate, self.start)
-
-
-@dataclass(frozen=True)
 class PreslidingFit:
-    """Parameters of one joint's block `hysteresis` by name (numbers, or one per span), and the relative gain in
-    held-out squared error over the static law.
+    """Parameters of one joint's block `hysteresis` by name (numbers, or one per span); held-out squared error of every
+    fold with it and with the static law.
     """
 
     parameters: dict[str, float | list[float]]
-    gain: float
+    errors: np.ndarray
+    static_errors: np.ndarray
 
 
 @dataclass(frozen=True)
@@ -78,22 +59,19 @@ def clock(start: np.ndarray, rate: float) -> np.ndarray:
     return (np.arange(len(start)) * (1e9 / rate) + np.cumsum(start) * 4e9 * GAP).astype(np.int64)
 
 
-def fit_presliding(data: JointData, static: np.ndarray) -> PreslidingFit | None:
-    """Presliding friction of one joint; None where its `static` law's prediction (N,) [Nm] is better on held-out data.
+def fit_presliding(data: FrictionSamples, static: np.ndarray) -> PreslidingFit | None:
+    """Presliding friction of one joint beside its `static` law's prediction (N,) [Nm]; None without any level.
 
     Samples whose elements may still be unknown are left out on both sides.
     """
     problem = _Problem(data)
-    plain = problem.squared_errors(static)
     shapes = [Shape(p, r, w) for p in problem.powers for r, w in _ratios()]
     errors = {shape: problem.held_out(shape) for shape in shapes}
     best = min(errors, key=lambda shape: errors[shape].sum())
-    if not errors[best].sum() <= (1 + MARGIN) * plain.sum():
-        return None
     x = problem.solve(problem.gram(best))
     if not x[: 2 * len(SPANS)].any():
         return None
-    return PreslidingFit(problem.parameters(best, x), 1 - float(errors[best].sum() / plain.sum()))
+    return PreslidingFit(problem.parameters(best, x), errors[best], problem.squared_errors(static))
 
 
 def _ratios() -> Iterable[tuple[float, float]]:
@@ -104,7 +82,7 @@ def _ratios() -> Iterable[tuple[float, float]]:
 class _Problem:
     """Columns of one joint: 6 levels, 6 loads, viscous, quadratic, thinning, +offset, -offset; then y."""
 
-    def __init__(self, data: JointData) -> None:
+    def __init__(self, data: FrictionSamples) -> None:
         self.data = data
         known = _travelled(data, 2 * SPANS[-1])
         step = max(len(data.y) // ROWS, 1)
@@ -118,7 +96,7 @@ class _Problem:
         v = data.v
         one = np.ones_like(v)
         fixed = np.column_stack([v, np.abs(v) * v, v / (1 + np.abs(v) / THINNING_SPEED), one, -one])
-        self.fixed = data.filtered(fixed)
+        self.fixed = data.as_recorded(fixed)
         self.folds = [fold[self.rows] for fold in data.folds]
         self._cache: dict[Shape, list[np.ndarray]] = {}
 
@@ -127,7 +105,7 @@ class _Problem:
         d = self.data
         level = self.H * shape.factor(d.v)[:, None]
         relative = (np.abs(d.load) / self.scale) ** shape.power if self.loaded else np.zeros_like(d.load)
-        A = np.column_stack([d.filtered(np.column_stack([level, level * relative[:, None]])), self.fixed, d.y])
+        A = np.column_stack([d.as_recorded(np.column_stack([level, level * relative[:, None]])), self.fixed, d.y])
         return A[self.rows] * self.root[:, None]
 
     def grams(self, shape: Shape) -> list[np.ndarray]:
@@ -152,7 +130,7 @@ class _Problem:
 
     def squared_errors(self, prediction: np.ndarray) -> np.ndarray:
         """The same of a given prediction (N,) [Nm]."""
-        e = (self.data.filtered(prediction[:, None])[:, 0] - self.data.y)[self.rows] * self.root
+        e = (self.data.as_recorded(prediction[:, None])[:, 0] - self.data.y)[self.rows] * self.root
         return np.array([float(np.sum(e[f == k] ** 2)) for f in self.folds for k in range(int(f.max()) + 1)])
 
     def solve(self, G: np.ndarray) -> np.ndarray:
@@ -184,7 +162,7 @@ class _Problem:
         }
 
 
-def _travelled(data: JointData, distance: float) -> np.ndarray:
+def _travelled(data: FrictionSamples, distance: float) -> np.ndarray:
     """(N,) bool: the range covered since the start of the piece exceeds `distance`: the past no longer matters."""
     known = np.zeros(len(data.y), bool)
     for a, b in pieces_of(data.start):
@@ -193,7 +171,7 @@ def _travelled(data: JointData, distance: float) -> np.ndarray:
     return known if known.mean() > 0.3 else np.ones(len(data.y), bool)
 
 
-def as_block(found: Sequence[PreslidingFit | None]) -> dict[str, list[float] | list[list[float]]] | None:
+def hysteresis_block(found: Sequence[PreslidingFit | None]) -> dict[str, list[float] | list[list[float]]] | None:
     """Parameters of a robot file's hysteresis block; levels of 0 mark a joint that keeps its static law."""
     kept = next((fit for fit in found if fit is not None), None)
     if kept is None:

@@ -12,6 +12,7 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros.models import RobotModel
 
 CHUNK = 4096  # samples per regressor call: the block stays in cache, W is never stored whole
+LETTERS = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "mX", "mY", "mZ", "m")
 RANK_TOLERANCE = 1e-8  # of a column-normalised regressor; numerically dependent columns lie at 1e-13
 
 
@@ -57,12 +58,12 @@ class RigidModel:
         self.model = RobotModel(robot.kinematic_chain(), robot.joint_names).with_gravity(self.gravity)
         self.base = self._base()
 
-    def base_rows(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
-        """Base columns W (n, N, b): the rows of joint j are W[j]."""
+    def base_regressor(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
+        """Base columns W (n, N, b) of a motion q, qd, qdd (N, n) [rad, rad/s, rad/s2]: the rows of joint j are W[j]."""
         return self._stacked(q, qd, qdd, self.base.independent)
 
-    def rows(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Columns of standard parameters W (n, N, k) by index."""
+    def regressor(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Columns W (n, N, k) of the standard parameters with numbers `columns` (k,), of a motion q, qd, qdd (N, n)."""
         return self._stacked(q, qd, qdd, columns)
 
     def torque(self, phi: np.ndarray, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
@@ -74,12 +75,13 @@ class RigidModel:
             return _core.RigidBody(chain).rnea(*arrays)
         out = np.empty_like(arrays[0])  # links are reported in other frames than the recursion's: by the regressor
         for a in range(0, len(q), CHUNK):
-            out[a : a + CHUNK] = (self._stacked(*(x[a : a + CHUNK] for x in arrays), None) @ phi).T
+            part = slice(a, a + CHUNK)
+            out[part] = (self._stacked(arrays[0][part], arrays[1][part], arrays[2][part], None) @ phi).T
         return out
 
     def _stacked(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, columns: np.ndarray | None) -> np.ndarray:
-        arrays = [np.ascontiguousarray(x, dtype=float) for x in (q, qd, qdd)]
-        W = self.model.stacked_regressor(*arrays, columns=None if columns is None else columns.tolist())
+        q, qd, qdd = (np.ascontiguousarray(x, dtype=float) for x in (q, qd, qdd))
+        W = self.model.stacked_regressor(q, qd, qdd, columns=None if columns is None else columns.tolist())
         return W.T.reshape(W.shape[1], self.n, len(q)).transpose(1, 2, 0)
 
     def _base(self, samples: int = 300, seed: int = 0) -> BaseParameters:
@@ -111,7 +113,7 @@ def _independent(W: np.ndarray, present: np.ndarray) -> np.ndarray:
     first = [10 * i + k for i in reversed(range(links)) for k in (0, 1, 2, 4, 5, 6, 7)]
     last = [10 * i + k for i in reversed(range(links)) for k in (3, 8, 9)]
     order = [k for k in first + last if present[k]]
-    R = np.linalg.qr(W[:, order], mode="r")
+    R: Any = np.linalg.qr(W[:, order], mode="r")
     chosen: list[int] = []
     basis = np.zeros((R.shape[0], 0))
     for k, column in enumerate(order):
@@ -122,3 +124,25 @@ def _independent(W: np.ndarray, present: np.ndarray) -> np.ndarray:
             chosen.append(column)
             basis = np.column_stack([basis, left / size])
     return np.array(sorted(chosen))
+
+
+def standard_names(n: int) -> list[str]:
+    """Names of the 10 n standard parameters: XX1 .. m1, XX2 .."""
+    return [f"{letter}{i + 1}" for i in range(n) for letter in LETTERS]
+
+
+def base_names(base: BaseParameters) -> list[str]:
+    """One name per base parameter, e.g. "XX3 - YY3", "mX2 - 0.425 m3"; coefficients below 1e-6 are left out."""
+    n = (base.size + len(base.dependent)) // 10
+    standard = standard_names(n)
+    return [
+        standard[k] + "".join(_term(c, standard[d]) for c, d in zip(base.K[row], base.dependent, strict=True))
+        for row, k in enumerate(base.independent)
+    ]
+
+
+def _term(c: float, name: str) -> str:
+    if abs(c) < 1e-6:
+        return ""
+    size = abs(float(np.round(c, 6)))
+    return f" {'+' if c > 0 else '-'} {'' if size == 1 else f'{size:.4g} '}{name}"

@@ -124,15 +124,16 @@ class Selector:
 
     def _eliminate(self, j: int) -> tuple[np.ndarray, np.ndarray]:
         """Contribution of joint j to the rigid-body normal equations with its own columns eliminated, per fold."""
-        if self._schur[j] is None:
+        known = self._schur[j]
+        if known is None:
             A, h, _ = self._train(j, self.laws[j])
             b = self.table.b
             own = A[:, b:, b:] + RIDGE * _diagonal(A[:, b:, b:])
             gain = np.linalg.solve(own, A[:, b:, :b])
             S = A[:, :b, :b] - A[:, :b, b:] @ gain
             r = h[:, :b] - np.einsum("fkb,fk->fb", gain, h[:, b:])
-            self._schur[j] = (S / self.sigma2[j], r / self.sigma2[j])
-        return self._schur[j]
+            known = self._schur[j] = (S / self.sigma2[j], r / self.sigma2[j])
+        return known
 
     def fold_errors(self, j: int, law: JointFriction) -> np.ndarray:
         """Held-out squared error of joint j in each fold when it has `law`."""
@@ -174,7 +175,7 @@ class Selector:
         error = self.fold_errors(j, law)
         for _ in range(8):
             best = min(self._extensions(j, law), key=lambda pair: pair[1].sum(), default=None)
-            if best is None or not _better(best[1], error, gain):
+            if best is None or not clearly_better(best[1], error, gain):
                 break
             law, error = best
         return self._prune(j, self._best_eps(j, law), gain)
@@ -186,7 +187,7 @@ class Selector:
         for group in candidates(law, fast, self.coupled.get(j, ())):
             wider = JointFriction(law.eps, (*law.terms, *group))
             errors = self.fold_errors(j, wider)
-            if group[0].startswith("cv@") and not _better(errors, now, COUPLED_GAIN):
+            if group[0].startswith("cv@") and not clearly_better(errors, now, COUPLED_GAIN):
                 continue
             found.append((wider, errors))
         return found
@@ -199,13 +200,16 @@ class Selector:
             if term[:2] in ("ca", "cc", "cv", "ia"):
                 continue
             less = law.without(term)
-            if not _better(self.fold_errors(j, law), self.fold_errors(j, less), gain):
+            if not clearly_better(self.fold_errors(j, law), self.fold_errors(j, less), gain):
                 law = less
         return law
 
 
-def _better(new: np.ndarray, old: np.ndarray, gain: float) -> bool:
-    """Lower total held-out error by more than `gain` (relative), and in at least half of the folds."""
+def clearly_better(new: np.ndarray, old: np.ndarray, gain: float) -> bool:
+    """Whether the total held-out error falls by more than `gain` (relative) and does not rise in half of the folds.
+
+    new, old (F,): held-out squared error of every fold.
+    """
     return bool(new.sum() < (1 - gain) * old.sum() and (new <= old).mean() >= 0.5)
 
 

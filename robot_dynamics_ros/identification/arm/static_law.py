@@ -6,22 +6,57 @@ parameters are solved inside (bounded least squares), eps and the Stribeck veloc
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import lsq_linear
 
 from robot_dynamics_ros.identification.arm.model import EffortFilter
+from robot_dynamics_ros.identification.arm.tuning import stretches
 from robot_dynamics_ros.models.friction import FrictionModel
 
 LAW = "luo_load"
+SAMPLES = 20_000  # used for the static law: a handful of parameters per joint
 LINEAR = ("fv1", "fv2", "fv3", "fc", "fs", "ft", "fb")
 NONNEGATIVE = ("fc", "fs", "fv1")
-RISE = 2e-3  # rad/s, fc1: the Coulomb level is reached at once, eps alone smooths the reversal
-EPS = (0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16)
-STRIBECK = (0.03, 0.1, 0.3, 1.0)
+COULOMB_RISE = 2e-3  # rad/s, fc1: the Coulomb level is reached at once, eps alone smooths the reversal
+EPS_GRID = (0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16)
+STRIBECK_VELOCITIES = (0.03, 0.1, 0.3, 1.0)
 TERMS = (("fv1", "fc", "fb"), ("fv2",), ("ft",), ("fs",), ("fv3",))  # added in this order while the criterion falls
+
+
+@dataclass(frozen=True)
+class FrictionSamples:
+    """What the rigid body leaves of one joint's effort: y (N,) friction [Nm] against velocity v (N,) [rad/s], torque
+    without friction `load` (N,) [Nm] and measured position (N,) [rad].
+
+    weight (N,): robust weights. start (N,) bool: first sample of each piece. folds: fold numbers (N,) of one or more
+    partitions. effort_filter: the low-pass that the recorded effort has passed. rate: samples per second [Hz].
+    """
+
+    y: np.ndarray
+    v: np.ndarray
+    load: np.ndarray
+    position: np.ndarray
+    weight: np.ndarray
+    start: np.ndarray
+    folds: Sequence[np.ndarray]
+    effort_filter: EffortFilter | None
+    rate: float
+
+    def as_recorded(self, x: np.ndarray) -> np.ndarray:
+        """Columns (N, k) as the recorded effort shows them: through the same low-pass."""
+        return x if self.effort_filter is None else self.effort_filter.apply(x, self.rate, self.start)
+
+    def thinned(self) -> FrictionSamples:
+        """At most SAMPLES samples in 20 stretches spread over the motion, each a piece of its own."""
+        if len(self.y) <= SAMPLES:
+            return self
+        rows = stretches(len(self.y), SAMPLES, 20)
+        start = np.concatenate([[True], np.diff(rows) != 1]) | self.start[rows]
+        values = [getattr(self, name)[rows] for name in ("y", "v", "load", "position", "weight")]
+        return FrictionSamples(*values, start, [f[rows] for f in self.folds], self.effort_filter, self.rate)
 
 
 @dataclass(frozen=True)
@@ -32,25 +67,17 @@ class StaticFit:
     residual: float
 
 
-def fit_joint(
-    y: np.ndarray,
-    v: np.ndarray,
-    load: np.ndarray,
-    weight: np.ndarray,
-    effort_filter: EffortFilter | None,
-    rate: float,
-    start: np.ndarray,
-    chosen: tuple[str, ...],
-) -> StaticFit:
-    """Law of one joint: y (N,) friction [Nm] against velocity v and load (N,).
+def fit_static(samples: FrictionSamples, chosen: tuple[str, ...]) -> StaticFit:
+    """Static law of one joint: friction y against velocity v and load.
 
-    Of the terms whose counterparts cross-validation has `chosen`, those that lower the Bayesian criterion.
+    Of the terms whose counterparts cross-validation has `chosen`, those that lower the Bayesian information criterion.
     Raises ValueError when no term can be fitted.
     """
+    samples = samples.thinned()
+    y, v, weight = samples.y, samples.v, samples.weight
 
     def columns(names: tuple[str, ...], eps: float, vs: float) -> np.ndarray:
-        X = np.column_stack([unit_column(name, eps, vs, v, load) for name in names])
-        return X if effort_filter is None else effort_filter.apply(X, rate, start)
+        return samples.as_recorded(np.column_stack([unit_column(name, eps, vs, v, samples.load) for name in names]))
 
     best: tuple[float, dict[str, float], float] | None = None
     names: tuple[str, ...] = ()
@@ -89,7 +116,16 @@ def opposes_motion(values: dict[str, float], v: np.ndarray) -> bool:
 
 def unit_column(name: str, eps: float, vs: float, v: np.ndarray, load: np.ndarray) -> np.ndarray:
     """Torque (N,) of the law with one linear parameter at one and the others at zero; vs: Stribeck velocity [rad/s]."""
-    values = {"fc1": RISE, "fs1": vs, "eps": eps, "ft2": 1e-4, "velocity_floor": 0.01, "fc": 0.0, "fv1": 0.0, name: 1.0}
+    values = {
+        "fc1": COULOMB_RISE,
+        "fs1": vs,
+        "eps": eps,
+        "ft2": 1e-4,
+        "velocity_floor": 0.01,
+        "fc": 0.0,
+        "fv1": 0.0,
+        name: 1.0,
+    }
     return FrictionModel(LAW, values, 1).torque(v[:, None], load[:, None])[:, 0]
 
 
@@ -105,20 +141,20 @@ def _search(
     most = 2 * float(np.abs(y).max())  # a Coulomb or Stribeck level above all that was measured is extrapolation
     upper = np.array([most if n in ("fc", "fs") else np.inf for n in names])
     best: tuple[float, dict[str, float]] | None = None
-    for eps in EPS:
-        for vs in STRIBECK if "fs" in names else STRIBECK[:1]:
+    for eps in EPS_GRID:
+        for vs in STRIBECK_VELOCITIES if "fs" in names else STRIBECK_VELOCITIES[:1]:
             X = columns(names, eps, vs) * root[:, None]
             x = lsq_linear(X, y * root, bounds=(lower, upper)).x
             variance = float(np.mean((y * root - X @ x) ** 2))
             if best is None or variance < best[0]:
-                values = dict(zip(names, x.tolist(), strict=True)) | {"eps": eps, "fs1": vs, "fc1": RISE}
+                values = dict(zip(names, x.tolist(), strict=True)) | {"eps": eps, "fs1": vs, "fc1": COULOMB_RISE}
                 best = (variance, values)
     if best is None:
         raise ValueError("empty search")
     return best
 
 
-def as_table(fits: list[StaticFit]) -> dict[str, list[float]]:
+def friction_table(laws: Sequence[dict[str, float]]) -> dict[str, list[float]]:
     """name -> one number per joint, as a robot file holds them; absent terms are 0."""
     names = (*LINEAR, "eps", "fs1", "fc1")
-    return {name: [float(f.parameters.get(name, 0.0)) for f in fits] for name in names}
+    return {name: [float(law.get(name, 0.0)) for law in laws] for name in names}

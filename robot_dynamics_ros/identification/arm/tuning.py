@@ -31,19 +31,19 @@ CUTOFF_FACTORS = (3.0, 5.0, 8.0, 12.0, 20.0)  # candidates as multiples of f_dyn
 DELAYS = range(-2, 9)  # candidates in samples, or in SHORTEST_DELAY where that is longer
 SHORTEST_DELAY = 0.004  # s; a parabola through the candidates resolves a fraction of it
 PRE_SLIDING = ("h@0.001", "h@0.01", "fs@0.3")  # what a law has beyond its simple terms while a delay is judged
-SLIDING = 0.03  # rad of travel after a reversal beyond which friction no longer remembers it
-FEW = 0.2  # of a joint's samples: one that slides less is judged everywhere
-DELAY_WORTH = 0.05  # relative gain that a delay must bring: logged delays bring several times as much
+SLIDING = 0.03  # rad of travel after a reversal beyond which presliding friction has settled
+MIN_SLIDING = 0.2  # of a joint's samples: one that slides less is judged everywhere
+MIN_DELAY_GAIN = 0.05  # relative gain that a delay must bring: logged delays bring several times as much
 LOWER = 1.6  # step to a lower cut-off than the candidates
 SLOWEST = 4.0  # Hz, lowest cut-off tried: reversals of friction are faster than the motion
-WORTH = 0.01  # relative gain in held-out error that a global choice (source, delay) must bring
+MIN_GAIN = 0.01  # relative gain in held-out error that a global choice (source, delay) must bring
 QUIET = 2e-3  # an effort that was smoothed has no noise left above the cut-off: less than this share of its deviation
 AGREED = 0.7  # share of joints whose error a delay must lower
-FILTER_WORTH = 0.10  # the same for an effort filter: only a log that was visibly smoothed gets one
+MIN_FILTER_GAIN = 0.10  # the same for an effort filter: only a log that was visibly smoothed gets one
 
 
 @dataclass(frozen=True)
-class Given:
+class UserChoices:
     """Choices the user has made; None leaves them to the data."""
 
     cutoff: float | None = None
@@ -61,23 +61,23 @@ class Tuner:
         self.simple = tuple(JointFriction(0.02, terms) for _ in range(rigid.n))
         self.notes: list[str] = []
 
-    def run(self, given: Given = Given()) -> Structure:
+    def run(self, choices: UserChoices = UserChoices()) -> Structure:
         """The structure with the smallest held-out error."""
         f_dyn = max(motion_frequency(r) for r in self.recordings)
         rate = min(r.rate for r in self.recordings)
-        cutoff = given.cutoff or min(8 * f_dyn, 0.2 * rate)
+        cutoff = choices.cutoff or min(8 * f_dyn, 0.2 * rate)
         none: Filters = (None,) * self.rigid.n
-        structure = Structure(cutoff, "q", given.delay or 0.0, self.simple, none, self.coupled)
-        if given.cutoff is None:
+        structure = Structure(cutoff, "q", choices.delay or 0.0, self.simple, none, self.coupled)
+        if choices.cutoff is None:
             structure = self._cutoff(structure, f_dyn, rate)
         if all(p.qd is not None for r in self.recordings for p in r.pieces):
-            structure = self._velocity(structure, given, f_dyn, rate)
-        if given.delay is None:
+            structure = self._velocity(structure, choices, f_dyn, rate)
+        if choices.delay is None:
             structure = self._delay(structure, rate)
         evidence = self._evidence(structure)
-        if given.effort_filter:
+        if choices.effort_filter:
             structure = replace(structure, filters=self._filters(structure, evidence, evidence.motion.rate))
-        laws = given.laws or self._laws(structure, evidence)
+        laws = choices.laws or self._laws(structure, evidence)
         return replace(structure, laws=tuple(laws))
 
     # -- the single choices ---------------------------------------------------------------------------------------
@@ -98,10 +98,10 @@ class Tuner:
             values, best = [lower], lower
         return replace(structure, cutoff=best)
 
-    def _velocity(self, structure: Structure, given: Given, f_dyn: float, rate: float) -> Structure:
+    def _velocity(self, structure: Structure, choices: UserChoices, f_dyn: float, rate: float) -> Structure:
         """The reported velocity, with a cut-off of its own, where it does better than the differentiated position."""
         reported = replace(structure, source="qd")
-        if given.cutoff is None:
+        if choices.cutoff is None:
             reported = self._cutoff(reported, f_dyn, rate)
         return self._improve(structure, [reported])
 
@@ -109,14 +109,14 @@ class Tuner:
         best, error = structure, self._error(structure)
         for option in options:
             e = self._error(option)
-            if e < (1 - WORTH) * error:
+            if e < (1 - MIN_GAIN) * error:
                 best, error = option, e
         return best
 
     def _delay(self, structure: Structure, rate: float) -> Structure:
         """Delay with the smallest held-out error, where most joints agree and the opposite shift makes it worse.
 
-        Judged away from reversals and with laws that can remember: friction is late after a reversal, the effort is
+        Judged away from reversals and with hysteretic laws: friction is late after a reversal, the effort is
         not.
         """
         step = max(1 / rate, SHORTEST_DELAY)
@@ -134,7 +134,7 @@ class Tuner:
         opposite = errors[-1 if k > 0 else 1]
         agreed = (table[k] < table[0]).mean() >= AGREED
         inside = {k - 1, k + 1} <= set(errors)  # a minimum at the end of the range is a trend, not a delay
-        if errors[k] > (1 - DELAY_WORTH) * errors[0] or opposite < errors[0] or not agreed or not inside:
+        if errors[k] > (1 - MIN_DELAY_GAIN) * errors[0] or opposite < errors[0] or not agreed or not inside:
             return structure
         a, b, c = (errors[d] for d in (k - 1, k, k + 1))
         best = (k + 0.5 * (a - c) / (a - 2 * b + c)) * step
@@ -157,7 +157,7 @@ class Tuner:
             if option is not None:
                 table[k, ~possible[option.cutoff]] = np.inf
         chosen = table.argmin(0)
-        worth = table.min(0) < (1 - FILTER_WORTH) * table[0]
+        worth = table.min(0) < (1 - MIN_FILTER_GAIN) * table[0]
         return tuple(options[c] if w else None for c, w in zip(chosen, worth, strict=True))
 
     @staticmethod
@@ -176,12 +176,12 @@ class Tuner:
 
     def _evidence(self, structure: Structure, margin: float | None = None) -> Evidence:
         motion = thinned(self.motion(structure, margin))
-        W = self.rigid.base_rows(motion.q, motion.qd, motion.qdd)
+        W = self.rigid.base_regressor(motion.q, motion.qd, motion.qdd)
         zero = np.zeros_like(motion.q)
         size = int(structure.index(W.shape[2])[-1][-1]) + 1
         rows = StoredRows(joint_rows(motion, W, zero, structure), gram_triangle)
-        given = None if motion.weight is None else list(motion.weight.T)
-        solution = solve(rows, size, iterations=3, row_weights=given)
+        weights = None if motion.weight is None else list(motion.weight.T)
+        solution = solve(rows, size, iterations=3, row_weights=weights)
         load = (W @ solution.x[: W.shape[2]]).T
         return Evidence(
             W, motion.effort, solution.weights, fold_sets(motion), signals_of(motion, load, self.coupled), motion
@@ -218,7 +218,7 @@ def _selector(evidence: Evidence, laws, filters: Filters, coupled) -> Selector:
 
 
 def sliding(motion: Motion) -> np.ndarray:
-    """(N, n) bool: the joint has moved by more than SLIDING since its last reversal; all where that leaves FEW."""
+    """(N, n) bool: the joint is SLIDING past its last reversal; all samples where that leaves less than MIN_SLIDING."""
     rows = np.arange(len(motion))
     kept = np.ones(motion.q.shape, bool)
     for j in range(motion.n):
@@ -226,7 +226,7 @@ def sliding(motion: Motion) -> np.ndarray:
         turned[1:] |= np.diff(np.sign(motion.qd[:, j])) != 0
         last = np.maximum.accumulate(np.where(turned, rows, 0))
         far = np.abs(motion.q[:, j] - motion.q[last, j]) > SLIDING
-        kept[:, j] = far if far.mean() > FEW else True
+        kept[:, j] = far if far.mean() > MIN_SLIDING else True
     return kept
 
 
@@ -248,4 +248,4 @@ def stretches(samples: int, rows: int, count: int) -> np.ndarray:
     return np.unique(np.concatenate([np.arange(s, s + length) for s in starts]))
 
 
-__all__ = ["Given", "Tuner", "fold_sets", "stretches", "thinned"]
+__all__ = ["Tuner", "UserChoices", "fold_sets", "stretches", "thinned"]

@@ -1,4 +1,4 @@
-"""How sure an identified parameter is: the jackknife over regions of the state space.
+"""Uncertainty of the identified parameters: the jackknife over regions of the state space.
 
 What a model leaves of the effort is not noise: friction that the law misses, a spring, a kinematic error come back
 whenever the robot comes back to the same state. Neither a white-noise formula nor one for correlation in time sees
@@ -28,7 +28,7 @@ from robot_dynamics_ros.identification.dataset.motion import Motion
 REGIONS = 20
 CHUNK = 4096  # samples whose rows are in memory at a time
 ENOUGH = 60_000  # of a longer log every second, third.. chunk is looked at: the regions are the same
-SETTLE = 2.0  # s before each chunk, in which filters and pre-sliding memory find their state
+SETTLE = 2.0  # s before each chunk, in which filters and presliding friction find their state
 
 
 def with_uncertainty(
@@ -90,7 +90,7 @@ def _chunks(model: IdentifiedModel, motion: Motion, stride: int) -> Iterator[tup
         part = slice(a, min(a + CHUNK, len(motion)))
         first = max(a - before, 0)
         m = motion.take(np.arange(first, part.stop))
-        W = model.rigid.base_rows(m.q, m.qd, m.qdd)
+        W = model.rigid.base_regressor(m.q, m.qd, m.qdd)
         rows = joint_rows(m, W, (W @ model.solution.x[:base]).T, model.structure)
         yield [JointRows(r.A[a - first :], r.index, r.y[a - first :]) for r in rows], part
 
@@ -118,7 +118,7 @@ def steady_friction(
 
 
 def _sliding(term: str, eps: float, v: np.ndarray, load: float) -> np.ndarray:
-    """A friction column (k,) at steady speeds: memory is saturated, coupled motors stand."""
+    """A friction column (k,) at steady speeds: presliding is saturated, coupled motors stand."""
     step = np.tanh(v / eps)
     known = {"fv1": v, "fv2": v * np.abs(v), "fv3": v**3, "fc": step, "fl": load * step}
     if term in known:

@@ -24,7 +24,7 @@ EDGE_PERIODS = 6.0  # periods of the cut-off dropped at both ends of a piece: se
 @dataclass
 class Motion:
     """Filtered state at the instants of the measured effort, all (N, n), pieces stacked; `start` marks their
-    beginnings. `measured` are the positions that drive friction with memory: the rotor's where recorded, not filtered.
+    beginnings. `measured` are the positions that drive hysteretic friction: the rotor's where recorded, not filtered.
     `weight`: inverse variances of the effort relative to its joint's median one; None: all alike.
     """
 
@@ -58,18 +58,18 @@ class Motion:
 
     def block(self, first: int, last: int) -> Motion:
         """Samples first..last-1 as views; nothing is copied and no new start is marked."""
-        arrays = [getattr(self, k)[first:last] for k in ("t", "q", "qd", "qdd", "effort", "start")]
+        t, q, qd, qdd, effort = (getattr(self, k)[first:last] for k in ("t", "q", "qd", "qdd", "effort"))
         measured, weight = (None if x is None else x[first:last] for x in (self.measured, self.weight))
-        return Motion(*arrays, self.rate, measured, weight)
+        return Motion(t, q, qd, qdd, effort, self.start[first:last], self.rate, measured, weight)
 
     def take(self, rows: np.ndarray) -> Motion:
         """Samples by mask or index in rising order; a hole marks a new start."""
         index = np.flatnonzero(rows) if rows.dtype == bool else np.asarray(rows)
         hole = np.concatenate([[True], np.diff(index) != 1])
         passed = np.add.reduceat(self.start, index) > 0 if len(index) else np.zeros(0, bool)
-        arrays = [getattr(self, k)[index] for k in ("t", "q", "qd", "qdd", "effort")]
+        t, q, qd, qdd, effort = (getattr(self, k)[index] for k in ("t", "q", "qd", "qdd", "effort"))
         weight = None if self.weight is None else self.weight[index]
-        return Motion(*arrays, hole | passed, self.rate, self.position[index], weight)
+        return Motion(t, q, qd, qdd, effort, hole | passed, self.rate, self.position[index], weight)
 
 
 def pieces_of(start: np.ndarray) -> Iterator[tuple[int, int]]:
@@ -161,15 +161,17 @@ def at_lower_rate(motion: Motion) -> Motion:
         parts.append((np.arange(a, b)[::k], effort[::k]))
     rows = np.concatenate([p[0] for p in parts])
     start = np.concatenate([np.arange(len(p[0])) == 0 for p in parts])
-    state = [getattr(motion, name)[rows] for name in ("t", "q", "qd", "qdd")]
+    t, q, qd, qdd = (getattr(motion, name)[rows] for name in ("t", "q", "qd", "qdd"))
+    effort = np.concatenate([p[1] for p in parts])
     weight = None if motion.weight is None else motion.weight[rows]
-    return Motion(*state, np.concatenate([p[1] for p in parts]), start, motion.rate / k, motion.position[rows], weight)
+    return Motion(t, q, qd, qdd, effort, start, motion.rate / k, motion.position[rows], weight)
 
 
 def stack(motions: Sequence[Motion]) -> Motion:
     """Several recordings as one motion; each beginning is marked."""
-    arrays = [np.concatenate([getattr(m, k) for m in motions]) for k in ("t", "q", "qd", "qdd", "effort", "start")]
+    names = ("t", "q", "qd", "qdd", "effort", "start", "position")
+    t, q, qd, qdd, effort, start, position = (np.concatenate([getattr(m, k) for m in motions]) for k in names)
     weight = None
     if any(m.weight is not None for m in motions):
         weight = np.concatenate([np.ones_like(m.q) if m.weight is None else m.weight for m in motions])
-    return Motion(*arrays, motions[0].rate, np.concatenate([m.position for m in motions]), weight)
+    return Motion(t, q, qd, qdd, effort, start, motions[0].rate, position, weight)

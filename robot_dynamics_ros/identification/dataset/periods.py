@@ -36,20 +36,20 @@ def averaged(rec: Recording) -> Recording:
 
     The period goes on at both ends, so that filters settle outside it. Raises DataError where nothing repeats.
     """
-    pieces, said = [], []
+    pieces, notes = [], []
     for piece in rec.pieces:
         found = find_periods(piece)
         if found is not None:
             pieces.append(_average(piece, found))
-            said.append(f"{found.count} periods of {found.period:.4g} s averaged")
+            notes.append(f"{found.count} periods of {found.period:.4g} s averaged")
     if not pieces:
         raise DataError(
             f"{rec.name}: the motion is not periodic (no two whole periods in a row alike within {ALIKE:.0%}): repeat "
             "the motion without a pause, or do not average periods"
         )
     left = len(rec.pieces) - len(pieces)
-    said += [f"{left} pieces without a period left out"] if left else []
-    return replace(rec, pieces=pieces, notes=[*rec.notes, *said])
+    notes += [f"{left} pieces without a period left out"] if left else []
+    return replace(rec, pieces=pieces, notes=[*rec.notes, *notes])
 
 
 def find_periods(piece: Piece) -> Periods | None:

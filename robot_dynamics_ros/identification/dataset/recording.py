@@ -34,11 +34,11 @@ class Piece:
 
     @property
     def position(self) -> np.ndarray:
-        """What drives friction with memory (N, n) [rad]: the rotor's position where it was recorded, else q."""
+        """What drives hysteretic friction (N, n) [rad]: the rotor's position where it was recorded, else q."""
         theta = self.extra.get("theta")
         return self.q if theta is None or not np.isfinite(theta).all() else theta
 
-    def rows(self, rows: slice) -> Piece:
+    def take(self, rows: slice) -> Piece:
         """Some of the samples."""
         extra = {k: v[rows] for k, v in self.extra.items()}
         qd = None if self.qd is None else self.qd[rows]
@@ -165,12 +165,12 @@ def regular(t: np.ndarray, notes: list[str]) -> np.ndarray:
     return t
 
 
-def set_apart(training: list[Recording], judged: list[Recording]) -> tuple[list[Recording], list[Recording], str]:
-    """What to identify on, what to judge on, and how that was chosen: other recordings, or the last part of each."""
-    if judged:
-        return training, judged, "validated on other bags"
-    said = f"no validation bag: identified on the first {SPLIT:.0%} of every bag, validated on the rest"
-    return *split_in_time(training), said
+def set_apart(training: list[Recording], validation: list[Recording]) -> tuple[list[Recording], list[Recording], str]:
+    """Recordings to identify and to validate on (other bags, or the last part of each), and a sentence on that."""
+    if validation:
+        return training, validation, "validated on other bags"
+    split = f"no validation bag: identified on the first {SPLIT:.0%} of every bag, validated on the rest"
+    return *split_in_time(training), split
 
 
 def split_in_time(recordings: list[Recording]) -> tuple[list[Recording], list[Recording]]:
@@ -182,8 +182,8 @@ def split_in_time(recordings: list[Recording]) -> tuple[list[Recording], list[Re
         for p in rec.pieces:
             k = min(max(cut - seen, 0), len(p.t))
             seen += len(p.t)
-            a += [p.rows(slice(0, k))] if k > 50 else []
-            b += [p.rows(slice(k, None))] if len(p.t) - k > 50 else []
+            a += [p.take(slice(0, k))] if k > 50 else []
+            b += [p.take(slice(k, None))] if len(p.t) - k > 50 else []
         first.append(replace(rec, pieces=a))
         last.append(replace(rec, pieces=b, notes=[]))
     return first, last

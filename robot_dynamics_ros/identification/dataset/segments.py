@@ -19,7 +19,7 @@ MOVING = 0.0015  # rad/s, below this a joint stands still
 _WINDOW = 0.2  # s over which a velocity must stay the same
 _EVEN, _MOST, _FLOOR = 0.04, 0.02, 1e-3  # relative, largest and least change of velocity [rad/s] that counts as none
 _SHORTEST = 0.15  # s
-_SETTLE = 0.02  # rad of travel after a reversal before friction has forgotten it
+_SETTLE = 0.02  # rad of travel after a reversal before presliding friction has settled
 _SLOW = 0.3  # rad/s, fastest reciprocating motion in which only hysteresis shows
 _GAP = 0.5  # s without samples: a new run begins
 
@@ -51,7 +51,7 @@ class JointRecord:
 
     @property
     def angle(self) -> np.ndarray:
-        """What friction with memory follows (N,) [rad]: the rotor's angle, the link's where no rotor was recorded."""
+        """What hysteretic friction follows (N,) [rad]: the rotor's angle, the link's where no rotor was recorded."""
         return self.q if self.theta is None else self.theta
 
     @property
@@ -59,7 +59,7 @@ class JointRecord:
         """Median time between samples [s]."""
         return float(np.median(np.diff(self.stamp_ns))) * 1e-9
 
-    def rows(self, rows: slice | np.ndarray) -> JointRecord:
+    def take(self, rows: slice | np.ndarray) -> JointRecord:
         """Some of the samples."""
         columns = (self.stamp_ns, self.q, self.v, self.friction, self.load, self.theta, self.omega, self.temperature)
         return JointRecord(self.joint, *(None if c is None else c[rows] for c in columns))  # type: ignore[arg-type]

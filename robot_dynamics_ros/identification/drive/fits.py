@@ -83,12 +83,13 @@ def _data(rec: Recording, cutoff: float | None) -> DriveData:
     motion = filtered(rows, cutoff)
     usable = np.isfinite(motion.effort).all(axis=1)
     blocks = np.split(motion.effort[usable], 2 + len(names), axis=1)
-    state = [getattr(motion, k)[usable] for k in ("q", "qd", "qdd")]
+    q, qd, qdd = (getattr(motion, k)[usable] for k in ("q", "qd", "qdd"))
     stamps = np.round(motion.t[usable] * 1e9).astype(np.int64)
     desired = dict(zip(names, blocks[2:], strict=True))
     if len(blocks[0]) < 10 * n:
         raise DataError(f"{rec.name}: currents and motion overlap in {len(blocks[0])} samples only")
-    return DriveData(*state, blocks[0], blocks[1], desired, max(int(rec.rate / (4 * cutoff)), 1), stamps)
+    every = max(int(rec.rate / (4 * cutoff)), 1)
+    return DriveData(q, qd, qdd, blocks[0], blocks[1], desired, every, stamps)
 
 
 def _columns(rec: Recording, p: Piece, names: list[str], cutoff: float) -> np.ndarray:
@@ -186,8 +187,8 @@ def current_fit(data: DriveData, load: np.ndarray, joint: int) -> CurrentFit:
     J = np.diag([-(K**2), K, K, K, 1.0])
     J[1:4, 0] = -values[1:4] * K
     std = np.sqrt(np.maximum(np.diag(J @ covariance @ J.T), 0.0))
-    named = ({k: float(v) for k, v in zip(TERMS, row, strict=True)} for row in (values, std))
-    return CurrentFit(*named, eps, x)
+    named, deviations = ({k: float(v) for k, v in zip(TERMS, row, strict=True)} for row in (values, std))
+    return CurrentFit(named, deviations, eps, x)
 
 
 def _regression(A: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray, float]:

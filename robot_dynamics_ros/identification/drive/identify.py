@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError, DataError
-from robot_dynamics_ros.identification.arm.found import DEFAULTS, Options
 from robot_dynamics_ros.identification.arm.identify import read
+from robot_dynamics_ros.identification.arm.state import DEFAULTS, Options
 from robot_dynamics_ros.identification.dataset.recording import Recording, set_apart
 from robot_dynamics_ros.identification.drive.fits import (
     SURE,
@@ -67,12 +67,12 @@ def identify_drives(
     currents or motion.
     """
     training = [_with_current(robot, read(robot, bag, options)) for bag in bags]
-    judged = [_with_current(robot, read(robot, bag, options)) for bag in validate]
-    return identify_drive_recordings(robot, training, judged, cutoff)
+    validation = [_with_current(robot, read(robot, bag, options)) for bag in validate]
+    return identify_drive_recordings(robot, training, validation, cutoff)
 
 
 def identify_drive_recordings(
-    robot: RobotFile, training: list[Recording], judged: list[Recording], cutoff: float | None = None
+    robot: RobotFile, training: list[Recording], validation: list[Recording], cutoff: float | None = None
 ) -> DrivesFound:
     """`identify_drives` on recordings with `current` among their extra signals.
 
@@ -81,16 +81,18 @@ def identify_drive_recordings(
     if robot.drives.torque_side != "motor":
         raise CapabilityError(f"{robot.name}: torque is measured behind the gear; drives need motor currents")
     recorded, bags = effort_constant(training), [r.name for r in training]
-    training, judged, split = set_apart(training, judged)
-    data, other = drive_data(training, cutoff), drive_data(judged, cutoff)
+    training, validation, split = set_apart(training, validation)
+    data, other = drive_data(training, cutoff), drive_data(validation, cutoff)
     notes: list[str] = []
     rotor = _rotor(robot, data, notes)
     inertia = _inertia(robot, rotor, notes)
     loads = [model_load(robot, d, inertia) for d in (data, other)]
     fits = _fits(robot, data, loads[0], notes)
-    controller = _fits(robot, data, data.desired["tau_d"], []) if data.desired else [None] * robot.n_joints
-    results = [_summary(robot, d, load, fits, rotor) for d, load in zip((data, other), loads, strict=True)]
-    found = DrivesFound(robot, rotor, inertia, fits, controller, recorded, *results, split, bags, notes)
+    controller: list[CurrentFit | None] = [None] * robot.n_joints
+    if data.desired:
+        controller = _fits(robot, data, data.desired["tau_d"], [])
+    first, second = (_summary(robot, d, load, fits, rotor) for d, load in zip((data, other), loads, strict=True))
+    found = DrivesFound(robot, rotor, inertia, fits, controller, recorded, first, second, split, bags, notes)
     found.warnings = _warnings(found)
     return found
 
@@ -153,17 +155,17 @@ def _summary(
 
 
 def _warnings(found: DrivesFound) -> list[str]:
-    said = []
+    warnings = []
     for name, fit in zip(found.robot.joint_names, found.fits, strict=True):
         if fit is not None and not fit.sure:
             K, std = fit.values["torque_constant"], fit.std["torque_constant"]
-            said.append(
+            warnings.append(
                 f"{name}: torque constant {K:.3g} +- {std:.2g} Nm/A is not sure enough to be written: move it faster, "
                 "or with a load that changes"
             )
         if fit is not None and min(fit.values["tc_dir"], fit.values["tc_rev"]) < 0:
-            said.append(f"{name}: friction drives the joint in one direction: masses or payload are wrong")
-    return said
+            warnings.append(f"{name}: friction drives the joint in one direction: masses or payload are wrong")
+    return warnings
 
 
 def as_dict(found: DrivesFound) -> dict[str, Any]:

@@ -2,7 +2,8 @@
 
 limits.py what must be kept; trajectories.py Fourier series and trapezoids; motion.py Fourier motions inside the
 limits; criteria.py, space.py and problem.py criteria and limits with slopes; search.py and design.py the best Fourier
-motion; points.py point-to-point tours; race.py time to quality.
+motion; points.py point-to-point tours; check.py and mend.py that a motion keeps its limits between samples too;
+race.py time to quality.
 """
 
 from robot_dynamics_ros.identification.excitation.design import Excitation, design_fourier

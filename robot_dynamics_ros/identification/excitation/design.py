@@ -10,13 +10,13 @@ import numpy as np
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.blas import one_thread
+from robot_dynamics_ros.identification.excitation.check import Breach
 from robot_dynamics_ros.identification.excitation.limits import Limits
+from robot_dynamics_ros.identification.excitation.mend import mend
 from robot_dynamics_ros.identification.excitation.problem import Criteria
 from robot_dynamics_ros.identification.excitation.search import FourierSearch, State, phases
-from robot_dynamics_ros.trajectories.fourier import FourierBasis
 
 CHOICES = ("hybrid", "condition", "logdet", "hadamard")
-ALLOWED = 0.02  # excess that a result may show on its fine samples, of what the search keeps at 90 % of the limits
 Progress = Callable[[int, int, str], None]
 
 
@@ -49,7 +49,8 @@ def design_fourier(
 ) -> Excitation:
     """Best of `starts` Fourier motions [Liu2020: 5 harmonics, 0.1 pi rad/s, 20 s] of about 5 `effort` steps each.
 
-    Raises DataError for a choice that cannot be, or when no motion found keeps the limits.
+    It keeps every limit within TOLERANCE, between samples too. Raises DataError for a choice that cannot be, or when no
+    motion found keeps the limits: by how much the best one breaks which.
     """
     if criterion not in CHOICES:
         raise DataError(f"criterion = {criterion!r} is none of {', '.join(CHOICES)}")
@@ -58,8 +59,8 @@ def design_fourier(
     criteria = Criteria(robot, limits or Limits.of(robot))
     search = FourierSearch(criteria, harmonics, base, duration)
     x = _best_of(search, criterion, starts, effort, np.random.default_rng(seed), progress)
-    fine = FourierBasis.build(harmonics, base, np.arange(0, duration, 1 / rate))
-    return excitation(criteria, fine.t, search.motions.at(x, fine))
+    t = np.arange(0, duration, 1 / rate)
+    return excitation(criteria, t, search.at(x, t))
 
 
 def _best_of(
@@ -67,18 +68,27 @@ def _best_of(
 ) -> np.ndarray:
     judged, plan = "logdet" if criterion == "logdet" else "condition", phases(criterion, effort)
     best: tuple[float, np.ndarray] | None = None
+    nearest: list[Breach] = []
     for k in range(starts):
         state = State(search.start(rng))
         for m, phase in enumerate(plan):
             search.round(state, phase)
             progress(k * len(plan) + m + 1, starts * len(plan), f"cond {_condition(search, state.x):.0f}")
-        x = state.x if state.best is None else state.best
-        score = search.problem.values(x, judged)[0] if search.broken(x) <= ALLOWED else np.inf
-        if score < (np.inf if best is None else best[0]):
+        x, left = mend(search, state.x if state.best is None else state.best)
+        if left:
+            nearest = min(nearest or left, left, key=lambda found: found[0].excess)
+            continue
+        score = search.problem.values(x, judged)[0]
+        if best is None or score < best[0]:
             best = (score, x)
     if best is None:
-        raise DataError("no motion found keeps the limits: allow more starts, a lower floor or less clearance")
+        raise refusal(nearest)
     return best[1]
+
+
+def refusal(nearest: list[Breach]) -> DataError:
+    """That no motion was found, and why: what the nearest one breaks, the worst first."""
+    return DataError(f"no motion found keeps the limits: {nearest[0]}; {nearest[0].advice}, or allow more tries")
 
 
 def _condition(search: FourierSearch, x: np.ndarray) -> float:

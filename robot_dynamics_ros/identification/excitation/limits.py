@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.trajectories.limits import JointLimits, joint_limits
 
-USE = 0.9  # share of every limit that a motion may use
+USE = 0.9  # share of the limits of joints, torque and TCP speed that a search may use
+TOLERANCE = 1e-3  # breach that a returned motion may show: 1 mm, 1 mrad, 0.1 % of a speed, acceleration or torque
 
 
 @dataclass(frozen=True)
@@ -35,19 +37,14 @@ def box(corners: Sequence[float]) -> Box:
 
 
 @dataclass(frozen=True)
-class Limits:
-    """Per joint (n,): position [rad], speed [rad/s], acceleration [rad/s2], torque [Nm] (inf: none).
+class Limits(JointLimits):
+    """Joint limits and the space that a motion is given.
 
     tcp_speed [m/s]; floor: least height of joints and TCP [m]; clearance: least distance of joints and TCP from links
-    before their own [m]; inside: box that joints (from the second on) and TCP stay in; outside: boxes that
-    links stay out of.
+    before their own [m] (space.Gaps names the pairs that it is not asked of); inside: box that joints (from the second
+    on) and TCP stay in; outside: boxes that links stay out of. Links are the straight lines between joint origins.
     """
 
-    lower: np.ndarray
-    upper: np.ndarray
-    velocity: np.ndarray
-    acceleration: np.ndarray
-    torque: np.ndarray
     tcp_speed: float = np.inf
     floor: float = -np.inf
     clearance: float = 0.0
@@ -64,15 +61,18 @@ class Limits:
         inside: Box | None = None,
         outside: tuple[Box, ...] = (),
     ) -> Limits:
-        """Limits of a robot file; turns without end count as +-pi, unknown accelerations as `acceleration` [rad/s2]."""
-        known = robot.array_or
+        """Limits of a robot file: positions within +-pi, accelerations at most `acceleration` [rad/s2].
+
+        An unknown velocity limit counts as 1.5 rad/s; other unknown limits as in JointLimits.
+        """
+        joints = joint_limits(robot, position=np.pi, velocity=1.5)
         speed = robot.limits.tcp_speed if robot.limits.tcp_speed is not None else np.inf
         return cls(
-            np.maximum(known("limits.position_lower", -np.pi), -np.pi),
-            np.minimum(known("limits.position_upper", np.pi), np.pi),
-            known("limits.velocity", 1.5),
-            np.minimum(known("limits.acceleration", acceleration), acceleration),
-            known("limits.torque", np.inf),
+            np.maximum(joints.lower, -np.pi),
+            np.minimum(joints.upper, np.pi),
+            joints.velocity,
+            np.minimum(joints.acceleration, acceleration),
+            joints.torque,
             float(speed),
             floor,
             clearance,

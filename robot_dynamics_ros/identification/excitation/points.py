@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.blas import one_thread
-from robot_dynamics_ros.identification.excitation.design import Excitation, Progress, excitation
+from robot_dynamics_ros.identification.excitation.check import Breach, breaches
+from robot_dynamics_ros.identification.excitation.design import Excitation, Progress, excitation, refusal
 from robot_dynamics_ros.identification.excitation.limits import USE, Limits
+from robot_dynamics_ros.identification.excitation.motion import Motion
 from robot_dynamics_ros.identification.excitation.problem import Criteria
-from robot_dynamics_ros.trajectories.fourier import trapezoids
+from robot_dynamics_ros.trajectories.motions import trapezoids
 
 SAMPLES = 200  # of a tour while it is judged
 
@@ -28,24 +30,41 @@ def design_points(
 ) -> Excitation:
     """Best of random point-to-point trapezoidal moves, as tests A and B of [Clochiatti2024 2.2].
 
-    Raises DataError when none of the tries keeps the limits.
+    It keeps every limit within TOLERANCE, between samples too. Raises DataError when none of the tries does: by how
+    much the nearest breaks which.
     """
     criteria = Criteria(robot, limits or Limits.of(robot))
     lim, rng = criteria.limits, np.random.default_rng(seed)
     best: tuple[float, tuple[np.ndarray, ...]] | None = None
+    nearest: tuple[float, tuple[np.ndarray, ...]] | None = None
     for k in range(tries):
         t, *motion = _within_tcp_speed(criteria, _random_points(rng, lim, points), rate)
         coarse = [np.ascontiguousarray(x[:: max(1, len(t) // SAMPLES)]) for x in motion]
         criteria.count += 1
-        if criteria.violation(*coarse) == 0:
+        violation = criteria.violation(*coarse)
+        if violation == 0:
             score = criteria.condition(criteria.triangle(*coarse))
-            if best is None or score < best[0]:
+            if (best is None or score < best[0]) and not _broken(criteria, t, motion):
                 best = (score, (t, *motion))
+        if nearest is None or violation < nearest[0]:
+            nearest = (violation, (t, *motion))
         progress(k + 1, tries, f"cond {best[0]:.0f}" if best else "")
     if best is None:
-        raise DataError(f"none of {tries} random motions keeps the limits: allow more tries, or looser limits")
+        raise refusal(_broken(criteria, nearest[1][0], nearest[1][1:]))
     t, q, qd, qdd = best[1]
     return excitation(criteria, t, (q, qd, qdd))
+
+
+def _broken(criteria: Criteria, t: np.ndarray, motion: Sequence[np.ndarray]) -> list[Breach]:
+    """Limits that a tour breaks; between samples it is a straight line of the joints."""
+
+    def path(times: np.ndarray) -> Motion:
+        k = np.minimum(np.searchsorted(t, times, side="right"), len(t) - 1)
+        share = ((times - t[k - 1]) / (t[k] - t[k - 1]))[:, None]
+        q, qd, qdd = ((1 - share) * x[k - 1] + share * x[k] for x in motion)
+        return q, qd, qdd
+
+    return breaches(criteria, path, t[-1], min(len(t), SAMPLES))
 
 
 def _random_points(rng: np.random.Generator, lim: Limits, points: int) -> np.ndarray:

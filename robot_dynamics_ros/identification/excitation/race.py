@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from robot_dynamics_ros.identification.excitation.mend import broken
 from robot_dynamics_ros.identification.excitation.search import KEPT, FourierSearch, Phase, State, phases
 
 STEP = 1e-7  # of a forward difference
@@ -49,10 +50,11 @@ class ByDifferences(FourierSearch):
         return total, (slopes - total) / STEP
 
 
-def quality(search: FourierSearch, x: np.ndarray, seconds: float = 0.0) -> Quality:
-    """Quality of the motion of x."""
+def quality(search: FourierSearch, x: np.ndarray, seconds: float = 0.0, between: bool = True) -> Quality:
+    """Quality of the motion of x; `between`: limits are looked at between the samples of the search too."""
     condition, logdet = search.problem.values(x, "sharp_condition", "logdet")
     kept = bool(max(search.problem.excess(x).values(), default=0.0) <= KEPT)
+    kept = kept and not (between and broken(search, x))
     return Quality(seconds, float(np.exp(condition)), logdet, kept)
 
 
@@ -84,9 +86,9 @@ def hybrid_until(
     plan = phases("hybrid", effort)
 
     def watch(y: np.ndarray) -> None:
-        now = quality(search, y, time.thread_time() - start)
+        now = quality(search, y, time.thread_time() - start, between=False)
         for k, target in enumerate(wanted):
-            if found[k] is None and now.reaches(target):
+            if found[k] is None and now.reaches(target) and not broken(search, y):
                 found[k] = replace(now, starts=starts)
         if None not in found:
             raise _Reached

@@ -6,7 +6,7 @@ round to round [Nocedal, Wright, Numerical Optimization, 17.3]. It starts small,
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -64,6 +64,7 @@ class FourierSearch:
     def __init__(self, criteria: Criteria, harmonics: int, base: float, duration: float) -> None:
         samples = max(SAMPLES, int(np.ceil(6 * harmonics * base * duration / np.pi)))  # 12 per fastest period
         basis = FourierBasis.build(harmonics, base, np.linspace(0, duration, samples, endpoint=False))
+        self.harmonics, self.base, self.duration = harmonics, base, duration
         self.criteria, self.motions = criteria, FourierMotion(criteria.limits, basis)
         self.problem = Problem(criteria, self.motions)
 
@@ -76,7 +77,7 @@ class FourierSearch:
             tried.append((self.broken(x.ravel()), x.ravel()))
             if tried[-1][0] == 0:
                 return tried[-1][1]
-        return self._into_limits(min(tried, key=lambda t: t[0])[1])
+        return self.into_limits(min(tried, key=lambda t: t[0])[1], {})
 
     def broken(self, x: np.ndarray) -> float:
         """Sum of the excesses over the limits."""
@@ -133,13 +134,22 @@ class FourierSearch:
             excess[BOUND] = self.problem.values(x, BOUND)[0] - bound
         return excess
 
-    def _into_limits(self, x: np.ndarray) -> np.ndarray:
+    def into_limits(self, x: np.ndarray, margins: Mapping[str, float]) -> np.ndarray:
+        """Free numbers near x with the least squares of excess over the limits, each drawn in by its margin if any."""
+
         def squares(x: np.ndarray) -> tuple[float, np.ndarray]:
-            over = {name: max(g, 0.0) for name, g in self.problem.excess(x).items()}
+            over = {name: max(g + margins.get(name, 0.0), 0.0) for name, g in self.problem.excess(x).items()}
             return 0.5 * sum(g * g for g in over.values()), self.problem.slopes(x, {}, over)
 
         return minimize(squares, x, jac=True, method="L-BFGS-B", options={"maxiter": 50}).x
 
-    def motion(self, x: np.ndarray) -> Motion:
-        """q, qd, qdd (N, n) of free numbers x."""
-        return self.motions.shape(x).motion
+    def smaller(self, x: np.ndarray, share: float) -> np.ndarray:
+        """Free numbers of the motion of x with every joint's amplitude at `share`."""
+        y = x.copy().reshape(self.motions.n, -1)
+        size = self.motions.shape(x).size
+        y[:, :-1] *= (share * size / (np.linalg.norm(y[:, :-1], axis=1) + 1e-12))[:, None]
+        return y.ravel()
+
+    def at(self, x: np.ndarray, t: np.ndarray) -> Motion:
+        """q, qd, qdd (N, n) of free numbers x at times t (N,) [s]."""
+        return self.motions.at(x, FourierBasis.build(self.harmonics, self.base, t))

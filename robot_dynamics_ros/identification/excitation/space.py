@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.excitation.limits import USE, Box, Limits
 from robot_dynamics_ros.identification.excitation.soft import soft_max
 from robot_dynamics_ros.models import RobotModel
@@ -20,7 +21,9 @@ RELATIVE = 100.0  # sharpness of relative excess, of torque and speed
 LENGTH = 300.0  # of excess in metres
 PER_METRE = 5.0  # excess of a limit in space: 1 cm weighs as 5 % of a torque
 CONFIGURATIONS = 500  # that tell how far apart two parts of an arm can be
-POINTS = 4  # on every link, against boxes to stay out of
+REACH = 1.2  # largest distance of a pair over the clearance that can be asked of it
+SHORT = 0.5  # of the arm's longest link: links below it hold their ends closer together than a clearance
+FAR = 1e3  # m, in place of the open side of a box
 OPEN = Box((-np.inf,) * 3, (np.inf,) * 3)
 
 Slopes = tuple[np.ndarray, np.ndarray, np.ndarray]
@@ -28,11 +31,21 @@ Slopes = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 @dataclass
 class Excess:
-    """Of one limit: smooth upper bound of the largest excess, the largest itself, slopes of the bound by the motion."""
+    """Of one limit: smooth bound of the largest excess, its slopes by the motion, all excesses (.., N, ..)."""
 
     bound: float
-    largest: float
     slopes: Callable[[], Slopes]
+    parts: np.ndarray
+    axis: int = 0  # of the samples in parts
+
+    @property
+    def largest(self) -> float:
+        """Largest excess."""
+        return float(self.parts.max())
+
+    def by_sample(self) -> np.ndarray:
+        """Largest excess (N,) of every sample."""
+        return np.moveaxis(self.parts, self.axis, 0).reshape(self.parts.shape[self.axis], -1).max(axis=1)
 
 
 def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -80,7 +93,7 @@ def torque(model: RobotModel, limits: Limits, q: np.ndarray, qd: np.ndarray, qdd
     def slopes() -> Slopes:
         return model.torque_gradient(q, qd, qdd, (share[0] - share[1]) / allowed)
 
-    return Excess(value, float(excess.max()), slopes)
+    return Excess(value, slopes, excess, axis=1)
 
 
 def tcp_speed(pose: Pose, limits: Limits, qd: np.ndarray) -> Excess:
@@ -102,7 +115,7 @@ def tcp_speed(pose: Pose, limits: Limits, qd: np.ndarray) -> Excess:
         q_, qd_ = ((c * w[:, None]).sum(axis=-1) for c in (change, pose.columns))
         return q_, qd_, np.zeros_like(q_)
 
-    return Excess(value, float(excess.max()), slopes)
+    return Excess(value, slopes, excess)
 
 
 def room(pose: Pose, limits: Limits) -> Excess:
@@ -118,31 +131,47 @@ def room(pose: Pose, limits: Limits) -> Excess:
         weights[:, 2:] = PER_METRE * (share[1] - share[0])
         return pose.slopes(weights)
 
-    return Excess(value, float(excess.max()), slopes)
+    return Excess(value, slopes, excess, axis=1)
 
 
 def obstacles(pose: Pose, limits: Limits) -> Excess:
-    """How deep points on the links (from the second joint on) are in one of the boxes to stay out of."""
-    share = (np.arange(POINTS) + 1) / POINTS
+    """How deep links (from the second joint on) are in one of the boxes to stay out of."""
     a, b = pose.points[:, 1:-1], pose.points[:, 2:]
-    p = a[:, :, None] + share[:, None] * (b - a)[:, :, None]  # (N, n, POINTS, 3)
-    low, high = (
-        np.array([getattr(box, end) for box in limits.outside])[:, None, None, None] for end in ("low", "high")
-    )
-    sides = np.concatenate([p - low, high - p], axis=-1)  # (boxes, N, n, POINTS, 6)
-    excess = PER_METRE * sides.min(axis=-1)
-    value, s = soft_max(excess, LENGTH / PER_METRE)
+    depth, along, sides = zip(*(_deepest(a, b, box) for box in limits.outside), strict=True)
+    excess = PER_METRE * np.stack(depth)  # (boxes, N, n)
+    value, share = soft_max(excess, LENGTH / PER_METRE)
 
     def slopes() -> Slopes:
-        nearest = sides.argmin(axis=-1)
-        way = np.where(nearest < 3, 1.0, -1.0)[..., None] * np.eye(3)[nearest % 3]
-        pull = PER_METRE * (s[..., None] * way).sum(axis=0)
         weights = np.zeros_like(pose.points)
-        weights[:, 1:-1] += (pull * (1 - share[:, None])).sum(axis=2)
-        weights[:, 2:] += (pull * share[:, None]).sum(axis=2)
+        for pull, s, by_side in zip(PER_METRE * share, along, sides, strict=True):
+            way = pull[..., None] * (by_side[..., :3] - by_side[..., 3:])
+            weights[:, 1:-1] += (1 - s)[..., None] * way
+            weights[:, 2:] += s[..., None] * way
         return pose.slopes(weights)
 
-    return Excess(value, float(excess.max()), slopes)
+    return Excess(value, slopes, excess, axis=1)
+
+
+def _deepest(a: np.ndarray, b: np.ndarray, box: Box) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Depth (N, n) [m] in the box of the deepest point of links a b (N, n, 3), where on them, and slopes by its sides.
+
+    The depth min_j (f_j + s d_j) is concave in s: its maximum is at an end, or where two of the six sides are as near
+    and their shares of the slope p d_i + (1 - p) d_j = 0 cancel.
+    """
+    low, high = np.maximum(box.low, -FAR), np.minimum(box.high, FAR)
+    f, d = np.concatenate([a - low, high - a], axis=-1), np.concatenate([b - a, a - b], axis=-1)
+    i, j = np.triu_indices(6, 1)
+    slope = d[..., j] - d[..., i]
+    slope = np.where(slope == 0, np.inf, slope)
+    inner = np.clip((f[..., i] - f[..., j]) / slope, 0, 1)
+    s = np.concatenate([np.broadcast_to([0.0, 1.0], (*inner.shape[:-1], 2)), inner], axis=-1)
+    depth = (f[..., None, :] + s[..., None] * d[..., None, :]).min(axis=-1)
+    best = depth.argmax(axis=-1)[..., None]
+    where, pair = np.take_along_axis(s, best, axis=-1), np.maximum(best - 2, 0)
+    p = np.take_along_axis(d[..., j] / slope, pair, axis=-1)
+    crossed = p * np.eye(6)[i][pair[..., 0]] + (1 - p) * np.eye(6)[j][pair[..., 0]]
+    sides = np.where(best < 2, np.eye(6)[(f + where * d).argmin(axis=-1)], crossed)
+    return depth.max(axis=-1), where[..., 0], sides
 
 
 @dataclass(frozen=True)
@@ -155,17 +184,46 @@ class Gaps:
 
     @classmethod
     def of(cls, model: RobotModel, limits: Limits) -> Gaps:
-        """Joints and TCP against the links before their own, at `clearance`, or at half of what the pair can reach.
+        """Joints and TCP against the links before their own, at `clearance`.
 
-        Pairs whose distance no motion changes are left out.
+        Not asked of pairs whose distance no motion changes. The two ends of one short link, as in a wrist, cannot be
+        REACH times the clearance apart: they keep half of what they can. Raises DataError when other pairs cannot.
         """
-        last = model.n_joints + 2
-        link, point = np.array([(i, k) for i in range(last - 2) for k in range(i + 2, last)]).T
-        q = np.random.default_rng(0).uniform(limits.lower, limits.upper, (CONFIGURATIONS, model.n_joints))
-        gap = _gaps(Pose.of(model, q).points, link, point)[0]
-        low, high = gap.min(axis=0), gap.max(axis=0)
-        some = high - low > 1e-6
-        return cls(link[some], point[some], np.minimum(limits.clearance, 0.5 * high[some]))
+        link, point, high, near = _pairs(model, limits)
+        tight = high < REACH * limits.clearance
+        if (tight & ~near).any():
+            k = int(np.where(near, np.inf, high).argmin())
+            names = ("the base", *model.joint_names, "the TCP")
+            pair = f"{names[point[k]]} is at most {high[k]:.3f} m from the link {names[link[k]]} - {names[link[k] + 1]}"
+            allowed = _largest(high, near)
+            raise DataError(
+                f"clearance = {limits.clearance:g} m cannot be kept: {pair}; ask for {allowed:.3f} m or less"
+            )
+        return cls(link, point, np.where(tight, 0.5 * high, limits.clearance))
+
+
+def largest_clearance(model: RobotModel, limits: Limits) -> float:
+    """Largest clearance [m] that can be asked of an arm (Gaps.of); inf where no pair of parts bounds it."""
+    _, _, high, near = _pairs(model, limits)
+    return _largest(high, near)
+
+
+def _largest(high: np.ndarray, near: np.ndarray) -> float:
+    return float(np.floor(1e3 * np.where(near, np.inf, high).min(initial=np.inf) / REACH) / 1e3)
+
+
+def _pairs(model: RobotModel, limits: Limits) -> tuple[np.ndarray, ...]:
+    """Links, points, largest distance [m] of each pair whose distance changes, and whether one short link joins it."""
+    last = model.n_joints + 2
+    link, point = np.array([(i, k) for i in range(last - 2) for k in range(i + 2, last)]).T
+    q = np.random.default_rng(0).uniform(limits.lower, limits.upper, (CONFIGURATIONS, model.n_joints))
+    points = Pose.of(model, q).points
+    gap = _gaps(points, link, point)[0]
+    length = np.linalg.norm(np.diff(points[0], axis=0), axis=-1)
+    between = [length[i + 1 : k] for i, k in zip(link, point, strict=True)]
+    near = np.array([(part > 1e-6).sum() <= 1 and part.max() < SHORT * length.max() for part in between])
+    some = np.ptp(gap, axis=0) > 1e-6
+    return link[some], point[some], gap.max(axis=0)[some], near[some]
 
 
 def _gaps(points: np.ndarray, link: np.ndarray, point: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -192,4 +250,4 @@ def collision(pose: Pose, gaps: Gaps) -> Excess:
             weights[:, link + 1] -= s[:, m, None] * push[:, m]
         return pose.slopes(weights)
 
-    return Excess(value, float(excess.max()), slopes)
+    return Excess(value, slopes, excess)

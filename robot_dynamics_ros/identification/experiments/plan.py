@@ -12,6 +12,7 @@ from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.trajectories import motions
+from robot_dynamics_ros.trajectories.limits import JointLimits, joint_limits
 from robot_dynamics_ros.trajectories.motions import Motion
 
 if TYPE_CHECKING:
@@ -22,25 +23,6 @@ _FRICTION_SHARE = 0.3  # of the torque limit, kept free for friction where the r
 _STEADY = 0.45  # s at constant speed, at least
 _EDGE = 0.02  # rad kept from position limits
 _RAMP = 4.0  # rad/s2: of velocity steps, and of the rest where the robot file knows no acceleration limit
-
-
-@dataclass(frozen=True)
-class Limits:
-    """Limits of all joints (n,): position [rad], velocity [rad/s], acceleration [rad/s2], torque [Nm]; inf: unknown."""
-
-    lower: np.ndarray
-    upper: np.ndarray
-    velocity: np.ndarray
-    acceleration: np.ndarray
-    torque: np.ndarray
-
-    @classmethod
-    def of(cls, robot: RobotFile) -> Limits:
-        """Limits of a robot file. Raises CapabilityError where position or velocity limits are unknown."""
-        known = [robot.array(f"limits.{k}") for k in ("position_lower", "position_upper", "velocity")]
-        rest = [robot.array_or(f"limits.{k}", np.inf) for k in ("acceleration", "torque")]
-        n = robot.n_joints
-        return cls(*(np.array(np.broadcast_to(x, (n,)), dtype=float) for x in (*known, *rest)))
 
 
 @dataclass(frozen=True)
@@ -81,7 +63,7 @@ def velocity_steps(
     Slow speeds travel less (2 s, at least 0.2 rad), so that the whole takes minutes. [Madsen2020, ch4 4.2.1]
     Raises CapabilityError where the speeds asked for are above the limit.
     """
-    limits = Limits.of(robot)
+    limits = joint_limits(robot)
     a = min(_ramp(limits, joint), _RAMP)
     room, sign = _room(limits, joint, start, travel)
     reach = 0.5 * a * (np.sqrt(_STEADY**2 + 4 * room / a) - _STEADY)  # room = v^2/a + v _STEADY
@@ -111,7 +93,7 @@ def reversals(
 
     120 cycles over a whole turn are the 240 reversals of [Madsen2020, ch4 4.3, ch6 eq. 21]; a [rad/s2].
     """
-    limits = Limits.of(robot)
+    limits = joint_limits(robot)
     room, sign = _room(limits, joint, start, turn + turn / count)
     step = sign * (room - room / (count + 1)) / count
     motion = motions.reversals(start, joint, count, step, a, rate)
@@ -130,7 +112,7 @@ def duty_cycles(
     rate: float = 500.0,
 ) -> Plan:
     """Oscillation for a share of every minute, `minutes` per duty, hardest first from a cold start [Simoni2017, IV]."""
-    limits = Limits.of(robot)
+    limits = joint_limits(robot)
     room, sign = _room(limits, joint, start, amplitude)
     fastest = _MARGIN * min(limits.velocity[joint], np.sqrt(limits.acceleration[joint] * room / 2))
     period = max(period, np.pi * room / fastest)
@@ -152,7 +134,7 @@ def stiffness(
     rate: float = 500.0,
 ) -> Plan:
     """Bang-coast-bang moves at 30..100 % of speed and acceleration with waits of 0..1 s [Madsen2020, ch3 VII-A]."""
-    limits, draw = Limits.of(robot), np.random.default_rng(seed)
+    limits, draw = joint_limits(robot), np.random.default_rng(seed)
     room, sign = _room(limits, joint, start, travel)
     v_max, a_max = _MARGIN * limits.velocity[joint], _ramp(limits, joint)
     here, parts, samples = np.asarray(start, dtype=float), [], 0
@@ -192,7 +174,7 @@ def checked(robot: RobotFile, name: str, joints: Sequence[int], motion: Motion, 
 
     Torque: |M qdd + C qd + g| with rotor inertia plus friction, 30 % of the limit where friction is unknown.
     """
-    limits = Limits.of(robot)
+    limits = joint_limits(robot)
     q, qd, qdd = motion
     if not all(np.isfinite(x).all() for x in motion):
         raise CapabilityError(f"{name}: the motion holds numbers that are not finite")
@@ -216,7 +198,7 @@ def checked(robot: RobotFile, name: str, joints: Sequence[int], motion: Motion, 
     return Plan(name, tuple(names[j] for j in joints), motion, rate, torque)
 
 
-def _torque(robot: RobotFile, motion: Motion, limits: Limits) -> np.ndarray:
+def _torque(robot: RobotFile, motion: Motion, limits: JointLimits) -> np.ndarray:
     """Largest torque (n,) of the motion [Nm], friction included; zeros where the links are unknown."""
     n = robot.n_joints
     if robot.links is None:
@@ -228,7 +210,7 @@ def _torque(robot: RobotFile, motion: Motion, limits: Limits) -> np.ndarray:
     return np.abs(load).max(0) + _friction(robot, np.abs(qd).max(0), limits)
 
 
-def _friction(robot: RobotFile, speed: np.ndarray, limits: Limits) -> np.ndarray:
+def _friction(robot: RobotFile, speed: np.ndarray, limits: JointLimits) -> np.ndarray:
     """Friction (n,) [Nm] at these speeds; a share of the torque limit where the robot file knows none."""
     moving = speed > 0
     try:
@@ -238,12 +220,12 @@ def _friction(robot: RobotFile, speed: np.ndarray, limits: Limits) -> np.ndarray
         return np.where(moving & known, _FRICTION_SHARE * np.where(known, limits.torque, 0.0), 0.0)
 
 
-def _ramp(limits: Limits, joint: int) -> float:
+def _ramp(limits: JointLimits, joint: int) -> float:
     a = limits.acceleration[joint]
     return float(_MARGIN * a) if np.isfinite(a) else _RAMP
 
 
-def _room(limits: Limits, joint: int, start: Any, wanted: float) -> tuple[float, float]:
+def _room(limits: JointLimits, joint: int, start: Any, wanted: float) -> tuple[float, float]:
     """Travel [rad] of at most `wanted` and its direction, inside the position limits."""
     q = float(start[joint])
     up, down = limits.upper[joint] - _EDGE - q, q - limits.lower[joint] - _EDGE

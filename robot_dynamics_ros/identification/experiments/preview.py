@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.experiments.plan import Limits, Plan
+from robot_dynamics_ros.identification.experiments.plan import Plan
 from robot_dynamics_ros.plots import figure
+from robot_dynamics_ros.trajectories.limits import joint_limits
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
@@ -20,7 +21,7 @@ def write_preview(plan: Plan, robot: RobotFile, path: Path) -> None:
 
     Raises DataError when it cannot be written.
     """
-    limits = Limits.of(robot)
+    limits = joint_limits(robot)
     step = max(1, len(plan.motion[0]) // 20000)
     t = np.arange(1, len(plan.motion[0]) + 1)[::step] / plan.rate
     drawing, grid = figure(2, 1, 9.0, 6.0)

@@ -41,7 +41,8 @@ def run_simulated(plan: Plan, robot: SimulatedRobot, progress: Progress | None =
         for begin in range(0, total, step):
             rows = slice(begin, min(begin + step, total))
             if (rows.stop - rows.start) // keep:
-                parts.append(robot.run(*(x[rows] for x in plan.motion), rate=plan.rate, keep=keep)[0])
+                q, qd, qdd = (x[rows] for x in plan.motion)
+                parts.append(robot.run(q, qd, qdd, rate=plan.rate, keep=keep)[0])
             if progress:
                 progress(rows.stop / total)
     except KeyboardInterrupt:

@@ -15,7 +15,7 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.dataset.segments import JointRecord, duty_runs, reversals
 from robot_dynamics_ros.identification.joint.friction import fit_friction, friction_updates
-from robot_dynamics_ros.identification.joint.friction_data import SPAN_LOAD, FrictionData, FrictionFit
+from robot_dynamics_ros.identification.joint.friction_fit import SPAN_LOAD, FrictionData, FrictionFit
 from robot_dynamics_ros.identification.joint.hysteresis import (
     HysteresisData,
     at_angle,
@@ -125,7 +125,7 @@ def _friction(fit: FrictionFit, data: FrictionData, notes: tuple[str, ...], over
 
 def fit_memory(record: JointRecord, robot: RobotFile, joint: int, o: JointOptions) -> JointFit:
     """E-GMS hysteresis from slow reversals: spans, stiffnesses, backlash, Coulomb level [Madsen2020, ch4 4.4.4]."""
-    part = record.rows(_longest(reversals(record), record, "reversals"))
+    part = record.take(_longest(reversals(record), record, "reversals"))
     theta = part.angle - _table(robot, "kinematic_error", joint, part.angle)
     data = HysteresisData(theta, part.friction - float(np.mean(part.friction)), joint=record.joint)
     fit = fit_hysteresis("lr_polynomial", _ELEMENTS, data)
@@ -150,11 +150,11 @@ def fit_kinematic_error(record: JointRecord, robot: RobotFile, joint: int, o: Jo
             f"{record.joint}: no rotor angle was recorded, so kinematic error cannot be seen: "
             "record motor_states of a robot with an encoder on either side of the gear"
         )
-    part = record.rows(_longest(reversals(record), record, "reversals"))
+    part = record.take(_longest(reversals(record), record, "reversals"))
     phi = part.theta - part.q  # type: ignore[operator]
     error, gap = kinematic_error_and_backlash(part.theta, phi, settle=_SETTLE)  # type: ignore[arg-type]
     angle = np.arange(len(error)) * 2 * np.pi / len(error)
-    turned = np.mod(part.theta, 2 * np.pi)  # type: ignore[call-overload]
+    turned = np.mod(part.theta, 2 * np.pi)  # type: ignore[arg-type]
     left = phi - at_angle(error, turned)
     numbers = {
         "error_peak_to_peak": float(np.ptp(error)),
@@ -185,7 +185,7 @@ def fit_heat(record: JointRecord, robot: RobotFile, joint: int, o: JointOptions)
         "temperature_span": fit.temperature_span,
         "runs": float(len(runs)),
     }
-    part = record.rows(runs[0].rows)
+    part = record.take(runs[0].rows)
     step = max(len(part) // 4000, 1)
     moving = np.abs(part.v[::step]) > 0.05
     t, f = part.time[::step][moving], np.abs(part.friction[::step][moving])
@@ -197,7 +197,7 @@ def fit_heat(record: JointRecord, robot: RobotFile, joint: int, o: JointOptions)
 
 def _thermal_run(record: JointRecord, rows: slice, ambient: float | None) -> ThermalRun:
     """A rested joint, electronics included, is as warm as what the heat balance calls its surroundings."""
-    part = record.rows(rows)
+    part = record.take(rows)
     T = part.temperature
     if T is None or not np.isfinite(T).any():
         around = _ROOM if ambient is None else ambient
@@ -254,7 +254,7 @@ def _pairs(paired: int, total: int) -> tuple[str, ...]:
 def _thinned(data: FrictionData, most: int = 1500) -> FrictionData:
     if len(data) <= most:
         return data
-    return data.rows(np.sort(np.random.default_rng(0).choice(len(data), most, replace=False)))
+    return data.take(np.sort(np.random.default_rng(0).choice(len(data), most, replace=False)))
 
 
 def _longest(parts: list[slice], record: JointRecord, experiment: str) -> slice:

@@ -1,7 +1,4 @@
-"""Fits of static friction laws to measured friction torque, and their comparison on the same data.
-
-Data and results: friction_data. A law on data: friction_problem. Its parameters: friction_search.
-"""
+"""Fits of static friction laws to measured friction torque, and their comparison on the same data."""
 
 from __future__ import annotations
 
@@ -10,16 +7,17 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.joint.friction_data import (
+from robot_dynamics_ros.identification.joint.friction_fit import (
     REST,
     SPAN_LOAD,
     FrictionData,
     FrictionFit,
+    FrictionProblem,
+    global_start,
     load_span,
+    polish,
     spread,
 )
-from robot_dynamics_ros.identification.joint.friction_problem import FrictionProblem
-from robot_dynamics_ros.identification.joint.friction_search import global_start, polish
 from robot_dynamics_ros.identification.metrics import information_criteria, nrmse, rms
 from robot_dynamics_ros.models.friction import FACTORS, LAWS, FrictionLaw, law_named
 
@@ -46,7 +44,7 @@ def fit_friction(
     heat = _temperature_span(data, temperature)
     moving = np.abs(data.v) >= rest
     T0 = _reference(data, reference_temperature)
-    problem = FrictionProblem(known, data.rows(moving), T0, fixed or {}, heat)
+    problem = FrictionProblem(known, data.take(moving), T0, fixed or {}, heat)
     _refuse(known, problem.data, rest)
     start = global_start(problem, seed)
     p, covariance = polish(problem, start)

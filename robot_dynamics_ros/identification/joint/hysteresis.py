@@ -157,22 +157,6 @@ def at_angle(table: np.ndarray, theta: np.ndarray) -> np.ndarray:
     return np.interp(np.mod(theta, 2 * np.pi), angle, table, period=2 * np.pi)
 
 
-def fourier_form(table: np.ndarray, harmonics: int = 12) -> np.ndarray:
-    """Coefficients (2 K + 1,) a0, a1, b1, ... of a table over one turn: a0/2 + sum a_n cos(n th) + b_n sin(n th).
-
-    [Madsen2020, eq. 2.33-2.34; more than 12 terms did not help there]
-    Raises DataError for a table of fewer points than coefficients.
-    """
-    if not 1 <= harmonics <= (len(table) - 1) // 2:
-        raise DataError(f"{harmonics} harmonics need a table of {2 * harmonics + 1} points, it has {len(table)}")
-    spectrum = np.fft.rfft(table) / len(table)
-    result = np.empty(2 * harmonics + 1)
-    result[0] = 2 * spectrum[0].real
-    result[1::2] = 2 * spectrum[1 : harmonics + 1].real
-    result[2::2] = -2 * spectrum[1 : harmonics + 1].imag
-    return result
-
-
 @dataclass(frozen=True)
 class LoadLevel:
     """F(tau_J) = fc0 + fc1 tau_J^2, standard deviations, NRMSE % of the friction torque. [Madsen2020, ch6 eq. 20]"""

@@ -178,9 +178,9 @@ def _even_rows(parameters: dict[str, list[Any]]) -> dict[str, list[Any]]:
         most = max(len(row) for row in parameters["d"])
         for name, law in zip(("d", "k"), spacing(most), strict=True):
             parameters[name] = [row if len(row) == most else law.tolist() for row in parameters[name]]
-    for law in ("m", "r_d", "r_k"):
+    for spacing_law in ("m", "r_d", "r_k"):
         if "d" in parameters:
-            parameters.pop(law, None)
+            parameters.pop(spacing_law, None)
     return parameters
 
 

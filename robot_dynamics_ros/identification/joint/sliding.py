@@ -84,14 +84,16 @@ def _bins(record: JointRecord, part: slice, width: float) -> list[_Bin]:
         if len(rows) < _LEAST:
             continue
         T = np.nan if record.temperature is None else float(np.mean(record.temperature[rows]))
-        means = [float(np.mean(x[rows])) for x in (record.q, record.v, record.friction, record.load)]
-        found.append(_Bin(int(here), *means, T, float(record.stamp_ns[rows[0]]) * 1e-9))
+        q, v, friction, load = (float(np.mean(x[rows])) for x in (record.q, record.v, record.friction, record.load))
+        found.append(_Bin(int(here), q, v, friction, load, T, float(record.stamp_ns[rows[0]]) * 1e-9))
     return found
 
 
 def _paired(bins: Sequence[_Bin]) -> tuple[list[tuple[float, ...]], np.ndarray]:
     """Rows (v, friction, load, temperature): both of each pair, then bins without a partner; and what pairs share."""
-    rows, used, common = [], set(), []
+    rows: list[tuple[float, ...]] = []
+    used: set[int] = set()
+    common = []
     backward = [k for k, b in enumerate(bins) if b.v < 0]
     for i, b in enumerate(bins):
         if b.v <= 0:
@@ -112,5 +114,5 @@ def _paired(bins: Sequence[_Bin]) -> tuple[list[tuple[float, ...]], np.ndarray]:
             (b.temperature + bins[k].temperature) / 2,
         )
         rows += [(b.v, f, load, T), (bins[k].v, -f, load, T)]
-    alone = [(b.v, b.friction, b.load, b.temperature) for i, b in enumerate(bins) if i not in used]
-    return rows + alone, np.array(common).reshape(-1, 2)
+    rows += [(b.v, b.friction, b.load, b.temperature) for i, b in enumerate(bins) if i not in used]
+    return rows, np.array(common).reshape(-1, 2)

@@ -12,7 +12,7 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.metrics import nrmse, rms
 
-_LAG_SPANS = np.array([0.1, 0.3, 1.0, 3.0])  # shares of the lag scale: friction with memory over small motion
+_LAG_SPANS = np.array([0.1, 0.3, 1.0, 3.0])  # shares of the lag scale: hysteretic friction over small motion
 _LAG_SCALE = 3e-3  # rad
 
 

@@ -124,7 +124,7 @@ def _parts(friction: FrictionModel, v: np.ndarray, load: np.ndarray | None) -> t
     result = []
     for beta, delta in ((1.0, 0.0), (0.0, 1.0)):
         factors = {"alpha": 0.0, "beta": beta, "gamma": 0.0, "delta": delta}
-        part = FrictionModel(friction.law.name, numbers | factors, 1, friction.reference)
+        part = FrictionModel(friction.law.name, numbers | factors, 1, friction.reference.tolist())
         result.append(part.torque(v[:, None], column)[:, 0])
     return result[0], result[1]
 
@@ -258,8 +258,8 @@ def _deviations(J: np.ndarray, r: np.ndarray, data: Sequence[_Run]) -> list[floa
 
 
 def _report(result, names, p, data, T0, two, residual) -> ThermalFit:  # type: ignore[no-untyped-def]
-    std = _deviations(result.jac, residual(result.x), data)
-    std = {k: s * (p[k] if k in _LOGARITHMIC else 1.0) for k, s in zip(names, std, strict=True)}
+    deviations = _deviations(result.jac, residual(result.x), data)
+    std = {k: s * (p[k] if k in _LOGARITHMIC else 1.0) for k, s in zip(names, deviations, strict=True)}
     T = [r.temperature(p, T0) for r in data]
     y = np.concatenate([r.y for r in data])
     with_heat = np.concatenate([r.friction(p, T0, t) for r, t in zip(data, T, strict=True)])

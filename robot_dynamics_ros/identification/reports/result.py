@@ -2,62 +2,69 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime, timezone
 from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.identification.arm.found import Identification
-from robot_dynamics_ros.identification.arm.names import base_names
+from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
+from robot_dynamics_ros.identification.arm.rigid import base_names
+from robot_dynamics_ros.identification.arm.solvers.consistency import initial_links, initial_parameters
+from robot_dynamics_ros.identification.arm.solvers.fitting import Fitter
+from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.arm.uncertainty import steady_friction
 from robot_dynamics_ros.identification.blas import one_thread
-from robot_dynamics_ros.identification.dataset.motion import Motion, low_pass
+from robot_dynamics_ros.identification.dataset.motion import Motion, low_pass, stack
 from robot_dynamics_ros.identification.metrics import mean_r2, metrics, plain, split_metrics
-from robot_dynamics_ros.identification.reports.baseline import baselines
+from robot_dynamics_ros.models.friction import FrictionModel
 
-SPEEDS = np.array([0.1, 0.5, 1.0])  # rad/s, at which friction is told with its deviation
+SPEEDS = np.array([0.1, 0.5, 1.0])  # rad/s, at which friction is reported with its deviation
 
 
 def validation_motion(found: Identification) -> list[Motion]:
     """The validation recordings filtered as the model asks."""
-    return [found.motion(r) for r in found.validation]
+    return [found.filtered(r) for r in found.validation]
 
 
 def compare(found: Identification, motions: list[Motion], predict: Any) -> dict[str, Any]:
     """Figures per joint of a prediction on motions, in the unit of the recorded effort."""
-    y = np.concatenate([found.raw(m.effort) for m in motions])
-    p = np.concatenate([found.raw(predict(m)) for m in motions])
+    y = np.concatenate([found.as_recorded(m.effort) for m in motions])
+    p = np.concatenate([found.as_recorded(predict(m)) for m in motions])
     result: dict[str, Any] = metrics(y, p)
     return {"mean_r2": mean_r2(result["r2"]), **result}
 
 
 @one_thread()
 def summarise(found: Identification) -> dict[str, Any]:
-    """Everything the report says, as plain lists and numbers."""
+    """Everything in the report, as plain lists and numbers."""
     motions = validation_motion(found)
-    headline = compare(found, motions, found.headline.predict)
-    y = np.concatenate([found.raw(m.effort) for m in motions])
-    p = np.concatenate([found.raw(found.headline.predict(m)) for m in motions])
+    reported = compare(found, motions, found.reported.predict)
+    y = np.concatenate([found.as_recorded(m.effort) for m in motions])
+    p = np.concatenate([found.as_recorded(found.reported.predict(m)) for m in motions])
     moving = np.concatenate([m.moving for m in motions])
-    smooth = np.concatenate([found.raw(low_pass(m.effort, found.structure.cutoff, 1 / m.rate)) for m in motions])
+    smooth = np.concatenate(
+        [found.as_recorded(low_pass(m.effort, found.structure.cutoff, 1 / m.rate)) for m in motions]
+    )
     filtered = metrics(smooth, p)
     others = {
-        "consistent": compare(found, motions, found.physical.predict),
-        "unconstrained": compare(found, motions, found.model.predict),
-        "robot_file": compare(found, motions, found.written.predict) if found.written else None,
+        "consistent": compare(found, motions, found.consistent.predict),
+        "unconstrained": compare(found, motions, found.fit.predict),
+        "robot_file": compare(found, motions, found.live.predict),
         **{name: compare(found, motions, predict) for name, predict in baselines(found).items()},
     }
     per_bag = [
-        {"bag": r.name, **compare(found, [m], found.headline.predict)}
+        {"bag": r.name, **compare(found, [m], found.reported.predict)}
         for r, m in zip(found.validation, motions, strict=True)
     ]
     return plain(
         {
             "robot": found.robot.name,
             "joint_names": list(found.robot.joint_names),
-            "unit": found.semantics.unit,
+            "unit": found.effort.unit,
             "validation": {
-                **headline,
+                **reported,
                 "samples": len(y),
                 "split": found.split,
                 **split_metrics(y, p, moving),
@@ -67,14 +74,14 @@ def summarise(found: Identification) -> dict[str, Any]:
             },
             "comparison": others,
             "training": {
-                **compare(found, [found.motion(r) for r in found.training], found.headline.predict),
+                **compare(found, [found.filtered(r) for r in found.training], found.reported.predict),
                 "bags": [_bag(r) for r in found.training],
             },
             "validation_bags": [_bag(r) for r in found.validation],
             "conditioning": _conditioning(found),
             "parameters": _parameters(found),
             "structure": _structure(found),
-            "effort": found.semantics.to_dict() | {"includes_rotor_inertia": found.rotor_included},
+            "effort": found.effort.to_dict() | {"includes_rotor_inertia": found.rotor_included},
             "statements": found.statements,
             "warnings": found.warnings,
         }
@@ -108,23 +115,23 @@ def _conditioning(found: Identification) -> dict[str, Any]:
         "condition": s.condition,
         "rank": s.rank,
         "parameters": len(s.x),
-        "base_parameters": found.model.rigid.base.size,
+        "base_parameters": found.rigid.base.size,
         "residual_std": s.sigma,
     }
 
 
 def _parameters(found: Identification) -> dict[str, Any]:
-    s, base = found.solution, found.model.rigid.base
+    s, base = found.solution, found.rigid.base
     b = base.size
     index = found.structure.index(b)
     P = base.matrix()
-    friction_at = steady_friction(found.model, SPEEDS)
+    friction_at = steady_friction(found.fit, SPEEDS)
     friction = [
         {
             "joint": name,
             "eps": law.eps,
             "terms": list(law.terms),
-            "values": found.physical.friction[j],
+            "values": found.consistent.friction[j],
             "std": s.std[index[j][b:]],
         }
         for j, (name, law) in enumerate(zip(found.robot.joint_names, found.structure.laws, strict=True))
@@ -136,14 +143,14 @@ def _parameters(found: Identification) -> dict[str, Any]:
             "std": s.std[:b],
             "relative_std_percent": s.relative_std[:b],
             "separable": s.separable[:b],
-            "consistent": P @ found.physical.phi,
+            "consistent": P @ found.consistent.phi,
         },
         "friction": friction,
         "sliding_friction": {"speeds": SPEEDS, "torque": friction_at[0], "std": friction_at[1]},
         "rotor_inertia": found.rotor,
-        "links": found.physical.phi.reshape(-1, 10),
-        "live_friction": found.written.friction if found.written else None,
-        "live_hysteresis": found.written.memory if found.written else None,
+        "links": found.consistent.phi.reshape(-1, 10),
+        "live_friction": found.live.friction,
+        "live_hysteresis": found.live.hysteresis,
     }
 
 
@@ -157,3 +164,42 @@ def _structure(found: Identification) -> dict[str, Any]:
         "friction": [list(law.terms) for law in s.laws],
         "eps": [law.eps for law in s.laws],
     }
+
+
+STEP = 1e-4  # rad/s; tanh(v / STEP) is the sign of any velocity that matters
+
+
+def baselines(found: Identification) -> dict[str, Callable[[Motion], np.ndarray]]:
+    """Predictions by name: "constant_coulomb" always, "catalogue" where the robot file has masses."""
+    result = {"constant_coulomb": constant_coulomb(found)}
+    if initial_parameters(found.robot) is not None:
+        result["catalogue"] = initial_model_torque(found)
+    return result
+
+
+def constant_coulomb(found: Identification) -> Callable[[Motion], np.ndarray]:
+    """Rigid body, rotor inertia, viscous and constant Coulomb friction, offset: the usual identification."""
+    motor = found.robot.drives.torque_side == "motor"
+    law = JointFriction(STEP, ("fv1", "fo", "ia", "fc") if motor else ("fv1", "fo", "fc"))
+    n = found.robot.n_joints
+    structure = replace(found.structure, laws=(law,) * n, filters=(None,) * n)
+    motion = stack([found.filtered(r) for r in found.training])
+    return Fitter(found.rigid, structure, motion).run("wls").predict
+
+
+def initial_model_torque(found: Identification) -> Callable[[Motion], np.ndarray]:
+    """The robot file's own masses, rotor inertias and friction, as they were before identification."""
+    robot, rigid = found.robot, found.rigid
+    phi = initial_links(robot)
+    rotor = np.zeros(robot.n_joints)
+    if robot.drives.effort.includes_rotor_inertia and robot.has("drives.rotor_inertia"):
+        rotor = robot.array("drives.rotor_inertia")
+
+    def predict(motion: Motion) -> np.ndarray:
+        load = rigid.torque(phi, motion.q, motion.qd, motion.qdd)
+        total = load + rotor * motion.qdd
+        if robot.friction is not None and robot.drives.torque_side == "motor":
+            total = total + FrictionModel.from_robot(robot).torque(motion.qd, load)
+        return total
+
+    return predict

@@ -1,105 +1,153 @@
-"""The driver inside a node: made from parameters, its motion, torque and recovery on services, its stream's health."""
+"""The driver inside a node: made from parameters; its settings, motion, torque and recovery; its stream's health."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
 
-from std_srvs.srv import Trigger
+import numpy as np
 
 from robot_dynamics_ros._core import StreamState
 from robot_dynamics_ros.drivers.factory import make_driver
-from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.drivers.interface import Driver, MotionDriver, TorqueDriver
+from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN, CpuShare, worst
+from robot_dynamics_ros.nodes.part import NodeContext, NodePart
 from robot_dynamics_ros.nodes.robot.motion_interface import MotionInterface
-from robot_dynamics_ros.nodes.robot.robot_settings import RobotSettings
 from robot_dynamics_ros.nodes.robot.torque_interface import TorqueInterface
+from robot_dynamics_ros.nodes.tables import DRIVER_OPTIONS, STREAM_OPTIONS
+from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.signals import Sample
 from robot_dynamics_ros.topics import DRIVER_TOPICS, MAIN
 
-if TYPE_CHECKING:
-    from robot_dynamics_ros.nodes.robot.robot_node import RobotNode
-    from robot_dynamics_ros.signals import Sample
-
-OWN_OPTIONS = {
-    "ur": ("port", "effort_source", "torque"),
-    "franka": ("torque",),
-    "comau": ("port", "backend", "arm", "enable_commands", "torque"),
-}
-OPTIONS = ("follow_host_clock", "realtime_priority", "degraded_gap", "safe_gap", "frozen_repeats")
 LEVELS = {StreamState.ok: OK, StreamState.degraded: WARN, StreamState.safe: ERROR, StreamState.fault: ERROR}
+LOAD = ("load_mass", "load_com_x", "load_com_y", "load_com_z")
+COLLISION = ("collision_torque", "collision_force", "collision_moment")
 
 
-def driver_for(node: RobotNode) -> Any:
-    """The driver that a node's parameters ask for; None where they say none. Raises what make_driver raises."""
-    kind = node.value("driver") if node.has_parameter("driver") else "none"
+def driver_for(node: NodeContext, robot: RobotFile) -> Driver | None:
+    """The driver that a node's parameters name, None for `none`. Raises what make_driver raises."""
+    kind = node.value("driver")
     if kind == "none":
         return None
-    options = {name: node.value(name) for name in OPTIONS + OWN_OPTIONS.get(kind, ())}
+    options = {name: node.value(name) for name in STREAM_OPTIONS + DRIVER_OPTIONS.get(kind, ())}
     if not options.get("port"):
         options.pop("port", None)  # the driver's own default
-    return make_driver(kind, node.robot, node.value("ip"), **options)
+    return make_driver(kind, robot, node.value("ip"), **options)
 
 
-class DriverInterface:
-    """Built before the driver connects; see() is called with every sample. Raises CapabilityError (torque)."""
+class RobotSettings:
+    """Load on the flange and collision thresholds, from parameters to the robot: apply() at every start, accept() with
+    every change. A change reaches the robot before the parameter changes; what the robot refuses, the parameter refuses
+    with the robot's reason.
+    """
 
-    def __init__(self, node: RobotNode) -> None:
-        self._node, driver = node, node.driver
+    def __init__(self, node: NodeContext, driver: Driver) -> None:
+        self._node, self._driver = node, driver
+
+    def apply(self) -> None:
+        """Send the values of the parameters to the connected robot. Raises CapabilityError, ConnectionFailed."""
+        values = {name: self._node.value(name) for name in LOAD + COLLISION}
+        if values["load_mass"] >= 0.0:
+            self._set_load(values)
+        if any(values[name] > 0.0 for name in COLLISION):
+            self._set_collision(values)
+
+    def accept(self, proposed: Mapping[str, Any]) -> None:
+        """Send changed values to the robot; before activation apply() does. Raises as apply()."""
+        values = {name: self._node.value(name) for name in LOAD + COLLISION} | dict(proposed)
+        if not self._node.active:
+            return
+        if set(proposed) & set(LOAD) and values["load_mass"] >= 0.0:
+            self._set_load(values)
+        if set(proposed) & set(COLLISION):
+            self._set_collision(values)
+
+    def _set_load(self, values: Mapping[str, Any]) -> None:
+        self._require("payload", "load_mass")
+        self._driver.set_payload(values["load_mass"], np.array([values[name] for name in LOAD[1:]]))
+
+    def _set_collision(self, values: Mapping[str, Any]) -> None:
+        self._require("collision", "collision_torque")
+        torque, force, moment = (values[name] for name in COLLISION)
+        if not (torque > 0.0 and force > 0.0 and moment > 0.0):
+            raise CapabilityError("collision_torque, collision_force and collision_moment are set together, above 0")
+        limit = self._driver.robot.array("limits.torque")
+        self._driver.set_collision_thresholds(torque * limit, np.repeat([force, moment], 3))
+
+    def _require(self, capability: str, parameter: str) -> None:
+        if capability not in self._driver.capabilities:
+            name = self._driver.robot.name
+            raise CapabilityError(f"{parameter}: the driver of {name} cannot set this; set it on the robot itself")
+
+
+class DriverInterface(NodePart):
+    """Made before the driver connects; on_sample() is called with every sample. Raises CapabilityError (torque)."""
+
+    def __init__(self, node: NodeContext, driver: Driver) -> None:
+        super().__init__(node)
+        self._driver = driver
         # first, because it refuses what the driver cannot do before anything has to be removed again
-        self._torque = TorqueInterface(node) if node.value("torque") != "none" else None
-        self._motion = MotionInterface(node)
-        self.settings, self._busy = RobotSettings(node), CpuShare()
-        self._services = [node.create_service(Trigger, "~/rearm", self._rearm)]
+        self._torque = self._make_torque() if node.value("torque") != "none" else None
+        self._motion = MotionInterface(node, driver) if isinstance(driver, MotionDriver) else None
+        self.settings, self._cpu = RobotSettings(node, driver), CpuShare()
+        self._trigger("~/rearm", self._rearm)
         if "recover" in driver.capabilities:
-            self._services.append(node.create_service(Trigger, "~/recover", self._recover))
+            self._trigger("~/recover", driver.recover)
+
+    def _make_torque(self) -> TorqueInterface:
+        if not isinstance(self._driver, TorqueDriver):
+            name = self._driver.robot.name
+            raise CapabilityError(f"{name}: this driver takes no torques; set the parameter torque to none")
+        return TorqueInterface(self._node, self._driver)
 
     def destroy(self) -> None:
         """Remove topics and services."""
-        for service in self._services:
-            self._node.destroy_service(service)
-        self._motion.destroy()
-        if self._torque is not None:
-            self._torque.destroy()
+        super().destroy()
+        for part in (self._motion, self._torque):
+            if part is not None:
+                part.destroy()
 
     @property
     def topics(self) -> list[str]:
         """Topics of what is measured and commanded; joint_states last, so that its companions are there before it."""
-        names = [name for name, need in DRIVER_TOPICS.items() if need in self._node.driver.capabilities]
+        names = [name for name, need in DRIVER_TOPICS.items() if need in self._driver.capabilities]
         return [*names, *(["feedforward_torque"] if self._torque is not None else []), MAIN]
 
     @property
-    def hurried(self) -> bool:
-        """True while torques come over a topic: events are looked at between any two samples."""
+    def torque_live(self) -> bool:
+        """True while torque may leave."""
         return self._torque is not None and self._torque.live
 
-    def see(self, sample: Sample) -> None:
-        """Every sample, before it is published: what was commanded goes into it."""
+    def exchange(self, timeout: float) -> Sample | None:
+        """Read the next sample, None after `timeout` [s]; then send the torques of a loop."""
+        sample = self._driver.read(timeout)
         if self._torque is not None:
-            self._torque.see(sample)
-        self._motion.see(sample)
+            self._torque.send()
+        return sample
 
-    def _rearm(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        driver = self._node.driver
-        if driver.condition >= StreamState.safe:
-            response.success, response.message = False, f"the stream is {driver.condition.name} now"
-            return response
-        driver.rearm()
+    def on_sample(self, sample: Sample) -> None:
+        """Every sample, before it is published: write into it what was commanded."""
+        if self._torque is not None:
+            self._torque.on_sample(sample)
+        if self._motion is not None:
+            self._motion.on_sample(sample)
+
+    def _rearm(self) -> str:
+        condition = self._driver.condition
+        if condition >= StreamState.safe:
+            raise CapabilityError(f"the stream is {condition.name} now")
+        self._driver.rearm()
         if self._torque is not None:
             self._torque.rearm()
-        response.success, response.message = True, "latched faults forgotten"
-        return response
-
-    def _recover(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        try:
-            response.success, response.message = True, self._node.driver.recover()
-        except RobotDynamicsError as error:
-            response.success, response.message = False, str(error)
-        return response
+        return "latched faults cleared"
 
     # -- diagnostics --------------------------------------------------------------------------------------------------
     def diagnose(self) -> tuple[bytes, str, dict[str, Any]]:
         """Level, text and values of the stream and the robot behind it."""
-        driver, counts, robot = self._node.driver, self._node.driver.statistics(), self._node.driver.status
-        condition = driver.condition
+        driver = self._driver
+        counts, robot, condition = driver.statistics(), driver.status, driver.condition
         found = [(LEVELS[condition], driver.last_error or f"stream {condition.name}")]
         if not robot.safety_normal:
             found.append((ERROR, f"safety mode {robot.safety_text}"))
@@ -114,11 +162,12 @@ class DriverInterface:
             "payload [kg]": robot.payload,
             "version": driver.info.version,
             "real-time thread": driver.info.realtime_text or driver.info.realtime,
-            "motion": driver.motion.state,
         }
-        values |= {k: getattr(counts, k) for k in counts.__dataclass_fields__ if k != "rate"}
-        values |= {"this process [% of a core]": f"{100 * self._busy.share():.0f}"}
-        values |= {"samples received [Hz]": f"{counts.rate:.1f}"} | getattr(driver, "details", dict)()
+        if isinstance(driver, MotionDriver):
+            values["motion"] = driver.motion.state
+        values |= {name: count for name, count in asdict(counts).items() if name != "rate"}
+        values |= {"this process [% of a core]": f"{100 * self._cpu.share():.0f}"}
+        values |= {"samples received [Hz]": f"{counts.rate:.1f}"} | driver.details()
         return *worst(*found), values
 
     def diagnose_torque(self) -> list[Any]:

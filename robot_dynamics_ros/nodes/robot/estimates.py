@@ -1,58 +1,98 @@
-"""Stages inside a node: the pipeline, its parameters while it runs, tare and reset, and what they say of themselves."""
+"""Stages inside a node: the pipeline, its parameters while it runs, tare and reset, and their diagnostics."""
 
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING, Any
-
-from std_srvs.srv import Trigger
+from typing import Any
 
 from robot_dynamics_ros._core import Status
-from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.effort.meaning import declared
+from robot_dynamics_ros.effort.rest import EffortRecognition, Verdict
+from robot_dynamics_ros.errors import CapabilityError, RobotDynamicsError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, STALE, WARN, worst
-from robot_dynamics_ros.nodes.robot.effort_watch import EffortWatch
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.nodes.robot.robot_node import RobotNode
-    from robot_dynamics_ros.nodes.robot.stages import Selection
-    from robot_dynamics_ros.signals import Sample
+from robot_dynamics_ros.nodes.part import NodeContext, NodePart
+from robot_dynamics_ros.nodes.robot.stages import Selection
+from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.signals import Sample
 
 
-class Estimates:
-    """The selected stages of a node. Raises CapabilityError where the robot file lacks what they need."""
+class EffortWatch:
+    """Recognises at rest what the effort of another driver means (unit, sign, gravity).
 
-    def __init__(self, node: RobotNode, selection: Selection) -> None:
-        self._node, self._selection, robot = node, selection, node.robot
+    recognise True: what is found replaces what the robot file declares. False: a finding that contradicts the
+    declaration withholds the estimates for as long as it stands.
+    """
+
+    def __init__(self, robot: RobotFile, recognise: bool) -> None:
+        self.meaning = self._declared = declared(robot)
+        self._recognise = recognise
+        self.withheld = False
+        self.level, self.text = (WARN, f"effort taken as {self.meaning}, as declared; not yet confirmed at rest")
+        try:
+            self._recognition: EffortRecognition | None = EffortRecognition(robot)
+        except CapabilityError as error:
+            self._recognition, self.text = None, f"effort taken as {self.meaning}; cannot be confirmed: {error}"
+
+    def on_sample(self, sample: Sample) -> bool:
+        """Add one sample to the evidence; True when `meaning` has changed and the stages must follow."""
+        if self._recognition is None:
+            return False
+        verdict = self._recognition.add(sample.q, sample.qd, sample.effort)
+        return verdict is not None and self._conclude(verdict)
+
+    def _conclude(self, verdict: Verdict) -> bool:
+        if verdict.meaning is None:
+            return False
+        if verdict.flipped:
+            self.level, self.text, self.withheld = ERROR, verdict.text, True
+            return False
+        if self._recognise:
+            changed, self.meaning = verdict.meaning != self.meaning, verdict.meaning
+            self.level, self.text, self.withheld = OK, verdict.text, False
+            return changed
+        self.withheld = verdict.meaning != self._declared
+        self.level, self.text = OK, verdict.text
+        if self.withheld:
+            self.level = ERROR
+            self.text = f"{verdict.text}; the robot file declares {self._declared}: estimates are withheld"
+        return False
+
+
+class Estimates(NodePart):
+    """The selected stages of a node. Raises CapabilityError where the robot file lacks what they need.
+
+    from_topics: the samples come from another driver, so that the meaning of effort has to be recognised or confirmed.
+    """
+
+    def __init__(self, node: NodeContext, robot: RobotFile, selection: Selection, from_topics: bool) -> None:
+        super().__init__(node)
+        self._robot, self._selection = robot, selection
         parameters = {stage: given for stage in selection.stages if (given := self._given(stage))}
         self.pipeline = Pipeline(robot, parameters, None if selection.all else selection.stages)
         self.running = {stage.name for stage in self.pipeline.stages}
         # in a node of its own a stage finds in the sample what the stages of other nodes have estimated
         self._step = self.pipeline.step if selection.all else self.pipeline.advance
         self._effort: EffortWatch | None = None
-        if node.driver is None and "motion" in self.running:
+        if from_topics and "motion" in self.running:
             self._effort = EffortWatch(robot, node.value("effort_semantics") == "recognise")
         self._statuses: Counter[Status] = Counter()
-        self._services = [node.create_service(Trigger, "~/reset", self._reset)]
+        self._trigger("~/reset", self._reset)
         if "force" in self.running:
-            self._services.append(node.create_service(Trigger, "~/tare", self._tare))
-
-    def destroy(self) -> None:
-        """Remove the services."""
-        for service in self._services:
-            self._node.destroy_service(service)
+            self._trigger("~/tare", self._tare)
 
     def add_to(self, sample: Sample) -> bool:
         """Write the estimates into a sample; False: they are withheld, nothing of the sample may be published."""
-        if self._effort is not None and self._effort.see(sample):
-            self._adopt_effort()
+        effort = self._effort
+        if effort is not None and effort.on_sample(sample):
+            self._adopt(effort)
         self._statuses[self._step(sample)] += 1
-        return self._effort is None or not self._effort.withheld
+        return effort is None or not effort.withheld
 
-    def _adopt_effort(self) -> None:
-        """The motion stage with the meaning of effort that was recognised; everything else stays."""
-        self._node.get_logger().info(self._effort.text)
-        self.pipeline.stage("motion").configure(self._node.robot, self._values("motion"))
+    def _adopt(self, effort: EffortWatch) -> None:
+        """Configure the motion stage with the recognised meaning of effort; everything else stays."""
+        self._node.get_logger().info(effort.text)
+        self.pipeline.stage("motion").configure(self._robot, self._values("motion"))
         self.pipeline.reset()
 
     # -- parameters ---------------------------------------------------------------------------------------------------
@@ -66,17 +106,17 @@ class Estimates:
         return self._node.values(f"{stage}.") | recognised
 
     def accept(self, proposed: dict[str, Any]) -> None:
-        """Try values on stages of their own before the running ones see them. Raises RobotDynamicsError."""
+        """Try values on separate stages before the running ones take them over. Raises RobotDynamicsError."""
         for stage in self._touched(proposed):
             prefix = f"{stage}."
             new = {name.removeprefix(prefix): v for name, v in proposed.items() if name.startswith(prefix)}
-            Pipeline(self._node.robot, {stage: self._node.values(prefix) | new}, [stage])
+            Pipeline(self._robot, {stage: self._node.values(prefix) | new}, [stage])
 
     def apply(self, changed: dict[str, Any]) -> None:
         """Configure the touched stages with all their values."""
         for stage in self._touched(changed):
             try:
-                self.pipeline.stage(stage).configure(self._node.robot, self._values(stage))
+                self.pipeline.stage(stage).configure(self._robot, self._values(stage))
             except RobotDynamicsError as error:
                 self._node.get_logger().error(str(error))
 
@@ -84,18 +124,19 @@ class Estimates:
         return self.running & {name.partition(".")[0] for name in names}
 
     # -- services -----------------------------------------------------------------------------------------------------
-    def _reset(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
+    def _reset(self) -> str:
         self.pipeline.reset()
-        response.success, response.message = True, "observers start again"
-        return response
+        return "observers start again"
 
-    def _tare(self, _: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-        response.success, response.message = self.pipeline.stage("force").tare()
-        return response
+    def _tare(self) -> str:
+        success, text = self.pipeline.stage("force").tare()
+        if not success:
+            raise CapabilityError(text)
+        return text
 
     # -- diagnostics --------------------------------------------------------------------------------------------------
     def diagnose(self) -> tuple[bytes, str, dict[str, Any]]:
-        """Level, text and values since this was asked last."""
+        """Level, text and values since the previous call."""
         counts, self._statuses = self._statuses, Counter()
         values: dict[str, Any] = {f"status {s.name}": n for s, n in counts.items()}
         if self._effort is not None:

@@ -1,4 +1,4 @@
-"""Which stages a node runs and which topics that takes: the stages asked for, and those without a topic before them."""
+"""Stages that a node runs, and their topics: the stages requested, and those before them whose signals no topic has."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ PER_JOINT = tuple(t.name for t in TOPICS.values() if t.per_joint)
 
 @dataclass(frozen=True)
 class Selection:
-    """wanted: stages asked for; stages: those that run; topics: published; companions, held: subscribed."""
+    """wanted: stages requested; stages: those that run; topics: published; companions, held: subscribed."""
 
     wanted: tuple[str, ...] = ()
     stages: tuple[str, ...] = ()
@@ -26,7 +26,7 @@ class Selection:
 
     @property
     def all(self) -> bool:
-        """True when nothing was left out: what a robot cannot support may be."""
+        """True for `all`: then stages that the robot file does not support are left out."""
         return self.wanted == tuple(STAGES)
 
 
@@ -45,8 +45,8 @@ def select(text: str) -> Selection:
         wanted=wanted,
         stages=stages,
         topics=[t.name for t in TOPICS.values() if written & set(t.fields.values())],
-        companions=tuple(n for n in sources if _worth_waiting(n, made, stages)),
-        held=tuple(n for n in sources if not _worth_waiting(n, made, stages)),
+        companions=tuple(n for n in sources if _is_companion(n, made, stages)),
+        held=tuple(n for n in sources if not _is_companion(n, made, stages)),
         tables={name: tuple(made[name].parameters) for name in stages},
     )
 
@@ -75,8 +75,8 @@ def _with_producers(wanted: Sequence[str], made: dict) -> tuple[str, ...]:
     return tuple(name for name in STAGES if name in needed)
 
 
-def _worth_waiting(topic: str, made: dict, stages: Sequence[str]) -> bool:
-    """True for a topic of an earlier stage: it follows joint_states with the same stamp.
+def _is_companion(topic: str, made: dict, stages: Sequence[str]) -> bool:
+    """True for a topic of an earlier stage, which follows joint_states with the same stamp.
 
     Slow topics, the driver's, and those of later stages (feedback of the cycle before) are used as they last came.
     """

@@ -1,6 +1,6 @@
-"""Torque of a node: topic joint_torque_command, services that enable, disable and re-arm, a dead-man switch, health.
+"""Torque of a node: topic joint_torque_command, services that enable and disable it, a dead-man switch, diagnostics.
 
-Every torque passes the guard in the driver's thread; this side only asks. Enabling is refused with the reason.
+Every torque passes the guard in the driver's thread; this side only requests. Enabling is refused with the reason.
 """
 
 from __future__ import annotations
@@ -8,54 +8,52 @@ from __future__ import annotations
 import math
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
-from std_srvs.srv import Trigger
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import EnableResult, FreezeReason, GuardReason, GuardState, StreamState, TorqueMode
 from robot_dynamics_ros.control.adaptation_store import Adaptation, load_adaptation, save_adaptation, wear
 from robot_dynamics_ros.control.torque import coulomb_level, torque_loop
 from robot_dynamics_ros.drivers.guard import GuardSettings, guard_limits, refuse_semantics, refuse_torque
+from robot_dynamics_ros.drivers.interface import TorqueDriver
 from robot_dynamics_ros.errors import CapabilityError, RobotDynamicsError
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN, LatencyMeter, status, worst
+from robot_dynamics_ros.nodes.part import NodeContext, NodePart
 from robot_dynamics_ros.nodes.topics.encoding import to_ns
-from robot_dynamics_ros.signals import joint_columns
-from robot_dynamics_ros.trajectories.files import refuse_outside_limits
-from robot_dynamics_ros.trajectories.smooth import load_waypoints, through
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.nodes.robot.robot_node import RobotNode
-    from robot_dynamics_ros.signals import Sample
+from robot_dynamics_ros.signals import Sample, joint_columns
+from robot_dynamics_ros.trajectories.files import load_waypoints
+from robot_dynamics_ros.trajectories.limits import refuse_outside_limits
+from robot_dynamics_ros.trajectories.smooth import through
 
 COMMAND_QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 SAVE_PERIOD = 60.0  # s
+CHECK_PERIOD = 0.05  # s between two counts of the publishers
 AT_REST = 0.01  # rad/s
 REFUSALS = {
     EnableResult.pending: "the loop does not answer: no states",
     EnableResult.latched: "latched off: re-arm first",
     EnableResult.no_state: "there is no fresh state",
-    EnableResult.far: "the robot is not where the trajectory begins: move it there first",
-    EnableResult.rough: "flexible joints need a trajectory with jerk and snap",
+    EnableResult.start_mismatch: "the robot is not where the trajectory begins: move it there first",
+    EnableResult.not_smooth: "flexible joints need a trajectory with jerk and snap",
 }
 LEVELS = {GuardState.degraded: WARN, GuardState.safe: ERROR, GuardState.fault: ERROR}
 
 
-class TorqueInterface:
-    """Built before the driver connects; see() is called with every sample.
+class TorqueInterface(NodePart):
+    """Made before the driver connects; on_sample() is called with every sample.
 
-    Raises CapabilityError where the driver takes no torques.
+    Raises CapabilityError where the robot file lacks what the guard or the control law needs.
     """
 
-    def __init__(self, node: RobotNode) -> None:
-        self._node, self.robot = node, node.robot
-        if not hasattr(node.driver, "attach"):
-            raise CapabilityError(f"{self.robot.name}: this driver takes no torques; set the parameter torque to none")
+    def __init__(self, node: NodeContext, driver: TorqueDriver) -> None:
+        super().__init__(node)
+        self._driver, self.robot = driver, driver.robot
         values = node.values("control.")
         settings = GuardSettings(
             torque_share=values["torque_share"],
@@ -63,42 +61,41 @@ class TorqueInterface:
             rate=self.robot.sensing.sample_rate or 500.0,
         )
         self.loop = torque_loop(self.robot, guard_limits(self.robot, settings), values)
-        node.driver.attach(self.loop)
+        driver.attach(self.loop)
         self._store = Path(node.value("adaptation_file")).expanduser() if node.value("adaptation_file") else None
         self._law = values["law"]
         if self._store and (kept := load_adaptation(self._store, self.robot)):
             self._restore(kept)
-        self.locked = _core.lock_memory()[1] if node.value("realtime_priority") > 0 else "not asked for"
+        self.locked = _core.lock_memory()[1] if node.value("realtime_priority") > 0 else "not requested"
         self._model = RobotModel(self.robot.chain(), self.robot.joint_names)
         self._age, self._arrival = LatencyMeter(), LatencyMeter()
-        self._refused, self._last, self._sample = 0, None, None
+        self._refused = 0
+        self._last: dict[str, Any] | None = None  # record of the last cycle
+        self._sample: Sample | None = None
         self._timeout, self._held_at = values["enable_timeout"] / values["time_scale"], -math.inf  # s of wall time
-        self._looked = self._saved = time.monotonic()
+        self._checked = self._saved = time.monotonic()
         self._columns: dict[tuple[str, ...], list[int]] = {}
-        topic = "joint_torque_command"
-        self._commands = node.create_subscription(JointState, topic, self._command, COMMAND_QOS)
-        self._switch = node.create_subscription(Bool, "~/enable_switch", self._held, COMMAND_QOS)
-        external, guide, track = TorqueMode.external, TorqueMode.guide, TorqueMode.track
-        self._services = [
-            node.create_service(Trigger, "~/enable_torque", self._service(lambda: self._enable(external))),
-            node.create_service(Trigger, "~/enable_guiding", self._service(lambda: self._enable(guide))),
-            node.create_service(Trigger, "~/enable_tracking", self._service(lambda: self._enable(track))),
-            node.create_service(Trigger, "~/disable_torque", self._service(self._disable)),
-        ]
+        self._commands = self._subscribe(JointState, "joint_torque_command", self._command, COMMAND_QOS)
+        self._switch = self._subscribe(Bool, "~/enable_switch", self._on_switch, COMMAND_QOS)
+        self._trigger("~/enable_torque", lambda: self._enable(TorqueMode.external))
+        self._trigger("~/enable_guiding", lambda: self._enable(TorqueMode.guide))
+        self._trigger("~/enable_tracking", lambda: self._enable(TorqueMode.track))
+        self._trigger("~/disable_torque", self._disable)
 
     def destroy(self) -> None:
-        """Keep what was learned; remove topics and services."""
+        """Save the adaptation; remove topics and services."""
         self.save()
-        for subscription in (self._commands, self._switch):
-            self._node.destroy_subscription(subscription)
-        for service in self._services:
-            self._node.destroy_service(service)
+        super().destroy()
 
     # -- every sample -------------------------------------------------------------------------------------------------
-    def see(self, sample: Sample) -> None:
-        """Publishable numbers of the last cycle into the sample; contact to the loop; the watch over publishers."""
+    def send(self) -> None:
+        """After every read: collect the loop's records, send its torque where this process is the one that sends."""
+        self._driver.send_torque()
+
+    def on_sample(self, sample: Sample) -> None:
+        """Write the feedforward of the last cycle into the sample, pass contact to the loop, check the publishers."""
         self._sample = sample
-        records = self._node.driver.records
+        records = self._driver.records
         while records:
             self._last = records.popleft()
             if self._last["age"] >= 0 and self._last["run"]:
@@ -108,16 +105,16 @@ class TorqueInterface:
         if sample.contact[0] == sample.contact[0] and sample.contact.any():
             self.loop.contact()
         now = time.monotonic()
-        if now - self._looked > 0.05:
-            self._looked = now
-            self._watch()
+        if now - self._checked > CHECK_PERIOD:
+            self._checked = now
+            self._check()
 
     @property
     def live(self) -> bool:
         """True while torque may leave."""
         return self.loop.state in (GuardState.ok, GuardState.degraded)
 
-    def _watch(self) -> None:
+    def _check(self) -> None:
         if self.live and self._publishers() > 1:
             self.loop.trip(GuardReason.publisher)
         if time.monotonic() - self._saved > SAVE_PERIOD:
@@ -127,21 +124,23 @@ class TorqueInterface:
         return self._node.count_publishers(self._commands.topic_name)
 
     def _restore(self, kept: Adaptation) -> None:
-        """Values of another law mean something else: they are left alone."""
+        """Start from a saved adaptation; values of another law mean something else and are not used."""
         if kept.law == self._law:
             self.loop.restore(*kept.arrays)
         else:
-            self._node.get_logger().warning(f"{self._store} was learned by law {kept.law}: begins anew")
+            self._node.get_logger().warning(
+                f"{self._store} holds values of law {kept.law}: adaptation starts from zero"
+            )
 
     def save(self) -> None:
-        """Write the adaptation file, where there is one and something was learned."""
+        """Write the adaptation file, where one is named and a cycle has run."""
         self._saved = time.monotonic()
         if self._store is None or self._last is None:
             return
         try:
             save_adaptation(self._store, self.robot, self._last["coulomb"], self._last["viscous"], self._law)
         except OSError as error:
-            self._node.get_logger().error(f"{self._store}: adaptation is not kept: {error}")
+            self._node.get_logger().error(f"{self._store}: adaptation is not saved: {error}")
 
     # -- commands -----------------------------------------------------------------------------------------------------
     def _command(self, message: JointState) -> None:
@@ -172,8 +171,8 @@ class TorqueInterface:
             self._columns = {names: joint_columns(names, self.robot.joint_names, self.robot.joint_aliases)}
         return np.array(message.effort, dtype=np.float64)[self._columns[names]]
 
-    def _held(self, message: Bool) -> None:
-        """The enable switch: held while true comes, let go by false or by silence."""
+    def _on_switch(self, message: Bool) -> None:
+        """The enable switch: held while true arrives, released by false or by silence."""
         self._held_at = time.monotonic() if message.data else -math.inf
         if message.data:
             self.loop.refresh()
@@ -181,34 +180,24 @@ class TorqueInterface:
             self.loop.trip(GuardReason.enable_lost)
 
     # -- services -----------------------------------------------------------------------------------------------------
-    def _service(self, action: Any) -> Any:
-        def call(_: Trigger.Request, response: Trigger.Response) -> Trigger.Response:
-            try:
-                response.message = action()
-                response.success = True
-            except RobotDynamicsError as error:
-                response.success, response.message = False, str(error)
-            return response
-
-        return call
-
     def _enable(self, mode: TorqueMode) -> str:
         self._refuse()
         motion = self._trajectory() if mode == TorqueMode.track else None
-        driver = self._node.driver
+        driver = self._driver
         driver.start_torque()
         self.loop.refresh()
         self.loop.enable(mode, motion)
         end = time.monotonic() + 0.5
         while self.loop.enabled == EnableResult.pending and time.monotonic() < end:
             driver.read(0.005)
+            driver.send_torque()
         if self.loop.enabled != EnableResult.done:
             raise CapabilityError(f"no torque: {REFUSALS[self.loop.enabled]}")
         return f"torque enabled: {mode.name}"
 
     def _refuse(self) -> None:
-        node, driver, sample = self._node, self._node.driver, self._sample
-        if not node.active or sample is None or driver.condition >= StreamState.safe:
+        driver, sample = self._driver, self._sample
+        if not self._node.active or sample is None or driver.condition >= StreamState.safe:
             raise CapabilityError("no torque: the node is not active, or the stream of states is not alive")
         if self.live:
             raise CapabilityError("no torque: it is enabled already; disable it first")
@@ -216,7 +205,9 @@ class TorqueInterface:
             why = f"{self.loop.state.name}, {self.loop.reason.name}"
             raise CapabilityError(f"no torque: the guard is latched ({why}); call ~/rearm first")
         if self._timeout > 0 and not time.monotonic() - self._held_at <= self._timeout:
-            raise CapabilityError(f"no torque: nobody holds the switch; publish true on {self._switch.topic_name}")
+            raise CapabilityError(
+                f"no torque: the enable switch is not held; publish true on {self._switch.topic_name}"
+            )
         if self._publishers() > 1:
             raise CapabilityError(f"no torque: {self._publishers()} publishers on {self._commands.topic_name}")
         refuse_torque(self.robot, driver.info, driver.status)
@@ -241,15 +232,15 @@ class TorqueInterface:
         return "ramping out"
 
     def rearm(self) -> None:
-        """Latched guard back to idle; torque stays off until it is enabled again."""
+        """Set a latched guard back to idle; torque stays off until it is enabled again."""
         self.loop.rearm()
 
     # -- diagnostics --------------------------------------------------------------------------------------------------
     def diagnose(self) -> list[Any]:
-        """The guard with counters and ages, and the joints by what adaptation found."""
+        """Entries of the guard with counters and ages, and of the adapted friction of each joint."""
         loop, name = self.loop, self._node.get_name()
         found = [(LEVELS.get(loop.state, OK), f"guard {loop.state.name}" + self._why())]
-        info = self._node.driver.info
+        info = self._driver.info
         if not info.realtime:
             found.append((OK, f"not real-time ({info.realtime_text})" if info.realtime_text else "not real-time"))
         values: dict[str, Any] = {"state": loop.state.name, "reason": loop.reason.name, "cycles": loop.cycles}
@@ -257,7 +248,7 @@ class TorqueInterface:
         values |= self._age.summary("command age") | self._arrival.summary("state to topic command")
         values |= {"real-time thread": info.realtime_text or info.realtime, "memory": self.locked}
         values |= {"refused commands": self._refused}
-        values |= {"records lost": loop.lost_records, "unsent": self._node.driver.statistics().unsent}
+        values |= {"records lost": loop.lost_records, "unsent": self._driver.statistics().unsent}
         return [status(f"{name}: torque guard", *worst(*found), values), *self._health()]
 
     def _why(self) -> str:
@@ -266,8 +257,8 @@ class TorqueInterface:
     def _health(self) -> list[Any]:
         if self._last is None:
             return []
-        learned, level = self._last["coulomb"], coulomb_level(self.robot)
-        level, text = wear(self.robot, learned / np.maximum(level, 1e-3) if self._law == "rls" else learned)
+        learned, nominal = self._last["coulomb"], coulomb_level(self.robot)
+        level, text = wear(self.robot, learned / np.maximum(nominal, 1e-3) if self._law == "rls" else learned)
         reasons = [k for k, bit in FreezeReason.__members__.items() if self._last["frozen"] & int(bit)]
         values = {
             f"coulomb {j}": f"{a:.3f}" for j, a in zip(self.robot.joint_names, self._last["coulomb"], strict=True)

@@ -1,4 +1,4 @@
-"""ROS messages into samples, by joint name: other orders and aliases are mapped, what is wrong is refused by name."""
+"""ROS messages into samples, by joint name: other orders and aliases are mapped, errors name topic and joint."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class MessageReader:
     """Writes the messages of one topic into samples of one robot.
 
     Joints are found by name or alias, extra ones ignored; a missing or repeated joint, or an array of another length
-    than the names, raises DataError. An empty array leaves its signal absent: nothing is ever assumed to be zero.
+    than the names, raises DataError. An empty array leaves its signal absent: it is never taken as zero.
     """
 
     def __init__(self, topic: Topic, joints: Sequence[str], aliases: Mapping[str, str] | None = None) -> None:

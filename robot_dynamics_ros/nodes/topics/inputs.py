@@ -1,53 +1,51 @@
-"""Samples from the topics of an existing driver: subscriptions, ages, and the join by stamp behind them."""
+"""Subscriptions to the topics of an existing driver: ages are checked, messages joined to samples by stamp."""
 
 from __future__ import annotations
 
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.nodes.part import NodeContext, NodePart
 from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, SampleWriter, to_ns
 from robot_dynamics_ros.nodes.topics.sources import StampJoin
+from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.signals import Sample
 from robot_dynamics_ros.topics import MAIN, TOPICS, Topic
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.nodes.robot.robot_node import RobotNode
-    from robot_dynamics_ros.nodes.robot.stages import Selection
-    from robot_dynamics_ros.signals import Sample
 
 RCLError = rclpy_implementation.RCLError
 INPUT_QOS = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
 
 
-class TopicInputs:
-    """Subscribed while a node without a driver is active; whole samples go to `deliver`."""
+class TopicInputs(NodePart):
+    """Subscriptions of an active node without a driver; whole samples go to `deliver`.
 
-    def __init__(self, node: RobotNode, selection: Selection, deliver: Callable[[Sample], None]) -> None:
-        self._node, robot = node, node.robot
-        companions, held = selection.companions, selection.held
+    companions: topics with the stamp of joint_states; held: slow topics whose last value is used (StampJoin).
+    """
+
+    def __init__(
+        self,
+        node: NodeContext,
+        robot: RobotFile,
+        companions: Sequence[str],
+        held: Sequence[str],
+        deliver: Callable[[Sample], None],
+    ) -> None:
+        super().__init__(node)
         self._join = StampJoin(robot.joint_names, robot.joint_aliases, companions, held, deliver)
         self._refused: Counter[str] = Counter()
-        self._subscriptions: list[Any] = []
         for name in (MAIN, *companions, *held):
-            self._listen(TOPICS[name])
+            self._listen(TOPICS[name], robot.joint_names)
 
-    def _listen(self, topic: Topic) -> None:
-        joints = self._node.robot.joint_names
-        places: Sequence[Any] = range(len(joints)) if topic.per_joint else [None]
+    def _listen(self, topic: Topic, joints: Sequence[str]) -> None:
+        places: Sequence[int | None] = range(len(joints)) if topic.per_joint else [None]
         for joint, name in zip(places, SampleWriter.names(topic, joints), strict=True):
-            call = self._callback(topic.name, joint)
-            subscription = self._node.create_subscription(MESSAGE_TYPES[topic.type], name, call, INPUT_QOS)
-            self._subscriptions.append(subscription)
-
-    def destroy(self) -> None:
-        """Unsubscribe."""
-        for subscription in self._subscriptions:
-            self._node.destroy_subscription(subscription)
+            self._subscribe(MESSAGE_TYPES[topic.type], name, self._callback(topic.name, joint), INPUT_QOS)
 
     def _callback(self, name: str, joint: int | None) -> Callable[[Any], None]:
         return lambda message: self._message(name, message, joint)
@@ -74,5 +72,5 @@ class TopicInputs:
         return stamp
 
     def counts(self) -> dict[str, int]:
-        """What was refused and what was incomplete, as diagnostic values."""
+        """Counts of refused messages by reason and of incomplete samples, as diagnostic values."""
         return {f"refused: {reason}": n for reason, n in self._refused.items()} | dict(self._join.counts)

@@ -1,4 +1,4 @@
-"""A listener for terminals and reports: the newest message of each topic, decoded only when somebody looks."""
+"""A listener for terminals and reports: the newest message of each topic, decoded only when it is read."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from robot_dynamics_ros.nodes.topics.encoding import to_ns
 from robot_dynamics_ros.signals import TCP
 
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-LATCHED_WORD = 2.0  # s to hear what the last motion came to, where there was one
+LATCHED_TIMEOUT = 2.0  # s until the state of the last motion must have arrived, where there was one
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 WATCHED: dict[str, type] = {
     "joint_states": JointState,
@@ -40,7 +40,7 @@ WATCHED: dict[str, type] = {
 
 @dataclass
 class View:
-    """What the graph says now; NaN and None where nothing has arrived yet."""
+    """Newest values of the graph; NaN and None where nothing has arrived yet."""
 
     stamp_ns: int = 0
     wrench: NDArray[np.float64] = field(default_factory=lambda: np.full(6, np.nan))
@@ -66,7 +66,7 @@ class Monitor:
         self._counts = dict.fromkeys(WATCHED, 0)
         self._looked = (time.monotonic(), dict(self._counts))
         self._diagnostics: dict[str, tuple[int, Mapping[str, str]]] = {}
-        self._motion, self._ended, self._told = "", threading.Event(), threading.Condition()
+        self._motion, self._ended, self._changed = "", threading.Event(), threading.Condition()
         self.arrived = threading.Event()  # the first wrench is there
 
     def __enter__(self) -> Monitor:
@@ -78,7 +78,7 @@ class Monitor:
         self._node.create_subscription(DiagnosticArray, "/diagnostics", self._diagnose, 10)
         self._node.create_subscription(String, f"{self.robot_node}/motion", self._moves, LATCHED)
         self._trajectory = self._node.create_publisher(JointTrajectory, f"{self.robot_node}/play_trajectory", 1)
-        self._stop = self._node.create_client(Trigger, f"{self.robot_node}/stop")
+        self._stop: Any = self._node.create_client(Trigger, f"{self.robot_node}/stop")
         self._executor = EventsExecutor(context=self._context)
         self._executor.add_node(self._node)
         self._thread = threading.Thread(target=self._spin, daemon=True)
@@ -115,9 +115,9 @@ class Monitor:
             self._diagnostics[status.name] = (level, {v.key: v.value for v in status.values})
 
     def _moves(self, message: String) -> None:
-        with self._told:
+        with self._changed:
             self._motion = message.data
-            self._told.notify_all()
+            self._changed.notify_all()
 
     def wait_for_node(self, timeout: float) -> bool:
         """Block until the robot node takes trajectories; False after `timeout` s."""
@@ -136,15 +136,15 @@ class Monitor:
         """Block until the robot node reports a motion state that begins with `word` or one of them; False after
         `timeout` s.
         """
-        with self._told:
-            return self._told.wait_for(lambda: self._motion.startswith(word), timeout)
+        with self._changed:
+            return self._changed.wait_for(lambda: self._motion.startswith(word), timeout)
 
     def _newest(self, name: str) -> Any:
         raw = self._raw.get(name)
         return None if raw is None else deserialize_message(raw, WATCHED[name])
 
     def look(self) -> View:
-        """The newest of everything; rates are per second since the look before."""
+        """The newest of everything; rates are per second since the previous call."""
         view = View(motion=self._motion)
         now, counts = time.monotonic(), dict(self._counts)
         before, old = self._looked
@@ -163,9 +163,11 @@ class Monitor:
 
     def play(self, joint_names: Sequence[str], time_s: Any, q: Any, qd: Any = None) -> None:
         """Ask the robot node to move along (N,) seconds, (N, n) positions and, where given, velocities."""
-        with self._told:
-            self._told.wait_for(lambda: self._motion, LATCHED_WORD)  # the last motion's, which may still be under way
-            self._motion = ""  # what it says next is about this one
+        with self._changed:
+            self._changed.wait_for(
+                lambda: self._motion, LATCHED_TIMEOUT
+            )  # state of the last motion, which may still arrive
+            self._motion = ""  # the next state belongs to this motion
         message = JointTrajectory(joint_names=list(joint_names))
         velocities = [[]] * len(q) if qd is None else np.asarray(qd).tolist()
         rows = zip(map(float, time_s), np.asarray(q).tolist(), velocities, strict=True)

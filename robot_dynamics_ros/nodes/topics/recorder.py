@@ -17,8 +17,8 @@ from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from robot_dynamics_ros.bags.live_writer import LiveWriter
 
-LOOK_PERIOD = 0.25  # s between looks at which topics exist
-UNINTERESTING = ("*/parameter_events", "*/rosout", "*/transition_event")
+DISCOVERY_PERIOD = 0.25  # s between two queries of the existing topics
+NOT_RECORDED = ("*/parameter_events", "*/rosout", "*/transition_event")
 DEPTH = 1000  # messages that a busy disk may hold up
 
 
@@ -30,7 +30,7 @@ class Recorder(Node):
         self._writer, self._patterns = writer, tuple(patterns)
         self._seen: set[str] = set()
         self.skipped: dict[str, str] = {}
-        self.create_timer(LOOK_PERIOD, self.look)
+        self.create_timer(DISCOVERY_PERIOD, self.look)
         self.look()
 
     def look(self) -> None:
@@ -45,7 +45,7 @@ class Recorder(Node):
             return any(
                 fnmatch.fnmatch(topic, p) or fnmatch.fnmatch(topic, "*/" + p.lstrip("/")) for p in self._patterns
             )
-        return not any(fnmatch.fnmatch(topic, pattern) for pattern in UNINTERESTING)
+        return not any(fnmatch.fnmatch(topic, pattern) for pattern in NOT_RECORDED)
 
     def _subscribe(self, topic: str, type_name: str) -> None:
         try:
@@ -63,7 +63,7 @@ class Recorder(Node):
         return lambda raw: writer.write(topic, time.time_ns(), raw)
 
     def _qos(self, topic: str) -> QoSProfile:
-        """Reliable and latched only where every publisher is: another demand would receive nothing."""
+        """Reliable and latched only where every publisher is: another requirement would receive nothing."""
         offered = [info.qos_profile for info in self.get_publishers_info_by_topic(topic)]
         reliable = bool(offered) and all(q.reliability == ReliabilityPolicy.RELIABLE for q in offered)
         latched = bool(offered) and all(q.durability == DurabilityPolicy.TRANSIENT_LOCAL for q in offered)
@@ -81,27 +81,27 @@ def message_class(type_name: str) -> type:
 
 
 def record(
-    writer: LiveWriter, patterns: Sequence[str], duration: float | None, tell: Callable[[dict[str, int]], None]
+    writer: LiveWriter, patterns: Sequence[str], duration: float | None, report: Callable[[dict[str, int]], None]
 ) -> dict[str, str]:
-    """Record until Ctrl-C, SIGTERM or `duration` [s]; `tell` sees the counts twice a second. Returns skipped topics."""
+    """Record until Ctrl-C, SIGTERM or `duration` [s]; `report` gets the counts at 2 Hz. Returns skipped topics."""
     rclpy.init(args=[])
     node = Recorder(writer, patterns)
     executor = EventsExecutor()
     executor.add_node(node)
     end = float("inf") if duration is None else time.monotonic() + duration
-    told = 0.0
+    reported = 0.0
     try:
         while rclpy.ok() and time.monotonic() < end:
             executor.spin_once(timeout_sec=0.1)
-            if time.monotonic() - told > 0.5:
-                told = time.monotonic()
-                tell(writer.counts)
+            if time.monotonic() - reported > 0.5:
+                reported = time.monotonic()
+                report(writer.counts)
     except (KeyboardInterrupt, ExternalShutdownException, rclpy_implementation.RCLError):
-        tell(writer.counts)
+        report(writer.counts)
     skipped = dict(node.skipped)
     try:
         node.destroy_node()
     except rclpy_implementation.RCLError:
-        tell(writer.counts)
+        report(writer.counts)
     rclpy.try_shutdown()
     return skipped

@@ -13,7 +13,7 @@ from robot_dynamics_ros.nodes.topics.conversions import MessageReader
 from robot_dynamics_ros.signals import Sample
 from robot_dynamics_ros.topics import MAIN, TOPICS
 
-PATIENCE = 5  # newer samples that may wait for a companion of an older one before it goes on without
+MAX_WAITING = 5  # samples that wait behind one that lacks a companion before it is delivered without
 HOLD_NS = 1_000_000_000  # slow signals (temperatures) stay valid this long
 
 
@@ -21,7 +21,7 @@ class StampJoin:
     """Samples keyed by the stamp of joint_states, completed by companion topics of the same stamp.
 
     companions: topics that must carry the same stamp; held: slow topics whose last value is used. A sample leaves, in
-    order, when it is complete or when PATIENCE newer ones wait behind it.
+    order, when it is complete or when MAX_WAITING newer ones wait behind it.
     """
 
     def __init__(
@@ -97,11 +97,11 @@ class StampJoin:
                 return
         early = self._early.setdefault(stamp_ns, Sample(self._joints, stamp_ns))
         self.readers[name].read(message, early)
-        while len(self._early) > 4 * PATIENCE:
+        while len(self._early) > 4 * MAX_WAITING:
             self._early.pop(next(iter(self._early)))
 
     def _release(self) -> None:
-        while self._waiting and (not self._waiting[0][1] or len(self._waiting) > PATIENCE):
+        while self._waiting and (not self._waiting[0][1] or len(self._waiting) > MAX_WAITING):
             sample, missing = self._waiting.popleft()
             if missing:
                 self.counts["incomplete"] += 1

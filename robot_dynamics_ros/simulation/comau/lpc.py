@@ -16,8 +16,8 @@ from robot_dynamics_ros.drivers.comau import wire as wire
 from robot_dynamics_ros.errors import ConnectionFailed, DataError
 from robot_dynamics_ros.simulation.comau.mqtt import Publisher
 from robot_dynamics_ros.simulation.robot import Record
+from robot_dynamics_ros.simulation.server.arm_server import ArmServer, Reference
 from robot_dynamics_ros.simulation.server.launcher import run_announced
-from robot_dynamics_ros.simulation.server.served import Reference, Served
 
 START = {"comau_ns16": (0.0, 0.3, -1.2, 0.0, 1.5, 0.0)}  # rad
 STEP_LIMIT = 150.0  # deg/s times the period: larger steps are rejected [comau_c5gopen]
@@ -54,7 +54,7 @@ class SimulatedLpc:
     """
 
     def __init__(self, settings: Settings) -> None:
-        served = Served(
+        arm_server = ArmServer(
             settings.robot,
             START.get(settings.robot, ()),
             settings.scenario,
@@ -66,14 +66,14 @@ class SimulatedLpc:
             settings.speed,
             settings.stop_with_stdin,
         )
-        self.served, self.n, self.duration = served, served.robot.n_joints, settings.duration
-        self.rate = served.simulated.rate
-        self._ratio = served.robot.array("drives.gear_ratio")
+        self.arm_server, self.n, self.duration = arm_server, arm_server.robot.n_joints, settings.duration
+        self.rate = arm_server.arm.simulated.rate
+        self._ratio = arm_server.robot.array("drives.gear_ratio")
         self.modality, self.status, self.powerlink = wire.POS_ABSOLUTE, wire.DRIVES_ON, True
         self.sequence = self.missed = 0
         self.rejected = self.malformed = 0
-        self._wanted = self._held = served.q / DEGREE
-        self._reference = Reference(served.q, BANDWIDTH)
+        self._wanted = self._held = arm_server.arm.q / DEGREE
+        self._reference = Reference(arm_server.arm.q, BANDWIDTH)
         self._commanded = self._following = False
         self._client: tuple[Any, float] | None = None
         self._faults = {"swallow": 0, "twice": 0, "swap": 0, "garbage": 0, "axes": 0, "jump": 0}
@@ -84,11 +84,11 @@ class SimulatedLpc:
         try:
             self._socket.bind((settings.host, port))
         except OSError as error:
-            served.hub.close()
+            arm_server.hub.close()
             raise ConnectionFailed(f"UDP port {settings.host}:{port} cannot be used: {error}") from error
         self.mqtt = Publisher(settings.broker, self._take_trajectory) if settings.broker else None
-        served.control.add({"lpc": self._command_lpc, "fault": self._command_fault})
-        self.host, self.ports, self.stop = settings.host, {"udp": port, **served.ports}, served.stop
+        arm_server.control.add({"lpc": self._command_lpc, "fault": self._command_fault})
+        self.host, self.ports, self.stop = settings.host, {"udp": port, **arm_server.ports}, arm_server.stop
 
     # -- control channel ----------------------------------------------------------------------------------------------
     def _command_lpc(
@@ -110,22 +110,22 @@ class SimulatedLpc:
     # -- the loop -----------------------------------------------------------------------------------------------------
     def run(self) -> None:
         """Serve until stopped."""
-        served = self.served
+        arm_server = self.arm_server
         try:
-            while not served.stopping:
+            while not arm_server.stopping:
                 self._receive()
-                if not served.cycle(self._step):
-                    self._held = self._wanted = served.q / DEGREE
-                    self._reference = Reference(served.q, BANDWIDTH)
+                if not arm_server.cycle(self._step):
+                    self._held = self._wanted = arm_server.arm.q / DEGREE
+                    self._reference = Reference(arm_server.arm.q, BANDWIDTH)
                 self._send()
-                if self.duration is not None and served.time >= self.duration:
-                    served.stop()
-                served.pace()
+                if self.duration is not None and arm_server.time >= self.duration:
+                    arm_server.stop()
+                arm_server.wait()
         finally:
             if self.mqtt is not None:
                 self.mqtt.close()
             self._socket.close()
-            served.hub.close()
+            arm_server.hub.close()
 
     def _step(self) -> Record:
         """Held or commanded position, through the interpolation of the drives."""
@@ -136,7 +136,7 @@ class SimulatedLpc:
         self._held = self._wanted.copy()
         smooth = self._reference
         smooth.step(self._held * DEGREE, 1.0 / self.rate)
-        return self.served.simulated.step_position(smooth.q, smooth.qd, smooth.qdd)
+        return self.arm_server.arm.simulated.step_position(smooth.q, smooth.qd, smooth.qdd)
 
     def _receive(self) -> None:
         """The newest command. One that follows a motion is waited for: on a busy machine the arm is late, not jerky."""
@@ -197,12 +197,12 @@ class SimulatedLpc:
             self.mqtt.publish(state)
 
     def _state(self) -> wire.State:
-        record, ratio = self.served.record, self._ratio
+        record, ratio = self.arm_server.arm.record, self._ratio
         q = record.q + (1.0 if self._faults["jump"] > 0 else 0.0)
         self._faults["jump"] = max(0, self._faults["jump"] - 1)
         return wire.State(
             self.sequence,
-            round(self.served.simulated.stamp_ns / 1000),
+            round(self.arm_server.arm.simulated.stamp_ns / 1000),
             rounds=_ten(q * ratio / (2 * math.pi)),
             link=_ten(q / DEGREE),
             target=_ten(self._held),

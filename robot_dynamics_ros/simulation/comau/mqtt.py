@@ -20,7 +20,7 @@ class Publisher:
         self._client = mqtt.Client(mqtt.CallbackAPIVersion.VERSION2)
         self._client.on_connect = lambda client, *_: client.subscribe(wire.topic(1, wire.TRAJECTORY_TOPIC))
         self._inbox: list[bytes] = []
-        self._client.on_message = lambda client, data, message: self._inbox.append(message.payload)
+        self._client.on_message = lambda client, data, message: self._inbox.append(bytes(message.payload))
         self._on_trajectory = on_trajectory
         try:
             self._client.connect(host or "127.0.0.1", int(port), keepalive=5)

@@ -17,17 +17,19 @@ import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.simulation.robot import Record
+from robot_dynamics_ros.simulation.server.arm_server import ArmServer, Reference
 from robot_dynamics_ros.simulation.server.launcher import run_announced
-from robot_dynamics_ros.simulation.server.served import Reference, Served
+from robot_dynamics_ros.simulation.server.pacing import Pace
 
 PORT = 1337  # the client knows no other
 START = (0.0, -np.pi / 4, 0.0, -3 * np.pi / 4, 0.0, np.pi / 2, np.pi / 4)  # rad, tool pointing down
 JOINTS = 7
 RATE = 1000.0
-PATIENCE = 0.02  # s without a state sent until the plant runs by its own clock
-STUCK = 1.0  # s until a state is sent although the plant does not answer
+IDLE_TIMEOUT = 0.02  # s without a state sent until the plant runs by its own clock
 REFERENCE_BANDWIDTH = 200.0  # rad/s of the filter that gives commanded positions their derivatives
 FRICTION_SHARE = 0.8  # of its friction that the robot compensates in torque control
+EARLIEST = -1.0  # s: correction of the deadline of franka-sim's server, see ElasticServer
+MIN_SPACING = 0.5  # cycles between two states while a delay is made up
 ESTIMATE_BANDWIDTH = 30.0  # rad/s of tau_ext_hat_filtered
 
 
@@ -46,22 +48,28 @@ class Settings:
 
 
 class PlantPhysics:
-    """What franka-sim's server asks of a physics engine, answered by our plant."""
+    """The physics engine of franka-sim's server, computed by our plant.
+
+    While the server sends states, each state is one plant cycle, computed in the server's thread between two states;
+    otherwise run() advances the plant in real time. A lock keeps the two apart.
+    """
 
     enable_vis = False
 
-    def __init__(self, served: Served) -> None:
+    def __init__(self, arm_server: ArmServer) -> None:
         from franka_sim.control_modes import ControlMode
 
         self._modes, self.mode = ControlMode, ControlMode.POSITION
-        self._served = served
-        self._target, self._rates, self._torque = served.q.copy(), np.zeros(JOINTS), np.zeros(JOINTS)
-        self._reference = Reference(served.q, REFERENCE_BANDWIDTH)
-        self._torque_before, self._external = served.simulated.core.get("joint_torque"), np.zeros(JOINTS)
+        self._server, self._arm = arm_server, arm_server.arm
+        q = self._arm.q
+        self._target, self._rates, self._torque = q.copy(), np.zeros(JOINTS), np.zeros(JOINTS)
+        self._reference, self._active_mode = Reference(q, REFERENCE_BANDWIDTH), self.mode
+        self._torque_before, self._external = self._arm.simulated.core.get("joint_torque"), np.zeros(JOINTS)
         self.running = True
-        self._turn, self._asked, self._answered = threading.Condition(), 0, 0
+        self._lock, self._requested, self._requested_at = threading.Lock(), False, -1.0
+        self._command = self._latch()
         self._snapshot = self._read()
-        self.cycles_until: float | None = None
+        self.duration: float | None = None
 
     # -- called by the server's threads: one assignment each -------------------------------------------------------
     def initialize_simulation(self) -> None:
@@ -84,61 +92,65 @@ class PlantPhysics:
         self._rates = np.array(velocities, float)
 
     def get_robot_state(self) -> dict[str, Any]:
-        """The newest state under the vendor's names."""
+        """The newest state under the vendor's names, after the plant cycle that was requested with the last state."""
+        if self._requested:
+            with self._lock:
+                if self._requested:
+                    self._requested = False
+                    self._cycle()
+                    self._server.hub.poll(0.0)
         return self._snapshot
 
+    def request_cycle(self) -> None:
+        """Hold the present commands for one plant cycle: called by the server once per state that it sends."""
+        self._command, self._requested, self._requested_at = self._latch(), True, time.perf_counter()
+
     # -- the loop --------------------------------------------------------------------------------------------------
-    def advance(self) -> None:
-        """One cycle, asked for by the server once per state it sends: every state is a new one, whatever the load."""
-        with self._turn:
-            self._asked += 1
-            mine = self._asked
-            self._turn.notify_all()
-            self._turn.wait_for(lambda: self._answered >= mine or not self.running, STUCK)
+    def run(self) -> None:
+        """Run in the calling thread until stopped: in real time, and idle while the server requests the cycles."""
+        server = self._server
+        while self.running and not server.stopping:
+            if time.perf_counter() - self._requested_at < IDLE_TIMEOUT:
+                time.sleep(IDLE_TIMEOUT / 4)
+                continue
+            with self._lock:
+                self._command = self._latch()
+                self._cycle()
+                server.wait()
 
-    def start(self) -> None:
-        """Run in the calling thread until stopped: at the server's pace while it sends states, else at our own."""
-        served, mode, asked_at = self._served, None, -1.0
-        while self.running and not served.stopping:
-            asked = self._is_asked(PATIENCE if time.perf_counter() - asked_at < PATIENCE else 0.0)
-            if self.mode is not mode:
-                mode = self.mode
-                self._reference = Reference(served.q, REFERENCE_BANDWIDTH)
-                self._target = self._target if mode is self._modes.POSITION else served.q.copy()
-            served.cycle(self._step)
-            self._snapshot = self._read()
-            if self.cycles_until is not None and served.time >= self.cycles_until:
-                served.stop()
-            if asked:
-                asked_at = time.perf_counter()
-                with self._turn:
-                    self._answered += 1
-                    self._turn.notify_all()
-                served.hub.poll(0.0)
-            else:
-                served.pace()
+    def _latch(self) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray]:
+        return self.mode, self._target, self._rates, self._torque
 
-    def _is_asked(self, patience: float) -> bool:
-        with self._turn:
-            return self._turn.wait_for(lambda: self._asked > self._answered, patience)
+    def _cycle(self) -> None:
+        server, mode = self._server, self._command[0]
+        if mode is not self._active_mode:
+            self._active_mode = mode
+            self._reference = Reference(self._arm.q, REFERENCE_BANDWIDTH)
+            if mode is not self._modes.POSITION:
+                self._target = self._arm.q.copy()
+                self._command = (mode, self._target, *self._command[2:])
+        server.cycle(self._step)
+        self._snapshot = self._read()
+        if self.duration is not None and server.time >= self.duration:
+            server.stop()
 
     def stop(self) -> None:
         """End the loop."""
         self.running = False
 
     def _step(self) -> Record:
-        robot, dt = self._served.simulated, 1.0 / RATE
-        if self.mode is self._modes.TORQUE:
-            return robot.step_torque(self._torque, FRICTION_SHARE, FRICTION_SHARE)
-        if self.mode is self._modes.VELOCITY:
-            self._target = self._target + dt * self._rates
-        self._reference.step(self._target, dt)
+        robot, dt = self._arm.simulated, 1.0 / RATE
+        mode, target, rates, torque = self._command
+        if mode is self._modes.TORQUE:
+            return robot.step_torque(torque, FRICTION_SHARE, FRICTION_SHARE)
+        if mode is self._modes.VELOCITY:
+            self._target = target = self._target + dt * rates
+        self._reference.step(target, dt)
         return robot.step_position(self._reference.q, self._reference.qd, self._reference.qdd)
 
     def _read(self) -> dict[str, Any]:
-        served = self._served
-        record, model = served.record, served.model
-        pose, jacobian = served.flange(record.q), model.jacobian(record.q)
+        record, model = self._arm.record, self._arm.model
+        pose, jacobian = self._arm.flange(record.q), self._arm.jacobian(record.q)
         torque = record.joint_torque
         self._estimate(torque - model.rnea(record.q, record.qd, self._reference.qdd))
         wrench = np.linalg.solve(jacobian @ jacobian.T + 1e-6 * np.eye(6), jacobian @ self._external)
@@ -165,11 +177,13 @@ class PlantPhysics:
 
 
 class FrankaController:
-    """A served arm; run() serves until stopped. Raises CapabilityError without franka-sim, ConnectionFailed."""
+    """A simulated arm with its ports open; run() serves until stopped.
+
+    Raises CapabilityError without franka-sim, ConnectionFailed."""
 
     def __init__(self, settings: Settings) -> None:
         server_class = _server_class()
-        self.served = Served(
+        self.arm_server = ArmServer(
             settings.robot,
             START,
             settings.scenario,
@@ -180,14 +194,14 @@ class FrankaController:
             settings.control_port,
             stop_with_stdin=settings.stop_with_stdin,
         )
-        if self.served.robot.n_joints != JOINTS:
+        if self.arm_server.robot.n_joints != JOINTS:
             raise CapabilityError(f"{settings.robot}: a Franka arm has {JOINTS} joints")
-        self.physics = PlantPhysics(self.served)
-        self.physics.cycles_until = settings.duration
+        self.physics = PlantPhysics(self.arm_server)
+        self.physics.duration = settings.duration
         self.server = server_class(
             host=settings.host, port=PORT, physics_sim=self.physics, enable_gripper=False, enable_vis=False
         )
-        self.host, self.ports, self.stop = settings.host, {"fci": PORT, **self.served.ports}, self.served.stop
+        self.host, self.ports, self.stop = settings.host, {"fci": PORT, **self.arm_server.ports}, self.arm_server.stop
         try:
             self.server.running = True
             self.server._bind_listener()
@@ -198,27 +212,46 @@ class FrankaController:
         """Serve until stopped."""
         threading.Thread(target=self.server.run_server, daemon=True).start()
         try:
-            self.physics.start()
+            self.physics.run()
         finally:
             self.server.stop()
-            self.served.hub.close()
+            self.arm_server.hub.close()
 
 
 def _server_class() -> Any:
     try:
         from franka_sim.franka_sim_server import FrankaSimServer
+        from franka_sim.server import state_stream
     except ImportError as error:
         raise CapabilityError(
             f"a simulated Franka arm needs franka-sim ({error}): pip install --no-deps franka-sim"
         ) from error
     logging.getLogger("franka_sim").setLevel(logging.ERROR)
+    state_stream._MIN_STATE_SPACING = MIN_SPACING
 
     class ElasticServer(FrankaSimServer):  # type: ignore[misc]
-        """One plant cycle per state; theta and dtheta are the plant's, not copies of q and dq."""
+        """One plant cycle per state, states on an absolute clock; theta and dtheta are the plant's, not q and dq.
+
+        The server's own schedule loses the time by which a state is late. It adds the return value of _drain_gate to
+        its next deadline, which is at least MIN_SPACING cycles after the last state: a large negative value keeps the
+        deadline at that bound, and Pace decides when a state leaves, so that delays up to MAX_LATE are made up. A cycle
+        whose answer is missing still lasts its whole millisecond (_drain_gate).
+        """
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            super().__init__(*args, **kwargs)
+            self.pace = Pace(RATE)
+
+        def _drain_gate(self, answer_deadline: float = 0.0) -> float:
+            while (left := self.pace.left()) > 0:
+                time.sleep(left)
+            self.pace.advance()
+            super()._drain_gate(answer_deadline)
+            return EARLIEST
 
         def _account_for_communication_cycle(self) -> None:
             super()._account_for_communication_cycle()
-            self.physics_sim.advance()
+            self.physics_sim.request_cycle()
 
         @property
         def robot_state(self) -> Any:

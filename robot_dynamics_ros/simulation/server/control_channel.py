@@ -1,7 +1,7 @@
 """The control channel of a simulated controller: JSON lines {"command": name, ...} in, {"ok": ...} out.
 
 ENVIRONMENT holds the commands that every controller understands, whatever its protocol: what surrounds the robot, the
-clock, the end of the process. What a UR controller understands besides is in control_faults.py.
+clock, the end of the process. A controller adds commands of its own with add().
 """
 
 from __future__ import annotations
@@ -9,27 +9,29 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
 from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.simulation.server.pacing import Pace
+from robot_dynamics_ros.simulation.server.scenario import Scenario, ServedArm
 from robot_dynamics_ros.simulation.server.sockets import Connection, LineServer
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.simulation.server.scenario import Scenario
 
 Handler = Callable[..., "dict[str, Any] | None"]
 ENVIRONMENT: dict[str, Handler] = {}
 
 
 class Simulated(Protocol):
-    """A process that simulates a robot: `controller` has the time and the arm, whose plant the environment acts on."""
+    """A process that simulates a robot: the arm on which the environment acts, its scenario, and its clock."""
 
     scenario: Scenario
-    controller: Any
+    pace: Pace
 
-    def set_speed(self, factor: float) -> None: ...
+    @property
+    def arm(self) -> ServedArm: ...
+    @property
+    def time(self) -> float: ...
 
 
 def command(handler: Handler) -> Handler:
@@ -105,7 +107,7 @@ def set_payload(process: Simulated, mass: float, center: Sequence[float] = (0.0,
     """
     if not 0 <= mass <= 100:
         raise ValueError(f"mass {mass} kg is outside 0..100")
-    process.controller.arm.mount(float(mass), vector(center, 3, "center", 10.0))
+    process.arm.mount(float(mass), vector(center, 3, "center", 10.0))
 
 
 @command
@@ -119,19 +121,19 @@ def set_wall(
 ) -> None:
     """A compliant plane through a point [m] with an outward normal; N/m, N s/m, tangential Coulomb coefficient."""
     place, outward = vector(point, 3, "point", 1e3), vector(normal, 3, "normal", 1e3)
-    process.controller.arm.simulated.set_wall(place, outward, float(stiffness), float(damping), float(friction))
+    process.arm.simulated.set_wall(place, outward, float(stiffness), float(damping), float(friction))
 
 
 @command
 def clear_wall(process: Simulated) -> None:
     """Remove the wall."""
-    process.controller.arm.simulated.clear_wall()
+    process.arm.simulated.clear_wall()
 
 
 @command
 def set_ambient(process: Simulated, celsius: float) -> None:
     """Temperature of the air [deg C]."""
-    process.controller.arm.simulated.set_ambient(scalar(celsius, "celsius", 200.0))
+    process.arm.simulated.set_ambient(scalar(celsius, "celsius", 200.0))
 
 
 @command
@@ -139,25 +141,25 @@ def set_temperatures(process: Simulated, lubricant: float, housing: float | None
     """Temperatures of all joints [deg C]; the housing is as warm as the lubricant unless given."""
     inside = scalar(lubricant, "lubricant", 200.0)
     outside = inside if housing is None else scalar(housing, "housing", 200.0)
-    process.controller.arm.simulated.set_temperatures(inside, outside)
+    process.arm.simulated.set_temperatures(inside, outside)
 
 
 @command
 def scenario(process: Simulated, name: str) -> None:
     """Start a scenario now."""
-    process.scenario.start(name, process.controller)
+    process.scenario.start(name, process.time)
 
 
 @command
 def speed(process: Simulated, factor: float) -> None:
     """Controller time per wall time from now on."""
-    process.set_speed(float(factor))
+    process.pace.set_speed(float(factor))
 
 
 @command
 def wait(process: Simulated, seconds: float) -> dict[str, Any]:
     """Reply when so much controller time has passed."""
-    return {"until": process.controller.time + scalar(seconds, "seconds")}
+    return {"until": process.time + scalar(seconds, "seconds")}
 
 
 @command

@@ -3,13 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Protocol
 
 import numpy as np
 
 from robot_dynamics_ros.errors import RobotDynamicsError
-from robot_dynamics_ros.simulation.ur.controller import Controller
+from robot_dynamics_ros.simulation.robot import SimulatedRobot
 
 STICTION_SPEED = 0.005  # m/s: below it drag grows linearly with the speed
+
+
+class ServedArm(Protocol):
+    """A simulated arm as its environment acts on it: state (n,), flange pose (4, 4), Jacobian (6, n) of the tool."""
+
+    simulated: SimulatedRobot
+
+    @property
+    def q(self) -> np.ndarray: ...
+    @property
+    def qd(self) -> np.ndarray: ...
+    def flange(self, q: np.ndarray) -> np.ndarray: ...
+    def jacobian(self, q: np.ndarray) -> np.ndarray: ...
+    def set_wrench(self, wrench: np.ndarray) -> None: ...
+    def mount(self, mass: float, center: np.ndarray) -> None: ...
 
 
 @dataclass(frozen=True)
@@ -83,42 +99,42 @@ class Scenario:
 
     def __init__(self, name: str) -> None:
         self.commanded = np.zeros(6)
-        self.start(name, None)
+        self.start(name, 0.0)
 
-    def start(self, name: str, controller: Controller | None) -> None:
-        """Begin a scenario now; an unknown one is an error listing those there are. Raises RobotDynamicsError."""
+    def start(self, name: str, time: float) -> None:
+        """Begin a scenario at controller time [s]. Raises RobotDynamicsError for an unknown one."""
         if name not in SCENARIOS:
             raise RobotDynamicsError(f"scenario {name!r} is unknown; there are {', '.join(SCENARIOS)}")
         self.name, self._schedule = name, SCENARIOS[name]
-        self._begin = controller.time if controller is not None else 0.0
+        self._begin = time
         self._wall_pending = self._schedule.wall
 
-    def apply(self, controller: Controller) -> None:
-        """Set what acts on the robot during the next cycle."""
+    def apply(self, arm: ServedArm, time: float) -> None:
+        """Set what acts on the arm during the cycle that begins at controller time [s]."""
         if self._wall_pending is not None:
-            self._place(controller, self._wall_pending)
+            self._place(arm, self._wall_pending)
             self._wall_pending = None
         wrench = self.commanded.copy()
-        t = controller.time - self._begin
+        t = time - self._begin
         for contact in self._schedule.contacts:
             share = contact.strength(t % self._schedule.period if self._schedule.period > 0 else t)
             if share > 0:
-                wrench[:3] += share * _force(contact, controller)
-        controller.arm.set_wrench(wrench)
+                wrench[:3] += share * _force(contact, arm)
+        arm.set_wrench(wrench)
 
     @staticmethod
-    def _place(controller: Controller, wall: Wall) -> None:
-        point = controller.kinematics.flange(controller.arm.q)[:3, 3] - [0, 0, wall.depth]
-        controller.arm.simulated.set_wall(point, (0, 0, 1), wall.stiffness, wall.damping, wall.friction)
+    def _place(arm: ServedArm, wall: Wall) -> None:
+        point = arm.flange(arm.q)[:3, 3] - [0, 0, wall.depth]
+        arm.simulated.set_wall(point, (0, 0, 1), wall.stiffness, wall.damping, wall.friction)
 
 
-def _force(contact: Contact, controller: Controller) -> np.ndarray:
+def _force(contact: Contact, arm: ServedArm) -> np.ndarray:
     """Full normal force of a contact plus its drag, base frame."""
-    q, qd = controller.arm.q, controller.arm.qd
-    normal = controller.kinematics.flange(q)[:3, :3] @ np.array(contact.direction)
+    q, qd = arm.q, arm.qd
+    normal = arm.flange(q)[:3, :3] @ np.array(contact.direction)
     force = contact.force * normal
     if contact.drag > 0:
-        velocity = (controller.arm.model.jacobian(q) @ qd)[:3]
+        velocity = (arm.jacobian(q) @ qd)[:3]
         tangential = velocity - (velocity @ normal) * normal
         speed = float(np.linalg.norm(tangential))
         force = force - contact.drag * contact.force * tangential / max(speed, STICTION_SPEED)

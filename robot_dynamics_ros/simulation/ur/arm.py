@@ -148,6 +148,14 @@ class Arm:
             self._wrench = np.array(wrench, float)
             self.simulated.set_wrench(self._wrench)
 
+    def flange(self, q: np.ndarray) -> np.ndarray:
+        """Pose (4, 4) of the flange at positions q (6,) [rad]."""
+        return self.model.fk(q)[-1]
+
+    def jacobian(self, q: np.ndarray) -> np.ndarray:
+        """Geometric Jacobian (6, 6) of the flange at positions q (6,) [rad], linear rows first."""
+        return self.model.jacobian(q)
+
     def truth(self) -> dict[str, np.ndarray]:
         """Ground truth of the plant."""
         return self.simulated.truth()

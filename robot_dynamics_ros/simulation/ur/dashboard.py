@@ -6,8 +6,8 @@ from collections.abc import Callable
 
 from robot_dynamics_ros.simulation.server.sockets import Connection, LineServer
 from robot_dynamics_ros.simulation.ur.controller import Controller, RuntimeState
+from robot_dynamics_ros.simulation.ur.rtde_wire import Version
 from robot_dynamics_ros.simulation.ur.safety import RobotMode, SafetyMode
-from robot_dynamics_ros.simulation.ur.version import Version
 
 GREETING = "Connected: Universal Robots Dashboard Server\n"
 SERIAL_NUMBER = "20235500001"

@@ -9,26 +9,24 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.simulation.server.control_channel import ControlChannel
 from robot_dynamics_ros.simulation.server.launcher import run_announced
+from robot_dynamics_ros.simulation.server.pacing import Pace
 from robot_dynamics_ros.simulation.server.scenario import Scenario
 from robot_dynamics_ros.simulation.server.sockets import Hub, LineServer
 from robot_dynamics_ros.simulation.ur.arm import DT, Arm
-from robot_dynamics_ros.simulation.ur.command_loop import CommandLoop
-from robot_dynamics_ros.simulation.ur.control_faults import COMMANDS
 from robot_dynamics_ros.simulation.ur.controller import Controller
 from robot_dynamics_ros.simulation.ur.dashboard import Dashboard
-from robot_dynamics_ros.simulation.ur.faults import Faults
+from robot_dynamics_ros.simulation.ur.faults import COMMANDS, Faults
+from robot_dynamics_ros.simulation.ur.programs import load_program
 from robot_dynamics_ros.simulation.ur.rtde_server import RtdeServer
+from robot_dynamics_ros.simulation.ur.rtde_wire import Version
 from robot_dynamics_ros.simulation.ur.script import ScriptServer
 from robot_dynamics_ros.simulation.ur.signals import Signals
-from robot_dynamics_ros.simulation.ur.version import Version
 
 ANSWER = 20.0  # s of wall time a cycle waits for its answer in lockstep
 REPEAT = 0.5  # s after which its package is sent again: clients wait 2.5 s for data before they hang up
 IN_STEP, QUIET = 250, 0.02  # every so many cycles an answer is the last one after so many s of silence: none is late
-MAX_LATE = 0.1  # s of wall time: a process further behind gives the time up instead of catching up
 
 
 @dataclass
@@ -60,7 +58,7 @@ class ControllerProcess:
         self.settings, self.host = settings, settings.host
         version = Version.parse(settings.version)
         self.scenario = Scenario(settings.scenario)
-        self.controller = Controller(Arm(settings.robot, settings.seed))
+        self.controller = Controller(Arm(settings.robot, settings.seed), load_program)
         self.signals = Signals(self.controller, settings.gravity_in_current_torque)
         self.faults = Faults(self.controller, settings.seed)
         self.hub = Hub()
@@ -81,20 +79,20 @@ class ControllerProcess:
         except Exception:
             self.hub.close()
             raise
-        self.set_speed(settings.speed)
+        self.pace = Pace(1 / DT, settings.speed)
         if settings.stop_with_stdin:
             self.hub.watch_end(sys.stdin, self.stop)
-        self.late = 0  # times the process fell behind and gave up wall time
         self._stop = False
 
-    def set_speed(self, factor: float) -> None:
-        """Controller time per wall time; more than the machine can do runs as fast as it can.
+    @property
+    def arm(self) -> Arm:
+        """The simulated arm."""
+        return self.controller.arm
 
-        Raises RobotDynamicsError outside 0.01..1e6.
-        """
-        if not 0.01 <= factor <= 1e6:
-            raise RobotDynamicsError(f"speed {factor} is outside 0.01..1e6")
-        self._period = DT / factor
+    @property
+    def time(self) -> float:
+        """Controller time [s]."""
+        return self.controller.time
 
     def _write_inputs(self, values: dict[str, tuple[Any, ...]]) -> None:
         self._answers += 1
@@ -113,7 +111,8 @@ class ControllerProcess:
     def _await_answer(self) -> None:
         """Serve the sockets until a client has written inputs; at times until it has nothing more to say."""
         self._await(lambda: self._answers > 0)
-        vendor = isinstance(self.controller.program, CommandLoop)  # ours repeats itself, and is never a cycle late
+        program = self.controller.program
+        vendor = program is not None and program.script.is_command_loop  # our own client repeats itself, never late
         heard, until = 0, time.perf_counter() + 5 * QUIET
         while vendor and self.controller.tick % IN_STEP == 0 and heard != self._answers and time.perf_counter() < until:
             heard = self._answers
@@ -131,22 +130,18 @@ class ControllerProcess:
     def run(self) -> None:
         """Serve until stopped or until the duration has passed in controller time."""
         self.signals.update()
-        due = time.perf_counter()
         while not self._stop:
-            now = time.perf_counter()
-            if now - due > MAX_LATE:
-                self.late, due = self.late + 1, now
-            if now >= due:
+            if (left := self.pace.left()) <= 0:
                 self.hub_poll(0.0)
                 self._answers = 0
                 if self.settings.lockstep:
                     self._await(lambda: not self.controller.watchdog_due)
-                left = self._cycle()
-                due += self._period
-                if self.settings.lockstep and left and self.controller.expects_torque:
+                sent = self._cycle()
+                self.pace.advance()
+                if self.settings.lockstep and sent and self.controller.expects_torque:
                     self._await_answer()
             else:
-                self.hub_poll(due - now)
+                self.hub_poll(left)
         self.hub.close()
 
     def hub_poll(self, timeout: float) -> None:
@@ -159,7 +154,7 @@ class ControllerProcess:
     def _cycle(self) -> bool:
         """One cycle of 2 ms; returns whether its package left."""
         controller = self.controller
-        self.scenario.apply(controller)
+        self.scenario.apply(controller.arm, controller.time)
         begin = time.perf_counter()
         controller.step()
         self.signals.values["actual_execution_time"] = (1e3 * (time.perf_counter() - begin),)

@@ -1,134 +1,31 @@
-"""Robot programs: what all of them are, and the short script of moves and settings.
-
-The others are the command loop of a control script (command_loop.py) and our own torque program (urscript.py). Each
-controller cycle of 2 ms is one call of step().
-"""
+"""What every robot program is: one call of step() per controller cycle of 2 ms."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Iterator
+from typing import Protocol
 
-import numpy as np
+from robot_dynamics_ros.simulation.ur.script import Script
 
-from robot_dynamics_ros.simulation.ur import motion
-from robot_dynamics_ros.simulation.ur.arm import DT
-from robot_dynamics_ros.simulation.ur.script import MAX_LINE, PathMove, Script, parse_move
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.simulation.ur.controller import Controller
-
-ABSURD = 1e6  # no argument of any command is larger, in SI units
-Waiting = Iterator[None]
+MAX_ARGUMENT = 1e6  # no argument of any command is larger, in SI units
+Waiting = Iterator[None]  # yields once per cycle that a command takes
 
 
 class ProgramError(Exception):
-    """The program did what the real interpreter stops a program for."""
+    """The real interpreter stops a program that does this."""
 
 
 class Program(Protocol):
-    """A running program; step() is one controller cycle and returns False when the program has ended."""
+    """A running program.
+
+    step() is one controller cycle; it returns False when the program has ended. `blocked`: a command runs whose end
+    the client waits for. `waits_for_torque`: the program expects a torque in every cycle.
+    """
 
     script: Script
 
+    @property
+    def blocked(self) -> bool: ...
+    @property
+    def waits_for_torque(self) -> bool: ...
     def step(self) -> bool: ...
-
-
-class Statements:
-    """A short script run line by line: moves, stops, sleeps, registers and settings; any other call ends it."""
-
-    def __init__(self, controller: Controller, script: Script) -> None:
-        self.controller, self.script = controller, script
-        self._steps = self._run([line.split("#", 1)[0].strip() for line in script.text.splitlines()])
-
-    def step(self) -> bool:
-        return next(self._steps, self) is not self
-
-    def _run(self, lines: list[str]) -> Waiting:
-        for line in lines:
-            if line and not re.match(r"^(def|sec)\b|^end$", line):
-                yield from self._statement(line)
-
-    def _statement(self, line: str) -> Waiting:
-        move = parse_move(line)
-        if move is not None:
-            for _ in follow_path(self.controller, (move,)):
-                yield
-            return
-        call = re.match(r"^(\w+)\((.*)\)$", line)
-        action = STATEMENTS.get(call[1]) if call else None
-        if call is None or action is None or len(line) > MAX_LINE:
-            raise ProgramError(f"script {self.script.name!r}: {line[:80]!r} is not among the supported statements")
-        try:
-            values = [float(v) for v in re.findall(r"[-+\d.eE]*\d[-+\d.eE]*", call[2])]
-            if not all(abs(value) <= ABSURD for value in values):
-                raise ValueError("a number is out of range")
-            waiting = action(self.controller, values)
-        except (ValueError, IndexError, OverflowError) as error:
-            raise ProgramError(f"script {self.script.name!r}: {line[:80]!r}: {error}") from error
-        yield from waiting or ()
-
-
-def _sleep(controller: Controller, values: list[float]) -> Waiting:
-    until = controller.time + (values[0] if values else DT)
-    while controller.time < until:
-        yield
-
-
-def _exactly(count: int, values: list[float]) -> np.ndarray:
-    if len(values) != count:
-        raise ValueError(f"{len(values)} numbers where {count} are needed")
-    return np.array(values)
-
-
-def _write_int(controller: Controller, values: list[float]) -> None:
-    controller.registers.write_int(int(sum(values[:-1])), int(values[-1]))
-
-
-def _write_float(controller: Controller, values: list[float]) -> None:
-    controller.registers.write_doubles(int(sum(values[:-1])), values[-1:])
-
-
-# statement -> action on the controller; register indices may be written as a sum, as clients do
-STATEMENTS: dict[str, Callable[[Controller, list[float]], Waiting | None]] = {
-    "sync": _sleep,
-    "sleep": _sleep,
-    "textmsg": lambda controller, values: None,
-    "popup": lambda controller, values: None,
-    "stopj": lambda controller, values: controller.wait_for(controller.stop_joints(values[0] if values else 2.0)),
-    "stopl": lambda controller, values: controller.wait_for(controller.stop_tool(values[0] if values else 2.0)),
-    "set_payload": lambda controller, values: controller.set_payload(values[0], _exactly(3, values[1:])),
-    "set_tcp": lambda controller, values: controller.kinematics.set_tcp(_exactly(6, values)),
-    "zero_ftsensor": lambda controller, values: controller.arm.zero_force_sensor(),
-    "protective_stop": lambda controller, values: controller.protective_stop("protective_stop() in a program"),
-    "write_output_integer_register": _write_int,
-    "write_output_float_register": _write_float,
-}
-
-
-def follow_path(controller: Controller, moves: tuple[PathMove, ...]) -> Iterator[int | None]:
-    """Run waypoints; yields the index of a waypoint when its move begins, then None each cycle."""
-    running = controller.start(lambda q: _path_motion(controller, q, moves)) if moves else None
-    shown = -1
-    while running is not None and not running.finished:
-        progress = getattr(controller.motion, "progress", shown)
-        yield progress if progress != shown else None
-        shown = progress
-
-
-def _path_motion(controller: Controller, q: np.ndarray, moves: tuple[PathMove, ...]) -> motion.Motion:
-    """One blended joint motion when every waypoint is a joint target, else the moves one after the other."""
-    if all(move.function == "movej" and not move.is_pose for move in moves):
-        waypoints = [(np.array(m.target), m.velocity, m.acceleration, m.blend) for m in moves]
-        return motion.MoveJ(q, waypoints)
-    return motion.Chained(q, [lambda start, m=m: _single(controller, start, m) for m in moves])
-
-
-def _single(controller: Controller, q: np.ndarray, move: PathMove) -> motion.Motion:
-    target = np.array(move.target)
-    if move.function == "movej":
-        goal = controller.inverse_kinematics(target, q) if move.is_pose else target
-        return motion.MoveJ(q, [(goal, move.velocity, move.acceleration, 0.0)])
-    pose = target if move.is_pose else controller.forward_kinematics(target)
-    return motion.MoveL(controller.kinematics, q, pose, move.velocity, move.acceleration)

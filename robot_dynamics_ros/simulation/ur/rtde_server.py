@@ -10,7 +10,6 @@ from typing import Any
 
 from robot_dynamics_ros.simulation.server.sockets import Connection
 from robot_dynamics_ros.simulation.ur import rtde_wire as wire
-from robot_dynamics_ros.simulation.ur.version import Version
 
 CONTROLLER_RATE = 500.0  # Hz, e-Series
 MAX_BACKLOG = 64 * 1024  # bytes waiting for a slow client before packages are skipped
@@ -33,7 +32,7 @@ class RtdeClient:
 class RtdeServer:
     """Answers setup requests, writes accepted inputs through `write_inputs`, and publishes outputs every tick."""
 
-    def __init__(self, version: Version, write_inputs: Callable[[dict[str, tuple[Any, ...]]], None]) -> None:
+    def __init__(self, version: wire.Version, write_inputs: Callable[[dict[str, tuple[Any, ...]]], None]) -> None:
         self.version = version
         self.clients: dict[socket.socket, RtdeClient] = {}
         self._write_inputs = write_inputs

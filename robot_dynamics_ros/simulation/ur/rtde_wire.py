@@ -1,4 +1,4 @@
-"""RTDE on the wire: packet framing, field types, and the variables a controller publishes or accepts.
+"""RTDE on the wire: packet framing, field types, variables a controller publishes or accepts, its software version.
 
 A packet is a big-endian uint16 size (its own three header bytes included), a uint8 type, and a payload. Field types
 are named in setup replies and packed back to back, without padding [UR RTDE guide].
@@ -9,7 +9,9 @@ from __future__ import annotations
 import struct
 from collections.abc import Iterable, Iterator
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
+
+from robot_dynamics_ros.errors import RobotDynamicsError
 
 HEADER = struct.Struct(">HB")
 MAX_PACKET = 65535  # bytes: the size field is a uint16
@@ -176,3 +178,23 @@ class Recipe:
         for name, (_, width) in zip(self.names[:count], self._codes, strict=False):
             yield name, flat[start : start + width]
             start += width
+
+
+class Version(NamedTuple):
+    """PolyScope version; compares with plain tuples."""
+
+    major: int = 5
+    minor: int = 26
+    bugfix: int = 0
+    build: int = 0
+
+    @classmethod
+    def parse(cls, text: str) -> Version:
+        """Version from '5.26' or '5.26.0.1'; anything else is an error. Raises RobotDynamicsError."""
+        parts = text.split(".")
+        if not 2 <= len(parts) <= 4 or not all(part.isdigit() for part in parts):
+            raise RobotDynamicsError(f"PolyScope version {text!r} is not major.minor[.bugfix[.build]]")
+        return cls(*(int(part) for part in parts))
+
+    def __str__(self) -> str:
+        return ".".join(str(part) for part in self)

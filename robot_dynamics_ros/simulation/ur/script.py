@@ -189,8 +189,10 @@ class ScriptServer:
         self._receivers[connection] = ScriptReceiver()
 
     def received(self, connection: Connection, data: bytes) -> None:
+        """Upload every script that the bytes complete."""
         for text in self._receivers[connection].feed(data):
             self._upload(text)
 
     def closed(self, connection: Connection) -> None:
+        """Forget an incomplete script."""
         self._receivers.pop(connection, None)

@@ -11,21 +11,19 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from robot_dynamics_ros.simulation.ur.arm import DT, JOINTS
-from robot_dynamics_ros.simulation.ur.program import ABSURD, ProgramError, Waiting
+from robot_dynamics_ros.simulation.ur.controller import Controller
+from robot_dynamics_ros.simulation.ur.program import MAX_ARGUMENT, ProgramError, Waiting
 from robot_dynamics_ros.simulation.ur.script import (
     COULOMB_DEFAULT,
     MAX_LINE,
     VISCOUS_DEFAULT,
     Script,
 )
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.simulation.ur.controller import Controller
 
 MAX_STATEMENTS = 10_000  # within one controller cycle
 MAX_LINES = 2_000
@@ -96,6 +94,8 @@ def is_torque_program(script: Script) -> bool:
 
 class Interpreter:
     """A running program; step() is one controller cycle."""
+
+    blocked, waits_for_torque = False, True
 
     def __init__(self, controller: Controller, script: Script) -> None:
         self.controller, self.script = controller, script
@@ -182,7 +182,7 @@ def _number(value: Any) -> Any:
 
 def _six(values: Any, name: str) -> np.ndarray:
     vector = np.asarray(values, dtype=float)
-    if vector.shape != (JOINTS,) or not np.all(np.abs(vector) <= ABSURD):
+    if vector.shape != (JOINTS,) or not np.all(np.abs(vector) <= MAX_ARGUMENT):
         raise ProgramError(f"direct_torque: {name} = {values} are not six usable numbers")
     return vector
 
@@ -207,7 +207,7 @@ def _sleep(controller: Controller, seconds: float) -> Waiting:
 
 
 def _stopj(controller: Controller, deceleration: float = 2.0) -> Waiting:
-    if not 0 < deceleration <= ABSURD:
+    if not 0 < deceleration <= MAX_ARGUMENT:
         raise ProgramError(f"stopj: deceleration {deceleration}")
     yield from controller.wait_for(controller.stop_joints(float(deceleration)))
 

@@ -58,7 +58,7 @@ class _Recording:
         from rosbags.highlevel import AnyReader
 
         with AnyReader([self._path]) as reader:
-            rows = [reader.deserialize(raw, connection.msgtype) for connection, _, raw in reader.messages()]
+            rows: list[Any] = [reader.deserialize(raw, connection.msgtype) for connection, _, raw in reader.messages()]
             return np.array([(row.position, row.velocity, row.effort) for row in rows])
 
 

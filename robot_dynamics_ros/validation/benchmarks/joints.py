@@ -61,7 +61,8 @@ class _Against:
     """The recursions in numpy as one writes them, over a part of the samples, repeated to the same count."""
 
     def __init__(self, x: np.ndarray, y: np.ndarray | None = None) -> None:
-        self.x, self.y, self.rounds = x[:NUMPY_STEPS], None if y is None else y[:NUMPY_STEPS], len(x) // NUMPY_STEPS
+        self.x, self.rounds = x[:NUMPY_STEPS], len(x) // NUMPY_STEPS
+        self.y = np.empty(0) if y is None else y[:NUMPY_STEPS]
 
     def gms(self) -> None:
         D, k = spacing(ELEMENTS)

@@ -66,7 +66,7 @@ def _condition(arm: Arm, columns: list[int]) -> Iterator[Case]:
     def peer():
         return np.linalg.cond(_pinocchio_stack(arm, x, columns))
 
-    floors = {"avx512": 15, "avx2": 8}
+    floors = {"avx512": 15.0, "avx2": 8.0}
     yield Case(SECTION, "cond(W) of 1000 samples", ours, peer, "pin loop + cond", 1, floors)
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -57,15 +58,16 @@ def _cpp(arm: Arm, floors: dict[str, float]) -> Iterator[Case]:
     yield case("RNEA, batched", batch, generated, "CasADi C", {"avx512": 4, "avx2": 2, "sse2": 1})
     floors = {"avx512": 0.6, "avx2": 0.5}
     for name, body in (("RNEA, share of peak arithmetic, any placements", general), (f"the same, {arm.name}", model)):
-        yield case(name, *_share(body, x, tau), "multiply-adds", floors)
+        ours, peak = _share(body, x, tau)
+        yield case(name, ours, peak, "multiply-adds", floors)
     yield case("RNEA, one sample per call", single, peer, "pin::rnea", {"avx512": 6, "avx2": 3.5, "sse2": 2})
     yield case("RNEA, one sample per call", single, generated, "CasADi C", {"avx512": 1.2})
-    block = tuple(np.ascontiguousarray(a[:128]) for a in x)
+    q, qd, qdd = (np.ascontiguousarray(a[:128]) for a in x)
     Y = np.empty((128, arm.n, 10 * arm.n))
     yield case(
         "regressor, into cache",
-        lambda: model.regressor(*block, out=Y),
-        lambda: pin.regressor(*block, None),
+        lambda: model.regressor(q, qd, qdd, out=Y),
+        lambda: pin.regressor(q, qd, qdd, None),
         "pin regressor C++",
         {"avx512": 14, "avx2": 8, "sse2": 3},
         128,
@@ -82,7 +84,7 @@ def _cpp(arm: Arm, floors: dict[str, float]) -> Iterator[Case]:
     )
 
 
-def _share(body, x, tau):
+def _share(body: Any, x: Any, tau: np.ndarray) -> tuple[Callable[[], Any], Callable[[], Any]]:
     """Batched RNEA, and as many operations as it counts in the best order the machine can have them."""
     operations = float(len(tau) * _core.rnea_operations(body.chain))
     return lambda: body.rnea(*x, out=tau), lambda: _core.multiply_add(operations)
@@ -122,7 +124,7 @@ def _python(arm: Arm, setup: Setup) -> Iterator[Case]:
     samples = 2000 if setup.quick else 20000
     x = arm.motion(samples)
     tau = np.empty_like(x[0])
-    one = tuple(a[0] for a in x)
+    q0, qd0, qdd0 = (a[0] for a in x)
 
     def loop():
         for q, v, a in zip(*x, strict=True):
@@ -144,8 +146,8 @@ def _python(arm: Arm, setup: Setup) -> Iterator[Case]:
     )
     yield case(
         "Python, RNEA of one sample",
-        lambda: [arm.model.rnea(*one, out=tau[0]) for _ in range(1000)],
-        lambda: [pin.rnea(model, data, *one) for _ in range(1000)],
+        lambda: [arm.model.rnea(q0, qd0, qdd0, out=tau[0]) for _ in range(1000)],
+        lambda: [pin.rnea(model, data, q0, qd0, qdd0) for _ in range(1000)],
         "pin.rnea",
         {},
         1000,

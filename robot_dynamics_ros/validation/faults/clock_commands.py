@@ -7,7 +7,7 @@ import numpy as np
 from robot_dynamics_ros._core import GuardReason, GuardState, TorqueMode
 from robot_dynamics_ros.drivers.guard import GuardSettings
 from robot_dynamics_ros.validation.faults.rig import CYCLE, RAMP, Rig
-from robot_dynamics_ros.validation.faults.table import Case, demand
+from robot_dynamics_ros.validation.faults.table import Case, require
 
 
 def command_not_finite(seed: int) -> str:
@@ -15,12 +15,12 @@ def command_not_finite(seed: int) -> str:
     for _ in range(20):
         rig.command(3.0)
         rig.cycle()
-    demand(rig.record["torque"].any(), "no torque to begin with")
+    require(rig.record["torque"].any(), "no torque to begin with")
     bad = np.zeros(6)
     bad[seed % 6] = (np.nan, np.inf, -np.inf)[seed % 3]
     rig.command(bad)
     rig.cycle()
-    demand(rig.loop.state == GuardState.fault and not rig.record["torque"].any(), "torque left in the same cycle")
+    require(rig.loop.state == GuardState.fault and not rig.record["torque"].any(), "torque left in the same cycle")
     return rig.off_within(2, GuardReason.command_not_finite)
 
 
@@ -30,25 +30,25 @@ def limits(seed: int) -> str:
     for k in range(49):
         rig.now += CYCLE
         rig.command(1e6 * (-1) ** seed)
-        rig.see(qd=np.zeros(6), q=rig.state.q + 1e-6 * k)
+        rig.on_sample(qd=np.zeros(6), q=rig.state.q + 1e-6 * k)
         largest = max(largest, float((np.abs(rig.record["torque"]) / bound).max()))
-    demand(largest <= 1.0, f"{largest:.2f} of the torque limit left")
+    require(largest <= 1.0, f"{largest:.2f} of the torque limit left")
     for k in range(60):
         rig.now += CYCLE
         rig.command(1e6)
-        rig.see(qd=np.zeros(6), q=rig.state.q + 1e-5 * k)
+        rig.on_sample(qd=np.zeros(6), q=rig.state.q + 1e-5 * k)
         if rig.loop.state != GuardState.ok:
             break
-    demand(rig.loop.state == GuardState.safe, f"state {rig.loop.state.name} after sustained excess")
+    require(rig.loop.state == GuardState.safe, f"state {rig.loop.state.name} after sustained excess")
     text = rig.off_within(RAMP)
     fast = Rig(seed).running(TorqueMode.external, cycles=5)
     fast.command(5.0)
     fast.cycle(1, qd=np.full(6, 3.1))
-    demand(not (fast.record["torque"] > 0).any(), "torque along a joint over its speed limit")
+    require(not (fast.record["torque"] > 0).any(), "torque along a joint over its speed limit")
     end = Rig(seed).running(TorqueMode.external, cycles=5)
     end.command(5.0)
     end.cycle(1, q=end.robot.array("limits.position_upper") - 0.001, qd=np.full(6, 0.5))
-    demand(not (end.record["torque"] > 0).any(), "torque into a position limit")
+    require(not (end.record["torque"] > 0).any(), "torque into a position limit")
     return "clamped; " + text
 
 
@@ -56,7 +56,7 @@ def second_publisher(seed: int) -> str:
     rig = Rig(seed).running()
     rig.loop.trip(GuardReason.publisher)
     rig.cycle()
-    demand(rig.loop.state == GuardState.safe, f"state {rig.loop.state.name}")
+    require(rig.loop.state == GuardState.safe, f"state {rig.loop.state.name}")
     return rig.off_within(RAMP, GuardReason.publisher)
 
 
@@ -64,9 +64,9 @@ def dead_man(seed: int) -> str:
     rig = Rig(seed, settings=GuardSettings(enable_timeout=0.1)).running(TorqueMode.guide, cycles=40)
     rig.loop.refresh()
     rig.cycle(50)
-    demand(rig.loop.state == GuardState.ok, "lost although it was held")
+    require(rig.loop.state == GuardState.ok, "lost although it was held")
     rig.cycle(2)
-    demand(rig.loop.state == GuardState.safe, "not lost 4 ms after the timeout")
+    require(rig.loop.state == GuardState.safe, "not lost 4 ms after the timeout")
     return rig.off_within(RAMP, GuardReason.enable_lost)
 
 
@@ -80,10 +80,10 @@ def overload(seed: int) -> str:
         share = float(rig.record["torque"].max())
         allowed = 1.0 if late <= 4 else 1.0 - (late + 2 - 7) / 100
         worst = max(worst, share - allowed)
-    demand(worst <= 1e-9, f"late command passed at {worst:.2f} over its share")
+    require(worst <= 1e-9, f"late command passed at {worst:.2f} over its share")
     rig.command(1.0, age_ms=60)
     rig.cycle(2)
-    demand(rig.loop.state == GuardState.safe, f"state {rig.loop.state.name} after a command 60 ms old")
+    require(rig.loop.state == GuardState.safe, f"state {rig.loop.state.name} after a command 60 ms old")
     return "fades; " + rig.off_within(RAMP, GuardReason.command_age)
 
 
@@ -95,7 +95,7 @@ def wrong_meaning(seed: int) -> str:
         rig.cycle(20)
         rig.command(2.0, **meaning)
         rig.cycle()
-        demand(rig.loop.state == GuardState.safe, f"{meaning}: {rig.loop.state.name}")
+        require(rig.loop.state == GuardState.safe, f"{meaning}: {rig.loop.state.name}")
         text = rig.off_within(RAMP, GuardReason.semantics)
     return text
 

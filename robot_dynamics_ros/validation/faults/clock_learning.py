@@ -9,7 +9,7 @@ from robot_dynamics_ros.control.torque import CONTROL
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.parameters import resolve
 from robot_dynamics_ros.validation.faults.rig import CYCLE, Rig
-from robot_dynamics_ros.validation.faults.table import Case, demand
+from robot_dynamics_ros.validation.faults.table import Case, require
 
 HOUR = 3600  # s
 REST = 10.0  # s of a resting robot, recorded and repeated
@@ -24,9 +24,9 @@ def contact(seed: int) -> str:
         rig.cycle()
         if rig.record["frozen"] & int(_core.FreezeReason.contact):
             frozen_at = frozen_at or k
-    demand(frozen_at is not None, "adaptation was not frozen")
+    require(frozen_at is not None, "adaptation was not frozen")
     change = float(np.abs(rig.record["coulomb"] - learned).max())
-    demand(change < 0.05, f"Coulomb scale moved by {change:.3f}")
+    require(change < 0.05, f"Coulomb scale moved by {change:.3f}")
     return f"frozen after {2 * (frozen_at or 0)} ms, scale kept to {change:.3f}"
 
 
@@ -36,7 +36,7 @@ def bad_parameters(seed: int) -> str:
             resolve(CONTROL, {"damping_ratio": 0.7, name: value}, "control")
         except ConfigError:
             continue
-        demand(False, f"{name} = {value} was accepted")
+        require(False, f"{name} = {value} was accepted")
     return "refused as a whole"
 
 
@@ -60,8 +60,8 @@ def no_excitation(seed: int) -> str:
     rig.cycle()
     moved = [float(np.abs(rig.record[k] - x).max()) for k, x in zip(("coulomb", "viscous"), settled, strict=True)]
     first = float(np.abs(settled[0] - learned[0]).max())
-    demand(first < 1e-3, f"parameters moved by {first:.4f} while coming to rest")
-    demand(max(moved) == 0.0, f"parameters moved by {max(moved):.1e} in an hour")
+    require(first < 1e-3, f"parameters moved by {first:.4f} while coming to rest")
+    require(max(moved) == 0.0, f"parameters moved by {max(moved):.1e} in an hour")
     return f"moved by {max(moved):.0e} in 1 h, {HOUR * 500} samples"
 
 
@@ -72,11 +72,11 @@ def payload_changed(seed: int) -> str:
     rig.cycle(1, payload=3.0)
     rig.cycle(1, payload=3.0)
     frozen = rig.record["frozen"] & int(_core.FreezeReason.payload)
-    demand(bool(frozen), "adaptation was not frozen")
+    require(bool(frozen), "adaptation was not frozen")
     learned = rig.record["coulomb"].copy()
     rig.cycle(100, payload=3.0)
     moved = float(np.abs(rig.record["coulomb"] - learned).max())
-    demand(moved == 0.0, f"Coulomb scale moved by {moved:.4f}")
+    require(moved == 0.0, f"Coulomb scale moved by {moved:.4f}")
     return "frozen in the next cycle"
 
 

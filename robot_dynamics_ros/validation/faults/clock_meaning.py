@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import joint_columns
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.validation.faults.rig import START, Rig
-from robot_dynamics_ros.validation.faults.table import Case, demand
+from robot_dynamics_ros.validation.faults.table import Case, require
 
 NEW = DriverInfo("ur", "5.26.0", 500.0, False, frozenset({"torque"}))
 GOOD = RobotStatus(
@@ -36,8 +37,8 @@ def joints_reordered(seed: int) -> str:
         mixed.command(torque[order][columns])
         plain.cycle()
         mixed.cycle()
-        demand(np.array_equal(plain.record["torque"], mixed.record["torque"]), "another torque left")
-    demand(bool(plain.record["torque"].any()), "no torque left at all")
+        require(np.array_equal(plain.record["torque"], mixed.record["torque"]), "another torque left")
+    require(bool(plain.record["torque"].any()), "no torque left at all")
     return "the same torque, bit for bit"
 
 
@@ -45,13 +46,13 @@ def joints_by_name(seed: int) -> str:
     names = load_robot("ur5e").joint_names
     order = np.random.default_rng(seed).permutation(6)
     columns = joint_columns([names[i] for i in order] + ["extra"], names)
-    demand([order[c] for c in columns] == list(range(6)), "joints mixed up")
+    require([order[c] for c in columns] == list(range(6)), "joints mixed up")
     for bad in ([*names, names[0]], names[1:]):
         try:
             joint_columns(list(bad), names)
         except DataError:
             continue
-        demand(False, "missing or repeated joint accepted")
+        require(False, "missing or repeated joint accepted")
     return "missing and repeated refused, extra ignored"
 
 
@@ -70,7 +71,7 @@ def _semantics(change: Callable[[np.ndarray], np.ndarray]) -> Callable[[int], st
             refuse_semantics(robot, change(effort), gravity, friction)
         except CapabilityError as error:
             return str(error).split(":")[0] + ": refused"
-        demand(False, "torque would have been enabled")
+        require(False, "torque would have been enabled")
         return ""
 
     return run
@@ -86,10 +87,10 @@ def _refused(text: str, attempt: Callable[[], Any]) -> None:
     try:
         attempt()
     except CapabilityError as error:
-        demand(text in str(error), f"refused for another reason: {error}")
-        demand("\n" not in str(error), "the reason is longer than one line")
+        require(text in str(error), f"refused for another reason: {error}")
+        require("\n" not in str(error), "the reason is longer than one line")
         return
-    demand(False, f"torque would have been enabled without {text}")
+    require(False, f"torque would have been enabled without {text}")
 
 
 def not_ready(_: int) -> str:
@@ -99,11 +100,11 @@ def not_ready(_: int) -> str:
     old = replace(NEW, version="5.11.0", capabilities=frozenset())
     _refused("5.26", lambda: refuse_torque(robot, old, GOOD))
     _refused("payload", lambda: refuse_torque(robot, NEW, replace(GOOD, payload=float("nan"))))
-    _refused("was told 2 kg", lambda: refuse_torque(robot, NEW, replace(GOOD, payload=2.0)))
+    _refused("payload is 2 kg on the controller", lambda: refuse_torque(robot, NEW, replace(GOOD, payload=2.0)))
     _refused("safety", lambda: refuse_torque(robot, NEW, replace(GOOD, safety_mode=3, safety_normal=False)))
     for name in ("torque", "velocity", "position_lower", "acceleration"):
         lacking = robot.model_copy(update={"limits": robot.limits.model_copy(update={name: None})})
-        _refused(f"limits.{name}", lambda lacking=lacking: guard_limits(lacking))
+        _refused(f"limits.{name}", partial(guard_limits, lacking))
     return "each refused in one line"
 
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from robot_dynamics_ros._core import GuardReason, GuardState
 from robot_dynamics_ros.validation.faults.rig import CYCLE, RAMP, Rig, largest_step
-from robot_dynamics_ros.validation.faults.table import Case, demand
+from robot_dynamics_ros.validation.faults.table import Case, require
 
 
 def missing_samples(seed: int) -> str:
@@ -15,24 +15,24 @@ def missing_samples(seed: int) -> str:
     for lost in (1, 2, 3):
         rig.silence(2 * lost)
         rig.cycle(100)
-    demand(rig.loop.state == GuardState.ok, f"state {rig.loop.state.name}")
-    demand(largest_step(rig.applied) < 8.0, f"torque step {largest_step(rig.applied):.1f} Nm")
+    require(rig.loop.state == GuardState.ok, f"state {rig.loop.state.name}")
+    require(largest_step(rig.applied) < 8.0, f"torque step {largest_step(rig.applied):.1f} Nm")
     return f"ok, largest step {largest_step(rig.applied):.1f} Nm"
 
 
 def gap(seed: int) -> str:
     rig = Rig(seed).running()
-    demand(rig.silence(26)["state"] == GuardState.degraded, "not degraded after 26 ms")
+    require(rig.silence(26)["state"] == GuardState.degraded, "not degraded after 26 ms")
     rig.cycle(1, gap=True)
     rig.cycle(200)
-    demand(rig.loop.state == GuardState.ok, f"state {rig.loop.state.name} after the gap")
+    require(rig.loop.state == GuardState.ok, f"state {rig.loop.state.name} after the gap")
     return "degraded, then ok"
 
 
 def long_gap(seed: int) -> str:
     rig = Rig(seed).running()
     rig.silence(42)
-    demand(rig.loop.state == GuardState.safe, f"state {rig.loop.state.name} after 42 ms")
+    require(rig.loop.state == GuardState.safe, f"state {rig.loop.state.name} after 42 ms")
     return rig.off_within(RAMP, silent=True)
 
 
@@ -40,7 +40,7 @@ def frozen(seed: int) -> str:
     rig = Rig(seed).running(cycles=400)
     held = {"q": rig.state.q.copy(), "qd": rig.state.qd.copy()}
     rig.cycle(12, **held)
-    demand(rig.loop.state == GuardState.safe, f"state {rig.loop.state.name} after 12 repeats")
+    require(rig.loop.state == GuardState.safe, f"state {rig.loop.state.name} after 12 repeats")
     return rig.off_within(RAMP, GuardReason.state_frozen)
 
 
@@ -48,7 +48,7 @@ def clock_back(seed: int) -> str:
     rig = Rig(seed).running()
     rig.now -= 500_000_000
     rig.cycle(1, backwards=True)
-    demand(rig.loop.state == GuardState.safe, f"state {rig.loop.state.name}")
+    require(rig.loop.state == GuardState.safe, f"state {rig.loop.state.name}")
     return rig.off_within(RAMP, GuardReason.state_clock)
 
 
@@ -58,10 +58,10 @@ def state_not_finite(seed: int) -> str:
     bad[seed % 6] = (np.nan, np.inf)[seed % 2]
     rig.cycle(1, q=bad)
     rig.cycle(50)
-    demand(rig.loop.state == GuardState.ok, f"state {rig.loop.state.name} after one bad sample")
-    demand(np.isfinite(rig.record["coulomb"]).all() and np.isfinite(rig.record["torque"]).all(), "state not finite")
+    require(rig.loop.state == GuardState.ok, f"state {rig.loop.state.name} after one bad sample")
+    require(np.isfinite(rig.record["coulomb"]).all() and np.isfinite(rig.record["torque"]).all(), "state not finite")
     rig.cycle(6, q=bad)
-    demand(rig.loop.state == GuardState.safe, f"state {rig.loop.state.name} after six bad samples")
+    require(rig.loop.state == GuardState.safe, f"state {rig.loop.state.name} after six bad samples")
     return "one dropped, " + rig.off_within(RAMP, GuardReason.state_not_finite)
 
 
@@ -83,11 +83,11 @@ def duplicate(seed: int) -> str:
     rig = Rig(seed).running(cycles=500)
     before = dict(rig.record)
     for _ in range(3):
-        again = rig.see()
-        demand(np.array_equal(again["torque"], before["torque"]), "a repeated state changed the torque")
-        demand(np.array_equal(again["coulomb"], before["coulomb"]), "a repeated state was learned from")
+        again = rig.on_sample()
+        require(np.array_equal(again["torque"], before["torque"]), "a repeated state changed the torque")
+        require(np.array_equal(again["coulomb"], before["coulomb"]), "a repeated state was learned from")
     rig.cycle(100)
-    demand(rig.loop.state == GuardState.ok, f"state {rig.loop.state.name}")
+    require(rig.loop.state == GuardState.ok, f"state {rig.loop.state.name}")
     return "torque and adaptation unchanged"
 
 
@@ -102,10 +102,10 @@ def stamp_jump(seed: int) -> str:
         largest = max(largest, float(np.abs(rig.record["coulomb"] - learned).max()))
         rig.cycle(20)
         learned = rig.record["coulomb"].copy()
-    demand(rig.loop.state == GuardState.ok, f"state {rig.loop.state.name}")
+    require(rig.loop.state == GuardState.ok, f"state {rig.loop.state.name}")
     step = largest_step(rig.applied)
-    demand(step < 12.0, f"torque step {step:.1f} Nm")
-    demand(largest < 0.02, f"Coulomb scale moved by {largest:.3f} in one cycle")
+    require(step < 12.0, f"torque step {step:.1f} Nm")
+    require(largest < 0.02, f"Coulomb scale moved by {largest:.3f} in one cycle")
     return f"ok, largest step {step:.1f} Nm, scale moved by {largest:.4f}"
 
 
@@ -114,8 +114,8 @@ def no_effort(seed: int) -> str:
     rig = Rig(seed).running(cycles=1000)
     learned = rig.record["coulomb"].copy()
     rig.cycle(500, tau=None)
-    demand(np.array_equal(rig.record["coulomb"], learned), "learned from no measurement")
-    demand(rig.loop.state == GuardState.ok and bool(rig.record["torque"].any()), f"state {rig.loop.state.name}")
+    require(np.array_equal(rig.record["coulomb"], learned), "learned from no measurement")
+    require(rig.loop.state == GuardState.ok and bool(rig.record["torque"].any()), f"state {rig.loop.state.name}")
     return "nothing learned, torque goes on"
 
 
@@ -126,14 +126,14 @@ def temperature_garbage(seed: int) -> str:
         rig = Rig(seed).running(cycles=300)
         rig.applied.clear()
         rig.cycle(300, temperature=np.full(6, value))
-        demand(rig.loop.state == GuardState.ok, f"{value:g} deg C: {rig.loop.state.name}, {rig.loop.reason.name}")
-        demand(bool(np.isfinite(rig.record["torque"]).all()), f"{value:g} deg C: torque is not finite")
+        require(rig.loop.state == GuardState.ok, f"{value:g} deg C: {rig.loop.state.name}, {rig.loop.reason.name}")
+        require(bool(np.isfinite(rig.record["torque"]).all()), f"{value:g} deg C: torque is not finite")
         largest = max(largest, float(np.abs(rig.record["friction"]).max()))
     rig = Rig(seed).running(cycles=300)
     rig.cycle(300, temperature=None)
-    demand(rig.loop.state == GuardState.ok, f"no temperature: {rig.loop.state.name}")
+    require(rig.loop.state == GuardState.ok, f"no temperature: {rig.loop.state.name}")
     bound = 2.5 * float(rig.robot.array("limits.torque").max())
-    demand(largest < bound, f"friction of {largest:.0f} Nm")
+    require(largest < bound, f"friction of {largest:.0f} Nm")
     return f"goes on, friction at most {largest:.1f} Nm"
 
 

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.validation.faults.stand import SPEED, Stand, hogs
-from robot_dynamics_ros.validation.faults.table import Case, Failed, demand
+from robot_dynamics_ros.validation.faults.stand import SPEED, Stand, cpu_load
+from robot_dynamics_ros.validation.faults.table import Case, Failed, require
 
 TIMEOUT = 0.2  # s of the dead-man switch in these cases
 RAMP = 0.1 + 0.06  # s of ramping out, and what the wire and a Python node add
@@ -26,9 +26,10 @@ PATIENCE = 40.0  # s
 class Graph:
     """A simulated controller, a hardware node, and a node of ours that answers every state with a torque."""
 
-    def __init__(self, publishes: bool = True, **parameters: Any) -> None:
+    def __init__(self, publishes: bool = True, parameters: dict[str, Any] | None = None) -> None:
         self._publishes = publishes
-        self._parameters = {"torque": "script", "control.time_scale": SPEED, "follow_host_clock": False} | parameters
+        self._parameters = {"torque": "script", "control.time_scale": SPEED, "follow_host_clock": False}
+        self._parameters |= parameters or {}
 
     def __enter__(self) -> Graph:
         os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
@@ -55,7 +56,8 @@ class Graph:
         """The hardware node as a process."""
         given = {"robot": "ur5e", "ip": self.stand.ur.host, "publish_description": False} | self._parameters
         arguments = [a for name, value in given.items() for a in ("-p", f"{name}:={json.dumps(value)}")]
-        command = [sys.executable, "-m", "robot_dynamics_ros.nodes.hardware_node", "--ros-args", *arguments]
+        executable = ("robot_dynamics_ros.nodes.executables", "hardware_node")
+        command = [sys.executable, "-m", *executable, "--ros-args", *arguments]
         return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def start_commander(self) -> subprocess.Popen[bytes]:
@@ -90,7 +92,7 @@ class Graph:
         """Until the condition holds; Failed otherwise."""
         end = time.monotonic() + patience
         while not condition():
-            demand(time.monotonic() < end, f"waited in vain for {what}")
+            require(time.monotonic() < end, f"waited in vain for {what}")
             self.executor.spin_once(timeout_sec=0.01)
 
     def run(self, seconds: float) -> None:
@@ -103,9 +105,9 @@ class Graph:
         """A Trigger service of the hardware node."""
         from std_srvs.srv import Trigger
 
-        client = self.node.create_client(Trigger, f"hardware_node/{name}")
+        client: Any = self.node.create_client(Trigger, f"hardware_node/{name}")
         self.spin(client.service_is_ready, name)
-        future = client.call_async(Trigger.Request())
+        future: Any = client.call_async(Trigger.Request())
         self.spin(future.done, name)
         self.node.destroy_client(client)
         return future.result().success, future.result().message
@@ -138,7 +140,7 @@ class Graph:
             passed = state["timestamp"] - begin
             if not state["torque_mode"]:
                 break
-            demand(passed <= budget, f"torque mode on after {1e3 * passed:.0f} ms")
+            require(passed <= budget, f"torque mode on after {1e3 * passed:.0f} ms")
             self.executor.spin_once(timeout_sec=0.0)
         self.stand.comes_to_rest()
         self.run(0.2)
@@ -147,8 +149,8 @@ class Graph:
     def latched(self) -> None:
         """Demands that enabling is refused before a re-arm."""
         good, text = self.call("enable_torque")
-        demand(not good, "enabled again without a re-arm")
-        demand("guard" in text or "publishers" in text, f"refused for another reason: {text}")
+        require(not good, "enabled again without a re-arm")
+        require("guard" in text or "publishers" in text, f"refused for another reason: {text}")
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
@@ -227,10 +229,10 @@ def protective_stop(_: int) -> str:
         begin = graph.stand.now
         graph.stand.simulation.command("protective_stop")
         text = graph.ends(begin, 0.03)
-        demand(not graph.call("enable_torque")[0], "enabled in a protective stop")
+        require(not graph.call("enable_torque")[0], "enabled in a protective stop")
         graph.stand.unlock()
         graph.run(1.0)
-        demand(not graph.torque_mode, "torque came back by itself")
+        require(not graph.torque_mode, "torque came back by itself")
         graph.latched()
         graph.call("rearm")
         graph.enable()
@@ -241,7 +243,7 @@ def hogged(_: int) -> str:
     """Processes that never sleep beside the node: what is late fades, nothing bursts, and the robot ends at rest."""
     with Graph() as graph:
         graph.enable()
-        with hogs(4, 2.0):
+        with cpu_load(4, 2.0):
             graph.run(3.0)
         running = graph.torque_mode
         if not running:
@@ -252,14 +254,14 @@ def hogged(_: int) -> str:
 def dead_man(_: int) -> str:
     from std_msgs.msg import Bool
 
-    with Graph(**{"control.enable_timeout": TIMEOUT}) as graph:
+    with Graph(parameters={"control.enable_timeout": TIMEOUT}) as graph:
         good, text = graph.call("enable_guiding")
-        demand(not good and "switch" in text, f"enabled while nobody holds the switch: {text}")
+        require(not good and "switch" in text, f"enabled while nobody holds the switch: {text}")
         switch = graph.node.create_publisher(Bool, "hardware_node/enable_switch", 1)
         timer = graph.node.create_timer(0.05, lambda: switch.publish(Bool(data=True)))
         graph.enable("enable_guiding")
         graph.run(1.0)
-        demand(graph.torque_mode, "lost although it was held")
+        require(graph.torque_mode, "lost although it was held")
         begin = graph.stand.now
         timer.cancel()
         text = graph.ends(begin, TIMEOUT + 0.05 + RAMP)
@@ -278,7 +280,7 @@ def node_killed(_: int) -> str:
         graph.node_process = graph.start_node()
         graph.spin(lambda: graph.state is not None, "the restarted node")
         graph.run(1.0)
-        demand(not graph.torque_mode, "the restarted node takes torques by itself")
+        require(not graph.torque_mode, "the restarted node takes torques by itself")
         return text + ", comes up inactive"
 
 

@@ -15,7 +15,7 @@ from robot_dynamics_ros.drivers.guard import GuardSettings, guard_limits
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories.smooth import through
-from robot_dynamics_ros.validation.faults.table import demand
+from robot_dynamics_ros.validation.faults.table import require
 
 CYCLE = 2_000_000  # ns
 START = np.array([0.0, -1.5, 1.5, -1.5, -1.5, 0.0])  # rad
@@ -46,10 +46,10 @@ class Rig:
         self.record: dict[str, Any] = {"run": False}
         self.applied: deque[np.ndarray] = deque(maxlen=5000)
 
-    def see(self, **told: Any) -> dict[str, Any]:
+    def on_sample(self, **measured: Any) -> dict[str, Any]:
         """One state to the loop at the present time; measured values may be replaced."""
         r = self.state
-        values = {"q": r.q, "qd": r.qd, "tau": self.constant * r.current, "temperature": r.temperature} | told
+        values = {"q": r.q, "qd": r.qd, "tau": self.constant * r.current, "temperature": r.temperature} | measured
         args = [values.pop(k) for k in ("q", "qd", "tau", "temperature")]
         self.record = self.loop.cycle(values.pop("stamp_ns", self.now), self.now, *args, **values)
         return self.record
@@ -63,11 +63,11 @@ class Rig:
         else:
             self.state = self.plant.step_position(self.held)
 
-    def cycle(self, count: int = 1, **told: Any) -> dict[str, Any]:
+    def cycle(self, count: int = 1, **measured: Any) -> dict[str, Any]:
         """So many cycles of 2 ms."""
         for _ in range(count):
             self.now += CYCLE
-            self.see(**told)
+            self.on_sample(**measured)
             self.move()
         return self.record
 
@@ -85,7 +85,7 @@ class Rig:
         p = self.path
         self.loop.enable(mode, _core.TorqueTrajectory(p.q, p.qd, p.qdd, 500.0, True))
         self.cycle(1)
-        demand(self.loop.enabled == EnableResult.done, f"enable: {self.loop.enabled.name}")
+        require(self.loop.enabled == EnableResult.done, f"enable: {self.loop.enabled.name}")
         self.cycle(cycles)
         return self
 
@@ -102,12 +102,12 @@ class Rig:
                 break
             self.silence(2) if silent else self.cycle()
             taken += 2
-        demand(taken <= ms + 2, f"torque after {ms} ms: {np.abs(self.record['torque']).max():.2f} Nm")
+        require(taken <= ms + 2, f"torque after {ms} ms: {np.abs(self.record['torque']).max():.2f} Nm")
         if why is not None:
-            demand(self.loop.reason == why, f"reason {self.loop.reason.name}, expected {why.name}")
+            require(self.loop.reason == why, f"reason {self.loop.reason.name}, expected {why.name}")
         self.loop.enable(TorqueMode.guide)
         self.cycle(5)
-        demand(not self.record["run"] and self.loop.enabled == EnableResult.latched, "not latched")
+        require(not self.record["run"] and self.loop.enabled == EnableResult.latched, "not latched")
         return f"zero after {taken - 2} ms"
 
 

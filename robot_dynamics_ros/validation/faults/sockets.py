@@ -10,8 +10,8 @@ import numpy as np
 
 from robot_dynamics_ros._core import GuardReason, GuardState
 from robot_dynamics_ros.errors import RobotDynamicsError
-from robot_dynamics_ros.validation.faults.stand import SPEED, Arm, Stand, Worker, hogs
-from robot_dynamics_ros.validation.faults.table import Case, demand
+from robot_dynamics_ros.validation.faults.stand import SPEED, Arm, Stand, Worker, cpu_load
+from robot_dynamics_ros.validation.faults.table import Case, require
 
 SILENCE = 0.06  # s from our last heartbeat until the torque program has ended: 25 cycles and what the wire takes
 WATCHDOG = 0.08  # s the same through the vendor client, whose watchdog is 50 ms
@@ -26,9 +26,9 @@ def packets_lost(_: int) -> str:
         for lost in (1, 2, 3):
             stand.simulation.command("drop", next=lost)
             stand.arm.read(0.4)
-        demand(stand.arm.loop.state == GuardState.ok, f"state {stand.arm.loop.state.name}")
+        require(stand.arm.loop.state == GuardState.ok, f"state {stand.arm.loop.state.name}")
         missed = stand.arm.driver.statistics().missed
-        demand(missed >= 6, f"only {missed} missing samples seen")
+        require(missed >= 6, f"only {missed} missing samples seen")
         return f"{missed} missing, ok"
 
 
@@ -42,7 +42,7 @@ def packets_lost_at_random(_: int) -> str:
         # the guard's clock runs on without states, and may be a cycle ahead of the stamps
         cycles = 1 + np.diff([r["stamp_ns"] for r in records]) / CYCLE
         worst = float((steps / cycles).max())
-        demand(worst <= RATE, f"torque step {worst:.1f} Nm per cycle")
+        require(worst <= RATE, f"torque step {worst:.1f} Nm per cycle")
         return f"20 % lost: {stand.arm.loop.state.name}, largest step {worst:.1f} Nm per cycle"
 
 
@@ -51,8 +51,8 @@ def gap(_: int) -> str:
         stand.simulation.command("drop", next=13)
         stand.arm.read(0.5)
         noticed = stand.arm.loop.count(GuardReason.state_gap) + stand.arm.driver.statistics().stalls
-        demand(noticed > 0, "the gap was not noticed")
-        demand(stand.arm.loop.state == GuardState.ok, f"state {stand.arm.loop.state.name}")
+        require(noticed > 0, "the gap was not noticed")
+        require(stand.arm.loop.state == GuardState.ok, f"state {stand.arm.loop.state.name}")
         return "degraded, then ok"
 
 
@@ -61,7 +61,7 @@ def stall(_: int) -> str:
         begin = stand.now
         stand.simulation.command("drop", next=50)
         text = stand.torque_ends(begin, GUARD)
-        demand(stand.arm.off and not stand.arm.resumes(), "not latched")
+        require(stand.arm.off and not stand.arm.resumes(), "not latched")
         return text
 
 
@@ -70,7 +70,7 @@ def silent_server(_: int) -> str:
         begin = stand.now
         stand.simulation.command("stall", seconds=0.3)
         text = stand.torque_ends(begin + 0.3, 0.02)
-        demand(stand.arm.off and not stand.arm.resumes(), "not latched")
+        require(stand.arm.off and not stand.arm.resumes(), "not latched")
         return text + " of the stall"
 
 
@@ -79,7 +79,7 @@ def frozen(_: int) -> str:
         begin = stand.now
         stand.simulation.command("freeze")
         text = stand.torque_ends(begin, GUARD)
-        demand(stand.arm.loop.reason == GuardReason.state_frozen, stand.arm.loop.reason.name)
+        require(stand.arm.loop.reason == GuardReason.state_frozen, stand.arm.loop.reason.name)
         return text
 
 
@@ -88,7 +88,7 @@ def state_not_finite(_: int) -> str:
         begin = stand.now
         stand.simulation.command("nan", field="actual_q", element=2)
         text = stand.torque_ends(begin, GUARD + 0.02)
-        demand(stand.arm.off and not stand.arm.resumes(), "not latched")
+        require(stand.arm.off and not stand.arm.resumes(), "not latched")
         return text
 
 
@@ -105,8 +105,8 @@ def _stopped(command: str) -> str:
         begin = stand.now
         stand.simulation.command(command)
         text = stand.torque_ends(begin, STATE)
-        demand(stand.arm.read(1.0, lambda: stand.arm.loop.state == GuardState.fault), "the guard did not latch")
-        demand(not stand.arm.resumes(), "torque came back")
+        require(stand.arm.read(1.0, lambda: stand.arm.loop.state == GuardState.fault), "the guard did not latch")
+        require(not stand.arm.resumes(), "torque came back")
         return text
 
 
@@ -115,7 +115,7 @@ def client_stopped(_: int) -> str:
         begin = stand.now
         stand.simulation.command("protective_stop")
         text = stand.torque_ends(begin, STATE)
-        demand(not stand.arm.resumes(), "torque came back")
+        require(not stand.arm.resumes(), "torque came back")
         return text
 
 
@@ -128,19 +128,21 @@ def client_process_killed(_: int) -> str:
     return _killed("client", 0.3)
 
 
-def _killed(way: str, budget: float) -> str:
+def _killed(transport: str, budget: float) -> str:
     with Stand(arm=False) as stand:
-        worker = Worker(stand.ur.host, way)
+        worker = Worker(stand.ur.host, transport)
         try:
-            demand(stand.simulation.state["torque_mode"], "not in torque mode")
+            require(stand.simulation.state["torque_mode"], "not in torque mode")
         finally:
             begin = stand.now
             worker.kill()
         text = stand.torque_ends(begin, budget)
-        again = Arm(stand.ur.host, way)
+        again = Arm(stand.ur.host, transport)
         try:
             again.read(0.5)
-            demand(not stand.simulation.state["torque_mode"] and again.loop.state == GuardState.idle, "comes up active")
+            require(
+                not stand.simulation.state["torque_mode"] and again.loop.state == GuardState.idle, "comes up active"
+            )
         finally:
             again.close()
         return text
@@ -149,11 +151,11 @@ def _killed(way: str, budget: float) -> str:
 def vendor_client_killed(_: int) -> str:
     with Stand("client") as stand:
         pid = stand.arm.driver.control_pid
-        demand(pid is not None, "no client process")
+        require(pid is not None, "no client process")
         begin = stand.now
         os.kill(pid, signal.SIGKILL)
         text = stand.torque_ends(begin, WATCHDOG)
-        demand(stand.arm.read(2.0, lambda: stand.arm.loop.state in (GuardState.safe, GuardState.fault)), "not latched")
+        require(stand.arm.read(2.0, lambda: stand.arm.loop.state in (GuardState.safe, GuardState.fault)), "not latched")
         return text
 
 
@@ -163,8 +165,8 @@ def controller_killed(_: int) -> str:
         stand.simulation.kill()
         latched = stand.arm.read(3.0, lambda: stand.arm.latched)
         passed = time.monotonic() - begin
-        demand(latched and stand.arm.off, "torque goes on without a robot")
-        demand(stand.arm.driver.read(0.5) is None, "stale samples")
+        require(latched and stand.arm.off, "torque goes on without a robot")
+        require(stand.arm.driver.read(0.5) is None, "stale samples")
         return f"latched after {1e3 * passed:.0f} ms, no stale state"
 
 
@@ -172,18 +174,18 @@ def controller_restarted(_: int) -> str:
     """Killed and started again under the same address: connected again by itself, torque only after a re-arm."""
     with Stand() as stand:
         stand.simulation.kill()
-        demand(stand.arm.read(3.0, lambda: stand.arm.latched), "torque goes on without a robot")
+        require(stand.arm.read(3.0, lambda: stand.arm.latched), "torque goes on without a robot")
         before = stand.arm.driver.statistics().reconnects
         stand.restart()
         begin = time.monotonic()
-        demand(stand.arm.read(20.0, lambda: stand.arm.driver.statistics().reconnects > before), "not connected again")
-        demand(stand.arm.read(20.0, lambda: stand.arm.driver.read(0.1) is not None), "no states again")
+        require(stand.arm.read(20.0, lambda: stand.arm.driver.statistics().reconnects > before), "not connected again")
+        require(stand.arm.read(20.0, lambda: stand.arm.driver.read(0.1) is not None), "no states again")
         passed = time.monotonic() - begin
-        demand(not stand.arm.resumes() and not stand.simulation.state["torque_mode"], "torque came back by itself")
+        require(not stand.arm.resumes() and not stand.simulation.state["torque_mode"], "torque came back by itself")
         stand.arm.driver.rearm()
         stand.arm.loop.rearm()
         stand.arm.move()
-        demand(stand.simulation.state["torque_mode"], "no torque after the re-arm")
+        require(stand.simulation.state["torque_mode"], "no torque after the re-arm")
         return f"connected after {passed:.1f} s, torque after a re-arm"
 
 
@@ -192,16 +194,16 @@ def cable_pulled(_: int) -> str:
     with Stand() as stand:
         before = stand.arm.driver.statistics().reconnects
         stand.simulation.command("stall", seconds=CABLE * SPEED)
-        demand(stand.arm.read(CABLE, lambda: stand.arm.latched), "torque goes on without states")
+        require(stand.arm.read(CABLE, lambda: stand.arm.latched), "torque goes on without states")
         stand.arm.read(0.2)
         silent = time.monotonic()
         while time.monotonic() - silent < 0.4 * CABLE:
-            demand(stand.arm.driver.read(0.05) is None, "a stale state was passed on")
+            require(stand.arm.driver.read(0.05) is None, "a stale state was passed on")
         state = stand.simulation.state  # the first thing it says
-        demand(not state["torque_mode"], "torque mode is still on")
-        demand(stand.arm.read(20.0, lambda: stand.arm.driver.statistics().reconnects > before), "not connected again")
-        demand(stand.arm.read(5.0, lambda: stand.arm.driver.read(0.1) is not None), "no states after the cable")
-        demand(not stand.arm.resumes(), "torque came back by itself")
+        require(not state["torque_mode"], "torque mode is still on")
+        require(stand.arm.read(20.0, lambda: stand.arm.driver.statistics().reconnects > before), "not connected again")
+        require(stand.arm.read(5.0, lambda: stand.arm.driver.read(0.1) is not None), "no states after the cable")
+        require(not stand.arm.resumes(), "torque came back by itself")
         stand.comes_to_rest()
         return "off when heard again, connected again"
 
@@ -209,12 +211,12 @@ def cable_pulled(_: int) -> str:
 def busy(_: int) -> str:
     with Stand() as stand:
         stand.arm.driver.records.clear()
-        with hogs(4, 2.5):
+        with cpu_load(4, 2.5):
             stand.arm.read(3.5)
         records = list(stand.arm.driver.records)
         step = np.abs(np.diff([r["torque"] for r in records], axis=0)).max()
         oldest = max((r["age"] for r in records if r["torque"].any() and r["state"] == GuardState.ok), default=0.0)
-        demand(step <= 150.0 and oldest <= 0.041, f"step {step:.1f} Nm, age {1e3 * oldest:.0f} ms")
+        require(step <= 150.0 and oldest <= 0.041, f"step {step:.1f} Nm, age {1e3 * oldest:.0f} ms")
         if stand.arm.loop.state != GuardState.ok:
             stand.comes_to_rest()
         return f"{stand.arm.loop.state.name}, oldest command {1e3 * oldest:.1f} ms, largest step {step:.1f} Nm"
@@ -225,9 +227,9 @@ def other_client_owns_registers(_: int) -> str:
         try:
             Arm(stand.ur.host)
         except RobotDynamicsError as error:
-            demand(stand.arm.loop.state == GuardState.ok, "the first one was disturbed")
+            require(stand.arm.loop.state == GuardState.ok, "the first one was disturbed")
             return str(error).partition(": ")[2][:60]
-        demand(False, "two owners of the torque registers")
+        require(False, "two owners of the torque registers")
         return ""
 
 

@@ -22,19 +22,19 @@ from robot_dynamics_ros.errors import ConnectionFailed
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.server.launcher import SimulatedUR
 from robot_dynamics_ros.trajectories.smooth import through
-from robot_dynamics_ros.validation.faults.table import demand
+from robot_dynamics_ros.validation.faults.table import require
 
 SPEED = 0.5  # controller time per wall time: half the jitter of a machine that does other things too
-PATIENCE = 15.0  # s
-ATTEMPTS = 4  # to get moving on a busy machine; what is judged comes after that
+START_TIMEOUT = 15.0  # s of wall time for the first state and for a reply
+ATTEMPTS = 4  # to get moving on a busy machine; faults are injected after that
 
 
 class Arm:
     """A driver with its loop, reading; the robot moves up and down by torque."""
 
-    def __init__(self, host: str, way: str = "script", time_scale: float = SPEED) -> None:
+    def __init__(self, host: str, transport: str = "script", time_scale: float = SPEED) -> None:
         self.robot = load_robot("ur5e")
-        self.driver = UrDriver(self.robot, host, torque=way, follow_host_clock=False, time_scale=time_scale)
+        self.driver = UrDriver(self.robot, host, torque=transport, follow_host_clock=False, time_scale=time_scale)
         self.loop = torque_loop(self.robot, guard_limits(self.robot), {"time_scale": time_scale})
         self.driver.attach(self.loop)
         self.driver.connect()
@@ -44,18 +44,19 @@ class Arm:
         end = time.monotonic() + seconds
         while not (reached := until()) and time.monotonic() < end:
             self.driver.read(0.005)
+            self.driver.send_torque()
         return reached
 
     def move(self) -> None:
         """Torque mode on, following a path for ever; a busy machine may need more than one attempt."""
-        self.read(PATIENCE, lambda: bool(np.isfinite(self.driver.sample.q).all()))
+        self.read(START_TIMEOUT, lambda: bool(np.isfinite(self.driver.sample.q).all()))
         for _ in range(ATTEMPTS):
             if self._try():
                 return
             self.read(1.0)
             self.loop.rearm()
             self.read(0.2)
-        demand(False, f"the robot cannot be set in motion: {self.loop.state.name}, {self.loop.reason.name}")
+        require(False, f"the robot cannot be set in motion: {self.loop.state.name}, {self.loop.reason.name}")
 
     def _try(self) -> bool:
         try:
@@ -100,8 +101,8 @@ class Arm:
 class Stand:
     """A simulated controller with an arm on it: `with Stand() as stand`."""
 
-    def __init__(self, way: str = "script", arm: bool = True, **options: Any) -> None:
-        self._way, self._with_arm = way, arm
+    def __init__(self, transport: str = "script", arm: bool = True, **options: Any) -> None:
+        self._transport, self._with_arm = transport, arm
         self._options = {"speed": SPEED} | options
 
     def __enter__(self) -> Stand:
@@ -111,7 +112,7 @@ class Stand:
         self.arm: Any = None
         try:
             if self._with_arm:
-                self.arm = Arm(self.ur.host, self._way)
+                self.arm = Arm(self.ur.host, self._transport)
                 self.arm.move()
         except BaseException:
             self.__exit__(None, None, None)
@@ -141,10 +142,10 @@ class Stand:
             passed = state["timestamp"] - begin
             if not state["torque_mode"]:
                 break
-            demand(passed <= budget, f"torque mode still on after {1e3 * passed:.0f} ms")
+            require(passed <= budget, f"torque mode still on after {1e3 * passed:.0f} ms")
             if self.arm is not None:
                 self.arm.read(0.002)
-        demand(passed <= budget + 0.01, f"torque mode on for {1e3 * passed:.0f} ms")
+        require(passed <= budget + 0.01, f"torque mode on for {1e3 * passed:.0f} ms")
         self.comes_to_rest()
         return f"torque ended after {1e3 * passed:.0f} ms"
 
@@ -154,7 +155,7 @@ class Stand:
         first = np.array(self.simulation.state["q"])
         self.simulation.wait(0.1)
         travel = np.abs(np.array(self.simulation.state["q"]) - first).max()
-        demand(travel < 1e-3, f"the robot still moves: {travel:.4f} rad in 100 ms")
+        require(travel < 1e-3, f"the robot still moves: {travel:.4f} rad in 100 ms")
 
     def unlock(self) -> None:
         """After a protective stop: unlocked as soon as the controller allows it."""
@@ -162,10 +163,10 @@ class Stand:
             if "Protective stop releasing" in self._dashboard("unlock protective stop"):
                 return
             self.simulation.wait(0.2)
-        demand(False, "the protective stop cannot be unlocked")
+        require(False, "the protective stop cannot be unlocked")
 
     def _dashboard(self, line: str) -> str:
-        with socket.create_connection((self.ur.host, self.ur.ports["dashboard"]), PATIENCE) as connection:
+        with socket.create_connection((self.ur.host, self.ur.ports["dashboard"]), START_TIMEOUT) as connection:
             lines = connection.makefile("rw")
             lines.readline()  # the greeting
             lines.write(line + "\n")
@@ -179,7 +180,7 @@ class Stand:
 
 
 @contextmanager
-def hogs(count: int, seconds: float) -> Iterator[None]:
+def cpu_load(count: int, seconds: float) -> Iterator[None]:
     """So many processes that never sleep, for so long."""
     busy = f"import time\nend = time.monotonic() + {seconds}\nwhile time.monotonic() < end: pass"
     running = [subprocess.Popen([sys.executable, "-c", busy]) for _ in range(count)]
@@ -191,14 +192,14 @@ def hogs(count: int, seconds: float) -> Iterator[None]:
 class Worker:
     """The arm in a process of its own, to be killed."""
 
-    def __init__(self, host: str, way: str = "script") -> None:
+    def __init__(self, host: str, transport: str = "script") -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "robot_dynamics_ros.validation.faults.stand", host, way],
+            [sys.executable, "-m", "robot_dynamics_ros.validation.faults.stand", host, transport],
             stdout=subprocess.PIPE,
             text=True,
         )
         line = self.process.stdout.readline() if self.process.stdout else ""
-        demand(line.strip() == "moving", f"the process did not start: {line.strip() or 'no output'}")
+        require(line.strip() == "moving", f"the process did not start: {line.strip() or 'no output'}")
 
     def kill(self) -> None:
         """SIGKILL."""
@@ -209,12 +210,13 @@ class Worker:
 
 
 def main() -> None:
-    """argv: host, way. Moves until it is killed, or something ends the torque."""
+    """argv: host, transport. Moves until it is killed, or something ends the torque."""
     arm = Arm(sys.argv[1], sys.argv[2])
     arm.move()
     print("moving", flush=True)
     while True:
         arm.driver.read(0.02)
+        arm.driver.send_torque()
 
 
 if __name__ == "__main__":

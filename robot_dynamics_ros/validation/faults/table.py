@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from robot_dynamics_ros.errors import RobotDynamicsError
-from robot_dynamics_ros.pages import written_by
+from robot_dynamics_ros.validation.table import markdown_table
+
+# transport between robot and torque loop -> modules of this folder that hold CASES
+TRANSPORTS = {
+    "clock": ("clock_states", "clock_commands", "clock_learning", "clock_meaning"),
+    "sockets": ("sockets",),
+    "graph": ("graph",),
+}
 
 
 @dataclass(frozen=True)
@@ -16,14 +23,14 @@ class Case:
 
     number: int
     name: str
-    way: str  # clock: clock of our own; sockets: simulated controller; graph: ROS nodes as processes
+    transport: str  # of TRANSPORTS; clock: in one process, in simulated time; graph: ROS nodes as processes
     budget: str  # what must hold, for people
     run: Callable[[int], str]
 
     @property
     def title(self) -> str:
-        """Number, name, way."""
-        return f"{self.number} {self.name} ({self.way})"
+        """Number, name, transport."""
+        return f"{self.number} {self.name} ({self.transport})"
 
 
 class Failed(Exception):
@@ -41,7 +48,7 @@ class Row:
     measured: str
 
 
-def demand(condition: bool, text: str) -> None:
+def require(condition: bool, text: str) -> None:
     """Raise Failed unless the condition holds."""
     if not condition:
         raise Failed(text)
@@ -60,11 +67,13 @@ def run_case(case: Case, tries: int) -> Row:
 
 def markdown(rows: Iterable[Row], command: str) -> str:
     """The table of the documentation, with the date and the command that made it."""
-    lines = [written_by(command), "", "| case | tries | result | required | seen |", "|---|---|---|---|---|"]
-    lines += [f"| {r.case} | {r.tries} | {r.result} | {r.budget} | {r.measured} |" for r in rows]
-    return "\n".join(lines) + "\n"
+    cells = ((r.case, str(r.tries), r.result, r.budget, r.measured) for r in rows)
+    return markdown_table(("case", "tries", "result", "required", "seen"), cells, command)
 
 
-def as_dicts(rows: Iterable[Row]) -> list[dict[str, Any]]:
-    """Rows as JSON holds them."""
-    return [dict(vars(row)) for row in rows]
+def cases(transport: str) -> list[Case]:
+    """All cases of one of TRANSPORTS, by number."""
+    modules = (
+        importlib.import_module(f"robot_dynamics_ros.validation.faults.{name}") for name in TRANSPORTS[transport]
+    )
+    return sorted((case for module in modules for case in module.CASES), key=lambda case: case.number)

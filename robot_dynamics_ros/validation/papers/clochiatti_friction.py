@@ -17,7 +17,7 @@ from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.validation.papers.labs import lab
-from robot_dynamics_ros.validation.papers.labs.clochiatti import trapezoid_test
+from robot_dynamics_ros.validation.papers.labs.calibration import trapezoid_test
 from robot_dynamics_ros.validation.papers.table import Row, at_least, at_most, beside
 
 SOURCE = "Clochiatti2024"

@@ -100,7 +100,7 @@ def errors(rigid: RigidModel, train: Recording, others: Sequence[Recording], law
 
 def joint_rows(rigid: RigidModel, motion: Motion, law: Law) -> list[JointRows]:
     """Base parameters, then rotor inertia and friction of each joint."""
-    W, b = rigid.base_rows(motion.q, motion.qd, motion.qdd), rigid.base.size
+    W, b = rigid.base_regressor(motion.q, motion.qd, motion.qdd), rigid.base.size
     rows, start = [], b
     for j in range(motion.n):
         own = np.column_stack([motion.qdd[:, j], *law(motion.qd[:, j])])

@@ -14,8 +14,8 @@ from robot_dynamics_ros._core import TorqueMode
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.validation.papers.labs.closed_loop import ClosedLoop, InProcessLoop, closed_loop
+from robot_dynamics_ros.validation.papers.labs.in_process import RATE, Run
 from robot_dynamics_ros.validation.papers.labs.loop_friction import identified
-from robot_dynamics_ros.validation.papers.labs.loop_run import RATE, Run
 from robot_dynamics_ros.validation.papers.madsen_adaptive import CONTROL, identify_here, six_waypoints
 from robot_dynamics_ros.validation.papers.table import Row, beside
 
@@ -24,7 +24,11 @@ JOINT, START = 0, np.deg2rad([0.0, -60.0, 80.0, -110.0, -90.0, 0.0])
 HAND_SPEED, HAND_STIFFNESS, HAND_DAMPING = 0.25, 60.0, 3.0  # rad/s, Nm/rad, Nm s/rad seen at the joint
 PULL, LET_GO = 4.0, 2.0  # s
 SHARE = 0.8
-MODELS = {"no compensation": {"guide_share": 1e-6}, "sgn(w) F": {"memory": False}, "E-GMS": {}}
+MODELS: dict[str, dict[str, Any]] = {
+    "no compensation": {"guide_share": 1e-6},
+    "sgn(w) F": {"memory": False},
+    "E-GMS": {},
+}
 EVERY = 10  # cycles between two forces of the hand
 
 
@@ -36,7 +40,7 @@ class Hand:
         self.torques: list[tuple[float, float]] = []  # time, torque at the joint
         self._cycle, self._torque, self.pulling = 0, 0.0, True
 
-    def see(self, record: dict[str, Any]) -> None:
+    def on_sample(self, record: dict[str, Any]) -> None:
         """The hand's force for the next cycles."""
         t, self._cycle = self._cycle / RATE, self._cycle + 1
         if self._cycle % EVERY == 1:
@@ -49,12 +53,12 @@ class Hand:
         self.torques.append((t, self._torque))
 
 
-def run(quick: bool = False, way: str = "client") -> list[Row]:
+def run(quick: bool = False, transport: str = "client") -> list[Row]:
     """External joint torque to start and to keep moving, smoothness of the start, drift, energy."""
     robot = load_robot("ur5e")
     path = six_waypoints(robot, 2.0, 8.0)
-    known = identified(robot, identify_here(robot, path, 1.2, way))
-    found = {name: _guided(known, parameters, way) for name, parameters in MODELS.items()}
+    known = identified(robot, identify_here(robot, path, 1.2, transport))
+    found = {name: _guided(known, parameters, transport) for name, parameters in MODELS.items()}
     bare, best = found["no compensation"], found["E-GMS"]
     rows = [
         _ours("torque to start with E-GMS / without compensation", best["start"] / bare["start"], 0.8),
@@ -78,15 +82,15 @@ def _ours(figure: str, value: float, bound: float, unit: str = "") -> Row:
     return Row(SOURCE, figure, None, float(value), unit, bool(value <= bound), note)
 
 
-def _guided(robot: RobotFile, parameters: dict[str, Any], way: str) -> dict[str, float]:
+def _guided(robot: RobotFile, parameters: dict[str, Any], transport: str) -> dict[str, float]:
     given = CONTROL | {"law": "fixed", "guide_share": SHARE, "guide_damping": 0.3} | parameters
-    with closed_loop(robot, given, way=way) as loop:
+    with closed_loop(robot, given, transport=transport) as loop:
         loop.move_to(START)
         hand = Hand(loop, robot)
         loop.enable(TorqueMode.guide)
-        pulled = loop.run(PULL, hand.see)
+        pulled = loop.run(PULL, hand.on_sample)
         hand.pulling = False
-        released = loop.run(LET_GO, hand.see)
+        released = loop.run(LET_GO, hand.on_sample)
         loop.disable()
     return _figures(pulled, released, np.array(hand.torques)[:, 1])
 

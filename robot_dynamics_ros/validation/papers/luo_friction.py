@@ -32,7 +32,7 @@ def run(quick: bool = False) -> list[Row]:
         spans.append(float(np.abs(other.torque).max()))
     rows = [
         at_least(SOURCE, f"load-velocity friction, {name}", paper, ours, "", f"held-out payload of {VERIFICATION} kg")
-        for (name, paper), ours in zip(LARGEST.items(), (min(correlations), np.mean(correlations)), strict=True)
+        for (name, paper), ours in zip(LARGEST.items(), (min(correlations), float(np.mean(correlations))), strict=True)
     ]
     note = (
         f"the motor side of a UR5e: friction up to {max(spans):.1f} Nm, on a Franka's link side it is under 1 Nm; "

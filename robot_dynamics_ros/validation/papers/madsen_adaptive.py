@@ -13,11 +13,12 @@ import numpy as np
 from robot_dynamics_ros._core import TorqueMode
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.robot_file.store import config_directories
-from robot_dynamics_ros.trajectories.smooth import Trajectory, load_waypoints, point_to_point
+from robot_dynamics_ros.trajectories.files import load_waypoints
+from robot_dynamics_ros.trajectories.smooth import Trajectory, point_to_point
 from robot_dynamics_ros.validation.papers.labs import lab
 from robot_dynamics_ros.validation.papers.labs.closed_loop import closed_loop
+from robot_dynamics_ros.validation.papers.labs.in_process import RATE, Run
 from robot_dynamics_ros.validation.papers.labs.loop_friction import identified
-from robot_dynamics_ros.validation.papers.labs.loop_run import RATE, Run
 from robot_dynamics_ros.validation.papers.table import Row, at_least, beside
 
 SOURCE = "Madsen2020 ch6"
@@ -37,9 +38,11 @@ def six_waypoints(robot: RobotFile, velocity: float = VELOCITY, acceleration: fl
     return point_to_point(np.vstack([points, points[:1]]), velocity=velocity, acceleration=acceleration)
 
 
-def identify_here(robot: RobotFile, path: Trajectory, passes: float, way: str, payload: float = 0.0) -> Run:
+def identify_here(robot: RobotFile, path: Trajectory, passes: float, transport: str, payload: float = 0.0) -> Run:
     """One run with the friction of the robot file, for identification."""
-    with closed_loop(robot, CONTROL | {"law": "fixed", "bandwidth": 20.0}, payload=payload, way=way) as loop:
+    with closed_loop(
+        robot, CONTROL | {"law": "fixed", "bandwidth": 20.0}, payload=payload, transport=transport
+    ) as loop:
         loop.move_to(path.q[0])
         loop.enable(TorqueMode.track, path)
         run = loop.run(passes * path.duration)
@@ -47,12 +50,12 @@ def identify_here(robot: RobotFile, path: Trajectory, passes: float, way: str, p
         return run
 
 
-def run(quick: bool = False, way: str = "client") -> list[Row]:
+def run(quick: bool = False, transport: str = "client") -> list[Row]:
     """MSE of feedforward torque and of position, with adaptation against without, and how fast."""
     robot = lab.with_payload(lab.ur5e(), PAYLOAD)
     path = six_waypoints(robot, *((2.5, 5.0) if quick else (VELOCITY, ACCELERATION)))
-    nominal = identified(robot, identify_here(robot, path, 1.2, way, PAYLOAD))
-    before, after = _adapted(nominal, path, LEARNING / 2 if quick else LEARNING, way)
+    nominal = identified(robot, identify_here(robot, path, 1.2, transport, PAYLOAD))
+    before, after = _adapted(nominal, path, LEARNING / 2 if quick else LEARNING, transport)
     period = CYCLES * (len(path.q) - 1)
     first, last = slice(len(before) - period, len(before)), slice(len(after) - period, len(after))
     old, new = before.torque_error(nominal)[first], after.torque_error(nominal)[last]
@@ -79,10 +82,10 @@ def run(quick: bool = False, way: str = "client") -> list[Row]:
     ]
 
 
-def _adapted(robot: RobotFile, path: Trajectory, learning: float, way: str) -> tuple[Run, Run]:
+def _adapted(robot: RobotFile, path: Trajectory, learning: float, transport: str) -> tuple[Run, Run]:
     """Adaptation off for CYCLES passes, then on."""
     n = robot.n_joints
-    with closed_loop(robot, CONTROL, payload=PAYLOAD, way=way) as loop:
+    with closed_loop(robot, CONTROL, payload=PAYLOAD, transport=transport) as loop:
         loop.move_to(path.q[0])
         loop.loop.freeze(True)
         loop.loop.restore(np.full(n, COULOMB), np.full(n, VISCOUS))

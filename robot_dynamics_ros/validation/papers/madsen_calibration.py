@@ -11,7 +11,7 @@ import numpy as np
 
 from robot_dynamics_ros.identification.arm.identify import Identification, identify_recordings
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel, signals_of
-from robot_dynamics_ros.identification.arm.solvers.feasibility import catalogue
+from robot_dynamics_ros.identification.arm.solvers.consistency import initial_parameters
 from robot_dynamics_ros.identification.arm.solvers.least_squares import JointRows, solve
 from robot_dynamics_ros.identification.dataset.motion import at_lower_rate, low_pass
 from robot_dynamics_ros.identification.dataset.recording import Recording
@@ -64,13 +64,13 @@ def improvements(gap: dict[str, float] | None, count: int) -> list[tuple[float, 
     training = calibration_lab.excitation_run(robot, overrides=gap)
     found = identify_recordings(robot, [training], others)
     cad = cad_model(found)
-    return [(nmse(found, rec, cad), nmse(found, rec, found.physical)) for rec in found.validation + found.training]
+    return [(nmse(found, rec, cad), nmse(found, rec, found.consistent)) for rec in found.validation + found.training]
 
 
 def cad_model(found: Identification) -> IdentifiedModel:
     """The identified model with the links of the robot file and friction fitted to what they leave."""
-    motion = at_lower_rate(found.motion(found.training[0]))
-    phi, rigid, structure = catalogue(found.robot), found.physical.rigid, found.structure
+    motion = at_lower_rate(found.filtered(found.training[0]))
+    phi, rigid, structure = np.asarray(initial_parameters(found.robot)), found.consistent.rigid, found.structure
     load = rigid.torque(phi, motion.q, motion.qd, motion.qdd)
     friction = []
     for j, s in enumerate(signals_of(motion, load, structure.coupled)):
@@ -80,11 +80,11 @@ def cad_model(found: Identification) -> IdentifiedModel:
             A, rest = (chosen.apply(x, motion.rate, motion.start) for x in (A, rest))
         rows = JointRows(A, np.arange(A.shape[1]), motion.effort[:, j] - rest)
         friction.append(solve([rows], A.shape[1], found.options.method).x)
-    return found.physical.with_inertia(phi, friction)
+    return found.consistent.with_inertia(phi, friction)
 
 
 def nmse(found: Identification, rec: Recording, model: IdentifiedModel) -> float:
     """Sum over joints of mean squared error over mean torque [Nm] [eq. 22]; torque filtered as the state is [4.2]."""
-    motion = found.motion(rec)
+    motion = found.filtered(rec)
     smooth = low_pass(motion.effort, found.structure.cutoff, 1 / motion.rate)
     return float(metrics(smooth, model.predict(motion))["nmse"].sum())

@@ -85,7 +85,7 @@ def identified() -> LoadedJoint:
     sliding = sliding_friction(lab.measured(plan, lab.warm_robot(robot, 0), robot, SHOULDER), width=0.1)
     law = fit_friction("madsen", sliding.data, temperature=False)
     slow = reversing(1, 20, 0.05)
-    slow = slow.rows(reversals(slow)[0])
+    slow = slow.take(reversals(slow)[0])
     level = law.parameters["fc"] + law.parameters["fl"] * slow.load**2
     relative = (slow.friction - sliding.gravity_error(slow.q)) / level
     hysteresis = fit_hysteresis("lr_polynomial", 4, HysteresisData(slow.angle, relative, joint=slow.joint))

@@ -16,8 +16,8 @@ from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.trajectories.smooth import Trajectory, through
 from robot_dynamics_ros.validation.papers.labs import lab
 from robot_dynamics_ros.validation.papers.labs.closed_loop import closed_loop
+from robot_dynamics_ros.validation.papers.labs.in_process import RATE, Run
 from robot_dynamics_ros.validation.papers.labs.loop_friction import identified, model_error
-from robot_dynamics_ros.validation.papers.labs.loop_run import RATE, Run
 from robot_dynamics_ros.validation.papers.table import Row, at_least, beside
 
 SOURCE = "Madsen2020 ch6"
@@ -36,13 +36,13 @@ def reversals(speed: float) -> Trajectory:
     return through(points, velocity=speed, acceleration=1.5)
 
 
-def run(quick: bool = False, way: str = "client") -> list[Row]:
+def run(quick: bool = False, transport: str = "client") -> list[Row]:
     """Ratio of the mean squares of feedforward torque error and of position error."""
     robot = lab.with_payload(lab.ur5e(), PAYLOAD)
     path = reversals(0.5 if quick else 0.35)
-    first = _pass(robot, path, CONTROL | {"bandwidth": 20.0}, way)
+    first = _pass(robot, path, CONTROL | {"bandwidth": 20.0}, transport)
     known, (scale, offset) = identified(robot, first), model_error(robot, first)[JOINT]
-    runs = {memory: _pass(known, path, CONTROL | {"memory": memory}, way) for memory in (True, False)}
+    runs = {memory: _pass(known, path, CONTROL | {"memory": memory}, transport) for memory in (True, False)}
     torque = {m: float(np.mean(_error(known, r, scale, offset)[-len(path.q) + 1 :] ** 2)) for m, r in runs.items()}
     place = {m: float(np.mean(r.position_error[-len(path.q) + 1 :, JOINT] ** 2)) for m, r in runs.items()}
     note = f"{PAYLOAD:g} kg, the paper carried 7.5 kg"
@@ -59,8 +59,8 @@ def _error(robot: RobotFile, run: Run, scale: float, offset: float) -> np.ndarra
     return run.torque_error(robot)[:, JOINT] - scale * run.tau_d[:, JOINT] - offset
 
 
-def _pass(robot: RobotFile, path: Trajectory, parameters: dict[str, Any], way: str) -> Run:
-    with closed_loop(robot, parameters, payload=PAYLOAD, way=way) as loop:
+def _pass(robot: RobotFile, path: Trajectory, parameters: dict[str, Any], transport: str) -> Run:
+    with closed_loop(robot, parameters, payload=PAYLOAD, transport=transport) as loop:
         loop.move_to(path.q[0])
         loop.enable(TorqueMode.track, path)
         run = loop.run(path.duration + 2.0 + 1 / RATE)

@@ -8,6 +8,7 @@ temperature.
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -55,7 +56,7 @@ def velocity_row() -> Row:
     return at_least(SOURCE, "friction over velocity, NRMSE", 98.6, nrmse(other.torque, fit.torque(other)), note=note)
 
 
-def _steps(seed: int, start: np.ndarray, **options: float) -> FrictionData:
+def _steps(seed: int, start: np.ndarray, **options: Any) -> FrictionData:
     robot = lab.ur5e()
     plan = lab.planning.velocity_steps(robot, 0, start, travel=4.0, **options)
     return sliding_friction(lab.measured(plan, lab.warm_robot(robot, seed), robot, 0)).data
@@ -83,13 +84,14 @@ def temperature_row(minutes: float) -> Row:
     half = len(order) // 2
     fit = fit_friction(
         "madsen",
-        data.rows(order[: min(half, FIT_ROWS)]),
+        data.take(order[: min(half, FIT_ROWS)]),
         temperature=True,
         fixed={"fl": 0.0},
         reference_temperature=30.0,
     )
-    other = data.rows(order[half:])
-    span = f"{data.temperature.min():.0f} to {data.temperature.max():.0f} deg C of the housing" if len(other) else ""
+    other = data.take(order[half:])
+    warmth = np.asarray(data.temperature)
+    span = f"{np.min(warmth):.0f} to {np.max(warmth):.0f} deg C of the housing" if len(other) else ""
     score = nrmse(other.torque, fit.torque(other))
     return at_least(SOURCE, "friction over temperature and velocity, NRMSE", 95.1, score, note=span)
 
@@ -138,7 +140,7 @@ def hysteresis_data(cycles: int) -> HysteresisData:
     robot = lab.ur5e()
     plan = lab.planning.reversals(robot, 0, lab.START - [np.pi, 0, 0, 0, 0, 0], count=cycles)
     record = lab.measured(plan, lab.warm_robot(robot, 1), robot, 0, keep=5)
-    return compensated(record.rows(reversals(record)[0]))
+    return compensated(record.take(reversals(record)[0]))
 
 
 def compensated(record: JointRecord) -> HysteresisData:

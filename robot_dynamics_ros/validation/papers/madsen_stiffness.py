@@ -73,8 +73,9 @@ def prepare(cycles: int) -> Bench:
     law = fit_friction("madsen", data, fixed={"fl": 0.0}, temperature=False)
     turn = lab.planning.reversals(robot, 0, lab.START - [np.pi, 0, 0, 0, 0, 0], count=cycles)
     record = lab.measured(turn, lab.warm_robot(robot, 1), robot, 0, keep=5)
-    record = record.rows(reversals(record)[0])
-    error = kinematic_error_and_backlash(record.theta, record.theta - record.q, settle=4e-3)[0]
+    record = record.take(reversals(record)[0])
+    theta = np.asarray(record.theta)
+    error = kinematic_error_and_backlash(theta, theta - record.q, settle=4e-3)[0]
     tables = np.zeros((robot.n_joints, len(error)))
     tables[0] = error
     updates = friction_updates([law] * robot.n_joints) | {

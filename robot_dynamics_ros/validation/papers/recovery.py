@@ -110,7 +110,7 @@ def _motion(seed: int, duration: float) -> motions.Motion:
 
 
 def _compare(found: Identification, machine: SimulatedRobot, warm: np.ndarray, errors: Errors) -> None:
-    s, base = found.solution, found.model.rigid.base
+    s, base = found.solution, found.rigid.base
     z = (s.x[: base.size] - base.from_standard(machine.machine.link_parameters.ravel())) / s.std[: base.size]
     errors.base += z[s.separable[: base.size]].tolist()
     for j, (law, index) in enumerate(zip(found.structure.laws, found.structure.index(base.size), strict=True)):
@@ -118,10 +118,10 @@ def _compare(found: Identification, machine: SimulatedRobot, warm: np.ndarray, e
             k = index[base.size + law.terms.index("ia")]
             if s.separable[k]:
                 errors.rotor.append(float((s.x[k] - machine.machine.true["drive.rotor_inertia"][j]) / s.std[k]))
-    motion = found.motion(found.training[0])
-    load = np.sqrt(np.mean(found.model.load(motion) ** 2, axis=0))
+    motion = found.filtered(found.training[0])
+    load = np.sqrt(np.mean(found.fit.load(motion) ** 2, axis=0))
     speeds = np.quantile(np.abs(motion.qd), QUANTILES, axis=0).T
-    value, std = steady_friction(found.model, speeds, load)
+    value, std = steady_friction(found.fit, speeds, load)
     true = _true_friction(machine.machine.true, speeds, load, warm)
     errors.friction += ((value - true) / std).ravel().tolist()
     errors.relative += (value / true - 1).ravel().tolist()

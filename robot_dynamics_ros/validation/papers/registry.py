@@ -26,7 +26,7 @@ PROTOCOLS: dict[str, str] = {
     "madsen-calibration": "madsen_calibration",
     "recovery": "recovery",
 }
-WAYS = ("client", "script", "process")  # how torques reach the simulated controller, the default first
+TRANSPORTS = ("client", "script", "process")  # how torques reach the simulated controller, the default first
 
 
 def protocol(name: str) -> Callable[[bool], list[Row]]:
@@ -37,12 +37,12 @@ def protocol(name: str) -> Callable[[bool], list[Row]]:
 
 
 def run_all(
-    names: Sequence[str], quick: bool = False, robot: str | None = None, way: str | None = None
+    names: Sequence[str], quick: bool = False, robot: str | None = None, transport: str | None = None
 ) -> Iterator[tuple[str, list[Row], float]]:
     """Rows of each protocol, each figure once, and the seconds it took; `quick`: shorter, as the module says.
 
     robot: simulated instead of the UR5e. Raises ConfigError for a protocol that knows one robot only.
-    way: how torques reach the simulated controller in closed loop (WAYS).
+    transport: how torques reach the simulated controller in closed loop (TRANSPORTS).
     """
     told: set[tuple[str, str]] = set()
     for name in names:
@@ -51,8 +51,8 @@ def run_all(
         if robot is not None and "robot_name" not in takes:
             raise ConfigError("reproduce", "robot", f"{name} runs on the ur5e only")
         options = {} if robot is None else {"robot_name": robot}
-        if way is not None and "way" in takes:
-            options["way"] = way
+        if transport is not None and "transport" in takes:
+            options["transport"] = transport
         start = time.monotonic()
         rows = [row for row in run(quick, **options) if (row.source, row.figure) not in told]
         told |= {(row.source, row.figure) for row in rows}

@@ -21,7 +21,7 @@ from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.simulation.plant.build import FAST
 from robot_dynamics_ros.simulation.polishing import polishing
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
-from robot_dynamics_ros.trajectories.motions import Motion
+from robot_dynamics_ros.trajectories.motions import Motion, part
 from robot_dynamics_ros.validation.papers.labs import lab
 from robot_dynamics_ros.validation.papers.labs.thermal import KEEP, identified, rested, subject
 from robot_dynamics_ros.validation.papers.table import Row, at_most, beside
@@ -106,10 +106,10 @@ def protocol(robot: RobotFile, free: float, cycles: int = CYCLES) -> Iterator[Ph
     task = polishing(robot, middle, ((begin + 1, begin + CONTACT - 1),), begin + CONTACT, force, rate, radius, turn)
     task.start(machine)
     lead = round(begin * rate)
-    contact = tuple(x[lead:] for x in task.motion)
+    contact = part(task.motion, slice(lead, None))
     circle = polishing(robot, middle, (), begin + turn, force, rate, radius, turn).motion
-    machine.run(*(x[:lead] for x in circle))
-    free_turn = tuple(x[lead:] for x in circle)
+    machine.run(*part(circle, slice(lead)))
+    free_turn = part(circle, slice(lead, None))
     # The observer averages over 20 samples of the live rate.
     yield _phase(machine, free_turn, OBSERVE, False, keep=1)
     for _ in range(cycles):
@@ -119,7 +119,8 @@ def protocol(robot: RobotFile, free: float, cycles: int = CYCLES) -> Iterator[Ph
 
 def _phase(machine: SimulatedRobot, motion: Motion, duration: float, contact: bool, keep: int = KEEP) -> Phase:
     repeats = max(1, round(duration * machine.rate / len(motion[0])))
-    log, truth = machine.run(*(np.tile(x, (repeats, 1)) for x in motion), keep=keep)
+    q, qd, qdd = (np.tile(x, (repeats, 1)) for x in motion)
+    log, truth = machine.run(q, qd, qdd, keep=keep)
     log.temperature = None  # the source's robot reports none
     return Phase(log, truth["external_wrench"][:, 2].copy(), truth["lubricant_temperature"], contact)
 
@@ -141,7 +142,11 @@ def sensed(
     The observer corrects in the first two minutes only, as in the source; after that the heat balance runs alone.
     again: every half hour it corrects for two minutes of free motion, as the source suggests and the live stage does.
     """
-    parameters = {"force": {"method": method}, "temperature": observer(robot), "friction": dict(friction or {})}
+    parameters: dict[str, dict[str, Any]] = {
+        "force": {"method": method},
+        "temperature": observer(robot),
+        "friction": dict(friction or {}),
+    }
     pipeline = Pipeline(robot, parameters)
     found: list[float] = []
     for phase in phases:

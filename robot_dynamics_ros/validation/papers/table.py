@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 
-from robot_dynamics_ros.pages import written_by
+from robot_dynamics_ros.pages import BEGIN, filled, marks, read_text, write_between, write_text
+from robot_dynamics_ros.validation.table import markdown_table
+
+TITLE = "Reproduction"
+LAST = "<!-- end: reproduce "  # of a protocol
 
 
 @dataclass(frozen=True)
@@ -37,11 +41,6 @@ def beside(source: str, figure: str, paper: float | None, ours: float, unit: str
     return Row(source, figure, paper, float(ours), unit, None, note)
 
 
-def as_dicts(rows: Iterable[Row]) -> list[dict[str, Any]]:
-    """Rows as JSON holds them: source, figure, paper, ours, unit, met, note."""
-    return [asdict(row) for row in rows]
-
-
 def verdict(row: Row) -> str:
     """yes, NO, or a dash where there is no target."""
     return {True: "yes", False: "NO", None: "-"}[row.met]
@@ -54,9 +53,27 @@ def number(value: float | None) -> str:
 
 def markdown(rows: Iterable[Row], command: str) -> str:
     """The table of the documentation, with the date and the command that made it."""
-    lines = [written_by(command), ""]
-    lines += ["| source | figure | paper | ours | met | note |", "|---|---|---|---|---|---|"]
-    for r in rows:
-        cells = (r.source, r.figure, f"{number(r.paper)} {r.unit}", f"{number(r.ours)} {r.unit}", verdict(r), r.note)
-        lines.append("| " + " | ".join(c.strip() for c in cells) + " |")
-    return "\n".join(lines) + "\n"
+    cells = (
+        (r.source, r.figure, f"{number(r.paper)} {r.unit}", f"{number(r.ours)} {r.unit}", verdict(r), r.note)
+        for r in rows
+    )
+    return markdown_table(("source", "figure", "paper", "ours", "met", "note"), cells, command)
+
+
+def write_section(path: Path, rows: Sequence[Row], command: str, name: str = "reproduce") -> None:
+    """The table between the marks of `name`. Raises DataError when the page cannot be read or written."""
+    write_between(path, name, markdown(rows, command), TITLE)
+
+
+def write_protocol(path: Path, protocol: str, rows: Sequence[Row], command: str) -> None:
+    """The table of one protocol under its own heading: a protocol that is run again replaces its own rows only.
+
+    A protocol the page does not have yet comes after the last one it has, else at its end. Raises DataError when the
+    page cannot be read or written.
+    """
+    name, text = f"reproduce {protocol}", read_text(path, TITLE)
+    if BEGIN.format(name) not in text:
+        place = text.rfind(LAST)
+        place = text.index("\n", place) if place >= 0 else len(text.rstrip())
+        text = f"{text[:place]}\n\n### {protocol}\n\n{marks(name)}{text[place:].rstrip()}\n"
+    write_text(path, filled(text, name, markdown(rows, command)))

@@ -41,7 +41,7 @@ struct TorqueRecord {
 enum class LoopRequest : int { enable, disable, rearm, refresh, command, trip, contact, freeze, restore };
 
 // Why an enable was refused.
-enum class EnableResult : int { pending = -1, done = 0, latched = 1, no_state = 2, far = 3, rough = 4 };
+enum class EnableResult : int { pending = -1, done = 0, latched = 1, no_state = 2, start_mismatch = 3, not_smooth = 4 };
 
 class TorqueLoop {
  public:
@@ -176,9 +176,9 @@ class TorqueLoop {
     if (guard_.state() != GuardState::idle) {
       result = EnableResult::latched;
     } else if (!program_.suits(r.trajectory)) {
-      result = EnableResult::rough;
+      result = EnableResult::not_smooth;
     } else if (!program_.begin(static_cast<TorqueMode>(r.number), r.trajectory, record_.q.data())) {
-      result = EnableResult::far;
+      result = EnableResult::start_mismatch;
     } else if (!guard_.enable(now_ns_)) {
       result = EnableResult::no_state;
     }

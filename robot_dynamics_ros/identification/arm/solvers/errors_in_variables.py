@@ -72,7 +72,7 @@ def noise_grams(
 
 
 def _rows(rigid: RigidModel, structure: Structure, motion: Motion, phi: np.ndarray):
-    W = rigid.base_rows(motion.q, motion.qd, motion.qdd)
+    W = rigid.base_regressor(motion.q, motion.qd, motion.qdd)
     load = rigid.torque(phi, motion.q, motion.qd, motion.qdd)
     return joint_rows(motion, W, load, structure)
 

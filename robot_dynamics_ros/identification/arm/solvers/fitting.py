@@ -10,11 +10,9 @@ import numpy as np
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structure
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
-from robot_dynamics_ros.identification.arm.solvers.consistent_model import make_consistent
+from robot_dynamics_ros.identification.arm.solvers.consistency import initial_parameters, make_consistent
 from robot_dynamics_ros.identification.arm.solvers.errors_in_variables import MOST, as_total, noise_grams
-from robot_dynamics_ros.identification.arm.solvers.feasibility import catalogue
-from robot_dynamics_ros.identification.arm.solvers.fused_rows import FusedRows
-from robot_dynamics_ros.identification.arm.solvers.held_rows import HeldRows
+from robot_dynamics_ros.identification.arm.solvers.fused_rows import FusedRows, HeldRows
 from robot_dynamics_ros.identification.arm.solvers.instruments import (
     ROUNDS,
     STILL,
@@ -36,13 +34,12 @@ METHODS = (*PLAIN, "total", "idim-iv")
 
 
 def prior_of(robot: RobotFile, rigid: RigidModel, structure: Structure, strength: float) -> Prior:
-    """Catalogue masses and rotor inertias as weak rows (P, z): they decide only what the data leave open."""
+    """Masses and rotor inertias of the initial model as weak rows (P, z): they decide only what the data leave open."""
     b = rigid.base.size
     size = int(structure.index(b)[-1][-1]) + 1
-    phi = catalogue(robot)
-    known = robot.links is not None and phi is not None
+    phi = initial_parameters(robot)
     rows, z = np.zeros((b + rigid.n, size)), np.zeros(b + rigid.n)
-    if known:
+    if robot.links is not None and phi is not None:
         beta = rigid.base.from_standard(phi)
         scale = np.maximum(np.abs(beta), 1e-2)
         rows[np.arange(b), np.arange(b)] = strength / scale
@@ -78,7 +75,7 @@ def known_rotors(robot: RobotFile, rigid: RigidModel, structure: Structure, incl
 class Fitter:
     """Solves one structure on one motion; `recordings` are what the motion was filtered from.
 
-    notes: what a solver has to say about its result.
+    notes: sentences of the solvers about their result.
     """
 
     def __init__(

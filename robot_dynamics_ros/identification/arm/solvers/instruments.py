@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -146,8 +147,8 @@ def instrumented(
     free = np.setdiff1d(np.arange(p), list(held))
     size = np.linalg.norm(data[:, p : 2 * p], axis=0)
     size[size == 0] = 1.0
-    R = np.linalg.qr(data, mode="r")[:p]
-    A, z = R[:, p : 2 * p], R[:, -1]
+    R: Any = np.linalg.qr(data, mode="r")
+    A, z = R[:p, p : 2 * p], R[:p, -1]
     explained = np.linalg.norm(A, axis=0) / size
     if not explained[free].min() > CLEAR:
         raise DataError("idim-iv: the simulated robot does not move as the recorded one; choose another --method")
@@ -156,8 +157,8 @@ def instrumented(
     sigma = deviations(rows.residuals(x), list(start.weights.T), rows.index)
     grown = _row_norms(A / size) / size / np.maximum(_row_norms(start.R / size) / size, 1e-300)
     std = start.std * grown * float(np.mean(sigma / start.sigma))
-    T = np.linalg.qr(np.column_stack([A, z]), mode="r")[:p]
-    return replace(start, x=x, std=std, sigma=start.sigma, R=T[:, :-1], rhs=T[:, -1])
+    last: Any = np.linalg.qr(np.column_stack([A, z]), mode="r")
+    return replace(start, x=x, std=std, sigma=start.sigma, R=last[:p, :-1], rhs=last[:p, -1])
 
 
 def _row_norms(R: np.ndarray) -> np.ndarray:
@@ -166,7 +167,7 @@ def _row_norms(R: np.ndarray) -> np.ndarray:
 
 def triangles(rows: FusedRows, instruments: FusedRows, weights: np.ndarray) -> list[np.ndarray]:
     """Triangle (2 k_j + 1) of sqrt(weights) [Z_j, A_j, y_j] of every joint; weights (N, n)."""
-    found = [np.zeros((0, 2 * len(i) + 1)) for i in rows.index]
+    found: list[Any] = [np.zeros((0, 2 * len(i) + 1)) for i in rows.index]
     for (j, first, A), (_, _, Z) in zip(rows.matrices(), instruments.matrices(), strict=True):
         here = slice(first, first + len(A))
         block = np.column_stack([Z, A, rows.motion.effort[here, j]]) * np.sqrt(weights[here, j, None])

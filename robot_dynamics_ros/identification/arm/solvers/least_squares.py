@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from scipy import linalg
@@ -32,8 +32,15 @@ class JointRows:
 class Rows(Protocol):
     """Rows of n joints: targets y, global parameters index[j] of each joint, triangles and residuals on demand."""
 
-    y: Sequence[np.ndarray]
-    index: Sequence[np.ndarray]
+    @property
+    def y(self) -> Sequence[np.ndarray]:
+        """Targets (N_j,) of every joint."""
+        ...
+
+    @property
+    def index(self) -> Sequence[np.ndarray]:
+        """Global parameters (k_j,) of every joint."""
+        ...
 
     def triangles(self, weights: Sequence[np.ndarray] | None = None) -> list[np.ndarray]:
         """R_j (k_j + 1, k_j + 1) of the QR of sqrt(weights[j]) [A_j, y_j]."""
@@ -80,7 +87,7 @@ def gram_triangle(A: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None
 def triangle(A: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
     """R (k + 1, k + 1) of the QR of sqrt(weight) [A, y], folded block by block."""
     k = A.shape[1] + 1
-    R = np.zeros((0, k))
+    R: Any = np.zeros((0, k))
     for a in range(0, len(A), BLOCK):
         rows = np.column_stack([A[a : a + BLOCK], y[a : a + BLOCK]])
         if weight is not None:
@@ -118,7 +125,7 @@ class StoredRows:
 
 
 def solve(
-    rows: Rows | Sequence[JointRows],
+    joint_rows: Rows | Sequence[JointRows],
     size: int,
     method: str = "huber",
     prior: tuple[np.ndarray, np.ndarray] | None = None,
@@ -132,7 +139,7 @@ def solve(
     weighted problem, e.g. CAD values with a stated strength. row_weights (N,) per joint: inverse variances of the
     samples relative to each other; robust weights come on top.
     """
-    rows = StoredRows(rows) if isinstance(rows, Sequence) else rows
+    rows: Rows = StoredRows(joint_rows) if isinstance(joint_rows, Sequence) else joint_rows
     n = len(rows.y)
     given = [np.ones(len(y)) for y in rows.y] if row_weights is None else list(row_weights)
     weights, triangles = given, rows.triangles(row_weights)
@@ -163,7 +170,9 @@ def huber(r: np.ndarray, given: np.ndarray) -> np.ndarray:
     return given * np.minimum(1.0, HUBER * scale / np.maximum(size, 1e-12))
 
 
-def deviations(residuals: Sequence[np.ndarray], weights: Sequence[np.ndarray], index: Sequence[np.ndarray]):
+def deviations(
+    residuals: Sequence[np.ndarray], weights: Sequence[np.ndarray], index: Sequence[np.ndarray]
+) -> np.ndarray:
     """Deviation sigma_j of every joint's weighted residuals, its own parameters taken off the samples."""
     return np.array([_deviation(r, w, len(i)) for r, w, i in zip(residuals, weights, index, strict=True)])
 
@@ -172,8 +181,14 @@ def _deviation(r: np.ndarray, w: np.ndarray, parameters: int) -> float:
     return max(float(np.sqrt((w * r**2).sum() / max(w.sum() - parameters, 1.0))), 1e-9)
 
 
-def combined(triangles, index, sigma, size, prior):
-    """x, R, rhs, rank, condition, separable of the triangles stacked with weights 1 / sigma."""
+def combined(
+    triangles: Sequence[np.ndarray],
+    index: Sequence[np.ndarray],
+    sigma: np.ndarray,
+    size: int,
+    prior: tuple[np.ndarray, np.ndarray] | None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, int, float, np.ndarray]:
+    """x (p,), R (p, p), rhs (p,), rank, condition, separable (p,) of the triangles stacked with weights 1 / sigma."""
     rows = []
     for T, own, s in zip(triangles, index, sigma, strict=True):
         full = np.zeros((len(T), size + 1))
@@ -187,14 +202,21 @@ def combined(triangles, index, sigma, size, prior):
     rank = int((values > RANK * values[0]).sum())
     condition = float(values[0] / values[rank - 1]) if rank else np.inf
     stacked = data if prior is None else np.vstack([data, np.column_stack(prior)])
-    R = np.linalg.qr(stacked, mode="r")[: size + 1]
+    R: Any = np.linalg.qr(stacked, mode="r")
     R, rhs = R[:size, :size], R[:size, size]
     x = linalg.lstsq(R / scale, rhs, cond=RANK, lapack_driver="gelsd")[0] / scale
     separable = np.linalg.norm(Vt[rank:], axis=0) < 1e-3
     return x, R, rhs, rank, condition, separable
 
 
-def _parameter_deviations(triangles, index, sigma, final, residuals, R) -> np.ndarray:
+def _parameter_deviations(
+    triangles: Sequence[np.ndarray],
+    index: Sequence[np.ndarray],
+    sigma: np.ndarray,
+    final: np.ndarray,
+    residuals: Sequence[np.ndarray],
+    R: np.ndarray,
+) -> np.ndarray:
     """Standard deviations (p,): residuals of real logs are correlated in time, which a white-noise formula would
     ignore.
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from robot_dynamics_ros.simulation.ur import motion
-from robot_dynamics_ros.simulation.ur.commands.table import command
+from robot_dynamics_ros.simulation.ur.commands.table import CommandContext, command
+from robot_dynamics_ros.simulation.ur.controller import Controller
 from robot_dynamics_ros.simulation.ur.program import Waiting
-
-if TYPE_CHECKING:
-    from robot_dynamics_ros.simulation.ur.command_loop import CommandLoop
-    from robot_dynamics_ros.simulation.ur.controller import Controller
 
 CONTACT_FORCE = 10.0  # N against the direction of motion
 RETREAT = (1.05, 1.4)  # rad/s, rad/s2 of the move back to the first point of contact
@@ -27,16 +22,16 @@ def tool_contact(controller: Controller, direction: np.ndarray) -> int:
 
 
 @command(25, "TOOL_CONTACT", realtime=True)
-def tool_contact_command(loop: CommandLoop) -> None:
+def tool_contact_command(context: CommandContext) -> None:
     """Cycles since the tool made contact along a direction, 0 without contact."""
-    loop.answer_int(tool_contact(loop.controller, loop.doubles(0, 6)))
+    context.answer_int(tool_contact(context.controller, context.doubles(0, 6)))
 
 
 @command(51, "MOVE_UNTIL_CONTACT")
-def move_until_contact(loop: CommandLoop) -> Waiting:
+def move_until_contact(context: CommandContext) -> Waiting:
     """Move the tool with a twist until contact, then back to where it began."""
-    controller = loop.controller
-    twist, direction, acceleration = loop.doubles(0, 6), loop.doubles(6, 6), loop.double(12)
+    controller = context.controller
+    twist, direction, acceleration = context.doubles(0, 6), context.doubles(6, 6), context.double(12)
     direction = direction if np.any(direction) else twist
     while not (steps := tool_contact(controller, direction)):
         controller.speed(twist, acceleration, tool=True)
@@ -45,35 +40,35 @@ def move_until_contact(loop: CommandLoop) -> Waiting:
 
 
 @command(62, "START_CONTACT_DETECTION")
-def start_contact_detection(loop: CommandLoop) -> None:
+def start_contact_detection(context: CommandContext) -> None:
     """Watch for contact along a direction beside other commands; contact ends the motion."""
-    loop.contact_direction, loop.contact_steps = loop.doubles(0, 6), 0
+    context.contact_direction, context.contact_steps = context.doubles(0, 6), 0
 
 
 @command(63, "STOP_CONTACT_DETECTION")
-def stop_contact_detection(loop: CommandLoop) -> None:
+def stop_contact_detection(context: CommandContext) -> None:
     """Stop watching; answers the cycles since contact began, 0 if there was none."""
-    loop.contact_direction = None
-    loop.answer_int(loop.contact_steps)
+    context.contact_direction = None
+    context.answer_int(context.contact_steps)
 
 
 @command(64, "READ_CONTACT_DETECTION")
-def read_contact_detection(loop: CommandLoop) -> None:
+def read_contact_detection(context: CommandContext) -> None:
     """Cycles since contact began, 0 if there was none."""
-    loop.answer_int(loop.contact_steps)
+    context.answer_int(context.contact_steps)
 
 
-def watch_contact(loop: CommandLoop) -> None:
-    """One cycle of contact detection beside the command loop."""
-    if loop.contact_direction is None:
+def watch_contact(context: CommandContext) -> None:
+    """One cycle of contact detection beside the command context."""
+    if context.contact_direction is None:
         return
-    controller = loop.controller
+    controller = context.controller
     moving = (controller.kinematics.jacobian(controller.target[0]) @ controller.target[1])[:3]
-    direction = loop.contact_direction if np.any(loop.contact_direction) else moving
-    loop.contact_steps = tool_contact(controller, direction)
-    if loop.contact_steps:
-        loop.contact_direction = None
-        loop.start_asynchronous(_return(controller, loop.contact_steps))
+    direction = context.contact_direction if np.any(context.contact_direction) else moving
+    context.contact_steps = tool_contact(controller, direction)
+    if context.contact_steps:
+        context.contact_direction = None
+        context.start_asynchronous(_return(controller, context.contact_steps))
 
 
 def _return(controller: Controller, steps: int) -> Waiting:

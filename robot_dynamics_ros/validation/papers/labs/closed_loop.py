@@ -26,8 +26,7 @@ from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.simulation.server.client import SimulationClient
 from robot_dynamics_ros.simulation.server.launcher import SimulatedUR
 from robot_dynamics_ros.trajectories.smooth import Trajectory
-from robot_dynamics_ros.validation.papers.labs.in_process import InProcessLoop
-from robot_dynamics_ros.validation.papers.labs.loop_run import RATE, WARM, Run
+from robot_dynamics_ros.validation.papers.labs.in_process import RATE, WARM, InProcessLoop, Run
 
 SLOW = 0.004  # controller time per wall time that faults of this side are judged by: the controller waits for us
 APPROACH = 4.0  # controller time per wall time of moves under position control
@@ -51,9 +50,9 @@ class ClosedLoop:
         parameters: dict[str, Any] | None = None,
         seed: int = 0,
         payload: float = 0.0,
-        way: str = "client",
+        transport: str = "client",
     ) -> None:
-        self.robot, self._way, self._seed, self._payload = robot, way, seed, payload
+        self.robot, self._transport, self._seed, self._payload = robot, transport, seed, payload
         self._reads, self._slowed = 0, False
         self._parameters = {"time_scale": SLOW} | (parameters or {})
 
@@ -62,8 +61,13 @@ class ClosedLoop:
         self.ur.__enter__()
         self.simulation = self.ur.client()
         self.simulation.command("set_temperatures", lubricant=WARM)
-        wire = {"follow_host_clock": False, "time_scale": SLOW, "client_silence": PATIENCE, "silence": PATIENCE}
-        self.driver = UrDriver(self.robot, self.ur.host, torque=self._way, **wire)
+        wire: dict[str, Any] = {
+            "follow_host_clock": False,
+            "time_scale": SLOW,
+            "client_silence": PATIENCE,
+            "silence": PATIENCE,
+        }
+        self.driver = UrDriver(self.robot, self.ur.host, torque=self._transport, **wire)
         self.loop = torque_loop(self.robot, guard_limits(self.robot), self._parameters)
         self.driver.attach(self.loop)
         self.driver.connect()
@@ -87,6 +91,7 @@ class ClosedLoop:
             if time.monotonic() > end:
                 raise RobotDynamicsError(f"closed loop: waited in vain for {what}")
             self.driver.read(0.02)
+            self.driver.send_torque()
 
     def move_to(self, q: np.ndarray) -> None:
         """Point to point under the controller's own position control; its watchdog may end a move on a busy machine.
@@ -116,6 +121,7 @@ class ClosedLoop:
         self.driver.start_torque()
         for _ in range(self.driver.statistics().pending):
             self.driver.read(0.0)  # what waits is of before
+        self.driver.send_torque()
         self.driver.records.clear()
         self.loop.enable(mode, motion)
         self._wait(lambda: self.loop.enabled != EnableResult.pending, "the loop")
@@ -134,6 +140,7 @@ class ClosedLoop:
         end, lost = time.monotonic() + PATIENCE, self.loop.lost_records
         while len(kept) < wanted:
             self.driver.read(0.02)
+            self.driver.send_torque()
             self._keep_up()
             while records and len(kept) < wanted:
                 record = records.popleft()
@@ -180,9 +187,9 @@ class ClosedLoop:
 
 
 def closed_loop(
-    robot: RobotFile, parameters: dict[str, Any] | None = None, *, payload: float = 0.0, way: str = "client"
+    robot: RobotFile, parameters: dict[str, Any] | None = None, *, payload: float = 0.0, transport: str = "client"
 ) -> ClosedLoop | InProcessLoop:
-    """A loop by one of the ways of the registry."""
-    if way == "process":
+    """A loop by one of the transports of the registry."""
+    if transport == "process":
         return InProcessLoop(robot, parameters, payload=payload)
-    return ClosedLoop(robot, parameters, payload=payload, way=way)
+    return ClosedLoop(robot, parameters, payload=payload, transport=transport)

@@ -9,7 +9,7 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros.control.torque import commanded_inertia, coulomb_level
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.robot_file import RobotFile
-from robot_dynamics_ros.validation.papers.labs.loop_run import RATE, WARM, Run
+from robot_dynamics_ros.validation.papers.labs.in_process import RATE, WARM, Run
 
 STILL = 0.05  # rad
 BACKLASH = (3e-4, 6e-4, 1e-3, 2e-3, 4e-3, 8e-3)  # rad, pre-sliding distances tried

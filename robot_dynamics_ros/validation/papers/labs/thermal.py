@@ -147,7 +147,7 @@ def stepped(joint: int, temperature: float, pose: tuple[float, ...], name: str =
 def friction_at(robot: RobotFile, joint: int, law: str, temperature: float) -> FrictionFit:
     """A law from velocity steps of one joint in several poses, all at one temperature."""
     data = together([stepped(joint, temperature, pose, robot.name).data for pose in subject(robot).poses])
-    load = law == "madsen" and np.ptp(np.abs(data.load)) < 3.0
+    load = law == "madsen" and np.ptp(np.abs(np.asarray(data.load))) < 3.0
     return fit_friction(
         law, data, temperature=False, reference_temperature=temperature, fixed={"fl": 0.0} if load else None
     )

@@ -1,9 +1,9 @@
 """Physically consistent parameters: the least-squares problem under linear matrix inequalities on the pseudo-inertias.
 
 min |R (P phi, B) - z|^2 + pull |(phi - phi0) / s|^2   s.t.  pseudo_inertia(phi_i) >= eps,  B >= 0
-R, z: triangle of the identification (never W), friction eliminated; P maps standard to base parameters; phi0 are
-catalogue values, or unit-density guesses where a robot has none: they only choose among standard parameters with the
-same torques.
+R, z: triangle of the identification (never W), friction eliminated; P maps standard to base parameters; phi0: the
+initial model, or unit-density guesses where a robot has none; it only chooses among standard parameters with the same
+torques.
 Every pseudo-inertia positive definite means M(q) > 0 for all q.
 """
 
@@ -15,8 +15,10 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError, DataError
+from robot_dynamics_ros.identification.arm.model import IdentifiedModel
 from robot_dynamics_ros.identification.arm.solvers.least_squares import Solution
 from robot_dynamics_ros.models.inertia import pseudo_inertia
+from robot_dynamics_ros.robot_file import RobotFile
 
 MARGIN = 1e-5  # smallest eigenvalue of a pseudo-inertia relative to its size: keeps M(q) away from singular
 PULL = 1.0  # a deviation of 100 % from phi0 costs as much as one standard deviation of the data
@@ -48,7 +50,7 @@ def eliminate(solution: Solution, keep: np.ndarray) -> tuple[np.ndarray, np.ndar
     the rest.
     """
     order = np.concatenate([np.setdiff1d(np.arange(len(solution.x)), keep), keep])
-    T = np.linalg.qr(np.column_stack([solution.R[:, order], solution.rhs]), mode="r")[: len(order)]
+    T: Any = np.linalg.qr(np.column_stack([solution.R[:, order], solution.rhs]), mode="r")[: len(order)]
     first = len(order) - len(keep)
     return T[:, :-1], T[:, -1], T[first:, first:-1], T[first:, -1]
 
@@ -104,7 +106,7 @@ def _solve(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     except cp.error.SolverError as error:
         raise DataError(f"physically consistent fit failed: {error}; the unconstrained result is not written") from None
     if u.value is None:
-        raise DataError(f"physically consistent fit failed: solver says {task.status}")
+        raise DataError(f"physically consistent fit failed: solver status {task.status}")
     return scale * u.value[: 10 * links], u.value[10 * links :]
 
 
@@ -143,7 +145,7 @@ def default_links(placements: np.ndarray) -> np.ndarray:
     return phi.ravel()
 
 
-def catalogue(robot: Any) -> np.ndarray | None:
+def initial_parameters(robot: Any) -> np.ndarray | None:
     """Standard parameters (10 n,) of the robot file, None where it has none."""
     try:
         phi = robot.inertial_parameters
@@ -152,7 +154,48 @@ def catalogue(robot: Any) -> np.ndarray | None:
     return phi if phi.reshape(-1, 10)[:, 9].sum() > 0 else None
 
 
-def catalogue_links(robot: Any) -> np.ndarray:
+def initial_links(robot: Any) -> np.ndarray:
     """Standard parameters (10 n,) of the robot file, or a guess from its kinematics where it has none."""
-    phi = catalogue(robot)
+    phi = initial_parameters(robot)
     return default_links(robot._placements()) if phi is None else phi
+
+
+def rotor_included(robot: RobotFile, model: IdentifiedModel) -> tuple[bool, str]:
+    """Whether the effort contains the torque that accelerates the rotors: not when inertia comes out clearly
+    negative.
+    """
+    declared = robot.drives.effort.includes_rotor_inertia
+    b, s = model.rigid.base.size, model.solution
+    places = model.structure.places("ia", b)
+    negative = [j for j, k in places.items() if s.x[k] < -3 * s.std[k]]
+    if declared and 2 * len(negative) > len(places):
+        names = ", ".join(robot.joint_names[j] for j in negative)
+        return (
+            False,
+            f"effort leaves out the rotors' inertia: the acceleration torque of {names} is below the rigid body's",
+        )
+    return declared, ""
+
+
+def make_consistent(
+    robot: RobotFile, model: IdentifiedModel, rotor_positive: bool
+) -> tuple[IdentifiedModel, np.ndarray]:
+    """The physically consistent neighbour of a model, and rotor inertias (n,) (NaN where torque is link side).
+
+    rotor_positive: the effort holds the rotors' torque; else what is beside the links' inertia may have any sign.
+    """
+    structure, b = model.structure, model.rigid.base.size
+    index = structure.index(b)
+    places = structure.places("ia", b)
+    joints = [j for j, k in places.items() if k not in model.held]
+    rotor = np.array([places[j] for j in joints], dtype=int)
+    phi0 = initial_links(robot)
+    known = robot.array_or("drives.rotor_inertia", 0.1)
+    P = model.rigid.base.matrix()
+    result: Consistent = consistent(model.solution, P, rotor, phi0, known[joints], rotor_positive)
+    inertia = np.full(robot.n_joints, np.nan)
+    inertia[list(places)] = [model.held.get(k, 0.0) for k in places.values()]
+    inertia[joints] = result.rotor
+    x = result.x.copy()
+    x[list(model.held)] = list(model.held.values())
+    return model.with_inertia(result.phi, [x[i[b:]] for i in index]), inertia

@@ -20,7 +20,10 @@ from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.models import RobotModel
 
-TORQUE = (0.4, 4.0)  # k of a torque: catalogue masses are within this of the truth, tools and covers included
+TORQUE = (
+    0.4,
+    4.0,
+)  # k of a torque: initial masses are within this of the true ones, tools and covers included
 NO_GRAVITY = 0.15  # |k| below this is no gravity at all
 CURRENT = (1 / 400, 0.4)  # k of a current: K_tau between 2.5 and 400 Nm/A, the range of geared arms
 SURE = 0.2  # a joint votes when the standard deviation of k is below this share of |k|, or of SMALL where k is less
@@ -28,7 +31,7 @@ SMALL = 0.05
 
 
 @dataclass(frozen=True)
-class EffortSemantics:
+class EffortMeaning:
     """kind, torque per recorded unit `scale` (n,), whether gravity is included, k per joint (NaN: no gravity
     there), words.
     """
@@ -84,7 +87,7 @@ def _slope(X: np.ndarray, y: np.ndarray) -> tuple[float, float]:
     return float(x[0] / scale[0]), float(np.sqrt(variance) / scale[0])
 
 
-def recognise(robot: Any, motion: Motion, given: str = "auto") -> EffortSemantics:
+def recognise(robot: Any, motion: Motion, given: str = "auto") -> EffortMeaning:
     """Semantics of a recording's effort for a robot file. `given` (a word of effort_meaning.WORDS) overrides.
 
     Raises DataError for another word, or when it is ambiguous: the message says what was found and which option
@@ -102,7 +105,7 @@ def recognise(robot: Any, motion: Motion, given: str = "auto") -> EffortSemantic
     if not sure.any():
         text = "gravity is not visible in the effort: semantics are taken from the robot file"
         base = _declared(robot, given, constants)
-        return EffortSemantics(base.kind, base.scale, base.includes_gravity, k, (*base.statements, text), (text,))
+        return EffortMeaning(base.kind, base.scale, base.includes_gravity, k, (*base.statements, text), (text,))
     return _voted(robot, k, std, sure, constants)
 
 
@@ -115,7 +118,7 @@ def has_masses(robot: Any) -> bool:
     return bool(masses.sum() > 0 and (robot.n_joints < 3 or np.ptp(masses) > 1e-6 * masses.max()))
 
 
-def _declared(robot: Any, given: str, constants: np.ndarray | None) -> EffortSemantics:
+def _declared(robot: Any, given: str, constants: np.ndarray | None) -> EffortMeaning:
     effort = robot.drives.effort
     kind = given
     if given == "auto":
@@ -127,10 +130,10 @@ def _declared(robot: Any, given: str, constants: np.ndarray | None) -> EffortSem
         scale = scale * constants
     elif kind == "current":
         text += "; torque constants are unknown, so all torques of the result are in amperes"
-    return EffortSemantics(kind, scale, kind != "gravity-free", np.full(robot.n_joints, np.nan), (text,))
+    return EffortMeaning(kind, scale, kind != "gravity-free", np.full(robot.n_joints, np.nan), (text,))
 
 
-def _by_friction(robot: Any, motion: Motion, found: EffortSemantics) -> EffortSemantics:
+def _by_friction(robot: Any, motion: Motion, found: EffortMeaning) -> EffortMeaning:
     """Without masses the sign still shows: friction takes energy out, sum f v > 0 for a torque with the joint's
     sign.
     """
@@ -143,7 +146,7 @@ def _by_friction(robot: Any, motion: Motion, found: EffortSemantics) -> EffortSe
 
 def dissipation_signs(robot: Any, motion: Motion) -> np.ndarray:
     """Sign (n,) of the power of friction in the effort; each joint fitted on its own base columns."""
-    W = RigidModel(robot).base_rows(motion.q, motion.qd, motion.qdd)
+    W = RigidModel(robot).base_regressor(motion.q, motion.qd, motion.qdd)
     signs = np.zeros(motion.n)
     for j in range(motion.n):
         v = motion.qd[:, j]
@@ -158,17 +161,15 @@ def _words(kind: str) -> str:
     return {"torque": "a torque in Nm", "current": "a current in A", "gravity-free": "a torque without gravity"}[kind]
 
 
-def _settled(kind: str, k: np.ndarray, constants: np.ndarray | None, sign: int) -> EffortSemantics:
+def _settled(kind: str, k: np.ndarray, constants: np.ndarray | None, sign: int) -> EffortMeaning:
     scale = np.full(len(k), float(sign))
     text = f"effort is {_words(kind)}, as asked"
     if kind == "current":
         scale = scale * (constants if constants is not None else _constants_of(np.abs(k), np.isfinite(k)))
-    return EffortSemantics(kind, scale, kind != "gravity-free", k, (text,))
+    return EffortMeaning(kind, scale, kind != "gravity-free", k, (text,))
 
 
-def _voted(
-    robot: Any, k: np.ndarray, std: np.ndarray, sure: np.ndarray, constants: np.ndarray | None
-) -> EffortSemantics:
+def _voted(robot: Any, k: np.ndarray, std: np.ndarray, sure: np.ndarray, constants: np.ndarray | None) -> EffortMeaning:
     names = robot.joint_names
     votes = np.flatnonzero(sure)
     sizes = np.abs(k[votes])
@@ -183,7 +184,7 @@ def _voted(
         and not _current(sizes, std[votes])
     ):
         text = f"effort contains no gravity (effort over gravity torque: {found}): identified without it"
-        return EffortSemantics("gravity-free", np.ones(len(k)), False, k, (text,))
+        return EffortMeaning("gravity-free", np.ones(len(k)), False, k, (text,))
     signs, flips, warnings = _signs(k, sure, names)
     if TORQUE[0] <= typical <= TORQUE[1]:
         text = f"effort is a torque in Nm (effort over gravity torque: {found})"
@@ -193,7 +194,7 @@ def _voted(
                 *warnings,
                 f"gravity of {', '.join(odd)} is far from the robot file's masses: wrong robot or payload?",
             )
-        return EffortSemantics("torque", signs, True, k, (text, *flips), warnings)
+        return EffortMeaning("torque", signs, True, k, (text, *flips), warnings)
     if CURRENT[0] <= typical < CURRENT[1]:
         scale = signs * (constants if constants is not None else _constants_of(np.abs(k), sure))
         source = "the robot file" if constants is not None else "gravity (the masses of the robot file)"
@@ -201,10 +202,10 @@ def _voted(
         text = (
             f"effort looks like a current in A (effort over gravity torque: {found}); K_tau from {source}: {shown} Nm/A"
         )
-        return EffortSemantics("current", scale, True, k, (text, *flips), (text, *warnings))
+        return EffortMeaning("current", scale, True, k, (text, *flips), (text, *warnings))
     raise DataError(
         f"effort is ambiguous: it is {typical:.3g} times the gravity torque of {robot.name} ({found}); "
-        "check the robot and its payload, or say --effort torque, current or gravity-free"
+        "check the robot and its payload, or give --effort torque, current or gravity-free"
     )
 
 

@@ -8,22 +8,19 @@ from __future__ import annotations
 
 import json
 import sys
-import time
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.errors import RobotDynamicsError
-from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.simulation.plant.individual import nominal_links
 from robot_dynamics_ros.simulation.robot import Record, SimulatedRobot
 from robot_dynamics_ros.simulation.server.control_channel import ENVIRONMENT, ControlChannel
+from robot_dynamics_ros.simulation.server.pacing import Pace
 from robot_dynamics_ros.simulation.server.scenario import Scenario
 from robot_dynamics_ros.simulation.server.sockets import Hub, LineServer
-
-MAX_LATE = 0.1  # s of wall time: a process further behind gives the time up instead of catching up
 
 
 class Reference:
@@ -44,47 +41,15 @@ class Reference:
         self.q = self.q + dt * self.qd
 
 
-class Served:
-    """Plant, scenario, truth and control of one process; cycle() advances it. Names follow the UR controller's."""
+class Arm:
+    """A simulated arm with the controller's own rigid-body model of it; `record` holds the newest measurements."""
 
-    def __init__(
-        self,
-        robot: str,
-        q: Sequence[float],
-        scenario: str = "idle",
-        seed: int = 0,
-        rate: float | None = None,
-        host: str = "127.0.0.1",
-        truth_port: int = 0,
-        control_port: int = 0,
-        speed: float = 1.0,
-        stop_with_stdin: bool = False,
-    ) -> None:
-        self.robot = load_robot(robot)
-        self.simulated = SimulatedRobot(self.robot, seed=seed, q=np.array(q), rate=rate)
-        self.controller = self.arm = self.kinematics = self
-        believed = nominal_links(self.robot, self.simulated.machine.file)
-        self.model = _core.RigidBody(self.simulated.machine.robot.chain_with_links(believed))
-        self.scenario = Scenario(scenario)
-        self.tick, self.late, self.stopping = 0, 0, False
+    def __init__(self, robot: RobotFile, q: Sequence[float], seed: int = 0, rate: float | None = None) -> None:
+        self.simulated = SimulatedRobot(robot, seed=seed, q=np.array(q), rate=rate)
+        nominal = nominal_links(robot, self.simulated.machine.file)
+        self.model = _core.RigidBody(self.simulated.machine.robot.chain_with_links(nominal))
         self.record: Record = self.simulated.record()
-        self.hub, self.truth_server = Hub(), LineServer(lambda connection, line: None)
-        self.control = ControlChannel(self, ENVIRONMENT | {"state": _state})
-        self.ports = {
-            "truth": self.hub.listen(host, truth_port, "truth", self.truth_server),
-            "control": self.hub.listen(host, control_port, "control", self.control.server),
-        }
-        if stop_with_stdin:
-            self.hub.watch_end(sys.stdin, self.stop)
         self._wrench = np.zeros(6)
-        self.set_speed(speed)
-        self._due = time.perf_counter()
-
-    # -- what the scenario and the control channel ask for --------------------------------------------------------
-    @property
-    def time(self) -> float:
-        """Controller time [s]."""
-        return 1e-9 * self.simulated.stamp_ns
 
     @property
     def q(self) -> np.ndarray:
@@ -100,6 +65,10 @@ class Served:
         """Pose (4, 4) of the tool."""
         return self.model.fk(np.ascontiguousarray(q))[-1]
 
+    def jacobian(self, q: np.ndarray) -> np.ndarray:
+        """Geometric Jacobian (6, n) of the tool at positions q (n,) [rad], linear rows first."""
+        return self.model.jacobian(q)
+
     def set_wrench(self, wrench: np.ndarray) -> None:
         """Environment on robot at the TCP, base orientation."""
         if not np.array_equal(wrench, self._wrench):
@@ -107,14 +76,52 @@ class Served:
             self.simulated.set_wrench(self._wrench)
 
     def mount(self, mass: float, center: np.ndarray) -> None:
-        """Really mount a point mass at the flange; the controller is not told."""
+        """Really mount a point mass at the flange; the controller does not know."""
         self.simulated.set_payload(mass, center, told=False)
 
-    def set_speed(self, factor: float) -> None:
-        """Controller time per wall time. Raises RobotDynamicsError outside 0.01..1e6."""
-        if not 0.01 <= factor <= 1e6:
-            raise RobotDynamicsError(f"speed {factor} is outside 0.01..1e6")
-        self._period = 1.0 / self.simulated.rate / factor
+    def accept(self, record: Record) -> bool:
+        """Take a cycle's measurements; False when the plant left its range: it then stands at the last positions."""
+        if record.status == _core.Status.fault:
+            self.simulated.reset(self.record.q)
+            return False
+        self.record = record
+        return True
+
+
+class ArmServer:
+    """Plant, scenario, ground truth channel and control channel of one process; cycle() advances it."""
+
+    def __init__(
+        self,
+        robot: str,
+        q: Sequence[float],
+        scenario: str = "idle",
+        seed: int = 0,
+        rate: float | None = None,
+        host: str = "127.0.0.1",
+        truth_port: int = 0,
+        control_port: int = 0,
+        speed: float = 1.0,
+        stop_with_stdin: bool = False,
+    ) -> None:
+        self.robot = load_robot(robot)
+        self.arm = Arm(self.robot, q, seed, rate)
+        self.scenario = Scenario(scenario)
+        self.tick, self.stopping = 0, False
+        self.hub, self.truth_server = Hub(), LineServer(lambda connection, line: None)
+        self.control = ControlChannel(self, ENVIRONMENT | {"state": _state})
+        self.ports = {
+            "truth": self.hub.listen(host, truth_port, "truth", self.truth_server),
+            "control": self.hub.listen(host, control_port, "control", self.control.server),
+        }
+        if stop_with_stdin:
+            self.hub.watch_end(sys.stdin, self.stop)
+        self.pace = Pace(self.arm.simulated.rate, speed)
+
+    @property
+    def time(self) -> float:
+        """Controller time [s]."""
+        return 1e-9 * self.arm.simulated.stamp_ns
 
     def stop(self, *_: object) -> None:
         """End the loop after the current cycle (also a signal handler)."""
@@ -122,41 +129,33 @@ class Served:
 
     # -- the loop -------------------------------------------------------------------------------------------------
     def cycle(self, step: Callable[[], Record]) -> bool:
-        """Environment, one control cycle, ground truth. False when the plant was driven out of its numbers."""
-        self.scenario.apply(self)  # type: ignore[arg-type]
-        record = step()
-        good = record.status != _core.Status.fault
-        if good:
-            self.record = record
-        else:
-            self.simulated.reset(self.record.q)
+        """Environment, one control cycle, ground truth. False when the plant was driven out of its range."""
+        self.scenario.apply(self.arm, self.time)
+        good = self.arm.accept(step())
         self.tick += 1
         if self.truth_server.connections and self.tick % 2 == 0:
             self.truth_server.broadcast(self._truth_line())
         self.control.release(self.time)
         return good
 
-    def pace(self) -> None:
+    def wait(self) -> None:
         """Serve the side channels until the next cycle is due."""
-        self._due += self._period
-        now = time.perf_counter()
-        if now - self._due > MAX_LATE:
-            self.late, self._due = self.late + 1, now
+        self.pace.advance()
         self.hub.poll(0.0)
-        while (left := self._due - time.perf_counter()) > 0:
+        while (left := self.pace.left()) > 0:
             self.hub.poll(left)
 
     def _truth_line(self) -> bytes:
-        fields = {name: value.tolist() for name, value in self.simulated.truth().items()}
+        fields = {name: value.tolist() for name, value in self.arm.simulated.truth().items()}
         return json.dumps({"timestamp": self.time, **fields}).encode() + b"\n"
 
 
-def _state(served: Served) -> dict[str, Any]:
+def _state(arm_server: ArmServer) -> dict[str, Any]:
     """Controller time, position, scenario, times the process fell behind."""
     return {
-        "timestamp": served.time,
-        "tick": served.tick,
-        "q": served.q.tolist(),
-        "scenario": served.scenario.name,
-        "late": served.late,
+        "timestamp": arm_server.time,
+        "tick": arm_server.tick,
+        "q": arm_server.arm.q.tolist(),
+        "scenario": arm_server.scenario.name,
+        "late": arm_server.pace.late,
     }

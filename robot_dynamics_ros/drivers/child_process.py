@@ -1,0 +1,71 @@
+"""The process of a vendor client: its start, its end, and messages of one JSON object and one array; no pickle."""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Sequence
+from multiprocessing.connection import Connection
+from typing import Any
+
+import numpy as np
+
+
+def spawn(
+    module: str, arguments: Sequence[str], descriptors: Sequence[int] = ()
+) -> tuple[subprocess.Popen[bytes], Connection]:
+    """Start `python -m module <pipe> arguments...`; returns the process and this end of the pipe."""
+    ours, theirs = socket.socketpair()
+    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    paths = os.pathsep.join(p for p in (package, os.environ.get("PYTHONPATH", "")) if p)
+    process = subprocess.Popen(
+        [sys.executable, "-m", module, str(theirs.fileno()), *arguments],
+        pass_fds=[theirs.fileno(), *descriptors],
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,  # a Ctrl-C in the terminal reaches us alone, and we stop the robot in order
+        env=os.environ | {"PYTHONPATH": paths},
+    )
+    theirs.close()
+    return process, Connection(ours.detach())
+
+
+def hang_up(pipe: Connection) -> None:
+    """Shut the pipe down for both sides, also while a thread of this process is reading from it."""
+    try:
+        with socket.socket(fileno=os.dup(pipe.fileno())) as end:
+            end.shutdown(socket.SHUT_RDWR)
+    except OSError:
+        return
+
+
+def end(process: subprocess.Popen[bytes], timeout: float = 5.0) -> int:
+    """Wait for a process that was asked to end, kill it after `timeout` [s]. Returns its exit status."""
+    try:
+        return process.wait(timeout)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        return process.wait()
+
+
+def ending(code: int) -> str:
+    """Text for an exit status: `signal 9` or `exit status 1`."""
+    return f"signal {-code}" if code < 0 else f"exit status {code}"
+
+
+def send(pipe: Connection, message: dict[str, Any], array: np.ndarray | None = None) -> None:
+    """Send a message, then the array's rows if there are any."""
+    rows, columns = (0, 0) if array is None else array.shape
+    pipe.send_bytes(json.dumps({**message, "rows": rows, "columns": columns}).encode())
+    if rows:
+        pipe.send_bytes(np.ascontiguousarray(array, dtype=np.float64).tobytes())
+
+
+def receive(pipe: Connection) -> tuple[dict[str, Any], np.ndarray]:
+    """The next message and its array (0 or more rows). Raises EOFError when the other end is closed."""
+    message = json.loads(pipe.recv_bytes())
+    rows, columns = message.pop("rows", 0), message.pop("columns", 0)
+    data = pipe.recv_bytes() if rows else b""
+    return message, np.frombuffer(data, dtype=np.float64).reshape(rows, columns)

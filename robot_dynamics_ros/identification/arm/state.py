@@ -1,0 +1,87 @@
+"""The state of an identification: what the user asked for, and what each step has found, in the order of the steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from robot_dynamics_ros.identification.arm.effort_meaning import EffortMeaning
+from robot_dynamics_ros.identification.arm.live_model import LiveModel
+from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structure
+from robot_dynamics_ros.identification.arm.rigid import RigidModel
+from robot_dynamics_ros.identification.arm.solvers.least_squares import Solution
+from robot_dynamics_ros.identification.arm.tuning import UserChoices
+from robot_dynamics_ros.identification.dataset.motion import Motion, filtered
+from robot_dynamics_ros.identification.dataset.recording import Recording
+from robot_dynamics_ros.robot_file import RobotFile
+
+PRIOR = 1e-3  # strength of the initial model: standard deviations of data per 100 % of a value
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the user may fix; the defaults leave every choice to the data."""
+
+    effort: str = "auto"
+    choices: UserChoices = UserChoices()
+    method: str = "huber"
+    coupled: bool | None = None
+    prior: float = PRIOR
+    topic: str = "auto"
+    stamps: str = "auto"
+    known_rotor: bool = False
+    average_periods: bool = False
+
+
+DEFAULTS = Options()
+
+
+@dataclass(repr=False, eq=False)
+class Identification:
+    """The one object that every step of `identify` takes and fills; report and files are written from it.
+
+    A field without a default exists once its step has run (docs/identification_flow.md):
+
+    - robot, options, training, validation, split: the input; recordings in the joint order of the robot file
+    - effort, rigid: meaning of the recorded effort; rigid-body model in the gravity that the effort contains.
+      From then on the recordings' effort is in Nm and `robot` has the gravity of its mounting
+    - structure, motion: state filter, delay, effort filters, friction laws; the training recordings filtered so
+    - fit: least-squares solution with its uncertainty; rotor_included: whether the effort contains the rotors' torque
+    - consistent, rotor: physically consistent model nearest to `fit`; rotor inertias (n,) [kg m2], NaN where there is
+      none; reported: the one of the two that figures are about
+    - live: the model as the robot file holds it
+    - statements, warnings: one sentence each, from all steps
+    """
+
+    robot: RobotFile
+    options: Options
+    training: list[Recording]
+    validation: list[Recording]
+    split: str
+    effort: EffortMeaning = field(init=False)
+    rigid: RigidModel = field(init=False)
+    structure: Structure = field(init=False)
+    motion: Motion = field(init=False)
+    fit: IdentifiedModel = field(init=False)
+    rotor_included: bool = field(init=False)
+    consistent: IdentifiedModel = field(init=False)
+    rotor: np.ndarray = field(init=False)
+    reported: IdentifiedModel = field(init=False)
+    live: LiveModel = field(init=False)
+    statements: list[str] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+
+    @property
+    def solution(self) -> Solution:
+        """The solution of `fit`."""
+        return self.fit.solution
+
+    def filtered(self, recording: Recording) -> Motion:
+        """Motion (N, n) of a recording filtered as the structure says; effort in Nm, not filtered."""
+        s = self.structure
+        return filtered(recording, s.cutoff, s.source, s.delay)
+
+    def as_recorded(self, torque: np.ndarray) -> np.ndarray:
+        """Torque (N, n) [Nm] in the unit and with the sign of the recorded effort."""
+        return torque / self.effort.scale

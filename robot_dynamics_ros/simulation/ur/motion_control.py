@@ -1,0 +1,175 @@
+"""Motion control of the controller: the running motion, its target in each cycle, and what the arm does with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from robot_dynamics_ros.simulation.ur import motion
+from robot_dynamics_ros.simulation.ur.arm import DT, JOINTS, Arm
+from robot_dynamics_ros.simulation.ur.kinematics import Kinematics, matrix_to_pose, pose_to_matrix
+from robot_dynamics_ros.simulation.ur.program import ProgramError
+from robot_dynamics_ros.simulation.ur.script import PathMove
+
+ACCELERATION_LIMIT = 40.0  # rad/s2, joint acceleration limit [ur_rtde 1.6.5, UR_JOINT_ACCELERATION_MAX]
+STOP_DECELERATION = 8.0  # rad/s2, of a program stop or protective stop
+TARGET_SPEED_MARGIN = 1.1  # target speed over a joint's limit that is tolerated
+MINIMAL_PACE = 1e-6  # of a paused path: practically at rest, and derivatives exist
+HAND_DAMPING = 4.0  # Nm s/rad, in teach mode
+PAUSE_TIME = 0.2  # s in which a paused path comes to rest
+
+
+class MotionControl:
+    """Position, speed, servo and torque commands; one motion runs at a time and gives the target of each cycle."""
+
+    def __init__(self, arm: Arm) -> None:
+        self.arm: Arm = arm
+        self.kinematics: Kinematics = Kinematics(arm.model)
+        self.motion: motion.Motion = motion.Hold(arm.q)
+        self.target: motion.Target = self.motion.step(DT)
+        self._torque: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None
+        self._torque_mode = self._free_drive = False
+        self._pace = 1.0  # of a path, below 1 while pausing and resuming
+        self._torque_hold = motion.Hold(arm.q)  # the motion while torques are commanded
+
+    @property
+    def torque_mode(self) -> bool:
+        """True while a program or hand guiding commands torque."""
+        return self._torque_mode
+
+    @property
+    def teaching(self) -> bool:
+        """True in teach or freedrive mode."""
+        return self._free_drive
+
+    def step_arm(self, may_move: bool, paused: bool, speed_fraction: float) -> None:
+        """One cycle of the arm: the commanded torque, or the next target of the motion.
+
+        may_move: safety allows torques; paused: a path comes to rest; speed_fraction: of the speed slider.
+        Raises MotionError for a target beyond a joint's speed limit or an arm driven out of its range.
+        """
+        torque, self._torque = self._torque, None
+        if self._free_drive:
+            torque = (-HAND_DAMPING * self.arm.qd, np.zeros(JOINTS), 0.9 * np.ones(JOINTS))
+        if torque is not None and may_move:
+            self._torque_mode = True
+            self.target = (self.arm.q, self.arm.qd, np.zeros(JOINTS))
+            self.motion = self._torque_hold
+            self.arm.step_torque(*torque)
+            return
+        if self._torque_mode:  # a cycle without direct_torque reverts to position control [UR direct_torque]
+            self._torque_mode = False
+            if self.motion is self._torque_hold:
+                self.motion = motion.Stop(self.arm.q, self.arm.qd, STOP_DECELERATION)
+        self.target = self._next_target(paused, speed_fraction)
+        self.arm.step_position(*self.target)
+
+    def _next_target(self, paused: bool, speed_fraction: float) -> motion.Target:
+        """The motion's next target; moves along a path slow down with the speed slider and while paused."""
+        self._pace = min(1.0, max(MINIMAL_PACE, self._pace + (-DT if paused else DT) / PAUSE_TIME))
+        k = self._pace * speed_fraction if isinstance(self.motion, motion.PATH_MOTIONS) else 1.0
+        q, qd, qdd = self.motion.step(k * DT)
+        if not np.all(np.abs(qd) <= TARGET_SPEED_MARGIN * self.arm.velocity_limit):
+            raise motion.MotionError("target speed exceeds a joint's limit")
+        return (q, qd, qdd) if k == 1.0 else (q, k * qd, k * k * qdd)
+
+    # -- commands -------------------------------------------------------------------------------------------------
+    def start(self, build: Callable[[np.ndarray], motion.Motion]) -> motion.Motion:
+        """Begin a motion from the present target; a moving robot is brought to rest first."""
+        q, qd = self.target[0], self.target[1]
+        if float(np.max(np.abs(qd))) > motion.STILL:
+            self.motion = motion.Chained(q, [lambda _: motion.Stop(q, qd, STOP_DECELERATION), build])
+        else:
+            self.motion = build(q)
+        return self.motion
+
+    def wait_for(self, running: motion.Motion) -> Iterator[None]:
+        """Cycles until a motion has finished or been replaced."""
+        while self.motion is running and not running.finished:
+            yield
+
+    def stop_joints(self, deceleration: float) -> motion.Motion:
+        """stopj: decelerate the fastest joint with the given rate [rad/s2]."""
+        self._free_drive = False
+        q, qd = (self.arm.q, self.arm.qd) if self._torque_mode else self.target[:2]
+        self.motion = motion.Stop(q, qd, deceleration)
+        return self.motion
+
+    def stop_tool(self, deceleration: float) -> motion.Motion:
+        """stopl: decelerate so that the tool slows with the given rate [m/s2]."""
+        q, qd = self.target[:2]
+        speed = float(np.linalg.norm((self.kinematics.jacobian(q) @ qd)[:3]))
+        fastest = float(np.max(np.abs(qd)))
+        per_joint = deceleration * fastest / speed if speed > 1e-6 else ACCELERATION_LIMIT
+        return self.stop_joints(min(per_joint, ACCELERATION_LIMIT) if per_joint > 0 else STOP_DECELERATION)
+
+    def speed(self, target: np.ndarray, acceleration: float, tool: bool) -> None:
+        """speedj or speedl: set the velocity of the running speed motion, or start one."""
+        kinematics = self.kinematics if tool else None
+        current = self.motion if isinstance(self.motion, motion.Speed) and self.motion.tool is tool else None
+        running = current or motion.Speed(self.target[0], self.target[1], kinematics)
+        running.target, running.acceleration = target, acceleration
+        self.motion = running
+
+    def servo(self, target: np.ndarray, lookahead: float, gain: float) -> None:
+        """servoj: set the target of the running servo motion, or start one."""
+        running = self.motion
+        if not isinstance(running, motion.Servo):
+            running = motion.Servo(self.target[0], self.target[1], self.arm.velocity_limit, ACCELERATION_LIMIT)
+        running.target, running.lookahead, running.gain = target, lookahead, gain
+        self.motion = running
+
+    def command_torque(self, torque: np.ndarray, viscous_scale: np.ndarray, coulomb_scale: np.ndarray) -> None:
+        """direct_torque for this cycle: gravity and scaled friction are added, joint torque limits hold."""
+        self._torque = (torque, viscous_scale, coulomb_scale)
+
+    def free_drive(self, on: bool) -> None:
+        """Teach mode on or off."""
+        self._free_drive = on
+
+    def follow_path(self, moves: tuple[PathMove, ...]) -> Iterator[int | None]:
+        """Run waypoints; yields the index of a waypoint when its move begins, then None each cycle."""
+        running = self.start(lambda q: self._path_motion(q, moves)) if moves else None
+        shown = -1
+        while running is not None and not running.finished:
+            progress = getattr(self.motion, "progress", shown)
+            yield progress if progress != shown else None
+            shown = progress
+
+    def _path_motion(self, q: np.ndarray, moves: tuple[PathMove, ...]) -> motion.Motion:
+        """One blended joint motion when every waypoint is a joint target, else the moves one after the other."""
+        if all(move.function == "movej" and not move.is_pose for move in moves):
+            waypoints = [(np.array(m.target), m.velocity, m.acceleration, m.blend) for m in moves]
+            return motion.MoveJ(q, waypoints)
+        return motion.Chained(q, [lambda start, m=m: self._single(start, m) for m in moves])
+
+    def _single(self, q: np.ndarray, move: PathMove) -> motion.Motion:
+        target = np.array(move.target)
+        if move.function == "movej":
+            goal = self.inverse_kinematics(target, q) if move.is_pose else target
+            return motion.MoveJ(q, [(goal, move.velocity, move.acceleration, 0.0)])
+        pose = target if move.is_pose else self.forward_kinematics(target)
+        return motion.MoveL(self.kinematics, q, pose, move.velocity, move.acceleration)
+
+    # -- settings and questions -----------------------------------------------------------------------------------
+    def set_payload(self, mass: float, center: np.ndarray | None, inertia: np.ndarray | None = None) -> None:
+        """Payload the controller assumes; None keeps the present value (centre) or means a point mass (inertia)."""
+        if not 0 <= mass <= 100:
+            raise ProgramError(f"payload mass {mass} kg is outside 0..100")
+        center = self.arm.payload[1] if center is None else center
+        inertia = np.zeros(6) if inertia is None else inertia
+        if not (np.all(np.abs(center) <= 10) and np.all(np.abs(inertia) <= 1e3)):
+            raise ProgramError(f"payload centre {center} m or inertia {inertia} kg m2 is out of range")
+        self.arm.set_payload(mass, center, inertia)
+
+    def inverse_kinematics(self, pose: np.ndarray, near: np.ndarray | None = None) -> np.ndarray:
+        """Joint positions of a tool pose; a program asking for an unreachable one is stopped."""
+        q = self.kinematics.solve(pose_to_matrix(pose), self.arm.q if near is None else near)
+        if q is None:
+            raise ProgramError(f"get_inverse_kin: no solution for {np.round(pose, 4).tolist()}")
+        return q
+
+    def forward_kinematics(self, q: np.ndarray) -> np.ndarray:
+        """Tool pose at joint positions."""
+        return matrix_to_pose(self.kinematics.tcp(q))

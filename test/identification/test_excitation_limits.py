@@ -1,0 +1,218 @@
+"""A returned motion keeps every limit it was given between the samples of its search too, else it is refused.
+
+What is kept is measured here from forward kinematics and inverse dynamics alone, at 20 samples for each of the search.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros.cli.excite import command
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.blas import one_thread
+from robot_dynamics_ros.identification.excitation import (
+    Box,
+    Criteria,
+    FourierSearch,
+    Limits,
+    design_fourier,
+    design_points,
+)
+from robot_dynamics_ros.identification.excitation.check import breaches
+from robot_dynamics_ros.identification.excitation.limits import TOLERANCE
+from robot_dynamics_ros.identification.excitation.mend import broken, mend
+from robot_dynamics_ros.identification.excitation.race import condition_alone, hybrid_until
+from robot_dynamics_ros.identification.excitation.space import _deepest
+from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.robot_file import load_robot
+
+PILLAR = Box((0.3, 0.15, -0.5), (0.34, 0.19, 0.9))  # thinner than what a link moves between samples
+RATE = 200.0  # of the search: 10
+# the two ends of one short link of the wrist, and the link before it: (link, point) as fk counts, the base before it
+NEIGHBOURS = {"ur5e": {(3, 5)}, "comau_ns16": {(4, 6)}, "panda": {(4, 7)}}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def calm():
+    """Small matrices on a busy machine: a second thread of the algebra library only waits."""
+    with one_thread():
+        yield
+
+
+@pytest.fixture(params=_core.available_isas())
+def isa(request):
+    before = _core.isa()
+    _core.select_isa(request.param)
+    yield request.param
+    _core.select_isa(before)
+
+
+def limits_of(robot):
+    return Limits.of(robot, floor=0.05, clearance=0.1, outside=(PILLAR,))
+
+
+def distance(p, a, b):
+    """Of points p from lines a b, all (N, 3)."""
+    d = b - a
+    s = np.clip(((p - a) * d).sum(1) / np.maximum((d * d).sum(1), 1e-12), 0, 1)
+    return np.linalg.norm(p - a - s[:, None] * d, axis=1)
+
+
+def closest(points, neighbours=frozenset()):
+    """Least distance of joints and TCP from links before their own, of pairs whose distance changes."""
+    last, gaps = points.shape[1], []
+    pairs = {(link, k) for link in range(last - 2) for k in range(link + 2, last)} - neighbours
+    for i, k in pairs:
+        gap = distance(points[:, k], points[:, i], points[:, i + 1])
+        gaps += [gap.min()] if np.ptp(gap) > 1e-6 else []
+    return min(gaps)
+
+
+def depth(points, box, steps=41):
+    """Of the deepest point of the links (from the second joint on) in a box; negative outside."""
+    low, high, found = np.array(box.low), np.array(box.high), -np.inf
+    for s in np.linspace(0, 1, steps):
+        p = (1 - s) * points[:, 1:-1] + s * points[:, 2:]
+        found = max(found, float(np.minimum(p - low, high - p).min(axis=-1).max()))
+    return found
+
+
+def assert_kept(robot, name, limits, e):
+    model = RobotModel(robot.kinematic_chain(), robot.joint_names)
+    q, qd, qdd = (np.ascontiguousarray(x) for x in (e.q, e.qd, e.qdd))
+    assert np.all(q >= limits.lower - TOLERANCE) and np.all(q <= limits.upper + TOLERANCE)
+    bounded = [(qd, limits.velocity), (qdd, limits.acceleration)]
+    if name != "comau_ns16":  # whose masses nobody knows
+        bounded.append((RobotModel(robot.chain(), robot.joint_names).rnea(q, qd, qdd), limits.torque))
+    for found, limit in bounded:
+        assert np.all(np.abs(found) <= (1 + TOLERANCE) * limit)
+    points = np.concatenate([np.zeros((len(q), 1, 3)), model.fk(q)[:, :, :3, 3]], axis=1)
+    if np.isfinite(limits.tcp_speed):
+        speed = np.linalg.norm(np.diff(points[:, -1], axis=0), axis=1) * RATE
+        assert speed.max() <= (1 + TOLERANCE) * limits.tcp_speed
+    assert points[:, 2:, 2].min() >= limits.floor - TOLERANCE
+    assert closest(points, NEIGHBOURS[name]) >= limits.clearance - TOLERANCE
+    assert max(depth(points, box) for box in limits.outside) <= TOLERANCE
+
+
+@pytest.mark.parametrize("name,criterion", [("ur5e", "hybrid"), ("comau_ns16", "condition"), ("panda", "logdet")])
+def test_fourier_motions_keep_all_limits(isa, name, criterion):
+    robot = load_robot(name)
+    limits = limits_of(robot)
+    for seed in range(2):
+        e = design_fourier(robot, limits, rate=RATE, criterion=criterion, starts=2, effort=6, seed=seed)
+        assert_kept(robot, name, limits, e)
+
+
+@pytest.mark.parametrize("name", sorted(NEIGHBOURS))
+def test_tours_keep_all_limits(isa, name):
+    robot = load_robot(name)
+    limits = limits_of(robot)
+    for seed in range(2):
+        assert_kept(robot, name, limits, design_points(robot, limits, points=4, rate=RATE, tries=60, seed=seed))
+
+
+def test_searches_of_the_race_count_a_motion_as_kept_only_then():
+    robot = load_robot("ur5e")
+    search = FourierSearch(Criteria(robot, limits_of(robot)), 5, 0.1 * np.pi, 20.0)
+    rng = np.random.default_rng(3)
+    start = search.start(rng)
+    alone = condition_alone(search, start, effort=10, rounds=2)
+    assert alone.kept
+    through = free(search, 2, 3.0)
+    assert broken(search, through)
+    search.run = lambda x, plan, watch: watch(x)  # ends where it begins
+    search.problem.excess = lambda x: {"torque": -1.0}  # as if no sample of the search showed it
+    search.start = lambda rng: through
+    assert hybrid_until(search, through, [replace(alone, condition=1e9, logdet=1e9)], rng) == [None]
+
+
+def free(search, seed, size):
+    x = np.random.default_rng(seed).normal(size=(search.motions.n, search.motions.basis.size + 1))
+    x[:, :-1] *= size / np.linalg.norm(x[:, :-1], axis=1, keepdims=True)
+    return x.ravel()
+
+
+def test_broken_motions_are_mended_or_reported():
+    robot = load_robot("ur5e")
+    limits = limits_of(robot)
+    search, mended = FourierSearch(Criteria(robot, limits), 5, 0.1 * np.pi, 20.0), 0
+    for seed in range(4):
+        x = free(search, seed, 0.5)
+        assert broken(search, x)
+        x, left = mend(search, x)
+        if left:
+            assert left[0].excess > TOLERANCE
+            continue
+        mended += 1
+        q, qd, qdd = search.at(x, np.arange(0, 20, 1 / RATE))
+        assert_kept(robot, "ur5e", limits, SimpleNamespace(q=q, qd=qd, qdd=qdd))
+    assert mended >= 1
+
+
+@pytest.mark.parametrize("at", [0.4213, 3.0071, 7.77777])
+def test_a_peak_between_grid_points_is_found(at):
+    """A joint faster than its limit by 1 % for less than the step of the grid."""
+    robot = load_robot("ur5e")
+    criteria = Criteria(robot, Limits.of(robot))
+    top, width, n = 1.01 * criteria.limits.velocity[0], 0.01, len(criteria.limits.lower)
+
+    def path(t):
+        q, qd = np.zeros((len(t), n)), np.zeros((len(t), n))
+        qd[:, 0] = top * np.exp(-(((t - at) / width) ** 2))
+        return q, qd, np.zeros_like(q)
+
+    step = 10.0 / 500
+    grid = path(np.linspace(0, 10, 501))[1][:, 0]
+    assert grid.max() < criteria.limits.velocity[0] and step > width
+    (found,) = [b for b in breaches(criteria, path, 10.0, 50) if b.limit == "velocity"]
+    assert found.excess == pytest.approx(0.01, abs=1e-4) and found.time == pytest.approx(at, abs=1e-3)
+
+
+def test_depth_of_links_in_boxes():
+    rng = np.random.default_rng(0)
+    a, b = rng.uniform(-1, 1, (2, 300, 2, 3))
+    points = np.stack([a[:, 0], b[:, 0]], axis=1)
+    for box in (Box((-0.2, -0.1, -0.3), (0.1, 0.3, 0.2)), Box((-0.5, -np.inf, 0.2), (0.1, 0.3, np.inf))):
+        found = _deepest(a, b, box)[0][:, 0]
+        wanted = [depth(np.stack([p[0], p[0], p[1]])[None], box, 2001) for p in points]
+        assert np.all(found >= np.array(wanted) - 1e-12) and np.abs(found - wanted).max() < 2e-3
+
+
+@pytest.mark.parametrize("clearance", [0.15, 0.5])
+def test_a_clearance_that_the_arm_cannot_keep_is_refused(clearance):
+    robot = load_robot("ur5e")
+    reach = np.hypot(0.0997, 0.0996)  # m, of wrist 3 from wrist 1, where the forearm ends
+    for design in (design_fourier, design_points):
+        with pytest.raises(DataError) as caught:
+            design(robot, Limits.of(robot, clearance=clearance))
+        text = str(caught.value)
+        assert "\n" not in text and f"clearance = {clearance} m" in text and "wrist_3_joint" in text
+        asked = float(text.split("ask for ")[1].split(" m")[0])
+        assert 0.75 * reach < asked < reach
+        Criteria(robot, Limits.of(robot, clearance=asked))
+
+
+def test_limits_that_contradict_each_other_are_refused_by_name_and_amount():
+    robot = load_robot("ur5e")
+    low = Limits.of(robot, floor=0.05, clearance=0.1, inside=Box((-2, -2, 0.0), (2, 2, 0.06)))
+    for design in (
+        lambda: design_fourier(robot, low, starts=1, effort=2),
+        lambda: design_points(robot, low, points=3, tries=5),
+    ):
+        with pytest.raises(DataError, match=r"keeps the limits: .* is exceeded by .* m at .* s; .*allow more tries"):
+            design()
+
+
+def test_the_command_refuses_in_one_line_and_writes_nothing(tmp_path):
+    out = tmp_path / "excitation.csv"
+    result = CliRunner().invoke(command, ["-r", "ur5e", "--out", str(out), "--clearance", "0.3"])
+    assert result.exit_code != 0 and isinstance(result.exception, DataError) and not out.exists()
+    small = CliRunner().invoke(command, ["-r", "ur3", "--out", str(out), "--starts", "1", "--points", "3"])
+    assert small.exit_code == 0, small.output  # the default is less than 0.1 m for a wrist this small

@@ -18,6 +18,7 @@ Positive = Annotated[Number, Field(gt=0)]
 NonNegative = Annotated[Number, Field(ge=0)]
 Share = Annotated[Number, Field(ge=0, lt=1)]
 Unit = Annotated[Number, Field(gt=0, le=1)]
+Unit0 = Annotated[Number, Field(ge=0, le=1)]
 Source = str | dict[str, str]
 Eight = Annotated[tuple[NonNegative, ...], Field(min_length=8, max_length=8)]
 
@@ -37,7 +38,7 @@ class Drive(Block):
 
 
 class Friction(Block):
-    """Rate-state generalised Maxwell slip with Stribeck, load and temperature."""
+    """Presliding of one of four families with Stribeck, load and temperature."""
 
     source: Source
     coulomb: NonNegative = Field(description="Fc [Nm]")
@@ -54,6 +55,22 @@ class Friction(Block):
     reference_temperature: Number = Field(description="T0 [deg C]")
     span: Eight = Field(description="element spans as fractions of presliding")
     share: Eight = Field(description="element strengths, sum 1")
+    family: Literal[0, 1, 2, 3] = Field(
+        default=0, description="0 Maxwell slip, 1 LuGre, 2 Dahl, 3 Maxwell slip with drift"
+    )
+    load_saturation: NonNegative = Field(default=0.0, description="most that load can add [Nm], 0 = no limit")
+    load_on_stiffness: Unit0 = Field(default=1.0, description="1: load stiffens presliding, 0: it widens the spans")
+    additive_stribeck: Unit0 = Field(default=0.0, description="share of Fs - Fc that is a term of speed, not of memory")
+    viscous_exponent: Annotated[Number, Field(ge=0.2, le=1)] = Field(
+        default=1.0, description="alpha of eta abs(omega)^alpha, beside the shear velocity"
+    )
+    micro_damping: NonNegative = Field(
+        default=0.0, description="LuGre sigma_1 [Nm s/rad], fades with exp(-(omega/vs)^2)"
+    )
+    dahl_exponent: Annotated[Number, Field(ge=0.5, le=3)] = Field(default=1.0, description="Dahl delta")
+    creep_velocity: NonNegative = Field(
+        default=0.0, description="drift: sticking elements yield at v_c F/limit [rad/s]"
+    )
 
 
 class Transmission(Block):
@@ -103,6 +120,9 @@ class Sensing(Block):
     torque_noise: NonNegative = Field(description="joint torque sensor [Nm], standard deviation")
     torque_gain: Positive = Field(description="joint torque sensor, scale error")
     torque_offset: Number = Field(description="joint torque sensor [Nm]")
+    torque_delay: Annotated[Number, Field(ge=0, le=0.01)] = Field(
+        default=0.0, description="[s], current and torque sensor are of so much earlier than the encoders"
+    )
 
 
 class Control(Block):

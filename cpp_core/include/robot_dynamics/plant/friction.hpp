@@ -1,6 +1,10 @@
-// Friction of one drive: rate-state generalised Maxwell slip with frictional lag [Madsen2020 2.37-2.38, ch3 12-13; the
-// slip equation with the original minus sign], Stribeck and load-dependent strength, and a shear-thinning viscous
-// torque whose viscosity falls exponentially with the lubricant's temperature. Acts on the rotor coordinate.
+// Friction of one drive, on the rotor coordinate: presliding of one of several families, all with a strength that
+// depends on speed and load, and a viscous torque whose viscosity falls exponentially with the lubricant's temperature.
+//   maxwell: rate-state generalised Maxwell slip with frictional lag [Madsen2020 2.37-2.38, ch3 12-13; the slip
+//            equation with the original minus sign]
+//   lugre:   dF/dt = sigma_0 (omega - |omega| F/s) + sigma_1 dz/dt [CanudasDeWit1995], solved exactly over the step
+//   dahl:    dF/dtheta = sigma_0 |1 - sgn(omega) F/s|^delta [Dahl1968], solved exactly over the step
+//   drift:   maxwell whose sticking elements creep: dF_i/dt = k_i omega - F_i v_c/span_i
 #pragma once
 
 #include "robot_dynamics/plant/math.hpp"
@@ -8,6 +12,8 @@
 namespace robot_dynamics::plant {
 
 constexpr int friction_elements = 8;
+
+enum class FrictionFamily : int { maxwell = 0, lugre = 1, dahl = 2, drift = 3 };
 
 struct FrictionParameters {                       // of one joint
   double coulomb = 0;                             // Fc [Nm], strength of full slip without load
@@ -22,6 +28,14 @@ struct FrictionParameters {                       // of one joint
   double viscosity_rate = 0;                      // [1/K], eta = eta0 exp(-rate (T - T0))
   double boundary_rate = 0;                       // [1/K], Stribeck excess grows as the film thins: exp(rate (T - T0))
   double reference_temperature = 35;              // T0 [deg C]
+  double family = 0;                              // a FrictionFamily
+  double load_saturation = 0;                     // [Nm], what the load can add at most; 0: no limit
+  double load_on_stiffness = 1;                   // 1: load stiffens presliding, spans stay; 0: spans widen instead
+  double additive_stribeck = 0;                   // share of Fs - Fc that is a term of speed beside the memory
+  double viscous_exponent = 1;                    // alpha: viscous torque eta |omega|^alpha, below 1 shear thinning
+  double micro_damping = 0;                       // lugre: sigma_1 [Nm s/rad]
+  double dahl_exponent = 1;                       // dahl: delta
+  double creep_velocity = 0;                      // drift: v_c [rad/s]
   std::array<double, friction_elements> span{};   // element spans, fractions of `presliding`, largest 1
   std::array<double, friction_elements> share{};  // nu_i, sum 1
 };
@@ -39,6 +53,17 @@ inline void validate(const FrictionParameters& p, int j) {
   non_negative(p.viscosity_rate, "friction.viscosity_rate", j);
   non_negative(p.boundary_rate, "friction.boundary_rate", j);
   finite(p.reference_temperature, "friction.reference_temperature", j);
+  require(p.family == 0 || p.family == 1 || p.family == 2 || p.family == 3, "friction.family", j, p.family, "0..3");
+  non_negative(p.load_saturation, "friction.load_saturation", j);
+  require(p.load_on_stiffness >= 0 && p.load_on_stiffness <= 1, "friction.load_on_stiffness", j, p.load_on_stiffness,
+          "0..1");
+  require(p.additive_stribeck >= 0 && p.additive_stribeck <= 1, "friction.additive_stribeck", j, p.additive_stribeck,
+          "0..1");
+  require(p.viscous_exponent >= 0.2 && p.viscous_exponent <= 1, "friction.viscous_exponent", j, p.viscous_exponent,
+          "0.2..1");
+  non_negative(p.micro_damping, "friction.micro_damping", j);
+  require(p.dahl_exponent >= 0.5 && p.dahl_exponent <= 3, "friction.dahl_exponent", j, p.dahl_exponent, "0.5..3");
+  non_negative(p.creep_velocity, "friction.creep_velocity", j);
   for (double span : p.span) positive(span, "friction.span", j);
   for (double share : p.share) non_negative(share, "friction.share", j);
 }
@@ -57,16 +82,30 @@ inline double total(const FrictionState& state) noexcept {
 // What one integration step needs to know about the friction of one joint.
 struct FrictionStep {
   double strength;   // s(omega, tau_J, T) > 0 [Nm]
+  double level;      // strength that the presliding stiffness belongs to [Nm]
   double decay;      // exp(-C dt/s): lag of slipping elements over the step
+  double creep;      // v_c dt [rad]
   double viscous;    // secant viscosity [Nm s/rad]
-  double torque;     // Maxwell-slip torque predicted at mid-step for the present velocity [Nm]
-  double stiffness;  // d torque/d angle of the elements that stick [Nm/rad]
+  double torque;     // torque of the memory predicted at mid-step for the present velocity [Nm]
+  double stiffness;  // d torque/d angle of what sticks [Nm/rad]
 };
+
+// Bristle torque after turning by x from F: u = 1 - sgn(x) F/s, d|u|/d|x| = -(k/s) |u|^delta, exact.
+inline double bristle(double F, double s, double k, double x, double delta) noexcept {
+  const double direction = x < 0 ? -1.0 : 1.0, way = k / s * std::fabs(x), u = 1.0 - direction * F / s;
+  if (delta == 1.0) return direction * s * (1.0 - u * exponential(-way));
+  const double m = std::fabs(u);
+  if (!(m > 1e-12)) return direction * s;
+  const double rest = power(m, 1.0 - delta) + (delta - 1.0) * way;
+  const double left = rest > 0 ? power(rest, 1.0 / (1.0 - delta)) : 0.0;
+  return direction * s * (1.0 - (u < 0 ? -left : left));
+}
 
 class Friction {
  public:
   Friction() = default;
-  explicit Friction(const FrictionParameters& parameters) : p_(parameters) {
+  explicit Friction(const FrictionParameters& parameters)
+      : p_(parameters), family_(static_cast<FrictionFamily>(static_cast<int>(parameters.family))) {
     for (int i = 0; i < friction_elements; ++i) inverse_span_[i] = p_.share[i] / (p_.span[i] * p_.presliding);
   }
 
@@ -74,13 +113,15 @@ class Friction {
   void set_temperature(double lubricant) noexcept {
     viscosity_ = p_.viscous * exponential(-p_.viscosity_rate * (lubricant - p_.reference_temperature));
     excess_ = (p_.stribeck - p_.coulomb) * exponential(p_.boundary_rate * (lubricant - p_.reference_temperature));
+    beside_ = p_.additive_stribeck * excess_;
+    excess_ -= beside_;
   }
 
   // Strength: s = Fc + (Fs - Fc) exp(-(w/vs)^2) + Fl tau^2/(|tau| + tau_l).
   double strength(double omega, double tau_joint) const noexcept {
-    const double x = omega / p_.stribeck_velocity;
-    const double load = p_.load * tau_joint * tau_joint / (std::fabs(tau_joint) + p_.load_torque);
-    return p_.coulomb + load + (x * x < 40.0 ? excess_ * exponential(-x * x) : 0.0);
+    double load = p_.load * tau_joint * tau_joint / (std::fabs(tau_joint) + p_.load_torque);
+    if (p_.load_saturation > 0) load = load / (1.0 + load / p_.load_saturation);
+    return p_.coulomb + load + stribeck(omega, excess_);
   }
 
   // `widening`: local backlash over its mean; element spans widen with it, their strength does not.
@@ -88,13 +129,80 @@ class Friction {
                        double dt) const noexcept {
     FrictionStep step;
     step.strength = strength(omega, tau_joint);
+    step.level = p_.load_on_stiffness * step.strength + (1.0 - p_.load_on_stiffness) * p_.coulomb;
     step.decay = exponential(-p_.attraction * dt / (step.strength + 1e-9));
-    step.viscous = viscosity_ / (1.0 + std::fabs(omega) / p_.shear_velocity);
+    step.creep = family_ == FrictionFamily::drift ? p_.creep_velocity * dt : 0.0;
+    step.viscous = viscosity(omega);
     step.torque = step.stiffness = 0.0;
+    if (bristles())
+      predict_bristle(state.force[0], omega, widening, dt, step);
+    else
+      predict_elements(state, omega, widening, dt, step);
+    return step;
+  }
+
+  // Moves the memory by the angle the rotor actually turned.
+  void advance(FrictionState& state, const FrictionStep& step, double increment, double widening) const noexcept {
+    if (bristles()) {
+      state.force[0] = moved(state.force[0], step, increment, widening);
+      return;
+    }
+    const double direction = increment > 0 ? 1.0 : -1.0;
+    for (int i = 0; i < friction_elements; ++i) {
+      const double limit = p_.share[i] * step.strength;
+      double& F = state.force[i];
+      if (state.slip[i] * increment > 0) {  // dF/dt = sgn(w) C (nu - F/s) [ch3 13 with "-"], solved exactly
+        F = direction * limit + (F - direction * limit) * step.decay;
+        continue;
+      }
+      F += inverse_span_[i] * step.level / widening * increment;  // dF/dt = k w [ch3 12]
+      if (step.creep > 0) F /= 1.0 + step.creep / (p_.span[i] * p_.presliding * widening);
+      state.slip[i] = 0;
+      if (std::fabs(F) > limit) {
+        state.slip[i] = F > 0 ? 1 : -1;
+        F = state.slip[i] * limit;
+      }
+    }
+  }
+
+ private:
+  bool bristles() const noexcept { return family_ == FrictionFamily::lugre || family_ == FrictionFamily::dahl; }
+
+  double stribeck(double omega, double excess) const noexcept {
+    const double x = omega / p_.stribeck_velocity;
+    return x * x < 40.0 ? excess * exponential(-x * x) : 0.0;
+  }
+
+  // Secant of eta |w|^alpha/(1 + |w|/v_shear) and of the Stribeck term of speed, both rounded off near zero speed.
+  double viscosity(double omega) const noexcept {
+    double secant = viscosity_ / (1.0 + std::fabs(omega) / p_.shear_velocity);
+    if (p_.viscous_exponent != 1.0) secant *= power(omega * omega + 1e-4, 0.5 * (p_.viscous_exponent - 1.0));
+    if (beside_ > 0) secant += stribeck(omega, beside_) / (std::fabs(omega) + 0.02 * p_.stribeck_velocity);
+    return secant;
+  }
+
+  double moved(double F, const FrictionStep& step, double increment, double widening) const noexcept {
+    if (!(step.strength > 0)) return 0.0;
+    const double delta = family_ == FrictionFamily::dahl ? p_.dahl_exponent : 1.0;
+    return bristle(F, step.strength, step.level / (p_.presliding * widening), increment, delta);
+  }
+
+  void predict_bristle(double F, double omega, double widening, double dt, FrictionStep& step) const noexcept {
+    const double x = std::fabs(omega) * dt > 1e-15 ? omega * dt : 1e-15;
+    const double secant = (moved(F, step, x, widening) - F) / x;
+    step.torque = F;
+    step.stiffness = secant > 0 ? secant : 0.0;
+    if (family_ != FrictionFamily::lugre || !(p_.micro_damping > 0) || !(step.strength > 0)) return;
+    const double open = 1.0 - (omega < 0 ? -F : F) / step.strength;  // dz/dt over omega
+    step.viscous += stribeck(omega, p_.micro_damping) * (open > 0 ? open : 0.0);
+  }
+
+  void predict_elements(const FrictionState& state, double omega, double widening, double dt,
+                        FrictionStep& step) const noexcept {
     const double direction = omega > 0 ? 1.0 : -1.0, increment = omega * dt;
     for (int i = 0; i < friction_elements; ++i) {
       const double limit = p_.share[i] * step.strength, F = state.force[i];
-      const double k = inverse_span_[i] * step.strength / widening;
+      const double k = inverse_span_[i] * step.level / widening;
       const double trial = F + k * increment;
       if (state.slip[i] * omega > 0) {
         step.torque += 0.5 * (F + direction * limit + (F - direction * limit) * step.decay);
@@ -105,31 +213,11 @@ class Friction {
         step.stiffness += k;
       }
     }
-    return step;
   }
 
-  // Moves the elements by the angle the rotor actually turned.
-  void advance(FrictionState& state, const FrictionStep& step, double increment, double widening) const noexcept {
-    const double direction = increment > 0 ? 1.0 : -1.0;
-    for (int i = 0; i < friction_elements; ++i) {
-      const double limit = p_.share[i] * step.strength;
-      double& F = state.force[i];
-      if (state.slip[i] * increment > 0) {  // dF/dt = sgn(w) C (nu - F/s) [ch3 13 with "-"], solved exactly
-        F = direction * limit + (F - direction * limit) * step.decay;
-        continue;
-      }
-      F += inverse_span_[i] * step.strength / widening * increment;  // dF/dt = k w [ch3 12]
-      state.slip[i] = 0;
-      if (std::fabs(F) > limit) {
-        state.slip[i] = F > 0 ? 1 : -1;
-        F = state.slip[i] * limit;
-      }
-    }
-  }
-
- private:
   FrictionParameters p_{};
-  double viscosity_ = 0, excess_ = 0;
+  FrictionFamily family_ = FrictionFamily::maxwell;
+  double viscosity_ = 0, excess_ = 0, beside_ = 0;
   std::array<double, friction_elements> inverse_span_{};
 };
 

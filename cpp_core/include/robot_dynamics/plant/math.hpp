@@ -53,6 +53,24 @@ inline double exponential(double x) noexcept {
   return y * scale;
 }
 
+// ln x for normal x > 0: x = 2^k m, m within sqrt(1/2)..sqrt(2), ln m = 2 artanh((m - 1)/(m + 1)) to t^21.
+inline double logarithm(double x) noexcept {
+  std::int64_t bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  std::int64_t k = ((bits >> 52) & 0x7FF) - 1023;
+  bits = (bits & 0xFFFFFFFFFFFFFll) | (1023ll << 52);
+  double m;
+  std::memcpy(&m, &bits, sizeof m);
+  if (m > 1.4142135623730951) m *= 0.5, ++k;
+  const double t = (m - 1.0) / (m + 1.0), t2 = t * t;
+  double sum = 0.0;
+  for (int i = 21; i >= 1; i -= 2) sum = sum * t2 + 1.0 / i;
+  return 2.0 * t * sum + static_cast<double>(k) * 0.69314718055994530942;
+}
+
+// x^y for x > 0.
+inline double power(double x, double y) noexcept { return exponential(y * logarithm(x)); }
+
 // sin and cos together: reduction by pi/2 in three parts (|x| < 1e5), then the fdlibm kernels.
 inline void sine_cosine(double x, double& s, double& c) noexcept {
   constexpr double shifter = 6755399441055744.0;

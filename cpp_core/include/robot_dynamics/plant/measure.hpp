@@ -24,13 +24,17 @@ inline void Plant::measure_joint(int j, double dt) noexcept {
   m.theta[j] = quantised(s_.theta[j], x.rotor_quantum);
   m.q[j] = quantised(s_.q[j] - x.encoder_skew * s_.qd[j] + x.link_offset, x.link_quantum);
   m.omega[j] = m.qd[j] = measured_velocity(j, m.theta[j], dt);
-  const double torque = dt > 0.0 ? average_torque_[j] : s_.motor_torque[j];
+  const double now = dt > 0.0 ? average_torque_[j] : s_.motor_torque[j];
+  if (!(dt > 0.0)) motor_line_.fill(j, now), sensor_line_.fill(j, truth_.joint_torque[j]);
+  const double late = dt > 0.0 ? x.torque_delay / dt : 0.0;
+  const double torque = motor_line_.through(j, now, late);
+  const double sensed = sensor_line_.through(j, truth_.joint_torque[j], late);
   double s, c;
   sine_cosine(6.0 * p.transmission.gear_ratio * x.pole_pairs * s_.theta[j], s, c);
   m.current[j] =
       torque / p.drive.torque_constant + x.current_offset + x.current_ripple * s + x.current_noise * random_.normal();
   m.effort[j] = m.current[j] * p.control.torque_constant;
-  m.joint_torque[j] = x.torque_gain * truth_.joint_torque[j] + x.torque_offset + x.torque_noise * random_.normal();
+  m.joint_torque[j] = x.torque_gain * sensed + x.torque_offset + x.torque_noise * random_.normal();
   m.temperature[j] = quantised(s_.thermal[j].housing + x.temperature_noise * random_.normal(), x.temperature_quantum);
 }
 
@@ -52,6 +56,8 @@ inline void Plant::true_joint(int j, double dt) noexcept {
 inline void Plant::measure(const Command& command, double dt) noexcept {
   Measurement& m = measured_;
   Truth& t = truth_;
+  motor_line_.next();
+  sensor_line_.next();
   for (int j = 0; j < n(); ++j) {
     true_joint(j, dt);
     measure_joint(j, dt);

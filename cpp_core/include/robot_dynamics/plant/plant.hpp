@@ -209,6 +209,7 @@ class Plant {
   WallForce wall_force_{};
   PerJoint command_torque_{}, joint_torque_{}, external_{}, friction_torque_{}, energy_{}, copper_{}, average_torque_{};
   PerJoint last_rotor_{}, filtered_velocity_{};
+  DelayLine motor_line_{}, sensor_line_{};
   Measurement measured_{};
   Truth truth_{};
 };

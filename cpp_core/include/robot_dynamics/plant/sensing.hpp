@@ -21,6 +21,7 @@ struct SensingParameters {          // of one joint
   double torque_noise = 0;          // [Nm], joint torque sensor
   double torque_gain = 1;           // its scale error
   double torque_offset = 0;         // [Nm]
+  double torque_delay = 0;          // [s], current and torque sensor are of so much earlier than the encoders
 };
 
 inline void validate(const SensingParameters& p, int j) {
@@ -38,7 +39,33 @@ inline void validate(const SensingParameters& p, int j) {
   non_negative(p.torque_noise, "sensing.torque_noise", j);
   positive(p.torque_gain, "sensing.torque_gain", j);
   finite(p.torque_offset, "sensing.torque_offset", j);
+  require(p.torque_delay >= 0 && p.torque_delay <= 0.01, "sensing.torque_delay", j, p.torque_delay, "0..0.01 s");
 }
+
+// The last cycles of one signal of every joint, read between samples.
+class DelayLine {
+ public:
+  void fill(int j, double value) noexcept {
+    for (PerJoint& row : rows_) row[j] = value;
+  }
+  void next() noexcept { newest_ = (newest_ + 1) % length; }
+  // Stores the value of this cycle; returns the one of `cycles` earlier, at most length - 2.
+  double through(int j, double value, double cycles) noexcept {
+    rows_[newest_][j] = value;
+    if (!(cycles > 0.0)) return value;
+    const double most = length - 2.0, back = cycles > most ? most : cycles;
+    const int whole = static_cast<int>(back);
+    const double share = back - whole;
+    const double late = rows_[(newest_ + length - whole) % length][j];
+    const double later = rows_[(newest_ + 2 * length - whole - 1) % length][j];
+    return late + share * (later - late);
+  }
+
+ private:
+  static constexpr int length = 32;
+  std::array<PerJoint, length> rows_{};
+  int newest_ = 0;
+};
 
 // Nearest multiple of the quantum; quantum 0 leaves the value alone.
 inline double quantised(double value, double quantum) noexcept {

@@ -29,6 +29,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "experiment": ("experiment", "make, check, run, record a joint's identification motion"),
     "reproduce": ("reproduce", "the papers' numbers beside ours"),
     "ablation": ("ablation", "what temperature, memory and load dependence each buy"),
+    "validate": ("validate", "estimates judged on a zoo of simulated robots"),
     "replay": ("replay", "all estimators over a recording"),
     "health": ("health", "how joints changed over many recordings, on one page"),
     "faults": ("faults", "faults of the command path, injected and judged"),

@@ -1,0 +1,98 @@
+"""`robot-dynamics validate`: what is claimed, judged on robots that nobody has tuned for."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import click
+
+from robot_dynamics_ros.cli.options import (
+    NewPath,
+    console,
+    json_option,
+    markdown_option,
+    progress,
+    robot_option_with,
+    write_json,
+)
+
+
+@click.group("validate")
+def command() -> None:
+    """Judge estimates on simulated robots of many kinds.
+
+    Example: robot-dynamics validate force --robots 6
+    """
+
+
+@command.command("force")
+@robot_option_with("Shipped robot's name, or robot file with masses.", default="ur5e")
+@click.option("--robots", "count", type=click.IntRange(1, 1000), default=6, show_default=True, help="How many.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the draw.")
+@click.option(
+    "--families",
+    default="tuning",
+    show_default=True,
+    help="tuning, held-out, all, or some of lugre, dahl, gms, drift, maxwell, by commas.",
+)
+@click.option("--bags", type=click.IntRange(1, 3), help="Recordings to identify from; default: 1, 2, 3 in turn.")
+@click.option("--work", type=NewPath(directory=True), help="Keep the identified robot files in this directory.")
+@click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Robots at a time.")
+@json_option
+@markdown_option
+def force(
+    robot: str,
+    count: int,
+    seed: int,
+    families: str,
+    bags: int | None,
+    work: Path | None,
+    jobs: int,
+    json_file: Path | None,
+    markdown: Path | None,
+) -> None:
+    """Identify simulated robots from 1 to 3 recordings of 60 s, replay others with pushes, and judge the contact force.
+
+    Half of the kinds of friction are held out: leave them alone while you tune.
+
+    Example: robot-dynamics validate force --robots 8 --families tuning --json zoo.json
+    """
+    from robot_dynamics_ros.pages import write_between, written_by
+    from robot_dynamics_ros.robot_file import load_robot
+    from robot_dynamics_ros.validation.force import table, zoo
+    from robot_dynamics_ros.validation.force.judge import judge_all
+
+    people = zoo.individuals(load_robot(robot), count, seed, zoo.families(families))
+    verdicts = list(progress(judge_all(robot, people, bags, work, jobs), f"{count} robots", count))
+    _print(table.cells(verdicts))
+    console.print(table.by_axis(verdicts), highlight=False)
+    _print(table.robots(verdicts))
+    for v in verdicts:
+        if v.refused:
+            console.print(f"robot {v.index} could not be identified: {v.refused}", highlight=False, markup=False)
+    seconds = {part: sum(v.seconds[part] for v in verdicts) / count for part in verdicts[0].seconds}
+    console.print("seconds per robot: " + ", ".join(f"{k} {s:.1f}" for k, s in seconds.items()), highlight=False)
+    setup = {"robot": robot, "robots": count, "seed": seed, "families": families, "bags": bags or "1, 2, 3 in turn"}
+    write_json(json_file, table.as_json(verdicts, setup))
+    if markdown is not None:
+        said = written_by(f"robot-dynamics validate force {_arguments(setup, bags)}")
+        words = f"{count} simulated {robot}, seed {seed}, families {families}, {setup['bags']} recordings of 60 s."
+        write_between(markdown, "zoo", table.page(verdicts, said, words), "Contact force")
+
+
+def _arguments(setup: dict[str, Any], bags: int | None) -> str:
+    names = [name for name in ("robot", "robots", "seed", "families") if name in setup]
+    given = [f"--{name} {shlex.quote(str(setup[name]))}" for name in names]
+    return " ".join([*given, *([f"--bags {bags}"] if bags else [])])
+
+
+def _print(rows: Sequence[Sequence[str]]) -> None:
+    from rich.table import Table
+
+    shown = Table(*(text.replace("\\|", "|") for text in rows[0]))
+    for row in rows[1:]:
+        shown.add_row(*row)
+    console.print(shown)

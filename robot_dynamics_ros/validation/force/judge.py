@@ -1,0 +1,149 @@
+"""One robot of the zoo: recorded, identified, replayed with pushes, and judged beside the baseline and the oracle."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.identification.arm.export import write_outputs
+from robot_dynamics_ros.identification.arm.identify import Options, identify_recordings
+from robot_dynamics_ros.identification.dataset.recording import recording
+from robot_dynamics_ros.robot_file import RobotFile, load_robot
+from robot_dynamics_ros.signals import Log
+from robot_dynamics_ros.validation.force import baseline
+from robot_dynamics_ros.validation.force.metrics import Series, figures
+from robot_dynamics_ros.validation.force.recordings import TRIALS, Trial, recorded, simulated, trial
+from robot_dynamics_ros.validation.force.zoo import Individual
+
+SETTLED = 2.0  # s at the beginning of a replay that are not judged
+ORACLE_STD = 0.02  # share of the true friction that the oracle gives as deviation
+METHODS = ("ours", "baseline", "oracle", "true_inertia")
+
+
+@dataclass
+class Verdict:
+    """Figures of one robot by method; what it is made of, how it was recorded, seconds of each part, refusals."""
+
+    index: int
+    laws: dict[str, str]
+    recordings: list[str]
+    figures: dict[str, dict[str, Any]] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+    refused: str = ""
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+def judge_all(
+    name: str, people: Sequence[Individual], bags: int | None, work: Path | None, jobs: int
+) -> Iterator[Verdict]:
+    """Verdicts in the order of the robots, `jobs` at a time; figures do not depend on `jobs`."""
+    arguments = [(name, who, bags or who.bags, work) for who in people]
+    if jobs == 1:
+        yield from (judge(*row) for row in arguments)
+        return
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        yield from pool.map(judge, *zip(*arguments, strict=True))
+
+
+def judge(name: str, who: Individual, bags: int, work: Path | None) -> Verdict:
+    """Record, identify, replay and judge one robot; files under `work`, or in a temporary directory."""
+    if work is None:
+        with tempfile.TemporaryDirectory() as directory:
+            return judge(name, who, bags, Path(directory))
+    robot, clock = load_robot(name), _Clock()
+    taken = [recorded(robot, who, k) for k in range(bags)]
+    trials = [trial(robot, who, kind) for kind in TRIALS]
+    verdict = Verdict(who.index, who.laws, [kind for _, kind in taken])
+    clock.lap("simulate")
+    logs = [log for log, _ in taken]
+    believed, verdict.refused = _believed(robot, logs, work / f"robot_{who.index}")
+    clock.lap("identify")
+    law, series = baseline.fit(believed, logs), {}
+    exact, true = _exact(robot, who)
+    clock.lap("baseline")
+    for t in trials:
+        for method, s in _estimates(believed, exact, true, law, t).items():
+            series[method] = series[method].joined(s) if method in series else s
+    clock.lap("replay")
+    verdict.figures = {method: figures(s) for method, s in series.items()}
+    clock.lap("figures")
+    verdict.seconds = clock.seconds
+    return verdict
+
+
+def _believed(robot: RobotFile, logs: Sequence[Log], out: Path) -> tuple[RobotFile, str]:
+    """The robot file that `identify` writes, read again, and why it refused: then the second try says what effort is,
+    as the refusal advises, and after another refusal the data sheet is believed.
+    """
+    said = ""
+    for options in (Options(), Options(effort="torque")):
+        taken = [recording(log, f"recording_{k}") for k, log in enumerate(logs)]
+        try:
+            found = identify_recordings(robot, taken, [], options)
+            return load_robot(write_outputs(found, out, [])["robot_file"]), said
+        except RobotDynamicsError as error:
+            said = said or str(error)
+    return robot, f"{said}; nor with --effort torque"
+
+
+def _exact(robot: RobotFile, who: Individual) -> tuple[RobotFile, dict[str, np.ndarray]]:
+    """Robot file with the individual's own masses and rotors, and all its true numbers."""
+    machine = simulated(robot, who, 0).machine
+    updates = {
+        "links": {"source": "true", "parameters": machine.link_parameters},
+        "drives.rotor_inertia": machine.true["drive.rotor_inertia"],
+    }
+    return robot.with_updates(updates, {"true": "the simulated individual"}), dict(machine.true)
+
+
+def _estimates(
+    believed: RobotFile, exact: RobotFile, true: dict[str, np.ndarray], law: baseline.Baseline, t: Trial
+) -> dict[str, Series]:
+    """Every method on one trial. The oracle's friction is in the unit of the reported torque, whose gain is off."""
+    ours = Log(t.log.joint_names, t.log.stamp_ns, {k: v.copy() for k, v in t.log.signals.items()})
+    Pipeline(believed).run(ours)
+    gain = true["control.torque_constant"] / true["drive.torque_constant"]
+    friction = t.truth["friction_torque"]
+    known = baseline.observed(believed, t.log, friction * gain, ORACLE_STD * np.abs(friction))
+    scaled = Log(t.log.joint_names, t.log.stamp_ns, {**t.log.signals, "effort": t.log.effort / gain})
+    best = baseline.observed(exact, scaled, friction, ORACLE_STD * np.abs(friction))
+    plain = baseline.estimate(believed, t.log, law)
+    given = {
+        "ours": (ours.external_wrench, ours.external_wrench_std, ours.contact[:, -1] > 0.5),
+        "baseline": plain,
+        "oracle": (known.external_wrench, known.external_wrench_std, known.contact[:, -1] > 0.5),
+        "true_inertia": (best.external_wrench, best.external_wrench_std, best.contact[:, -1] > 0.5),
+    }
+    return {method: _series(t, *values) for method, values in given.items()}
+
+
+def _series(t: Trial, wrench: np.ndarray, std: np.ndarray, flagged: np.ndarray) -> Series:
+    late = t.log.time >= SETTLED
+    columns = (t.log.time, wrench, std, t.truth["external_wrench"], t.moving, t.contact, flagged)
+    return Series(*(values[late] for values in columns))
+
+
+class _Clock:
+    """Seconds of consecutive parts."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, name: str) -> None:
+        """The part that ends here."""
+        now = time.perf_counter()
+        self.seconds[name], self._last = now - self._last, now

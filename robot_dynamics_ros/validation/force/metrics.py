@@ -1,0 +1,111 @@
+"""How good an estimated wrench is beside a reference: error by state, coverage, detection, delay.
+
+Takes arrays only, so that a simulated truth and a measured reference are judged alike.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+import numpy as np
+
+STATES = ("moving", "rest", "contact", "contact_rest")
+LEVELS = (10.0, 20.0)  # N
+CLASS = (0.9, 1.5)  # peaks within these multiples of a level belong to it
+MOVING = 0.01  # rad/s
+HOLD = 0.1  # s around a motion that still count as moving
+
+
+@dataclass
+class Series:
+    """Rows of one or several recordings: stamps (N,) [s], wrenches (N, 6) [N, Nm], masks (N,).
+
+    moving: the arm moves; contact: the environment acts, known from the reference; flagged: the detector says so.
+    """
+
+    stamps: np.ndarray
+    estimate: np.ndarray
+    std: np.ndarray
+    reference: np.ndarray
+    moving: np.ndarray
+    contact: np.ndarray
+    flagged: np.ndarray
+
+    def joined(self, other: Series) -> Series:
+        """This one and then another, a minute apart."""
+        later = other.stamps - other.stamps[0] + self.stamps[-1] + 60.0
+        rest = {f.name: np.concatenate([getattr(self, f.name), getattr(other, f.name)]) for f in fields(self)[1:]}
+        return Series(np.concatenate([self.stamps, later]), **rest)
+
+
+def moving_mask(qd: np.ndarray, stamps: np.ndarray, threshold: float = MOVING, hold: float = HOLD) -> np.ndarray:
+    """Rows (N,) within `hold` [s] of a joint speed above the threshold [rad/s]."""
+    fast = stamps[np.abs(qd).max(axis=1) > threshold]
+    if not len(fast):
+        return np.zeros(len(stamps), bool)
+    near = np.searchsorted(fast, stamps).clip(0, len(fast) - 1)
+    before = np.maximum(near - 1, 0)
+    return np.minimum(np.abs(fast[near] - stamps), np.abs(fast[before] - stamps)) <= hold
+
+
+def figures(s: Series) -> dict[str, float | list[float]]:
+    """Every figure by name; NaN where no row says anything.
+
+    force_STATE, moment_STATE: RMS per axis pooled over the three [N], [Nm], and axes_STATE the six axes.
+    within_1_STATE, within_2_STATE: share of the six axes with |error| <= 1, 2 std.
+    found_LEVEL, delay_LEVEL: see `detection`. false_share: flagged share of the time without contact; false_10,
+    false_20: share of it with an estimated |F| of 10, 20 N and more.
+    """
+    known = np.isfinite(s.estimate).all(axis=1) & np.isfinite(s.reference).all(axis=1)
+    error = s.estimate - s.reference
+    masks = (s.moving & ~s.contact, ~s.moving & ~s.contact, s.contact, s.contact & ~s.moving)
+    result: dict[str, float | list[float]] = {}
+    for name, mask in zip(STATES, masks, strict=True):
+        e, std = error[mask & known], s.std[mask & known]
+        axes = _rms(e)
+        result[f"force_{name}"], result[f"moment_{name}"] = _rms(e[:, :3].reshape(-1)), _rms(e[:, 3:].reshape(-1))
+        result[f"axes_{name}"] = axes.tolist()
+        for k in (1, 2):
+            result[f"within_{k}_{name}"] = float((np.abs(e) <= k * std).mean()) if len(e) else np.nan
+    free = ~s.contact & known
+    size = np.linalg.norm(s.estimate[:, :3], axis=1)
+    result["false_share"] = float(s.flagged[free].mean()) if free.any() else np.nan
+    for level in LEVELS:
+        result[f"false_{level:.0f}"] = float((size[free] >= level).mean()) if free.any() else np.nan
+        result |= detection(s, level)
+    return result
+
+
+def detection(s: Series, level: float) -> dict[str, float]:
+    """Contacts of a level: stretches with reference |F| >= level/2 whose peak is 0.9 to 1.5 times the level.
+
+    found: share of them that are flagged for at least half of their time. delay [s]: median time from |F| passing
+    level/2 to the first flagged row, of those found. events: how many there are.
+    """
+    size = np.linalg.norm(s.reference[:, :3], axis=1)
+    found, delays = [], []
+    for begin, end in runs(size >= 0.5 * level):
+        if not CLASS[0] * level <= size[begin:end].max() < CLASS[1] * level:
+            continue
+        flags = s.flagged[begin:end]
+        found.append(bool(flags.mean() >= 0.5))
+        if found[-1]:
+            delays.append(s.stamps[begin + int(flags.argmax())] - s.stamps[begin])
+    return {
+        f"found_{level:.0f}": float(np.mean(found)) if found else np.nan,
+        f"delay_{level:.0f}": float(np.median(delays)) if delays else np.nan,
+        f"events_{level:.0f}": float(len(found)),
+    }
+
+
+def runs(mask: np.ndarray) -> list[tuple[int, int]]:
+    """First row and row after the last of every stretch of True."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(int)))
+    return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
+
+
+def _rms(values: np.ndarray) -> np.ndarray | float:
+    if not len(values):
+        return np.full(values.shape[1:], np.nan) if values.ndim > 1 else np.nan
+    rms = np.sqrt((values**2).mean(axis=0))
+    return rms if values.ndim > 1 else float(rms)

@@ -72,9 +72,11 @@ def force(
     _print(table.robots(verdicts))
     for v in verdicts:
         if v.refused:
-            console.print(f"robot {v.index} could not be identified: {v.refused}", highlight=False, markup=False)
+            console.print(f"robot {v.index} was refused at first: {v.refused}", highlight=False, markup=False)
     seconds = {part: sum(v.seconds[part] for v in verdicts) / count for part in verdicts[0].seconds}
-    console.print("seconds per robot: " + ", ".join(f"{k} {s:.1f}" for k, s in seconds.items()), highlight=False)
+    console.print(
+        "processor seconds per robot: " + ", ".join(f"{k} {s:.1f}" for k, s in seconds.items()), highlight=False
+    )
     setup = {"robot": robot, "robots": count, "seed": seed, "families": families, "bags": bags or "1, 2, 3 in turn"}
     write_json(json_file, table.as_json(verdicts, setup))
     if markdown is not None:

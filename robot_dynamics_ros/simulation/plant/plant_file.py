@@ -68,9 +68,7 @@ class Friction(Block):
         default=0.0, description="LuGre sigma_1 [Nm s/rad], fades with exp(-(omega/vs)^2)"
     )
     dahl_exponent: Annotated[Number, Field(ge=0.5, le=3)] = Field(default=1.0, description="Dahl delta")
-    creep_velocity: NonNegative = Field(
-        default=0.0, description="drift: sticking elements yield at v_c F/limit [rad/s]"
-    )
+    creep_velocity: NonNegative = Field(default=0.0, description="drift: elements yield at v_c F/limit [rad/s]")
 
 
 class Transmission(Block):

@@ -32,7 +32,7 @@ METHODS = ("ours", "baseline", "oracle", "true_inertia")
 
 @dataclass
 class Verdict:
-    """Figures of one robot by method; what it is made of, how it was recorded, seconds of each part, refusals."""
+    """Figures of one robot by method; its laws, recordings, processor seconds of each part, what `identify` said."""
 
     index: int
     laws: dict[str, str]
@@ -40,6 +40,7 @@ class Verdict:
     figures: dict[str, dict[str, Any]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     refused: str = ""
+    warnings: list[str] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
         """For JSON."""
@@ -69,7 +70,7 @@ def judge(name: str, who: Individual, bags: int, work: Path | None) -> Verdict:
     verdict = Verdict(who.index, who.laws, [kind for _, kind in taken])
     clock.lap("simulate")
     logs = [log for log, _ in taken]
-    believed, verdict.refused = _believed(robot, logs, work / f"robot_{who.index}")
+    believed = _believed(robot, logs, work / f"robot_{who.index}", verdict)
     clock.lap("identify")
     law, series = baseline.fit(believed, logs), {}
     exact, true = _exact(robot, who)
@@ -84,19 +85,19 @@ def judge(name: str, who: Individual, bags: int, work: Path | None) -> Verdict:
     return verdict
 
 
-def _believed(robot: RobotFile, logs: Sequence[Log], out: Path) -> tuple[RobotFile, str]:
-    """The robot file that `identify` writes, read again, and why it refused: then the second try says what effort is,
-    as the refusal advises, and after another refusal the data sheet is believed.
+def _believed(robot: RobotFile, logs: Sequence[Log], out: Path, verdict: Verdict) -> RobotFile:
+    """The robot file that `identify` writes, read again. Where it refuses, the second try says what effort is, as the
+    refusal advises; after another refusal the data sheet is believed.
     """
-    said = ""
     for options in (Options(), Options(effort="torque")):
         taken = [recording(log, f"recording_{k}") for k, log in enumerate(logs)]
         try:
             found = identify_recordings(robot, taken, [], options)
-            return load_robot(write_outputs(found, out, [])["robot_file"]), said
+            verdict.warnings = found.warnings
+            return load_robot(write_outputs(found, out, [])["robot_file"])
         except RobotDynamicsError as error:
-            said = said or str(error)
-    return robot, f"{said}; nor with --effort torque"
+            verdict.refused = f"{verdict.refused}; then: {error}" if verdict.refused else str(error)
+    return robot
 
 
 def _exact(robot: RobotFile, who: Individual) -> tuple[RobotFile, dict[str, np.ndarray]]:
@@ -112,11 +113,15 @@ def _exact(robot: RobotFile, who: Individual) -> tuple[RobotFile, dict[str, np.n
 def _estimates(
     believed: RobotFile, exact: RobotFile, true: dict[str, np.ndarray], law: baseline.Baseline, t: Trial
 ) -> dict[str, Series]:
-    """Every method on one trial. The oracle's friction is in the unit of the reported torque, whose gain is off."""
+    """Every method on one trial. The oracle's friction is scaled like the reported torque, whose gain is off; a torque
+    sensor on the link sees friction of the link alone.
+    """
     ours = Log(t.log.joint_names, t.log.stamp_ns, {k: v.copy() for k, v in t.log.signals.items()})
     Pipeline(believed).run(ours)
-    gain = true["control.torque_constant"] / true["drive.torque_constant"]
-    friction = t.truth["friction_torque"]
+    if believed.drives.torque_side == "link":
+        gain, friction = true["sensing.torque_gain"], t.truth["link_friction_torque"]
+    else:
+        gain, friction = true["control.torque_constant"] / true["drive.torque_constant"], t.truth["friction_torque"]
     known = baseline.observed(believed, t.log, friction * gain, ORACLE_STD * np.abs(friction))
     scaled = Log(t.log.joint_names, t.log.stamp_ns, {**t.log.signals, "effort": t.log.effort / gain})
     best = baseline.observed(exact, scaled, friction, ORACLE_STD * np.abs(friction))
@@ -137,13 +142,13 @@ def _series(t: Trial, wrench: np.ndarray, std: np.ndarray, flagged: np.ndarray) 
 
 
 class _Clock:
-    """Seconds of consecutive parts."""
+    """Processor seconds of consecutive parts."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
-        self._last = time.perf_counter()
+        self._last = time.process_time()
 
     def lap(self, name: str) -> None:
         """The part that ends here."""
-        now = time.perf_counter()
+        now = time.process_time()
         self.seconds[name], self._last = now - self._last, now

@@ -13,6 +13,7 @@ STATES = ("moving", "rest", "contact", "contact_rest")
 LEVELS = (10.0, 20.0)  # N
 CLASS = (0.9, 1.5)  # peaks within these multiples of a level belong to it
 MOVING = 0.01  # rad/s
+GAP = 1.0  # s without a sample
 HOLD = 0.1  # s around a motion that still count as moving
 
 
@@ -84,7 +85,7 @@ def detection(s: Series, level: float) -> dict[str, float]:
     """
     size = np.linalg.norm(s.reference[:, :3], axis=1)
     found, delays = [], []
-    for begin, end in runs(size >= 0.5 * level):
+    for begin, end in runs(size >= 0.5 * level, s.stamps):
         if not CLASS[0] * level <= size[begin:end].max() < CLASS[1] * level:
             continue
         flags = s.flagged[begin:end]
@@ -98,10 +99,14 @@ def detection(s: Series, level: float) -> dict[str, float]:
     }
 
 
-def runs(mask: np.ndarray) -> list[tuple[int, int]]:
-    """First row and row after the last of every stretch of True."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(int)))
-    return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
+def runs(mask: np.ndarray, stamps: np.ndarray | None = None) -> list[tuple[int, int]]:
+    """First row and row after the last of every stretch of True; a gap of GAP seconds between stamps ends one, too."""
+    cut = np.zeros(len(mask) + 1, bool)
+    cut[[0, -1]] = True
+    cut[1:-1] = np.zeros(len(mask) - 1, bool) if stamps is None else np.diff(stamps) > GAP
+    before, after = np.concatenate([[False], mask]), np.concatenate([mask, [False]])
+    begins, ends = np.flatnonzero(after & (cut | ~before)), np.flatnonzero(before & (cut | ~after))
+    return list(zip(begins.tolist(), ends.tolist(), strict=True))
 
 
 def _rms(values: np.ndarray) -> np.ndarray | float:

@@ -83,12 +83,22 @@ def by_axis(verdicts: Sequence[Verdict]) -> str:
 
 def robots(verdicts: Sequence[Verdict]) -> list[list[str]]:
     """One row per robot, a header first: its laws, its recordings, our force error in every state."""
-    head = ["robot", "family", "load", "Stribeck", "viscosity", "recorded", *(f"{NAMES[s]} [N]" for s in STATES)]
+    head = [
+        "robot",
+        "family",
+        "load",
+        "Stribeck",
+        "viscosity",
+        "recorded",
+        "warnings",
+        *(f"{NAMES[s]} [N]" for s in STATES),
+    ]
     rows = [
         [
             str(v.index),
             *v.laws.values(),
-            ", ".join(v.recordings) + (" (refused)" if v.refused else ""),
+            ", ".join(v.recordings) + (" (first refused)" if v.refused else ""),
+            str(len(v.warnings)),
             *(f"{v.figures['ours'][f'force_{s}']:.1f}" for s in STATES),
         ]
         for v in verdicts

@@ -76,8 +76,8 @@ def individuals(robot: RobotFile, count: int, seed: int, chosen: Sequence[str]) 
     Raises ConfigError for an unknown family or a robot that cannot be simulated.
     """
     base = load_plant(robot, without=("deviation",)).true
-    n = len(chosen)
-    return [_individual(base, k, seed, chosen[k % n], k % n, k // n) for k in range(count)]
+    rows = [(index, *divmod(index, len(chosen))) for index in range(count)]
+    return [_individual(base, index, seed, chosen[family], family, visit) for index, visit, family in rows]
 
 
 def laws_of(family: str, visit: int) -> dict[str, str]:

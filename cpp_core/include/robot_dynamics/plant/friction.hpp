@@ -4,7 +4,7 @@
 //            equation with the original minus sign]
 //   lugre:   dF/dt = sigma_0 (omega - |omega| F/s) + sigma_1 dz/dt [CanudasDeWit1995], solved exactly over the step
 //   dahl:    dF/dtheta = sigma_0 |1 - sgn(omega) F/s|^delta [Dahl1968], solved exactly over the step
-//   drift:   maxwell whose sticking elements creep: dF_i/dt = k_i omega - F_i v_c/span_i
+//   drift:   elements without lag that creep: dF_i/dt = k_i omega - F_i v_c/span_i within their limits
 #pragma once
 
 #include "robot_dynamics/plant/math.hpp"
@@ -151,7 +151,7 @@ class Friction {
     for (int i = 0; i < friction_elements; ++i) {
       const double limit = p_.share[i] * step.strength;
       double& F = state.force[i];
-      if (state.slip[i] * increment > 0) {  // dF/dt = sgn(w) C (nu - F/s) [ch3 13 with "-"], solved exactly
+      if (state.slip[i] * increment > 0 && !(step.creep > 0)) {  // dF/dt = sgn(w) C (nu - F/s) [ch3 13 with "-"], solved exactly
         F = direction * limit + (F - direction * limit) * step.decay;
         continue;
       }
@@ -204,7 +204,7 @@ class Friction {
       const double limit = p_.share[i] * step.strength, F = state.force[i];
       const double k = inverse_span_[i] * step.level / widening;
       const double trial = F + k * increment;
-      if (state.slip[i] * omega > 0) {
+      if (state.slip[i] * omega > 0 && !(step.creep > 0)) {
         step.torque += 0.5 * (F + direction * limit + (F - direction * limit) * step.decay);
       } else if (std::fabs(trial) > limit) {
         step.torque += 0.5 * (F + (trial > 0 ? limit : -limit));

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robot_dynamics_ros._core import GuardLimits
+from robot_dynamics_ros.effort.rest import contradiction_at_rest
 from robot_dynamics_ros.errors import CapabilityError
 
 if TYPE_CHECKING:
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
 
 REQUIRED = ("torque", "velocity", "position_lower", "position_upper", "acceleration")
 RAMP = 0.1  # s from any torque to none, also what the rate limit is made of
-GRAVITY_SHARE = 0.25  # of the model's gravity torque that the measured torque at rest may deviate by
-TELLING = 0.9  # share of gravity that ampere for Nm, or gravity taken out, would be wrong by
-NOISE = 2.0  # Nm
 
 
 @dataclass(frozen=True)
@@ -101,15 +99,6 @@ def refuse_semantics(robot: RobotFile, effort: np.ndarray, gravity: np.ndarray, 
 
     friction: what friction may hide at rest [Nm]. Raises CapabilityError naming the joint.
     """
-    includes = robot.drives.effort.includes_gravity
-    allowed = friction + GRAVITY_SHARE * np.abs(gravity) + NOISE
-    for i, name in enumerate(robot.joint_names):
-        expected = gravity[i] if includes else 0.0
-        if not abs(effort[i] - expected) <= allowed[i]:
-            what = "opposite in sign to" if effort[i] * expected < 0 else "not"
-            raise CapabilityError(
-                f"no torque: effort of {name} at rest is {effort[i]:.1f} Nm, {what} the {expected:.1f} Nm expected: "
-                "check drives.effort (unit, sign, includes_gravity), the payload and the mounting"
-            )
-    if not (TELLING * np.abs(gravity) > allowed).any():
-        raise CapabilityError("no torque: gravity is too small here to check what effort means; stretch the arm out")
+    why = contradiction_at_rest(robot, effort, gravity, friction)
+    if why:
+        raise CapabilityError(f"no torque: {why}")

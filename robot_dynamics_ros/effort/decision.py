@@ -30,6 +30,9 @@ SMALL = 0.05  # effort per Nm
 VOTE_AT_REST = 0.5  # the same for a joint at rest, where friction may hold part of gravity
 CLEAR = 3.0  # log likelihood by which a meaning must be ahead of every other one (20 to 1)
 SEVERAL = 2  # joints with a doubtful sign from which on the effort is refused
+GUARD_SHARE = 0.25  # of gravity that each joint's torque at rest may deviate by before torque mode, beside friction
+GUARD_TELLING = 0.9  # share of gravity that ampere for Nm, or gravity removed, would be wrong by
+GUARD_NOISE = 2.0  # Nm
 UNIT_ERROR = 100.0  # median effort per Nm above which, or below 1 / (4 UNIT_ERROR), the unit is off by 1000
 OVERRULE = "--effort torque, current or gravity-free takes the signs of the robot file"
 

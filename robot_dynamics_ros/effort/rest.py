@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from robot_dynamics_ros.effort.decision import Decision, decide
+from robot_dynamics_ros.effort.decision import GUARD_NOISE, GUARD_SHARE, GUARD_TELLING, Decision, decide
 from robot_dynamics_ros.effort.evidence import REST, REST_SAMPLES, EffortEvidence
+from robot_dynamics_ros.effort.meaning import declared
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.models import RobotModel
 
@@ -44,3 +45,30 @@ def stuck_friction(robot: RobotFile) -> np.ndarray:
         return 0.5 * robot.array("friction.parameters.fc")
     except CapabilityError:
         return 0.03 * robot.array_or("limits.torque", 100.0)
+
+
+def contradiction_at_rest(robot: RobotFile, effort: np.ndarray, gravity: np.ndarray, friction: np.ndarray) -> str:
+    """Why the effort (n,) of a resting robot is not surely what its file declares; "" where it is.
+
+    gravity, friction (n,) [Nm]: the model's gravity torque and what friction may hold. Stricter than decide(): every
+    joint must agree, before any torque is commanded.
+    """
+    evidence = EffortEvidence(friction + GUARD_NOISE)
+    evidence.add_rest(np.zeros(robot.n_joints), gravity, effort)
+    meaning, decision = declared(robot), decide(evidence.evidence(), robot)
+    gain = meaning.gain(robot.array("drives.torque_constant") if meaning.unit == "A" else None)
+    torque = meaning.sign * effort / gain
+    allowed = friction + GUARD_SHARE * np.abs(gravity) + GUARD_NOISE
+    for i, name in enumerate(robot.joint_names):
+        expected = gravity[i] if meaning.includes_gravity else 0.0
+        if not abs(torque[i] - expected) <= allowed[i]:
+            what = "opposite in sign to" if torque[i] * expected < 0 else "not"
+            return (
+                f"effort of {name} at rest is {torque[i]:.1f} Nm, {what} the {expected:.1f} Nm expected: "
+                "check drives.effort (unit, sign, includes_gravity), the payload and the mounting"
+            )
+    if decision.meaning is not None and not decision.meaning.same_as(meaning):
+        return f"effort looks like {decision.meaning}, {robot.name} declares {meaning}"
+    if not (GUARD_TELLING * np.abs(gravity) > allowed).any():
+        return "gravity is too small here to check what effort means; stretch the arm out"
+    return ""

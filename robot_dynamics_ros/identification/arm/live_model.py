@@ -75,7 +75,7 @@ def fit_live(body: IdentifiedModel, rotor: np.ndarray, motion: Motion) -> LiveMo
     load, predicted = body.load(motion), body.predict(motion)
     fits: list[StaticFit] = []
     memories: list[JointMemory | None] = []
-    folds = fold_sets(motion)
+    folds, limits = fold_sets(motion), body.rigid.robot.array_or("limits.velocity", 1.0)
     motors = coupled_motors(body)
     shared = coupled_torque(body, motors, motion)
     for j, chosen in enumerate(body.structure.filters):
@@ -87,8 +87,8 @@ def fit_live(body: IdentifiedModel, rotor: np.ndarray, motion: Motion) -> LiveMo
         # less weight far off the identified model: collisions and stops are no friction
         weight = huber(motion.effort[:, j] - predicted[:, j], np.ones(len(motion)))
         v, q = motion.qd[:, j], motion.position[:, j]
-        fit = fit_joint(y, v, load[:, j], weight, chosen, motion.rate, motion.start, terms)
-        data = JointData(y, v, load[:, j], q, weight, motion.start, folds, chosen, motion.rate)
+        fit = fit_joint(y, v, load[:, j], weight, chosen, motion.rate, motion.start, terms, limits[j])
+        data = JointData(y, v, load[:, j], q, weight, motion.start, folds, chosen, motion.rate, limits[j])
         memory = fit_memory(data, fit.parameters)
         fits.append(fit if memory is None else StaticFit(memory.law, fit.residual))
         memories.append(memory)

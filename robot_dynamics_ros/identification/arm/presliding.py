@@ -40,6 +40,7 @@ class JointData:
     folds: Sequence[np.ndarray]
     effort_filter: EffortFilter | None
     rate: float
+    limit: float = 0.0  # rad/s, speed up to which friction must dissipate
 
     def seen(self, x: np.ndarray) -> np.ndarray:
         """Columns (N, k) as the recorded effort shows them."""
@@ -85,7 +86,7 @@ def fit_memory(data: JointData, static: dict[str, float]) -> JointMemory | None:
     gain = 1 - float(errors.sum() / plain.sum())
     found = {**law, **dict.fromkeys(("fv1", "fv2", "fv3", "fs", "fb"), 0.0), **terms, "fs1": vs, "fc1": RISE}
     found |= table.dry(x)
-    if not (x[level] > 0 and opposes_motion({**found, "fc": x[level]}, data.v)):
+    if not (x[level] > 0 and opposes_motion({**found, "fc": x[level]}, data.v, data.limit)):
         return None
     return JointMemory(float(level[2:]), x[level], x.get("HH" + level[1:], 0.0), found, gain)
 

@@ -41,10 +41,12 @@ def fit_joint(
     rate: float,
     start: np.ndarray,
     chosen: tuple[str, ...],
+    limit: float = 0.0,
 ) -> StaticFit:
     """Law of one joint: y (N,) friction [Nm] against velocity v and load (N,).
 
-    Of the terms whose counterparts cross-validation has `chosen`, those that lower the Bayesian criterion.
+    Of the terms whose counterparts cross-validation has `chosen`, those that lower the Bayesian criterion
+    and dissipate up to the speed `limit` [rad/s].
     Raises ValueError when no term can be fitted.
     """
 
@@ -59,7 +61,7 @@ def fit_joint(
         if not all(_counterpart(term, chosen) for term in group):
             continue
         trial = _search(columns, (*names, *group), y, weight)
-        if not opposes_motion(trial[1], v):
+        if not opposes_motion(trial[1], v, limit):
             continue
         score = effective * np.log(trial[0]) + np.log(effective) * (len(names) + len(group))
         if best is None or score < best[0]:
@@ -78,13 +80,15 @@ def _counterpart(term: str, chosen: tuple[str, ...]) -> bool:
     return term != "fs" or any(c.startswith(("fs@", "h@")) for c in chosen)
 
 
-def opposes_motion(values: dict[str, float], v: np.ndarray) -> bool:
-    """Whether friction keeps half its Coulomb level up to twice the largest speed of v: a polynomial that bends over
-    is none.
+def opposes_motion(values: dict[str, float], v: np.ndarray, limit: float = 0.0) -> bool:
+    """Whether friction keeps half its Coulomb level up to twice the largest speed of v and opposes the motion up to
+    `limit` [rad/s]: a polynomial that bends over is none.
     """
     speed = np.linspace(0.05, 2.0, 20) * np.abs(v).max()
-    total = sum(values.get(f"fv{k}", 0.0) * speed**k for k in (1, 2, 3)) + values.get("fc", 0.0)
-    return bool((total >= 0.5 * values.get("fc", 0.0)).all())
+    top = np.linspace(speed[-1], max(limit, speed[-1]), 20)
+    kept, beyond = (sum(values.get(f"fv{k}", 0.0) * x**k for k in (1, 2, 3)) for x in (speed, top))
+    fc = values.get("fc", 0.0)
+    return bool((kept >= -0.5 * fc).all() and (beyond >= -fc).all())
 
 
 def unit_column(name: str, eps: float, vs: float, v: np.ndarray, load: np.ndarray) -> np.ndarray:

@@ -113,11 +113,13 @@ def decide(evidence: Evidence, robot: RobotFile, meaning: Meaning | None = None)
 
 def _votes(e: Evidence) -> np.ndarray:
     """Joints (n,) bool whose slope on gravity is known well enough to tell one meaning from another."""
-    return (
-        np.isfinite(e.gravity)
-        & (e.gravity_std < VOTE * np.maximum(np.abs(e.gravity), SMALL))
-        & (e.stuck < VOTE_AT_REST)
-    )
+    inertial = np.where(_known(e.inertial, e.inertial_std, SMALL), np.abs(e.inertial), SMALL)
+    return _known(e.gravity, e.gravity_std, inertial) & (e.stuck < VOTE_AT_REST)
+
+
+def _known(slope: np.ndarray, std: np.ndarray, least: np.ndarray | float) -> np.ndarray:
+    """Whether slopes (n,) are known to VOTE of themselves, or of `least`, the effort per Nm that is usual."""
+    return np.isfinite(slope) & (std < VOTE * np.maximum(np.abs(slope), least))
 
 
 def _unit_error(e: Evidence, votes: np.ndarray, names: list[str]) -> str:
@@ -168,7 +170,7 @@ def _densities(e: Evidence, votes: np.ndarray, meaning: Meaning, unit: np.ndarra
 
 
 def _inertial_votes(e: Evidence, votes: np.ndarray) -> np.ndarray:
-    return votes & np.isfinite(e.inertial) & (e.inertial_std < VOTE * np.maximum(np.abs(e.inertial), SMALL))
+    return votes & _known(e.inertial, e.inertial_std, SMALL)
 
 
 def _log_density(x: np.ndarray, spread: np.ndarray) -> np.ndarray:

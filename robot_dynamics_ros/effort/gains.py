@@ -18,9 +18,8 @@ AGREE = 3.0  # deviations within which joints of one size have one gain
 def pooled_gains(e: Evidence, limit: np.ndarray, gravity: bool) -> tuple[np.ndarray, np.ndarray]:
     """Effort per Nm (n,), positive, and its standard deviation, from the slopes on gravity and inertial torque.
 
-    A strong slope of a joint's own decides alone; what a weak one leaves open comes from joints of one torque limit (n,)
-    [Nm] where these agree, else from all joints with the deviation that gains have between joints. NaN, inf where no
-    joint says anything.
+    A strong slope decides alone; what a weak one leaves open comes from joints of the same torque limit (n,) [Nm] where
+    these agree, else from all joints with the deviation that gains have between joints. NaN, inf where nothing shows.
     """
     own, std = _own(e, gravity)
     with np.errstate(invalid="ignore", divide="ignore"):

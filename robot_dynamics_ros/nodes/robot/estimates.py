@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.nodes.robot.stages import Selection
     from robot_dynamics_ros.signals import Sample
 
+UR_RUNNING = 7  # robot mode of a UR controller whose brakes are released
+
 
 class Estimates:
     """The selected stages of a node. Raises CapabilityError where the robot file lacks what they need."""
@@ -30,8 +32,12 @@ class Estimates:
         # in a node of its own a stage finds in the sample what the stages of other nodes have estimated
         self._step = self.pipeline.step if selection.all else self.pipeline.advance
         self._effort: EffortWatch | None = None
-        if node.driver is None and "motion" in self.running:
-            self._effort = EffortWatch(robot, node.value("effort_semantics") == "recognise")
+        # what a controller's own torque means depends on its version
+        reported = (
+            node.driver is not None and node.value("driver") == "ur" and node.value("effort_source") == "controller"
+        )
+        if (node.driver is None or reported) and "motion" in self.running:
+            self._effort = EffortWatch(robot, reported or node.value("effort_semantics") == "recognise")
         self._statuses: Counter[Status] = Counter()
         self._services = [node.create_service(Trigger, "~/reset", self._reset)]
         if "force" in self.running:
@@ -44,10 +50,15 @@ class Estimates:
 
     def add_to(self, sample: Sample) -> bool:
         """Write the estimates into a sample; False: they are withheld, nothing of the sample may be published."""
-        if self._effort is not None and self._effort.see(sample):
+        if self._effort is not None and self._drives_hold() and self._effort.see(sample):
             self._adopt_effort()
         self._statuses[self._step(sample)] += 1
         return self._effort is None or not self._effort.withheld
+
+    def _drives_hold(self) -> bool:
+        """Whether the drives carry the arm: behind closed brakes an effort of zero says nothing about gravity."""
+        driver = self._node.driver
+        return driver is None or (driver.status.safety_normal and driver.status.robot_mode == UR_RUNNING)
 
     def _adopt_effort(self) -> None:
         """The motion stage with the meaning of effort that was recognised; everything else stays."""

@@ -27,7 +27,7 @@ def pooled_gains(e: Evidence, limit: np.ndarray, gravity: bool) -> tuple[np.ndar
     if not strong.any():
         return own, std
     gain, error = own.copy(), std.copy()
-    for j in np.flatnonzero(~strong):
+    for j in np.flatnonzero(~strong).tolist():
         mean, spread = _prior(j, own, std, strong, limit)
         weight, prior = (1 / std[j] ** 2 if np.isfinite(own[j]) else 0.0), 1 / spread**2
         gain[j] = (weight * np.nan_to_num(own[j]) + prior * mean) / (weight + prior)

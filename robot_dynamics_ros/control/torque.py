@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 LAWS = ("fixed", "gradient", "rls")
 FEEDBACK = ("none", "deflection", "sensor")
 FEEDFORWARD = ("rigid", "flexible")
-CONTROL = (
+_CONTROL = (
     Parameter("law", "gradient", "how friction is learned while the robot moves", choices=LAWS),
     Parameter("memory", True, "friction with pre-sliding memory (E-GMS); false: sgn(w) F(tau)"),
     Parameter("adaptation_time", 4.0, "time in which the Coulomb scale settles in motion", "s", 0.1, 600.0),
@@ -82,7 +82,7 @@ CONTROL = (
     ),
     Parameter("time_scale", 1.0, "controller time per wall time of a simulated robot", "", 0.001, 1000.0),
 )
-CONTROL = tuple(replace(p, read_only=True) for p in CONTROL)  # the loop is built once
+CONTROL = tuple(replace(p, read_only=True) for p in _CONTROL)  # the loop is built once
 TYPICAL_SPEED = 1.0  # rad/s at which viscous_time is meant
 GUIDE_DAMPING = 2.0 / 28.0  # Nm s/rad per Nm of joint torque limit
 NO_FRICTION = 1e-3  # Nm, Coulomb level of a joint whose friction is not ours to compensate

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robot_dynamics_ros._core import GuardLimits
+from robot_dynamics_ros.effort.rest import contradiction_at_rest
 from robot_dynamics_ros.errors import CapabilityError
 
 if TYPE_CHECKING:
@@ -16,9 +17,6 @@ if TYPE_CHECKING:
 
 REQUIRED = ("torque", "velocity", "position_lower", "position_upper", "acceleration")
 RAMP = 0.1  # s from any torque to none; sets the default rate limit too
-GRAVITY_SHARE = 0.25  # of the model's gravity torque that the measured torque at rest may deviate by
-ERROR_SHARE = 0.9  # error, as share of gravity, of an effort in ampere or without gravity
-NOISE = 2.0  # Nm
 
 
 @dataclass(frozen=True)
@@ -104,15 +102,6 @@ def refuse_semantics(robot: RobotFile, effort: np.ndarray, gravity: np.ndarray, 
 
     friction: level of friction at rest (n,) [Nm]. Raises CapabilityError naming the joint.
     """
-    includes = robot.drives.effort.includes_gravity
-    allowed = friction + GRAVITY_SHARE * np.abs(gravity) + NOISE
-    for i, name in enumerate(robot.joint_names):
-        expected = gravity[i] if includes else 0.0
-        if not abs(effort[i] - expected) <= allowed[i]:
-            what = "opposite in sign to" if effort[i] * expected < 0 else "not"
-            raise CapabilityError(
-                f"no torque: effort of {name} at rest is {effort[i]:.1f} Nm, {what} the {expected:.1f} Nm expected: "
-                "check drives.effort (unit, sign, includes_gravity), the payload and the mounting"
-            )
-    if not (ERROR_SHARE * np.abs(gravity) > allowed).any():
-        raise CapabilityError("no torque: gravity is too small here to check what effort means; stretch the arm out")
+    why = contradiction_at_rest(robot, effort, gravity, friction)
+    if why:
+        raise CapabilityError(f"no torque: {why}")

@@ -1,7 +1,7 @@
-"""What an effort can mean, and what each meaning lets the drives report where gravity is known.
+"""What an effort means: unit, sign, whether gravity is in it, and the side of the gear it is taken on.
 
-Two recognisers decide between the meanings: effort_rest.py sample by sample while a live robot rests, effort_log.py
-over a whole recording, from its motion too.
+evidence.py gathers what data say about it, decision.py decides; live nodes, replay, identification and the torque guard
+all use these two.
 """
 
 from __future__ import annotations
@@ -17,10 +17,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Meaning:
-    """One meaning of an effort: its unit, Nm or A, and whether gravity is in it."""
+    """One meaning of an effort: unit, Nm or A; whether gravity is in it; sign of the torque that a positive effort is
+    (1 or -1); side of the gear, motor or link, that it is taken on.
+    """
 
     unit: str
     includes_gravity: bool
+    sign: int = 1
+    side: str = "motor"
 
     def __str__(self) -> str:
         return f"{self.unit}, gravity {'included' if self.includes_gravity else 'already removed'}"
@@ -32,15 +36,26 @@ class Meaning:
         """
         if not self.includes_gravity:
             return np.zeros_like(gravity)
+        return self.sign * gravity * self.gain(torque_constant)
+
+    def gain(self, torque_constant: np.ndarray | None) -> np.ndarray | float:
+        """Effort per Nm of drive torque: 1, or 1 / K_tau (n,) of a current.
+
+        Raises ValueError for a current without torque constants (n,) [Nm/A].
+        """
         if self.unit == "Nm":
-            return gravity
+            return 1.0
         if torque_constant is None:
             raise ValueError("a current needs torque constants")
-        return gravity / torque_constant
+        return 1.0 / torque_constant
+
+    def same_as(self, other: Meaning) -> bool:
+        """Whether unit and gravity are the same; signs are decided per joint."""
+        return (self.unit, self.includes_gravity) == (other.unit, other.includes_gravity)
 
     @property
     def updates(self) -> dict[str, Any]:
-        """Fields of the robot file that declare it."""
+        """Fields of the robot file that declare unit and gravity."""
         return {"drives.effort.unit": self.unit, "drives.effort.includes_gravity": self.includes_gravity}
 
     @property
@@ -49,10 +64,12 @@ class Meaning:
         return {"effort_unit": self.unit, "effort_gravity": "included" if self.includes_gravity else "excluded"}
 
 
-TORQUE, CURRENT, GRAVITY_FREE = Meaning("Nm", True), Meaning("A", True), Meaning("Nm", False)
-WORDS = {"torque": TORQUE, "current": CURRENT, "gravity-free": GRAVITY_FREE}  # as a user says it
+TORQUE, CURRENT = Meaning("Nm", True), Meaning("A", True)
+GRAVITY_FREE, CURRENT_GRAVITY_FREE = Meaning("Nm", False), Meaning("A", False)
+WORDS = {"torque": TORQUE, "current": CURRENT, "gravity-free": GRAVITY_FREE}  # choices of --effort
 
 
 def declared(robot: RobotFile) -> Meaning:
-    """The meaning a robot file declares."""
-    return Meaning(robot.drives.effort.unit, bool(robot.drives.effort.includes_gravity))
+    """The meaning that a robot file declares."""
+    effort = robot.drives.effort
+    return Meaning(effort.unit, bool(effort.includes_gravity), int(effort.sign), robot.drives.torque_side)

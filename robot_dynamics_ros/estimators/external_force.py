@@ -161,9 +161,9 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
     n, scale = robot.n_joints, torque_scale(robot)
     cutoff = p["force_cutoff"] if p["method"] == "simoni" else p["wrench_cutoff"] or np.inf
     same = (
-        "method current_cutoff inertial_cutoff friction_cutoff extra_torque_cutoff model_error length singular_value "
-        "expected_force expected_moment contact_on_ratio contact_off_ratio contact_on_time contact_off_time payload_speed "
-        "payload_stations tare_window"
+        "method current_cutoff inertial_cutoff friction_cutoff extra_torque_cutoff model_error length "
+        "singular_value expected_force expected_moment contact_on_ratio contact_off_ratio contact_on_time "
+        "contact_off_time payload_speed payload_stations tare_window"
     )
     return {name: p[name] for name in same.split()} | {
         "expected_moment": p["expected_moment"] if n >= 6 else 0.0,

@@ -9,9 +9,10 @@ import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
+from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.rotor_friction import RotorFriction
 from robot_dynamics_ros.estimators.stage import CoreState
-from robot_dynamics_ros.models.friction import FrictionModel
+from robot_dynamics_ros.models.friction import FrictionModel, created_energy
 from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot
 from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.robot_file.gaps import identified
@@ -29,6 +30,12 @@ def friction_memory(robot: RobotFile, friction: FrictionModel) -> Any:
     if robot.hysteresis is None and friction.law.name == "lugre":
         return _core.LuGre(friction.core)
     return hysteresis_from_robot(robot, friction)
+
+
+def refuse_created_energy(robot: RobotFile) -> None:
+    """Raises ConfigError naming joint, torque and speed where the friction of a robot file would create energy."""
+    for name, text in created_energy(robot).items():
+        raise ConfigError(robot.file, f"friction.parameters [{name}]", text)
 
 
 class FrictionStage(CoreState):
@@ -85,7 +92,8 @@ class FrictionStage(CoreState):
     def configure(self, robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> None:
         """Build for a robot; one without friction parameters gives no friction, and says so in `notes`.
 
-        Raises ConfigError for a parameter out of range, CapabilityError when a hysteresis model is asked for in vain.
+        Raises ConfigError for a parameter out of range or friction that creates energy, CapabilityError when a
+        hysteresis model is asked for and absent.
         """
         p = resolve(self.parameters, parameters, self.name)
         observer = {k: p.pop(f"observer_{k}") for k in ("bandwidth", "std")}
@@ -97,6 +105,7 @@ class FrictionStage(CoreState):
             needed = robot.drives.torque_side == "motor"  # a sensor behind the gear does not see it
             self.notes = [f"{robot.name}: friction is unknown; identify it to sense small forces"] * needed
             return
+        refuse_created_energy(robot)
         friction, choice, known = FrictionModel.from_robot(robot), p.pop("model"), identified(robot.friction)
         p["relative_error"] = p["relative_error"] or (0.1 if known else 0.3)
         lugre = friction.law.name == "lugre" and robot.hysteresis is None and known

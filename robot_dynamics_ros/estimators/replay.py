@@ -12,10 +12,13 @@ import numpy as np
 
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.bags import BagReport, load_bag, write_bag
+from robot_dynamics_ros.effort.decision import Decision
 from robot_dynamics_ros.effort.meaning import WORDS
-from robot_dynamics_ros.effort.recording import effort_semantics
+from robot_dynamics_ros.effort.recording import adopted, contradictions, describe, recorded_meaning
 from robot_dynamics_ros.errors import CapabilityError, DataError
+from robot_dynamics_ros.estimators.motion import MotionStage
 from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.signals import ESTIMATED, WRENCH_AXES, Log
 
 if TYPE_CHECKING:
@@ -28,7 +31,7 @@ SETTLED = 3.0  # s; a live observer may have started before the recording did, a
 
 @dataclass
 class Replay:
-    """Result of a replay: the log with all estimates, status per record, and what is worth telling."""
+    """Result of a replay: the log with all estimates, status per record, and notes."""
 
     robot: RobotFile
     log: Log
@@ -82,13 +85,13 @@ def replay(
     """Run the pipeline over a recording.
 
     effort: what the effort field holds: "torque" [Nm], "current" [A], "gravity-free" [Nm], or "auto": as the robot file
-    declares, corrected where the data clearly say otherwise (said in notes).
+    declares, corrected where the data clearly differ (listed in notes).
     Raises DataError, ConfigError, CapabilityError.
     """
     if effort != "auto" and effort not in WORDS:
         raise DataError(f"effort = {effort!r} is none of auto, {', '.join(WORDS)}")
     log, report = load_bag(bags, robot, topic=topic, stamps=stamps, progress=progress)
-    robot, notes = understood(log, robot, effort)
+    robot, notes = with_recorded_effort(log, robot, effort)
     recorded = {name: getattr(log, name) for name in ESTIMATED if log.has(name) and name not in SINCE_START}
     pipeline = Pipeline(robot, parameters)
     began = time.perf_counter()
@@ -105,18 +108,42 @@ def _difference(recorded: np.ndarray, ours: np.ndarray) -> float:
     return float(np.abs(recorded[both] - ours[both]).max()) if both.any() else float("nan")
 
 
-def understood(log: Log, robot: RobotFile, effort: str) -> tuple[RobotFile, list[str]]:
-    """The robot with effort as the data mean it, and what was changed or remains doubtful, as sentences."""
+def with_recorded_effort(log: Log, robot: RobotFile, effort: str) -> tuple[RobotFile, list[str]]:
+    """The robot with effort as the data mean it, and what was changed or remains doubtful, as sentences.
+
+    Effort of single joints with a reversed sign is corrected in the log. Raises DataError where the signs of several
+    joints are doubtful or the unit is off by 1000.
+    """
     if effort != "auto":
         return robot.with_updates(WORDS[effort].updates), []
     try:
-        semantics = effort_semantics(log, robot)
+        decision = effort_decision(log, robot)
     except CapabilityError as error:
         return robot, [f"effort could not be checked: {error}"]
-    found = semantics.problems(robot)
+    found = contradictions(decision, robot)
     if not found:
-        return robot, [semantics.describe() + ", as declared"] if not semantics.ambiguous else [semantics.describe()]
-    return semantics.apply(robot), [f"{problem}: the data are believed" for problem in found]
+        return robot, [describe(decision) + (", as declared" if decision.meaning is not None else "")]
+    robot, factors = adopted(decision, robot)
+    if (factors < 0).any():
+        log.effort = log.effort * factors
+    warning = decision.warning
+    return robot, [text if text == warning else f"{text}: taken as the data say" for text in found]
+
+
+def effort_decision(log: Log, robot: RobotFile) -> Decision:
+    """What `effort` means in a log of this robot: unit, gravity and signs, from motion and from rest; the log stays.
+
+    Raises DataError without effort or with too few samples, CapabilityError where the links are unknown.
+    """
+    if not log.has("effort"):
+        raise DataError("effort is absent: its meaning cannot be checked")
+    copy = Log(log.joint_names, log.stamp_ns, {k: np.array(log.get(k)) for k in ("q", "qd") if log.has(k)})
+    stage = MotionStage()
+    stage.configure(robot, {"effort_unit": "Nm"})
+    good = (stage.run(copy) == 0) & np.isfinite(log.effort).all(axis=1)
+    gravity = RobotModel(robot.chain(), robot.joint_names).gravity(copy.q[good])
+    inertial = copy.model_torque[good] - gravity
+    return recorded_meaning(robot, copy.q[good], copy.qd[good], copy.qdd[good], gravity, inertial, log.effort[good])
 
 
 def write_replay(result: Replay, out: Path, progress: Callable | None = None) -> list[Path]:

@@ -19,6 +19,7 @@ from robot_dynamics_ros.robot_file.parameters import FRICTION
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
 
+ENERGY_TOLERANCE = 1e-6  # Nm along the motion that count as rounding
 FACTORS = ("alpha", "beta", "gamma", "delta")
 
 
@@ -145,6 +146,17 @@ def _per_joint(name: str, value: Any, n: int) -> np.ndarray:
     return np.broadcast_to(array, (n,))
 
 
+def created_energy(robot: RobotFile) -> dict[str, str]:
+    """Joints of a robot file whose friction would create energy at a speed within limits.velocity, each with a text.
+
+    Raises CapabilityError where the file holds no friction, ConfigError for values out of range.
+    """
+    least, speed = FrictionModel.from_robot(robot).least_dissipation(robot.array_or("limits.velocity", 1.0))
+    text = "friction creates energy: {:.3g} Nm along the motion at {:.3g} rad/s; it must be >= 0"
+    joints = zip(robot.joint_names, least, speed, strict=True)
+    return {name: text.format(f, v) for name, f, v in joints if f < -ENERGY_TOLERANCE}
+
+
 class FrictionModel:
     """Static friction of all joints: f(v, tau, T) [Nm] by one named law.
 
@@ -206,6 +218,19 @@ class FrictionModel:
     def slope(self, v: np.ndarray, load: np.ndarray | None = None, temperature: np.ndarray | None = None) -> np.ndarray:
         """d friction / d v [Nm s], same shape as v; one-sided where the law has a corner."""
         return self._batch(self.core.slope, v, load, temperature)
+
+    def least_dissipation(self, speed: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Smallest friction opposing the motion (n,) [Nm] over speeds from 1 mrad/s to `speed` (n,) [rad/s], and where.
+
+        (f(v) - f(-v)) / 2 without load, so that an offset does not count; below 0 a motion to and fro creates energy.
+        At the reference temperature and the ends of the identified range.
+        """
+        v = np.geomspace(1e-3, np.broadcast_to(np.maximum(speed, 2e-3), self.n_joints), 200)
+        rows = [self.reference] if self.limits is None else [self.reference, *self.limits.T]
+        odd = np.array([0.5 * (self.torque(v, None, T) - self.torque(-v, None, T)) for T in rows]).min(axis=0)
+        worst = odd.argmin(axis=0)
+        joints = np.arange(self.n_joints)
+        return odd[worst, joints], v[worst, joints]
 
     def coulomb_level(self) -> np.ndarray:
         """Coulomb friction F(0) of each joint (n,) [Nm]: without load, at the reference temperature."""

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.models.friction import created_energy
 from robot_dynamics_ros.models.inertia import consistency_margin
 from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.robot_file import Payload, RobotFile, capabilities
@@ -60,7 +61,7 @@ class Report:
 def report(robot: RobotFile) -> Report:
     """All derived checks of a robot file; checks whose numbers are unknown are left out."""
     result = Report(robot)
-    for check in (_inertias, _masses, _mass_matrix, _reach, _gravity, _rotors):
+    for check in (_inertias, _masses, _mass_matrix, _reach, _gravity, _rotors, _friction):
         _run(check, result)
     return result
 
@@ -140,3 +141,8 @@ def _rotors(result: Report) -> Iterator[Finding]:
     for name, inertia in zip(result.robot.joint_names, B, strict=True):
         if not inertia > 0.0:
             yield Finding("warning", f"drives.rotor_inertia [{name}]", "0 is not the inertia of a motor")
+
+
+def _friction(result: Report) -> Iterator[Finding]:
+    for name, text in created_energy(result.robot).items():
+        yield Finding("error", f"friction.parameters [{name}]", text)

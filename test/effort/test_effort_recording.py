@@ -8,8 +8,9 @@ import pytest
 from force_bench import POSE, UR5E, measured, model, moving, still, through
 
 from robot_dynamics_ros.bags import load_bag
-from robot_dynamics_ros.effort.recording import effort_semantics
+from robot_dynamics_ros.effort.recording import adopted, contradictions
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.estimators.replay import effort_decision
 from robot_dynamics_ros.robot_file import load_robot
 
 MOTIONS = {
@@ -37,8 +38,8 @@ def altered(motion, how):
 
 @pytest.mark.parametrize("motion", MOTIONS)
 def test_declared_meaning_is_confirmed(motion):
-    found = effort_semantics(altered(MOTIONS[motion], "as it is"), UR5E)
-    assert found.problems(UR5E) == [] and not found.ambiguous and found.unit == "Nm" and found.sign == 1
+    found = effort_decision(altered(MOTIONS[motion], "as it is"), UR5E)
+    assert contradictions(found, UR5E) == [] and str(found.meaning) == "Nm, gravity included" and found.sign == 1
 
 
 @pytest.mark.parametrize("motion", MOTIONS)
@@ -52,39 +53,48 @@ def test_declared_meaning_is_confirmed(motion):
     ],
 )
 def test_contradictions_are_named(motion, how, text):
-    found = effort_semantics(altered(MOTIONS[motion], how), UR5E)
-    assert any(text in problem for problem in found.problems(UR5E))
+    found = effort_decision(altered(MOTIONS[motion], how), UR5E)
+    if motion == "still":  # no dissipation: nothing is flipped, the doubt is named
+        text = {"negative": "is doubtful", "flipped": "elbow_joint: effort may have the opposite sign"}.get(how, text)
+        assert (found.signs == 1).all()
+    assert any(text in problem for problem in contradictions(found, UR5E))
 
 
 @pytest.mark.parametrize("motion", ["still", "through"])
 @pytest.mark.parametrize("how", ["compensated", "compensated ampere"])
 def test_missing_gravity_is_noticed(motion, how):
-    found = effort_semantics(altered(MOTIONS[motion], how), UR5E)
-    assert found.includes_gravity is False
-    assert any("without gravity" in problem for problem in found.problems(UR5E))
+    found = effort_decision(altered(MOTIONS[motion], how), UR5E)
+    assert found.meaning is not None and not found.meaning.includes_gravity
+    assert any("without gravity" in problem for problem in contradictions(found, UR5E))
 
 
-def test_apply_declares_what_was_found_and_refuses_a_flipped_joint():
-    found = effort_semantics(altered(MOTIONS["through"], "compensated negative ampere"), UR5E)
-    effort = found.apply(UR5E).drives.effort
+def test_what_was_found_is_declared_and_a_reversed_joint_gets_a_factor():
+    found = effort_decision(altered(MOTIONS["through"], "compensated negative ampere"), UR5E)
+    robot, factors = adopted(found, UR5E)
+    effort = robot.drives.effort
     assert (effort.unit, effort.sign, effort.includes_gravity) == ("A", -1, False)
-    assert found.problems(found.apply(UR5E)) == []
-    with pytest.raises(DataError, match="elbow_joint"):
-        effort_semantics(altered(MOTIONS["through"], "flipped"), UR5E).apply(UR5E)
+    assert contradictions(found, robot) == [] and (factors == 1).all()
+    robot, factors = adopted(effort_decision(altered(MOTIONS["through"], "flipped"), UR5E), UR5E)
+    assert robot.drives.effort.sign == 1 and factors.tolist() == [1, 1, -1, 1, 1, 1]
+
+
+def test_several_doubtful_signs_are_refused_with_the_option_that_overrules():
+    with pytest.raises(DataError, match="--effort torque"):
+        adopted(effort_decision(altered(MOTIONS["still"], "negative"), UR5E), UR5E)
 
 
 def test_nothing_is_invented_where_nothing_loads_the_joints():
     log = measured(still(), friction=False)
     log.effort = np.random.default_rng(0).normal(size=log.q.shape)
     upright = UR5E.with_updates({"kinematics.gravity": [0.0, 0.0, 0.0]})
-    found = effort_semantics(log, upright)
-    assert found.ambiguous and found.unit is None and found.problems(upright) == []
+    found = effort_decision(log, upright)
+    assert found.meaning is None and contradictions(found, upright) == []
 
 
 def test_a_log_without_velocity_is_understood_and_left_as_it_is():
     log = altered(MOTIONS["through"], "ampere")
     log.qd = None
-    assert effort_semantics(log, UR5E).unit == "A"
+    assert effort_decision(log, UR5E).meaning.unit == "A"
     assert not log.has("qd")
 
 
@@ -92,10 +102,10 @@ def test_unusable_logs_say_why():
     log = measured(still())
     log.effort[:] = np.nan
     with pytest.raises(DataError, match="0 usable samples"):
-        effort_semantics(log, UR5E)
+        effort_decision(log, UR5E)
     log.effort = None
     with pytest.raises(DataError, match="absent"):
-        effort_semantics(log, UR5E)
+        effort_decision(log, UR5E)
 
 
 DATA = Path(os.environ.get("ROBOT_DYNAMICS_DATA", Path(__file__).parents[3] / "shared" / "data"))
@@ -108,5 +118,6 @@ DATA = Path(os.environ.get("ROBOT_DYNAMICS_DATA", Path(__file__).parents[3] / "s
 )
 def test_real_recordings_are_understood(file, robot, sign):
     robot = load_robot(robot)
-    found = effort_semantics(load_bag(DATA / file, robot)[0], robot)
-    assert (found.unit, found.sign, found.includes_gravity, found.flipped) == ("Nm", sign, True, [])
+    found = effort_decision(load_bag(DATA / file, robot)[0], robot)
+    assert (str(found.meaning), found.sign, found.flipped) == ("Nm, gravity included", sign, ())
+    assert not found.doubtful

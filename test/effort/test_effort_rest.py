@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from robot_dynamics_ros.effort.evidence import REST_SAMPLES as SAMPLES
 from robot_dynamics_ros.effort.meaning import WORDS, declared
-from robot_dynamics_ros.effort.rest import SAMPLES, EffortRecognition
+from robot_dynamics_ros.effort.rest import EffortRecognition
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
 
@@ -39,9 +40,18 @@ def test_compensated_effort_is_recognised():
     assert str(recognised(lambda t, q: 0.3 * (t - MODEL.gravity(q)), *POSES).meaning) == "Nm, gravity already removed"
 
 
-def test_a_flipped_sign_names_its_joint():
-    signs = np.array([1, 1, -1, 1, 1, 1.0])
-    assert recognised(lambda t, q: t * signs, STRETCHED).flipped == ("elbow_joint",)
+def test_at_rest_one_joint_of_the_opposite_sign_is_a_warning_and_several_are_refused():
+    one = recognised(lambda t, q: t * np.array([1, 1, -1, 1, 1, 1.0]), STRETCHED)
+    assert one.doubtful == ("elbow_joint",) and "elbow_joint" in one.warning and not one.refused
+    all_joints = recognised(lambda t, q: -t, *POSES)
+    assert {"shoulder_lift_joint", "elbow_joint"} <= set(all_joints.doubtful) and "--effort" in all_joints.refused
+    assert (one.signs > 0).all() and (all_joints.signs > 0).all()  # nothing is flipped without dissipation
+
+
+def test_torque_that_is_zero_at_rest_is_free_of_gravity():
+    """The newer actual_current_as_torque of UR controllers."""
+    found = recognised(lambda t, q: np.zeros(6), STRETCHED)
+    assert str(found.meaning) == "Nm, gravity already removed" and not found.doubtful
 
 
 def test_nothing_is_said_in_motion_upright_or_about_garbage():

@@ -9,10 +9,12 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.effort.decision import OVERRULE
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.arm.static_law import LAW
 from robot_dynamics_ros.identification.arm.written_law import coupled_blocks
+from robot_dynamics_ros.models.friction import created_energy
 from robot_dynamics_ros.models.urdf_writer import write_urdf
 from robot_dynamics_ros.robot_file import RobotFile, save_robot
 
@@ -84,6 +86,8 @@ def write_outputs(found: Identification, out: Path, bags: Sequence[str | Path]) 
     except OSError as error:
         raise DataError(f"{out}: cannot be created ({error.strerror})") from None
     robot = identified_robot(found)
+    for joint, text in created_energy(robot).items():
+        raise DataError(f"{joint}: identified {text}; nothing is written: check the sign of its effort ({OVERRULE})")
     name = f"{robot.name}_identified"
     path, urdf = out / f"{name}.yaml", out / f"{name}.urdf"
     changed = ["links", "friction", *(["hysteresis"] if robot.hysteresis is not None else []), "drives"]

@@ -68,7 +68,7 @@ def fit_live(body: IdentifiedModel, rotor: np.ndarray, motion: Motion) -> LiveMo
     rotor (n,) [kg m2]: inertia of the rotors as it is in the effort.
     """
     load, predicted = body.load(motion), body.predict(motion)
-    folds = fold_sets(motion)
+    folds, limits = fold_sets(motion), body.rigid.robot.array_or("limits.velocity", 1.0)
     motors = coupled_motors(body)
     shared = coupled_torque(body, motors, motion)
     laws: list[WrittenLaw] = []
@@ -79,8 +79,8 @@ def fit_live(body: IdentifiedModel, rotor: np.ndarray, motion: Motion) -> LiveMo
         y, v = motion.effort[:, j] - inertial, motion.qd[:, j]
         # less weight far off the identified model: collisions and stops are no friction
         weight = huber(motion.effort[:, j] - predicted[:, j], np.ones(len(motion)))
-        position = motion.position[:, j]
-        samples = FrictionSamples(y, v, load[:, j], position, weight, motion.start, folds, chosen, motion.rate)
+        signals = (y, v, load[:, j], motion.position[:, j], weight)
+        samples = FrictionSamples(*signals, motion.start, folds, chosen, motion.rate, float(limits[j]))
         laws.append(choose_law(samples, body.structure.laws[j].terms))
     friction, hysteresis = written_blocks(laws)
     coupled = motors if len(motors) else None

@@ -7,7 +7,7 @@ parameters are solved inside (bounded least squares), eps and the Stribeck veloc
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import lsq_linear
@@ -33,6 +33,7 @@ class FrictionSamples:
 
     weight (N,): robust weights. start (N,) bool: first sample of each piece. folds: fold numbers (N,) of one or more
     partitions. effort_filter: the low-pass that the recorded effort has passed. rate: samples per second [Hz].
+    speed_limit: friction must dissipate up to this speed [rad/s].
     """
 
     y: np.ndarray
@@ -44,6 +45,7 @@ class FrictionSamples:
     folds: Sequence[np.ndarray]
     effort_filter: EffortFilter | None
     rate: float
+    speed_limit: float = 0.0
 
     def as_recorded(self, x: np.ndarray) -> np.ndarray:
         """Columns (N, k) as the recorded effort shows them: through the same low-pass."""
@@ -55,8 +57,11 @@ class FrictionSamples:
             return self
         rows = stretches(len(self.y), SAMPLES, 20)
         start = np.concatenate([[True], np.diff(rows) != 1]) | self.start[rows]
-        values = [getattr(self, name)[rows] for name in ("y", "v", "load", "position", "weight")]
-        return FrictionSamples(*values, start, [f[rows] for f in self.folds], self.effort_filter, self.rate)
+        names = ("y", "v", "load", "position", "weight")
+        values = [getattr(self, name)[rows] for name in names]
+        return replace(
+            self, **dict(zip(names, values, strict=True)), start=start, folds=[fold[rows] for fold in self.folds]
+        )
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,8 @@ class StaticFit:
 def fit_static(samples: FrictionSamples, chosen: tuple[str, ...]) -> StaticFit:
     """Static law of one joint: friction y against velocity v and load.
 
-    Of the terms whose counterparts cross-validation has `chosen`, those that lower the Bayesian information criterion.
+    Of the terms whose counterparts cross-validation has `chosen`, those that lower the Bayesian information criterion
+    and dissipate up to the speed limit.
     Raises ValueError when no term can be fitted.
     """
     samples = samples.thinned()
@@ -86,7 +92,7 @@ def fit_static(samples: FrictionSamples, chosen: tuple[str, ...]) -> StaticFit:
         if not all(_counterpart(term, chosen) for term in group):
             continue
         trial = _search(columns, (*names, *group), y, weight)
-        if not opposes_motion(trial[1], v):
+        if not opposes_motion(trial[1], v, samples.speed_limit):
             continue
         score = effective * np.log(trial[0]) + np.log(effective) * (len(names) + len(group))
         if best is None or score < best[0]:
@@ -105,13 +111,15 @@ def _counterpart(term: str, chosen: tuple[str, ...]) -> bool:
     return term != "fs" or any(c.startswith(("fs@", "h@")) for c in chosen)
 
 
-def opposes_motion(values: dict[str, float], v: np.ndarray) -> bool:
-    """Whether friction keeps half its Coulomb level up to twice the largest speed of v: a polynomial that bends over
-    is none.
+def opposes_motion(values: dict[str, float], v: np.ndarray, limit: float = 0.0) -> bool:
+    """Whether friction keeps half its Coulomb level up to twice the largest speed of v and opposes the motion up to
+    `limit` [rad/s]: a polynomial that bends over is none.
     """
     speed = np.linspace(0.05, 2.0, 20) * np.abs(v).max()
-    total = sum(values.get(f"fv{k}", 0.0) * speed**k for k in (1, 2, 3)) + values.get("fc", 0.0)
-    return bool((total >= 0.5 * values.get("fc", 0.0)).all())
+    top = np.linspace(speed[-1], max(limit, speed[-1]), 20)
+    kept, beyond = (sum(values.get(f"fv{k}", 0.0) * x**k for k in (1, 2, 3)) for x in (speed, top))
+    fc = values.get("fc", 0.0)
+    return bool((kept >= -0.5 * fc).all() and (beyond >= -fc).all())
 
 
 def unit_column(name: str, eps: float, vs: float, v: np.ndarray, load: np.ndarray) -> np.ndarray:

@@ -6,8 +6,10 @@ from collections import Counter
 from typing import Any
 
 from robot_dynamics_ros._core import Status
+from robot_dynamics_ros.drivers.interface import Driver
+from robot_dynamics_ros.effort.decision import Decision
 from robot_dynamics_ros.effort.meaning import declared
-from robot_dynamics_ros.effort.rest import EffortRecognition, Verdict
+from robot_dynamics_ros.effort.rest import EffortRecognition
 from robot_dynamics_ros.errors import CapabilityError, RobotDynamicsError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, STALE, WARN, worst
@@ -16,12 +18,14 @@ from robot_dynamics_ros.nodes.robot.stages import Selection
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
 
+UR_RUNNING = 7  # robot mode of a UR controller whose brakes are released
+
 
 class EffortWatch:
     """Recognises at rest what the effort of another driver means (unit, sign, gravity).
 
     recognise True: what is found replaces what the robot file declares. False: a finding that contradicts the
-    declaration withholds the estimates for as long as it stands.
+    declaration withholds the estimates for as long as it stands. Several doubtful signs withhold them in both.
     """
 
     def __init__(self, robot: RobotFile, recognise: bool) -> None:
@@ -38,44 +42,49 @@ class EffortWatch:
         """Add one sample to the evidence; True when `meaning` has changed and the stages must follow."""
         if self._recognition is None:
             return False
-        verdict = self._recognition.add(sample.q, sample.qd, sample.effort)
-        return verdict is not None and self._conclude(verdict)
+        decision = self._recognition.add(sample.q, sample.qd, sample.effort)
+        return decision is not None and self._conclude(decision)
 
-    def _conclude(self, verdict: Verdict) -> bool:
-        if verdict.meaning is None:
+    def _conclude(self, decision: Decision) -> bool:
+        if decision.refused:
+            self.level, self.text, self.withheld = ERROR, decision.refused, True
             return False
-        if verdict.flipped:
-            self.level, self.text, self.withheld = ERROR, verdict.text, True
+        meaning = decision.meaning
+        if meaning is None:
             return False
+        doubt = f"; {decision.warning}" if decision.warning else ""
+        self.level, self.text = WARN if doubt else OK, f"effort recognised at rest: {meaning}{doubt}"
         if self._recognise:
-            changed, self.meaning = verdict.meaning != self.meaning, verdict.meaning
-            self.level, self.text, self.withheld = OK, verdict.text, False
+            changed, self.meaning = not meaning.same_as(self.meaning), meaning
+            self.withheld = False
             return changed
-        self.withheld = verdict.meaning != self._declared
-        self.level, self.text = OK, verdict.text
+        self.withheld = not meaning.same_as(self._declared)
         if self.withheld:
             self.level = ERROR
-            self.text = f"{verdict.text}; the robot file declares {self._declared}: estimates are withheld"
+            self.text = f"{self.text}; the robot file declares {self._declared}: estimates are withheld"
         return False
 
 
 class Estimates(NodePart):
     """The selected stages of a node. Raises CapabilityError where the robot file lacks what they need.
 
-    from_topics: the samples come from another driver, so that the meaning of effort has to be recognised or confirmed.
+    driver: ours, or None where the samples come from the topics of another one: then, and where our driver passes on a
+    torque of the controller's own, the meaning of effort is recognised or confirmed.
     """
 
-    def __init__(self, node: NodeContext, robot: RobotFile, selection: Selection, from_topics: bool) -> None:
+    def __init__(self, node: NodeContext, robot: RobotFile, selection: Selection, driver: Driver | None) -> None:
         super().__init__(node)
-        self._robot, self._selection = robot, selection
+        self._robot, self._selection, self._driver = robot, selection, driver
         parameters = {stage: given for stage in selection.stages if (given := self._given(stage))}
         self.pipeline = Pipeline(robot, parameters, None if selection.all else selection.stages)
         self.running = {stage.name for stage in self.pipeline.stages}
         # in a node of its own a stage finds in the sample what the stages of other nodes have estimated
         self._step = self.pipeline.step if selection.all else self.pipeline.advance
         self._effort: EffortWatch | None = None
-        if from_topics and "motion" in self.running:
-            self._effort = EffortWatch(robot, node.value("effort_semantics") == "recognise")
+        # what a controller's own torque means depends on its version
+        reported = driver is not None and node.value("driver") == "ur" and node.value("effort_source") == "controller"
+        if (driver is None or reported) and "motion" in self.running:
+            self._effort = EffortWatch(robot, reported or node.value("effort_semantics") == "recognise")
         self._statuses: Counter[Status] = Counter()
         self._trigger("~/reset", self._reset)
         if "force" in self.running:
@@ -84,10 +93,15 @@ class Estimates(NodePart):
     def add_to(self, sample: Sample) -> bool:
         """Write the estimates into a sample; False: they are withheld, nothing of the sample may be published."""
         effort = self._effort
-        if effort is not None and effort.on_sample(sample):
+        if effort is not None and self._drives_hold() and effort.on_sample(sample):
             self._adopt(effort)
         self._statuses[self._step(sample)] += 1
         return effort is None or not effort.withheld
+
+    def _drives_hold(self) -> bool:
+        """Whether the drives carry the arm: behind closed brakes an effort of zero says nothing about gravity."""
+        driver = self._driver
+        return driver is None or (driver.status.safety_normal and driver.status.robot_mode == UR_RUNNING)
 
     def _adopt(self, effort: EffortWatch) -> None:
         """Configure the motion stage with the recognised meaning of effort; everything else stays."""

@@ -66,7 +66,7 @@ class RobotNode(LifecycleBase):
     def _make_estimates(self, robot: RobotFile) -> Estimates | None:
         """None where the robot file lacks numbers: such a robot can still be moved and recorded for identification."""
         try:
-            return Estimates(self, robot, self._selection, from_topics=self._driver is None)
+            return Estimates(self, robot, self._selection, self._driver)
         except CapabilityError as error:
             if self._driver is None or not self._selection.all:
                 raise

@@ -1,0 +1,232 @@
+"""The decision about what an effort means: one set of thresholds for live nodes, replay, identification and the guard.
+
+Unit and gravity: the likeliest of the meanings (torque, current, both with gravity removed) over the joints' slopes.
+Sign, per joint, by two independent witnesses: the rigid body (the slope on gravity, or where gravity does not show the
+inertia, which is positive) and the dissipation of sliding friction (on the link side of the gear, where friction does
+not show, the inertia). A sign is flipped only where both say so beyond SURE standard deviations.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robot_dynamics_ros.effort.evidence import Evidence
+from robot_dynamics_ros.effort.gains import RANGE, pooled_gains
+from robot_dynamics_ros.effort.meaning import CURRENT, CURRENT_GRAVITY_FREE, GRAVITY_FREE, TORQUE, Meaning, declared
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.robot_file import RobotFile
+
+SURE = 3.0  # standard deviations of evidence below which no sign is decided
+FACTOR = 2.5  # recorded over expected gravity torque, or its inverse, that payload, tool and initial masses may explain
+NO_GRAVITY = 0.15  # share of the gravity torque below which gravity has been removed
+MODEL_ERROR = 0.25  # standard deviation of a joint's slope for errors of the model, as a share of it
+SIGN_ERROR = 0.1  # the same for its sign: slopes below SURE times this share are no gravity torque at all
+VOTE = 0.2  # standard deviation of a slope, as a share of it (or of SMALL), below which the joint votes on the meaning
+SMALL = 0.05  # effort per Nm
+VOTE_AT_REST = 0.5  # the same for a joint at rest, where friction may hold part of gravity
+CLEAR = 3.0  # log likelihood by which a meaning must be ahead of every other one (20 to 1)
+SEVERAL = 2  # joints with a doubtful sign from which on the effort is refused
+GUARD_SHARE = 0.25  # of gravity that each joint's torque at rest may deviate by before torque mode, beside friction
+GUARD_TELLING = 0.9  # share of gravity that ampere for Nm, or gravity removed, would be wrong by
+GUARD_NOISE = 2.0  # Nm
+UNIT_ERROR = 100.0  # median effort per Nm above which, or below 1 / (4 UNIT_ERROR), the unit is off by 1000
+OVERRULE = "--effort torque, current or gravity-free takes the signs of the robot file"
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What an effort means. meaning None: not decided. signs (n,): torque of joint j is signs[j] effort[j] / gain[j].
+
+    gain, gain_std (n,): effort per Nm, positive. flipped: joints whose sign is not that of the other joints.
+    doubtful: joints whose gravity or friction contradicts the sign. creates_energy: joints whose sliding friction
+    would create energy with that sign. votes (n,) bool: joints that decided the meaning. unit_error: a sentence, or "".
+    """
+
+    meaning: Meaning | None
+    signs: np.ndarray
+    gain: np.ndarray
+    gain_std: np.ndarray
+    flipped: tuple[str, ...]
+    doubtful: tuple[str, ...]
+    creates_energy: tuple[str, ...]
+    votes: np.ndarray
+    evidence: Evidence
+    unit_error: str = ""
+
+    @property
+    def sign(self) -> int:
+        """Sign of most joints."""
+        return 1 if self.signs.sum() >= 0 else -1
+
+    @property
+    def refused(self) -> str:
+        """Why nothing may be computed from this effort, with the option that overrules it; "" where it may."""
+        if len(self.doubtful) < SEVERAL:
+            return ""
+        return (
+            f"the sign of the effort of {', '.join(self.doubtful)} is doubtful: gravity and dissipation of friction "
+            "contradict each other or the robot file; check drives.effort.sign, wiring, mounting and contact; "
+            f"{OVERRULE}"
+        )
+
+    @property
+    def warning(self) -> str:
+        """The doubt about a single joint, which is not enough to refuse; "" without."""
+        if len(self.doubtful) != 1:
+            return ""
+        return (
+            f"{self.doubtful[0]}: effort may have the opposite sign of the other joints; gravity and friction do not "
+            "agree on it: kept"
+        )
+
+    def slopes(self, names: list[str]) -> str:
+        """Effort over gravity torque of the joints that voted, with standard deviations, for people."""
+        e = self.evidence
+        std = np.hypot(e.gravity_std, e.stuck * np.where(np.isfinite(self.gain), self.gain, 1.0))
+        return ", ".join(f"{names[j]} {e.gravity[j]:.3g} +- {std[j]:.2g}" for j in np.flatnonzero(self.votes))
+
+
+def decide(evidence: Evidence, robot: RobotFile, meaning: Meaning | None = None) -> Decision:
+    """Meaning of an effort from the evidence of a robot's joints; `meaning` sets unit and gravity instead."""
+    constants = robot.array("drives.torque_constant") if robot.has("drives.torque_constant") else None
+    votes = _votes(evidence)
+    error = _unit_error(evidence, votes, robot.joint_names)
+    if meaning is None and votes.any() and not error:
+        meaning = _likeliest(evidence, votes, constants)
+    side = robot.drives.torque_side
+    found = None if meaning is None else replace(meaning, side=side)
+    limit = robot.array("limits.torque") if robot.has("limits.torque") else np.ones(robot.n_joints)
+    gain, std = _gains(evidence, found, constants, limit)
+    gravity, inertia, friction = _witnesses(evidence, robot, found or declared(robot), gain)
+    signs = _signs(np.where(gravity == 0, inertia, gravity), friction, int(robot.drives.effort.sign))
+    sign = 1 if signs.sum() >= 0 else -1
+    found = None if found is None else replace(found, sign=sign)
+    names = np.array(robot.joint_names, dtype=object)
+    creates = (friction == -signs) & (side == "motor")
+    flipped, doubtful, energy = (tuple(names[rows]) for rows in (signs != sign, (gravity == -signs) | creates, creates))
+    return Decision(found, signs, gain, std, flipped, doubtful, energy, votes, evidence, error)
+
+
+def _votes(e: Evidence) -> np.ndarray:
+    """Joints (n,) bool whose slope on gravity is known well enough to tell one meaning from another."""
+    inertial = np.where(_known(e.inertial, e.inertial_std, SMALL), np.abs(e.inertial), SMALL)
+    return _known(e.gravity, e.gravity_std, inertial) & (e.stuck < VOTE_AT_REST)
+
+
+def _known(slope: np.ndarray, std: np.ndarray, least: np.ndarray | float) -> np.ndarray:
+    """Whether slopes (n,) are known to VOTE of themselves, or of `least`, the effort per Nm that is usual."""
+    return np.isfinite(slope) & (std < VOTE * np.maximum(np.abs(slope), least))
+
+
+def _unit_error(e: Evidence, votes: np.ndarray, names: list[str]) -> str:
+    if not votes.any():
+        return ""
+    k = np.abs(e.gravity)
+    typical = float(np.median(k[votes]))
+    clear = bool((k > 5 * e.gravity_std)[votes].all() and (e.stuck[votes] == 0).all())
+    if typical > UNIT_ERROR:
+        factor = "1000 times too large (mNm?)"
+    elif typical < 0.25 / UNIT_ERROR and clear:
+        factor = "1000 times too small (kNm?)"
+    else:
+        return ""
+    found = ", ".join(f"{names[j]} {e.gravity[j]:.3g}" for j in np.flatnonzero(votes))
+    return f"effort is about {factor}: effort over gravity torque is {found}; convert it to Nm or A"
+
+
+# -- unit and gravity -------------------------------------------------------------------------------------------------
+def _likeliest(e: Evidence, votes: np.ndarray, constants: np.ndarray | None) -> Meaning | None:
+    """The meaning that fits and is ahead of every other one; None where there is none."""
+    score = {m: _log_likelihood(e, votes, m, constants) for m in (TORQUE, CURRENT, GRAVITY_FREE, CURRENT_GRAVITY_FREE)}
+    best, *others = sorted(score, key=score.__getitem__, reverse=True)
+    if not _fits(e, votes, best, constants):
+        return None
+    seen = bool(_inertial_votes(e, votes).any())  # without motion nothing tells the unit of an effort without gravity
+    rivals = [m for m in others if seen or best.includes_gravity or m.includes_gravity]
+    if not best.includes_gravity and not seen:
+        best = GRAVITY_FREE
+    return best if score[best] - max(score[m] for m in rivals) >= CLEAR or not rivals else None
+
+
+def _log_likelihood(e: Evidence, votes: np.ndarray, meaning: Meaning, constants: np.ndarray | None) -> float:
+    """Log density of the slopes (Student t, 5 degrees of freedom), an unknown 1 / K_tau integrated over RANGE."""
+    if meaning.unit == "A" and constants is None:
+        grid = np.geomspace(*RANGE, 40)
+        each = np.array([_densities(e, votes, meaning, np.full(len(votes), u)) for u in grid])
+        return float((np.logaddexp.reduce(each, axis=0) - np.log(len(grid))).sum())
+    return float(_densities(e, votes, meaning, np.broadcast_to(meaning.gain(constants), votes.shape)).sum())
+
+
+def _densities(e: Evidence, votes: np.ndarray, meaning: Meaning, unit: np.ndarray) -> np.ndarray:
+    expected, error = (unit, MODEL_ERROR * unit) if meaning.includes_gravity else (0.0 * unit, NO_GRAVITY / 3 * unit)
+    spread = np.sqrt(e.gravity_std**2 + (e.stuck * unit) ** 2 + error**2)
+    total = np.where(votes, _log_density(np.abs(e.gravity) - expected, spread), 0.0)
+    spread = np.hypot(e.inertial_std, MODEL_ERROR * unit)
+    return total + np.where(_inertial_votes(e, votes), _log_density(np.abs(e.inertial) - unit, spread), 0.0)
+
+
+def _inertial_votes(e: Evidence, votes: np.ndarray) -> np.ndarray:
+    return votes & _known(e.inertial, e.inertial_std, SMALL)
+
+
+def _log_density(x: np.ndarray, spread: np.ndarray) -> np.ndarray:
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return -np.log(spread) - 3.0 * np.log1p((x / spread) ** 2 / 5.0)
+
+
+def _fits(e: Evidence, votes: np.ndarray, meaning: Meaning, constants: np.ndarray | None) -> bool:
+    """Whether the median slope is what the meaning predicts, within FACTOR, or NO_GRAVITY where there is none."""
+    k = np.abs(e.gravity[votes])
+    if meaning.unit == "A" and constants is None:
+        return bool(RANGE[0] <= np.median(k) <= RANGE[1]) or not meaning.includes_gravity
+    ratio = k / np.broadcast_to(meaning.gain(constants), votes.shape)[votes]
+    if meaning.includes_gravity:
+        return bool(1 / FACTOR <= np.median(ratio) <= FACTOR)
+    return bool(np.median(ratio) < NO_GRAVITY + np.median(e.stuck[votes]))
+
+
+def _gains(
+    e: Evidence, meaning: Meaning | None, constants: np.ndarray | None, limit: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Effort per Nm (n,) and its deviation: 1, 1 / K_tau of the robot file, or of gravity (NaN without)."""
+    n = len(e.gravity)
+    if meaning is None or meaning.unit == "Nm":
+        return np.ones(n), np.zeros(n)
+    if constants is not None:
+        return 1.0 / constants, np.zeros(n)
+    return pooled_gains(e, limit, meaning.includes_gravity)
+
+
+# -- signs ------------------------------------------------------------------------------------------------------------
+def _witnesses(
+    e: Evidence, robot: RobotFile, meaning: Meaning, gain: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """What gravity, inertia and friction say about each joint's sign (n,): 1, -1, or 0 where they are not sure.
+
+    On the link side, where friction does not show, inertia is the second witness instead of it.
+    """
+    unit = np.where(np.isfinite(gain), gain, 1.0)
+    gravity = _sure(e.gravity, np.sqrt(e.gravity_std**2 + (e.stuck**2 + SIGN_ERROR**2) * unit**2))
+    if not meaning.includes_gravity:
+        gravity = np.zeros_like(gravity)
+    inertia = _sure(e.inertial, np.hypot(e.inertial_std, SIGN_ERROR * unit))
+    if robot.drives.effort.includes_rotor_inertia:  # otherwise what is left of the rotors' may be negative
+        inertia = np.where(inertia == 0, _sure(e.inertia, e.inertia_std), inertia)
+    friction = _sure(e.friction, e.friction_std) if robot.drives.torque_side == "motor" else inertia
+    return gravity, inertia, friction
+
+
+def _sure(value: np.ndarray, std: np.ndarray) -> np.ndarray:
+    with np.errstate(invalid="ignore"):
+        return np.where(np.abs(value) > SURE * std, np.sign(value), 0.0)
+
+
+def _signs(first: np.ndarray, second: np.ndarray, declared_sign: int) -> np.ndarray:
+    """Sign per joint (n,) where both witnesses agree; the others follow their majority, or the robot file."""
+    agreed = np.where(first == second, first, 0.0)
+    majority = np.sign(agreed.sum()) or float(declared_sign)
+    return np.where(agreed == 0, majority, agreed)

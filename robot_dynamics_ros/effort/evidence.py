@@ -1,0 +1,156 @@
+"""Evidence about what an effort means, per joint: one accumulator, fed by motion (recordings) and by rest (live too).
+
+Motion, samples in which joint j slides: effort = k g + l (tau_rigid - g) + c tanh(v / V0) + d v + b a + e, by least
+squares; deviations are widened for the correlation in time of the residual. Rest: effort = k g, blurred by what stuck
+friction may hold. Nothing is decided here (decision.py).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+V0 = 0.03  # rad/s, width of the friction step
+MOVING = 0.01  # rad/s, a joint faster than this slides
+REST = 5e-3  # rad/s, below which a joint rests
+REST_SAMPLES = 100  # resting samples in a row that are averaged into one pose
+NEW_POSE = 0.1  # rad, from which on a pose is another one
+MAX_POSES = 20
+MIN_MOVING = 100  # sliding samples below which motion says nothing about a joint
+VISIBLE = 0.05  # variation of gravity over that of the rest of the rigid-body torque below which it does not show
+RIDGE = 1e-8  # relative; a direction that the motion does not show gets a deviation 10^4 times the others'
+COLUMNS = 6  # of the regression above
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What the data say per joint, all (n,), in units of the effort; NaN with an infinite deviation where nothing.
+
+    gravity, inertial: effort per Nm of gravity torque and of the rest of the rigid-body torque. friction: mean sliding
+    friction along the motion, sum f v / sum |v|; below 0 it would create energy. inertia: effort per rad/s2. stuck:
+    deviation of `gravity` at rest as a share of the effort per Nm (0: from motion). size: RMS effort. torque: RMS
+    rigid-body torque [Nm]. moving, resting: samples in which the joint slid, poses at rest.
+    """
+
+    gravity: np.ndarray
+    gravity_std: np.ndarray
+    inertial: np.ndarray
+    inertial_std: np.ndarray
+    friction: np.ndarray
+    friction_std: np.ndarray
+    inertia: np.ndarray
+    inertia_std: np.ndarray
+    stuck: np.ndarray
+    size: np.ndarray
+    torque: np.ndarray
+    moving: np.ndarray
+    resting: int
+
+
+class EffortEvidence:
+    """Sums over samples, from which evidence() follows at any time; memory does not grow with the samples.
+
+    stuck_friction (n,) [Nm]: standard deviation of what friction may hold while a joint rests.
+    """
+
+    def __init__(self, stuck_friction: np.ndarray) -> None:
+        self._stuck = np.asarray(stuck_friction, dtype=float)
+        n, k = len(self._stuck), COLUMNS + 1
+        self._normal, self._lagged = np.zeros((n, k, k)), np.zeros((n, k, k))
+        self._moving, self._speed = np.zeros(n, dtype=int), np.zeros(n)
+        self._squares, self._torques, self._count = np.zeros(n), np.zeros(n), 0
+        self._poses: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
+
+    def add_motion(
+        self, gravity: np.ndarray, inertial: np.ndarray, qd: np.ndarray, qdd: np.ndarray, effort: np.ndarray
+    ) -> None:
+        """Samples in order, all (N, n): gravity torque, rest of the rigid-body torque [Nm], rad/s, rad/s2, effort."""
+        self._size(gravity + inertial, effort)
+        for j in range(len(self._stuck)):
+            v = qd[:, j]
+            slides = np.abs(v) > MOVING
+            columns = (gravity[:, j], inertial[:, j], np.tanh(v / V0), v, qdd[:, j], np.ones_like(v), effort[:, j])
+            Z = np.column_stack(columns) * slides[:, None]
+            self._normal[j] += Z.T @ Z
+            self._lagged[j] += Z[1:].T @ Z[:-1]
+            self._moving[j] += int(slides.sum())
+            self._speed[j] += float(np.abs(v[slides]).sum())
+
+    def add_rest(self, q: np.ndarray, gravity: np.ndarray, effort: np.ndarray) -> None:
+        """Means of a rest: positions [rad], gravity torque [Nm], effort, all (n,); a pose seen before is replaced."""
+        self._size(gravity[None], effort[None])
+        others = [pose for pose in self._poses if np.abs(pose[0] - q).max() >= NEW_POSE]
+        self._poses = [*others[1 - MAX_POSES :], (q, gravity, effort)]
+
+    def evidence(self) -> Evidence:
+        """What all samples say so far."""
+        n = len(self._stuck)
+        values, std = np.full((4, n), np.nan), np.full((4, n), np.inf)
+        for j in np.flatnonzero(self._moving >= MIN_MOVING).tolist():
+            values[:, j], std[:, j] = self._regression(j)
+        torque = np.sqrt(self._torques / max(self._count, 1))
+        size = np.sqrt(self._squares / max(self._count, 1))
+        rest, share = self._at_rest()
+        # the better of motion and rest, in the unit that effort and torque have in the mean
+        better = (share < 1.0) & (share * size / np.maximum(torque, 1e-9) < std[0])
+        k, k_std = np.where(better, rest, values[0]), np.where(better, 0.0, std[0])
+        stuck = np.where(better, share, 0.0)
+        (_, m, f, b), (_, m_std, f_std, b_std) = values, std
+        count = self._moving.copy()
+        return Evidence(k, k_std, m, m_std, f, f_std, b, b_std, stuck, size, torque, count, len(self._poses))
+
+    def _size(self, torque: np.ndarray, effort: np.ndarray) -> None:
+        self._squares += (effort**2).sum(axis=0)
+        self._torques += (torque**2).sum(axis=0)
+        self._count += len(effort)
+
+    def _at_rest(self) -> tuple[np.ndarray, np.ndarray]:
+        """Slope through zero over the poses and its deviation as a share of the effort per Nm; NaN, inf without."""
+        n = len(self._stuck)
+        if not self._poses:
+            return np.full(n, np.nan), np.full(n, np.inf)
+        g = np.array([pose[1] for pose in self._poses])
+        effort = np.array([pose[2] for pose in self._poses])
+        power = np.maximum((g**2).sum(axis=0), 1e-12)
+        return (g * effort).sum(axis=0) / power, self._stuck / np.sqrt(power)
+
+    def _regression(self, j: int) -> tuple[np.ndarray, np.ndarray]:
+        """gravity, inertial, friction, inertia of joint j and their deviations (4,)."""
+        count, normal = self._moving[j], self._normal[j]
+        spread = np.sqrt(np.maximum(np.diag(normal) - normal[:, 5] ** 2 / count, 0.0) / count)
+        rms = np.sqrt(np.diag(normal) / count)
+        shown = rms[:COLUMNS] > 1e-9
+        shown[0] = rms[0] > 1e-3 and spread[0] > VISIBLE * spread[1]
+        shown[1] = spread[1] > 0.02 * (spread[0] + rms[0] + 0.1)
+        x, covariance = self._solve(j, shown)
+        v_tanh, v_v = normal[2, 3], normal[3, 3]
+        friction = np.array([0, 0, v_tanh, v_v, 0, 0]) / max(self._speed[j], 1e-12)
+        inertia = np.array([0, normal[1, 4] / max(normal[4, 4], 1e-12) if shown[1] else 0.0, 0, 0, 1, 0])
+        T = np.array([np.eye(COLUMNS)[0], np.eye(COLUMNS)[1], friction, inertia])
+        value, std = T @ x, np.sqrt(np.maximum(np.einsum("ij,jk,ik->i", T, covariance, T), 0.0))
+        lost = np.array([not shown[0], not shown[1], not shown[2:4].any(), not shown[4]])
+        return np.where(lost, np.nan, value), np.where(lost, np.inf, std)
+
+    def _solve(self, j: int, shown: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Least squares over the columns that show (6,), and its covariance (6, 6) with the residual's correlation."""
+        use = np.flatnonzero(shown)
+        A, b = self._normal[j][np.ix_(use, use)], self._normal[j][use, COLUMNS]
+        scale = np.sqrt(np.diag(A))
+        inverse = np.linalg.inv(A / np.outer(scale, scale) + RIDGE * np.eye(len(use))) / np.outer(scale, scale)
+        x = np.zeros(COLUMNS)
+        x[use] = inverse @ b
+        r = np.append(-x, 1.0)
+        power = max(float(r @ self._normal[j] @ r), 1e-300)
+        rho = float(np.clip(r @ self._lagged[j] @ r / power, 0.0, 0.999))
+        covariance = np.zeros((COLUMNS, COLUMNS))
+        noise = power / max(self._moving[j] - len(use), 1) * (1 + rho) / (1 - rho)
+        covariance[np.ix_(use, use)] = noise * inverse
+        return x, covariance
+
+
+def resting_stretches(qd: np.ndarray, samples: int = REST_SAMPLES) -> list[slice]:
+    """Stretches of at least `samples` rows in which every joint of qd (N, n) [rad/s] rests."""
+    still = np.concatenate([[False], (np.abs(qd) < REST).all(axis=1), [False]])
+    edges = np.flatnonzero(np.diff(still.astype(int)))
+    return [slice(a, b) for a, b in zip(edges[::2], edges[1::2], strict=True) if b - a >= samples]

@@ -1,0 +1,137 @@
+"""Physics decides about the sign of an effort: friction dissipates, gravity and inertia have their sign, or nothing is
+flipped; gains from gravity carry a standard deviation.
+"""
+
+import numpy as np
+import pytest
+from force_bench import POSE, measured, moving, through
+from synthetic import synthetic_log, truth_of
+
+from robot_dynamics_ros.effort.recording import contradictions
+from robot_dynamics_ros.errors import ConfigError, DataError
+from robot_dynamics_ros.estimators.friction import FrictionStage
+from robot_dynamics_ros.estimators.replay import effort_decision, replay
+from robot_dynamics_ros.identification.arm.effort_meaning import recognise
+from robot_dynamics_ros.identification.arm.identify import slow_motion
+from robot_dynamics_ros.identification.dataset.recording import recording
+from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.models.friction import created_energy
+from robot_dynamics_ros.models.robot_report import report
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.signals import Log
+
+ROBOT = load_robot("ur5e")
+TRUTH = truth_of(ROBOT)
+MODEL = RobotModel(ROBOT.chain(), ROBOT.joint_names)
+LOG = synthetic_log(ROBOT, TRUTH, 1, duration=20.0)
+GRAVITY = MODEL.gravity(LOG.q)
+WRIST = 4
+
+
+def with_effort(effort):
+    return Log(LOG.joint_names, LOG.stamp_ns, {**LOG.signals, "effort": effort}, LOG.receive_ns)
+
+
+def semantics(effort, robot=ROBOT, given="auto"):
+    return recognise(robot, slow_motion([recording(with_effort(effort), "log")]), given)
+
+
+def column(values, j):
+    return np.eye(values.shape[1])[j] * values
+
+
+@pytest.mark.parametrize("slope", [-0.139, -0.4])
+def test_a_gravity_slope_of_one_wrist_alone_flips_nothing(slope):
+    effort = LOG.effort + (slope - 1.0) * column(GRAVITY, WRIST)
+    found = semantics(effort)
+    assert found.slope[WRIST] == pytest.approx(slope, abs=0.1) and (found.scale == 1).all()
+    decision = effort_decision(with_effort(effort), ROBOT)  # the same verdict in replay
+    assert (decision.signs == 1).all() and not decision.refused
+
+
+@pytest.mark.parametrize("joint", range(6))
+def test_a_reversed_motor_is_found_from_its_friction(joint):
+    """Also where gravity does not show (shoulder pan, wrist 3): inertia is the other witness there."""
+    effort = LOG.effort - 2.0 * column(LOG.effort, joint)
+    expected = np.where(np.arange(6) == joint, -1.0, 1.0)
+    found = semantics(effort)
+    assert np.array_equal(found.scale, expected)
+    assert any(ROBOT.joint_names[joint] in text for text in found.warnings)
+
+
+def test_friction_that_creates_energy_is_refused_with_the_option_that_overrules():
+    """Friction of one wrist reversed, all else right: gravity and dissipation contradict each other."""
+    v = LOG.qd
+    friction = TRUTH.fc * np.tanh(v / 0.02) + TRUTH.fv * v
+    effort = LOG.effort - 2.0 * column(friction, 3)
+    with pytest.raises(DataError, match="wrist_1_joint would create energy.*--effort"):
+        semantics(effort)
+    assert (semantics(effort, given="torque").scale == 1).all()
+    decision = effort_decision(with_effort(effort), ROBOT)
+    assert decision.creates_energy == ("wrist_1_joint",) and not decision.refused and decision.warning
+    several = LOG.effort - 2.0 * (column(friction, 3) + column(friction, 1))
+    assert "--effort" in effort_decision(with_effort(several), ROBOT).refused
+
+
+def test_noise_flips_nothing():
+    """Efforts that hold neither gravity nor friction: no evidence, the signs of the robot file."""
+    noise = np.random.default_rng(0).normal(0.0, 20.0, LOG.effort.shape)
+    decision = effort_decision(with_effort(noise), ROBOT)
+    assert (decision.signs == 1).all() and not decision.doubtful
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_gains_from_gravity_are_within_their_deviation(seed):
+    """Current in A, torque constants unknown and up to 40 % from joint to joint."""
+    constant = np.array([10.6, 10.6, 10.6, 7.7, 7.7, 7.7]) * np.random.default_rng(seed).uniform(0.6, 1.4, 6)
+    found = semantics(LOG.effort / constant, ROBOT.with_updates({"drives.torque_constant": None}))
+    assert found.kind == "current" and np.isfinite(found.scale_std).all()
+    assert (np.abs(found.scale - constant) < 3 * found.scale_std).all()
+    assert found.scale[1:4] == pytest.approx(constant[1:4], rel=0.1)
+    assert found.scale_std[5] > 2 * found.scale_std[3]  # gravity does not show at wrist 3
+
+
+def test_a_weak_slope_is_neither_taken_at_face_value_nor_given_to_the_neighbour():
+    constant = np.array([10.6, 10.6, 10.6, 7.7, 7.7, 7.7])
+    effort = LOG.effort + column(np.random.default_rng(1).normal(0, 30.0, LOG.effort.shape), WRIST)
+    found = semantics(effort / constant, ROBOT.with_updates({"drives.torque_constant": None}))
+    assert (np.abs(found.scale - constant)[WRIST:] < 2.5 * found.scale_std[WRIST:]).all()
+    assert found.scale[WRIST:] == pytest.approx(constant[WRIST:], rel=0.4)
+
+
+@pytest.mark.parametrize("motion", [moving(8.0, amplitude=1.0), through([POSE, POSE + 0.6, POSE - 0.4])])
+def test_torque_without_gravity_that_is_zero_at_rest_is_recognised(motion):
+    """The newer actual_current_as_torque of UR controllers."""
+    log = measured(motion, noise=0.2)
+    log.effort = np.where(np.abs(log.qd) > 1e-3, log.effort - MODEL.gravity(log.q), 0.0)
+    found = effort_decision(log, ROBOT)
+    assert str(found.meaning) == "Nm, gravity already removed" and not found.refused
+    assert any("without gravity" in text for text in contradictions(found, ROBOT))
+
+
+def test_replay_corrects_a_reversed_motor(tmp_path):
+    from robot_dynamics_ros.bags import write_bag
+
+    log = measured(through([POSE, POSE + 0.6, POSE - 0.4]), noise=0.2)
+    log.effort = log.effort - 2.0 * column(log.effort, 2)
+    result = replay([write_bag(log, tmp_path / "bag", topics=["joint_states"])], ROBOT)
+    assert any("elbow_joint: effort has the opposite sign" in note for note in result.notes)
+    assert result.summary()["joint_torque_rms"]["elbow_joint"] < 5.0
+
+
+def test_a_robot_file_whose_friction_creates_energy_is_refused_by_check_and_by_the_nodes_stage():
+    block = {"source": "ur_max_torque", "model": "luo"}
+    good = {"fc": [5.0] * 6, "fv1": [4.0] * 6, "fv2": [0.0] * 6}
+    bad = {**good, "fv2": [0.0, 0.0, 0.0, -3.0, 0.0, 0.0]}  # below 0 from 2.1 rad/s
+    robots = [ROBOT.with_updates({"friction": {**block, "parameters": p}}) for p in (good, bad)]
+    assert created_energy(robots[0]) == {} and list(created_energy(robots[1])) == ["wrist_1_joint"]
+    assert report(robots[0]).ok and not report(robots[1]).ok
+    FrictionStage().configure(robots[0])
+    with pytest.raises(ConfigError, match="wrist_1_joint.*creates energy"):
+        FrictionStage().configure(robots[1])
+
+
+def test_an_offset_creates_no_energy():
+    block = {"source": "ur_max_torque", "model": "luo"}
+    parameters = {"fc": [1.0] * 6, "fv1": [1.0] * 6, "fb": [5.0] * 6}
+    assert created_energy(ROBOT.with_updates({"friction": {**block, "parameters": parameters}})) == {}

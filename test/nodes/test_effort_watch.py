@@ -1,0 +1,80 @@
+"""What the effort of a driver means is watched live: adopted, withheld, or a warning; also the torque of a newer UR."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+
+from robot_dynamics_ros.effort.evidence import REST_SAMPLES
+from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.nodes.robot.estimates import EffortWatch, Estimates
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.signals import Sample
+
+ROBOT = load_robot("ur5e")
+POSE = np.array([0.3, -0.4, 0.3, -0.5, 0.2, 0.0])
+GRAVITY = RobotModel(ROBOT.chain(), ROBOT.joint_names).gravity(POSE)
+
+
+def resting(effort, k):
+    sample = Sample(ROBOT.joint_names)
+    sample.stamp_ns, sample.q[:], sample.qd[:], sample.effort[:] = 10**18 + k * 2_000_000, POSE, 0.0, effort
+    return sample
+
+
+def watched(effort, recognise):
+    watch = EffortWatch(ROBOT, recognise)
+    changed = [watch.on_sample(resting(effort, k)) for k in range(REST_SAMPLES)]
+    return watch, any(changed)
+
+
+def test_a_contradiction_is_adopted_or_withholds_the_estimates():
+    watch, changed = watched(np.zeros(6), True)
+    assert changed and not watch.withheld and not watch.meaning.includes_gravity
+    watch, changed = watched(np.zeros(6), False)
+    assert not changed and watch.withheld and "declares Nm, gravity included" in watch.text
+
+
+@pytest.mark.parametrize("recognise", [True, False])
+def test_one_doubtful_sign_is_a_warning_and_several_withhold(recognise):
+    one, _ = watched(GRAVITY * [1, 1, -1, 1, 1, 1], recognise)
+    assert not one.withheld and "elbow_joint" in one.text
+    several, _ = watched(-GRAVITY, recognise)
+    assert several.withheld and "--effort" in several.text
+
+
+class Node:
+    """What Estimates takes from a node, with a UR driver that reports the controller's torque."""
+
+    robot = ROBOT
+
+    def __init__(self, mode, source):
+        status = SimpleNamespace(robot_mode=mode, safety_normal=True)
+        self.driver = SimpleNamespace(status=status)
+        self.given = {"driver": "ur", "effort_source": source, "effort_semantics": "robot_file"}
+
+    def value(self, name):
+        return self.given[name]
+
+    def values(self, prefix):
+        return {}
+
+    def create_service(self, *_):
+        return None
+
+    def get_logger(self):
+        return SimpleNamespace(info=lambda text: None)
+
+
+@pytest.mark.parametrize(
+    ("mode", "source", "free"), [(7, "controller", True), (5, "controller", False), (7, "current", False)]
+)
+def test_the_torque_of_a_newer_ur_without_gravity_is_recognised_while_its_drives_hold(mode, source, free):
+    selection = SimpleNamespace(stages=("motion",), all=False, tables={"motion": ()})
+    estimates = Estimates(Node(mode, source), selection)
+    for k in range(REST_SAMPLES + 1):
+        sample = resting(np.zeros(6), k)
+        estimates.add_to(sample)
+    assert (np.abs(sample.drive_torque - GRAVITY).max() < 1e-6) == free

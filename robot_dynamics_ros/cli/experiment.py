@@ -14,8 +14,9 @@ from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.options import NewPath, console, robot_option, stderr
 from robot_dynamics_ros.drivers.factory import DRIVERS, driver_of, make_driver
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
-from robot_dynamics_ros.identification.experiments.plan import EXPERIMENTS, Plan, joined
+from robot_dynamics_ros.identification.experiments.plan import EXPERIMENTS, Plan, check_steps, joined
 from robot_dynamics_ros.identification.experiments.run import ExperimentFailed, run_driver, run_simulated
+from robot_dynamics_ros.models.friction import LAWS
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import Log
 
@@ -45,6 +46,13 @@ SIZES = {  # option -> argument of the experiment's function
 @click.option("--count", type=click.IntRange(1, 1000), help="How many speeds, or reversing cycles.")
 @click.option("--minutes", type=click.FloatRange(0.1, 600), help="Minutes per duty cycle.")
 @click.option("--duration", type=click.FloatRange(1, 36000), help="Length of the stiffness motion [s].")
+@click.option(
+    "--law",
+    type=click.Choice(list(LAWS)),
+    default="madsen",
+    show_default=True,
+    help="Friction law that velocity steps are for: too few of them are refused.",
+)
 @click.option("--seed", default=0, show_default=True, help="Of random motions and simulated noise.")
 @click.option("--preview", type=NewPath(), help="Draw the motion into a PNG first.")
 @click.option("--out", type=NewPath(directory=True), help="Bag to write; without it nothing moves.")
@@ -88,7 +96,11 @@ def _plan(name: str, robot: RobotFile, joints: tuple[str, ...], start: np.ndarra
     if name == "stiffness":
         options["seed"] = o["seed"]
     indices = [_index(robot, j) for j in joints] or [0]
-    return joined([EXPERIMENTS[name](robot, j, start, **options) for j in indices])
+    plans = [EXPERIMENTS[name](robot, j, start, **options) for j in indices]
+    if name == "velocity-steps":
+        for j, plan in zip(indices, plans, strict=True):
+            check_steps(plan, j, o["law"])
+    return joined(plans)
 
 
 def _index(robot: RobotFile, name: str) -> int:

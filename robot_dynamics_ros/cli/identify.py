@@ -22,6 +22,7 @@ from robot_dynamics_ros.cli.options import (
 from robot_dynamics_ros.errors import CapabilityError, DataError
 
 PATH = click.Path(path_type=Path)
+NOT_USABLE = 3  # exit status of a result that is written but predicts too little to be loaded
 
 
 @click.command("identify")
@@ -66,6 +67,8 @@ def command(
 ) -> None:
     """Identify masses, rotor inertia and friction of a robot from BAGS; validated, consistent, ready to load.
 
+    The figures are of the robot file that is written. Exit status 3: it is written, but the verdict is "not usable".
+
     Example: robot-dynamics identify run1 --robot ur5e --validate run2 --out identified
     """
     from robot_dynamics_ros.identification.arm.export import write_outputs
@@ -102,6 +105,8 @@ def command(
                 result["statements"].append(f"no report: {error}")
     write_json(json_file, result)
     _show(result)
+    if not result["usable"]:
+        click.get_current_context().exit(NOT_USABLE)
 
 
 def _payload(found: Any, bags: tuple[Path, ...], options: Any, out: Path, files: dict[str, str]) -> dict[str, Any]:
@@ -119,18 +124,26 @@ def _payload(found: Any, bags: tuple[Path, ...], options: Any, out: Path, files:
 
 
 def _show(result: dict[str, Any]) -> None:
-    from rich.table import Table
+    from rich.table import Column, Table
 
     v, others = result["validation"], result["comparison"]
     unit = result["unit"]
-    table = Table("joint", "R2", f"RMSE {unit}", "moving", "at rest", "constant Coulomb", "initial model")
+    heads = ("RMSE", "moving", "at rest", "constant Coulomb", "initial model")
+    table = Table(Column("joint", overflow="fold"), "R2", *(f"{head} {unit}" for head in heads))
     initial = others.get("catalogue", {}).get("rmse", [None] * len(v["r2"]))
     rows = (v["r2"], v["rmse"], v["moving"]["rmse"], v["at_rest"]["rmse"], others["constant_coulomb"]["rmse"], initial)
     for name, *cells in zip(result["joint_names"], *rows, strict=True):
         table.add_row(name, *("-" if c is None else f"{c:.4g}" for c in cells))
+    for text in result["verdict"]:
+        console.print(text, highlight=False, markup=False, soft_wrap=True)
     console.print(table)
-    console.print(f"mean R2 {v['mean_r2']:.4f} on raw measured effort, {v['samples']} samples; {v['split']}")
-    for text in result["statements"]:
+    mean = "undefined" if v["mean_r2"] is None else f"{v['mean_r2']:.4f}"
+    console.print(f"mean R2 {mean} of the written robot file on raw measured effort, {v['samples']} samples")
+    for bag in (*result["training"]["bags"], *result["validation_bags"]):
+        dropped = ", ".join(f"{count} {what}" for what, count in bag["dropped"].items() if count)
+        if dropped:
+            console.print(f"- {bag['name']}: dropped {dropped}", highlight=False, markup=False)
+    for text in dict.fromkeys(result["statements"]):
         console.print(f"- {text}", highlight=False, markup=False)
     for text in result["warnings"]:
         console.print(f"warning: {text}", highlight=False, markup=False, style="yellow")

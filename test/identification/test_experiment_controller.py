@@ -12,7 +12,7 @@ from robot_dynamics_ros.simulation.server.launcher import SimulatedUR
 def test_experiment_over_the_driver_records_currents_and_desired_motion(tmp_path):
     robot = load_robot("ur5e")
     with SimulatedUR("ur5e", host="127.9.47.1") as simulated, simulated.client():
-        arguments = ["experiment", "velocity-steps", "-r", "ur5e", "--ip", simulated.host, "--joint", "1", "--yes"]
+        arguments = ["experiment", "reversals", "-r", "ur5e", "--ip", simulated.host, "--joint", "1", "--yes"]
         arguments += ["--count", "2", "--travel", "0.4", "--out", str(tmp_path / "bag")]
         done = CliRunner().invoke(cli, arguments)
     assert done.exit_code == 0, (done.output, done.exception)

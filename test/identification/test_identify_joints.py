@@ -18,7 +18,8 @@ from robot_dynamics_ros.identification.experiments.plan import (
     velocity_steps,
 )
 from robot_dynamics_ros.identification.experiments.run import run_simulated
-from robot_dynamics_ros.identification.joint.identify import identify_joints
+from robot_dynamics_ros.identification.joint.fits import JointFit
+from robot_dynamics_ros.identification.joint.identify import identify_joints, with_fits
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot
 from robot_dynamics_ros.robot_file import load_robot
@@ -202,7 +203,7 @@ def test_refusal_on_the_command_line_is_one_line_and_writes_nothing(steps, tmp_p
 def test_the_experiment_command_records_a_bag_that_identify_joint_reads(tmp_path):
     start = ",".join(map(str, START))
     arguments = ["experiment", "velocity-steps", "-r", "ur5e", "--simulated", "--joint", "6", f"--start={start}"]
-    arguments += ["--count", "6", "--travel", "0.6", "--out", str(tmp_path / "bag")]
+    arguments += ["--count", "6", "--travel", "0.6", "--law", "viscous_coulomb", "--out", str(tmp_path / "bag")]
     done = CliRunner().invoke(cli, arguments)
     assert done.exit_code == 0 and "100 % of the motion" in done.output, (done.output, done.exception)
     arguments = [
@@ -227,6 +228,7 @@ def test_the_experiment_command_records_a_bag_that_identify_joint_reads(tmp_path
         ([], "--preview"),
         (["--simulated", "--out", "x", "--start=1,2"], "6 numbers"),
         (["--simulated", "--out", "x", "--start=0,0,0,0,0,0", "--joint", "elbow"], "none of"),
+        (["--simulated", "--out", "x", "--start=0,-1,1,-1,-1,0", "--count", "8"], "madsen needs 55"),
         (["--simulated", "--out", "x", "--start=9,0,0,0,0,0"], "choose another start"),
     ],
 )
@@ -239,3 +241,13 @@ def test_wrong_experiments_are_one_line(arguments, words, tmp_path, monkeypatch)
 def test_ambient_counts_and_nonsense_is_refused(steps):
     with pytest.raises(DataError, match="ambient"):
         identify_joints(steps, UR5E, "thermal", [PAN], ambient=float("nan"))
+
+
+def test_a_law_with_fixed_parameters_goes_into_a_file_that_has_none_of_them(steps):
+    """luo_load as `identify` writes it has no velocity_floor; the joints that were not fitted need one above zero."""
+    law = {"fc": [1.0] * 6, "fv1": [1.0] * 6, "eps": [0.01] * 6}
+    robot = UR5E.with_updates({"friction": {"source": "x", "model": "luo_load", "parameters": law}}, {"x": "test"})
+    fit = JointFit(LIFT, "friction", "luo_load", {"fc": 2.0, "fv1": 3.0, "velocity_floor": 0.01}, {}, None)
+    written = with_fits(robot, {1: fit}, "test")
+    assert written.friction.parameters["velocity_floor"][0] > 0
+    FrictionModel.from_robot(written).torque(np.ones(6))

@@ -17,6 +17,7 @@ from robot_dynamics_ros.identification.arm.written_law import coupled_blocks
 from robot_dynamics_ros.models.friction import created_energy
 from robot_dynamics_ros.models.urdf_writer import write_urdf
 from robot_dynamics_ros.robot_file import RobotFile, save_robot
+from robot_dynamics_ros.robot_file.blocks import Payload
 
 
 def identified_robot(found: Identification) -> RobotFile:
@@ -32,8 +33,23 @@ def identified_robot(found: Identification) -> RobotFile:
         if live.hysteresis is None
         else {"source": key, "model": "presliding", "parameters": live.hysteresis},
     }
-    updates |= _drives(found, key)
+    updates |= _drives(found, key) | _aliases(found)
+    if robot.payload.mass > 0:  # what was mounted is in the identified links
+        updates["payload"] = Payload()
     return robot.with_updates(updates, source)
+
+
+def _aliases(found: Identification) -> dict[str, Any]:
+    """Joints with the names that recordings had for them, so that every command knows these from now on."""
+    recorded = [r.recorded_names for r in (*found.training, *found.validation) if r.recorded_names]
+    if not recorded:
+        return {}
+    joints = found.robot.raw()["kinematics"]["joints"]
+    for names in recorded:
+        for joint, name in zip(joints, names, strict=True):
+            if name not in (joint["name"], *joint["aliases"]):
+                joint["aliases"] = [*joint["aliases"], name]
+    return {"kinematics.joints": joints}
 
 
 def _friction(found: Identification, key: str, parameters: dict[str, list[float]]) -> dict[str, Any]:
@@ -91,6 +107,7 @@ def write_outputs(found: Identification, out: Path, bags: Sequence[str | Path]) 
     name = f"{robot.name}_identified"
     path, urdf = out / f"{name}.yaml", out / f"{name}.urdf"
     changed = ["links", "friction", *(["hysteresis"] if robot.hysteresis is not None else []), "drives"]
+    changed += ["payload"] if found.robot.payload.mass > 0 else []
     saved = save_robot(robot, path, inputs=bag_files(bags), changed=changed)
     write_urdf(saved, urdf)
     return {"robot_file": str(path), "urdf": str(urdf)}

@@ -24,12 +24,10 @@ from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.dataset.motion import Motion, filtered
 from robot_dynamics_ros.identification.dataset.periods import average_all
 from robot_dynamics_ros.identification.dataset.recording import Recording, recording, set_apart
-from robot_dynamics_ros.identification.metrics import mean_r2, metrics
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
 
 MAX_SLOW_SAMPLES = 20_000  # from which the meaning of an effort is recognised
-MAX_R2_LOSS = 0.01  # of the identification data, that physical consistency may cost
 
 Progress = Callable[[str], None]
 
@@ -54,18 +52,21 @@ def identify(
 
 def read(robot: RobotFile, bag: str | Path, options: Options) -> Recording:
     """One bag as a recording with its joints in the robot file's order."""
-    log, report = _loaded(robot, bag, options)
+    log, report, names = _loaded(robot, bag, options)
     check_units(log, str(bag))
     rec = recording(log, str(bag))
+    rec.recorded_names = names
     rec.counts = {**report.dropped, **rec.counts}
     rec.notes = [*report.notes, *rec.notes]
     return rec
 
 
-def _loaded(robot: RobotFile, bag: str | Path, options: Options) -> tuple[Log, BagReport]:
-    """Log with the robot's joints by name; by order where the bag has as many joints and knows none of the names."""
+def _loaded(robot: RobotFile, bag: str | Path, options: Options) -> tuple[Log, BagReport, tuple[str, ...]]:
+    """Log with the robot's joints by name; by order, with the bag's names, where it has as many joints and none of them
+    is known.
+    """
     try:
-        return load_bag(bag, robot, topic=options.topic, stamps=options.stamps)
+        return *load_bag(bag, robot, topic=options.topic, stamps=options.stamps), ()
     except DataError as error:
         if "joint" not in str(error):
             raise
@@ -74,9 +75,10 @@ def _loaded(robot: RobotFile, bag: str | Path, options: Options) -> tuple[Log, B
         if known or log.n_joints != robot.n_joints:
             raise
         report.notes.append(
-            f"joint names {', '.join(log.joint_names)} are not those of {robot.name}: taken in this order, please check"
+            f"joint names {', '.join(log.joint_names)} are not those of {robot.name}: taken in this order, please "
+            "check; the written file has them as aliases"
         )
-        return Log(robot.joint_names, log.stamp_ns, log.signals, log.receive_ns), report
+        return Log(robot.joint_names, log.stamp_ns, log.signals, log.receive_ns), report, log.joint_names
 
 
 @one_thread()
@@ -153,20 +155,11 @@ def fit_parameters(state: Identification) -> None:
 
 
 def make_physical(state: Identification) -> None:
-    """Fill consistent, rotor and reported: the consistent model, reported unless consistency costs too much.
+    """Fill consistent and rotor: the physically consistent model nearest to the solution.
 
-    It does where it costs more than MAX_R2_LOSS of R2 on the identification data: then there is a warning.
     Raises DataError where the solver finds no consistent model.
     """
     state.consistent, state.rotor = make_consistent(state.robot, state.fit, state.rotor_included)
-    motion = state.motion
-    free, bound = (mean_r2(metrics(motion.effort, m.predict(motion))["r2"]) for m in (state.fit, state.consistent))
-    state.reported = state.fit if free - bound > MAX_R2_LOSS else state.consistent
-    if state.reported is state.fit:
-        state.warnings.append(
-            f"no possible bodies explain this effort: consistency costs {free - bound:.3f} of R2, so figures are of "
-            "the unconstrained model; check kinematics, mounting (gravity), sign and unit of the effort, joint order"
-        )
 
 
 def fit_live_model(state: Identification) -> None:

@@ -49,7 +49,7 @@ class Identification:
     - structure, motion: state filter, delay, effort filters, friction laws; the training recordings filtered so
     - fit: least-squares solution with its uncertainty; rotor_included: whether the effort contains the rotors' torque
     - consistent, rotor: physically consistent model nearest to `fit`; rotor inertias (n,) [kg m2], NaN where there is
-      none; reported: the one of the two that figures are about
+      none
     - live: the model as the robot file holds it
     - statements, warnings: one sentence each, from all steps
     """
@@ -67,7 +67,6 @@ class Identification:
     rotor_included: bool = field(init=False)
     consistent: IdentifiedModel = field(init=False)
     rotor: np.ndarray = field(init=False)
-    reported: IdentifiedModel = field(init=False)
     live: LiveModel = field(init=False)
     statements: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)

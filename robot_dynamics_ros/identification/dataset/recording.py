@@ -55,6 +55,7 @@ class Recording:
     counts: dict[str, int] = field(default_factory=dict)
     notes: list[str] = field(default_factory=list)
     start_ns: int = 0  # stamp of the first sample
+    recorded_names: tuple[str, ...] = ()  # joint names of the bag where none of them is the robot file's
 
     @property
     def rate(self) -> float:

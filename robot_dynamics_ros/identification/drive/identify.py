@@ -80,9 +80,10 @@ def identify_drive_recordings(
     """
     if robot.drives.torque_side != "motor":
         raise CapabilityError(f"{robot.name}: torque is measured behind the gear; drives need motor currents")
-    recorded, bags = effort_constant(training), [r.name for r in training]
+    whole, bags = training, [r.name for r in training]
     training, validation, split = set_apart(training, validation)
     data, other = drive_data(training, cutoff), drive_data(validation, cutoff)
+    recorded = effort_constant(whole)
     notes: list[str] = []
     rotor = _rotor(robot, data, notes)
     inertia = _inertia(robot, rotor, notes)

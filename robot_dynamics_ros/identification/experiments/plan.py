@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robot_dynamics_ros.errors import CapabilityError
-from robot_dynamics_ros.models.friction import FrictionModel
+from robot_dynamics_ros.errors import CapabilityError, DataError
+from robot_dynamics_ros.identification.dataset.segments import JointRecord
+from robot_dynamics_ros.identification.joint.friction import least_samples
+from robot_dynamics_ros.identification.joint.friction_fit import REST
+from robot_dynamics_ros.identification.joint.sliding import sliding_friction
+from robot_dynamics_ros.models.friction import FrictionModel, law_named
 from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.trajectories import motions
 from robot_dynamics_ros.trajectories.limits import JointLimits, joint_limits
@@ -22,6 +26,7 @@ _MARGIN = 0.9  # share of a limit that experiments use at most
 _FRICTION_SHARE = 0.3  # of the torque limit, kept free for friction where the robot file knows none
 _STEADY = 0.45  # s at constant speed, at least
 _EDGE = 0.02  # rad kept from position limits
+_CHECK_RATE = 250.0  # Hz of the samples by which a plan is judged
 _RAMP = 4.0  # rad/s2: of velocity steps, and of the rest where the robot file knows no acceleration limit
 
 
@@ -196,6 +201,27 @@ def checked(robot: RobotFile, name: str, joints: Sequence[int], motion: Motion, 
                     "choose another start (--start) or a smaller motion"
                 )
     return Plan(name, tuple(names[j] for j in joints), motion, rate, torque)
+
+
+def check_steps(plan: Plan, joint: int, law: str = "madsen") -> None:
+    """Refuse velocity steps of one joint (its number) that are too few for a fit of friction, before they are recorded.
+
+    Raises CapabilityError naming joint, samples of steady sliding and how many `law` needs.
+    """
+    need = least_samples(law_named(law))
+    every = max(int(plan.rate // _CHECK_RATE), 1)
+    q, qd, _ = (x[::every] for x in plan.motion)
+    stamps = (np.arange(len(q)) * (1e9 * every / plan.rate)).astype(np.int64)
+    nothing, name = np.zeros(len(q)), plan.joints[0]
+    try:
+        v = sliding_friction(JointRecord(name, stamps, q[:, joint], qd[:, joint], nothing, nothing)).data.v
+    except DataError:
+        v = np.zeros(0)
+    if (count := int((np.abs(v) >= REST).sum())) < need:
+        raise CapabilityError(
+            f"{plan.name}: {name} would slide steadily in {count} samples, a fit of {law} needs {need}: take more "
+            "speeds (--count), more travel (--travel), a start farther from its limits (--start), or a simpler --law"
+        )
 
 
 def _torque(robot: RobotFile, motion: Motion, limits: JointLimits) -> np.ndarray:

@@ -99,9 +99,14 @@ def _temperature_span(data: FrictionData, wanted: bool | None) -> bool:
     return span >= SPAN_T if wanted is None else wanted
 
 
+def least_samples(law: FrictionLaw) -> int:
+    """Samples of steady sliding that a fit of the law needs: five per parameter."""
+    return 5 * len(law.of_role("linear", "nonlinear"))
+
+
 def _refuse(law: FrictionLaw, data: FrictionData, rest: float) -> None:
     """DataError where the samples cannot tell the parameters of the law apart."""
-    need = 5 * len(law.of_role("linear", "nonlinear"))
+    need = least_samples(law)
     if len(data) < need:
         raise DataError(
             f"{data.joint}: {len(data)} samples above {rest:g} rad/s, {law.name} needs {need}: record motion"

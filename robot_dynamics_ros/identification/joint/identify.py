@@ -166,6 +166,9 @@ def _default(name: str, fits: Mapping[int, JointFit], n: int) -> Any:
     block = next(iter(fits.values())).block
     if block in ("stiffness", "thermal"):
         return None
+    law = LAWS.get(next(iter(fits.values())).model) if block == "friction" else None
+    if law is not None and name in law.names and (known := law.parameters[law.names.index(name)]).role == "fixed":
+        return known.default
     example = next(f.parameters[name] for f in fits.values() if name in f.parameters)
     if isinstance(example, list):
         return [0.0] * len(example)

@@ -9,16 +9,19 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
 from robot_dynamics_ros.identification.arm.rigid import base_names
-from robot_dynamics_ros.identification.arm.solvers.consistency import initial_links, initial_parameters
+from robot_dynamics_ros.identification.arm.solvers.consistency import initial_parameters
 from robot_dynamics_ros.identification.arm.solvers.fitting import Fitter
 from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.arm.uncertainty import steady_friction
+from robot_dynamics_ros.identification.arm.written_file import file_effort, live_torques
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.dataset.motion import Motion, low_pass, stack
 from robot_dynamics_ros.identification.metrics import mean_r2, metrics, plain, split_metrics
-from robot_dynamics_ros.models.friction import FrictionModel
+from robot_dynamics_ros.identification.reports.verdict import usable, verdict
+from robot_dynamics_ros.robot_file import RobotFile
 
 SPEEDS = np.array([0.1, 0.5, 1.0])  # rad/s, at which friction is reported with its deviation
 
@@ -38,11 +41,13 @@ def compare(found: Identification, motions: list[Motion], predict: Any) -> dict[
 
 @one_thread()
 def summarise(found: Identification) -> dict[str, Any]:
-    """Everything in the report, as plain lists and numbers."""
+    """Everything in the report, as plain lists and numbers; `validation` judges the robot file that is written."""
     motions = validation_motion(found)
-    reported = compare(found, motions, found.reported.predict)
+    written = identified_robot(found)
+    predict = file_effort(written, found.rigid.gravity, found.structure.filters)
+    judged = compare(found, motions, predict)
     y = np.concatenate([found.as_recorded(m.effort) for m in motions])
-    p = np.concatenate([found.as_recorded(found.reported.predict(m)) for m in motions])
+    p = np.concatenate([found.as_recorded(predict(m)) for m in motions])
     moving = np.concatenate([m.moving for m in motions])
     smooth = np.concatenate(
         [found.as_recorded(low_pass(m.effort, found.structure.cutoff, 1 / m.rate)) for m in motions]
@@ -51,30 +56,28 @@ def summarise(found: Identification) -> dict[str, Any]:
     others = {
         "consistent": compare(found, motions, found.consistent.predict),
         "unconstrained": compare(found, motions, found.fit.predict),
-        "robot_file": compare(found, motions, found.live.predict),
-        **{name: compare(found, motions, predict) for name, predict in baselines(found).items()},
+        "robot_file": judged,
+        **{name: compare(found, motions, model) for name, model in baselines(found).items()},
     }
-    per_bag = [
-        {"bag": r.name, **compare(found, [m], found.reported.predict)}
-        for r, m in zip(found.validation, motions, strict=True)
-    ]
-    return plain(
+    per_bag = [{"bag": r.name, **compare(found, [m], predict)} for r, m in zip(found.validation, motions, strict=True)]
+    result: dict[str, Any] = plain(
         {
             "robot": found.robot.name,
             "joint_names": list(found.robot.joint_names),
             "unit": found.effort.unit,
             "validation": {
-                **reported,
+                **judged,
                 "samples": len(y),
                 "split": found.split,
                 **split_metrics(y, p, moving),
                 "filtered": {"mean_r2": mean_r2(filtered["r2"]), **filtered},
                 "above_cutoff_bound_r2": metrics(y, smooth)["r2"],
                 "per_bag": per_bag,
+                "live_nodes": live_nodes(found, written),
             },
             "comparison": others,
             "training": {
-                **compare(found, [found.filtered(r) for r in found.training], found.reported.predict),
+                **compare(found, [found.filtered(r) for r in found.training], predict),
                 "bags": [_bag(r) for r in found.training],
             },
             "validation_bags": [_bag(r) for r in found.validation],
@@ -83,9 +86,29 @@ def summarise(found: Identification) -> dict[str, Any]:
             "structure": _structure(found),
             "effort": found.effort.to_dict() | {"includes_rotor_inertia": found.rotor_included},
             "statements": found.statements,
-            "warnings": found.warnings,
+            "warnings": [*found.warnings, *_inconsistent(others)],
         }
     )
+    return result | {"verdict": verdict(result), "usable": usable(result)}
+
+
+def live_nodes(found: Identification, written: RobotFile) -> dict[str, Any]:
+    """Figures of the written file over the validation recordings by the stages and causal filters of the live nodes."""
+    parts = [live_torques(written, r, found.effort.scale) for r in found.validation]
+    y, p = (np.concatenate([found.as_recorded(part[k]) for part in parts]) for k in (0, 1))
+    figures = metrics(y, p)
+    return {"mean_r2": mean_r2(figures["r2"]), "r2": figures["r2"], "rmse": figures["rmse"], "samples": len(y)}
+
+
+def _inconsistent(others: dict[str, Any]) -> list[str]:
+    """A warning where no possible bodies predict the validation data as well as the unconstrained solution does."""
+    free, bound = others["unconstrained"]["mean_r2"], others["consistent"]["mean_r2"]
+    if not free - bound > MAX_R2_LOSS:
+        return []
+    return [
+        f"no possible bodies explain this effort: consistency, which a robot file needs, costs {free - bound:.3f} of "
+        "R2 on the validation data; check kinematics, mounting (gravity), sign and unit of the effort, joint order"
+    ]
 
 
 def _bag(rec: Any) -> dict[str, Any]:
@@ -166,14 +189,15 @@ def _structure(found: Identification) -> dict[str, Any]:
     }
 
 
+MAX_R2_LOSS = 0.01  # of the validation data, that physical consistency may cost without a warning
 STEP = 1e-4  # rad/s; tanh(v / STEP) is the sign of any velocity that matters
 
 
 def baselines(found: Identification) -> dict[str, Callable[[Motion], np.ndarray]]:
     """Predictions by name: "constant_coulomb" always, "catalogue" where the robot file has masses."""
     result = {"constant_coulomb": constant_coulomb(found)}
-    if initial_parameters(found.robot) is not None:
-        result["catalogue"] = initial_model_torque(found)
+    if initial_parameters(found.robot) is not None:  # links and friction as the file has them, as live nodes use them
+        result["catalogue"] = file_effort(found.robot, found.rigid.gravity, found.structure.filters)
     return result
 
 
@@ -185,21 +209,3 @@ def constant_coulomb(found: Identification) -> Callable[[Motion], np.ndarray]:
     structure = replace(found.structure, laws=(law,) * n, filters=(None,) * n)
     motion = stack([found.filtered(r) for r in found.training])
     return Fitter(found.rigid, structure, motion).run("wls").predict
-
-
-def initial_model_torque(found: Identification) -> Callable[[Motion], np.ndarray]:
-    """The robot file's own masses, rotor inertias and friction, as they were before identification."""
-    robot, rigid = found.robot, found.rigid
-    phi = initial_links(robot)
-    rotor = np.zeros(robot.n_joints)
-    if robot.drives.effort.includes_rotor_inertia and robot.has("drives.rotor_inertia"):
-        rotor = robot.array("drives.rotor_inertia")
-
-    def predict(motion: Motion) -> np.ndarray:
-        load = rigid.torque(phi, motion.q, motion.qd, motion.qdd)
-        total = load + rotor * motion.qdd
-        if robot.friction is not None and robot.drives.torque_side == "motor":
-            total = total + FrictionModel.from_robot(robot).torque(motion.qd, load)
-        return total
-
-    return predict

@@ -1,0 +1,82 @@
+"""A robot file judged as nodes evaluate it: links, inertia beside them, and the friction stage that runs live."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from robot_dynamics_ros._core import Status
+from robot_dynamics_ros.estimators.friction import FrictionStage
+from robot_dynamics_ros.estimators.motion import effort_inertia
+from robot_dynamics_ros.estimators.pipeline import USABLE, Pipeline
+from robot_dynamics_ros.identification.arm.model import Filters
+from robot_dynamics_ros.identification.arm.presliding import clock
+from robot_dynamics_ros.identification.dataset.motion import Motion
+from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
+from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.signals import Log
+
+SETTLING = 1.0  # s at the beginning of a piece, in which the causal filters of the live nodes settle
+
+
+def file_effort(robot: RobotFile, gravity: np.ndarray, filters: Filters) -> Callable[[Motion], np.ndarray]:
+    """Prediction motion -> effort (N, n) [Nm] of a robot file, payload included, as the live stages compute it.
+
+    gravity (3,) [m/s2] as the effort contains it; filters: those that the recorded effort has passed. Torque behind the
+    gear has no friction, as in the force stage. Raises CapabilityError where the links are unknown.
+    """
+    model = RobotModel(robot.chain(), robot.joint_names).with_gravity(gravity)
+    inertia = effort_inertia(robot)
+
+    def predict(motion: Motion) -> np.ndarray:
+        load = model.rnea(*(np.ascontiguousarray(x) for x in (motion.q, motion.qd, motion.qdd)))
+        out = load + inertia * motion.qdd + file_friction(robot, motion, load)
+        for j, chosen in enumerate(filters):
+            if chosen is not None:
+                out[:, j] = chosen.apply(out[:, j], motion.rate, motion.start)
+        return out
+
+    return predict
+
+
+def file_friction(robot: RobotFile, motion: Motion, load: np.ndarray) -> np.ndarray:
+    """Friction (N, n) [Nm] that the live nodes take off for torque load (N, n) [Nm]; zero behind the gear."""
+    if robot.drives.torque_side == "link" or robot.friction is None:
+        return np.zeros_like(load)
+    stage = FrictionStage()
+    stage.configure(robot)
+    signals = {"q": motion.position, "qd": motion.qd, "model_torque": load}
+    log = Log(robot.joint_names, clock(motion.start, motion.rate), signals)
+    stage.run(log)
+    return np.array(log.friction_torque)
+
+
+def live_torques(robot: RobotFile, recording: Recording, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Drive torque and its prediction (N, n) [Nm] of a recording replayed through the live motion and friction stages.
+
+    scale (n,): torque per recorded unit of effort; the recording's effort is in Nm. Raises CapabilityError where a
+    stage lacks numbers.
+    """
+    found = [_replayed(robot, piece, scale) for piece in recording.pieces]
+    return np.concatenate([y for y, _ in found]), np.concatenate([p for _, p in found])
+
+
+def _replayed(robot: RobotFile, piece: Piece, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    signals = {"q": piece.q, "effort": piece.effort / scale}
+    signals |= {k: piece.extra[k] for k in ("theta", "temperature") if k in piece.extra}
+    if piece.qd is not None:
+        signals["qd"] = piece.qd
+    log = Log(robot.joint_names, np.round(1e9 * piece.t).astype(np.int64), signals)
+    pipeline = Pipeline(robot, stages=["motion", "friction"])
+    status = np.empty(len(log), np.int32)
+    status[:] = pipeline.run(log)
+    unfit = (int(Status.unavailable),) if robot.friction is None else ()
+    rows = np.isin(status, [*USABLE, *unfit]) & (piece.t > piece.t[0] + SETTLING)
+    friction = np.zeros_like(log.drive_torque)
+    if robot.drives.torque_side == "motor" and robot.friction is not None:
+        friction = log.friction_torque
+    prediction = log.model_torque + friction
+    rows &= np.isfinite(log.drive_torque).all(1) & np.isfinite(prediction).all(1)
+    return log.drive_torque[rows], prediction[rows]

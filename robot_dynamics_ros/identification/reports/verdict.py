@@ -1,0 +1,132 @@
+"""The verdict of an identification in plain sentences: first what is worse than the simple model or the robot file."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+GRADES = ((0.97, "very good"), (0.93, "good"), (0.85, "fair"), (0.5, "poor"), (-np.inf, "not usable"))
+USABLE = 0.5  # mean R2 below which nobody should load the file
+WORSE = 1.02  # times the RMSE of another model from which on a joint is called worse
+LIVE_LOSS = 0.02  # of mean R2 between the filters of the identification and those of the live nodes, worth a sentence
+OTHERS = {"constant_coulomb": "constant Coulomb friction", "catalogue": "the robot file it started from"}
+
+
+def usable(result: dict[str, Any]) -> bool:
+    """Whether the written file explains at least USABLE of the effort's variance."""
+    mean = result["validation"]["mean_r2"]
+    return mean is not None and mean >= USABLE
+
+
+def verdict(result: dict[str, Any]) -> list[str]:
+    """Sentences about the written robot file for terminal, JSON and page, what is worse than the simple model first."""
+    v, names = result["validation"], result["joint_names"]
+    words = [*_worse(result), _grade(v), *_live(v), *_better(result), *_joints(v, names), *_rest(v, names)]
+    if any("slow reversals" in w for w in result["warnings"]):
+        words.append("Next time add slow reversals (0.02 to 0.1 rad/s) of every joint.")
+    if any("weak excitation" in w or "does not support" in w for w in result["warnings"]):
+        words.append(
+            "Some parameters rest on little data: record a faster, larger excitation of all joints together "
+            "(20 s or more, five harmonics) before trusting the model away from these motions."
+        )
+    return words
+
+
+def _grade(v: dict[str, Any]) -> str:
+    mean = v["mean_r2"]
+    if mean is None:
+        return "Nothing could be validated: the effort does not vary."
+    grade = next(word for bound, word in GRADES if mean >= bound)
+    share = f"it explains {100 * mean:.1f} % of the measured effort's variance on data it has not seen"
+    if mean < 0:
+        share = "on data it has not seen it predicts the effort worse than the effort's mean would"
+    return f"The written robot file is {grade}: {share} ({v['split']})."
+
+
+def _worse(result: dict[str, Any]) -> list[str]:
+    """One sentence per other model that predicts a joint, or all together, better than the written file."""
+    v, words = result["validation"], []
+    for name, text in OTHERS.items():
+        other = result["comparison"].get(name)
+        if not other:
+            continue
+        ratio = _ratio(v, other)
+        worse = [
+            f"{n} by {100 * (x - 1):.0f} %" for n, x in zip(result["joint_names"], ratio, strict=True) if x > WORSE
+        ]
+        means = _means(v, other)
+        if worse or (means and means[0] < means[1] - 1e-3):
+            joints = f": error of {', '.join(worse)} higher" if worse else ""
+            r2 = f"; mean R2 {means[0]:.3f} against {means[1]:.3f}" if means else ""
+            words.append(f"WORSE than {text}{joints}{r2}.")
+    return words
+
+
+def _better(result: dict[str, Any]) -> list[str]:
+    """How much lower the errors are than those of the other models, the joints' geometric mean, where they are."""
+    words = []
+    for name, text in OTHERS.items():
+        other = result["comparison"].get(name)
+        gain = 100 * (1 - _typical(_ratio(result["validation"], other))) if other else 0.0
+        if gain >= 1:
+            words.append(f"Its errors are {gain:.0f} % lower than with {text}, in the mean over the joints.")
+    return words
+
+
+def _ratio(v: dict[str, Any], other: dict[str, Any]) -> np.ndarray:
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return _floats(v["rmse"]) / _floats(other["rmse"])
+
+
+def _typical(ratio: np.ndarray) -> float:
+    known = ratio[np.isfinite(ratio) & (ratio > 0)]
+    return float(np.exp(np.log(known).mean())) if len(known) else 1.0
+
+
+def _means(v: dict[str, Any], other: dict[str, Any]) -> tuple[float, float] | None:
+    first, second = v["mean_r2"], other["mean_r2"]
+    return None if first is None or second is None else (first, second)
+
+
+def _live(v: dict[str, Any]) -> list[str]:
+    """Where the causal filters of the live nodes cost much, a sentence about it."""
+    live = v.get("live_nodes")
+    if not live or live["mean_r2"] is None or v["mean_r2"] is None or v["mean_r2"] - live["mean_r2"] < LIVE_LOSS:
+        return []
+    return [
+        f"With the causal filters of the live nodes it explains {100 * live['mean_r2']:.1f} %: the recorded velocity "
+        "is noisy or late, or the effort was filtered or delayed before it was recorded."
+    ]
+
+
+def _joints(v: dict[str, Any], names: list[str]) -> list[str]:
+    r2 = _floats(v["r2"])
+    bound = _floats(v["above_cutoff_bound_r2"])
+    words = []
+    if np.isfinite(r2).any():
+        worst = int(np.nanargmin(r2))
+        share = (1 - bound[worst]) / max(1 - r2[worst], 1e-12)
+        words.append(
+            f"Weakest is {names[worst]} (R2 {r2[worst]:.3f}); {100 * min(share, 1):.0f} % of what is missing there "
+            "is above the motion's frequencies (noise, ripple), which no model of the state can follow."
+        )
+    bad = [n for n, x in zip(names, r2, strict=True) if x < 0.5]
+    if bad:
+        words.append(f"Do not use the model for {', '.join(bad)}: it predicts little more than the mean.")
+    return words
+
+
+def _rest(v: dict[str, Any], names: list[str]) -> list[str]:
+    moving, rest = _floats(v["moving"]["rmse"]), _floats(v["at_rest"]["rmse"])
+    samples = np.array(v["at_rest"]["samples"])
+    odd = [n for n, m, r, k in zip(names, moving, rest, samples, strict=True) if k > 100 and r > 2 * m]
+    if not odd:
+        return []
+    return [
+        f"At rest the error of {', '.join(odd)} is more than twice that of motion: stiction holds them within its band."
+    ]
+
+
+def _floats(values: list[float | None]) -> np.ndarray:
+    return np.array([np.nan if x is None else x for x in values], dtype=float)

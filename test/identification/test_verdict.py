@@ -1,0 +1,168 @@
+"""What `identify` says: the verdict leads with bad news, and figures are those of the file that is written."""
+
+from __future__ import annotations
+
+import copy
+import json
+import sys
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from synthetic import Truth, synthetic_log, truth_of
+
+from robot_dynamics_ros.bags import load_bag, write_bag
+from robot_dynamics_ros.cli.identify import NOT_USABLE, command
+from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.estimators.replay import replay
+from robot_dynamics_ros.identification.arm.export import identified_robot
+from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
+from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, identify_recordings
+from robot_dynamics_ros.identification.dataset.recording import recording
+from robot_dynamics_ros.identification.reports.result import baselines, summarise
+from robot_dynamics_ros.identification.reports.verdict import usable, verdict
+from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.signals import Log
+
+ROBOT = load_robot("ur5e")
+TRUTH = truth_of(ROBOT)
+SIMPLE = (JointFriction(0.02, ("fv1", "fo", "ia", "fc")),) * 6
+CHOICES = UserChoices(cutoff=8.0, delay=0.0, laws=SIMPLE, effort_filter=False)
+
+
+def identified(robot, logs, choices=CHOICES):
+    runs = [recording(log, str(k)) for k, log in enumerate(logs)]
+    return identify_recordings(robot, runs[:-1], runs[-1:], Options(choices=choices))
+
+
+def with_effort(log: Log, effort) -> Log:
+    return Log(log.joint_names, log.stamp_ns, {**log.signals, "effort": effort}, log.receive_ns)
+
+
+@pytest.fixture(scope="module")
+def found():
+    return identified(ROBOT, [synthetic_log(ROBOT, TRUTH, seed, duration=20.0) for seed in (1, 2)])
+
+
+@pytest.fixture(scope="module")
+def result(found):
+    return summarise(found)
+
+
+def test_figures_are_those_of_the_written_file(found, result):
+    """By inverse dynamics and friction of the file, without the code that judges."""
+    robot, m = identified_robot(found), found.filtered(found.validation[0])
+    model = RobotModel(robot.chain(), robot.joint_names)
+    log = Log(robot.joint_names, np.round(m.t * 1e9).astype(np.int64), {"q": m.position, "qd": m.qd})
+    log.model_torque = model.rnea(*(np.ascontiguousarray(x) for x in (m.q, m.qd, m.qdd)))
+    Pipeline(robot, stages=["friction"]).run(log)
+    predicted = log.model_torque + log.friction_torque + robot.array("drives.rotor_inertia") * m.qdd
+    rmse = np.sqrt(np.mean((m.effort - predicted) ** 2, axis=0))
+    np.testing.assert_allclose(result["validation"]["rmse"], rmse, rtol=1e-6)
+
+
+def test_figures_follow_the_file_when_it_is_worse_than_the_fit(found):
+    """Half the friction of one joint in the written file must show in its figures and in front of the verdict."""
+    worse = copy.copy(found)
+    friction = {k: list(v) for k, v in found.live.friction.items()}
+    from dataclasses import replace
+
+    for name in ("fc", "fv1", "fs"):
+        friction[name][2] *= 0.3
+    worse.live = replace(found.live, friction=friction, hysteresis=None)
+    r = summarise(worse)
+    assert r["validation"]["rmse"][2] > 2 * r["comparison"]["consistent"]["rmse"][2]
+    assert (
+        r["verdict"][0].startswith("WORSE than constant Coulomb friction") and ROBOT.joint_names[2] in r["verdict"][0]
+    )
+
+
+def test_replay_by_the_live_nodes_is_among_the_figures(found, result):
+    robot, log = identified_robot(found), synthetic_log(ROBOT, TRUTH, 2, duration=20.0)
+    Pipeline(robot, stages=["motion", "friction"]).run(log)
+    error = (log.drive_torque - log.model_torque - log.friction_torque)[log.time > 1.0]
+    rmse = np.sqrt(np.nanmean(error**2, axis=0))
+    np.testing.assert_allclose(result["validation"]["live_nodes"]["rmse"], rmse, rtol=0.02)
+
+
+def test_a_mean_below_zero_is_put_in_words(result):
+    bad = copy.deepcopy(result)
+    bad["validation"]["mean_r2"] = -51.72
+    words = " ".join(verdict(bad))
+    assert "not usable" in words and "-5172" not in words and "worse than the effort's mean" in words
+    assert not usable(bad) and usable(result)
+
+
+def test_mean_r2_that_is_lower_comes_first_although_most_errors_are_lower(result):
+    mixed = copy.deepcopy(result)
+    v, other = mixed["validation"], mixed["comparison"]["constant_coulomb"]
+    v["rmse"] = [0.8, 0.8, 0.8, 0.8, 0.8, 1.22]
+    other["rmse"], other["mean_r2"], v["mean_r2"] = [1.0] * 6, 0.96, 0.95
+    first, *rest = verdict(mixed)
+    assert first.startswith("WORSE") and "wrist_3_joint by 22 %" in first and "0.950 against 0.960" in first
+    assert any("lower than with constant Coulomb" in text for text in rest)
+
+
+def test_the_initial_model_is_judged_as_its_file_says(found):
+    """A file that was identified, memory and rotors included, predicts as well when it is the initial model."""
+    again = identified(identified_robot(found), [synthetic_log(ROBOT, TRUTH, seed, duration=20.0) for seed in (3, 4)])
+    r = summarise(again)
+    assert r["comparison"]["catalogue"]["mean_r2"] > 0.995
+    assert np.all(np.array(r["comparison"]["catalogue"]["rmse"]) < 1.3 * np.array(r["validation"]["rmse"]))
+
+
+def test_the_initial_model_of_torque_behind_the_gear_has_no_rotors():
+    robot = load_robot("panda").with_updates({"drives.torque_side": "link", "drives.rotor_inertia": [0.5] * 7})
+    zero = np.zeros(7)
+    truth = Truth(robot.inertial_parameters, zero, zero, zero, zero)
+    law = (JointFriction(0.02, ("fv1", "fo", "fc")),) * 7
+    logs = [synthetic_log(robot, truth, seed, duration=20.0) for seed in (1, 2)]
+    found = identified(robot, logs, UserChoices(cutoff=8.0, delay=0.0, laws=law, effort_filter=False))
+    m = found.filtered(found.validation[0])
+    error = m.effort - baselines(found)["catalogue"](m)
+    assert np.all(error.std(0) < 0.05 * m.effort.std(0))
+
+
+def test_a_mounted_payload_is_not_written_twice():
+    robot = ROBOT.with_updates({"payload.mass": 3.0, "payload.com": [0.0, 0.0, 0.1]})
+    body = np.array([0.03, 0, 0, 0.03, 0, 0, 0, 0, 0.3, 3.0])
+    logs = [synthetic_log(robot, TRUTH, seed, duration=20.0, payload=body) for seed in (1, 2)]
+    written = identified_robot(identified(robot, logs))
+    q = np.zeros((1, 6))
+    model = RobotModel(written.chain(), written.joint_names)
+    truth = RobotModel(ROBOT.chain_with_links((TRUTH.phi + np.r_[np.zeros(50), body]).reshape(6, 10)))
+    np.testing.assert_allclose(model.gravity(q), truth.gravity(q), atol=1.0)
+
+
+def invoke(bags, out, *more):
+    arguments = [str(bags[0]), "--robot", "ur5e", "--validate", str(bags[1]), "--cutoff", "8", "--out", str(out)]
+    return CliRunner().invoke(command, [*arguments, "--json", f"{out}.json", *more])
+
+
+def test_the_verdict_is_the_same_everywhere_and_names_are_learnt(tmp_path):
+    """Terminal, JSON and page begin with it; a bag with foreign names is replayed with the written file."""
+    names = [f"axis{k}" for k in range(1, 7)]
+    logs = [synthetic_log(ROBOT, TRUTH, seed, duration=15.0, names=names) for seed in (1, 2)]
+    bags = [write_bag(log, tmp_path / str(k), topics=["joint_states"]) for k, log in enumerate(logs)]
+    done = invoke(bags, tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    result = json.loads((tmp_path / "out.json").read_text())
+    html = (tmp_path / "out" / "report.html").read_text()
+    for text in result["verdict"]:
+        assert text in done.output and text in html.replace("&#39;", "'")
+    assert done.output.index(result["verdict"][0]) < done.output.index("mean R2")
+    robot = load_robot(result["files"]["robot_file"])
+    assert [j.aliases[-1] for j in robot.kinematics.joints] == names
+    assert load_bag(bags[0], robot)[0].joint_names == tuple(ROBOT.joint_names)
+    assert len(replay([bags[1]], robot).status) == len(logs[1])
+
+
+def test_not_usable_is_exit_status_three(tmp_path):
+    logs = [synthetic_log(ROBOT, TRUTH, seed, duration=15.0) for seed in (1, 2)]
+    rng = np.random.default_rng(0)
+    logs[1] = with_effort(logs[1], 20 * rng.standard_normal(logs[1].effort.shape))
+    bags = [write_bag(log, tmp_path / str(k), topics=["joint_states"]) for k, log in enumerate(logs)]
+    done = invoke(bags, tmp_path / "out", "--no-report")
+    assert done.exit_code == NOT_USABLE == 3, (done.output, done.exception, sys.exc_info())
+    assert "not usable" in done.output

@@ -30,6 +30,12 @@ NOT_USABLE = 3  # exit status of a result that is written but predicts too littl
 @robot_option_with("Shipped robot's name, robot file, or URDF (6, 7 axes, any).")
 @click.option("--validate", "-v", multiple=True, type=PATH, help="Bag to judge the result on; may be repeated.")
 @click.option("--payload-from", multiple=True, type=PATH, help="Bag of a run with payload: its mass, centre, inertia.")
+@click.option(
+    "--payload-mass",
+    type=float,
+    metavar="KG",
+    help="Known mass in --payload-from: finds the torque constant of every joint, then identifies with these.",
+)
 @click.option("--tip", help="Last link of the arm, for a URDF with a gripper or several arms.")
 @effort_option
 @topic_option
@@ -53,6 +59,7 @@ def command(
     robot: str,
     validate: tuple[Path, ...],
     payload_from: tuple[Path, ...],
+    payload_mass: float | None,
     tip: str | None,
     effort: str,
     topic: str,
@@ -72,12 +79,15 @@ def command(
     Example: robot-dynamics identify run1 --robot ur5e --validate run2 --out identified
     """
     from robot_dynamics_ros.identification.arm.export import write_outputs
-    from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, identify
+    from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, identify, read
     from robot_dynamics_ros.identification.dataset.initial_model import any_robot
+    from robot_dynamics_ros.identification.known_mass import with_known_mass
     from robot_dynamics_ros.identification.reports.result import summarise
 
     if cutoff is not None and not 0 < cutoff < 1e4:
         raise DataError(f"--cutoff {cutoff} must be above 0 and below 10000 Hz")
+    if payload_mass is not None and not payload_from:
+        raise DataError("--payload-mass needs the loaded run: --payload-from BAG")
     options = Options(
         effort=effort,
         choices=UserChoices(cutoff=cutoff),
@@ -89,6 +99,12 @@ def command(
     )
     with stderr.status("loading") as status:
         found = identify(any_robot(robot, tip, bags), bags, validate, options, lambda text: status.update(text))
+        if payload_mass is not None:
+            status.update("torque constants from the known mass")
+            loaded = [read(found.robot, bag, options) for bag in payload_from]
+            known, text = with_known_mass(found, loaded, payload_mass)
+            found = identify(known, bags, validate, options, lambda text: status.update(text))
+            found.statements.append(text)
         status.update("validating")
         result = summarise(found)
         result["files"] = write_outputs(found, out, [*bags, *validate])

@@ -93,6 +93,7 @@ class Decision:
 def decide(evidence: Evidence, robot: RobotFile, meaning: Meaning | None = None) -> Decision:
     """Meaning of an effort from the evidence of a robot's joints; `meaning` sets unit and gravity instead."""
     constants = robot.array("drives.torque_constant") if robot.has("drives.torque_constant") else None
+    deviation = robot.array_or("drives.torque_constant_std", 0.0)
     votes = _votes(evidence)
     error = _unit_error(evidence, votes, robot.joint_names)
     if meaning is None and votes.any() and not error:
@@ -100,7 +101,7 @@ def decide(evidence: Evidence, robot: RobotFile, meaning: Meaning | None = None)
     side = robot.drives.torque_side
     found = None if meaning is None else replace(meaning, side=side)
     limit = robot.array("limits.torque") if robot.has("limits.torque") else np.ones(robot.n_joints)
-    gain, std = _gains(evidence, found, constants, limit)
+    gain, std = _gains(evidence, found, constants, deviation, limit)
     gravity, inertia, friction = _witnesses(evidence, robot, found or declared(robot), gain)
     signs = _signs(np.where(gravity == 0, inertia, gravity), friction, int(robot.drives.effort.sign))
     sign = 1 if signs.sum() >= 0 else -1
@@ -190,14 +191,14 @@ def _fits(e: Evidence, votes: np.ndarray, meaning: Meaning, constants: np.ndarra
 
 
 def _gains(
-    e: Evidence, meaning: Meaning | None, constants: np.ndarray | None, limit: np.ndarray
+    e: Evidence, meaning: Meaning | None, constants: np.ndarray | None, deviation: np.ndarray, limit: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Effort per Nm (n,) and its deviation: 1, 1 / K_tau of the robot file, or of gravity (NaN without)."""
     n = len(e.gravity)
     if meaning is None or meaning.unit == "Nm":
         return np.ones(n), np.zeros(n)
     if constants is not None:
-        return 1.0 / constants, np.zeros(n)
+        return 1.0 / constants, deviation / constants**2
     return pooled_gains(e, limit, meaning.includes_gravity)
 
 

@@ -21,7 +21,14 @@ def pooled_gains(e: Evidence, limit: np.ndarray, gravity: bool) -> tuple[np.ndar
     A strong slope decides alone; what a weak one leaves open comes from joints of the same torque limit (n,) [Nm] where
     these agree, else from all joints with the deviation that gains have between joints. NaN, inf where nothing shows.
     """
-    own, std = _own(e, gravity)
+    return pooled(*_own(e, gravity), limit)
+
+
+def pooled(own: np.ndarray, std: np.ndarray, limit: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Gains (n,) of single joints with their deviations, the weak ones completed by the strong ones as described above.
+
+    NaN, inf: the joint's own data show nothing. limit (n,) [Nm]: equal where drives have one size.
+    """
     with np.errstate(invalid="ignore", divide="ignore"):
         strong = np.isfinite(own) & (std / own < STRONG)
     if not strong.any():

@@ -74,13 +74,15 @@ def adopted(decision: Decision, robot: RobotFile) -> tuple[RobotFile, np.ndarray
         if not np.isfinite(decision.gain).all():
             return robot, np.ones(robot.n_joints)
         updates["drives.torque_constant"] = 1.0 / decision.gain
+        updates["drives.torque_constant_std"] = decision.gain_std / decision.gain**2
         updates["drives.source"] = _sourced(robot)
     return robot.with_updates(updates), decision.signs * decision.sign
 
 
 def _sourced(robot: RobotFile) -> dict[str, str]:
     source = dict(robot.drives.source)
-    return source if "*" in source else source | {"torque_constant": next(iter(source.values()))}
+    fields = ("torque_constant", "torque_constant_std")
+    return source if "*" in source else source | dict.fromkeys(fields, next(iter(source.values())))
 
 
 def describe(decision: Decision) -> str:

@@ -25,7 +25,8 @@ from robot_dynamics_ros.models.inertia import about_com, is_consistent
 from robot_dynamics_ros.robot_file.blocks import Payload
 
 # How well the torque of each joint is scaled, relative, one deviation: torque constants of a series scatter by one
-# to three percent. Assumed: no bag can tell a heavy payload from a torque constant that is too small.
+# to three percent. Assumed where the torque constants have no deviation of their own (--payload-mass finds them): no
+# bag of an unknown payload can tell a heavy one from a torque constant that is too small.
 TORQUE_SCALE = 0.02
 SURE = 0.5  # relative standard deviation above which a number is called not observable
 LIGHT = 3.0  # masses below this many standard deviations are no payload
@@ -70,7 +71,10 @@ def identify_payload(found: Identification, loaded: Sequence[Recording]) -> Iden
     b = found.rigid.base.size
     rows = _rows(found, motion, rest)
     solution = solve(rows, 10 + b + 3 * motion.n, prior=_prior(found, 10 + b + 3 * motion.n))
-    pi, covariance = solution.x[:10], _covariance(found, solution) + _scale_covariance(rows, solution)
+    pi, covariance = (
+        solution.x[:10],
+        _covariance(found, solution) + _scale_covariance(rows, solution, torque_scale(found)),
+    )
     mass, std = float(pi[9]), float(np.sqrt(covariance[9, 9]))
     if not mass > LIGHT * std:
         lighter = mass < -LIGHT * std
@@ -140,10 +144,16 @@ def _covariance(found: Identification, solution: Solution) -> np.ndarray:
     return max(_inflation(found.solution), _inflation(solution)) ** 2 * (inverse @ inverse.T)[:10, :10]
 
 
-def _scale_covariance(rows: list[JointRows], solution: Solution) -> np.ndarray:
+def torque_scale(found: Identification) -> np.ndarray:
+    """Relative standard deviation (n,) of each joint's torque per unit of effort."""
+    own = found.effort.scale_std / np.abs(found.effort.scale)
+    return np.where(np.isfinite(own) & (own > 0), own, TORQUE_SCALE)
+
+
+def _scale_covariance(rows: list[JointRows], solution: Solution, deviation: np.ndarray) -> np.ndarray:
     """Covariance (10, 10) of the body from the scale of each joint's torque: pi = sum_j pi_j, pi_j what joint j says.
 
-    pi_j = H^-1 A_j' A_j (pi, 0), cov = TORQUE_SCALE^2 sum_j pi_j pi_j'.
+    pi_j = H^-1 A_j' A_j (pi, 0), cov = sum_j s_j^2 pi_j pi_j', s (n,) relative deviation of the torque.
     """
     inverse = np.linalg.pinv(solution.R, rcond=1e-10)
     body = np.zeros(len(solution.x))
@@ -154,8 +164,8 @@ def _scale_covariance(rows: list[JointRows], solution: Solution) -> np.ndarray:
         seen = np.zeros(len(body))
         seen[row.index] = A.T @ (A @ body[row.index])
         share = (inverse @ (inverse.T @ seen))[:10]
-        total += np.outer(share, share)
-    return TORQUE_SCALE**2 * total
+        total += deviation[j] ** 2 * np.outer(share, share)
+    return total
 
 
 def _inflation(solution: Solution) -> float:

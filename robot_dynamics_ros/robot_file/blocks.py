@@ -114,6 +114,7 @@ class Drives(SourcedBlock):
     torque_side: Literal["motor", "link"] = Field(description="where torque is sensed: motor, or behind the gear")
     effort: Effort
     torque_constant: n.TorqueConstants = Field(default=None, description="K_tau, output torque per ampere")
+    torque_constant_std: n.TorqueConstants = Field(default=None, description="standard deviation of torque_constant")
     gear_ratio: n.GearRatios = Field(default=None, description="motor turns per joint turn, signed")
     rotor_inertia: n.RotorInertias = Field(default=None, description="rotor and gear inertia, reflected: r^2 J")
     motor_constant: n.MotorConstants = Field(default=None, description="k_m, motor side")

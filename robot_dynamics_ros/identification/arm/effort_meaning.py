@@ -180,13 +180,13 @@ def _by_friction(robot: RobotFile, motion: Motion, given: str) -> EffortMeaning:
     kind = (
         given if given != "auto" else next((w for w, m in WORDS.items() if m.same_as(declared(robot))), "gravity-free")
     )
-    scale, text = np.full(n, sign), _as_declared(robot, kind)
+    scale, text, std = np.full(n, sign), _as_declared(robot, kind), np.zeros(n)
     if kind == "current" and robot.has("drives.torque_constant"):
-        scale = scale * robot.array("drives.torque_constant")
+        scale, std = scale * robot.array("drives.torque_constant"), robot.array_or("drives.torque_constant_std", 0.0)
     elif kind == "current":
         text += "; torque constants are unknown, so all torques of the result are in amperes"
     nothing, inf = np.full(n, np.nan), np.full(n, np.inf)
-    found = EffortMeaning(kind, scale, np.zeros(n), kind != "gravity-free", nothing, inf, (text,))
+    found = EffortMeaning(kind, scale, std, kind != "gravity-free", nothing, inf, (text,))
     if robot.drives.torque_side != "motor" or sign * dissipation_signs(robot, motion).sum() >= 0:
         return found
     text = "friction would drive the joints: effort of all joints has the opposite sign of the torque: corrected"

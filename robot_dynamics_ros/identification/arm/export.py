@@ -82,6 +82,8 @@ def _drives(found: Identification, key: str) -> dict[str, Any]:
         fields["rotor_inertia"] = np.maximum(np.nan_to_num(found.rotor), 0.0)
     if effort.kind == "current":
         fields["torque_constant"] = np.abs(effort.scale)
+        known = np.isfinite(effort.scale_std).all() and (effort.scale_std > 0).all()
+        fields["torque_constant_std"] = effort.scale_std if known else None
     sources = dict(robot.drives.source) | dict.fromkeys(fields, key)
     return {f"drives.{name}": value for name, value in fields.items()} | {"drives.source": sources}
 

@@ -53,6 +53,11 @@ class DrivesFound:
         """K_tau (n,) [Nm/A]: identified where that is sure, otherwise NaN."""
         return np.array([f.values["torque_constant"] if f is not None and f.sure else np.nan for f in self.fits])
 
+    @property
+    def torque_constant_std(self) -> np.ndarray:
+        """Standard deviation of the identified K_tau (n,) [Nm/A], NaN beside a joint that is not sure."""
+        return np.array([f.std["torque_constant"] if f is not None and f.sure else np.nan for f in self.fits])
+
 
 def identify_drives(
     robot: RobotFile,
@@ -203,6 +208,8 @@ def identified_drives(found: DrivesFound, friction: bool = False) -> tuple[Robot
     old = robot.array_or("drives.torque_constant", np.nan)
     if np.isfinite(K).any() and np.isfinite(np.where(np.isfinite(K), K, old)).all():
         updates["drives.torque_constant"] = np.where(np.isfinite(K), K, old)
+        std = np.where(np.isfinite(K), found.torque_constant_std, robot.array_or("drives.torque_constant_std", np.nan))
+        updates["drives.torque_constant_std"] = std if np.isfinite(std).all() and (std > 0).all() else None
     if found.rotor is not None and (found.inertia > 0).all():
         updates["drives.rotor_inertia"] = found.inertia
     fields = [name.split(".")[1] for name in updates]

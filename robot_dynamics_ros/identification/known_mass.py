@@ -1,0 +1,197 @@
+"""Gains of currents from one loaded run of a payload whose mass is known.
+
+Both runs at once, every joint j in the unit of its recorded effort (h_j: recorded over true torque):
+  unloaded  y_j = h_j W_j beta + F_j phi_j          loaded  y_j = h_j (W_j beta + Y_j pi) + F_j phi'_j
+pi = [I, m c, m] with m known, friction of its own in each run (warmer grease, another load), rotor inertia in common.
+The mass fixes the scale that base parameters leave open. Bilinear in h and (beta, pi): Gauss-Newton on triangles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.effort.gains import pooled
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.arm.model import joint_rows
+from robot_dynamics_ros.identification.arm.solvers.least_squares import triangle
+from robot_dynamics_ros.identification.arm.state import Identification
+from robot_dynamics_ros.identification.dataset.motion import Motion, at_lower_rate, stack
+from robot_dynamics_ros.identification.dataset.recording import Recording
+from robot_dynamics_ros.robot_file import RobotFile
+
+ROUNDS = 40  # of Gauss-Newton; stops where no gain moves by SETTLED
+SETTLED = 1e-6
+STEP = 0.3  # largest change of a gain in one round
+FREE = 0.5  # deviation of a gain that is assumed before the data: joints that show nothing keep theirs
+SCALES = np.array([0.1] * 6 + [1.0] * 3)  # kg m2, kg m: typical inertia and first moment of a payload
+MODEL_ERROR = 0.005  # relative deviation of a gain for what the model does not know: springs, lag of the motion
+
+
+@dataclass(frozen=True)
+class KnownMassGains:
+    """Torque per recorded unit of effort (n,), signed, with standard deviation; joints whose own data decide (n,)."""
+
+    scale: np.ndarray
+    std: np.ndarray
+    own: np.ndarray
+
+
+def gains_of_known_mass(found: Identification, loaded: Sequence[Recording], mass: float) -> KnownMassGains:
+    """Gains from an identified unloaded arm and loaded recordings (effort as recorded) of a payload of `mass` [kg].
+
+    Raises DataError for a mass that is not positive, an effort that is no current, or no joint that shows the mass.
+    """
+    if not 0.0 < mass < 1e4:
+        raise DataError(f"payload mass {mass:g} kg must be above 0 and below 10000 kg")
+    if found.effort.kind != "current":
+        raise DataError(f"a known payload mass finds torque constants; effort is {found.effort.kind}, not a current")
+    scaled = [r.with_effort(lambda e: e * found.effort.scale) for r in loaded]
+    problem = _Problem(found, stack([at_lower_rate(found.filtered(r)) for r in scaled]), mass)
+    h, std = problem.solve()
+    if not (std < 0.1).any():
+        raise DataError(f"no joint shows a payload of {mass:g} kg: record it in more poses, or a heavier one")
+    robot = found.robot
+    limit = robot.array("limits.torque") if robot.has("limits.torque") else np.ones(robot.n_joints)
+    own = np.abs(found.effort.scale) / h
+    gain, deviation = pooled(own, own * np.hypot(std, MODEL_ERROR), limit)
+    return KnownMassGains(np.sign(found.effort.scale) * gain, deviation, std < 0.1)
+
+
+def with_known_mass(found: Identification, loaded: Sequence[Recording], mass: float) -> tuple[RobotFile, str]:
+    """The robot with torque constants and deviations from loaded recordings of a known mass [kg], and a sentence.
+
+    Raises DataError like gains_of_known_mass.
+    """
+    gains = gains_of_known_mass(found, loaded, mass)
+    K = np.abs(gains.scale)
+    names = zip(found.robot.joint_names, K, gains.std, gains.own, strict=True)
+    shown = ", ".join(f"{n} {k:.3g} +- {s:.2g}{'' if o else ' (from the others)'}" for n, k, s, o in names)
+    key = f"payload_of_{mass:g}_kg"
+    updates: dict[str, Any] = {
+        "drives.effort.unit": "A",
+        "drives.torque_constant": K,
+        "drives.torque_constant_std": gains.std,
+    }
+    source = found.robot.drives.source
+    base = dict(source) if not isinstance(source, str) else {"*": source}
+    updates["drives.source"] = base | dict.fromkeys(("torque_constant", "torque_constant_std"), key)
+    text = f"robot-dynamics identify --payload-mass {mass:g} on {', '.join(r.name for r in loaded)}"
+    return found.robot.with_updates(updates, {key: text}), f"K_tau from a payload of {mass:g} kg: {shown} Nm/A"
+
+
+class _Problem:
+    """Triangles of every joint and run, and where parameters lie in x = [h (n), beta (b), pi / SCALES (9), phi]."""
+
+    def __init__(self, found: Identification, loaded: Motion, mass: float) -> None:
+        self.n, self.b = found.robot.n_joints, found.rigid.base.size
+        self.beta0 = found.rigid.base.from_standard(found.fit.phi)
+        self.mass, self.parts = mass, list[_Part]()
+        size = self.n + self.b + 9
+        rotor: dict[int, int] = {}
+        for motion, extra in ((found.motion, False), (loaded, True)):
+            for j, (R, terms) in enumerate(_triangles(found, motion, extra)):
+                places = []
+                for term in terms:
+                    if term == "ia" and j in rotor:
+                        places.append(rotor[j])
+                        continue
+                    if term == "ia":
+                        rotor[j] = size
+                    places.append(size)
+                    size += 1
+                self.parts.append(_Part(j, R, extra, np.array(places, int)))
+        self.size = size
+        self.sigma = np.ones(self.n)
+        self.samples = np.array([len(found.motion), len(loaded)])
+        self.inflation = _inflation(found)
+
+    def solve(self) -> tuple[np.ndarray, np.ndarray]:
+        """h (n,) and its relative standard deviation."""
+        x = np.zeros(self.size)
+        x[: self.n], x[self.n : self.n + self.b] = 1.0, self.beta0
+        for _ in range(ROUNDS):
+            J, r = self._linear(x)
+            norm = np.linalg.norm(J, axis=0)
+            norm[norm == 0] = 1.0
+            step = np.linalg.lstsq(J / norm, -r, rcond=1e-9)[0] / norm
+            largest = float(np.abs(step[: self.n]).max())
+            x = x + min(1.0, STEP / max(largest, 1e-12)) * step
+            self._scale(x)
+            if largest < SETTLED:
+                break
+        J, _ = self._linear(x)
+        norm = np.linalg.norm(J, axis=0)
+        norm[norm == 0] = 1.0
+        covariance = np.linalg.pinv((J / norm).T @ (J / norm), rcond=1e-14) / np.outer(norm, norm)
+        std = self.inflation * np.sqrt(np.maximum(np.diag(covariance)[: self.n], 0.0))
+        return x[: self.n], std / x[: self.n]
+
+    def _linear(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Jacobian and residuals of all triangles, each joint over its residual deviation, and of the prior of h."""
+        n, b = self.n, self.b
+        beta, pi = x[n : n + b], x[n + b : n + b + 9]
+        rows, rest = [], []
+        for part in self.parts:
+            j, R, h = part.joint, part.R / self.sigma[part.joint], x[part.joint]
+            W, F, y = R[:, :b], R[:, -1 - len(part.places) : -1], R[:, -1]
+            torque = W @ beta
+            J = np.zeros((len(R), self.size))
+            J[:, n : n + b] = h * W
+            if part.loaded:
+                Y = R[:, b : b + 10]
+                torque = torque + Y[:, :9] @ (SCALES * pi) + Y[:, 9] * self.mass
+                J[:, n + b : n + b + 9] = h * Y[:, :9] * SCALES
+            J[:, j] = torque
+            J[:, part.places] += F
+            rows.append(J)
+            rest.append(h * torque + F @ x[part.places] - y)
+        prior = np.zeros((n, self.size))
+        prior[:, :n] = np.eye(n) / FREE
+        return np.vstack([*rows, prior]), np.concatenate([*rest, (x[:n] - 1.0) / FREE])
+
+    def _scale(self, x: np.ndarray) -> None:
+        """Residual deviation of every joint over both runs."""
+        old, self.sigma = self.sigma, np.ones(self.n)
+        _, r = self._linear(x)
+        self.sigma = old
+        total, start = np.zeros(self.n), 0
+        for part in self.parts:
+            total[part.joint] += float(np.sum(r[start : start + len(part.R)] ** 2))
+            start += len(part.R)
+        self.sigma = np.maximum(np.sqrt(total / self.samples.sum()), 1e-6)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """Triangle of one joint in one run, columns [W (b), Y (10, loaded only), F, y], and the places of F in x."""
+
+    joint: int
+    R: np.ndarray
+    loaded: bool
+    places: np.ndarray
+
+
+def _triangles(found: Identification, motion: Motion, loaded: bool) -> list[tuple[np.ndarray, tuple[str, ...]]]:
+    """Triangle and friction terms of every joint."""
+    W = found.rigid.base_regressor(motion.q, motion.qd, motion.qdd)
+    last = np.arange(10 * motion.n - 10, 10 * motion.n)
+    Y = found.rigid.regressor(motion.q, motion.qd, motion.qdd, last) if loaded else None
+    rows = joint_rows(motion, W, found.consistent.load(motion), found.structure)
+    result = []
+    for j, (row, law) in enumerate(zip(rows, found.structure.laws, strict=True)):
+        A, chosen = row.A, found.structure.filters[j]
+        if Y is not None:
+            body = Y[j] if chosen is None else chosen.apply(Y[j], motion.rate, motion.start)
+            A = np.column_stack([A[:, : W.shape[2]], body, A[:, W.shape[2] :]])
+        result.append((triangle(A, row.y), law.terms))
+    return result
+
+
+def _inflation(found: Identification) -> float:
+    """Standard deviations with correlated residuals over those with white ones, of the unloaded identification."""
+    white = np.linalg.norm(np.linalg.pinv(found.solution.R, rcond=1e-10), axis=1)
+    return max(float(np.median(found.solution.std[white > 0] / white[white > 0])), 1.0)

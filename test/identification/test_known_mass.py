@@ -1,0 +1,107 @@
+"""Torque constants from one loaded run of known mass; the payload of another run, with a deviation that holds.
+
+`python test/identification/test_known_mass.py 20` prints the table of 20 simulated robots.
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parent))
+
+from test_payload_simulated import GIVEN, ROBOT, log_of
+
+from robot_dynamics_ros.effort.decision import decide
+from robot_dynamics_ros.effort.evidence import Evidence
+from robot_dynamics_ros.effort.meaning import CURRENT as AMPERE
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.arm.export import identified_robot
+from robot_dynamics_ros.identification.arm.identify import identify_recordings
+from robot_dynamics_ros.identification.dataset.recording import recording
+from robot_dynamics_ros.identification.known_mass import gains_of_known_mass, with_known_mass
+from robot_dynamics_ros.identification.payload import identify_payload
+from robot_dynamics_ros.signals import Log
+
+NOMINAL = np.array([10.61] * 3 + [7.68] * 3)
+FILE = ROBOT.with_updates({"drives.effort.unit": "A", "drives.torque_constant": NOMINAL})
+CURRENT = replace(GIVEN, effort="current")
+
+
+def in_ampere(log: Log, constants: np.ndarray):
+    signals = {k: v for k, v in log.signals.items() if k not in ("effort", "current")}
+    return recording(Log(log.joint_names, log.stamp_ns, {**signals, "effort": log.effort / constants}), "run")
+
+
+def runs(individual):
+    """Constants, masses, and recordings [A]: unloaded, judge, loaded with the known mass, with the unknown one."""
+    rng = np.random.default_rng(individual)
+    constants = NOMINAL * (1 + rng.uniform(-0.4, 0.4, 6))
+    masses = rng.uniform(1.5, 4.0, 2)
+    logs = [log_of(individual, seed, mass) for seed, mass in zip((1, 2, 3, 4), (0, 0, *masses), strict=True)]
+    return constants, masses, [in_ampere(log, constants) for log in logs]
+
+
+def judged(individual):
+    """Relative errors of gains (joints whose own data decide) and payload mass, the latter in deviations too."""
+    constants, masses, (free, judge, known, unknown) = runs(individual)
+    found = identify_recordings(FILE, [free], [judge], CURRENT)
+    gains = gains_of_known_mass(found, [known], masses[0])
+    robot, _ = with_known_mass(found, [known], masses[0])
+    again = identify_recordings(robot, [free], [judge], CURRENT)
+    got = identify_payload(again, [unknown])
+    error = (gains.scale / constants - 1)[gains.own]
+    return error, got.mass / masses[1] - 1, (got.mass - masses[1]) / got.mass_std, again
+
+
+@pytest.fixture(scope="module")
+def robots():
+    return [judged(individual) for individual in (41, 46)]
+
+
+def test_payload_within_two_percent_and_two_deviations(robots):
+    for _, mass, z, _ in robots:
+        assert abs(mass) < 0.02 and abs(z) < 2
+
+
+def test_gains_come_back(robots):
+    for error, *_ in robots:
+        assert len(error) >= 4 and np.abs(error).max() < 0.1 and np.median(np.abs(error)) < 0.05
+
+
+def test_the_written_file_keeps_gains_with_their_deviations(robots):
+    """And whoever reads the file has them: a decision about another log, a payload."""
+    robot = identified_robot(robots[0][3])
+    K, std = robot.array("drives.torque_constant"), robot.array("drives.torque_constant_std")
+    assert np.all(std[1:3] < 0.03 * K[1:3]) and np.all(std > 0)
+    zero, one = np.zeros(6), np.ones(6)
+    evidence = Evidence(one, zero, one, zero, one, zero, one, zero, zero, one, one, one, 0)
+    decision = decide(evidence, robot, AMPERE)
+    np.testing.assert_allclose(decision.gain_std / decision.gain, std / K)
+
+
+def test_nonsense_is_refused(robots):
+    again = robots[0][3]
+    for mass in (0.0, -1.0, float("nan")):
+        with pytest.raises(DataError, match="payload mass"):
+            gains_of_known_mass(again, again.training, mass)
+
+
+def main(count: int) -> None:
+    """Print mass error [%], error in deviations, and errors of the gains [%] for `count` robots."""
+    rows = []
+    for individual in range(40, 40 + count):
+        error, mass, z, _ = judged(individual)
+        rows.append((100 * mass, z))
+        shown = f"payload {100 * mass:+.2f} %, {z:+.2f} deviations; gains {(100 * error).round(1)} %"
+        print(f"{individual}: {shown}", flush=True)
+    worst = np.abs(np.array(rows)).max(0)
+    print(f"worst of {count}: {worst[0]:.2f} %, {worst[1]:.2f} deviations")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))

@@ -73,13 +73,15 @@ def command(
 
     Example: robot-dynamics excite --robot ur5e --floor 0.05 --out excitation.csv
     """
-    from robot_dynamics_ros.identification.dataset.initial_model import any_robot
+    from robot_dynamics_ros.identification.dataset.initial_model import any_robot, rounded_angles
     from robot_dynamics_ros.identification.excitation import Limits, design_fourier, design_points
     from robot_dynamics_ros.identification.excitation.limits import box
     from robot_dynamics_ros.identification.excitation.space import largest_clearance
     from robot_dynamics_ros.models import RobotModel
 
     arm = any_robot(robot)
+    if rounded := rounded_angles(robot):
+        stderr.print(f"warning: {rounded}", highlight=False, markup=False, style="yellow")
     space = box(inside) if inside else None, tuple(box(corners) for corners in outside)
     limits = Limits.of(arm, acceleration, -np.inf if floor is None else floor, clearance or 0.0, *space)
     if clearance is None:

@@ -80,7 +80,7 @@ def command(
     """
     from robot_dynamics_ros.identification.arm.export import write_outputs
     from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, identify, read
-    from robot_dynamics_ros.identification.dataset.initial_model import any_robot
+    from robot_dynamics_ros.identification.dataset.initial_model import any_robot, rounded_angles
     from robot_dynamics_ros.identification.known_mass import with_known_mass
     from robot_dynamics_ros.identification.reports.result import summarise
 
@@ -105,6 +105,8 @@ def command(
             known, text = with_known_mass(found, loaded, payload_mass)
             found = identify(known, bags, validate, options, lambda text: status.update(text))
             found.statements.append(text)
+        if rounded := rounded_angles(robot):
+            found.statements.append(rounded)
         status.update("validating")
         result = summarise(found)
         result["files"] = write_outputs(found, out, [*bags, *validate])

@@ -12,6 +12,7 @@ import numpy as np
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.models.inertia import inertia_matrix
+from robot_dynamics_ros.models.right_angles import snap_urdf
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 # numbers of a URDF that the dynamics use: element -> attributes
@@ -26,11 +27,15 @@ FROM_PINOCCHIO = [4, 5, 7, 6, 8, 9, 1, 2, 3, 0]
 
 
 def read_urdf(path: Path, tip: str | None = None) -> tuple[_core.Chain, tuple[str, ...]]:
-    """Chain and joint names from the root of a URDF to link `tip`. Raises ConfigError naming file and element."""
+    """Chain and joint names from the root of a URDF to link `tip`; rounded right angles of joints are made exact.
+
+    Raises ConfigError naming file and element.
+    """
     robot = _parsed(path)
     _check_links(path, robot)
     _check_numbers(path, robot)
-    model = _pinocchio_model(path)
+    text = ElementTree.tostring(robot, encoding="unicode") if snap_urdf(robot) else None
+    model = _pinocchio_model(path, text)
     frame = None if tip is None else _tip_frame(path, model, tip)
     joints = _serial_joints(path, model) if frame is None else list(model.supports[frame.parentJoint])[1:]
     names = tuple(model.names[i] for i in joints)
@@ -95,13 +100,20 @@ def _numeric(text: str) -> bool:
         return False
 
 
-def _pinocchio_model(path: Path) -> Any:
+def rounded_joints(path: Path) -> list[str]:
+    """Joints of a URDF whose right angles are rounded. Raises ConfigError naming file and element."""
+    robot = _parsed(path)
+    _check_numbers(path, robot)
+    return snap_urdf(robot)
+
+
+def _pinocchio_model(path: Path, text: str | None = None) -> Any:
     try:
         import pinocchio
     except ImportError:
         raise CapabilityError("reading a URDF needs Pinocchio: pip install pin") from None
     try:
-        return pinocchio.buildModelFromUrdf(str(path))
+        return pinocchio.buildModelFromUrdf(str(path)) if text is None else pinocchio.buildModelFromXML(text)
     except (ValueError, RuntimeError) as error:
         raise ConfigError(str(path), "", f"is not a URDF Pinocchio can read ({error})") from None
 

@@ -13,7 +13,9 @@ from robot_dynamics_ros.models import RobotModel
 
 CHUNK = 4096  # samples per regressor call: the block stays in cache, W is never stored whole
 LETTERS = ("XX", "XY", "XZ", "YY", "YZ", "ZZ", "mX", "mY", "mZ", "m")
-RANK_TOLERANCE = 1e-8  # of a column-normalised regressor; numerically dependent columns lie at 1e-13
+# Of a column-normalised regressor: dependent columns lie at 1e-13, at 1e-4 where angles of the kinematics were rounded
+# by as much, and columns that a robot's base parameters need above 0.02 (an offset of 2 cm) to 0.5.
+RANK_TOLERANCE = 3e-3
 
 
 @dataclass(frozen=True)
@@ -120,7 +122,7 @@ def _independent(W: np.ndarray, present: np.ndarray) -> np.ndarray:
         left = R[:, k] - basis @ (basis.T @ R[:, k])
         left -= basis @ (basis.T @ left)
         size = np.linalg.norm(left)
-        if size > 1e-7:
+        if size > RANK_TOLERANCE:
             chosen.append(column)
             basis = np.column_stack([basis, left / size])
     return np.array(sorted(chosen))

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from robot_dynamics_ros.bags import load_bag
 from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.models.right_angles import rounded_sentence, snap_robot
+from robot_dynamics_ros.models.urdf import rounded_joints
 from robot_dynamics_ros.models.urdf_import import robot_from_urdf
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 
@@ -18,11 +20,12 @@ def any_robot(name_or_path: str, tip: str | None = None, bags: Sequence[str | Pa
     """Robot of a name, robot file or URDF; a URDF says nothing of its drives: motor side and Nm are assumed and
     checked.
 
-    A URDF that branches (a gripper, a second arm) is followed along the joints that the first bag names. Raises
-    ConfigError naming the file, or listing the shipped robots.
+    A URDF that branches (a gripper, a second arm) is followed along the joints that the first bag names. Rounded right
+    angles are made exact (`rounded_angles` says which). Raises ConfigError naming the file, or listing the shipped
+    robots.
     """
     if not name_or_path.lower().endswith(URDF_SUFFIXES):
-        return load_robot(name_or_path)
+        return snap_robot(load_robot(name_or_path))[0]
     try:
         return robot_from_urdf(name_or_path, torque_side="motor", effort_unit="Nm", tip=tip)
     except ConfigError:
@@ -30,6 +33,13 @@ def any_robot(name_or_path: str, tip: str | None = None, bags: Sequence[str | Pa
         if end is None:
             raise
         return robot_from_urdf(name_or_path, torque_side="motor", effort_unit="Nm", tip=end)
+
+
+def rounded_angles(name_or_path: str) -> str:
+    """A sentence about joints whose right angles are rounded in the file; empty where there are none."""
+    if name_or_path.lower().endswith(URDF_SUFFIXES):
+        return rounded_sentence(rounded_joints(Path(name_or_path)))
+    return rounded_sentence(snap_robot(load_robot(name_or_path))[1])
 
 
 def _last_link(path: Path, bags: Sequence[str | Path]) -> str | None:

@@ -18,6 +18,7 @@ from scipy import linalg
 BLOCK = 8192  # rows folded into a triangle at once
 HUBER = 2.5  # residuals beyond this many robust deviations lose weight; 98.8 % of a normal distribution keeps all
 RANK = 1e-10  # singular values of the unit-column system below this share of the largest are no information
+DEPENDENT = 1e-6  # the same for rank and condition: such directions are groups (a rotor and the ZZ of its link)
 
 
 @dataclass(frozen=True)
@@ -199,7 +200,7 @@ def combined(
     scale = np.linalg.norm(data[:, :-1], axis=0)
     scale[scale == 0] = 1.0
     _, values, Vt = np.linalg.svd(np.linalg.qr(data[:, :-1] / scale, mode="r"))
-    rank = int((values > RANK * values[0]).sum())
+    rank = int((values > DEPENDENT * values[0]).sum())
     condition = float(values[0] / values[rank - 1]) if rank else np.inf
     stacked = data if prior is None else np.vstack([data, np.column_stack(prior)])
     R: Any = np.linalg.qr(stacked, mode="r")

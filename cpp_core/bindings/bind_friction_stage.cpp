@@ -101,6 +101,9 @@ void bind_friction_stage(py::module_& m) {
           keys.take("stiction_speed", p.stiction_speed);
           keys.take("unknown_spread", p.unknown_spread);
           keys.take("known_stiction", p.known_stiction);
+          keys.take("load_error", p.load_error);
+          keys.take("moving", p.moving, map.joints());
+          keys.take("rest", p.rest, map.joints());
           keys.finish();
           FrictionStage stage(map, p, memory_of(memory));
           stage.couple(coupled_motors(coupled));

@@ -78,6 +78,7 @@ class FrictionStage(CoreState):
         ),
         Parameter("stiction_speed", 0.02, "below about this speed friction is anywhere in +-fc", "rad/s", 1e-6, 10.0),
         Parameter("known_stiction", 0.4, "share of that which a model with memory leaves", "", 0.0, 1.0),
+        Parameter("load_error", 0.1, "friction per Nm of load that a contact adds, not identified", "", 0.0, 1.0),
         Parameter("unknown_spread", 15.0, "standard deviation of an unknown temperature", "K", 0.0, 200.0),
         Parameter("observer_bandwidth", 100.0, "observer: how fast it follows", "rad/s", 0.1, 1e5),
         Parameter("observer_std", 1.0, "observer: standard deviation of its torques", "Nm", 1e-3, 1e4),
@@ -112,6 +113,8 @@ class FrictionStage(CoreState):
         memory = None
         if choice == "hysteresis" or (choice == "auto" and (lugre or identified(robot.hysteresis))):
             memory = friction_memory(robot, friction)
+        if robot.residuals is not None:
+            p |= {name: robot.array(f"residuals.{name}") for name in ("moving", "rest")}
         core = _core.FrictionStage(friction.core, memory, robot.coupled_friction, **p)
         self.observer, self.core, self.hysteresis = None, core, memory
         self.notes = [f"{robot.name}: friction is an estimate, not identified; forces are less certain"] * (not known)

@@ -112,9 +112,9 @@ PRESLIDING = ("load_limit", "load_power", "sliding_ratio", "stribeck_velocity", 
 def presliding_core(parameters: Mapping[str, Any], friction: FrictionModel, max_gap: float = 0.1) -> _core.Presliding:
     """Presliding friction over a static map from a block's parameters by name. Raises ValueError outside bounds."""
     n = friction.n_joints
-    rows = [np.array(parameters[name], dtype=float) for name in ("span", "level", "load")]
+    span, level, load = (np.array(parameters[name], dtype=float) for name in ("span", "level", "load"))
     columns = [np.broadcast_to(np.asarray(parameters.get(name, 0.0), dtype=float), n) for name in PRESLIDING]
-    return _core.Presliding(friction.core, *rows, np.column_stack(columns), max_gap)
+    return _core.Presliding(friction.core, span, level, load, np.column_stack(columns), max_gap)
 
 
 def kinematic_error(robot: RobotFile) -> np.ndarray:

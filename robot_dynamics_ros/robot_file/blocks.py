@@ -189,6 +189,13 @@ class Sensing(SourcedBlock):
     )
 
 
+class Residuals(SourcedBlock):
+    """External joint torque that the live pipeline sees in free motion, root mean square."""
+
+    moving: n.Torques = Field(default=None, description="while the joint moves")
+    rest: n.Torques = Field(default=None, description="while the joint stands still or reverses")
+
+
 class Payload(Block):
     """Extra body at the flange (frame of the last link, before `tool`)."""
 

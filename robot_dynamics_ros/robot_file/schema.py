@@ -33,6 +33,7 @@ class RobotFile(b.Block):
     hysteresis: b.ModelBlock | None = None
     thermal: b.ModelBlock | None = None
     stiffness: b.ModelBlock | None = None
+    residuals: b.Residuals | None = None
     sensing: b.Sensing
     payload: b.Payload = b.Payload()
     provenance: tuple[b.ProvenanceEntry, ...] = Field(

@@ -32,7 +32,10 @@ METHODS = ("ours", "baseline", "oracle", "true_inertia")
 
 @dataclass
 class Verdict:
-    """Figures of one robot by method, and ours by trial; its laws, recordings, processor seconds of each part, what `identify` said."""
+    """Figures of one robot by method, and ours by trial.
+
+    Also its laws, its recordings, processor seconds of each part, and what `identify` said.
+    """
 
     index: int
     laws: dict[str, str]

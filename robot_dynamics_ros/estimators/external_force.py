@@ -185,7 +185,7 @@ def torque_scale(robot: RobotFile) -> np.ndarray:
 
 
 def _noise(robot: RobotFile) -> np.ndarray:
-    """What residuals leave to the force stage (n,) [Nm]: all of them behind the gear, else they are in the friction's."""
+    """What residuals leave to the force stage (n,) [Nm]: behind the gear all of them, else friction carries them."""
     return robot.array("residuals.moving") * (1.0 if robot.drives.torque_side == "link" else 0.1)
 
 

@@ -71,7 +71,7 @@ class FrictionStage(CoreState):
         Parameter(
             "relative_error",
             0.0,
-            "standard deviation while sliding, share of it; 0: 0.1, or 0.3 if the file marks an estimate",
+            "standard deviation as share of friction; 0: 0.05 beside residuals, 0.1 without, 0.3 for an estimate",
             "",
             0.0,
             10.0,
@@ -108,7 +108,7 @@ class FrictionStage(CoreState):
             return
         refuse_created_energy(robot)
         friction, choice, known = FrictionModel.from_robot(robot), p.pop("model"), identified(robot.friction)
-        p["relative_error"] = p["relative_error"] or (0.1 if known else 0.3)
+        p["relative_error"] = p["relative_error"] or (0.05 if robot.residuals is not None else 0.1 if known else 0.3)
         lugre = friction.law.name == "lugre" and robot.hysteresis is None and known
         memory = None
         if choice == "hysteresis" or (choice == "auto" and (lugre or identified(robot.hysteresis))):

@@ -179,7 +179,12 @@ def fit_live_model(state: Identification) -> None:
 def measure_residuals(state: Identification) -> None:
     """Fill residuals: what the written file leaves unexplained, replayed as the nodes evaluate it."""
     try:
-        state.residuals = residuals(identified_robot(state), state.training, state.effort.scale)
+        state.residuals = residuals(
+            identified_robot(state),
+            [*state.training, *state.validation],
+            state.effort.scale,
+            state.live.breakaway(state.motion),
+        )
     except CapabilityError as error:
         _note(state.statements, f"no residuals in the robot file: {error}")
 

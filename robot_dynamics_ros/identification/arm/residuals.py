@@ -19,24 +19,46 @@ REST_SPEED = 0.02  # rad/s: the speed at which the live friction stage goes over
 SETTLING = 1.0  # s at the beginning of a piece in which the observer settles
 MIN_SAMPLES = 100  # of a state that says something about a joint
 STAGES = ("motion", "friction", "force")
-IN_SAMPLE = 1.15  # residuals of the fit's own recordings are smaller than those of others: ratio found on the zoo
+STAND, MIN_STANDS = 0.3, 6  # s without motion that is a stand; stands of a joint that show its presliding friction
+INFLATION = 1.2  # ratio of the residuals of other recordings to those of the fit's own, found on the zoo
+STANDING_SHARES = 0.1, 0.2  # of the breakaway level: deviation at rest where recordings hold stands, and where not
 
 
-def residuals(robot: RobotFile, recordings: Sequence[Recording], scale: np.ndarray) -> dict[str, np.ndarray]:
-    """moving, rest (n,) [Nm]: root mean square of the external joint torque of free recordings, by the joint's state.
+def residuals(
+    robot: RobotFile, recordings: Sequence[Recording], scale: np.ndarray, breakaway: np.ndarray
+) -> dict[str, np.ndarray]:
+    """moving, rest (n,) [Nm]: standard deviation of the external joint torque of a free robot, by the joint's state.
 
-    scale (n,): torque [Nm] per unit of the effort that the robot file declares; recordings hold Nm. A joint that was
-    never in a state takes the value of its other state.
+    scale (n,): torque [Nm] per unit of the effort that the robot file declares; recordings hold Nm. breakaway (n,):
+    level of friction at breakaway [Nm]. A joint that never moved takes the value at rest.
     """
     torque, speed = _replayed(robot, recordings, scale)
-    found = {}
-    for name, mask in (("moving", np.abs(speed) >= REST_SPEED), ("rest", np.abs(speed) < REST_SPEED)):
-        mask &= np.isfinite(torque)
-        count = mask.sum(axis=0)
-        square = np.where(mask, torque, 0.0) ** 2
-        found[name] = np.where(count >= MIN_SAMPLES, np.sqrt(square.sum(axis=0) / np.maximum(count, 1)), np.nan)
-    other = {"moving": found["rest"], "rest": found["moving"]}
-    return {name: IN_SAMPLE * np.where(np.isfinite(x), x, other[name]) for name, x in found.items()}
+    moving, rest = (_rms(torque, mask) for mask in (np.abs(speed) >= REST_SPEED, np.abs(speed) < REST_SPEED))
+    stands = np.sum([_stands(piece) for rec in recordings for piece in rec.pieces], axis=0)
+    share = np.where(stands >= MIN_STANDS, *STANDING_SHARES)
+    rest = np.hypot(np.nan_to_num(rest), share * breakaway)
+    return {"moving": INFLATION * np.fmax(np.where(np.isfinite(moving), moving, rest), 1e-3), "rest": INFLATION * rest}
+
+
+def _rms(x: np.ndarray, mask: np.ndarray) -> np.ndarray:
+    """Root mean square (n,) of x (N, n) where the mask holds; NaN below MIN_SAMPLES."""
+    mask = mask & np.isfinite(x)
+    count = mask.sum(axis=0)
+    square = np.where(mask, x, 0.0) ** 2
+    return np.where(count >= MIN_SAMPLES, np.sqrt(square.sum(axis=0) / np.maximum(count, 1)), np.nan)
+
+
+def _stands(piece: Piece) -> np.ndarray:
+    """How often each joint stands for at least STAND seconds (n,)."""
+    still = np.abs(np.gradient(piece.q, piece.t, axis=0)) < 0.1 * REST_SPEED
+    length = max(int(STAND / piece.period), 1)
+    return np.array([sum(end - begin >= length for begin, end in _runs(column)) for column in still.T])
+
+
+def _runs(mask: np.ndarray) -> list[tuple[int, int]]:
+    """(begin, end) of the stretches where a mask (N,) holds."""
+    edges = np.flatnonzero(np.diff(np.concatenate([[0], mask.astype(np.int8), [0]])))
+    return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
 
 
 def _replayed(robot: RobotFile, recordings: Sequence[Recording], scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -151,7 +151,7 @@ class FrictionStage {
   }
 
   double deviation(int i, double v, double tau, double f, double law, double sigma, bool known) const noexcept {
-    if (p_.moving[i] > 0.0 && (known || !remembers())) return from_residuals(i, v, tau, law, sigma);
+    if (p_.moving[i] > 0.0 && (known || !remembers())) return from_residuals(i, v, tau, f, law, sigma);
     const double x = v / p_.stiction_speed, share = (known ? p_.known_stiction : 1.0) / std::sqrt(3.0);
     const double rest = share * map_.coulomb(i, v, used_[i]) * std::exp(-x * x), slide = p_.relative_error * f;
     const double warm = sigma > 0 ? map_.torque_at(i, v, tau, used_[i] + sigma) - law : 0.0;
@@ -161,13 +161,15 @@ class FrictionStage {
   }
 
   // Residuals of free motion by the joint's state, elements that have not slipped, temperature, load of a contact.
-  double from_residuals(int i, double v, double tau, double law, double sigma) const noexcept {
+  double from_residuals(int i, double v, double tau, double f, double law, double sigma) const noexcept {
     const double x = v / p_.stiction_speed, rest = std::exp(-x * x);
     const double free = p_.moving[i] * p_.moving[i] * (1.0 - rest) + p_.rest[i] * p_.rest[i] * rest;
     const auto* m = std::get_if<Presliding>(&memory_);
     const double unknown = m ? m->unknown_level(i, tau) : 0.0, contact = p_.load_error * contact_[i];
+    const double share = p_.relative_error * f;
     const double warm = sigma > 0 ? map_.torque_at(i, v, tau, used_[i] + sigma) - law : 0.0;
-    return std::sqrt(free + unknown * unknown / 3.0 + contact * contact + (std::isfinite(warm) ? warm * warm : 0.0));
+    return std::sqrt(free + share * share + unknown * unknown / 3.0 + contact * contact +
+                     (std::isfinite(warm) ? warm * warm : 0.0));
   }
 
   void add(const CoupledMotor& m, const double* v, double* friction, double* std) const noexcept {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from pydantic import Field, PrivateAttr, model_validator
@@ -15,6 +15,14 @@ from robot_dynamics_ros.robot_file import blocks as b
 from robot_dynamics_ros.robot_file.consistency import inconsistencies
 from robot_dynamics_ros.robot_file.geometry import inertia_about_origin, joint_placement, placement
 from robot_dynamics_ros.robot_file.problems import validated
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+_MODELS = ("friction", "hysteresis", "thermal", "stiffness")
+_PYDANTIC = {"construct", "copy", "dict", "from_orm", "json", "parse_file", "parse_obj", "parse_raw", "schema"} | {
+    *("schema_json", "update_forward_refs", "validate")
+}
 
 
 class RobotFile(b.Block):
@@ -52,6 +60,39 @@ class RobotFile(b.Block):
 
     def __hash__(self) -> int:
         return hash((self.name, self.provenance))
+
+    def __repr__(self) -> str:
+        models = [f"{name} {getattr(self, name).model}" for name in _MODELS if getattr(self, name) is not None]
+        return (
+            f"<RobotFile {self.name}: {self.manufacturer} {self.model}, {self.n_joints} joints; "
+            f"{', '.join(models) or 'no joint models'}; {self._file}>"
+        )
+
+    __str__ = __repr__
+
+    def __dir__(self) -> list[str]:
+        """Attributes for completion, without those of the validation library."""
+        return [name for name in super().__dir__() if not name.startswith("model_") and name not in _PYDANTIC]
+
+    def to_pandas(self) -> DataFrame:
+        """DataFrame of all numbers per joint: one row per joint, columns by dotted field; NaN where unknown.
+
+        Raises CapabilityError where pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise CapabilityError("to_pandas needs pandas: pip install 'robot_dynamics_ros[pandas]'") from None
+        blocks = {"limits": dict(self.limits), "drives": dict(self.drives)}
+        models = {f"{name}.parameters": getattr(self, name) for name in _MODELS}
+        blocks |= {name: model.parameters for name, model in models.items() if model is not None}
+        columns = {
+            f"{block}.{name}": [np.nan if v is None else v for v in values]
+            for block, fields in blocks.items()
+            for name, values in fields.items()
+            if _per_joint(values, self.n_joints)
+        }
+        return pandas.DataFrame(columns, index=pandas.Index(self.joint_names, name="joint"), dtype=float)
 
     @property
     def file(self) -> str:
@@ -197,6 +238,15 @@ class RobotFile(b.Block):
     def raw(self) -> dict[str, Any]:
         """Plain lists and dicts as they stand in the file."""
         return _plain(self.model_dump(mode="python", by_alias=True))
+
+
+def _per_joint(values: Any, n_joints: int) -> bool:
+    """Whether a field holds one number (or null) per joint."""
+    return (
+        isinstance(values, tuple)
+        and len(values) == n_joints
+        and all(v is None or (isinstance(v, (int, float)) and not isinstance(v, bool)) for v in values)
+    )
 
 
 def _plain(value: Any) -> Any:

@@ -27,7 +27,7 @@ SIGNALS: dict[str, Signal] = {
         # measured
         Signal("q", "joints", "rad", "link position"),
         Signal("qd", "joints", "rad/s", "link velocity"),
-        Signal("effort", "joints", "Nm", "measured drive torque; motor or link side as the robot file says"),
+        Signal("effort", "joints", "Nm", "measured drive torque; motor or link side as declared in the robot file"),
         Signal("theta", "joints", "rad", "rotor position, reflected"),
         Signal("omega", "joints", "rad/s", "rotor velocity, reflected"),
         Signal("motor_torque", "joints", "Nm", "rotor side drive torque, reflected"),
@@ -35,9 +35,12 @@ SIGNALS: dict[str, Signal] = {
         Signal("temperature", "joints", "degC", "temperature reported by the joint"),
         # the controller's own estimates, environment on robot
         Signal(
-            "vendor_external_joint_torque", "joints", "Nm", "external joint torque as the robot's own software sees it"
+            "vendor_external_joint_torque",
+            "joints",
+            "Nm",
+            "external joint torque estimated by the robot's own software",
         ),
-        Signal("vendor_external_wrench", "wrench", "N, Nm", "external wrench as the robot's own software sees it"),
+        Signal("vendor_external_wrench", "wrench", "N, Nm", "external wrench estimated by the robot's own software"),
         # the controller's intention
         Signal("q_d", "joints", "rad", "desired position"),
         Signal("qd_d", "joints", "rad/s", "desired velocity"),
@@ -64,9 +67,9 @@ SIGNALS: dict[str, Signal] = {
         Signal("stiffness", "joints", "Nm/rad", "transmission stiffness"),
         Signal("stiffness_std", "joints", "Nm/rad", "its standard deviation"),
         Signal("electrical_power", "totals", "W", "electric power into the motors, per joint, then total"),
-        Signal("mechanical_power", "totals", "W", "power of the motors on their shafts, per joint, then total"),
-        Signal("electrical_energy", "totals", "J", "electric energy since the start, what flows back is credited"),
-        Signal("electrical_energy_clamped", "totals", "J", "electric energy since the start, what flows back is lost"),
+        Signal("mechanical_power", "totals", "W", "shaft power of the motors, per joint, then total"),
+        Signal("electrical_energy", "totals", "J", "electric energy since the start, regenerated energy credited"),
+        Signal("electrical_energy_clamped", "totals", "J", "electric energy since the start, regenerated energy lost"),
         Signal("mechanical_energy", "totals", "J", "mechanical energy since the start"),
         Signal("efficiency", "totals", "-", "mechanical over electric energy since the start"),
         Signal("feedforward_torque", "joints", "Nm", "torque proposed to the guard"),

@@ -113,6 +113,7 @@ setup(
     license="Apache-2.0",
     author="robot_dynamics_ros maintainers",
     python_requires=">=3.10",
+    package_dir={"": "."},  # an editable install is then a path, which type checkers follow
     packages=find_namespace_packages(include=[NAME, f"{NAME}.*"], exclude=["*.__pycache__", "*.__pycache__.*"]),
     package_data={NAME: ["__init__.pyi", "_core.pyi", "py.typed", "data/**/*", "drivers/ur/torque.script"]},
     include_package_data=True,

@@ -52,7 +52,9 @@ def date(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%d")
 
 
-def as_dict(robot: str, measured: Sequence[Measurement], found: dict[str, list[Trend]], joints: Sequence[str]) -> dict:
+def as_dict(
+    robot: str, measured: Sequence[Measurement], found: dict[str, list[Trend]], joints: Sequence[str]
+) -> dict[str, Any]:
     """Everything printed, for --json and the page."""
     days = [date(m.time) for m in measured]
     rows = {

@@ -90,7 +90,10 @@ def choose_topic(topics: Mapping[str, RawTopic], wanted: str, path: Path) -> str
 
 
 def choose_stamps(header: np.ndarray, receive: np.ndarray, wanted: str) -> tuple[np.ndarray, str, str]:
-    """Stamps to use, which they are and why: header stamps unless they are constant, zero or on no plausible clock."""
+    """Stamps (N,) int64 [ns], their name, and the reason; header stamps unless constant, zero or implausible.
+
+    header, receive: (N,) int64 [ns]. wanted: `auto`, `header` or `receive`.
+    """
     if wanted != "auto":
         return (header, "header", "") if wanted == "header" else (receive, "receive", "")
     if len(header) < 2 or len(np.unique(receive)) < len(receive) // 2:

@@ -81,7 +81,10 @@ def _noise(y: np.ndarray) -> float:
 
 
 def trend_of(values: np.ndarray, time: np.ndarray, quantity: str) -> Trend:
-    """Trend of the finite values; `unknown` with fewer than two recordings. Quantities without threshold stay ok."""
+    """Trend of the finite values (N,) over time (N,) [s]; `unknown` with fewer than two recordings.
+
+    A quantity without a threshold stays ok.
+    """
     known = np.isfinite(values)
     y, t = values[known], time[known]
     if len(y) < 2:

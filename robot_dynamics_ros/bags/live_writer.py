@@ -56,7 +56,7 @@ class LiveWriter:
 
     def flush(self) -> None:
         """Everything so far onto the disk, as complete chunks."""
-        storage: Any = self._writer.storage  # the mcap one: its protocol knows no chunks
+        storage: Any = self._writer.storage  # the mcap writer; chunks are not part of the storage protocol
         self._flushed = time.monotonic()
         if storage is not None and storage.chunk.msgs:
             storage.close_chunk()

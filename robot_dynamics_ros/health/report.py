@@ -84,7 +84,7 @@ def as_dict(
 
 
 def sentences(rows: dict[str, list[dict[str, Any]]]) -> list[str]:
-    """What a technician should know, worst first; one sentence when there is nothing."""
+    """Findings for a technician, worst first; one sentence when there are none."""
     found: list[tuple[int, str]] = []
     for quantity, per_joint in rows.items():
         title, unit = QUANTITIES[quantity]
@@ -98,7 +98,7 @@ def sentences(rows: dict[str, list[dict[str, Any]]]) -> list[str]:
                     found.append(
                         (0, f"{row['joint']}: {title} drifts by {row['slope_per_month']:+.3g} {unit} per month")
                     )
-    return [text for _, text in sorted(found, key=lambda item: -item[0])] or ["no change worth a word"]
+    return [text for _, text in sorted(found, key=lambda item: -item[0])] or ["no notable change"]
 
 
 def write_page(

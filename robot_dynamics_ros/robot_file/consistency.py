@@ -1,4 +1,4 @@
-"""What no single field can know: lengths against the joints, sources against fields, limits against each other."""
+"""Consistency between fields: lengths with the number of joints, sources with fields, limits with each other."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ def _lengths(robot: RobotFile) -> Iterator[Problem]:
 
 
 def _joints(robot: RobotFile) -> Iterator[Problem]:
-    seen: dict[str, str] = {}
+    used: dict[str, str] = {}
     for i, joint in enumerate(robot.kinematics.joints):
-        for word in (joint.name, *joint.aliases):
-            if word in seen:
-                yield ("kinematics", "joints", i), f"name or alias '{word}' is already taken by {seen[word]}"
-            seen.setdefault(word, joint.name)
+        for name in (joint.name, *joint.aliases):
+            if name in used:
+                yield ("kinematics", "joints", i), f"name or alias '{name}' is already used by {used[name]}"
+            used.setdefault(name, joint.name)
 
 
 def _placed(robot: RobotFile) -> Iterator[Problem]:

@@ -26,7 +26,7 @@ _PYDANTIC = {"construct", "copy", "dict", "from_orm", "json", "parse_file", "par
 
 
 class RobotFile(b.Block):
-    """Everything known about one robot; unknown numbers are null and asking for them raises CapabilityError."""
+    """All parameters of one robot; unknown numbers are null, and access to them raises CapabilityError."""
 
     schema_version: Literal[1] = Field(alias="schema", description="version of this format")
     name: b.Name = Field(description="short name, as in `--robot NAME`")
@@ -130,7 +130,7 @@ class RobotFile(b.Block):
     def array(self, field: str) -> np.ndarray:
         """Numbers of a dotted field (`drives.torque_constant`, `friction.parameters.fc`) as float64, broadcast to n.
 
-        Raises CapabilityError where the file says null or has no such parameter.
+        Raises CapabilityError where the field is null or does not exist.
         """
         value: Any = self
         for part in field.split("."):
@@ -140,7 +140,7 @@ class RobotFile(b.Block):
         return self._numbers(field, value)
 
     def array_or(self, field: str, otherwise: float) -> np.ndarray:
-        """`array` of a field with a number per joint, or n times `otherwise` where the file does not know it."""
+        """`array` of a field with a number per joint, or n times `otherwise` where it is unknown."""
         return self.array(field) if self.has(field) else np.full(self.n_joints, float(otherwise))
 
     def _unknown(self, field: str, joints: str = "") -> CapabilityError:
@@ -157,8 +157,10 @@ class RobotFile(b.Block):
 
     @property
     def effort_inertia(self) -> np.ndarray:
-        """Inertia beside the links (n,) [kg m2] as it appears in effort: zero behind the gear, what the file says of
-        an effort that leaves the rotors out (below zero where too much was taken off).
+        """Inertia beside the links (n,) [kg m2] as it appears in effort: zero on the link side.
+
+        For an effort without rotor torque it is `drives.effort.residual_inertia`, below zero where the controller
+        subtracts too much.
 
         Raises CapabilityError where effort contains it and it is unknown.
         """

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Log:
     """N records: `stamp_ns` (N,), and an attribute per signal of shape (N, width).
 
-    A signal the log does not hold reads as NaN without using memory; `allocate` makes it writable.
+    A signal that the log does not store reads as NaN without using memory; `allocate` makes it writable.
     """
 
     def __init__(

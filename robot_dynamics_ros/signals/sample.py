@@ -58,7 +58,7 @@ class Sample:
         return bool(np.isfinite(getattr(self, name)).all())
 
     def copy(self) -> Sample:
-        """An independent copy, for whoever keeps a sample beyond the next one."""
+        """An independent copy, to keep a sample beyond the next one."""
         other = Sample(self.joint_names, self.stamp_ns)
         other.receive_ns = self.receive_ns
         other.buffer[:] = self.buffer

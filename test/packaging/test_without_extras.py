@@ -33,7 +33,7 @@ root = pathlib.Path(sys.argv[1])
 count = 0
 for path in sorted((root / "robot_dynamics_ros").rglob("*.py")):
     parts = path.relative_to(root).with_suffix("").parts
-    process = parts[1] == "validation" and "\nimport rclpy\n" in path.read_text()
+    process = parts[1] == "validation" and "import rclpy" in path.read_text().splitlines()
     if parts[1] == "nodes" or process:
         continue
     importlib.import_module(".".join(parts).removesuffix(".__init__"))

@@ -119,8 +119,9 @@ def _run(
     """The live part; returns the last diagnostics and the ground truth."""
     from robot_dynamics_ros.nodes.topics.monitor import Monitor
 
-    shown = {"view": view, "view_file": str(out / "demo.rrd") if view else ""}
-    graph, supervisor = describe(model, ip=ip, params_file=parameter_file(robot, out), **shown), Supervisor()
+    recording = str(out / "demo.rrd") if view else ""
+    parameters, supervisor = parameter_file(robot, out), Supervisor()
+    graph = describe(model, ip=ip, params_file=parameters, view=view, view_file=recording)
     with SimulatedController(robot, host=ip) as controller, controller.client() as client, Monitor() as monitor:
         truth = TruthRecorder(client.truth())
         try:

@@ -94,8 +94,9 @@ def _cpu_seconds(supervisor: Supervisor, without: tuple[str, ...] = ()) -> float
 
 def _print(result: dict[str, Any], title: str) -> None:
     stream, table = result["stream"], Table(title=title)
-    for heading, justify in (("", "left"), ("p50 [us]", "right"), ("p99 [us]", "right"), ("max [us]", "right")):
-        table.add_column(heading, justify=justify)
+    table.add_column("")
+    for heading in ("p50 [us]", "p99 [us]", "max [us]"):
+        table.add_column(heading, justify="right")
     for name, label in (("receive to published", "bytes received to all topics published"),):
         table.add_row(label, *(stream[f"{name} {which} [us]"] for which in ("p50", "p99", "max")))
     ages = (f"{result[key]:.0f}" for key in ("age_p50", "age_p99", "age_max"))

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import Field, PrivateAttr, model_validator
+from pydantic import PrivateAttr, model_validator
 from pydantic_core import PydanticCustomError
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.robot_file import blocks as b
 from robot_dynamics_ros.robot_file.consistency import inconsistencies
+from robot_dynamics_ros.robot_file.fields import RobotFields
 from robot_dynamics_ros.robot_file.geometry import inertia_about_origin, joint_placement, placement
 from robot_dynamics_ros.robot_file.problems import validated
 
@@ -25,27 +26,9 @@ _PYDANTIC = {"construct", "copy", "dict", "from_orm", "json", "parse_file", "par
 }
 
 
-class RobotFile(b.Block):
+class RobotFile(RobotFields):
     """All parameters of one robot; unknown numbers are null, and access to them raises CapabilityError."""
 
-    schema_version: Literal[1] = Field(alias="schema", description="version of this format")
-    name: b.Name = Field(description="short name, as in `--robot NAME`")
-    manufacturer: b.Text = Field(description="who builds it")
-    model: b.Text = Field(description="type, series, controller generation")
-    sources: dict[str, b.Text] = Field(description="key -> citation; keys starting with `estimate` mark estimates")
-    kinematics: b.Kinematics
-    links: b.Links | None
-    drives: b.Drives
-    limits: b.Limits
-    friction: b.Friction | None = None
-    hysteresis: b.ModelBlock | None = None
-    thermal: b.ModelBlock | None = None
-    stiffness: b.ModelBlock | None = None
-    sensing: b.Sensing
-    payload: b.Payload = b.Payload()
-    provenance: tuple[b.ProvenanceEntry, ...] = Field(
-        default=(), description="appended by every command that writes the file"
-    )
     _file: str = PrivateAttr("robot file")
 
     @model_validator(mode="after")

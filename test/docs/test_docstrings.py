@@ -78,7 +78,7 @@ DIMENSION = r"(?:\d+|\.\.\.|(?:\d+ )?[A-Za-z](?: ?[-+] ?\d+)?(?: [A-Za-z])?)"
 SHAPE = re.compile(rf"\({DIMENSION}(?:, {DIMENSION})*,?\)")  # (n,), (N, n), (10 n,), (n + 1, 4, 4), (..., 3)
 STATED = ("bags", "control", "drivers", "effort", "estimators", "health", "identification", "models", "robot_file")
 # array arguments whose shape no docstring states yet: only to be reduced
-GAPS = {"control": 3, "drivers": 20, "effort": 3, "identification": 80}
+GAPS = {"control": 3, "drivers": 20, "identification": 80}
 
 
 def array_arguments(node):

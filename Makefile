@@ -22,7 +22,7 @@ $(STAMP): setup.py package.xml pyproject.toml Makefile
 	@touch $@
 
 test: build
-	@OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -n 2 --dist loadfile --reruns 2 --reruns-delay 2 $(ARGS)
+	@OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -n 2 --dist loadfile $(ARGS)
 
 demo: build
 	@$(if $(VIEW),$(PY) -c "import rerun" 2>/dev/null || $(PIP) "rerun-sdk>=0.41",true)

@@ -79,6 +79,7 @@ extras = {
     "viewer": ["rerun-sdk>=0.41"],
     "reports": ["matplotlib>=3.7", "jinja2>=3.1"],
     "comau": ["paho-mqtt>=2.0"],
+    "pandas": ["pandas>=2.2"],  # Log.to_pandas, RobotFile.to_pandas
     "dask": ["distributed>=2023.1"],  # compare over a cluster
 }
 extras["dev"] = [
@@ -86,6 +87,7 @@ extras["dev"] = [
     *extras["franka"],
     *extras["comau"],
     *extras["dask"],
+    *extras["pandas"],
     "amqtt>=0.11",  # a broker for tests where mosquitto is not installed
     "pytest>=8",
     "pytest-timeout>=2.3",
@@ -111,8 +113,9 @@ setup(
     license="Apache-2.0",
     author="robot_dynamics_ros maintainers",
     python_requires=">=3.10",
+    package_dir={"": "."},  # an editable install is then a path, which type checkers follow
     packages=find_namespace_packages(include=[NAME, f"{NAME}.*"], exclude=["*.__pycache__", "*.__pycache__.*"]),
-    package_data={NAME: ["_core.pyi", "py.typed", "data/**/*", "drivers/ur/torque.script"]},
+    package_data={NAME: ["__init__.pyi", "_core.pyi", "py.typed", "data/**/*", "drivers/ur/torque.script"]},
     include_package_data=True,
     # make builds the core in place itself and installs only the dependencies
     ext_modules=[] if os.environ.get("ROBOT_DYNAMICS_CORE_BUILT_IN_PLACE") else [core],

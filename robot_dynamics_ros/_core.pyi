@@ -44,6 +44,7 @@ __all__: list[str] = [
     "Plant",
     "PlantRandom",
     "PowerMeter",
+    "Presliding",
     "RTDE_LAYOUT",
     "RTDE_WIDTH",
     "RateStateGms",
@@ -82,6 +83,7 @@ __all__: list[str] = [
     "joint_torque",
     "lock_memory",
     "multiply_add",
+    "presliding_elements",
     "repeat_rnea",
     "rnea_operations",
     "savitzky_golay_weights",
@@ -1128,7 +1130,54 @@ class EGms:
         out: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
     ) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int32]]:
         """
-        (friction (N, n) [Nm], status codes (N,)) of stamps (N,) [ns] and (N, n) arrays; load and temperature may be None.
+        The same over (N, n): (friction, status codes (N,)).
+        """
+    def step(
+        self,
+        stamp_ns: typing.SupportsInt | typing.SupportsIndex,
+        theta: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+        v: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+        load: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None,
+        temperature: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None,
+        friction: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    ) -> Status:
+        """
+        One sample: theta, v, load, temperature (n,) [rad, rad/s, Nm, deg C]; writes friction (n,) [Nm]. Returns a Status.
+        """
+    @property
+    def valid(self) -> list[bool]:
+        """
+        True for each joint (n,) whose state is known since the last reset or gap.
+        """
+
+class Presliding:
+    """
+    Presliding friction: Maxwell-slip elements with free spans, load per element, Stribeck.
+    """
+    def __init__(
+        self,
+        map: FrictionMap,
+        span: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+        level: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+        load: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+        parameters: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+        max_gap: typing.SupportsFloat | typing.SupportsIndex = 0.1,
+    ) -> None: ...
+    def reset(self) -> None:
+        """
+        Elements return to rest.
+        """
+    def run(
+        self,
+        stamp_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
+        theta: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+        v: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+        load: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
+        temperature: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
+        out: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
+    ) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int32]]:
+        """
+        The same over (N, n): (friction, status codes (N,)).
         """
     def step(
         self,
@@ -1745,6 +1794,7 @@ class FrictionStage:
         position: typing.Any,
         v: numpy.ndarray,
         load: typing.Any,
+        contact_load: typing.Any,
         temperature: typing.Any,
         temperature_variance: typing.Any,
         friction: typing.Any,
@@ -1759,14 +1809,15 @@ class FrictionStage:
         position: typing.Any,
         v: typing.Any,
         load: typing.Any,
+        contact_load: typing.Any,
         temperature: typing.Any,
         temperature_variance: typing.Any,
         friction: typing.Any,
         friction_std: typing.Any,
     ) -> Status:
         """
-        One sample: position, v, load, temperature and its variance (n,) [rad, rad/s, Nm, deg C, K2] or None; writes friction and
-        its standard deviation (n,) [Nm]. Returns a Status.
+        One sample: position, v, load, contact load, temperature and its variance (n,) [rad, rad/s, Nm, Nm, deg C, K2] or None;
+        writes friction and its standard deviation (n,) [Nm]. Returns a Status.
         """
     @property
     def remembers(self) -> bool:
@@ -1904,8 +1955,8 @@ class ExternalForce:
     External joint torque, wrench at the TCP and contact (see docs/force.md).
 
     step(stamp_ns, q, qd, model_torque, drive_torque, qdd, friction, friction_std,
-         torque, torque_std, wrench, wrench_std, singular_value, contact, payload_or_bias):
-    seven inputs (n) or None, seven outputs written in place; run() takes (N, ...) arrays.
+         torque, torque_std, wrench, wrench_std, singular_value, contact, payload_or_bias, contact_load):
+    seven inputs (n) or None, eight outputs written in place; run() takes (N, ...) arrays.
     """
     def __init__(self, chain: Chain, **kwargs) -> None: ...
     def assign(self, other: ExternalForce) -> None:
@@ -2783,6 +2834,15 @@ def lock_memory() -> tuple[bool, str]:
 def multiply_add(operations: typing.SupportsFloat | typing.SupportsIndex) -> float:
     """
     This many operations in independent multiply-adds of the instruction set in use: the machine's peak.
+    """
+
+def presliding_elements(
+    theta: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    span: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    start: typing.Annotated[numpy.typing.ArrayLike, numpy.bool],
+) -> numpy.typing.NDArray[numpy.float64]:
+    """
+    H_k (N, elements) of Maxwell-slip elements of spans (elements,) [rad].
     """
 
 def repeat_rnea(

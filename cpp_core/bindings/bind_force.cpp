@@ -3,6 +3,7 @@
 #include "robot_dynamics/observers/external_force.hpp"
 #include "views.hpp"
 
+namespace bindings::force {
 using namespace robot_dynamics;
 
 namespace {
@@ -119,17 +120,20 @@ py::tuple invert(const Chain& chain, const py::object& q, const py::object& tau,
 
 }  // namespace
 
-void bind_force(py::module_& m) {
-  py::enum_<TareResult>(m, "TareResult", "Why a tare was refused, or that it was accepted.")
+void bind(py::module_& m) {
+  py::native_enum<TareResult>(m, "TareResult", "enum.IntEnum", "Why a tare was refused, or that it was accepted.")
       .value("accepted", TareResult::accepted)
       .value("too_early", TareResult::too_early)
       .value("in_contact", TareResult::in_contact)
       .value("unsteady", TareResult::unsteady)
-      .value("too_large", TareResult::too_large);
-  py::enum_<PayloadCheck::Verdict>(m, "PayloadVerdict", "What explains a lasting external torque.")
+      .value("too_large", TareResult::too_large)
+      .finalize();
+  py::native_enum<PayloadCheck::Verdict>(m, "PayloadVerdict", "enum.IntEnum",
+                                         "What explains a lasting external torque.")
       .value("none", PayloadCheck::Verdict::none)
       .value("payload", PayloadCheck::Verdict::payload)
-      .value("bias", PayloadCheck::Verdict::bias);
+      .value("bias", PayloadCheck::Verdict::bias)
+      .finalize();
   py::class_<ExternalForce> c(
       m, "ExternalForce",
       "External joint torque, wrench at the TCP and contact (see docs/force.md).\n\n"
@@ -138,33 +142,51 @@ void bind_force(py::module_& m) {
       "seven inputs (n) or None, eight outputs written in place; run() takes (N, ...) arrays.");
   bind_copies(c);
   c.def(py::init(&make), py::arg("chain"))
-      .def("reset", &ExternalForce::reset)
-      .def("step", [](ExternalForce& s, std::int64_t stamp,
-                      const py::args& args) { return Columns(-1, s.n(), args).step(s, stamp, 0); })
-      .def("run",
-           [](ExternalForce& s, const Stamps& stamps, const py::args& args) {
-             const py::ssize_t N = samples(stamps);
-             const Columns c(N, s.n(), args);
-             const std::int64_t* t = stamps.data();
-             return run_batch(N, [&](py::ssize_t k) { return c.step(s, t[k], k); });
-           })
-      .def("tare", &ExternalForce::tare)
+      .def("reset", &ExternalForce::reset, "Start again at the next sample; the bias stays.")
+      .def(
+          "step",
+          [](ExternalForce& s, std::int64_t stamp, const py::args& args) {
+            return Columns(-1, s.n(), args).step(s, stamp, 0);
+          },
+          "One sample; arguments in the docstring of the class. Returns a Status.")
+      .def(
+          "run",
+          [](ExternalForce& s, const Stamps& stamps, const py::args& args) {
+            const py::ssize_t N = samples(stamps);
+            const Columns c(N, s.n(), args);
+            const std::int64_t* t = stamps.data();
+            return run_batch(N, [&](py::ssize_t k) { return c.step(s, t[k], k); });
+          },
+          "Status codes (N,); arguments as in step(), (N, ...) each.")
+      .def("tare", &ExternalForce::tare, "Take the present external torque as bias; says why it was refused.")
       .def_property(
           "bias", [](const ExternalForce& s) { return Array(s.n(), s.bias()); },
           [](ExternalForce& s, const py::object& bias) {
             const double* given = views::in(bias, "bias", {s.n()});
             require_each("bias", given, s.n(), -1e6, 1e6);
             s.set_bias(given);
-          })
-      .def_property_readonly("payload_verdict", [](const ExternalForce& s) { return s.payload().verdict(); })
-      .def_property_readonly("payload_error", [](const ExternalForce& s) { return Array(4, s.payload().theta()); })
-      .def_property_readonly("length", &ExternalForce::length)
-      .def_property_readonly("period", [](const ExternalForce& s) { return s.timing().period(); })
-      .def_property_readonly("isolated", [](const ExternalForce& s) {
-        std::vector<bool> isolated;
-        for (int i = 0; i < s.n(); ++i) isolated.push_back(s.health().isolated(i));
-        return isolated;
-      });
+          },
+          "Bias of the external torque (n,) [Nm].")
+      .def_property_readonly(
+          "payload_verdict", [](const ExternalForce& s) { return s.payload().verdict(); },
+          "What explains a lasting external torque.")
+      .def_property_readonly(
+          "payload_error", [](const ExternalForce& s) { return Array(4, s.payload().theta()); },
+          "Excess payload (4,): m [kg], mX, mY, mZ [kg m].")
+      .def_property_readonly("length", &ExternalForce::length,
+                             "Characteristic length that weighs forces against moments [m].")
+      .def_property_readonly(
+          "period", [](const ExternalForce& s) { return s.timing().period(); }, "Typical sampling time [s].")
+      .def_property_readonly(
+          "isolated",
+          [](const ExternalForce& s) {
+            std::vector<bool> isolated;
+            for (int i = 0; i < s.n(); ++i) isolated.push_back(s.health().isolated(i));
+            return isolated;
+          },
+          "True for each joint (n,) whose sensor is not trusted.");
   m.def("invert_wrench", &invert, py::arg("chain"), py::arg("q"), py::arg("tau"), py::arg("std"),
         "Wrench (6), covariance (6, 6) and smallest singular value of joint torques tau with standard deviations std.");
 }
+
+}  // namespace bindings::force

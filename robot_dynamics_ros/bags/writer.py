@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -121,26 +121,29 @@ def _filled(type_name: str, message: Any, stamp_ns: np.ndarray, values: dict[str
     return block
 
 
+Types = Mapping[str, Any]  # message classes by type name
+
+
 @cache
-def _store():
+def _store() -> Any:
     from rosbags.typesys import Stores, get_typestore
 
     return get_typestore(Stores.ROS2_JAZZY)
 
 
-def _header(types, frame_id: str):
+def _header(types: Types, frame_id: str) -> Any:
     time = types["builtin_interfaces/msg/Time"](sec=0, nanosec=0)
     return types["std_msgs/msg/Header"](stamp=time, frame_id=frame_id)
 
 
-def _joint_state(types, frame_id: str, joints: list[str], present: set[str]):
+def _joint_state(types: Types, frame_id: str, joints: list[str], present: set[str]) -> Any:
     def array(field: str) -> np.ndarray:
         return np.zeros(len(joints) if field in present else 0)
 
     return types[JOINT_STATE](_header(types, frame_id), joints, *map(array, ("position", "velocity", "effort")))
 
 
-def _trajectory(types, frame_id: str, joints: list[str], present: set[str]):
+def _trajectory(types: Types, frame_id: str, joints: list[str], present: set[str]) -> Any:
     def array(field: str) -> np.ndarray:
         return np.zeros(len(joints) if field in present else 0)
 
@@ -150,18 +153,18 @@ def _trajectory(types, frame_id: str, joints: list[str], present: set[str]):
     return types[TRAJECTORY](_header(types, frame_id), joints, [point])
 
 
-def _wrench(types, frame_id: str, joints: list[str], present: set[str]):
-    def zero():
+def _wrench(types: Types, frame_id: str, joints: list[str], present: set[str]) -> Any:
+    def zero() -> Any:
         return types["geometry_msgs/msg/Vector3"](0.0, 0.0, 0.0)
 
     return types[WRENCH](_header(types, frame_id), types["geometry_msgs/msg/Wrench"](zero(), zero()))
 
 
-def _temperature(types, frame_id: str, joints: list[str], present: set[str]):
+def _temperature(types: Types, frame_id: str, joints: list[str], present: set[str]) -> Any:
     return types[TEMPERATURE](_header(types, frame_id), 0.0, 0.0)
 
 
-_TEMPLATES: dict[str, Callable] = {
+_TEMPLATES: dict[str, Callable[..., Any]] = {
     JOINT_STATE: _joint_state,
     TRAJECTORY: _trajectory,
     WRENCH: _wrench,
@@ -169,14 +172,16 @@ _TEMPLATES: dict[str, Callable] = {
 }
 
 
-def _write(log: Log, path: Path, streams: list[_Stream], namespace: str, about: dict[str, str], progress) -> None:
+def _write(log: Log, path: Path, streams: list[_Stream], namespace: str, about: dict[str, str], progress: Any) -> None:
     from rosbags.rosbag2 import StoragePlugin, Writer
 
     row = np.concatenate([s.rows for s in streams]) if streams else np.empty(0, dtype=np.int64)
     which = np.concatenate([np.full(len(s.rows), k) for k, s in enumerate(streams)]) if streams else row
     within = np.concatenate([np.arange(len(s.rows)) for s in streams]) if streams else row
     order = np.lexsort((which, row))
-    items: Iterable = zip(row[order].tolist(), which[order].tolist(), within[order].tolist(), strict=True)
+    items: Iterable[tuple[int, int, int]] = zip(
+        row[order].tolist(), which[order].tolist(), within[order].tolist(), strict=True
+    )
     if progress:
         items = progress(items, "writing bag", len(order))
     stamp = log.stamp_ns.tolist()

@@ -51,9 +51,23 @@ class ForceStage(CoreState):
         Parameter("friction_cutoff", 150.0, "simoni: friction", "rad/s", 0.1, 1e5),
         Parameter("extra_torque_cutoff", 1.0, "simoni: external joint torque", "rad/s", 0.01, 1e5),
         Parameter("force_cutoff", 15.0, "simoni: wrench", "rad/s", 0.1, 1e5),
-        Parameter("torque_std", 0.01, "noise of drive torque as share of the torque limit", "", 1e-6, 1.0),
+        Parameter(
+            "torque_std",
+            0.0,
+            "noise of drive torque as share of the torque limit; 0: in the residuals of the robot file, else 0.01",
+            "",
+            0.0,
+            1.0,
+        ),
         Parameter("unknown_friction", 0.1, "friction std as share of the torque limit when unknown", "", 0.0, 1.0),
-        Parameter("model_error", 0.03, "standard deviation of the model torque as share of it", "", 0.0, 1.0),
+        Parameter(
+            "model_error",
+            0.0,
+            "standard deviation of the model torque as share of it; 0: in the residuals of the robot file, else 0.03",
+            "",
+            0.0,
+            1.0,
+        ),
         Parameter(
             "length", 0.0, "characteristic length that moments are scaled by, 0: from the chain", "m", 0.0, 100.0
         ),
@@ -72,8 +86,22 @@ class ForceStage(CoreState):
         ),
         Parameter("contact_on_ratio", 3.5, "magnitude over std at which contact begins", "", 0.1, 100.0),
         Parameter("contact_off_ratio", 2.2, "magnitude over std below which it may end", "", 0.0, 100.0),
-        Parameter("contact_torque", 0.02, "least contact torque as share of the torque limit", "", 0.0, 1.0),
-        Parameter("contact_force", 5.0, "least contact force at the TCP", "N", 0.0, 1e5),
+        Parameter(
+            "contact_torque",
+            0.0,
+            "least contact torque as share of the torque limit; 0: none with residuals in the robot file, else 0.02",
+            "",
+            0.0,
+            1.0,
+        ),
+        Parameter(
+            "contact_force",
+            0.0,
+            "least contact force at the TCP; 0: 1 N with residuals in the robot file, else 5 N",
+            "N",
+            0.0,
+            1e5,
+        ),
         Parameter("contact_on_time", 0.01, "time above the threshold before contact is declared", "s", 0.0, 10.0),
         Parameter("contact_off_time", 0.05, "time below before it is over", "s", 0.0, 10.0),
         Parameter("payload_speed", 4.0, "no payload check while a joint is faster", "rad/s", 0.0, 100.0),
@@ -156,12 +184,20 @@ def torque_scale(robot: RobotFile) -> np.ndarray:
         return np.array([100.0 if value is None else float(value) for value in limits]) * np.ones(robot.n_joints)
 
 
+def _noise(robot: RobotFile) -> np.ndarray:
+    """What residuals leave to the force stage (n,) [Nm]: behind the gear all of them, else friction carries them."""
+    return robot.array("residuals.moving") * (1.0 if robot.drives.torque_side == "link" else 0.1)
+
+
 def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments of _core.ExternalForce from resolved parameters and the robot file."""
     n, scale = robot.n_joints, torque_scale(robot)
+    known = robot.residuals is not None
+    noise = p["torque_std"] * scale if p["torque_std"] > 0 else _noise(robot) if known else 0.01 * scale
+    contact_torque = p["contact_torque"] or (0.0 if known else 0.02)
     cutoff = p["force_cutoff"] if p["method"] == "simoni" else p["wrench_cutoff"] or np.inf
     same = (
-        "method current_cutoff inertial_cutoff friction_cutoff extra_torque_cutoff model_error length "
+        "method current_cutoff inertial_cutoff friction_cutoff extra_torque_cutoff length "
         "singular_value expected_force expected_moment contact_on_ratio contact_off_ratio contact_on_time "
         "contact_off_time payload_speed payload_stations tare_window"
     )
@@ -171,9 +207,10 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
         "ignore_friction": robot.drives.torque_side == "link",
         "gain": np.full(n, p["bandwidth"]),
         "force_cutoff": cutoff,
-        "torque_std": p["torque_std"] * scale,
+        "torque_std": noise,
+        "model_error": p["model_error"] or (0.0 if known else 0.03),
         "friction_std": p["unknown_friction"] * scale,
-        "contact_floor": np.append(p["contact_torque"] * scale, p["contact_force"]),
+        "contact_floor": np.append(contact_torque * scale, p["contact_force"] or (1.0 if known else 5.0)),
         "torque_bound": 3.0 * scale,
         "tare_largest": p["tare_limit"] * scale,
     }

@@ -1,4 +1,4 @@
-"""URDF of a robot file, for tools that read nothing else (Pinocchio, robot_state_publisher)."""
+"""URDF of a robot file, for other tools (Pinocchio, robot_state_publisher)."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def _joint(root: ElementTree.Element, robot: RobotFile, i: int, parent: str, chi
 
 
 def _limits(robot: RobotFile, i: int) -> dict[str, str]:
-    """All four limits, or none: URDF has no word for unknown."""
+    """All four limits, or none: URDF cannot express unknown limits."""
     if not all(robot.has(f"limits.{name}") for name in _LIMITS):
         return {}
     lower, upper, torque, velocity = (robot.array(f"limits.{name}")[i] for name in _LIMITS)

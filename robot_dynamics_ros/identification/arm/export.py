@@ -36,6 +36,7 @@ def identified_robot(found: Identification) -> RobotFile:
     updates |= _drives(found, key) | _aliases(found)
     if robot.payload.mass > 0:  # what was mounted is in the identified links
         updates["payload"] = Payload()
+    updates["residuals"] = {"source": key} | found.residuals if found.residuals else None
     return robot.with_updates(updates, source)
 
 

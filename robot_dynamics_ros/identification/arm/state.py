@@ -51,6 +51,8 @@ class Identification:
     - consistent, rotor: physically consistent model nearest to `fit`; rotor inertias (n,) [kg m2], NaN where there is
       none
     - live: the model as the robot file holds it
+    - residuals: external torque (n,) [Nm] that the live pipeline sees with it in the training recordings, by state;
+      None where it sees none
     - statements, warnings: one sentence each, from all steps
     """
 
@@ -68,6 +70,7 @@ class Identification:
     consistent: IdentifiedModel = field(init=False)
     rotor: np.ndarray = field(init=False)
     live: LiveModel = field(init=False)
+    residuals: dict[str, np.ndarray] | None = None
     statements: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 

@@ -84,6 +84,12 @@ def test_the_written_file_keeps_gains_with_their_deviations(robots):
     np.testing.assert_allclose(decision.gain_std / decision.gain, std / K)
 
 
+def test_residuals_of_a_current_are_those_of_the_live_pipeline(robots):
+    again = robots[0][3]
+    size = again.motion.effort.std(0)
+    assert np.all(again.residuals["moving"] > 1e-3 * size) and np.all(again.residuals["moving"] < 0.3 * size)
+
+
 def test_nonsense_is_refused(robots):
     again = robots[0][3]
     for mass in (0.0, -1.0, float("nan")):

@@ -175,7 +175,6 @@ def measure_residuals(state: Identification) -> None:
         state.residuals = residuals(
             identified_robot(state),
             [*state.training, *state.validation],
-            state.effort.scale,
             state.live.breakaway(state.motion),
         )
     except CapabilityError as error:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from robot_dynamics_ros.estimators.motion import effort_gain
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
 from robot_dynamics_ros.robot_file import RobotFile
@@ -24,15 +25,13 @@ INFLATION = 1.2  # ratio of the residuals of other recordings to those of the fi
 STANDING_SHARES = 0.1, 0.2  # of the breakaway level: deviation at rest where recordings hold stands, and where not
 
 
-def residuals(
-    robot: RobotFile, recordings: Sequence[Recording], scale: np.ndarray, breakaway: np.ndarray
-) -> dict[str, np.ndarray]:
+def residuals(robot: RobotFile, recordings: Sequence[Recording], breakaway: np.ndarray) -> dict[str, np.ndarray]:
     """moving, rest (n,) [Nm]: standard deviation of the external joint torque of a free robot, by the joint's state.
 
-    scale (n,): torque [Nm] per unit of the effort that the robot file declares; recordings hold Nm. breakaway (n,):
-    level of friction at breakaway [Nm]. A joint that never moved takes the value at rest.
+    The effort of the recordings is in Nm. breakaway (n,): level of friction at breakaway [Nm]. A joint that never moved
+    takes the value at rest.
     """
-    torque, speed = _replayed(robot, recordings, scale)
+    torque, speed = _replayed(robot, recordings)
     moving, rest = (_rms(torque, mask) for mask in (np.abs(speed) >= REST_SPEED, np.abs(speed) < REST_SPEED))
     stands = np.sum([_stands(piece) for rec in recordings for piece in rec.pieces], axis=0)
     share = np.where(stands >= MIN_STANDS, *STANDING_SHARES)
@@ -61,11 +60,11 @@ def _runs(mask: np.ndarray) -> list[tuple[int, int]]:
     return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
 
 
-def _replayed(robot: RobotFile, recordings: Sequence[Recording], scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _replayed(robot: RobotFile, recordings: Sequence[Recording]) -> tuple[np.ndarray, np.ndarray]:
     """External joint torque [Nm] and velocity [rad/s] of all pieces, (N, n)."""
     torque, speed = [np.zeros((0, robot.n_joints))], [np.zeros((0, robot.n_joints))]
     for piece in (piece for rec in recordings for piece in rec.pieces):
-        log = _log(robot, piece, scale)
+        log = piece_log(robot, piece)
         Pipeline(robot, stages=STAGES).run(log)
         late = piece.t > piece.t[0] + SETTLING
         torque.append(log.external_joint_torque[late])
@@ -73,9 +72,12 @@ def _replayed(robot: RobotFile, recordings: Sequence[Recording], scale: np.ndarr
     return np.concatenate(torque), np.concatenate(speed)
 
 
-def _log(robot: RobotFile, piece: Piece, scale: np.ndarray) -> Log:
+def piece_log(robot: RobotFile, piece: Piece) -> Log:
+    """Log of a piece whose effort is in Nm, in the unit and with the sign that the robot file declares.
+
+    Raises CapabilityError for an unknown torque constant.
+    """
     stamps = np.round(1e9 * (piece.t - piece.t[0])).astype(np.int64)
-    name = "current" if robot.drives.effort.unit == "A" else "effort"
-    signals = {"q": piece.q, "qd": piece.qd, name: piece.effort / scale}
+    signals = {"q": piece.q, "qd": piece.qd, "effort": piece.effort / effort_gain(robot, "effort", "robot_file")}
     signals |= {k: piece.extra[k] for k in ("theta", "temperature") if k in piece.extra}
     return Log(robot.joint_names, stamps, {k: v.copy() for k, v in signals.items() if v is not None})

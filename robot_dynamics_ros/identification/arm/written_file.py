@@ -6,12 +6,12 @@ from collections.abc import Callable
 
 import numpy as np
 
-from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.estimators.motion import effort_inertia
-from robot_dynamics_ros.estimators.pipeline import USABLE, Pipeline
+from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.arm.model import Filters
 from robot_dynamics_ros.identification.arm.presliding import clock
+from robot_dynamics_ros.identification.arm.residuals import piece_log
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
 from robot_dynamics_ros.models import RobotModel
@@ -53,30 +53,19 @@ def file_friction(robot: RobotFile, motion: Motion, load: np.ndarray) -> np.ndar
     return np.array(log.friction_torque)
 
 
-def live_torques(robot: RobotFile, recording: Recording, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def live_torques(robot: RobotFile, recording: Recording) -> tuple[np.ndarray, np.ndarray]:
     """Drive torque and its prediction (N, n) [Nm] of a recording replayed through the live motion and friction stages.
 
-    scale (n,): torque per recorded unit of effort; the recording's effort is in Nm. Raises CapabilityError where a
-    stage lacks numbers.
+    The recording's effort is in Nm. Raises CapabilityError where a stage lacks numbers.
     """
-    found = [_replayed(robot, piece, scale) for piece in recording.pieces]
+    found = [_replayed(robot, piece) for piece in recording.pieces]
     return np.concatenate([y for y, _ in found]), np.concatenate([p for _, p in found])
 
 
-def _replayed(robot: RobotFile, piece: Piece, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    signals = {"q": piece.q, "effort": piece.effort / scale}
-    signals |= {k: piece.extra[k] for k in ("theta", "temperature") if k in piece.extra}
-    if piece.qd is not None:
-        signals["qd"] = piece.qd
-    log = Log(robot.joint_names, np.round(1e9 * piece.t).astype(np.int64), signals)
-    pipeline = Pipeline(robot, stages=["motion", "friction"])
-    status = np.empty(len(log), np.int32)
-    status[:] = pipeline.run(log)
-    unfit = (int(Status.unavailable),) if robot.friction is None else ()
-    rows = np.isin(status, [*USABLE, *unfit]) & (piece.t > piece.t[0] + SETTLING)
-    friction = np.zeros_like(log.drive_torque)
-    if robot.drives.torque_side == "motor" and robot.friction is not None:
-        friction = log.friction_torque
-    prediction = log.model_torque + friction
-    rows &= np.isfinite(log.drive_torque).all(1) & np.isfinite(prediction).all(1)
+def _replayed(robot: RobotFile, piece: Piece) -> tuple[np.ndarray, np.ndarray]:
+    log = piece_log(robot, piece)
+    has_friction = robot.drives.torque_side == "motor" and robot.friction is not None
+    Pipeline(robot, stages=["motion", "friction"] if has_friction else ["motion"]).run(log)
+    prediction = log.model_torque + log.friction_torque if has_friction else log.model_torque
+    rows = np.isfinite(log.drive_torque).all(1) & np.isfinite(prediction).all(1) & (piece.t > piece.t[0] + SETTLING)
     return log.drive_torque[rows], prediction[rows]

@@ -94,7 +94,7 @@ def summarise(found: Identification) -> dict[str, Any]:
 
 def live_nodes(found: Identification, written: RobotFile) -> dict[str, Any]:
     """Figures of the written file over the validation recordings by the stages and causal filters of the live nodes."""
-    parts = [live_torques(written, r, found.effort.scale) for r in found.validation]
+    parts = [live_torques(written, r) for r in found.validation]
     y, p = (np.concatenate([found.as_recorded(part[k]) for part in parts]) for k in (0, 1))
     figures = metrics(y, p)
     return {"mean_r2": mean_r2(figures["r2"]), "r2": figures["r2"], "rmse": figures["rmse"], "samples": len(y)}

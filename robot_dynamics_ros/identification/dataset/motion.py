@@ -18,7 +18,9 @@ from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
 LOWER_RATE = 200.0  # Hz kept for identification; robot dynamics and friction reversals lie well below a tenth of it
 MOVING = 0.01  # rad/s, a joint faster than this moves; the split of every table of the report
 MAX_EDGE = 1.0  # s; slow filters settle from padding that continues the motion
-EDGE_PERIODS = 6.0  # periods of the cut-off dropped at both ends of a piece: settling of the order 4 zero-phase filter
+# Periods of the cut-off dropped at both ends of a piece: there the order 4 zero-phase filter has settled to 0.3 % of
+# the acceleration (its slowest pole decays by e in 0.42 periods; the padding continues position and velocity).
+EDGE_PERIODS = 2.0
 
 
 @dataclass

@@ -14,6 +14,8 @@ from robot_dynamics_ros.signals import Log
 
 MIN_SEGMENT = 1.0  # s; shorter pieces between gaps are not worth their filter edges
 MIN_SAMPLES = 200
+CLEARLY = 0.8  # of the other clock's inconsistency, from which on uneven stamps are the clock of the motion
+TRAVELS = 0.05  # rad/s, at which a wrong clock shows in the travel of a step
 SPLIT = 0.7  # share of every recording used for identification when there is none for validation
 
 
@@ -137,16 +139,17 @@ def _without_spikes(log: Log, counts: dict[str, int]) -> Log:
 
 
 def _piece(part: Log, notes: list[str]) -> Piece:
-    t = regular(part.time, notes)
+    t = regular(part.time, notes, part.q, part.get("qd"))
     extra = {k: v for k, v in part.signals.items() if k not in ("q", "qd", "effort")}
     return Piece(t, part.q, part.get("qd"), part.effort, extra)
 
 
-def regular(t: np.ndarray, notes: list[str]) -> np.ndarray:
-    """Times without jitter [s].
+def regular(t: np.ndarray, notes: list[str], q: np.ndarray | None = None, qd: np.ndarray | None = None) -> np.ndarray:
+    """Times without jitter (N,) [s].
 
     Clean stamps, with or without missing samples, stay; jittering stamps of a complete log become a straight line.
-    Receive stamps jitter by milliseconds while the controller samples evenly; acceleration needs the latter.
+    Receive stamps jitter by milliseconds while the controller samples evenly; acceleration needs the latter. Where q
+    and qd (N, n) are known the clock with which dq = qd dt holds better is taken: a controller may sample unevenly.
     """
     step = np.diff(t)
     period = float(np.median(step))
@@ -157,6 +160,9 @@ def regular(t: np.ndarray, notes: list[str]) -> np.ndarray:
     line = np.polynomial.Polynomial.fit(np.arange(len(t)), t, 1)(np.arange(len(t)))
     mean = float(line[-1] - line[0]) / (len(t) - 1)
     if np.abs(line - t).max() < max(3.0 * period, 0.02):
+        if q is not None and qd is not None and (found := _kept(t, line, q, qd)):
+            notes.append(f"stamps are uneven ({1e3 * np.std(step):.2g} ms): {found}")
+            return t
         if np.std(step) > 0.05 * mean:
             notes.append(
                 f"stamps jitter by {1e3 * np.std(step):.2g} ms: replaced by an even clock of {1e3 * mean:.4g} ms"
@@ -164,6 +170,21 @@ def regular(t: np.ndarray, notes: list[str]) -> np.ndarray:
         return line
     notes.append(f"stamps are uneven ({1e3 * np.std(step):.2g} ms) and samples are missing: used as they are")
     return t
+
+
+def _kept(t: np.ndarray, line: np.ndarray, q: np.ndarray, qd: np.ndarray) -> str:
+    """Why the stamps t are the clock of the motion and the even clock is not; empty where they are not."""
+    stamped, even = _inconsistency(t, q, qd), _inconsistency(line, q, qd)
+    if not stamped < CLEARLY * even:
+        return ""
+    return f"kept, velocities agree with them to {1e3 * stamped:.2g} mrad and with an even clock to {1e3 * even:.2g}"
+
+
+def _inconsistency(t: np.ndarray, q: np.ndarray, qd: np.ndarray) -> float:
+    """RMS of dq - qd dt (trapezoidal rule) over the steps of all joints in which a joint moves [rad]."""
+    dq, mean = np.diff(q, axis=0), 0.5 * (qd[1:] + qd[:-1])
+    error = (dq - mean * np.diff(t)[:, None])[np.abs(mean) > TRAVELS]
+    return float(np.sqrt(np.mean(error[np.isfinite(error)] ** 2))) if np.isfinite(error).any() else np.inf
 
 
 def set_apart(training: list[Recording], validation: list[Recording]) -> tuple[list[Recording], list[Recording], str]:

@@ -1,0 +1,63 @@
+"""The clock of a recording, and what is dropped at the ends of its pieces."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros.identification.dataset.motion import filtered
+from robot_dynamics_ros.identification.dataset.recording import Piece, Recording, recording
+from robot_dynamics_ros.signals import Log
+
+RATE = 94.0
+
+
+def moved(t):
+    """Position and velocity (N, 2) at times t (N,)."""
+    w, a = np.array([1.1, 2.3]), np.array([0.8, 0.4])
+    return a * np.sin(np.outer(t, w)), a * w * np.cos(np.outer(t, w))
+
+
+def log_of(sampled, stamped, with_velocity=True, seed=0):
+    """A log that was sampled at some times and stamped with others [s]."""
+    rng = np.random.default_rng(seed)
+    q, qd = moved(sampled)
+    signals = {"q": q + 1e-5 * rng.standard_normal(q.shape), "effort": q}
+    if with_velocity:
+        signals["qd"] = qd + 1e-3 * rng.standard_normal(q.shape)
+    return Log(("a", "b"), 1_000_000_000 + np.round(1e9 * stamped).astype(np.int64), signals)
+
+
+def times(seed):
+    """An even clock and one that jitters by 2 ms."""
+    even = np.arange(0, 30, 1 / RATE)
+    return even, even + np.random.default_rng(seed).uniform(-0.0035, 0.0035, len(even))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_stamps_that_agree_with_the_velocity_are_kept(seed):
+    _, uneven = times(seed)
+    rec = recording(log_of(uneven, uneven), "uneven")
+    t = rec.pieces[0].t
+    np.testing.assert_allclose(t - t[0], uneven - uneven[0], atol=1e-8)
+    assert any("kept" in note for note in rec.notes) and not any("replaced" in note for note in rec.notes)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("with_velocity", [True, False])
+def test_late_stamps_of_an_even_clock_are_replaced(seed, with_velocity):
+    even, late = times(seed)
+    rec = recording(log_of(even, late, with_velocity), "late")
+    np.testing.assert_allclose(np.diff(rec.pieces[0].t), 1 / RATE, rtol=1e-3)
+    assert any("replaced by an even clock" in note for note in rec.notes)
+
+
+@pytest.mark.parametrize("cutoff", [4.0, 8.0])
+def test_ends_of_a_piece_are_dropped_as_far_as_the_filter_needs(cutoff):
+    """Two periods of the cut-off on either side; acceleration of what is left is right to 1 %."""
+    t, w = np.arange(0, 10, 1 / 125.0), 2 * np.pi * 0.5
+    for phase in np.linspace(0, np.pi, 7):
+        q = np.sin(w * t + phase)[:, None]
+        m = filtered(Recording("x", ("a",), [Piece(t, q, None, q)]), cutoff)
+        assert len(m) >= (10 - 4.2 / cutoff) * 125.0
+        assert np.abs(m.qdd[:, 0] + w**2 * np.sin(w * m.t + phase)).max() < 0.01 * w**2

@@ -163,7 +163,7 @@ def _show(result: dict[str, Any]) -> None:
         dropped = ", ".join(f"{count} {what}" for what, count in bag["dropped"].items() if count)
         if dropped:
             console.print(f"- {bag['name']}: dropped {dropped}", highlight=False, markup=False)
-    for text in dict.fromkeys(result["statements"]):
+    for text in result["statements"]:
         console.print(f"- {text}", highlight=False, markup=False)
     for text in result["warnings"]:
         console.print(f"warning: {text}", highlight=False, markup=False, style="yellow")

@@ -124,6 +124,23 @@ def test_the_initial_model_of_torque_behind_the_gear_has_no_rotors():
     assert np.all(error.std(0) < 0.05 * m.effort.std(0))
 
 
+@pytest.mark.parametrize("duration", [30.0, 12.0])
+def test_a_periodic_recording_says_that_it_judges_a_repeat(duration):
+    """Three periods of 10 s are one motion three times; a period and a bit are not."""
+    run = recording(synthetic_log(ROBOT, TRUTH, 1, duration=duration), "run")
+    r = summarise(identify_recordings(ROBOT, [run], [], Options(choices=CHOICES)))
+    periodic = duration == 30.0
+    assert any("periodic" in text for text in r["warnings"]) == periodic
+    assert any("a repeat of the motion" in text for text in r["verdict"]) == periodic
+
+
+def test_a_sentence_is_said_once(found):
+    twice = copy.copy(found)
+    twice.statements, twice.warnings = ["a", "b", "a"], ["b", "c", "c"]
+    r = summarise(twice)
+    assert r["statements"] == ["a"] and r["warnings"][:2] == ["b", "c"]
+
+
 def test_a_mounted_payload_is_not_written_twice():
     robot = ROBOT.with_updates({"payload.mass": 3.0, "payload.com": [0.0, 0.0, 0.1]})
     body = np.array([0.03, 0, 0, 0.03, 0, 0, 0, 0, 0.3, 3.0])

@@ -24,7 +24,7 @@ from robot_dynamics_ros.identification.arm.tuning import Tuner, UserChoices
 from robot_dynamics_ros.identification.arm.uncertainty import with_uncertainty
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.dataset.motion import Motion, filtered
-from robot_dynamics_ros.identification.dataset.periods import average_all
+from robot_dynamics_ros.identification.dataset.periods import average_all, judged_on_a_repeat
 from robot_dynamics_ros.identification.dataset.recording import Recording, recording, set_apart
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
@@ -92,7 +92,9 @@ def identify_recordings(
     progress: Progress = lambda text: None,
 ) -> Identification:
     """`identify` on recordings that are already loaded. Raises DataError like it."""
+    repeat = "" if validation else judged_on_a_repeat(training)
     state = Identification(robot, options, *set_apart(training, validation))
+    _note(state.warnings, repeat)
     for text, step in STEPS:
         progress(text)
         step(state)

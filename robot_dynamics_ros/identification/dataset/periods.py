@@ -18,6 +18,7 @@ from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
 
 SHORTEST = 1.0  # s; nothing that excites a robot repeats faster
 ALIKE = 0.02  # rms difference of two periods over the motion's deviation; tracking repeats to 1e-3 of it or better
+REPEATED = 0.8  # share of a recording in whole periods from which on its last part is a repeat of its first
 FREEDOM = 50  # scatter is pooled over neighbouring samples until so many independent differences stand behind it
 LEAST = 0.1  # of the median variance: no sample weighs more than ten times the median one
 
@@ -183,3 +184,19 @@ def relative_weight(variance: np.ndarray, count: int) -> np.ndarray:
 def average_all(recordings: Sequence[Recording]) -> list[Recording]:
     """`averaged` of every recording."""
     return [averaged(r) for r in recordings]
+
+
+def judged_on_a_repeat(recordings: Sequence[Recording]) -> str:
+    """A sentence naming recordings whose last part repeats their first; empty where none does, so that it can judge."""
+    names = []
+    for rec in recordings:
+        longest = max(rec.pieces, key=lambda p: len(p.t))
+        found = find_periods(longest)
+        if found is not None and found.count * found.period > REPEATED * rec.duration:
+            names.append(rec.name)
+    if not names:
+        return ""
+    return (
+        f"{', '.join(names)}: periodic, so the last part repeats the first and the figures cannot tell how the model "
+        "predicts other motions: record a second motion (robot-dynamics excite --seed 2) for --validate"
+    )

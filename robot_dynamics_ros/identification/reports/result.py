@@ -85,8 +85,8 @@ def summarise(found: Identification) -> dict[str, Any]:
             "parameters": _parameters(found),
             "structure": _structure(found),
             "effort": found.effort.to_dict() | {"includes_rotor_inertia": found.rotor_included},
-            "statements": found.statements,
-            "warnings": [*found.warnings, *_inconsistent(others)],
+            "statements": [text for text in dict.fromkeys(found.statements) if text not in found.warnings],
+            "warnings": [*dict.fromkeys(found.warnings), *_inconsistent(others)],
         }
     )
     return result | {"verdict": verdict(result), "usable": usable(result)}

@@ -23,6 +23,8 @@ def verdict(result: dict[str, Any]) -> list[str]:
     """Sentences about the written robot file for terminal, JSON and page, what is worse than the simple model first."""
     v, names = result["validation"], result["joint_names"]
     words = [*_worse(result), _grade(v), *_live(v), *_better(result), *_joints(v, names), *_rest(v, names)]
+    if any("for --validate" in w for w in result["warnings"]):
+        words.append("It is judged on a repeat of the motion it was identified on: record a second motion to judge it.")
     if any("slow reversals" in w for w in result["warnings"]):
         words.append("Next time add slow reversals (0.02 to 0.1 rad/s) of every joint.")
     if any("weak excitation" in w or "does not support" in w for w in result["warnings"]):

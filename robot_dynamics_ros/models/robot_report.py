@@ -97,9 +97,16 @@ def _inertias(result: Report) -> Iterator[Finding]:
 def _masses(result: Report) -> Iterator[Finding]:
     moving = float(result.robot.link_parameters[:, 9].sum())
     whole = result.robot.limits.robot_mass
+    for name in _massless(result.robot) if moving > 0 else ():
+        yield Finding("warning", f"links [{name}]", "no mass: the URDF left it out; identify will find it")
     result.numbers["moving mass [kg]"] = moving
     if whole is not None and not moving <= 1.02 * whole:
         yield Finding("warning", "links", f"moving links weigh {moving:.1f} kg, the whole robot {whole:.1f} kg")
+
+
+def _massless(robot: RobotFile) -> list[str]:
+    """Joints whose link has no mass in the file."""
+    return [n for n, ten in zip(robot.joint_names, robot.link_parameters, strict=True) if not ten[9] > 0]
 
 
 def _mass_matrix(result: Report) -> Iterator[Finding]:
@@ -108,7 +115,9 @@ def _mass_matrix(result: Report) -> Iterator[Finding]:
     result.numbers["smallest eigenvalue of M [kg m2]"] = smallest
     if not smallest > 0.0:
         text = f"mass matrix not positive definite: smallest eigenvalue {smallest:.3g} of {POSES} poses must be > 0"
-        yield Finding("error", "links", text)
+        missing = _massless(result.robot)
+        hint = f"; no masses of {', '.join(missing)}: identify will find them" if missing else ""
+        yield Finding("warning" if missing else "error", "links", text + hint)
 
 
 def _reach(result: Report) -> Iterator[Finding]:

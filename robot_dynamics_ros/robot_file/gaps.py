@@ -42,6 +42,8 @@ def _block(robot: RobotFile, name: str, block: b.SourcedBlock) -> Iterator[str]:
         value = getattr(block, field)
         if field in either or (field == "coupling" and not robot.drives.coupled_motors):
             continue
+        if field == "torque_constant_std":  # a deviation that nobody stated is no gap
+            continue
         if field == "temperature_place" and not robot.sensing.temperature:
             continue
         if field == "parameters" and isinstance(block, b.ModelBlock):

@@ -34,6 +34,18 @@ def test_summary_names_what_is_known_unknown_and_estimated():
         assert text in output
 
 
+@pytest.mark.parametrize("joint", [2, 5])
+def test_a_link_without_mass_is_named_and_left_to_identification(tmp_path, joint):
+    """The last link without mass makes the mass matrix singular: a warning of a fresh file, no error."""
+    links = load_robot("ur5e").link_parameters
+    links[joint] = 0.0
+    robot = load_robot("ur5e").with_updates({"links": {"source": "x", "parameters": links}}, {"x": "URDF"})
+    (tmp_path / "arm.yaml").write_text(dump(robot))
+    result = run(tmp_path / "arm.yaml")
+    assert result.exit_code == 0, result.output
+    assert robot.joint_names[joint] in result.output and "identify will find" in result.output
+
+
 def test_numbers_of_the_ur5e_are_those_of_its_data_sheet():
     numbers = report(load_robot("ur5e")).numbers
     assert numbers["moving mass [kg]"] == pytest.approx(17.7)

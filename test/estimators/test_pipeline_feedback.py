@@ -1,4 +1,4 @@
-"""Contact fed back to temperature and friction: run() over windows equals step() bit for bit, whatever contact and stream do."""
+"""Contact fed back to temperature and friction: run() equals step() bit for bit, whatever contact and stream do."""
 
 import numpy as np
 import pytest

@@ -197,7 +197,8 @@ def wrench_frame(robot: RobotFile, name: str) -> tuple[int, str]:
 
     name: a frame of the robot's URDF, "base", or "tool" or "" for the TCP. Raises ConfigError for any other.
     """
-    n, base, tcp = robot.n_joints, robot.kinematics.base_frame, tcp_name(robot)
+    n, base, tool = robot.n_joints, robot.kinematics.base_frame, robot.kinematics.tool
+    tcp = tcp_name(robot) if any(tool.xyz) or any(tool.rpy) else robot.kinematics.tip_frame
     frames = {"base": -1, "tool": n, base: -1} | {link_name(robot, i): i for i in range(n)} | {tcp: n}
     if name and name not in frames:
         known = ", ".join(frames)

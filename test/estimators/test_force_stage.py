@@ -250,6 +250,38 @@ def test_one_to_sixteen_joints(n):
         assert out[4] > 0 and (np.abs(out[2] - push) < 4 * out[3] + 0.1).all()
 
 
+LEG = """<robot name="leg"><link name="hip"/>
+<link name="thigh"><inertial><mass value="3"/><origin xyz="0.2 0 0"/>
+ <inertia ixx="0.01" ixy="0" ixz="0" iyy="0.03" iyz="0" izz="0.03"/></inertial></link>
+<link name="shank"><inertial><mass value="2"/><origin xyz="0.2 0 0"/>
+ <inertia ixx="0.01" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="0.02"/></inertial></link><link name="foot"/>
+<joint name="hip_joint" type="continuous"><parent link="hip"/><child link="thigh"/><axis xyz="0 1 0"/></joint>
+<joint name="knee_joint" type="continuous"><parent link="thigh"/><child link="shank"/><origin xyz="0.4 0 0"/>
+ <axis xyz="0 1 0"/></joint>
+<joint name="ankle" type="fixed"><parent link="shank"/><child link="foot"/><origin xyz="0.4 0 0"/></joint></robot>"""
+
+
+def test_a_two_joint_leg_estimates_a_force_without_moments_by_itself(tmp_path):
+    """F = J^-T tau in the plane of the leg, as its two joints show it; the rest has the deviation of the prior."""
+    pytest.importorskip("pinocchio")
+    from robot_dynamics_ros.models.urdf_import import robot_from_urdf
+
+    (tmp_path / "leg.urdf").write_text(LEG)
+    robot = robot_from_urdf(tmp_path / "leg.urdf", torque_side="motor", effort_unit="Nm", tip="foot")
+    rigid, n = RobotModel(robot.chain(), robot.joint_names), 2000
+    q, push = np.tile([0.7, -1.1], (n, 1)), np.array([30.0, 0, -50.0])
+    J = rigid.jacobian(q[0])[:3]
+    effort = rigid.gravity(q) - J.T @ push
+    log = Log(robot.joint_names, np.arange(n) * 2_000_000, {"q": q, "qd": 0 * q, "effort": effort})
+    given = {"force": {"torque_std": 0.001, "unknown_friction": 0.001, "model_error": 1e-6}}
+    status = Pipeline(robot, given).run(log)
+    plane = np.linalg.solve(J[[0, 2]].T, log.external_joint_torque[-1])
+    np.testing.assert_allclose(log.external_wrench[-1, [0, 2]], plane, atol=0.05)
+    np.testing.assert_allclose(plane, push[[0, 2]], atol=0.05)
+    assert not log.external_wrench[-1, 3:].any() and not log.external_wrench_std[-1, 3:].any()
+    assert log.external_wrench_std[-1, 1] == pytest.approx(200.0) and status[-1] == int(Status.degraded)  # no friction
+
+
 @pytest.mark.parametrize("name", [n for n in shipped_robots() if load_robot(n).links is not None])
 def test_every_shipped_robot_feels_a_push_at_rest(name):
     robot = load_robot(name)

@@ -110,6 +110,8 @@ def test_the_frames_are_those_of_the_published_description():
     same = TILTED.with_updates({"kinematics.tip_frame": "wrist_3_link"})
     assert wrench_frame(same, "") == (6, "wrist_3_link_tcp") and '<link name="wrist_3_link_tcp"' in urdf_text(same)
     assert wrench_frame(same, "wrist_3_link") == (5, "wrist_3_link")
+    bare = UR5E.with_updates({"kinematics.tip_frame": "wrist_3_link"})  # the TCP is that link's frame
+    assert wrench_frame(bare, "")[1] == wrench_frame(bare, "wrist_3_link")[1] == "wrist_3_link"
 
 
 @pytest.mark.parametrize("frame", [-2, 7])

@@ -34,10 +34,11 @@ class WrenchFrame {
         for (int k = 0; k < 3; ++k) A[6 * (r + 3) + c] += to.R[3 * k + r] * cross[3 * k + c];
       }
     for (int r = 0; r < 6; ++r) {
+      const int from = r < 3 || frame_ != chain_.n ? 0 : 3, end = r < 3 ? 3 : 6;  // the rest of the row is zero
       double value = 0.0, variance = 0.0;
-      for (int i = 0; i < 6; ++i) {
+      for (int i = from; i < end; ++i) {
         value += A[6 * r + i] * wrench[i];
-        for (int j = 0; j < 6; ++j) variance += A[6 * r + i] * covariance[6 * i + j] * A[6 * r + j];
+        for (int j = from; j < end; ++j) variance += A[6 * r + i] * covariance[6 * i + j] * A[6 * r + j];
       }
       out[r] = value;
       std[r] = std::sqrt(std::max(variance, 0.0));

@@ -1955,8 +1955,9 @@ class ExternalForce:
     External joint torque, wrench at the TCP and contact (see docs/force.md).
 
     step(stamp_ns, q, qd, model_torque, drive_torque, qdd, friction, friction_std,
-         torque, torque_std, wrench, wrench_std, singular_value, contact, payload_or_bias, contact_load):
-    seven inputs (n) or None, eight outputs written in place; run() takes (N, ...) arrays.
+         torque, torque_std, wrench, wrench_std, singular_value, contact, payload_or_bias, contact_load,
+         framed_wrench, framed_wrench_std):
+    seven inputs (n) or None, ten outputs written in place; run() takes (N, ...) arrays.
     """
     def __init__(self, chain: Chain, **kwargs) -> None: ...
     def assign(self, other: ExternalForce) -> None:

@@ -12,6 +12,7 @@ ExternalForceParameters parameters(const Chain& chain, const py::kwargs& given) 
   ExternalForceParameters p;
   const int n = chain.n;
   std::string method = "momentum";
+  p.frame = n;
   p.gain.fill(20.0);
   p.torque_std.fill(1.0);
   p.health.bound.fill(1e6);
@@ -36,6 +37,7 @@ ExternalForceParameters parameters(const Chain& chain, const py::kwargs& given) 
   keys.take("singular_value", p.wrench.singular_value);
   keys.take("expected_force", p.wrench.expected_force);
   keys.take("expected_moment", p.wrench.expected_moment);
+  keys.take("frame", p.frame);
   keys.take("contact_on_ratio", p.contact.on_ratio);
   keys.take("contact_off_ratio", p.contact.off_ratio);
   keys.take("contact_off_share", p.contact.off_share);
@@ -65,10 +67,11 @@ ExternalForce make(const Chain& chain, const py::kwargs& given) {
   return ExternalForce(chain, parameters(chain, given));
 }
 
-constexpr int inputs = 7, outputs = 8;
+constexpr int inputs = 7, outputs = 10;
 const char* const input_names[inputs] = {"q", "qd", "model_torque", "drive_torque", "qdd", "friction", "friction_std"};
-const char* const output_names[outputs] = {"torque",         "torque_std", "wrench",          "wrench_std",
-                                           "singular_value", "contact",    "payload_or_bias", "contact_load"};
+const char* const output_names[outputs] = {"torque",         "torque_std",       "wrench",          "wrench_std",
+                                           "singular_value", "contact",          "payload_or_bias", "contact_load",
+                                           "framed_wrench",  "framed_wrench_std"};
 
 // Pointers of all arguments of one sample (N < 0) or of a log of N samples.
 struct Columns {
@@ -76,8 +79,8 @@ struct Columns {
   double* out[outputs];
   py::ssize_t width[outputs];
 
-  Columns(py::ssize_t N, py::ssize_t n, const py::args& args) : width{n, n, 6, 6, 1, n + 1, 1, n} {
-    if (args.size() != inputs + outputs) throw py::type_error("expected 7 inputs and 8 outputs after stamp_ns");
+  Columns(py::ssize_t N, py::ssize_t n, const py::args& args) : width{n, n, 6, 6, 1, n + 1, 1, n, 6, 6} {
+    if (args.size() != inputs + outputs) throw py::type_error("expected 7 inputs and 10 outputs after stamp_ns");
     for (int a = 0; a < inputs; ++a) {
       const py::object given = args[a];
       in[a] = N < 0 ? views::maybe(given, input_names[a], {n}) : views::maybe(given, input_names[a], {N, n});
@@ -95,7 +98,7 @@ struct Columns {
                           views::row(in[3], k, n), views::row(in[4], k, n), views::row(in[5], k, n),
                           views::row(in[6], k, n)};
     const auto at = [&](int a) { return out[a] + k * width[a]; };
-    return core.step(stamp, from, {at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7)});
+    return core.step(stamp, from, {at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7), at(8), at(9)});
   }
 };
 
@@ -138,8 +141,9 @@ void bind(py::module_& m) {
       m, "ExternalForce",
       "External joint torque, wrench at the TCP and contact (see docs/force.md).\n\n"
       "step(stamp_ns, q, qd, model_torque, drive_torque, qdd, friction, friction_std,\n"
-      "     torque, torque_std, wrench, wrench_std, singular_value, contact, payload_or_bias, contact_load):\n"
-      "seven inputs (n) or None, eight outputs written in place; run() takes (N, ...) arrays.");
+      "     torque, torque_std, wrench, wrench_std, singular_value, contact, payload_or_bias, contact_load,\n"
+      "     framed_wrench, framed_wrench_std):\n"
+      "seven inputs (n) or None, ten outputs written in place; run() takes (N, ...) arrays.");
   bind_copies(c);
   c.def(py::init(&make), py::arg("chain"))
       .def("reset", &ExternalForce::reset, "Start again at the next sample; the bias stays.")

@@ -15,7 +15,7 @@ from robot_dynamics_ros.bags.layout import parse
 from robot_dynamics_ros.bags.storage import Wrap
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import Log, entries
-from robot_dynamics_ros.topics import JOINT_STATE, TEMPERATURE, TOPICS, TRAJECTORY, WRENCH, Topic
+from robot_dynamics_ros.topics import FRAMED, JOINT_STATE, TEMPERATURE, TOPICS, TRAJECTORY, WRENCH, Topic
 
 TEMPERATURE_PERIOD = 0.1  # s; temperatures are published at about 10 Hz
 
@@ -26,6 +26,7 @@ def write_bag(
     *,
     topics: Iterable[str] | None = None,
     frame_id: str = "base",
+    wrench_frame_id: str = "tool0",
     namespace: str = "",
     about: dict[str, str] | None = None,
     progress: Wrap | None = None,
@@ -33,14 +34,15 @@ def write_bag(
     """Write the topics of `topics.TOPICS` (default: all whose signals the log holds) as one mcap bag directory.
 
     Stamps are those of the log; rows where a signal is absent are not written; an existing bag is replaced only by a
-    complete one. Raises DataError naming the path, for example when the disk is full.
+    complete one. Headers name wrench_frame_id on external_wrench and external_wrench_std, frame_id on all others.
+    Raises DataError naming the path, for example when the disk is full.
     """
     path = Path(path)
     temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
     shutil.rmtree(temporary, ignore_errors=True)
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _write(log, temporary, list(_streams(log, topics, frame_id)), namespace, about or {}, progress)
+        _write(log, temporary, list(_streams(log, topics, frame_id, wrench_frame_id)), namespace, about or {}, progress)
         _replace(temporary, path)
     except OSError as error:
         raise DataError(f"{path}: cannot be written ({error})") from error
@@ -70,7 +72,7 @@ class _Stream:
         self.name, self.type, self.rows, self.block = name, type_name, rows, block
 
 
-def _streams(log: Log, wanted: Iterable[str] | None, frame_id: str) -> Iterator[_Stream]:
+def _streams(log: Log, wanted: Iterable[str] | None, frame_id: str, wrench_frame_id: str) -> Iterator[_Stream]:
     names = TOPICS if wanted is None else list(wanted)
     for name in names:
         topic = TOPICS[name]
@@ -83,7 +85,7 @@ def _streams(log: Log, wanted: Iterable[str] | None, frame_id: str) -> Iterator[
         if topic.per_joint:
             yield from _per_joint(log, topic, _thinned(log, present), frame_id)
         else:
-            yield _stream(log, topic, np.flatnonzero(present), frame_id)
+            yield _stream(log, topic, np.flatnonzero(present), wrench_frame_id if name in FRAMED else frame_id)
 
 
 def _thinned(log: Log, present: np.ndarray) -> np.ndarray:

@@ -132,7 +132,7 @@ def _run(
             end = time.monotonic() + START_TIMEOUT
             supervisor.wait(lambda: monitor.arrived.is_set() or time.monotonic() > end)
             if not monitor.arrived.is_set():
-                raise ConnectionFailed("the graph publishes no external_wrench; see the messages above")
+                raise ConnectionFailed("the graph publishes no external_wrench_base; see the messages above")
             _move(monitor, robot, model, duration)
             client.command("scenario", name=demo_robot(robot).scenario)
             diagnostics = _watch(monitor, truth, duration, robot)

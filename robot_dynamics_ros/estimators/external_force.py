@@ -9,9 +9,10 @@ import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import PayloadVerdict, Status, TareResult
-from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.motion import effort_inertia
 from robot_dynamics_ros.estimators.stage import CoreState
+from robot_dynamics_ros.models.urdf_writer import link_name, tcp_name
 from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.signals import Log, Sample
 
@@ -41,6 +42,8 @@ class ForceStage(CoreState):
         "contact",
         "payload_or_bias",
         "contact_load",
+        "framed_wrench",
+        "framed_wrench_std",
     )
     parameters = (
         Parameter("method", "momentum", "how external torque is estimated", choices=("momentum", "simoni")),
@@ -106,18 +109,30 @@ class ForceStage(CoreState):
         Parameter("contact_off_time", 0.05, "time below before it is over", "s", 0.0, 10.0),
         Parameter("payload_speed", 4.0, "no payload check while a joint is faster", "rad/s", 0.0, 100.0),
         Parameter("payload_stations", 3, "orientations before a lasting force is called payload or bias", "", 2, 8),
+        Parameter(
+            "frame_id",
+            "",
+            "frame of external_wrench: its axes, moments about its origin; base, tool (empty: tool) or a link's name",
+            read_only=True,
+        ),
         Parameter("tare_window", 1.0, "time over which a tare averages", "s", 0.01, 100.0),
         Parameter("tare_limit", 0.25, "largest bias a tare accepts, share of the torque limit", "", 0.0, 10.0),
     )
 
     def __init__(self) -> None:
         self.notes: list[str] = []
+        self.frame_id = ""  # of framed_wrench
         self.core: Any = None
 
     def configure(self, robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> None:
-        """Build for a robot; an earlier tare is forgotten. Raises ConfigError, CapabilityError for unknown links."""
+        """Build for a robot; an earlier tare is forgotten.
+
+        Raises ConfigError, also for a frame without a known transform, CapabilityError for unknown links.
+        """
         p = resolve(self.parameters, parameters, self.name)
-        self.core = _core.ExternalForce(robot.chain(), **core_arguments(robot, p))
+        frame, frame_id = wrench_frame(robot, p["frame_id"])
+        self.core = _core.ExternalForce(robot.chain(), frame=frame, **core_arguments(robot, p))
+        self.frame_id = frame_id
         self.notes = []
 
     def reset(self) -> None:
@@ -144,6 +159,8 @@ class ForceStage(CoreState):
             s.contact,
             s.payload_or_bias,
             s.contact_load,
+            s.framed_wrench,
+            s.framed_wrench_std,
         )
 
     def run(self, log: Log) -> np.ndarray:
@@ -173,6 +190,21 @@ class ForceStage(CoreState):
             com = ", ".join(f"{m:.3f}" for m in moment)
             return f"looks like a payload {mass:+.2f} kg off the configured one (first moment {com} kg m)"
         return "looks like a bias of the torque sensors" if verdict == PayloadVerdict.bias else ""
+
+
+def wrench_frame(robot: RobotFile, name: str) -> tuple[int, str]:
+    """Index and frame_id of a frame whose transform the chain knows: -1 base, i the frame of link i, n the TCP.
+
+    name: a frame of the robot's URDF, "base", or "tool" or "" for the TCP. Raises ConfigError for any other.
+    """
+    n, base, tool = robot.n_joints, robot.kinematics.base_frame, robot.kinematics.tool
+    tcp = tcp_name(robot) if any(tool.xyz) or any(tool.rpy) else robot.kinematics.tip_frame
+    frames = {"base": -1, "tool": n, base: -1} | {link_name(robot, i): i for i in range(n)} | {tcp: n}
+    if name and name not in frames:
+        known = ", ".join(frames)
+        raise ConfigError("force", "frame_id", f"{name!r} has no known transform to the arm; known: {known}")
+    index = frames[name or "tool"]
+    return index, {-1: base, n: tcp}.get(index, name)
 
 
 def torque_scale(robot: RobotFile) -> np.ndarray:

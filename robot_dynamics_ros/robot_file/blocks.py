@@ -58,7 +58,9 @@ class Kinematics(SourcedBlock):
         default=(0.0, 0.0, -9.80665), description="gravity in the base frame: how the robot is mounted"
     )
     base_frame: Text = Field(default="base", description="frame_id of the chain's base in ROS messages")
-    tip_frame: Text = Field(default="tool0", description="frame_id of the TCP when tool is the identity")
+    tip_frame: Text = Field(
+        default="tool0", description="frame_id of the TCP, the frame placed by tool: a new tool needs a new name"
+    )
 
 
 class LinkInertia(Block):

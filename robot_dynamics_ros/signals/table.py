@@ -64,6 +64,8 @@ SIGNALS: dict[str, Signal] = {
         Signal(
             "contact_load", "joints", "Nm", "torque that a contact adds to the load of the gears, 0 without contact"
         ),
+        Signal("framed_wrench", "wrench", "N, Nm", "environment on robot, axes and origin of the frame of the header"),
+        Signal("framed_wrench_std", "wrench", "N, Nm", "its standard deviation, from the rotated covariance"),
         Signal("stiffness", "joints", "Nm/rad", "transmission stiffness"),
         Signal("stiffness_std", "joints", "Nm/rad", "its standard deviation"),
         Signal("electrical_power", "totals", "W", "electric power into the motors, per joint, then total"),

@@ -19,6 +19,7 @@ from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_ros.estimators.external_force import TARE_REFUSALS
+from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.nodes.topics.encoding import to_ns
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.server.launcher import SimulatedUR, loopback_address
@@ -26,6 +27,7 @@ from robot_dynamics_ros.simulation.server.launcher import SimulatedUR, loopback_
 pytestmark = pytest.mark.realtime
 
 ROBOT = load_robot("ur5e")
+WRENCHES = ("external_wrench", "external_wrench_base")
 HOST = loopback_address()
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
@@ -35,7 +37,7 @@ def graph():
     with SimulatedUR("ur5e", host=HOST) as sim:
         node = Process("robot_dynamics_ros.cli.main", "up", "--robot", "ur5e", "--ip", HOST)
         listener = Listener()
-        for kind, topic in ((JointState, "joint_states"), (WrenchStamped, "external_wrench")):
+        for kind, topic in ((JointState, "joint_states"), *((WrenchStamped, name) for name in WRENCHES)):
             listener.hear(kind, topic)
         listener.hear(DiagnosticArray, "/diagnostics")
         listener.hear(String, "composed_node/motion", LATCHED)
@@ -69,6 +71,21 @@ def test_every_announced_topic_has_its_stamp_in_common(graph):
     assert len(wrench & states) > 100
 
 
+def test_the_wrench_is_in_the_tool_frame_and_beside_it_in_base_axes(graph):
+    listener, rigid = graph[0], RobotModel(ROBOT.chain(), ROBOT.joint_names)
+    recent(listener, "external_wrench", 200)
+    heard = {name: {to_ns(m.header.stamp): m for m in listener.heard[name]} for name in ("joint_states", *WRENCHES)}
+    common = set.intersection(*map(set, heard.values()))
+    assert len(common) > 50
+    for stamp in common:
+        q, tool, base = (heard[name][stamp] for name in ("joint_states", *WRENCHES))
+        assert (tool.header.frame_id, base.header.frame_id) == ("tool0", "base")
+        R = rigid.fk(np.array(q.position))[-1][:3, :3]
+        for part in ("force", "torque"):
+            ours, theirs = (np.array([v.x, v.y, v.z]) for v in (getattr(m.wrench, part) for m in (tool, base)))
+            np.testing.assert_allclose(R @ ours, theirs, atol=1e-9 * (1 + np.abs(theirs).max()))
+
+
 def test_temperatures_come_slowly_per_joint(graph):
     listener = graph[0]
     listener.hear(Temperature, "joint_temperatures/elbow_joint")
@@ -79,11 +96,11 @@ def test_temperatures_come_slowly_per_joint(graph):
 
 def test_an_external_force_is_seen(graph):
     listener, sim = graph
-    before = np.mean([m.wrench.force.z for m in recent(listener, "external_wrench", 100)])
+    before = np.mean([m.wrench.force.z for m in recent(listener, "external_wrench_base", 100)])
     with sim.client() as client:
         client.command("set_wrench", wrench=[0, 0, -60, 0, 0, 0])
         client.wait(1.5)
-        after = np.mean([m.wrench.force.z for m in recent(listener, "external_wrench", 100)])
+        after = np.mean([m.wrench.force.z for m in recent(listener, "external_wrench_base", 100)])
         client.command("set_wrench", wrench=[0] * 6)
     assert after - before < -20
 

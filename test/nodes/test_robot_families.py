@@ -83,6 +83,7 @@ def family(request, tmp_path_factory):
         for topic in ("joint_states", "desired_state_unused", EXTRA[request.param], ABSENT[request.param]):
             listener.hear(JointState, topic)
         listener.hear(WrenchStamped, "external_wrench")
+        listener.hear(WrenchStamped, "external_wrench_base")
         listener.hear(WrenchStamped, "vendor_external_wrench")
         listener.hear(DiagnosticArray, "/diagnostics")
         listener.hear(String, "composed_node/motion", LATCHED)
@@ -197,11 +198,11 @@ def test_a_trajectory_outside_the_limits_is_refused_with_the_reason(family):
 def test_an_external_force_moves_the_estimate_where_there_is_one(family):
     if family.robot.links is None:
         pytest.skip("masses are unknown")
-    before = np.mean([m.wrench.force.z for m in family.recent("external_wrench", 100)])
+    before = np.mean([m.wrench.force.z for m in family.recent("external_wrench_base", 100)])
     with family.sim.client() as client:
         client.command("set_wrench", wrench=[0, 0, -40, 0, 0, 0])
         client.wait(1.5)
-        after = np.mean([m.wrench.force.z for m in family.recent("external_wrench", 100)])
+        after = np.mean([m.wrench.force.z for m in family.recent("external_wrench_base", 100)])
         if family.name == "fr3":  # the vendor's own estimate has our sign
             vendor = np.mean([m.wrench.force.z for m in family.recent("vendor_external_wrench", 100)])
             assert vendor == pytest.approx(-40, abs=8)

@@ -1,4 +1,4 @@
-"""What a demo run was worth: estimated wrench against ground truth, free and in contact, as numbers."""
+"""Summary of a demo run: error of the estimated wrench vs. ground truth, in free motion and in contact."""
 
 from __future__ import annotations
 

@@ -177,7 +177,11 @@ def _check(path: Path, name: str, value: Any, known: Mapping[str, Parameter]) ->
         close = difflib.get_close_matches(name, known, n=1)
         raise ConfigError(str(path), name, "unknown parameter" + (f"; did you mean {close[0]}?" if close else ""))
     if isinstance(known[name].default, float) and isinstance(value, int) and not isinstance(value, bool):
-        raise ConfigError(str(path), name, f"{value!r} must be written {float(value)!r}: ROS tells integers apart")
+        raise ConfigError(
+            str(path),
+            name,
+            f"{value!r} must be written {float(value)!r}: a ROS parameter is either an integer or a float",
+        )
     known[name].checked(value, str(path))
 
 

@@ -1,4 +1,4 @@
-"""Drawing without a display, and pictures of estimates; matplotlib is imported only when one is asked for."""
+"""Drawing without a display, and pictures of estimates; matplotlib is imported only when it is needed."""
 
 from __future__ import annotations
 

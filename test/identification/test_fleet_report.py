@@ -85,7 +85,7 @@ def test_a_cluster_gives_the_same(results, bags, tmp_path):
 
 def test_a_cluster_that_does_not_answer_is_one_line(bags, monkeypatch):
     distributed = pytest.importorskip("distributed", reason="needs the extra dask")
-    monkeypatch.setattr(fleet, "PATIENCE", "1s")
+    monkeypatch.setattr(fleet, "CLUSTER_TIMEOUT", "1s")
     assert distributed
     with pytest.raises(fleet.DataError, match="no cluster answers at tcp://127.0.0.1:9"):
         fleet.identify_each("ur5e", bags[:1], GIVEN, dask="tcp://127.0.0.1:9")

@@ -141,7 +141,7 @@ def _carried(robot: RobotFile, block: str, model: str, others: set[int]) -> dict
 
 
 def _plain_hysteresis(robot: RobotFile) -> dict[str, list[Any]]:
-    """The spacing laws for joints nobody identified, at the Coulomb level of the friction block."""
+    """The spacing laws for joints that are not identified, at the Coulomb level of the friction block."""
     d, k = (x.tolist() for x in spacing())
     n = robot.n_joints
     try:

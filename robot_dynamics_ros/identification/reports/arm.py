@@ -1,4 +1,4 @@
-"""The report of an identification: one HTML file that needs nothing else."""
+"""The report of an identification: one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _against(result: dict[str, Any]) -> list[str]:
     words = []
     for name, text in (
         ("constant_coulomb", "constant Coulomb friction"),
-        ("catalogue", "the robot file it started from"),
+        ("catalogue", "initial model"),
     ):
         other = result["comparison"].get(name)
         if other:

@@ -111,7 +111,7 @@ def _date(stamp_ns: int) -> str | None:
 
 
 def _temperature(rec: Any) -> np.ndarray | None:
-    """Mean temperature (n,) [deg C] of the joints while they were recorded; None where nobody measured it."""
+    """Mean temperature (n,) [deg C] of the joints while they were recorded; None where it was not recorded."""
     recorded = [p.extra["temperature"] for p in rec.pieces if "temperature" in p.extra]
     values = np.concatenate(recorded) if recorded else np.full((1, rec.n), np.nan)
     return np.nanmean(values, axis=0) if np.isfinite(values).any(axis=0).all() else None

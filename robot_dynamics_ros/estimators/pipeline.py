@@ -76,10 +76,6 @@ class _Row:
         for name, values in self._columns:
             self.__dict__[name] = values[row]
 
-    def has(self, name: str) -> bool:
-        """True when every entry of the signal is finite, as Sample.has."""
-        return bool(np.isfinite(getattr(self, name)).all())
-
 
 class Pipeline:
     """Configured stages in order.

@@ -108,7 +108,8 @@ def page() -> str:
         "# Papers: equation, file, test",
         "",
         "Written by `python docs/papers_index.py`; do not edit. To run complete protocols and compare the numbers: "
-        "`robot-dynamics reproduce all`.",
+        "`robot-dynamics reproduce all`. Equations are listed as the file cites them: `25-28` contains 27. "
+        "By name of a law: [friction](friction.md#static-laws); by symbol: [glossary](glossary.md).",
         "",
     ]
     table = rows()

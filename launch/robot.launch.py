@@ -1,7 +1,7 @@
 """The live graph for a robot; the nodes and their parameters come from robot_dynamics_ros.bringup, as in `up`."""
 
 from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
-from launch.actions import DeclareLaunchArgument, OpaqueFunction, SetEnvironmentVariable, Shutdown
+from launch.actions import DeclareLaunchArgument, LogInfo, OpaqueFunction, SetEnvironmentVariable, Shutdown
 from launch.substitutions import LaunchConfiguration
 from launch_ros.actions import Node
 
@@ -45,6 +45,7 @@ def nodes(context):
     except RobotDynamicsError as error:
         raise RuntimeError(str(error)) from None  # launch prints it and fails; a Shutdown would say nothing
     actions = [SetEnvironmentVariable(name, value) for name, value in graph.environment.items()]
+    actions += [LogInfo(msg=note) for note in graph.notes]
     files = [graph.params_file] if graph.params_file else []
     for node in graph.nodes:
         actions.append(

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from robot_dynamics_ros.drivers.factory import driver_of
-from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.pipeline import STAGES, Pipeline
 from robot_dynamics_ros.nodes.tables import DRIVER, NODES
 from robot_dynamics_ros.parameters import Parameter
@@ -43,6 +43,7 @@ class Graph:
     namespace: str = ""
     params_file: str = ""
     environment: dict[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()  # what was asked for and is left out, as sentences
 
     def command(self, node: NodeSpec) -> list[str]:
         """Command line that starts one node in this Python."""
@@ -81,7 +82,8 @@ def describe(
 
     composed: driver, stages and publishers in one process; otherwise the driver and each stage in their own.
     driver `auto`: that of the robot's manufacturer; `none`: an existing driver publishes `joint_states` (remapped from
-    the given topic). view: also the viewer, in a browser; view_file: an .rrd file for it.
+    the given topic). view: also the viewer, in a browser; view_file: an .rrd file for it; without rerun
+    the viewer is left out and noted.
     """
     loaded = load_robot(robot)
     driver = driver_of(loaded) if driver == "auto" else driver
@@ -101,13 +103,26 @@ def describe(
             NodeSpec("estimator_node", f"{stage.name}_node", common | reads | {"stages": stage.name}, remap)
             for stage in Pipeline(loaded).stages
         ]
-    if view or view_file:
+    missing = _viewer_missing() if view or view_file else ""
+    if (view or view_file) and not missing:
         shown = {"robot": robot, "use_sim_time": use_sim_time, "file": str(view_file), "web": view}
         nodes.append(NodeSpec("viewer_node", "viewer_node", shown, remap))
-    graph = Graph(tuple(nodes), namespace.strip("/"), str(params_file or ""), environment())
+    notes = (f"no viewer: {missing}",) if missing else ()
+    graph = Graph(tuple(nodes), namespace.strip("/"), str(params_file or ""), environment(), notes)
     if params_file:
         check_parameter_file(Path(params_file), graph)
     return graph
+
+
+def _viewer_missing() -> str:
+    """Empty when the viewer can run, else what to install."""
+    from robot_dynamics_ros.viewer.stream import require_rerun
+
+    try:
+        require_rerun()
+    except CapabilityError as error:
+        return str(error)
+    return ""
 
 
 def environment() -> dict[str, str]:
@@ -162,7 +177,11 @@ def _check(path: Path, name: str, value: Any, known: Mapping[str, Parameter]) ->
         close = difflib.get_close_matches(name, known, n=1)
         raise ConfigError(str(path), name, "unknown parameter" + (f"; did you mean {close[0]}?" if close else ""))
     if isinstance(known[name].default, float) and isinstance(value, int) and not isinstance(value, bool):
-        raise ConfigError(str(path), name, f"{value!r} must be written {float(value)!r}: ROS tells integers apart")
+        raise ConfigError(
+            str(path),
+            name,
+            f"{value!r} must be written {float(value)!r}: a ROS parameter is either an integer or a float",
+        )
     known[name].checked(value, str(path))
 
 

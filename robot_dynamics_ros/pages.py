@@ -41,8 +41,8 @@ def written_by(command: str) -> str:
 def write_between(path: Path, name: str, content: str, title: str) -> None:
     """Replace what stands between the marks of `name`, so that the words around it stay.
 
-    A page without marks gets them at its end, a page that does not exist is begun with the title. Raises DataError when
-    it cannot be read or written.
+    A page without marks gets them at its end, a new page gets the title. Raises DataError when it cannot be read or
+    written.
     """
     text = read_text(path, title)
     if BEGIN.format(name) not in text:

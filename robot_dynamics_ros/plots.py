@@ -1,4 +1,4 @@
-"""Drawing without a display, and pictures of estimates; matplotlib is imported only when one is asked for."""
+"""Drawing without a display, and pictures of estimates; matplotlib is imported only when it is needed."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.signals import WRENCH_AXES, Log
 
 TOUCH = 1.0  # N of true force from which on the robot is in contact
+GAP = 0.1  # s without a sample from which on a line is interrupted
 POINTS = 4000  # per curve: more points are not visible and enlarge the file
 INK = (
     "#0072B2",
@@ -108,35 +109,57 @@ def plot_force(log: Log, path: Path, title: str) -> Path:
     return _save(drawing, path)
 
 
-def plot_against_truth(log: Log, truth: np.ndarray, path: Path, title: str) -> Path:
-    """Force with two standard deviations against the true wrench (N, 6), and friction of the joints; a PNG.
+def plot_against_truth(log: Log, truth: np.ndarray, path: Path, title: str, settle: float = 0.0) -> Path:
+    """Force with two standard deviations and the true wrench (N, 6), and friction of the joints; a PNG.
 
-    Raises DataError when it cannot be written.
+    settle [s]: start of the recording that is marked as not evaluated. Each force has its own scale, lines are
+    interrupted where samples are missing. Raises DataError when it cannot be written.
     """
     t, part = _thinned(log)
     known = truth[:: _step(log)]
-    drawing = canvas(11, 9)
+    drawing = canvas(11, 9.6)
     axes = drawing.subplots(4, 1, sharex=True, height_ratios=[1, 1, 1.4, 1])
     touching = np.linalg.norm(known[:, :3], axis=1) > TOUCH
+    gaps = _gaps(t)
     for k, name in enumerate(WRENCH_AXES[:3]):
-        _axis_against_truth(axes[k], t, part.external_wrench[:, k], part.external_wrench_std[:, k], known[:, k])
+        columns = (part.external_wrench[:, k], part.external_wrench_std[:, k], known[:, k])
+        _axis_against_truth(axes[k], t > settle, gaps, t, *columns)
         axes[k].fill_between(t, 0, 1, where=touching, transform=axes[k].get_xaxis_transform(), color="0.9", zorder=0)
         axes[k].set_ylabel(f"${name[0]}_{name[1]}$ [N]")
-    axes[0].legend(loc="upper right", ncols=3, fontsize=9)
-    axes[3].plot(t, part.friction_torque, lw=0.8)
-    axes[3].legend(log.joint_names, ncols=3, fontsize=7, loc="upper right")
+    lines = axes[3].plot(np.insert(t, gaps, np.nan), np.insert(part.friction_torque, gaps, np.nan, axis=0), lw=0.8)
     axes[3].set_ylabel("friction [Nm]")
     axes[3].set_xlabel("time [s]      grey: in contact (ground truth)")
+    for ax in axes:
+        ax.axvspan(0, settle, facecolor="none", edgecolor="0.75", hatch="//", lw=0, label="settling, not evaluated")
+    _legend_above(axes[0], *axes[0].get_legend_handles_labels())
+    _legend_above(axes[3], lines, log.joint_names)
     drawing.suptitle(title, fontsize=11)
     return _save(drawing, path)
 
 
-def _axis_against_truth(ax, t: np.ndarray, value: np.ndarray, std: np.ndarray, truth: np.ndarray) -> None:
+def _legend_above(ax, handles: Sequence[Any], labels: Sequence[str]) -> None:
+    """A legend between this axis and the one above, where it covers no data."""
+    short = [label.removesuffix("_joint") for label in labels]
+    ax.legend(handles, short, loc="lower left", bbox_to_anchor=(0, 1), ncols=len(short), fontsize=8, frameon=False)
+
+
+def _gaps(t: np.ndarray) -> np.ndarray:
+    """Indices before which samples are missing: more than GAP, and than ten periods, after the sample before."""
+    steps = np.diff(t)
+    return np.flatnonzero(steps > max(GAP, 10 * float(np.median(steps)))) + 1 if len(steps) else np.empty(0, int)
+
+
+def _axis_against_truth(
+    ax, used: np.ndarray, gaps: np.ndarray, t: np.ndarray, value: np.ndarray, std: np.ndarray, truth: np.ndarray
+) -> None:
+    """One force on the scale of its own values after settling (`used`) and of the ground truth."""
+    both = np.concatenate([value[used], truth])
+    spread = std[used & np.isfinite(std)]
+    ax.set_ylim(*_limits(both, max(2.0, 2 * float(np.median(spread)) if len(spread) else 0.0)))
+    t, value, std, truth = (np.insert(x, gaps, np.nan) for x in (t, value, std, truth))
     ax.fill_between(t, value - 2 * std, value + 2 * std, color=INK[0], alpha=0.2, lw=0, label="estimate ± 2 std")
     ax.plot(t, value, color=INK[0], lw=1.0, label="estimate")
     ax.plot(t, truth, color=INK[1], lw=1.4, label="ground truth")
-    scale = max(20.0, 1.3 * float(np.nanmax(np.abs(truth))), 2.5 * float(np.nanstd(value)))  # N
-    ax.set_ylim(-scale, scale)
 
 
 def _step(log: Log) -> int:

@@ -1,4 +1,4 @@
-"""`robot-dynamics ablation`: what the thermal model, the memory of friction and its load dependence each buy."""
+"""`robot-dynamics ablation`: force error without thermal model, hysteresis or load dependence of friction."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`robot-dynamics check`: what is wrong with a robot file, or a summary of what it says."""
+"""`robot-dynamics check`: errors of a robot file, or its summary."""
 
 from __future__ import annotations
 

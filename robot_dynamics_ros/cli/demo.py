@@ -1,4 +1,4 @@
-"""`robot-dynamics demo`: a simulated robot, the whole graph, and the estimated contact force against the truth."""
+"""`robot-dynamics demo`: a simulated robot, the whole graph, and the estimated contact force vs. ground truth."""
 
 from __future__ import annotations
 
@@ -122,6 +122,8 @@ def _run(
     recording = str(out / "demo.rrd") if view else ""
     parameters, supervisor = parameter_file(robot, out), Supervisor()
     graph = describe(model, ip=ip, params_file=parameters, view=view, view_file=recording)
+    for note in graph.notes:
+        console.print(note, markup=False, highlight=False, soft_wrap=True)
     with SimulatedController(robot, host=ip) as controller, controller.client() as client, Monitor() as monitor:
         truth = TruthRecorder(client.truth())
         try:
@@ -182,8 +184,8 @@ def _summarise(
     if missing:
         console.print(missing)
     else:
-        title = f"Simulated {robot}: estimated contact force against the truth"
-        result["picture"] = str(plot_against_truth(log, true_wrench, out / "demo.png", title))
+        title = f"Simulated {robot}: estimated contact force and ground truth"
+        result["picture"] = str(plot_against_truth(log, true_wrench, out / "demo.png", title, SETTLE))
     return result
 
 
@@ -194,7 +196,7 @@ def _identical(live: Log, replayed: Log) -> float:
 
 
 def _print(result: Mapping[str, Any]) -> None:
-    table = Table(title="force RMS error against the truth")
+    table = Table(title="force RMS error, estimate - ground truth")
     for heading in ("", *WRENCH_AXES):
         table.add_column(heading, justify="right" if heading else "left")
     for phase in ("free", "contact"):
@@ -209,9 +211,7 @@ def _print(result: Mapping[str, Any]) -> None:
     console.print(table)
     if result.get("contact_detected") is not None:
         seen, wrong = 100 * result["contact_detected"], 100 * result["false_contact"]
-        console.print(
-            f"contact seen {seen:.0f} % of the time there is any; reported {wrong:.1f} % of the time there is none"
-        )
+        console.print(f"contact: true-positive rate {seen:.0f} %, false-positive rate {wrong:.1f} % (shares of time)")
     console.print(f"replay of the bag gives {100 * result['identical_share']:.1f} % of the live wrenches bit for bit")
     for key in sorted(result["stream"]):
         if any(word in key for word in ("p50", "p99", "max [us]", "missed", "[Hz]")):

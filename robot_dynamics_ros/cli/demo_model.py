@@ -1,4 +1,4 @@
-"""The demo's first half: a short recording of the simulated robot becomes the robot file that the graph believes."""
+"""The demo's first half: the robot file of the nodes, identified from a short recording of the simulated robot."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the demo needs to know about each robot: where it works, how it may be moved, how hard it is pressed on."""
+"""Parameters of the demo for each robot: working pose, excitation around it, contact scenario."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import yaml
 
 from robot_dynamics_ros.errors import ConfigError
-from robot_dynamics_ros.robot_file import load_robot, save_robot
+from robot_dynamics_ros.robot_file import RobotFile, load_robot, save_robot
 from robot_dynamics_ros.simulation.plant.assumed import assumed_file
 
 
@@ -43,6 +43,15 @@ def demo_robot(name: str) -> DemoRobot:
     if robot.manufacturer not in ROBOTS:
         raise ConfigError(robot.name, "manufacturer", f"no demo for {robot.manufacturer!r}")
     return ROBOTS[robot.manufacturer]
+
+
+def working_pose(robot: RobotFile) -> np.ndarray:
+    """Joint positions (n,) [rad] where a simulated robot starts: its demo's pose, else the middle of its limits."""
+    demo = ROBOTS.get(robot.manufacturer)
+    if demo is not None and len(demo.pose) == robot.n_joints:
+        return np.array(demo.pose)
+    middle = 0.5 * (robot.array("limits.position_lower") + robot.array("limits.position_upper"))
+    return np.where(np.isfinite(middle), middle, 0.0)
 
 
 def base_file(name: str, out: Path) -> str:

@@ -1,4 +1,4 @@
-"""What a demo run was worth: estimated wrench against ground truth, free and in contact, as numbers."""
+"""Summary of a demo run: error of the estimated wrench vs. ground truth, in free motion and in contact."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def force_errors(log: Log, truth: Array) -> dict[str, Any]:
         "seconds": {"free": float(period * (used & ~contact).sum()), "contact": float(period * (used & contact).sum())},
     }
     if log.contact is not None:
-        said = log.contact[:, -1] > 0.5
-        result["contact_detected"] = float(np.mean(said[used & contact])) if (used & contact).any() else None
-        result["false_contact"] = float(np.mean(said[used & ~contact])) if (used & ~contact).any() else None
+        reported = log.contact[:, -1] > 0.5
+        result["contact_detected"] = float(np.mean(reported[used & contact])) if (used & contact).any() else None
+        result["false_contact"] = float(np.mean(reported[used & ~contact])) if (used & ~contact).any() else None
     return result

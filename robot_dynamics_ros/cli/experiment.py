@@ -11,7 +11,8 @@ import numpy as np
 from rich.progress import Progress
 
 from robot_dynamics_ros.bags import write_bag
-from robot_dynamics_ros.cli.options import NewPath, console, robot_option, stderr
+from robot_dynamics_ros.cli.demo_robots import working_pose
+from robot_dynamics_ros.cli.options import NewPath, console, joint_index, robot_option, stderr
 from robot_dynamics_ros.drivers.factory import DRIVERS, driver_of, make_driver
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.identification.experiments.plan import EXPERIMENTS, Plan, check_steps, joined
@@ -41,7 +42,10 @@ SIZES = {  # option -> argument of the experiment's function
 )
 @click.option("--simulated", is_flag=True, help="Run on the simulated robot, faster than real time.")
 @click.option("--joint", "joints", multiple=True, help="Name or number (from 1); may be repeated. Default: the first.")
-@click.option("--start", help="Joint positions to start from [rad], separated by commas; default: present position.")
+@click.option(
+    "--start",
+    help="Joint positions to start from [rad], a,b,...; default: present position, with --simulated a working pose.",
+)
 @click.option("--travel", type=float, help="Travel of the joint [rad].")
 @click.option("--count", type=click.IntRange(1, 1000), help="Number of speeds, or of reversing cycles.")
 @click.option("--minutes", type=click.FloatRange(0.1, 600), help="Minutes per duty cycle.")
@@ -95,20 +99,12 @@ def _plan(name: str, robot: RobotFile, joints: tuple[str, ...], start: np.ndarra
     options["rate"] = robot.sensing.sample_rate or 500.0
     if name == "stiffness":
         options["seed"] = o["seed"]
-    indices = [_index(robot, j) for j in joints] or [0]
+    indices = [joint_index(robot, j, "experiment", "--joint") for j in joints] or [0]
     plans = [EXPERIMENTS[name](robot, j, start, **options) for j in indices]
     if name == "velocity-steps":
         for j, plan in zip(indices, plans, strict=True):
             check_steps(plan, j, o["law"])
     return joined(plans)
-
-
-def _index(robot: RobotFile, name: str) -> int:
-    if name.isdigit() and 1 <= int(name) <= robot.n_joints:
-        return int(name) - 1
-    if name not in robot.joint_aliases:
-        raise ConfigError("experiment", "--joint", f"{name!r} is none of {', '.join(robot.joint_names)}")
-    return robot.joint_names.index(robot.joint_aliases[name])
 
 
 def _start(robot: RobotFile, text: str | None, driver: Any) -> np.ndarray:
@@ -118,7 +114,7 @@ def _start(robot: RobotFile, text: str | None, driver: Any) -> np.ndarray:
             raise CapabilityError("the robot sends no samples, so its position is unknown: give --start")
         return sample.q.copy()
     if text is None:
-        raise ConfigError("experiment", "--start", "give the joint positions [rad] of the simulated robot: a,b,...")
+        return working_pose(robot)
     try:
         q = np.array(json.loads(f"[{text}]"), dtype=float)
     except (ValueError, TypeError):

@@ -41,7 +41,7 @@ def command(json_file: Path | None, transports: tuple[str, ...], tries: int | No
         rows.append(run_case(case, tries or TRIES[case.transport]))
         if rows[-1].result != "pass":
             console.print(f"FAIL {rows[-1].case}: {rows[-1].measured}")
-    table = Table("case", "tries", "result", "seen")
+    table = Table("case", "tries", "result", "observed")
     for row in rows:
         table.add_row(row.case, str(row.tries), row.result, row.measured)
     console.print(table)

@@ -20,6 +20,8 @@ from robot_dynamics_ros.cli.options import (
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.robot_file import load_robot
 
+COLOURS = {"error": "red", "warn": "dark_orange"}
+
 
 @click.command("health")
 @bags_argument
@@ -59,15 +61,16 @@ def command(bags: tuple[Path, ...], robot: str, out: Path, topic: str, fleet: bo
         results[name] = as_dict(name, measured, over_time, arm.joint_names)
         page = write_page(results[name], measured, over_time, out / (f"health_{name}.html" if fleet else "health.html"))
         pages[name] = page.name
-        _say([f"{name}: {text}" if fleet else text for text in results[name]["sentences"]])
+        _print([f"{name}: {text}" if fleet else text for text in results[name]["sentences"]])
     rows = standings(groups, arm.joint_names) if fleet else []
     if fleet:
         page = write_fleet_page(rows, pages, arm.joint_names, out / "health.html")
-        _say(["", *fleet_sentences(rows)])
-    _say([f"page {page}"])
+        _print(["", *fleet_sentences(rows)])
+    _print([f"page {page}"])
     write_json(json_file, {"robots": results} | ({"fleet": rows} if fleet else {}))
 
 
-def _say(lines: list[str]) -> None:
+def _print(lines: list[str]) -> None:
     for line in lines:
-        console.print(line, markup=False, highlight=False, soft_wrap=True)
+        style = next((colour for level, colour in COLOURS.items() if f"{level}: " in line), None)
+        console.print(line, style=style, markup=False, highlight=False, soft_wrap=True)

@@ -23,6 +23,7 @@ from robot_dynamics_ros.errors import CapabilityError, DataError
 
 PATH = click.Path(path_type=Path)
 NOT_USABLE = 3  # exit status of a result that is written but predicts too little to be loaded
+REPORT = "report.html"
 
 
 @click.command("identify")
@@ -53,6 +54,7 @@ NOT_USABLE = 3  # exit status of a result that is written but predicts too littl
 @click.option("--average-periods", is_flag=True, help="Average a periodic motion over its periods first.")
 @click.option("--report/--no-report", default=True, show_default=True, help="HTML report with pictures.")
 @out_option
+@click.option("--overwrite", is_flag=True, help="Replace the result files of an earlier run in the directory.")
 @json_option
 def command(
     bags: tuple[Path, ...],
@@ -70,6 +72,7 @@ def command(
     average_periods: bool,
     report: bool,
     out: Path,
+    overwrite: bool,
     json_file: Path | None,
 ) -> None:
     """Identify masses, rotor inertia and friction of a robot from BAGS.
@@ -99,8 +102,11 @@ def command(
         known_rotor=known_rotor,
         average_periods=average_periods,
     )
+    arm = any_robot(robot, tip, bags)
+    if not overwrite:
+        _refuse_earlier(arm.name, out)
     with stderr.status("loading") as status:
-        found = identify(any_robot(robot, tip, bags), bags, validate, options, lambda text: status.update(text))
+        found = identify(arm, bags, validate, options, lambda text: status.update(text))
         if payload_mass is not None:
             status.update("torque constants from the known mass")
             loaded = [read(found.robot, bag, options) for bag in payload_from]
@@ -120,13 +126,20 @@ def command(
             from robot_dynamics_ros.identification.reports.arm import write_report
 
             try:
-                result["files"]["report"] = str(write_report(found, result, out / "report.html"))
+                result["files"]["report"] = str(write_report(found, result, out / REPORT))
             except CapabilityError as error:  # numbers and files do not depend on drawing
                 result["statements"].append(f"no report: {error}")
     write_json(json_file, result)
     _show(result)
     if not result["usable"]:
         click.get_current_context().exit(NOT_USABLE)
+
+
+def _refuse_earlier(robot: str, out: Path) -> None:
+    """Raises DataError where a result file of an earlier run would be replaced."""
+    for name in (f"{robot}_identified.yaml", f"{robot}_identified.urdf", f"{robot}_identified_loaded.yaml", REPORT):
+        if (out / name).exists():
+            raise DataError(f"{out / name}: exists already; choose another --out, or replace it by --overwrite")
 
 
 def _payload(found: Any, bags: tuple[Path, ...], options: Any, out: Path, files: dict[str, str]) -> dict[str, Any]:

@@ -40,7 +40,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 
 
 class LazyGroup(click.Group):
-    """A click group that imports a command's module only when that command is asked for; its own help needs none."""
+    """A click group that imports the module of a command only when that command is called."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names in the order of the table."""

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 import numpy as np
@@ -17,6 +17,9 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from robot_dynamics_ros.bags.reader import STAMPS
 from robot_dynamics_ros.effort.meaning import WORDS
 from robot_dynamics_ros.errors import ConfigError
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.robot_file import RobotFile
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
@@ -103,6 +106,15 @@ def write_json(path: Path | None, result: dict[str, Any]) -> None:
     temporary = path.with_name(path.name + ".tmp")
     temporary.write_text(json.dumps(result, default=_plain, indent=1) + "\n", encoding="utf-8")
     temporary.replace(path)
+
+
+def joint_index(robot: RobotFile, name: str, command: str, option: str) -> int:
+    """Index from 0 of a joint given by name, alias or number from 1. Raises ConfigError."""
+    if name.isdigit() and 1 <= int(name) <= robot.n_joints:
+        return int(name) - 1
+    if name not in robot.joint_aliases:
+        raise ConfigError(command, option, f"{name!r} is none of {', '.join(robot.joint_names)}")
+    return robot.joint_names.index(robot.joint_aliases[name])
 
 
 def progress(items: Iterable[T], text: str, total: int | None = None) -> Iterator[T]:

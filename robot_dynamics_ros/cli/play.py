@@ -15,7 +15,7 @@ from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.trajectories.files import load_trajectory, resample
 from robot_dynamics_ros.trajectories.limits import refuse_outside_limits
 
-ANSWER = 10.0  # s until the node has said what it thinks of a trajectory
+ANSWER = 10.0  # s until the node accepts or refuses a trajectory
 APPROACH = 120.0  # s that the move to the first point may take
 
 
@@ -54,7 +54,7 @@ def command(motion: Path, robot: str, node: str, namespace: str, yes: bool) -> N
             except KeyboardInterrupt:
                 monitor.stop_robot(ANSWER)
                 monitor.wait_for_motion(("stopped", "done", "failed"), ANSWER)
-        said = monitor.look().motion or "no answer"
-    if not said.startswith(("done", "stopped")):
-        raise CapabilityError(f"{motion}: {said}")
-    console.print(f"{motion}: {said}", highlight=False, soft_wrap=True)
+        answer = monitor.look().motion or "no answer"
+    if not answer.startswith(("done", "stopped")):
+        raise CapabilityError(f"{motion}: {answer}")
+    console.print(f"{motion}: {answer}", highlight=False, soft_wrap=True)

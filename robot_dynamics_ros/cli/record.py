@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import time
 from pathlib import Path
 
@@ -26,14 +27,25 @@ from robot_dynamics_ros.nodes.executables import require_ros
 def command(out: Path, topics: str, duration: float | None, broken: Path | None, json_file: Path | None) -> None:
     """Record topics until Ctrl-C. A killed recording loses at most one second; `--recover BAG` completes it.
 
+    The exit status is 1 and no bag is written where no message arrives.
+
     Example: robot-dynamics record --out run1 --duration 60
     """
     if out.exists():
         raise DataError(f"{out}: exists already; choose another name")
     counts = recover(broken, out) if broken else _record(out, topics, duration)
     total = sum(counts.values())
+    if not total:
+        shutil.rmtree(out)
+        raise DataError(f"nothing was recorded: {_reason(counts, topics)}; no bag is written")
     click.echo(f"{out}: {total} messages on {len(counts)} topics")
     write_json(json_file, {"bag": str(out), "messages": total, "topics": counts})
+
+
+def _reason(counts: dict[str, int], topics: str) -> str:
+    if counts:
+        return f"no message on {', '.join(sorted(counts))}"
+    return f"no topic matches --topics {topics}" if topics else "there are no topics"
 
 
 def _record(out: Path, topics: str, duration: float | None) -> dict[str, int]:

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import difflib
 import itertools
 import os
+import re
+from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
 import click
 import numpy as np
 
-from robot_dynamics_ros.cli.options import NewPath, console, robot_option_with, stderr
+from robot_dynamics_ros.cli.options import NewPath, console, joint_index, robot_option_with, stderr
 from robot_dynamics_ros.errors import ConfigError, DataError
+
+SETTING = re.compile(r"([a-z_.]+)(?:\[(\w+)\])?=(x?)([-+]?[\d.]+(?:e[-+]?\d+)?)")
 
 
 @click.command("rehearse")
@@ -36,6 +41,14 @@ from robot_dynamics_ros.errors import ConfigError, DataError
     show_default=True,
     help="Temperature of the joints [deg C].",
 )
+@click.option(
+    "--set",
+    "settings",
+    multiple=True,
+    metavar="NAME[JOINT]=VALUE",
+    help="Number of the simulated joints, e.g. friction.coulomb[2]=x1.4 (x: factor; joint by name or number from 1).",
+)
+@click.option("--date", type=click.DateTime(), help="Date of the first sample (UTC); default: now.")
 @click.option("--rate", type=click.FloatRange(10, 10000), help="Samples per second; default: the robot file's, or 500.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the sensor noise.")
 @click.option("--duration", type=click.FloatRange(0, min_open=True), help="With --live: stop after this time [s].")
@@ -44,6 +57,8 @@ def command(motion: Path, robot: str, out: Path | None, live: bool, **o: Any) ->
 
     Without a plant file, joint parameters are assumed: drives sized for the masses, friction, stiffness, noise. The
     simulated arm differs from the robot file, as a real robot does.
+
+    With --set and --date, recordings of a robot that wears can be made, e.g. for `health`.
 
     Example: robot-dynamics rehearse excitation.csv --robot my_arm.yaml --out rehearsal
     """
@@ -59,6 +74,10 @@ def command(motion: Path, robot: str, out: Path | None, live: bool, **o: Any) ->
 
     arm = any_robot(robot)
     machine = SimulatedRobot(arm, seed=o["seed"], rate=o["rate"])
+    if o["settings"]:
+        machine = SimulatedRobot(arm, o["seed"], _overrides(machine, o["settings"]), rate=o["rate"])
+    date = o["date"] or datetime.now(timezone.utc)
+    machine.stamp_ns = int(date.replace(tzinfo=timezone.utc).timestamp()) * 10**9
     wanted = through(*load_trajectory(motion, arm), machine.rate)
     refuse_outside_limits(arm, wanted[0], machine.rate)
     machine.set_ambient(o["temperature"])
@@ -71,6 +90,30 @@ def command(motion: Path, robot: str, out: Path | None, live: bool, **o: Any) ->
         _publish(machine, wanted, push, o["duration"])
     else:
         _record(machine, wanted, push, out, {"rehearsal": motion.name, "robot": arm.name})
+
+
+def _overrides(machine: Any, settings: tuple[str, ...]) -> dict[str, np.ndarray]:
+    """name -> numbers of all joints, from NAME[JOINT]=VALUE or =xFACTOR; without [JOINT] all joints.
+
+    Raises ConfigError for a text, parameter or joint that is not known.
+    """
+    true, robot = machine.machine.true, machine.robot
+    changed: dict[str, np.ndarray] = {}
+    for text in settings:
+        match = SETTING.fullmatch(text.replace(" ", ""))
+        if match is None:
+            raise ConfigError(
+                "rehearse", "--set", f"{text!r} is not NAME=VALUE, NAME[JOINT]=VALUE or NAME[JOINT]=xFACTOR"
+            )
+        name, joint, factor, value = match.groups()
+        if name not in true:
+            close = difflib.get_close_matches(name, true, n=1)
+            hint = f"did you mean {close[0]}?" if close else f"known: {', '.join(sorted(true))}"
+            raise ConfigError("rehearse", f"--set {name}", f"is no parameter of a simulated joint; {hint}")
+        numbers = changed.setdefault(name, np.array(true[name], dtype=float))
+        place = slice(None) if joint is None else joint_index(robot, joint, "rehearse", f"--set {name}")
+        numbers[place] = numbers[place] * float(value) if factor else float(value)
+    return changed
 
 
 def _push(o: dict[str, Any]) -> Any:

@@ -101,8 +101,8 @@ def show(result: Replay) -> None:
     for line in (*result.report.lines(), *result.notes):
         console.print(line, soft_wrap=True, highlight=False)
     table = Table("", *WRENCH_AXES, title=None)
-    table.add_row("RMS", *(f"{s['wrench_rms'][a]:.2f}" for a in WRENCH_AXES))
-    table.add_row("std", *(f"{s['wrench_std'][a]:.2f}" for a in WRENCH_AXES))
+    table.add_row("median of |wrench|", *(f"{s['wrench_median'][a]:.2f}" for a in WRENCH_AXES))
+    table.add_row("median std", *(f"{s['wrench_std_median'][a]:.2f}" for a in WRENCH_AXES))
     console.print(table)
     status = ", ".join(f"{count} {name}" for name, count in s["status"].items() if count)
     console.print(f"{s['samples']} samples ({status}); contact at the TCP {100 * s['contact_share']:.1f} % of the time")

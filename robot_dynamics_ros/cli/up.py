@@ -46,6 +46,8 @@ def command(duration: float | None, params_file: str | None, view_file: Path | N
     """
     require_ros()
     graph = describe(params_file=params_file or "", view_file=str(view_file or ""), **options)  # type: ignore[arg-type]
+    for note in graph.notes:
+        click.echo(note, err=True)
     signal.signal(signal.SIGTERM, _interrupt)
     supervisor = Supervisor()
     end = None if duration is None else time.monotonic() + duration

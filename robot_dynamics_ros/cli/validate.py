@@ -1,4 +1,4 @@
-"""`robot-dynamics validate`: what is claimed, judged on robots that nobody has tuned for."""
+"""`robot-dynamics validate`: force errors and coverage on many simulated robots."""
 
 from __future__ import annotations
 

@@ -24,7 +24,7 @@ FEEDBACK = ("none", "deflection", "sensor")
 FEEDFORWARD = ("rigid", "flexible")
 _CONTROL = (
     Parameter("law", "gradient", "how friction is learned while the robot moves", choices=LAWS),
-    Parameter("memory", True, "friction with pre-sliding memory (E-GMS); false: sgn(w) F(tau)"),
+    Parameter("memory", True, "hysteretic (presliding) friction, E-GMS; false: sgn(w) F(tau)"),
     Parameter("adaptation_time", 4.0, "time in which the Coulomb scale settles in motion", "s", 0.1, 600.0),
     Parameter("viscous_time", 10.0, "the same for the viscous term at 1 rad/s", "s", 0.1, 600.0),
     Parameter("bandwidth", 12.0, "natural frequency of the position feedback", "rad/s", 0.5, 60.0),
@@ -90,7 +90,7 @@ WALL = 1.0  # Nm/rad of virtual wall per Nm of joint torque limit
 
 
 def friction_core(robot: RobotFile) -> _core.EGms:
-    """The E-GMS model of a robot; the spacing laws of the source where the file has friction without memory.
+    """The E-GMS model of a robot; the spacing laws of the source where the file has no hysteretic friction.
 
     Nothing to compensate where the file knows none and the robot compensates its friction itself. Raises
     CapabilityError where it does not.
@@ -125,7 +125,7 @@ def coulomb_level(robot: RobotFile) -> np.ndarray:
     if block is None or block.model != "egms":
         return law
     level = np.broadcast_to(robot.array("hysteresis.parameters.fc0"), robot.n_joints)
-    return np.where(level > 0, level, law)  # 0: this joint has no memory
+    return np.where(level > 0, level, law)  # 0: this joint has no hysteretic friction
 
 
 def friction_feedforward(robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> _core.FrictionFeedforward:

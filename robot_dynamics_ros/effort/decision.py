@@ -146,7 +146,7 @@ def _likeliest(e: Evidence, votes: np.ndarray, constants: np.ndarray | None) -> 
     best, *others = sorted(score, key=score.__getitem__, reverse=True)
     if not _fits(e, votes, best, constants):
         return None
-    seen = bool(_inertial_votes(e, votes).any())  # without motion nothing tells the unit of an effort without gravity
+    seen = bool(_inertial_votes(e, votes).any())  # the unit of an effort without gravity is only known in motion
     rivals = [m for m in others if seen or best.includes_gravity or m.includes_gravity]
     if not best.includes_gravity and not seen:
         best = GRAVITY_FREE

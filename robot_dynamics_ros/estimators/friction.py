@@ -1,4 +1,4 @@
-"""Friction stage: the model of the robot file, with memory where it has one, or the observer over both encoders."""
+"""Friction stage: static or hysteretic law of the robot file, or the observer over both encoders."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def friction_memory(robot: RobotFile, friction: FrictionModel) -> Any:
-    """The model with memory of a robot file: its hysteresis block, or LuGre where that is the law.
+    """The hysteretic friction model of a robot file: its hysteresis block, or LuGre where that is the law.
 
     Raises CapabilityError where the file has neither, ConfigError for values that do not fit together.
     """
@@ -41,7 +41,7 @@ def refuse_created_energy(robot: RobotFile) -> None:
 class FrictionStage(CoreState):
     """Position, velocity, model torque, temperature -> friction torque and its standard deviation [Nm] (n,).
 
-    The law of the robot file; where the file has an identified model with memory, that model once its state is known:
+    The law of the robot file; where the file has an identified hysteretic model, that model once its state is known:
     f = F(tau_J) H(theta) + F_v(v, T) [Madsen2020, ch6 eq. 3-5]. The temperature is the estimated one, else the measured
     one. model=observer takes friction from both encoders instead (rotor_friction.py).
     """
@@ -65,7 +65,7 @@ class FrictionStage(CoreState):
         Parameter(
             "model",
             "auto",
-            "static law; model with memory of the robot file; auto: that where identified; observer: both encoders",
+            "static law; hysteretic model of the robot file; auto: that where identified; observer: both encoders",
             choices=("auto", "static", "hysteresis", "observer"),
         ),
         Parameter(
@@ -77,7 +77,7 @@ class FrictionStage(CoreState):
             10.0,
         ),
         Parameter("stiction_speed", 0.02, "below about this speed friction is anywhere in +-fc", "rad/s", 1e-6, 10.0),
-        Parameter("known_stiction", 0.4, "share of that which a model with memory leaves", "", 0.0, 1.0),
+        Parameter("known_stiction", 0.4, "share of it that remains with a hysteretic model", "", 0.0, 1.0),
         Parameter("load_error", 0.1, "friction per Nm of load that a contact adds, not identified", "", 0.0, 1.0),
         Parameter("unknown_spread", 15.0, "standard deviation of an unknown temperature", "K", 0.0, 200.0),
         Parameter("observer_bandwidth", 100.0, "observer: how fast it follows", "rad/s", 0.1, 1e5),

@@ -25,9 +25,9 @@ class FrictionHealthStage:
     optional = ("contact",)
     writes = ()
     parameters = (
-        Parameter("time_constant", 300.0, "memory of the average", "s", 1.0, 1e6),
+        Parameter("time_constant", 300.0, "time constant of the average", "s", 1.0, 1e6),
         Parameter("moving", 0.05, "speed above which friction is compared", "rad/s", 1e-3, 10.0),
-        Parameter("settle", 30.0, "free motion before anything is said", "s", 0.0, 1e6),
+        Parameter("settle", 30.0, "free motion before a level is reported", "s", 0.0, 1e6),
         Parameter("warn", 0.3, "drift that warns, share of the Coulomb level", "", 0.01, 10.0),
         Parameter("error", 0.6, "drift that is an error, share of the Coulomb level", "", 0.01, 10.0),
     )

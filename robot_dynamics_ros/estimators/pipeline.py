@@ -35,7 +35,7 @@ STAGES: dict[str, Callable[[], Stage]] = {
 }
 # left out, with a note, for a robot that cannot support them; their status stays their own
 OPTIONAL = ("friction_health", "stiffness", "power")
-# After these the first stage has used the sample; after any other status nobody sees it.
+# After these the first stage has used the sample; after any other status no stage reads it.
 USABLE = frozenset(int(s) for s in (Status.ok, Status.warming_up, Status.reset, Status.degraded, Status.saturated))
 BLOCK = 20_000  # records per block of run()
 WINDOWS = (16, 256)  # shortest and longest stretch over which what is fed back is assumed not to change

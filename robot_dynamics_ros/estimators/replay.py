@@ -58,7 +58,9 @@ class Replay:
             "estimated_samples": int(valid.sum()),
             "status": {s.name: int((self.status == int(s)).sum()) for s in Status.__members__.values()},
             "wrench_rms": dict(zip(WRENCH_AXES, _rms(force[valid]), strict=True)),
+            "wrench_median": dict(zip(WRENCH_AXES, _median(np.abs(force[valid])), strict=True)),
             "wrench_std": dict(zip(WRENCH_AXES, _rms(log.external_wrench_std[valid]), strict=True)),
+            "wrench_std_median": dict(zip(WRENCH_AXES, _median(log.external_wrench_std[valid]), strict=True)),
             "joint_torque_rms": dict(zip(log.joint_names, _rms(log.external_joint_torque[valid]), strict=True)),
             "joint_torque_std": dict(zip(log.joint_names, _rms(log.external_joint_torque_std[valid]), strict=True)),
             "contact_share": float(contact.mean()) if len(contact) else 0.0,
@@ -70,6 +72,10 @@ class Replay:
 
 def _rms(values: np.ndarray) -> list[float]:
     return np.sqrt((values**2).mean(axis=0)).tolist() if len(values) else [float("nan")] * values.shape[1]
+
+
+def _median(values: np.ndarray) -> list[float]:
+    return np.median(values, axis=0).tolist() if len(values) else [float("nan")] * values.shape[1]
 
 
 def replay(

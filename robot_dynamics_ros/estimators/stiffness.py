@@ -47,7 +47,7 @@ class StiffnessStage:
     parameters = (
         Parameter("side", "auto", "where the elastic torque is seen; auto: sensor, else motor", choices=SIDES),
         Parameter("powers", 2, "odd powers of the elastic torque", "", 1, 4, read_only=True),
-        Parameter("time_constant", 20.0, "memory of the estimate", "s", 0.1, 1e5),
+        Parameter("time_constant", 20.0, "time constant of the estimate", "s", 0.1, 1e5),
         Parameter("skew", 0.0, "theta is sampled this much later than q", "s", -0.05, 0.05),
         Parameter("cutoff", 20.0, "filter of deflection and torque", "Hz", 0.1, 1000.0),
         Parameter("deflection_gate", 5e-5, "smallest deflection that is learned from", "rad", 0.0, 0.1),

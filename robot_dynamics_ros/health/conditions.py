@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.optimize import least_squares
 
-LEAST = 6  # recordings, or differences of neighbours, for a statement about temperature or load
+MIN_DIFFERENCES = 6  # recordings, or differences of neighbours, for a statement about temperature or load
 SPREAD = (5.0, 0.1)  # temperature [K] and load (share of its median) that must vary before anything is corrected
 
 
@@ -16,7 +16,7 @@ def slopes_of(values: Sequence[np.ndarray], conditions: Sequence[np.ndarray]) ->
 
     values: (N,) of each robot in order of time; conditions: (N, 2) temperature and load of each. Differences of
     neighbours, dy = s_T dT + s_L dL, so that slow wear is not taken for heat; their large ones count little, so that a
-    step is not either. 0 where a condition does not vary enough, or with fewer than LEAST differences.
+    step is not either. 0 where a condition does not vary enough, or with fewer than MIN_DIFFERENCES differences.
     """
     dy, dx = [np.zeros(0)], [np.zeros((0, 2))]
     for y, x in zip(values, conditions, strict=True):
@@ -26,7 +26,7 @@ def slopes_of(values: Sequence[np.ndarray], conditions: Sequence[np.ndarray]) ->
     y, x = np.concatenate(dy), np.concatenate(dx)
     rows = np.concatenate([c[np.isfinite(c).all(axis=1)] for c in conditions])
     slopes = np.zeros(2)
-    if len(y) < LEAST - 1 or len(rows) < LEAST:
+    if len(y) < MIN_DIFFERENCES - 1 or len(rows) < MIN_DIFFERENCES:
         return slopes
     enough = np.array([SPREAD[0], SPREAD[1] * abs(float(np.median(rows[:, 1])))])
     use = (np.ptp(rows, axis=0) >= enough) & (np.ptp(x, axis=0) > 0)

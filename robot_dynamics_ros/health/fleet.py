@@ -14,7 +14,7 @@ from robot_dynamics_ros.health.trend import SEGMENT, THRESHOLDS, level_of
 from robot_dynamics_ros.pages import write_html
 from robot_dynamics_ros.plots import grid
 
-LEAST = 3  # robots; two can differ, but not from a fleet
+MIN_ROBOTS = 3  # robots; two can differ, but not from a fleet
 CLEAR = 3.0  # deviations of the others that a robot must be off, besides the threshold
 TEMPLATE = "health_fleet.html.j2"
 
@@ -23,7 +23,7 @@ def standings(robots: Mapping[str, Sequence[Measurement]], joints: Sequence[str]
     """Newest value of every robot, joint and quantity against the median of the other robots.
 
     Newest: median of the last SEGMENT recordings. A robot deviates where it is off by the alarm's share and by CLEAR
-    standard deviations of the others (from their median absolute deviation); `unknown` with fewer than LEAST robots.
+    standard deviations of the others (from their median absolute deviation); `unknown` with fewer than MIN_ROBOTS.
     """
     rows = []
     for quantity in THRESHOLDS:
@@ -44,7 +44,7 @@ def _newest(values: np.ndarray) -> float:
 def _standing(newest: np.ndarray, k: int, quantity: str) -> dict[str, Any]:
     others = np.delete(newest, k)
     others = others[np.isfinite(others)]
-    if not np.isfinite(newest[k]) or len(others) < LEAST - 1:
+    if not np.isfinite(newest[k]) or len(others) < MIN_ROBOTS - 1:
         value = float(newest[k]) if np.isfinite(newest[k]) else None
         return {"value": value, "fleet": None, "deviation_percent": None, "level": "unknown"}
     middle = float(np.median(others))
@@ -58,7 +58,7 @@ def _standing(newest: np.ndarray, k: int, quantity: str) -> dict[str, Any]:
 def fleet_sentences(rows: Sequence[dict[str, Any]]) -> list[str]:
     """Robots that deviate, worst first; one sentence when there are none."""
     if all(row["level"] == "unknown" for row in rows):
-        return [f"a fleet needs {LEAST} robots with the same quantity"]
+        return [f"a fleet needs {MIN_ROBOTS} robots with the same quantity"]
     off = [row for row in rows if row["level"] in ("warn", "error")]
     off.sort(key=lambda row: (row["level"] != "error", -abs(row["deviation_percent"])))
     return [

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
 
 MOVING: float = resolve(FrictionHealthStage.parameters)["moving"]  # rad/s, as the live stage
-LEAST = 200  # moving samples of a joint for a statement about it
+MIN_SAMPLES = 200  # moving samples of a joint for a statement about it
 PLAUSIBLE = 946_684_800.0  # s; a stamp before the year 2000 is no date
 ABSENT = float("nan")
 
@@ -65,7 +65,7 @@ def measure(bag: Path, robot: RobotFile, topic: str = "auto") -> Measurement:
     rows = [_joint(log, friction[:, j], j, level[j]) for j in range(n)]
     coulomb, std, residual = (np.array(column) for column in zip(*rows, strict=True))
     if not np.isfinite(residual).any():
-        raise DataError(f"{bag}: no joint moves freely for {LEAST} samples; record motion without contact")
+        raise DataError(f"{bag}: no joint moves freely for {MIN_SAMPLES} samples; record motion without contact")
     began = 1e-9 * float(log.stamp_ns[0])
     time = began if began > PLAUSIBLE else Path(bag).stat().st_mtime
     heat = log.temperature if log.has("temperature") else log.temperature_estimate
@@ -91,7 +91,7 @@ def _joint(log: Log, friction: np.ndarray, j: int, level: float) -> tuple[float,
     """Coulomb level, its std and the residual RMS: tau_d - tau_J - f_model = dFc sgn v + dFv v + o, free motion."""
     v, error = log.qd[:, j], friction - log.friction_torque[:, j]
     good = (np.abs(v) > MOVING) & np.isfinite(error) & ~(log.contact[:, -1] > 0.5)
-    if good.sum() < LEAST or np.ptp(np.sign(v[good])) < 2:
+    if good.sum() < MIN_SAMPLES or np.ptp(np.sign(v[good])) < 2:
         return ABSENT, ABSENT, ABSENT
     A = np.column_stack([np.sign(v), v, np.ones_like(v)])[good]
     x, *_ = np.linalg.lstsq(A, error[good], rcond=None)

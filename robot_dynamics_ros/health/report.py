@@ -24,6 +24,8 @@ QUANTITIES = {
     "temperature": ("median temperature while recorded", "°C"),
     "load": ("RMS of the model torque in motion", "Nm"),
 }
+RANK = ("unknown", "ok", "warn", "error")
+COLOURS = {"warn": "tab:orange", "error": "tab:red"}  # of a joint's change points; others are grey
 CORRECTED = ("coulomb", "stiffness")
 
 
@@ -67,6 +69,7 @@ def as_dict(
                 "slope_per_month": None if np.isnan(t.slope) else t.slope,
                 "slope_interval": None if np.isnan(t.interval[0]) else list(t.interval),
                 "significant": t.significant,
+                "pattern": t.pattern,
                 "changes": [days[k] for k in t.changes],
             }
             for joint, t in zip(joints, per_joint, strict=True)
@@ -87,18 +90,27 @@ def sentences(rows: dict[str, list[dict[str, Any]]]) -> list[str]:
     """Findings for a technician, worst first; one sentence when there are none."""
     found: list[tuple[int, str]] = []
     for quantity, per_joint in rows.items():
-        title, unit = QUANTITIES[quantity]
         for row in per_joint:
-            if row["level"] in ("warn", "error"):
-                text = f"{row['level']}: {row['joint']}: {title} changed by {row['change_percent']:+.0f} %"
-                found.append((2 if row["level"] == "error" else 1, text))
-            if quantity in THRESHOLDS:
-                found += [(0, f"{row['joint']}: {title} changed its level on {day}") for day in row["changes"]]
-                if row["significant"] and not row["changes"]:  # a step is no drift
-                    found.append(
-                        (0, f"{row['joint']}: {title} drifts by {row['slope_per_month']:+.3g} {unit} per month")
-                    )
+            text = _sentence(quantity, row)
+            if text:
+                found.append((RANK.index(row["level"]), text))
     return [text for _, text in sorted(found, key=lambda item: -item[0])] or ["no notable change"]
+
+
+def _sentence(quantity: str, row: dict[str, Any]) -> str:
+    """What happened to a quantity of a joint: a step on a day, a drift, or a change that is neither; empty: nothing."""
+    alarm, watched = row["level"] in ("warn", "error"), quantity in THRESHOLDS
+    if not alarm and not (watched and row["pattern"] != "none"):
+        return ""
+    title, unit = QUANTITIES[quantity]
+    size = f"{row['change_percent']:+.0f} % from first to last"
+    if row["pattern"] == "step":
+        text = f"changed its level on {', '.join(row['changes'])} ({size})"
+    elif row["pattern"] == "drift":
+        text = f"drifted by {row['slope_per_month']:+.3g} {unit} per month ({size})"
+    else:
+        text = f"changed ({size})"
+    return (f"{row['level']}: " if alarm else "") + f"{row['joint']}: {title} {text}"
 
 
 def write_page(
@@ -127,6 +139,6 @@ def _picture(quantity: str, measured: Sequence[Measurement], per_joint: Sequence
             std = np.array([m.coulomb_std[j] for m in measured])
             axis.fill_between(days, t.values - 2 * std, t.values + 2 * std, alpha=0.2)
         for k in t.changes:
-            axis.axvline(days[k], color="red", lw=1.0, ls="--")
+            axis.axvline(days[k], color=COLOURS.get(t.level, "0.5"), lw=1.0, ls="--")
 
     return grid(len(joints), draw, joints, f"days since {result['dates'][0]}", QUANTITIES[quantity][1])

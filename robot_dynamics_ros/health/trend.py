@@ -46,6 +46,11 @@ class Trend:
     notable: bool = True
 
     @property
+    def pattern(self) -> str:
+        """How the quantity changed: "step" (at `changes`), "drift" (a significant slope), or "none"."""
+        return "step" if self.changes else "drift" if self.significant else "none"
+
+    @property
     def significant(self) -> bool:
         """The interval of the slope excludes zero, and the drift over all recordings is notable."""
         return bool(self.notable and (self.interval[0] > 0 or self.interval[1] < 0))
@@ -75,6 +80,21 @@ def change_points(y: np.ndarray) -> list[int]:
     return found[::-1]
 
 
+def _line_fits_better(y: np.ndarray, t: np.ndarray, changes: list[int]) -> bool:
+    """True where a straight line over time explains y (N,) at a lower cost than steps at `changes`.
+
+    Cost: squared residuals in variances plus PENALTY log N for the slope, or for each change point.
+    """
+    if not changes or np.ptp(t) == 0:
+        return False
+    sigma = max(_noise(y), 1e-9 * max(float(np.abs(y).max()), 1e-300))
+    line = y - np.polyval(np.polyfit(t - t[0], y, 1), t - t[0])
+    ends = [0, *changes, len(y)]
+    parts = np.concatenate([y[a:b] - y[a:b].mean() for a, b in zip(ends[:-1], ends[1:], strict=True)])
+    more = PENALTY * np.log(len(y)) * (len(changes) - 1)
+    return bool(line @ line / sigma**2 < parts @ parts / sigma**2 + more)
+
+
 def _noise(y: np.ndarray) -> float:
     """Standard deviation of one recording, from the median absolute difference of neighbours."""
     return 1.4826 * float(np.median(np.abs(np.diff(y)))) / np.sqrt(2)
@@ -96,7 +116,8 @@ def trend_of(values: np.ndarray, time: np.ndarray, quantity: str) -> Trend:
     if len(y) >= SEGMENT and np.ptp(t) > 0:
         slope, _, low, high = (float(x) for x in theilslopes(y, t / MONTH, CONFIDENCE))
     places = np.flatnonzero(known)
-    changes = [int(places[k]) for k in _notable(y, change_points(y), quantity)]
+    steps = change_points(y)
+    changes = [] if _line_fits_better(y, t, steps) else [int(places[k]) for k in _notable(y, steps, quantity)]
     certain = len(y) < CHECKED or abs(new - old) > CLEAR * _noise(y) * np.sqrt(2 / few)
     least = NOTABLE * THRESHOLDS[quantity][0] if quantity in THRESHOLDS else 0.0
     notable = abs(slope) * np.ptp(t) / MONTH >= least * max(abs(float(np.median(y))), 1e-12)

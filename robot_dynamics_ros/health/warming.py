@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 BINS = 200
-LEAST_RISE = 3.0  # K
+MIN_RISE = 3.0  # K
 CERTAIN = 0.2  # relative standard deviation of the time constant that is still reported
 ABSENT = (float("nan"), float("nan"))
 
@@ -22,7 +22,7 @@ def warming(seconds: np.ndarray, temperature: np.ndarray, power: np.ndarray) -> 
         return ABSENT
     t, T, P = (_binned(seconds[known], x[known]) for x in (seconds, temperature, power))
     x = T - T[0]
-    if not x.max() >= LEAST_RISE or not P.mean() > 0:
+    if not x.max() >= MIN_RISE or not P.mean() > 0:
         return ABSENT
     A = np.column_stack([_integral(t, P), -_integral(t, x), np.ones(BINS)])
     scale = np.maximum(np.abs(A).max(axis=0), 1e-12)

@@ -15,6 +15,7 @@ from robot_dynamics_ros.models.inertia import inertia_matrix
 from robot_dynamics_ros.models.right_angles import snap_urdf
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
+XACRO = "is a xacro file, expected a URDF; convert it: xacro FILE > arm.urdf"
 # numbers of a URDF that the dynamics use: element -> attributes
 NUMBERS = {
     "mass": ("value",),
@@ -52,7 +53,11 @@ def _parsed(path: Path) -> ElementTree.Element:
     try:
         robot = ElementTree.parse(path).getroot()
     except (ElementTree.ParseError, UnicodeDecodeError) as error:
+        if b"<xacro:" in path.read_bytes():
+            raise ConfigError(str(path), "", XACRO) from None
         raise ConfigError(str(path), "", f"is not XML ({error})") from None
+    if any("xacro" in element.tag or any("${" in v for v in element.attrib.values()) for element in robot.iter()):
+        raise ConfigError(str(path), "", XACRO)
     if robot.tag != "robot":
         raise ConfigError(str(path), "", f"is not a URDF: the root element is <{robot.tag}>, expected <robot>")
     return robot
@@ -123,7 +128,7 @@ def _tip_frame(path: Path, model: Any, tip: str) -> Any:
 
     if not model.existFrame(tip, pinocchio.BODY):
         links = ", ".join(frame.name for frame in model.frames if frame.type == pinocchio.BODY)
-        raise ConfigError(str(path), f"link {tip}", f"does not exist; the links are {links}")
+        raise ConfigError(str(path), f"--tip {tip}", f"this link does not exist; the links are {links}")
     return model.frames[model.getFrameId(tip, pinocchio.BODY)]
 
 
@@ -134,7 +139,9 @@ def _serial_joints(path: Path, model: Any) -> list[int]:
         if parent != i - 1:
             siblings = " and ".join(model.names[k] for k in range(1, model.njoints) if model.parents[k] == parent)
             where = "the root" if parent == 0 else f"joint {model.names[parent]}"
-            message = f"branches after {where} into {siblings}; give the last link of the arm (tip=...)"
+            message = (
+                f"branches after {where} into {siblings}; name the last link of the arm (--tip LINK, in Python tip=...)"
+            )
             raise ConfigError(str(path), "", message)
     return list(range(1, model.njoints))
 

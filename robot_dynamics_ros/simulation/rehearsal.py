@@ -1,4 +1,4 @@
-"""A motion on the simulated arm before it runs on the real one: what every recording of it would hold."""
+"""A motion on the simulated arm before it runs on the real one: the recording that it gives."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def rehearse(robot: SimulatedRobot, motion: Motion, push: Push | None = None, ke
 
 
 def cycles(robot: SimulatedRobot, motion: Motion, push: Push | None = None) -> Iterator[Record]:
-    """The same motion over and over, one control cycle at a time, forth and back so that it never jumps."""
+    """The same motion over and over, one control cycle at a time, forward and backward so that it never jumps."""
     robot.reset(motion[0][0])
     t = np.arange(1, len(motion[0]) + 1) / robot.rate
     wrench = np.zeros((len(t), 6)) if push is None else push.wrench(t)

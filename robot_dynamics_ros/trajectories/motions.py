@@ -170,7 +170,7 @@ def _soft_ends(t: np.ndarray, duration: float, ramp: float) -> Motion:
 def velocity_steps(
     q: Any, joint: int, velocities: Sequence[float], travel: float = 1.0, rate: float = 500.0, acceleration: float = 4.0
 ) -> Motion:
-    """One joint forth and back by `travel` [rad] at each constant speed [rad/s]: the friction map of a drive."""
+    """One joint back and forth by `travel` [rad] at each constant speed [rad/s]: the friction map of a drive."""
     q = np.asarray(q, dtype=float)
     end = q.copy()
     end[joint] += travel

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 from click.testing import CliRunner
@@ -267,3 +268,26 @@ def test_every_driver_of_the_package_can_be_brought_up():
 
     assert set(DRIVERS) == {*factory.DRIVERS, "none"}
     assert describe("fr3", "franka", "172.16.0.2").nodes[0].parameters["driver"] == "franka"
+
+
+def test_without_rerun_the_graph_starts_without_the_viewer_and_names_the_extra(monkeypatch, tmp_path):
+    monkeypatch.setitem(sys.modules, "rerun", ModuleType("rerun"))
+    assert "viewer_node" in [node.name for node in describe("ur5e", view_file=str(tmp_path / "a.rrd")).nodes]
+    monkeypatch.setitem(sys.modules, "rerun", None)
+    for options in ({"view_file": str(tmp_path / "a.rrd")}, {"view": True}):
+        graph = describe("ur5e", **options)
+        assert graph.nodes == describe("ur5e").nodes
+        assert len(graph.notes) == 1 and "robot_dynamics_ros[viewer]" in graph.notes[0]
+    assert describe("ur5e").notes == ()
+
+
+def test_up_prints_what_the_graph_leaves_out(monkeypatch, tmp_path):
+    pytest.importorskip("rclpy")
+    monkeypatch.setitem(sys.modules, "rerun", None)
+    started = []
+    monkeypatch.setattr(Supervisor, "start", lambda self, name, *_: started.append(name))
+    monkeypatch.setattr(Supervisor, "wait", lambda *_: 0)
+    monkeypatch.setattr(signal, "signal", lambda *_: None)
+    done = CliRunner().invoke(cli, ["up", "--robot", "ur5e", "--view-file", str(tmp_path / "a.rrd")])
+    assert done.exit_code == 0 and started == ["composed_node"]
+    assert "no viewer" in done.output and "[viewer]" in done.output

@@ -11,6 +11,7 @@ import pytest
 from matplotlib import image
 from rich.console import Console
 
+from robot_dynamics_ros import plots
 from robot_dynamics_ros.cli.demo_summary import TruthRecorder, align, force_errors
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.plots import plot_against_truth
@@ -113,3 +114,23 @@ def test_the_demo_runs_and_its_force_is_near_the_truth(tmp_path):
     assert result["identical_share"] > 0.5  # 1 unless a busy machine makes the recorder lose samples
     assert result["contact"]["Mz"] < result["as_shipped"]["contact"]["Mz"]  # identification has an effect
     assert image.imread(result["picture"])[..., :3].std() > 0.05
+
+
+def test_the_picture_has_own_scales_gaps_and_a_marked_start(tmp_path, monkeypatch):
+    log, truth = made_up()
+    log.external_wrench[:100, 0] = 500.0  # settling does not set the scale
+    drawn = []
+    monkeypatch.setattr(plots, "_save", lambda drawing, path: drawn.append(drawing) or path)
+    keep = np.r_[0:2000, 3000:5000]
+    plot_against_truth(log[keep], truth[keep], tmp_path / "a.png", "title", settle=2.0)
+    (drawing,) = drawn
+    drawing.canvas.draw()
+    lateral, vertical = (np.ptp(drawing.axes[k].get_ylim()) for k in (0, 2))
+    assert lateral < 10 and vertical > 20
+    estimate = drawing.axes[2].lines[0]
+    assert np.isnan(estimate.get_xdata()).sum() == 1
+    for axis in (drawing.axes[0], drawing.axes[3]):
+        legend = axis.get_legend().get_window_extent()
+        assert legend.y0 >= axis.get_window_extent().y1
+        assert legend.x1 <= drawing.bbox.x1
+    assert "settling, not evaluated" in [text.get_text() for text in drawing.axes[0].get_legend().get_texts()]

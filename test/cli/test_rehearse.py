@@ -65,3 +65,39 @@ def test_a_motion_outside_the_limits_is_refused(folder):
     done = run("--out", "a")
     assert isinstance(done.exception, RobotDynamicsError) and "outside" in str(done.exception)
     assert not Path("a").exists()
+
+
+def test_parameters_of_single_joints_can_be_changed(folder):
+    for name, extra in (
+        ("new", ()),
+        ("worn", ("--set", "friction.coulomb[2]=x1.5", "--set", "friction.stribeck[2]=x1.5")),
+    ):
+        done = run("--out", name, "--rate", "250", "--date", "2026-01-31", *extra)
+        assert done.exit_code == 0, done.output
+    new, worn = (load_bag(name)[0] for name in ("new", "worn"))
+    moving = np.abs(new.qd).min(axis=0) < np.inf
+    change = np.abs(worn.effort - new.effort)[50:].mean(axis=0)
+    assert moving.all() and change[1] > 10 * np.delete(change, 1).max()
+    assert new.stamp_ns[0] // 10**9 == 1769817600
+
+
+def test_joints_are_named_or_numbered_from_one(folder):
+    for joint in ("2", "lift"):
+        setting = f"friction.coulomb[{joint}]=0"
+        assert run("--out", f"out{joint}", "--rate", "250", "--date", "2026-01-31", "--set", setting).exit_code == 0
+    assert np.array_equal(*(load_bag(f"out{joint}")[0].effort for joint in ("2", "lift")))
+
+
+@pytest.mark.parametrize(
+    ("setting", "words"),
+    [
+        ("friction.coulomb", "is not NAME=VALUE"),
+        ("friction.columb[2]=x1.4", "did you mean friction.coulomb"),
+        ("friction.coulomb[8]=1", "'8' is none of turn, lift"),
+        ("friction.coulomb[2]=-1", "coulomb"),
+    ],
+)
+def test_a_wrong_setting_is_named(folder, setting, words):
+    done = run("--out", "a", "--set", setting)
+    assert isinstance(done.exception, RobotDynamicsError) and words in str(done.exception), done.exception
+    assert not Path("a").exists()

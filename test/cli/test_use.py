@@ -168,3 +168,12 @@ def test_ctrl_c_ends_the_graph_and_keeps_the_recording(tmp_path):
         said = graph.communicate(timeout=60)[1].decode()
         controller.wait(60)
     assert (graph.returncode, controller.returncode) == (0, 0) and "Traceback" not in said, said
+
+
+@pytest.mark.ros
+def test_a_recording_of_nothing_fails_and_leaves_no_bag(tmp_path):
+    pytest.importorskip("rclpy")
+    code, out, err = run("record", "--out", "bag", "--topics", "no_such_topic", "--duration", 1, cwd=tmp_path)
+    assert code == 1 and out == ""
+    assert err == "error: nothing was recorded: no topic matches --topics no_such_topic; no bag is written\n"
+    assert not list(tmp_path.iterdir())

@@ -56,7 +56,7 @@ def run(line, tree):
     module = {"python": [], "robot-dynamics": ["-m", "robot_dynamics_ros.cli.main"]}[words[0]]
     environment = {**os.environ, "PYTHONPATH": str(tree)}
     command = [sys.executable, *module, *words[1:]]
-    done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, timeout=250)
+    done = subprocess.run(command, cwd=tree, env=environment, capture_output=True, text=True, timeout=600)
     assert done.returncode == 0, f"{line}\n{done.stdout[-3000:]}{done.stderr[-3000:]}"
     return done.stdout
 

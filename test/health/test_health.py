@@ -1,14 +1,22 @@
 """Health over recordings: levels recovered, drift and steps found where they are and nowhere else, one page."""
 
+import io
 import json
+import re
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
 
+from robot_dynamics_ros import pages
 from robot_dynamics_ros.bags import write_bag
+from robot_dynamics_ros.cli import health
 from robot_dynamics_ros.cli.health import command
 from robot_dynamics_ros.health.conditions import at_equal_conditions, slopes_of
+from robot_dynamics_ros.health.report import as_dict
 from robot_dynamics_ros.health.trend import MONTH, change_points, trend_of
 from robot_dynamics_ros.health.warming import warming
 from robot_dynamics_ros.models import RobotModel
@@ -126,3 +134,33 @@ def test_warming_is_that_of_the_heat_balance(tau, resistance):
     found = warming(t, 22.0 + rise + 0.05 * rng.normal(size=len(t)), power)
     assert found == pytest.approx((tau, resistance), rel=0.08)
     assert not np.isfinite(warming(t, 22.0 + 0.05 * rng.normal(size=len(t)), power)).any()
+
+
+def findings(values):
+    """Sentences about the Coulomb level of one joint over recordings a week apart."""
+    time = START + np.arange(len(values)) * MONTH / 4
+    trend = trend_of(np.asarray(values), time, "coulomb")
+    measured = [SimpleNamespace(time=t, bag=str(k)) for k, t in enumerate(time)]
+    return as_dict("arm", measured, {"coulomb": [trend]}, ["elbow"])["sentences"], trend
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_drift_and_a_change_of_level_are_distinguished(seed):
+    noise = 0.03 * np.random.default_rng(seed).normal(size=24)
+    (drift,), trend = findings(5 + 0.1 * np.arange(24) + noise)
+    assert trend.pattern == "drift" and drift.startswith("warn: elbow")
+    assert float(re.search(r"drifted by \+([\d.]+) Nm per month", drift)[1]) == pytest.approx(0.4, rel=0.05)
+    (step,), trend = findings(5 + 2.3 * (np.arange(24) >= 12) + noise)
+    assert trend.pattern == "step" and trend.changes == [12] and "changed its level on 2025-" in step
+    assert findings(5 + noise)[0] == ["no notable change"]
+
+
+def test_warnings_are_orange_and_errors_red(tmp_path, monkeypatch):
+    stream = io.StringIO()
+    monkeypatch.setattr(
+        health, "console", Console(file=stream, force_terminal=True, color_system="256", no_color=False)
+    )
+    health._print(["warn: elbow: x", "error: elbow: x", "no notable change"])
+    warn, error, plain = stream.getvalue().splitlines()
+    assert "38;5;208" in warn and "\x1b[31m" in error and "\x1b" not in plain
+    assert "#ffd9a0" in (Path(pages.__file__).parent / "data" / "health_report.html.j2").read_text()

@@ -2,7 +2,11 @@
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
+from robot_dynamics_ros.bags import load_bag
+from robot_dynamics_ros.cli.demo_robots import working_pose
+from robot_dynamics_ros.cli.experiment import command
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.identification.experiments.plan import (
     EXPERIMENTS,
@@ -14,7 +18,7 @@ from robot_dynamics_ros.identification.experiments.plan import (
 )
 from robot_dynamics_ros.identification.experiments.preview import write_preview
 from robot_dynamics_ros.identification.experiments.run import ExperimentFailed, run_driver, run_simulated
-from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.robot_file import load_robot, shipped_robots
 from robot_dynamics_ros.signals import Sample
 from robot_dynamics_ros.simulation.plant.build import FAST
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
@@ -171,3 +175,18 @@ def test_preview_is_a_picture(tmp_path):
     pytest.importorskip("matplotlib")
     write_preview(velocity_steps(UR5E, 0, START, count=2), UR5E, tmp_path / "a" / "p.png")
     assert (tmp_path / "a" / "p.png").read_bytes()[:4] == b"\x89PNG"
+
+
+@pytest.mark.parametrize("name", shipped_robots())
+def test_the_simulated_robot_has_a_pose_to_start_from(name):
+    robot = load_robot(name)
+    pose = working_pose(robot)
+    lower, upper = robot.array("limits.position_lower"), robot.array("limits.position_upper")
+    assert pose.shape == (robot.n_joints,) and np.all((pose > lower) & (pose < upper))
+
+
+def test_the_example_of_the_help_runs_without_a_start(tmp_path):
+    line = ["velocity-steps", "--robot", "ur5e", "--simulated", "--joint", "2", "--count", "1"]
+    done = CliRunner().invoke(command, [*line, "--out", str(tmp_path / "sweeps")], catch_exceptions=False)
+    assert done.exit_code == 0 and "100 % of the motion" in done.output
+    assert np.allclose(load_bag(tmp_path / "sweeps")[0].q[0], working_pose(UR5E), atol=0.01)

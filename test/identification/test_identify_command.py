@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +15,7 @@ from synthetic import synthetic_log, truth_of
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.identify import command
 from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.identification.reports.result import _bag
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.urdf_writer import write_urdf
@@ -110,3 +113,23 @@ def test_motion_that_says_nothing_is_told_in_words(tmp_path, monkeypatch):
     result = CliRunner().invoke(command, [str(bag), "--robot", "ur5e", "--out", str(tmp_path / "out")])
     assert isinstance(result.exception, RobotDynamicsError), result.exception
     assert "dull" in str(result.exception) and "record larger motions" in str(result.exception)
+
+
+def test_an_earlier_result_is_replaced_only_on_request(run, tmp_path, monkeypatch):
+    out, result, _ = run
+    bag, before = str(tmp_path / "x.bag"), Path(result["files"]["robot_file"]).read_bytes()
+    line = [bag, "--robot", str(out.parent / "arm.urdf"), "--out", str(out)]
+    refused = CliRunner().invoke(command, line)
+    assert isinstance(refused.exception, RobotDynamicsError)
+    assert "exists already" in str(refused.exception) and "--overwrite" in str(refused.exception)
+    assert Path(result["files"]["robot_file"]).read_bytes() == before
+    allowed = CliRunner().invoke(command, [*line, "--overwrite"])
+    assert "x.bag" in str(allowed.exception) and "exists already" not in str(allowed.exception)
+
+
+@pytest.mark.parametrize(("stamp", "expected"), [(0, None), (10**18, "2001-09-09T01:46:40+00:00")])
+def test_stamps_that_are_no_date_have_none(stamp, expected):
+    recording = SimpleNamespace(
+        name="a", samples=1, duration=1.0, rate=1.0, pieces=[], counts={}, notes=[], start_ns=stamp, n=1
+    )
+    assert _bag(recording)["begun"] == expected

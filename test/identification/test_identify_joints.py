@@ -19,7 +19,7 @@ from robot_dynamics_ros.identification.experiments.plan import (
 )
 from robot_dynamics_ros.identification.experiments.run import run_simulated
 from robot_dynamics_ros.identification.joint.fits import JointFit
-from robot_dynamics_ros.identification.joint.identify import identify_joints, with_fits
+from robot_dynamics_ros.identification.joint.identify import _refuse_created_energy, identify_joints, with_fits
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot
 from robot_dynamics_ros.robot_file import load_robot
@@ -223,7 +223,6 @@ def test_the_experiment_command_records_a_bag_that_identify_joint_reads(tmp_path
 @pytest.mark.parametrize(
     "arguments,words",
     [
-        (["--simulated", "--out", "x"], "--start"),
         (["--out", "x"], "--ip ADDRESS and --simulated"),
         ([], "--preview"),
         (["--simulated", "--out", "x", "--start=1,2"], "6 numbers"),
@@ -251,3 +250,11 @@ def test_a_law_with_fixed_parameters_goes_into_a_file_that_has_none_of_them(step
     written = with_fits(robot, {1: fit}, "test")
     assert written.friction.parameters["velocity_floor"][0] > 0
     FrictionModel.from_robot(written).torque(np.ones(6))
+
+
+def test_a_law_that_creates_energy_beyond_the_recorded_speeds_is_refused():
+    parameters = {"fc": [5.0] * 6, "fv1": [8.0] * 6, "fv2": [0.0] * 6, "fv3": [-30.0, *[0.0] * 5], "fb": [0.0] * 6}
+    fitted = UR5E.with_updates({"friction": {"source": "t", "model": "luo", "parameters": parameters}}, {"t": "test"})
+    with pytest.raises(DataError, match=f"{PAN}: identified friction creates energy.*nothing is written: .*--law"):
+        _refuse_created_energy(fitted, {PAN})
+    _refuse_created_energy(fitted, {UR5E.joint_names[1]})

@@ -168,5 +168,5 @@ def test_a_wrong_urdf_is_one_clear_line(tmp_path, case):
 def test_a_missing_file_and_an_unknown_tip_are_named(tmp_path):
     with pytest.raises(ConfigError, match=r"nowhere\.urdf: no such file"):
         RobotModel.from_urdf(tmp_path / "nowhere.urdf")
-    with pytest.raises(ConfigError, match="link hand: does not exist; the links are base, l0"):
+    with pytest.raises(ConfigError, match="--tip hand: this link does not exist; the links are base, l0"):
         RobotModel.from_urdf(written(tmp_path, GOOD), tip="hand")

@@ -90,3 +90,38 @@ def _branched(folder):
     )
     file.write_text(file.read_text().replace("</robot>", extra + "</robot>"))
     return file
+
+
+XACRO = 'xmlns:xacro="http://www.ros.org/wiki/xacro"'
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f'<robot {XACRO} name="a"><xacro:macro name="m"/></robot>',
+        '<robot name="a"><xacro:include filename="b.xacro"/></robot>',
+        '<robot name="a"><link name="${prefix}base"/></robot>',
+    ],
+    ids=["macro", "namespace-missing", "expression"],
+)
+def test_a_xacro_is_recognised(tmp_path, text):
+    (tmp_path / "arm.urdf.xacro").write_text(text)
+    with pytest.raises(ConfigError, match=r"is a xacro file.*xacro FILE > arm\.urdf"):
+        imported(tmp_path / "arm.urdf.xacro")
+
+
+def test_a_converted_xacro_that_keeps_the_namespace_is_read(tmp_path):
+    file = urdf(tmp_path)
+    file.write_text(file.read_text().replace("<robot ", f"<robot {XACRO} "))
+    assert imported(file, tip="hand").joint_names == ["J_1", "J_2"]
+
+
+@pytest.mark.parametrize("tip", [(), ("--tip", "nosuch")])
+def test_new_names_the_flag_that_is_missing_or_wrong(tmp_path, tip):
+    branched = urdf(tmp_path)
+    other = '<joint name="J_3" type="continuous"><parent link="a"/><child link="c"/></joint><link name="c"/></robot>'
+    branched.write_text(branched.read_text().replace("</robot>", other))
+    line = ["new", str(branched), "--torque-side", "motor", "--effort-unit", "Nm", "--out", str(tmp_path / "a.yaml")]
+    done = CliRunner().invoke(cli, [*line, *tip])
+    assert isinstance(done.exception, ConfigError) and "--tip" in str(done.exception)
+    assert not (tmp_path / "a.yaml").exists()

@@ -22,13 +22,13 @@ def coulomb_scales(graph):
     """Scales the node reports in its diagnostics, once it has seen states."""
     found = {}
 
-    def see(message):
+    def on_message(message):
         for entry in message.status:
             if entry.name.endswith(": adaptation"):
                 values = {v.key: v.value for v in entry.values}
                 found.update({name: float(values[f"coulomb {name}"]) for name in JOINTS})
 
-    subscription = graph.node.create_subscription(DiagnosticArray, "/diagnostics", see, 10)
+    subscription = graph.node.create_subscription(DiagnosticArray, "/diagnostics", on_message, 10)
     graph.spin(lambda: len(found) == len(JOINTS), "what adaptation found")
     graph.node.destroy_subscription(subscription)
     return [found[name] for name in JOINTS]

@@ -36,7 +36,7 @@ MODES = {
     6: "automatic error recovery",
 }
 TRANSPORTS = ("none", "client")  # of torque
-START_TIMEOUT = 10.0  # s until torque control must have begun
+START_TIMEOUT = 10.0  # s until torque control must have started
 SIGNALS = {  # signal -> field of the robot state
     "q": "q",
     "qd": "dq",

@@ -97,7 +97,7 @@ def _energy_checked(decision: Decision) -> Decision:
     if decision.creates_energy:
         raise DataError(
             f"friction of {', '.join(decision.creates_energy)} would create energy: the sign of its effort is "
-            f"doubtful, or somebody moved the arm; {OVERRULE}"
+            f"doubtful, or the arm was moved by hand; {OVERRULE}"
         )
     return decision
 
@@ -159,7 +159,7 @@ def _reversed(signs: np.ndarray, names: list[str]) -> str:
 
 # -- without masses ---------------------------------------------------------------------------------------------------
 def has_masses(robot: RobotFile) -> bool:
-    """Whether the robot file has masses that somebody measured: not none, and not the same number for every link."""
+    """Whether the robot file has measured masses: not none, and not the same number for every link."""
     try:
         masses = robot.inertial_parameters.reshape(-1, 10)[:, 9]
     except CapabilityError:

@@ -69,7 +69,7 @@ class JointFriction:
 
 
 def column_key(term: str, eps: float) -> str:
-    """What tells a column from others of the same signals: its term, and eps where it depends on it."""
+    """What distinguishes a column from others of the same signals: its term, and eps where it depends on it."""
     return f"{term}/{eps}" if term.partition("@")[0] in WITH_EPS else term
 
 

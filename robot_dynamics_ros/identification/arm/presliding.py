@@ -55,7 +55,7 @@ class Shape:
 
 
 def clock(start: np.ndarray, rate: float) -> np.ndarray:
-    """Stamps [ns] (N,) with a hole before every piece, so that a model with memory starts anew there."""
+    """Stamps [ns] (N,) with a hole before every piece, so that a hysteretic model is reset there."""
     return (np.arange(len(start)) * (1e9 / rate) + np.cumsum(start) * 4e9 * GAP).astype(np.int64)
 
 

@@ -1,6 +1,6 @@
 """Periodic motion averaged over its periods: noise falls with their number before anything is differentiated.
 
-The scatter between periods tells how certain each averaged effort is; its inverse variance weights the sample
+The scatter between periods gives the deviation of each averaged effort; its inverse variance weights the sample
 [Luo2024 6.2].
 """
 
@@ -20,7 +20,7 @@ SHORTEST = 1.0  # s; nothing that excites a robot repeats faster
 ALIKE = 0.02  # rms difference of two periods over the motion's deviation; tracking repeats to 1e-3 of it or better
 REPEATED = 0.8  # share of a recording in whole periods from which on its last part is a repeat of its first
 FREEDOM = 50  # scatter is pooled over neighbouring samples until so many independent differences stand behind it
-LEAST = 0.1  # of the median variance: no sample weighs more than ten times the median one
+MIN_VARIANCE = 0.1  # of the median variance: no sample weighs more than ten times the median one
 
 
 @dataclass(frozen=True)
@@ -178,7 +178,7 @@ def relative_weight(variance: np.ndarray, count: int) -> np.ndarray:
     total = np.cumsum(np.concatenate([variance[-half - 1 :], variance, variance[:half]]), axis=0)
     pooled = np.maximum((total[2 * half + 1 :] - total[:P]) / (2 * half + 1), 0.0)
     middle = np.maximum(np.median(pooled, axis=0), 1e-300)
-    return middle / np.maximum(pooled, LEAST * middle)
+    return middle / np.maximum(pooled, MIN_VARIANCE * middle)
 
 
 def average_all(recordings: Sequence[Recording]) -> list[Recording]:

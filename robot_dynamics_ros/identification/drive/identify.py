@@ -227,7 +227,7 @@ def identified_drives(found: DrivesFound, friction: bool = False) -> tuple[Robot
 
 
 def _friction(found: DrivesFound, key: str) -> dict[str, Any]:
-    """Friction by power flow, without memory [Clochiatti2024, eq. 11-13]; DataError for a joint without a fit."""
+    """Static friction by power flow [Clochiatti2024, eq. 11-13]; DataError for a joint without a fit."""
     fits = [f for f in found.fits if f is not None]
     if len(fits) < found.robot.n_joints:
         raise DataError("friction of every joint is needed; one could not be identified")

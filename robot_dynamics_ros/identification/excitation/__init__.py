@@ -1,4 +1,4 @@
-"""Excitation: motions that let the base parameters of a robot be told apart, inside its limits.
+"""Excitation: motions that make the base parameters of a robot identifiable, inside its limits.
 
 limits.py what must be kept; trajectories.py Fourier series and trapezoids; motion.py Fourier motions inside the
 limits; criteria.py, space.py and problem.py criteria and limits with slopes; search.py and design.py the best Fourier

@@ -1,4 +1,4 @@
-"""Whether a motion keeps its limits between the samples of its search too, and what is said when it does not."""
+"""Whether a motion keeps its limits between the samples of its search too, and the error when it does not."""
 
 from __future__ import annotations
 

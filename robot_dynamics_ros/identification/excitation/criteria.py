@@ -20,7 +20,7 @@ from scipy import linalg
 from robot_dynamics_ros.identification.excitation.soft import soft_max
 
 SHARPNESS = 20.0  # r: at most log(b)/r, for 36 parameters 0.18, above log cond
-LEAST = 1e-13  # of the largest eigenvalue: what rounding leaves of a rank-deficient G
+MIN_EIGENVALUE = 1e-13  # of the largest eigenvalue: what rounding leaves of a rank-deficient G
 
 Criterion = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
@@ -64,7 +64,7 @@ def hadamard(G: np.ndarray) -> tuple[float, np.ndarray]:
 
 def _eigen(G: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     values, V = np.linalg.eigh(G)
-    return np.maximum(values, LEAST * values[-1]), V
+    return np.maximum(values, MIN_EIGENVALUE * values[-1]), V
 
 
 CRITERIA: dict[str, Criterion] = {

@@ -1,4 +1,4 @@
-"""Design of excitation motions: how well a motion lets the base parameters be told apart, and the best one found."""
+"""Design of excitation motions: how well a motion determines the base parameters, and the best one found."""
 
 from __future__ import annotations
 

@@ -63,7 +63,7 @@ def velocity_steps(
     repeats: int = 1,
     rate: float = 500.0,
 ) -> Plan:
-    """One joint forth and back at `count` constant speeds, geometrically spaced up to 0.8 of the speed limit.
+    """One joint back and forth at `count` constant speeds, geometrically spaced up to 0.8 of the speed limit.
 
     Slow speeds travel less (2 s, at least 0.2 rad), so that the whole takes minutes. [Madsen2020, ch4 4.2.1]
     Raises CapabilityError where the speeds asked for are above the limit.

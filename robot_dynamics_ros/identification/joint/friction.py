@@ -114,14 +114,14 @@ def _refuse(law: FrictionLaw, data: FrictionData, rest: float) -> None:
     forward = float(np.mean(data.v > 0))
     if not 0.02 <= forward <= 0.98:
         raise DataError(
-            f"{data.joint}: moves in one direction only, so Coulomb friction and offset cannot be told apart: "
+            f"{data.joint}: moves in one direction only, so Coulomb friction and offset cannot be separated: "
             "record every velocity in both directions"
         )
     low, high = np.quantile(np.abs(data.v), [0.02, 0.98])
     if not high >= 1.5 * low:
         raise DataError(
             f"{data.joint}: constant velocity only ({low:.3g}..{high:.3g} rad/s), so viscous and Coulomb friction "
-            "cannot be told apart: record several velocities (velocity-steps)"
+            "cannot be separated: record several velocities (velocity-steps)"
         )
     load = load_span(data)
     if law.uses_load and law.name != "madsen" and not load >= SPAN_LOAD:  # madsen does without: fl stays 0

@@ -11,7 +11,7 @@ import numpy as np
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.dataset.segments import joint_records
 from robot_dynamics_ros.identification.joint.fits import FITS, JointFit, JointOptions
-from robot_dynamics_ros.models.friction import LAWS
+from robot_dynamics_ros.models.friction import LAWS, created_energy
 from robot_dynamics_ros.models.hysteresis import DEFAULT_BACKLASH, spacing
 from robot_dynamics_ros.signals import Log
 
@@ -53,8 +53,8 @@ def identify_joints(
     """Fit `what` to every joint (or those named) of a log and put the results into a copy of the robot file.
 
     Joints whose data cannot support the fit are refused with the reason and keep what the file says. law, ambient: see
-    JointOptions. wrap: wraps the joints, e.g. in a progress bar. Raises DataError when a named joint is refused, or
-    every one is.
+    JointOptions. wrap: wraps the joints, e.g. in a progress bar. Raises DataError when a named joint is refused, when
+    every one is, or when a fitted friction law creates energy.
     """
     if what not in FITS:
         raise DataError(f"'{what}' is none of {', '.join(FITS)}")
@@ -77,8 +77,18 @@ def identify_joints(
         raise DataError(_one_reason(refused))
     updated = with_fits(robot, fits, f"robot-dynamics identify-joint --what {what} on {source}")
     block = next(iter(fits.values())).block
+    if block == "friction":
+        _refuse_created_energy(updated, {robot.joint_names[j] for j in fits})
     names = {robot.joint_names[j]: f for j, f in fits.items()}
     return JointsFound(what, names, refused, updated, (block,))
+
+
+def _refuse_created_energy(robot: RobotFile, fitted: set[str]) -> None:
+    """Raises DataError where a fitted law creates energy at a speed within limits.velocity."""
+    for name, text in created_energy(robot).items():
+        if name in fitted:
+            advice = "record speeds up to limits.velocity, or choose --law viscous_coulomb, which extrapolates linearly"
+            raise DataError(f"{name}: identified {text}; nothing is written: {advice}")
 
 
 def _one_reason(refused: Mapping[str, str]) -> str:
@@ -141,7 +151,7 @@ def _carried(robot: RobotFile, block: str, model: str, others: set[int]) -> dict
 
 
 def _plain_hysteresis(robot: RobotFile) -> dict[str, list[Any]]:
-    """The spacing laws for joints nobody identified, at the Coulomb level of the friction block."""
+    """The spacing laws for joints that are not identified, at the Coulomb level of the friction block."""
     d, k = (x.tolist() for x in spacing())
     n = robot.n_joints
     try:

@@ -17,7 +17,7 @@ from robot_dynamics_ros.identification.joint.friction import FrictionData
 
 _SAME_SPEED = 0.05  # relative difference of speeds that still form a pair
 _BIN = 0.15  # rad: a stretch is split into bins of position, so that load stays the same within each
-_LEAST = 25  # samples per bin
+_MIN_SAMPLES = 25  # samples per bin
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ def _bins(record: JointRecord, part: slice, width: float) -> list[_Bin]:
     found = []
     for here in np.unique(place):
         rows = part.start + np.flatnonzero(place == here)
-        if len(rows) < _LEAST:
+        if len(rows) < _MIN_SAMPLES:
             continue
         T = np.nan if record.temperature is None else float(np.mean(record.temperature[rows]))
         q, v, friction, load = (float(np.mean(x[rows])) for x in (record.q, record.v, record.friction, record.load))

@@ -137,7 +137,7 @@ def damping_from_decay(t: np.ndarray, phi: np.ndarray, inertia: float, joint: st
     variance = float(left @ left) / max(len(y) - 2, 1) * np.linalg.inv(A.T @ A)[0, 0]
     damping = float(-2 * inertia * x[0])
     if not damping > 0:
-        raise DataError(f"{joint}: the oscillation does not decay: let go of the joint and leave it alone")
+        raise DataError(f"{joint}: the oscillation does not decay: release the joint and do not touch it")
     return damping, float(2 * inertia * np.sqrt(variance))
 
 

@@ -1,4 +1,4 @@
-"""The page of a comparison: one HTML file that needs nothing else."""
+"""The page of a comparison: one self-contained HTML file."""
 
 from __future__ import annotations
 

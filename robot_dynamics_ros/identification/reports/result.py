@@ -23,6 +23,7 @@ from robot_dynamics_ros.identification.metrics import mean_r2, metrics, plain, s
 from robot_dynamics_ros.identification.reports.verdict import usable, verdict
 from robot_dynamics_ros.robot_file import RobotFile
 
+FIRST_DATE_NS = 946_684_800 * 10**9  # 1 January 2000: an earlier stamp is no date
 SPEEDS = np.array([0.1, 0.5, 1.0])  # rad/s, at which friction is reported with its deviation
 
 
@@ -120,13 +121,20 @@ def _bag(rec: Any) -> dict[str, Any]:
         "pieces": len(rec.pieces),
         "dropped": rec.counts,
         "notes": rec.notes,
-        "begun": datetime.fromtimestamp(rec.start_ns * 1e-9, timezone.utc).isoformat(timespec="seconds"),
+        "begun": _date(rec.start_ns),
         "temperature": _temperature(rec),
     }
 
 
+def _date(stamp_ns: int) -> str | None:
+    """Date and time (UTC) of a stamp; None for stamps before 2000, e.g. of a simulation."""
+    if stamp_ns < FIRST_DATE_NS:
+        return None
+    return datetime.fromtimestamp(stamp_ns * 1e-9, timezone.utc).isoformat(timespec="seconds")
+
+
 def _temperature(rec: Any) -> np.ndarray | None:
-    """Mean temperature (n,) [deg C] of the joints while they were recorded; None where nobody measured it."""
+    """Mean temperature (n,) [deg C] of the joints while they were recorded; None where it was not recorded."""
     recorded = [p.extra["temperature"] for p in rec.pieces if "temperature" in p.extra]
     values = np.concatenate(recorded) if recorded else np.full((1, rec.n), np.nan)
     return np.nanmean(values, axis=0) if np.isfinite(values).any(axis=0).all() else None

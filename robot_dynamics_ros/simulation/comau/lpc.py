@@ -25,7 +25,7 @@ WATCHDOG = 5  # cycles without a command until the position is held
 BANDWIDTH = 60.0  # rad/s of the drives' interpolation between positions
 FORGET = 1.0  # s without any packet until a client is forgotten
 MAX_BATCH = 64  # packets of one cycle
-PATIENCE = 0.02  # s a command that follows a motion is waited for
+COMMAND_TIMEOUT = 0.02  # s that a command after a motion is waited for
 DEGREE = math.pi / 180.0
 
 
@@ -142,7 +142,7 @@ class SimulatedLpc:
         """The newest command. One that follows a motion is waited for: on a busy machine the arm is late, not jerky."""
         newest = self._drained()
         if newest is None and self._following:
-            select.select([self._socket], [], [], PATIENCE)
+            select.select([self._socket], [], [], COMMAND_TIMEOUT)
             newest = self._drained()
         self._following = newest is not None
         if newest is not None:

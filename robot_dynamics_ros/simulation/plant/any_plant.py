@@ -39,7 +39,7 @@ def plant_of(robot: RobotFile) -> PlantFile:
 
 
 def assumed_plant(robot: RobotFile) -> PlantFile:
-    """Plant file of a robot whose joints nobody described. Raises ConfigError without masses."""
+    """Plant file of a robot without one. Raises ConfigError without masses."""
     if robot.links is None:
         raise ConfigError(robot.name, "links", "unknown: a robot without masses cannot be simulated")
     library = load_plant_file(LIBRARY).types

@@ -64,7 +64,7 @@ class Machine:
     """The core's plant with everything that was drawn for it: `true` numbers by name, the true link parameters."""
 
     core: Any
-    robot: RobotFile  # what the controller believes
+    robot: RobotFile  # model of the controller
     file: PlantFile
     true: Mapping[str, np.ndarray]
     link_parameters: np.ndarray  # (n, 10) about the link origins, without payload
@@ -91,7 +91,7 @@ def load_plant(
         raise ConfigError(
             robot.name,
             "joints",
-            f"{len(file.joints)} types, {believes.n_joints} believed joints, "
+            f"{len(file.joints)} types, {believes.n_joints} joints of the controller, "
             f"{robot.n_joints} joints: they must be as many",
         )
     draw = _core.PlantRandom(file.deviation.individual)

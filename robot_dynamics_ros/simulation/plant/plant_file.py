@@ -24,7 +24,7 @@ Eight = Annotated[tuple[NonNegative, ...], Field(min_length=8, max_length=8)]
 
 
 class Drive(Block):
-    """Rotor, motor and current loop; what is true of the machine, not what its controller believes."""
+    """Rotor, motor and current loop; the true values, which differ from the model of the controller."""
 
     source: Source
     rotor_inertia: Positive = Field(description="B [kg m2], reflected; the robot file's where it knows it")
@@ -60,7 +60,9 @@ class Friction(Block):
     )
     load_saturation: NonNegative = Field(default=0.0, description="most that load can add [Nm], 0 = no limit")
     load_on_stiffness: Unit0 = Field(default=1.0, description="1: load stiffens presliding, 0: it widens the spans")
-    additive_stribeck: Unit0 = Field(default=0.0, description="share of Fs - Fc that is a term of speed, not of memory")
+    additive_stribeck: Unit0 = Field(
+        default=0.0, description="share of Fs - Fc that is a term of speed, not of the presliding elements"
+    )
     viscous_exponent: Annotated[Number, Field(ge=0.2, le=1)] = Field(
         default=1.0, description="alpha of eta abs(omega)^alpha, beside the shear velocity"
     )

@@ -101,7 +101,7 @@ def set_wrench(process: Simulated, wrench: list[float]) -> None:
 
 @command
 def set_payload(process: Simulated, mass: float, center: Sequence[float] = (0.0, 0.0, 0.0)) -> None:
-    """Really mount a point mass [kg] at the flange, centre [m]; the controller is not told.
+    """Mount a point mass [kg] at the flange, centre [m]; the payload setting of the controller is not changed.
 
     Raises ValueError outside 0..100 kg.
     """

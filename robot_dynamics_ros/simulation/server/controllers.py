@@ -29,7 +29,7 @@ def _known(robot: RobotFile) -> str:
 
 
 class SimulatedController(LaunchedController):
-    """The simulated controller of any shipped robot, where nothing else is said on a loopback address of its own."""
+    """The simulated controller of any shipped robot, by default on a loopback address of its own."""
 
     def __init__(self, robot: str, timeout: float = 60.0, host: str | None = None, **options: Any) -> None:
         super().__init__(robot, host or loopback_address(PORTS[_known(load_robot(robot))]), timeout, **options)

@@ -147,7 +147,7 @@ class LaunchedController:
 
 
 class SimulatedUR(LaunchedController):
-    """A simulated UR, where nothing else is said on a loopback address of its own."""
+    """A simulated UR, by default on a loopback address of its own."""
 
     def __init__(self, robot: str = "ur5e", timeout: float = 30.0, host: str | None = None, **options: Any) -> None:
         super().__init__(robot, host or loopback_address(), timeout, **options)

@@ -26,7 +26,7 @@ FORCE_OFFSET = np.array([1.5, 1.5, 1.5, 0.1, 0.1, 0.1])
 
 
 class Arm:
-    """A simulated robot, what its controller believes about it, and what its sensors say.
+    """A simulated robot, the model of its controller, and its sensors.
 
     Raises ConfigError for an arm without a UR controller.
     """
@@ -40,7 +40,7 @@ class Arm:
         self.simulated = SimulatedRobot(file, seed=seed, q=np.array(q), rate=1 / DT)
         self.name = file.name
         self._true = self.simulated.machine.true
-        self.torque_constant = self._true["control.torque_constant"]  # Nm/A, what the controller believes
+        self.torque_constant = self._true["control.torque_constant"]  # Nm/A, of the controller
         self.copper_loss = self._true["thermal.copper_loss"]  # W/Nm2
         self.velocity_limit = file.array("limits.velocity")
         self.torque_limit = file.array("limits.torque")
@@ -138,7 +138,7 @@ class Arm:
         self.model = _core.RigidBody(self._chain.with_payload(float(mass), list(map(float, center)), ordered))
 
     def mount(self, mass: float, center: np.ndarray) -> None:
-        """Really mount a point mass at the flange; the controller is not told."""
+        """Mount a point mass at the flange; the payload setting of the controller is not changed."""
         self._carried = (float(mass), np.asarray(center, float))
         self.simulated.set_payload(mass, center, told=False)
 
@@ -166,7 +166,7 @@ class Arm:
         self._zero = self._reading(self.payload[0], self.payload[1])
 
     def tcp_force(self) -> np.ndarray:
-        """Environment on robot, base orientation, the told payload compensated.
+        """Environment on robot, base orientation, the configured payload compensated.
 
         Moments are about the flange, whatever the TCP, as e-Series controllers publish actual_TCP_force
         [Universal_Robots_ROS2_Driver, pull request 1615].
@@ -179,7 +179,7 @@ class Arm:
         return np.concatenate([reading[:3] @ rotation, reading[3:] @ rotation])
 
     def _reading(self, told_mass: float, told_center: np.ndarray) -> np.ndarray:
-        """External wrench at the flange plus offset plus the weight of what is mounted beyond what was told."""
+        """External wrench at the flange plus offset plus the weight that the configured payload leaves out."""
         mass, center = self._carried
         wrench = self.external_wrench + self._offset
         if mass or told_mass:

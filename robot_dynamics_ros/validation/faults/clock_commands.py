@@ -1,4 +1,4 @@
-"""Faults of commands and of those who send them: not finite, too much, late, two senders, nobody at the switch."""
+"""Faults of commands and of those who send them: not finite, too much, late, two senders, switch released."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def overload(seed: int) -> str:
 
 
 def wrong_meaning(seed: int) -> str:
-    """A command that says it holds gravity, or is meant behind the gear, is not what this robot takes."""
+    """A command that includes gravity, or is meant behind the gear, is refused by this robot."""
     for meaning in ({"includes_gravity": True}, {"link_side": True}):
         rig = Rig(seed).running(TorqueMode.external, cycles=5)
         rig.command(2.0)
@@ -102,9 +102,9 @@ def wrong_meaning(seed: int) -> str:
 
 CASES: list[Case] = [
     Case(9, "NaN or Inf in a command", "clock", "zero in the same cycle, latched", command_not_finite),
-    Case(14, "command that says it holds gravity", "clock", "zero within 100 ms, latched", wrong_meaning),
+    Case(14, "command declared to include gravity", "clock", "zero within 100 ms, latched", wrong_meaning),
     Case(20, "torque, speed, position limits", "clock", "clamped; sustained: zero within 100 ms", limits),
     Case(24, "second publisher", "clock", "zero within 100 ms, latched", second_publisher),
-    Case(25, "dead-man switch let go", "clock", "zero within 100 ms of the timeout, no resume", dead_man),
+    Case(25, "dead-man switch released", "clock", "zero within 100 ms of the timeout, no resume", dead_man),
     Case(28, "late commands", "clock", "fade, never a burst; over 40 ms: zero within 100 ms", overload),
 ]

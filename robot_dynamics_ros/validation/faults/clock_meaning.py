@@ -112,7 +112,7 @@ CASES: list[Case] = [
     Case(10, "joints reordered", "clock", "identical by name", joints_reordered),
     Case(11, "joints missing, repeated or extra", "clock", "refused; extra ignored", joints_by_name),
     Case(13, "effort in ampere instead of Nm", "clock", "refused before torque", _semantics(lambda e: e / 10.6)),
-    Case(14, "gravity already taken out of effort", "clock", "refused before torque", _semantics(lambda e: 0.02 * e)),
-    Case(15, "sign of one joint flipped", "clock", "refused before torque", _semantics(_flip_largest)),
+    Case(14, "gravity already removed from effort", "clock", "refused before torque", _semantics(lambda e: 0.02 * e)),
+    Case(15, "sign of one joint reversed", "clock", "refused before torque", _semantics(_flip_largest)),
     Case(13, "version, payload or limits not as needed", "clock", "refused in one line", not_ready),
 ]

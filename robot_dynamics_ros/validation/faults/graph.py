@@ -20,7 +20,7 @@ from robot_dynamics_ros.validation.faults.table import Case, Failed, require
 TIMEOUT = 0.2  # s of the dead-man switch in these cases
 RAMP = 0.1 + 0.06  # s of ramping out, and what the wire and a Python node add
 WATCHED = 0.35  # s of wall time until a node has looked at who publishes, in controller time
-PATIENCE = 40.0  # s
+EVENT_TIMEOUT = 40.0  # s
 
 
 class Graph:
@@ -88,9 +88,9 @@ class Graph:
         message.header.stamp = self.state.header.stamp
         return message
 
-    def spin(self, condition: Callable[[], bool], what: str, patience: float = PATIENCE) -> None:
+    def spin(self, condition: Callable[[], bool], what: str, timeout: float = EVENT_TIMEOUT) -> None:
         """Until the condition holds; Failed otherwise."""
-        end = time.monotonic() + patience
+        end = time.monotonic() + timeout
         while not condition():
             require(time.monotonic() < end, f"waited in vain for {what}")
             self.executor.spin_once(timeout_sec=0.01)
@@ -239,8 +239,8 @@ def protective_stop(_: int) -> str:
         return text + "; again after unlock, re-arm and enable"
 
 
-def hogged(_: int) -> str:
-    """Processes that never sleep beside the node: what is late fades, nothing bursts, and the robot ends at rest."""
+def processor_load(_: int) -> str:
+    """Four busy processes beside the node: late commands fade, none arrive in a burst, and the robot ends at rest."""
     with Graph() as graph:
         graph.enable()
         with cpu_load(4, 2.0):
@@ -256,7 +256,7 @@ def dead_man(_: int) -> str:
 
     with Graph(parameters={"control.enable_timeout": TIMEOUT}) as graph:
         good, text = graph.call("enable_guiding")
-        require(not good and "switch" in text, f"enabled while nobody holds the switch: {text}")
+        require(not good and "switch" in text, f"enabled without the switch: {text}")
         switch = graph.node.create_publisher(Bool, "hardware_node/enable_switch", 1)
         timer = graph.node.create_timer(0.05, lambda: switch.publish(Bool(data=True)))
         graph.enable("enable_guiding")
@@ -288,9 +288,9 @@ CASES: list[Case] = [
     Case(9, "NaN in a command", "graph", "torque off within 60 ms, latched", nan_command),
     Case(24, "second publisher", "graph", f"off within {1e3 * (WATCHED + RAMP):.0f} ms, latched", second_publisher),
     Case(25, "commander killed -9", "graph", f"off within {1e3 * (0.04 + RAMP):.0f} ms, latched", commander_killed),
-    Case(25, "commander gone", "graph", f"off within {1e3 * (0.04 + RAMP):.0f} ms, latched", commander_gone),
+    Case(25, "commander disconnected", "graph", f"off within {1e3 * (0.04 + RAMP):.0f} ms, latched", commander_gone),
     Case(25, "dead-man switch silent", "graph", f"off within {1e3 * (TIMEOUT + 0.05 + RAMP):.0f} ms", dead_man),
     Case(27, "protective stop in motion", "graph", "off within 30 ms, back only by re-arm and enable", protective_stop),
-    Case(28, "four processes hog the CPU", "graph", "torque goes on, or is off and at rest", hogged),
+    Case(28, "four processes load the CPU", "graph", "torque goes on, or is off and at rest", processor_load),
     Case(26, "hardware node killed -9", "graph", "off within 60 ms, restarted inactive", node_killed),
 ]

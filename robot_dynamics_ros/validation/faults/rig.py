@@ -32,7 +32,7 @@ class Rig:
         settings: GuardSettings | None = None,
         robot: RobotFile | None = None,
     ) -> None:
-        """robot: what the loop believes; the plant is the simulated UR5e whatever it says."""
+        """robot: model of the loop; the plant is always the simulated UR5e."""
         self.robot = robot or load_robot("ur5e")
         self.plant = SimulatedRobot(load_robot("ur5e"), seed=seed, q=START, rate=500)
         self.plant.set_temperatures(30.0, 30.0)

@@ -205,7 +205,7 @@ def cable_pulled(_: int) -> str:
         require(stand.arm.read(5.0, lambda: stand.arm.driver.read(0.1) is not None), "no states after the cable")
         require(not stand.arm.resumes(), "torque came back by itself")
         stand.comes_to_rest()
-        return "off when heard again, connected again"
+        return "off when states arrive again, connected again"
 
 
 def busy(_: int) -> str:
@@ -256,7 +256,7 @@ CASES: list[Case] = [
     ),
     Case(27, "emergency stop in motion", "sockets", f"torque off within {1e3 * STATE:.0f} ms, latched", emergency_stop),
     Case(27, "protective stop, vendor client", "sockets", f"torque off within {1e3 * STATE:.0f} ms", client_stopped),
-    Case(28, "four processes hog the CPU", "sockets", "no late burst; ok, or off and at rest", busy),
+    Case(28, "four processes load the CPU", "sockets", "no late burst; ok, or off and at rest", busy),
     Case(29, "controller killed -9", "sockets", "latched, nothing stale", controller_killed),
     Case(
         29, "controller killed and restarted", "sockets", "connected again, torque after a re-arm", controller_restarted

@@ -68,7 +68,7 @@ def run_case(case: Case, tries: int) -> Row:
 def markdown(rows: Iterable[Row], command: str) -> str:
     """The table of the documentation, with the date and the command that made it."""
     cells = ((r.case, str(r.tries), r.result, r.budget, r.measured) for r in rows)
-    return markdown_table(("case", "tries", "result", "required", "seen"), cells, command)
+    return markdown_table(("case", "tries", "result", "required", "observed"), cells, command)
 
 
 def cases(transport: str) -> list[Case]:

@@ -93,7 +93,7 @@ def judge(name: str, who: Individual, bags: int, work: Path | None) -> Verdict:
 
 def _believed(robot: RobotFile, logs: Sequence[Log], out: Path, verdict: Verdict) -> RobotFile:
     """The robot file that `identify` writes, read again. Where it refuses, the second try says what effort is, as the
-    refusal advises; after another refusal the data sheet is believed.
+    refusal advises; after another refusal the initial model is used.
     """
     for options in (Options(), Options(effort="torque")):
         taken = [recording(log, f"recording_{k}") for k, log in enumerate(logs)]

@@ -1,7 +1,7 @@
 """What each part of the friction model buys: force error of the polishing task with one part switched off at a time.
 
 The virtual force sensor of the live pipeline on the warming robot of simoni.py; the parts are the thermal model, the
-memory of friction (GMS), its dependence on load, and all three.
+hysteresis of friction (GMS), its dependence on load, and all three.
 """
 
 from __future__ import annotations

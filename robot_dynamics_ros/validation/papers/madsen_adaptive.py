@@ -1,7 +1,7 @@
 """Adaptive friction feedforward in closed loop [Madsen2020, ch6 6.6]: six waypoints, friction wrong at the start.
 
 Friction is identified on a pass of its own: that is the nominal model, a1 = 1 and a2 = 0. Then both parameters start
-wrong, at the source's 0.47 and 0.04, stay fixed for two cycles of the trajectory, and are let go. Compared are the two
+wrong, at the source's 0.47 and 0.04, stay fixed for two cycles of the trajectory, then adapt. Compared are the two
 cycles before, and the two that end LEARNING seconds after. As in the source's Table 2 a figure is the mean over the
 joints of each joint's own improvement.
 """

@@ -34,7 +34,7 @@ class Bodies:
     rotor: np.ndarray
 
     def friction(self, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Friction (n,) [Nm] of velocities v (n,) without load, memory and coupling, and its slope (n,), >= 0."""
+        """Friction (n,) [Nm] of velocities v (n,) without load, hysteresis and coupling, and its slope (n,), >= 0."""
         f, slope = np.zeros_like(v), np.zeros_like(v)
         for j, law in enumerate(self.model.structure.laws):
             for term, c in zip(law.terms, self.model.friction[j], strict=True):

@@ -36,7 +36,7 @@ FAST = (
 CRAWL = 0.05  # controller time per wall time while we catch up
 LOOK, BEHIND = 50, 1000  # reads between looks at how many samples wait, and how many are too many
 ATTEMPTS = 5
-PATIENCE = 60.0  # s of wall time without progress
+STALL_TIMEOUT = 60.0  # s of wall time without progress
 
 
 class ClosedLoop:
@@ -64,8 +64,8 @@ class ClosedLoop:
         wire: dict[str, Any] = {
             "follow_host_clock": False,
             "time_scale": SLOW,
-            "client_silence": PATIENCE,
-            "silence": PATIENCE,
+            "client_silence": STALL_TIMEOUT,
+            "silence": STALL_TIMEOUT,
         }
         self.driver = UrDriver(self.robot, self.ur.host, torque=self._transport, **wire)
         self.loop = torque_loop(self.robot, guard_limits(self.robot), self._parameters)
@@ -86,7 +86,7 @@ class ClosedLoop:
         self.ur.stop()
 
     def _wait(self, condition: Callable[[], bool], what: str) -> None:
-        end = time.monotonic() + PATIENCE
+        end = time.monotonic() + STALL_TIMEOUT
         while not condition():
             if time.monotonic() > end:
                 raise RobotDynamicsError(f"closed loop: waited in vain for {what}")
@@ -137,7 +137,7 @@ class ClosedLoop:
         """
         kept: list[_core.TorqueRecord] = []
         records, wanted = self.driver.records, int(seconds * RATE)
-        end, lost = time.monotonic() + PATIENCE, self.loop.lost_records
+        end, lost = time.monotonic() + STALL_TIMEOUT, self.loop.lost_records
         while len(kept) < wanted:
             self.driver.read(0.02)
             self.driver.send_torque()
@@ -147,7 +147,7 @@ class ClosedLoop:
                 if not (kept or record["run"]) or (kept and record["stamp_ns"] == kept[-1]["stamp_ns"]):
                     continue  # of before torque, or a cycle without a new state
                 kept.append(record)
-                end = time.monotonic() + PATIENCE
+                end = time.monotonic() + STALL_TIMEOUT
                 if each is not None:
                     each(record)
             if self.loop.state not in (GuardState.ok, GuardState.degraded) or time.monotonic() > end:

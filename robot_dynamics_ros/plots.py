@@ -100,8 +100,10 @@ def plot_force(log: Log, path: Path, title: str) -> Path:
     return _save(drawing, path)
 
 
-def plot_against_truth(log: Log, truth: np.ndarray, path: Path, title: str) -> Path:
+def plot_against_truth(log: Log, truth: np.ndarray, path: Path, title: str, label: str = "truth") -> Path:
     """Force with two standard deviations against the true wrench (N, 6), and friction of the joints; a PNG.
+
+    label: where `truth` comes from.
 
     Raises DataError when it cannot be written.
     """
@@ -111,22 +113,22 @@ def plot_against_truth(log: Log, truth: np.ndarray, path: Path, title: str) -> P
     axes = drawing.subplots(4, 1, sharex=True, height_ratios=[1, 1, 1.4, 1])
     touching = np.linalg.norm(known[:, :3], axis=1) > TOUCH
     for k, name in enumerate(WRENCH_AXES[:3]):
-        _axis_against_truth(axes[k], t, part.external_wrench[:, k], part.external_wrench_std[:, k], known[:, k])
+        _axis_against_truth(axes[k], t, part.external_wrench[:, k], part.external_wrench_std[:, k], known[:, k], label)
         axes[k].fill_between(t, 0, 1, where=touching, transform=axes[k].get_xaxis_transform(), color="0.9", zorder=0)
         axes[k].set_ylabel(f"${name[0]}_{name[1]}$ [N]")
     axes[0].legend(loc="upper right", ncols=3, fontsize=9)
     axes[3].plot(t, part.friction_torque, lw=0.8)
     axes[3].legend(log.joint_names, ncols=3, fontsize=7, loc="upper right")
     axes[3].set_ylabel("friction [Nm]")
-    axes[3].set_xlabel("time [s]      grey: in contact (truth)")
+    axes[3].set_xlabel(f"time [s]      grey: in contact ({label})")
     drawing.suptitle(title, fontsize=11)
     return _save(drawing, path)
 
 
-def _axis_against_truth(ax, t: np.ndarray, value: np.ndarray, std: np.ndarray, truth: np.ndarray) -> None:
+def _axis_against_truth(ax, t: np.ndarray, value: np.ndarray, std: np.ndarray, truth: np.ndarray, label: str) -> None:
     ax.fill_between(t, value - 2 * std, value + 2 * std, color=INK[0], alpha=0.2, lw=0, label="estimate ± 2 std")
     ax.plot(t, value, color=INK[0], lw=1.0, label="estimate")
-    ax.plot(t, truth, color=INK[1], lw=1.4, label="truth")
+    ax.plot(t, truth, color=INK[1], lw=1.4, label=label)
     scale = max(20.0, 1.3 * float(np.nanmax(np.abs(truth))), 2.5 * float(np.nanstd(value)))  # N
     ax.set_ylim(-scale, scale)
 

@@ -31,6 +31,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "ablation": ("ablation", "what temperature, memory and load dependence each buy"),
     "validate": ("validate", "estimates judged on a zoo of simulated robots"),
     "replay": ("replay", "all estimators over a recording"),
+    "calibrate-force": ("calibrate_force", "noise, band and contact threshold from a force sensor"),
     "health": ("health", "how joints changed over many recordings, on one page"),
     "faults": ("faults", "faults of the command path, injected and judged"),
     "endurance": ("endurance", "torque control for long, with a fault every minute"),

@@ -49,7 +49,7 @@ class LiveModel:
         out, std = np.empty_like(load), np.empty_like(load)
         position, qd, load = (np.ascontiguousarray(x) for x in (motion.position, motion.qd, load))
         stage = _core.FrictionStage(law.core, memory, self.coupled)
-        stage.run(clock(motion.start, motion.rate), position, qd, load, None, None, out, std)
+        stage.run(clock(motion.start, motion.rate), position, qd, load, None, None, None, out, std)
         return out
 
     def predict(self, motion: Motion) -> np.ndarray:

@@ -44,6 +44,20 @@ PATH = click.Path(path_type=Path)
 )
 @click.option("--known-rotor", is_flag=True, help="Rotor inertias are those of the robot file, not identified.")
 @click.option("--average-periods", is_flag=True, help="Average a periodic motion over its periods first.")
+@click.option(
+    "--exclude",
+    "excluded",
+    multiple=True,
+    metavar="FROM:TO",
+    help="Seconds of every bag to leave out; may be repeated.",
+)
+@click.option(
+    "--contact",
+    type=click.Choice(["auto", "ignore"]),
+    default="auto",
+    show_default=True,
+    help="auto: contact is left out, hand guiding refused; ignore: identify from all that was recorded.",
+)
 @click.option("--report/--no-report", default=True, show_default=True, help="HTML report with pictures.")
 @out_option
 @json_option
@@ -60,6 +74,8 @@ def command(
     method: str,
     known_rotor: bool,
     average_periods: bool,
+    excluded: tuple[str, ...],
+    contact: str,
     report: bool,
     out: Path,
     json_file: Path | None,
@@ -83,6 +99,8 @@ def command(
         stamps=stamps,
         known_rotor=known_rotor,
         average_periods=average_periods,
+        exclude=tuple(map(_interval, excluded)),
+        contact=contact,
     )
     with stderr.status("loading") as status:
         found = identify(any_robot(robot, tip, bags), bags, validate, options, lambda text: status.update(text))
@@ -102,6 +120,18 @@ def command(
                 result["statements"].append(f"no report: {error}")
     write_json(json_file, result)
     _show(result)
+
+
+def _interval(text: str) -> tuple[float, float]:
+    """(begin, end) [s] of FROM:TO; an empty TO is the end of the bag. Raises DataError."""
+    begin, colon, end = text.partition(":")
+    try:
+        interval = float(begin or 0.0), float(end or "inf")
+    except ValueError:
+        interval = (1.0, 0.0)
+    if not (colon and 0 <= interval[0] < interval[1]):
+        raise DataError(f"--exclude {text!r} is not FROM:TO in seconds, FROM below TO")
+    return interval
 
 
 def _payload(found: Any, bags: tuple[Path, ...], options: Any, out: Path, files: dict[str, str]) -> dict[str, Any]:

@@ -8,9 +8,26 @@ from pathlib import Path
 import numpy as np
 
 from robot_dynamics_ros.bags import BagReport, load_bag
+from robot_dynamics_ros.bags.storage import freedrive
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.arm.checks import check_excitation, check_extrapolation, check_fit, check_units
-from robot_dynamics_ros.identification.arm.effort_meaning import recognise
+from robot_dynamics_ros.identification.arm.checks import (
+    AtRest,
+    check_excitation,
+    check_extrapolation,
+    check_fit,
+    check_units,
+)
+from robot_dynamics_ros.identification.arm.contact import (
+    HAND_SAYS_NOTHING,
+    MOST,
+    OVERRULE,
+    contact_stretches,
+    described,
+    lost_rotors,
+    refuse_guided,
+    without,
+)
+from robot_dynamics_ros.identification.arm.effort_meaning import has_masses, recognise
 from robot_dynamics_ros.identification.arm.live_model import fit_live
 from robot_dynamics_ros.identification.arm.model import Structure
 from robot_dynamics_ros.identification.arm.mounting import mounted
@@ -23,7 +40,7 @@ from robot_dynamics_ros.identification.arm.uncertainty import with_uncertainty
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.dataset.motion import Motion, filtered
 from robot_dynamics_ros.identification.dataset.periods import average_all
-from robot_dynamics_ros.identification.dataset.recording import Recording, recording, set_apart
+from robot_dynamics_ros.identification.dataset.recording import Recording, folded, recording, set_apart
 from robot_dynamics_ros.identification.metrics import mean_r2, metrics
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
@@ -47,14 +64,35 @@ def identify(
     ambiguous effort.
     """
     progress("reading bags")
-    training = [read(robot, bag, options) for bag in bags]
-    validation = [read(robot, bag, options) for bag in validate]
-    return identify_recordings(robot, training, validation, options, progress)
+    training = [read(robot, bag, options, options.exclude) for bag in bags]
+    validation, skipped = read_moving(robot, validate, options)
+    found = identify_recordings(robot, training, validation, options, progress)
+    _note(found.statements, *skipped)
+    return found
 
 
-def read(robot: RobotFile, bag: str | Path, options: Options) -> Recording:
-    """One bag as a recording with its joints in the robot file's order."""
+def read_moving(robot: RobotFile, bags: Sequence[str | Path], options: Options) -> tuple[list[Recording], list[str]]:
+    """Recordings to validate on; one in which the robot stands is skipped, with a note. Raises DataError like read."""
+    found, skipped = [], []
+    for bag in bags:
+        try:
+            found.append(read(robot, bag, options))
+        except AtRest as error:
+            skipped.append(f"skipped for validation: {str(error).split(';')[0]}")
+    return found, skipped
+
+
+def read(robot: RobotFile, bag: str | Path, options: Options, exclude: Sequence[tuple[float, float]] = ()) -> Recording:
+    """One bag as a recording with its joints in the robot file's order; exclude: (begin, end) [s] left out."""
     log, report = _loaded(robot, bag, options)
+    log = log[~np.any([np.zeros(len(log), bool), *((log.time >= a) & (log.time <= b) for a, b in exclude)], axis=0)]
+    if len(log) < 2:
+        raise DataError(f"{bag}: nothing is left beside what is excluded")
+    guided = freedrive(bag, log, report.stamps) if options.contact == "auto" else np.zeros(len(log), bool)
+    if guided.sum() > len(log) // 2:
+        raise DataError(f"{bag}: recorded in freedrive: {HAND_SAYS_NOTHING}")
+    log = log[~guided]
+    report.drop("in freedrive", int(guided.sum()))
     check_units(log, str(bag))
     rec = recording(log, str(bag))
     rec.counts = {**report.dropped, **rec.counts}
@@ -98,11 +136,14 @@ def identify_recordings(
 def recognise_effort(state: Identification) -> None:
     """Fill effort and rigid: mounting and meaning of the effort; recordings in Nm, averaged over periods if asked for.
 
-    Raises DataError for an effort whose meaning is ambiguous, or periods that are not there.
+    Raises DataError for an effort whose meaning is ambiguous, periods that are not there, or an arm guided by hand.
     """
     options, slow, mount = state.options, slow_motion(state.training), ""
     if options.effort in ("auto", "torque"):
         state.robot, mount = mounted(state.robot, slow)
+    if options.contact == "auto" and has_masses(state.robot):
+        for rec in state.training:
+            refuse_guided(state.robot, slow_motion([rec]), rec.name)
     effort = recognise(state.robot, slow, options.effort)
     state.training = [r.with_effort(lambda e: e * effort.scale) for r in state.training]
     state.validation = [r.with_effort(lambda e: e * effort.scale) for r in state.validation]
@@ -112,6 +153,45 @@ def recognise_effort(state: Identification) -> None:
     state.rigid = RigidModel(state.robot, None if effort.includes_gravity else np.zeros(3))
     _note(state.statements, *effort.statements, mount, state.split)
     _note(state.warnings, *effort.warnings, mount)
+
+
+def leave_out_contact(state: Identification) -> None:
+    """Contact is left out of the recordings to identify from; where most of them is contact it stays, and `spoiled`
+    says so.
+    """
+    if state.options.contact != "auto":
+        return
+    found = contact_stretches(state.rigid, state.training)
+    if not found:
+        return
+    how_much = described(found, state.training)
+    left = without(state.training, found)
+    share = sum(r.duration for r in left) / sum(r.duration for r in state.training)
+    if share < MOST or len(left) < len(state.training):
+        state.spoiled = f"contact in {how_much} of the data"
+        state.warnings.append(
+            f"{state.spoiled}: too much to leave out, so friction is not identified; record without contact"
+        )
+        return
+    state.training = left
+    text = f"contact: {how_much} of the data are left out; check them, or name your own with --exclude FROM:TO"
+    _note(state.statements, text)
+    _note(state.warnings, text)
+
+
+def check_rotors(state: Identification) -> None:
+    """Fill spoiled where rotor inertias fell far below the initial model: work of somebody else is in the effort."""
+    if state.options.contact != "auto" or not state.rotor_included or state.robot.drives.torque_side != "motor":
+        return
+    places, s = state.structure.places("ia", state.rigid.base.size), state.solution
+    std = np.array([s.std[places[j]] if j in places else np.inf for j in range(state.robot.n_joints)])
+    low = lost_rotors(state.robot, state.rotor, std)
+    if len(low) >= max(2, len(places) // 3):
+        state.spoiled = state.spoiled or "rotor inertias far below the initial model"
+        state.warnings.append(
+            f"rotor inertia of {', '.join(low)}: the arm was pushed or guided, or the initial model is of another "
+            f"drive; friction is not called identified ({OVERRULE})"
+        )
 
 
 def choose_structure(state: Identification) -> None:
@@ -176,7 +256,8 @@ def fit_live_model(state: Identification) -> None:
 
 def check_data(state: Identification) -> None:
     """Add the notes of the recordings, and warnings about what the data do not support."""
-    notes = [f"{r.name}: {note}" for r in (*state.training, *state.validation) for note in r.notes]
+    pairs = [(r.name, note) for r in (*state.training, *state.validation) for note in r.notes]
+    notes = folded([note for _, note in pairs], [name for name, _ in pairs])
     _note(state.statements, *notes)
     _note(state.warnings, *(n for n in notes if "please check" in n))
     state.warnings += check_fit(state.fit, state.motion) + check_excitation(state.fit, state.motion)
@@ -214,9 +295,11 @@ def coupled_joints(robot: RobotFile, options: Options) -> dict[int, tuple[int, .
 
 STEPS: tuple[tuple[str, Callable[[Identification], None]], ...] = (
     ("recognising the effort", recognise_effort),
+    ("looking for contact", leave_out_contact),
     ("choosing filters and friction laws", choose_structure),
     ("solving", fit_parameters),
     ("physical consistency", make_physical),
+    ("checking rotor inertias", check_rotors),
     ("friction law for the live nodes", fit_live_model),
     ("checking what the data support", check_data),
 )

@@ -32,6 +32,8 @@ class Options:
     stamps: str = "auto"
     known_rotor: bool = False
     average_periods: bool = False
+    exclude: tuple[tuple[float, float], ...] = ()  # s since the first sample of every recording to identify from
+    contact: str = "auto"  # "auto": look for contact and hand guiding; "ignore": identify whatever was recorded
 
 
 DEFAULTS = Options()
@@ -51,6 +53,7 @@ class Identification:
     - consistent, rotor: physically consistent model nearest to `fit`; rotor inertias (n,) [kg m2], NaN where there is
       none; reported: the one of the two that figures are about
     - live: the model as the robot file holds it
+    - spoiled: why friction is not called identified; empty where it is
     - statements, warnings: one sentence each, from all steps
     """
 
@@ -69,6 +72,7 @@ class Identification:
     rotor: np.ndarray = field(init=False)
     reported: IdentifiedModel = field(init=False)
     live: LiveModel = field(init=False)
+    spoiled: str = ""
     statements: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 

@@ -19,6 +19,10 @@ MAX_GAP = 5  # median periods of the sensor over which it is interpolated
 LEAST_GAP = 0.05  # s
 
 
+class NoWrench(DataError):
+    """A recording without the wrench topic that was asked for."""
+
+
 @dataclass(frozen=True)
 class WrenchSeries:
     """Messages in order of time: stamps (M,) [ns] on the clock of the joint states, wrenches (M, 6) [N, Nm] as
@@ -43,7 +47,8 @@ class WrenchSeries:
 
 def load_wrench(paths: Sequence[str | Path], topic: str, log: Log, stamps: str) -> WrenchSeries:
     """The wrenches of a topic in the parts of one recording. log: its joint states; stamps: "header" or "receive", the
-    clock that was chosen for them. Raises DataError naming the wrench topics of the bag where there is no such one.
+    clock that was chosen for them. Raises NoWrench naming the wrench topics of the bag where there is no such one,
+    DataError for fewer than 2 messages.
     """
     found: list[tuple[np.ndarray, np.ndarray, str]] = []
     listing: set[str] = set()
@@ -56,7 +61,7 @@ def load_wrench(paths: Sequence[str | Path], topic: str, log: Log, stamps: str) 
             found += _decoded(raw, log, stamps)
     if not found:
         names = ", ".join(sorted(listing)) or "none"
-        raise DataError(f"{', '.join(map(str, paths))}: no WrenchStamped messages on {topic!r}; wrench topics: {names}")
+        raise NoWrench(f"{', '.join(map(str, paths))}: no WrenchStamped messages on {topic!r}; wrench topics: {names}")
     stamp = np.concatenate([f[0] for f in found])
     wrench = np.concatenate([f[1] for f in found])
     order = np.argsort(stamp, kind="stable")

@@ -14,6 +14,7 @@ from robot_dynamics_ros.cli.options import (
     json_option,
     out_option,
     robot_option_with,
+    sensor_options,
     stamps_option,
     stderr,
     topic_option,
@@ -44,6 +45,14 @@ PATH = click.Path(path_type=Path)
 )
 @click.option("--known-rotor", is_flag=True, help="Rotor inertias are those of the robot file, not identified.")
 @click.option("--average-periods", is_flag=True, help="Average a periodic motion over its periods first.")
+@sensor_options("--wrench", "WrenchStamped topic of a force sensor: contact is a known input.", touch=False)
+@click.option(
+    "--wrench-sign",
+    type=click.Choice(["auto", "environment", "robot"]),
+    default="auto",
+    show_default=True,
+    help="The sensor measures the force of the environment on the robot, or of the robot; auto: from the data.",
+)
 @click.option(
     "--exclude",
     "excluded",
@@ -74,6 +83,8 @@ def command(
     method: str,
     known_rotor: bool,
     average_periods: bool,
+    sensor: Any,
+    wrench_sign: str,
     excluded: tuple[str, ...],
     contact: str,
     report: bool,
@@ -101,6 +112,8 @@ def command(
         average_periods=average_periods,
         exclude=tuple(map(_interval, excluded)),
         contact=contact,
+        wrench=sensor,
+        wrench_sign={"auto": 0, "environment": 1, "robot": -1}[wrench_sign],
     )
     with stderr.status("loading") as status:
         found = identify(any_robot(robot, tip, bags), bags, validate, options, lambda text: status.update(text))

@@ -85,7 +85,7 @@ view_option = click.option(
 view_file_option = click.option("--view-file", type=NewPath(), help="Write what the viewer shows as an .rrd FILE.")
 
 
-def sensor_options(name: str, text: str, required: bool = False) -> Callable[[F], F]:
+def sensor_options(name: str, text: str, required: bool = False, touch: bool = True) -> Callable[[F], F]:
     """Topic of a force sensor (option `name`), --frame, --point, --tare and --touch; the command takes `sensor`
     (SensorOptions or None) and `touch` [N].
     """
@@ -127,7 +127,7 @@ def sensor_options(name: str, text: str, required: bool = False) -> Callable[[F]
                 help="Contact on the sensor [N].",
             ),
         )
-        for option in reversed(options):
+        for option in reversed(options if touch else options[:-1]):
             wrapped = option(wrapped)
         return wrapped  # type: ignore[return-value]
 

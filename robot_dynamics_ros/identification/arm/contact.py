@@ -8,7 +8,7 @@ effort follows gravity and not the inertia of the links, and what it adds comes 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -148,6 +148,14 @@ def _outside(name: str, piece: Piece, motion: Motion, stretches: list[Stretch]) 
     for s in stretches:
         keep &= (s.name != name) | (t < s.begin) | (t > s.end)
     return keep
+
+
+def looked_at(recordings: Sequence[Recording]) -> list[tuple[Piece, Motion]]:
+    """Every piece that is long enough, with its filtered motion at RATE. Raises DataError where there is none."""
+    found = [pair for rec in recordings for pair in _motions(rec)]
+    if not found:
+        raise DataError(f"{', '.join(r.name for r in recordings)}: no piece is long enough to look at")
+    return found
 
 
 def _motions(rec: Recording) -> Iterator[tuple[Piece, Motion]]:

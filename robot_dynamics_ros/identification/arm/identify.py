@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 from robot_dynamics_ros.bags import BagReport, load_bag
 from robot_dynamics_ros.bags.storage import freedrive
+from robot_dynamics_ros.bags.wrench import NoWrench
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.estimators.force_sensor import add_force_sensor
 from robot_dynamics_ros.identification.arm.checks import (
     AtRest,
     check_excitation,
@@ -28,6 +31,7 @@ from robot_dynamics_ros.identification.arm.contact import (
     without,
 )
 from robot_dynamics_ros.identification.arm.effort_meaning import has_masses, recognise
+from robot_dynamics_ros.identification.arm.known_wrench import known_wrench, with_wrench
 from robot_dynamics_ros.identification.arm.live_model import fit_live
 from robot_dynamics_ros.identification.arm.model import Structure
 from robot_dynamics_ros.identification.arm.mounting import mounted
@@ -42,6 +46,7 @@ from robot_dynamics_ros.identification.dataset.motion import Motion, filtered
 from robot_dynamics_ros.identification.dataset.periods import average_all
 from robot_dynamics_ros.identification.dataset.recording import Recording, folded, recording, set_apart
 from robot_dynamics_ros.identification.metrics import mean_r2, metrics
+from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
 
@@ -77,14 +82,25 @@ def read_moving(robot: RobotFile, bags: Sequence[str | Path], options: Options) 
     for bag in bags:
         try:
             found.append(read(robot, bag, options))
+        except NoWrench:
+            found.append(read(robot, bag, replace(options, wrench=None)))
+            found[-1].notes.append("no such wrench topic: taken as free of contact")
         except AtRest as error:
             skipped.append(f"skipped for validation: {str(error).split(';')[0]}")
     return found, skipped
 
 
 def read(robot: RobotFile, bag: str | Path, options: Options, exclude: Sequence[tuple[float, float]] = ()) -> Recording:
-    """One bag as a recording with its joints in the robot file's order; exclude: (begin, end) [s] left out."""
+    """One bag as a recording with its joints in the robot file's order; exclude: (begin, end) [s] left out.
+
+    Raises DataError where nothing is left, or where it was recorded in freedrive.
+    """
     log, report = _loaded(robot, bag, options)
+    if options.wrench is not None:
+        report.notes += add_force_sensor(log, robot, [bag], options.wrench, report.stamps)
+        known = np.isfinite(log.measured_wrench).all(axis=1)
+        report.drop("without a wrench", int((~known).sum()))
+        log = log[known]
     log = log[~np.any([np.zeros(len(log), bool), *((log.time >= a) & (log.time <= b) for a, b in exclude)], axis=0)]
     if len(log) < 2:
         raise DataError(f"{bag}: nothing is left beside what is excluded")
@@ -153,6 +169,20 @@ def recognise_effort(state: Identification) -> None:
     state.rigid = RigidModel(state.robot, None if effort.includes_gravity else np.zeros(3))
     _note(state.statements, *effort.statements, mount, state.split)
     _note(state.warnings, *effort.warnings, mount)
+
+
+def use_wrench(state: Identification) -> None:
+    """The torque of a measured wrench is taken off the effort; its sign and time offset come from the data.
+
+    Raises DataError where the sign is a tie.
+    """
+    if state.options.wrench is None:
+        return
+    model = RobotModel(state.robot.kinematic_chain(), state.robot.joint_names)
+    known = known_wrench(state.rigid, model, state.training, state.options.wrench_sign)
+    state.training = [with_wrench(model, r, known) for r in state.training]
+    state.validation = [with_wrench(model, r, known) for r in state.validation]
+    _note(state.statements, known.reason(), "figures are of the effort without the torque of the measured wrench")
 
 
 def leave_out_contact(state: Identification) -> None:
@@ -295,6 +325,7 @@ def coupled_joints(robot: RobotFile, options: Options) -> dict[int, tuple[int, .
 
 STEPS: tuple[tuple[str, Callable[[Identification], None]], ...] = (
     ("recognising the effort", recognise_effort),
+    ("using the measured wrench", use_wrench),
     ("looking for contact", leave_out_contact),
     ("choosing filters and friction laws", choose_structure),
     ("solving", fit_parameters),

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from robot_dynamics_ros.estimators.force_sensor import SensorOptions
 from robot_dynamics_ros.identification.arm.effort_meaning import EffortMeaning
 from robot_dynamics_ros.identification.arm.live_model import LiveModel
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structure
@@ -33,6 +34,8 @@ class Options:
     known_rotor: bool = False
     average_periods: bool = False
     exclude: tuple[tuple[float, float], ...] = ()  # s since the first sample of every recording to identify from
+    wrench: SensorOptions | None = None  # a force sensor whose wrench is a known input
+    wrench_sign: int = 0  # 1 environment on robot, -1 robot on environment, 0: decided from the data
     contact: str = "auto"  # "auto": look for contact and hand guiding; "ignore": identify whatever was recorded
 
 

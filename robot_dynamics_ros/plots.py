@@ -14,8 +14,16 @@ from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.signals import WRENCH_AXES, Log
 
 TOUCH = 1.0  # N of true force from which on the robot is in contact
-POINTS = 4000  # per curve: more cannot be seen and only makes the file larger
-INK = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555")  # told apart by colour-blind eyes
+POINTS = 4000  # per curve: more points are not visible and enlarge the file
+INK = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#E69F00",
+    "#56B4E9",
+    "#555555",
+)  # distinguishable with colour blindness
 
 
 def plotting_available() -> str:
@@ -100,7 +108,7 @@ def plot_force(log: Log, path: Path, title: str) -> Path:
     return _save(drawing, path)
 
 
-def plot_against_truth(log: Log, truth: np.ndarray, path: Path, title: str, label: str = "truth") -> Path:
+def plot_against_truth(log: Log, truth: np.ndarray, path: Path, title: str, label: str = "ground truth") -> Path:
     """Force with two standard deviations against the true wrench (N, 6), and friction of the joints; a PNG.
 
     label: where `truth` comes from.
@@ -138,7 +146,7 @@ def _step(log: Log) -> int:
 
 
 def _thinned(log: Log) -> tuple[np.ndarray, Log]:
-    """Time and log with no more points than can be seen."""
+    """Time and log reduced to the plotted number of points."""
     return log.time[:: _step(log)], log[:: _step(log)]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from robot_dynamics_ros.signals import Log
 
 BOOL = "std_msgs/msg/Bool"
 MAX_MESSAGE = 1 << 20  # bytes; a joint state has a few hundred
-Wrap = Callable[[Iterable, str, int], Iterable]  # a progress bar: items, text, total -> items
+Wrap = Callable[[Iterable[Any], str, int], Iterable[Any]]  # a progress bar: items, text, total -> items
 
 
 @dataclass
@@ -79,7 +80,7 @@ def _line(error: Exception) -> str:
     return text[0] if text and text[0] else type(error).__name__
 
 
-def _reader(path: Path):
+def _reader(path: Path) -> Any:
     from rosbags import rosbag1, rosbag2
 
     return rosbag1.Reader(path) if path.suffix == ".bag" else rosbag2.Reader(path)

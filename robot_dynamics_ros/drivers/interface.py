@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robot_dynamics_ros._core import StreamState, TorqueLoop
+from robot_dynamics_ros._core import StreamState, TorqueLoop, TorqueRecord
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
@@ -209,7 +209,7 @@ class TorqueDriver(MotionDriver):
     or loop.disable() ends it. records: records of the loop's cycles, oldest first; the caller removes what it has used.
     """
 
-    records: deque[dict[str, Any]]
+    records: deque[TorqueRecord]
 
     @abstractmethod
     def attach(self, loop: TorqueLoop) -> None:

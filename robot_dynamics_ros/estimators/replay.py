@@ -152,8 +152,11 @@ def write_replay(result: Replay, out: Path, progress: Callable | None = None) ->
     Raises DataError when the directory cannot be written.
     """
     about = {"robot": result.robot.name, "source": ", ".join(result.report.files)}
-    frame = result.robot.kinematics.base_frame
-    written = [write_bag(result.log, out / "estimates", frame_id=frame, about=about, progress=progress)]
+    frames = {
+        "frame_id": result.robot.kinematics.base_frame,
+        "wrench_frame_id": result.pipeline.stage("force").frame_id,
+    }
+    written = [write_bag(result.log, out / "estimates", **frames, about=about, progress=progress)]
     from robot_dynamics_ros.plots import plot_force, plotting_available
 
     missing = plotting_available()

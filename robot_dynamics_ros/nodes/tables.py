@@ -13,7 +13,12 @@ COMMON = (
     Parameter(
         "autostart", True, "configure and activate at start; false: wait for a lifecycle manager", read_only=True
     ),
-    Parameter("frame_id", "", "frame of wrenches, empty: the robot file's base frame", read_only=True),
+    Parameter(
+        "frame_id",
+        "",
+        "frame of external_wrench: its axes, moments about its origin; base, tool (empty: tool) or a link's name",
+        read_only=True,
+    ),
     Parameter("tf_prefix", "", "prefix of frame names", read_only=True),
 )
 
@@ -178,8 +183,8 @@ VIEWER = (
 # topics the viewer shows
 VIEWED = (
     "joint_states",
-    "external_wrench",
-    "external_wrench_std",
+    "external_wrench_base",
+    "external_wrench_base_std",
     "contact",
     "external_joint_torque",
     "friction_torque",

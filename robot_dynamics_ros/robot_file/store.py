@@ -23,7 +23,7 @@ from robot_dynamics_ros.robot_file.schema import RobotFile
 from robot_dynamics_ros.robot_file.yaml_text import read_yaml
 
 _SHARE = Path("share/robot_dynamics_ros/config")
-TEMPLATE = "template"  # documentation to copy, never a robot
+TEMPLATE = "template"  # a file to copy, not a robot
 
 
 def config_directories() -> list[Path]:
@@ -121,7 +121,7 @@ def save_robot(
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Replace `path` by `text` so that a reader sees the old or the new file, never half of one."""
+    """Replace `path` by `text` so that a reader gets either the old or the new file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
     temporary = Path(name)

@@ -37,6 +37,7 @@ def identified_robot(found: Identification) -> RobotFile:
         else {"source": held, "model": "presliding", "parameters": live.hysteresis},
     }
     updates |= _drives(found, key)
+    updates["residuals"] = {"source": key} | found.residuals if found.residuals and not found.spoiled else None
     return robot.with_updates(updates, source)
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from robot_dynamics_ros.bags import BagReport, load_bag
 from robot_dynamics_ros.bags.storage import freedrive
 from robot_dynamics_ros.bags.wrench import NoWrench
-from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.estimators.force_sensor import add_force_sensor
 from robot_dynamics_ros.identification.arm.checks import (
     AtRest,
@@ -31,10 +31,12 @@ from robot_dynamics_ros.identification.arm.contact import (
     without,
 )
 from robot_dynamics_ros.identification.arm.effort_meaning import has_masses, recognise
+from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.known_wrench import known_wrench, with_wrench
 from robot_dynamics_ros.identification.arm.live_model import fit_live
 from robot_dynamics_ros.identification.arm.model import Structure
 from robot_dynamics_ros.identification.arm.mounting import mounted
+from robot_dynamics_ros.identification.arm.residuals import residuals
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.consistency import make_consistent, rotor_included
 from robot_dynamics_ros.identification.arm.solvers.fitting import PLAIN, Fitter, known_rotors, prior_of
@@ -284,6 +286,19 @@ def fit_live_model(state: Identification) -> None:
     state.live = fit_live(state.consistent, np.nan_to_num(state.rotor), state.motion)
 
 
+def measure_residuals(state: Identification) -> None:
+    """Fill residuals: what the written file leaves unexplained, replayed as the nodes evaluate it."""
+    try:
+        state.residuals = residuals(
+            identified_robot(state),
+            [*state.training, *state.validation],
+            state.effort.scale,
+            state.live.breakaway(state.motion),
+        )
+    except CapabilityError as error:
+        _note(state.statements, f"no residuals in the robot file: {error}")
+
+
 def check_data(state: Identification) -> None:
     """Add the notes of the recordings, and warnings about what the data do not support."""
     pairs = [(r.name, note) for r in (*state.training, *state.validation) for note in r.notes]
@@ -332,6 +347,7 @@ STEPS: tuple[tuple[str, Callable[[Identification], None]], ...] = (
     ("physical consistency", make_physical),
     ("checking rotor inertias", check_rotors),
     ("friction law for the live nodes", fit_live_model),
+    ("residuals of the live pipeline", measure_residuals),
     ("checking what the data support", check_data),
 )
 

@@ -93,15 +93,19 @@ def _unsteady(values: np.ndarray, rows: np.ndarray, time: np.ndarray, window: fl
 
 
 def _band(result: Replay, noise: float, scale: float) -> Settings:
-    """Deviations of model and sliding friction `scale` times the defaults, the measured noise in the place of its."""
-    force, friction = ({p.name: p.default for p in result.pipeline.stage(k).parameters} for k in ("force", "friction"))
-    relative = friction["relative_error"] or (0.1 if identified(result.robot.friction) else 0.3)
-    sensor = noise if np.isfinite(noise) else force["torque_std"] * scale
+    """Deviations of model and sliding friction `scale` times the defaults, the measured noise in the place of its.
+
+    The residuals of a robot file are its own noise and error of the model: beside them only friction is scaled.
+    """
+    if result.robot.residuals is not None:
+        return {"force": {}, "friction": {"relative_error": _rounded(min(0.05 * scale, 10.0))}}
+    sensor = noise if np.isfinite(noise) else 0.01 * scale
+    relative = 0.1 if identified(result.robot.friction) else 0.3
     return {
         "force": {
             "torque_std": _rounded(np.clip(sensor, 1e-6, 1.0)),
-            "model_error": _rounded(min(force["model_error"] * scale, 1.0)),
-            "unknown_friction": _rounded(min(force["unknown_friction"] * scale, 1.0)),
+            "model_error": _rounded(min(0.03 * scale, 1.0)),
+            "unknown_friction": _rounded(min(0.1 * scale, 1.0)),
         },
         "friction": {"relative_error": _rounded(min(relative * scale, 10.0))},
     }

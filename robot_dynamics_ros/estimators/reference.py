@@ -75,7 +75,7 @@ def judged_rows(log: Log, status: np.ndarray) -> np.ndarray:
 
 
 def judged(log: Log, rows: np.ndarray, touch: float, sign: int = 1, notes: Sequence[str] = ()) -> Comparison:
-    """All figures over some rows of a log that holds estimate and sensor."""
+    """All figures over some rows (N,) of a log that holds estimate and sensor."""
     moving = moving_mask(np.nan_to_num(log.qd), log.time)
     touched = np.linalg.norm(np.nan_to_num(log.measured_wrench[:, :3]), axis=1) >= touch
     contact = held(touched, log.time, AFTER)

@@ -101,7 +101,9 @@ def detection(s: Series, level: float) -> dict[str, float]:
 
 
 def runs(mask: np.ndarray, stamps: np.ndarray | None = None) -> list[tuple[int, int]]:
-    """First row and row after the last of every stretch of True; a gap of GAP seconds between stamps ends one, too."""
+    """First row and row after the last of every stretch of True in mask (N,); a gap of GAP seconds between stamps (N,)
+    ends one, too.
+    """
     cut = np.zeros(len(mask) + 1, bool)
     cut[[0, -1]] = True
     cut[1:-1] = np.zeros(len(mask) - 1, bool) if stamps is None else np.diff(stamps) > GAP

@@ -3,25 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
-from robot_dynamics_ros.bags import BagReport, load_bag
-from robot_dynamics_ros.bags.storage import freedrive
-from robot_dynamics_ros.bags.wrench import NoWrench
 from robot_dynamics_ros.errors import CapabilityError, DataError
-from robot_dynamics_ros.estimators.force_sensor import add_force_sensor
 from robot_dynamics_ros.identification.arm.checks import (
-    AtRest,
     check_excitation,
     check_extrapolation,
     check_fit,
-    check_units,
 )
 from robot_dynamics_ros.identification.arm.contact import (
-    HAND_SAYS_NOTHING,
     MOST,
     OVERRULE,
     contact_stretches,
@@ -36,6 +28,7 @@ from robot_dynamics_ros.identification.arm.known_wrench import known_wrench, wit
 from robot_dynamics_ros.identification.arm.live_model import fit_live
 from robot_dynamics_ros.identification.arm.model import Structure
 from robot_dynamics_ros.identification.arm.mounting import mounted
+from robot_dynamics_ros.identification.arm.read import read, read_moving
 from robot_dynamics_ros.identification.arm.residuals import residuals
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.consistency import make_consistent, rotor_included
@@ -46,11 +39,10 @@ from robot_dynamics_ros.identification.arm.uncertainty import with_uncertainty
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.dataset.motion import Motion, filtered
 from robot_dynamics_ros.identification.dataset.periods import average_all
-from robot_dynamics_ros.identification.dataset.recording import Recording, folded, recording, set_apart
+from robot_dynamics_ros.identification.dataset.recording import Recording, folded, set_apart
 from robot_dynamics_ros.identification.metrics import mean_r2, metrics
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
-from robot_dynamics_ros.signals import Log
 
 MAX_SLOW_SAMPLES = 20_000  # from which the meaning of an effort is recognised
 MAX_R2_LOSS = 0.01  # of the identification data, that physical consistency may cost
@@ -76,63 +68,6 @@ def identify(
     found = identify_recordings(robot, training, validation, options, progress)
     _note(found.statements, *skipped)
     return found
-
-
-def read_moving(robot: RobotFile, bags: Sequence[str | Path], options: Options) -> tuple[list[Recording], list[str]]:
-    """Recordings to validate on; one in which the robot stands is skipped, with a note. Raises DataError like read."""
-    found, skipped = [], []
-    for bag in bags:
-        try:
-            found.append(read(robot, bag, options))
-        except NoWrench:
-            found.append(read(robot, bag, replace(options, wrench=None)))
-            found[-1].notes.append("no such wrench topic: taken as free of contact")
-        except AtRest as error:
-            skipped.append(f"skipped for validation: {str(error).split(';')[0]}")
-    return found, skipped
-
-
-def read(robot: RobotFile, bag: str | Path, options: Options, exclude: Sequence[tuple[float, float]] = ()) -> Recording:
-    """One bag as a recording with its joints in the robot file's order; exclude: (begin, end) [s] left out.
-
-    Raises DataError where nothing is left, or where it was recorded in freedrive.
-    """
-    log, report = _loaded(robot, bag, options)
-    if options.wrench is not None:
-        report.notes += add_force_sensor(log, robot, [bag], options.wrench, report.stamps)
-        known = np.isfinite(log.measured_wrench).all(axis=1)
-        report.drop("without a wrench", int((~known).sum()))
-        log = log[known]
-    log = log[~np.any([np.zeros(len(log), bool), *((log.time >= a) & (log.time <= b) for a, b in exclude)], axis=0)]
-    if len(log) < 2:
-        raise DataError(f"{bag}: nothing is left beside what is excluded")
-    guided = freedrive(bag, log, report.stamps) if options.contact == "auto" else np.zeros(len(log), bool)
-    if guided.sum() > len(log) // 2:
-        raise DataError(f"{bag}: recorded in freedrive: {HAND_SAYS_NOTHING}")
-    log = log[~guided]
-    report.drop("in freedrive", int(guided.sum()))
-    check_units(log, str(bag))
-    rec = recording(log, str(bag))
-    rec.counts = {**report.dropped, **rec.counts}
-    rec.notes = [*report.notes, *rec.notes]
-    return rec
-
-
-def _loaded(robot: RobotFile, bag: str | Path, options: Options) -> tuple[Log, BagReport]:
-    """Log with the robot's joints by name; by order where the bag has as many joints and knows none of the names."""
-    try:
-        return load_bag(bag, robot, topic=options.topic, stamps=options.stamps)
-    except DataError as error:
-        if "joint" not in str(error):
-            raise
-        log, report = load_bag(bag, topic=options.topic, stamps=options.stamps)
-        known = set(robot.joint_aliases) & set(log.joint_names)
-        if known or log.n_joints != robot.n_joints:
-            raise
-        report.notes.append(
-            f"joint names {', '.join(log.joint_names)} are not those of {robot.name}: taken in this order, please check"
-        )
-        return Log(robot.joint_names, log.stamp_ns, log.signals, log.receive_ns), report
 
 
 @one_thread()
@@ -351,4 +286,4 @@ STEPS: tuple[tuple[str, Callable[[Identification], None]], ...] = (
     ("checking what the data support", check_data),
 )
 
-__all__ = ["Identification", "Options", "UserChoices", "identify", "identify_recordings", "read"]
+__all__ = ["Identification", "Options", "UserChoices", "identify", "identify_recordings", "read", "read_moving"]

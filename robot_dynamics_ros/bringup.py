@@ -170,6 +170,22 @@ def check_parameter_file(path: Path, graph: Graph) -> None:
             _check(path, name, value, known)
 
 
+def stage_parameters(path: Path) -> dict[str, dict[str, Any]]:
+    """Stage -> parameter -> value of a ROS parameter file; what nodes declare beside their stages is left out.
+
+    Raises ConfigError naming file, parameter, value and bound.
+    """
+    found: dict[str, dict[str, Any]] = {}
+    known = {f"{name}.{p.name}": p for name, make in STAGES.items() for p in make().parameters}
+    for _, block in _blocks(read_yaml(path), str(path), ""):
+        for name, value in _flat(block):
+            stage, _, parameter = name.partition(".")
+            if stage in STAGES and parameter:
+                _check(path, name, value, known)
+                found.setdefault(stage, {})[parameter] = value
+    return found
+
+
 def _check(path: Path, name: str, value: Any, known: Mapping[str, Parameter]) -> None:
     if name in BUILT_IN:
         return

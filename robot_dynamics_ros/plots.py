@@ -109,11 +109,13 @@ def plot_force(log: Log, path: Path, title: str) -> Path:
     return _save(drawing, path)
 
 
-def plot_against_truth(log: Log, truth: np.ndarray, path: Path, title: str, settle: float = 0.0) -> Path:
+def plot_against_truth(
+    log: Log, truth: np.ndarray, path: Path, title: str, settle: float = 0.0, label: str = "ground truth"
+) -> Path:
     """Force with two standard deviations and the true wrench (N, 6), and friction of the joints; a PNG.
 
-    settle [s]: start of the recording that is marked as not evaluated. Each force has its own scale, lines are
-    interrupted where samples are missing. Raises DataError when it cannot be written.
+    settle [s]: start of the recording that is marked as not evaluated. label: where `truth` comes from. Each force has
+    its own scale, lines are interrupted where samples are missing. Raises DataError when it cannot be written.
     """
     t, part = _thinned(log)
     known = truth[:: _step(log)]
@@ -123,12 +125,12 @@ def plot_against_truth(log: Log, truth: np.ndarray, path: Path, title: str, sett
     gaps = _gaps(t)
     for k, name in enumerate(WRENCH_AXES[:3]):
         columns = (part.external_wrench[:, k], part.external_wrench_std[:, k], known[:, k])
-        _axis_against_truth(axes[k], t > settle, gaps, t, *columns)
+        _axis_against_truth(axes[k], t > settle, gaps, t, *columns, label)
         axes[k].fill_between(t, 0, 1, where=touching, transform=axes[k].get_xaxis_transform(), color="0.9", zorder=0)
         axes[k].set_ylabel(f"${name[0]}_{name[1]}$ [N]")
     lines = axes[3].plot(np.insert(t, gaps, np.nan), np.insert(part.friction_torque, gaps, np.nan, axis=0), lw=0.8)
     axes[3].set_ylabel("friction [Nm]")
-    axes[3].set_xlabel("time [s]      grey: in contact (ground truth)")
+    axes[3].set_xlabel(f"time [s]      grey: in contact ({label})")
     for ax in axes:
         ax.axvspan(0, settle, facecolor="none", edgecolor="0.75", hatch="//", lw=0, label="settling, not evaluated")
     _legend_above(axes[0], *axes[0].get_legend_handles_labels())
@@ -150,7 +152,14 @@ def _gaps(t: np.ndarray) -> np.ndarray:
 
 
 def _axis_against_truth(
-    ax, used: np.ndarray, gaps: np.ndarray, t: np.ndarray, value: np.ndarray, std: np.ndarray, truth: np.ndarray
+    ax,
+    used: np.ndarray,
+    gaps: np.ndarray,
+    t: np.ndarray,
+    value: np.ndarray,
+    std: np.ndarray,
+    truth: np.ndarray,
+    label: str,
 ) -> None:
     """One force on the scale of its own values after settling (`used`) and of the ground truth."""
     both = np.concatenate([value[used], truth])
@@ -159,7 +168,7 @@ def _axis_against_truth(
     t, value, std, truth = (np.insert(x, gaps, np.nan) for x in (t, value, std, truth))
     ax.fill_between(t, value - 2 * std, value + 2 * std, color=INK[0], alpha=0.2, lw=0, label="estimate ± 2 std")
     ax.plot(t, value, color=INK[0], lw=1.0, label="estimate")
-    ax.plot(t, truth, color=INK[1], lw=1.4, label="ground truth")
+    ax.plot(t, truth, color=INK[1], lw=1.4, label=label)
 
 
 def _step(log: Log) -> int:

@@ -23,12 +23,15 @@ class Unreadable(Exception):
 
 @dataclass
 class Group:
-    """Messages of one shape: rows (k,) in the topic, header stamps (k,) [ns], joint names, field -> (k, width)."""
+    """Messages of one shape: rows (k,) in the topic, header stamps (k,) [ns], joint names, field -> (k, width), and the
+    frame that the header names.
+    """
 
     rows: np.ndarray
     stamp_ns: np.ndarray
     names: tuple[str, ...]
     fields: dict[str, np.ndarray]
+    frame_id: str = ""
 
 
 @dataclass
@@ -38,6 +41,7 @@ class Layout:
     names: tuple[str, ...] = ()
     numbers: dict[str, tuple[str, int, int]] = field(default_factory=dict)  # name -> dtype, offset, count
     mask: np.ndarray = field(default_factory=lambda: np.empty(0, dtype=bool))
+    frame_id: str = ""
 
 
 class Cursor:
@@ -94,7 +98,7 @@ class Cursor:
             self.number("seq", "u4")
         self.number("sec", "i4")
         self.number("nanosec", "u4")
-        self.string()
+        self.layout.frame_id = self.string()
 
 
 def _joint_state(c: Cursor) -> None:
@@ -170,4 +174,4 @@ def _group(rows: np.ndarray, block: np.ndarray, layout: Layout) -> Group:
 
     stamp = values("sec")[:, 0].astype(np.int64) * 10**9 + values("nanosec")[:, 0].astype(np.int64)
     fields = {name: values(name).astype(np.float64) for name, spec in layout.numbers.items() if spec[0][1:] == "f8"}
-    return Group(rows, stamp, layout.names, fields)
+    return Group(rows, stamp, layout.names, fields, layout.frame_id)

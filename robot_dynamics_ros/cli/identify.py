@@ -14,6 +14,7 @@ from robot_dynamics_ros.cli.options import (
     json_option,
     out_option,
     robot_option_with,
+    sensor_options,
     stamps_option,
     stderr,
     topic_option,
@@ -52,6 +53,28 @@ REPORT = "report.html"
 )
 @click.option("--known-rotor", is_flag=True, help="Rotor inertias are those of the robot file, not identified.")
 @click.option("--average-periods", is_flag=True, help="Average a periodic motion over its periods first.")
+@sensor_options("--wrench", "WrenchStamped topic of a force sensor: contact is a known input.", touch=False)
+@click.option(
+    "--wrench-sign",
+    type=click.Choice(["auto", "environment", "robot"]),
+    default="auto",
+    show_default=True,
+    help="The sensor measures the force of the environment on the robot, or of the robot; auto: from the data.",
+)
+@click.option(
+    "--exclude",
+    "excluded",
+    multiple=True,
+    metavar="FROM:TO",
+    help="Seconds of every bag to leave out; may be repeated.",
+)
+@click.option(
+    "--contact",
+    type=click.Choice(["auto", "ignore"]),
+    default="auto",
+    show_default=True,
+    help="auto: contact is left out, hand guiding refused; ignore: identify from all that was recorded.",
+)
 @click.option("--report/--no-report", default=True, show_default=True, help="HTML report with pictures.")
 @out_option
 @click.option("--overwrite", is_flag=True, help="Replace the result files of an earlier run in the directory.")
@@ -70,6 +93,10 @@ def command(
     method: str,
     known_rotor: bool,
     average_periods: bool,
+    sensor: Any,
+    wrench_sign: str,
+    excluded: tuple[str, ...],
+    contact: str,
     report: bool,
     out: Path,
     overwrite: bool,
@@ -101,6 +128,10 @@ def command(
         stamps=stamps,
         known_rotor=known_rotor,
         average_periods=average_periods,
+        exclude=tuple(map(_interval, excluded)),
+        contact=contact,
+        wrench=sensor,
+        wrench_sign={"auto": 0, "environment": 1, "robot": -1}[wrench_sign],
     )
     arm = any_robot(robot, tip, bags)
     if not overwrite:
@@ -140,6 +171,18 @@ def _refuse_earlier(robot: str, out: Path) -> None:
     for name in (f"{robot}_identified.yaml", f"{robot}_identified.urdf", f"{robot}_identified_loaded.yaml", REPORT):
         if (out / name).exists():
             raise DataError(f"{out / name}: exists already; choose another --out, or replace it by --overwrite")
+
+
+def _interval(text: str) -> tuple[float, float]:
+    """(begin, end) [s] of FROM:TO; an empty TO is the end of the bag. Raises DataError."""
+    begin, colon, end = text.partition(":")
+    try:
+        interval = float(begin or 0.0), float(end or "inf")
+    except ValueError:
+        interval = (1.0, 0.0)
+    if not (colon and 0 <= interval[0] < interval[1]):
+        raise DataError(f"--exclude {text!r} is not FROM:TO in seconds, FROM below TO")
+    return interval
 
 
 def _payload(found: Any, bags: tuple[Path, ...], options: Any, out: Path, files: dict[str, str]) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -85,6 +86,56 @@ view_option = click.option(
     "--view", is_flag=True, help="Serve the viewer to a browser on this machine; prints the URL."
 )
 view_file_option = click.option("--view-file", type=NewPath(), help="Write the viewer data to this .rrd FILE.")
+
+
+def sensor_options(name: str, text: str, required: bool = False, touch: bool = True) -> Callable[[F], F]:
+    """Topic of a force sensor (option `name`), --frame, --point, --tare and --touch; the command takes `sensor`
+    (SensorOptions or None) and `touch` [N].
+    """
+    from robot_dynamics_ros.estimators.force_sensor import POINTS, SensorOptions
+    from robot_dynamics_ros.estimators.reference import TOUCH
+
+    def add(command: F) -> F:
+        @functools.wraps(command)
+        def wrapped(*args: Any, sensor_topic: str | None, frame: str, point: str, tare: float, **rest: Any) -> Any:
+            sensor = None if sensor_topic is None else SensorOptions(sensor_topic, frame, point, tare)
+            return command(*args, sensor=sensor, **rest)
+
+        options = (
+            click.option(name, "sensor_topic", metavar="TOPIC", required=required, help=text),
+            click.option(
+                "--frame",
+                default="auto",
+                show_default=True,
+                help="Axes of the sensor: tool, flange, base, or a frame_id.",
+            ),
+            click.option(
+                "--point",
+                type=click.Choice(POINTS),
+                default="frame",
+                show_default=True,
+                help="What its moments refer to: the origin of its frame (base axes: the TCP), the TCP, the base.",
+            ),
+            click.option(
+                "--tare",
+                type=click.FloatRange(0.0),
+                default=0.0,
+                help="Free seconds at the beginning: zero of the sensor.",
+            ),
+            click.option(
+                "--touch",
+                type=click.FloatRange(0.1),
+                default=TOUCH,
+                show_default=True,
+                help="Contact on the sensor [N].",
+            ),
+        )
+        for option in reversed(options if touch else options[:-1]):
+            wrapped = option(wrapped)
+        return wrapped  # type: ignore[return-value]
+
+    return add
+
 
 console = Console()
 stderr = Console(stderr=True)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from robot_dynamics_ros.cli.options import (
@@ -12,11 +14,14 @@ from robot_dynamics_ros.cli.options import (
     out_option,
     progress,
     robot_option,
+    sensor_options,
     stamps_option,
     topic_option,
     write_json,
 )
+from robot_dynamics_ros.cli.reference import draw_comparison, show_comparison
 from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.estimators.reference import compare
 from robot_dynamics_ros.estimators.replay import Replay, replay, write_replay
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import WRENCH_AXES
@@ -33,11 +38,15 @@ from robot_dynamics_ros.signals import WRENCH_AXES
 @click.option(
     "--set", "settings", multiple=True, metavar="STAGE.NAME=VALUE", help="Parameter, e.g. force.bandwidth=40."
 )
+@click.option(
+    "--params", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="ROS parameter file, as of `up`."
+)
+@sensor_options("--reference", "Compare with a force sensor: its WrenchStamped topic.")
 @json_option
-def command(bags, robot, out, topic, stamps, effort, payload, settings, json_file) -> None:
+def command(bags, robot, out, topic, stamps, effort, payload, settings, params, sensor, touch, json_file) -> None:
     """Estimate friction and contact force over BAGS (parts of one recording: ROS 1, sqlite3 or mcap).
 
-    Writes OUT/estimates (a bag), OUT/force.png and prints a summary.
+    Writes OUT/estimates (a bag), OUT/force.png, with --reference OUT/reference.png, and prints a summary.
 
     Example: robot-dynamics replay run1 --robot ur5e --out result --json result.json
     """
@@ -47,14 +56,30 @@ def command(bags, robot, out, topic, stamps, effort, payload, settings, json_fil
         topic=topic,
         stamps=stamps,
         effort=effort,
-        parameters=parse_settings(settings),
+        parameters=with_file(params, parse_settings(settings)),
         progress=progress,
     )
+    against = None if sensor is None else compare(result, bags, sensor, touch)
     written = write_replay(result, out, progress)
     show(result)
+    summary = result.summary()
+    if against is not None:
+        written += draw_comparison(result, out / "reference.png", sensor.topic)
+        show_comparison(against)
+        summary["reference"] = against.to_dict()
     for path in written:
         console.print(f"wrote {path}", soft_wrap=True, highlight=False)
-    write_json(json_file, result.summary())
+    write_json(json_file, summary)
+
+
+def with_file(path: Path | None, settings: dict[str, dict[str, object]]) -> dict[str, dict[str, object]]:
+    """Settings of the command line over those of a ROS parameter file. Raises ConfigError."""
+    if path is None:
+        return settings
+    from robot_dynamics_ros.bringup import stage_parameters
+
+    found = stage_parameters(path)
+    return {stage: {**found.get(stage, {}), **settings.get(stage, {})} for stage in {*found, *settings}}
 
 
 def carrying(robot: RobotFile, payload: str | None) -> RobotFile:

@@ -33,6 +33,9 @@ SIGNALS: dict[str, Signal] = {
         Signal("motor_torque", "joints", "Nm", "rotor side drive torque, reflected"),
         Signal("current", "joints", "A", "motor current"),
         Signal("temperature", "joints", "degC", "temperature reported by the joint"),
+        Signal(
+            "measured_wrench", "wrench", "N, Nm", "wrench of a force sensor, environment on robot at the TCP, base axes"
+        ),
         # the controller's own estimates, environment on robot
         Signal(
             "vendor_external_joint_torque",

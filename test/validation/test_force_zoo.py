@@ -8,10 +8,11 @@ from click.testing import CliRunner
 
 from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.estimators import wrench_metrics as metrics
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
-from robot_dynamics_ros.validation.force import baseline, metrics, recordings, table, zoo
+from robot_dynamics_ros.validation.force import baseline, recordings, table, zoo
 from robot_dynamics_ros.validation.force.judge import METHODS, Verdict
 
 RATE = 500.0

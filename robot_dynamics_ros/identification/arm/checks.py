@@ -21,10 +21,14 @@ NOTHING = 0.2  # mean R2 on the identification data below which the effort is no
 MAX_OUTSIDE = 0.2  # share of validation samples beyond the identified speeds above which there is a warning
 
 
+class AtRest(DataError):
+    """A recording in which the robot does not move."""
+
+
 def check_units(log: Log, name: str) -> None:
     """Refuse positions that cannot be radians, velocities that are not their derivative, robots at rest.
 
-    Raises DataError.
+    Raises DataError; AtRest for the last.
     """
     q = log.q
     span = np.nanmax(np.ptp(q, axis=0))
@@ -33,7 +37,7 @@ def check_units(log: Log, name: str) -> None:
             f"{name}: positions span {span:.4g}: they are not radians (degrees? milliradians?); convert them"
         )
     if not span > 0.02:
-        raise DataError(
+        raise AtRest(
             f"{name}: the robot does not move (largest travel {1e3 * span:.2g} mrad); record motion of every joint"
         )
     if log.has("effort") and not np.nanmax(np.ptp(log.effort, axis=0)) > 0:

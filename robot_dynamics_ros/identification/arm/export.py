@@ -26,17 +26,21 @@ def identified_robot(found: Identification) -> RobotFile:
     key = "identified_" + datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ")
     bags = ", ".join(Path(r.name).name for r in found.training)
     source = {key: f"robot-dynamics identify on {bags}; {found.split}"}
+    held = key  # of friction: a key that begins with `estimate` is not taken for identified
+    if found.spoiled:
+        held = f"estimate_{key}"
+        source[held] = f"{source[key]}; {found.spoiled}"
     updates: dict[str, Any] = {
         "links": {"source": key, "parameters": live.phi.reshape(-1, 10)},
-        "friction": _friction(found, key, live.friction),
+        "friction": _friction(found, held, live.friction),
         "hysteresis": None
         if live.hysteresis is None
-        else {"source": key, "model": "presliding", "parameters": live.hysteresis},
+        else {"source": held, "model": "presliding", "parameters": live.hysteresis},
     }
     updates |= _drives(found, key) | _aliases(found)
     if robot.payload.mass > 0:  # what was mounted is in the identified links
         updates["payload"] = Payload()
-    updates["residuals"] = {"source": key} | found.residuals if found.residuals else None
+    updates["residuals"] = {"source": key} | found.residuals if found.residuals and not found.spoiled else None
     return robot.with_updates(updates, source)
 
 

@@ -7,14 +7,28 @@ from pathlib import Path
 
 import numpy as np
 
-from robot_dynamics_ros.bags import BagReport, load_bag
 from robot_dynamics_ros.errors import CapabilityError, DataError
-from robot_dynamics_ros.identification.arm.checks import check_excitation, check_extrapolation, check_fit, check_units
-from robot_dynamics_ros.identification.arm.effort_meaning import recognise
+from robot_dynamics_ros.identification.arm.checks import (
+    check_excitation,
+    check_extrapolation,
+    check_fit,
+)
+from robot_dynamics_ros.identification.arm.contact import (
+    MOST,
+    OVERRULE,
+    contact_stretches,
+    described,
+    lost_rotors,
+    refuse_guided,
+    without,
+)
+from robot_dynamics_ros.identification.arm.effort_meaning import has_masses, recognise
 from robot_dynamics_ros.identification.arm.export import identified_robot
+from robot_dynamics_ros.identification.arm.known_wrench import known_wrench, with_wrench
 from robot_dynamics_ros.identification.arm.live_model import fit_live
 from robot_dynamics_ros.identification.arm.model import Structure
 from robot_dynamics_ros.identification.arm.mounting import mounted
+from robot_dynamics_ros.identification.arm.read import read, read_moving
 from robot_dynamics_ros.identification.arm.residuals import residuals
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.consistency import make_consistent, rotor_included
@@ -25,9 +39,9 @@ from robot_dynamics_ros.identification.arm.uncertainty import with_uncertainty
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.dataset.motion import Motion, filtered
 from robot_dynamics_ros.identification.dataset.periods import average_all, judged_on_a_repeat
-from robot_dynamics_ros.identification.dataset.recording import Recording, recording, set_apart
+from robot_dynamics_ros.identification.dataset.recording import Recording, folded, set_apart
+from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
-from robot_dynamics_ros.signals import Log
 
 MAX_SLOW_SAMPLES = 20_000  # from which the meaning of an effort is recognised
 
@@ -47,40 +61,11 @@ def identify(
     ambiguous effort.
     """
     progress("reading bags")
-    training = [read(robot, bag, options) for bag in bags]
-    validation = [read(robot, bag, options) for bag in validate]
-    return identify_recordings(robot, training, validation, options, progress)
-
-
-def read(robot: RobotFile, bag: str | Path, options: Options) -> Recording:
-    """One bag as a recording with its joints in the robot file's order."""
-    log, report, names = _loaded(robot, bag, options)
-    check_units(log, str(bag))
-    rec = recording(log, str(bag))
-    rec.recorded_names = names
-    rec.counts = {**report.dropped, **rec.counts}
-    rec.notes = [*report.notes, *rec.notes]
-    return rec
-
-
-def _loaded(robot: RobotFile, bag: str | Path, options: Options) -> tuple[Log, BagReport, tuple[str, ...]]:
-    """Log with the robot's joints by name; by order, with the bag's names, where it has as many joints and none of them
-    is known.
-    """
-    try:
-        return *load_bag(bag, robot, topic=options.topic, stamps=options.stamps), ()
-    except DataError as error:
-        if "joint" not in str(error):
-            raise
-        log, report = load_bag(bag, topic=options.topic, stamps=options.stamps)
-        known = set(robot.joint_aliases) & set(log.joint_names)
-        if known or log.n_joints != robot.n_joints:
-            raise
-        report.notes.append(
-            f"joint names {', '.join(log.joint_names)} are not those of {robot.name}: taken in this order, please "
-            "check; the written file has them as aliases"
-        )
-        return Log(robot.joint_names, log.stamp_ns, log.signals, log.receive_ns), report, log.joint_names
+    training = [read(robot, bag, options, options.exclude) for bag in bags]
+    validation, skipped = read_moving(robot, validate, options)
+    found = identify_recordings(robot, training, validation, options, progress)
+    _note(found.statements, *skipped)
+    return found
 
 
 @one_thread()
@@ -104,11 +89,14 @@ def identify_recordings(
 def recognise_effort(state: Identification) -> None:
     """Fill effort and rigid: mounting and meaning of the effort; recordings in Nm, averaged over periods if asked for.
 
-    Raises DataError for an effort whose meaning is ambiguous, or periods that are not there.
+    Raises DataError for an effort whose meaning is ambiguous, periods that are not there, or an arm guided by hand.
     """
     options, slow, mount = state.options, slow_motion(state.training), ""
     if options.effort in ("auto", "torque"):
         state.robot, mount = mounted(state.robot, slow)
+    if options.contact == "auto" and has_masses(state.robot):
+        for rec in state.training:
+            refuse_guided(state.robot, slow_motion([rec]), rec.name)
     effort = recognise(state.robot, slow, options.effort)
     state.training = [r.with_effort(lambda e: e * effort.scale) for r in state.training]
     state.validation = [r.with_effort(lambda e: e * effort.scale) for r in state.validation]
@@ -118,6 +106,59 @@ def recognise_effort(state: Identification) -> None:
     state.rigid = RigidModel(state.robot, None if effort.includes_gravity else np.zeros(3))
     _note(state.statements, *effort.statements, mount, state.split)
     _note(state.warnings, *effort.warnings, mount)
+
+
+def use_wrench(state: Identification) -> None:
+    """The torque of a measured wrench is taken off the effort; its sign and time offset come from the data.
+
+    Raises DataError where the sign is a tie.
+    """
+    if state.options.wrench is None:
+        return
+    model = RobotModel(state.robot.kinematic_chain(), state.robot.joint_names)
+    known = known_wrench(state.rigid, model, state.training, state.options.wrench_sign)
+    state.training = [with_wrench(model, r, known) for r in state.training]
+    state.validation = [with_wrench(model, r, known) for r in state.validation]
+    _note(state.statements, known.reason(), "figures are of the effort without the torque of the measured wrench")
+
+
+def leave_out_contact(state: Identification) -> None:
+    """Contact is left out of the recordings to identify from; where most of them is contact it stays, and `spoiled`
+    says so.
+    """
+    if state.options.contact != "auto":
+        return
+    found = contact_stretches(state.rigid, state.training)
+    if not found:
+        return
+    how_much = described(found, state.training)
+    left = without(state.training, found)
+    share = sum(r.duration for r in left) / sum(r.duration for r in state.training)
+    if share < MOST or len(left) < len(state.training):
+        state.spoiled = f"contact in {how_much} of the data"
+        state.warnings.append(
+            f"{state.spoiled}: too much to leave out, so friction is not identified; record without contact"
+        )
+        return
+    state.training = left
+    text = f"contact: {how_much} of the data are left out; check them, or name your own with --exclude FROM:TO"
+    _note(state.statements, text)
+    _note(state.warnings, text)
+
+
+def check_rotors(state: Identification) -> None:
+    """Fill spoiled where rotor inertias fell far below the initial model: work of somebody else is in the effort."""
+    if state.options.contact != "auto" or not state.rotor_included or state.robot.drives.torque_side != "motor":
+        return
+    places, s = state.structure.places("ia", state.rigid.base.size), state.solution
+    std = np.array([s.std[places[j]] if j in places else np.inf for j in range(state.robot.n_joints)])
+    low = lost_rotors(state.robot, state.rotor, std)
+    if len(low) >= max(2, len(places) // 3):
+        state.spoiled = state.spoiled or "rotor inertias far below the initial model"
+        state.warnings.append(
+            f"rotor inertia of {', '.join(low)}: the arm was pushed or guided, or the initial model is of another "
+            f"drive; friction is not called identified ({OVERRULE})"
+        )
 
 
 def choose_structure(state: Identification) -> None:
@@ -185,7 +226,8 @@ def measure_residuals(state: Identification) -> None:
 
 def check_data(state: Identification) -> None:
     """Add the notes of the recordings, and warnings about what the data do not support."""
-    notes = [f"{r.name}: {note}" for r in (*state.training, *state.validation) for note in r.notes]
+    pairs = [(r.name, note) for r in (*state.training, *state.validation) for note in r.notes]
+    notes = folded([note for _, note in pairs], [name for name, _ in pairs])
     _note(state.statements, *notes)
     _note(state.warnings, *(n for n in notes if "please check" in n))
     state.warnings += check_fit(state.fit, state.motion) + check_excitation(state.fit, state.motion)
@@ -223,12 +265,15 @@ def coupled_joints(robot: RobotFile, options: Options) -> dict[int, tuple[int, .
 
 STEPS: tuple[tuple[str, Callable[[Identification], None]], ...] = (
     ("recognising the effort", recognise_effort),
+    ("using the measured wrench", use_wrench),
+    ("looking for contact", leave_out_contact),
     ("choosing filters and friction laws", choose_structure),
     ("solving", fit_parameters),
     ("physical consistency", make_physical),
+    ("checking rotor inertias", check_rotors),
     ("friction law for the live nodes", fit_live_model),
     ("residuals of the live pipeline", measure_residuals),
     ("checking what the data support", check_data),
 )
 
-__all__ = ["Identification", "Options", "UserChoices", "identify", "identify_recordings", "read"]
+__all__ = ["Identification", "Options", "UserChoices", "identify", "identify_recordings", "read", "read_moving"]

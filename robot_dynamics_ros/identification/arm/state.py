@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from robot_dynamics_ros.estimators.force_sensor import SensorOptions
 from robot_dynamics_ros.identification.arm.effort_meaning import EffortMeaning
 from robot_dynamics_ros.identification.arm.live_model import LiveModel
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structure
@@ -32,6 +33,10 @@ class Options:
     stamps: str = "auto"
     known_rotor: bool = False
     average_periods: bool = False
+    exclude: tuple[tuple[float, float], ...] = ()  # s since the first sample of every recording to identify from
+    wrench: SensorOptions | None = None  # a force sensor whose wrench is a known input
+    wrench_sign: int = 0  # 1 environment on robot, -1 robot on environment, 0: decided from the data
+    contact: str = "auto"  # "auto": look for contact and hand guiding; "ignore": identify whatever was recorded
 
 
 DEFAULTS = Options()
@@ -51,6 +56,7 @@ class Identification:
     - consistent, rotor: physically consistent model nearest to `fit`; rotor inertias (n,) [kg m2], NaN where there is
       none
     - live: the model as the robot file holds it
+    - spoiled: why friction is not called identified; empty where it is
     - residuals: external torque (n,) [Nm] that the live pipeline sees with it in the training recordings, by state;
       None where it sees none
     - statements, warnings: one sentence each, from all steps
@@ -70,6 +76,7 @@ class Identification:
     consistent: IdentifiedModel = field(init=False)
     rotor: np.ndarray = field(init=False)
     live: LiveModel = field(init=False)
+    spoiled: str = ""
     residuals: dict[str, np.ndarray] | None = None
     statements: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)

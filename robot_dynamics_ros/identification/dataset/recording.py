@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -28,6 +30,7 @@ class Piece:
     qd: np.ndarray | None
     effort: np.ndarray
     extra: dict[str, np.ndarray] = field(default_factory=dict)
+    begin: float = 0.0  # s from the first sample of the recording to t = 0
 
     @property
     def period(self) -> float:
@@ -44,7 +47,7 @@ class Piece:
         """Some of the samples."""
         extra = {k: v[rows] for k, v in self.extra.items()}
         qd = None if self.qd is None else self.qd[rows]
-        return Piece(self.t[rows], self.q[rows], qd, self.effort[rows], extra)
+        return Piece(self.t[rows], self.q[rows], qd, self.effort[rows], extra, self.begin)
 
 
 @dataclass
@@ -98,14 +101,29 @@ def recording(log: Log, name: str) -> Recording:
         if len(part) < MIN_SAMPLES // 4 or part.time[-1] < MIN_SEGMENT:
             counts["in pieces shorter than 1 s"] = counts.get("in pieces shorter than 1 s", 0) + len(part)
             continue
-        pieces.append(_piece(part, notes))
+        pieces.append(_piece(part, notes, 1e-9 * float(part.stamp_ns[0] - log.stamp_ns[0])))
     if sum(len(p.t) for p in pieces) < MIN_SAMPLES:
         raise DataError(
             f"{name}: fewer than {MIN_SAMPLES} usable samples; record at least 20 s of motion of every joint"
         )
     if len(pieces) > 1:
         notes.append(f"{len(pieces) - 1} gaps: identified on the {len(pieces)} pieces between them")
-    return Recording(name, log.joint_names, pieces, counts, notes, int(log.stamp_ns[0]))
+    return Recording(name, log.joint_names, pieces, counts, folded(notes), int(log.stamp_ns[0]))
+
+
+def folded(notes: Sequence[str], subjects: Sequence[str] | None = None) -> list[str]:
+    """Notes that differ only in their numbers as one with a count; subjects: what each is about, named before it."""
+    groups: dict[str, list[int]] = {}
+    for k, note in enumerate(notes):
+        groups.setdefault(re.sub(r"\d[\d.e+-]*", "#", note), []).append(k)
+    lines = []
+    for rows in groups.values():
+        names = list(dict.fromkeys(subjects[k] for k in rows)) if subjects is not None else []
+        about = f"{names[0]}: " if names else ""
+        others = f", {len(names)} recordings" if len(names) > 1 else ""
+        count = f" ({len(rows)} times{others})" if len(rows) > 1 else ""
+        lines.append(f"{about}{notes[rows[0]]}{count}")
+    return lines
 
 
 def _gap(log: Log) -> float:
@@ -138,10 +156,10 @@ def _without_spikes(log: Log, counts: dict[str, int]) -> Log:
     return log[~bad] if bad.any() else log
 
 
-def _piece(part: Log, notes: list[str]) -> Piece:
+def _piece(part: Log, notes: list[str], begin: float) -> Piece:
     t = regular(part.time, notes, part.q, part.get("qd"))
     extra = {k: v for k, v in part.signals.items() if k not in ("q", "qd", "effort")}
-    return Piece(t, part.q, part.get("qd"), part.effort, extra)
+    return Piece(t, part.q, part.get("qd"), part.effort, extra, begin)
 
 
 def regular(t: np.ndarray, notes: list[str], q: np.ndarray | None = None, qd: np.ndarray | None = None) -> np.ndarray:

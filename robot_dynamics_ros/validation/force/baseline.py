@@ -15,10 +15,10 @@ import numpy as np
 
 from robot_dynamics_ros.estimators.external_force import ForceStage
 from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.estimators.wrench_metrics import moving_mask
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
-from robot_dynamics_ros.validation.force.metrics import moving_mask
 
 EPSILONS = (0.003, 0.01, 0.03, 0.1)  # rad/s
 DAMPED, RATIO, FLOOR = 0.08, 3.5, 5.0  # singular value, deviations, N

@@ -15,13 +15,13 @@ import numpy as np
 
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.estimators.wrench_metrics import Series, figures
 from robot_dynamics_ros.identification.arm.export import write_outputs
 from robot_dynamics_ros.identification.arm.identify import Options, identify_recordings
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.validation.force import baseline
-from robot_dynamics_ros.validation.force.metrics import Series, figures
 from robot_dynamics_ros.validation.force.recordings import TRIALS, Trial, recorded, simulated, trial
 from robot_dynamics_ros.validation.force.zoo import Individual
 

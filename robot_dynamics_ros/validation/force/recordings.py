@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from robot_dynamics_ros.estimators.wrench_metrics import moving_mask
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
-from robot_dynamics_ros.validation.force.metrics import moving_mask
 from robot_dynamics_ros.validation.force.zoo import Individual
 
 RATE, DURATION = 500.0, 60.0  # Hz, s

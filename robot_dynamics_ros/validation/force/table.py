@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from robot_dynamics_ros.estimators.wrench_metrics import STATES
 from robot_dynamics_ros.validation.force.judge import METHODS, Verdict
-from robot_dynamics_ros.validation.force.metrics import STATES
 
 
 class Figure(NamedTuple):

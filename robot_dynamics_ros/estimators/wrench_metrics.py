@@ -11,6 +11,7 @@ import numpy as np
 
 STATES = ("moving", "rest", "contact", "contact_rest")
 LEVELS = (10.0, 20.0)  # N
+PARTS = (slice(0, 3), slice(3, 6))  # force, moment
 CLASS = (0.9, 1.5)  # peaks within these multiples of a level belong to it
 MOVING = 0.01  # rad/s
 GAP = 1.0  # s without a sample
@@ -64,7 +65,7 @@ def figures(s: Series) -> dict[str, float | list[float]]:
     for name, mask in zip(STATES, masks, strict=True):
         e, std = error[mask & known], s.std[mask & known]
         axes = _rms(e)
-        result[f"force_{name}"], result[f"moment_{name}"] = _rms(e[:, :3].reshape(-1)), _rms(e[:, 3:].reshape(-1))
+        result[f"force_{name}"], result[f"moment_{name}"] = (float(_rms(e[:, p].reshape(-1, 1))[0]) for p in PARTS)
         result[f"axes_{name}"] = axes.tolist()
         for k in (1, 2):
             result[f"within_{k}_{name}"] = float((np.abs(e) <= k * std).mean()) if len(e) else np.nan
@@ -100,7 +101,9 @@ def detection(s: Series, level: float) -> dict[str, float]:
 
 
 def runs(mask: np.ndarray, stamps: np.ndarray | None = None) -> list[tuple[int, int]]:
-    """First row and row after the last of every stretch of True; a gap of GAP seconds between stamps ends one, too."""
+    """First row and row after the last of every stretch of True in mask (N,); a gap of GAP seconds between stamps (N,)
+    ends one, too.
+    """
     cut = np.zeros(len(mask) + 1, bool)
     cut[[0, -1]] = True
     cut[1:-1] = np.zeros(len(mask) - 1, bool) if stamps is None else np.diff(stamps) > GAP
@@ -109,8 +112,6 @@ def runs(mask: np.ndarray, stamps: np.ndarray | None = None) -> list[tuple[int, 
     return list(zip(begins.tolist(), ends.tolist(), strict=True))
 
 
-def _rms(values: np.ndarray) -> np.ndarray | float:
-    if not len(values):
-        return np.full(values.shape[1:], np.nan) if values.ndim > 1 else np.nan
-    rms = np.sqrt((values**2).mean(axis=0))
-    return rms if values.ndim > 1 else float(rms)
+def _rms(values: np.ndarray) -> np.ndarray:
+    """RMS (k,) of rows (N, k); NaN without rows."""
+    return np.sqrt((values**2).mean(axis=0)) if len(values) else np.full(values.shape[1], np.nan)

@@ -1,0 +1,153 @@
+"""Noise, band and contact thresholds of the force stage from a recording with a force sensor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.estimators.external_force import torque_scale
+from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.estimators.reference import TOUCH, Comparison, judged, judged_rows
+from robot_dynamics_ros.estimators.replay import Replay
+from robot_dynamics_ros.robot_file.gaps import identified
+from robot_dynamics_ros.signals import Log
+
+COVERED = 0.683  # share of a normal distribution within one standard deviation
+FALSE_SHARE = 1e-3  # share of the free time that may lie above the thresholds
+RATIOS = (2.5, 15.0)  # contact_on_ratio that may be written
+OFF = 0.63  # contact_off_ratio over contact_on_ratio, as the defaults
+SCALES = (0.05, 20.0)  # of the band
+STEPS = 8  # halvings of the range of scales
+STICTION = 0.4  # known_stiction by default
+ENOUGH = 500  # free rows below which nothing is calibrated
+HIGH = 0.1  # s, what changes within it at rest is noise of the torque
+SLOW = 1.0  # s, the same of the filtered force
+
+Settings = dict[str, dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """settings: stage -> parameter -> value; figures before and after."""
+
+    settings: Settings
+    before: Comparison
+    after: Comparison
+
+
+def calibrate(result: Replay, before: Comparison, touch: float = TOUCH) -> Calibration:
+    """Parameters of the stages `force` and `friction` from a replay that was compared with a sensor.
+
+    Noise: what the torque shows at rest within 0.1 s. Band: errors of the model and of sliding friction are scaled
+    until 68 % of the free moving rows lie within one standard deviation, then what memory leaves of stiction until 68 %
+    of the free resting rows do (a static law has no such parameter: there it stays). Thresholds: exceeded in 0.1 % of
+    the free time. Raises DataError with too few rows without contact.
+    """
+    free = ~before.series.contact
+    if free.sum() < ENOUGH:
+        raise DataError(f"{int(free.sum())} rows without contact; needs {ENOUGH} to tell noise from force")
+    noise = torque_noise(result.log, result)
+    settings = _sized(result, lambda scale: _band(result, noise, scale), moving=True, touch=touch)
+    if result.pipeline.stage("friction").hysteresis is not None:
+        settings = _sized(result, lambda scale: _with_stiction(settings, scale), moving=False, touch=touch)
+    settings["force"] |= thresholds(run_again(result, settings, touch), noise)
+    return Calibration(settings, before, run_again(result, settings, touch))
+
+
+def _sized(result: Replay, scaled: Callable[[float], Settings], moving: bool, touch: float) -> Settings:
+    """scaled(s) for the s at which COVERED of the free rows (moving, or at rest) lie within one deviation."""
+    low, high = np.log(SCALES)
+    for _ in range(STEPS):  # the share within one deviation rises with the scale
+        scale = 0.5 * (low + high)
+        s = run_again(result, scaled(float(np.exp(scale))), touch).series
+        rows = ~s.contact & (s.moving == moving)
+        if rows.sum() < ENOUGH // 5:
+            return scaled(1.0)
+        inside = float((np.abs(s.estimate - s.reference) <= s.std)[rows].mean())
+        low, high = (low, scale) if inside > COVERED else (scale, high)
+    return scaled(float(np.exp(high)))
+
+
+def torque_noise(log: Log, result: Replay) -> float:
+    """Noise of the drive torque at rest over the torque limit, RMS over the joints; NaN without rest."""
+    rows = judged_rows(log, result.status)
+    still = rows & (np.abs(np.nan_to_num(log.qd)).max(axis=1) < 5e-3)
+    if still.sum() < ENOUGH // 5:
+        return np.nan
+    noise = _unsteady(log.drive_torque, still, log.time, HIGH)
+    return float(np.sqrt(((noise / torque_scale(result.robot)) ** 2).mean()))
+
+
+def _unsteady(values: np.ndarray, rows: np.ndarray, time: np.ndarray, window: float) -> np.ndarray:
+    """RMS deviation (k,) of values (N, k) from their mean over `window` [s], where it is all in `rows`; else NaN."""
+    width = max(int(window / float(np.median(np.diff(time)))), 3)
+    smooth = np.column_stack([np.convolve(x, np.ones(width) / width, mode="same") for x in values.T])
+    inner = np.convolve(rows, np.ones(width), mode="same") >= width - 1e-6
+    return (values - smooth)[inner].std(axis=0) if inner.any() else np.full(values.shape[1], np.nan)
+
+
+def _band(result: Replay, noise: float, scale: float) -> Settings:
+    """Deviations of model and sliding friction `scale` times the defaults, the measured noise in the place of its.
+
+    The residuals of a robot file are its own noise and error of the model: beside them only friction is scaled.
+    """
+    if result.robot.residuals is not None:
+        return {"force": {}, "friction": {"relative_error": _rounded(min(0.05 * scale, 10.0))}}
+    sensor = noise if np.isfinite(noise) else 0.01 * scale
+    relative = 0.1 if identified(result.robot.friction) else 0.3
+    return {
+        "force": {
+            "torque_std": _rounded(np.clip(sensor, 1e-6, 1.0)),
+            "model_error": _rounded(min(0.03 * scale, 1.0)),
+            "unknown_friction": _rounded(min(0.1 * scale, 1.0)),
+        },
+        "friction": {"relative_error": _rounded(min(relative * scale, 10.0))},
+    }
+
+
+def _with_stiction(settings: Settings, scale: float) -> Settings:
+    return settings | {"friction": settings["friction"] | {"known_stiction": _rounded(min(STICTION * scale, 1.0))}}
+
+
+def thresholds(c: Comparison, noise: float) -> dict[str, float]:
+    """contact_on_ratio, contact_off_ratio, contact_force and contact_torque from the free rows."""
+    s = c.series
+    force, std = s.estimate[~s.contact, :3], s.std[~s.contact, :3]
+    size = np.linalg.norm(force, axis=1)
+    along = np.sqrt(((force * std) ** 2).sum(axis=1)) / np.maximum(size, 1e-9)  # deviation along the force
+    on = float(np.clip(np.quantile(size / np.maximum(along, 1e-9), 1 - FALSE_SHARE), *RATIOS))
+    rest = ~s.contact & ~s.moving
+    sensor = float(np.linalg.norm(_unsteady(s.estimate[:, :3], rest, s.stamps, SLOW)))
+    floor = {"contact_force": _rounded(max(on * sensor, 0.1))} if np.isfinite(sensor) else {}
+    if np.isfinite(noise):
+        floor["contact_torque"] = _rounded(min(on * noise, 1.0))
+    return {"contact_on_ratio": _rounded(on), "contact_off_ratio": _rounded(OFF * on), **floor}
+
+
+def run_again(result: Replay, settings: Settings, touch: float) -> Comparison:
+    """The same recording with other parameters."""
+    source = result.log
+    measured = ("q", "qd", "effort", "current", "theta", "omega", "motor_torque", "temperature", "measured_wrench")
+    log = Log(source.joint_names, source.stamp_ns, {k: source.signals[k].copy() for k in measured if source.has(k)})
+    status = Pipeline(result.robot, settings).run(log)
+    return judged(log, judged_rows(log, status), touch)
+
+
+def write_parameters(settings: Settings, path: Path) -> None:
+    """A ROS parameter file for all nodes: `up --params` and `replay --params` read it. Raises DataError."""
+    blocks = {stage: {k: float(v) for k, v in values.items()} for stage, values in settings.items()}
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(yaml.safe_dump({"/**": {"ros__parameters": blocks}}, sort_keys=False), encoding="utf-8")
+    except OSError as error:
+        raise DataError(f"{path}: cannot be written ({error.strerror})") from error
+
+
+def _rounded(value: Any) -> float:
+    return float(f"{float(value):.3g}")

@@ -1,0 +1,270 @@
+"""Contact and hand guiding in recordings that were to be free: found, left out, or refused.
+
+Contact: effort that neither a rigid body nor friction can hold. A robust fit of rigid body, rotor inertia and friction
+leaves a residual; its mean over BLOCK seconds beyond CORE times the joint's own friction is contact, with what is
+beyond EDGE times it before and after. Hand guiding: the controller holds the weight and the hand does the rest, so
+effort follows gravity and not the inertia of the links, and what it adds comes tens of milliseconds after the hand.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from robot_dynamics_ros.effort.evidence import V0, EffortEvidence
+from robot_dynamics_ros.effort.rest import stuck_friction
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.arm.rigid import RigidModel
+from robot_dynamics_ros.identification.dataset.motion import Motion, at_lower_rate, filtered, pieces_of
+from robot_dynamics_ros.identification.dataset.recording import MIN_SAMPLES, MIN_SEGMENT, Piece, Recording
+from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.robot_file import RobotFile
+
+CUTOFF, RATE = 10.0, 50.0  # Hz, of the state and of the samples that are looked at
+BLOCK = 0.3  # s
+CORE, EDGE = 1.8, 0.8  # of the level; free motion of simulated and public real robots stays below 1.6
+REST = 1.5  # times the level at rest, where friction may hold a joint with either sign
+STILL = 0.02  # rad/s
+LOAD = 0.05  # of the RMS of the rigid-body torque, that errors of the model may be
+STEP = 0.01  # rad/s, of the friction step tanh(v / STEP)
+ROUNDS = 8  # of the robust fit
+AGAIN, LEAST = 4, 0.3  # fits at most; share of the rows below which no fit is made
+MOST = 0.5  # share of the data in contact above which leaving it out leaves too little
+ROTOR = 0.1  # identified over initial rotor inertia below which it is suspicious
+SURE = 3.0  # standard deviations
+GRAVITY, INERTIA = (
+    0.1,
+    0.15,
+)  # deviation over gravity slope, of gravity and of the inertial slope, of a joint that votes
+GUIDED = 0.5  # inertial over gravity slope below which effort does not move the links
+SHOWN = 0.15  # RMS inertial torque over sliding friction above which a joint votes
+ABSENT = 0.2  # sliding friction over RMS inertial torque below which there is none
+LATE = 0.02  # s; a hand that is followed comes first; friction of a driven joint comes with the motion
+LAGS = np.arange(-0.04, 0.0601, 0.005)  # s
+VOTES = 2
+OVERRULE = "--contact ignore identifies it all the same"
+HAND_SAYS_NOTHING = (
+    f"effort follows a hand, so it says nothing of friction; record a motion that the controller drives ({OVERRULE})"
+)
+
+
+@dataclass(frozen=True)
+class Stretch:
+    """Contact in a recording: its name, seconds since its first sample, largest residual over the level."""
+
+    name: str
+    begin: float
+    end: float
+    size: float
+
+    @property
+    def duration(self) -> float:
+        """Length [s]."""
+        return self.end - self.begin
+
+
+# -- hand guiding -----------------------------------------------------------------------------------------------------
+def guided_joints(robot: RobotFile, motion: Motion) -> list[str]:
+    """Names of the joints whose effort follows gravity, not inertia, and whose friction is absent or LATE behind the
+    motion; empty where other joints show the contrary.
+
+    motion: filtered, effort in any unit: effort over gravity torque is compared with effort over inertial torque, whose
+    inertia is the rotor's of the robot file and the links' of this motion. A joint whose inertial torque is small
+    beside its friction does not vote. Raises CapabilityError without masses.
+    """
+    q, qd, qdd = (np.ascontiguousarray(x) for x in (motion.q, motion.qd, motion.qdd))
+    model = RobotModel(robot.chain(), robot.joint_names)
+    gravity = model.gravity(q)
+    inertial = model.rnea(q, qd, qdd) - gravity + robot.array_or("drives.rotor_inertia", 0.0) * qdd
+    evidence = EffortEvidence(stuck_friction(robot))
+    evidence.add_motion(gravity, inertial, qd, qdd, motion.effort)
+    e = evidence.evidence()
+    with np.errstate(invalid="ignore", divide="ignore"):
+        expected = e.gravity * (inertial * qdd).sum(axis=0) / (qdd**2).sum(axis=0)
+        ratio, std = e.inertia / expected, e.inertia_std / np.abs(expected)
+        size, friction = np.sqrt((inertial**2).mean(axis=0)), np.abs(e.friction / e.gravity)
+        votes = (e.gravity_std < GRAVITY * np.abs(e.gravity)) & (std < INERTIA) & (size > SHOWN * friction)
+        follows = votes & (ratio + SURE * std < GUIDED)
+        moves = votes & (ratio - SURE * std > GUIDED)
+    for j in np.flatnonzero(follows & (friction > ABSENT * size)).tolist():
+        follows[j] = friction_lag(motion, gravity[:, j], inertial[:, j], j) >= LATE
+    if follows.sum() < VOTES or follows.sum() <= 2 * moves.sum():
+        return []
+    return [name for name, f in zip(robot.joint_names, follows, strict=True) if f]
+
+
+def friction_lag(motion: Motion, gravity: np.ndarray, inertial: np.ndarray, j: int) -> float:
+    """Time [s] by which the part of joint j's effort that depends on velocity is later than the velocity: the lag in
+    LAGS with the smallest residual. gravity, inertial (N,) [Nm].
+    """
+    y, v = motion.effort[:, j], motion.qd[:, j]
+    errors = []
+    for lag in LAGS:
+        late = _shifted(motion, v, lag)
+        A = np.column_stack([gravity, inertial, motion.qdd[:, j], np.tanh(late / V0), late, np.ones_like(v)])
+        errors.append(float(((y - A @ np.linalg.lstsq(A, y, rcond=1e-8)[0]) ** 2).sum()))
+    return float(LAGS[int(np.argmin(errors))])
+
+
+def _shifted(motion: Motion, v: np.ndarray, lag: float) -> np.ndarray:
+    parts = [np.interp(motion.t[a:b] - lag, motion.t[a:b], v[a:b]) for a, b in pieces_of(motion.start)]
+    return np.concatenate(parts)
+
+
+def refuse_guided(robot: RobotFile, motion: Motion, name: str) -> None:
+    """Raises DataError for a recording in which a hand moved the arm."""
+    found = guided_joints(robot, motion)
+    if found:
+        raise DataError(
+            f"{name}: the arm was guided by hand: effort of {', '.join(found)} holds the weight but does not "
+            f"accelerate the links; {HAND_SAYS_NOTHING}"
+        )
+
+
+# -- contact ----------------------------------------------------------------------------------------------------------
+def contact_stretches(rigid: RigidModel, recordings: list[Recording]) -> list[Stretch]:
+    """Stretches of contact in recordings whose effort is in Nm."""
+    looked = [(rec, piece, motion) for rec in recordings for piece, motion in _motions(rec)]
+    found: list[Stretch] = []
+    for _ in range(AGAIN if looked else 0):  # each time the fit leaves out what was found the time before
+        outside = np.concatenate([_outside(rec.name, piece, motion, found) for rec, piece, motion in looked])
+        if outside.mean() < LEAST:
+            return found
+        residual, level = _residual(rigid, [motion for _, _, motion in looked], outside)
+        before, found, first = found, [], 0
+        for rec, piece, motion in looked:
+            part = residual[first : first + len(motion)]
+            first += len(motion)
+            found += [Stretch(rec.name, *rows) for rows in _stretches(piece, motion, part, level)]
+        if found == before:
+            break
+    return found
+
+
+def _outside(name: str, piece: Piece, motion: Motion, stretches: list[Stretch]) -> np.ndarray:
+    t, keep = piece.begin + motion.t, np.ones(len(motion), bool)
+    for s in stretches:
+        keep &= (s.name != name) | (t < s.begin) | (t > s.end)
+    return keep
+
+
+def looked_at(recordings: Sequence[Recording]) -> list[tuple[Piece, Motion]]:
+    """Every piece that is long enough, with its filtered motion at RATE. Raises DataError where there is none."""
+    found = [pair for rec in recordings for pair in _motions(rec)]
+    if not found:
+        raise DataError(f"{', '.join(r.name for r in recordings)}: no piece is long enough to look at")
+    return found
+
+
+def _motions(rec: Recording) -> Iterator[tuple[Piece, Motion]]:
+    """Every piece that outlasts the filter's edges, at RATE."""
+    for piece in rec.pieces:
+        try:
+            motion = at_lower_rate(filtered(replace(rec, pieces=[piece]), min(CUTOFF, 0.2 * rec.rate)))
+        except DataError:
+            continue
+        k = max(int(motion.rate // RATE), 1)
+        thin = motion.take(np.arange(0, len(motion), k))
+        if len(thin) * k / motion.rate > 2 * BLOCK:
+            yield piece, replace(thin, rate=motion.rate / k)
+
+
+def _residual(rigid: RigidModel, motions: list[Motion], use: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Residual (N, n) of all motions [Nm] from the robust fit over rows `use` (N,), and the level (n,) that friction
+    may explain.
+    """
+    q, qd, qdd, effort = (np.concatenate([getattr(m, k) for m in motions]) for k in ("q", "qd", "qdd", "effort"))
+    W = rigid.base_regressor(q, qd, qdd)
+    residual, level = np.empty_like(effort), np.empty(effort.shape[1])
+    for j, (A, v, y) in enumerate(zip(W, qd.T, effort.T, strict=True)):
+        step, b = np.tanh(v / STEP), A.shape[1]
+        columns = np.column_stack([A, qdd[:, j], step, v, np.ones_like(v)])
+        load = A @ _robust(columns[use], y[use])[:b]
+        columns = np.column_stack([columns, step * np.abs(load)])
+        x = _robust(columns[use], y[use])
+        residual[:, j] = y - columns @ x
+        friction = abs(x[b + 1]) + abs(x[-1]) * float(np.abs(load).mean())
+        noise = float(np.median(np.abs(np.diff(residual[:, j])))) if len(v) > 1 else 0.0
+        level[j] = max(friction, LOAD * float(np.sqrt((load**2).mean()))) + noise
+    return residual, level
+
+
+def _robust(columns: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """Coefficients of an L1-like fit (Huber weights at 1.5 robust deviations)."""
+    weight = np.ones(len(y))
+    for _ in range(ROUNDS):
+        x = np.linalg.lstsq(columns * weight[:, None], y * weight, rcond=1e-6)[0]
+        rest = y - columns @ x
+        sigma = 1.4826 * float(np.median(np.abs(rest))) + 1e-9
+        weight = np.sqrt(1.0 / np.maximum(1.0, np.abs(rest) / (1.5 * sigma)))
+    return x
+
+
+def _stretches(
+    piece: Piece, motion: Motion, residual: np.ndarray, level: np.ndarray
+) -> list[tuple[float, float, float]]:
+    """Begin and end [s since the first sample of the recording], and size of the contacts of one piece."""
+    k = max(round(BLOCK * motion.rate), 1)
+    n = len(motion) // k
+    mean = np.abs(residual[: n * k].reshape(n, k, -1).mean(axis=1))
+    still = np.abs(motion.qd[: n * k]).reshape(n, k, -1).max(axis=1) < STILL
+    size = (mean / (level * np.where(still, REST, 1.0))).max(axis=1)
+    marked, block = np.zeros(n + 2, bool), k / motion.rate
+    for a, b in _runs(size > EDGE):
+        marked[a : b + 2] |= bool(size[a:b].max() > CORE)  # one block before and after, too
+    found = []
+    for a, b in _runs(marked):
+        begin, end = float(motion.t[0]) + block * (a - 1), float(motion.t[0]) + block * (b - 1)
+        largest = float(size[max(a - 1, 0) : b - 1].max())
+        found.append((piece.begin + max(begin, float(piece.t[0])), piece.begin + min(end, float(piece.t[-1])), largest))
+    return found
+
+
+def _runs(mask: np.ndarray) -> Iterator[tuple[int, int]]:
+    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(int)))
+    yield from zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
+
+
+def without(recordings: list[Recording], stretches: list[Stretch]) -> list[Recording]:
+    """Recordings without the stretches of their names; pieces shorter than 1 s are dropped, empty recordings too."""
+    left: list[Recording] = []
+    for rec in recordings:
+        mine = [(s.begin, s.end) for s in stretches if s.name == rec.name]
+        pieces = [part for piece in rec.pieces for part in _cut(piece, mine)]
+        if sum(len(p.t) for p in pieces) >= MIN_SAMPLES:
+            left.append(replace(rec, pieces=pieces))
+    return left
+
+
+def _cut(piece: Piece, stretches: list[tuple[float, float]]) -> Iterator[Piece]:
+    t = piece.begin + piece.t
+    keep = np.ones(len(t), bool)
+    for begin, end in stretches:
+        keep &= (t < begin) | (t > end)
+    for a, b in _runs(keep):
+        if piece.t[b - 1] - piece.t[a] >= MIN_SEGMENT:
+            yield piece.take(slice(a, b))
+
+
+def described(stretches: list[Stretch], recordings: list[Recording], shown: int = 4) -> str:
+    """How much of the recordings, and where the largest stretches lie."""
+    total, whole = sum(s.duration for s in stretches), sum(r.duration for r in recordings)
+    largest = sorted(stretches, key=lambda s: -s.size)[:shown]
+    where = ", ".join(f"{s.name} {s.begin:.1f}:{s.end:.1f}" for s in sorted(largest, key=lambda s: (s.name, s.begin)))
+    return f"{total:.1f} s of {whole:.1f} s ({where}{' and others' if len(stretches) > shown else ''})"
+
+
+def lost_rotors(robot: RobotFile, rotor: np.ndarray, std: np.ndarray) -> list[str]:
+    """Joints whose identified rotor inertia (n,) is far below the one of the robot file: contact that moved the arm."""
+    if not robot.has("drives.rotor_inertia"):
+        return []
+    initial = robot.array("drives.rotor_inertia")
+    with np.errstate(invalid="ignore"):
+        low = (initial > 0) & (rotor < ROTOR * initial) & (initial - rotor > SURE * std)
+    return [
+        f"{name} {value:.2g} instead of {was:.2g} kg m2"
+        for name, value, was, below in zip(robot.joint_names, rotor, initial, low, strict=True)
+        if below
+    ]

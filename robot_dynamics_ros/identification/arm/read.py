@@ -1,0 +1,82 @@
+"""Bags as recordings to identify from or to validate on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from robot_dynamics_ros.bags import BagReport, load_bag
+from robot_dynamics_ros.bags.storage import freedrive
+from robot_dynamics_ros.bags.wrench import NoWrench
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.estimators.force_sensor import add_force_sensor
+from robot_dynamics_ros.identification.arm.checks import AtRest, check_units
+from robot_dynamics_ros.identification.arm.contact import HAND_SAYS_NOTHING
+from robot_dynamics_ros.identification.arm.state import Options
+from robot_dynamics_ros.identification.dataset.recording import Recording, recording
+from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.signals import Log
+
+
+def read_moving(robot: RobotFile, bags: Sequence[str | Path], options: Options) -> tuple[list[Recording], list[str]]:
+    """Recordings to validate on; one in which the robot stands is skipped, with a note. Raises DataError like read."""
+    found, skipped = [], []
+    for bag in bags:
+        try:
+            found.append(read(robot, bag, options))
+        except NoWrench:
+            found.append(read(robot, bag, replace(options, wrench=None)))
+            found[-1].notes.append("no such wrench topic: taken as free of contact")
+        except AtRest as error:
+            skipped.append(f"skipped for validation: {str(error).split(';')[0]}")
+    return found, skipped
+
+
+def read(robot: RobotFile, bag: str | Path, options: Options, exclude: Sequence[tuple[float, float]] = ()) -> Recording:
+    """One bag as a recording with its joints in the robot file's order; exclude: (begin, end) [s] left out.
+
+    Raises DataError where nothing is left, or where it was recorded in freedrive.
+    """
+    log, report, names = _loaded(robot, bag, options)
+    if options.wrench is not None:
+        report.notes += add_force_sensor(log, robot, [bag], options.wrench, report.stamps)
+        known = np.isfinite(log.measured_wrench).all(axis=1)
+        report.drop("without a wrench", int((~known).sum()))
+        log = log[known]
+    log = log[~np.any([np.zeros(len(log), bool), *((log.time >= a) & (log.time <= b) for a, b in exclude)], axis=0)]
+    if len(log) < 2:
+        raise DataError(f"{bag}: nothing is left beside what is excluded")
+    guided = freedrive(bag, log, report.stamps) if options.contact == "auto" else np.zeros(len(log), bool)
+    if guided.sum() > len(log) // 2:
+        raise DataError(f"{bag}: recorded in freedrive: {HAND_SAYS_NOTHING}")
+    log = log[~guided]
+    report.drop("in freedrive", int(guided.sum()))
+    check_units(log, str(bag))
+    rec = recording(log, str(bag))
+    rec.recorded_names = names
+    rec.counts = {**report.dropped, **rec.counts}
+    rec.notes = [*report.notes, *rec.notes]
+    return rec
+
+
+def _loaded(robot: RobotFile, bag: str | Path, options: Options) -> tuple[Log, BagReport, tuple[str, ...]]:
+    """Log with the robot's joints by name; by order, with the bag's names, where it has as many joints and none of them
+    is known.
+    """
+    try:
+        return *load_bag(bag, robot, topic=options.topic, stamps=options.stamps), ()
+    except DataError as error:
+        if "joint" not in str(error):
+            raise
+        log, report = load_bag(bag, topic=options.topic, stamps=options.stamps)
+        known = set(robot.joint_aliases) & set(log.joint_names)
+        if known or log.n_joints != robot.n_joints:
+            raise
+        report.notes.append(
+            f"joint names {', '.join(log.joint_names)} are not those of {robot.name}: taken in this order, please "
+            "check; the written file has them as aliases"
+        )
+        return Log(robot.joint_names, log.stamp_ns, log.signals, log.receive_ns), report, log.joint_names

@@ -1,0 +1,180 @@
+"""Contact and hand guiding in recordings to identify from: found, left out, named or refused."""
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from rosbags.rosbag2 import StoragePlugin, Writer
+from rosbags.typesys import Stores, get_typestore
+from synthetic import synthetic_log, truth_of
+
+from robot_dynamics_ros.bags import write_bag
+from robot_dynamics_ros.cli.identify import _interval, command
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.arm.contact import contact_stretches, guided_joints, lost_rotors, without
+from robot_dynamics_ros.identification.arm.export import identified_robot
+from robot_dynamics_ros.identification.arm.identify import (
+    Options,
+    identify_recordings,
+    leave_out_contact,
+    read,
+    read_moving,
+    recognise_effort,
+    slow_motion,
+)
+from robot_dynamics_ros.identification.arm.state import Identification
+from robot_dynamics_ros.identification.dataset.recording import folded, recording
+from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.robot_file.gaps import identified
+from robot_dynamics_ros.signals import Log
+
+UR5E = load_robot("ur5e")
+TRUTH = truth_of(UR5E)
+MODEL = RobotModel(UR5E.chain())
+SPANS = [(5.0, 6.5), (14.0, 15.0), (22.0, 24.0)]
+
+
+def pushed(log, spans, level=80.0):
+    """The log with a push of `level` [N] in a direction of its own in every span [s]; the direction repeats."""
+    rng, w, t = np.random.default_rng(2), np.zeros((len(log), 6)), log.time
+    for begin, end in spans:
+        direction = rng.normal(size=3)
+        level_at = np.clip(np.minimum(t - begin, end - t) / 0.1, 0, 1)
+        w[:, :3] += level * level_at[:, None] * direction / np.linalg.norm(direction)
+    log.effort = log.effort - np.einsum("kij,ki->kj", MODEL.jacobian(log.q), w)
+    return log
+
+
+def prepared(log, **options):
+    state = Identification(UR5E, Options(**options), [recording(log, "run")], [], "")
+    recognise_effort(state)
+    return state
+
+
+def guided(share=0.2, late=0.035, seconds=30.0):
+    """What a controller in freedrive reports: weight, and a share of the friction that comes late."""
+    log = synthetic_log(UR5E, TRUTH, 1, seconds, noise=0.0)
+    before = np.column_stack([np.interp(log.time - late, log.time, v) for v in log.qd.T])
+    log.effort = MODEL.gravity(log.q) + share * (TRUTH.fc * np.tanh(before / 0.02) + TRUTH.fv * before)
+    return log
+
+
+def test_free_motion_is_left_alone():
+    state = prepared(synthetic_log(UR5E, TRUTH, 1, 30.0))
+    leave_out_contact(state)
+    assert state.training[0].duration == pytest.approx(30.0, abs=0.1) and not state.warnings and not state.spoiled
+
+
+def test_contact_is_found_left_out_and_said():
+    state = prepared(pushed(synthetic_log(UR5E, TRUTH, 1, 30.0), SPANS))
+    found = contact_stretches(state.rigid, state.training)
+    assert len(found) == len(SPANS)
+    for stretch, (begin, end) in zip(found, SPANS, strict=True):
+        assert stretch.begin < begin + 0.3 and stretch.end > end - 0.3 and stretch.duration < end - begin + 1.5
+    leave_out_contact(state)
+    assert 30.0 - 10.0 < state.training[0].duration < 30.0 - 4.0
+    assert any("contact" in text and "--exclude FROM:TO" in text for text in state.warnings)
+    assert all(
+        not (s.begin + 0.1 < p.begin + t < s.end - 0.1) for s in found for p in state.training[0].pieces for t in p.t
+    )
+    assert [r.samples for r in without(state.training, [])] == [r.samples for r in state.training]
+
+
+def test_leaving_contact_out_gives_back_the_friction():
+    """Sliding friction from a recording with pushes is nearer to the truth than when contact is ignored."""
+    errors = []
+    for contact in ("auto", "ignore"):
+        log = pushed(synthetic_log(UR5E, TRUTH, 1, 30.0), SPANS, 120.0)
+        free = recording(synthetic_log(UR5E, TRUTH, 2, 15.0), "free")
+        found = identify_recordings(UR5E, [recording(log, "run")], [free], Options(contact=contact))
+        motion = found.filtered(found.validation[0])
+        errors.append(
+            np.sqrt(((motion.effort - found.reported.predict(motion)) ** 2).mean(axis=0)) / motion.effort.std(0)
+        )
+    assert errors[0].mean() < 0.7 * errors[1].mean()
+
+
+def test_a_recording_full_of_contact_does_not_give_identified_friction():
+    log = pushed(synthetic_log(UR5E, TRUTH, 1, 30.0), [(a, a + 1.7) for a in np.arange(1.0, 28.0, 2.0)], 100.0)
+    found = identify_recordings(UR5E, [recording(log, "run")], [])
+    assert "contact" in found.spoiled and any("not identified" in text for text in found.warnings)
+    assert not identified(identified_robot(found).friction)
+    free = identify_recordings(UR5E, [recording(synthetic_log(UR5E, TRUTH, 1, 20.0), "run")], [])
+    assert not free.spoiled and identified(identified_robot(free).friction)
+
+
+def test_rotor_inertias_far_below_the_initial_model_are_named():
+    initial = UR5E.array("drives.rotor_inertia")
+    low = lost_rotors(UR5E, 0.01 * initial, 0.05 * initial)
+    assert len(low) == 6 and low[0].startswith("shoulder_pan_joint")
+    assert lost_rotors(UR5E, 0.9 * initial, 0.05 * initial) == []
+    assert lost_rotors(UR5E, 0.01 * initial, initial) == []  # not known well enough to say so
+
+
+@pytest.mark.parametrize("share", [0.0, 0.2])
+def test_hand_guiding_is_refused(share):
+    with pytest.raises(DataError, match=r"run: the arm was guided by hand: .*--contact ignore"):
+        prepared(guided(share))
+    assert guided_joints(UR5E, slow_motion([recording(synthetic_log(UR5E, TRUTH, 1, 30.0), "driven")])) == []
+
+
+def test_friction_in_step_with_the_motion_is_no_hand():
+    """Effort that leaves out all inertia, with friction that does not come late: a meaning of effort, not a hand."""
+    assert guided_joints(UR5E, slow_motion([recording(guided(0.2), "late")]))
+    assert guided_joints(UR5E, slow_motion([recording(guided(0.2, late=0.0), "in step")])) == []
+
+
+def freedrive_bag(path, on):
+    """Joint states at 125 Hz and a Bool topic of the driver, true during `on` [s]."""
+    log, store = synthetic_log(UR5E, TRUTH, 1, 20.0), get_typestore(Stores.ROS2_JAZZY)
+    write_bag(log, path / "plain", topics=["joint_states"])
+    from rosbags.rosbag2 import Reader
+
+    with Reader(path / "plain") as source, Writer(path / "bag", version=9, storage_plugin=StoragePlugin.MCAP) as out:
+        states = out.add_connection("/joint_states", "sensor_msgs/msg/JointState", typestore=store)
+        flag = out.add_connection("/freedrive_mode_controller/enable", "std_msgs/msg/Bool", typestore=store)
+        Bool, start = store.types["std_msgs/msg/Bool"], int(log.stamp_ns[0])
+        for k in range(200):
+            message = Bool(data=bool(on[0] <= 0.1 * k < on[1]))
+            out.write(flag, start + k * 10**8, store.serialize_cdr(message, "std_msgs/msg/Bool").tobytes())
+        for _, stamp, raw in source.messages():
+            out.write(states, stamp, raw)
+    return path / "bag"
+
+
+def test_freedrive_of_the_driver_is_left_out_or_refused(tmp_path):
+    (tmp_path / "a").mkdir(), (tmp_path / "b").mkdir()
+    some = read(UR5E, freedrive_bag(tmp_path / "a", (4.0, 9.0)), Options())
+    assert some.duration == pytest.approx(15.0, abs=0.3) and some.counts["in freedrive"] == pytest.approx(625, abs=15)
+    assert all(not 4.1 < p.begin + t < 8.9 for p in some.pieces for t in p.t)
+    with pytest.raises(DataError, match="recorded in freedrive"):
+        read(UR5E, freedrive_bag(tmp_path / "b", (1.0, 18.0)), Options())
+
+
+def test_excluded_seconds_are_not_read(tmp_path):
+    bag = write_bag(synthetic_log(UR5E, TRUTH, 1, 20.0), tmp_path / "bag", topics=["joint_states"])
+    rec = read(UR5E, bag, Options(), [_interval("5:8"), _interval("18:")])
+    assert [round(p.begin + p.t[-1]) for p in rec.pieces] == [5, 18] and rec.duration == pytest.approx(15.0, abs=0.1)
+    for text in ("5", "8:5", "a:b", "-1:2", "nan:2"):
+        with pytest.raises(DataError, match="FROM:TO"):
+            _interval(text)
+    done = CliRunner().invoke(command, [str(bag), "--robot", "ur5e", "--out", str(tmp_path / "o"), "--exclude", "0:"])
+    assert "nothing is left" in str(done.exception)
+
+
+def test_a_validation_bag_at_rest_is_skipped_with_a_note(tmp_path):
+    log = synthetic_log(UR5E, TRUTH, 1, 10.0)
+    still = Log(log.joint_names, log.stamp_ns, {"q": np.tile(log.q[0], (len(log), 1)), "effort": log.effort})
+    bags = [write_bag(x, tmp_path / n, topics=["joint_states"]) for x, n in ((still, "rest"), (log, "moves"))]
+    found, skipped = read_moving(UR5E, bags, Options())
+    assert [r.name for r in found] == [str(bags[1])]
+    assert skipped == [f"skipped for validation: {bags[0]}: the robot does not move (largest travel 0 mrad)"]
+    with pytest.raises(DataError, match="does not move"):  # to identify from, it stays an error
+        read(UR5E, bags[0], Options())
+
+
+def test_repeated_notes_are_one_line_with_a_count():
+    notes = ["stamps are uneven (1.2 ms)", "stamps are uneven (0.9 ms)", "3 gaps", "stamps are uneven (2e-1 ms)"]
+    assert folded(notes) == ["stamps are uneven (1.2 ms) (3 times)", "3 gaps"]
+    names = ["a", "a", "a", "b"]
+    assert folded(notes, names) == ["a: stamps are uneven (1.2 ms) (3 times, 2 recordings)", "a: 3 gaps"]

@@ -1,0 +1,121 @@
+"""A measured wrench as a known input: its sign and its clock come from the data, contact helps instead of spoiling."""
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from synthetic import synthetic_log, truth_of
+
+from robot_dynamics_ros.bags import write_bag
+from robot_dynamics_ros.cli.identify import command
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.estimators.force_sensor import SensorOptions
+from robot_dynamics_ros.identification.arm.identify import (
+    Options,
+    identify_recordings,
+    read,
+    read_moving,
+    recognise_effort,
+    use_wrench,
+)
+from robot_dynamics_ros.identification.arm.known_wrench import known_wrench
+from robot_dynamics_ros.identification.arm.state import Identification
+from robot_dynamics_ros.identification.dataset.recording import recording
+from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.robot_file import load_robot
+
+UR5E = load_robot("ur5e")
+TRUTH = truth_of(UR5E)
+MODEL = RobotModel(UR5E.chain())
+TOPIC = "/vendor_external_wrench"
+
+
+def touched(seconds=30.0, level=60.0, seed=1):
+    """A log in contact all the time, and the true wrench (N, 6), environment on robot in base axes at the TCP."""
+    log, rng = synthetic_log(UR5E, TRUTH, seed, seconds), np.random.default_rng(4)
+    knots = np.arange(0.0, seconds + 1.0, 0.5)
+    w = np.column_stack([np.interp(log.time, knots, rng.normal(size=len(knots))) for _ in range(6)])
+    w *= level * np.array([1, 1, 1, 0.05, 0.05, 0.05])
+    log.effort = log.effort - np.einsum("kij,ki->kj", MODEL.jacobian(log.q), w)
+    return log, w
+
+
+def state_of(log, **options):
+    return Identification(UR5E, Options(contact="ignore", effort="torque", **options), [recording(log, "run")], [], "")
+
+
+def with_sensor(sign=1.0, late=0.0, seconds=30.0, **kwargs):
+    log, w = touched(seconds, **kwargs)
+    shifted = np.column_stack([np.interp(log.time - late, log.time, x) for x in w.T])
+    log.measured_wrench = sign * shifted + 0.2 * np.random.default_rng(6).normal(size=w.shape)
+    return log
+
+
+def decided(log, sign=0):
+    state = state_of(log)
+    recognise_effort(state)
+    return known_wrench(state.rigid, MODEL, state.training, sign)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("late", [0.0, 0.06])
+def test_sign_and_offset_come_from_the_data(sign, late):
+    found = decided(with_sensor(sign, late))
+    assert found.sign == sign and found.offset == pytest.approx(late, abs=0.006)
+    assert abs(found.share - sign) < 0.15 and sum(found.negative[sign]) == 0
+    assert {1: "environment on robot", -1: "robot on environment"}[sign] in found.reason()
+
+
+def test_a_tie_is_refused_unless_the_user_decides():
+    log = with_sensor()
+    log.measured_wrench = 20.0 * np.random.default_rng(8).normal(size=log.measured_wrench.shape)  # of something else
+    with pytest.raises(DataError, match=r"tie.*--wrench-sign"):
+        decided(log)
+    assert decided(log, -1).sign == -1
+
+
+def test_work_alone_does_not_decide_against_physics():
+    """A sensor whose sign fits the work but makes friction drive the joints is a tie."""
+    log = with_sensor()
+    log.effort = -log.effort  # as if effort had the opposite sign: a is -1, rotors and friction turn negative
+    state = state_of(log)
+    recognise_effort(state)
+    with pytest.raises(DataError, match="tie"):
+        known_wrench(state.rigid, MODEL, state.training)
+
+
+def test_the_known_wrench_gives_back_the_free_effort():
+    free, (log, _) = synthetic_log(UR5E, TRUTH, 1, 30.0), touched()
+    log.measured_wrench = touched()[1]
+    state = state_of(log, wrench=SensorOptions(TOPIC))
+    recognise_effort(state)
+    use_wrench(state)
+    np.testing.assert_allclose(state.training[0].stacked("effort"), free.effort, atol=1e-6)
+    assert any("environment on robot" in text for text in state.statements)
+
+
+def test_contact_with_a_sensor_identifies_as_well_as_free_motion():
+    """Held-out error on free motion: with the sensor like free motion, without it worse."""
+    free, errors = synthetic_log(UR5E, TRUTH, 2, 15.0), {}
+    known = {"sensor": (with_sensor(), SensorOptions(TOPIC)), "none": (touched()[0], None)}
+    for name, (log, sensor) in known.items():
+        options = Options(contact="ignore", effort="torque", wrench=sensor)
+        found = identify_recordings(UR5E, [recording(log, "run")], [recording(free, "free")], options)
+        motion = found.filtered(found.validation[0])
+        errors[name] = (motion.effort - found.reported.predict(motion)).std(axis=0) / motion.effort.std(axis=0)
+    assert errors["sensor"].mean() < 0.1 and errors["none"].mean() > 2 * errors["sensor"].mean()
+
+
+def test_the_command_reads_the_topic(tmp_path):
+    log, w = touched(20.0)
+    R = MODEL.fk(log.q)[:, -1, :3, :3]
+    log.vendor_external_wrench = np.hstack([np.einsum("kji,kj->ki", R, w[:, p]) for p in (slice(0, 3), slice(3, 6))])
+    bag = write_bag(log, tmp_path / "b", topics=["joint_states", "vendor_external_wrench"], frame_id="tool0")
+    options = Options(wrench=SensorOptions(TOPIC))
+    np.testing.assert_allclose(read(UR5E, bag, options).stacked("measured_wrench"), w, atol=1e-9)
+    plain = write_bag(log, tmp_path / "p", topics=["joint_states"])
+    (rec,), _ = read_moving(UR5E, [plain], options)
+    assert any("free of contact" in note for note in rec.notes)
+    done = CliRunner().invoke(
+        command, [str(plain), "--robot", "ur5e", "--out", str(tmp_path / "o"), "--wrench", "/ft", "--frame", "tool"]
+    )
+    assert "no WrenchStamped messages on '/ft'" in str(done.exception)

@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any
 
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.outputs import BAG_MARK
 
 FLUSH_PERIOD = 1.0  # s of messages a crash may cost
 MAGIC = b"\x89MCAP0\r\n"
@@ -30,6 +31,7 @@ class LiveWriter:
         try:
             self._writer = Writer(self.path, version=9, storage_plugin=StoragePlugin.MCAP)
             self._writer.open()
+            self._writer.set_custom_data(BAG_MARK, "record")
         except (WriterError, OSError) as error:
             raise DataError(f"{path}: cannot be written ({error})") from error
 

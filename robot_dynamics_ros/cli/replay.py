@@ -10,6 +10,7 @@ from robot_dynamics_ros.cli.options import (
     effort_option,
     json_option,
     out_option,
+    overwrite_option,
     progress,
     robot_option,
     stamps_option,
@@ -18,6 +19,7 @@ from robot_dynamics_ros.cli.options import (
 )
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.replay import Replay, replay, write_replay
+from robot_dynamics_ros.outputs import refuse_bag
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import WRENCH_AXES
 
@@ -33,14 +35,16 @@ from robot_dynamics_ros.signals import WRENCH_AXES
 @click.option(
     "--set", "settings", multiple=True, metavar="STAGE.NAME=VALUE", help="Parameter, e.g. force.bandwidth=40."
 )
+@overwrite_option
 @json_option
-def command(bags, robot, out, topic, stamps, effort, payload, settings, json_file) -> None:
+def command(bags, robot, out, topic, stamps, effort, payload, settings, overwrite, json_file) -> None:
     """Estimate friction and contact force over BAGS (parts of one recording: ROS 1, sqlite3 or mcap).
 
     Writes OUT/estimates (a bag), OUT/force.png and prints a summary.
 
     Example: robot-dynamics replay run1 --robot ur5e --out result --json result.json
     """
+    refuse_bag(out / "estimates", overwrite, bags)
     result = replay(
         bags,
         carrying(load_robot(robot), payload),
@@ -50,7 +54,7 @@ def command(bags, robot, out, topic, stamps, effort, payload, settings, json_fil
         parameters=parse_settings(settings),
         progress=progress,
     )
-    written = write_replay(result, out, progress)
+    written = write_replay(result, out, progress, overwrite, bags)
     show(result)
     for path in written:
         console.print(f"wrote {path}", soft_wrap=True, highlight=False)

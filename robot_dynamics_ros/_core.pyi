@@ -797,6 +797,8 @@ class GuardReason:
       enable_lost
 
       external
+
+      program_ended
     """
 
     __members__: typing.ClassVar[dict[str, GuardReason]]
@@ -807,6 +809,7 @@ class GuardReason:
     magnitude: typing.ClassVar[GuardReason]
     none: typing.ClassVar[GuardReason]
     position: typing.ClassVar[GuardReason]
+    program_ended: typing.ClassVar[GuardReason]
     publisher: typing.ClassVar[GuardReason]
     rate: typing.ClassVar[GuardReason]
     robot_stopped: typing.ClassVar[GuardReason]
@@ -896,7 +899,10 @@ class Guard:
     def rearm(self) -> bool: ...
     def refresh(self, now_ns: typing.SupportsInt | typing.SupportsIndex) -> None: ...
     def step(
-        self, now_ns: typing.SupportsInt | typing.SupportsIndex, out: numpy.typing.NDArray[numpy.float64]
+        self,
+        now_ns: typing.SupportsInt | typing.SupportsIndex,
+        out: numpy.typing.NDArray[numpy.float64],
+        host_seconds: typing.SupportsFloat | typing.SupportsIndex = 0.0,
     ) -> GuardState: ...
     def trip(self, reason: GuardReason, hard: bool = False) -> None: ...
     @property
@@ -1967,15 +1973,27 @@ class EnableResult:
       start_mismatch
 
       not_smooth
+
+      ramping
+
+      stopped
+
+      no_program
+
+      withdrawn
     """
 
     __members__: typing.ClassVar[dict[str, EnableResult]]
     done: typing.ClassVar[EnableResult]
     latched: typing.ClassVar[EnableResult]
+    no_program: typing.ClassVar[EnableResult]
     no_state: typing.ClassVar[EnableResult]
     not_smooth: typing.ClassVar[EnableResult]
     pending: typing.ClassVar[EnableResult]
+    ramping: typing.ClassVar[EnableResult]
     start_mismatch: typing.ClassVar[EnableResult]
+    stopped: typing.ClassVar[EnableResult]
+    withdrawn: typing.ClassVar[EnableResult]
     @typing.overload
     def __eq__(self, other: EnableResult) -> bool: ...
     @typing.overload
@@ -2056,11 +2074,12 @@ class TorqueLoop:
         stopped: bool = False,
         gap: bool = False,
         backwards: bool = False,
+        program: bool = True,
         theta: typing.Any | None = None,
         omega: typing.Any | None = None,
         joint_torque: typing.Any | None = None,
     ) -> dict: ...
-    def disable(self) -> bool: ...
+    def disable(self) -> None: ...
     def enable(self, mode: TorqueMode, trajectory: TorqueTrajectory | None = None) -> bool: ...
     def freeze(self, on: bool) -> bool: ...
     def idle(self, steady_ns: typing.SupportsInt | typing.SupportsIndex) -> dict: ...
@@ -2078,7 +2097,7 @@ class TorqueLoop:
         qd: numpy.typing.NDArray[numpy.float64],
         tau: numpy.typing.NDArray[numpy.float64],
     ) -> numpy.typing.NDArray[numpy.float64]: ...
-    def trip(self, reason: GuardReason) -> bool: ...
+    def trip(self, reason: GuardReason) -> None: ...
     @property
     def cycles(self) -> int: ...
     @property

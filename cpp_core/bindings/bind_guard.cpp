@@ -56,7 +56,8 @@ void bind_guard(py::module_& m) {
       .value("publisher", GuardReason::publisher)
       .value("robot_stopped", GuardReason::robot_stopped)
       .value("enable_lost", GuardReason::enable_lost)
-      .value("external", GuardReason::external);
+      .value("external", GuardReason::external)
+      .value("program_ended", GuardReason::program_ended);
   const GuardLimits d;  // its values are the defaults
   py::class_<GuardLimits>(m, "GuardLimits", "Limits of the torque guard, SI units, per joint.")
       .def(py::init(&make_limits), py::kw_only(), py::arg("torque"), py::arg("torque_rate"), py::arg("velocity"),
@@ -90,11 +91,11 @@ void bind_guard(py::module_& m) {
           py::arg("stamp_ns"), py::arg("torque").noconvert(), py::arg("includes_gravity"), py::arg("link_side"))
       .def(
           "step",
-          [](Guard& g, std::int64_t now_ns, Array& out) {
+          [](Guard& g, std::int64_t now_ns, Array& out, double host_seconds) {
             require_shape(out, "out", {g.limits().n});
-            return g.step(now_ns, out.mutable_data());
+            return g.step(now_ns, out.mutable_data(), host_seconds);
           },
-          py::arg("now_ns"), py::arg("out").noconvert())
+          py::arg("now_ns"), py::arg("out").noconvert(), py::arg("host_seconds") = 0.0)
       .def("enable", &Guard::enable, py::arg("now_ns"))
       .def("refresh", &Guard::refresh, py::arg("now_ns"))
       .def("disable", &Guard::disable)

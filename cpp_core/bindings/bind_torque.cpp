@@ -110,7 +110,11 @@ void bind_record(py::module_& m) {
       .value("latched", EnableResult::latched)
       .value("no_state", EnableResult::no_state)
       .value("start_mismatch", EnableResult::start_mismatch)
-      .value("not_smooth", EnableResult::not_smooth);
+      .value("not_smooth", EnableResult::not_smooth)
+      .value("ramping", EnableResult::ramping)
+      .value("stopped", EnableResult::stopped)
+      .value("no_program", EnableResult::no_program)
+      .value("withdrawn", EnableResult::withdrawn);
 }
 
 py::dict record_dict(const TorqueRecord& r, int n) {
@@ -189,7 +193,7 @@ ProgramOptions options_of(int n, JointTorqueSource source, const py::object& a1,
 
 py::dict cycle(TorqueLoop& loop, std::int64_t stamp_ns, std::int64_t steady_ns, const Array& q, const Array& qd,
                const py::object& tau, const py::object& T, double payload, bool stopped, bool gap, bool backwards,
-               const py::object& theta, const py::object& omega, const py::object& joint_torque) {
+               bool program, const py::object& theta, const py::object& omega, const py::object& joint_torque) {
   Array keep_tau, keep_T, keep_theta, keep_omega, keep_sensor;
   TorqueState s;
   s.stamp_ns = stamp_ns;
@@ -205,6 +209,7 @@ py::dict cycle(TorqueLoop& loop, std::int64_t stamp_ns, std::int64_t steady_ns, 
   s.stopped = stopped;
   s.gap = gap;
   s.backwards = backwards;
+  s.program = program;
   const TorqueRecord r = loop.cycle(s);
   loop.publish(steady_ns);
   return record_dict(r, loop.n());
@@ -240,15 +245,13 @@ void bind_loop(py::module_& m) {
             return l.enable(mode, trajectory);
           },
           py::arg("mode"), py::arg("trajectory") = nullptr)
-      .def("disable", [](TorqueLoop& l) { return l.request(What::disable); })
+      .def("disable", &TorqueLoop::disable)
       .def("rearm", [](TorqueLoop& l) { return l.request(What::rearm); })
       .def("refresh", [](TorqueLoop& l) { return l.request(What::refresh); })
       .def("contact", [](TorqueLoop& l) { return l.request(What::contact); })
       .def(
           "freeze", [](TorqueLoop& l, bool on) { return l.request(What::freeze, 0, nullptr, {}, on); }, py::arg("on"))
-      .def(
-          "trip", [](TorqueLoop& l, GuardReason why) { return l.request(What::trip, 0, nullptr, {}, int(why)); },
-          py::arg("reason"))
+      .def("trip", &TorqueLoop::trip, py::arg("reason"))
       .def(
           "command",
           [](TorqueLoop& l, std::int64_t stamp_ns, const Array& torque, bool includes_gravity, bool link_side) {
@@ -267,7 +270,8 @@ void bind_loop(py::module_& m) {
       .def("cycle", &cycle, py::arg("stamp_ns"), py::arg("steady_ns"), py::arg("q").noconvert(),
            py::arg("qd").noconvert(), py::arg("tau") = py::none(), py::arg("temperature") = py::none(), py::kw_only(),
            py::arg("payload") = std::nan(""), py::arg("stopped") = false, py::arg("gap") = false,
-           py::arg("backwards") = false, py::arg("theta") = py::none(), py::arg("omega") = py::none(),
+           py::arg("backwards") = false, py::arg("program") = true, py::arg("theta") = py::none(),
+           py::arg("omega") = py::none(),
            py::arg("joint_torque") = py::none())
       .def(
           "run",  // one state per row, without the interpreter in between: the same cycle(), for replay and timing

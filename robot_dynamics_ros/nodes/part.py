@@ -21,6 +21,9 @@ class NodeContext(Protocol):
     def active(self) -> bool:
         """True between activation and deactivation."""
 
+    def work(self) -> bool:
+        """One piece of the node's own work; False: there is none."""
+
     def value(self, name: str) -> Any:
         """Present value of a parameter."""
 

@@ -39,6 +39,9 @@ class NodeContext(Protocol):
     def get_clock(self) -> Any:
         """Clock of the node."""
 
+    def namesakes(self) -> int:
+        """Other nodes of this name in the graph."""
+
     def count_publishers(self, topic_name: str) -> int:
         """Publishers of a topic in the graph."""
 

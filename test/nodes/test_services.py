@@ -1,6 +1,8 @@
 """Services of torque and motion answer what happened: the node's parts on a simulated robot, without ROS traffic."""
 
 import logging
+import subprocess
+import sys
 from collections import deque
 from types import SimpleNamespace
 
@@ -13,7 +15,8 @@ from std_srvs.srv import Trigger
 
 from robot_dynamics_ros._core import GuardReason, GuardState, StreamState
 from robot_dynamics_ros.drivers.interface import DriverInfo, Motion, RobotStatus, Statistics, TorqueDriver
-from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
+from robot_dynamics_ros.nodes.lifecycle_base import claim
 from robot_dynamics_ros.nodes.robot.driver_interface import DriverInterface
 from robot_dynamics_ros.nodes.robot.stages import select
 from robot_dynamics_ros.nodes.tables import NODES
@@ -88,7 +91,7 @@ class SimulatedDriver(TorqueDriver):
 class Node:
     """What the parts use of a node: the defaults of its parameters, services by name."""
 
-    active, context = True, None
+    active, context, others = True, None, 0
 
     def __init__(self):
         stages = select("none")
@@ -110,6 +113,9 @@ class Node:
 
     def count_publishers(self, topic):
         return 0
+
+    def namesakes(self):
+        return self.others
 
     def create_subscription(self, kind, topic, callback, qos):
         return SimpleNamespace(topic_name=topic)
@@ -141,6 +147,32 @@ def stand(monkeypatch):
     for _ in range(20):
         node.work()
     return node, driver
+
+
+def test_another_node_of_this_name_ends_torque_and_refuses_it(stand):
+    node, driver = stand
+    assert node.call("enable_guiding")[0]
+    node.others = 1
+    node.parts._torque._check()
+    for _ in range(5):
+        node.work()
+    assert (driver.loop.state, driver.loop.reason) == (GuardState.safe, GuardReason.publisher)
+    assert node.call("rearm")[0]
+    success, text = node.call("enable_guiding")
+    assert not success and "another node named" in text
+
+
+def test_a_name_is_held_by_one_process_and_free_when_that_is_killed():
+    code = "import time; from robot_dynamics_ros.nodes.lifecycle_base import claim; c = claim('/x/test_claim');"
+    child = subprocess.Popen([sys.executable, "-c", code + "print('ok', flush=True); time.sleep(600)"], stdout=-1)
+    assert child.stdout.readline() == b"ok\n"
+    with pytest.raises(ConnectionFailed, match="runs on this machine already"):
+        claim("/x/test_claim")
+    claim("/y/test_claim").close()
+    child.kill()
+    child.wait()
+    child.stdout.close()
+    claim("/x/test_claim").close()
 
 
 def test_stop_ends_torque_and_says_so(stand):

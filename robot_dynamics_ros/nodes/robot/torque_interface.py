@@ -129,7 +129,7 @@ class TorqueInterface(NodePart):
         return self.loop.state in (GuardState.ok, GuardState.degraded)
 
     def _check(self) -> None:
-        if self.live and self._publishers() > 1:
+        if self.live and (self._publishers() > 1 or self._node.namesakes()):
             self.loop.trip(GuardReason.publisher)
         if time.monotonic() - self._saved > SAVE_PERIOD:
             self.save()
@@ -232,6 +232,11 @@ class TorqueInterface(NodePart):
             )
         if self._publishers() > 1:
             raise CapabilityError(f"no torque: {self._publishers()} publishers on {self._commands.topic_name}")
+        if self._node.namesakes():
+            raise CapabilityError(
+                f"no torque: there is another node named {self._node.get_name()}; end it (one that was killed is "
+                "forgotten after some seconds)"
+            )
         refuse_torque(self.robot, driver.info, driver.status)
         if not np.abs(sample.qd).max() <= AT_REST:
             raise CapabilityError("no torque: the robot moves; what its effort means is checked at rest")

@@ -36,6 +36,8 @@ def resample(times: np.ndarray, q: np.ndarray, qd: np.ndarray | None = None, rat
     if not count <= MAX_SAMPLES:
         raise DataError(f"trajectory: {count} samples are more than {MAX_SAMPLES}")
     t = np.clip(times[0] + np.arange(count) / rate, times[0], times[-1])
+    if qd is not None and not np.isfinite(np.asarray(qd, dtype=float)).all():
+        raise DataError("trajectory: velocities must be finite")
     if qd is not None:
         return CubicHermiteSpline(times, q, np.asarray(qd, dtype=float))(t)
     return CubicSpline(times, q, bc_type="clamped")(t)

@@ -19,6 +19,7 @@ from robot_dynamics_ros.trajectories.files import resample
 from robot_dynamics_ros.trajectories.limits import refuse_outside_limits
 
 STATE_RATE = 20.0  # Hz
+LONGEST_REASON = 300  # characters
 STOP_TIMEOUT = 4.0  # s until a stop must be over; a client that does not answer one is ended before
 
 
@@ -71,8 +72,9 @@ class MotionInterface(NodePart):
             self._start(message)
         except RobotDynamicsError as error:
             self._published = ""
-            self._node.get_logger().warning(f"trajectory refused: {error}")
-            self._publish_state(f"refused: {error}")
+            text = str(error)[:LONGEST_REASON]  # names come from the message
+            self._node.get_logger().warning(f"trajectory refused: {text}", throttle_duration_sec=2.0)
+            self._publish_state(f"refused: {text}")
 
     def _start(self, message: JointTrajectory) -> None:
         driver = self._driver

@@ -26,7 +26,7 @@ from robot_dynamics_ros.errors import CapabilityError, RobotDynamicsError
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN, LatencyMeter, status, worst
 from robot_dynamics_ros.nodes.part import NodeContext, NodePart
-from robot_dynamics_ros.nodes.topics.encoding import to_ns
+from robot_dynamics_ros.nodes.topics.encoding import possible_ns
 from robot_dynamics_ros.signals import Sample, joint_columns
 from robot_dynamics_ros.trajectories.files import load_waypoints
 from robot_dynamics_ros.trajectories.limits import refuse_outside_limits
@@ -159,8 +159,9 @@ class TorqueInterface(NodePart):
     # -- commands -----------------------------------------------------------------------------------------------------
     def _command(self, message: JointState) -> None:
         """Torques [Nm] by joint name, stamped as the state they answer; words in frame_id say what they are."""
-        stamp, words = to_ns(message.header.stamp), message.header.frame_id.split()
+        words = message.header.frame_id.split()
         try:
+            stamp = possible_ns(message.header.stamp)
             torque = self._by_name(message)
         except RobotDynamicsError as error:
             self._refused += 1

@@ -160,8 +160,10 @@ def write_replay(
     """
     about = {"robot": result.robot.name, "source": ", ".join(result.report.files)}
     frame = result.robot.kinematics.base_frame
-    kept = {"frame_id": frame, "about": about, "progress": progress, "overwrite": overwrite, "inputs": inputs}
-    written = [write_bag(result.log, out / "estimates", **kept)]
+    bag = out / "estimates"
+    written = [
+        write_bag(result.log, bag, frame_id=frame, about=about, progress=progress, overwrite=overwrite, inputs=inputs)
+    ]
     from robot_dynamics_ros.plots import plot_force, plotting_available
 
     missing = plotting_available()

@@ -16,13 +16,13 @@ $(STAMP): setup.py package.xml pyproject.toml Makefile
 	@command -v $(CXX) >/dev/null || { echo "missing: a C++17 compiler ($(CXX)); install g++ 11 or clang 14 or later"; exit 1; }
 	@echo "setting up $(VENV) (first time only) ..."
 	@$(PYTHON) -m venv $(if $(ROS_DISTRO),--system-site-packages,) $(VENV)
-	@$(PIP) -U pip "setuptools<80" wheel "pybind11>=2.12"
+	@$(PIP) -U pip "setuptools<80" wheel "pybind11>=3.0"
 	@ROBOT_DYNAMICS_CORE_BUILT_IN_PLACE=1 PYTHONWARNINGS=ignore $(PIP) --no-build-isolation -e ".[dev$(if $(ROS_DISTRO),,$(comma)ros)]"
 	@$(PIP) --no-deps "franka-sim>=1.1"
 	@touch $@
 
 test: build
-	@OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -n 2 --dist loadfile --reruns 2 --reruns-delay 2 $(ARGS)
+	@OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -n 2 --dist loadfile $(ARGS)
 
 demo: build
 	@$(if $(VIEW),$(PY) -c "import rerun" 2>/dev/null || $(PIP) "rerun-sdk>=0.41",true)

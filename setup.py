@@ -3,22 +3,30 @@
 import os
 import platform
 import re
+import shutil
+import sysconfig
 import xml.etree.ElementTree as ElementTree
 from glob import glob
 from pathlib import Path
 
+import pybind11
 from pybind11.setup_helpers import ParallelCompile, Pybind11Extension, build_ext
 from setuptools import find_namespace_packages, setup
 
 PACKAGE = ElementTree.parse(Path(__file__).with_name("package.xml")).getroot()
 NAME, VERSION = PACKAGE.findtext("name"), PACKAGE.findtext("version")
 
-# A source named *_<isa>.cpp is compiled for that instruction set; the core picks one at run time.
+# A kernel named *_<isa>.cpp is compiled for that instruction set; the core chooses one at run time. The flags are also
+# in cpp_core/CMakeLists.txt.
 X86 = platform.machine().lower() in ("x86_64", "amd64")
-ISA_FLAGS = {
-    "_avx2.cpp": ["-mavx2", "-mfma", "-ffp-contract=fast"],
-    "_avx512.cpp": ["-mavx512f", "-mavx512dq", "-mavx512vl", "-mavx2", "-mfma", "-ffp-contract=fast"],
+SOURCE_FLAGS = {
+    "_avx2.cpp": ["-mavx2", "-mfma", "-ffp-contract=fast"] if X86 else [],
+    "_avx512.cpp": ["-mavx512f", "-mavx512dq", "-mavx512vl", "-mavx2", "-mfma", "-ffp-contract=fast"] if X86 else [],
+    "unit_models.cpp": ["-O2"],
 }
+if shutil.which("ccache"):
+    for name in ("CC", "CXX"):
+        os.environ.setdefault(name, f"ccache {sysconfig.get_config_var(name)}")
 
 
 def needs_recompile(obj: str, src: str) -> bool:
@@ -32,13 +40,13 @@ def needs_recompile(obj: str, src: str) -> bool:
 
 
 class BuildCore(build_ext):
-    """build_ext that adds the instruction-set flags of each source by its file name."""
+    """build_ext that adds the flags of each source by its file name."""
 
     def build_extensions(self):
         compile_one = self.compiler._compile
 
         def compile_with_isa(obj, src, ext, cc_args, extra_postargs, pp_opts):
-            flags = next((f for suffix, f in ISA_FLAGS.items() if src.endswith(suffix) and X86), [])
+            flags = next((f for suffix, f in SOURCE_FLAGS.items() if src.endswith(suffix)), [])
             deps = ["-MMD", "-MF", str(Path(obj).with_suffix(".d"))]
             compile_one(obj, src, ext, cc_args, [*extra_postargs, *flags, *deps], pp_opts)
 
@@ -48,12 +56,15 @@ class BuildCore(build_ext):
 
 ParallelCompile("NPY_NUM_BUILD_JOBS", default=os.cpu_count() or 1, needs_recompile=needs_recompile).install()
 
+if pybind11.version_info < (3,):
+    raise SystemExit(f"pybind11 {pybind11.__version__} is too old: pip install 'pybind11>=3.0'")
+
 NODES = ("hardware_node", "estimator_node", "composed_node", "viewer_node")
 
 core = Pybind11Extension(
     f"{NAME}._core",
-    sorted(glob("cpp_core/bindings/*.cpp") + glob("cpp_core/src/**/*.cpp")),
-    depends=sorted(glob("cpp_core/include/**/*.hpp", recursive=True) + glob("cpp_core/bindings/*.hpp")),
+    sorted(glob("cpp_core/bindings/unit_*.cpp") + glob("cpp_core/src/kernels/*.cpp")),
+    depends=sorted(glob("cpp_core/include/**/*.hpp", recursive=True) + glob("cpp_core/bindings/*.?pp")),
     include_dirs=["cpp_core/include"],
     cxx_std=17,
     extra_compile_args=["-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-fvisibility=hidden"],
@@ -79,6 +90,7 @@ extras = {
     "viewer": ["rerun-sdk>=0.41"],
     "reports": ["matplotlib>=3.7", "jinja2>=3.1"],
     "comau": ["paho-mqtt>=2.0"],
+    "pandas": ["pandas>=2.2"],  # Log.to_pandas, RobotFile.to_pandas
     "dask": ["distributed>=2023.1"],  # compare over a cluster
 }
 extras["dev"] = [
@@ -86,6 +98,7 @@ extras["dev"] = [
     *extras["franka"],
     *extras["comau"],
     *extras["dask"],
+    *extras["pandas"],
     "amqtt>=0.11",  # a broker for tests where mosquitto is not installed
     "pytest>=8",
     "pytest-timeout>=2.3",
@@ -111,8 +124,9 @@ setup(
     license="Apache-2.0",
     author="robot_dynamics_ros maintainers",
     python_requires=">=3.10",
+    package_dir={"": "."},  # an editable install is then a path, which type checkers follow
     packages=find_namespace_packages(include=[NAME, f"{NAME}.*"], exclude=["*.__pycache__", "*.__pycache__.*"]),
-    package_data={NAME: ["_core.pyi", "py.typed", "data/**/*", "drivers/ur/torque.script"]},
+    package_data={NAME: ["__init__.pyi", "_core.pyi", "py.typed", "data/**/*", "drivers/ur/torque.script"]},
     include_package_data=True,
     # make builds the core in place itself and installs only the dependencies
     ext_modules=[] if os.environ.get("ROBOT_DYNAMICS_CORE_BUILT_IN_PLACE") else [core],

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from robot_dynamics_ros.estimators.pipeline import STAGES
+from robot_dynamics_ros.nodes.robot.stages import OF_NODE
 from robot_dynamics_ros.nodes.tables import EXTRA_TOPICS, NODES, SERVICES
 from robot_dynamics_ros.parameters import Parameter
 from robot_dynamics_ros.signals import SIGNALS
@@ -60,7 +61,8 @@ def _node(name: str) -> list[str]:
 def _stage(name: str) -> list[str]:
     stage = STAGES[name]()
     signals = f"Reads {', '.join(stage.reads)}; uses {', '.join(stage.optional)}; writes {', '.join(stage.writes)}."
-    return [f"### {name}", "", signals, "", *_parameters(list(stage.parameters), f"{name}."), ""]
+    own = [p for p in stage.parameters if p.name not in OF_NODE]
+    return [f"### {name}", "", signals, "", *_parameters(own, f"{name}."), ""]
 
 
 def tables() -> str:

@@ -1,4 +1,4 @@
-"""Writes docs/papers.md: which equation of which paper is in which file, and which tests hold it to account.
+"""Writes docs/papers.md: which equation of which paper is implemented in which file, and which tests verify it.
 
 Run `python docs/papers_index.py` after citing an equation; a test fails while the page is out of date.
 """
@@ -107,7 +107,7 @@ def page() -> str:
     lines = [
         "# Papers: equation, file, test",
         "",
-        "Written by `python docs/papers_index.py`; do not edit. Whole protocols, the papers' numbers beside ours: "
+        "Written by `python docs/papers_index.py`; do not edit. To run complete protocols and compare the numbers: "
         "`robot-dynamics reproduce all`.",
         "",
     ]

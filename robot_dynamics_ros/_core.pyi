@@ -4,6 +4,7 @@ C++ core of robot_dynamics_ros: equations, observers, controllers and the simula
 
 from __future__ import annotations
 import collections.abc
+import enum
 import numpy
 import numpy.typing
 import typing
@@ -67,6 +68,7 @@ __all__: list[str] = [
     "TorqueLink",
     "TorqueLoop",
     "TorqueMode",
+    "TorqueRecord",
     "TorqueTrajectory",
     "Wear",
     "WearMonitor",
@@ -88,74 +90,19 @@ __all__: list[str] = [
     "select_isa",
 ]
 
-class Status:
+class Status(enum.IntEnum):
     """
     Result of one step of a stage.
-
-    Members:
-
-      ok
-
-      warming_up
-
-      dropped
-
-      reset
-
-      degraded
-
-      saturated
-
-      unavailable
-
-      fault
     """
 
-    __members__: typing.ClassVar[dict[str, Status]]
-    degraded: typing.ClassVar[Status]
-    dropped: typing.ClassVar[Status]
-    fault: typing.ClassVar[Status]
-    ok: typing.ClassVar[Status]
-    reset: typing.ClassVar[Status]
-    saturated: typing.ClassVar[Status]
-    unavailable: typing.ClassVar[Status]
-    warming_up: typing.ClassVar[Status]
-    @typing.overload
-    def __eq__(self, other: Status) -> bool: ...
-    @typing.overload
-    def __eq__(self, other: typing.Any) -> bool: ...
-    @typing.overload
-    def __ge__(self, other: Status) -> bool: ...
-    @typing.overload
-    def __ge__(self, other: typing.Any) -> None: ...
-    def __getstate__(self) -> int: ...
-    @typing.overload
-    def __gt__(self, other: Status) -> bool: ...
-    @typing.overload
-    def __gt__(self, other: typing.Any) -> None: ...
-    def __hash__(self) -> int: ...
-    def __index__(self) -> int: ...
-    def __init__(self, value: typing.SupportsInt | typing.SupportsIndex) -> None: ...
-    def __int__(self) -> int: ...
-    @typing.overload
-    def __le__(self, other: Status) -> bool: ...
-    @typing.overload
-    def __le__(self, other: typing.Any) -> None: ...
-    @typing.overload
-    def __lt__(self, other: Status) -> bool: ...
-    @typing.overload
-    def __lt__(self, other: typing.Any) -> None: ...
-    @typing.overload
-    def __ne__(self, other: Status) -> bool: ...
-    @typing.overload
-    def __ne__(self, other: typing.Any) -> bool: ...
-    def __repr__(self) -> str: ...
-    def __setstate__(self, state: typing.SupportsInt | typing.SupportsIndex) -> None: ...
-    def __str__(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def value(self) -> int: ...
+    degraded = 4
+    dropped = 2
+    fault = 7
+    ok = 0
+    reset = 3
+    saturated = 5
+    unavailable = 6
+    warming_up = 1
 
 class Chain:
     """
@@ -176,16 +123,26 @@ class Chain:
         inertia: typing.Annotated[
             collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(6)"
         ],
-    ) -> Chain: ...
+    ) -> Chain:
+        """
+        The chain with a payload on its last link: mass [kg], com (3,) [m] in the frame of the last link, inertia (6,)
+        XX XY XZ YY YZ ZZ [kg m2] about the centre of mass.
+        """
     @property
-    def framed(self) -> bool: ...
+    def framed(self) -> bool:
+        """
+        True when parameters are reported in frames other than the link frames.
+        """
     @property
     def frames(self) -> numpy.typing.NDArray[numpy.float64]:
         """
         (n, 3, 3) reporting frame <- link frame
         """
     @property
-    def gravity(self) -> typing.Annotated[list[float], "FixedSize(3)"]: ...
+    def gravity(self) -> typing.Annotated[list[float], "FixedSize(3)"]:
+        """
+        Gravity (3,) in the base frame [m/s2].
+        """
     @property
     def inertia(self) -> numpy.typing.NDArray[numpy.float64]:
         """
@@ -197,7 +154,10 @@ class Chain:
         (10 n,) in the reporting frames
         """
     @property
-    def n_joints(self) -> int: ...
+    def n_joints(self) -> int:
+        """
+        Number of joints n.
+        """
     @property
     def placements(self) -> numpy.typing.NDArray[numpy.float64]:
         """
@@ -225,63 +185,100 @@ class FrictionMap:
         arg0: typing.SupportsInt | typing.SupportsIndex,
         arg1: typing.SupportsFloat | typing.SupportsIndex,
         arg2: typing.SupportsFloat | typing.SupportsIndex,
-    ) -> float: ...
+    ) -> float:
+        """
+        Coulomb level without load [Nm] of one joint at temperature T [deg C]; s: direction of motion.
+        """
     def slope(
         self,
         v: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
         load: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
         temperature: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
         out: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-    ) -> numpy.typing.NDArray[numpy.float64]: ...
+    ) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Derivative of the friction torque by velocity (N, n) [Nm s/rad]; arguments as in torque().
+        """
     def torque(
         self,
         v: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
         load: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
         temperature: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
         out: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-    ) -> numpy.typing.NDArray[numpy.float64]: ...
+    ) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Friction torque [Nm] of v (N, n) [rad/s] under load (N, n) [Nm] at temperature (N, n) [deg C].
+        """
     def viscous(
         self,
         arg0: typing.SupportsInt | typing.SupportsIndex,
         arg1: typing.SupportsFloat | typing.SupportsIndex,
         arg2: typing.SupportsFloat | typing.SupportsIndex,
-    ) -> float: ...
+    ) -> float:
+        """
+        Friction beyond the Coulomb level [Nm] of one joint at velocity v [rad/s] and temperature T [deg C].
+        """
     @property
-    def n_joints(self) -> int: ...
+    def n_joints(self) -> int:
+        """
+        Number of joints n.
+        """
 
 class LuGre:
     """
     LuGre friction with temperature-dependent coefficients.
     """
     def __init__(self, map: FrictionMap, max_gap: typing.SupportsFloat | typing.SupportsIndex = 0.1) -> None: ...
-    def reset(self) -> None: ...
+    def reset(self) -> None:
+        """
+        Bristles return to rest.
+        """
     def run(
         self,
         stamp_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
         v: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
         temperature: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
         out: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-    ) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int32]]: ...
+    ) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int32]]:
+        """
+        (friction (N, n) [Nm], status codes (N,)) of stamps (N,) [ns], v (N, n) [rad/s] and temperature (N, n) [deg C].
+        """
     def step(
         self,
         stamp_ns: typing.SupportsInt | typing.SupportsIndex,
         v: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
         temperature: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None,
         friction: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    ) -> Status: ...
+    ) -> Status:
+        """
+        One sample: v, temperature (n,) [rad/s, deg C] or None; writes friction (n,) [Nm]. Returns a Status.
+        """
 
 class RigidBody:
     """
     Rigid-body functions of a Chain for one sample (n,) or a batch (N, n).
     """
     def __init__(self, chain: Chain) -> None: ...
-    def coriolis(self, q: typing.Any, qd: typing.Any, out: typing.Any | None = None) -> typing.Any: ...
-    def fk(self, q: typing.Any, out: typing.Any | None = None) -> typing.Any: ...
-    def gravity(
-        self, q: typing.Any, out: typing.Any | None = None, gravity: typing.Any | None = None
-    ) -> typing.Any: ...
-    def jacobian(self, q: typing.Any, out: typing.Any | None = None) -> typing.Any: ...
-    def mass_matrix(self, q: typing.Any, out: typing.Any | None = None) -> typing.Any: ...
+    def coriolis(self, q: typing.Any, qd: typing.Any, out: typing.Any | None = None) -> typing.Any:
+        """
+        C(q, qd) qd [Nm], (n,) or (N, n).
+        """
+    def fk(self, q: typing.Any, out: typing.Any | None = None) -> typing.Any:
+        """
+        Poses (n + 1, 4, 4) or (N, n + 1, 4, 4) of the links, then the TCP, in the base frame [m].
+        """
+    def gravity(self, q: typing.Any, out: typing.Any | None = None, gravity: typing.Any | None = None) -> typing.Any:
+        """
+        Gravity torque g(q) [Nm], (n,) or (N, n).
+        """
+    def jacobian(self, q: typing.Any, out: typing.Any | None = None) -> typing.Any:
+        """
+        Geometric Jacobian of the TCP (6, n) or (N, 6, n): linear velocity, then angular velocity.
+        """
+    def mass_matrix(self, q: typing.Any, out: typing.Any | None = None) -> typing.Any:
+        """
+        M(q) [kg m2], (n, n) or (N, n, n).
+        """
     def regressor(
         self,
         q: typing.Any,
@@ -289,7 +286,10 @@ class RigidBody:
         qdd: typing.Any,
         out: typing.Any | None = None,
         gravity: typing.Any | None = None,
-    ) -> typing.Any: ...
+    ) -> typing.Any:
+        """
+        Y (n, 10 n) or (N, n, 10 n) with Y phi = rnea; phi per link XX XY XZ YY YZ ZZ mX mY mZ m [Liu2020 8].
+        """
     def regressor_gradient(
         self,
         q: typing.Any,
@@ -300,7 +300,7 @@ class RigidBody:
         gravity: typing.Any | None = None,
     ) -> tuple:
         """
-        Slopes (N, n) of sum(weights * W) with respect to q, qd, qdd; weights (n N, p) column-major, as W.
+        Gradients (N, n) of sum(weights * W) with respect to q, qd, qdd; weights (n N, p) column-major, as W.
         """
     def rnea(
         self,
@@ -309,7 +309,10 @@ class RigidBody:
         qdd: typing.Any,
         out: typing.Any | None = None,
         gravity: typing.Any | None = None,
-    ) -> typing.Any: ...
+    ) -> typing.Any:
+        """
+        Joint torque M(q) qdd + C(q, qd) qd + g(q) [Nm], (n,) or (N, n); gravity (3,) [m/s2] replaces the chain's.
+        """
     def stacked_regressor(
         self,
         q: typing.Any,
@@ -319,15 +322,22 @@ class RigidBody:
         out: typing.Any | None = None,
         gravity: typing.Any | None = None,
         keep_zeros: bool = False,
-    ) -> typing.Any: ...
+    ) -> typing.Any:
+        """
+        W (n N, p), column-major, the rows of joint 0 first, of the chosen columns of the regressor. keep_zeros: `out` holds
+        zeros already where W is zero by structure.
+        """
     def torque_gradient(
         self, q: typing.Any, qd: typing.Any, qdd: typing.Any, weights: typing.Any, gravity: typing.Any | None = None
     ) -> tuple:
         """
-        Slopes (N, n) of sum(weights * rnea) with respect to q, qd, qdd; weights (N, n).
+        Gradients (N, n) of sum(weights * rnea) with respect to q, qd, qdd; weights (N, n).
         """
     @property
-    def chain(self) -> Chain: ...
+    def chain(self) -> Chain:
+        """
+        The chain.
+        """
 
 class FusedQR:
     """
@@ -387,9 +397,15 @@ class FusedQR:
         (N, n) of the rows. joints: only these take in their rows; others may get theirs from `absorb`.
         """
     @property
-    def n_parameters(self) -> int: ...
+    def n_parameters(self) -> int:
+        """
+        Number of unknowns P.
+        """
     @property
-    def n_samples(self) -> int: ...
+    def n_samples(self) -> int:
+        """
+        Number of samples taken in.
+        """
 
 class SavitzkyGolay:
     """
@@ -401,15 +417,36 @@ class SavitzkyGolay:
         window: typing.SupportsInt | typing.SupportsIndex = 101,
         order: typing.SupportsInt | typing.SupportsIndex = 2,
     ) -> None: ...
-    def first(self, dt: typing.SupportsFloat | typing.SupportsIndex) -> numpy.typing.NDArray[numpy.float64]: ...
-    def push(self, x: numpy.typing.NDArray[numpy.float64]) -> bool: ...
-    def reset(self) -> None: ...
-    def second(self, dt: typing.SupportsFloat | typing.SupportsIndex) -> numpy.typing.NDArray[numpy.float64]: ...
-    def value(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    def first(self, dt: typing.SupportsFloat | typing.SupportsIndex) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        First derivative (signals,) per second at the same instant; dt [s] is the sampling time.
+        """
+    def push(self, x: numpy.typing.NDArray[numpy.float64]) -> bool:
+        """
+        Take in one sample x (signals,); True when a full window is there.
+        """
+    def reset(self) -> None:
+        """
+        Forget all samples; parameters stay.
+        """
+    def second(self, dt: typing.SupportsFloat | typing.SupportsIndex) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Second derivative (signals,) per second squared at the same instant; dt [s].
+        """
+    def value(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Smoothed signals (signals,), `delay` samples ago.
+        """
     @property
-    def delay(self) -> int: ...
+    def delay(self) -> int:
+        """
+        Delay of all results in samples.
+        """
     @property
-    def ready(self) -> bool: ...
+    def ready(self) -> bool:
+        """
+        True when a full window is there.
+        """
 
 class AdaptiveParameters:
     """
@@ -437,12 +474,22 @@ class AdaptiveFriction:
     def __init__(self, parameters: AdaptiveParameters) -> None: ...
     def friction(
         self, Y1: numpy.typing.NDArray[numpy.float64], omega: numpy.typing.NDArray[numpy.float64]
-    ) -> numpy.typing.NDArray[numpy.float64]: ...
-    def reset(self) -> None: ...
-    def restore(self) -> None: ...
-    def set(
-        self, coulomb: numpy.typing.NDArray[numpy.float64], viscous: numpy.typing.NDArray[numpy.float64]
-    ) -> bool: ...
+    ) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Friction torque (n,) [Nm] of the regressors Y1 and omega (n,).
+        """
+    def reset(self) -> None:
+        """
+        Return to the initial parameters.
+        """
+    def restore(self) -> None:
+        """
+        Return to the values of at least one snapshot period ago, before a contact was detected.
+        """
+    def set(self, coulomb: numpy.typing.NDArray[numpy.float64], viscous: numpy.typing.NDArray[numpy.float64]) -> bool:
+        """
+        Set coulomb (n,) [-] and viscous (n,) [Nm s/rad], projected into the bounds; False when not finite.
+        """
     def step(
         self,
         dt: typing.SupportsFloat | typing.SupportsIndex,
@@ -450,19 +497,34 @@ class AdaptiveFriction:
         omega: numpy.typing.NDArray[numpy.float64],
         f_meas: numpy.typing.NDArray[numpy.float64],
         frozen: bool = False,
-    ) -> Status: ...
+    ) -> Status:
+        """
+        One update: regressors Y1, omega and measured friction f_meas (n,) [-, rad/s, Nm], dt [s]; frozen: learn nothing.
+        """
     @property
-    def coulomb(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    def coulomb(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Scale of the Coulomb part (n,).
+        """
     @property
-    def viscous(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    def viscous(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Viscous coefficient that was learned (n,) [Nm s/rad].
+        """
 
 class PlantRandom:
     """
     Random numbers of the plant: the same on every platform and in every release.
     """
     def __init__(self, seed: typing.SupportsInt | typing.SupportsIndex) -> None: ...
-    def normal(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> numpy.typing.NDArray[numpy.float64]: ...
-    def uniform(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> numpy.typing.NDArray[numpy.float64]: ...
+    def normal(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        n numbers of the standard normal distribution.
+        """
+    def uniform(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        n numbers, uniform in [0, 1).
+        """
 
 class Plant:
     """
@@ -488,24 +550,42 @@ class Plant:
         implicitness: typing.SupportsFloat | typing.SupportsIndex = 0.5,
         seed: typing.SupportsInt | typing.SupportsIndex = 0,
     ) -> None: ...
-    def clear_wall(self) -> None: ...
+    def clear_wall(self) -> None:
+        """
+        Remove the wall.
+        """
     def cycle_position(
         self,
         q_d: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
         qd_d: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
         qdd_d: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
         dt: typing.SupportsFloat | typing.SupportsIndex,
-    ) -> Status: ...
+    ) -> Status:
+        """
+        One position-controlled cycle of dt [s]: q_d, qd_d, qdd_d (n,) [rad, rad/s, rad/s2]. Returns a Status.
+        """
     def cycle_torque(
         self,
         torque: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
         viscous_scale: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
         coulomb_scale: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
         dt: typing.SupportsFloat | typing.SupportsIndex,
-    ) -> Status: ...
-    def energy(self) -> float: ...
-    def get(self, name: str) -> numpy.typing.NDArray[numpy.float64]: ...
-    def reset(self, q: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> None: ...
+    ) -> Status:
+        """
+        One torque-controlled cycle of dt [s]: torque (n,) [Nm], scales of the friction compensation (n,). Returns a Status.
+        """
+    def energy(self) -> float:
+        """
+        Kinetic and potential energy [J], without what the friction elements store.
+        """
+    def get(self, name: str) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Present value of the signal of this name (output_widths).
+        """
+    def reset(self, q: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> None:
+        """
+        At rest at link positions q (n,) [rad].
+        """
     def run(
         self,
         mode: str,
@@ -517,11 +597,21 @@ class Plant:
         wrench: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
         ambient: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
         keep: typing.SupportsInt | typing.SupportsIndex = 1,
-    ) -> numpy.typing.NDArray[numpy.int32]: ...
+    ) -> numpy.typing.NDArray[numpy.int32]:
+        """
+        A batch of cycles: mode position (a, b, c = q_d, qd_d, qdd_d) or torque (torque, viscous and coulomb scale), each (N, n);
+        `out` names the signals to write, every `keep`-th cycle; wrench (N, 6) [N, Nm], ambient (N,) [deg C]. Status codes (N,).
+        """
     def scale_stiffness(
         self, joint: typing.SupportsInt | typing.SupportsIndex, factor: typing.SupportsFloat | typing.SupportsIndex
-    ) -> None: ...
-    def set_ambient(self, celsius: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
+    ) -> None:
+        """
+        Multiply the transmission stiffness of a joint by a factor.
+        """
+    def set_ambient(self, celsius: typing.SupportsFloat | typing.SupportsIndex) -> None:
+        """
+        Ambient temperature [deg C].
+        """
     def set_nominal_payload(
         self,
         mass: typing.SupportsFloat | typing.SupportsIndex,
@@ -529,7 +619,10 @@ class Plant:
         inertia: typing.Annotated[
             collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(6)"
         ],
-    ) -> None: ...
+    ) -> None:
+        """
+        Payload the inner controller assumes: mass [kg], com (3,) [m], inertia (6,) [kg m2].
+        """
     def set_payload(
         self,
         mass: typing.SupportsFloat | typing.SupportsIndex,
@@ -537,12 +630,18 @@ class Plant:
         inertia: typing.Annotated[
             collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(6)"
         ],
-    ) -> None: ...
+    ) -> None:
+        """
+        Payload the arm carries: mass [kg], com (3,) [m], inertia (6,) [kg m2].
+        """
     def set_temperatures(
         self,
         lubricant: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
         housing: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    ) -> None: ...
+    ) -> None:
+        """
+        Temperatures of lubricant and housing (n,) [deg C].
+        """
     def set_wall(
         self,
         point: typing.Annotated[collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(3)"],
@@ -550,10 +649,19 @@ class Plant:
         stiffness: typing.SupportsFloat | typing.SupportsIndex = 20000.0,
         damping: typing.SupportsFloat | typing.SupportsIndex = 100.0,
         friction: typing.SupportsFloat | typing.SupportsIndex = 0.0,
-    ) -> None: ...
-    def set_wrench(self, wrench: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> None: ...
+    ) -> None:
+        """
+        Wall through point (3,) [m] with outward normal (3,): stiffness [N/m], damping [N s/m], friction coefficient.
+        """
+    def set_wrench(self, wrench: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> None:
+        """
+        External wrench at the TCP (6,) in the base frame [N, Nm].
+        """
     @property
-    def n_joints(self) -> int: ...
+    def n_joints(self) -> int:
+        """
+        Number of joints n.
+        """
 
 class ComputedTorque:
     """
@@ -570,7 +678,10 @@ class ComputedTorque:
         integral_limit: typing.SupportsFloat | typing.SupportsIndex = 0.05,
         includes_gravity: bool = False,
     ) -> None: ...
-    def reset(self) -> None: ...
+    def reset(self) -> None:
+        """
+        Set the integral to zero.
+        """
     def step(
         self,
         dt: typing.SupportsFloat | typing.SupportsIndex,
@@ -582,7 +693,11 @@ class ComputedTorque:
         friction: numpy.typing.NDArray[numpy.float64],
         u: numpy.typing.NDArray[numpy.float64],
         tau_d: numpy.typing.NDArray[numpy.float64],
-    ) -> Status: ...
+    ) -> Status:
+        """
+        Torque command of one cycle: states and references (n,) [rad, rad/s, rad/s2], friction (n,) [Nm], dt [s]; writes
+        u and tau_d (n,) [Nm]. Returns a Status.
+        """
 
 class FlexibleFeedforward:
     """
@@ -603,45 +718,19 @@ class FlexibleFeedforward:
         qdd: numpy.typing.NDArray[numpy.float64],
         jerk: numpy.typing.NDArray[numpy.float64],
         snap: numpy.typing.NDArray[numpy.float64],
-    ) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]: ...
+    ) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]:
+        """
+        (motor torque [Nm], rotor position [rad]), (n,) each, of q, qd, qdd, jerk and snap (n,).
+        """
 
-class JointTorqueSource:
+class JointTorqueSource(enum.IntEnum):
     """
     Where the torque behind the transmission comes from.
-
-    Members:
-
-      none
-
-      deflection
-
-      sensor
     """
 
-    __members__: typing.ClassVar[dict[str, JointTorqueSource]]
-    deflection: typing.ClassVar[JointTorqueSource]
-    none: typing.ClassVar[JointTorqueSource]
-    sensor: typing.ClassVar[JointTorqueSource]
-    @typing.overload
-    def __eq__(self, other: JointTorqueSource) -> bool: ...
-    @typing.overload
-    def __eq__(self, other: typing.Any) -> bool: ...
-    def __getstate__(self) -> int: ...
-    def __hash__(self) -> int: ...
-    def __index__(self) -> int: ...
-    def __init__(self, value: typing.SupportsInt | typing.SupportsIndex) -> None: ...
-    def __int__(self) -> int: ...
-    @typing.overload
-    def __ne__(self, other: JointTorqueSource) -> bool: ...
-    @typing.overload
-    def __ne__(self, other: typing.Any) -> bool: ...
-    def __repr__(self) -> str: ...
-    def __setstate__(self, state: typing.SupportsInt | typing.SupportsIndex) -> None: ...
-    def __str__(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def value(self) -> int: ...
+    deflection = 1
+    none = 0
+    sensor = 2
 
 class JointTorqueFeedback:
     """
@@ -654,14 +743,20 @@ class JointTorqueFeedback:
         ki: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
         correction_limit: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
     ) -> None: ...
-    def reset(self) -> None: ...
+    def reset(self) -> None:
+        """
+        Set the integral to zero.
+        """
     def step(
         self,
         dt: typing.SupportsFloat | typing.SupportsIndex,
         tau_Jd: numpy.typing.NDArray[numpy.float64],
         tau_J: numpy.typing.NDArray[numpy.float64],
         correction: numpy.typing.NDArray[numpy.float64],
-    ) -> Status: ...
+    ) -> Status:
+        """
+        One cycle of dt [s]: wanted and present joint torque (n,) [Nm]; writes correction (n,) [Nm].
+        """
 
 class HandGuiding:
     """
@@ -687,7 +782,10 @@ class HandGuiding:
         qd: numpy.typing.NDArray[numpy.float64],
         friction: numpy.typing.NDArray[numpy.float64],
         tau: numpy.typing.NDArray[numpy.float64],
-    ) -> Status: ...
+    ) -> Status:
+        """
+        Torque (n,) [Nm] into tau of q, qd (n,) [rad, rad/s] and friction (n,) [Nm].
+        """
 
 class RlsFriction:
     """
@@ -701,144 +799,70 @@ class RlsFriction:
         omega_min: typing.SupportsFloat | typing.SupportsIndex = 0.01,
         P0: typing.SupportsFloat | typing.SupportsIndex = 1000.0,
     ) -> None: ...
-    def friction(self, omega: numpy.typing.NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.float64]: ...
-    def parameters(self) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]: ...
-    def reset(self) -> None: ...
-    def restore(self) -> None: ...
-    def set(
-        self, coulomb: numpy.typing.NDArray[numpy.float64], viscous: numpy.typing.NDArray[numpy.float64]
-    ) -> bool: ...
+    def friction(self, omega: numpy.typing.NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Friction torque (n,) [Nm] at omega (n,) [rad/s].
+        """
+    def parameters(self) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]:
+        """
+        (coulomb (n,) [Nm], viscous (n,) [Nm s/rad]).
+        """
+    def reset(self) -> None:
+        """
+        Return to the initial parameters.
+        """
+    def restore(self) -> None:
+        """
+        Return to the values of at least one snapshot period ago, before a contact was detected.
+        """
+    def set(self, coulomb: numpy.typing.NDArray[numpy.float64], viscous: numpy.typing.NDArray[numpy.float64]) -> bool:
+        """
+        Set coulomb (n,) [Nm] and viscous (n,) [Nm s/rad]; False when not finite.
+        """
     def step(
         self,
         dt: typing.SupportsFloat | typing.SupportsIndex,
         omega: numpy.typing.NDArray[numpy.float64],
         f_meas: numpy.typing.NDArray[numpy.float64],
         frozen: bool = False,
-    ) -> Status: ...
+    ) -> Status:
+        """
+        One update: omega (n,) [rad/s], measured friction (n,) [Nm], dt [s]; frozen: learn nothing.
+        """
 
-class GuardState:
+class GuardState(enum.IntEnum):
     """
     State of the torque guard; safe and fault are latched.
-
-    Members:
-
-      idle
-
-      ok
-
-      degraded
-
-      safe
-
-      fault
     """
 
-    __members__: typing.ClassVar[dict[str, GuardState]]
-    degraded: typing.ClassVar[GuardState]
-    fault: typing.ClassVar[GuardState]
-    idle: typing.ClassVar[GuardState]
-    ok: typing.ClassVar[GuardState]
-    safe: typing.ClassVar[GuardState]
-    @typing.overload
-    def __eq__(self, other: GuardState) -> bool: ...
-    @typing.overload
-    def __eq__(self, other: typing.Any) -> bool: ...
-    def __getstate__(self) -> int: ...
-    def __hash__(self) -> int: ...
-    def __index__(self) -> int: ...
-    def __init__(self, value: typing.SupportsInt | typing.SupportsIndex) -> None: ...
-    def __int__(self) -> int: ...
-    @typing.overload
-    def __ne__(self, other: GuardState) -> bool: ...
-    @typing.overload
-    def __ne__(self, other: typing.Any) -> bool: ...
-    def __repr__(self) -> str: ...
-    def __setstate__(self, state: typing.SupportsInt | typing.SupportsIndex) -> None: ...
-    def __str__(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def value(self) -> int: ...
+    degraded = 2
+    fault = 4
+    idle = 0
+    ok = 1
+    safe = 3
 
-class GuardReason:
+class GuardReason(enum.IntEnum):
     """
     Why the guard last acted.
-
-    Members:
-
-      none
-
-      command_not_finite
-
-      semantics
-
-      magnitude
-
-      rate
-
-      command_age
-
-      state_not_finite
-
-      state_gap
-
-      state_frozen
-
-      state_clock
-
-      velocity
-
-      position
-
-      publisher
-
-      robot_stopped
-
-      enable_lost
-
-      external
-
-      program_ended
     """
 
-    __members__: typing.ClassVar[dict[str, GuardReason]]
-    command_age: typing.ClassVar[GuardReason]
-    command_not_finite: typing.ClassVar[GuardReason]
-    enable_lost: typing.ClassVar[GuardReason]
-    external: typing.ClassVar[GuardReason]
-    magnitude: typing.ClassVar[GuardReason]
-    none: typing.ClassVar[GuardReason]
-    position: typing.ClassVar[GuardReason]
-    program_ended: typing.ClassVar[GuardReason]
-    publisher: typing.ClassVar[GuardReason]
-    rate: typing.ClassVar[GuardReason]
-    robot_stopped: typing.ClassVar[GuardReason]
-    semantics: typing.ClassVar[GuardReason]
-    state_clock: typing.ClassVar[GuardReason]
-    state_frozen: typing.ClassVar[GuardReason]
-    state_gap: typing.ClassVar[GuardReason]
-    state_not_finite: typing.ClassVar[GuardReason]
-    velocity: typing.ClassVar[GuardReason]
-    @typing.overload
-    def __eq__(self, other: GuardReason) -> bool: ...
-    @typing.overload
-    def __eq__(self, other: typing.Any) -> bool: ...
-    def __getstate__(self) -> int: ...
-    def __hash__(self) -> int: ...
-    def __index__(self) -> int: ...
-    def __init__(self, value: typing.SupportsInt | typing.SupportsIndex) -> None: ...
-    def __int__(self) -> int: ...
-    @typing.overload
-    def __ne__(self, other: GuardReason) -> bool: ...
-    @typing.overload
-    def __ne__(self, other: typing.Any) -> bool: ...
-    def __repr__(self) -> str: ...
-    def __setstate__(self, state: typing.SupportsInt | typing.SupportsIndex) -> None: ...
-    def __str__(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def value(self) -> int: ...
+    command_age = 5
+    command_not_finite = 1
+    enable_lost = 14
+    external = 15
+    magnitude = 3
+    none = 0
+    position = 11
+    program_ended = 16
+    publisher = 12
+    rate = 4
+    robot_stopped = 13
+    semantics = 2
+    state_clock = 9
+    state_frozen = 8
+    state_gap = 7
+    state_not_finite = 6
+    velocity = 10
 
 class GuardLimits:
     """
@@ -865,15 +889,30 @@ class GuardLimits:
         sustained_cycles: typing.SupportsInt | typing.SupportsIndex = 50,
     ) -> None: ...
     @property
-    def cycle(self) -> float: ...
+    def cycle(self) -> float:
+        """
+        Cycle time of the robot [s].
+        """
     @property
-    def n_joints(self) -> int: ...
+    def n_joints(self) -> int:
+        """
+        Number of joints n.
+        """
     @property
-    def ramp(self) -> float: ...
+    def ramp(self) -> float:
+        """
+        Time of the ramp after enabling [s].
+        """
     @property
-    def torque(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    def torque(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Largest torque (n,) [Nm].
+        """
     @property
-    def torque_rate(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    def torque_rate(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Largest change of torque (n,) [Nm/s].
+        """
 
 class Guard:
     """
@@ -886,47 +925,95 @@ class Guard:
         torque: numpy.typing.NDArray[numpy.float64],
         includes_gravity: bool,
         link_side: bool,
-    ) -> None: ...
-    def count(self, reason: GuardReason) -> int: ...
-    def disable(self) -> None: ...
-    def enable(self, now_ns: typing.SupportsInt | typing.SupportsIndex) -> bool: ...
+    ) -> None:
+        """
+        Torque command (n,) [Nm] with its stamp [ns] and semantics.
+        """
+    def count(self, reason: GuardReason) -> int:
+        """
+        How often the guard acted for this reason.
+        """
+    def disable(self) -> None:
+        """
+        Ramp the torque out, then idle.
+        """
+    def enable(self, now_ns: typing.SupportsInt | typing.SupportsIndex) -> bool:
+        """
+        Start passing torques; refused while latched.
+        """
     def observe(
         self,
         stamp_ns: typing.SupportsInt | typing.SupportsIndex,
         q: numpy.typing.NDArray[numpy.float64],
         qd: numpy.typing.NDArray[numpy.float64],
-    ) -> None: ...
-    def rearm(self) -> bool: ...
-    def refresh(self, now_ns: typing.SupportsInt | typing.SupportsIndex) -> None: ...
+    ) -> None:
+        """
+        State of the robot: stamp [ns], q, qd (n,) [rad, rad/s].
+        """
+    def rearm(self) -> bool:
+        """
+        Lead a latched safe or fault state back to idle; False when nothing is latched or the ramp still runs.
+        """
+    def refresh(self, now_ns: typing.SupportsInt | typing.SupportsIndex) -> None:
+        """
+        The enable device is still held at now_ns.
+        """
     def step(
         self,
         now_ns: typing.SupportsInt | typing.SupportsIndex,
         out: numpy.typing.NDArray[numpy.float64],
         host_seconds: typing.SupportsFloat | typing.SupportsIndex = 0.0,
-    ) -> GuardState: ...
-    def trip(self, reason: GuardReason, hard: bool = False) -> None: ...
+    ) -> GuardState:
+        """
+        Writes the torque that may leave at now_ns into out (n,) [Nm]; host_seconds: since the last call; returns the state.
+        """
+    def trip(self, reason: GuardReason, hard: bool = False) -> None:
+        """
+        Report a fault found elsewhere; hard: without a ramp.
+        """
     @property
-    def command_age(self) -> float: ...
+    def command_age(self) -> float:
+        """
+        Age of the last command [s]; negative: none.
+        """
     @property
-    def reason(self) -> GuardReason: ...
+    def reason(self) -> GuardReason:
+        """
+        Reason of the last action.
+        """
     @property
-    def state(self) -> GuardState: ...
+    def state(self) -> GuardState:
+        """
+        State of the guard.
+        """
 
 class PeriodicTable:
+    """
+    Periodic curves of n joints over one turn, samples (n, K), interpolated linearly.
+    """
     def __init__(self, values: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> None: ...
     def value(
         self,
         theta: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
         out: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-    ) -> numpy.typing.NDArray[numpy.float64]: ...
+    ) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Values (N, n) of the joints' curves at theta (N, n) [rad].
+        """
 
 class FourierTable:
+    """
+    Periodic curves of n joints, Fourier coefficients (n, 2 K + 1).
+    """
     def __init__(self, arg0: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> None: ...
     def value(
         self,
         theta: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
         out: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-    ) -> numpy.typing.NDArray[numpy.float64]: ...
+    ) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Values (N, n) of the joints' curves at theta (N, n) [rad].
+        """
 
 class Gms:
     """
@@ -941,24 +1028,42 @@ class Gms:
     ) -> None: ...
     def deflections(
         self, theta: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]
-    ) -> numpy.typing.NDArray[numpy.float64]: ...
-    def reset(self) -> None: ...
+    ) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Deflections over backlash (N, elements) of one joint along theta (N,) [rad]: the regressor of the identification.
+        """
+    def reset(self) -> None:
+        """
+        Elements return to rest.
+        """
     def run(
         self,
         stamp_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
         theta: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
         out: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-    ) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int32]]: ...
+    ) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int32]]:
+        """
+        (H (N, n), status codes (N,)) of stamps (N,) [ns] and theta (N, n) [rad].
+        """
     def step(
         self,
         stamp_ns: typing.SupportsInt | typing.SupportsIndex,
         theta: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
         H: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    ) -> Status: ...
+    ) -> Status:
+        """
+        One sample: theta (n,) [rad]; writes H (n,). Returns a Status.
+        """
     @property
-    def state(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    def state(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Deflections of the elements (n, elements) [rad].
+        """
     @property
-    def valid(self) -> list[bool]: ...
+    def valid(self) -> list[bool]:
+        """
+        True for each joint (n,) whose state is known since the last reset or gap.
+        """
 
 class RateStateGms:
     """
@@ -973,23 +1078,35 @@ class RateStateGms:
         floor: typing.SupportsFloat | typing.SupportsIndex = 0.001,
         max_gap: typing.SupportsFloat | typing.SupportsIndex = 0.1,
     ) -> None: ...
-    def reset(self) -> None: ...
+    def reset(self) -> None:
+        """
+        Elements return to rest.
+        """
     def run(
         self,
         stamp_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
         v: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
         temperature: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
         out: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-    ) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int32]]: ...
+    ) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int32]]:
+        """
+        (friction (N, n) [Nm], status codes (N,)) of stamps (N,) [ns], v (N, n) [rad/s] and temperature (N, n) [deg C].
+        """
     def step(
         self,
         stamp_ns: typing.SupportsInt | typing.SupportsIndex,
         v: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
         temperature: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None,
         friction: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    ) -> Status: ...
+    ) -> Status:
+        """
+        One sample: v, temperature (n,) [rad/s, deg C] or None; writes friction (n,) [Nm]. Returns a Status.
+        """
     @property
-    def valid(self) -> list[bool]: ...
+    def valid(self) -> list[bool]:
+        """
+        True for each joint (n,) whose state is known since the last reset or gap.
+        """
 
 class EGms:
     """
@@ -1003,7 +1120,10 @@ class EGms:
         fc1: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
         kinematic_error: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
     ) -> None: ...
-    def reset(self) -> None: ...
+    def reset(self) -> None:
+        """
+        Elements return to rest.
+        """
     def run(
         self,
         stamp_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
@@ -1026,10 +1146,13 @@ class EGms:
         friction: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
     ) -> Status:
         """
-        One sample: theta [rad], v [rad/s], load [Nm] or None, temperature [deg C] or None -> friction [Nm], all (n,).
+        One sample: theta, v, load, temperature (n,) [rad, rad/s, Nm, deg C]; writes friction (n,) [Nm]. Returns a Status.
         """
     @property
-    def valid(self) -> list[bool]: ...
+    def valid(self) -> list[bool]:
+        """
+        True for each joint (n,) whose state is known since the last reset or gap.
+        """
 
 class Presliding:
     """
@@ -1044,7 +1167,10 @@ class Presliding:
         parameters: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
         max_gap: typing.SupportsFloat | typing.SupportsIndex = 0.1,
     ) -> None: ...
-    def reset(self) -> None: ...
+    def reset(self) -> None:
+        """
+        Elements return to rest.
+        """
     def run(
         self,
         stamp_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
@@ -1067,64 +1193,115 @@ class Presliding:
         friction: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
     ) -> Status:
         """
-        One sample: theta [rad], v [rad/s], load [Nm] or None, temperature [deg C] or None -> friction [Nm], all (n,).
+        One sample: theta, v, load, temperature (n,) [rad, rad/s, Nm, deg C]; writes friction (n,) [Nm]. Returns a Status.
         """
     @property
-    def valid(self) -> list[bool]: ...
+    def valid(self) -> list[bool]:
+        """
+        True for each joint (n,) whose state is known since the last reset or gap.
+        """
 
 class TemperatureOptions:
-    housing_sensor: bool
+    """
+    Options of the temperature observer.
+    """
     def __init__(self) -> None: ...
     @property
-    def ambient(self) -> float: ...
+    def ambient(self) -> float:
+        """
+        Ambient temperature [deg C].
+        """
     @ambient.setter
     def ambient(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
     @property
-    def convergence_time(self) -> float: ...
+    def convergence_time(self) -> float:
+        """
+        Time constant of the correction without a given gain [s].
+        """
     @convergence_time.setter
     def convergence_time(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
     @property
-    def high(self) -> float: ...
+    def high(self) -> float:
+        """
+        Upper bound of the temperature [deg C].
+        """
     @high.setter
     def high(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
     @property
-    def housing_std(self) -> float: ...
+    def housing_sensor(self) -> bool:
+        """
+        False: the robot has no housing sensor.
+        """
+    @housing_sensor.setter
+    def housing_sensor(self, arg0: bool) -> None: ...
+    @property
+    def housing_std(self) -> float:
+        """
+        Standard deviation of the housing sensor [K].
+        """
     @housing_std.setter
     def housing_std(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
     @property
-    def initial_std(self) -> float: ...
+    def initial_std(self) -> float:
+        """
+        Standard deviation after a reset [K].
+        """
     @initial_std.setter
     def initial_std(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
     @property
-    def low(self) -> float: ...
+    def low(self) -> float:
+        """
+        Lower bound of the temperature [deg C].
+        """
     @low.setter
     def low(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
     @property
-    def max_gap(self) -> float: ...
+    def max_gap(self) -> float:
+        """
+        Longest gap between samples [s].
+        """
     @max_gap.setter
     def max_gap(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
     @property
-    def model_std(self) -> float: ...
+    def model_std(self) -> float:
+        """
+        Standard deviation of the heat balance alone [K].
+        """
     @model_std.setter
     def model_std(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
     @property
-    def moving(self) -> float: ...
+    def moving(self) -> float:
+        """
+        Speed above which a joint counts as moving [rad/s].
+        """
     @moving.setter
     def moving(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
     @property
-    def observe_time(self) -> float: ...
+    def observe_time(self) -> float:
+        """
+        Time of correction before the gate closes [s].
+        """
     @observe_time.setter
     def observe_time(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
     @property
-    def observed_std(self) -> float: ...
+    def observed_std(self) -> float:
+        """
+        Standard deviation while friction corrects [K].
+        """
     @observed_std.setter
     def observed_std(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
     @property
-    def rate_limit(self) -> float: ...
+    def rate_limit(self) -> float:
+        """
+        Largest rate of the correction [K/s].
+        """
     @rate_limit.setter
     def rate_limit(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
     @property
-    def rearm_time(self) -> float: ...
+    def rearm_time(self) -> float:
+        """
+        Time from closing to arming again [s].
+        """
     @rearm_time.setter
     def rearm_time(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
 
@@ -1139,10 +1316,22 @@ class TemperatureObserver:
         gain: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
         options: TemperatureOptions,
     ) -> None: ...
-    def assign(self, other: TemperatureObserver) -> None: ...
-    def cool_down(self, seconds: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
-    def copy(self) -> TemperatureObserver: ...
-    def reset(self) -> None: ...
+    def assign(self, other: TemperatureObserver) -> None:
+        """
+        Take over parameters and state of `other`.
+        """
+    def cool_down(self, seconds: typing.SupportsFloat | typing.SupportsIndex) -> None:
+        """
+        Advance the heat balance by `seconds` without friction power.
+        """
+    def copy(self) -> TemperatureObserver:
+        """
+        A copy with its state.
+        """
+    def reset(self) -> None:
+        """
+        Return to the initial state.
+        """
     def run(
         self,
         stamp_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
@@ -1155,15 +1344,24 @@ class TemperatureObserver:
         variance: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
     ) -> tuple[
         numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int32]
-    ]: ...
-    def set_ambient(self, ambient: typing.SupportsFloat | typing.SupportsIndex) -> bool: ...
+    ]:
+        """
+        (temperature [deg C], variance [K2], status codes): (N, n), (N, n), (N,); arguments as in step(), (N, ...) each.
+        """
+    def set_ambient(self, ambient: typing.SupportsFloat | typing.SupportsIndex) -> bool:
+        """
+        Ambient temperature [deg C].
+        """
     def set_initial(
         self,
         joint: typing.SupportsInt | typing.SupportsIndex,
         lubricant: typing.SupportsFloat | typing.SupportsIndex,
         housing: typing.SupportsFloat | typing.SupportsIndex,
         variance: typing.SupportsFloat | typing.SupportsIndex,
-    ) -> None: ...
+    ) -> None:
+        """
+        State after a reset of one joint: lubricant and housing [deg C], variance of the lubricant [K2].
+        """
     def step(
         self,
         stamp_ns: typing.SupportsInt | typing.SupportsIndex,
@@ -1174,15 +1372,31 @@ class TemperatureObserver:
         contact: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None,
         temperature: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
         variance: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    ) -> Status: ...
+    ) -> Status:
+        """
+        One sample: v, load, friction, housing (n,) [rad/s, Nm, Nm, deg C], contact (n + 1,), or None; writes temperature [deg C]
+        and variance [K2] (n,). Returns a Status.
+        """
     @property
-    def armed(self) -> list[bool]: ...
+    def armed(self) -> list[bool]:
+        """
+        True for each joint (n,) whose friction may correct the temperature.
+        """
     @property
-    def housing(self) -> list[float]: ...
+    def housing(self) -> list[float]:
+        """
+        Housing temperature (n,) [deg C].
+        """
     @property
-    def temperature(self) -> list[float]: ...
+    def temperature(self) -> list[float]:
+        """
+        Lubricant temperature (n,) [deg C].
+        """
     @property
-    def variance(self) -> list[float]: ...
+    def variance(self) -> list[float]:
+        """
+        Variance of the lubricant temperature (n,) [K2].
+        """
 
 class RlsDf:
     """
@@ -1196,30 +1410,60 @@ class RlsDf:
         delta: typing.SupportsFloat | typing.SupportsIndex = 100.0,
         P0: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex] = [1000000000.0, 1e18, 1e27, 1e36],
     ) -> None: ...
-    def reset(self) -> None: ...
+    def reset(self) -> None:
+        """
+        Forget all samples; parameters stay.
+        """
     def run(
         self,
         phi: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
         torque: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
         dt: typing.SupportsFloat | typing.SupportsIndex,
-    ) -> numpy.typing.NDArray[numpy.float64]: ...
-    def stiffness(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> float: ...
-    def stiffness_std(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> float: ...
-    def torque(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> float: ...
+    ) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Prediction errors (N,) [Nm] of phi (N,) [rad] and torque (N,) [Nm], dt [s].
+        """
+    def stiffness(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> float:
+        """
+        Stiffness [Nm/rad] at deflection phi [rad].
+        """
+    def stiffness_std(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> float:
+        """
+        Standard deviation of the stiffness [Nm/rad] at deflection phi [rad].
+        """
+    def torque(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> float:
+        """
+        Elastic torque [Nm] at deflection phi [rad].
+        """
     def update(
         self,
         phi: typing.SupportsFloat | typing.SupportsIndex,
         torque: typing.SupportsFloat | typing.SupportsIndex,
         dt: typing.SupportsFloat | typing.SupportsIndex,
-    ) -> float: ...
+    ) -> float:
+        """
+        One sample: deflection phi [rad], torque [Nm], dt [s]; the prediction error [Nm].
+        """
     @property
-    def coefficients(self) -> list[float]: ...
+    def coefficients(self) -> list[float]:
+        """
+        Coefficients (P,) of phi, phi^3, ... [Nm/rad, Nm/rad3, ...].
+        """
     @property
-    def covariance(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    def covariance(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Covariance of the coefficients (P, P).
+        """
     @property
-    def explained(self) -> float: ...
+    def explained(self) -> float:
+        """
+        Share of the torque that the deflection explains; at most 1.
+        """
     @property
-    def residual_variance(self) -> float: ...
+    def residual_variance(self) -> float:
+        """
+        Variance of the prediction error [Nm2].
+        """
 
 class RlsJoints:
     """
@@ -1245,107 +1489,96 @@ class RlsJoints:
         Errors (N, n) and coefficients (n, P) after the last sample.
         """
 
-class Wear:
+class Wear(enum.IntEnum):
     """
     Wear status of a transmission.
-
-    Members:
-
-      unknown
-
-      ok
-
-      warn
-
-      error
     """
 
-    __members__: typing.ClassVar[dict[str, Wear]]
-    error: typing.ClassVar[Wear]
-    ok: typing.ClassVar[Wear]
-    unknown: typing.ClassVar[Wear]
-    warn: typing.ClassVar[Wear]
-    @typing.overload
-    def __eq__(self, other: Wear) -> bool: ...
-    @typing.overload
-    def __eq__(self, other: typing.Any) -> bool: ...
-    @typing.overload
-    def __ge__(self, other: Wear) -> bool: ...
-    @typing.overload
-    def __ge__(self, other: typing.Any) -> None: ...
-    def __getstate__(self) -> int: ...
-    @typing.overload
-    def __gt__(self, other: Wear) -> bool: ...
-    @typing.overload
-    def __gt__(self, other: typing.Any) -> None: ...
-    def __hash__(self) -> int: ...
-    def __index__(self) -> int: ...
-    def __init__(self, value: typing.SupportsInt | typing.SupportsIndex) -> None: ...
-    def __int__(self) -> int: ...
-    @typing.overload
-    def __le__(self, other: Wear) -> bool: ...
-    @typing.overload
-    def __le__(self, other: typing.Any) -> None: ...
-    @typing.overload
-    def __lt__(self, other: Wear) -> bool: ...
-    @typing.overload
-    def __lt__(self, other: typing.Any) -> None: ...
-    @typing.overload
-    def __ne__(self, other: Wear) -> bool: ...
-    @typing.overload
-    def __ne__(self, other: typing.Any) -> bool: ...
-    def __repr__(self) -> str: ...
-    def __setstate__(self, state: typing.SupportsInt | typing.SupportsIndex) -> None: ...
-    def __str__(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def value(self) -> int: ...
+    error = 3
+    ok = 1
+    unknown = 0
+    warn = 2
 
 class StiffnessOptions:
+    """
+    Options of the stiffness estimator.
+    """
     def __init__(self) -> None: ...
     @property
-    def cutoff(self) -> float: ...
+    def cutoff(self) -> float:
+        """
+        Cut-off frequency of the equal filters [Hz].
+        """
     @cutoff.setter
     def cutoff(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
     @property
-    def deflection_gate(self) -> float: ...
+    def deflection_gate(self) -> float:
+        """
+        Smallest deflection that is learned from [rad].
+        """
     @deflection_gate.setter
     def deflection_gate(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
     @property
-    def explained(self) -> float: ...
+    def explained(self) -> float:
+        """
+        Smallest share of torque explained by deflection that is published.
+        """
     @explained.setter
     def explained(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
     @property
-    def learn_time(self) -> float: ...
+    def learn_time(self) -> float:
+        """
+        Time of excited motion before anything is published [s].
+        """
     @learn_time.setter
     def learn_time(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
     @property
-    def link_std(self) -> float: ...
+    def link_std(self) -> float:
+        """
+        Standard deviation of the link-side torque [Nm].
+        """
     @link_std.setter
     def link_std(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
     @property
-    def max_gap(self) -> float: ...
+    def max_gap(self) -> float:
+        """
+        Longest gap between samples [s].
+        """
     @max_gap.setter
     def max_gap(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
     @property
-    def motor_std(self) -> float: ...
+    def motor_std(self) -> float:
+        """
+        Standard deviation of the motor-side torque [Nm].
+        """
     @motor_std.setter
     def motor_std(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
     @property
-    def moving(self) -> float: ...
+    def moving(self) -> float:
+        """
+        Speed above which a joint counts as moving [rad/s].
+        """
     @moving.setter
     def moving(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
     @property
-    def publish_ratio(self) -> float: ...
+    def publish_ratio(self) -> float:
+        """
+        Largest standard deviation over stiffness that is published.
+        """
     @publish_ratio.setter
     def publish_ratio(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
     @property
-    def sensor_std(self) -> float: ...
+    def sensor_std(self) -> float:
+        """
+        Standard deviation of the joint torque sensor [Nm].
+        """
     @sensor_std.setter
     def sensor_std(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
     @property
-    def torque_gate(self) -> float: ...
+    def torque_gate(self) -> float:
+        """
+        Smallest torque that is learned from [Nm].
+        """
     @torque_gate.setter
     def torque_gate(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
 
@@ -1364,8 +1597,14 @@ class StiffnessEstimator:
         delta: typing.SupportsFloat | typing.SupportsIndex = 100.0,
         P0: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex] = [1000000000.0, 1e18, 1e27, 1e36],
     ) -> None: ...
-    def covariance(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> numpy.typing.NDArray[numpy.float64]: ...
-    def reset(self) -> None: ...
+    def covariance(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Covariance of a joint's coefficients (P, P).
+        """
+    def reset(self) -> None:
+        """
+        Forget all samples; parameters stay.
+        """
     def run(
         self,
         stamp_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
@@ -1381,7 +1620,10 @@ class StiffnessEstimator:
         stiffness_std: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
     ) -> tuple[
         numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int32]
-    ]: ...
+    ]:
+        """
+        (stiffness, standard deviation [Nm/rad], status codes): (N, n), (N, n), (N,); arguments as in step(), (N, n) each.
+        """
     def set_baseline(
         self,
         a: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
@@ -1390,8 +1632,15 @@ class StiffnessEstimator:
         error: typing.SupportsFloat | typing.SupportsIndex,
         hold: typing.SupportsFloat | typing.SupportsIndex,
         temperature_band: typing.SupportsFloat | typing.SupportsIndex,
-    ) -> None: ...
-    def set_coefficients(self, a: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> None: ...
+    ) -> None:
+        """
+        Baseline of the wear status: coefficients (n, P) at temperature [deg C]; relative drops warn and error, hold [s],
+        temperature band [K].
+        """
+    def set_coefficients(self, a: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> None:
+        """
+        Set the coefficients (n, P).
+        """
     def step(
         self,
         stamp_ns: typing.SupportsInt | typing.SupportsIndex,
@@ -1405,17 +1654,36 @@ class StiffnessEstimator:
         temperature: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None,
         stiffness: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
         stiffness_std: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    ) -> Status: ...
+    ) -> Status:
+        """
+        One sample: theta, q, omega (n,) [rad, rad, rad/s], torques (n,) [Nm], temperature (n,) [deg C]; absent ones are None;
+        writes stiffness and its standard deviation (n,) [Nm/rad]. Returns a Status.
+        """
     @property
-    def coefficients(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    def coefficients(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Coefficients (n, P) of phi, phi^3, ... [Nm/rad, Nm/rad3, ...].
+        """
     @property
-    def confidence(self) -> list[float]: ...
+    def confidence(self) -> list[float]:
+        """
+        Confidence of the stiffness (n,): 1 certain, 0 unknown.
+        """
     @property
-    def deflection(self) -> list[float]: ...
+    def deflection(self) -> list[float]:
+        """
+        Filtered deflection (n,) [rad].
+        """
     @property
-    def wear(self) -> list[Wear]: ...
+    def wear(self) -> list[Wear]:
+        """
+        Wear status of each joint (n,).
+        """
     @property
-    def wear_drop(self) -> list[float]: ...
+    def wear_drop(self) -> list[float]:
+        """
+        Relative drop of stiffness against the baseline (n,).
+        """
 
 class WearMonitor:
     """
@@ -1429,7 +1697,10 @@ class WearMonitor:
         temperature_band: typing.SupportsFloat | typing.SupportsIndex = 10.0,
         sigmas: typing.SupportsFloat | typing.SupportsIndex = 2.0,
     ) -> None: ...
-    def reset(self) -> None: ...
+    def reset(self) -> None:
+        """
+        Forget all samples; parameters stay.
+        """
     def update(
         self,
         k: typing.SupportsFloat | typing.SupportsIndex,
@@ -1438,11 +1709,20 @@ class WearMonitor:
         temperature: typing.SupportsFloat | typing.SupportsIndex,
         baseline_temperature: typing.SupportsFloat | typing.SupportsIndex,
         dt: typing.SupportsFloat | typing.SupportsIndex,
-    ) -> Wear: ...
+    ) -> Wear:
+        """
+        One sample: stiffness, its standard deviation and the baseline [Nm/rad], temperatures [deg C], dt [s]; the wear status.
+        """
     @property
-    def drop(self) -> float: ...
+    def drop(self) -> float:
+        """
+        Relative drop of stiffness.
+        """
     @property
-    def level(self) -> Wear: ...
+    def level(self) -> Wear:
+        """
+        Present wear status.
+        """
 
 class RotorFrictionObserver:
     """
@@ -1454,9 +1734,18 @@ class RotorFrictionObserver:
         L: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
         max_gap: typing.SupportsFloat | typing.SupportsIndex = 0.1,
     ) -> None: ...
-    def assign(self, other: RotorFrictionObserver) -> None: ...
-    def copy(self) -> RotorFrictionObserver: ...
-    def reset(self) -> None: ...
+    def assign(self, other: RotorFrictionObserver) -> None:
+        """
+        Take over parameters and state of `other`.
+        """
+    def copy(self) -> RotorFrictionObserver:
+        """
+        A copy with its state.
+        """
+    def reset(self) -> None:
+        """
+        Start again at the next sample.
+        """
     def run(
         self,
         stamp_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
@@ -1464,7 +1753,10 @@ class RotorFrictionObserver:
         tau_m: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
         tau_J: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
         out: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-    ) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int32]]: ...
+    ) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int32]]:
+        """
+        (friction (N, n) [Nm], status codes (N,)); arguments as in step(), (N, n) each.
+        """
     def step(
         self,
         stamp_ns: typing.SupportsInt | typing.SupportsIndex,
@@ -1472,7 +1764,10 @@ class RotorFrictionObserver:
         tau_m: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
         tau_J: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
         friction: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    ) -> Status: ...
+    ) -> Status:
+        """
+        One sample: rotor velocity (n,) [rad/s], motor and joint torque (n,) [Nm]; writes friction (n,) [Nm]. Returns a Status.
+        """
 
 class FrictionStage:
     """
@@ -1485,9 +1780,18 @@ class FrictionStage:
         coupled: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
         **kwargs,
     ) -> None: ...
-    def assign(self, other: FrictionStage) -> None: ...
-    def copy(self) -> FrictionStage: ...
-    def reset(self) -> None: ...
+    def assign(self, other: FrictionStage) -> None:
+        """
+        Take over parameters and state of `other`.
+        """
+    def copy(self) -> FrictionStage:
+        """
+        A copy with its state.
+        """
+    def reset(self) -> None:
+        """
+        Hysteretic models return to rest.
+        """
     def run(
         self,
         stamp_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
@@ -1499,7 +1803,10 @@ class FrictionStage:
         temperature_variance: typing.Any,
         friction: typing.Any,
         friction_std: typing.Any,
-    ) -> numpy.typing.NDArray[numpy.int32]: ...
+    ) -> numpy.typing.NDArray[numpy.int32]:
+        """
+        Status codes (N,); arguments as in step(), (N, n) each.
+        """
     def step(
         self,
         stamp_ns: typing.SupportsInt | typing.SupportsIndex,
@@ -1511,9 +1818,16 @@ class FrictionStage:
         temperature_variance: typing.Any,
         friction: typing.Any,
         friction_std: typing.Any,
-    ) -> Status: ...
+    ) -> Status:
+        """
+        One sample: position, v, load, contact load, temperature and its variance (n,) [rad, rad/s, Nm, Nm, deg C, K2] or None;
+        writes friction and its standard deviation (n,) [Nm]. Returns a Status.
+        """
     @property
-    def remembers(self) -> bool: ...
+    def remembers(self) -> bool:
+        """
+        True with a hysteretic (presliding) model.
+        """
 
 class FrictionHealth:
     """
@@ -1525,8 +1839,14 @@ class FrictionHealth:
         time_constant: typing.SupportsFloat | typing.SupportsIndex,
         moving: typing.SupportsFloat | typing.SupportsIndex,
     ) -> None: ...
-    def drift(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> float: ...
-    def reset(self) -> None: ...
+    def drift(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> float:
+        """
+        Mean of measured minus modelled friction of a joint [Nm].
+        """
+    def reset(self) -> None:
+        """
+        Forget all samples; parameters stay.
+        """
     def run(
         self,
         stamp_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
@@ -1535,9 +1855,18 @@ class FrictionHealth:
         model_torque: typing.Any,
         friction_torque: typing.Any,
         contact: typing.Any,
-    ) -> numpy.typing.NDArray[numpy.int32]: ...
-    def scatter(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> float: ...
-    def seen(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> float: ...
+    ) -> numpy.typing.NDArray[numpy.int32]:
+        """
+        Status codes (N,); arguments as in step(), (N, ...) each.
+        """
+    def scatter(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> float:
+        """
+        Standard deviation of that difference [Nm].
+        """
+    def seen(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> float:
+        """
+        Duration of free motion of a joint [s].
+        """
     def step(
         self,
         stamp_ns: typing.SupportsInt | typing.SupportsIndex,
@@ -1546,14 +1875,20 @@ class FrictionHealth:
         model_torque: typing.Any,
         friction_torque: typing.Any,
         contact: typing.Any,
-    ) -> Status: ...
+    ) -> Status:
+        """
+        One sample: v (n,) [rad/s], drive, model and friction torque (n,) [Nm], contact (n + 1,), or None. Returns a Status.
+        """
 
 class MotionState:
     """
     Velocity, acceleration, model torque and drive torque [Simoni2017 V, 16, 20].
     """
     def __init__(self, chain: Chain, **kwargs) -> None: ...
-    def reset(self) -> None: ...
+    def reset(self) -> None:
+        """
+        Forget all samples; parameters stay.
+        """
     def run(
         self,
         stamp_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
@@ -1564,7 +1899,10 @@ class MotionState:
         qdd: typing.Any,
         model_torque: typing.Any,
         drive_torque: typing.Any,
-    ) -> numpy.typing.NDArray[numpy.int32]: ...
+    ) -> numpy.typing.NDArray[numpy.int32]:
+        """
+        Status codes (N,); arguments as in step(), (N, n) each.
+        """
     def step(
         self,
         stamp_ns: typing.SupportsInt | typing.SupportsIndex,
@@ -1575,134 +1913,125 @@ class MotionState:
         qdd: typing.Any,
         model_torque: typing.Any,
         drive_torque: typing.Any,
-    ) -> Status: ...
+    ) -> Status:
+        """
+        One sample: q, qd, effort (n,) or None; writes velocity, acceleration [rad/s, rad/s2], model torque and drive torque [Nm]
+        (n,). Returns a Status.
+        """
     @property
-    def frozen(self) -> bool: ...
+    def frozen(self) -> bool:
+        """
+        True when positions repeat without change.
+        """
     @property
-    def missed(self) -> int: ...
+    def missed(self) -> int:
+        """
+        Number of missed samples.
+        """
     @property
-    def period(self) -> float: ...
+    def period(self) -> float:
+        """
+        Typical sampling time [s].
+        """
 
-class TareResult:
+class TareResult(enum.IntEnum):
     """
     Why a tare was refused, or that it was accepted.
-
-    Members:
-
-      accepted
-
-      too_early
-
-      in_contact
-
-      unsteady
-
-      too_large
     """
 
-    __members__: typing.ClassVar[dict[str, TareResult]]
-    accepted: typing.ClassVar[TareResult]
-    in_contact: typing.ClassVar[TareResult]
-    too_early: typing.ClassVar[TareResult]
-    too_large: typing.ClassVar[TareResult]
-    unsteady: typing.ClassVar[TareResult]
-    @typing.overload
-    def __eq__(self, other: TareResult) -> bool: ...
-    @typing.overload
-    def __eq__(self, other: typing.Any) -> bool: ...
-    def __getstate__(self) -> int: ...
-    def __hash__(self) -> int: ...
-    def __index__(self) -> int: ...
-    def __init__(self, value: typing.SupportsInt | typing.SupportsIndex) -> None: ...
-    def __int__(self) -> int: ...
-    @typing.overload
-    def __ne__(self, other: TareResult) -> bool: ...
-    @typing.overload
-    def __ne__(self, other: typing.Any) -> bool: ...
-    def __repr__(self) -> str: ...
-    def __setstate__(self, state: typing.SupportsInt | typing.SupportsIndex) -> None: ...
-    def __str__(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def value(self) -> int: ...
+    accepted = 0
+    in_contact = 2
+    too_early = 1
+    too_large = 4
+    unsteady = 3
 
-class PayloadVerdict:
+class PayloadVerdict(enum.IntEnum):
     """
     What explains a lasting external torque.
-
-    Members:
-
-      none
-
-      payload
-
-      bias
     """
 
-    __members__: typing.ClassVar[dict[str, PayloadVerdict]]
-    bias: typing.ClassVar[PayloadVerdict]
-    none: typing.ClassVar[PayloadVerdict]
-    payload: typing.ClassVar[PayloadVerdict]
-    @typing.overload
-    def __eq__(self, other: PayloadVerdict) -> bool: ...
-    @typing.overload
-    def __eq__(self, other: typing.Any) -> bool: ...
-    def __getstate__(self) -> int: ...
-    def __hash__(self) -> int: ...
-    def __index__(self) -> int: ...
-    def __init__(self, value: typing.SupportsInt | typing.SupportsIndex) -> None: ...
-    def __int__(self) -> int: ...
-    @typing.overload
-    def __ne__(self, other: PayloadVerdict) -> bool: ...
-    @typing.overload
-    def __ne__(self, other: typing.Any) -> bool: ...
-    def __repr__(self) -> str: ...
-    def __setstate__(self, state: typing.SupportsInt | typing.SupportsIndex) -> None: ...
-    def __str__(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def value(self) -> int: ...
+    bias = 2
+    none = 0
+    payload = 1
 
 class ExternalForce:
     """
     External joint torque, wrench at the TCP and contact (see docs/force.md).
 
     step(stamp_ns, q, qd, model_torque, drive_torque, qdd, friction, friction_std,
-         torque, torque_std, wrench, wrench_std, singular_value, contact, payload_or_bias, contact_load):
-    seven inputs (n) or None, eight outputs written in place; run() takes (N, ...) arrays.
+         torque, torque_std, wrench, wrench_std, singular_value, contact, payload_or_bias, contact_load,
+         framed_wrench, framed_wrench_std):
+    seven inputs (n) or None, ten outputs written in place; run() takes (N, ...) arrays.
     """
     def __init__(self, chain: Chain, **kwargs) -> None: ...
-    def assign(self, other: ExternalForce) -> None: ...
-    def copy(self) -> ExternalForce: ...
-    def reset(self) -> None: ...
+    def assign(self, other: ExternalForce) -> None:
+        """
+        Take over parameters and state of `other`.
+        """
+    def copy(self) -> ExternalForce:
+        """
+        A copy with its state.
+        """
+    def reset(self) -> None:
+        """
+        Start again at the next sample; the bias stays.
+        """
     def run(
         self, arg0: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], *args
-    ) -> numpy.typing.NDArray[numpy.int32]: ...
-    def step(self, arg0: typing.SupportsInt | typing.SupportsIndex, *args) -> Status: ...
-    def tare(self) -> TareResult: ...
+    ) -> numpy.typing.NDArray[numpy.int32]:
+        """
+        Status codes (N,); arguments as in step(), (N, ...) each.
+        """
+    def step(self, arg0: typing.SupportsInt | typing.SupportsIndex, *args) -> Status:
+        """
+        One sample; arguments in the docstring of the class. Returns a Status.
+        """
+    def tare(self) -> TareResult:
+        """
+        Take the present external torque as bias; says why it was refused.
+        """
     @property
-    def bias(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    def bias(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Bias of the external torque (n,) [Nm].
+        """
     @bias.setter
     def bias(self, arg1: typing.Any) -> None: ...
     @property
-    def isolated(self) -> list[bool]: ...
+    def isolated(self) -> list[bool]:
+        """
+        True for each joint (n,) whose sensor is not trusted.
+        """
     @property
-    def length(self) -> float: ...
+    def length(self) -> float:
+        """
+        Characteristic length that weighs forces against moments [m].
+        """
     @property
-    def payload_error(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    def payload_error(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Excess payload (4,): m [kg], mX, mY, mZ [kg m].
+        """
     @property
-    def payload_verdict(self) -> PayloadVerdict: ...
+    def payload_verdict(self) -> PayloadVerdict:
+        """
+        What explains a lasting external torque.
+        """
     @property
-    def period(self) -> float: ...
+    def period(self) -> float:
+        """
+        Typical sampling time [s].
+        """
 
 class PowerMeter:
     """
     Electric and mechanical power and energy, per joint and total [Clochiatti2024, eq. 19-26].
     """
     def __init__(self, n: typing.SupportsInt | typing.SupportsIndex, **kwargs) -> None: ...
-    def reset(self) -> None: ...
+    def reset(self) -> None:
+        """
+        Set the energies to zero.
+        """
     def run(
         self,
         stamp_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
@@ -1714,7 +2043,10 @@ class PowerMeter:
         electrical_energy_clamped: typing.Any,
         mechanical_energy: typing.Any,
         efficiency: typing.Any,
-    ) -> numpy.typing.NDArray[numpy.int32]: ...
+    ) -> numpy.typing.NDArray[numpy.int32]:
+        """
+        Status codes (N,); arguments as in step(), (N, ...) each.
+        """
     def step(
         self,
         stamp_ns: typing.SupportsInt | typing.SupportsIndex,
@@ -1726,134 +2058,31 @@ class PowerMeter:
         electrical_energy_clamped: typing.Any,
         mechanical_energy: typing.Any,
         efficiency: typing.Any,
-    ) -> Status: ...
+    ) -> Status:
+        """
+        One sample: torque (n,) [Nm], velocity (n,) [rad/s]; writes powers [W], energies [J] and efficiency (n + 1,), the robot last.
+        Returns a Status.
+        """
 
-class LearningLaw:
+class LearningLaw(enum.IntEnum):
     """
     How the friction feedforward learns.
-
-    Members:
-
-      fixed
-
-      gradient
-
-      rls
     """
 
-    __members__: typing.ClassVar[dict[str, LearningLaw]]
-    fixed: typing.ClassVar[LearningLaw]
-    gradient: typing.ClassVar[LearningLaw]
-    rls: typing.ClassVar[LearningLaw]
-    @typing.overload
-    def __eq__(self, other: LearningLaw) -> bool: ...
-    @typing.overload
-    def __eq__(self, other: typing.Any) -> bool: ...
-    def __getstate__(self) -> int: ...
-    def __hash__(self) -> int: ...
-    def __index__(self) -> int: ...
-    def __init__(self, value: typing.SupportsInt | typing.SupportsIndex) -> None: ...
-    def __int__(self) -> int: ...
-    @typing.overload
-    def __ne__(self, other: LearningLaw) -> bool: ...
-    @typing.overload
-    def __ne__(self, other: typing.Any) -> bool: ...
-    def __repr__(self) -> str: ...
-    def __setstate__(self, state: typing.SupportsInt | typing.SupportsIndex) -> None: ...
-    def __str__(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def value(self) -> int: ...
+    fixed = 0
+    gradient = 1
+    rls = 2
 
-class FreezeReason:
+class FreezeReason(enum.IntFlag):
     """
     Why learning rests; bits.
-
-    Members:
-
-      contact
-
-      saturation
-
-      payload
-
-      thermal
-
-      asked
     """
 
-    __members__: typing.ClassVar[dict[str, FreezeReason]]
-    asked: typing.ClassVar[FreezeReason]
-    contact: typing.ClassVar[FreezeReason]
-    payload: typing.ClassVar[FreezeReason]
-    saturation: typing.ClassVar[FreezeReason]
-    thermal: typing.ClassVar[FreezeReason]
-    @typing.overload
-    def __and__(self, other: FreezeReason) -> int: ...
-    @typing.overload
-    def __and__(self, other: typing.SupportsInt | typing.SupportsIndex) -> int: ...
-    @typing.overload
-    def __eq__(self, other: FreezeReason) -> bool: ...
-    @typing.overload
-    def __eq__(self, other: typing.SupportsInt | typing.SupportsIndex) -> bool: ...
-    @typing.overload
-    def __eq__(self, other: typing.Any) -> bool: ...
-    @typing.overload
-    def __ge__(self, other: FreezeReason) -> bool: ...
-    @typing.overload
-    def __ge__(self, other: typing.SupportsInt | typing.SupportsIndex) -> bool: ...
-    def __getstate__(self) -> int: ...
-    @typing.overload
-    def __gt__(self, other: FreezeReason) -> bool: ...
-    @typing.overload
-    def __gt__(self, other: typing.SupportsInt | typing.SupportsIndex) -> bool: ...
-    def __hash__(self) -> int: ...
-    def __index__(self) -> int: ...
-    def __init__(self, value: typing.SupportsInt | typing.SupportsIndex) -> None: ...
-    def __int__(self) -> int: ...
-    def __invert__(self) -> typing.Any: ...
-    @typing.overload
-    def __le__(self, other: FreezeReason) -> bool: ...
-    @typing.overload
-    def __le__(self, other: typing.SupportsInt | typing.SupportsIndex) -> bool: ...
-    @typing.overload
-    def __lt__(self, other: FreezeReason) -> bool: ...
-    @typing.overload
-    def __lt__(self, other: typing.SupportsInt | typing.SupportsIndex) -> bool: ...
-    @typing.overload
-    def __ne__(self, other: FreezeReason) -> bool: ...
-    @typing.overload
-    def __ne__(self, other: typing.SupportsInt | typing.SupportsIndex) -> bool: ...
-    @typing.overload
-    def __ne__(self, other: typing.Any) -> bool: ...
-    @typing.overload
-    def __or__(self, other: FreezeReason) -> int: ...
-    @typing.overload
-    def __or__(self, other: typing.SupportsInt | typing.SupportsIndex) -> int: ...
-    @typing.overload
-    def __rand__(self, other: FreezeReason) -> int: ...
-    @typing.overload
-    def __rand__(self, other: typing.SupportsInt | typing.SupportsIndex) -> int: ...
-    def __repr__(self) -> str: ...
-    @typing.overload
-    def __ror__(self, other: FreezeReason) -> int: ...
-    @typing.overload
-    def __ror__(self, other: typing.SupportsInt | typing.SupportsIndex) -> int: ...
-    @typing.overload
-    def __rxor__(self, other: FreezeReason) -> int: ...
-    @typing.overload
-    def __rxor__(self, other: typing.SupportsInt | typing.SupportsIndex) -> int: ...
-    def __setstate__(self, state: typing.SupportsInt | typing.SupportsIndex) -> None: ...
-    def __str__(self) -> str: ...
-    @typing.overload
-    def __xor__(self, other: FreezeReason) -> int: ...
-    @typing.overload
-    def __xor__(self, other: typing.SupportsInt | typing.SupportsIndex) -> int: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def value(self) -> int: ...
+    asked = 16
+    contact = 1
+    payload = 4
+    saturation = 2
+    thermal = 8
 
 class FrictionFeedforward:
     """
@@ -1876,8 +2105,14 @@ class FrictionFeedforward:
         hold: typing.SupportsFloat | typing.SupportsIndex = 0.5,
         thermal_rate: typing.SupportsFloat | typing.SupportsIndex = 0.05,
     ) -> None: ...
-    def ask_freeze(self, on: bool) -> None: ...
-    def contact_seen(self) -> None: ...
+    def ask_freeze(self, on: bool) -> None:
+        """
+        Freeze learning on request, or release it.
+        """
+    def contact_seen(self) -> None:
+        """
+        Hold learning for a while after a contact.
+        """
     def learn(
         self,
         stamp_ns: typing.SupportsInt | typing.SupportsIndex,
@@ -1885,8 +2120,14 @@ class FrictionFeedforward:
         tau: numpy.typing.NDArray[numpy.float64],
         temperature: typing.Any | None = None,
         saturated: bool = False,
-    ) -> Status: ...
-    def payload_changed(self) -> None: ...
+    ) -> Status:
+        """
+        Learn from one measured sample: q [rad], tau [Nm] (n,), temperature (n,) [deg C] or None. Returns a Status.
+        """
+    def payload_changed(self) -> None:
+        """
+        Hold learning for a while after a change of payload.
+        """
     def predict(
         self,
         stamp_ns: typing.SupportsInt | typing.SupportsIndex,
@@ -1894,126 +2135,206 @@ class FrictionFeedforward:
         qd_d: numpy.typing.NDArray[numpy.float64],
         tau_d: numpy.typing.NDArray[numpy.float64],
         temperature: typing.Any | None = None,
-    ) -> numpy.typing.NDArray[numpy.float64]: ...
-    def reset(self) -> None: ...
-    def restart(self) -> None: ...
+    ) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Friction torque (n,) [Nm] along the reference q_d, qd_d, tau_d (n,).
+        """
+    def reset(self) -> None:
+        """
+        Forget what was learned.
+        """
+    def restart(self) -> None:
+        """
+        Start the filters again; what was learned stays.
+        """
     def restore(
         self, coulomb: numpy.typing.NDArray[numpy.float64], viscous: numpy.typing.NDArray[numpy.float64]
-    ) -> bool: ...
+    ) -> bool:
+        """
+        Set coulomb and viscous (n,) as learned in an earlier run; False when not finite.
+        """
     @property
-    def coulomb(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    def coulomb(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Scale of the Coulomb part (n,).
+        """
     @property
-    def delay(self) -> int: ...
+    def delay(self) -> int:
+        """
+        Delay of learning in samples.
+        """
     @property
-    def frozen(self) -> int: ...
+    def frozen(self) -> int:
+        """
+        Bits of FreezeReason.
+        """
     @property
-    def measure(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    def measure(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Measured friction (n,) [Nm].
+        """
     @property
-    def n_joints(self) -> int: ...
+    def n_joints(self) -> int:
+        """
+        Number of joints n.
+        """
     @property
-    def regressor(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    def regressor(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Regressor of the Coulomb part (n,).
+        """
     @property
-    def viscous(self) -> numpy.typing.NDArray[numpy.float64]: ...
+    def viscous(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Viscous coefficient (n,) [Nm s/rad].
+        """
 
-class TorqueMode:
+class TorqueMode(enum.IntEnum):
     """
-    What the torque loop does with a state.
-
-    Members:
-
-      rest
-
-      track
-
-      guide
-
-      external
+    Mode of the torque loop.
     """
 
-    __members__: typing.ClassVar[dict[str, TorqueMode]]
-    external: typing.ClassVar[TorqueMode]
-    guide: typing.ClassVar[TorqueMode]
-    rest: typing.ClassVar[TorqueMode]
-    track: typing.ClassVar[TorqueMode]
-    @typing.overload
-    def __eq__(self, other: TorqueMode) -> bool: ...
-    @typing.overload
-    def __eq__(self, other: typing.Any) -> bool: ...
-    def __getstate__(self) -> int: ...
-    def __hash__(self) -> int: ...
-    def __index__(self) -> int: ...
-    def __init__(self, value: typing.SupportsInt | typing.SupportsIndex) -> None: ...
-    def __int__(self) -> int: ...
-    @typing.overload
-    def __ne__(self, other: TorqueMode) -> bool: ...
-    @typing.overload
-    def __ne__(self, other: typing.Any) -> bool: ...
-    def __repr__(self) -> str: ...
-    def __setstate__(self, state: typing.SupportsInt | typing.SupportsIndex) -> None: ...
-    def __str__(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def value(self) -> int: ...
+    external = 3
+    guide = 2
+    rest = 0
+    track = 1
 
-class EnableResult:
+class EnableResult(enum.IntEnum):
     """
     Result of an enable request.
-
-    Members:
-
-      pending
-
-      done
-
-      latched
-
-      no_state
-
-      start_mismatch
-
-      not_smooth
-
-      ramping
-
-      stopped
-
-      no_program
-
-      withdrawn
     """
 
-    __members__: typing.ClassVar[dict[str, EnableResult]]
-    done: typing.ClassVar[EnableResult]
-    latched: typing.ClassVar[EnableResult]
-    no_program: typing.ClassVar[EnableResult]
-    no_state: typing.ClassVar[EnableResult]
-    not_smooth: typing.ClassVar[EnableResult]
-    pending: typing.ClassVar[EnableResult]
-    ramping: typing.ClassVar[EnableResult]
-    start_mismatch: typing.ClassVar[EnableResult]
-    stopped: typing.ClassVar[EnableResult]
-    withdrawn: typing.ClassVar[EnableResult]
-    @typing.overload
-    def __eq__(self, other: EnableResult) -> bool: ...
-    @typing.overload
-    def __eq__(self, other: typing.Any) -> bool: ...
-    def __getstate__(self) -> int: ...
-    def __hash__(self) -> int: ...
-    def __index__(self) -> int: ...
-    def __init__(self, value: typing.SupportsInt | typing.SupportsIndex) -> None: ...
-    def __int__(self) -> int: ...
-    @typing.overload
-    def __ne__(self, other: EnableResult) -> bool: ...
-    @typing.overload
-    def __ne__(self, other: typing.Any) -> bool: ...
-    def __repr__(self) -> str: ...
-    def __setstate__(self, state: typing.SupportsInt | typing.SupportsIndex) -> None: ...
-    def __str__(self) -> str: ...
+    done = 0
+    latched = 1
+    no_program = 7
+    no_state = 2
+    not_smooth = 4
+    pending = -1
+    ramping = 5
+    start_mismatch = 3
+    stopped = 6
+    withdrawn = 8
+
+class TorqueRecord:
+    """
+    One cycle of the torque loop; record[name] is the same as the attribute.
+    """
+    def __getitem__(self, arg0: str) -> typing.Any: ...
     @property
-    def name(self) -> str: ...
+    def age(self) -> float:
+        """
+        Age of the command when it left [s]; negative: none.
+        """
     @property
-    def value(self) -> int: ...
+    def computing(self) -> float:
+        """
+        Time from the arrival of the state to the torque [s].
+        """
+    @property
+    def correction(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Correction of the joint torque feedback (n,) [Nm].
+        """
+    @property
+    def coulomb(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Learned scale of the Coulomb part (n,).
+        """
+    @property
+    def friction(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Friction feedforward (n,) [Nm].
+        """
+    @property
+    def frozen(self) -> int:
+        """
+        Bits of FreezeReason.
+        """
+    @property
+    def joint_torque(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Torque behind the transmission (n,) [Nm].
+        """
+    @property
+    def measure(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Measured friction (n,) [Nm].
+        """
+    @property
+    def mode(self) -> TorqueMode:
+        """
+        Mode of the loop.
+        """
+    @property
+    def q(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Position (n,) [rad].
+        """
+    @property
+    def q_d(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Desired position (n,) [rad].
+        """
+    @property
+    def qd(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Velocity (n,) [rad/s].
+        """
+    @property
+    def qd_d(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Desired velocity (n,) [rad/s].
+        """
+    @property
+    def reason(self) -> GuardReason:
+        """
+        Reason of the guard's last action.
+        """
+    @property
+    def run(self) -> bool:
+        """
+        True while torque mode must go on.
+        """
+    @property
+    def stamp_ns(self) -> int:
+        """
+        Stamp of the state [ns].
+        """
+    @property
+    def state(self) -> GuardState:
+        """
+        State of the guard.
+        """
+    @property
+    def status(self) -> Status:
+        """
+        Status of the controller.
+        """
+    @property
+    def tau(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Measured torque (n,) [Nm].
+        """
+    @property
+    def tau_d(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Torque of the model along the reference (n,) [Nm].
+        """
+    @property
+    def torque(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Torque that left, after the guard (n,) [Nm].
+        """
+    @property
+    def viscous(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Learned viscous coefficient (n,) [Nm s/rad].
+        """
+    @property
+    def wanted(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Torque of the controller, before the guard (n,) [Nm].
+        """
 
 class TorqueTrajectory:
     """
@@ -2058,9 +2379,18 @@ class TorqueLoop:
         torque: numpy.typing.NDArray[numpy.float64],
         includes_gravity: bool,
         link_side: bool,
-    ) -> bool: ...
-    def contact(self) -> bool: ...
-    def count(self, reason: GuardReason) -> int: ...
+    ) -> bool:
+        """
+        Torque (n,) [Nm] of an external controller, with its stamp [ns] and semantics.
+        """
+    def contact(self) -> bool:
+        """
+        Report a contact: learning is held.
+        """
+    def count(self, reason: GuardReason) -> int:
+        """
+        How often the guard acted for this reason.
+        """
     def cycle(
         self,
         stamp_ns: typing.SupportsInt | typing.SupportsIndex,
@@ -2078,126 +2408,107 @@ class TorqueLoop:
         theta: typing.Any | None = None,
         omega: typing.Any | None = None,
         joint_torque: typing.Any | None = None,
-    ) -> dict: ...
-    def disable(self) -> None: ...
-    def enable(self, mode: TorqueMode, trajectory: TorqueTrajectory | None = None) -> bool: ...
-    def freeze(self, on: bool) -> bool: ...
-    def idle(self, steady_ns: typing.SupportsInt | typing.SupportsIndex) -> dict: ...
-    def lost(self) -> None: ...
-    def pop(self) -> typing.Any: ...
-    def rearm(self) -> bool: ...
-    def refresh(self) -> bool: ...
+    ) -> TorqueRecord:
+        """
+        One state of the robot (n,) at stamp_ns, received at steady_ns; returns the record of the cycle.
+        """
+    def disable(self) -> None:
+        """
+        Ramp torque out, past all requests that wait.
+        """
+    def enable(self, mode: TorqueMode, trajectory: TorqueTrajectory | None = None) -> bool:
+        """
+        Ask for a mode, with a trajectory to track; False when the queue is full.
+        """
+    def freeze(self, on: bool) -> bool:
+        """
+        Freeze learning, or release it.
+        """
+    def idle(self, steady_ns: typing.SupportsInt | typing.SupportsIndex) -> TorqueRecord:
+        """
+        A cycle without a new state at steady_ns; returns its record.
+        """
+    def lost(self) -> None:
+        """
+        The connection to the robot was lost.
+        """
+    def pop(self) -> TorqueRecord | None:
+        """
+        Oldest waiting record, None when there is none.
+        """
+    def rearm(self) -> bool:
+        """
+        Ask to clear a latched state.
+        """
+    def refresh(self) -> bool:
+        """
+        Renew the enable before its timeout.
+        """
     def restore(
         self, coulomb: numpy.typing.NDArray[numpy.float64], viscous: numpy.typing.NDArray[numpy.float64]
-    ) -> bool: ...
+    ) -> bool:
+        """
+        Set the learned friction: coulomb and viscous (n,).
+        """
     def run(
         self,
         stamp_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
         q: numpy.typing.NDArray[numpy.float64],
         qd: numpy.typing.NDArray[numpy.float64],
         tau: numpy.typing.NDArray[numpy.float64],
-    ) -> numpy.typing.NDArray[numpy.float64]: ...
-    def trip(self, reason: GuardReason) -> None: ...
+    ) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Torques (N, n) [Nm] of recorded states (N, n), one cycle each.
+        """
+    def trip(self, reason: GuardReason) -> None:
+        """
+        Stop for this reason, past all requests that wait.
+        """
     @property
-    def cycles(self) -> int: ...
+    def cycles(self) -> int:
+        """
+        Number of cycles.
+        """
     @property
-    def enabled(self) -> EnableResult: ...
+    def enabled(self) -> EnableResult:
+        """
+        Result of the last enable request.
+        """
     @property
-    def finished(self) -> bool: ...
+    def finished(self) -> bool:
+        """
+        True when the trajectory has been completed.
+        """
     @property
-    def lost_records(self) -> int: ...
+    def lost_records(self) -> int:
+        """
+        Records that found no room.
+        """
     @property
-    def n_joints(self) -> int: ...
+    def n_joints(self) -> int:
+        """
+        Number of joints n.
+        """
     @property
-    def reason(self) -> GuardReason: ...
+    def reason(self) -> GuardReason:
+        """
+        Reason of the guard's last action.
+        """
     @property
-    def state(self) -> GuardState: ...
+    def state(self) -> GuardState:
+        """
+        State of the guard.
+        """
 
-class LinkFlag:
+class LinkFlag(enum.IntFlag):
     """
     What is special about one state sent to a torque link; bits.
-
-    Members:
-
-      stopped
-
-      gap
-
-      backwards
-
-      effort
     """
 
-    __members__: typing.ClassVar[dict[str, LinkFlag]]
-    backwards: typing.ClassVar[LinkFlag]
-    effort: typing.ClassVar[LinkFlag]
-    gap: typing.ClassVar[LinkFlag]
-    stopped: typing.ClassVar[LinkFlag]
-    @typing.overload
-    def __and__(self, other: LinkFlag) -> int: ...
-    @typing.overload
-    def __and__(self, other: typing.SupportsInt | typing.SupportsIndex) -> int: ...
-    @typing.overload
-    def __eq__(self, other: LinkFlag) -> bool: ...
-    @typing.overload
-    def __eq__(self, other: typing.SupportsInt | typing.SupportsIndex) -> bool: ...
-    @typing.overload
-    def __eq__(self, other: typing.Any) -> bool: ...
-    @typing.overload
-    def __ge__(self, other: LinkFlag) -> bool: ...
-    @typing.overload
-    def __ge__(self, other: typing.SupportsInt | typing.SupportsIndex) -> bool: ...
-    def __getstate__(self) -> int: ...
-    @typing.overload
-    def __gt__(self, other: LinkFlag) -> bool: ...
-    @typing.overload
-    def __gt__(self, other: typing.SupportsInt | typing.SupportsIndex) -> bool: ...
-    def __hash__(self) -> int: ...
-    def __index__(self) -> int: ...
-    def __init__(self, value: typing.SupportsInt | typing.SupportsIndex) -> None: ...
-    def __int__(self) -> int: ...
-    def __invert__(self) -> typing.Any: ...
-    @typing.overload
-    def __le__(self, other: LinkFlag) -> bool: ...
-    @typing.overload
-    def __le__(self, other: typing.SupportsInt | typing.SupportsIndex) -> bool: ...
-    @typing.overload
-    def __lt__(self, other: LinkFlag) -> bool: ...
-    @typing.overload
-    def __lt__(self, other: typing.SupportsInt | typing.SupportsIndex) -> bool: ...
-    @typing.overload
-    def __ne__(self, other: LinkFlag) -> bool: ...
-    @typing.overload
-    def __ne__(self, other: typing.SupportsInt | typing.SupportsIndex) -> bool: ...
-    @typing.overload
-    def __ne__(self, other: typing.Any) -> bool: ...
-    @typing.overload
-    def __or__(self, other: LinkFlag) -> int: ...
-    @typing.overload
-    def __or__(self, other: typing.SupportsInt | typing.SupportsIndex) -> int: ...
-    @typing.overload
-    def __rand__(self, other: LinkFlag) -> int: ...
-    @typing.overload
-    def __rand__(self, other: typing.SupportsInt | typing.SupportsIndex) -> int: ...
-    def __repr__(self) -> str: ...
-    @typing.overload
-    def __ror__(self, other: LinkFlag) -> int: ...
-    @typing.overload
-    def __ror__(self, other: typing.SupportsInt | typing.SupportsIndex) -> int: ...
-    @typing.overload
-    def __rxor__(self, other: LinkFlag) -> int: ...
-    @typing.overload
-    def __rxor__(self, other: typing.SupportsInt | typing.SupportsIndex) -> int: ...
-    def __setstate__(self, state: typing.SupportsInt | typing.SupportsIndex) -> None: ...
-    def __str__(self) -> str: ...
-    @typing.overload
-    def __xor__(self, other: LinkFlag) -> int: ...
-    @typing.overload
-    def __xor__(self, other: typing.SupportsInt | typing.SupportsIndex) -> int: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def value(self) -> int: ...
+    backwards = 4
+    effort = 8
+    gap = 2
+    stopped = 1
 
 class TorqueLink:
     """
@@ -2211,161 +2522,55 @@ class TorqueLink:
         follow_host_clock: bool = True,
         realtime_priority: typing.SupportsInt | typing.SupportsIndex = 0,
     ) -> None: ...
-    def stop(self) -> None: ...
+    def stop(self) -> None:
+        """
+        End the thread.
+        """
     @property
-    def alive(self) -> bool: ...
+    def alive(self) -> bool:
+        """
+        True while the thread runs.
+        """
     @property
-    def malformed(self) -> int: ...
+    def malformed(self) -> int:
+        """
+        States that could not be read.
+        """
     @property
-    def realtime(self) -> bool: ...
+    def realtime(self) -> bool:
+        """
+        Whether real-time scheduling was permitted.
+        """
     @property
-    def unsent(self) -> int: ...
+    def unsent(self) -> int:
+        """
+        Torques that could not be sent.
+        """
 
 class RtdeConnectionError(ConnectionError):
-    pass
+    """
+    No RTDE connection to the robot.
+    """
 
-class StreamState:
+class StreamState(enum.IntEnum):
     """
     How far the robot's state stream can be trusted.
-
-    Members:
-
-      ok
-
-      degraded
-
-      safe
-
-      fault
     """
 
-    __members__: typing.ClassVar[dict[str, StreamState]]
-    degraded: typing.ClassVar[StreamState]
-    fault: typing.ClassVar[StreamState]
-    ok: typing.ClassVar[StreamState]
-    safe: typing.ClassVar[StreamState]
-    @typing.overload
-    def __eq__(self, other: StreamState) -> bool: ...
-    @typing.overload
-    def __eq__(self, other: typing.Any) -> bool: ...
-    @typing.overload
-    def __ge__(self, other: StreamState) -> bool: ...
-    @typing.overload
-    def __ge__(self, other: typing.Any) -> None: ...
-    def __getstate__(self) -> int: ...
-    @typing.overload
-    def __gt__(self, other: StreamState) -> bool: ...
-    @typing.overload
-    def __gt__(self, other: typing.Any) -> None: ...
-    def __hash__(self) -> int: ...
-    def __index__(self) -> int: ...
-    def __init__(self, value: typing.SupportsInt | typing.SupportsIndex) -> None: ...
-    def __int__(self) -> int: ...
-    @typing.overload
-    def __le__(self, other: StreamState) -> bool: ...
-    @typing.overload
-    def __le__(self, other: typing.Any) -> None: ...
-    @typing.overload
-    def __lt__(self, other: StreamState) -> bool: ...
-    @typing.overload
-    def __lt__(self, other: typing.Any) -> None: ...
-    @typing.overload
-    def __ne__(self, other: StreamState) -> bool: ...
-    @typing.overload
-    def __ne__(self, other: typing.Any) -> bool: ...
-    def __repr__(self) -> str: ...
-    def __setstate__(self, state: typing.SupportsInt | typing.SupportsIndex) -> None: ...
-    def __str__(self) -> str: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def value(self) -> int: ...
+    degraded = 1
+    fault = 3
+    ok = 0
+    safe = 2
 
-class SampleFlag:
+class SampleFlag(enum.IntFlag):
     """
     What is special about one received sample.
-
-    Members:
-
-      first_after_connect
-
-      frozen
-
-      clock_backwards
-
-      late
     """
 
-    __members__: typing.ClassVar[dict[str, SampleFlag]]
-    clock_backwards: typing.ClassVar[SampleFlag]
-    first_after_connect: typing.ClassVar[SampleFlag]
-    frozen: typing.ClassVar[SampleFlag]
-    late: typing.ClassVar[SampleFlag]
-    @typing.overload
-    def __and__(self, other: SampleFlag) -> int: ...
-    @typing.overload
-    def __and__(self, other: typing.SupportsInt | typing.SupportsIndex) -> int: ...
-    @typing.overload
-    def __eq__(self, other: SampleFlag) -> bool: ...
-    @typing.overload
-    def __eq__(self, other: typing.SupportsInt | typing.SupportsIndex) -> bool: ...
-    @typing.overload
-    def __eq__(self, other: typing.Any) -> bool: ...
-    @typing.overload
-    def __ge__(self, other: SampleFlag) -> bool: ...
-    @typing.overload
-    def __ge__(self, other: typing.SupportsInt | typing.SupportsIndex) -> bool: ...
-    def __getstate__(self) -> int: ...
-    @typing.overload
-    def __gt__(self, other: SampleFlag) -> bool: ...
-    @typing.overload
-    def __gt__(self, other: typing.SupportsInt | typing.SupportsIndex) -> bool: ...
-    def __hash__(self) -> int: ...
-    def __index__(self) -> int: ...
-    def __init__(self, value: typing.SupportsInt | typing.SupportsIndex) -> None: ...
-    def __int__(self) -> int: ...
-    def __invert__(self) -> typing.Any: ...
-    @typing.overload
-    def __le__(self, other: SampleFlag) -> bool: ...
-    @typing.overload
-    def __le__(self, other: typing.SupportsInt | typing.SupportsIndex) -> bool: ...
-    @typing.overload
-    def __lt__(self, other: SampleFlag) -> bool: ...
-    @typing.overload
-    def __lt__(self, other: typing.SupportsInt | typing.SupportsIndex) -> bool: ...
-    @typing.overload
-    def __ne__(self, other: SampleFlag) -> bool: ...
-    @typing.overload
-    def __ne__(self, other: typing.SupportsInt | typing.SupportsIndex) -> bool: ...
-    @typing.overload
-    def __ne__(self, other: typing.Any) -> bool: ...
-    @typing.overload
-    def __or__(self, other: SampleFlag) -> int: ...
-    @typing.overload
-    def __or__(self, other: typing.SupportsInt | typing.SupportsIndex) -> int: ...
-    @typing.overload
-    def __rand__(self, other: SampleFlag) -> int: ...
-    @typing.overload
-    def __rand__(self, other: typing.SupportsInt | typing.SupportsIndex) -> int: ...
-    def __repr__(self) -> str: ...
-    @typing.overload
-    def __ror__(self, other: SampleFlag) -> int: ...
-    @typing.overload
-    def __ror__(self, other: typing.SupportsInt | typing.SupportsIndex) -> int: ...
-    @typing.overload
-    def __rxor__(self, other: SampleFlag) -> int: ...
-    @typing.overload
-    def __rxor__(self, other: typing.SupportsInt | typing.SupportsIndex) -> int: ...
-    def __setstate__(self, state: typing.SupportsInt | typing.SupportsIndex) -> None: ...
-    def __str__(self) -> str: ...
-    @typing.overload
-    def __xor__(self, other: SampleFlag) -> int: ...
-    @typing.overload
-    def __xor__(self, other: typing.SupportsInt | typing.SupportsIndex) -> int: ...
-    @property
-    def name(self) -> str: ...
-    @property
-    def value(self) -> int: ...
+    clock_backwards = 4
+    first_after_connect = 1
+    frozen = 2
+    late = 8
 
 class StreamMonitor:
     """
@@ -2383,8 +2588,14 @@ class StreamMonitor:
         self,
         values: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
         now_ns: typing.SupportsInt | typing.SupportsIndex,
-    ) -> typing.Any: ...
-    def condition(self, now_ns: typing.SupportsInt | typing.SupportsIndex) -> StreamState: ...
+    ) -> typing.Any:
+        """
+        (flags, missed) of an RTDE sample (width,) received at now_ns, None: drop it.
+        """
+    def condition(self, now_ns: typing.SupportsInt | typing.SupportsIndex) -> StreamState:
+        """
+        State of the stream at now_ns.
+        """
     def judge(
         self,
         time: typing.SupportsFloat | typing.SupportsIndex,
@@ -2396,27 +2607,54 @@ class StreamMonitor:
         """
         (flags, missed) of a sample of any robot, None: drop it; time [s] by its own clock.
         """
-    def latched(self, now_ns: typing.SupportsInt | typing.SupportsIndex) -> StreamState: ...
-    def rearm(self) -> None: ...
-    def restart(self) -> None: ...
-    def set_connected(self, connected: bool) -> None: ...
+    def latched(self, now_ns: typing.SupportsInt | typing.SupportsIndex) -> StreamState:
+        """
+        True while a safe or fault state is latched at now_ns.
+        """
+    def rearm(self) -> None:
+        """
+        Clear a latched state.
+        """
+    def restart(self) -> None:
+        """
+        A new connection: forget the last sample.
+        """
+    def set_connected(self, connected: bool) -> None:
+        """
+        Tell whether the robot is connected.
+        """
     @property
-    def counts(self) -> dict: ...
+    def counts(self) -> dict:
+        """
+        Counts of samples and faults.
+        """
 
 class ClockMap:
     """
     Controller time to host time by the least delayed package.
     """
     def __init__(self, follow: bool = True) -> None: ...
-    def anchor(self) -> None: ...
+    def anchor(self) -> None:
+        """
+        Forget the offset: a new connection, or the controller restarted.
+        """
     def observe(
         self,
         controller_ns: typing.SupportsInt | typing.SupportsIndex,
         receive_ns: typing.SupportsInt | typing.SupportsIndex,
-    ) -> bool: ...
-    def stamp(self, controller_ns: typing.SupportsInt | typing.SupportsIndex) -> int: ...
+    ) -> bool:
+        """
+        Take in a pair of controller time and receive time [ns]; False while the offset is still being found.
+        """
+    def stamp(self, controller_ns: typing.SupportsInt | typing.SupportsIndex) -> int:
+        """
+        Host time [ns] of a controller time [ns].
+        """
     @property
-    def reanchored(self) -> bool: ...
+    def reanchored(self) -> bool:
+        """
+        True when the last pair renewed the offset.
+        """
 
 class RtdeReader:
     """
@@ -2439,33 +2677,84 @@ class RtdeReader:
         realtime_priority: typing.SupportsInt | typing.SupportsIndex = 0,
         torque_inputs: bool = False,
     ) -> None: ...
-    def pop(self, values: numpy.typing.NDArray[numpy.float64], meta: numpy.typing.NDArray[numpy.int64]) -> bool: ...
-    def rearm(self) -> None: ...
-    def set_torque_loop(self, loop: TorqueLoop, torque_constant: numpy.typing.NDArray[numpy.float64]) -> None: ...
-    def start(self) -> None: ...
-    def statistics(self) -> dict: ...
-    def stop(self) -> None: ...
-    def wait(self, timeout: typing.SupportsFloat | typing.SupportsIndex) -> bool: ...
+    def pop(self, values: numpy.typing.NDArray[numpy.float64], meta: numpy.typing.NDArray[numpy.int64]) -> bool:
+        """
+        Oldest waiting sample into values (width,) and meta (4,): stamp, receive time [ns], flags, missed; False when none.
+        """
+    def rearm(self) -> None:
+        """
+        Clear a latched state.
+        """
+    def set_torque_loop(self, loop: TorqueLoop, torque_constant: numpy.typing.NDArray[numpy.float64]) -> None:
+        """
+        Run this torque loop in the receiving thread; torque_constant (6,) [Nm/A].
+        """
+    def start(self) -> None:
+        """
+        Connect and start the thread.
+        """
+    def statistics(self) -> dict:
+        """
+        Counts of samples, faults and reconnections.
+        """
+    def stop(self) -> None:
+        """
+        End the thread.
+        """
+    def wait(self, timeout: typing.SupportsFloat | typing.SupportsIndex) -> bool:
+        """
+        Wait for a sample, at most timeout [s]; True when there is one.
+        """
     @property
-    def available(self) -> list[str]: ...
+    def available(self) -> list[str]:
+        """
+        Number of waiting samples.
+        """
     @property
-    def condition(self) -> StreamState: ...
+    def condition(self) -> StreamState:
+        """
+        State of the stream.
+        """
     @property
-    def connected(self) -> bool: ...
+    def connected(self) -> bool:
+        """
+        True while connected.
+        """
     @property
-    def last_error(self) -> str: ...
+    def last_error(self) -> str:
+        """
+        Text of the last error, empty when none.
+        """
     @property
-    def latched(self) -> StreamState: ...
+    def latched(self) -> StreamState:
+        """
+        True while a safe or fault state is latched.
+        """
     @property
-    def rate(self) -> float: ...
+    def rate(self) -> float:
+        """
+        Sampling rate [Hz].
+        """
     @property
-    def realtime(self) -> bool: ...
+    def realtime(self) -> bool:
+        """
+        Whether real-time scheduling was permitted.
+        """
     @property
-    def realtime_text(self) -> str: ...
+    def realtime_text(self) -> str:
+        """
+        The scheduling of the thread in words.
+        """
     @property
-    def silence(self) -> float: ...
+    def silence(self) -> float:
+        """
+        Time without samples after which the connection is renewed [s].
+        """
     @property
-    def version(self) -> tuple: ...
+    def version(self) -> tuple:
+        """
+        (major, minor, bugfix, build) of the controller.
+        """
 
 class EstimatorCycle:
     """
@@ -2491,7 +2780,11 @@ def available_isas() -> list[str]:
     Instruction sets this machine can run, narrowest first.
     """
 
-def friction_parameters(law: str) -> list[str]: ...
+def friction_parameters(law: str) -> list[str]:
+    """
+    Names of the parameters of a static friction law, in the order of FrictionMap's columns.
+    """
+
 def generalised_momentum(
     chain: Chain, q: typing.Any, qd: typing.Any
 ) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]:
@@ -2503,7 +2796,11 @@ def gms_spacing(
     elements: typing.SupportsInt | typing.SupportsIndex,
     r_D: typing.SupportsFloat | typing.SupportsIndex = 4.0,
     r_k: typing.SupportsFloat | typing.SupportsIndex = 2.0,
-) -> tuple: ...
+) -> tuple:
+    """
+    (D, k): slip limits and stiffnesses (elements,) in geometric spacing.
+    """
+
 def heat_balance(
     heat: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
     stamp_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
@@ -2513,7 +2810,11 @@ def heat_balance(
     ambient: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
     T: typing.SupportsFloat | typing.SupportsIndex,
     Th: typing.SupportsFloat | typing.SupportsIndex,
-) -> numpy.typing.NDArray[numpy.float64]: ...
+) -> numpy.typing.NDArray[numpy.float64]:
+    """
+    Temperatures (N, 2) of lubricant and housing [deg C] from base and Stribeck power (N,) [W] [Simoni2017 6, 8].
+    """
+
 def invert_wrench(chain: Chain, q: typing.Any, tau: typing.Any, std: typing.Any, **kwargs) -> tuple:
     """
     Wrench (6), covariance (6, 6) and smallest singular value of joint torques tau with standard deviations std.

@@ -24,4 +24,4 @@ class ConnectionFailed(RobotDynamicsError):
 
 
 class CapabilityError(RobotDynamicsError):
-    """The robot cannot support what was asked; says which field of its file says so."""
+    """The robot does not support the request; names the field of the robot file that is the reason."""

@@ -14,7 +14,7 @@ BEGIN, END = "<!-- generated: {} -->", "<!-- end: {} -->"
 
 
 def write_html(template: str, path: Path, **values: Any) -> Path:
-    """A template of data/ filled with values, as one HTML file that needs nothing else; returns where it is.
+    """A template of data/ filled with values, as one HTML file without external resources; returns its path.
 
     Raises CapabilityError without jinja2, DataError when the file cannot be written.
     """
@@ -51,7 +51,7 @@ def write_between(path: Path, name: str, content: str, title: str) -> None:
 
 
 def marks(name: str) -> str:
-    """Both marks of a name, nothing between them."""
+    """Both marks of a name, with nothing between them."""
     return f"{BEGIN.format(name)}\n{END.format(name)}"
 
 

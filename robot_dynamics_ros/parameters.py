@@ -41,7 +41,7 @@ class Parameter:
 def resolve(
     declared: Iterable[Parameter], given: Mapping[str, Any] | None = None, owner: str = "parameters"
 ) -> dict[str, Any]:
-    """All parameters with the given values over the defaults; an unknown name or bad value changes nothing.
+    """All parameters with the given values over the defaults; an unknown name or bad value is refused.
 
     Raises ConfigError.
     """

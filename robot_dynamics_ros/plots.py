@@ -15,8 +15,16 @@ from robot_dynamics_ros.outputs import replacing
 from robot_dynamics_ros.signals import WRENCH_AXES, Log
 
 TOUCH = 1.0  # N of true force from which on the robot is in contact
-POINTS = 4000  # per curve: more cannot be seen and only makes the file larger
-INK = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#555555")  # told apart by colour-blind eyes
+POINTS = 4000  # per curve: more points are not visible and enlarge the file
+INK = (
+    "#0072B2",
+    "#D55E00",
+    "#009E73",
+    "#CC79A7",
+    "#E69F00",
+    "#56B4E9",
+    "#555555",
+)  # distinguishable with colour blindness
 
 
 def plotting_available() -> str:
@@ -119,7 +127,7 @@ def plot_against_truth(log: Log, truth: np.ndarray, path: Path, title: str) -> P
     axes[3].plot(t, part.friction_torque, lw=0.8)
     axes[3].legend(log.joint_names, ncols=3, fontsize=7, loc="upper right")
     axes[3].set_ylabel("friction [Nm]")
-    axes[3].set_xlabel("time [s]      grey: in contact (truth)")
+    axes[3].set_xlabel("time [s]      grey: in contact (ground truth)")
     drawing.suptitle(title, fontsize=11)
     return _save(drawing, path)
 
@@ -127,7 +135,7 @@ def plot_against_truth(log: Log, truth: np.ndarray, path: Path, title: str) -> P
 def _axis_against_truth(ax, t: np.ndarray, value: np.ndarray, std: np.ndarray, truth: np.ndarray) -> None:
     ax.fill_between(t, value - 2 * std, value + 2 * std, color=INK[0], alpha=0.2, lw=0, label="estimate ± 2 std")
     ax.plot(t, value, color=INK[0], lw=1.0, label="estimate")
-    ax.plot(t, truth, color=INK[1], lw=1.4, label="truth")
+    ax.plot(t, truth, color=INK[1], lw=1.4, label="ground truth")
     scale = max(20.0, 1.3 * float(np.nanmax(np.abs(truth))), 2.5 * float(np.nanstd(value)))  # N
     ax.set_ylim(-scale, scale)
 
@@ -137,7 +145,7 @@ def _step(log: Log) -> int:
 
 
 def _thinned(log: Log) -> tuple[np.ndarray, Log]:
-    """Time and log with no more points than can be seen."""
+    """Time and log reduced to the plotted number of points."""
     return log.time[:: _step(log)], log[:: _step(log)]
 
 

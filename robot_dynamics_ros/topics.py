@@ -52,15 +52,19 @@ TOPICS: dict[str, Topic] = {
         _effort_only("feedforward_torque"),
         _effort_only("stiffness"),  # Nm/rad in the effort field; absent where no real deflection is measured
         _effort_only("stiffness_std"),
-        Topic("external_wrench", WRENCH, {"wrench": "external_wrench"}),
-        Topic("external_wrench_std", WRENCH, {"wrench": "external_wrench_std"}),
+        Topic("external_wrench", WRENCH, {"wrench": "framed_wrench"}),
+        Topic("external_wrench_std", WRENCH, {"wrench": "framed_wrench_std"}),
+        Topic("external_wrench_base", WRENCH, {"wrench": "external_wrench"}),
+        Topic("external_wrench_base_std", WRENCH, {"wrench": "external_wrench_std"}),
         _effort_only("contact"),
+        _effort_only("contact_load"),
         Topic("power", JOINT_STATE, {"velocity": "mechanical_power", "effort": "electrical_power"}),
         Topic("energy", JOINT_STATE, {"velocity": "mechanical_energy", "effort": "electrical_energy"}),
         _effort_only("electrical_energy_clamped"),
         _effort_only("efficiency"),
     )
 }
+FRAMED = ("external_wrench", "external_wrench_std")  # in the frame of `frame_id`; all others in the base frame
 INPUT_TOPICS = (MAIN, "motor_states", "motor_currents", "joint_temperatures", "desired_state")
 DRIVER_TOPICS = {  # besides joint_states: topic -> the capability of a driver that fills it
     "motor_states": "rotor",

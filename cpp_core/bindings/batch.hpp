@@ -79,7 +79,8 @@ void def_friction_of_velocity(Class& law) {
            require_shape(friction, "friction", {n});
            return s.step(stamp, row(v, "v", n), row(T, "temperature", n), friction.mutable_data());
          },
-         py::arg("stamp_ns"), py::arg("v"), py::arg("temperature").none(true), py::arg("friction"))
+         py::arg("stamp_ns"), py::arg("v"), py::arg("temperature").none(true), py::arg("friction"),
+         "One sample: v, temperature (n,) [rad/s, deg C] or None; writes friction (n,) [Nm]. Returns a Status.")
       .def(
           "run",
           [](Law& s, const Stamps& stamps, const Array& v, const Maybe& T, const Maybe& out) {
@@ -94,5 +95,7 @@ void def_friction_of_velocity(Class& law) {
             });
             return py::make_tuple(r, codes);
           },
-          py::arg("stamp_ns"), py::arg("v"), py::arg("temperature") = py::none(), py::arg("out") = py::none());
+          py::arg("stamp_ns"), py::arg("v"), py::arg("temperature") = py::none(), py::arg("out") = py::none(),
+          "(friction (N, n) [Nm], status codes (N,)) of stamps (N,) [ns], v (N, n) [rad/s] and temperature (N, n) [deg "
+          "C].");
 }

@@ -2,6 +2,7 @@
 #include "robot_dynamics/control/adaptive.hpp"
 #include "robot_dynamics/observers/savitzky_golay.hpp"
 
+namespace bindings::adaptive {
 using namespace robot_dynamics;
 
 namespace {
@@ -31,7 +32,7 @@ Array copy_of(const double* values, int n) { return Array(n, values); }
 
 }  // namespace
 
-void bind_adaptive(py::module_& m) {
+void bind(py::module_& m) {
   m.def("savitzky_golay_weights", &savitzky_golay_weights, py::arg("window"), py::arg("order"),
         "Centre weights of a least-squares polynomial over `window` samples.");
   py::class_<SavitzkyGolay>(m, "SavitzkyGolay",
@@ -43,8 +44,10 @@ void bind_adaptive(py::module_& m) {
             require_shape(x, "x", {s.signals()});
             return s.push(x.data());
           },
-          py::arg("x").noconvert())
-      .def("value", [](const SavitzkyGolay& s) { return copy_of(s.value(), s.signals()); })
+          py::arg("x").noconvert(), "Take in one sample x (signals,); True when a full window is there.")
+      .def(
+          "value", [](const SavitzkyGolay& s) { return copy_of(s.value(), s.signals()); },
+          "Smoothed signals (signals,), `delay` samples ago.")
       .def(
           "first",
           [](const SavitzkyGolay& s, double dt) {
@@ -52,7 +55,7 @@ void bind_adaptive(py::module_& m) {
             for (int i = 0; i < s.signals(); ++i) out.mutable_at(i) = s.first(i, dt);
             return out;
           },
-          py::arg("dt"))
+          py::arg("dt"), "First derivative (signals,) per second at the same instant; dt [s] is the sampling time.")
       .def(
           "second",
           [](const SavitzkyGolay& s, double dt) {
@@ -60,10 +63,10 @@ void bind_adaptive(py::module_& m) {
             for (int i = 0; i < s.signals(); ++i) out.mutable_at(i) = s.second(i, dt);
             return out;
           },
-          py::arg("dt"))
-      .def("reset", &SavitzkyGolay::reset)
-      .def_property_readonly("ready", &SavitzkyGolay::ready)
-      .def_property_readonly("delay", &SavitzkyGolay::delay);
+          py::arg("dt"), "Second derivative (signals,) per second squared at the same instant; dt [s].")
+      .def("reset", &SavitzkyGolay::reset, "Forget all samples; parameters stay.")
+      .def_property_readonly("ready", &SavitzkyGolay::ready, "True when a full window is there.")
+      .def_property_readonly("delay", &SavitzkyGolay::delay, "Delay of all results in samples.");
   py::class_<AdaptiveParameters>(m, "AdaptiveParameters", "Gains, bounds and gates of the adaptive friction law.")
       .def(py::init(&make_parameters), py::kw_only(), py::arg("gamma_coulomb"), py::arg("gamma_viscous"),
            py::arg("coulomb_lower") = 0.4, py::arg("coulomb_upper") = 1.5, py::arg("viscous_lower") = -0.05,
@@ -81,7 +84,9 @@ void bind_adaptive(py::module_& m) {
             return a.step(dt, Y1.data(), omega.data(), f_meas.data(), frozen);
           },
           py::arg("dt"), py::arg("Y1").noconvert(), py::arg("omega").noconvert(), py::arg("f_meas").noconvert(),
-          py::arg("frozen") = false)
+          py::arg("frozen") = false,
+          "One update: regressors Y1, omega and measured friction f_meas (n,) [-, rad/s, Nm], dt [s]; frozen: learn "
+          "nothing.")
       .def(
           "friction",
           [](const AdaptiveFriction& a, const Array& Y1, const Array& omega) {
@@ -91,9 +96,11 @@ void bind_adaptive(py::module_& m) {
             a.friction(Y1.data(), omega.data(), f.mutable_data());
             return f;
           },
-          py::arg("Y1").noconvert(), py::arg("omega").noconvert())
-      .def("restore", &AdaptiveFriction::restore)
-      .def("reset", &AdaptiveFriction::reset)
+          py::arg("Y1").noconvert(), py::arg("omega").noconvert(),
+          "Friction torque (n,) [Nm] of the regressors Y1 and omega (n,).")
+      .def("restore", &AdaptiveFriction::restore,
+           "Return to the values of at least one snapshot period ago, before a contact was detected.")
+      .def("reset", &AdaptiveFriction::reset, "Return to the initial parameters.")
       .def(
           "set",
           [](AdaptiveFriction& a, const Array& coulomb, const Array& viscous) {
@@ -101,7 +108,14 @@ void bind_adaptive(py::module_& m) {
             require_shape(viscous, "viscous", {a.n()});
             return a.set(coulomb.data(), viscous.data());
           },
-          py::arg("coulomb").noconvert(), py::arg("viscous").noconvert())
-      .def_property_readonly("coulomb", [](const AdaptiveFriction& a) { return copy_of(a.coulomb(), a.n()); })
-      .def_property_readonly("viscous", [](const AdaptiveFriction& a) { return copy_of(a.viscous(), a.n()); });
+          py::arg("coulomb").noconvert(), py::arg("viscous").noconvert(),
+          "Set coulomb (n,) [-] and viscous (n,) [Nm s/rad], projected into the bounds; False when not finite.")
+      .def_property_readonly(
+          "coulomb", [](const AdaptiveFriction& a) { return copy_of(a.coulomb(), a.n()); },
+          "Scale of the Coulomb part (n,).")
+      .def_property_readonly(
+          "viscous", [](const AdaptiveFriction& a) { return copy_of(a.viscous(), a.n()); },
+          "Viscous coefficient that was learned (n,) [Nm s/rad].");
 }
+
+}  // namespace bindings::adaptive

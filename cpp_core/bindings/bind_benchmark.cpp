@@ -8,6 +8,7 @@
 #include "robot_dynamics/rigid_body/rnea.hpp"
 #include "samples.hpp"
 
+namespace bindings::benchmark {
 using namespace robot_dynamics;
 
 namespace {
@@ -15,7 +16,7 @@ namespace {
 py::object repeat_rnea(const Chain& chain, const py::object& q, const py::object& qd, const py::object& qdd,
                        const py::object& out) {
   const Samples x({{"q", q}, {"qd", qd}, {"qdd", qdd}}, chain.n, true);
-  Output tau(out, x, {chain.n});
+  BatchOutput tau(out, x, {chain.n});
   const py::gil_scoped_release release;
   for (py::ssize_t k = 0; k < x.count; ++k) {
     const py::ssize_t at = k * chain.n;
@@ -123,7 +124,7 @@ double multiply_add(double operations) {
 
 }  // namespace
 
-void bind_benchmark(py::module_& m) {
+void bind(py::module_& m) {
   m.def("repeat_rnea", &repeat_rnea, py::arg("chain"), py::arg("q"), py::arg("qd"), py::arg("qdd"),
         py::arg("out") = py::none(), "rnea of one sample, called N times.");
   m.def("rnea_operations", &operations::of_rnea, py::arg("chain"),
@@ -136,3 +137,5 @@ void bind_benchmark(py::module_& m) {
       .def("run", &run_cycle, py::arg("step_ns"), py::arg("q"), py::arg("tau"), py::arg("theta"),
            py::arg("out") = py::none(), "Wrenches (N, 6).");
 }
+
+}  // namespace bindings::benchmark

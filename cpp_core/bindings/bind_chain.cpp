@@ -5,6 +5,7 @@
 #include "robot_dynamics/rigid_body/chain.hpp"
 #include "robot_dynamics/rigid_body/kernels.hpp"
 
+namespace bindings::chain {
 using namespace robot_dynamics;
 
 namespace {
@@ -91,8 +92,8 @@ Array inertia_of(const Chain& chain) {
 
 }  // namespace
 
-void bind_chain(py::module_& m) {
-  py::enum_<Status>(m, "Status", py::arithmetic(), "Result of one step of a stage.")
+void bind(py::module_& m) {
+  py::native_enum<Status>(m, "Status", "enum.IntEnum", "Result of one step of a stage.")
       .value("ok", Status::ok)
       .value("warming_up", Status::warming_up)
       .value("dropped", Status::dropped)
@@ -100,14 +101,18 @@ void bind_chain(py::module_& m) {
       .value("degraded", Status::degraded)
       .value("saturated", Status::saturated)
       .value("unavailable", Status::unavailable)
-      .value("fault", Status::fault);
+      .value("fault", Status::fault)
+      .finalize();
   py::class_<Chain>(m, "Chain", "Serial chain of revolute joints turning about the z axis of their link frames.")
       .def(py::init(&make_chain), py::arg("placements"), py::arg("inertia"), py::arg("tool"), py::arg("gravity"),
            py::arg("frames") = py::none())
-      .def("with_payload", &with_payload, py::arg("mass"), py::arg("com"), py::arg("inertia"))
-      .def_readonly("n_joints", &Chain::n)
-      .def_readonly("gravity", &Chain::gravity)
-      .def_readonly("framed", &Chain::framed)
+      .def("with_payload", &with_payload, py::arg("mass"), py::arg("com"), py::arg("inertia"),
+           "The chain with a payload on its last link: mass [kg], com (3,) [m] in the frame of the last link, inertia "
+           "(6,)\n"
+           "XX XY XZ YY YZ ZZ [kg m2] about the centre of mass.")
+      .def_readonly("n_joints", &Chain::n, "Number of joints n.")
+      .def_readonly("gravity", &Chain::gravity, "Gravity (3,) in the base frame [m/s2].")
+      .def_readonly("framed", &Chain::framed, "True when parameters are reported in frames other than the link frames.")
       .def_property_readonly("placements", &placements_of, "(n, 4, 4) link i-1 -> joint i at zero")
       .def_property_readonly("inertia", &inertia_of, "(n, 10) in the link frames, which turn about z")
       .def_property_readonly(
@@ -115,3 +120,5 @@ void bind_chain(py::module_& m) {
       .def_property_readonly("frames", &frames_of, "(n, 3, 3) reporting frame <- link frame")
       .def_property_readonly("inertial_parameters", &reported_parameters, "(10 n,) in the reporting frames");
 }
+
+}  // namespace bindings::chain

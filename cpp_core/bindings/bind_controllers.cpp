@@ -5,6 +5,7 @@
 #include "robot_dynamics/control/joint_torque_feedback.hpp"
 #include "robot_dynamics/control/rls_friction.hpp"
 
+namespace bindings::controllers {
 using namespace robot_dynamics;
 
 namespace {
@@ -51,8 +52,11 @@ void bind_computed_torque(py::module_& m) {
           },
           py::arg("dt"), py::arg("q").noconvert(), py::arg("qd").noconvert(), py::arg("q_d").noconvert(),
           py::arg("qd_d").noconvert(), py::arg("qdd_d").noconvert(), py::arg("friction").noconvert(),
-          py::arg("u").noconvert(), py::arg("tau_d").noconvert())
-      .def("reset", &ComputedTorque::reset);
+          py::arg("u").noconvert(), py::arg("tau_d").noconvert(),
+          "Torque command of one cycle: states and references (n,) [rad, rad/s, rad/s2], friction (n,) [Nm], dt [s]; "
+          "writes\n"
+          "u and tau_d (n,) [Nm]. Returns a Status.")
+      .def("reset", &ComputedTorque::reset, "Set the integral to zero.");
 }
 
 void bind_feedforward(py::module_& m) {
@@ -74,14 +78,17 @@ void bind_feedforward(py::module_& m) {
             return py::make_tuple(tau, theta);
           },
           py::arg("q").noconvert(), py::arg("qd").noconvert(), py::arg("qdd").noconvert(), py::arg("jerk").noconvert(),
-          py::arg("snap").noconvert());
+          py::arg("snap").noconvert(),
+          "(motor torque [Nm], rotor position [rad]), (n,) each, of q, qd, qdd, jerk and snap (n,).");
 }
 
 void bind_torque_feedback(py::module_& m) {
-  py::enum_<JointTorqueSource>(m, "JointTorqueSource", "Where the torque behind the transmission comes from.")
+  py::native_enum<JointTorqueSource>(m, "JointTorqueSource", "enum.IntEnum",
+                                     "Where the torque behind the transmission comes from.")
       .value("none", JointTorqueSource::none)
       .value("deflection", JointTorqueSource::deflection)
-      .value("sensor", JointTorqueSource::sensor);
+      .value("sensor", JointTorqueSource::sensor)
+      .finalize();
   m.def("joint_torque", &joint_torque, py::arg("a1"), py::arg("a2"), py::arg("damping"), py::arg("phi"),
         py::arg("phid"), "tau_J = (a1 + a2 phi^2) phi + D phid, Nm.");
   py::class_<JointTorqueFeedback>(m, "JointTorqueFeedback",
@@ -99,8 +106,9 @@ void bind_torque_feedback(py::module_& m) {
             require_shape(correction, "correction", {f.n()});
             return f.step(dt, input(tau_Jd, "tau_Jd", f.n()), input(tau_J, "tau_J", f.n()), correction.mutable_data());
           },
-          py::arg("dt"), py::arg("tau_Jd").noconvert(), py::arg("tau_J").noconvert(), py::arg("correction").noconvert())
-      .def("reset", &JointTorqueFeedback::reset);
+          py::arg("dt"), py::arg("tau_Jd").noconvert(), py::arg("tau_J").noconvert(), py::arg("correction").noconvert(),
+          "One cycle of dt [s]: wanted and present joint torque (n,) [Nm]; writes correction (n,) [Nm].")
+      .def("reset", &JointTorqueFeedback::reset, "Set the integral to zero.");
 }
 
 void bind_hand_guiding(py::module_& m) {
@@ -133,7 +141,7 @@ void bind_hand_guiding(py::module_& m) {
                           tau.mutable_data());
           },
           py::arg("q").noconvert(), py::arg("qd").noconvert(), py::arg("friction").noconvert(),
-          py::arg("tau").noconvert());
+          py::arg("tau").noconvert(), "Torque (n,) [Nm] into tau of q, qd (n,) [rad, rad/s] and friction (n,) [Nm].");
 }
 
 void bind_rls_friction(py::module_& m) {
@@ -145,7 +153,8 @@ void bind_rls_friction(py::module_& m) {
           [](RlsFriction& r, double dt, const Array& omega, const Array& f_meas, bool frozen) {
             return r.step(dt, input(omega, "omega", r.n()), input(f_meas, "f_meas", r.n()), frozen);
           },
-          py::arg("dt"), py::arg("omega").noconvert(), py::arg("f_meas").noconvert(), py::arg("frozen") = false)
+          py::arg("dt"), py::arg("omega").noconvert(), py::arg("f_meas").noconvert(), py::arg("frozen") = false,
+          "One update: omega (n,) [rad/s], measured friction (n,) [Nm], dt [s]; frozen: learn nothing.")
       .def(
           "friction",
           [](const RlsFriction& r, const Array& omega) {
@@ -153,29 +162,35 @@ void bind_rls_friction(py::module_& m) {
             r.friction(input(omega, "omega", r.n()), f.mutable_data());
             return f;
           },
-          py::arg("omega").noconvert())
-      .def("parameters",
-           [](const RlsFriction& r) {
-             Array coulomb(r.n()), viscous(r.n());
-             r.parameters(coulomb.mutable_data(), viscous.mutable_data());
-             return py::make_tuple(coulomb, viscous);
-           })
+          py::arg("omega").noconvert(), "Friction torque (n,) [Nm] at omega (n,) [rad/s].")
+      .def(
+          "parameters",
+          [](const RlsFriction& r) {
+            Array coulomb(r.n()), viscous(r.n());
+            r.parameters(coulomb.mutable_data(), viscous.mutable_data());
+            return py::make_tuple(coulomb, viscous);
+          },
+          "(coulomb (n,) [Nm], viscous (n,) [Nm s/rad]).")
       .def(
           "set",
           [](RlsFriction& r, const Array& coulomb, const Array& viscous) {
             return r.set(input(coulomb, "coulomb", r.n()), input(viscous, "viscous", r.n()));
           },
-          py::arg("coulomb").noconvert(), py::arg("viscous").noconvert())
-      .def("restore", &RlsFriction::restore)
-      .def("reset", &RlsFriction::reset);
+          py::arg("coulomb").noconvert(), py::arg("viscous").noconvert(),
+          "Set coulomb (n,) [Nm] and viscous (n,) [Nm s/rad]; False when not finite.")
+      .def("restore", &RlsFriction::restore,
+           "Return to the values of at least one snapshot period ago, before a contact was detected.")
+      .def("reset", &RlsFriction::reset, "Return to the initial parameters.");
 }
 
 }  // namespace
 
-void bind_controllers(py::module_& m) {
+void bind(py::module_& m) {
   bind_computed_torque(m);
   bind_feedforward(m);
   bind_torque_feedback(m);
   bind_hand_guiding(m);
   bind_rls_friction(m);
 }
+
+}  // namespace bindings::controllers

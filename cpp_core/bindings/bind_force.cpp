@@ -3,6 +3,7 @@
 #include "robot_dynamics/observers/external_force.hpp"
 #include "views.hpp"
 
+namespace bindings::force {
 using namespace robot_dynamics;
 
 namespace {
@@ -11,6 +12,7 @@ ExternalForceParameters parameters(const Chain& chain, const py::kwargs& given) 
   ExternalForceParameters p;
   const int n = chain.n;
   std::string method = "momentum";
+  p.frame = n;
   p.gain.fill(20.0);
   p.torque_std.fill(1.0);
   p.health.bound.fill(1e6);
@@ -35,6 +37,7 @@ ExternalForceParameters parameters(const Chain& chain, const py::kwargs& given) 
   keys.take("singular_value", p.wrench.singular_value);
   keys.take("expected_force", p.wrench.expected_force);
   keys.take("expected_moment", p.wrench.expected_moment);
+  keys.take("frame", p.frame);
   keys.take("contact_on_ratio", p.contact.on_ratio);
   keys.take("contact_off_ratio", p.contact.off_ratio);
   keys.take("contact_off_share", p.contact.off_share);
@@ -64,10 +67,11 @@ ExternalForce make(const Chain& chain, const py::kwargs& given) {
   return ExternalForce(chain, parameters(chain, given));
 }
 
-constexpr int inputs = 7, outputs = 8;
+constexpr int inputs = 7, outputs = 10;
 const char* const input_names[inputs] = {"q", "qd", "model_torque", "drive_torque", "qdd", "friction", "friction_std"};
-const char* const output_names[outputs] = {"torque",         "torque_std", "wrench",          "wrench_std",
-                                           "singular_value", "contact",    "payload_or_bias", "contact_load"};
+const char* const output_names[outputs] = {"torque",         "torque_std",       "wrench",          "wrench_std",
+                                           "singular_value", "contact",          "payload_or_bias", "contact_load",
+                                           "framed_wrench",  "framed_wrench_std"};
 
 // Pointers of all arguments of one sample (N < 0) or of a log of N samples.
 struct Columns {
@@ -75,8 +79,8 @@ struct Columns {
   double* out[outputs];
   py::ssize_t width[outputs];
 
-  Columns(py::ssize_t N, py::ssize_t n, const py::args& args) : width{n, n, 6, 6, 1, n + 1, 1, n} {
-    if (args.size() != inputs + outputs) throw py::type_error("expected 7 inputs and 8 outputs after stamp_ns");
+  Columns(py::ssize_t N, py::ssize_t n, const py::args& args) : width{n, n, 6, 6, 1, n + 1, 1, n, 6, 6} {
+    if (args.size() != inputs + outputs) throw py::type_error("expected 7 inputs and 10 outputs after stamp_ns");
     for (int a = 0; a < inputs; ++a) {
       const py::object given = args[a];
       in[a] = N < 0 ? views::maybe(given, input_names[a], {n}) : views::maybe(given, input_names[a], {N, n});
@@ -94,7 +98,7 @@ struct Columns {
                           views::row(in[3], k, n), views::row(in[4], k, n), views::row(in[5], k, n),
                           views::row(in[6], k, n)};
     const auto at = [&](int a) { return out[a] + k * width[a]; };
-    return core.step(stamp, from, {at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7)});
+    return core.step(stamp, from, {at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7), at(8), at(9)});
   }
 };
 
@@ -119,52 +123,74 @@ py::tuple invert(const Chain& chain, const py::object& q, const py::object& tau,
 
 }  // namespace
 
-void bind_force(py::module_& m) {
-  py::enum_<TareResult>(m, "TareResult", "Why a tare was refused, or that it was accepted.")
+void bind(py::module_& m) {
+  py::native_enum<TareResult>(m, "TareResult", "enum.IntEnum", "Why a tare was refused, or that it was accepted.")
       .value("accepted", TareResult::accepted)
       .value("too_early", TareResult::too_early)
       .value("in_contact", TareResult::in_contact)
       .value("unsteady", TareResult::unsteady)
-      .value("too_large", TareResult::too_large);
-  py::enum_<PayloadCheck::Verdict>(m, "PayloadVerdict", "What explains a lasting external torque.")
+      .value("too_large", TareResult::too_large)
+      .finalize();
+  py::native_enum<PayloadCheck::Verdict>(m, "PayloadVerdict", "enum.IntEnum",
+                                         "What explains a lasting external torque.")
       .value("none", PayloadCheck::Verdict::none)
       .value("payload", PayloadCheck::Verdict::payload)
-      .value("bias", PayloadCheck::Verdict::bias);
+      .value("bias", PayloadCheck::Verdict::bias)
+      .finalize();
   py::class_<ExternalForce> c(
       m, "ExternalForce",
       "External joint torque, wrench at the TCP and contact (see docs/force.md).\n\n"
       "step(stamp_ns, q, qd, model_torque, drive_torque, qdd, friction, friction_std,\n"
-      "     torque, torque_std, wrench, wrench_std, singular_value, contact, payload_or_bias, contact_load):\n"
-      "seven inputs (n) or None, eight outputs written in place; run() takes (N, ...) arrays.");
+      "     torque, torque_std, wrench, wrench_std, singular_value, contact, payload_or_bias, contact_load,\n"
+      "     framed_wrench, framed_wrench_std):\n"
+      "seven inputs (n) or None, ten outputs written in place; run() takes (N, ...) arrays.");
   bind_copies(c);
   c.def(py::init(&make), py::arg("chain"))
-      .def("reset", &ExternalForce::reset)
-      .def("step", [](ExternalForce& s, std::int64_t stamp,
-                      const py::args& args) { return Columns(-1, s.n(), args).step(s, stamp, 0); })
-      .def("run",
-           [](ExternalForce& s, const Stamps& stamps, const py::args& args) {
-             const py::ssize_t N = samples(stamps);
-             const Columns c(N, s.n(), args);
-             const std::int64_t* t = stamps.data();
-             return run_batch(N, [&](py::ssize_t k) { return c.step(s, t[k], k); });
-           })
-      .def("tare", &ExternalForce::tare)
+      .def("reset", &ExternalForce::reset, "Start again at the next sample; the bias stays.")
+      .def(
+          "step",
+          [](ExternalForce& s, std::int64_t stamp, const py::args& args) {
+            return Columns(-1, s.n(), args).step(s, stamp, 0);
+          },
+          "One sample; arguments in the docstring of the class. Returns a Status.")
+      .def(
+          "run",
+          [](ExternalForce& s, const Stamps& stamps, const py::args& args) {
+            const py::ssize_t N = samples(stamps);
+            const Columns c(N, s.n(), args);
+            const std::int64_t* t = stamps.data();
+            return run_batch(N, [&](py::ssize_t k) { return c.step(s, t[k], k); });
+          },
+          "Status codes (N,); arguments as in step(), (N, ...) each.")
+      .def("tare", &ExternalForce::tare, "Take the present external torque as bias; says why it was refused.")
       .def_property(
           "bias", [](const ExternalForce& s) { return Array(s.n(), s.bias()); },
           [](ExternalForce& s, const py::object& bias) {
             const double* given = views::in(bias, "bias", {s.n()});
             require_each("bias", given, s.n(), -1e6, 1e6);
             s.set_bias(given);
-          })
-      .def_property_readonly("payload_verdict", [](const ExternalForce& s) { return s.payload().verdict(); })
-      .def_property_readonly("payload_error", [](const ExternalForce& s) { return Array(4, s.payload().theta()); })
-      .def_property_readonly("length", &ExternalForce::length)
-      .def_property_readonly("period", [](const ExternalForce& s) { return s.timing().period(); })
-      .def_property_readonly("isolated", [](const ExternalForce& s) {
-        std::vector<bool> isolated;
-        for (int i = 0; i < s.n(); ++i) isolated.push_back(s.health().isolated(i));
-        return isolated;
-      });
+          },
+          "Bias of the external torque (n,) [Nm].")
+      .def_property_readonly(
+          "payload_verdict", [](const ExternalForce& s) { return s.payload().verdict(); },
+          "What explains a lasting external torque.")
+      .def_property_readonly(
+          "payload_error", [](const ExternalForce& s) { return Array(4, s.payload().theta()); },
+          "Excess payload (4,): m [kg], mX, mY, mZ [kg m].")
+      .def_property_readonly("length", &ExternalForce::length,
+                             "Characteristic length that weighs forces against moments [m].")
+      .def_property_readonly(
+          "period", [](const ExternalForce& s) { return s.timing().period(); }, "Typical sampling time [s].")
+      .def_property_readonly(
+          "isolated",
+          [](const ExternalForce& s) {
+            std::vector<bool> isolated;
+            for (int i = 0; i < s.n(); ++i) isolated.push_back(s.health().isolated(i));
+            return isolated;
+          },
+          "True for each joint (n,) whose sensor is not trusted.");
   m.def("invert_wrench", &invert, py::arg("chain"), py::arg("q"), py::arg("tau"), py::arg("std"),
         "Wrench (6), covariance (6, 6) and smallest singular value of joint torques tau with standard deviations std.");
 }
+
+}  // namespace bindings::force

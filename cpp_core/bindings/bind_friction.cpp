@@ -2,6 +2,7 @@
 #include "robot_dynamics/friction/friction_map.hpp"
 #include "robot_dynamics/friction/lugre.hpp"
 
+namespace bindings::friction {
 using namespace robot_dynamics;
 
 namespace {
@@ -33,11 +34,11 @@ Array map_torque(const FrictionMap& map, const Array& v, const Maybe& load, cons
 
 }  // namespace
 
-void bind_friction(py::module_& m) {
+void bind(py::module_& m) {
   m.attr("friction_laws") = py::cast(std::vector<std::string>(friction_law_names.begin(), friction_law_names.end()));
   m.def(
       "friction_parameters", [](const std::string& law) { return FrictionMap::parameter_names(friction_law(law)); },
-      py::arg("law"));
+      py::arg("law"), "Names of the parameters of a static friction law, in the order of FrictionMap's columns.");
   const auto batch = [](bool slope) {
     return [slope](const FrictionMap& map, const Array& v, const Maybe& load, const Maybe& T, const Maybe& out) {
       return map_torque(map, v, load, T, out, slope);
@@ -47,14 +48,23 @@ void bind_friction(py::module_& m) {
       .def(py::init(&make_map), py::arg("law"), py::arg("parameters"), py::arg("reference"),
            py::arg("range") = py::none())
       .def("torque", batch(false), py::arg("v"), py::arg("load") = py::none(), py::arg("temperature") = py::none(),
-           py::arg("out") = py::none())
+           py::arg("out") = py::none(),
+           "Friction torque [Nm] of v (N, n) [rad/s] under load (N, n) [Nm] at temperature (N, n) [deg C].")
       .def("slope", batch(true), py::arg("v"), py::arg("load") = py::none(), py::arg("temperature") = py::none(),
-           py::arg("out") = py::none())
-      .def("viscous", [](const FrictionMap& map, int joint, double v, double T) { return map.viscous(joint, v, T); })
-      .def("coulomb", [](const FrictionMap& map, int joint, double s, double T) { return map.coulomb(joint, s, T); })
-      .def_property_readonly("n_joints", &FrictionMap::joints);
+           py::arg("out") = py::none(),
+           "Derivative of the friction torque by velocity (N, n) [Nm s/rad]; arguments as in torque().")
+      .def(
+          "viscous", [](const FrictionMap& map, int joint, double v, double T) { return map.viscous(joint, v, T); },
+          "Friction beyond the Coulomb level [Nm] of one joint at velocity v [rad/s] and temperature T [deg C].")
+      .def(
+          "coulomb", [](const FrictionMap& map, int joint, double s, double T) { return map.coulomb(joint, s, T); },
+          "Coulomb level without load [Nm] of one joint at temperature T [deg C]; s: direction of motion.")
+      .def_property_readonly("n_joints", &FrictionMap::joints, "Number of joints n.");
 
   py::class_<LuGre> lugre(m, "LuGre", "LuGre friction with temperature-dependent coefficients.");
-  lugre.def(py::init<FrictionMap, double>(), py::arg("map"), py::arg("max_gap") = 0.1).def("reset", &LuGre::reset);
+  lugre.def(py::init<FrictionMap, double>(), py::arg("map"), py::arg("max_gap") = 0.1)
+      .def("reset", &LuGre::reset, "Bristles return to rest.");
   def_friction_of_velocity<LuGre>(lugre);
 }
+
+}  // namespace bindings::friction

@@ -4,6 +4,7 @@
 #include "robot_dynamics/observers/friction_stage.hpp"
 #include "views.hpp"
 
+namespace bindings::friction_stage {
 using namespace robot_dynamics;
 
 namespace {
@@ -55,10 +56,10 @@ std::vector<CoupledMotor> coupled_motors(const Maybe& given) {
 void bind_health(py::module_& m) {
   py::class_<FrictionHealth>(m, "FrictionHealth", "Drift and scatter of measured against modelled friction.")
       .def(py::init<int, double, double>(), py::arg("n"), py::arg("time_constant"), py::arg("moving"))
-      .def("reset", &FrictionHealth::reset)
-      .def("drift", &FrictionHealth::drift)
-      .def("scatter", &FrictionHealth::scatter)
-      .def("seen", &FrictionHealth::seen)
+      .def("reset", &FrictionHealth::reset, "Forget all samples; parameters stay.")
+      .def("drift", &FrictionHealth::drift, "Mean of measured minus modelled friction of a joint [Nm].")
+      .def("scatter", &FrictionHealth::scatter, "Standard deviation of that difference [Nm].")
+      .def("seen", &FrictionHealth::seen, "Duration of free motion of a joint [s].")
       .def(
           "step",
           [](FrictionHealth& h, std::int64_t stamp, const py::object& v, const py::object& drive,
@@ -69,7 +70,9 @@ void bind_health(py::module_& m) {
                           views::maybe(contact, "contact", {n + 1}));
           },
           py::arg("stamp_ns"), py::arg("v"), py::arg("drive_torque"), py::arg("model_torque"),
-          py::arg("friction_torque"), py::arg("contact"))
+          py::arg("friction_torque"), py::arg("contact"),
+          "One sample: v (n,) [rad/s], drive, model and friction torque (n,) [Nm], contact (n + 1,), or None. Returns "
+          "a Status.")
       .def(
           "run",
           [](FrictionHealth& h, const Stamps& stamps, const py::object& v, const py::object& drive,
@@ -85,12 +88,12 @@ void bind_health(py::module_& m) {
             });
           },
           py::arg("stamp_ns"), py::arg("v"), py::arg("drive_torque"), py::arg("model_torque"),
-          py::arg("friction_torque"), py::arg("contact"));
+          py::arg("friction_torque"), py::arg("contact"), "Status codes (N,); arguments as in step(), (N, ...) each.");
 }
 
 }  // namespace
 
-void bind_friction_stage(py::module_& m) {
+void bind(py::module_& m) {
   py::class_<FrictionStage> c(m, "FrictionStage",
                               "Friction with its standard deviation: a law, or a model with memory.");
   bind_copies(c);
@@ -101,14 +104,17 @@ void bind_friction_stage(py::module_& m) {
           keys.take("stiction_speed", p.stiction_speed);
           keys.take("unknown_spread", p.unknown_spread);
           keys.take("known_stiction", p.known_stiction);
+          keys.take("load_error", p.load_error);
+          keys.take("moving", p.moving, map.joints());
+          keys.take("rest", p.rest, map.joints());
           keys.finish();
           FrictionStage stage(map, p, memory_of(memory));
           stage.couple(coupled_motors(coupled));
           return stage;
         }),
         py::arg("map"), py::arg("memory") = py::none(), py::arg("coupled") = py::none())
-      .def("reset", &FrictionStage::reset)
-      .def_property_readonly("remembers", &FrictionStage::remembers)
+      .def("reset", &FrictionStage::reset, "Hysteretic models return to rest.")
+      .def_property_readonly("remembers", &FrictionStage::remembers, "True with a hysteretic (presliding) model.")
       .def(
           "step",
           [](FrictionStage& s, std::int64_t stamp, const py::object& position, const py::object& v,
@@ -118,7 +124,10 @@ void bind_friction_stage(py::module_& m) {
                 .step(s, stamp, 0, s.joints());
           },
           py::arg("stamp_ns"), py::arg("position"), py::arg("v"), py::arg("load"), py::arg("contact_load"),
-          py::arg("temperature"), py::arg("temperature_variance"), py::arg("friction"), py::arg("friction_std"))
+          py::arg("temperature"), py::arg("temperature_variance"), py::arg("friction"), py::arg("friction_std"),
+          "One sample: position, v, load, contact load, temperature and its variance (n,) [rad, rad/s, Nm, Nm, deg C, "
+          "K2] or None;\n"
+          "writes friction and its standard deviation (n,) [Nm]. Returns a Status.")
       .def(
           "run",
           [](FrictionStage& s, const Stamps& stamps, const py::object& position, const py::array& v,
@@ -130,6 +139,9 @@ void bind_friction_stage(py::module_& m) {
             return run_batch(N, [&](py::ssize_t k) { return c.step(s, t[k], k, n); });
           },
           py::arg("stamp_ns"), py::arg("position"), py::arg("v"), py::arg("load"), py::arg("contact_load"),
-          py::arg("temperature"), py::arg("temperature_variance"), py::arg("friction"), py::arg("friction_std"));
+          py::arg("temperature"), py::arg("temperature_variance"), py::arg("friction"), py::arg("friction_std"),
+          "Status codes (N,); arguments as in step(), (N, n) each.");
   bind_health(m);
 }
+
+}  // namespace bindings::friction_stage

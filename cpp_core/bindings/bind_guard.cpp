@@ -1,6 +1,7 @@
 #include "bindings.hpp"
 #include "robot_dynamics/control/guard.hpp"
 
+namespace bindings::guard {
 using namespace robot_dynamics;
 
 namespace {
@@ -33,14 +34,15 @@ GuardLimits make_limits(const Array& torque, const Array& torque_rate, const Arr
 
 }  // namespace
 
-void bind_guard(py::module_& m) {
-  py::enum_<GuardState>(m, "GuardState", "State of the torque guard; safe and fault are latched.")
+void bind(py::module_& m) {
+  py::native_enum<GuardState>(m, "GuardState", "enum.IntEnum", "State of the torque guard; safe and fault are latched.")
       .value("idle", GuardState::idle)
       .value("ok", GuardState::ok)
       .value("degraded", GuardState::degraded)
       .value("safe", GuardState::safe)
-      .value("fault", GuardState::fault);
-  py::enum_<GuardReason>(m, "GuardReason", "Why the guard last acted.")
+      .value("fault", GuardState::fault)
+      .finalize();
+  py::native_enum<GuardReason>(m, "GuardReason", "enum.IntEnum", "Why the guard last acted.")
       .value("none", GuardReason::none)
       .value("command_not_finite", GuardReason::command_not_finite)
       .value("semantics", GuardReason::semantics)
@@ -57,7 +59,8 @@ void bind_guard(py::module_& m) {
       .value("robot_stopped", GuardReason::robot_stopped)
       .value("enable_lost", GuardReason::enable_lost)
       .value("external", GuardReason::external)
-      .value("program_ended", GuardReason::program_ended);
+      .value("program_ended", GuardReason::program_ended)
+      .finalize();
   const GuardLimits d;  // its values are the defaults
   py::class_<GuardLimits>(m, "GuardLimits", "Limits of the torque guard, SI units, per joint.")
       .def(py::init(&make_limits), py::kw_only(), py::arg("torque"), py::arg("torque_rate"), py::arg("velocity"),
@@ -67,11 +70,14 @@ void bind_guard(py::module_& m) {
            py::arg("ramp") = d.ramp, py::arg("enable_timeout") = d.enable_timeout,
            py::arg("hold_cycles") = d.hold_cycles, py::arg("frozen_cycles") = d.frozen_cycles,
            py::arg("sustained_cycles") = d.sustained_cycles)
-      .def_readonly("n_joints", &GuardLimits::n)
-      .def_property_readonly("torque", [](const GuardLimits& l) { return Array(l.n, l.torque.data()); })
-      .def_property_readonly("torque_rate", [](const GuardLimits& l) { return Array(l.n, l.torque_rate.data()); })
-      .def_readonly("ramp", &GuardLimits::ramp)
-      .def_readonly("cycle", &GuardLimits::cycle);
+      .def_readonly("n_joints", &GuardLimits::n, "Number of joints n.")
+      .def_property_readonly(
+          "torque", [](const GuardLimits& l) { return Array(l.n, l.torque.data()); }, "Largest torque (n,) [Nm].")
+      .def_property_readonly(
+          "torque_rate", [](const GuardLimits& l) { return Array(l.n, l.torque_rate.data()); },
+          "Largest change of torque (n,) [Nm/s].")
+      .def_readonly("ramp", &GuardLimits::ramp, "Time of the ramp after enabling [s].")
+      .def_readonly("cycle", &GuardLimits::cycle, "Cycle time of the robot [s].");
   py::class_<Guard>(m, "Guard", "The only way a torque leaves for a robot: finite, semantics, magnitude, rate, age.")
       .def(py::init<const GuardLimits&>(), py::arg("limits"))
       .def(
@@ -81,28 +87,36 @@ void bind_guard(py::module_& m) {
             require_shape(qd, "qd", {g.limits().n});
             g.observe(stamp_ns, q.data(), qd.data());
           },
-          py::arg("stamp_ns"), py::arg("q").noconvert(), py::arg("qd").noconvert())
+          py::arg("stamp_ns"), py::arg("q").noconvert(), py::arg("qd").noconvert(),
+          "State of the robot: stamp [ns], q, qd (n,) [rad, rad/s].")
       .def(
           "command",
           [](Guard& g, std::int64_t stamp_ns, const Array& torque, bool includes_gravity, bool link_side) {
             require_shape(torque, "torque", {g.limits().n});
             g.command(stamp_ns, torque.data(), {includes_gravity, link_side});
           },
-          py::arg("stamp_ns"), py::arg("torque").noconvert(), py::arg("includes_gravity"), py::arg("link_side"))
+          py::arg("stamp_ns"), py::arg("torque").noconvert(), py::arg("includes_gravity"), py::arg("link_side"),
+          "Torque command (n,) [Nm] with its stamp [ns] and semantics.")
       .def(
           "step",
           [](Guard& g, std::int64_t now_ns, Array& out, double host_seconds) {
             require_shape(out, "out", {g.limits().n});
             return g.step(now_ns, out.mutable_data(), host_seconds);
           },
-          py::arg("now_ns"), py::arg("out").noconvert(), py::arg("host_seconds") = 0.0)
-      .def("enable", &Guard::enable, py::arg("now_ns"))
-      .def("refresh", &Guard::refresh, py::arg("now_ns"))
-      .def("disable", &Guard::disable)
-      .def("rearm", &Guard::rearm)
-      .def("trip", &Guard::trip, py::arg("reason"), py::arg("hard") = false)
-      .def("count", &Guard::count, py::arg("reason"))
-      .def_property_readonly("state", &Guard::state)
-      .def_property_readonly("reason", &Guard::reason)
-      .def_property_readonly("command_age", &Guard::command_age);
+          py::arg("now_ns"), py::arg("out").noconvert(), py::arg("host_seconds") = 0.0,
+          "Writes the torque that may leave at now_ns into out (n,) [Nm]; host_seconds: since the last call; returns "
+          "the state.")
+      .def("enable", &Guard::enable, py::arg("now_ns"), "Start passing torques; refused while latched.")
+      .def("refresh", &Guard::refresh, py::arg("now_ns"), "The enable device is still held at now_ns.")
+      .def("disable", &Guard::disable, "Ramp the torque out, then idle.")
+      .def("rearm", &Guard::rearm,
+           "Lead a latched safe or fault state back to idle; False when nothing is latched or the ramp still runs.")
+      .def("trip", &Guard::trip, py::arg("reason"), py::arg("hard") = false,
+           "Report a fault found elsewhere; hard: without a ramp.")
+      .def("count", &Guard::count, py::arg("reason"), "How often the guard acted for this reason.")
+      .def_property_readonly("state", &Guard::state, "State of the guard.")
+      .def_property_readonly("reason", &Guard::reason, "Reason of the last action.")
+      .def_property_readonly("command_age", &Guard::command_age, "Age of the last command [s]; negative: none.");
 }
+
+}  // namespace bindings::guard

@@ -3,6 +3,7 @@
 #include "robot_dynamics/friction/gms_rate.hpp"
 #include "robot_dynamics/friction/presliding.hpp"
 
+namespace bindings::hysteresis {
 using namespace robot_dynamics;
 
 namespace {
@@ -33,40 +34,45 @@ std::vector<bool> validity(const T& s) {
 }
 
 template <class T>
-py::class_<T> periodic(py::module_& m, const char* name) {
-  return py::class_<T>(m, name).def(
-      "value",
-      [](const T& t, const Array& theta, const Maybe& out) {
-        const py::ssize_t N = theta.ndim() == 2 ? theta.shape(0) : -1, n = t.joints();
-        const double* p = rows(theta, "theta", N, n);
-        Array r = result(out, N, n);
-        double* po = r.mutable_data();
-        py::gil_scoped_release release;
-        for (py::ssize_t k = 0; k < N * n; ++k) po[k] = t.value(static_cast<int>(k % n), p[k]);
-        return r;
-      },
-      py::arg("theta"), py::arg("out") = py::none());
+py::class_<T> periodic(py::module_& m, const char* name, const char* text) {
+  return py::class_<T>(m, name, text)
+      .def(
+          "value",
+          [](const T& t, const Array& theta, const Maybe& out) {
+            const py::ssize_t N = theta.ndim() == 2 ? theta.shape(0) : -1, n = t.joints();
+            const double* p = rows(theta, "theta", N, n);
+            Array r = result(out, N, n);
+            double* po = r.mutable_data();
+            py::gil_scoped_release release;
+            for (py::ssize_t k = 0; k < N * n; ++k) po[k] = t.value(static_cast<int>(k % n), p[k]);
+            return r;
+          },
+          py::arg("theta"), py::arg("out") = py::none(), "Values (N, n) of the joints' curves at theta (N, n) [rad].");
 }
 
 void bind_gms(py::module_& m) {
   py::class_<Gms>(m, "Gms", "Discrete Maxwell-slip hysteresis H in [-1, 1] of n joints.")
       .def(py::init(&make_gms), py::arg("D"), py::arg("k"), py::arg("backlash"), py::arg("max_gap") = 0.1)
-      .def("reset", &Gms::reset)
-      .def_property_readonly("valid", &validity<Gms>)
-      .def_property_readonly("state",
-                             [](const Gms& g) {
-                               Array d({g.joints(), g.elements()});
-                               for (int i = 0; i < g.joints(); ++i)
-                                 for (int e = 0; e < g.elements(); ++e) d.mutable_at(i, e) = g.state(i, e);
-                               return d;
-                             })
+      .def("reset", &Gms::reset, "Elements return to rest.")
+      .def_property_readonly("valid", &validity<Gms>,
+                             "True for each joint (n,) whose state is known since the last reset or gap.")
+      .def_property_readonly(
+          "state",
+          [](const Gms& g) {
+            Array d({g.joints(), g.elements()});
+            for (int i = 0; i < g.joints(); ++i)
+              for (int e = 0; e < g.elements(); ++e) d.mutable_at(i, e) = g.state(i, e);
+            return d;
+          },
+          "Deflections of the elements (n, elements) [rad].")
       .def(
           "step",
           [](Gms& s, std::int64_t stamp, const Array& theta, Array& H) {
             require_shape(H, "H", {s.joints()});
             return s.step(stamp, row(theta, "theta", s.joints()), H.mutable_data());
           },
-          py::arg("stamp_ns"), py::arg("theta"), py::arg("H"))
+          py::arg("stamp_ns"), py::arg("theta"), py::arg("H"),
+          "One sample: theta (n,) [rad]; writes H (n,). Returns a Status.")
       .def(
           "run",
           [](Gms& s, const Stamps& stamps, const Array& theta, const Maybe& out) {
@@ -82,7 +88,8 @@ void bind_gms(py::module_& m) {
             });
             return py::make_tuple(r, codes);
           },
-          py::arg("stamp_ns"), py::arg("theta"), py::arg("out") = py::none())
+          py::arg("stamp_ns"), py::arg("theta"), py::arg("out") = py::none(),
+          "(H (N, n), status codes (N,)) of stamps (N,) [ns] and theta (N, n) [rad].")
       .def(
           "deflections",  // regressor of the identification: d_i / B of one joint, (N, M)
           [](Gms& s, const Array& theta) {
@@ -100,7 +107,9 @@ void bind_gms(py::module_& m) {
             }
             return r;
           },
-          py::arg("theta"));
+          py::arg("theta"),
+          "Deflections over backlash (N, elements) of one joint along theta (N,) [rad]: the regressor of the "
+          "identification.");
 }
 
 void bind_rate(py::module_& m) {
@@ -113,15 +122,17 @@ void bind_rate(py::module_& m) {
           }),
           py::arg("map"), py::arg("k"), py::arg("nu"), py::arg("attraction"), py::arg("floor") = 1e-3,
           py::arg("max_gap") = 0.1)
-      .def("reset", &RateStateGms::reset)
-      .def_property_readonly("valid", &validity<RateStateGms>);
+      .def("reset", &RateStateGms::reset, "Elements return to rest.")
+      .def_property_readonly("valid", &validity<RateStateGms>,
+                             "True for each joint (n,) whose state is known since the last reset or gap.");
   def_friction_of_velocity<RateStateGms>(gms);
 }
 
 template <class Model>
 void def_friction_of_position(py::class_<Model>& c) {
-  c.def("reset", &Model::reset)
-      .def_property_readonly("valid", &validity<Model>)
+  c.def("reset", &Model::reset, "Elements return to rest.")
+      .def_property_readonly("valid", &validity<Model>,
+                             "True for each joint (n,) whose state is known since the last reset or gap.")
       .def(
           "step",
           [](Model& s, std::int64_t stamp, const Array& theta, const Array& v, const Maybe& tau, const Maybe& T,
@@ -131,10 +142,10 @@ void def_friction_of_position(py::class_<Model>& c) {
             return s.step(stamp, row(theta, "theta", n), row(v, "v", n), row(tau, "load", n), row(T, "temperature", n),
                           friction.mutable_data());
           },
-          "One sample: theta [rad], v [rad/s], load [Nm] or None, temperature [deg C] or None -> friction [Nm], all "
-          "(n,).",
           py::arg("stamp_ns"), py::arg("theta"), py::arg("v"), py::arg("load").none(true),
-          py::arg("temperature").none(true), py::arg("friction"))
+          py::arg("temperature").none(true), py::arg("friction"),
+          "One sample: theta, v, load, temperature (n,) [rad, rad/s, Nm, deg C]; writes friction (n,) [Nm]. Returns a "
+          "Status.")
       .def(
           "run",
           [](Model& s, const Stamps& stamps, const Array& theta, const Array& v, const Maybe& tau, const Maybe& T,
@@ -206,17 +217,23 @@ void bind_presliding(py::module_& m) {
 
 }  // namespace
 
-void bind_hysteresis(py::module_& m) {
-  m.def("gms_spacing", &spacing, py::arg("elements"), py::arg("r_D") = 4.0, py::arg("r_k") = 2.0);
-  periodic<PeriodicTable>(m, "PeriodicTable")
+void bind(py::module_& m) {
+  m.def("gms_spacing", &spacing, py::arg("elements"), py::arg("r_D") = 4.0, py::arg("r_k") = 2.0,
+        "(D, k): slip limits and stiffnesses (elements,) in geometric spacing.");
+  periodic<PeriodicTable>(m, "PeriodicTable",
+                          "Periodic curves of n joints over one turn, samples (n, K), interpolated linearly.")
       .def(py::init([](const Array& values) { return table(values, "values"); }), py::arg("values"));
-  periodic<FourierTable>(m, "FourierTable").def(py::init([](const Array& c) {
-    require_shape(c, "coefficients", {-1, -1});
-    if (c.shape(1) % 2 != 1) throw std::invalid_argument("coefficients has an even number of columns, needs 2 K + 1");
-    return FourierTable(static_cast<int>(c.shape(0)), static_cast<int>(c.shape(1) / 2), c.data());
-  }));
+  periodic<FourierTable>(m, "FourierTable", "Periodic curves of n joints, Fourier coefficients (n, 2 K + 1).")
+      .def(py::init([](const Array& c) {
+        require_shape(c, "coefficients", {-1, -1});
+        if (c.shape(1) % 2 != 1)
+          throw std::invalid_argument("coefficients has an even number of columns, needs 2 K + 1");
+        return FourierTable(static_cast<int>(c.shape(0)), static_cast<int>(c.shape(1) / 2), c.data());
+      }));
   bind_gms(m);
   bind_rate(m);
   bind_egms(m);
   bind_presliding(m);
 }
+
+}  // namespace bindings::hysteresis

@@ -3,6 +3,7 @@
 #include "robot_dynamics/rigid_body/momentum.hpp"
 #include "views.hpp"
 
+namespace bindings::motion {
 using namespace robot_dynamics;
 
 namespace {
@@ -52,10 +53,11 @@ struct Columns {
 
 }  // namespace
 
-void bind_motion(py::module_& m) {
+void bind(py::module_& m) {
   py::class_<Motion>(m, "MotionState", "Velocity, acceleration, model torque and drive torque [Simoni2017 V, 16, 20].")
       .def(py::init(&make), py::arg("chain"))
-      .def("reset", [](Motion& s) { s.core.reset(); })
+      .def(
+          "reset", [](Motion& s) { s.core.reset(); }, "Forget all samples; parameters stay.")
       .def(
           "step",
           [](Motion& s, std::int64_t stamp, const py::object& q, const py::object& qd, const py::object& effort,
@@ -63,7 +65,10 @@ void bind_motion(py::module_& m) {
             return Columns({s.n}, q, qd, effort, qd_out, qdd, model, drive).step(s.core, stamp, 0, s.n);
           },
           py::arg("stamp_ns"), py::arg("q"), py::arg("qd"), py::arg("effort"), py::arg("qd_out"), py::arg("qdd"),
-          py::arg("model_torque"), py::arg("drive_torque"))
+          py::arg("model_torque"), py::arg("drive_torque"),
+          "One sample: q, qd, effort (n,) or None; writes velocity, acceleration [rad/s, rad/s2], model torque and "
+          "drive torque [Nm]\n"
+          "(n,). Returns a Status.")
       .def(
           "run",
           [](Motion& s, const Stamps& stamps, const py::object& q, const py::object& qd, const py::object& effort,
@@ -74,10 +79,13 @@ void bind_motion(py::module_& m) {
             return run_batch(N, [&](py::ssize_t k) { return c.step(s.core, t[k], k, s.n); });
           },
           py::arg("stamp_ns"), py::arg("q"), py::arg("qd"), py::arg("effort"), py::arg("qd_out"), py::arg("qdd"),
-          py::arg("model_torque"), py::arg("drive_torque"))
-      .def_property_readonly("period", [](const Motion& s) { return s.core.timing().period(); })
-      .def_property_readonly("missed", [](const Motion& s) { return s.core.timing().missed(); })
-      .def_property_readonly("frozen", [](const Motion& s) { return s.core.frozen(); });
+          py::arg("model_torque"), py::arg("drive_torque"), "Status codes (N,); arguments as in step(), (N, n) each.")
+      .def_property_readonly(
+          "period", [](const Motion& s) { return s.core.timing().period(); }, "Typical sampling time [s].")
+      .def_property_readonly(
+          "missed", [](const Motion& s) { return s.core.timing().missed(); }, "Number of missed samples.")
+      .def_property_readonly(
+          "frozen", [](const Motion& s) { return s.core.frozen(); }, "True when positions repeat without change.");
   m.def(
       "generalised_momentum",
       [](const Chain& chain, const py::object& q, const py::object& qd) {
@@ -88,3 +96,5 @@ void bind_motion(py::module_& m) {
       },
       py::arg("chain"), py::arg("q"), py::arg("qd"), "p = M qd and C' qd (n), (n).");
 }
+
+}  // namespace bindings::motion

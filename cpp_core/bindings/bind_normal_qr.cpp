@@ -6,6 +6,7 @@
 #include "robot_dynamics/rigid_body/normal_qr.hpp"
 #include "samples.hpp"
 
+namespace bindings::normal_qr {
 using namespace robot_dynamics;
 
 namespace {
@@ -117,7 +118,7 @@ Array residual_squares(const FusedQR& qr, const py::object& x) {
 
 }  // namespace
 
-void bind_normal_qr(py::module_& m) {
+void bind(py::module_& m) {
   const auto none = py::none();
   py::class_<FusedQR>(m, "FusedQR",
                       "Least squares of tau = Y phi + extra psi without storing Y: one triangle per joint.\n\n"
@@ -127,8 +128,8 @@ void bind_normal_qr(py::module_& m) {
                       "joint 1's, ...")
       .def(py::init(&make_qr), py::arg("chain"), py::arg("columns") = none, py::arg("extra_columns") = 0,
            py::arg("gravity") = none)
-      .def_property_readonly("n_parameters", &FusedQR::parameters)
-      .def_property_readonly("n_samples", &FusedQR::samples)
+      .def_property_readonly("n_parameters", &FusedQR::parameters, "Number of unknowns P.")
+      .def_property_readonly("n_samples", &FusedQR::samples, "Number of samples taken in.")
       .def("update", &update, py::arg("q"), py::arg("qd"), py::arg("qdd"), py::arg("tau") = none,
            py::arg("extra") = none, py::arg("weights") = none, py::arg("joints") = none,
            "Take in samples: q, qd, qdd, tau (N, n), extra (N, n, extra_columns) or (N, all extra columns), weights\n"
@@ -144,3 +145,5 @@ void bind_normal_qr(py::module_& m) {
       .def("residual_squares", &residual_squares, py::arg("x"),
            "Sum of squared residuals of every joint at parameters x, unweighted, without another pass over data.");
 }
+
+}  // namespace bindings::normal_qr

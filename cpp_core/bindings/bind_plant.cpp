@@ -4,6 +4,7 @@
 #include "bindings.hpp"
 #include "plant_names.hpp"
 
+namespace bindings::plant {
 using namespace robot_dynamics;
 using namespace robot_dynamics::plant;
 using PlantModel = robot_dynamics::plant::Plant;
@@ -172,12 +173,16 @@ Array drawn(py::ssize_t count, Draw draw) {
 
 }  // namespace
 
-void bind_plant(py::module_& m) {
+void bind(py::module_& m) {
   using Inertia = std::array<double, 6>;
   py::class_<Random>(m, "PlantRandom", "Random numbers of the plant: the same on every platform and in every release.")
       .def(py::init<std::uint64_t>(), py::arg("seed"))
-      .def("normal", [](Random& random, py::ssize_t n) { return drawn(n, [&] { return random.normal(); }); })
-      .def("uniform", [](Random& random, py::ssize_t n) { return drawn(n, [&] { return random.uniform(); }); });
+      .def(
+          "normal", [](Random& random, py::ssize_t n) { return drawn(n, [&] { return random.normal(); }); },
+          "n numbers of the standard normal distribution.")
+      .def(
+          "uniform", [](Random& random, py::ssize_t n) { return drawn(n, [&] { return random.uniform(); }); },
+          "n numbers, uniform in [0, 1).");
   py::class_<PlantModel>(m, "Plant", "Simulated robot: flexible joints, friction, heat, sensors and inner controller.")
       .def(py::init(&make_plant), py::arg("chain"), py::arg("nominal"), py::arg("parameters"),
            py::arg("inner_rate") = 8000.0, py::arg("refresh") = 4, py::arg("implicitness") = 0.5, py::arg("seed") = 0)
@@ -185,51 +190,66 @@ void bind_plant(py::module_& m) {
           "parameter_widths", [] { return widths(fields()); }, "Numbers per joint of each parameter.")
       .def_static(
           "output_widths", [] { return widths(outputs()); }, "Width of each signal, 0 = joints.")
-      .def_property_readonly("n_joints", &PlantModel::n)
+      .def_property_readonly("n_joints", &PlantModel::n, "Number of joints n.")
       .def(
           "reset", [](PlantModel& plant, const Array& q) { plant.reset(checked_values(q, "q", plant.n())); },
-          py::arg("q"))
-      .def("cycle_position", &cycle_position, py::arg("q_d"), py::arg("qd_d"), py::arg("qdd_d"), py::arg("dt"))
+          py::arg("q"), "At rest at link positions q (n,) [rad].")
+      .def("cycle_position", &cycle_position, py::arg("q_d"), py::arg("qd_d"), py::arg("qdd_d"), py::arg("dt"),
+           "One position-controlled cycle of dt [s]: q_d, qd_d, qdd_d (n,) [rad, rad/s, rad/s2]. Returns a Status.")
       .def("cycle_torque", &cycle_torque, py::arg("torque"), py::arg("viscous_scale"), py::arg("coulomb_scale"),
-           py::arg("dt"))
+           py::arg("dt"),
+           "One torque-controlled cycle of dt [s]: torque (n,) [Nm], scales of the friction compensation (n,). Returns "
+           "a Status.")
       .def("run", &run, py::arg("mode"), py::arg("a"), py::arg("b"), py::arg("c"), py::arg("dt"), py::arg("out"),
-           py::arg("wrench") = py::none(), py::arg("ambient") = py::none(), py::arg("keep") = 1)
-      .def("get", &get, py::arg("name"))
-      .def("energy", &PlantModel::energy)
+           py::arg("wrench") = py::none(), py::arg("ambient") = py::none(), py::arg("keep") = 1,
+           "A batch of cycles: mode position (a, b, c = q_d, qd_d, qdd_d) or torque (torque, viscous and coulomb "
+           "scale), each (N, n);\n"
+           "`out` names the signals to write, every `keep`-th cycle; wrench (N, 6) [N, Nm], ambient (N,) [deg C]. "
+           "Status codes (N,).")
+      .def("get", &get, py::arg("name"), "Present value of the signal of this name (output_widths).")
+      .def("energy", &PlantModel::energy, "Kinetic and potential energy [J], without what the friction elements store.")
       .def(
           "set_temperatures",
           [](PlantModel& plant, const Array& lubricant, const Array& housing) {
             const double* inside = checked_values(lubricant, "lubricant", plant.n());
             plant.set_temperatures(inside, checked_values(housing, "housing", plant.n()));
           },
-          py::arg("lubricant"), py::arg("housing"))
+          py::arg("lubricant"), py::arg("housing"), "Temperatures of lubricant and housing (n,) [deg C].")
       .def(
           "set_ambient",
           [](PlantModel& plant, double celsius) {
             finite(celsius, "ambient", -1);
             plant.set_ambient(celsius);
           },
-          py::arg("celsius"))
+          py::arg("celsius"), "Ambient temperature [deg C].")
       .def(
           "set_wrench",
           [](PlantModel& plant, const Array& wrench) { plant.set_wrench(checked_values(wrench, "wrench", 6)); },
-          py::arg("wrench"))
+          py::arg("wrench"), "External wrench at the TCP (6,) in the base frame [N, Nm].")
       .def("set_wall", &set_wall, py::arg("point"), py::arg("normal"), py::arg("stiffness") = 2e4,
-           py::arg("damping") = 100.0, py::arg("friction") = 0.0)
-      .def("clear_wall", [](PlantModel& plant) { plant.set_wall(Wall{}); })
+           py::arg("damping") = 100.0, py::arg("friction") = 0.0,
+           "Wall through point (3,) [m] with outward normal (3,): stiffness [N/m], damping [N s/m], friction "
+           "coefficient.")
+      .def(
+          "clear_wall", [](PlantModel& plant) { plant.set_wall(Wall{}); }, "Remove the wall.")
       .def(
           "set_payload",
           [](PlantModel& plant, double mass, const Vec3& com, const Inertia& inertia) {
             check_payload(mass, com, inertia);
             plant.set_payload(mass, com, inertia);
           },
-          py::arg("mass"), py::arg("com"), py::arg("inertia"))
+          py::arg("mass"), py::arg("com"), py::arg("inertia"),
+          "Payload the arm carries: mass [kg], com (3,) [m], inertia (6,) [kg m2].")
       .def(
           "set_nominal_payload",
           [](PlantModel& plant, double mass, const Vec3& com, const Inertia& inertia) {
             check_payload(mass, com, inertia);
             plant.set_nominal_payload(mass, com, inertia);
           },
-          py::arg("mass"), py::arg("com"), py::arg("inertia"))
-      .def("scale_stiffness", &scale_stiffness, py::arg("joint"), py::arg("factor"));
+          py::arg("mass"), py::arg("com"), py::arg("inertia"),
+          "Payload the inner controller assumes: mass [kg], com (3,) [m], inertia (6,) [kg m2].")
+      .def("scale_stiffness", &scale_stiffness, py::arg("joint"), py::arg("factor"),
+           "Multiply the transmission stiffness of a joint by a factor.");
 }
+
+}  // namespace bindings::plant

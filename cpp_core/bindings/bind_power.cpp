@@ -2,6 +2,7 @@
 #include "robot_dynamics/observers/power.hpp"
 #include "views.hpp"
 
+namespace bindings::power {
 using namespace robot_dynamics;
 
 namespace {
@@ -45,11 +46,11 @@ struct Columns {
 
 }  // namespace
 
-void bind_power(py::module_& m) {
+void bind(py::module_& m) {
   py::class_<PowerMeter>(m, "PowerMeter",
                          "Electric and mechanical power and energy, per joint and total [Clochiatti2024, eq. 19-26].")
       .def(py::init(&make), py::arg("n"))
-      .def("reset", &PowerMeter::reset)
+      .def("reset", &PowerMeter::reset, "Set the energies to zero.")
       .def(
           "step",
           [](PowerMeter& s, std::int64_t stamp, const py::object& torque, const py::object& velocity,
@@ -60,7 +61,10 @@ void bind_power(py::module_& m) {
           },
           py::arg("stamp_ns"), py::arg("torque"), py::arg("velocity"), py::arg("electrical_power"),
           py::arg("mechanical_power"), py::arg("electrical_energy"), py::arg("electrical_energy_clamped"),
-          py::arg("mechanical_energy"), py::arg("efficiency"))
+          py::arg("mechanical_energy"), py::arg("efficiency"),
+          "One sample: torque (n,) [Nm], velocity (n,) [rad/s]; writes powers [W], energies [J] and efficiency (n + "
+          "1,), the robot last.\n"
+          "Returns a Status.")
       .def(
           "run",
           [](PowerMeter& s, const Stamps& stamps, const py::object& torque, const py::object& velocity,
@@ -73,5 +77,8 @@ void bind_power(py::module_& m) {
           },
           py::arg("stamp_ns"), py::arg("torque"), py::arg("velocity"), py::arg("electrical_power"),
           py::arg("mechanical_power"), py::arg("electrical_energy"), py::arg("electrical_energy_clamped"),
-          py::arg("mechanical_energy"), py::arg("efficiency"));
+          py::arg("mechanical_energy"), py::arg("efficiency"),
+          "Status codes (N,); arguments as in step(), (N, ...) each.");
 }
+
+}  // namespace bindings::power

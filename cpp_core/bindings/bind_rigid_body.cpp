@@ -6,9 +6,9 @@
 #include "bindings.hpp"
 #include "robot_dynamics/common/aligned.hpp"
 #include "robot_dynamics/rigid_body/batch.hpp"
-#include "robot_dynamics/rigid_body/gradients.hpp"
 #include "samples.hpp"
 
+namespace bindings::rigid_body {
 using namespace robot_dynamics;
 
 namespace {
@@ -46,7 +46,7 @@ struct RigidBody {
   py::object run(std::initializer_list<std::pair<const char*, py::object>> inputs, std::vector<py::ssize_t> tail,
                  const Optional& out, const double* gravity, One&& one, Many&& many) const {
     const Samples x(inputs, chain.n);
-    Output y(out, x, std::move(tail));
+    BatchOutput y(out, x, std::move(tail));
     const ChainView v = view(chain, gravity);
     if (x.single) {
       one(v, x, y.data());
@@ -128,8 +128,8 @@ struct RigidBody {
     return W.array;
   }
 
-  using Slopes = std::array<Array, 3>;
-  Slopes slopes(const Samples& x) const {
+  using Gradients = std::array<Array, 3>;
+  Gradients gradients(const Samples& x) const {
     return {Array({x.count, py::ssize_t(chain.n)}), Array({x.count, py::ssize_t(chain.n)}),
             Array({x.count, py::ssize_t(chain.n)})};
   }
@@ -143,14 +143,13 @@ struct RigidBody {
     const std::vector<int> columns = checked_columns(wanted, 10 * chain.n);
     const auto given = fortran_array(weights, "weights");
     require_shape(given, "weights", {chain.n * x.count, py::ssize_t(columns.size())});
-    Slopes d = slopes(x);
+    Gradients d = gradients(x);
     double* const out[3] = {d[0].mutable_data(), d[1].mutable_data(), d[2].mutable_data()};
     const double* L = given.data();
     {
       const py::gil_scoped_release release;
-      gradient_kernels(active_kernels.isa)
-          .regressor(view(chain, g.value.data()), x.count, x[0], x[1], x[2], columns.data(), int(columns.size()), L,
-                     out[0], out[1], out[2]);
+      active_kernels.regressor_gradient(view(chain, g.value.data()), x.count, x[0], x[1], x[2], columns.data(),
+                                        int(columns.size()), L, out[0], out[1], out[2]);
     }
     return py::make_tuple(d[0], d[1], d[2]);
   }
@@ -162,13 +161,12 @@ struct RigidBody {
     const Array given = float_array(weights, "weights");
     require_shape(given, "weights", {x.count, chain.n});
     require_finite(given, "weights");
-    Slopes d = slopes(x);
+    Gradients d = gradients(x);
     double* const out[3] = {d[0].mutable_data(), d[1].mutable_data(), d[2].mutable_data()};
     const double* L = given.data();
     {
       const py::gil_scoped_release release;
-      gradient_kernels(active_kernels.isa)
-          .torque(view(chain, g.value.data()), x.count, x[0], x[1], x[2], L, out[0], out[1], out[2]);
+      active_kernels.torque_gradient(view(chain, g.value.data()), x.count, x[0], x[1], x[2], L, out[0], out[1], out[2]);
     }
     return py::make_tuple(d[0], d[1], d[2]);
   }
@@ -199,30 +197,42 @@ void report_unavailable_isa() {
 
 }  // namespace
 
-void bind_rigid_body(py::module_& m) {
+void bind(py::module_& m) {
   report_unavailable_isa();
   const auto none = py::none();
   py::class_<RigidBody>(m, "RigidBody", "Rigid-body functions of a Chain for one sample (n,) or a batch (N, n).")
       .def(py::init<const Chain&>(), py::arg("chain"))
-      .def_readonly("chain", &RigidBody::chain)
+      .def_readonly("chain", &RigidBody::chain, "The chain.")
       .def("rnea", &RigidBody::rnea, py::arg("q"), py::arg("qd"), py::arg("qdd"), py::arg("out") = none,
-           py::arg("gravity") = none)
-      .def("gravity", &RigidBody::gravity, py::arg("q"), py::arg("out") = none, py::arg("gravity") = none)
-      .def("coriolis", &RigidBody::coriolis, py::arg("q"), py::arg("qd"), py::arg("out") = none)
-      .def("mass_matrix", &RigidBody::mass_matrix, py::arg("q"), py::arg("out") = none)
+           py::arg("gravity") = none,
+           "Joint torque M(q) qdd + C(q, qd) qd + g(q) [Nm], (n,) or (N, n); gravity (3,) [m/s2] replaces the chain's.")
+      .def("gravity", &RigidBody::gravity, py::arg("q"), py::arg("out") = none, py::arg("gravity") = none,
+           "Gravity torque g(q) [Nm], (n,) or (N, n).")
+      .def("coriolis", &RigidBody::coriolis, py::arg("q"), py::arg("qd"), py::arg("out") = none,
+           "C(q, qd) qd [Nm], (n,) or (N, n).")
+      .def("mass_matrix", &RigidBody::mass_matrix, py::arg("q"), py::arg("out") = none,
+           "M(q) [kg m2], (n, n) or (N, n, n).")
       .def("regressor", &RigidBody::regressor, py::arg("q"), py::arg("qd"), py::arg("qdd"), py::arg("out") = none,
-           py::arg("gravity") = none)
+           py::arg("gravity") = none,
+           "Y (n, 10 n) or (N, n, 10 n) with Y phi = rnea; phi per link XX XY XZ YY YZ ZZ mX mY mZ m [Liu2020 8].")
       .def("stacked_regressor", &RigidBody::stacked_regressor, py::arg("q"), py::arg("qd"), py::arg("qdd"),
-           py::arg("columns") = none, py::arg("out") = none, py::arg("gravity") = none, py::arg("keep_zeros") = false)
+           py::arg("columns") = none, py::arg("out") = none, py::arg("gravity") = none, py::arg("keep_zeros") = false,
+           "W (n N, p), column-major, the rows of joint 0 first, of the chosen columns of the regressor. keep_zeros: "
+           "`out` holds\n"
+           "zeros already where W is zero by structure.")
       .def("regressor_gradient", &RigidBody::regressor_gradient, py::arg("q"), py::arg("qd"), py::arg("qdd"),
            py::arg("weights"), py::arg("columns") = none, py::arg("gravity") = none,
-           "Slopes (N, n) of sum(weights * W) with respect to q, qd, qdd; weights (n N, p) column-major, as W.")
+           "Gradients (N, n) of sum(weights * W) with respect to q, qd, qdd; weights (n N, p) column-major, as W.")
       .def("torque_gradient", &RigidBody::torque_gradient, py::arg("q"), py::arg("qd"), py::arg("qdd"),
            py::arg("weights"), py::arg("gravity") = none,
-           "Slopes (N, n) of sum(weights * rnea) with respect to q, qd, qdd; weights (N, n).")
-      .def("fk", &RigidBody::fk, py::arg("q"), py::arg("out") = none)
-      .def("jacobian", &RigidBody::jacobian, py::arg("q"), py::arg("out") = none);
+           "Gradients (N, n) of sum(weights * rnea) with respect to q, qd, qdd; weights (N, n).")
+      .def("fk", &RigidBody::fk, py::arg("q"), py::arg("out") = none,
+           "Poses (n + 1, 4, 4) or (N, n + 1, 4, 4) of the links, then the TCP, in the base frame [m].")
+      .def("jacobian", &RigidBody::jacobian, py::arg("q"), py::arg("out") = none,
+           "Geometric Jacobian of the TCP (6, n) or (N, 6, n): linear velocity, then angular velocity.");
   m.def("isa", &isa, "Instruction set of the kernels in use.");
   m.def("available_isas", &available_isas, "Instruction sets this machine can run, narrowest first.");
   m.def("select_isa", &select_isa, py::arg("name"), "Use the kernels of this instruction set from now on.");
 }
+
+}  // namespace bindings::rigid_body

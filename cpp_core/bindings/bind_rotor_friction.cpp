@@ -3,9 +3,10 @@
 #include "copies.hpp"
 #include "robot_dynamics/observers/friction_observer.hpp"
 
+namespace bindings::rotor_friction {
 using namespace robot_dynamics;
 
-void bind_rotor_friction(py::module_& m) {
+void bind(py::module_& m) {
   using R = RotorFrictionObserver;
   py::class_<R> c(m, "RotorFrictionObserver", "Friction from both encoders [Madsen2020 appB].");
   bind_copies(c);
@@ -13,7 +14,7 @@ void bind_rotor_friction(py::module_& m) {
           return R(numbers(B, "B"), numbers(L, "L"), max_gap);
         }),
         py::arg("B"), py::arg("L"), py::arg("max_gap") = 0.1)
-      .def("reset", &R::reset)
+      .def("reset", &R::reset, "Start again at the next sample.")
       .def(
           "step",
           [](R& s, std::int64_t stamp, const Array& omega, const Array& tau_m, const Array& tau_J, Array& friction) {
@@ -22,7 +23,9 @@ void bind_rotor_friction(py::module_& m) {
             return s.step(stamp, row(omega, "omega", n), row(tau_m, "tau_m", n), row(tau_J, "tau_J", n),
                           friction.mutable_data());
           },
-          py::arg("stamp_ns"), py::arg("omega"), py::arg("tau_m"), py::arg("tau_J"), py::arg("friction"))
+          py::arg("stamp_ns"), py::arg("omega"), py::arg("tau_m"), py::arg("tau_J"), py::arg("friction"),
+          "One sample: rotor velocity (n,) [rad/s], motor and joint torque (n,) [Nm]; writes friction (n,) [Nm]. "
+          "Returns a Status.")
       .def(
           "run",
           [](R& s, const Stamps& stamps, const Array& omega, const Array& tau_m, const Array& tau_J, const Maybe& out) {
@@ -38,5 +41,8 @@ void bind_rotor_friction(py::module_& m) {
             });
             return py::make_tuple(r, codes);
           },
-          py::arg("stamp_ns"), py::arg("omega"), py::arg("tau_m"), py::arg("tau_J"), py::arg("out") = py::none());
+          py::arg("stamp_ns"), py::arg("omega"), py::arg("tau_m"), py::arg("tau_J"), py::arg("out") = py::none(),
+          "(friction (N, n) [Nm], status codes (N,)); arguments as in step(), (N, n) each.");
 }
+
+}  // namespace bindings::rotor_friction

@@ -1,6 +1,7 @@
 #include "bindings.hpp"
 #include "robot_dynamics/drivers/rtde_torque.hpp"
 
+namespace bindings::rtde {
 namespace rd = robot_dynamics::rtde;
 
 namespace {
@@ -89,16 +90,18 @@ py::tuple version(const rd::Reader& r) {
 }
 
 void bind_state(py::module_& m) {
-  py::enum_<rd::StreamState>(m, "StreamState", py::arithmetic(), "How far the robot's state stream can be trusted.")
+  py::native_enum<rd::StreamState>(m, "StreamState", "enum.IntEnum", "How far the robot's state stream can be trusted.")
       .value("ok", rd::StreamState::ok)
       .value("degraded", rd::StreamState::degraded)
       .value("safe", rd::StreamState::safe)
-      .value("fault", rd::StreamState::fault);
-  py::enum_<rd::SampleFlag>(m, "SampleFlag", py::arithmetic(), "What is special about one received sample.")
+      .value("fault", rd::StreamState::fault)
+      .finalize();
+  py::native_enum<rd::SampleFlag>(m, "SampleFlag", "enum.IntFlag", "What is special about one received sample.")
       .value("first_after_connect", rd::first_after_connect)
       .value("frozen", rd::frozen)
       .value("clock_backwards", rd::clock_backwards)
-      .value("late", rd::late);
+      .value("late", rd::late)
+      .finalize();
 }
 
 // Monitor alone, with the clock given by the caller: for drivers of other protocols and tests of the fault rules.
@@ -125,30 +128,37 @@ void bind_monitor(py::module_& m) {
             monitor.set_connected(true);
             return py::make_tuple(s.flags, s.missed);
           },
-          py::arg("values"), py::arg("now_ns"))
+          py::arg("values"), py::arg("now_ns"),
+          "(flags, missed) of an RTDE sample (width,) received at now_ns, None: drop it.")
       .def("judge", &judge, py::arg("time"), py::arg("measured").noconvert(), py::arg("moving"), py::arg("safety_mode"),
            py::arg("now_ns"), "(flags, missed) of a sample of any robot, None: drop it; time [s] by its own clock.")
-      .def("restart", &rd::StreamMonitor::restart)
-      .def_property_readonly("counts", [](const rd::StreamMonitor& monitor) { return counts(monitor.counts()); })
-      .def("condition", &rd::StreamMonitor::condition, py::arg("now_ns"))
-      .def("latched", &rd::StreamMonitor::latched, py::arg("now_ns"))
-      .def("rearm", &rd::StreamMonitor::rearm)
-      .def("set_connected", &rd::StreamMonitor::set_connected, py::arg("connected"));
+      .def("restart", &rd::StreamMonitor::restart, "A new connection: forget the last sample.")
+      .def_property_readonly(
+          "counts", [](const rd::StreamMonitor& monitor) { return counts(monitor.counts()); },
+          "Counts of samples and faults.")
+      .def("condition", &rd::StreamMonitor::condition, py::arg("now_ns"), "State of the stream at now_ns.")
+      .def("latched", &rd::StreamMonitor::latched, py::arg("now_ns"),
+           "True while a safe or fault state is latched at now_ns.")
+      .def("rearm", &rd::StreamMonitor::rearm, "Clear a latched state.")
+      .def("set_connected", &rd::StreamMonitor::set_connected, py::arg("connected"),
+           "Tell whether the robot is connected.");
 }
 
 void bind_clock(py::module_& m) {
   py::class_<rd::ClockMap>(m, "ClockMap", "Controller time to host time by the least delayed package.")
       .def(py::init<bool>(), py::arg("follow") = true)
-      .def("observe", &rd::ClockMap::observe, py::arg("controller_ns"), py::arg("receive_ns"))
-      .def("stamp", &rd::ClockMap::stamp, py::arg("controller_ns"))
-      .def("anchor", &rd::ClockMap::anchor)
-      .def_property_readonly("reanchored", &rd::ClockMap::reanchored);
+      .def("observe", &rd::ClockMap::observe, py::arg("controller_ns"), py::arg("receive_ns"),
+           "Take in a pair of controller time and receive time [ns]; False while the offset is still being found.")
+      .def("stamp", &rd::ClockMap::stamp, py::arg("controller_ns"), "Host time [ns] of a controller time [ns].")
+      .def("anchor", &rd::ClockMap::anchor, "Forget the offset: a new connection, or the controller restarted.")
+      .def_property_readonly("reanchored", &rd::ClockMap::reanchored, "True when the last pair renewed the offset.");
 }
 
 }  // namespace
 
-void bind_rtde(py::module_& m) {
-  py::register_exception<rd::ConnectionError>(m, "RtdeConnectionError", PyExc_ConnectionError);
+void bind(py::module_& m) {
+  py::register_exception<rd::ConnectionError>(m, "RtdeConnectionError", PyExc_ConnectionError).attr("__doc__") =
+      "No RTDE connection to the robot.";
   bind_state(m);
   bind_monitor(m);
   bind_clock(m);
@@ -174,21 +184,32 @@ void bind_rtde(py::module_& m) {
             copy_joints(K, torque_constant, "torque_constant", 6);
             r.set_hook(std::make_shared<rd::TorqueHook>(std::move(loop), K));
           },
-          py::arg("loop"), py::arg("torque_constant").noconvert())
-      .def("start", &rd::Reader::start, Release())
-      .def("stop", &rd::Reader::stop, Release())
-      .def("wait", &rd::Reader::wait, py::arg("timeout"), Release())
-      .def("pop", &pop, py::arg("values").noconvert(), py::arg("meta").noconvert())
-      .def("rearm", &rd::Reader::rearm)
-      .def("statistics", &statistics)
-      .def_property_readonly("condition", &rd::Reader::condition)
-      .def_property_readonly("latched", &rd::Reader::latched)
-      .def_property_readonly("silence", &rd::Reader::silence)
-      .def_property_readonly("connected", &rd::Reader::connected)
-      .def_property_readonly("realtime", [](const rd::Reader& r) { return r.realtime().done(); })
-      .def_property_readonly("realtime_text", [](const rd::Reader& r) { return schedule_text(r.realtime()); })
-      .def_property_readonly("version", &version)
-      .def_property_readonly("rate", &rd::Reader::rate)
-      .def_property_readonly("available", &rd::Reader::available)
-      .def_property_readonly("last_error", &rd::Reader::last_error);
+          py::arg("loop"), py::arg("torque_constant").noconvert(),
+          "Run this torque loop in the receiving thread; torque_constant (6,) [Nm/A].")
+      .def("start", &rd::Reader::start, Release(), "Connect and start the thread.")
+      .def("stop", &rd::Reader::stop, Release(), "End the thread.")
+      .def("wait", &rd::Reader::wait, py::arg("timeout"), Release(),
+           "Wait for a sample, at most timeout [s]; True when there is one.")
+      .def("pop", &pop, py::arg("values").noconvert(), py::arg("meta").noconvert(),
+           "Oldest waiting sample into values (width,) and meta (4,): stamp, receive time [ns], flags, missed; False "
+           "when none.")
+      .def("rearm", &rd::Reader::rearm, "Clear a latched state.")
+      .def("statistics", &statistics, "Counts of samples, faults and reconnections.")
+      .def_property_readonly("condition", &rd::Reader::condition, "State of the stream.")
+      .def_property_readonly("latched", &rd::Reader::latched, "True while a safe or fault state is latched.")
+      .def_property_readonly("silence", &rd::Reader::silence,
+                             "Time without samples after which the connection is renewed [s].")
+      .def_property_readonly("connected", &rd::Reader::connected, "True while connected.")
+      .def_property_readonly(
+          "realtime", [](const rd::Reader& r) { return r.realtime().done(); },
+          "Whether real-time scheduling was permitted.")
+      .def_property_readonly(
+          "realtime_text", [](const rd::Reader& r) { return schedule_text(r.realtime()); },
+          "The scheduling of the thread in words.")
+      .def_property_readonly("version", &version, "(major, minor, bugfix, build) of the controller.")
+      .def_property_readonly("rate", &rd::Reader::rate, "Sampling rate [Hz].")
+      .def_property_readonly("available", &rd::Reader::available, "Number of waiting samples.")
+      .def_property_readonly("last_error", &rd::Reader::last_error, "Text of the last error, empty when none.");
 }
+
+}  // namespace bindings::rtde

@@ -5,6 +5,7 @@
 #include "robot_dynamics/observers/wear.hpp"
 #include "robot_dynamics/rigid_body/chain.hpp"
 
+namespace bindings::stiffness {
 using namespace robot_dynamics;
 
 namespace {
@@ -43,8 +44,9 @@ void bind_rls(py::module_& m) {
            }),
            py::arg("powers") = 2, py::arg("phi_ref") = 1e-3, py::arg("time_constant") = 20.0, py::arg("delta") = 100.0,
            py::arg("P0") = std::vector<double>{1e9, 1e18, 1e27, 1e36})
-      .def("reset", &RlsDf::reset)
-      .def("update", &RlsDf::update, py::arg("phi"), py::arg("torque"), py::arg("dt"))
+      .def("reset", &RlsDf::reset, "Forget all samples; parameters stay.")
+      .def("update", &RlsDf::update, py::arg("phi"), py::arg("torque"), py::arg("dt"),
+           "One sample: deflection phi [rad], torque [Nm], dt [s]; the prediction error [Nm].")
       .def(
           "run",  // the same over phi and torque (N,) at a constant dt; returns the errors (N,)
           [](RlsDf& r, const Array& phi, const Array& torque, double dt) {
@@ -56,18 +58,24 @@ void bind_rls(py::module_& m) {
             for (py::ssize_t k = 0; k < N; ++k) e[k] = r.update(p[k], y[k], dt);
             return errors;
           },
-          py::arg("phi"), py::arg("torque"), py::arg("dt"))
-      .def("torque", &RlsDf::torque)
-      .def("stiffness", &RlsDf::stiffness)
-      .def("stiffness_std", &RlsDf::stiffness_std)
-      .def_property_readonly("covariance", &covariance)
-      .def_property_readonly("residual_variance", &RlsDf::residual_variance)
-      .def_property_readonly("explained", &RlsDf::explained)
-      .def_property_readonly("coefficients", [](const RlsDf& r) {
-        std::vector<double> a(r.powers());
-        for (int p = 0; p < r.powers(); ++p) a[p] = r.coefficient(p);
-        return a;
-      });
+          py::arg("phi"), py::arg("torque"), py::arg("dt"),
+          "Prediction errors (N,) [Nm] of phi (N,) [rad] and torque (N,) [Nm], dt [s].")
+      .def("torque", &RlsDf::torque, "Elastic torque [Nm] at deflection phi [rad].")
+      .def("stiffness", &RlsDf::stiffness, "Stiffness [Nm/rad] at deflection phi [rad].")
+      .def("stiffness_std", &RlsDf::stiffness_std,
+           "Standard deviation of the stiffness [Nm/rad] at deflection phi [rad].")
+      .def_property_readonly("covariance", &covariance, "Covariance of the coefficients (P, P).")
+      .def_property_readonly("residual_variance", &RlsDf::residual_variance, "Variance of the prediction error [Nm2].")
+      .def_property_readonly("explained", &RlsDf::explained,
+                             "Share of the torque that the deflection explains; at most 1.")
+      .def_property_readonly(
+          "coefficients",
+          [](const RlsDf& r) {
+            std::vector<double> a(r.powers());
+            for (int p = 0; p < r.powers(); ++p) a[p] = r.coefficient(p);
+            return a;
+          },
+          "Coefficients (P,) of phi, phi^3, ... [Nm/rad, Nm/rad3, ...].");
 }
 
 // RLS-DF of several joints in one step, as the stiffness estimator runs it.
@@ -107,28 +115,29 @@ void bind_rls_joints(py::module_& m) {
 
 }  // namespace
 
-void bind_stiffness(py::module_& m) {
+void bind(py::module_& m) {
   bind_rls(m);
   bind_rls_joints(m);
-  py::enum_<Wear>(m, "Wear", py::arithmetic(), "Wear status of a transmission.")
+  py::native_enum<Wear>(m, "Wear", "enum.IntEnum", "Wear status of a transmission.")
       .value("unknown", Wear::unknown)
       .value("ok", Wear::ok)
       .value("warn", Wear::warn)
-      .value("error", Wear::error);
+      .value("error", Wear::error)
+      .finalize();
   using O = StiffnessOptions;
-  py::class_<O>(m, "StiffnessOptions")
+  py::class_<O>(m, "StiffnessOptions", "Options of the stiffness estimator.")
       .def(py::init<>())
-      .def_readwrite("cutoff", &O::cutoff)
-      .def_readwrite("deflection_gate", &O::deflection_gate)
-      .def_readwrite("torque_gate", &O::torque_gate)
-      .def_readwrite("moving", &O::moving)
-      .def_readwrite("motor_std", &O::motor_std)
-      .def_readwrite("link_std", &O::link_std)
-      .def_readwrite("sensor_std", &O::sensor_std)
-      .def_readwrite("publish_ratio", &O::publish_ratio)
-      .def_readwrite("explained", &O::explained)
-      .def_readwrite("learn_time", &O::learn_time)
-      .def_readwrite("max_gap", &O::max_gap);
+      .def_readwrite("cutoff", &O::cutoff, "Cut-off frequency of the equal filters [Hz].")
+      .def_readwrite("deflection_gate", &O::deflection_gate, "Smallest deflection that is learned from [rad].")
+      .def_readwrite("torque_gate", &O::torque_gate, "Smallest torque that is learned from [Nm].")
+      .def_readwrite("moving", &O::moving, "Speed above which a joint counts as moving [rad/s].")
+      .def_readwrite("motor_std", &O::motor_std, "Standard deviation of the motor-side torque [Nm].")
+      .def_readwrite("link_std", &O::link_std, "Standard deviation of the link-side torque [Nm].")
+      .def_readwrite("sensor_std", &O::sensor_std, "Standard deviation of the joint torque sensor [Nm].")
+      .def_readwrite("publish_ratio", &O::publish_ratio, "Largest standard deviation over stiffness that is published.")
+      .def_readwrite("explained", &O::explained, "Smallest share of torque explained by deflection that is published.")
+      .def_readwrite("learn_time", &O::learn_time, "Time of excited motion before anything is published [s].")
+      .def_readwrite("max_gap", &O::max_gap, "Longest gap between samples [s].");
   using S = StiffnessEstimator;
   py::class_<S>(m, "StiffnessEstimator", "Transmission stiffness of n joints while they work.")
       .def(py::init([](const Array& joints, const Array& error, const O& options, int powers, double phi_ref,
@@ -144,9 +153,12 @@ void bind_stiffness(py::module_& m) {
            py::arg("joints"), py::arg("kinematic_error"), py::arg("options"), py::arg("powers") = 2,
            py::arg("phi_ref") = 1e-3, py::arg("time_constant") = 20.0, py::arg("delta") = 100.0,
            py::arg("P0") = std::vector<double>{1e9, 1e18, 1e27, 1e36})
-      .def("reset", &S::reset)
-      .def_property_readonly("coefficients", &coefficients)
-      .def("covariance", [](const S& s, int joint) { return covariance(s.rls(joint)); })
+      .def("reset", &S::reset, "Forget all samples; parameters stay.")
+      .def_property_readonly("coefficients", &coefficients,
+                             "Coefficients (n, P) of phi, phi^3, ... [Nm/rad, Nm/rad3, ...].")
+      .def(
+          "covariance", [](const S& s, int joint) { return covariance(s.rls(joint)); },
+          "Covariance of a joint's coefficients (P, P).")
       .def(
           "set_coefficients",
           [](S& s, const Array& a) {
@@ -154,18 +166,27 @@ void bind_stiffness(py::module_& m) {
             for (int i = 0; i < s.joints(); ++i)
               for (int k = 0; k < s.rls(0).powers(); ++k) s.rls(i).set_coefficient(k, p[i * s.rls(0).powers() + k]);
           },
-          py::arg("a"))
+          py::arg("a"), "Set the coefficients (n, P).")
       .def(
           "set_baseline",
           [](S& s, const Array& a, double T, double warn, double error, double hold, double band) {
             s.set_baseline(rows(a, "a", s.joints(), s.rls(0).powers()), T, {warn, error, hold, band, 2.0});
           },
           py::arg("a"), py::arg("temperature"), py::arg("warn"), py::arg("error"), py::arg("hold"),
-          py::arg("temperature_band"))
-      .def_property_readonly("wear", [](const S& s) { return each<Wear>(s, &S::wear); })
-      .def_property_readonly("wear_drop", [](const S& s) { return each<double>(s, &S::wear_drop); })
-      .def_property_readonly("confidence", [](const S& s) { return each<double>(s, &S::confidence); })
-      .def_property_readonly("deflection", [](const S& s) { return each<double>(s, &S::deflection); })
+          py::arg("temperature_band"),
+          "Baseline of the wear status: coefficients (n, P) at temperature [deg C]; relative drops warn and error, "
+          "hold [s],\n"
+          "temperature band [K].")
+      .def_property_readonly(
+          "wear", [](const S& s) { return each<Wear>(s, &S::wear); }, "Wear status of each joint (n,).")
+      .def_property_readonly(
+          "wear_drop", [](const S& s) { return each<double>(s, &S::wear_drop); },
+          "Relative drop of stiffness against the baseline (n,).")
+      .def_property_readonly(
+          "confidence", [](const S& s) { return each<double>(s, &S::confidence); },
+          "Confidence of the stiffness (n,): 1 certain, 0 unknown.")
+      .def_property_readonly(
+          "deflection", [](const S& s) { return each<double>(s, &S::deflection); }, "Filtered deflection (n,) [rad].")
       .def(
           "step",
           [](S& s, std::int64_t stamp, const Array& theta, const Array& q, const Maybe& omega, const Maybe& motor,
@@ -183,7 +204,10 @@ void bind_stiffness(py::module_& m) {
           py::arg("stamp_ns"), py::arg("theta"), py::arg("q"), py::arg("omega").none(true),
           py::arg("motor_torque").none(true), py::arg("friction").none(true), py::arg("link_torque").none(true),
           py::arg("sensor_torque").none(true), py::arg("temperature").none(true), py::arg("stiffness"),
-          py::arg("stiffness_std"))
+          py::arg("stiffness_std"),
+          "One sample: theta, q, omega (n,) [rad, rad, rad/s], torques (n,) [Nm], temperature (n,) [deg C]; absent "
+          "ones are None;\n"
+          "writes stiffness and its standard deviation (n,) [Nm/rad]. Returns a Status.")
       .def(
           "run",
           [](S& s, const Stamps& stamps, const Array& theta, const Array& q, const Maybe& omega, const Maybe& motor,
@@ -210,7 +234,9 @@ void bind_stiffness(py::module_& m) {
           py::arg("stamp_ns"), py::arg("theta"), py::arg("q"), py::arg("omega") = py::none(),
           py::arg("motor_torque") = py::none(), py::arg("friction") = py::none(), py::arg("link_torque") = py::none(),
           py::arg("sensor_torque") = py::none(), py::arg("temperature") = py::none(), py::arg("stiffness") = py::none(),
-          py::arg("stiffness_std") = py::none());
+          py::arg("stiffness_std") = py::none(),
+          "(stiffness, standard deviation [Nm/rad], status codes): (N, n), (N, n), (N,); arguments as in step(), (N, "
+          "n) each.");
 
   py::class_<WearMonitor>(m, "WearMonitor", "Sustained relative drop of stiffness against a baseline.")
       .def(py::init([](double warn, double error, double hold, double band, double sigmas) {
@@ -218,9 +244,13 @@ void bind_stiffness(py::module_& m) {
            }),
            py::arg("warn") = 0.15, py::arg("error") = 0.30, py::arg("hold") = 60.0, py::arg("temperature_band") = 10.0,
            py::arg("sigmas") = 2.0)
-      .def("reset", &WearMonitor::reset)
+      .def("reset", &WearMonitor::reset, "Forget all samples; parameters stay.")
       .def("update", &WearMonitor::update, py::arg("k"), py::arg("k_std"), py::arg("baseline"), py::arg("temperature"),
-           py::arg("baseline_temperature"), py::arg("dt"))
-      .def_property_readonly("level", &WearMonitor::level)
-      .def_property_readonly("drop", &WearMonitor::drop);
+           py::arg("baseline_temperature"), py::arg("dt"),
+           "One sample: stiffness, its standard deviation and the baseline [Nm/rad], temperatures [deg C], dt [s]; the "
+           "wear status.")
+      .def_property_readonly("level", &WearMonitor::level, "Present wear status.")
+      .def_property_readonly("drop", &WearMonitor::drop, "Relative drop of stiffness.");
 }
+
+}  // namespace bindings::stiffness

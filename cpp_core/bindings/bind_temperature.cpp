@@ -3,6 +3,7 @@
 #include "copies.hpp"
 #include "robot_dynamics/observers/temperature_observer.hpp"
 
+namespace bindings::temperature {
 using namespace robot_dynamics;
 
 namespace {
@@ -45,37 +46,47 @@ Array balance(const Array& heat, const Stamps& stamps, const Array& base, const 
 
 }  // namespace
 
-void bind_temperature(py::module_& m) {
+void bind(py::module_& m) {
   using O = TemperatureOptions;
-  py::class_<O>(m, "TemperatureOptions")
+  py::class_<O>(m, "TemperatureOptions", "Options of the temperature observer.")
       .def(py::init<>())
-      .def_readwrite("ambient", &O::ambient)
-      .def_readwrite("low", &O::low)
-      .def_readwrite("high", &O::high)
-      .def_readwrite("rate_limit", &O::rate_limit)
-      .def_readwrite("moving", &O::moving)
-      .def_readwrite("convergence_time", &O::convergence_time)
-      .def_readwrite("observe_time", &O::observe_time)
-      .def_readwrite("rearm_time", &O::rearm_time)
-      .def_readwrite("initial_std", &O::initial_std)
-      .def_readwrite("model_std", &O::model_std)
-      .def_readwrite("observed_std", &O::observed_std)
-      .def_readwrite("housing_std", &O::housing_std)
-      .def_readwrite("housing_sensor", &O::housing_sensor)
-      .def_readwrite("max_gap", &O::max_gap);
+      .def_readwrite("ambient", &O::ambient, "Ambient temperature [deg C].")
+      .def_readwrite("low", &O::low, "Lower bound of the temperature [deg C].")
+      .def_readwrite("high", &O::high, "Upper bound of the temperature [deg C].")
+      .def_readwrite("rate_limit", &O::rate_limit, "Largest rate of the correction [K/s].")
+      .def_readwrite("moving", &O::moving, "Speed above which a joint counts as moving [rad/s].")
+      .def_readwrite("convergence_time", &O::convergence_time,
+                     "Time constant of the correction without a given gain [s].")
+      .def_readwrite("observe_time", &O::observe_time, "Time of correction before the gate closes [s].")
+      .def_readwrite("rearm_time", &O::rearm_time, "Time from closing to arming again [s].")
+      .def_readwrite("initial_std", &O::initial_std, "Standard deviation after a reset [K].")
+      .def_readwrite("model_std", &O::model_std, "Standard deviation of the heat balance alone [K].")
+      .def_readwrite("observed_std", &O::observed_std, "Standard deviation while friction corrects [K].")
+      .def_readwrite("housing_std", &O::housing_std, "Standard deviation of the housing sensor [K].")
+      .def_readwrite("housing_sensor", &O::housing_sensor, "False: the robot has no housing sensor.")
+      .def_readwrite("max_gap", &O::max_gap, "Longest gap between samples [s].");
   using T = TemperatureObserver;
   py::class_<T> c(m, "TemperatureObserver", "Lubricant temperature of n joints: heat balance, corrected by friction.");
   bind_copies(c);
   c.def(py::init(&make_temperature), py::arg("map"), py::arg("heat"), py::arg("gain"), py::arg("options"))
-      .def("reset", &T::reset)
+      .def("reset", &T::reset, "Return to the initial state.")
       .def("set_initial", &T::set_initial, py::arg("joint"), py::arg("lubricant"), py::arg("housing"),
-           py::arg("variance"))
-      .def("set_ambient", &T::set_ambient, py::arg("ambient"))
-      .def("cool_down", &T::cool_down, py::arg("seconds"))
-      .def_property_readonly("temperature", [](const T& t) { return each<double>(t, &T::temperature); })
-      .def_property_readonly("housing", [](const T& t) { return each<double>(t, &T::housing); })
-      .def_property_readonly("variance", [](const T& t) { return each<double>(t, &T::variance); })
-      .def_property_readonly("armed", [](const T& t) { return each<bool>(t, &T::armed); })
+           py::arg("variance"),
+           "State after a reset of one joint: lubricant and housing [deg C], variance of the lubricant [K2].")
+      .def("set_ambient", &T::set_ambient, py::arg("ambient"), "Ambient temperature [deg C].")
+      .def("cool_down", &T::cool_down, py::arg("seconds"),
+           "Advance the heat balance by `seconds` without friction power.")
+      .def_property_readonly(
+          "temperature", [](const T& t) { return each<double>(t, &T::temperature); },
+          "Lubricant temperature (n,) [deg C].")
+      .def_property_readonly(
+          "housing", [](const T& t) { return each<double>(t, &T::housing); }, "Housing temperature (n,) [deg C].")
+      .def_property_readonly(
+          "variance", [](const T& t) { return each<double>(t, &T::variance); },
+          "Variance of the lubricant temperature (n,) [K2].")
+      .def_property_readonly(
+          "armed", [](const T& t) { return each<bool>(t, &T::armed); },
+          "True for each joint (n,) whose friction may correct the temperature.")
       .def(
           "step",
           [](T& s, std::int64_t stamp, const Array& v, const Maybe& load, const Maybe& friction, const Maybe& housing,
@@ -88,7 +99,10 @@ void bind_temperature(py::module_& m) {
                           variance.mutable_data());
           },
           py::arg("stamp_ns"), py::arg("v"), py::arg("load").none(true), py::arg("friction").none(true),
-          py::arg("housing").none(true), py::arg("contact").none(true), py::arg("temperature"), py::arg("variance"))
+          py::arg("housing").none(true), py::arg("contact").none(true), py::arg("temperature"), py::arg("variance"),
+          "One sample: v, load, friction, housing (n,) [rad/s, Nm, Nm, deg C], contact (n + 1,), or None; writes "
+          "temperature [deg C]\n"
+          "and variance [K2] (n,). Returns a Status.")
       .def(
           "run",
           [](T& s, const Stamps& stamps, const Array& v, const Maybe& load, const Maybe& friction, const Maybe& housing,
@@ -111,7 +125,13 @@ void bind_temperature(py::module_& m) {
           },
           py::arg("stamp_ns"), py::arg("v"), py::arg("load") = py::none(), py::arg("friction") = py::none(),
           py::arg("housing") = py::none(), py::arg("contact") = py::none(), py::arg("temperature") = py::none(),
-          py::arg("variance") = py::none());
-  m.def("heat_balance", &balance, py::arg("heat"), py::arg("stamp_ns"), py::arg("base"), py::arg("stribeck"),
-        py::arg("factors"), py::arg("ambient"), py::arg("T"), py::arg("Th"));
+          py::arg("variance") = py::none(),
+          "(temperature [deg C], variance [K2], status codes): (N, n), (N, n), (N,); arguments as in step(), (N, ...) "
+          "each.");
+  m.def(
+      "heat_balance", &balance, py::arg("heat"), py::arg("stamp_ns"), py::arg("base"), py::arg("stribeck"),
+      py::arg("factors"), py::arg("ambient"), py::arg("T"), py::arg("Th"),
+      "Temperatures (N, 2) of lubricant and housing [deg C] from base and Stribeck power (N,) [W] [Simoni2017 6, 8].");
 }
+
+}  // namespace bindings::temperature

@@ -1,149 +1,12 @@
-#include "bindings.hpp"
-#include "robot_dynamics/drivers/rtde_torque.hpp"
+#include <optional>
 
+#include "robot_dynamics/drivers/rtde_torque.hpp"
+#include "torque_arguments.hpp"
+
+namespace bindings::torque {
 using namespace robot_dynamics;
 
 namespace {
-
-using Joints = std::array<double, max_joints>;
-
-Array joints(const Joints& values, int n) { return Array(n, values.data()); }
-
-const double* input(const Array& values, const char* name, int n) {
-  require_shape(values, name, {n});
-  return values.data();
-}
-
-const double* optional(const py::object& values, const char* name, int n, Array& keep) {
-  if (values.is_none()) return nullptr;
-  if (!py::isinstance<Array>(values)) throw py::type_error(std::string(name) + " is not a float64 array");
-  keep = py::reinterpret_borrow<Array>(values);
-  return input(keep, name, n);
-}
-
-FrictionFeedforward make_feedforward(const Chain& chain, const EGms& model, const AdaptiveParameters& adaptive,
-                                     const Array& rotor_inertia, const Array& contact_margin, LearningLaw law,
-                                     bool memory, double rate, int window, double rls_time, double contact_time,
-                                     double hold, double thermal_rate) {
-  FeedforwardOptions o;
-  copy_joints(o.rotor_inertia, rotor_inertia, "rotor_inertia", chain.n);
-  copy_joints(o.contact_margin, contact_margin, "contact_margin", chain.n);
-  o.law = law;
-  o.memory = memory;
-  o.rate = rate;
-  o.window = window;
-  o.rls_time = rls_time;
-  o.contact_time = contact_time;
-  o.hold = hold;
-  o.thermal_rate = thermal_rate;
-  return FrictionFeedforward(chain, model, adaptive, o);
-}
-
-void bind_feedforward_law(py::module_& m) {
-  py::enum_<LearningLaw>(m, "LearningLaw", "How the friction feedforward learns.")
-      .value("fixed", LearningLaw::fixed)
-      .value("gradient", LearningLaw::gradient)
-      .value("rls", LearningLaw::rls);
-  py::enum_<FreezeReason>(m, "FreezeReason", py::arithmetic(), "Why learning rests; bits.")
-      .value("contact", freeze_contact)
-      .value("saturation", freeze_saturation)
-      .value("payload", freeze_payload)
-      .value("thermal", freeze_thermal)
-      .value("asked", freeze_asked);
-  py::class_<FrictionFeedforward>(m, "FrictionFeedforward", "Friction feedforward that learns [Madsen2020 ch6].")
-      .def(py::init(&make_feedforward), py::arg("chain"), py::arg("model"), py::arg("adaptive"), py::kw_only(),
-           py::arg("rotor_inertia"), py::arg("contact_margin"), py::arg("law") = LearningLaw::gradient,
-           py::arg("memory") = true, py::arg("rate") = 500.0, py::arg("window") = 51, py::arg("rls_time") = 20.0,
-           py::arg("contact_time") = 0.01, py::arg("hold") = 0.5, py::arg("thermal_rate") = 0.05)
-      .def(
-          "learn",
-          [](FrictionFeedforward& f, std::int64_t stamp_ns, const Array& q, const Array& tau, const py::object& T,
-             bool saturated) {
-            Array keep;
-            return f.learn(stamp_ns, input(q, "q", f.n()), input(tau, "tau", f.n()),
-                           optional(T, "temperature", f.n(), keep), saturated);
-          },
-          py::arg("stamp_ns"), py::arg("q").noconvert(), py::arg("tau").noconvert(),
-          py::arg("temperature") = py::none(), py::arg("saturated") = false)
-      .def(
-          "predict",
-          [](FrictionFeedforward& f, std::int64_t stamp_ns, const Array& q_d, const Array& qd_d, const Array& tau_d,
-             const py::object& T) {
-            Array out(f.n()), keep;
-            f.predict(stamp_ns, input(q_d, "q_d", f.n()), input(qd_d, "qd_d", f.n()), input(tau_d, "tau_d", f.n()),
-                      optional(T, "temperature", f.n(), keep), out.mutable_data());
-            return out;
-          },
-          py::arg("stamp_ns"), py::arg("q_d").noconvert(), py::arg("qd_d").noconvert(), py::arg("tau_d").noconvert(),
-          py::arg("temperature") = py::none())
-      .def(
-          "restore",
-          [](FrictionFeedforward& f, const Array& coulomb, const Array& viscous) {
-            return f.restore(input(coulomb, "coulomb", f.n()), input(viscous, "viscous", f.n()));
-          },
-          py::arg("coulomb").noconvert(), py::arg("viscous").noconvert())
-      .def("payload_changed", &FrictionFeedforward::payload_changed)
-      .def("contact_seen", &FrictionFeedforward::contact_seen)
-      .def("ask_freeze", &FrictionFeedforward::ask_freeze, py::arg("on"))
-      .def("restart", &FrictionFeedforward::restart)
-      .def("reset", &FrictionFeedforward::reset)
-      .def_property_readonly("n_joints", &FrictionFeedforward::n)
-      .def_property_readonly("delay", &FrictionFeedforward::delay)
-      .def_property_readonly("frozen", &FrictionFeedforward::frozen)
-      .def_property_readonly("measure", [](const FrictionFeedforward& f) { return Array(f.n(), f.measure()); })
-      .def_property_readonly("regressor", [](const FrictionFeedforward& f) { return Array(f.n(), f.regressor()); })
-      .def_property_readonly("coulomb",
-                             [](const FrictionFeedforward& f) { return Array(f.n(), f.adaptation().coulomb()); })
-      .def_property_readonly("viscous",
-                             [](const FrictionFeedforward& f) { return Array(f.n(), f.adaptation().viscous()); });
-}
-
-void bind_record(py::module_& m) {
-  py::enum_<TorqueMode>(m, "TorqueMode", "What the torque loop does with a state.")
-      .value("rest", TorqueMode::rest)
-      .value("track", TorqueMode::track)
-      .value("guide", TorqueMode::guide)
-      .value("external", TorqueMode::external);
-  py::enum_<EnableResult>(m, "EnableResult", "Result of an enable request.")
-      .value("pending", EnableResult::pending)
-      .value("done", EnableResult::done)
-      .value("latched", EnableResult::latched)
-      .value("no_state", EnableResult::no_state)
-      .value("start_mismatch", EnableResult::start_mismatch)
-      .value("not_smooth", EnableResult::not_smooth)
-      .value("ramping", EnableResult::ramping)
-      .value("stopped", EnableResult::stopped)
-      .value("no_program", EnableResult::no_program)
-      .value("withdrawn", EnableResult::withdrawn);
-}
-
-py::dict record_dict(const TorqueRecord& r, int n) {
-  py::dict d;
-  d["stamp_ns"] = r.stamp_ns;
-  d["state"] = static_cast<GuardState>(r.state);
-  d["reason"] = static_cast<GuardReason>(r.reason);
-  d["mode"] = static_cast<TorqueMode>(r.mode);
-  d["status"] = static_cast<Status>(r.status);
-  d["frozen"] = r.frozen;
-  d["run"] = r.run;
-  d["age"] = r.age;
-  d["computing"] = r.computing;
-  d["q"] = joints(r.q, n);
-  d["qd"] = joints(r.qd, n);
-  d["q_d"] = joints(r.q_d, n);
-  d["qd_d"] = joints(r.qd_d, n);
-  d["tau_d"] = joints(r.tau_d, n);
-  d["tau"] = joints(r.tau, n);
-  d["torque"] = joints(r.torque, n);
-  d["wanted"] = joints(r.wanted, n);
-  d["friction"] = joints(r.friction, n);
-  d["measure"] = joints(r.measure, n);
-  d["joint_torque"] = joints(r.joint_torque, n);
-  d["correction"] = joints(r.correction, n);
-  d["coulomb"] = joints(r.a1, n);
-  d["viscous"] = joints(r.a2, n);
-  return d;
-}
 
 std::shared_ptr<TorqueTrajectory> make_trajectory(const Array& q, const Array& qd, const Array& qdd, double rate,
                                                   bool periodic, const py::object& jerk, const py::object& snap) {
@@ -158,8 +21,6 @@ std::shared_ptr<TorqueTrajectory> make_trajectory(const Array& q, const Array& q
   }
   const char* names[] = {"q", "qd", "qdd", "jerk", "snap"};
   for (std::size_t c = 0; c < columns.size(); ++c) require_shape(columns[c], names[c], {N, n});
-  if (N < 1 || n < 1 || n > max_joints) throw std::invalid_argument("trajectory: no rows, or not 1..16 joints");
-  if (!(rate >= 1 && rate <= 1e4)) throw std::invalid_argument("rate must be within 1..10000 Hz");
   auto t = std::make_shared<TorqueTrajectory>();
   t->n = static_cast<int>(n);
   t->rate = rate;
@@ -168,8 +29,7 @@ std::shared_ptr<TorqueTrajectory> make_trajectory(const Array& q, const Array& q
   t->rows.reserve(columns.size() * N * n);
   for (py::ssize_t k = 0; k < N; ++k)
     for (const Array& c : columns) t->rows.insert(t->rows.end(), c.data() + k * n, c.data() + (k + 1) * n);
-  for (double x : t->rows)
-    if (!std::isfinite(x)) throw std::invalid_argument("trajectory holds a value that is not finite");
+  validate(*t);
   return t;
 }
 
@@ -191,9 +51,9 @@ ProgramOptions options_of(int n, JointTorqueSource source, const py::object& a1,
   return o;
 }
 
-py::dict cycle(TorqueLoop& loop, std::int64_t stamp_ns, std::int64_t steady_ns, const Array& q, const Array& qd,
-               const py::object& tau, const py::object& T, double payload, bool stopped, bool gap, bool backwards,
-               bool program, const py::object& theta, const py::object& omega, const py::object& joint_torque) {
+Record cycle(TorqueLoop& loop, std::int64_t stamp_ns, std::int64_t steady_ns, const Array& q, const Array& qd,
+             const py::object& tau, const py::object& T, double payload, bool stopped, bool gap, bool backwards,
+             bool program, const py::object& theta, const py::object& omega, const py::object& joint_torque) {
   Array keep_tau, keep_T, keep_theta, keep_omega, keep_sensor;
   TorqueState s;
   s.stamp_ns = stamp_ns;
@@ -212,7 +72,7 @@ py::dict cycle(TorqueLoop& loop, std::int64_t stamp_ns, std::int64_t steady_ns, 
   s.program = program;
   const TorqueRecord r = loop.cycle(s);
   loop.publish(steady_ns);
-  return record_dict(r, loop.n());
+  return {r, loop.n()};
 }
 
 void bind_loop(py::module_& m) {
@@ -244,20 +104,26 @@ void bind_loop(py::module_& m) {
           [](TorqueLoop& l, TorqueMode mode, std::shared_ptr<TorqueTrajectory> trajectory) {
             return l.enable(mode, trajectory);
           },
-          py::arg("mode"), py::arg("trajectory") = nullptr)
-      .def("disable", &TorqueLoop::disable)
-      .def("rearm", [](TorqueLoop& l) { return l.request(What::rearm); })
-      .def("refresh", [](TorqueLoop& l) { return l.request(What::refresh); })
-      .def("contact", [](TorqueLoop& l) { return l.request(What::contact); })
+          py::arg("mode"), py::arg("trajectory") = nullptr,
+          "Ask for a mode, with a trajectory to track; False when the queue is full.")
+      .def("disable", &TorqueLoop::disable, "Ramp torque out, past all requests that wait.")
       .def(
-          "freeze", [](TorqueLoop& l, bool on) { return l.request(What::freeze, 0, nullptr, {}, on); }, py::arg("on"))
-      .def("trip", &TorqueLoop::trip, py::arg("reason"))
+          "rearm", [](TorqueLoop& l) { return l.request(What::rearm); }, "Ask to clear a latched state.")
+      .def(
+          "refresh", [](TorqueLoop& l) { return l.request(What::refresh); }, "Renew the enable before its timeout.")
+      .def(
+          "contact", [](TorqueLoop& l) { return l.request(What::contact); }, "Report a contact: learning is held.")
+      .def(
+          "freeze", [](TorqueLoop& l, bool on) { return l.request(What::freeze, 0, nullptr, {}, on); }, py::arg("on"),
+          "Freeze learning, or release it.")
+      .def("trip", &TorqueLoop::trip, py::arg("reason"), "Stop for this reason, past all requests that wait.")
       .def(
           "command",
           [](TorqueLoop& l, std::int64_t stamp_ns, const Array& torque, bool includes_gravity, bool link_side) {
             return l.request(What::command, stamp_ns, input(torque, "torque", l.n()), {includes_gravity, link_side});
           },
-          py::arg("stamp_ns"), py::arg("torque").noconvert(), py::arg("includes_gravity"), py::arg("link_side"))
+          py::arg("stamp_ns"), py::arg("torque").noconvert(), py::arg("includes_gravity"), py::arg("link_side"),
+          "Torque (n,) [Nm] of an external controller, with its stamp [ns] and semantics.")
       .def(
           "restore",
           [](TorqueLoop& l, const Array& coulomb, const Array& viscous) {
@@ -266,13 +132,14 @@ void bind_loop(py::module_& m) {
             std::copy_n(input(viscous, "viscous", l.n()), l.n(), values + l.n());
             return l.request(What::restore, 0, values);
           },
-          py::arg("coulomb").noconvert(), py::arg("viscous").noconvert())
+          py::arg("coulomb").noconvert(), py::arg("viscous").noconvert(),
+          "Set the learned friction: coulomb and viscous (n,).")
       .def("cycle", &cycle, py::arg("stamp_ns"), py::arg("steady_ns"), py::arg("q").noconvert(),
            py::arg("qd").noconvert(), py::arg("tau") = py::none(), py::arg("temperature") = py::none(), py::kw_only(),
            py::arg("payload") = std::nan(""), py::arg("stopped") = false, py::arg("gap") = false,
            py::arg("backwards") = false, py::arg("program") = true, py::arg("theta") = py::none(),
-           py::arg("omega") = py::none(),
-           py::arg("joint_torque") = py::none())
+           py::arg("omega") = py::none(), py::arg("joint_torque") = py::none(),
+           "One state of the robot (n,) at stamp_ns, received at steady_ns; returns the record of the cycle.")
       .def(
           "run",  // one state per row, without the interpreter in between: the same cycle(), for replay and timing
           [](TorqueLoop& l, const TypedArray<std::int64_t>& stamps, const Array& q, const Array& qd, const Array& tau) {
@@ -296,39 +163,40 @@ void bind_loop(py::module_& m) {
             }
             return out;
           },
-          py::arg("stamp_ns"), py::arg("q").noconvert(), py::arg("qd").noconvert(), py::arg("tau").noconvert())
+          py::arg("stamp_ns"), py::arg("q").noconvert(), py::arg("qd").noconvert(), py::arg("tau").noconvert(),
+          "Torques (N, n) [Nm] of recorded states (N, n), one cycle each.")
       .def(
           "idle",
           [](TorqueLoop& l, std::int64_t steady_ns) {
             const TorqueRecord r = l.idle(steady_ns);
             l.publish(steady_ns);
-            return record_dict(r, l.n());
+            return Record{r, l.n()};
           },
-          py::arg("steady_ns"))
-      .def("lost", &TorqueLoop::lost)
-      .def("pop",
-           [](TorqueLoop& l) -> py::object {
-             const TorqueRecord* r = l.front();
-             if (r == nullptr) return py::none();
-             py::dict d = record_dict(*r, l.n());
-             l.drop();
-             return d;
-           })
-      .def("count", &TorqueLoop::count, py::arg("reason"))
-      .def_property_readonly("n_joints", &TorqueLoop::n)
-      .def_property_readonly("state", &TorqueLoop::state)
-      .def_property_readonly("reason", &TorqueLoop::reason)
-      .def_property_readonly("enabled", &TorqueLoop::enabled)
-      .def_property_readonly("finished", &TorqueLoop::finished)
-      .def_property_readonly("cycles", &TorqueLoop::cycles)
-      .def_property_readonly("lost_records", &TorqueLoop::lost_records);
+          py::arg("steady_ns"), "A cycle without a new state at steady_ns; returns its record.")
+      .def("lost", &TorqueLoop::lost, "The connection to the robot was lost.")
+      .def(
+          "pop",
+          [](TorqueLoop& l) -> std::optional<Record> {
+            const TorqueRecord* r = l.front();
+            if (r == nullptr) return std::nullopt;
+            const Record record{*r, l.n()};
+            l.drop();
+            return record;
+          },
+          "Oldest waiting record, None when there is none.")
+      .def("count", &TorqueLoop::count, py::arg("reason"), "How often the guard acted for this reason.")
+      .def_property_readonly("n_joints", &TorqueLoop::n, "Number of joints n.")
+      .def_property_readonly("state", &TorqueLoop::state, "State of the guard.")
+      .def_property_readonly("reason", &TorqueLoop::reason, "Reason of the guard's last action.")
+      .def_property_readonly("enabled", &TorqueLoop::enabled, "Result of the last enable request.")
+      .def_property_readonly("finished", &TorqueLoop::finished, "True when the trajectory has been completed.")
+      .def_property_readonly("cycles", &TorqueLoop::cycles, "Number of cycles.")
+      .def_property_readonly("lost_records", &TorqueLoop::lost_records, "Records that found no room.");
 }
 
 }  // namespace
 
-void bind_torque(py::module_& m) {
-  bind_feedforward_law(m);
-  bind_record(m);
+void bind(py::module_& m) {
   bind_loop(m);
   m.def(
       "lock_memory",
@@ -338,3 +206,5 @@ void bind_torque(py::module_& m) {
       },
       "Keep all pages in memory (mlockall): whether it was permitted, and in words.");
 }
+
+}  // namespace bindings::torque

@@ -1,6 +1,7 @@
 // What the thin bindings share: array types and shape checks that name the argument.
 #pragma once
 
+#include <pybind11/native_enum.h>
 #include <pybind11/stl.h>
 
 #include <algorithm>

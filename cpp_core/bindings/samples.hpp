@@ -104,10 +104,10 @@ inline Array writable_output(const py::object& out) {
 }
 
 // (tail) for one sample, (N, tail) for a batch; allocated unless given.
-struct Output {
+struct BatchOutput {
   Array array;
 
-  Output(const py::object& out, const Samples& x, std::vector<py::ssize_t> shape) {
+  BatchOutput(const py::object& out, const Samples& x, std::vector<py::ssize_t> shape) {
     const bool like_input = shape.size() == 1;
     if (!x.single) shape.insert(shape.begin(), x.count);
     if (out.is_none()) {

@@ -33,6 +33,7 @@ ExternalForceParameters parameters(ForceMethod method) {
   p.friction_std.fill(5.0);
   p.health.bound.fill(500.0);
   p.tare.largest.fill(50.0);
+  p.frame = 0;
   return p;
 }
 
@@ -66,8 +67,8 @@ void whole_chain(int n, ForceMethod method) {
   motion_parameters.effort_lacks_gravity = n % 2 == 0;
   MotionState motion(chain, motion_parameters);
   ExternalForce force(chain, parameters(method));
-  Row qd{}, qdd{}, model{}, drive{}, friction{}, torque{}, std{};
-  std::array<double, 6> wrench{}, wrench_std{};
+  Row qd{}, qdd{}, model{}, drive{}, friction{}, torque{}, std{}, load{};
+  std::array<double, 6> wrench{}, wrench_std{}, framed{}, framed_std{};
   std::array<double, max_joints + 1> contact{};
   double singular = 0, payload = 0;
   Stream stream;
@@ -79,12 +80,16 @@ void whole_chain(int n, ForceMethod method) {
                                        {qd.data(), qdd.data(), model.data(), drive.data()});
       if (moved == Status::dropped || moved == Status::unavailable) continue;
       const ForceInput in{stream.q.data(), qd.data(), model.data(), drive.data(), qdd.data(), friction.data(), nullptr};
-      const Status status = force.step(
-          stream.stamp, in,
-          {torque.data(), std.data(), wrench.data(), wrench_std.data(), &singular, contact.data(), &payload});
+      const Status status = force.step(stream.stamp, in,
+                                       {torque.data(), std.data(), wrench.data(), wrench_std.data(), &singular,
+                                        contact.data(), &payload, load.data(), framed.data(), framed_std.data()});
       used += status != Status::unavailable;
       CHECK(status != Status::fault);
       CHECK(all_finite(torque.data(), n) && all_finite(wrench.data(), 6) && all_finite(wrench_std.data(), 6));
+      CHECK(all_finite(framed.data(), 6) && all_finite(framed_std.data(), 6));
+      bool touched = false;
+      for (int i = 0; i <= n; ++i) touched = touched || contact[i] > 0.0;
+      for (int i = 0; i < n; ++i) CHECK(std::abs(load[i]) <= (touched ? 500.0 : 0.0));  // the bound of torque, or zero
       if (k == 3000) force.tare();
     }
     motion.reset();
@@ -106,7 +111,7 @@ void friction_band() {
   const long count = allocations_of([&] {
     for (int k = 0; k < 1000; ++k) {
       const double v[2] = {std::sin(0.1 * k), k % 7 ? 0.0 : std::nan("")};
-      const Status status = stage.step(0, nullptr, v, nullptr, nullptr, nullptr, friction, std);
+      const Status status = stage.step(0, nullptr, v, nullptr, nullptr, nullptr, nullptr, friction, std);
       CHECK(status == (k % 7 ? Status::ok : Status::dropped));
       CHECK(std::isfinite(friction[0]) && std[0] > 0.0);
     }

@@ -148,7 +148,7 @@ void stage_with_memory() {
       v[i] = wave(k);
     }
     contact[0] = k % 300 < 20;
-    stage.step(stamp, q.data(), v.data(), nullptr, v.data(), nullptr, f.data(), std.data());
+    stage.step(stamp, q.data(), v.data(), nullptr, nullptr, v.data(), nullptr, f.data(), std.data());
     health.step(stamp, v.data(), f.data(), zero.data(), zero.data(), contact.data());
     CHECK(std::isfinite(f[0]) && std[0] >= 0 && std::isfinite(health.drift(0)));
   });

@@ -24,7 +24,8 @@ class LiveWriter:
         from rosbags.rosbag2 import StoragePlugin, Writer, WriterError
         from rosbags.typesys import Stores, get_typestore
 
-        self.path, self.counts = Path(path), {}
+        self.path = Path(path)
+        self.counts: dict[str, int] = {}  # messages per topic
         self._store = get_typestore(Stores.ROS2_JAZZY)
         self._connections: dict[str, Any] = {}
         self._flushed = time.monotonic()
@@ -57,7 +58,8 @@ class LiveWriter:
 
     def flush(self) -> None:
         """Everything so far onto the disk, as complete chunks."""
-        storage, self._flushed = self._writer.storage, time.monotonic()
+        storage: Any = self._writer.storage  # the mcap writer; chunks are not part of the storage protocol
+        self._flushed = time.monotonic()
         if storage is not None and storage.chunk.msgs:
             storage.close_chunk()
             storage.bio.flush()

@@ -90,17 +90,20 @@ def choose_topic(topics: Mapping[str, RawTopic], wanted: str, path: Path) -> str
 
 
 def choose_stamps(header: np.ndarray, receive: np.ndarray, wanted: str) -> tuple[np.ndarray, str, str]:
-    """Stamps to use, which they are and why: header stamps unless they are constant, zero or on no plausible clock."""
+    """Stamps (N,) int64 [ns], their name, and the reason; header stamps unless constant, zero or implausible.
+
+    header, receive: (N,) int64 [ns]. wanted: `auto`, `header` or `receive`.
+    """
     if wanted != "auto":
         return (header, "header", "") if wanted == "header" else (receive, "receive", "")
     if len(header) < 2 or len(np.unique(receive)) < len(receive) // 2:
         return header, "header", ""
     distinct = len(np.unique(header))
     if 2 * distinct < len(header):
-        said = f"constant ({header[0]} ns)" if distinct == 1 else f"repeated ({distinct} values)"
-        return receive, "receive", f"header stamps are {said} over {len(header)} messages: receive stamps are used"
+        fault = f"constant ({header[0]} ns)" if distinct == 1 else f"repeated ({distinct} values)"
+        return receive, "receive", f"header stamps are {fault} over {len(header)} messages: receive stamps are used"
     ratio = np.median(np.diff(header)) / max(np.median(np.diff(receive)), 1)
-    # A recorder that is late takes messages in bursts: their typical distance says nothing, the whole duration does.
+    # A late recorder receives messages in bursts: compare the whole duration, not the typical distance.
     overall = float(np.ptp(header)) / max(float(np.ptp(receive)), 1.0)
     if not 0.2 <= ratio <= 5.0 and not 0.2 <= overall <= 5.0:
         return receive, "receive", f"header stamps run {ratio:.3g} times the receive clock: receive stamps are used"

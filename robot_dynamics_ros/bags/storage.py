@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from robot_dynamics_ros.errors import DataError
 
 MAX_MESSAGE = 1 << 20  # bytes; a joint state has a few hundred
-Wrap = Callable[[Iterable, str, int], Iterable]  # a progress bar: items, text, total -> items
+Wrap = Callable[[Iterable[Any], str, int], Iterable[Any]]  # a progress bar: items, text, total -> items
 
 
 @dataclass
@@ -71,7 +72,7 @@ def _line(error: Exception) -> str:
     return text[0] if text and text[0] else type(error).__name__
 
 
-def _reader(path: Path):
+def _reader(path: Path) -> Any:
     from rosbags import rosbag1, rosbag2
 
     return rosbag1.Reader(path) if path.suffix == ".bag" else rosbag2.Reader(path)

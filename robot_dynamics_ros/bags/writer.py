@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,7 @@ from robot_dynamics_ros.bags.layout import parse
 from robot_dynamics_ros.bags.storage import Wrap
 from robot_dynamics_ros.outputs import BAG_MARK, new_bag
 from robot_dynamics_ros.signals import Log, entries
-from robot_dynamics_ros.topics import JOINT_STATE, TEMPERATURE, TOPICS, TRAJECTORY, WRENCH, Topic
+from robot_dynamics_ros.topics import FRAMED, JOINT_STATE, TEMPERATURE, TOPICS, TRAJECTORY, WRENCH, Topic
 
 TEMPERATURE_PERIOD = 0.1  # s; temperatures are published at about 10 Hz
 
@@ -24,6 +24,7 @@ def write_bag(
     *,
     topics: Iterable[str] | None = None,
     frame_id: str = "base",
+    wrench_frame_id: str = "tool0",
     namespace: str = "",
     about: dict[str, str] | None = None,
     progress: Wrap | None = None,
@@ -33,11 +34,12 @@ def write_bag(
     """Write the topics of `topics.TOPICS` (default: all whose signals the log holds) as one mcap bag directory.
 
     Stamps are those of the log; rows where a signal is absent are not written. What stands at `path` stays, except for
-    a bag of this package with `overwrite`, which a complete one replaces; `inputs` are never replaced. Raises DataError
-    naming the path, for example when the disk is full.
+    a bag of this package with `overwrite`, which a complete one replaces; `inputs` are never replaced. Headers name
+    wrench_frame_id on external_wrench and external_wrench_std, frame_id on all others. Raises DataError naming the
+    path, for example when the disk is full.
     """
     with new_bag(path, overwrite, inputs) as place:
-        _write(log, place, list(_streams(log, topics, frame_id)), namespace, about or {}, progress)
+        _write(log, place, list(_streams(log, topics, frame_id, wrench_frame_id)), namespace, about or {}, progress)
     return Path(path)
 
 
@@ -48,7 +50,7 @@ class _Stream:
         self.name, self.type, self.rows, self.block = name, type_name, rows, block
 
 
-def _streams(log: Log, wanted: Iterable[str] | None, frame_id: str) -> Iterator[_Stream]:
+def _streams(log: Log, wanted: Iterable[str] | None, frame_id: str, wrench_frame_id: str) -> Iterator[_Stream]:
     names = TOPICS if wanted is None else list(wanted)
     for name in names:
         topic = TOPICS[name]
@@ -61,7 +63,7 @@ def _streams(log: Log, wanted: Iterable[str] | None, frame_id: str) -> Iterator[
         if topic.per_joint:
             yield from _per_joint(log, topic, _thinned(log, present), frame_id)
         else:
-            yield _stream(log, topic, np.flatnonzero(present), frame_id)
+            yield _stream(log, topic, np.flatnonzero(present), wrench_frame_id if name in FRAMED else frame_id)
 
 
 def _thinned(log: Log, present: np.ndarray) -> np.ndarray:
@@ -99,26 +101,29 @@ def _filled(type_name: str, message: Any, stamp_ns: np.ndarray, values: dict[str
     return block
 
 
+Types = Mapping[str, Any]  # message classes by type name
+
+
 @cache
-def _store():
+def _store() -> Any:
     from rosbags.typesys import Stores, get_typestore
 
     return get_typestore(Stores.ROS2_JAZZY)
 
 
-def _header(types, frame_id: str):
+def _header(types: Types, frame_id: str) -> Any:
     time = types["builtin_interfaces/msg/Time"](sec=0, nanosec=0)
     return types["std_msgs/msg/Header"](stamp=time, frame_id=frame_id)
 
 
-def _joint_state(types, frame_id: str, joints: list[str], present: set[str]):
+def _joint_state(types: Types, frame_id: str, joints: list[str], present: set[str]) -> Any:
     def array(field: str) -> np.ndarray:
         return np.zeros(len(joints) if field in present else 0)
 
     return types[JOINT_STATE](_header(types, frame_id), joints, *map(array, ("position", "velocity", "effort")))
 
 
-def _trajectory(types, frame_id: str, joints: list[str], present: set[str]):
+def _trajectory(types: Types, frame_id: str, joints: list[str], present: set[str]) -> Any:
     def array(field: str) -> np.ndarray:
         return np.zeros(len(joints) if field in present else 0)
 
@@ -128,18 +133,18 @@ def _trajectory(types, frame_id: str, joints: list[str], present: set[str]):
     return types[TRAJECTORY](_header(types, frame_id), joints, [point])
 
 
-def _wrench(types, frame_id: str, joints: list[str], present: set[str]):
-    def zero():
+def _wrench(types: Types, frame_id: str, joints: list[str], present: set[str]) -> Any:
+    def zero() -> Any:
         return types["geometry_msgs/msg/Vector3"](0.0, 0.0, 0.0)
 
     return types[WRENCH](_header(types, frame_id), types["geometry_msgs/msg/Wrench"](zero(), zero()))
 
 
-def _temperature(types, frame_id: str, joints: list[str], present: set[str]):
+def _temperature(types: Types, frame_id: str, joints: list[str], present: set[str]) -> Any:
     return types[TEMPERATURE](_header(types, frame_id), 0.0, 0.0)
 
 
-_TEMPLATES: dict[str, Callable] = {
+_TEMPLATES: dict[str, Callable[..., Any]] = {
     JOINT_STATE: _joint_state,
     TRAJECTORY: _trajectory,
     WRENCH: _wrench,
@@ -147,14 +152,16 @@ _TEMPLATES: dict[str, Callable] = {
 }
 
 
-def _write(log: Log, path: Path, streams: list[_Stream], namespace: str, about: dict[str, str], progress) -> None:
+def _write(log: Log, path: Path, streams: list[_Stream], namespace: str, about: dict[str, str], progress: Any) -> None:
     from rosbags.rosbag2 import StoragePlugin, Writer
 
     row = np.concatenate([s.rows for s in streams]) if streams else np.empty(0, dtype=np.int64)
     which = np.concatenate([np.full(len(s.rows), k) for k, s in enumerate(streams)]) if streams else row
     within = np.concatenate([np.arange(len(s.rows)) for s in streams]) if streams else row
     order = np.lexsort((which, row))
-    items: Iterable = zip(row[order].tolist(), which[order].tolist(), within[order].tolist(), strict=True)
+    items: Iterable[tuple[int, int, int]] = zip(
+        row[order].tolist(), which[order].tolist(), within[order].tolist(), strict=True
+    )
     if progress:
         items = progress(items, "writing bag", len(order))
     stamp = log.stamp_ns.tolist()

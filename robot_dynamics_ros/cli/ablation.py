@@ -17,7 +17,7 @@ from robot_dynamics_ros.validation.table import as_dicts
 @markdown_option
 @json_option
 def command(quick: bool, markdown: Path | None, json_file: Path | None) -> None:
-    """Force error of a polishing task with the thermal model, GMS and load dependence on and off.
+    """Force error of a polishing task with the thermal model, hysteresis (GMS) and load dependence on and off.
 
     Example: robot-dynamics ablation --quick --json ablation.json
     """

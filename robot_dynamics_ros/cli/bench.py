@@ -23,8 +23,10 @@ from robot_dynamics_ros.validation.benchmarks.timing import Case, Row, measure
 
 
 @click.command()
-@click.option("--quick", is_flag=True, help="Smaller problems; the ratios are rougher.")
-@click.option("--peers", is_flag=True, help="Also the C++ peers; compiles them once into the user's cache (a minute).")
+@click.option("--quick", is_flag=True, help="Smaller problems; less accurate ratios.")
+@click.option(
+    "--peers", is_flag=True, help="Include C++ libraries; compiles them once into the user's cache (one minute)."
+)
 @click.option("--isa", type=click.Choice(_core.available_isas()), help="Measure another instruction set.")
 @click.option("--section", type=click.Choice(SECTIONS), multiple=True, help="Only these sections.")
 @markdown_option
@@ -32,7 +34,7 @@ from robot_dynamics_ros.validation.benchmarks.timing import Case, Row, measure
 def command(
     quick: bool, peers: bool, isa: str | None, section: tuple[str, ...], markdown: Path | None, json_file: Path | None
 ) -> None:
-    """Compare with peers in one run: interleaved rounds, median and worst.
+    """Benchmarks, compared with other libraries in one run: interleaved rounds, median and worst.
 
     Example: robot-dynamics bench --section rigid_body --json bench.json
     """

@@ -23,9 +23,9 @@ from robot_dynamics_ros.robot_file.store import examine_robot
 @click.argument("robots", nargs=-1, metavar="[FILE|NAME]...", shell_complete=complete_robot)
 @json_option
 def command(robots: tuple[str, ...], json_file: Path | None) -> None:
-    """Check robot files: what is wrong, or a summary with derived checks.
+    """Check robot files: print all errors, or a summary with checks of the dynamics.
 
-    Without arguments every shipped robot is checked, one line each. Exit status 1 when anything is wrong.
+    Without arguments, check every shipped robot, one line each. Exit status 1 on any error.
 
     Example: robot-dynamics check ur5e my_arm.yaml --json check.json
     """

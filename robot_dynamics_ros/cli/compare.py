@@ -26,9 +26,11 @@ from robot_dynamics_ros.cli.options import (
 @robot_option_with("Shipped robot's name, robot file, or URDF.")
 @effort_option
 @topic_option
-@click.option("--processes", type=click.IntRange(1, 64), default=2, show_default=True, help="Bags at a time.")
+@click.option(
+    "--processes", type=click.IntRange(1, 64), default=2, show_default=True, help="Bags processed in parallel."
+)
 @click.option("--dask", metavar="ADDRESS", help="Scheduler of a Dask cluster whose workers see the bags' paths.")
-@click.option("--report", type=NewPath(), help="Write a page with tables and pictures into this HTML FILE.")
+@click.option("--report", type=NewPath(), help="Write tables and plots to this HTML FILE.")
 @json_option
 def command(
     bags: tuple[Path, ...],
@@ -40,7 +42,7 @@ def command(
     report: Path | None,
     json_file: Path | None,
 ) -> None:
-    """Identify each of BAGS on its own and compare: robots of a fleet, or one robot over months.
+    """Identify each of BAGS separately and compare the results: robots of a fleet, or one robot over months.
 
     Example: robot-dynamics compare january.bag june.bag --robot ur5e --report months.html
     """

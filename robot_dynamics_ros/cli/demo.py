@@ -47,8 +47,8 @@ PICTURES = ("demo.png", "demo.rrd")
 
 @click.command()
 @robot_option_with("Robot to simulate and to observe.", default="ur5e")
-@click.option("--model", help="Robot file the graph believes. Default: one identified first.")
-@click.option("--as-shipped", is_flag=True, help="Believe the shipped robot file, identify nothing.")
+@click.option("--model", help="Robot file of the nodes. Default: identified first.")
+@click.option("--as-shipped", is_flag=True, help="Use the shipped robot file; skip the identification.")
 @click.option("--duration", default=50.0, show_default=True, type=click.FloatRange(15, 3600), help="Seconds of motion.")
 @click.option(
     "--out",
@@ -70,9 +70,9 @@ def command(
     view: bool,
     json_file: Path | None,
 ) -> None:
-    """Watch the contact force of a simulated robot: polishing circles, free and pressed on with a known force.
+    """Estimate the contact force of a simulated robot: polishing circles, free and with a known contact force.
 
-    First a recording of the robot becomes a robot file, then the graph runs live with it.
+    The demo first identifies a robot file from a recording, then runs all nodes live with it.
 
     Example: robot-dynamics demo --duration 30 --json demo.json
     """
@@ -112,8 +112,9 @@ def _run(
     """The live part; returns the last diagnostics and the ground truth."""
     from robot_dynamics_ros.nodes.topics.monitor import Monitor
 
-    shown = {"view": view, "view_file": str(out / "demo.rrd") if view else ""}
-    graph, supervisor = describe(model, ip=ip, params_file=parameter_file(robot, out), **shown), Supervisor()
+    recording = str(out / "demo.rrd") if view else ""
+    parameters, supervisor = parameter_file(robot, out), Supervisor()
+    graph = describe(model, ip=ip, params_file=parameters, view=view, view_file=recording)
     with SimulatedController(robot, host=ip) as controller, controller.client() as client, Monitor() as monitor:
         truth = TruthRecorder(client.truth())
         try:
@@ -124,7 +125,7 @@ def _run(
             end = time.monotonic() + START_TIMEOUT
             supervisor.wait(lambda: monitor.arrived.is_set() or time.monotonic() > end)
             if not monitor.arrived.is_set():
-                raise ConnectionFailed("the graph publishes no external_wrench; see the messages above")
+                raise ConnectionFailed("the graph publishes no external_wrench_base; see the messages above")
             _move(monitor, robot, model, duration)
             client.command("scenario", name=demo_robot(robot).scenario)
             diagnostics = _watch(monitor, truth, duration, robot)

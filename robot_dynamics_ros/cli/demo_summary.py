@@ -71,7 +71,7 @@ def force_errors(log: Log, truth: Array) -> dict[str, Any]:
     """
     estimate, std = log.external_wrench, log.external_wrench_std
     if not np.isfinite(estimate).any():
-        raise DataError("the recording holds no external_wrench")
+        raise DataError("the recording holds no topic external_wrench_base")
     seconds = 1e-9 * (log.stamp_ns - log.stamp_ns[0])
     period = float(np.median(np.diff(seconds)))
     used = np.isfinite(estimate).all(axis=1) & (seconds > SETTLE)

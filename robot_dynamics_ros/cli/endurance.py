@@ -17,13 +17,13 @@ from robot_dynamics_ros.validation.papers.registry import TRANSPORTS
 @click.command()
 @click.option("--minutes", default=30, type=click.IntRange(2, 100_000), show_default=True, help="Controller time.")
 @click.option(
-    "--transport", type=click.Choice(TRANSPORTS[:2]), default="script", show_default=True, help="How torques leave."
+    "--transport", type=click.Choice(TRANSPORTS[:2]), default="script", show_default=True, help="Torque interface."
 )
 @json_option
 def command(minutes: int, transport: str, json_file: Path | None) -> None:
-    """Follow the six waypoints by torque; every minute a fault must latch.
+    """Track the six waypoints in torque mode; inject a fault every minute, which must latch the guard.
 
-    Exit 1 if one does not, if memory grows, or if threads, file descriptors, samples or records are lost.
+    Exit status 1 if one does not latch, if memory grows, or if threads, file descriptors, samples or records are lost.
 
     Example: robot-dynamics endurance --minutes 30 --json endurance.json
     """

@@ -18,7 +18,9 @@ CLEARANCE = 0.1  # m, where none is given
 @click.command("excite")
 @robot_option
 @click.option("--out", type=NewPath(), required=True, help="Trajectory CSV to write.")
-@click.option("--points", type=click.IntRange(2, 100), help="Trapezoidal moves through so many random points instead.")
+@click.option(
+    "--points", type=click.IntRange(2, 100), help="Trapezoidal moves through this number of random points instead."
+)
 @click.option("--harmonics", type=click.IntRange(2, 20), default=5, show_default=True, help="Harmonics of each joint.")
 @click.option("--base", type=float, default=0.1 * np.pi, show_default="0.1 pi", help="Base frequency [rad/s].")
 @click.option("--duration", type=float, default=20.0, show_default=True, help="Length [s]; whole periods end at rest.")
@@ -27,7 +29,7 @@ CLEARANCE = 0.1  # m, where none is given
     type=click.Choice(["hybrid", "condition", "logdet", "hadamard"]),
     default="hybrid",
     show_default=True,
-    help="What is made small of the motion's information.",
+    help="Criterion to minimise.",
 )
 @click.option("--starts", type=click.IntRange(1, 1000), default=3, show_default=True, help="Independent searches.")
 @click.option("--acceleration", type=float, default=4.0, show_default=True, help="Largest acceleration [rad/s2].")
@@ -36,7 +38,7 @@ CLEARANCE = 0.1  # m, where none is given
     "--clearance",
     type=click.FloatRange(min=0),
     show_default="0.1, less for an arm that cannot",
-    help="Least distance of joints and TCP from the links before their own [m].",
+    help="Minimum distance of joints and TCP from the links before their own [m].",
 )
 @click.option(
     "--inside",
@@ -46,10 +48,15 @@ CLEARANCE = 0.1  # m, where none is given
     help="Box that joints and TCP stay in [m], base frame: lower corner, upper corner; inf where a side is open.",
 )
 @click.option(
-    "--outside", type=float, nargs=6, multiple=True, metavar="X0 ...", help="Box that links stay out of; repeatable."
+    "--outside",
+    type=float,
+    nargs=6,
+    multiple=True,
+    metavar="X0 ...",
+    help="Box that no link may enter [m]; may be repeated.",
 )
 @click.option("--rate", type=float, default=125.0, show_default=True, help="Samples per second of the CSV.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Of the random starts.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random starts.")
 @json_option
 def command(
     robot: str,
@@ -69,7 +76,7 @@ def command(
     seed: int,
     json_file: Path | None,
 ) -> None:
-    """Design a motion for identification inside the robot's limits; write it as a trajectory for `play` and `rehearse`.
+    """Design an excitation motion inside the robot's limits; write it as a trajectory for `play` and `rehearse`.
 
     Example: robot-dynamics excite --robot ur5e --floor 0.05 --out excitation.csv
     """

@@ -37,24 +37,24 @@ SIZES = {  # option -> argument of the experiment's function
     type=click.Choice(("auto", *DRIVERS)),
     default="auto",
     show_default=True,
-    help="auto: as the robot needs.",
+    help="auto: driver of the manufacturer.",
 )
 @click.option("--simulated", is_flag=True, help="Run on the simulated robot, faster than real time.")
 @click.option("--joint", "joints", multiple=True, help="Name or number (from 1); may be repeated. Default: the first.")
-@click.option("--start", help="Joint positions to start from [rad], separated by commas; default: where the robot is.")
-@click.option("--travel", type=float, help="How far the joint moves [rad].")
-@click.option("--count", type=click.IntRange(1, 1000), help="How many speeds, or reversing cycles.")
+@click.option("--start", help="Joint positions to start from [rad], separated by commas; default: present position.")
+@click.option("--travel", type=float, help="Travel of the joint [rad].")
+@click.option("--count", type=click.IntRange(1, 1000), help="Number of speeds, or of reversing cycles.")
 @click.option("--minutes", type=click.FloatRange(0.1, 600), help="Minutes per duty cycle.")
 @click.option("--duration", type=click.FloatRange(1, 36000), help="Length of the stiffness motion [s].")
-@click.option("--seed", default=0, show_default=True, help="Of random motions and simulated noise.")
-@click.option("--preview", type=NewPath(), help="Draw the motion into a PNG first.")
-@click.option("--out", type=NewPath(directory=True), help="Bag to write; without it nothing moves.")
+@click.option("--seed", default=0, show_default=True, help="Seed of random motions and simulated noise.")
+@click.option("--preview", type=NewPath(), help="Plot the motion into a PNG first.")
+@click.option("--out", type=NewPath(directory=True), help="Bag to write; without it the robot does not move.")
 @overwrite_option
-@click.option("--yes", is_flag=True, help="Move a real robot without asking.")
+@click.option("--yes", is_flag=True, help="Move a real robot without confirmation.")
 def command(name: str, robot: str, joints: tuple[str, ...], out: Path | None, preview: Path | None, **o: Any) -> None:
-    """Make the motion, check it against every limit of the robot file, show it, run it and record a bag.
+    """Generate an identification motion, check it against the limits of the robot file, run it and record a bag.
 
-    Ctrl-C stops the robot and keeps what was recorded. With --preview alone nothing moves.
+    Ctrl-C stops the robot and keeps the recorded data. With --preview alone the robot does not move.
 
     Example: robot-dynamics experiment velocity-steps --robot ur5e --simulated --joint 2 --out sweeps
     """

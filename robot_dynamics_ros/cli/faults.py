@@ -28,11 +28,11 @@ TRIES = {"clock": 10, "sockets": 2, "graph": 1}
     help="Only these; default: all that can run here.",
 )
 @click.option(
-    "--tries", type=click.IntRange(1, 1000), help="Tries of each case; default 10 by clock, 2 sockets, 1 graph."
+    "--tries", type=click.IntRange(1, 1000), help="Runs of each case; default 10 by clock, 2 sockets, 1 graph."
 )
 @markdown_option
 def command(json_file: Path | None, transports: tuple[str, ...], tries: int | None, markdown: Path | None) -> None:
-    """Inject the faults of the command path into a simulated robot; exit 1 if one is not handled as required.
+    """Inject faults of the torque path into a simulated robot; exit status 1 if a reaction is not as required.
 
     Example: robot-dynamics faults --transport clock --json faults.json
     """

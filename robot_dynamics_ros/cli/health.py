@@ -26,16 +26,14 @@ from robot_dynamics_ros.robot_file import load_robot
 @robot_option
 @out_option
 @topic_option
-@click.option(
-    "--fleet", is_flag=True, help="BAGS of several robots of one type, each robot's in a directory of its own."
-)
+@click.option("--fleet", is_flag=True, help="BAGS of several robots of one type, one directory per robot.")
 @json_option
 def command(bags: tuple[Path, ...], robot: str, out: Path, topic: str, fleet: bool, json_file: Path | None) -> None:
     """Compare many recordings of a robot: Coulomb level, stiffness, warming, residuals, with trend and change points.
 
     Friction and stiffness are compared at equal load and temperature. Writes OUT/health.html; with --fleet a page per
-    robot, and OUT/health.html says who deviates from the others. Exit status 0 also when something is worn: read the
-    page, or `level` in the JSON.
+    robot, and OUT/health.html compares the robots. The exit status is 0 also when wear is detected: see the page, or
+    `level` in the JSON.
 
     Example: robot-dynamics health january february march --robot ur5e --out health --json health.json
     """

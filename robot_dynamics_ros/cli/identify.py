@@ -27,7 +27,7 @@ PATH = click.Path(path_type=Path)
 @click.command("identify")
 @bags_argument
 @robot_option_with("Shipped robot's name, robot file, or URDF (6, 7 axes, any).")
-@click.option("--validate", "-v", multiple=True, type=PATH, help="Bag to judge the result on; may be repeated.")
+@click.option("--validate", "-v", multiple=True, type=PATH, help="Bag to validate the result; may be repeated.")
 @click.option("--payload-from", multiple=True, type=PATH, help="Bag of a run with payload: its mass, centre, inertia.")
 @click.option("--tip", help="Last link of the arm, for a URDF with a gripper or several arms.")
 @effort_option
@@ -64,7 +64,9 @@ def command(
     out: Path,
     json_file: Path | None,
 ) -> None:
-    """Identify masses, rotor inertia and friction of a robot from BAGS; validated, consistent, ready to load.
+    """Identify masses, rotor inertia and friction of a robot from BAGS.
+
+    Validates the result, makes it physically consistent, and writes a robot file, a URDF and a report.
 
     Example: robot-dynamics identify run1 --robot ur5e --validate run2 --out identified
     """

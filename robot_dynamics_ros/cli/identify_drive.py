@@ -27,7 +27,7 @@ PATH = click.Path(path_type=Path)
 @click.command("identify-drive")
 @bags_argument
 @robot_option_with("Shipped robot's name, or robot file; its masses are used.")
-@click.option("--validate", "-v", multiple=True, type=PATH, help="Bag to judge the result on; may be repeated.")
+@click.option("--validate", "-v", multiple=True, type=PATH, help="Bag to validate the result; may be repeated.")
 @click.option(
     "--cutoff", type=float, help="Low-pass of motion and current [Hz]; default 10, at most a fifth of the rate."
 )
@@ -49,8 +49,8 @@ def command(
 ) -> None:
     """Identify the drives of a robot from BAGS with motor currents: torque constants, rotor inertia, losses, energy.
 
-    Writes the robot file with what is sure. Record large fast motions of all joints with motor_currents, and
-    desired_state where the controller reports it.
+    Writes a robot file with the parameters that are sufficiently accurate. Record large fast motions of all joints
+    with motor_currents, and desired_state where the controller reports it.
 
     Example: robot-dynamics identify-drive run1 --robot ur5e --validate run2 --out drives
     """

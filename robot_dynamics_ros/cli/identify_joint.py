@@ -32,7 +32,7 @@ from robot_dynamics_ros.robot_file import load_robot
 @click.option("--joint", "joints", multiple=True, help="Name, alias or number (from 1); may be repeated. Default: all.")
 @click.option("--law", type=click.Choice(list(LAWS)), default="madsen", show_default=True, help="Friction law.")
 @click.option(
-    "--ambient", type=float, help="Temperature of a rested joint [deg C], for thermal. Default: at the start."
+    "--ambient", type=float, help="Temperature of a joint at rest [deg C], for thermal. Default: first sample."
 )
 @topic_option
 @out_option
@@ -50,9 +50,9 @@ def command(
 ) -> None:
     """Identify one property of the joints from BAGS, which are parts of one recording or several runs.
 
-    The usable segments (constant velocity, reversals, duty cycles) are found in the motion itself. Writes the robot
-    file with what was found and a report with pictures. Joints whose data cannot support it are refused with the
-    reason and what to record instead.
+    The usable segments (constant velocity, reversals, duty cycles) are detected from the motion. Writes a robot file
+    with the results and a report with plots. Joints with insufficient data are refused, with the reason and advice on
+    what to record.
 
     Example: robot-dynamics identify-joint sweeps --robot ur5e --what friction --joint 2 --out joint2
     """

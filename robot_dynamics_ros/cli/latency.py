@@ -27,10 +27,10 @@ from robot_dynamics_ros.supervisor import Supervisor
 @click.option("--viewer", is_flag=True, help="Measure a second time while the viewer draws into a file.")
 @json_option
 def command(robot: str, duration: float, composed: bool, viewer: bool, json_file: Path | None) -> None:
-    """Start a simulated controller and the graph, listen in a third process, print rate, latency, losses and CPU.
+    """Start a simulated controller and the nodes, subscribe in a third process, print rate, latency, losses and CPU.
 
-    Losses are counted by the robot's own time: a busy machine delays samples, which is no loss. A robot whose file
-    knows no masses has no wrench: its joint_states are listened to.
+    Losses are counted by controller time; a delayed sample is not a loss. For a robot file without masses, which has no
+    wrench, joint_states is measured.
 
     Example: robot-dynamics latency --duration 10
     """
@@ -94,8 +94,9 @@ def _cpu_seconds(supervisor: Supervisor, without: tuple[str, ...] = ()) -> float
 
 def _print(result: dict[str, Any], title: str) -> None:
     stream, table = result["stream"], Table(title=title)
-    for heading, justify in (("", "left"), ("p50 [us]", "right"), ("p99 [us]", "right"), ("max [us]", "right")):
-        table.add_column(heading, justify=justify)
+    table.add_column("")
+    for heading in ("p50 [us]", "p99 [us]", "max [us]"):
+        table.add_column(heading, justify="right")
     for name, label in (("receive to published", "bytes received to all topics published"),):
         table.add_row(label, *(stream[f"{name} {which} [us]"] for which in ("p50", "p99", "max")))
     ages = (f"{result[key]:.0f}" for key in ("age_p50", "age_p99", "age_max"))

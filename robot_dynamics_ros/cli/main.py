@@ -11,31 +11,31 @@ import click
 from robot_dynamics_ros import __version__
 from robot_dynamics_ros.errors import RobotDynamicsError
 
-# name -> (module under robot_dynamics_ros.cli holding `command`, what for), in the order a newcomer meets them
+# name -> (module under robot_dynamics_ros.cli holding `command`, what for), in the order of typical use
 COMMANDS: dict[str, tuple[str, str]] = {
-    "new": ("new", "begin a robot file from a URDF"),
-    "check": ("check", "what is wrong with a robot file, or what it says"),
-    "demo": ("demo", "a simulated robot, the whole graph, force against truth"),
-    "simulate": ("simulate", "a simulated controller that speaks the robot's protocol"),
-    "up": ("up", "the graph on a robot, a simulated one, or another driver"),
-    "record": ("record", "topics into a bag; completes a killed recording"),
-    "excite": ("excite", "design a motion for identification"),
-    "rehearse": ("rehearse", "a motion on the simulated arm of any robot file"),
-    "play": ("play", "a motion of excite on the robot that `up` runs"),
-    "identify": ("identify", "bags to robot file, URDF and report"),
-    "identify-joint": ("identify_joint", "friction, hysteresis, heat, stiffness of joints"),
-    "identify-drive": ("identify_drive", "torque constants, rotor inertia, losses, energy"),
-    "compare": ("compare", "bags identified side by side, and what differs"),
-    "experiment": ("experiment", "make, check, run, record a joint's identification motion"),
-    "reproduce": ("reproduce", "the papers' numbers beside ours"),
-    "ablation": ("ablation", "what temperature, memory and load dependence each buy"),
-    "validate": ("validate", "estimates judged on a zoo of simulated robots"),
-    "replay": ("replay", "all estimators over a recording"),
-    "health": ("health", "how joints changed over many recordings, on one page"),
-    "faults": ("faults", "faults of the command path, injected and judged"),
-    "endurance": ("endurance", "torque control for long, with a fault every minute"),
-    "bench": ("bench", "peers beside ours"),
-    "latency": ("latency", "rate, latency, losses and CPU of the graph"),
+    "new": ("new", "create a robot file from a URDF"),
+    "check": ("check", "check a robot file and summarise it"),
+    "demo": ("demo", "simulated robot, all nodes, contact force vs. ground truth"),
+    "simulate": ("simulate", "run a simulated controller with the vendor's protocol"),
+    "up": ("up", "start the nodes for a robot, simulated robot or other driver"),
+    "record": ("record", "record topics into a bag; recover a killed recording"),
+    "excite": ("excite", "design an excitation motion for identification"),
+    "rehearse": ("rehearse", "run a motion on a simulated arm of any robot file"),
+    "play": ("play", "run a motion of excite on the robot that `up` runs"),
+    "identify": ("identify", "identify a robot file and URDF from bags; report"),
+    "identify-joint": ("identify_joint", "identify friction, hysteresis, thermal model, stiffness"),
+    "identify-drive": ("identify_drive", "identify torque constants, rotor inertia, losses"),
+    "compare": ("compare", "identify several bags and compare the results"),
+    "experiment": ("experiment", "run and record an identification motion of one joint"),
+    "reproduce": ("reproduce", "run the papers' protocols and compare the results"),
+    "ablation": ("ablation", "force error without temperature, hysteresis, load terms"),
+    "validate": ("validate", "force errors and coverage on many simulated robots"),
+    "replay": ("replay", "run all estimators over a recording"),
+    "health": ("health", "trends of joint parameters over many recordings"),
+    "faults": ("faults", "inject faults into the torque path and check the reaction"),
+    "endurance": ("endurance", "long run of torque control with a fault every minute"),
+    "bench": ("bench", "benchmarks, compared with other libraries"),
+    "latency": ("latency", "measure rate, latency, losses and CPU of the nodes"),
 }
 
 
@@ -64,9 +64,9 @@ class LazyGroup(click.Group):
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__)
 def cli() -> None:
-    """Robot joints, known better than the data sheet.
+    """Sensorless force estimation, friction and stiffness observers, and identification from bags for robot arms.
 
-    `robot-dynamics COMMAND --help` explains a command and shows an example; begin with `robot-dynamics demo`.
+    `robot-dynamics COMMAND --help` explains a command and shows an example. Start with `robot-dynamics demo`.
     """
 
 

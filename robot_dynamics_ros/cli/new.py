@@ -17,14 +17,14 @@ from robot_dynamics_ros.robot_file.gaps import unknown_numbers
 @click.command("new")
 @click.argument("urdf", type=click.Path(path_type=Path))
 @click.option("--tip", help="Last link of the arm (needed where the URDF branches, e.g. into fingers).")
-@click.option("--name", help="Name of the robot; otherwise that of --out.")
+@click.option("--name", help="Name of the robot; default: the name of --out.")
 @click.option("--torque-side", type=click.Choice(["motor", "link"]), required=True, help="Where torque is sensed.")
 @click.option("--effort-unit", type=click.Choice(["Nm", "A"]), required=True, help="Unit of effort in JointState.")
 @click.option("--out", type=NewPath(), required=True, help="Robot file to write.")
 def command(urdf: Path, tip: str | None, name: str | None, torque_side: str, effort_unit: str, out: Path) -> None:
-    """Begin a robot file for your own robot from its URDF (not xacro).
+    """Create a robot file for your robot from its URDF (not xacro).
 
-    Kinematics, masses and limits come from the URDF. The rest is null until you fill it in or identify it.
+    Kinematics, masses and limits come from the URDF. Other fields are null until you edit or identify them.
 
     Example: robot-dynamics new my_arm.urdf --tip tool0 --torque-side motor --effort-unit Nm --out my_arm.yaml
     """

@@ -64,28 +64,28 @@ def robot_option_with(text: str, default: str | None = None) -> Callable[[F], F]
 robot_option = robot_option_with("Name of a shipped robot, or path of a robot file.")
 bags_argument = click.argument("bags", nargs=-1, required=True, type=click.Path(path_type=Path))
 topic_option = click.option(
-    "--topic", default="auto", show_default=True, help="JointState topic, needed where there are several."
+    "--topic", default="auto", show_default=True, help="JointState topic, required when the bag has several."
 )
 stamps_option = click.option(
-    "--stamps", type=click.Choice(STAMPS), default="auto", show_default=True, help="Which clock to use."
+    "--stamps", type=click.Choice(STAMPS), default="auto", show_default=True, help="Time stamps to use."
 )
 effort_option = click.option(
     "--effort",
     type=click.Choice(("auto", *WORDS)),
     default="auto",
     show_default=True,
-    help="What the effort field holds; auto asks the data.",
+    help="Content of the effort field; auto: determined from the data.",
 )
 overwrite_option = click.option(
     "--overwrite", is_flag=True, help="Replace a bag at that place that robot-dynamics wrote."
 )
 out_option = click.option("--out", type=NewPath(directory=True), required=True, help="Directory for the results.")
-json_option = click.option("--json", "json_file", type=NewPath(), help="Write the same numbers to FILE.")
-markdown_option = click.option("--markdown", type=NewPath(), help="Also write the table into this Markdown FILE.")
+json_option = click.option("--json", "json_file", type=NewPath(), help="Also write the numbers to this JSON FILE.")
+markdown_option = click.option("--markdown", type=NewPath(), help="Also write the table to this Markdown FILE.")
 view_option = click.option(
     "--view", is_flag=True, help="Serve the viewer to a browser on this machine; prints the URL."
 )
-view_file_option = click.option("--view-file", type=NewPath(), help="Write what the viewer shows as an .rrd FILE.")
+view_file_option = click.option("--view-file", type=NewPath(), help="Write the viewer data to this .rrd FILE.")
 
 console = Console()
 stderr = Console(stderr=True)

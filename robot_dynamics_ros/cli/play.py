@@ -24,11 +24,11 @@ APPROACH = 120.0  # s that the move to the first point may take
 @robot_option
 @click.option("--node", default="composed_node", show_default=True, help="Node that moves the robot.")
 @click.option("--namespace", default="", help="ROS namespace of the node.")
-@click.option("--yes", is_flag=True, help="Move without asking.")
+@click.option("--yes", is_flag=True, help="Move without confirmation.")
 def command(motion: Path, robot: str, node: str, namespace: str, yes: bool) -> None:
     """Move the robot that `up` runs along MOTION (a CSV of `excite`), after a slow move to its first point.
 
-    The node refuses what leaves the limits or starts too far away. Ctrl-C stops the robot.
+    The node refuses a motion that violates the limits or starts too far away. Ctrl-C stops the robot.
 
     Example: robot-dynamics play excitation.csv --robot ur5e
     """

@@ -20,11 +20,11 @@ from robot_dynamics_ros.nodes.executables import require_ros
 @click.command()
 @click.option("--out", type=NewPath(both=True), required=True, help="Bag directory to write.")
 @click.option("--topics", default="", help="Names or patterns separated by commas; default: all.")
-@click.option("--duration", type=click.FloatRange(0.0, min_open=True), help="End by itself after so many seconds.")
+@click.option("--duration", type=click.FloatRange(0.0, min_open=True), help="Stop after this time [s].")
 @click.option("--recover", "broken", type=click.Path(exists=True, path_type=Path), help="Bag of a killed recording.")
 @json_option
 def command(out: Path, topics: str, duration: float | None, broken: Path | None, json_file: Path | None) -> None:
-    """Record topics until Ctrl-C. A killed recording loses at most a second: `--recover BAG` completes it.
+    """Record topics until Ctrl-C. A killed recording loses at most one second; `--recover BAG` completes it.
 
     Example: robot-dynamics record --out run1 --duration 60
     """

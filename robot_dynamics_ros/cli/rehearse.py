@@ -18,22 +18,32 @@ from robot_dynamics_ros.errors import ConfigError, DataError
 @click.argument("motion", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @robot_option_with("Shipped robot's name, robot file, or URDF with masses.")
 @click.option("--out", type=NewPath(directory=True), help="Bag to write, faster than real time.")
-@click.option("--live", is_flag=True, help="Publish joint_states in real time instead, forth and back until Ctrl-C.")
+@click.option("--live", is_flag=True, help="Publish joint_states in real time instead, back and forth until Ctrl-C.")
 @click.option("--push", metavar="X,Y,Z", help="Force on the TCP [N], base axes.")
 @click.option("--push-at", type=click.FloatRange(0), default=5.0, show_default=True, help="When the push begins [s].")
-@click.option("--push-for", type=click.FloatRange(0, min_open=True), default=5.0, show_default=True, help="[s]")
+@click.option(
+    "--push-for",
+    type=click.FloatRange(0, min_open=True),
+    default=5.0,
+    show_default=True,
+    help="Duration of the push [s].",
+)
 @click.option("--payload", metavar="KG[,X,Y,Z]", help="Mass on the flange [kg] and its centre [m].")
 @click.option(
-    "--temperature", type=click.FloatRange(-20, 90), default=40.0, show_default=True, help="Of joints, deg C."
+    "--temperature",
+    type=click.FloatRange(-20, 90),
+    default=40.0,
+    show_default=True,
+    help="Temperature of the joints [deg C].",
 )
 @click.option("--rate", type=click.FloatRange(10, 10000), help="Samples per second; default: the robot file's, or 500.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the sensors' noise.")
-@click.option("--duration", type=click.FloatRange(0, min_open=True), help="With --live: end after so many seconds.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the sensor noise.")
+@click.option("--duration", type=click.FloatRange(0, min_open=True), help="With --live: stop after this time [s].")
 def command(motion: Path, robot: str, out: Path | None, live: bool, **o: Any) -> None:
     """Run MOTION (a CSV of `excite`) on the simulated arm: any robot file with masses, shipped or your own.
 
-    Joints that nobody described are assumed: drives of the size the masses need, friction, springs, noise. What the
-    bag shows is a machine that differs from the robot file, as a real one does.
+    Without a plant file, joint parameters are assumed: drives sized for the masses, friction, stiffness, noise. The
+    simulated arm differs from the robot file, as a real robot does.
 
     Example: robot-dynamics rehearse excitation.csv --robot my_arm.yaml --out rehearsal
     """

@@ -16,19 +16,19 @@ from robot_dynamics_ros.validation.table import as_dicts
 
 @click.command("reproduce")
 @click.argument("names", nargs=-1, required=True, metavar="[PROTOCOL]...|all")
-@click.option("--quick", is_flag=True, help="Shorter motions, fewer joints: a look, not the published protocol.")
+@click.option("--quick", is_flag=True, help="Shorter motions and fewer joints than the published protocol.")
 @click.option(
     "--robot",
     "-r",
     shell_complete=complete_robot,
-    help="For protocols that know several; default: ur5e.",
+    help="For protocols that support several robots; default: ur5e.",
 )
 @click.option(
     "--transport",
     type=click.Choice(TRANSPORTS),
     default=TRANSPORTS[0],
     show_default=True,
-    help="Closed loop: the vendor's client, our own torque program, or no wire at all.",
+    help="Closed loop: vendor client, torque program of this package, or in process.",
 )
 @markdown_option
 @json_option
@@ -40,12 +40,11 @@ def command(
     markdown: Path | None,
     json_file: Path | None,
 ) -> None:
-    """Run papers' protocols on the simulated robot and print the paper's number beside ours.
+    """Run the protocols of papers on the simulated robot and compare the results with the published numbers.
 
-    Estimators and identification see measurements only; the simulated robot's friction is not their model.
+    Estimators and identification use measurements only; the friction model of the simulated robot differs from theirs.
 
-    --markdown keeps the words of a page: each protocol's table goes between its marks, that of another robot between
-    marks of its own.
+    --markdown replaces only the generated tables of a page, one table per protocol and robot.
 
     Example: robot-dynamics reproduce all --quick
     """

@@ -23,20 +23,24 @@ from robot_dynamics_ros.supervisor import Supervisor
     type=click.Choice(("auto", *DRIVERS)),
     default="auto",
     show_default=True,
-    help="auto: as the robot needs; none: observe.",
+    help="auto: driver of the manufacturer; none: subscribe to an existing driver.",
 )
 @click.option("--composed/--separate", default=True, show_default=True, help="One process, or one per node.")
 @click.option("--namespace", default="", help="ROS namespace of all nodes.")
 @click.option("--params", "params_file", type=click.Path(exists=True, dir_okay=False), help="ROS parameter file.")
 @click.option("--tf-prefix", default="", help="Prefix of frame names.")
-@click.option("--joint-states", default="joint_states", show_default=True, help="Topic of an existing driver.")
+@click.option(
+    "--joint-states", default="joint_states", show_default=True, help="JointState topic of an existing driver."
+)
 @click.option("--use-sim-time", is_flag=True, help="Time from /clock.")
 @click.option("--max-age", type=click.FloatRange(0.0), help="Refuse messages older than this [s]; 0: any age.")
 @view_option
 @view_file_option
-@click.option("--duration", type=click.FloatRange(0.0), help="End by itself after so many seconds.")
+@click.option("--duration", type=click.FloatRange(0.0), help="Stop after this time [s].")
 def command(duration: float | None, params_file: str | None, view_file: Path | None, **options: object) -> None:
-    """Start the graph for ROBOT and keep it running until Ctrl-C; ends as a whole when a node fails.
+    """Start the nodes for a robot and run until Ctrl-C; stop all when one node fails.
+
+    With --driver none the estimators subscribe to joint_states of an existing driver (ros2_control, vendor driver).
 
     Example: robot-dynamics up --robot ur5e --ip 192.168.0.10
     """

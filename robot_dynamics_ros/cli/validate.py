@@ -81,7 +81,8 @@ def force(
     write_json(json_file, table.as_json(verdicts, setup))
     if markdown is not None:
         said = written_by(f"robot-dynamics validate force {_arguments(setup, bags)}")
-        words = f"{count} simulated {robot}, seed {seed}, families {families}, {setup['bags']} recordings of 60 s."
+        given = f"each identified from {bags or '1, 2 or 3'} recordings of 60 s"
+        words = f"{count} simulated {robot}, seed {seed}, families {families}, {given}."
         write_between(markdown, "zoo", table.page(verdicts, said, words), "Contact force")
 
 

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from robot_dynamics_ros._core import StreamState, TorqueLoop
+from robot_dynamics_ros._core import StreamState, TorqueLoop, TorqueRecord
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
@@ -223,7 +223,7 @@ class TorqueDriver(MotionDriver):
     or loop.disable() ends it. records: records of the loop's cycles, oldest first; the caller removes what it has used.
     """
 
-    records: deque[dict[str, Any]]
+    records: deque[TorqueRecord]
 
     def wait_until(self, condition: Callable[[], bool], seconds: float) -> bool:
         """As Driver.wait_until; torques go on meanwhile."""

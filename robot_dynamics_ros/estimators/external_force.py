@@ -9,9 +9,10 @@ import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import PayloadVerdict, Status, TareResult
-from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.motion import effort_inertia
 from robot_dynamics_ros.estimators.stage import CoreState
+from robot_dynamics_ros.models.urdf_writer import link_name, tcp_name
 from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.signals import Log, Sample
 
@@ -41,6 +42,8 @@ class ForceStage(CoreState):
         "contact",
         "payload_or_bias",
         "contact_load",
+        "framed_wrench",
+        "framed_wrench_std",
     )
     parameters = (
         Parameter("method", "momentum", "how external torque is estimated", choices=("momentum", "simoni")),
@@ -51,9 +54,23 @@ class ForceStage(CoreState):
         Parameter("friction_cutoff", 150.0, "simoni: friction", "rad/s", 0.1, 1e5),
         Parameter("extra_torque_cutoff", 1.0, "simoni: external joint torque", "rad/s", 0.01, 1e5),
         Parameter("force_cutoff", 15.0, "simoni: wrench", "rad/s", 0.1, 1e5),
-        Parameter("torque_std", 0.01, "noise of drive torque as share of the torque limit", "", 1e-6, 1.0),
+        Parameter(
+            "torque_std",
+            0.0,
+            "noise of drive torque as share of the torque limit; 0: in the residuals of the robot file, else 0.01",
+            "",
+            0.0,
+            1.0,
+        ),
         Parameter("unknown_friction", 0.1, "friction std as share of the torque limit when unknown", "", 0.0, 1.0),
-        Parameter("model_error", 0.03, "standard deviation of the model torque as share of it", "", 0.0, 1.0),
+        Parameter(
+            "model_error",
+            0.0,
+            "standard deviation of the model torque as share of it; 0: in the residuals of the robot file, else 0.03",
+            "",
+            0.0,
+            1.0,
+        ),
         Parameter(
             "length", 0.0, "characteristic length that moments are scaled by, 0: from the chain", "m", 0.0, 100.0
         ),
@@ -72,24 +89,50 @@ class ForceStage(CoreState):
         ),
         Parameter("contact_on_ratio", 3.5, "magnitude over std at which contact begins", "", 0.1, 100.0),
         Parameter("contact_off_ratio", 2.2, "magnitude over std below which it may end", "", 0.0, 100.0),
-        Parameter("contact_torque", 0.02, "least contact torque as share of the torque limit", "", 0.0, 1.0),
-        Parameter("contact_force", 5.0, "least contact force at the TCP", "N", 0.0, 1e5),
+        Parameter(
+            "contact_torque",
+            0.0,
+            "least contact torque as share of the torque limit; 0: none with residuals in the robot file, else 0.02",
+            "",
+            0.0,
+            1.0,
+        ),
+        Parameter(
+            "contact_force",
+            0.0,
+            "least contact force at the TCP; 0: 1 N with residuals in the robot file, else 5 N",
+            "N",
+            0.0,
+            1e5,
+        ),
         Parameter("contact_on_time", 0.01, "time above the threshold before contact is declared", "s", 0.0, 10.0),
         Parameter("contact_off_time", 0.05, "time below before it is over", "s", 0.0, 10.0),
         Parameter("payload_speed", 4.0, "no payload check while a joint is faster", "rad/s", 0.0, 100.0),
         Parameter("payload_stations", 3, "orientations before a lasting force is called payload or bias", "", 2, 8),
+        Parameter(
+            "frame_id",
+            "",
+            "frame of external_wrench: its axes, moments about its origin; base, tool (empty: tool) or a link's name",
+            read_only=True,
+        ),
         Parameter("tare_window", 1.0, "time over which a tare averages", "s", 0.01, 100.0),
         Parameter("tare_limit", 0.25, "largest bias a tare accepts, share of the torque limit", "", 0.0, 10.0),
     )
 
     def __init__(self) -> None:
         self.notes: list[str] = []
+        self.frame_id = ""  # of framed_wrench
         self.core: Any = None
 
     def configure(self, robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> None:
-        """Build for a robot; an earlier tare is forgotten. Raises ConfigError, CapabilityError for unknown links."""
+        """Build for a robot; an earlier tare is forgotten.
+
+        Raises ConfigError, also for a frame without a known transform, CapabilityError for unknown links.
+        """
         p = resolve(self.parameters, parameters, self.name)
-        self.core = _core.ExternalForce(robot.chain(), **core_arguments(robot, p))
+        frame, frame_id = wrench_frame(robot, p["frame_id"])
+        self.core = _core.ExternalForce(robot.chain(), frame=frame, **core_arguments(robot, p))
+        self.frame_id = frame_id
         self.notes = []
 
     def reset(self) -> None:
@@ -116,6 +159,8 @@ class ForceStage(CoreState):
             s.contact,
             s.payload_or_bias,
             s.contact_load,
+            s.framed_wrench,
+            s.framed_wrench_std,
         )
 
     def run(self, log: Log) -> np.ndarray:
@@ -147,6 +192,21 @@ class ForceStage(CoreState):
         return "looks like a bias of the torque sensors" if verdict == PayloadVerdict.bias else ""
 
 
+def wrench_frame(robot: RobotFile, name: str) -> tuple[int, str]:
+    """Index and frame_id of a frame whose transform the chain knows: -1 base, i the frame of link i, n the TCP.
+
+    name: a frame of the robot's URDF, "base", or "tool" or "" for the TCP. Raises ConfigError for any other.
+    """
+    n, base, tool = robot.n_joints, robot.kinematics.base_frame, robot.kinematics.tool
+    tcp = tcp_name(robot) if any(tool.xyz) or any(tool.rpy) else robot.kinematics.tip_frame
+    frames = {"base": -1, "tool": n, base: -1} | {link_name(robot, i): i for i in range(n)} | {tcp: n}
+    if name and name not in frames:
+        known = ", ".join(frames)
+        raise ConfigError("force", "frame_id", f"{name!r} has no known transform to the arm; known: {known}")
+    index = frames[name or "tool"]
+    return index, {-1: base, n: tcp}.get(index, name)
+
+
 def torque_scale(robot: RobotFile) -> np.ndarray:
     """Torque (n,) [Nm] that uncertainties are shares of: the limits, or 100 Nm for a joint whose limit is unknown."""
     try:
@@ -156,12 +216,20 @@ def torque_scale(robot: RobotFile) -> np.ndarray:
         return np.array([100.0 if value is None else float(value) for value in limits]) * np.ones(robot.n_joints)
 
 
+def _noise(robot: RobotFile) -> np.ndarray:
+    """What residuals leave to the force stage (n,) [Nm]: behind the gear all of them, else friction carries them."""
+    return robot.array("residuals.moving") * (1.0 if robot.drives.torque_side == "link" else 0.1)
+
+
 def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments of _core.ExternalForce from resolved parameters and the robot file."""
     n, scale = robot.n_joints, torque_scale(robot)
+    known = robot.residuals is not None
+    noise = p["torque_std"] * scale if p["torque_std"] > 0 else _noise(robot) if known else 0.01 * scale
+    contact_torque = p["contact_torque"] or (0.0 if known else 0.02)
     cutoff = p["force_cutoff"] if p["method"] == "simoni" else p["wrench_cutoff"] or np.inf
     same = (
-        "method current_cutoff inertial_cutoff friction_cutoff extra_torque_cutoff model_error length "
+        "method current_cutoff inertial_cutoff friction_cutoff extra_torque_cutoff length "
         "singular_value expected_force expected_moment contact_on_ratio contact_off_ratio contact_on_time "
         "contact_off_time payload_speed payload_stations tare_window"
     )
@@ -171,9 +239,10 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
         "ignore_friction": robot.drives.torque_side == "link",
         "gain": np.full(n, p["bandwidth"]),
         "force_cutoff": cutoff,
-        "torque_std": p["torque_std"] * scale,
+        "torque_std": noise,
+        "model_error": p["model_error"] or (0.0 if known else 0.03),
         "friction_std": p["unknown_friction"] * scale,
-        "contact_floor": np.append(p["contact_torque"] * scale, p["contact_force"]),
+        "contact_floor": np.append(contact_torque * scale, p["contact_force"] or (1.0 if known else 5.0)),
         "torque_bound": 3.0 * scale,
         "tare_largest": p["tare_limit"] * scale,
     }

@@ -66,6 +66,10 @@ class _Row:
             if not log.has(name):
                 setattr(self, name, np.full(width(name, log.n_joints), np.nan))
 
+    def has(self, name: str) -> bool:
+        """True when every entry of the signal is finite."""
+        return bool(np.isfinite(getattr(self, name)).all())
+
     def move(self, row: int) -> None:
         """Become record `row`."""
         self.stamp_ns = self._stamps[row]

@@ -159,10 +159,17 @@ def write_replay(
     written.
     """
     about = {"robot": result.robot.name, "source": ", ".join(result.report.files)}
-    frame = result.robot.kinematics.base_frame
-    bag = out / "estimates"
     written = [
-        write_bag(result.log, bag, frame_id=frame, about=about, progress=progress, overwrite=overwrite, inputs=inputs)
+        write_bag(
+            result.log,
+            out / "estimates",
+            frame_id=result.robot.kinematics.base_frame,
+            wrench_frame_id=result.pipeline.stage("force").frame_id,
+            about=about,
+            progress=progress,
+            overwrite=overwrite,
+            inputs=inputs,
+        )
     ]
     from robot_dynamics_ros.plots import plot_force, plotting_available
 

@@ -1,1 +1,1 @@
-"""Health of a robot over months: what each recording says about its joints, trends, change points, one report."""
+"""Health of a robot over months: joint parameters of each recording, trends, change points, report."""

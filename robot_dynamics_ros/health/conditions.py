@@ -52,6 +52,6 @@ def at_equal_conditions(
 
 
 def middle(conditions: Sequence[np.ndarray]) -> np.ndarray:
-    """Median temperature and load (2,) over all recordings; NaN where never known."""
+    """Median temperature and load (2,) over all recordings; NaN where unknown in all of them."""
     rows = np.concatenate(list(conditions))
     return np.array([np.median(c[np.isfinite(c)]) if np.isfinite(c).any() else np.nan for c in rows.T])

@@ -56,7 +56,7 @@ def _standing(newest: np.ndarray, k: int, quantity: str) -> dict[str, Any]:
 
 
 def fleet_sentences(rows: Sequence[dict[str, Any]]) -> list[str]:
-    """Who deviates, worst first; one sentence when nobody does."""
+    """Robots that deviate, worst first; one sentence when there are none."""
     if all(row["level"] == "unknown" for row in rows):
         return [f"a fleet needs {LEAST} robots with the same quantity"]
     off = [row for row in rows if row["level"] in ("warn", "error")]

@@ -1,4 +1,4 @@
-"""What one recording says about each joint."""
+"""Parameters of each joint from one recording."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ABSENT = float("nan")
 class Measurement:
     """One recording: time [s], and per joint (n,) Coulomb level [Nm], its std, residual RMS [Nm], stiffness [Nm/rad],
     thermal time constant [s] and resistance [K/W], temperature [deg C], load (RMS of the model torque in motion) [Nm];
-    NaN where the recording cannot tell.
+    NaN where the recording does not determine it.
     """
 
     bag: str

@@ -52,7 +52,9 @@ def date(seconds: float) -> str:
     return datetime.fromtimestamp(seconds, timezone.utc).strftime("%Y-%m-%d")
 
 
-def as_dict(robot: str, measured: Sequence[Measurement], found: dict[str, list[Trend]], joints: Sequence[str]) -> dict:
+def as_dict(
+    robot: str, measured: Sequence[Measurement], found: dict[str, list[Trend]], joints: Sequence[str]
+) -> dict[str, Any]:
     """Everything printed, for --json and the page."""
     days = [date(m.time) for m in measured]
     rows = {
@@ -82,7 +84,7 @@ def as_dict(robot: str, measured: Sequence[Measurement], found: dict[str, list[T
 
 
 def sentences(rows: dict[str, list[dict[str, Any]]]) -> list[str]:
-    """What a technician should know, worst first; one sentence when there is nothing."""
+    """Findings for a technician, worst first; one sentence when there are none."""
     found: list[tuple[int, str]] = []
     for quantity, per_joint in rows.items():
         title, unit = QUANTITIES[quantity]
@@ -96,7 +98,7 @@ def sentences(rows: dict[str, list[dict[str, Any]]]) -> list[str]:
                     found.append(
                         (0, f"{row['joint']}: {title} drifts by {row['slope_per_month']:+.3g} {unit} per month")
                     )
-    return [text for _, text in sorted(found, key=lambda item: -item[0])] or ["no change worth a word"]
+    return [text for _, text in sorted(found, key=lambda item: -item[0])] or ["no notable change"]
 
 
 def write_page(

@@ -16,11 +16,11 @@ SEGMENT = 3  # recordings between two change points
 PENALTY = 4.0  # times log N: cost of a change point in variances; 3 is BIC for level and place
 CONFIDENCE = 0.99
 CHECKED, CLEAR = 4, 3.0  # from so many recordings on, a change must be that many of its standard deviations
-NOTABLE = 1 / 3  # of the warning's share: a smaller step or drift may be certain, but it is not worth a word
+NOTABLE = 1 / 3  # of the warning threshold: a smaller step or drift is not reported even when it is significant
 
 
 FRICTION, STIFFNESS = resolve(FrictionHealthStage.parameters), resolve(StiffnessStage.parameters)
-THERMAL = (0.3, 0.6, 0)  # no live alarm: it takes a whole warming-up to tell
+THERMAL = (0.3, 0.6, 0)  # no live diagnostics: it needs a complete warm-up
 # quantity -> warn, error: share of change that the diagnostics topic warns about; sign: +-1, 0 both directions
 THRESHOLDS: dict[str, tuple[float, float, int]] = {
     "coulomb": (FRICTION["warn"], FRICTION["error"], 0),
@@ -81,7 +81,10 @@ def _noise(y: np.ndarray) -> float:
 
 
 def trend_of(values: np.ndarray, time: np.ndarray, quantity: str) -> Trend:
-    """Trend of the finite values; `unknown` with fewer than two recordings. Quantities without threshold stay ok."""
+    """Trend of the finite values (N,) over time (N,) [s]; `unknown` with fewer than two recordings.
+
+    A quantity without a threshold stays ok.
+    """
     known = np.isfinite(values)
     y, t = values[known], time[known]
     if len(y) < 2:

@@ -6,12 +6,12 @@ import numpy as np
 
 BINS = 200
 LEAST_RISE = 3.0  # K
-CERTAIN = 0.2  # relative standard deviation of the time constant that is still told
+CERTAIN = 0.2  # relative standard deviation of the time constant that is still reported
 ABSENT = (float("nan"), float("nan"))
 
 
 def warming(seconds: np.ndarray, temperature: np.ndarray, power: np.ndarray) -> tuple[float, float]:
-    """Time constant [s] and thermal resistance [K/W] of one joint; NaN where the recording cannot tell.
+    """Time constant [s] and thermal resistance [K/W] of one joint; NaN where the recording does not determine them.
 
     C dx/dt = P - x/R with x the rise above the first temperature, which is taken for that of the surroundings;
     integrated, x = x_0 + (1/C) int P dt - (1/RC) int x dt is linear in 1/C, 1/RC and what the first instant is off.

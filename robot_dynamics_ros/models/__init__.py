@@ -1,4 +1,4 @@
-"""Pure equations and their parameters: rigid bodies, friction with and without memory, transmissions, energy."""
+"""Equations and their parameters: rigid bodies, static and hysteretic friction, transmissions, energy."""
 
 from robot_dynamics_ros.models.robot_model import RobotModel
 

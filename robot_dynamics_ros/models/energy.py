@@ -28,7 +28,7 @@ class EnergyModel:
 
     @classmethod
     def from_robot(cls, robot: RobotFile) -> EnergyModel:
-        """Of a robot file. Raises CapabilityError where it knows no motor constants, or the torque is of the link."""
+        """Model of a robot file. Raises CapabilityError for unknown motor constants or link-side torque."""
         if robot.drives.torque_side != "motor":
             raise CapabilityError(f"{robot.name}: torque is measured behind the gear: what the motor gives is unknown")
         names = ("gear_ratio", "motor_constant", "back_emf_ratio")

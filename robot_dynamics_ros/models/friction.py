@@ -129,7 +129,9 @@ def parameter_table(law: FrictionLaw, values: Mapping[str, Any], n: int) -> np.n
     """
     unknown = sorted(set(values) - set(law.names) - {"t_min", "t_max"})
     if unknown:
-        raise ConfigError("friction", f"parameters.{unknown[0]}", f"{law.name} knows {', '.join(law.names)}")
+        raise ConfigError(
+            "friction", f"parameters.{unknown[0]}", f"is no parameter of {law.name}; known: {', '.join(law.names)}"
+        )
     table = np.empty((n, len(law.parameters)))
     for k, p in enumerate(law.parameters):
         value = _per_joint(p.name, values.get(p.name, p.default), n)

@@ -1,4 +1,4 @@
-"""Friction with memory of a robot file: Maxwell-slip hysteresis, its load-dependent form and the rate-state form."""
+"""Hysteretic (presliding) friction of a robot file: generalized Maxwell-slip, load-dependent and rate-state forms."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def _backlash(robot: RobotFile) -> np.ndarray:
 def hysteresis_from_robot(
     robot: RobotFile, friction: FrictionModel | None = None, max_gap: float = 0.1
 ) -> _core.EGms | _core.RateStateGms | _core.Presliding:
-    """The friction model with memory of a robot file, over its static map.
+    """The hysteretic friction model of a robot file, on top of its static law.
 
     gms: F = the map's Coulomb level; egms: F = fc0 + fc1 tau_J^2 [Madsen2020, ch6 eq. 20]; rate_state [ch3 eq. 12-13].
     Raises CapabilityError where the file holds no hysteresis, ConfigError for values that do not fit together.
@@ -112,9 +112,9 @@ PRESLIDING = ("load_limit", "load_power", "sliding_ratio", "stribeck_velocity", 
 def presliding_core(parameters: Mapping[str, Any], friction: FrictionModel, max_gap: float = 0.1) -> _core.Presliding:
     """Presliding friction over a static map from a block's parameters by name. Raises ValueError outside bounds."""
     n = friction.n_joints
-    rows = [np.array(parameters[name], dtype=float) for name in ("span", "level", "load")]
+    span, level, load = (np.array(parameters[name], dtype=float) for name in ("span", "level", "load"))
     columns = [np.broadcast_to(np.asarray(parameters.get(name, 0.0), dtype=float), n) for name in PRESLIDING]
-    return _core.Presliding(friction.core, *rows, np.column_stack(columns), max_gap)
+    return _core.Presliding(friction.core, span, level, load, np.column_stack(columns), max_gap)
 
 
 def kinematic_error(robot: RobotFile) -> np.ndarray:

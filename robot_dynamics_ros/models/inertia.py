@@ -71,7 +71,10 @@ def from_pseudo_inertia(P: np.ndarray) -> np.ndarray:
 
 
 def about_com(parameters: np.ndarray) -> LinkBody:
-    """Mass, centre of mass and inertia about it; ValueError for a mass that is not positive."""
+    """Mass [kg], centre of mass [m] and inertia about it [kg m2] of parameters (10,).
+
+    Raises ValueError for a mass that is not positive.
+    """
     p = _ten(parameters)
     if not p[9] > 0.0:
         raise ValueError(f"mass {p[9]} must be > 0 to have a centre of mass")
@@ -85,9 +88,10 @@ def moved(parameters: np.ndarray, T: np.ndarray) -> np.ndarray:
 
 
 def consistency_margin(parameters: np.ndarray) -> float:
-    """Smallest eigenvalue of P scaled to mass 1 and size 1: >= 0 for a possible body, < 0 for an impossible one.
+    """Smallest eigenvalue of the scaled pseudo-inertia P of parameters (10,): >= 0 for a physically consistent body.
 
-    Scaling: P is divided by m and its lengths by the radius of gyration, so that 1e-9 means the same for every link.
+    Scaling: P is divided by m and its lengths by the radius of gyration, so that
+    a tolerance of 1e-9 is independent of the size of the link [Traversaro2016].
     """
     P = pseudo_inertia(parameters)
     if not P[3, 3] > 0.0:
@@ -98,5 +102,5 @@ def consistency_margin(parameters: np.ndarray) -> float:
 
 
 def is_consistent(parameters: np.ndarray, tolerance: float = 1e-9) -> bool:
-    """True when a body of non-negative density can have these ten parameters."""
+    """True when parameters (10,) are those of a body of non-negative density, within `tolerance`."""
     return consistency_margin(parameters) >= -tolerance

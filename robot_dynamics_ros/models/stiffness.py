@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 def elastic_coefficients(robot: RobotFile) -> np.ndarray:
     """a (n, P) [Nm/rad^(2p-1)] of tau_E(phi) = sum_p a_p phi^(2p-1) [Madsen2020, ch3 eq. 7-10].
 
-    Raises CapabilityError where the robot file does not know them.
+    Raises CapabilityError where they are unknown.
     """
     a = robot.array("stiffness.parameters.a")
     return np.array(np.broadcast_to(a, (robot.n_joints, a.shape[-1])))

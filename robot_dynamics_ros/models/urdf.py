@@ -142,7 +142,7 @@ def _serial_joints(path: Path, model: Any) -> list[int]:
         if parent != i - 1:
             siblings = " and ".join(model.names[k] for k in range(1, model.njoints) if model.parents[k] == parent)
             where = "the root" if parent == 0 else f"joint {model.names[parent]}"
-            message = f"branches after {where} into {siblings}; say which link is the end of the arm (tip=...)"
+            message = f"branches after {where} into {siblings}; give the last link of the arm (tip=...)"
             raise ConfigError(str(path), "", message)
     return list(range(1, model.njoints))
 

@@ -1,4 +1,4 @@
-"""A robot file out of a URDF: kinematics, links and limits; everything a URDF does not say stays null."""
+"""A robot file out of a URDF: kinematics, links and limits; fields that a URDF does not contain are null."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def robot_from_urdf(
 ) -> RobotFile:
     """Robot file of the chain from the root of a URDF to link `tip`; joints turn about z, placements are turned so.
 
-    torque_side: motor | link, effort_unit: Nm | A; what the robot's effort is, no URDF knows. Raises ConfigError naming
+    torque_side: motor | link, effort_unit: Nm | A; not contained in a URDF. Raises ConfigError naming
     file and element for a URDF that is no serial chain of revolute joints, CapabilityError without Pinocchio.
     """
     path = Path(path)
@@ -88,7 +88,7 @@ def _limits(tree: ElementTree.Element, joints: Sequence[str]) -> dict[str, list[
         limit, turns = by_name[name].find("limit"), by_name[name].get("type") == "continuous"
         found["position_lower"].append(-inf if turns else _number(limit, "lower"))
         found["position_upper"].append(inf if turns else _number(limit, "upper"))
-        found["velocity"].append(_number(limit, "velocity") or None)  # 0 is how URDFs say unknown
+        found["velocity"].append(_number(limit, "velocity") or None)  # 0 means unknown in URDFs
         found["torque"].append(_number(limit, "effort") or None)
     return found
 

@@ -1,4 +1,4 @@
-"""URDF of a robot file, for tools that read nothing else (Pinocchio, robot_state_publisher)."""
+"""URDF of a robot file, for other tools (Pinocchio, robot_state_publisher)."""
 
 from __future__ import annotations
 
@@ -52,6 +52,12 @@ def link_name(robot: RobotFile, i: int) -> str:
     return name.replace("joint", "link").replace("Joint", "Link") if "joint" in name.lower() else name + "_link"
 
 
+def tcp_name(robot: RobotFile) -> str:
+    """Name of the TCP's frame: tip_frame, or with `_tcp` where a link or the base has that name."""
+    tip, links = robot.kinematics.tip_frame, {link_name(robot, i) for i in range(robot.n_joints)}
+    return f"{tip}_tcp" if tip in links | {robot.kinematics.base_frame} else tip
+
+
 def _text(values: object) -> str:
     return " ".join(repr(float(v)) for v in np.ravel(np.asarray(values)))
 
@@ -74,7 +80,7 @@ def _joint(root: ElementTree.Element, robot: RobotFile, i: int, parent: str, chi
 
 
 def _limits(robot: RobotFile, i: int) -> dict[str, str]:
-    """All four limits, or none: URDF has no word for unknown."""
+    """All four limits, or none: URDF cannot express unknown limits."""
     if not all(robot.has(f"limits.{name}") for name in _LIMITS):
         return {}
     lower, upper, torque, velocity = (robot.array(f"limits.{name}")[i] for name in _LIMITS)
@@ -102,9 +108,7 @@ def _link(root: ElementTree.Element, name: str, ten: np.ndarray | None) -> None:
 
 
 def _tip(root: ElementTree.Element, robot: RobotFile, parent: str, prefix: str) -> None:
-    tool, tip = robot.kinematics.tool, prefix + robot.kinematics.tip_frame
-    if tip in {link.get("name") for link in root.iterfind("link")}:
-        tip += "_tcp"  # a URDF without a tool calls its last link the tip
+    tool, tip = robot.kinematics.tool, prefix + tcp_name(robot)
     ElementTree.SubElement(root, "link", name=tip)
     joint = ElementTree.SubElement(root, "joint", name=f"{tip}_fixed", type="fixed")
     ElementTree.SubElement(joint, "origin", xyz=_text(tool.xyz), rpy=_text(tool.rpy))

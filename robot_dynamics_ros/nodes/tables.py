@@ -13,7 +13,12 @@ COMMON = (
     Parameter(
         "autostart", True, "configure and activate at start; false: wait for a lifecycle manager", read_only=True
     ),
-    Parameter("frame_id", "", "frame of wrenches, empty: the robot file's base frame", read_only=True),
+    Parameter(
+        "frame_id",
+        "",
+        "frame of external_wrench: its axes, moments about its origin; base, tool (empty: tool) or a link's name",
+        read_only=True,
+    ),
     Parameter("tf_prefix", "", "prefix of frame names", read_only=True),
 )
 
@@ -178,8 +183,8 @@ VIEWER = (
 # topics the viewer shows
 VIEWED = (
     "joint_states",
-    "external_wrench",
-    "external_wrench_std",
+    "external_wrench_base",
+    "external_wrench_base_std",
     "contact",
     "external_joint_torque",
     "friction_torque",
@@ -198,7 +203,7 @@ NODES: dict[str, tuple[Parameter, ...]] = {
 # node -> (topic, type, direction, text); estimator topics follow from the stages' signals and topics.TOPICS
 SERVICES: dict[str, tuple[tuple[str, str, str], ...]] = {
     "hardware_node": (
-        ("~/stop", "std_srvs/srv/Trigger", "bring the robot to rest, end trajectories"),
+        ("~/stop", "std_srvs/srv/Trigger", "end torque and motion; answers when they have ended, or why not"),
         ("~/rearm", "std_srvs/srv/Trigger", "clear latched faults of the stream and of the guard"),
         ("~/zero_ft", "std_srvs/srv/Trigger", "zero the controller's own force-torque sensor"),
         ("~/recover", "std_srvs/srv/Trigger", "the robot's own error recovery (franka)"),

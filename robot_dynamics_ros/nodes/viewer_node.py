@@ -112,7 +112,7 @@ class ViewerNode(LifecycleBase):
         self._scene.show(self._sample)
         self._pictures += 1
         if self._pictures % TEXT_EVERY == 1:
-            self._scene.tell(self._sample, self._health.values())
+            self._scene.log_status(self._sample, self._health.values())
 
     def _decode(self, key: tuple[str, int | None], raw: bytes) -> None:
         name, joint = key

@@ -1,4 +1,4 @@
-"""The robot file: everything known about one robot, validated on load and written only by identification."""
+"""The robot file: all parameters of one robot, validated on load and written by identification."""
 
 from robot_dynamics_ros.robot_file.blocks import Payload
 from robot_dynamics_ros.robot_file.capabilities import capabilities, capability_table, require_capability

@@ -1,4 +1,4 @@
-"""Blocks of the robot file: one frozen model each; `source` says where the numbers of a block come from."""
+"""Blocks of the robot file: one frozen model each; `source` names the source of the numbers of a block."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Joint(Block):
     """One revolute joint about the z axis of its own frame."""
 
     name: Name = Field(description="name in ROS messages and in the URDF")
-    aliases: tuple[Text, ...] = Field(default=(), description="other names of this joint seen in bags and drivers")
+    aliases: tuple[Text, ...] = Field(default=(), description="other names of this joint in bags and drivers")
     a: n.Length | None = Field(
         default=None, description="modified_dh: a_(i-1), distance of axes i-1 and i along x_(i-1)"
     )
@@ -58,7 +58,9 @@ class Kinematics(SourcedBlock):
         default=(0.0, 0.0, -9.80665), description="gravity in the base frame: how the robot is mounted"
     )
     base_frame: Text = Field(default="base", description="frame_id of the chain's base in ROS messages")
-    tip_frame: Text = Field(default="tool0", description="frame_id of the TCP when tool is the identity")
+    tip_frame: Text = Field(
+        default="tool0", description="frame_id of the TCP, the frame placed by tool: a new tool needs a new name"
+    )
 
 
 class LinkInertia(Block):
@@ -109,7 +111,7 @@ class TorqueCommand(Block):
 
 
 class Drives(SourcedBlock):
-    """Motors and transmissions, everything reflected to the output (link) side unless it says motor side."""
+    """Motors and transmissions, everything reflected to the output (link) side except where motor side is stated."""
 
     torque_side: Literal["motor", "link"] = Field(description="where torque is sensed: motor, or behind the gear")
     effort: Effort
@@ -187,6 +189,13 @@ class Sensing(SourcedBlock):
     external_wrench: bool = Field(
         default=False, description="the robot publishes a force estimate or sensor of its own"
     )
+
+
+class Residuals(SourcedBlock):
+    """External joint torque that the live pipeline sees in free motion, root mean square."""
+
+    moving: n.Torques = Field(default=None, description="while the joint moves")
+    rest: n.Torques = Field(default=None, description="while the joint stands still or reverses")
 
 
 class Payload(Block):

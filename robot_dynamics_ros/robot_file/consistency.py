@@ -1,4 +1,4 @@
-"""What no single field can know: lengths against the joints, sources against fields, limits against each other."""
+"""Consistency between fields: lengths with the number of joints, sources with fields, limits with each other."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from robot_dynamics_ros.robot_file.parameters import MODELS, Parameter
 from robot_dynamics_ros.robot_file.problems import nearest, short
 
 if TYPE_CHECKING:
-    from robot_dynamics_ros.robot_file.schema import RobotFile
+    from robot_dynamics_ros.robot_file.fields import RobotFields
 
 Problem = tuple[tuple[Any, ...], str]
 _LARGEST = sys.float_info.max
 _NO_NUMBERS = {"source", "model", "convention", "base_frame", "tip_frame"}
 
 
-def inconsistencies(robot: RobotFile) -> list[Problem]:
+def inconsistencies(robot: RobotFields) -> list[Problem]:
     """Every (location, text) that is wrong between fields of a robot file."""
     rules = (_lengths, _joints, _placed, _links, _limits, _coupling, _sources, _models, _payload)
     return [problem for rule in rules for problem in rule(robot)]
 
 
-def _blocks(robot: RobotFile) -> Iterator[tuple[str, b.SourcedBlock]]:
+def _blocks(robot: RobotFields) -> Iterator[tuple[str, b.SourcedBlock]]:
     for name in type(robot).model_fields:
         block = getattr(robot, name)
         if isinstance(block, b.SourcedBlock):
             yield name, block
 
 
-def _lengths(robot: RobotFile) -> Iterator[Problem]:
+def _lengths(robot: RobotFields) -> Iterator[Problem]:
     n = len(robot.kinematics.joints)
     for name, block in (*_blocks(robot), ("drives.effort", robot.drives.effort)):
         for field, info in type(block).model_fields.items():
@@ -42,16 +42,16 @@ def _lengths(robot: RobotFile) -> Iterator[Problem]:
                 yield (*name.split("."), field), f"has {len(value)} entries for {n} joints"
 
 
-def _joints(robot: RobotFile) -> Iterator[Problem]:
-    seen: dict[str, str] = {}
+def _joints(robot: RobotFields) -> Iterator[Problem]:
+    used: dict[str, str] = {}
     for i, joint in enumerate(robot.kinematics.joints):
-        for word in (joint.name, *joint.aliases):
-            if word in seen:
-                yield ("kinematics", "joints", i), f"name or alias '{word}' is already taken by {seen[word]}"
-            seen.setdefault(word, joint.name)
+        for name in (joint.name, *joint.aliases):
+            if name in used:
+                yield ("kinematics", "joints", i), f"name or alias '{name}' is already used by {used[name]}"
+            used.setdefault(name, joint.name)
 
 
-def _placed(robot: RobotFile) -> Iterator[Problem]:
+def _placed(robot: RobotFields) -> Iterator[Problem]:
     dh, xyz = ("a", "alpha", "d"), ("xyz", "rpy")
     is_dh = robot.kinematics.convention == "modified_dh"
     for i, joint in enumerate(robot.kinematics.joints):
@@ -63,7 +63,7 @@ def _placed(robot: RobotFile) -> Iterator[Problem]:
                 yield ("kinematics", "joints", i, field), "is missing; write null where the value is unknown"
 
 
-def _links(robot: RobotFile) -> Iterator[Problem]:
+def _links(robot: RobotFields) -> Iterator[Problem]:
     n = len(robot.kinematics.joints)
     if robot.links is None:
         return
@@ -78,14 +78,14 @@ def _links(robot: RobotFile) -> Iterator[Problem]:
             yield ("links", "parameters", i), f"has {len(row)} entries, must have 10"
 
 
-def _limits(robot: RobotFile) -> Iterator[Problem]:
+def _limits(robot: RobotFields) -> Iterator[Problem]:
     lower, upper = robot.limits.position_lower or (), robot.limits.position_upper or ()
     for i, (lo, hi) in enumerate(zip(lower, upper, strict=False)):
         if lo is not None and hi is not None and not lo < hi:
             yield ("limits", "position_lower", i), f"{lo} must be < position_upper {hi}"
 
 
-def _coupling(robot: RobotFile) -> Iterator[Problem]:
+def _coupling(robot: RobotFields) -> Iterator[Problem]:
     n, rows = len(robot.kinematics.joints), robot.drives.coupling
     if rows is not None and [len(row) for row in rows] != [n] * n:
         yield ("drives", "coupling"), f"must be {n} x {n}"
@@ -98,12 +98,12 @@ def _coupling(robot: RobotFile) -> Iterator[Problem]:
             yield ("friction", "coupled", i, "turns_with"), "must be another joint"
 
 
-def _payload(robot: RobotFile) -> Iterator[Problem]:
+def _payload(robot: RobotFields) -> Iterator[Problem]:
     if robot.payload.mass == 0.0 and any((*robot.payload.com, *robot.payload.inertia)):
         yield ("payload", "mass"), "0.0 must be > 0 when com or inertia is given"
 
 
-def _sources(robot: RobotFile) -> Iterator[Problem]:
+def _sources(robot: RobotFields) -> Iterator[Problem]:
     known = list(robot.sources)
     for name, block in _blocks(robot):
         fields = {f for f, i in type(block).model_fields.items() if f not in _NO_NUMBERS and _given(block, f, i)}
@@ -122,7 +122,7 @@ def _given(block: b.SourcedBlock, field: str, info: Any) -> bool:
     return value is not None and (info.is_required() or value != info.default)
 
 
-def _models(robot: RobotFile) -> Iterator[Problem]:
+def _models(robot: RobotFields) -> Iterator[Problem]:
     for kind, models in MODELS.items():
         block = getattr(robot, kind)
         if block is None:

@@ -1,4 +1,4 @@
-"""What a robot file does not know, and what it only estimates."""
+"""Unknown and estimated fields of a robot file."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def identified(block: b.SourcedBlock | None) -> bool:
 
 
 def _is_estimate(key: str) -> bool:
-    """Whether a key of sources marks an estimate, as the field's description in the robot file says."""
+    """Whether a key of sources marks an estimate, by its prefix."""
     return key.startswith("estimate")
 
 

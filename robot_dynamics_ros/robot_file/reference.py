@@ -49,6 +49,7 @@ def _blocks() -> Iterator[tuple[str, type[BaseModel]]]:
     yield "friction", b.Friction
     yield "friction.coupled[]", b.CoupledFriction
     yield _MODEL_BLOCKS, b.ModelBlock
+    yield "residuals", b.Residuals
     yield "sensing", b.Sensing
     yield "payload", b.Payload
     yield "provenance[]", b.ProvenanceEntry

@@ -3,41 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from pydantic import Field, PrivateAttr, model_validator
+from pydantic import PrivateAttr, model_validator
 from pydantic_core import PydanticCustomError
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.robot_file import blocks as b
 from robot_dynamics_ros.robot_file.consistency import inconsistencies
+from robot_dynamics_ros.robot_file.fields import RobotFields
 from robot_dynamics_ros.robot_file.geometry import inertia_about_origin, joint_placement, placement
 from robot_dynamics_ros.robot_file.problems import validated
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
-class RobotFile(b.Block):
-    """Everything known about one robot; unknown numbers are null and asking for them raises CapabilityError."""
+_MODELS = ("friction", "hysteresis", "thermal", "stiffness")
+_PYDANTIC = {"construct", "copy", "dict", "from_orm", "json", "parse_file", "parse_obj", "parse_raw", "schema"} | {
+    *("schema_json", "update_forward_refs", "validate")
+}
 
-    schema_version: Literal[1] = Field(alias="schema", description="version of this format")
-    name: b.Name = Field(description="short name, as in `--robot NAME`")
-    manufacturer: b.Text = Field(description="who builds it")
-    model: b.Text = Field(description="type, series, controller generation")
-    sources: dict[str, b.Text] = Field(description="key -> citation; keys starting with `estimate` mark estimates")
-    kinematics: b.Kinematics
-    links: b.Links | None
-    drives: b.Drives
-    limits: b.Limits
-    friction: b.Friction | None = None
-    hysteresis: b.ModelBlock | None = None
-    thermal: b.ModelBlock | None = None
-    stiffness: b.ModelBlock | None = None
-    sensing: b.Sensing
-    payload: b.Payload = b.Payload()
-    provenance: tuple[b.ProvenanceEntry, ...] = Field(
-        default=(), description="appended by every command that writes the file"
-    )
+
+class RobotFile(RobotFields):
+    """All parameters of one robot; unknown numbers are null, and access to them raises CapabilityError."""
+
     _file: str = PrivateAttr("robot file")
 
     @model_validator(mode="after")
@@ -52,6 +43,39 @@ class RobotFile(b.Block):
 
     def __hash__(self) -> int:
         return hash((self.name, self.provenance))
+
+    def __repr__(self) -> str:
+        models = [f"{name} {getattr(self, name).model}" for name in _MODELS if getattr(self, name) is not None]
+        return (
+            f"<RobotFile {self.name}: {self.manufacturer} {self.model}, {self.n_joints} joints; "
+            f"{', '.join(models) or 'no joint models'}; {self._file}>"
+        )
+
+    __str__ = __repr__
+
+    def __dir__(self) -> list[str]:
+        """Attributes for completion, without those of the validation library."""
+        return [name for name in super().__dir__() if not name.startswith("model_") and name not in _PYDANTIC]
+
+    def to_pandas(self) -> DataFrame:
+        """DataFrame of all numbers per joint: one row per joint, columns by dotted field; NaN where unknown.
+
+        Raises CapabilityError where pandas is not installed.
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise CapabilityError("to_pandas needs pandas: pip install 'robot_dynamics_ros[pandas]'") from None
+        blocks = {"limits": dict(self.limits), "drives": dict(self.drives)}
+        models = {f"{name}.parameters": getattr(self, name) for name in _MODELS}
+        blocks |= {name: model.parameters for name, model in models.items() if model is not None}
+        columns = {
+            f"{block}.{name}": [np.nan if v is None else v for v in values]
+            for block, fields in blocks.items()
+            for name, values in fields.items()
+            if _per_joint(values, self.n_joints)
+        }
+        return pandas.DataFrame(columns, index=pandas.Index(self.joint_names, name="joint"), dtype=float)
 
     @property
     def file(self) -> str:
@@ -89,7 +113,7 @@ class RobotFile(b.Block):
     def array(self, field: str) -> np.ndarray:
         """Numbers of a dotted field (`drives.torque_constant`, `friction.parameters.fc`) as float64, broadcast to n.
 
-        Raises CapabilityError where the file says null or has no such parameter.
+        Raises CapabilityError where the field is null or does not exist.
         """
         value: Any = self
         for part in field.split("."):
@@ -99,7 +123,7 @@ class RobotFile(b.Block):
         return self._numbers(field, value)
 
     def array_or(self, field: str, otherwise: float) -> np.ndarray:
-        """`array` of a field with a number per joint, or n times `otherwise` where the file does not know it."""
+        """`array` of a field with a number per joint, or n times `otherwise` where it is unknown."""
         return self.array(field) if self.has(field) else np.full(self.n_joints, float(otherwise))
 
     def _unknown(self, field: str, joints: str = "") -> CapabilityError:
@@ -116,8 +140,10 @@ class RobotFile(b.Block):
 
     @property
     def effort_inertia(self) -> np.ndarray:
-        """Inertia beside the links (n,) [kg m2] as it appears in effort: zero behind the gear, what the file says of
-        an effort that leaves the rotors out (below zero where too much was taken off).
+        """Inertia beside the links (n,) [kg m2] as it appears in effort: zero on the link side.
+
+        For an effort without rotor torque it is `drives.effort.residual_inertia`, below zero where the controller
+        subtracts too much.
 
         Raises CapabilityError where effort contains it and it is unknown.
         """
@@ -197,6 +223,15 @@ class RobotFile(b.Block):
     def raw(self) -> dict[str, Any]:
         """Plain lists and dicts as they stand in the file."""
         return _plain(self.model_dump(mode="python", by_alias=True))
+
+
+def _per_joint(values: Any, n_joints: int) -> bool:
+    """Whether a field holds one number (or null) per joint."""
+    return (
+        isinstance(values, tuple)
+        and len(values) == n_joints
+        and all(v is None or (isinstance(v, (int, float)) and not isinstance(v, bool)) for v in values)
+    )
 
 
 def _plain(value: Any) -> Any:

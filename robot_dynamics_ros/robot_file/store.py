@@ -23,7 +23,7 @@ from robot_dynamics_ros.robot_file.schema import RobotFile
 from robot_dynamics_ros.robot_file.yaml_text import read_yaml
 
 _SHARE = Path("share/robot_dynamics_ros/config")
-TEMPLATE = "template"  # documentation to copy, never a robot
+TEMPLATE = "template"  # a file to copy, not a robot
 
 
 def config_directories() -> list[Path]:

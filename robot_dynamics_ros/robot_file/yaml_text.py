@@ -19,13 +19,15 @@ class _Loader(yaml.SafeLoader):
 
     depth = 0
 
+    def _mark(self) -> Any:
+        """Place of the next event."""
+        return self.peek_event().start_mark  # type: ignore[no-untyped-call]
+
     def compose_node(self, parent: Any, index: Any) -> Any:
         if self.check_event(yaml.AliasEvent):
-            event = self.peek_event()
-            raise yaml.MarkedYAMLError(problem="aliases are not supported", problem_mark=event.start_mark)
+            raise yaml.MarkedYAMLError(problem="aliases are not supported", problem_mark=self._mark())
         if self.depth >= MAX_DEPTH:
-            mark = self.peek_event().start_mark
-            raise yaml.MarkedYAMLError(problem=f"nested deeper than {MAX_DEPTH}", problem_mark=mark)
+            raise yaml.MarkedYAMLError(problem=f"nested deeper than {MAX_DEPTH}", problem_mark=self._mark())
         self.depth += 1
         node = super().compose_node(parent, index)
         self.depth -= 1

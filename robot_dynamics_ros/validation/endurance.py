@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -61,7 +61,7 @@ class Look:
 
 def endure(
     pieces: int, piece: float = PIECE, transport: str = "script", robot: RobotFile | None = None
-) -> Iterator[Look]:
+) -> Generator[Look, None, None]:
     """Follow the six waypoints by torque for so many pieces; a look after each. Raises RobotDynamicsError."""
     file = robot or load_robot("ur5e")
     path = six_waypoints(file)

@@ -23,7 +23,7 @@ JOINT_PLOTS = {  # plot -> signal, unit; one curve per joint
     "stiffness": ("stiffness", "Nm/rad"),
     "feedforward": ("feedforward_torque", "Nm"),
 }
-# told apart by everybody [Okabe and Ito 2008], then greys
+# distinguishable with colour blindness [Okabe and Ito 2008], then greys
 COLOURS = ([0, 114, 178], [230, 159, 0], [0, 158, 115], [213, 94, 0], [204, 121, 167], [86, 180, 233], [120, 120, 120])
 FORCE_CURVES = ("|F|", "std of |F|", "Fx", "Fy", "Fz")
 
@@ -99,7 +99,7 @@ class Scene:
         self._stream.log(entity, shape, static=True)
 
     def show(self, sample: Sample) -> None:
-        """Robot, force and plots of one sample; what is absent (NaN) is left out, never drawn as zero."""
+        """Robot, force and plots of one sample; absent values (NaN) are left out."""
         rr, stream = self._rr, self._stream
         stream.set_time("time", timestamp=1e-9 * sample.stamp_ns)
         if sample.has("q"):
@@ -120,7 +120,7 @@ class Scene:
             return
         contact = bool(sample.contact[-1] > 0.5)
         arrow, colour = force * ARROW, RED if contact else BLUE
-        # the arrow ends at the TCP, as what pushes there; the ellipsoid says where its tail may be (two deviations)
+        # the arrow ends at the TCP; the ellipsoid at its tail is two standard deviations
         self._stream.log(
             "force/arrow", rr.Arrows3D(vectors=[arrow], origins=[tcp - arrow], colors=[colour], radii=[0.012])
         )
@@ -133,7 +133,7 @@ class Scene:
         self._stream.log("plot/force", rr.Scalars([size, deviation_along(force, std), *force]))
         self._stream.log("plot/contact", rr.Scalars([float(contact)]))
 
-    def tell(self, sample: Sample, health: Iterable[Health], motion: str = "") -> None:
+    def log_status(self, sample: Sample, health: Iterable[Health], motion: str = "") -> None:
         """The text of the first screen: is there contact, how hard, how sure, is the robot healthy."""
         self._stream.set_time("time", timestamp=1e-9 * sample.stamp_ns)
         text = state_text(sample, self.robot.joint_names, health, motion)
@@ -149,16 +149,16 @@ def state_text(sample: Sample, joints: Iterable[str], health: Iterable[Health], 
         head += f" · {np.linalg.norm(force):.1f} ± {deviation_along(force, std):.1f} N"
     found = sorted(health, key=lambda entry: -entry.level)
     touched = [name for name, on in zip(joints, sample.contact[:-1], strict=True) if on > 0.5]
-    said = [f"robot: {_verdict(found)}"] if found else []
-    said += [f"motion: {motion}"] if motion else []
-    said += ["contact seen by " + ", ".join(touched)] if touched else []
+    parts = [f"robot: {_verdict(found)}"] if found else []
+    parts += [f"motion: {motion}"] if motion else []
+    parts += ["contact at " + ", ".join(touched)] if touched else []
     rows = [f"| {LEVELS[min(h.level, 3)]} | {h.name} | {h.message} |" for h in found]
     table = "\n".join(["| | | |", "|---|---|---|", *rows]) if rows else ""
-    return "\n\n".join(part for part in (f"# {head}", " · ".join(said), table) if part)
+    return "\n\n".join(part for part in (f"# {head}", " · ".join(parts), table) if part)
 
 
 def _verdict(found: Sequence[Health]) -> str:
-    """Worst level and how many say so."""
+    """Worst level and how many entries have it."""
     worst = found[0].level
     if worst == 0:
         return "healthy"

@@ -44,7 +44,7 @@ def executable() -> str:
 
 
 def free_port() -> int:
-    """A port nobody listens on at this moment."""
+    """A free TCP port."""
     with socket.socket() as probe:
         probe.bind((HOST, 0))
         return int(probe.getsockname()[1])
@@ -129,7 +129,7 @@ def finish(stream: Any, web: WebViewer | None) -> None:
     """End the web viewer, then complete the file: a slow or stopped browser would hold up the end for ever."""
     if web is not None:
         web.close()
-    with contextlib.suppress(RuntimeError):  # the web viewer is gone, and takes nothing any more
+    with contextlib.suppress(RuntimeError):  # the web viewer has ended
         stream.flush()
     stream.disconnect()
 
@@ -145,7 +145,7 @@ def write_rrd(log: Log, robot: RobotFile, file: Path, rate: float = 30.0) -> Pat
         log.read(int(row), sample)
         scene.show(sample)
         if k % 6 == 0:
-            scene.tell(sample, ())
+            scene.log_status(sample, ())
     stream.flush()
     stream.disconnect()
     return file

@@ -41,10 +41,23 @@ def test_temperatures_are_thinned_and_held(tmp_path):
 def test_absent_rows_are_not_written_and_other_readers_agree(tmp_path):
     log = full_log(20)
     log.external_wrench[3] = np.nan
-    path = write_bag(log, tmp_path / "x", topics=["external_wrench"])
+    path = write_bag(log, tmp_path / "x", topics=["external_wrench_base"])
     with AnyReader([path]) as reader:
         forces = [reader.deserialize(raw, c.msgtype).wrench.force.x for c, _, raw in reader.messages()]
     np.testing.assert_array_equal(forces, np.delete(log.external_wrench[:, 0], 3))
+
+
+def test_headers_name_the_frame_of_the_numbers(tmp_path):
+    path = write_bag(full_log(3), tmp_path / "x", frame_id="root", wrench_frame_id="gripper")
+    with AnyReader([path]) as reader:
+        frames = {
+            (c.topic.removeprefix("/"), reader.deserialize(raw, c.msgtype).header.frame_id)
+            for c, _, raw in reader.messages()
+        }
+    framed = {"external_wrench", "external_wrench_std"}
+    assert {name for name, frame in frames if frame == "gripper"} == framed
+    assert {name for name, frame in frames if frame == "root"} >= {"external_wrench_base", "joint_states"}
+    assert len(frames) == len({name for name, _ in frames})
 
 
 def test_existing_bag_is_replaced_only_by_a_complete_one(tmp_path, monkeypatch):

@@ -93,6 +93,7 @@ def test_the_live_picture_answers_contact_force_and_certainty():
     assert "free" in text(View(contact=False)) and "no data yet" in text(View())
 
 
+@pytest.mark.realtime
 @pytest.mark.slow
 @pytest.mark.ros
 def test_the_demo_runs_and_its_force_is_near_the_truth(tmp_path):

@@ -133,6 +133,7 @@ def test_ctrl_c_ends_the_search_of_a_motion_and_leaves_nothing_half_written(tmp_
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.realtime
 def test_ctrl_c_ends_a_simulated_controller(tmp_path):
     words = "simulate ur5e --rtde-port 0 --dashboard-port 0 --script-port 0"
     assert interrupt(words, tmp_path, lambda said: "ready" in said)[0] == 0
@@ -148,6 +149,7 @@ def test_ctrl_c_keeps_the_part_of_an_experiment_that_was_recorded(tmp_path):
     assert len(load_bag([tmp_path / "bag"], load_robot("ur5e"))[0]) > 100
 
 
+@pytest.mark.realtime
 def test_ctrl_c_ends_the_graph_and_keeps_the_recording(tmp_path):
     pytest.importorskip("rclpy")
     bag, host = tmp_path / "bag", loopback_address(FIXED_PORTS)

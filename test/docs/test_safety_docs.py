@@ -56,12 +56,11 @@ def test_every_fault_of_the_list_is_in_the_table_or_elsewhere():
     assert numbers() | elsewhere >= set(range(1, 31))
 
 
-def test_the_table_of_runs_holds_all_cases_and_all_pass():
-    rows = table("faults.md", "case")
-    told = {row[0] for row in rows}
+def test_the_table_of_runs_lists_every_case():
+    """Whether they pass is the matter of test_faults.py, which runs them."""
+    listed = {row[0] for row in table("faults.md", "case")}
     titles = {case.title for case in fault_cases("clock") + fault_cases("sockets")}
-    assert titles <= told, "run: robot-dynamics faults --markdown"
-    assert all(row[2] == "pass" for row in rows)
+    assert titles <= listed, "run: robot-dynamics faults --markdown"
 
 
 def test_a_test_that_is_not_there_is_noticed():

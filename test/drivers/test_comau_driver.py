@@ -42,6 +42,7 @@ def driver(sim, client):
     driver.disconnect()
 
 
+@pytest.mark.realtime
 def test_states_come_with_controller_time_and_none_is_lost(driver):
     samples = collect(driver, 600)
     steps = np.diff([s.stamp_ns for s in samples])
@@ -50,6 +51,7 @@ def test_states_come_with_controller_time_and_none_is_lost(driver):
     assert counts.missed == counts.malformed == counts.overruns == counts.backwards == 0
 
 
+@pytest.mark.realtime
 def test_units_names_and_what_is_absent(driver):
     sample = collect(driver, 50)[-1]
     assert sample.joint_names == tuple(ROBOT.joint_names)
@@ -58,6 +60,7 @@ def test_units_names_and_what_is_absent(driver):
     assert np.isnan(sample.temperature).all() and np.isnan(sample.theta).all()
 
 
+@pytest.mark.realtime
 def test_a_motion_is_followed_and_velocity_is_the_derivative(driver):
     start = collect(driver, 50)[-1].q_d.copy()
     driver.move_path([start + 0.1], speed=0.4)
@@ -73,6 +76,7 @@ def test_a_motion_is_followed_and_velocity_is_the_derivative(driver):
     assert np.abs(qd).max() < 0.45
 
 
+@pytest.mark.realtime
 def test_a_stream_and_a_stop(driver):
     start = collect(driver, 50)[-1].q_d.copy()
     wave = start + 0.05 * np.sin(np.linspace(0, np.pi, 800))[:, None] ** 2
@@ -86,6 +90,7 @@ def test_a_stream_and_a_stop(driver):
     assert driver.motion.state == "stopped" and np.abs(collect(driver, 100)[-1].qd).max() < 0.01
 
 
+@pytest.mark.realtime
 @pytest.mark.parametrize(
     ("change", "text"),
     [
@@ -104,6 +109,7 @@ def test_commands_are_gated_by_modality_drives_and_powerlink(driver, client, cha
     client.command("lpc")
 
 
+@pytest.mark.realtime
 def test_losing_the_drives_ends_a_motion(driver, client):
     here = collect(driver, 50)[-1].q_d.copy()
     driver.move_path([here + 0.3], speed=0.2)
@@ -114,6 +120,7 @@ def test_losing_the_drives_ends_a_motion(driver, client):
     client.command("lpc")
 
 
+@pytest.mark.realtime
 def test_listening_is_the_default(sim):
     driver = make_driver("comau", ROBOT, sim.host)
     driver.connect()
@@ -124,6 +131,7 @@ def test_listening_is_the_default(sim):
     driver.disconnect()
 
 
+@pytest.mark.realtime
 @pytest.mark.parametrize(
     ("fault", "counted"),
     [
@@ -145,6 +153,7 @@ def test_damaged_packets_are_dropped_and_counted(driver, client, fault, counted)
     assert (np.diff([s.stamp_ns for s in samples]) > 0).all()
 
 
+@pytest.mark.realtime
 def test_the_lpc_rejects_steps_and_holds_without_commands(sim, client, driver):
     here = np.degrees(collect(driver, 50)[-1].q_d)
     rejected = client.command("lpc")["rejected"]
@@ -159,6 +168,7 @@ def test_the_lpc_rejects_steps_and_holds_without_commands(sim, client, driver):
     assert np.allclose(np.degrees(collect(driver, 50)[-1].q), here, atol=0.1)
 
 
+@pytest.mark.realtime
 def test_nobody_there_is_one_clear_error():
     with pytest.raises(ConnectionFailed, match="127.0.0.1:9"):
         make_driver("comau", ROBOT, "127.0.0.1", port=9).connect()
@@ -170,6 +180,7 @@ def test_options_that_make_no_sense_are_refused(options):
         ComauDriver(ROBOT, "127.0.0.1", **options)
 
 
+@pytest.mark.realtime
 def test_fast_states_arrive_in_batches_without_loss():
     with SimulatedController("comau_ns16", rate=2500) as fast:
         robot = ROBOT.with_updates({"sensing.sample_rate": 2500.0})
@@ -266,6 +277,7 @@ def mqtt_sim(broker):
 SLOW = ROBOT.model_copy(update={"sensing": ROBOT.sensing.model_copy(update={"sample_rate": 100.0})})
 
 
+@pytest.mark.realtime
 def test_mqtt_gives_joined_states_and_moves_only_when_told_that_it_may(broker, mqtt_sim):
     options = {"backend": "mqtt", "port": broker.port, "enable_commands": True, "safe_gap": 2.0, "degraded_gap": 1.0}
     driver = make_driver("comau", SLOW, "127.0.0.1", **options)
@@ -286,6 +298,7 @@ def test_mqtt_gives_joined_states_and_moves_only_when_told_that_it_may(broker, m
     driver.disconnect()
 
 
+@pytest.mark.realtime
 def test_messages_of_one_time_are_one_state_and_bad_ones_are_counted(broker):
     from paho.mqtt import client as mqtt
 
@@ -313,6 +326,7 @@ def test_messages_of_one_time_are_one_state_and_bad_ones_are_counted(broker):
     driver.disconnect()
 
 
+@pytest.mark.realtime
 def test_a_dead_broker_is_seen_and_nothing_old_is_passed_on_as_new():
     broker = Broker()
     with SimulatedController("comau_ns16", broker=broker.address, rate=100):
@@ -332,6 +346,7 @@ def test_a_dead_broker_is_seen_and_nothing_old_is_passed_on_as_new():
         again.stop()
 
 
+@pytest.mark.realtime
 def test_no_broker_is_one_clear_error():
     pytest.importorskip("paho.mqtt", reason="paho-mqtt is not installed")
     with pytest.raises(ConnectionFailed, match="broker 127.0.0.1:9"):

@@ -44,6 +44,7 @@ def driver(sim):
     driver.disconnect()
 
 
+@pytest.mark.realtime
 def test_states_come_with_robot_time_and_nothing_is_lost_unseen(driver):
     samples = collect(driver, 1000)
     steps = np.diff([s.stamp_ns for s in samples])
@@ -54,6 +55,7 @@ def test_states_come_with_robot_time_and_nothing_is_lost_unseen(driver):
     assert counts.overruns == counts.backwards == counts.non_finite == 0
 
 
+@pytest.mark.realtime
 def test_a_late_reader_catches_up_and_loses_nothing(driver):
     last = collect(driver, 50)[-1].stamp_ns
     before = driver.statistics()
@@ -69,6 +71,7 @@ def test_a_late_reader_catches_up_and_loses_nothing(driver):
     assert (sample.stamp_ns - last) / 1e6 == pytest.approx(states, abs=20)  # every millisecond of robot time
 
 
+@pytest.mark.realtime
 def test_units_and_sides(driver):
     sample = collect(driver, 200)[-1]
     gravity = driver_model().gravity(sample.q)
@@ -83,6 +86,7 @@ def driver_model():
     return RobotModel(ROBOT.chain(), ROBOT.joint_names)
 
 
+@pytest.mark.realtime
 def test_the_vendors_force_estimate_has_our_sign(driver, sim):
     with sim.client() as client:
         client.command("set_wrench", wrench=[0, 0, -25, 0, 0, 0])
@@ -96,6 +100,7 @@ def test_the_vendors_force_estimate_has_our_sign(driver, sim):
     assert np.allclose(torques.vendor_external_joint_torque, jacobian.T @ [0, 0, -25, 0, 0, 0], atol=3)
 
 
+@pytest.mark.realtime
 def test_moves_through_waypoints_and_streams(driver):
     start = collect(driver, 50)[-1].q_d.copy()
     driver.move_path([start + 0.1, start], speed=0.8, acceleration=3.0)
@@ -108,6 +113,7 @@ def test_moves_through_waypoints_and_streams(driver):
     assert np.allclose(collect(driver, 50)[-1].q, start, atol=0.01)
 
 
+@pytest.mark.realtime
 def test_a_motion_stops_on_its_path(driver):
     start = collect(driver, 50)[-1].q_d.copy()
     driver.move_path([start + [0.5, 0, 0, 0, 0, 0, 0]], speed=0.3)
@@ -122,6 +128,7 @@ def test_a_motion_stops_on_its_path(driver):
     until(driver, lambda: not driver.motion.active)
 
 
+@pytest.mark.realtime
 def test_torque_moves_the_robot_and_silence_ends_it(driver):
     start = collect(driver, 50)[-1].q.copy()
     driver.start_torque()
@@ -135,6 +142,7 @@ def test_torque_moves_the_robot_and_silence_ends_it(driver):
     until(driver, lambda: driver.status.mode_text == "idle")
 
 
+@pytest.mark.realtime
 def test_torque_beyond_limits_never_reaches_the_robot(driver):
     collect(driver, 50)
     driver.start_torque()
@@ -150,6 +158,7 @@ def test_torque_beyond_limits_never_reaches_the_robot(driver):
     assert np.isfinite(commanded).all() and np.abs(commanded).max() < 1.0
 
 
+@pytest.mark.realtime
 @pytest.mark.parametrize(
     ("call", "text"),
     [
@@ -167,6 +176,7 @@ def test_what_makes_no_sense_is_refused_with_the_reason(driver, call, text):
         call(driver)
 
 
+@pytest.mark.realtime
 def test_a_stream_that_starts_elsewhere_is_refused(driver):
     here = collect(driver, 50)[-1].q_d.copy()
     driver.servo(np.tile(here + 0.3, (100, 1)), 1000.0)
@@ -174,6 +184,7 @@ def test_a_stream_that_starts_elsewhere_is_refused(driver):
     assert driver.motion.state == "failed" and "starts 0.3" in driver.motion.reason
 
 
+@pytest.mark.realtime
 def test_settings_recovery_and_payload(driver):
     collect(driver, 50)
     driver.set_payload(0.7, [0, 0, 0.05])
@@ -184,11 +195,13 @@ def test_settings_recovery_and_payload(driver):
     assert "control_command_success_rate" in driver.details()
 
 
+@pytest.mark.realtime
 def test_nobody_there_is_one_clear_error():
     with pytest.raises(ConnectionFailed, match="refused|timed out|Connection"):
         make_driver("franka", ROBOT, loopback_address((1337,))).connect()
 
 
+@pytest.mark.realtime
 def test_another_server_version_is_named():
     host = loopback_address((1337,))
     with socket.socket() as listener:
@@ -208,11 +221,13 @@ def test_another_server_version_is_named():
             make_driver("franka", ROBOT, host).connect()
 
 
+@pytest.mark.realtime
 def test_a_robot_file_with_other_joints_is_refused():
     with pytest.raises(CapabilityError, match="7 joints"):
         make_driver("franka", load_robot("ur5e"), "127.0.0.1")
 
 
+@pytest.mark.realtime
 def test_the_driver_connects_again_after_a_restart_and_its_process_dying():
     host = loopback_address((1337,))
     with SimulatedController("fr3", host=host):
@@ -232,6 +247,7 @@ def test_the_driver_connects_again_after_a_restart_and_its_process_dying():
     driver.disconnect()
 
 
+@pytest.mark.realtime
 def test_mujoco_behind_the_server_speaks_the_same_protocol(tmp_path):
     pytest.importorskip("mujoco", reason="mujoco is not installed")
     model = tmp_path / "fr3.xml"

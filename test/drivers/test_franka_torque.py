@@ -83,6 +83,7 @@ def pair():
     made.close()
 
 
+@pytest.mark.realtime
 def test_every_state_is_answered_with_its_own_time_and_no_torque_before_it_is_enabled(pair):
     run, torque = pair.settle()
     assert run == 0 and not torque.any()
@@ -92,6 +93,7 @@ def test_every_state_is_answered_with_its_own_time_and_no_torque_before_it_is_en
         assert stamp == pair.time and run == 0
 
 
+@pytest.mark.realtime
 def test_enabled_guiding_flows_and_a_stopped_robot_ends_it_in_the_same_cycle(pair):
     pair.settle()
     pair.loop.enable(TorqueMode.guide)
@@ -103,6 +105,7 @@ def test_enabled_guiding_flows_and_a_stopped_robot_ends_it_in_the_same_cycle(pai
     assert pair.loop.state == GuardState.fault and pair.loop.reason == GuardReason.robot_stopped
 
 
+@pytest.mark.realtime
 def test_packets_that_are_no_states_are_counted_and_not_answered(pair):
     pair.settle()
     for data in (b"x", b"y" * 512, struct.pack("@q", 1)):
@@ -111,6 +114,7 @@ def test_packets_that_are_no_states_are_counted_and_not_answered(pair):
     assert pair.answer()[0] == pair.time and pair.link.malformed == 3
 
 
+@pytest.mark.realtime
 def test_the_end_of_the_connection_latches_torque_off(pair):
     pair.settle()
     pair.loop.enable(TorqueMode.guide)
@@ -207,6 +211,7 @@ def rms(records):
     return np.sqrt(np.mean(error**2, axis=0))
 
 
+@pytest.mark.realtime
 def test_friction_is_learned_while_a_trajectory_is_followed(arm):
     q = arm.driver.sample.q.copy()
     path = through(np.vstack([q, q + 0.25, q - 0.1, q]), velocity=1.0, acceleration=3.0)
@@ -228,6 +233,7 @@ def test_friction_is_learned_while_a_trajectory_is_followed(arm):
     assert change.max() < 1e-3 * 2000.0  # of the loop's guard; the last guard passes 1000 Nm/s
 
 
+@pytest.mark.realtime
 def test_the_hand_moves_it_and_it_stays_where_it_is_let_go(arm, sim):
     start = arm.driver.sample.q.copy()
     arm.enable(TorqueMode.guide)
@@ -246,6 +252,7 @@ def test_the_hand_moves_it_and_it_stays_where_it_is_let_go(arm, sim):
     arm.end()
 
 
+@pytest.mark.realtime
 def test_a_second_motion_is_refused_while_torque_flows(arm):
     arm.enable(TorqueMode.guide)
     with pytest.raises(CapabilityError, match="a motion is running"):
@@ -256,6 +263,7 @@ def test_a_second_motion_is_refused_while_torque_flows(arm):
     arm.end()
 
 
+@pytest.mark.realtime
 def test_a_killed_client_latches_torque_off_and_a_new_one_starts_without(arm):
     arm.enable(TorqueMode.guide)
     os.kill(arm.driver._process.pid, signal.SIGKILL)

@@ -17,6 +17,8 @@ from robot_dynamics_ros.drivers.factory import make_driver
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.robot_file import load_robot
 
+pytestmark = pytest.mark.realtime
+
 ROOT = Path(__file__).parents[2]
 SOURCES = ROOT / "robot_dynamics_ros" / "data" / "c5gopen_lpc"
 ROBOT = load_robot("comau_ns16")

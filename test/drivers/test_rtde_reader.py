@@ -66,6 +66,7 @@ def until(condition, patience=5.0):
         time.sleep(0.005)
 
 
+@pytest.mark.realtime
 def test_types_come_from_the_reply_and_missing_optional_outputs_are_nan(server, reader):
     s = server(missing=["actual_current_as_torque", "payload_cog"], types={"robot_mode": "UINT32"})
     r = reader(s)
@@ -80,6 +81,7 @@ def test_types_come_from_the_reply_and_missing_optional_outputs_are_nan(server, 
     assert r.version == (5, 26, 0, 1) and "payload" in r.available and "payload_cog" not in r.available
 
 
+@pytest.mark.realtime
 def test_texts_before_the_start_reply_are_skipped(server, reader):
     text = b"\x05hello\x02us\x03"
     s = server(before_start=bytes([0, 3 + len(text)]) + b"M" + text)
@@ -88,12 +90,14 @@ def test_texts_before_the_start_reply_are_skipped(server, reader):
     take(r, 1)
 
 
+@pytest.mark.realtime
 def test_cb3_is_asked_for_125_hz(server, reader):
     s = server(version=(3, 15, 4, 1))
     r = reader(s)
     assert s.rate == 125.0 and r.rate == 125.0
 
 
+@pytest.mark.realtime
 @pytest.mark.parametrize(
     ("kwargs", "text"),
     [
@@ -110,6 +114,7 @@ def test_a_controller_that_cannot_serve_is_one_line(server, kwargs, text):
     assert f"127.0.0.1:{s.port}" in str(error.value) and "\n" not in str(error.value)
 
 
+@pytest.mark.realtime
 def test_refused_wrong_version_and_unknown_host_are_one_line(server):
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
@@ -131,6 +136,7 @@ def test_setup_errors_name_the_argument():
             _core.RtdeReader(host="127.0.0.1", **kwargs)
 
 
+@pytest.mark.realtime
 def test_missed_and_duplicates_are_counted_by_controller_time(server, reader):
     s = server()
     r = reader(s)
@@ -144,6 +150,7 @@ def test_missed_and_duplicates_are_counted_by_controller_time(server, reader):
     assert statistics["missed"] == 2 and statistics["duplicates"] == 1
 
 
+@pytest.mark.realtime
 def test_a_stalled_consumer_loses_nothing(server, reader):
     s = server()
     r = reader(s)
@@ -154,6 +161,7 @@ def test_a_stalled_consumer_loses_nothing(server, reader):
     assert r.statistics()["overruns"] == 0
 
 
+@pytest.mark.realtime
 def test_a_full_ring_refuses_and_counts(server, reader):
     s = server()
     r = reader(s, ring=16)
@@ -162,6 +170,7 @@ def test_a_full_ring_refuses_and_counts(server, reader):
     assert [field(v, "actual_q")[0] for _, v in take(r, 16)] == list(range(SETTLE - 1, SETTLE + 15))
 
 
+@pytest.mark.realtime
 def test_non_finite_samples_never_come_out(server, reader):
     s = server()
     r = reader(s)
@@ -174,6 +183,7 @@ def test_non_finite_samples_never_come_out(server, reader):
     assert r.statistics()["non_finite"] == 2
 
 
+@pytest.mark.realtime
 def test_frozen_values_with_fresh_stamps_are_flagged_only_while_motion_is_commanded(server, reader):
     s = server()
     r = reader(s, frozen_repeats=5)
@@ -188,6 +198,7 @@ def test_frozen_values_with_fresh_stamps_are_flagged_only_while_motion_is_comman
     assert r.latched == _core.StreamState.safe
 
 
+@pytest.mark.realtime
 def test_reconnect_after_the_controller_is_killed_marks_the_first_sample(server, reader):
     s = server()
     r = reader(s)
@@ -205,6 +216,7 @@ def test_reconnect_after_the_controller_is_killed_marks_the_first_sample(server,
     assert r.statistics()["reconnects"] == 1 and r.connected
 
 
+@pytest.mark.realtime
 def test_silence_is_unsafe_then_a_lost_connection(server, reader):
     s = server()
     r = reader(s, silence=0.3)
@@ -215,6 +227,7 @@ def test_silence_is_unsafe_then_a_lost_connection(server, reader):
     assert r.latched == _core.StreamState.fault
 
 
+@pytest.mark.realtime
 def test_garbage_does_not_crash_and_is_reported(server, reader):
     s = server()
     r = reader(s)
@@ -264,6 +277,7 @@ def test_a_time_that_no_controller_has_is_dropped_and_counted(server, reader, ti
     assert r.statistics()["non_finite"] == 1
 
 
+@pytest.mark.realtime
 def test_waiting_releases_the_interpreter(server, reader):
     r = reader(server())
     beats = []
@@ -273,6 +287,7 @@ def test_waiting_releases_the_interpreter(server, reader):
     assert len(beats) == 10
 
 
+@pytest.mark.realtime
 def test_stop_ends_a_wait_and_may_be_repeated(server, reader):
     r = reader(server())
     threading.Timer(0.1, r.stop).start()

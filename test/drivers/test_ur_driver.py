@@ -51,6 +51,7 @@ def while_moving(driver, patience=40.0):
     return last
 
 
+@pytest.mark.realtime
 def test_it_is_a_driver_and_knows_who_it_talks_to(driver):
     assert isinstance(driver, Driver)
     assert driver.info.rate == 500.0 and driver.info.version.startswith("5.26") and "torque" in driver.info.capabilities
@@ -58,6 +59,7 @@ def test_it_is_a_driver_and_knows_who_it_talks_to(driver):
     assert driver.status.safety_normal and driver.status.mode_text == "running"
 
 
+@pytest.mark.realtime
 def test_samples_are_stamped_by_controller_time_and_carry_every_signal(driver):
     before = time.time_ns()
     samples = read_for(driver, 0.5)
@@ -70,6 +72,7 @@ def test_samples_are_stamped_by_controller_time_and_carry_every_signal(driver):
     assert not samples[-1].has("theta") and not samples[-1].has("external_joint_torque")
 
 
+@pytest.mark.realtime
 def test_dropped_and_duplicated_packages_are_counted(simulated, driver):
     read_for(driver, 0.1)
     before = driver.statistics()
@@ -81,6 +84,7 @@ def test_dropped_and_duplicated_packages_are_counted(simulated, driver):
     assert after.missed - before.missed >= 3 and after.duplicates - before.duplicates == 4
 
 
+@pytest.mark.realtime
 def test_a_nan_measurement_never_comes_out(simulated, driver):
     read_for(driver, 0.1)
     simulated[1].command("nan", field="actual_qd", element=2)
@@ -93,6 +97,7 @@ def test_a_nan_measurement_never_comes_out(simulated, driver):
     assert all(s.has("qd") for s in samples) and driver.statistics().non_finite >= 3
 
 
+@pytest.mark.realtime
 def test_a_stall_is_unsafe_and_latched_until_rearmed(simulated, driver):
     read_for(driver, 0.1)
     simulated[1].command("stall", seconds=1.0)
@@ -107,6 +112,7 @@ def test_a_stall_is_unsafe_and_latched_until_rearmed(simulated, driver):
     read_for(driver, 0.1)
 
 
+@pytest.mark.realtime
 def test_a_long_stall_reconnects_by_itself(simulated, driver):
     read_for(driver, 0.1)
     simulated[1].command("stall", seconds=3.0)
@@ -117,6 +123,7 @@ def test_a_long_stall_reconnects_by_itself(simulated, driver):
     assert len(read_for(driver, 0.1)) > 10
 
 
+@pytest.mark.realtime
 def test_path_then_stream_then_stop(driver):
     start = read_for(driver, 0.02)[-1].q
     goal = start + np.array([0.2, 0, 0, 0, 0, 0])
@@ -141,6 +148,7 @@ def test_path_then_stream_then_stop(driver):
     while_moving(driver)
 
 
+@pytest.mark.realtime
 def test_a_killed_control_process_stops_the_robot_and_the_next_request_works(driver):
     start = read_for(driver, 0.02)[-1].q.copy()
     driver.move_path([start + 1.0], speed=0.3)
@@ -157,6 +165,7 @@ def test_a_killed_control_process_stops_the_robot_and_the_next_request_works(dri
     assert driver.motion.state == "done", driver.motion
 
 
+@pytest.mark.realtime
 def test_motion_is_refused_when_the_robot_is_stopped():
     with SimulatedUR("ur5e") as sim, sim.client() as client:
         driver = make_driver("ur", ROBOT, sim.host)
@@ -171,6 +180,7 @@ def test_motion_is_refused_when_the_robot_is_stopped():
         driver.disconnect()
 
 
+@pytest.mark.realtime
 def test_bad_motion_requests_name_the_argument(driver):
     read_for(driver, 0.02)
     for rows, text in ((np.zeros((2, 5)), "waypoints has shape"), (np.full((2, 6), np.nan), "NaN")):
@@ -189,6 +199,7 @@ def test_unknown_driver_refused_port_and_seven_joints():
         make_driver("ur", load_robot("fr3"), "127.0.0.1")
 
 
+@pytest.mark.realtime
 def test_reconnects_after_the_controller_is_killed_and_restarted():
     host = loopback_address()
     with SimulatedUR("ur5e", host=host) as first:
@@ -210,6 +221,7 @@ def test_reconnects_after_the_controller_is_killed_and_restarted():
         driver.disconnect()
 
 
+@pytest.mark.realtime
 def test_values_frozen_in_motion_are_withheld_and_unsafe():
     with SimulatedUR("ur5e") as sim, sim.client() as client:
         driver = make_driver("ur", ROBOT, sim.host)
@@ -229,6 +241,7 @@ def test_values_frozen_in_motion_are_withheld_and_unsafe():
         driver.disconnect()
 
 
+@pytest.mark.realtime
 def test_a_silent_controller_ends_the_control_process_before_the_client_crashes():
     with SimulatedUR("ur5e") as sim, sim.client() as client:
         driver = make_driver("ur", ROBOT, sim.host)

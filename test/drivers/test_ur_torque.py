@@ -45,6 +45,7 @@ def connected(ur, way):
     return driver, loop
 
 
+@pytest.mark.realtime
 @pytest.mark.parametrize("way", ["script", "client"])
 def test_a_trajectory_is_followed_and_torque_mode_ends_in_position_control(way):
     with SimulatedUR("ur5e", lockstep=True) as ur, ur.client() as simulation:

@@ -14,21 +14,26 @@ from robot_dynamics_ros.robot_file import load_robot, shipped_robots
 from robot_dynamics_ros.signals import Log, Sample
 
 WRENCH = np.array([12.0, -25.0, -60.0, 1.0, 2.0, -0.5])  # environment on robot
+WIDE = {"expected_force": 1e6, "expected_moment": 1e6}  # nothing is expected: no shrinkage
 
 
 @pytest.mark.parametrize("method", ["momentum", "simoni"])
 def test_constant_wrench_at_standstill_is_recovered_with_its_sign(method):
     log = measured(still(seconds=12), WRENCH)
-    estimated(log, method=method)
+    estimated(log, method=method, **WIDE)
     np.testing.assert_allclose(log.external_wrench[-1], WRENCH, atol=1e-3)
     np.testing.assert_allclose(log.external_joint_torque[-1], model().jacobian(POSE).T @ WRENCH, atol=1e-3)
 
 
-def test_wrench_is_recovered_in_motion_within_its_band():
-    log = measured(moving(seconds=6), WRENCH, noise=0.2)
-    _, status = estimated(log)
+FORCE_ONLY = WRENCH * [1, 1, 1, 0, 0, 0]
+
+
+@pytest.mark.parametrize(("wrench", "prior"), [(WRENCH, WIDE), (FORCE_ONLY, {})], ids=["wide", "default"])
+def test_wrench_is_recovered_in_motion_within_its_band(wrench, prior):
+    log = measured(moving(seconds=6), wrench, noise=0.2)
+    _, status = estimated(log, **prior)
     late = log.time > 0.5
-    error = log.external_wrench - WRENCH
+    error = log.external_wrench - wrench
     assert np.sqrt((error[late, :3] ** 2).mean(axis=0)).max() < 2.5
     inside = np.abs(error[late]) < 3 * log.external_wrench_std[late]
     assert inside.mean() > 0.99 and (status[late] == int(Status.ok)).all()
@@ -185,8 +190,10 @@ def test_stuck_torque_isolates_the_joint_and_widens_the_band():
     assert pipeline.stage("force").core.isolated == [False, True, False, False, False, False]
     assert status[-1] == int(Status.degraded)
     assert log.external_joint_torque_std[-1, 1] > 1000 and log.external_joint_torque_std[-1, 0] < 10
-    assert log.external_wrench_std[-1, :3].max() > 10 * healthy.external_wrench_std[-1, :3].max()
-    assert np.abs(log.external_wrench[1500:, :3]).max() < 400 and not log.contact[1600:, -1].any()
+    assert (log.external_wrench_std[-1] > healthy.external_wrench_std[-1]).all()
+    assert log.external_wrench_std[-1, :3].max() > 1.5 * healthy.external_wrench_std[-1, :3].max()
+    assert (np.abs(log.external_wrench[1600:]) < 3 * log.external_wrench_std[1600:]).all()
+    assert not log.contact[1600:, -1].any()
 
 
 def test_garbage_torque_of_one_joint_does_not_reach_the_others():
@@ -209,7 +216,8 @@ def test_singular_pose_is_finite_wide_and_flagged():
     log = measured(still(pose), WRENCH)
     _, status = estimated(log)
     assert np.isfinite(log.external_wrench).all() and status[-1] == int(Status.degraded)
-    assert log.singular_value[-1, 0] < 1e-6 and log.external_wrench_std[-1].max() > 50
+    assert (np.abs(log.external_wrench[-1] - WRENCH) < 3 * log.external_wrench_std[-1]).all()
+    assert log.singular_value[-1, 0] < 1e-6 and log.external_wrench_std[-1, 3:].max() > 1.9  # of the expected 2 Nm
 
 
 def test_reset_forgets_and_configure_rejects_bad_parameters_whole():
@@ -231,15 +239,47 @@ def test_one_to_sixteen_joints(n):
     q, zero = np.linspace(-1, 1, n), np.zeros(n)
     J, push = chain.model().jacobian(q), np.array([30.0, -20, 10, 0, 0, 0])
     g = chain.model().gravity(q)
-    out = [np.zeros(k) for k in (n, n, 6, 6, 1, n + 1, 1)]
+    out = [np.zeros(k) for k in (n, n, 6, 6, 1, n + 1, 1, n, 6, 6)]
     for k in range(1000):
         status = force.step(k * 2_000_000, q, zero, g, g - J.T @ push, zero, zero, zero, *out)
     np.testing.assert_allclose(out[0], J.T @ push, atol=1e-3 * np.abs(J).max() * 30)
     assert np.isfinite(np.concatenate(out)).all()
     if n < 6:
-        assert status == Status.degraded and out[3].max() > 20
+        assert status == Status.degraded and out[3][3:].max() > 1.0  # of the expected 2 Nm
     else:
         assert out[4] > 0 and (np.abs(out[2] - push) < 4 * out[3] + 0.1).all()
+
+
+LEG = """<robot name="leg"><link name="hip"/>
+<link name="thigh"><inertial><mass value="3"/><origin xyz="0.2 0 0"/>
+ <inertia ixx="0.01" ixy="0" ixz="0" iyy="0.03" iyz="0" izz="0.03"/></inertial></link>
+<link name="shank"><inertial><mass value="2"/><origin xyz="0.2 0 0"/>
+ <inertia ixx="0.01" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="0.02"/></inertial></link><link name="foot"/>
+<joint name="hip_joint" type="continuous"><parent link="hip"/><child link="thigh"/><axis xyz="0 1 0"/></joint>
+<joint name="knee_joint" type="continuous"><parent link="thigh"/><child link="shank"/><origin xyz="0.4 0 0"/>
+ <axis xyz="0 1 0"/></joint>
+<joint name="ankle" type="fixed"><parent link="shank"/><child link="foot"/><origin xyz="0.4 0 0"/></joint></robot>"""
+
+
+def test_a_two_joint_leg_estimates_a_force_without_moments_by_itself(tmp_path):
+    """F = J^-T tau in the plane of the leg, as its two joints show it; the rest has the deviation of the prior."""
+    pytest.importorskip("pinocchio")
+    from robot_dynamics_ros.models.urdf_import import robot_from_urdf
+
+    (tmp_path / "leg.urdf").write_text(LEG)
+    robot = robot_from_urdf(tmp_path / "leg.urdf", torque_side="motor", effort_unit="Nm", tip="foot")
+    rigid, n = RobotModel(robot.chain(), robot.joint_names), 2000
+    q, push = np.tile([0.7, -1.1], (n, 1)), np.array([30.0, 0, -50.0])
+    J = rigid.jacobian(q[0])[:3]
+    effort = rigid.gravity(q) - J.T @ push
+    log = Log(robot.joint_names, np.arange(n) * 2_000_000, {"q": q, "qd": 0 * q, "effort": effort})
+    given = {"force": {"torque_std": 0.001, "unknown_friction": 0.001, "model_error": 1e-6}}
+    status = Pipeline(robot, given).run(log)
+    plane = np.linalg.solve(J[[0, 2]].T, log.external_joint_torque[-1])
+    np.testing.assert_allclose(log.external_wrench[-1, [0, 2]], plane, atol=0.05)
+    np.testing.assert_allclose(plane, push[[0, 2]], atol=0.05)
+    assert not log.external_wrench[-1, 3:].any() and not log.external_wrench_std[-1, 3:].any()
+    assert log.external_wrench_std[-1, 1] == pytest.approx(200.0) and status[-1] == int(Status.degraded)  # no friction
 
 
 @pytest.mark.parametrize("name", [n for n in shipped_robots() if load_robot(n).links is not None])
@@ -253,7 +293,7 @@ def test_every_shipped_robot_feels_a_push_at_rest(name):
     push = np.array([10.0, -20, 40, 0.5, 0, 0])
     effort = robot.drives.effort.sign * (rigid.gravity(q) - rigid.jacobian(q[0]).T @ push)
     log = Log(robot.joint_names, np.arange(2000) * 2_000_000, {"q": q, "qd": 0 * q, "effort": effort})
-    pipeline = Pipeline(robot)
+    pipeline = Pipeline(robot, {"force": WIDE})
     pipeline.run(log)
     np.testing.assert_allclose(log.external_wrench[-1], push, atol=0.05)
     if robot.drives.torque_side == "link":

@@ -245,10 +245,10 @@ def test_optional_stages_run_live_and_in_replay_alike_and_do_not_change_the_verd
 
 
 def test_contact_is_fed_back_to_the_temperature_of_the_next_sample():
-    assert not Pipeline(UR5E).fed_back  # without a thermal model nobody asks
+    assert list(Pipeline(UR5E).fed_back) == ["contact_load"]  # without a thermal model nobody asks for contact
     thermal = {"model": "simoni", "parameters": {"heat_capacity": 500.0, "heat_transfer": 1.0}, "source": "estimate_t"}
     pipeline = Pipeline(UR5E.with_updates({"thermal": thermal}, {"estimate_t": "numbers of this test"}))
-    assert list(pipeline.fed_back) == ["contact"]
+    assert set(pipeline.fed_back) == {"contact", "contact_load"}
     log = measured(moving(0.3))
     pipeline.run(log)
     np.testing.assert_array_equal(pipeline.fed_back["contact"], log.contact[-1])

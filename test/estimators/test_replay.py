@@ -18,6 +18,7 @@ from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.replay import replay, write_replay
 from robot_dynamics_ros.signals import Log, Sample
 
+RECORDED = ("external_wrench", "framed_wrench", "external_joint_torque", "friction_torque")
 WRENCH = np.array([10.0, -20.0, -70.0, 0, 0, 0])
 DATA = Path(os.environ.get("ROBOT_DYNAMICS_DATA", Path(__file__).parents[3] / "shared" / "data"))
 
@@ -52,9 +53,9 @@ def test_replay_of_a_recorded_live_run_is_identical(tmp_path):
     for row in range(len(source)):
         source.read(row, sample)
         pipeline.step(sample)
-        live.write(row, sample, ["q", "qd", "effort", "external_wrench", "external_joint_torque", "friction_torque"])
+        live.write(row, sample, ["q", "qd", "effort", *RECORDED])
     result = replay([write_bag(live, tmp_path / "live")], UR5E)
-    assert result.recorded == {"external_wrench": 0, "external_joint_torque": 0, "friction_torque": 0}
+    assert result.recorded == dict.fromkeys(RECORDED, 0)
     np.testing.assert_array_equal(result.log.external_wrench, live.external_wrench)
 
 

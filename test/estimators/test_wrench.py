@@ -1,4 +1,6 @@
-"""Joint torque to wrench: exact where well posed, finite and honest where not."""
+"""Joint torque to wrench: the posterior under a prior on the environment, and the frames it is stated in."""
+
+import itertools
 
 import numpy as np
 import pytest
@@ -8,31 +10,80 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from robot_dynamics_ros import _core
+from robot_dynamics_ros.models import RobotModel
 
 CHAIN = UR5E.chain()
 STD = np.array([3.0, 3.0, 2.0, 0.5, 0.4, 0.3])
-SINGULAR = {  # wrist, elbow, shoulder (TCP above the base axis)
+WIDE = {"expected_force": 1e6, "expected_moment": 1e6}  # nothing is expected: the weighted inverse
+FORCE, MOMENT = 200.0, 2.0  # the defaults
+SINGULAR = {
     "wrist": np.array([0.0, -1.2, 1.3, -1.5, 0.0, 0.3]),
     "elbow": np.array([0.0, -1.2, 0.0, -1.5, -1.4, 0.3]),
 }
 wrenches = st.tuples(*[st.floats(-150, 150)] * 3, *[st.floats(-20, 20)] * 3).map(np.array)
+poses = st.tuples(*[st.floats(-3, 3)] * 6).map(np.array)
+
+
+def posterior(J, tau, std, force=FORCE, moment=MOMENT):
+    """F, its covariance: least squares of the weighted torques and the prior as six more rows, by QR."""
+    rows = np.vstack([J.T / std[:, None], np.diag(1 / np.repeat([force, moment], 3))])
+    Q, R = np.linalg.qr(rows)
+    inverse = np.linalg.inv(R)
+    return inverse @ (Q.T @ np.concatenate([tau / std, np.zeros(6)])), inverse @ inverse.T
 
 
 @settings(max_examples=50, deadline=None)
 @given(wrench=wrenches)
-def test_well_posed_wrench_is_exact(wrench):
-    F, _, singular = _core.invert_wrench(CHAIN, POSE, model().jacobian(POSE).T @ wrench, STD)
-    np.testing.assert_allclose(F, wrench, atol=1e-8 * (1 + np.abs(wrench).max()))
+def test_with_a_wide_prior_a_well_posed_wrench_is_exact(wrench):
+    F, _, singular = _core.invert_wrench(CHAIN, POSE, model().jacobian(POSE).T @ wrench, STD, **WIDE)
+    np.testing.assert_allclose(F, wrench, atol=1e-6 * (1 + np.abs(wrench).max()))
     assert singular > 0.08
 
 
-def test_covariance_is_that_of_the_noise():
+@settings(max_examples=100, deadline=None)
+@given(q=poses, tau=poses, force=st.floats(1, 500), moment=st.floats(0.1, 20))
+def test_is_the_posterior_in_every_pose(q, tau, force, moment):
+    F, C, _ = _core.invert_wrench(CHAIN, q, tau, STD, expected_force=force, expected_moment=moment)
+    mean, covariance = posterior(model().jacobian(q), tau, STD, force, moment)
+    scale = np.sqrt(np.diag(covariance))
+    np.testing.assert_allclose(F / scale, mean / scale, atol=1e-6)
+    np.testing.assert_allclose(C / scale / scale[:, None], covariance / scale / scale[:, None], atol=1e-6)
+
+
+def test_covariance_is_that_of_the_noise_where_nothing_is_expected():
     J, rng = model().jacobian(POSE), np.random.default_rng(3)
     wrench = np.array([10, -20, 30, 1, 2, -3.0])
-    noisy = [_core.invert_wrench(CHAIN, POSE, J.T @ wrench + STD * rng.normal(size=6), STD)[0] for _ in range(4000)]
-    covariance = _core.invert_wrench(CHAIN, POSE, J.T @ wrench, STD)[1]
-    np.testing.assert_allclose(covariance, np.linalg.inv(J @ np.diag(1 / STD**2) @ J.T), rtol=1e-6, atol=1e-9)
-    np.testing.assert_allclose(np.std(noisy, axis=0), np.sqrt(np.diag(covariance)), rtol=0.06)
+    noise = STD * rng.normal(size=(4000, 6))
+    found = [_core.invert_wrench(CHAIN, POSE, J.T @ wrench + e, STD, **WIDE)[0] for e in noise]
+    covariance = _core.invert_wrench(CHAIN, POSE, J.T @ wrench, STD, **WIDE)[1]
+    np.testing.assert_allclose(covariance, np.linalg.inv(J @ np.diag(1 / STD**2) @ J.T), rtol=1e-5, atol=1e-8)
+    np.testing.assert_allclose(np.std(found, axis=0), np.sqrt(np.diag(covariance)), rtol=0.06)
+
+
+@pytest.mark.parametrize("pose", [POSE, *SINGULAR.values()], ids=["regular", *SINGULAR])
+def test_wrenches_as_expected_have_standard_normal_errors(pose):
+    """F ~ N(0, P), torque noise ~ N(0, STD^2): the error whitened by the covariance is N(0, I), singular or not."""
+    rng, J, n = np.random.default_rng(5), model().jacobian(pose), 4000
+    F = rng.normal(size=(n, 6)) * np.repeat([FORCE, MOMENT], 3)
+    tau = F @ J + STD * rng.normal(size=(n, 6))
+    found = np.array([_core.invert_wrench(CHAIN, pose, t, STD)[0] for t in tau])
+    C = _core.invert_wrench(CHAIN, pose, tau[0], STD)[1]
+    z = np.linalg.solve(np.linalg.cholesky(C), (found - F).T).T
+    np.testing.assert_allclose(z.mean(axis=0), 0.0, atol=4 / np.sqrt(n))
+    np.testing.assert_allclose(np.cov(z.T), np.eye(6), atol=5 * np.sqrt(2 / n))
+    inside = np.abs(found - F) < np.sqrt(np.diag(C))
+    np.testing.assert_allclose(inside.mean(axis=0), 0.683, atol=0.03)
+
+
+def test_errors_of_wrist_joints_do_not_become_forces():
+    """0.3 Nm of the wrist, 0.03 rad from its singular pose: tens of newtons where nothing is expected."""
+    pose, largest = POSE.copy(), {}
+    pose[4] = 0.03
+    errors = 0.3 * np.array(list(itertools.product([-1.0, 1.0], repeat=3)))
+    for name, prior in (("default", {}), ("wide", WIDE)):
+        found = [_core.invert_wrench(CHAIN, pose, np.append(np.zeros(3), e), STD, **prior)[0] for e in errors]
+        largest[name] = max(np.linalg.norm(F[:3]) for F in found)
+    assert largest["wide"] > 30 and largest["default"] < 5
 
 
 def test_seven_joints_are_weighted_by_their_noise():
@@ -42,26 +93,28 @@ def test_seven_joints_are_weighted_by_their_noise():
     J, wrench = robot.jacobian(q), np.array([5, 6, 7, 0.1, 0.2, 0.3])
     tau = J.T @ wrench
     tau[6] += 20.0  # the joint that is known to be noisy
-    trusted, _, singular = _core.invert_wrench(core, q, tau, std)
+    trusted, _, singular = _core.invert_wrench(core, q, tau, std, **WIDE)
     assert singular > 0.08
-    naive, _, _ = _core.invert_wrench(core, q, tau, np.ones(7))
+    naive, _, _ = _core.invert_wrench(core, q, tau, np.ones(7), **WIDE)
     assert np.abs(trusted - wrench).max() < 0.1 * np.abs(naive - wrench).max()
-    W = np.diag(1 / std**2)
-    np.testing.assert_allclose(trusted, np.linalg.solve(J @ W @ J.T, J @ W @ tau), rtol=1e-6)
+    np.testing.assert_allclose(trusted, posterior(J, tau, std, 1e6, 1e6)[0], rtol=1e-6)
 
 
 @pytest.mark.parametrize("pose", SINGULAR.values(), ids=SINGULAR)
-def test_singular_pose_is_finite_with_growing_std(pose):
-    away, wrench, stds = POSE - pose, np.array([40.0, -30, 60, 2, 1, -1]), []
+def test_near_a_singular_pose_the_deviation_rises_to_that_of_the_prior(pose):
+    wrench, stds = np.array([40.0, -30, 60, 2, 1, -1]), []
     for step in (1.0, 0.1, 0.03, 0.01, 1e-3, 1e-6, 0.0):
-        q = pose + step * away
-        F, C, singular = _core.invert_wrench(CHAIN, q, model().jacobian(q).T @ wrench, STD)
-        std = np.sqrt(np.diag(C))
-        stds.append(np.sqrt(np.linalg.eigvalsh(C[:3, :3])[-1]))
-        assert np.isfinite(F).all() and np.isfinite(std).all() and (np.diag(C) > 0).all()
-        assert (np.abs(F - wrench) <= 3 * std + 1e-6).all()  # what damping removed is inside the band
-    assert singular < 1e-6 and stds[-1] > 5 * stds[0]
-    assert all(b > 0.99 * a for a, b in zip(stds[1:], stds[2:], strict=False))
+        q = pose + step * (POSE - pose)
+        J = model().jacobian(q)
+        F, C, singular = _core.invert_wrench(CHAIN, q, J.T @ wrench, STD)
+        stds.append(np.sqrt(np.linalg.eigvalsh(C)[-1]))
+        assert np.isfinite(F).all() and np.linalg.eigvalsh(C)[0] > 0
+        assert (np.abs(F - wrench) <= 3 * np.sqrt(np.diag(C))).all()
+    assert singular < 1e-6 and stds[-1] > stds[0]
+    unseen = np.linalg.svd(J)[0][:, -1]  # the wrench that no joint feels
+    expected = 1 / np.sqrt(unseen @ np.diag(1 / np.repeat([FORCE, MOMENT], 3) ** 2) @ unseen)
+    along = 1 / np.sqrt(unseen @ np.linalg.solve(C, unseen))
+    assert along == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("pose", SINGULAR.values(), ids=SINGULAR)
@@ -70,38 +123,47 @@ def test_noise_does_not_explode_near_a_singularity(pose):
     for step in (0.03, 0.003, 0.0):
         q = pose + step * (POSE - pose)
         F = [_core.invert_wrench(CHAIN, q, STD * rng.normal(size=6), STD)[0] for _ in range(200)]
-        assert np.abs(F).max() < 600
-
-
-def test_damping_acts_only_below_the_threshold_and_continuously():
-    wrench, errors, seen = np.array([40.0, -30, 60, 2, 1, -1]), [], []
-    for angle in np.linspace(0.0, 0.4, 200):
-        q = POSE.copy()
-        q[4] = angle
-        F, _, singular = _core.invert_wrench(CHAIN, q, model().jacobian(q).T @ wrench, STD)
-        errors.append(np.abs(F - wrench).max())
-        seen.append(singular)
-    errors, seen = np.array(errors), np.array(seen)
-    assert errors[seen > 0.08].max() < 1e-8 and errors[seen < 0.04].min() > 1e-3
-    assert np.abs(np.diff(errors)).max() < 0.1 * errors.max()
+        assert np.abs(F).max() < FORCE
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 5])
-def test_fewer_than_six_joints_leave_directions_unknown_and_say_so(n):
+def test_fewer_than_six_joints_leave_directions_to_the_prior(n):
     chain = random_chain(n, n)
     core = _core.Chain(chain.placements, chain.parameters(), chain.tool, chain.gravity)
     q = np.linspace(0.3, 1, n)
     F, C, singular = _core.invert_wrench(core, q, np.ones(n), np.full(n, 0.1))
     assert singular == 0 and np.isfinite(F).all()
-    largest = np.sqrt(np.linalg.eigvalsh(C)[-1])
-    assert largest > 20  # of the expected 200 N (times the length for moments)
+    unseen = np.linalg.svd(chain.model().jacobian(q))[0][:, n:]
+    prior = np.diag(1 / np.repeat([FORCE, MOMENT], 3) ** 2)
+    np.testing.assert_allclose(unseen.T @ np.linalg.solve(C, unseen), unseen.T @ prior @ unseen, rtol=1e-5, atol=1e-9)
 
 
-def test_reference_length_scales_moments_only():
-    J = model().jacobian(POSE)
-    for length in (0.1, 1.0):
-        F, _, _ = _core.invert_wrench(CHAIN, POSE, J.T @ np.arange(6.0), STD, length=length)
-        np.testing.assert_allclose(F, np.arange(6.0), atol=1e-8)
+def two_joint_leg():
+    """A leg of two parallel joints, thigh and shank of 0.4 m, foot at the end."""
+    placements = np.tile(np.eye(4), (2, 1, 1))
+    placements[0, :3, :3] = [[1, 0, 0], [0, 0, -1], [0, 1, 0]]
+    placements[1, 0, 3] = 0.4
+    tool, parameters = np.eye(4), np.zeros((2, 10))
+    tool[0, 3], parameters[:, 9] = 0.4, 1.0
+    return _core.Chain(placements, parameters, tool, np.array([0, 0, -9.81]))
+
+
+def test_a_force_alone_is_better_than_six_axes_on_a_two_joint_leg():
+    core, rng = two_joint_leg(), np.random.default_rng(2)
+    q, std = np.array([0.6, 0.9]), np.array([0.5, 0.5])
+    J = RobotModel(core, ("hip", "knee")).jacobian(q)
+    F = rng.normal(size=(500, 3)) * [30, 0, 30]  # in the plane of the leg
+    tau = F @ J[:3] + std * rng.normal(size=(500, 2))
+    errors = {}
+    for moment in (0.0, 2.0, 100.0):
+        found = [_core.invert_wrench(core, q, t, std, expected_moment=moment) for t in tau]
+        errors[moment] = np.sqrt(np.mean([(f[:3] - w) ** 2 for (f, _, _), w in zip(found, F, strict=True)]))
+        if moment == 0.0:
+            assert not np.array([f[3:] for f, _, _ in found]).any()
+            assert not found[0][1][3:].any() and not found[0][1][:, 3:].any()
+            planar = np.linalg.solve(J[[0, 2]].T, tau[0])
+            np.testing.assert_allclose(found[0][0][[0, 2]], planar, atol=0.02 * np.abs(planar).max())
+    assert errors[0.0] < 0.5 * errors[100.0] and errors[0.0] < 1.01 * errors[2.0]
 
 
 @pytest.mark.parametrize("bad", [np.nan, 0.0, -np.nan])
@@ -112,6 +174,9 @@ def test_bad_input_is_named(bad):
         _core.invert_wrench(CHAIN, POSE, np.ones(6), std)
     with pytest.raises(TypeError, match="tau"):
         _core.invert_wrench(CHAIN, POSE, np.ones(6, dtype=np.float32), STD)
+    for name, value in (("expected_force", 0.0), ("expected_moment", -1.0), ("singular_value", 0.0)):
+        with pytest.raises(ValueError, match=name):
+            _core.invert_wrench(CHAIN, POSE, np.ones(6), STD, **{name: value})
 
 
 @pytest.mark.parametrize("joint", range(6))
@@ -121,10 +186,13 @@ def test_a_joint_without_weight_cannot_spoil_the_wrench(joint, lost):
     tau, std = J.T @ wrench, STD.copy()
     tau[joint], std[joint] = 500.0, lost
     F, C, _ = _core.invert_wrench(CHAIN, POSE, tau, std)
-    assert np.abs(F[:3]).max() < 300  # believed, it would be more than 1000 N
     assert (np.abs(F - wrench) <= 3 * np.sqrt(np.diag(C))).all()
-    seen = np.delete(np.eye(6), joint, axis=0) @ J.T
-    np.testing.assert_allclose(seen @ F, seen @ wrench, atol=0.1)  # what the other joints see is kept
+    others = np.delete(np.arange(6), joint)
+    kept = np.linalg.inv(
+        J[:, others] / STD[others] ** 2 @ J[:, others].T + np.diag(np.repeat([FORCE, MOMENT], 3) ** -2.0)
+    )
+    without = kept @ (J[:, others] / STD[others] ** 2 @ tau[others])
+    np.testing.assert_allclose(F, without, atol=1e-9 if lost == np.inf else 0.05)  # as if the joint were not there
 
 
 def test_singular_value_is_that_of_the_scaled_jacobian():

@@ -1,12 +1,15 @@
 """The experiment command against the simulated controller over real sockets: the robot moves, the bag holds it."""
 
 import numpy as np
+import pytest
 from click.testing import CliRunner
 
 from robot_dynamics_ros.bags import load_bag
 from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.server.launcher import SimulatedUR
+
+pytestmark = pytest.mark.realtime
 
 
 def test_experiment_over_the_driver_records_currents_and_desired_motion(tmp_path):

@@ -1,5 +1,7 @@
 """Messages to samples and back: joint order, aliases, missing and repeated joints, empty arrays, byte layouts."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -9,13 +11,15 @@ from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
-from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.nodes.topics.conversions import MessageReader
 from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, SampleWriter, to_ns
+from robot_dynamics_ros.nodes.topics.markers import contact_arrow
+from robot_dynamics_ros.nodes.topics.outputs import SampleOutputs
 from robot_dynamics_ros.nodes.topics.sources import MAX_WAITING, StampJoin
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Sample
-from robot_dynamics_ros.topics import TOPICS
+from robot_dynamics_ros.topics import FRAMED, TOPICS
 
 ROBOT = load_robot("ur5e")
 NAMES, ALIASES = ROBOT.joint_names, ROBOT.joint_aliases
@@ -129,3 +133,50 @@ def test_positions_that_are_not_finite_are_refused():
         joined.take("joint_states", joint_state(NAMES, 1, position=[np.nan] * 6), 1, 0)
     with pytest.raises(DataError, match="positions"):
         joined.take("joint_states", joint_state(NAMES, 1), 1, 0)
+
+
+def test_the_arrow_is_in_base_axes_and_ends_at_the_tcp_whatever_the_frame_of_the_wrench():
+    sample, tcp = Sample(NAMES, 5), np.array([0.4, -0.2, 0.6])
+    sample.external_wrench, sample.framed_wrench = [30.0, 0, 40, 0, 0, 0], [0, 0, -50.0, 0, 0, 0]
+    sample.external_wrench_std, sample.framed_wrench_std = [1, 2, 3, 0, 0, 0], [9] * 6
+    arrow, cloud = contact_arrow(sample, tcp, "l_base", 0.01).markers
+    tail, head = (np.array([p.x, p.y, p.z]) for p in arrow.points)
+    assert arrow.header.frame_id == cloud.header.frame_id == "l_base"
+    np.testing.assert_allclose(head, tcp)
+    np.testing.assert_allclose(head - tail, [0.3, 0, 0.4])
+    np.testing.assert_allclose([cloud.scale.x, cloud.scale.y, cloud.scale.z], [0.04, 0.08, 0.12])
+
+
+class Node:
+    """What SampleOutputs takes from a node; keeps what is published."""
+
+    def __init__(self, **given):
+        self.given, self.published = {"tf_prefix": "l_", "publish_description": False} | given, {}
+
+    def value(self, name):
+        return self.given[name]
+
+    def create_lifecycle_publisher(self, kind, name, *_):
+        return SimpleNamespace(publish=lambda raw: self.published.__setitem__(name, deserialize_message(raw, kind)))
+
+    def destroy_lifecycle_publisher(self, *_):
+        return None
+
+
+@pytest.mark.parametrize(("frame", "named"), [("", "l_tool0"), ("base", "l_base"), ("wrist_1_link", "l_wrist_1_link")])
+def test_headers_name_the_frame_of_the_numbers(frame, named):
+    node, sample = Node(), Sample(NAMES, 5)
+    topics = [*FRAMED, "external_wrench_base", "vendor_external_wrench", "joint_states"]
+    sample.q, sample.external_wrench, sample.vendor_external_wrench = [0.0] * 6, [1.0] * 6, [2.0] * 6
+    sample.framed_wrench, sample.framed_wrench_std = [3.0] * 6, [4.0] * 6
+    SampleOutputs(node, ROBOT, topics, frame).publish(sample)
+    frames = {name: message.header.frame_id for name, message in node.published.items()}
+    assert frames == {name: named if name in FRAMED else "l_base" for name in topics}
+    assert node.published["external_wrench"].wrench.force.x == 3.0
+    assert node.published["external_wrench_std"].wrench.torque.z == 4.0
+    assert node.published["external_wrench_base"].wrench.force.x == 1.0
+
+
+def test_publishers_of_an_unknown_frame_are_refused():
+    with pytest.raises(ConfigError, match="'camera' has no known transform"):
+        SampleOutputs(Node(), ROBOT, ["external_wrench"], "camera")

@@ -64,6 +64,9 @@ class Node:
     def create_service(self, *_):
         return None
 
+    def destroy_service(self, *_):
+        return None
+
     def get_logger(self):
         return SimpleNamespace(info=lambda text: None)
 
@@ -73,7 +76,8 @@ class Node:
 )
 def test_the_torque_of_a_newer_ur_without_gravity_is_recognised_while_its_drives_hold(mode, source, free):
     selection = SimpleNamespace(stages=("motion",), all=False, tables={"motion": ()})
-    estimates = Estimates(Node(mode, source), selection)
+    node = Node(mode, source)
+    estimates = Estimates(node, node.robot, selection, node.driver)
     for k in range(REST_SAMPLES + 1):
         sample = resting(np.zeros(6), k)
         estimates.add_to(sample)

@@ -19,6 +19,8 @@ from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.nodes.topics.encoding import to_ns, to_time
 from robot_dynamics_ros.robot_file import load_robot
 
+pytestmark = pytest.mark.realtime
+
 ROBOT = load_robot("ur5e")
 MODEL = RobotModel(ROBOT.chain(), ROBOT.joint_names)
 ORDER = [2, 1, 0, 3, 4, 5]  # as the vendor's driver publishes them

@@ -13,6 +13,8 @@ from diagnostic_msgs.msg import DiagnosticArray
 
 from robot_dynamics_ros.validation.faults.graph import Graph
 
+pytestmark = pytest.mark.realtime
+
 JOINTS = load_robot("ur5e").joint_names
 
 

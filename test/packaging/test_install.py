@@ -73,7 +73,14 @@ def test_the_source_distribution_gives_the_same_wheel(source, wheel, tmp_path):
     again = built(unpacked, tmp_path / "again")
     assert contents(again) == contents(wheel)
     names = "\n".join(contents(again))
-    for part in ("_core.pyi", "py.typed", "health_report.html.j2", "launch/robot.launch.py", "plants/ur5e.yaml"):
+    for part in (
+        "__init__.pyi",
+        "_core.pyi",
+        "py.typed",
+        "health_report.html.j2",
+        "launch/robot.launch.py",
+        "plants/ur5e.yaml",
+    ):
         assert part in names, part
 
 

@@ -6,6 +6,8 @@ import pytest
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.simulation.server.launcher import SimulatedUR
 
+pytestmark = pytest.mark.realtime
+
 
 @pytest.fixture(scope="module")
 def ur():

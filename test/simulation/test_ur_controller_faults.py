@@ -51,6 +51,7 @@ def until(reader, condition, limit=2000) -> dict:
     raise AssertionError("no such sample")
 
 
+@pytest.mark.realtime
 def test_dropped_duplicated_and_silent(running, reader):
     _, simulation = running
 
@@ -69,6 +70,7 @@ def test_dropped_duplicated_and_silent(running, reader):
     assert set(steps(reader.samples(50))) == {1}
 
 
+@pytest.mark.realtime
 def test_frozen_values_have_fresh_stamps(running, reader):
     _, simulation = running
     simulation.command("freeze")
@@ -82,6 +84,7 @@ def test_frozen_values_have_fresh_stamps(running, reader):
     assert len({tuple(sample["actual_current"]) for sample in live}) == 50
 
 
+@pytest.mark.realtime
 def test_nan_and_clock_steps(running, reader):
     _, simulation = running
     simulation.command("nan", field="actual_q", element=2)
@@ -95,6 +98,7 @@ def test_nan_and_clock_steps(running, reader):
         assert cycles in steps(last + reader.samples(300))
 
 
+@pytest.mark.realtime
 def test_stops_and_how_they_are_released(running, reader):
     ur, simulation = running
     simulation.command("protective_stop")
@@ -109,6 +113,7 @@ def test_stops_and_how_they_are_released(running, reader):
         until(reader, lambda s: s["robot_mode"] == 7)
 
 
+@pytest.mark.realtime
 def test_external_wrench_is_known_exactly_and_felt(running, reader):
     ur, simulation = running
     wrench = [3.0, -4.0, 25.0, 0.5, 0.0, -0.2]
@@ -133,6 +138,7 @@ def test_external_wrench_is_known_exactly_and_felt(running, reader):
     assert change[1] * 10.61 == pytest.approx(-tau[1], abs=8.2)
 
 
+@pytest.mark.realtime
 def test_environment_commands_change_the_plant(running):
     _, simulation = running
     simulation.command("set_temperatures", lubricant=45.0, housing=40.0)
@@ -147,6 +153,7 @@ def test_environment_commands_change_the_plant(running):
     simulation.command("set_payload", mass=0.0)
 
 
+@pytest.mark.realtime
 @pytest.mark.parametrize(
     "name, fields, text",
     [
@@ -199,6 +206,7 @@ def test_same_seed_same_run():
     assert any(not np.array_equal(a["current"], b["current"]) for a, b in zip(first, other, strict=True))
 
 
+@pytest.mark.realtime
 def test_wall_pushes_back():
     with SimulatedUR(scenario="wall", speed=5) as ur, ur.client() as simulation:
         start = simulation.state["q"]
@@ -215,6 +223,7 @@ def test_wall_pushes_back():
     assert 2 < np.median(forces) < 20  # 0.5 mm into 20 kN/m
 
 
+@pytest.mark.realtime
 def test_kill_leaves_no_chance_to_say_goodbye(raw_rtde):
     with SimulatedUR() as ur:
         client = raw_rtde(ur.host)
@@ -228,6 +237,7 @@ def test_kill_leaves_no_chance_to_say_goodbye(raw_rtde):
         assert ur.process.wait(10) == 137
 
 
+@pytest.mark.realtime
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signals_end_the_process_cleanly(number):
     with SimulatedUR() as ur:
@@ -236,6 +246,7 @@ def test_signals_end_the_process_cleanly(number):
         assert (ur.process.returncode, errors) == (0, "")
 
 
+@pytest.mark.realtime
 def test_it_ends_with_the_process_that_started_it():
     with SimulatedUR() as ur:
         ur.process.stdin.close()  # what a dying parent does
@@ -248,6 +259,7 @@ def simulate(*arguments: str) -> subprocess.CompletedProcess:
     return subprocess.run(command, capture_output=True, text=True, timeout=30)
 
 
+@pytest.mark.realtime
 def test_wrong_starts_are_one_line_and_status_1(running):
     for arguments, text in (
         (("ur5e", "--host", running[0].host), "RTDE port"),
@@ -277,6 +289,7 @@ def test_wrong_settings_name_what_is_wrong(wrong, text):
         ControllerProcess(Settings(**(free | wrong)))
 
 
+@pytest.mark.realtime
 def test_free_ports_are_taken_and_printed():
     with SimulatedUR(host="127.0.0.1", rtde_port=0, dashboard_port=0, script_port=0) as ur:
         assert len(set(ur.ports.values())) == 5 and all(port > 1023 for port in ur.ports.values())

@@ -26,6 +26,7 @@ def talk(host: str, port: int, text: bytes, replies: int) -> list[str]:
         return [stream.readline().rstrip("\n") for _ in range(replies)]
 
 
+@pytest.mark.realtime
 def test_handshake_and_versions(ur, raw_rtde):
     client = raw_rtde(ur.host)
     assert struct.unpack(">4I", client.ask("v")) == (5, 26, 1, 2)
@@ -39,6 +40,7 @@ def test_handshake_and_versions(ur, raw_rtde):
     assert client.ask("P") == b"\x01"
 
 
+@pytest.mark.realtime
 def test_every_sample_at_500_hz_and_every_fourth_at_125_hz(ur, raw_rtde):
     for frequency, step in ((500.0, 0.002), (125.0, 0.008)):
         client = raw_rtde(ur.host)
@@ -47,6 +49,7 @@ def test_every_sample_at_500_hz_and_every_fourth_at_125_hz(ur, raw_rtde):
         assert [b - a for a, b in zip(stamps, stamps[1:], strict=False)] == pytest.approx([step] * 99)
 
 
+@pytest.mark.realtime
 def test_protocol_1_has_no_frequency_and_no_recipe_id(ur, raw_rtde):
     client = raw_rtde(ur.host, protocol=1)
     assert client.outputs("timestamp,robot_mode") == b"DOUBLE,INT32"
@@ -55,6 +58,7 @@ def test_protocol_1_has_no_frequency_and_no_recipe_id(ur, raw_rtde):
     assert kind == "U" and struct.unpack(">di", body)[1] == 7
 
 
+@pytest.mark.realtime
 def test_every_default_output_of_the_client_is_offered(ur, raw_rtde):
     names = [name for name in wire.OUTPUTS if not name.startswith(("input_", "output_"))]
     assert len(names) > 50
@@ -68,6 +72,7 @@ def until(client, expected: tuple, limit: int = 2000) -> None:
     assert any(tuple(client.sample().values()) == expected for _ in range(limit)), expected
 
 
+@pytest.mark.realtime
 def test_an_input_belongs_to_one_client_and_keeps_its_value(ur, raw_rtde):
     first, second = raw_rtde(ur.host), raw_rtde(ur.host)
     assert first.ask("I", b"input_int_register_30,input_double_register_30,") == b"\x01INT32,DOUBLE"
@@ -88,6 +93,7 @@ def test_an_input_belongs_to_one_client_and_keeps_its_value(ur, raw_rtde):
     assert tuple(second.sample().values()) == (9, 2.5)
 
 
+@pytest.mark.realtime
 def test_older_controllers_lack_newer_outputs_and_torque(raw_rtde, ur_rtde):
     with SimulatedUR(polyscope="5.11") as old:
         driver = make_driver("ur", load_robot("ur5e"), old.host)
@@ -111,6 +117,7 @@ def test_older_controllers_lack_newer_outputs_and_torque(raw_rtde, ur_rtde):
         assert "5.11" in talk(old.host, old.ports["dashboard"], b"PolyscopeVersion\n", 2)[1]
 
 
+@pytest.mark.realtime
 def test_dashboard_replies(ur):
     lines = talk(
         ur.host,
@@ -131,6 +138,7 @@ def test_dashboard_replies(ur):
     ]
 
 
+@pytest.mark.realtime
 def test_a_short_script_runs_line_by_line(ur, raw_rtde):
     write = "\twrite_output_integer_register(0 +0, {})\n"
     script = f"def custom():\n{write.format(1)}\tsleep(0.02)\n{write.format(2)}end\n".encode()
@@ -145,6 +153,7 @@ def test_a_short_script_runs_line_by_line(ur, raw_rtde):
     assert (1, 2) in seen  # running, then done and stopped
 
 
+@pytest.mark.realtime
 def test_an_unknown_statement_stops_the_program(ur):
     with socket.create_connection((ur.host, ur.ports["script"]), 10) as port, ur.client() as simulation:
         port.sendall(b"def mystery():\n\tpour_coffee(1)\nend\n")
@@ -195,6 +204,7 @@ def nonsense(rng: random.Random) -> bytes:
     return rng.choice([rng.randbytes(rng.randrange(1, 200)), struct.pack(">HB", size, kind) + body])
 
 
+@pytest.mark.realtime
 def test_nonsense_from_clients_kills_nothing(ur, raw_rtde):
     rng = random.Random(5)
     for port in ("rtde", "dashboard", "script", "truth", "control"):
@@ -214,6 +224,7 @@ def test_nonsense_from_clients_kills_nothing(ur, raw_rtde):
         assert simulation.state["safety_mode"] == 1
 
 
+@pytest.mark.realtime
 def test_commands_with_nonsense_arguments_stop_the_program_not_the_controller(ur, raw_rtde, ur_rtde):
     result = ur_rtde(
         """
@@ -235,6 +246,7 @@ def test_commands_with_nonsense_arguments_stop_the_program_not_the_controller(ur
     assert all(abs(value) < 7 for value in client.sample()["actual_q"])
 
 
+@pytest.mark.realtime
 def test_a_client_that_does_not_read_has_packages_skipped(ur, raw_rtde):
     idle, reader = raw_rtde(ur.host), raw_rtde(ur.host)
     idle.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)

@@ -21,6 +21,7 @@ def test_a_fault_is_handled(case):
     assert row.result == "pass", row.measured
 
 
+@pytest.mark.realtime
 @pytest.mark.parametrize("case", [c for c in sockets.CASES if c.name in QUICK], ids=lambda case: case.title)
 def test_a_fault_is_handled_over_sockets(case):
     row = run_case(case, 1)

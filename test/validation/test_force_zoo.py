@@ -8,6 +8,7 @@ from click.testing import CliRunner
 
 from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.validation.force import baseline, metrics, recordings, table, zoo
@@ -93,7 +94,7 @@ def test_trials_have_rests_creep_pushes_at_rest_and_moments(ur5e):
         force, moment = (
             np.linalg.norm(t.truth["external_wrench"][:, part], axis=1) for part in (slice(3), slice(3, 6))
         )
-        assert np.allclose(sorted({round(x) for x in force[force > 9.99]})[0::1][-1], 40)
+        assert force.max() == pytest.approx(max(recordings.LEVELS))
         assert 1.0 < moment.max() <= recordings.MOMENT + 1e-9
         assert (t.contact & t.moving).sum() > 5 * RATE and (t.contact & ~t.moving).sum() > 5 * RATE
         assert (~t.contact & ~t.moving).sum() > 3 * RATE and not (~t.contact & (force > 0)).any()
@@ -105,10 +106,7 @@ def test_the_singular_trial_comes_near_singular_poses(ur5e):
     who = zoo.individuals(ur5e, 1, 0, ["maxwell"])[0]
     draw = who.draw(0)
     q = recordings.singular_pose(ur5e, draw, recordings.home(ur5e, draw))
-    J = ur5e.chain()
-    from robot_dynamics_ros.models import RobotModel
-
-    J = RobotModel(J).jacobian(q)
+    J = RobotModel(ur5e.chain()).jacobian(q)
     J[3:] *= 0.25
     assert np.linalg.svd(J, compute_uv=False)[-1] < 0.1
 
@@ -189,8 +187,6 @@ def test_joined_recordings_keep_their_contacts_apart():
 
 
 def test_the_damped_inverse_is_the_inverse_away_from_singular_poses(ur5e):
-    from robot_dynamics_ros.models import RobotModel
-
     model = RobotModel(ur5e.chain())
     q = np.array([[0.3, -1.2, 1.5, -1.9, -1.4, 0.4], [0.3, -1.2, 1.5, -1.9, 0.0, 0.4]])
     wrench = np.array([10.0, -20.0, 5.0, 1.0, -2.0, 0.5])
@@ -229,6 +225,7 @@ def test_the_summary_takes_the_worst_by_its_own_sense():
     found = table.summary(people)["ours"]
     assert found["force_rest"] == {"median": 3.5, "worst quarter": 6.5, "worst": 7.0}
     assert found["within_1_rest"]["worst"] == pytest.approx(50.0)  # farthest from 68.3 %
+    assert found["within_1_rest"]["worst quarter"] == pytest.approx((18.3 + 16.7) / 2)  # distances of 50 and 85 %
     assert found["found_20"]["worst quarter"] == pytest.approx(5.0)
     lone = table.summary([verdict(0, delay_10=float("nan"))])["ours"]["delay_10"]
     assert all(np.isnan(v) for v in lone.values())

@@ -1,4 +1,4 @@
-// Picks the kernels once, when the library is loaded: the widest instruction set the machine has, or the one that
+// Chooses the kernels once, when the library is loaded: the widest instruction set of the processor, or the one that
 // ROBOT_DYNAMICS_ISA names (sse2, avx2, avx512).
 #include <cstdlib>
 #include <cstring>
@@ -6,6 +6,8 @@
 #include "robot_dynamics/rigid_body/kernels.hpp"
 
 namespace robot_dynamics {
+
+KernelTable active_kernels;
 
 KernelTable kernels_sse2();
 #if defined(__x86_64__)

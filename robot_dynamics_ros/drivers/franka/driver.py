@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robot_dynamics_ros._core import GuardReason, TorqueLoop
+from robot_dynamics_ros._core import GuardReason, TorqueLoop, TorqueRecord
 from robot_dynamics_ros.drivers.franka.process import FrankaProcess
 from robot_dynamics_ros.drivers.franka.rows import JOINTS, PLACES, STOPPED_MODES, WIDTH
 from robot_dynamics_ros.drivers.interface import (
@@ -86,7 +86,7 @@ class FrankaDriver(StreamDriver, TorqueDriver):
         self._realtime, self._with_torque = realtime_priority > 0, torque != "none"
         self._process = FrankaProcess(robot, host, self._stream, realtime_priority)
         self._loop: TorqueLoop | None = None
-        self.records: deque[dict[str, Any]] = deque(maxlen=4096)
+        self.records: deque[TorqueRecord] = deque(maxlen=4096)
         self.sample = Sample(robot.joint_names)
         self._row = np.full(WIDTH, np.nan)
         self._watched = np.zeros(3 * JOINTS)
@@ -241,7 +241,7 @@ class FrankaDriver(StreamDriver, TorqueDriver):
         run = False
         while (record := self._loop.pop()) is not None:
             self.records.append(record)
-            run = record["run"]
+            run = record.run
         if run and not self.motion.active:
             self._loop.trip(GuardReason.robot_stopped)
 

@@ -18,6 +18,7 @@ from robot_dynamics_ros._core import (
     SampleFlag,
     StreamState,
     TorqueLoop,
+    TorqueRecord,
 )
 from robot_dynamics_ros.drivers.interface import DriverInfo, Motion, RobotStatus, Statistics, TorqueDriver
 from robot_dynamics_ros.drivers.stream import SampleRate
@@ -80,7 +81,7 @@ class UrDriver(TorqueDriver):
         self._cycle = 0.002 / time_scale
         self._transport = torque
         self._sender: TorqueSender | None = None
-        self.records: deque[dict[str, Any]] = deque(maxlen=4096)
+        self.records: deque[TorqueRecord] = deque(maxlen=4096)
         rate = robot.sensing.sample_rate or 500.0
         options = {"rate": rate, "minimum_major": 5 if rate > 125.0 else 3} | reader_options
         options["torque_inputs"] = torque == "script"

@@ -11,9 +11,8 @@ import socket
 from collections import deque
 from pathlib import Path
 from string import Template
-from typing import Any
 
-from robot_dynamics_ros._core import GuardReason, TorqueLoop
+from robot_dynamics_ros._core import GuardReason, TorqueLoop, TorqueRecord
 from robot_dynamics_ros.drivers.ur.control import UrControl
 from robot_dynamics_ros.errors import ConnectionFailed
 
@@ -49,7 +48,7 @@ def upload(host: str, port: int = SCRIPT_PORT, timeout: float = 2.0) -> None:
 class TorqueSender:
     """Records of a torque loop and, with a client, its torques to the client's process."""
 
-    def __init__(self, loop: TorqueLoop, client: UrControl | None, records: deque[dict[str, Any]]) -> None:
+    def __init__(self, loop: TorqueLoop, client: UrControl | None, records: deque[TorqueRecord]) -> None:
         self._loop, self._client, self._records = loop, client, records
         self._running, self._last = False, (0, False, b"")
 
@@ -57,20 +56,20 @@ class TorqueSender:
         """New records of the loop into `records`; each new torque, and the end of torque, to the client."""
         while (record := self._loop.pop()) is not None:
             self._records.append(record)
-            ended = self._running and not record["run"]
-            self._running = record["run"]
-            if self._client is not None and (record["run"] or ended):
+            ended = self._running and not record.run
+            self._running = record.run
+            if self._client is not None and (record.run or ended):
                 self._forward(record, self._client)
 
-    def _forward(self, record: dict[str, Any], client: UrControl) -> None:
+    def _forward(self, record: TorqueRecord, client: UrControl) -> None:
         """A cycle without a new state is left out: the client holds its torque. A failure latches the loop off."""
-        new = (record["stamp_ns"], record["run"], record["torque"].tobytes())
+        new = (record.stamp_ns, record.run, record.torque.tobytes())
         if new == self._last:
             return
         self._last = new
-        if record["run"] and client.motion.state != "moving":
+        if record.run and client.motion.state != "moving":
             self._loop.trip(GuardReason.robot_stopped)
         try:
-            client.send_torque(record["torque"], record["run"])
+            client.send_torque(record.torque, record.run)
         except ConnectionFailed:
             self._loop.trip(GuardReason.robot_stopped)

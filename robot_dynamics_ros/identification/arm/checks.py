@@ -132,7 +132,10 @@ def check_extrapolation(found: Identification) -> list[str]:
 
 
 def uncertainty(model: IdentifiedModel, motion: Motion) -> np.ndarray:
-    """RMS standard deviation of the prediction (n,) [Nm] that comes from the parameters alone: sqrt(mean a' cov a)."""
+    """RMS standard deviation of the prediction (n,) [Nm] that comes from the parameters alone: sqrt(mean a' cov a).
+
+    Raises ValueError for a model without covariance.
+    """
     rows = np.arange(0, len(motion), max(1, len(motion) // 2000))
     part = motion.take(rows)
     W = model.rigid.base_regressor(part.q, part.qd, part.qdd)

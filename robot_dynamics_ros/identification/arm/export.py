@@ -33,6 +33,7 @@ def identified_robot(found: Identification) -> RobotFile:
         else {"source": key, "model": "presliding", "parameters": live.hysteresis},
     }
     updates |= _drives(found, key)
+    updates["residuals"] = {"source": key} | found.residuals if found.residuals else None
     return robot.with_updates(updates, source)
 
 

@@ -8,12 +8,14 @@ from pathlib import Path
 import numpy as np
 
 from robot_dynamics_ros.bags import BagReport, load_bag
-from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.arm.checks import check_excitation, check_extrapolation, check_fit, check_units
 from robot_dynamics_ros.identification.arm.effort_meaning import recognise
+from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.live_model import fit_live
 from robot_dynamics_ros.identification.arm.model import Structure
 from robot_dynamics_ros.identification.arm.mounting import mounted
+from robot_dynamics_ros.identification.arm.residuals import residuals
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.consistency import make_consistent, rotor_included
 from robot_dynamics_ros.identification.arm.solvers.fitting import PLAIN, Fitter, known_rotors, prior_of
@@ -174,6 +176,19 @@ def fit_live_model(state: Identification) -> None:
     state.live = fit_live(state.consistent, np.nan_to_num(state.rotor), state.motion)
 
 
+def measure_residuals(state: Identification) -> None:
+    """Fill residuals: what the written file leaves unexplained, replayed as the nodes evaluate it."""
+    try:
+        state.residuals = residuals(
+            identified_robot(state),
+            [*state.training, *state.validation],
+            state.effort.scale,
+            state.live.breakaway(state.motion),
+        )
+    except CapabilityError as error:
+        _note(state.statements, f"no residuals in the robot file: {error}")
+
+
 def check_data(state: Identification) -> None:
     """Add the notes of the recordings, and warnings about what the data do not support."""
     notes = [f"{r.name}: {note}" for r in (*state.training, *state.validation) for note in r.notes]
@@ -218,6 +233,7 @@ STEPS: tuple[tuple[str, Callable[[Identification], None]], ...] = (
     ("solving", fit_parameters),
     ("physical consistency", make_physical),
     ("friction law for the live nodes", fit_live_model),
+    ("residuals of the live pipeline", measure_residuals),
     ("checking what the data support", check_data),
 )
 

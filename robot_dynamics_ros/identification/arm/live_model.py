@@ -49,8 +49,19 @@ class LiveModel:
         out, std = np.empty_like(load), np.empty_like(load)
         position, qd, load = (np.ascontiguousarray(x) for x in (motion.position, motion.qd, load))
         stage = _core.FrictionStage(law.core, memory, self.coupled)
-        stage.run(clock(motion.start, motion.rate), position, qd, load, None, None, out, std)
+        stage.run(clock(motion.start, motion.rate), position, qd, load, None, None, None, out, std)
         return out
+
+    def breakaway(self, motion: Motion) -> np.ndarray:
+        """Level of friction at breakaway (n,) [Nm] under the mean load of a motion."""
+        block, n = self.hysteresis, motion.n
+        static = np.asarray(self.friction["fc"]) + np.asarray(self.friction.get("fs", np.zeros(n)))
+        if block is None:
+            return static
+        load = np.abs(self.rigid.torque(self.phi, motion.q, motion.qd, motion.qdd)).mean(axis=0)
+        power = np.asarray(block["load_power"])
+        level = np.sum(block["level"], axis=1) + np.sum(block["load"], axis=1) * load**power
+        return np.where(level > 0, level, static)
 
     def predict(self, motion: Motion) -> np.ndarray:
         """Effort (N, n) [Nm]; a filter that the log's effort has passed is applied, it is no part of the robot."""

@@ -1,7 +1,7 @@
 """Presliding friction of the written robot file: free spans, load per element, Stribeck level, by held-out error.
 
   f = s(v) sum_k (c_k + l_k |tau|^p) H_k(theta; D_k) + fv1 v + fv2 |v| v + fv0 v / (1 + |v|/v0) + fo
-  s(v) = r + (1 - r) / (1 + (v/vs)^2)                                    [Madsen2020 ch4 35-37, one element each]
+  s(v) = r + (1 - r) / (1 + (v/vs)^2)                                    [Madsen2020 ch4 35-37]
 H_k is driven by measured positions, as the live nodes drive it. All coefficients but fo are non-negative, so the law
 dissipates at every speed; they are solved by non-negative least squares on Gram matrices, inside a grid over p, r, vs.
 """

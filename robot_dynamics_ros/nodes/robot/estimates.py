@@ -15,7 +15,7 @@ from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.stage import configure
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, STALE, WARN, worst
 from robot_dynamics_ros.nodes.part import NodeContext, NodePart
-from robot_dynamics_ros.nodes.robot.stages import Selection
+from robot_dynamics_ros.nodes.robot.stages import OF_NODE, Selection
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
 
@@ -76,12 +76,12 @@ class Estimates(NodePart):
     def __init__(self, node: NodeContext, robot: RobotFile, selection: Selection, driver: Driver | None) -> None:
         super().__init__(node)
         self._robot, self._selection, self._driver = robot, selection, driver
+        self._effort: EffortWatch | None = None
         parameters = {stage: given for stage in selection.stages if (given := self._given(stage))}
         self.pipeline = Pipeline(robot, parameters, None if selection.all else selection.stages)
         self.running = {stage.name for stage in self.pipeline.stages}
         # in a node of its own a stage finds in the sample what the stages of other nodes have estimated
         self._step = self.pipeline.step if selection.all else self.pipeline.advance
-        self._effort: EffortWatch | None = None
         # what a controller's own torque means depends on its version
         reported = driver is not None and node.value("driver") == "ur" and node.value("effort_source") == "controller"
         if (driver is None or reported) and "motion" in self.running:
@@ -113,19 +113,20 @@ class Estimates(NodePart):
     # -- parameters ---------------------------------------------------------------------------------------------------
     def _given(self, stage: str) -> dict[str, Any]:
         """Parameters of a stage that differ from their defaults."""
-        defaults = {p.name: p.default for p in self._selection.tables[stage]}
-        return {name: value for name, value in self._node.values(f"{stage}.").items() if value != defaults[name]}
+        defaults = {p.name: p.default for p in self._selection.tables[stage]} | dict.fromkeys(OF_NODE, "")
+        return {name: value for name, value in self._values(stage).items() if value != defaults[name]}
 
     def _values(self, stage: str) -> dict[str, Any]:
         recognised = self._effort.meaning.stage_parameters if self._effort is not None and stage == "motion" else {}
-        return self._node.values(f"{stage}.") | recognised
+        own = {name: self._node.value(name) for name in OF_NODE} if stage == "force" else {}
+        return self._node.values(f"{stage}.") | own | recognised
 
     def accept(self, proposed: dict[str, Any]) -> None:
         """Try values on separate stages before the running ones take them over. Raises RobotDynamicsError."""
         for stage in self._touched(proposed):
             prefix = f"{stage}."
             new = {name.removeprefix(prefix): v for name, v in proposed.items() if name.startswith(prefix)}
-            Pipeline(self._robot, {stage: self._node.values(prefix) | new}, [stage])
+            Pipeline(self._robot, {stage: self._values(stage) | new}, [stage])
 
     def apply(self, changed: dict[str, Any]) -> None:
         """Configure the touched stages with all their values."""

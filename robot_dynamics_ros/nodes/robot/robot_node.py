@@ -60,8 +60,7 @@ class RobotNode(LifecycleBase):
         topics = list(self._selection.topics) if self._estimates else []
         topics += self._driver_interface.topics if self._driver_interface else []
         arrow = self._estimates is not None and "force" in self._estimates.running
-        frame_id = self.value("tf_prefix") + (self.value("frame_id") or robot.kinematics.base_frame)
-        self._robot, self._outputs = robot, SampleOutputs(self, robot, topics, frame_id, arrow)
+        self._robot, self._outputs = robot, SampleOutputs(self, robot, topics, self.value("frame_id"), arrow)
 
     def _make_estimates(self, robot: RobotFile) -> Estimates | None:
         """None where the robot file lacks numbers: such a robot can still be moved and recorded for identification."""

@@ -10,6 +10,7 @@ from robot_dynamics_ros.estimators.pipeline import STAGES
 from robot_dynamics_ros.parameters import Parameter
 from robot_dynamics_ros.topics import MAIN, TOPICS
 
+OF_NODE = ("frame_id",)  # parameters of a stage that are the node's own
 PER_JOINT = tuple(t.name for t in TOPICS.values() if t.per_joint)
 
 
@@ -47,7 +48,7 @@ def select(text: str) -> Selection:
         topics=[t.name for t in TOPICS.values() if written & set(t.fields.values())],
         companions=tuple(n for n in sources if _is_companion(n, made, stages)),
         held=tuple(n for n in sources if not _is_companion(n, made, stages)),
-        tables={name: tuple(made[name].parameters) for name in stages},
+        tables={name: tuple(p for p in made[name].parameters if p.name not in OF_NODE) for name in stages},
     )
 
 

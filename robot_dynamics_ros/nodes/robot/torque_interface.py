@@ -17,7 +17,15 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Bool
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros._core import EnableResult, FreezeReason, GuardReason, GuardState, StreamState, TorqueMode
+from robot_dynamics_ros._core import (
+    EnableResult,
+    FreezeReason,
+    GuardReason,
+    GuardState,
+    StreamState,
+    TorqueMode,
+    TorqueRecord,
+)
 from robot_dynamics_ros.control.adaptation_store import Adaptation, load_adaptation, save_adaptation, wear
 from robot_dynamics_ros.control.torque import coulomb_level, torque_loop
 from robot_dynamics_ros.drivers.guard import GuardSettings, guard_limits, refuse_semantics, refuse_torque
@@ -76,7 +84,7 @@ class TorqueInterface(NodePart):
         self._model = RobotModel(self.robot.chain(), self.robot.joint_names)
         self._age, self._arrival = LatencyMeter(), LatencyMeter()
         self._refused = 0
-        self._last: dict[str, Any] | None = None  # record of the last cycle
+        self._last: TorqueRecord | None = None  # record of the last cycle
         self._sample: Sample | None = None
         self._time_scale = values["time_scale"]
         self._timeout, self._held_at = values["enable_timeout"] / values["time_scale"], -math.inf  # s of wall time
@@ -105,10 +113,10 @@ class TorqueInterface(NodePart):
         records = self._driver.records
         while records:
             self._last = records.popleft()
-            if self._last["age"] >= 0 and self._last["run"]:
-                self._age.add(self._last["age"])
-        if self._last is not None and self._last["run"]:
-            sample.feedforward_torque = self._last["friction"]
+            if self._last.age >= 0 and self._last.run:
+                self._age.add(self._last.age)
+        if self._last is not None and self._last.run:
+            sample.feedforward_torque = self._last.friction
         if sample.contact[0] == sample.contact[0] and sample.contact.any():
             self.loop.contact()
         now = time.monotonic()
@@ -152,7 +160,7 @@ class TorqueInterface(NodePart):
         if self._store is None or self._last is None:
             return
         try:
-            save_adaptation(self._store, self.robot, self._last["coulomb"], self._last["viscous"], self._law)
+            save_adaptation(self._store, self.robot, self._last.coulomb, self._last.viscous, self._law)
         except OSError as error:
             self._node.get_logger().error(f"{self._store}: adaptation is not saved: {error}")
 
@@ -299,14 +307,10 @@ class TorqueInterface(NodePart):
     def _health(self) -> list[Any]:
         if self._last is None:
             return []
-        learned, nominal = self._last["coulomb"], coulomb_level(self.robot)
+        learned, nominal = self._last.coulomb, coulomb_level(self.robot)
         level, text = wear(self.robot, learned / np.maximum(nominal, 1e-3) if self._law == "rls" else learned)
-        reasons = [k for k, bit in FreezeReason.__members__.items() if self._last["frozen"] & int(bit)]
-        values = {
-            f"coulomb {j}": f"{a:.3f}" for j, a in zip(self.robot.joint_names, self._last["coulomb"], strict=True)
-        }
-        values |= {
-            f"viscous {j}": f"{a:.4f}" for j, a in zip(self.robot.joint_names, self._last["viscous"], strict=True)
-        }
+        reasons = [k for k, bit in FreezeReason.__members__.items() if self._last.frozen & int(bit)]
+        values = {f"coulomb {j}": f"{a:.3f}" for j, a in zip(self.robot.joint_names, self._last.coulomb, strict=True)}
+        values |= {f"viscous {j}": f"{a:.4f}" for j, a in zip(self.robot.joint_names, self._last.viscous, strict=True)}
         values["frozen"] = ", ".join(reasons) or "no"
         return [status(f"{self._node.get_name()}: adaptation", (OK, WARN, ERROR)[level], text, values)]

@@ -17,7 +17,10 @@ LONGEST = 2.0  # m
 
 
 def contact_arrow(sample: Sample, position: np.ndarray, frame_id: str, scale: float) -> MarkerArray | None:
-    """Arrow ending at the TCP `position` (3,) [m], `scale` [m/N] long per newton; None without an estimate."""
+    """Arrow ending at the TCP `position` (3,) [m], `scale` [m/N] long per newton; None without an estimate.
+
+    frame_id: the base frame; position and force are in its axes.
+    """
     force = sample.external_wrench[:3]
     if not np.isfinite(force).all() or not np.isfinite(position).all():
         return None

@@ -32,8 +32,8 @@ LATCHED_TIMEOUT = 2.0  # s until the state of the last motion must have arrived,
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 WATCHED: dict[str, type] = {
     "joint_states": JointState,
-    "external_wrench": WrenchStamped,
-    "external_wrench_std": WrenchStamped,
+    "external_wrench_base": WrenchStamped,
+    "external_wrench_base_std": WrenchStamped,
     "contact": JointState,
 }
 
@@ -104,7 +104,7 @@ class Monitor:
         def take(message: bytes) -> None:
             self._raw[name] = message
             self._counts[name] += 1
-            if name == "external_wrench":
+            if name == "external_wrench_base":
                 self.arrived.set()
 
         return take
@@ -150,9 +150,9 @@ class Monitor:
         before, old = self._looked
         view.rates = {name: (n - old[name]) / max(now - before, 1e-9) for name, n in counts.items()}
         self._looked = (now, counts)
-        if (wrench := self._newest("external_wrench")) is not None:
+        if (wrench := self._newest("external_wrench_base")) is not None:
             view.wrench, view.stamp_ns = _wrench(wrench), to_ns(wrench.header.stamp)
-        if (std := self._newest("external_wrench_std")) is not None:
+        if (std := self._newest("external_wrench_base_std")) is not None:
             view.std = _wrench(std)
         if (contact := self._newest("contact")) is not None:
             view.contact = bool(contact.effort[contact.name.index(TCP)] > 0.5)

@@ -11,6 +11,7 @@ from std_msgs.msg import String
 from visualization_msgs.msg import MarkerArray
 
 from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.estimators.external_force import wrench_frame
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.urdf_writer import urdf_text
 from robot_dynamics_ros.nodes.diagnostics import LatencyMeter
@@ -19,7 +20,7 @@ from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, SampleWriter
 from robot_dynamics_ros.nodes.topics.markers import contact_arrow
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
-from robot_dynamics_ros.topics import TOPICS
+from robot_dynamics_ros.topics import FRAMED, TOPICS
 
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 DEPTH = 10  # of the queues of published samples
@@ -43,21 +44,24 @@ class Pace:
 class SampleOutputs(NodePart):
     """Publishers of the named topics, in this order; with `arrow` also the contact markers.
 
-    frame_id: frame of wrenches and markers.
+    frame_id: frame of external_wrench as wrench_frame takes it; everything else is in the base frame. Raises
+    ConfigError for a frame without a known transform.
     """
 
     def __init__(
         self, node: NodeContext, robot: RobotFile, topics: Sequence[str], frame_id: str, arrow: bool = False
     ) -> None:
         super().__init__(node)
-        self._robot, self._frame_id = robot, frame_id
+        prefix = node.value("tf_prefix")
+        self._robot, self._base_frame = robot, prefix + robot.kinematics.base_frame
+        framed = prefix + wrench_frame(robot, frame_id)[1]
         joints = robot.joint_names
         self._fast: list[SampleWriter] = []
         self._slow: list[SampleWriter] = []
         for topic in (TOPICS[name] for name in topics):
             kind = MESSAGE_TYPES[topic.type]
             publishers = [self._publish_active(kind, name, DEPTH) for name in SampleWriter.names(topic, joints)]
-            writer = SampleWriter(topic, joints, frame_id, publishers)
+            writer = SampleWriter(topic, joints, framed if topic.name in FRAMED else self._base_frame, publishers)
             (self._slow if topic.per_joint else self._fast).append(writer)
         self._model = RobotModel(robot.chain(), joints) if arrow else None
         self._markers = self._publish_active(MarkerArray, "contact_markers", 5) if arrow else None
@@ -94,7 +98,7 @@ class SampleOutputs(NodePart):
             return
         if markers.get_subscription_count():
             position = model.fk(sample.q)[-1][:3, 3]
-            arrow = contact_arrow(sample, position, self._frame_id, self._node.value("marker_scale"))
+            arrow = contact_arrow(sample, position, self._base_frame, self._node.value("marker_scale"))
             if arrow is not None:
                 markers.publish(arrow)
 

@@ -32,7 +32,7 @@ def cases(setup: Setup) -> Iterator[Case]:
             return Case(SECTION, name, ours, lambda: pin.rnea(*x, tau), "pin::rnea", N, floors or {}, budget=0.8)
 
         yield case("estimator cycle: 18 signals to wrench", estimators(arm), ESTIMATORS)
-        yield case("the same with damping and covariance", estimators(arm, covariance=True))
+        yield case("the same with prior and covariance", estimators(arm, covariance=True))
     for name, overrides in (("8 kHz", None), ("fast", FAST)):
         yield Case(SECTION, f"simulated ur5e, {name}, 1 s", plant(overrides), floors=PLANT, constant=1e9)
 

@@ -81,7 +81,7 @@ def robot_stopped(seed: int) -> str:
 def duplicate(seed: int) -> str:
     """The same state twice is one state: the second changes no torque and teaches nothing."""
     rig = Rig(seed).running(cycles=500)
-    before = dict(rig.record)
+    before = rig.record
     for _ in range(3):
         again = rig.on_sample()
         require(np.array_equal(again["torque"], before["torque"]), "a repeated state changed the torque")

@@ -43,10 +43,10 @@ class Rig:
         self.state = self.plant.record()
         self.held = self.state.q
         self.now = 10**9
-        self.record: dict[str, Any] = {"run": False}
+        self.record: Any = {"run": False}  # then TorqueRecord
         self.applied: deque[np.ndarray] = deque(maxlen=5000)
 
-    def on_sample(self, **measured: Any) -> dict[str, Any]:
+    def on_sample(self, **measured: Any) -> Any:
         """One state to the loop at the present time; measured values may be replaced."""
         r = self.state
         values = {"q": r.q, "qd": r.qd, "tau": self.constant * r.current, "temperature": r.temperature} | measured
@@ -63,7 +63,7 @@ class Rig:
         else:
             self.state = self.plant.step_position(self.held)
 
-    def cycle(self, count: int = 1, **measured: Any) -> dict[str, Any]:
+    def cycle(self, count: int = 1, **measured: Any) -> Any:
         """So many cycles of 2 ms."""
         for _ in range(count):
             self.now += CYCLE
@@ -71,7 +71,7 @@ class Rig:
             self.move()
         return self.record
 
-    def silence(self, ms: int) -> dict[str, Any]:
+    def silence(self, ms: int) -> Any:
         """No states; the loop's own clock goes on, and so does the robot."""
         for _ in range(ms // 2):
             self.now += CYCLE

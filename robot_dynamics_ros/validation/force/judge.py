@@ -32,12 +32,16 @@ METHODS = ("ours", "baseline", "oracle", "true_inertia")
 
 @dataclass
 class Verdict:
-    """Figures of one robot by method; its laws, recordings, processor seconds of each part, what `identify` said."""
+    """Figures of one robot by method, and ours by trial.
+
+    Also its laws, its recordings, processor seconds of each part, and what `identify` said.
+    """
 
     index: int
     laws: dict[str, str]
     recordings: list[str]
     figures: dict[str, dict[str, Any]] = field(default_factory=dict)
+    trials: dict[str, dict[str, Any]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     refused: str = ""
     warnings: list[str] = field(default_factory=list)
@@ -76,7 +80,9 @@ def judge(name: str, who: Individual, bags: int, work: Path | None) -> Verdict:
     exact, true = _exact(robot, who)
     clock.lap("baseline")
     for t in trials:
-        for method, s in _estimates(believed, exact, true, law, t).items():
+        estimates = _estimates(believed, exact, true, law, t)
+        verdict.trials[t.name] = figures(estimates["ours"])
+        for method, s in estimates.items():
             series[method] = series[method].joined(s) if method in series else s
     clock.lap("replay")
     verdict.figures = {method: figures(s) for method, s in series.items()}

@@ -112,10 +112,18 @@ def pushes(draw: np.random.Generator) -> np.ndarray:
         levels = levels or list(draw.permutation(LEVELS))
         begin, end = t, t + draw.uniform(0.8, 2.0)
         force, moment = (v / np.linalg.norm(v) for v in draw.normal(size=(2, 3)))
-        pulse = motions.contact_schedule(DURATION, [(begin, end)], 1.0, [1, 0, 0], RATE, draw.uniform(0.05, 0.2))
-        wrench += pulse[:, :1] * np.concatenate([levels.pop() * force, draw.uniform(0, MOMENT) * moment])
+        wrench += _pulse(begin, end, draw.uniform(0.05, 0.2))[:, None] * np.concatenate(
+            [levels.pop() * force, draw.uniform(0, MOMENT) * moment]
+        )
         t = end + draw.uniform(1.0, 2.5)
     return wrench
+
+
+def _pulse(begin: float, end: float, ramp: float) -> np.ndarray:
+    """Level (N,) 0..1 with smooth ramps of `ramp` seconds inside begin..end."""
+    t = motions.times(DURATION, RATE)
+    x = np.clip(np.minimum(t - begin, end - t) / ramp, 0, 1)
+    return x * x * (3 - 2 * x)
 
 
 def limits(robot: RobotFile) -> tuple[np.ndarray, np.ndarray]:

@@ -13,13 +13,17 @@ from robot_dynamics_ros.validation.force.metrics import STATES
 
 
 class Figure(NamedTuple):
-    """One row: the key in `figures`, what it is, factor to the unit shown, digits, and the value that is best."""
+    """One row: the key in `figures`, what it is, factor to the unit shown, digits, and the value that is best.
+
+    aside: it may be off to both sides of the best; its worst quarter is then the mean distance from the best.
+    """
 
     key: str
     text: str
     factor: float = 1.0
     digits: int = 1
     best: float = 0.0
+    aside: bool = False
 
 
 NAMES = dict(zip(STATES, ("moving", "at rest", "in contact", "in contact at rest"), strict=True))
@@ -28,7 +32,7 @@ ROWS = (
     *(Figure(f"force_{s}", f"force RMS {NAMES[s]} [N]") for s in STATES),
     *(Figure(f"moment_{s}", f"moment RMS {NAMES[s]} [Nm]", digits=2) for s in STATES),
     *(
-        Figure(f"within_{k}_{s}", f"within {k} std {NAMES[s]} [%]", 100.0, 0, best)
+        Figure(f"within_{k}_{s}", f"within {k} std {NAMES[s]} [%]", 100.0, 0, best, True)
         for k, best in WITHIN.items()
         for s in STATES
     ),
@@ -54,7 +58,8 @@ def _three(row: Figure, values: Sequence[float]) -> dict[str, float]:
     if not len(known):
         return dict.fromkeys(HEAD, float("nan"))
     worst = known[np.argsort(-np.abs(known - row.best), kind="stable")][: ceil(len(known) / 4)]
-    return dict(zip(HEAD, (float(np.median(known)), float(worst.mean()), float(worst[0])), strict=True))
+    quarter = np.abs(worst - row.best).mean() if row.aside else worst.mean()
+    return dict(zip(HEAD, (float(np.median(known)), float(quarter), float(worst[0])), strict=True))
 
 
 def axes(verdicts: Sequence[Verdict], state: str) -> list[float]:
@@ -67,12 +72,13 @@ def cells(verdicts: Sequence[Verdict]) -> list[list[str]]:
     shown = {method: HEAD if method == "ours" else HEAD[:2] for method in METHODS}
     found = summary(verdicts)
     head = [f"{TITLES[m]}, {h}" for m in METHODS for h in shown[m]]
-    rows = [[r.text, *(_text(found[m][r.key][h], r) for m in METHODS for h in shown[m])] for r in ROWS]
+    rows = [[r.text, *(_text(found[m][r.key], h, r) for m in METHODS for h in shown[m])] for r in ROWS]
     return [["", *head], *rows]
 
 
-def _text(value: float, row: Figure) -> str:
-    return f"{value:.{row.digits}f}" if np.isfinite(value) else "-"
+def _text(values: dict[str, float], which: str, row: Figure) -> str:
+    sign = "±" if row.aside and which == HEAD[1] else ""
+    return f"{sign}{values[which]:.{row.digits}f}" if np.isfinite(values[which]) else "-"
 
 
 def by_axis(verdicts: Sequence[Verdict]) -> str:

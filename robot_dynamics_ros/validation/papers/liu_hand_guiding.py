@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros._core import TorqueMode
+from robot_dynamics_ros._core import TorqueMode, TorqueRecord
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.validation.papers.labs.closed_loop import ClosedLoop, InProcessLoop, closed_loop
@@ -40,7 +40,7 @@ class Hand:
         self.torques: list[tuple[float, float]] = []  # time, torque at the joint
         self._cycle, self._torque, self.pulling = 0, 0.0, True
 
-    def on_sample(self, record: dict[str, Any]) -> None:
+    def on_sample(self, record: TorqueRecord) -> None:
         """The hand's force for the next cycles."""
         t, self._cycle = self._cycle / RATE, self._cycle + 1
         if self._cycle % EVERY == 1:

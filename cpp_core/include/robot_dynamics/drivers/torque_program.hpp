@@ -38,6 +38,15 @@ struct TorqueTrajectory {
   std::int64_t size() const noexcept { return static_cast<std::int64_t>(rows.size()) / width(); }
 };
 
+inline void validate(const TorqueTrajectory& t) {
+  if (t.n < 1 || t.n > max_joints || t.rows.empty())
+    throw std::invalid_argument("trajectory: no rows, or not 1..16 joints");
+  if (t.rows.size() % t.width() != 0) throw std::invalid_argument("trajectory: the last row is not complete");
+  if (!(t.rate >= 1 && t.rate <= 1e4)) throw std::invalid_argument("rate must be within 1..10000 Hz");
+  for (const double x : t.rows)
+    if (!std::isfinite(x)) throw std::invalid_argument("trajectory holds a value that is not finite");
+}
+
 // What tracking may do beyond computed torque.
 struct ProgramOptions {
   JointTorqueSource source = JointTorqueSource::none;           // of the joint torque that is fed back

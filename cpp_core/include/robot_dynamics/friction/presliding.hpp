@@ -1,6 +1,6 @@
 // Presliding friction of n joints: Maxwell-slip elements with free spans, load on each element, Stribeck on the level.
 //   f = h(T) (s(v) sum_k (c_k + l_k |tau|^p) H_k(theta) + fv1 v + fv2 |v| v + fv0 v / (1 + |v| / v0)) + fo
-//   H_k = d_k / D_k,  d_k <- clip(d_k + dtheta, -D_k, D_k)              [Madsen2020 ch4 35-37, one element each]
+//   H_k = d_k / D_k,  d_k <- clip(d_k + dtheta, -D_k, D_k)              [Madsen2020 ch4 35-37]
 //   s(v) = r + (1 - r) / (1 + (v / vs)^2)                               breakaway 1, sliding r = f_C / f_S
 // Spans, levels c, l >= 0, viscous terms >= 0 (so the law dissipates at every speed; fv0 is shear thinning), p and s(v)
 // are identified; a law with spacing rules ties the elements together (gms.hpp, egms.hpp).

@@ -15,6 +15,7 @@
 #include "robot_dynamics/observers/tare.hpp"
 #include "robot_dynamics/observers/virtual_force.hpp"
 #include "robot_dynamics/observers/wrench.hpp"
+#include "robot_dynamics/observers/wrench_frame.hpp"
 
 namespace robot_dynamics {
 
@@ -31,6 +32,7 @@ struct ExternalForceParameters {
   double model_error = 0.03;                       // relative error of the model torque
   bool ignore_friction = false;                    // link-side torque: friction is before the sensor
   WrenchParameters wrench;
+  int frame = WrenchFrame::base;  // of framed_wrench: base, a link, or n = TCP
   ContactParameters contact;
   TorqueHealthParameters health;
   PayloadParameters payload;
@@ -45,6 +47,7 @@ struct ForceOutput {
   double *wrench, *wrench_std, *singular_value;  // (6), (6), (1)
   double *contact, *payload_or_bias;             // (n + 1), (1)
   double* contact_load;                          // (n)
+  double *framed_wrench, *framed_wrench_std;     // (6), (6), in the named frame
 };
 
 // The sign, once: observers give the torque of the robot on the environment, we publish that of the environment on the
@@ -66,6 +69,7 @@ class ExternalForce {
         momentum_(chain, p.rotor_inertia.data(), p.gain.data()),
         simoni_(chain.n, p.cutoffs),
         inverse_(chain, p.wrench),
+        frame_(chain, p.frame),
         contact_(chain.n + 1, p.contact),
         health_(chain.n, p.health),
         payload_(chain, p.payload),
@@ -200,6 +204,7 @@ class ExternalForce {
     if (settled()) tare_.step(dt, raw.data(), out.torque_std);
     smooth_.step(dt, estimate_.wrench.data(), out.wrench);
     for (int k = 0; k < 6; ++k) out.wrench_std[k] = std::sqrt(std::max(estimate_.covariance[7 * k], 0.0));
+    frame_.step(in.q, out.wrench, estimate_.covariance.data(), out.framed_wrench, out.framed_wrench_std);
     *out.singular_value = estimate_.singular_value;
     decide(dt, in, out);
     return true;
@@ -213,7 +218,10 @@ class ExternalForce {
       held_.fill(0.0);
       held_time_ = load_hold;
     } else if (held_time_ >= load_hold) {
-      for (int i = 0; i < chain_.n; ++i) held_[i] = robot_on_environment(out.torque[i]);
+      for (int i = 0; i < chain_.n; ++i) {
+        const double bound = p_.health.bound[i];  // friction that rises faster than its load cannot run away
+        held_[i] = std::min(std::max(robot_on_environment(out.torque[i]), -bound), bound);
+      }
       held_time_ = 0.0;
     }
     std::copy_n(held_.begin(), chain_.n, out.contact_load);
@@ -268,6 +276,8 @@ class ExternalForce {
     std::fill_n(out.torque_std, n, isolated_std);
     std::fill_n(out.wrench, 6, 0.0);
     std::fill_n(out.wrench_std, 6, isolated_std);
+    std::fill_n(out.framed_wrench, 6, 0.0);
+    std::fill_n(out.framed_wrench_std, 6, isolated_std);
     std::fill_n(out.contact, n + 1, 0.0);
     *out.singular_value = 0.0;
     *out.payload_or_bias = 0.0;
@@ -292,6 +302,7 @@ class ExternalForce {
   MomentumObserver momentum_;
   VirtualForce simoni_;
   WrenchInverse inverse_;
+  WrenchFrame frame_;
   ContactDetector contact_;
   TorqueHealth health_;
   PayloadCheck payload_;

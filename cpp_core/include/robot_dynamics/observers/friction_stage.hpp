@@ -27,6 +27,9 @@ struct FrictionStageParameters {
   double stiction_speed = 0.02;  // vs, rad/s
   double unknown_spread = 15.0;  // sigma_T, K, when no temperature is given
   double known_stiction = 0.4;   // s of a model with memory
+  double load_error = 0.1;       // friction per Nm of load that a contact adds, which identification has not seen
+  std::array<double, max_joints> moving{},
+      rest{};  // residuals of the robot file [Nm]; 0: unknown, the rest above holds
 };
 
 struct CoupledMotor {
@@ -47,6 +50,9 @@ class FrictionStage {
     require_range("stiction_speed", p.stiction_speed, 1e-6, 10.0);
     require_range("unknown_spread", p.unknown_spread, 0.0, 200.0);
     require_range("known_stiction", p.known_stiction, 0.0, 1.0);
+    require_range("load_error", p.load_error, 0.0, 1.0);
+    require_each("moving", p.moving.data(), map_.joints(), 0.0, 1e5);
+    require_each("rest", p.rest.data(), map_.joints(), 0.0, 1e5);
   }
 
   // Throws std::invalid_argument naming the field.
@@ -86,7 +92,10 @@ class FrictionStage {
       used_[i] = map_.used_temperature(i, given);
       if (std::isfinite(given) && used_[i] != given) status = Status::degraded;
     }
-    for (int i = 0; i < n; ++i) load_[i] = finite_or_zero(load, i) + finite_or_zero(contact_load, i);
+    for (int i = 0; i < n; ++i) {
+      contact_[i] = finite_or_zero(contact_load, i);
+      load_[i] = finite_or_zero(load, i) + contact_[i];
+    }
     const Status memory = remember(stamp_ns, position, v, load_.data());
     if (memory == Status::dropped) return memory;
     for (int i = 0; i < n; ++i) {
@@ -142,12 +151,25 @@ class FrictionStage {
   }
 
   double deviation(int i, double v, double tau, double f, double law, double sigma, bool known) const noexcept {
+    if (p_.moving[i] > 0.0 && (known || !remembers())) return from_residuals(i, v, tau, f, law, sigma);
     const double x = v / p_.stiction_speed, share = (known ? p_.known_stiction : 1.0) / std::sqrt(3.0);
     const double rest = share * map_.coulomb(i, v, used_[i]) * std::exp(-x * x), slide = p_.relative_error * f;
     const double warm = sigma > 0 ? map_.torque_at(i, v, tau, used_[i] + sigma) - law : 0.0;
     double unknown = 0.0;
     if (auto* m = std::get_if<Presliding>(&memory_); m && known) unknown = m->unknown_level(i, tau);
     return std::sqrt(slide * slide + rest * rest + unknown * unknown / 3.0 + (std::isfinite(warm) ? warm * warm : 0.0));
+  }
+
+  // Residuals of free motion by the joint's state, elements that have not slipped, temperature, load of a contact.
+  double from_residuals(int i, double v, double tau, double f, double law, double sigma) const noexcept {
+    const double x = v / p_.stiction_speed, rest = std::exp(-x * x);
+    const double free = p_.moving[i] * p_.moving[i] * (1.0 - rest) + p_.rest[i] * p_.rest[i] * rest;
+    const auto* m = std::get_if<Presliding>(&memory_);
+    const double unknown = m ? m->unknown_level(i, tau) : 0.0, contact = p_.load_error * contact_[i];
+    const double share = p_.relative_error * f;
+    const double warm = sigma > 0 ? map_.torque_at(i, v, tau, used_[i] + sigma) - law : 0.0;
+    return std::sqrt(free + share * share + unknown * unknown / 3.0 + contact * contact +
+                     (std::isfinite(warm) ? warm * warm : 0.0));
   }
 
   void add(const CoupledMotor& m, const double* v, double* friction, double* std) const noexcept {
@@ -161,7 +183,7 @@ class FrictionStage {
   FrictionMap map_;
   FrictionStageParameters p_;
   FrictionMemory memory_;
-  std::array<double, max_joints> load_{};  // of the gears, Nm
+  std::array<double, max_joints> load_{}, contact_{};  // of the gears, and what a contact adds to it [Nm]
   std::vector<CoupledMotor> coupled_;
   std::vector<double> used_, next_;
 };

@@ -151,7 +151,8 @@ class Friction {
     for (int i = 0; i < friction_elements; ++i) {
       const double limit = p_.share[i] * step.strength;
       double& F = state.force[i];
-      if (state.slip[i] * increment > 0 && !(step.creep > 0)) {  // dF/dt = sgn(w) C (nu - F/s) [ch3 13 with "-"], solved exactly
+      if (state.slip[i] * increment > 0 &&
+          !(step.creep > 0)) {  // dF/dt = sgn(w) C (nu - F/s) [ch3 13 with "-"], solved exactly
         F = direction * limit + (F - direction * limit) * step.decay;
         continue;
       }

@@ -109,7 +109,7 @@ inline void Plant::link_acceleration(const JointStep* joints, double h, PerJoint
   const int n = p_.chain.n;
   const double w = p_.implicitness;
   double A[max_joints * max_joints];
-  PerJoint dq;
+  PerJoint dq{};
   for (int j = 0; j < n; ++j) {
     const JointStep& x = joints[j];
     const double g = x.point.slope;

@@ -1,5 +1,5 @@
-// The kernels in use. Sources linked with src/ get the widest instruction set of the machine; a program that uses
-// the headers alone gets the portable two-lane kernels of this header.
+// The kernels in use: the table of the widest instruction set that the processor has. Link with src/kernels/, which
+// holds a table for each instruction set of the architecture.
 #pragma once
 
 #include "robot_dynamics/rigid_body/chain.hpp"
@@ -10,28 +10,10 @@ namespace robot_dynamics {
 
 constexpr int most_tables = 3;
 
-inline KernelTable active_kernels = {"portable",
-                                     portable::lanes,
-                                     portable::rnea_single,
-                                     portable::rnea_rows_single,
-                                     portable::mass_matrix_single,
-                                     portable::regressor_single,
-                                     portable::forward_kinematics_single,
-                                     portable::jacobian_single,
-                                     portable::weigh,
-                                     nullptr,  // checks and batches need src/
-                                     nullptr,
-                                     nullptr,
-                                     nullptr,
-                                     nullptr,
-                                     nullptr,
-                                     nullptr,
-                                     nullptr,
-                                     nullptr,
-                                     nullptr};
+extern KernelTable active_kernels;
 
-int available_kernels(KernelTable* tables);  // the ones this machine can run, narrowest first
-bool select_kernels(const char* isa);        // false: not available; null picks the widest
+int available_kernels(KernelTable* tables);  // the tables that this processor can run, narrowest first
+bool select_kernels(const char* isa);        // false: not available; null selects the widest
 
 static_assert(sizeof(Placement) == 12 * sizeof(double), "kernels read R and p as twelve doubles");
 

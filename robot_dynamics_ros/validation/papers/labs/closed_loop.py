@@ -130,12 +130,12 @@ class ClosedLoop:
         self.simulation.command("speed", factor=FAST)
         self._slowed = False
 
-    def run(self, seconds: float, each: Callable[[dict[str, Any]], None] | None = None) -> Run:
+    def run(self, seconds: float, each: Callable[[_core.TorqueRecord], None] | None = None) -> Run:
         """Records of so many seconds of controller time; `each` sees every one as it comes.
 
         Raises RobotDynamicsError when torque ends before.
         """
-        kept: list[dict[str, Any]] = []
+        kept: list[_core.TorqueRecord] = []
         records, wanted = self.driver.records, int(seconds * RATE)
         end, lost = time.monotonic() + PATIENCE, self.loop.lost_records
         while len(kept) < wanted:

@@ -26,7 +26,7 @@ WARM = 30.0  # deg C, all joints at the start
 class Run:
     """Records of a run as arrays (N, n): q, qd, q_d, qd_d, tau, tau_d, torque, wanted, friction, coulomb, viscous."""
 
-    def __init__(self, records: Sequence[dict[str, Any]]) -> None:
+    def __init__(self, records: Sequence[_core.TorqueRecord]) -> None:
         self._records = list(records)
 
     def __getattr__(self, name: str) -> np.ndarray:
@@ -86,11 +86,11 @@ class InProcessLoop:
         if self.loop.enabled != EnableResult.done:
             raise RobotDynamicsError(f"closed loop: not enabled: {self.loop.enabled.name}")
 
-    def run(self, seconds: float, each: Callable[[dict[str, Any]], None] | None = None) -> Run:
+    def run(self, seconds: float, each: Callable[[_core.TorqueRecord], None] | None = None) -> Run:
         """Records of so many seconds; `each` sees every one. Raises RobotDynamicsError when torque ends before."""
-        kept: list[dict[str, Any]] = []
+        kept: list[_core.TorqueRecord] = []
         for _ in range(int(seconds * RATE)):
-            kept.append(dict(self._rig.cycle()))
+            kept.append(self._rig.cycle())
             if each is not None:
                 each(kept[-1])
             if self.loop.state not in (GuardState.ok, GuardState.degraded):

@@ -4,7 +4,6 @@
 // adjoint, summed over everything that passes the joint: motion of the links, and screws of the joints before it.
 #pragma once
 
-#include "robot_dynamics/rigid_body/gradients.hpp"
 #include "robot_dynamics/rigid_body/kernel/batch.hpp"
 #include "robot_dynamics/rigid_body/kernel/single.hpp"
 
@@ -234,7 +233,5 @@ inline void torque_gradient_batch(const ChainView& chain, std::size_t N, const d
                                   const double* qdd, const double* weights, double* q_, double* qd_, double* qdd_) {
   with_size(chain.n, [&](auto size) { torque_gradient_of<size.n>(chain, N, q, qd, qdd, weights, q_, qd_, qdd_); });
 }
-
-inline GradientKernels gradients() { return {regressor_gradient_batch, torque_gradient_batch}; }
 
 }  // namespace robot_dynamics::ROBOT_DYNAMICS_ISA

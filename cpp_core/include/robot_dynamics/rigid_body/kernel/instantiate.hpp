@@ -1,8 +1,9 @@
-// Compiles every kernel for the instruction set the including source names; the sources in src/ are two lines each.
+// The kernel table of the instruction set that the including source names (src/kernels/kernel_*.cpp).
 #pragma once
 
 #include "robot_dynamics/rigid_body/kernel/batch.hpp"
 #include "robot_dynamics/rigid_body/kernel/fused_qr.hpp"
+#include "robot_dynamics/rigid_body/kernel/gradient.hpp"
 #include "robot_dynamics/rigid_body/kernel/rows.hpp"
 #include "robot_dynamics/rigid_body/kernel/single.hpp"
 
@@ -67,6 +68,8 @@ inline KernelTable table(const char* isa) {
           jacobian_batch,
           fused_qr,
           absorb_block,
+          regressor_gradient_batch,
+          torque_gradient_batch,
           multiply_add};
 }
 

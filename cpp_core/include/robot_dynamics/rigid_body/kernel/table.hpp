@@ -1,5 +1,5 @@
-// The kernels of one instruction set as plain function pointers; dispatch.cpp picks a table once, at load time.
-// Samples are row-major float64. A null qd or qdd means zero. Nothing here allocates.
+// The kernels of one instruction set as function pointers; src/kernels/dispatch.cpp chooses a table when the library
+// is loaded. Samples are row-major float64. A null qd or qdd means zero. No kernel allocates.
 #pragma once
 
 #include <cstddef>
@@ -42,7 +42,14 @@ struct KernelTable {
   // triangles of the joints take in samples; a triangle takes in one block of rows (normal_qr.hpp)
   void (*fused_qr)(const ChainView&, const QrSamples&, const QrJoint* joints);
   void (*absorb)(double* R, int width, int stride, double* block);
-  double (*multiply_add)(std::size_t rounds);  // the peak that benchmarks compare with
+  // gradients by q, qd, qdd (N, n) of <weights, W>; weights (n N, p) column-major as the stacked regressor W
+  void (*regressor_gradient)(const ChainView&, std::size_t N, const double* q, const double* qd, const double* qdd,
+                             const int* columns, int n_columns, const double* weights, double* q_, double* qd_,
+                             double* qdd_);
+  // and of sum_kj weights_kj tau_kj; weights (N, n)
+  void (*torque_gradient)(const ChainView&, std::size_t N, const double* q, const double* qd, const double* qdd,
+                          const double* weights, double* q_, double* qd_, double* qdd_);
+  double (*multiply_add)(std::size_t rounds);  // peak rate of the processor, for benchmarks
 };
 
 }  // namespace robot_dynamics

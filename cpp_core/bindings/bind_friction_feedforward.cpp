@@ -1,0 +1,100 @@
+#include "torque_arguments.hpp"
+
+namespace bindings::friction_feedforward {
+using namespace robot_dynamics;
+using bindings::torque::input;
+using bindings::torque::optional;
+
+namespace {
+
+FrictionFeedforward make_feedforward(const Chain& chain, const EGms& model, const AdaptiveParameters& adaptive,
+                                     const Array& rotor_inertia, const Array& contact_margin, LearningLaw law,
+                                     bool memory, double rate, int window, double rls_time, double contact_time,
+                                     double hold, double thermal_rate) {
+  FeedforwardOptions o;
+  copy_joints(o.rotor_inertia, rotor_inertia, "rotor_inertia", chain.n);
+  copy_joints(o.contact_margin, contact_margin, "contact_margin", chain.n);
+  o.law = law;
+  o.memory = memory;
+  o.rate = rate;
+  o.window = window;
+  o.rls_time = rls_time;
+  o.contact_time = contact_time;
+  o.hold = hold;
+  o.thermal_rate = thermal_rate;
+  return FrictionFeedforward(chain, model, adaptive, o);
+}
+
+}  // namespace
+
+void bind(py::module_& m) {
+  py::native_enum<LearningLaw>(m, "LearningLaw", "enum.IntEnum", "How the friction feedforward learns.")
+      .value("fixed", LearningLaw::fixed)
+      .value("gradient", LearningLaw::gradient)
+      .value("rls", LearningLaw::rls)
+      .finalize();
+  py::native_enum<FreezeReason>(m, "FreezeReason", "enum.IntFlag", "Why learning rests; bits.")
+      .value("contact", freeze_contact)
+      .value("saturation", freeze_saturation)
+      .value("payload", freeze_payload)
+      .value("thermal", freeze_thermal)
+      .value("asked", freeze_asked)
+      .finalize();
+  py::class_<FrictionFeedforward>(m, "FrictionFeedforward", "Friction feedforward that learns [Madsen2020 ch6].")
+      .def(py::init(&make_feedforward), py::arg("chain"), py::arg("model"), py::arg("adaptive"), py::kw_only(),
+           py::arg("rotor_inertia"), py::arg("contact_margin"), py::arg("law") = LearningLaw::gradient,
+           py::arg("memory") = true, py::arg("rate") = 500.0, py::arg("window") = 51, py::arg("rls_time") = 20.0,
+           py::arg("contact_time") = 0.01, py::arg("hold") = 0.5, py::arg("thermal_rate") = 0.05)
+      .def(
+          "learn",
+          [](FrictionFeedforward& f, std::int64_t stamp_ns, const Array& q, const Array& tau, const py::object& T,
+             bool saturated) {
+            Array keep;
+            return f.learn(stamp_ns, input(q, "q", f.n()), input(tau, "tau", f.n()),
+                           optional(T, "temperature", f.n(), keep), saturated);
+          },
+          py::arg("stamp_ns"), py::arg("q").noconvert(), py::arg("tau").noconvert(),
+          py::arg("temperature") = py::none(), py::arg("saturated") = false,
+          "Learn from one measured sample: q [rad], tau [Nm] (n,), temperature (n,) [deg C] or None. Returns a Status.")
+      .def(
+          "predict",
+          [](FrictionFeedforward& f, std::int64_t stamp_ns, const Array& q_d, const Array& qd_d, const Array& tau_d,
+             const py::object& T) {
+            Array out(f.n()), keep;
+            f.predict(stamp_ns, input(q_d, "q_d", f.n()), input(qd_d, "qd_d", f.n()), input(tau_d, "tau_d", f.n()),
+                      optional(T, "temperature", f.n(), keep), out.mutable_data());
+            return out;
+          },
+          py::arg("stamp_ns"), py::arg("q_d").noconvert(), py::arg("qd_d").noconvert(), py::arg("tau_d").noconvert(),
+          py::arg("temperature") = py::none(), "Friction torque (n,) [Nm] along the reference q_d, qd_d, tau_d (n,).")
+      .def(
+          "restore",
+          [](FrictionFeedforward& f, const Array& coulomb, const Array& viscous) {
+            return f.restore(input(coulomb, "coulomb", f.n()), input(viscous, "viscous", f.n()));
+          },
+          py::arg("coulomb").noconvert(), py::arg("viscous").noconvert(),
+          "Set coulomb and viscous (n,) as learned in an earlier run; False when not finite.")
+      .def("payload_changed", &FrictionFeedforward::payload_changed,
+           "Hold learning for a while after a change of payload.")
+      .def("contact_seen", &FrictionFeedforward::contact_seen, "Hold learning for a while after a contact.")
+      .def("ask_freeze", &FrictionFeedforward::ask_freeze, py::arg("on"), "Freeze learning on request, or release it.")
+      .def("restart", &FrictionFeedforward::restart, "Start the filters again; what was learned stays.")
+      .def("reset", &FrictionFeedforward::reset, "Forget what was learned.")
+      .def_property_readonly("n_joints", &FrictionFeedforward::n, "Number of joints n.")
+      .def_property_readonly("delay", &FrictionFeedforward::delay, "Delay of learning in samples.")
+      .def_property_readonly("frozen", &FrictionFeedforward::frozen, "Bits of FreezeReason.")
+      .def_property_readonly(
+          "measure", [](const FrictionFeedforward& f) { return Array(f.n(), f.measure()); },
+          "Measured friction (n,) [Nm].")
+      .def_property_readonly(
+          "regressor", [](const FrictionFeedforward& f) { return Array(f.n(), f.regressor()); },
+          "Regressor of the Coulomb part (n,).")
+      .def_property_readonly(
+          "coulomb", [](const FrictionFeedforward& f) { return Array(f.n(), f.adaptation().coulomb()); },
+          "Scale of the Coulomb part (n,).")
+      .def_property_readonly(
+          "viscous", [](const FrictionFeedforward& f) { return Array(f.n(), f.adaptation().viscous()); },
+          "Viscous coefficient (n,) [Nm s/rad].");
+}
+
+}  // namespace bindings::friction_feedforward

@@ -1,0 +1,10 @@
+// Bindings of the observers of a pipeline and of the simulated plant, in one unit (see unit_models.cpp).
+#include "bind_benchmark.cpp"
+#include "bind_force.cpp"
+#include "bind_friction_stage.cpp"
+#include "bind_motion.cpp"
+#include "bind_plant.cpp"
+#include "bind_power.cpp"
+#include "bind_rotor_friction.cpp"
+#include "bind_stiffness.cpp"
+#include "bind_temperature.cpp"

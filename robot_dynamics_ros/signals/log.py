@@ -1,0 +1,188 @@
+"""Many records of the signals, one row per sample."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from robot_dynamics_ros.errors import CapabilityError, DataError
+from robot_dynamics_ros.signals.sample import Sample
+from robot_dynamics_ros.signals.table import SIGNALS, WRENCH_AXES, entries, joint_columns, width
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+
+class Log:
+    """N records: `stamp_ns` (N,), and an attribute per signal of shape (N, width).
+
+    A signal that the log does not store reads as NaN without using memory; `allocate` makes it writable.
+    """
+
+    def __init__(
+        self,
+        joint_names: Sequence[str],
+        stamp_ns: Any,
+        signals: Mapping[str, Any] | None = None,
+        receive_ns: Any = None,
+    ) -> None:
+        self.joint_names = tuple(joint_names)
+        self.stamp_ns = np.ascontiguousarray(stamp_ns, dtype=np.int64)
+        self.receive_ns = None if receive_ns is None else np.ascontiguousarray(receive_ns, dtype=np.int64)
+        self.signals: dict[str, np.ndarray] = {}
+        for name, values in (signals or {}).items():
+            setattr(self, name, values)
+
+    @classmethod
+    def from_samples(cls, samples: Iterable[Sample]) -> Log:
+        """A log of recorded samples; signals that are absent in all of them take no space.
+
+        Raises DataError for none at all.
+        """
+        records = list(samples)
+        if not records:
+            raise DataError("no samples: a log needs at least one")
+        log = cls(records[0].joint_names, [s.stamp_ns for s in records], receive_ns=[s.receive_ns for s in records])
+        for name in SIGNALS:
+            values = np.array([getattr(s, name) for s in records])
+            if not np.isnan(values).all():
+                log.signals[name] = values
+        return log
+
+    def __len__(self) -> int:
+        return len(self.stamp_ns)
+
+    @property
+    def n_joints(self) -> int:
+        """Number of joints."""
+        return len(self.joint_names)
+
+    @property
+    def time(self) -> np.ndarray:
+        """Seconds since the first record (N,)."""
+        return (self.stamp_ns - self.stamp_ns[:1]) * 1e-9
+
+    def shape(self, name: str) -> tuple[int, int]:
+        """Shape of a signal in this log."""
+        return len(self), width(name, self.n_joints)
+
+    def __getattr__(self, name: str) -> np.ndarray:
+        if name not in SIGNALS:
+            raise AttributeError(name)
+        stored = self.__dict__.get("signals", {}).get(name)
+        return stored if stored is not None else np.broadcast_to(np.nan, self.shape(name))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Assigning a signal checks its shape; None removes it."""
+        if name not in SIGNALS:
+            object.__setattr__(self, name, value)
+        elif value is None:
+            self.signals.pop(name, None)
+        else:
+            array = np.ascontiguousarray(value, dtype=np.float64)
+            if array.shape != self.shape(name):
+                raise DataError(f"{name} has shape {array.shape}, expected {self.shape(name)}")
+            self.signals[name] = array
+
+    def has(self, name: str) -> bool:
+        """True when the log stores the signal."""
+        return name in self.signals
+
+    def get(self, name: str) -> np.ndarray | None:
+        """The stored array or None."""
+        return self.signals.get(name)
+
+    def allocate(self, name: str) -> np.ndarray:
+        """The stored array, created full of NaN if the log lacks it."""
+        if name not in self.signals:
+            self.signals[name] = np.full(self.shape(name), np.nan)
+        return self.signals[name]
+
+    def __repr__(self) -> str:
+        duration = float(self.time[-1]) if len(self) else 0.0
+        rate = (len(self) - 1) / duration if duration > 0 else 0.0
+        return (
+            f"<Log: {len(self)} samples, {duration:.1f} s, {rate:.0f} Hz, joints {', '.join(self.joint_names)}; "
+            f"signals {', '.join(self.stored) or 'none'}>"
+        )
+
+    @property
+    def stored(self) -> tuple[str, ...]:
+        """Names of the signals that the log stores, in the order of SIGNALS."""
+        return tuple(name for name in SIGNALS if name in self.signals)
+
+    def __dir__(self) -> list[str]:
+        """Attributes for completion: of the signals only those that the log stores."""
+        return sorted({*super().__dir__(), *self.signals})
+
+    def to_pandas(self, *names: str) -> DataFrame:
+        """DataFrame of the named signals (default: all stored ones), one row per sample.
+
+        Index: `stamp_ns` as UTC time. Columns: (signal, entry); entry is a joint name, `tcp`, `total`, an axis of the
+        wrench, or empty for a scalar. Raises CapabilityError where pandas is not installed, DataError for a signal that
+        the log does not store.
+        """
+        try:
+            import pandas
+        except ImportError:
+            raise CapabilityError("to_pandas needs pandas: pip install 'robot_dynamics_ros[pandas]'") from None
+        missing = [name for name in names if name not in self.signals]
+        if missing:
+            raise DataError(f"{', '.join(missing)}: not in this log; it stores {', '.join(self.stored) or 'no signal'}")
+        chosen = names or self.stored
+        columns = [(name, entry) for name in chosen for entry in self._entries(name)]
+        values = np.hstack([self.signals[name] for name in chosen]) if chosen else np.empty((len(self), 0))
+        index = pandas.to_datetime(self.stamp_ns, unit="ns", utc=True).rename("stamp")
+        return pandas.DataFrame(
+            values, index=index, columns=pandas.MultiIndex.from_tuples(columns, names=["signal", "entry"])
+        )
+
+    def _entries(self, name: str) -> tuple[str, ...]:
+        special = {"wrench": WRENCH_AXES, "scalar": ("",)}.get(SIGNALS[name].width)
+        return special or entries(name, self.joint_names)
+
+    def __getitem__(self, rows: Any) -> Log:
+        """A slice, mask or index array of the records, as a log (views where numpy gives views)."""
+        if isinstance(rows, (int, np.integer)):
+            rows = slice(rows, rows + 1 or None)
+        receive = None if self.receive_ns is None else self.receive_ns[rows]
+        return Log(self.joint_names, self.stamp_ns[rows], {k: v[rows] for k, v in self.signals.items()}, receive)
+
+    def read(self, row: int, sample: Sample) -> None:
+        """Copy record `row` into a sample; what the log lacks is left as it is in the sample."""
+        sample.stamp_ns = int(self.stamp_ns[row])
+        sample.receive_ns = 0 if self.receive_ns is None else int(self.receive_ns[row])
+        for name, values in self.signals.items():
+            getattr(sample, name)[:] = values[row]
+
+    def write(self, row: int, sample: Sample, names: Iterable[str]) -> None:
+        """Copy the named signals of a sample into record `row`."""
+        for name in names:
+            self.allocate(name)[row] = getattr(sample, name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain arrays by name, with joint_names and stamp_ns: what np.savez or a pickle-free file stores."""
+        result: dict[str, Any] = {"joint_names": list(self.joint_names), "stamp_ns": self.stamp_ns}
+        if self.receive_ns is not None:
+            result["receive_ns"] = self.receive_ns
+        return result | self.signals
+
+    @classmethod
+    def from_dict(cls, values: Mapping[str, Any]) -> Log:
+        """Inverse of to_dict; keys that are no signals are refused. Raises DataError."""
+        known = {"joint_names", "stamp_ns", "receive_ns"}
+        unknown = set(values) - known - set(SIGNALS)
+        if unknown or not {"joint_names", "stamp_ns"} <= set(values):
+            raise DataError(f"not a log: unknown {sorted(unknown)}, or joint_names / stamp_ns missing")
+        signals = {k: v for k, v in values.items() if k in SIGNALS}
+        return cls([str(j) for j in values["joint_names"]], values["stamp_ns"], signals, values.get("receive_ns"))
+
+    def reordered(self, joint_names: Sequence[str], aliases: Mapping[str, str] | None = None) -> Log:
+        """The log with its joints as `joint_names`; extra joints are dropped. Raises DataError (joint_columns)."""
+        columns = joint_columns(self.joint_names, joint_names, aliases)
+        signals = {k: v[:, columns] for k, v in self.signals.items() if SIGNALS[k].width == "joints"}
+        whole = columns == list(range(self.n_joints))
+        signals |= {k: v for k, v in self.signals.items() if SIGNALS[k].width in ("wrench", "scalar") or whole}
+        return Log(joint_names, self.stamp_ns, signals, self.receive_ns)

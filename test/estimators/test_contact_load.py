@@ -1,0 +1,149 @@
+"""contact_load: a contact adds to the load of the gears, which the friction of the next sample reads."""
+
+import numpy as np
+import pytest
+from force_bench import POSE, UR5E, model, moving
+from test_pipeline_feedback import assert_run_is_step
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros.estimators.external_force import torque_scale
+from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot
+from robot_dynamics_ros.signals import Log
+
+HELD = 0.02  # s
+BLIND = {"force": {"contact_on_ratio": 100.0}}  # the same estimates without any contact
+PUSH = np.array([20.0, -30.0, -90.0, 0, 0, 0])
+PARAMETERS = {
+    "span": [[1e-4, 1e-3, 5e-3]] * 6,
+    "level": [[1.0, 1.0, 2.0]] * 3 + [[0.4, 0.4, 0.4]] * 3,
+    "load": [[0.0, 0.05, 0.1]] * 6,
+    "load_limit": 200.0,
+    "load_power": 1.0,
+    "sliding_ratio": 0.8,
+    "stribeck_velocity": 0.05,
+    "fv1": 5.0,
+    "fv2": 0.0,
+    "fv0": 0.0,
+    "v0": 0.3,
+    "fo": 0.0,
+}
+
+
+def robot(**changes):
+    block = {"model": "presliding", "parameters": PARAMETERS | changes, "source": "fit_test"}
+    updates = {"hysteresis": block, "friction.source": "fit_test"}
+    return UR5E.with_updates(updates, {"fit_test": "numbers of this test"})
+
+
+def push(n, begin=1000, end=2000):
+    on = (np.arange(n) >= begin) & (np.arange(n) < end)
+    return on[:, None] * PUSH
+
+
+def recorded(arm, wrench, motion=None, noise=0.0):
+    """Effort of an arm whose friction rises with the whole load of its gears, contact included."""
+    q, qd, qdd = motion or moving(seconds=6.0)
+    stamp, rigid = 10**18 + np.arange(len(q)) * 2_000_000, model()
+    contact = -np.einsum("kij,ki->kj", rigid.jacobian(q), wrench)
+    load = rigid.rnea(q, qd, qdd)
+    friction = hysteresis_from_robot(arm).run(stamp, q, qd, load + contact)[0]
+    effort = load + arm.array("drives.rotor_inertia") * qdd + friction + contact
+    effort += noise * np.random.default_rng(1).normal(size=q.shape)
+    return Log(arm.joint_names, stamp, {"q": q, "qd": qd, "effort": effort})
+
+
+@pytest.fixture(scope="module")
+def pushed():
+    arm = robot()
+    log = recorded(arm, push(3000))
+    blind = log[:]
+    Pipeline(arm).run(log)
+    Pipeline(arm, BLIND).run(blind)
+    return log, blind
+
+
+def test_without_contact_it_is_zero_to_the_bit_and_changes_nothing():
+    arm = robot()
+    log = recorded(arm, np.zeros((3000, 6)))
+    blind = log[:]
+    Pipeline(arm).run(log)
+    Pipeline(arm, BLIND).run(blind)
+    assert not log.contact.any()
+    assert (log.contact_load.view(np.int64) == 0).all()
+    np.testing.assert_array_equal(log.friction_torque, blind.friction_torque)
+    np.testing.assert_array_equal(log.external_wrench, blind.external_wrench)
+
+
+def test_it_is_the_torque_of_the_contact_held_for_20_ms(pushed):
+    log, _ = pushed
+    touched = log.contact.any(axis=1)
+    assert touched[1100:1950].all() and (log.contact_load[~touched].view(np.int64) == 0).all()
+    inside = slice(1100, 1950)
+    changes = np.flatnonzero(np.abs(np.diff(log.contact_load[inside], axis=0)).max(axis=1))
+    assert np.diff(log.time[inside][changes]).min() >= HELD - 1e-9
+    taken = 1100 + changes + 1
+    np.testing.assert_array_equal(log.contact_load[taken], -log.external_joint_torque[taken])
+
+
+def test_friction_of_the_next_sample_is_that_of_the_whole_load(pushed):
+    log, blind = pushed
+    before = np.vstack([np.zeros((1, 6)), log.contact_load[:-1]])
+    memory = hysteresis_from_robot(robot())
+    friction, _ = memory.run(log.stamp_ns, log.q, log.qd, log.model_torque + before)
+    np.testing.assert_array_equal(log.friction_torque, friction)
+    raised = np.abs(log.model_torque + before) > np.abs(log.model_torque) + 1.0
+    no_start, spans = np.zeros(len(log), dtype=bool), np.array(PARAMETERS["span"][0])
+    H = [_core.presliding_elements(np.ascontiguousarray(q), spans, no_start) for q in log.q.T]
+    slides = (np.abs(H).min(axis=2).T > 0.999) & (log.friction_torque * log.qd > 0)
+    assert (np.abs(log.friction_torque) > np.abs(blind.friction_torque))[raised & slides].all()
+    assert (raised & slides).sum() > 500
+
+
+def test_the_force_is_better_than_with_a_load_that_ignores_contact(pushed):
+    """Friction that rises with the load by 15 %, identified without error: what remains is the observer's delay."""
+    errors = [np.sqrt(np.mean((log.external_wrench - push(3000))[1200:1950, :3] ** 2)) for log in pushed]
+    assert errors[0] < 0.5 * errors[1]
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.5])
+def test_run_is_step_bit_for_bit(noise):
+    arm, wrench = robot(), push(1500, 300, 600) + push(1500, 800, 830) + push(1500, 1000, 1400)
+    log = recorded(arm, wrench, moving(seconds=3.0), noise)
+    log.q[650] = np.nan
+    log.stamp_ns[900:] += 10**9
+    replayed = assert_run_is_step(arm, log, {})
+    assert np.abs(replayed.contact_load[350:590]).max() > 5.0
+
+
+def test_parts_of_a_run_are_the_run():
+    arm, log = robot(), recorded(robot(), push(1500, 300, 1200), moving(seconds=3.0))
+    whole, first, second = log[:], log[:777], log[777:]
+    pipeline = Pipeline(arm)
+    pipeline.run(first), pipeline.run(second)
+    Pipeline(arm).run(whole)
+    np.testing.assert_array_equal(whole.external_wrench[777:], second.external_wrench)
+
+
+@pytest.mark.parametrize("power", [1.0, 2.0])
+@pytest.mark.parametrize("limit", [50.0, 1e5])
+def test_friction_that_rises_faster_than_its_load_does_not_run_away(power, limit):
+    """A gain of 5 in the feedback: bounded by load_limit and by three times the torque limit, over with the contact."""
+    arm = robot(load=[[0.0, 2.0, 3.0]] * 6, load_power=power, load_limit=limit)
+    log = recorded(robot(), push(2500, 600, 1500), moving(seconds=5.0))
+    Pipeline(arm).run(log)
+    bound = 3 * torque_scale(arm)
+    assert np.isfinite(log.external_wrench).all() and (np.abs(log.contact_load) <= bound).all()
+    load = np.minimum(np.abs(log.model_torque) + bound, limit) ** power
+    level = np.array(PARAMETERS["level"]).sum(axis=1) + 5.0 * load
+    assert (np.abs(log.friction_torque) <= level + 5.0 * np.abs(log.qd) + 1e-9).all()
+
+
+def test_at_rest_a_push_settles(pushed):
+    """Standing still, a constant push: the feedback converges to one load."""
+    still = np.tile(POSE, (2000, 1)), np.zeros((2000, 6)), np.zeros((2000, 6))
+    arm = robot()
+    log = recorded(arm, push(2000, 500, 2000), still)
+    Pipeline(arm).run(log)
+    assert log.contact[1000:, -1].all()
+    assert np.abs(np.diff(log.contact_load[1500:], axis=0)).max() < 0.05

@@ -1,0 +1,120 @@
+"""external_wrench in the frame of its header: axes, origin of the moments, deviations; unknown frames are refused."""
+
+import numpy as np
+import pytest
+from force_bench import POSE, UR5E, measured, moving, still
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.estimators.external_force import wrench_frame
+from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.models.urdf_writer import urdf_text
+from robot_dynamics_ros.signals import Log
+
+TILTED = UR5E.with_updates(
+    {
+        "kinematics.tool.xyz": [0.05, -0.02, 0.18],
+        "kinematics.tool.rpy": [0.4, -0.7, 1.1],
+        "kinematics.tip_frame": "gripper",
+    }
+)
+RIGID = RobotModel(TILTED.chain(), TILTED.joint_names)
+FRAMES = {"": 6, "tool": 6, "gripper": 6, "base": None, "elbow_link": 2, "wrist_3_link": 5}
+PUSH = np.array([12.0, -25.0, -60.0, 0.3, -0.4, 0.2])
+
+
+def placement(poses, index):
+    return np.eye(4) if index is None else poses[index]
+
+
+def moved(to, tcp, wrench):
+    """A wrench at the TCP in base axes, in the axes and about the origin of a frame."""
+    force, moment = wrench[:3], wrench[3:]
+    R = to[:3, :3]
+    return np.concatenate([R.T @ force, R.T @ (moment + np.cross(tcp - to[:3, 3], force))])
+
+
+def run(frame, motion=None):
+    log = measured(motion or moving(1.0, pose=POSE), PUSH, noise=0.1)
+    pipeline = Pipeline(TILTED, {"force": {"frame_id": frame}})
+    pipeline.run(log)
+    return log, pipeline.stage("force")
+
+
+@pytest.mark.parametrize(("frame", "index"), FRAMES.items())
+def test_axes_and_origin_are_those_of_the_named_frame(frame, index):
+    log, stage = run(frame)
+    assert stage.frame_id == {"": "gripper", "tool": "gripper"}.get(frame, frame)
+    for k in range(0, len(log), 50):
+        poses = RIGID.fk(log.q[k])
+        expected = moved(placement(poses, index), poses[-1][:3, 3], log.external_wrench[k])
+        np.testing.assert_allclose(log.framed_wrench[k], expected, atol=1e-9 * (1 + np.abs(expected).max()))
+
+
+@pytest.mark.parametrize(("frame", "index"), FRAMES.items())
+def test_deviations_are_those_of_draws_moved_to_the_frame(frame, index):
+    """Deviations of the rotated covariance; rotated deviations would be up to the square root of three off."""
+    log, _ = run(frame, still(seconds=0.5))
+    q = log.q[-1]
+    given = {"expected_force": 200.0, "expected_moment": 2.0}
+    _, C, _ = _core.invert_wrench(TILTED.chain(), q, np.zeros(6), log.external_joint_torque_std[-1], **given)
+    np.testing.assert_allclose(log.external_wrench_std[-1], np.sqrt(np.diag(C)), rtol=1e-9)
+    poses = RIGID.fk(q)
+    to, tcp = placement(poses, index), poses[-1][:3, 3]
+    draws = np.random.default_rng(4).multivariate_normal(np.zeros(6), C, 20_000)
+    spread = np.std([moved(to, tcp, w) for w in draws], axis=0)
+    np.testing.assert_allclose(log.framed_wrench_std[-1], spread, rtol=0.03)
+
+
+def test_the_base_frame_has_moments_about_its_origin_and_base_wrench_about_the_tcp():
+    log, _ = run("base")
+    np.testing.assert_array_equal(log.framed_wrench[:, :3], log.external_wrench[:, :3])
+    arm = RIGID.fk(log.q[-1])[-1][:3, 3]
+    moment = log.external_wrench[-1, 3:] + np.cross(arm, log.external_wrench[-1, :3])
+    np.testing.assert_allclose(log.framed_wrench[-1, 3:], moment, atol=1e-9)
+
+
+def test_a_known_push_comes_out_in_the_axes_of_the_tilted_tool():
+    """Along the tool's z axis at the TCP: one number in the tool frame, three in base axes."""
+    q = np.tile(POSE, (2000, 1))
+    R, J = RIGID.fk(POSE)[-1][:3, :3], RIGID.jacobian(POSE)
+    effort = RIGID.gravity(q) - J.T @ np.concatenate([R @ [0, 0, -40.0], np.zeros(3)])
+    log = Log(TILTED.joint_names, np.arange(2000) * 2_000_000, {"q": q, "qd": 0 * q, "effort": effort})
+    Pipeline(TILTED, {"force": {"expected_force": 1e6, "expected_moment": 1e6}}).run(log)
+    np.testing.assert_allclose(log.framed_wrench[-1], [0, 0, -40, 0, 0, 0], atol=0.01)
+    np.testing.assert_allclose(log.external_wrench[-1, :3], R @ [0, 0, -40], atol=0.01)
+    assert np.abs(log.external_wrench[-1, :3]).min() > 1.0
+
+
+def test_the_work_of_the_wrench_does_not_depend_on_the_frame():
+    """F' v is the power of the environment on the arm, with the velocity of the same frame: J' F of every frame."""
+    log, _ = run("tool")
+    poses, J = RIGID.fk(log.q[-1]), RIGID.jacobian(log.q[-1])
+    R = poses[-1][:3, :3]
+    in_tool = np.vstack([R.T @ J[:3], R.T @ J[3:]])
+    np.testing.assert_allclose(in_tool.T @ log.framed_wrench[-1], J.T @ log.external_wrench[-1], atol=1e-9)
+
+
+@pytest.mark.parametrize("name", ["camera", "tool0", "base_link", "world"])
+def test_a_frame_without_a_known_transform_is_refused_in_one_line(name):
+    with pytest.raises(ConfigError, match=f"'{name}' has no known transform") as refused:
+        Pipeline(TILTED, {"force": {"frame_id": name}})
+    assert "\n" not in str(refused.value) and "gripper" in str(refused.value) and "base" in str(refused.value)
+
+
+def test_the_frames_are_those_of_the_published_description():
+    text = urdf_text(TILTED)
+    for frame in FRAMES:
+        assert f'<link name="{wrench_frame(TILTED, frame)[1]}"' in text
+    same = TILTED.with_updates({"kinematics.tip_frame": "wrist_3_link"})
+    assert wrench_frame(same, "") == (6, "wrist_3_link_tcp") and '<link name="wrist_3_link_tcp"' in urdf_text(same)
+    assert wrench_frame(same, "wrist_3_link") == (5, "wrist_3_link")
+    bare = UR5E.with_updates({"kinematics.tip_frame": "wrist_3_link"})  # the TCP is that link's frame
+    assert wrench_frame(bare, "")[1] == wrench_frame(bare, "wrist_3_link")[1] == "wrist_3_link"
+
+
+@pytest.mark.parametrize("frame", [-2, 7])
+def test_the_core_refuses_an_index_outside_the_chain(frame):
+    with pytest.raises(ValueError, match="frame"):
+        _core.ExternalForce(TILTED.chain(), frame=frame)

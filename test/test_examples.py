@@ -1,0 +1,58 @@
+"""The scripts and the notebook of examples/ run, and show what they claim."""
+
+import importlib.util
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+EXAMPLES = Path(__file__).parents[1] / "examples"
+
+
+def script(name):
+    spec = importlib.util.spec_from_file_location(name, EXAMPLES / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.mark.parametrize("robot", ["ur5e", "panda"])
+def test_inspect_prints_the_robot_and_its_dynamics(robot, capsys):
+    script("inspect_robot").main(robot)
+    printed = capsys.readouterr().out
+    assert f"<RobotFile {robot}" in printed and "gravity torque [Nm]" in printed
+
+
+def test_identification_from_a_bag_of_the_simulated_robot_predicts_another(tmp_path):
+    assert script("identify_simulated").main(str(tmp_path), duration=15.0) > 0.95
+    assert (tmp_path / "ur5e_identified.yaml").is_file()
+
+
+def test_the_push_is_seen_and_drawn(tmp_path):
+    pytest.importorskip("matplotlib", reason="matplotlib is in the reports extra")
+    module = script("replay_force")
+    log = module.main(str(tmp_path / "force.png"))
+    pushed = log.external_wrench[3000:4000, 0].mean()
+    assert abs(pushed - module.PUSH) < 0.25 * module.PUSH
+    assert (tmp_path / "force.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_custom_stage_detects_the_collision_and_nothing_before():
+    first = script("live_pipeline").main()
+    assert first is not None and 3.0 < first < 3.2
+
+
+def test_the_code_cells_of_the_notebook_run():
+    matplotlib = pytest.importorskip("matplotlib", reason="matplotlib is in the reports extra")
+    pytest.importorskip("pandas", reason="pandas is an extra")
+    matplotlib.use("Agg")
+    notebook = json.loads((EXAMPLES / "force_estimation.ipynb").read_text(encoding="utf-8"))
+    names = {}
+    for number, cell in enumerate(c for c in notebook["cells"] if c["cell_type"] == "code"):
+        assert cell["outputs"] == []  # committed without outputs
+        exec(compile("".join(cell["source"]), f"cell {number}", "exec"), names)
+    matplotlib.pyplot.close("all")
+    pushed = slice(2500, 3000)
+    assert np.abs(names["force"][pushed].mean() - 40.0) < 10.0
+    assert len(names["tau"]) == len(names["log"])

@@ -853,6 +853,7 @@ class GuardReason(enum.IntEnum):
     magnitude = 3
     none = 0
     position = 11
+    program_ended = 16
     publisher = 12
     rate = 4
     robot_stopped = 13
@@ -958,10 +959,13 @@ class Guard:
         The enable device is still held at now_ns.
         """
     def step(
-        self, now_ns: typing.SupportsInt | typing.SupportsIndex, out: numpy.typing.NDArray[numpy.float64]
+        self,
+        now_ns: typing.SupportsInt | typing.SupportsIndex,
+        out: numpy.typing.NDArray[numpy.float64],
+        host_seconds: typing.SupportsFloat | typing.SupportsIndex = 0.0,
     ) -> GuardState:
         """
-        Writes the torque that may leave at now_ns into out (n,) [Nm]; returns the state.
+        Writes the torque that may leave at now_ns into out (n,) [Nm]; host_seconds: since the last call; returns the state.
         """
     def trip(self, reason: GuardReason, hard: bool = False) -> None:
         """
@@ -2202,10 +2206,14 @@ class EnableResult(enum.IntEnum):
 
     done = 0
     latched = 1
+    no_program = 7
     no_state = 2
     not_smooth = 4
     pending = -1
+    ramping = 5
     start_mismatch = 3
+    stopped = 6
+    withdrawn = 8
 
 class TorqueRecord:
     """
@@ -2396,6 +2404,7 @@ class TorqueLoop:
         stopped: bool = False,
         gap: bool = False,
         backwards: bool = False,
+        program: bool = True,
         theta: typing.Any | None = None,
         omega: typing.Any | None = None,
         joint_torque: typing.Any | None = None,
@@ -2403,9 +2412,9 @@ class TorqueLoop:
         """
         One state of the robot (n,) at stamp_ns, received at steady_ns; returns the record of the cycle.
         """
-    def disable(self) -> bool:
+    def disable(self) -> None:
         """
-        Ask to stop torques; False when the queue is full.
+        Ramp torque out, past all requests that wait.
         """
     def enable(self, mode: TorqueMode, trajectory: TorqueTrajectory | None = None) -> bool:
         """
@@ -2451,9 +2460,9 @@ class TorqueLoop:
         """
         Torques (N, n) [Nm] of recorded states (N, n), one cycle each.
         """
-    def trip(self, reason: GuardReason) -> bool:
+    def trip(self, reason: GuardReason) -> None:
         """
-        Stop for this reason.
+        Stop for this reason, past all requests that wait.
         """
     @property
     def cycles(self) -> int:

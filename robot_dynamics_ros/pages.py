@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from robot_dynamics_ros.errors import CapabilityError, DataError
-from robot_dynamics_ros.robot_file.store import write_atomically
+from robot_dynamics_ros.outputs import write_atomically
 
 TEMPLATES = Path(__file__).resolve().parent / "data"
 BEGIN, END = "<!-- generated: {} -->", "<!-- end: {} -->"
@@ -73,7 +73,6 @@ def read_text(path: Path, title: str) -> str:
 def write_text(path: Path, text: str) -> None:
     """Write a page as a whole or not at all. Raises DataError when it cannot be written."""
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         write_atomically(path, text)
     except OSError as error:
         raise DataError(f"{path}: cannot be written ({error.strerror or error})") from error

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError, DataError
+from robot_dynamics_ros.outputs import replacing
 from robot_dynamics_ros.signals import WRENCH_AXES, Log
 
 TOUCH = 1.0  # N of true force from which on the robot is in contact
@@ -214,12 +215,9 @@ def _save(drawing: Any, path: Path) -> Path:
         ax.grid(alpha=0.25)
         ax.margins(x=0)
     path = Path(path)
-    temporary = path.with_name(f".{path.name}.tmp")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        drawing.savefig(temporary, dpi=110, format="png")
-        temporary.replace(path)
+        with replacing(path) as temporary:
+            drawing.savefig(temporary, dpi=110, format="png")
     except OSError as error:
-        temporary.unlink(missing_ok=True)
         raise DataError(f"{path}: cannot be written ({error})") from error
     return path

@@ -53,7 +53,7 @@ ProgramOptions options_of(int n, JointTorqueSource source, const py::object& a1,
 
 Record cycle(TorqueLoop& loop, std::int64_t stamp_ns, std::int64_t steady_ns, const Array& q, const Array& qd,
              const py::object& tau, const py::object& T, double payload, bool stopped, bool gap, bool backwards,
-             const py::object& theta, const py::object& omega, const py::object& joint_torque) {
+             bool program, const py::object& theta, const py::object& omega, const py::object& joint_torque) {
   Array keep_tau, keep_T, keep_theta, keep_omega, keep_sensor;
   TorqueState s;
   s.stamp_ns = stamp_ns;
@@ -69,6 +69,7 @@ Record cycle(TorqueLoop& loop, std::int64_t stamp_ns, std::int64_t steady_ns, co
   s.stopped = stopped;
   s.gap = gap;
   s.backwards = backwards;
+  s.program = program;
   const TorqueRecord r = loop.cycle(s);
   loop.publish(steady_ns);
   return {r, loop.n()};
@@ -105,9 +106,7 @@ void bind_loop(py::module_& m) {
           },
           py::arg("mode"), py::arg("trajectory") = nullptr,
           "Ask for a mode, with a trajectory to track; False when the queue is full.")
-      .def(
-          "disable", [](TorqueLoop& l) { return l.request(What::disable); },
-          "Ask to stop torques; False when the queue is full.")
+      .def("disable", &TorqueLoop::disable, "Ramp torque out, past all requests that wait.")
       .def(
           "rearm", [](TorqueLoop& l) { return l.request(What::rearm); }, "Ask to clear a latched state.")
       .def(
@@ -117,9 +116,7 @@ void bind_loop(py::module_& m) {
       .def(
           "freeze", [](TorqueLoop& l, bool on) { return l.request(What::freeze, 0, nullptr, {}, on); }, py::arg("on"),
           "Freeze learning, or release it.")
-      .def(
-          "trip", [](TorqueLoop& l, GuardReason why) { return l.request(What::trip, 0, nullptr, {}, int(why)); },
-          py::arg("reason"), "Stop for this reason.")
+      .def("trip", &TorqueLoop::trip, py::arg("reason"), "Stop for this reason, past all requests that wait.")
       .def(
           "command",
           [](TorqueLoop& l, std::int64_t stamp_ns, const Array& torque, bool includes_gravity, bool link_side) {
@@ -140,8 +137,8 @@ void bind_loop(py::module_& m) {
       .def("cycle", &cycle, py::arg("stamp_ns"), py::arg("steady_ns"), py::arg("q").noconvert(),
            py::arg("qd").noconvert(), py::arg("tau") = py::none(), py::arg("temperature") = py::none(), py::kw_only(),
            py::arg("payload") = std::nan(""), py::arg("stopped") = false, py::arg("gap") = false,
-           py::arg("backwards") = false, py::arg("theta") = py::none(), py::arg("omega") = py::none(),
-           py::arg("joint_torque") = py::none(),
+           py::arg("backwards") = false, py::arg("program") = true, py::arg("theta") = py::none(),
+           py::arg("omega") = py::none(), py::arg("joint_torque") = py::none(),
            "One state of the robot (n,) at stamp_ns, received at steady_ns; returns the record of the cycle.")
       .def(
           "run",  // one state per row, without the interpreter in between: the same cycle(), for replay and timing

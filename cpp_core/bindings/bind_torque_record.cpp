@@ -22,6 +22,10 @@ void bind_modes(py::module_& m) {
       .value("no_state", EnableResult::no_state)
       .value("start_mismatch", EnableResult::start_mismatch)
       .value("not_smooth", EnableResult::not_smooth)
+      .value("ramping", EnableResult::ramping)
+      .value("stopped", EnableResult::stopped)
+      .value("no_program", EnableResult::no_program)
+      .value("withdrawn", EnableResult::withdrawn)
       .finalize();
 }
 

@@ -168,6 +168,49 @@ void refuses_rough_trajectories() {
   CHECK(loop.cycle(State(2)).state == static_cast<int>(GuardState::idle));
 }
 
+// Torque that flows ends in the cycle after a disable or a trip, however many requests wait; a stop ends it at once.
+void ends_past_a_full_ring() {
+  const GuardReason why[] = {GuardReason::none, GuardReason::publisher, GuardReason::robot_stopped,
+                             GuardReason::program_ended};
+  for (int way = 0; way < 4; ++way) {
+    TorqueLoop loop(program(LearningLaw::fixed, JointTorqueSource::none, false), limits());
+    loop.cycle(State(0));
+    loop.enable(TorqueMode::guide);
+    loop.cycle(State(1));
+    loop.publish(0);
+    CHECK(loop.enabled() == EnableResult::done && loop.state() == GuardState::ok);
+    while (loop.request(LoopRequest::refresh)) continue;
+    State s(2);
+    if (way == 0) loop.disable();
+    if (way == 1) loop.trip(GuardReason::publisher);
+    if (way == 2) s.stopped = true;
+    if (way == 3) s.program = false;
+    const TorqueRecord& r = loop.cycle(s);
+    loop.publish(0);
+    CHECK(loop.state() == (way == 0 ? GuardState::idle : way == 1 ? GuardState::safe : GuardState::fault));
+    CHECK(loop.reason() == why[way]);
+    CHECK(way < 2 || !r.run);
+  }
+}
+
+// Stamps and host times at both ends of their range: no overflow (undefined, seen by UBSan), finite torque.
+void survives_extreme_times() {
+  TorqueLoop loop(program(LearningLaw::fixed, JointTorqueSource::none, false), limits());
+  const std::int64_t least = std::numeric_limits<std::int64_t>::min(), most = std::numeric_limits<std::int64_t>::max();
+  for (std::int64_t stamp : {std::int64_t{1}, most, least, std::int64_t{0}, least, most})
+    for (std::int64_t host : {most, least, std::int64_t{1000} * ms}) {
+      State s(1);
+      s.stamp_ns = stamp;
+      s.steady_ns = host;
+      loop.enable(TorqueMode::guide);
+      const TorqueRecord& r = loop.cycle(s);
+      for (int i = 0; i < n; ++i) CHECK(std::isfinite(r.torque[i]));
+      loop.idle(least);
+      loop.idle(most);
+      loop.publish(0);
+    }
+}
+
 // Rows side by side are the same torques as one after the other.
 void rows_agree() {
   const Chain chain = arm();
@@ -198,5 +241,7 @@ int main() {
   survives("guide", TorqueMode::guide, Law::fixed, Source::none, false);
   survives("external", TorqueMode::external, Law::gradient, Source::none, false);
   refuses_rough_trajectories();
+  ends_past_a_full_ring();
+  survives_extreme_times();
   return failures ? 1 : 0;
 }

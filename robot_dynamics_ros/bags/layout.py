@@ -15,6 +15,7 @@ import numpy as np
 from robot_dynamics_ros.topics import JOINT_STATE, TEMPERATURE, TRAJECTORY, WRENCH
 
 MAX_NAMES = 256  # joints in one message; more is not a robot
+MAX_SHAPES = 200  # of the messages of a topic: orders of joints, sets of fields; more are no recording
 
 
 class Unreadable(Exception):
@@ -92,13 +93,18 @@ class Cursor:
         """A sequence of float64."""
         self.number(name, "f8", self.length())
 
-    def header(self) -> None:
-        """std_msgs/Header."""
+    def header(self, framed: bool = False) -> None:
+        """std_msgs/Header; framed: frame_id is part of the shape."""
         if not self.ros2:
             self.number("seq", "u4")
         self.number("sec", "i4")
         self.number("nanosec", "u4")
-        self.layout.frame_id = self.string()
+        if framed:
+            self.layout.frame_id = self.string()
+            return
+        size = self.length()  # the text of frame_id may change from message to message
+        start = self._take(1, size)
+        self.layout.mask[start : start + size] = False
 
 
 def _joint_state(c: Cursor) -> None:
@@ -120,7 +126,7 @@ def _trajectory(c: Cursor) -> None:
 
 
 def _wrench(c: Cursor) -> None:
-    c.header()
+    c.header(framed=True)
     c.number("wrench", "f8", 6)
 
 
@@ -147,13 +153,17 @@ def parse(raw: bytes, type_name: str, ros2: bool) -> Layout:
 
 def decode(raws: Sequence[bytes], type_name: str, ros2: bool) -> tuple[list[Group], int]:
     """All messages of a topic as groups of equal shape, and how many could not be read."""
-    lengths = np.array([len(raw) for raw in raws])
+    lengths = np.array([len(raw) for raw in raws], dtype=np.int64)
     groups: list[Group] = []
     unreadable = 0
-    for size in np.unique(lengths):
-        rows = np.flatnonzero(lengths == size)
+    order = np.argsort(lengths, kind="stable")
+    for rows in np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1) if len(order) else []:
+        size = lengths[rows[0]]
         block = np.frombuffer(b"".join(raws[i] for i in rows.tolist()), dtype=np.uint8).reshape(len(rows), size)
         while len(rows):
+            if len(groups) >= MAX_SHAPES:
+                unreadable += len(rows)
+                break
             try:
                 layout = parse(block[0].tobytes(), type_name, ros2)
             except Unreadable:

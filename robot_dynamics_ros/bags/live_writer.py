@@ -10,6 +10,7 @@ from types import TracebackType
 from typing import Any
 
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.outputs import BAG_MARK
 
 FLUSH_PERIOD = 1.0  # s of messages a crash may cost
 MAGIC = b"\x89MCAP0\r\n"
@@ -31,6 +32,7 @@ class LiveWriter:
         try:
             self._writer = Writer(self.path, version=9, storage_plugin=StoragePlugin.MCAP)
             self._writer.open()
+            self._writer.set_custom_data(BAG_MARK, "record")
         except (WriterError, OSError) as error:
             raise DataError(f"{path}: cannot be written ({error})") from error
 
@@ -82,33 +84,41 @@ class LiveWriter:
 def recover(path: str | Path, out: str | Path) -> dict[str, int]:
     """Complete bag at `out` from one whose recording was killed; returns messages per topic. Raises DataError."""
     files = sorted(Path(path).glob("*.mcap")) if Path(path).is_dir() else [Path(path)]
-    if not files or not files[0].is_file():
+    if not files or not all(file.is_file() for file in files):
         raise DataError(f"{path}: no mcap file to recover")
     data = [file.read_bytes() for file in files]
     for file, content in zip(files, data, strict=True):
         if not content.startswith(MAGIC):
             raise DataError(f"{file}: not an mcap file")
     with LiveWriter(out) as writer:
-        for content in data:
-            _copy(content, writer)
-        return dict(writer.counts)
+        packed = sum(_copy(content, writer) for content in data)
+    if packed and not sum(writer.counts.values()):
+        raise DataError(f"{path}: its chunks are compressed and cannot be recovered; record without compression")
+    return dict(writer.counts)
 
 
-def _copy(data: bytes, writer: LiveWriter) -> None:
+def _copy(data: bytes, writer: LiveWriter) -> int:
+    """Messages of one file into the writer, damaged records left out; returns how many chunks were compressed."""
+    packed = 0
     schemas: dict[int, str] = {}
     channels: dict[int, str] = {}
     for op, body in _inner(data):
-        if op == SCHEMA:
-            schemas[struct.unpack_from("<H", body)[0]] = _string(body, 2)
-        elif op == CHANNEL:
-            number, schema = struct.unpack_from("<HH", body)
-            topic = _string(body, 4)
-            if schema in schemas and writer.add(topic, schemas[schema]):
-                channels[number] = topic
-        elif op == MESSAGE:
-            number, _, stamp, _ = struct.unpack_from("<HIQQ", body)
-            if number in channels:
-                writer.write(channels[number], stamp, body[22:])
+        try:
+            if op == SCHEMA:
+                schemas[struct.unpack_from("<H", body)[0]] = _string(body, 2)
+            elif op == CHANNEL:
+                number, schema = struct.unpack_from("<HH", body)
+                topic = _string(body, 4)
+                if schema in schemas and writer.add(topic, schemas[schema]):
+                    channels[number] = topic
+            elif op == MESSAGE:
+                number, _, stamp, _ = struct.unpack_from("<HIQQ", body)
+                if number in channels and stamp < 2**63:
+                    writer.write(channels[number], stamp, body[22:])
+            packed += op == CHUNK
+        except struct.error:
+            continue
+    return packed
 
 
 def _string(body: bytes, at: int) -> str:
@@ -129,7 +139,7 @@ def _records(data: bytes, at: int) -> Iterator[tuple[int, bytes]]:
 def _inner(data: bytes) -> Iterator[tuple[int, bytes]]:
     """Records, those inside uncompressed chunks in place of their chunk."""
     for op, body in _records(data, len(MAGIC)):
-        if op != CHUNK:
-            yield op, body
-        elif _string(body, 28) == "":
+        if op == CHUNK and body[28:32] == bytes(4):  # no compression
             yield from _records(body, 28 + 4 + 8)
+        else:
+            yield op, body

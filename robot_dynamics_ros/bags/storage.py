@@ -43,8 +43,18 @@ def expand(path: Path) -> list[Path]:
         inside = sorted(p for p in path.iterdir() if p.suffix in (".db3", ".mcap", ".bag"))
         if not inside:
             raise DataError(f"{path}: no bag in this directory (looked for metadata.yaml, *.db3, *.mcap, *.bag)")
-        return inside
+        return _regular(inside)
+    _regular(path.iterdir() if path.is_dir() else [path])
     return [path]
+
+
+def _regular(files: Iterable[Path]) -> list[Path]:
+    """The files. Raises DataError for one that is no file on a disk: a pipe or a device would be read for ever."""
+    found = list(files)
+    for file in found:
+        if file.exists() and not (file.is_file() or file.is_dir()):
+            raise DataError(f"{file}: is neither a file nor a directory")
+    return found
 
 
 def read_topics(path: Path, types: Iterable[str], progress: Wrap | None = None) -> dict[str, RawTopic]:

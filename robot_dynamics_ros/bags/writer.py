@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cache
 from pathlib import Path
@@ -13,7 +11,7 @@ import numpy as np
 
 from robot_dynamics_ros.bags.layout import parse
 from robot_dynamics_ros.bags.storage import Wrap
-from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.outputs import BAG_MARK, new_bag
 from robot_dynamics_ros.signals import Log, entries
 from robot_dynamics_ros.topics import FRAMED, JOINT_STATE, TEMPERATURE, TOPICS, TRAJECTORY, WRENCH, Topic
 
@@ -30,39 +28,19 @@ def write_bag(
     namespace: str = "",
     about: dict[str, str] | None = None,
     progress: Wrap | None = None,
+    overwrite: bool = False,
+    inputs: Iterable[str | Path] = (),
 ) -> Path:
     """Write the topics of `topics.TOPICS` (default: all whose signals the log holds) as one mcap bag directory.
 
-    Stamps are those of the log; rows where a signal is absent are not written; an existing bag is replaced only by a
-    complete one. Headers name wrench_frame_id on external_wrench and external_wrench_std, frame_id on all others.
-    Raises DataError naming the path, for example when the disk is full.
+    Stamps are those of the log; rows where a signal is absent are not written. What stands at `path` stays, except for
+    a bag of this package with `overwrite`, which a complete one replaces; `inputs` are never replaced. Headers name
+    wrench_frame_id on external_wrench and external_wrench_std, frame_id on all others. Raises DataError naming the
+    path, for example when the disk is full.
     """
-    path = Path(path)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}.tmp")
-    shutil.rmtree(temporary, ignore_errors=True)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _write(log, temporary, list(_streams(log, topics, frame_id, wrench_frame_id)), namespace, about or {}, progress)
-        _replace(temporary, path)
-    except OSError as error:
-        raise DataError(f"{path}: cannot be written ({error})") from error
-    finally:
-        shutil.rmtree(temporary, ignore_errors=True)
-    return path
-
-
-def _replace(temporary: Path, path: Path) -> None:
-    for inside in temporary.glob(f"{temporary.name}*.mcap"):  # rosbags names the file after its directory
-        inside.rename(inside.with_name(path.name + ".mcap"))
-        meta = temporary / "metadata.yaml"
-        meta.write_text(meta.read_text().replace(inside.name, path.name + ".mcap"))
-    if not path.exists():
-        temporary.rename(path)
-        return
-    old = path.with_name(temporary.name + ".old")
-    path.rename(old)
-    temporary.rename(path)
-    shutil.rmtree(old) if old.is_dir() else old.unlink()
+    with new_bag(path, overwrite, inputs) as place:
+        _write(log, place, list(_streams(log, topics, frame_id, wrench_frame_id)), namespace, about or {}, progress)
+    return Path(path)
 
 
 class _Stream:
@@ -188,7 +166,7 @@ def _write(log: Log, path: Path, streams: list[_Stream], namespace: str, about: 
         items = progress(items, "writing bag", len(order))
     stamp = log.stamp_ns.tolist()
     with Writer(path, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
-        for key, value in about.items():
+        for key, value in {BAG_MARK: "write_bag", **about}.items():
             writer.set_custom_data(key, value)
         prefix = "/" + namespace.strip("/") + "/" if namespace.strip("/") else "/"
         connections = [writer.add_connection(prefix + s.name, s.type, typestore=_store()) for s in streams]

@@ -16,6 +16,7 @@ from rich.table import Table
 
 from robot_dynamics_ros import __version__, _core
 from robot_dynamics_ros.cli.options import console, json_option, markdown_option, progress, stderr, write_json
+from robot_dynamics_ros.outputs import write_atomically
 from robot_dynamics_ros.validation.benchmarks import SECTIONS
 from robot_dynamics_ros.validation.benchmarks.setup import Setup
 from robot_dynamics_ros.validation.benchmarks.timing import Case, Row, measure
@@ -50,7 +51,7 @@ def command(
     missed = [row.name for row in rows if row.met is False]
     console.print(f"{sum(row.met is True for row in rows)} floors held, {len(missed)} missed")
     if markdown:
-        markdown.write_text(_markdown(machine, rows), encoding="utf-8")
+        write_atomically(markdown, _markdown(machine, rows))
     write_json(json_file, {"machine": machine, "rows": [row.as_dict() for row in rows]})
 
 

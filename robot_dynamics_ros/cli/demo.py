@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import signal
 import sys
 import time
@@ -32,6 +31,7 @@ from robot_dynamics_ros.cli.options import (
 from robot_dynamics_ros.errors import ConnectionFailed
 from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.nodes.executables import require_ros
+from robot_dynamics_ros.outputs import remove_bag
 from robot_dynamics_ros.plots import plot_against_truth, plotting_available
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import WRENCH_AXES, Log
@@ -41,8 +41,8 @@ from robot_dynamics_ros.supervisor import Supervisor
 
 MOTION_RATE = 100.0  # Hz of the trajectory that is sent; the hardware node resamples it
 START_TIMEOUT = 30.0  # s
-OUTPUTS = ("bag", "demo.png", "demo.rrd")
-IDENTIFIED = ("identification_bag", "validation_bag", "identified")
+BAGS = ("bag", "identification_bag", "validation_bag")  # replaced by every run, where an earlier one wrote them
+PICTURES = ("demo.png", "demo.rrd")
 
 
 @click.command()
@@ -82,8 +82,10 @@ def command(
     os.environ.update(environment())
     signal.signal(signal.SIGTERM, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
     out.mkdir(parents=True, exist_ok=True)
-    for name in OUTPUTS:
-        _remove(out / name)
+    for name in BAGS:
+        remove_bag(out / name)
+    for name in PICTURES:
+        (out / name).unlink(missing_ok=True)
     demo_robot(robot)
     base = base_file(robot, out)
     model = base if as_shipped else model or _identified(robot, base, out)
@@ -97,20 +99,11 @@ def command(
 def _identified(robot: str, base: str, out: Path) -> str:
     from robot_dynamics_ros.cli.demo_model import identified_model
 
-    for name in IDENTIFIED:
-        _remove(out / name)
     console.print("from one recording to a robot file ...")
     with stderr.status("recording") as status:
         model = identified_model(base, demo_robot(robot), out, status.update)
     console.print(f"identified {model}")
     return str(model)
-
-
-def _remove(path: Path) -> None:
-    if path.is_dir():
-        shutil.rmtree(path)
-    else:
-        path.unlink(missing_ok=True)
 
 
 def _run(

@@ -35,7 +35,7 @@ def record(robot: RobotFile, demo: DemoRobot, seed: int, path: Path) -> None:
     motion = excitation(robot, demo, seed)
     simulated = SimulatedRobot(robot, seed=seed, rate=RATE)
     simulated.reset(motion[0][0])
-    write_bag(simulated.run(*motion)[0], path)
+    write_bag(simulated.run(*motion)[0], path, overwrite=True)
 
 
 def identified_model(name: str, demo: DemoRobot, out: Path, progress: Any) -> Path:

@@ -9,6 +9,7 @@ import numpy as np
 import yaml
 
 from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.outputs import write_atomically
 from robot_dynamics_ros.robot_file import RobotFile, load_robot, save_robot
 from robot_dynamics_ros.simulation.plant.assumed import assumed_file
 
@@ -69,5 +70,5 @@ def parameter_file(name: str, out: Path) -> str:
     if not parameters:
         return ""
     path = out / "nodes.yaml"
-    path.write_text(yaml.safe_dump({"composed_node": {"ros__parameters": parameters}}), encoding="utf-8")
+    write_atomically(path, yaml.safe_dump({"composed_node": {"ros__parameters": parameters}}))
     return str(path)

@@ -122,7 +122,7 @@ def _write(out: Path, arm: Any, motion: Any) -> dict[str, str]:
     """The CSV (time and positions, the form that trajectories are played from) and a preview picture beside it."""
     from robot_dynamics_ros.errors import CapabilityError, DataError
     from robot_dynamics_ros.identification.reports.figures import motion_preview
-    from robot_dynamics_ros.robot_file.store import write_atomically
+    from robot_dynamics_ros.outputs import write_atomically
 
     rows = np.column_stack([motion.time, motion.q])
     lines = [",".join(f"{x:.9g}" for x in row) for row in rows]

@@ -12,12 +12,13 @@ from rich.progress import Progress
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.demo_robots import working_pose
-from robot_dynamics_ros.cli.options import NewPath, console, joint_index, robot_option, stderr
+from robot_dynamics_ros.cli.options import NewPath, console, joint_index, overwrite_option, robot_option, stderr
 from robot_dynamics_ros.drivers.factory import DRIVERS, driver_of, make_driver
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.identification.experiments.plan import EXPERIMENTS, Plan, check_steps, joined
 from robot_dynamics_ros.identification.experiments.run import ExperimentFailed, run_driver, run_simulated
 from robot_dynamics_ros.models.friction import LAWS
+from robot_dynamics_ros.outputs import refuse_bag
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import Log
 
@@ -60,6 +61,7 @@ SIZES = {  # option -> argument of the experiment's function
 @click.option("--seed", default=0, show_default=True, help="Seed of random motions and simulated noise.")
 @click.option("--preview", type=NewPath(), help="Plot the motion into a PNG first.")
 @click.option("--out", type=NewPath(directory=True), help="Bag to write; without it the robot does not move.")
+@overwrite_option
 @click.option("--yes", is_flag=True, help="Move a real robot without confirmation.")
 def command(name: str, robot: str, joints: tuple[str, ...], out: Path | None, preview: Path | None, **o: Any) -> None:
     """Generate an identification motion, check it against the limits of the robot file, run it and record a bag.
@@ -73,6 +75,8 @@ def command(name: str, robot: str, joints: tuple[str, ...], out: Path | None, pr
         raise ConfigError("experiment", "", "choose one of --ip ADDRESS and --simulated")
     if out is None and preview is None:
         raise ConfigError("experiment", "", "choose --out BAG to run it, or --preview PNG to look at it")
+    if out is not None:
+        refuse_bag(out, o["overwrite"])
     driver = None
     if out is not None and o["ip"]:
         driver = make_driver(driver_of(known) if o["driver"] == "auto" else o["driver"], known, o["ip"])
@@ -88,7 +92,7 @@ def command(name: str, robot: str, joints: tuple[str, ...], out: Path | None, pr
         if out is not None:
             if driver is not None and not o["yes"]:
                 click.confirm(f"The robot at {o['ip']} will move. Is the space around it free?", abort=True)
-            _run(plan, known, driver, o["seed"], out)
+            _run(plan, known, driver, o["seed"], out, o["overwrite"])
     finally:
         if driver is not None:
             driver.disconnect()
@@ -124,7 +128,7 @@ def _start(robot: RobotFile, text: str | None, driver: Any) -> np.ndarray:
     return q
 
 
-def _run(plan: Plan, robot: RobotFile, driver: Any, seed: int, out: Path) -> None:
+def _run(plan: Plan, robot: RobotFile, driver: Any, seed: int, out: Path, overwrite: bool) -> None:
     from robot_dynamics_ros.simulation.robot import SimulatedRobot
 
     failure: ExperimentFailed | None = None
@@ -144,7 +148,7 @@ def _run(plan: Plan, robot: RobotFile, driver: Any, seed: int, out: Path) -> Non
             failure, log = error, error.log
     if log is not None and len(log):
         about = {"experiment": plan.name, "joints": ",".join(plan.joints), "robot": robot.name}
-        write_bag(log, out, about=about)
+        write_bag(log, out, about=about, overwrite=overwrite)
         share = min(1.0, float(log.time[-1]) / max(plan.duration, 1e-9))
         console.print(f"bag: {out}, {len(log)} samples, {100 * share:.0f} % of the motion", soft_wrap=True)
     if failure is not None:

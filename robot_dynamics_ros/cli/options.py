@@ -18,6 +18,7 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from robot_dynamics_ros.bags.reader import STAMPS
 from robot_dynamics_ros.effort.meaning import WORDS
 from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.outputs import write_atomically
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
@@ -78,6 +79,9 @@ effort_option = click.option(
     default="auto",
     show_default=True,
     help="Content of the effort field; auto: determined from the data.",
+)
+overwrite_option = click.option(
+    "--overwrite", is_flag=True, help="Replace a bag at that place that robot-dynamics wrote."
 )
 out_option = click.option("--out", type=NewPath(directory=True), required=True, help="Directory for the results.")
 json_option = click.option("--json", "json_file", type=NewPath(), help="Also write the numbers to this JSON FILE.")
@@ -150,13 +154,9 @@ def _plain(value: Any) -> Any:
 
 
 def write_json(path: Path | None, result: dict[str, Any]) -> None:
-    """Write a command's numbers atomically (temporary file, then rename); None writes nothing."""
-    if path is None:
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(path.name + ".tmp")
-    temporary.write_text(json.dumps(result, default=_plain, indent=1) + "\n", encoding="utf-8")
-    temporary.replace(path)
+    """Write a command's numbers as a whole or not at all; None writes nothing. Raises OSError naming the path."""
+    if path is not None:
+        write_atomically(path, json.dumps(result, default=_plain, indent=1) + "\n")
 
 
 def joint_index(robot: RobotFile, name: str, command: str, option: str) -> int:

@@ -48,7 +48,8 @@ def draw_comparison(result: Replay, path: Path, topic: str) -> list[Path]:
     """The picture of estimate and sensor; nothing, with a note of the replay, without matplotlib."""
     if plotting_available():
         return []
-    return [plot_against_truth(result.log, result.log.measured_wrench, path, f"{result.robot.name}: {topic}", "sensor")]
+    title = f"{result.robot.name}: {topic}"
+    return [plot_against_truth(result.log, result.log.measured_wrench, path, title, label="sensor")]
 
 
 def _number(value: float) -> str:

@@ -12,6 +12,7 @@ from robot_dynamics_ros.cli.options import (
     effort_option,
     json_option,
     out_option,
+    overwrite_option,
     progress,
     robot_option,
     sensor_options,
@@ -23,6 +24,7 @@ from robot_dynamics_ros.cli.reference import draw_comparison, show_comparison
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.reference import compare
 from robot_dynamics_ros.estimators.replay import Replay, replay, write_replay
+from robot_dynamics_ros.outputs import refuse_bag
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import WRENCH_AXES
 
@@ -42,14 +44,18 @@ from robot_dynamics_ros.signals import WRENCH_AXES
     "--params", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="ROS parameter file, as of `up`."
 )
 @sensor_options("--reference", "Compare with a force sensor: its WrenchStamped topic.")
+@overwrite_option
 @json_option
-def command(bags, robot, out, topic, stamps, effort, payload, settings, params, sensor, touch, json_file) -> None:
+def command(
+    bags, robot, out, topic, stamps, effort, payload, settings, params, sensor, touch, overwrite, json_file
+) -> None:
     """Estimate friction and contact force over BAGS (parts of one recording: ROS 1, sqlite3 or mcap).
 
     Writes OUT/estimates (a bag), OUT/force.png, with --reference OUT/reference.png, and prints a summary.
 
     Example: robot-dynamics replay run1 --robot ur5e --out result --json result.json
     """
+    refuse_bag(out / "estimates", overwrite, bags)
     result = replay(
         bags,
         carrying(load_robot(robot), payload),
@@ -60,7 +66,7 @@ def command(bags, robot, out, topic, stamps, effort, payload, settings, params, 
         progress=progress,
     )
     against = None if sensor is None else compare(result, bags, sensor, touch)
-    written = write_replay(result, out, progress)
+    written = write_replay(result, out, progress, overwrite, bags)
     show(result)
     summary = result.summary()
     if against is not None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from robot_dynamics_ros.errors import ConfigError
-from robot_dynamics_ros.robot_file.store import write_atomically
+from robot_dynamics_ros.outputs import write_atomically
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile

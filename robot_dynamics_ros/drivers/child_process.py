@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import socket
 import subprocess
 import sys
+import threading
+from collections import deque
 from collections.abc import Sequence
 from multiprocessing.connection import Connection
 from typing import Any
@@ -55,12 +58,64 @@ def ending(code: int) -> str:
     return f"signal {-code}" if code < 0 else f"exit status {code}"
 
 
-def send(pipe: Connection, message: dict[str, Any], array: np.ndarray | None = None) -> None:
-    """Send a message, then the array's rows if there are any."""
+def encoded(message: dict[str, Any], array: np.ndarray | None = None) -> list[bytes]:
+    """The parts of a message on the wire: one JSON object, then the array's rows if there are any."""
     rows, columns = (0, 0) if array is None else array.shape
-    pipe.send_bytes(json.dumps({**message, "rows": rows, "columns": columns}).encode())
-    if rows:
-        pipe.send_bytes(np.ascontiguousarray(array, dtype=np.float64).tobytes())
+    parts = [json.dumps({**message, "rows": rows, "columns": columns}).encode()]
+    return [*parts, np.ascontiguousarray(array, dtype=np.float64).tobytes()] if rows else parts
+
+
+def send(pipe: Connection, message: dict[str, Any], array: np.ndarray | None = None) -> None:
+    """Send a message, then the array's rows if there are any; waits until the pipe has taken them."""
+    for part in encoded(message, array):
+        pipe.send_bytes(part)
+
+
+class Outbox:
+    """Messages to a child in order; the sender never waits for the child, whatever the child does.
+
+    A small message goes into the pipe at once where it fits. Anything else waits for a thread that writes it.
+    """
+
+    WAITING = 64  # messages; more of them and the child does not read
+    SMALL = 4096  # bytes that fit wherever the system says that a pipe takes more
+
+    def __init__(self, pipe: Connection) -> None:
+        self._pipe, self._lock = pipe, threading.Lock()
+        self._waiting: deque[list[bytes]] = deque()  # the first is being written
+
+    def send(self, message: dict[str, Any], array: np.ndarray | None = None) -> None:
+        """Raises OSError when the child is gone or does not read."""
+        parts = encoded(message, array)
+        with self._lock:
+            if not self._waiting and sum(map(len, parts)) <= self.SMALL and self._takes():
+                return self._write(parts)
+            if len(self._waiting) >= self.WAITING:
+                raise BlockingIOError("the process does not read its messages")
+            self._waiting.append(parts)
+            if len(self._waiting) == 1:
+                threading.Thread(target=self._empty, daemon=True).start()
+
+    def _takes(self) -> bool:
+        poll = select.poll()
+        poll.register(self._pipe.fileno(), select.POLLOUT)
+        return bool(poll.poll(0))
+
+    def _write(self, parts: list[bytes]) -> None:
+        for part in parts:
+            self._pipe.send_bytes(part)
+
+    def _empty(self) -> None:
+        """Write what waits until nothing does; with the pipe it ends."""
+        while True:
+            try:
+                self._write(self._waiting[0])
+            except (OSError, ValueError):
+                return  # the first stays: the next sender sees a child that does not read
+            with self._lock:
+                self._waiting.popleft()
+                if not self._waiting:
+                    return
 
 
 def receive(pipe: Connection) -> tuple[dict[str, Any], np.ndarray]:

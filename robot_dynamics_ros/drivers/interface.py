@@ -7,9 +7,10 @@ with `capabilities` what the robot behind it supports.
 
 from __future__ import annotations
 
+import time
 from abc import ABC, abstractmethod
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -92,6 +93,7 @@ class Driver(ABC):
 
     robot: RobotFile
     capabilities: frozenset[str] = frozenset()
+    meanwhile: Callable[[], object] | None = None  # work of the caller while a call waits for the robot; None: read
 
     # -- connection ---------------------------------------------------------------------------------------------------
     @abstractmethod
@@ -132,6 +134,18 @@ class Driver(ABC):
     @abstractmethod
     def statistics(self) -> Statistics:
         """Counts since connect()."""
+
+    def wait_until(self, condition: Callable[[], bool], seconds: float) -> bool:
+        """Go on with `meanwhile`, or with reading, until the condition holds; False when it does not in `seconds`."""
+        end = time.monotonic() + seconds
+        while not condition():
+            if time.monotonic() > end:
+                return False
+            if self.meanwhile is not None:
+                self.meanwhile()
+            else:
+                self.read(0.01)
+        return True
 
     # -- controller ---------------------------------------------------------------------------------------------------
     @property
@@ -210,6 +224,15 @@ class TorqueDriver(MotionDriver):
     """
 
     records: deque[TorqueRecord]
+
+    def wait_until(self, condition: Callable[[], bool], seconds: float) -> bool:
+        """As Driver.wait_until; torques go on meanwhile."""
+
+        def holds() -> bool:
+            self.send_torque()
+            return condition()
+
+        return super().wait_until(holds, seconds)
 
     @abstractmethod
     def attach(self, loop: TorqueLoop) -> None:

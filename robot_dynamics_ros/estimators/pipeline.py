@@ -15,7 +15,7 @@ from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.estimators.friction_health import FrictionHealthStage
 from robot_dynamics_ros.estimators.motion import MotionStage
 from robot_dynamics_ros.estimators.power import PowerStage
-from robot_dynamics_ros.estimators.stage import Rewindable, Stage
+from robot_dynamics_ros.estimators.stage import Rewindable, Stage, configure
 from robot_dynamics_ros.estimators.stiffness import StiffnessStage
 from robot_dynamics_ros.estimators.temperature import TemperatureStage
 from robot_dynamics_ros.signals import SIGNALS, Log, Sample, width
@@ -107,7 +107,7 @@ class Pipeline:
 
     def _add(self, stage: Stage, parameters: Mapping[str, Any] | None, required: bool) -> None:
         try:
-            stage.configure(self.robot, parameters)
+            configure(stage, self.robot, parameters)
         except CapabilityError as error:
             if required:
                 raise

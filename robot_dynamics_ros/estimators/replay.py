@@ -152,17 +152,31 @@ def effort_decision(log: Log, robot: RobotFile) -> Decision:
     return recorded_meaning(robot, copy.q[good], copy.qd[good], copy.qdd[good], gravity, inertial, log.effort[good])
 
 
-def write_replay(result: Replay, out: Path, progress: Callable | None = None) -> list[Path]:
+def write_replay(
+    result: Replay,
+    out: Path,
+    progress: Callable | None = None,
+    overwrite: bool = False,
+    inputs: Sequence[str | Path] = (),
+) -> list[Path]:
     """Write the bag `estimates` and, where matplotlib is there, `force.png` into a directory; returns what was written.
 
-    Raises DataError when the directory cannot be written.
+    `overwrite`: an `estimates` of an earlier replay is replaced, `inputs` never. Raises DataError when it cannot be
+    written.
     """
     about = {"robot": result.robot.name, "source": ", ".join(result.report.files)}
-    frames = {
-        "frame_id": result.robot.kinematics.base_frame,
-        "wrench_frame_id": result.pipeline.stage("force").frame_id,
-    }
-    written = [write_bag(result.log, out / "estimates", **frames, about=about, progress=progress)]
+    written = [
+        write_bag(
+            result.log,
+            out / "estimates",
+            frame_id=result.robot.kinematics.base_frame,
+            wrench_frame_id=result.pipeline.stage("force").frame_id,
+            about=about,
+            progress=progress,
+            overwrite=overwrite,
+            inputs=inputs,
+        )
+    ]
     from robot_dynamics_ros.plots import plot_force, plotting_available
 
     missing = plotting_available()

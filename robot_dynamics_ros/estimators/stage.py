@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 import numpy as np
 
 from robot_dynamics_ros._core import Status
+from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.parameters import Parameter
 from robot_dynamics_ros.signals import Log, Sample
 
@@ -64,6 +65,14 @@ class Rewindable(Protocol):
 
     def rewind(self, snapshot: Any) -> None:
         """Back to the state of a snapshot."""
+
+
+def configure(stage: Stage, robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> None:
+    """stage.configure(); values that contradict each other, which only the core can see, are a ConfigError too."""
+    try:
+        stage.configure(robot, parameters)
+    except ValueError as error:
+        raise ConfigError(stage.name, "", str(error)) from error
 
 
 class CoreState:

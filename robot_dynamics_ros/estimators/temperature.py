@@ -16,8 +16,8 @@ from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.stage import CoreState
 from robot_dynamics_ros.models.friction import FrictionModel
+from robot_dynamics_ros.outputs import write_atomically
 from robot_dynamics_ros.parameters import Parameter, resolve
-from robot_dynamics_ros.robot_file.store import write_atomically
 from robot_dynamics_ros.signals import Log, Sample
 
 if TYPE_CHECKING:

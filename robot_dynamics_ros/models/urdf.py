@@ -16,6 +16,8 @@ from robot_dynamics_ros.models.right_angles import snap_urdf
 
 JOINT_TYPES = ("revolute", "continuous", "prismatic", "fixed", "floating", "planar")
 XACRO = "is a xacro file, expected a URDF; convert it: xacro FILE > arm.urdf"
+MAX_DEPTH = 200  # links one behind the other; the readers of URDFs descend into them one call in another
+LARGEST = 1e9  # m, kg, kg m2: more is no robot, and its products overflow
 # numbers of a URDF that the dynamics use: element -> attributes
 NUMBERS = {
     "mass": ("value",),
@@ -52,7 +54,7 @@ def _parsed(path: Path) -> ElementTree.Element:
         raise ConfigError(str(path), "", "no such file")
     try:
         robot = ElementTree.parse(path).getroot()
-    except (ElementTree.ParseError, UnicodeDecodeError) as error:
+    except (ElementTree.ParseError, ValueError, LookupError) as error:  # odd encodings raise the latter
         if b"<xacro:" in path.read_bytes():
             raise ConfigError(str(path), "", XACRO) from None
         raise ConfigError(str(path), "", f"is not XML ({error})") from None
@@ -84,6 +86,24 @@ def _check_links(path: Path, robot: ElementTree.Element) -> None:
         held_by[child] = name  # type: ignore[index]
     if not links - set(held_by):
         raise ConfigError(str(path), "", "closes a loop: no link is the root")
+    _check_depth(path, robot)
+
+
+def _check_depth(path: Path, robot: ElementTree.Element) -> None:
+    """No link is farther than MAX_DEPTH joints from a root, and every one has a root."""
+    above = {joint.find("child").get("link"): joint.find("parent").get("link") for joint in robot.findall("joint")}  # type: ignore[union-attr]
+    depth: dict[str | None, int] = {}
+    for link in above:
+        chain, at = [], link
+        while at in above and at not in depth:
+            chain.append(at)
+            if len(chain) > MAX_DEPTH:
+                raise ConfigError(str(path), f"link {link}", f"is over {MAX_DEPTH} joints from the root, or in a loop")
+            at = above[at]
+        for step, name in enumerate(reversed(chain), 1):
+            depth[name] = depth.get(at, 0) + step
+        if depth[link] > MAX_DEPTH:
+            raise ConfigError(str(path), f"link {link}", f"is over {MAX_DEPTH} joints from the root")
 
 
 def _check_numbers(path: Path, robot: ElementTree.Element) -> None:
@@ -94,13 +114,13 @@ def _check_numbers(path: Path, robot: ElementTree.Element) -> None:
             for attribute in NUMBERS.get(element.tag, ()):
                 text = element.get(attribute)
                 if text is not None and not _numeric(text):
-                    message = f"{element.tag} {attribute} = {text!r} is not a finite number"
+                    message = f"{element.tag} {attribute} = {text[:80]!r} is not a finite number up to {LARGEST:g}"
                     raise ConfigError(str(path), f"{owner.tag} {owner.get('name')}", message)
 
 
 def _numeric(text: str) -> bool:
     try:
-        return all(math.isfinite(float(word)) for word in text.split()) and bool(text.split())
+        return all(abs(float(word)) <= LARGEST for word in text.split()) and bool(text.split())
     except ValueError:
         return False
 
@@ -153,6 +173,10 @@ def _check_joints(path: Path, robot: ElementTree.Element, names: tuple[str, ...]
         if joint.get("type") not in ("revolute", "continuous"):
             message = f"is {joint.get('type')}: only revolute and continuous joints are supported"
             raise ConfigError(str(path), f"joint {name}", message)
+        axis = joint.find("axis")
+        words = [float(word) for word in axis.get("xyz", "1 0 0").split()] if axis is not None else [1.0, 0.0, 0.0]
+        if len(words) != 3 or not math.hypot(*words) > 1e-9:
+            raise ConfigError(str(path), f"joint {name}", "axis must be three numbers of which one is not zero")
         if joint.find("mimic") is not None:
             raise ConfigError(str(path), f"joint {name}", "mimics another joint; only independent joints are supported")
     if not 1 <= len(names) <= 16:
@@ -183,6 +207,8 @@ def _chain(model: Any, tip: Any) -> _core.Chain:
         tool[:3, :3], tool[:3, 3] = frames[-1].T @ tip.placement.rotation, frames[-1].T @ tip.placement.translation
     else:
         tool[:3, :3] = frames[-1].T
+    if not all(np.isfinite(a).all() for a in (placements, inertia, tool)):
+        raise ConfigError("URDF", "", "its placements or inertias are not finite numbers")
     turned = None if np.array_equal(frames, np.tile(np.eye(3), (n, 1, 1))) else frames
     return _core.Chain(placements, inertia, tool, np.array(model.gravity.linear), turned)
 

@@ -8,9 +8,9 @@ from xml.etree import ElementTree
 import numpy as np
 
 from robot_dynamics_ros.models.inertia import about_com
+from robot_dynamics_ros.outputs import write_atomically
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.robot_file.geometry import joint_placement, rpy_of
-from robot_dynamics_ros.robot_file.store import write_atomically
 
 THICKNESS, SHORTEST = 0.045, 1e-3  # m, radius of the first drawn link, and the shortest way that is drawn
 _LIMITS = ("position_lower", "position_upper", "torque", "velocity")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+import os
+import socket
 import traceback
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -13,7 +15,7 @@ from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescri
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 
-from robot_dynamics_ros.errors import ConfigError, RobotDynamicsError
+from robot_dynamics_ros.errors import ConfigError, ConnectionFailed, RobotDynamicsError
 from robot_dynamics_ros.parameters import Parameter
 
 MAX_FLOAT = 1.7976931348623157e308
@@ -34,6 +36,22 @@ def descriptor(p: Parameter) -> ParameterDescriptor:
     return result
 
 
+def claim(name: str) -> socket.socket:
+    """A name of this machine and ROS domain, held until the socket is closed or the process ends in whatever way.
+
+    Raises ConnectionFailed where another process holds it (Linux; elsewhere it is not looked at).
+    """
+    held = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        held.bind(f"\0robot_dynamics_ros/{os.environ.get('ROS_DOMAIN_ID', '0')}{name}")
+    except OSError:
+        held.close()
+        raise ConnectionFailed(
+            f"a node {name} runs on this machine already: end it first, or choose another --namespace"
+        ) from None
+    return held
+
+
 class LifecycleBase(LifecycleNode):
     """A lifecycle node with the parameters of a table; its errors are one line in the log.
 
@@ -44,6 +62,7 @@ class LifecycleBase(LifecycleNode):
     def __init__(self, name: str, table: Iterable[Parameter], **options: Any) -> None:
         super().__init__(name, **options)
         self.failure = ""
+        self._claim: socket.socket | None = None
         self._table: dict[str, Parameter] = {}
         self.declare(table)
         self.add_on_set_parameters_callback(self._check)
@@ -131,14 +150,16 @@ class LifecycleBase(LifecycleNode):
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Connect and publish."""
+        if not self._guarded(self._claim_name):
+            return TransitionCallbackReturn.FAILURE
         if not self._guarded(self.start):
-            self.stop()
+            self._leave()
             return TransitionCallbackReturn.FAILURE
         return super().on_activate(state)
 
     def on_deactivate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Disconnect; publishing ends."""
-        self.stop()
+        self._leave()
         return super().on_deactivate(state)
 
     def on_cleanup(self, state: LifecycleState) -> TransitionCallbackReturn:
@@ -148,15 +169,30 @@ class LifecycleBase(LifecycleNode):
 
     def on_shutdown(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Disconnect and remove, from any state."""
-        self.stop()
+        self._leave()
         self.drop()
         return super().on_shutdown(state)
 
     def on_error(self, state: LifecycleState) -> TransitionCallbackReturn:
         """After an unexpected error: disconnected, unconfigured, ready to be configured again."""
-        self.stop()
+        self._leave()
         self.drop()
         return super().on_error(state)
+
+    def _claim_name(self) -> None:
+        if self._claim is None:
+            self._claim = claim(self.get_fully_qualified_name())
+
+    def _leave(self) -> None:
+        self.stop()
+        if self._claim is not None:
+            self._claim.close()
+        self._claim = None
+
+    def namesakes(self) -> int:
+        """Other nodes of this name that the graph shows, one killed in the last seconds included."""
+        own = self.get_name(), self.get_namespace()
+        return max(0, self.get_node_names_and_namespaces().count(own) - 1)
 
     @property
     def active(self) -> bool:

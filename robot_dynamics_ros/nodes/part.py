@@ -21,6 +21,9 @@ class NodeContext(Protocol):
     def active(self) -> bool:
         """True between activation and deactivation."""
 
+    def work(self) -> bool:
+        """One piece of the node's own work; False: there is none."""
+
     def value(self, name: str) -> Any:
         """Present value of a parameter."""
 
@@ -35,6 +38,9 @@ class NodeContext(Protocol):
 
     def get_clock(self) -> Any:
         """Clock of the node."""
+
+    def namesakes(self) -> int:
+        """Other nodes of this name in the graph."""
 
     def count_publishers(self, topic_name: str) -> int:
         """Publishers of a topic in the graph."""

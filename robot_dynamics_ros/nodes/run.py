@@ -76,7 +76,7 @@ def _end(node: LifecycleBase | None, status: int) -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # during Python's own end a late Ctrl-C would kill the process
     try:
         if node is not None:
-            node.stop()
+            node._leave()
             node.drop()
             node.destroy_node()
     except (KeyboardInterrupt, rclpy_implementation.RCLError):

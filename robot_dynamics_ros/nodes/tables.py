@@ -203,7 +203,7 @@ NODES: dict[str, tuple[Parameter, ...]] = {
 # node -> (topic, type, direction, text); estimator topics follow from the stages' signals and topics.TOPICS
 SERVICES: dict[str, tuple[tuple[str, str, str], ...]] = {
     "hardware_node": (
-        ("~/stop", "std_srvs/srv/Trigger", "bring the robot to rest, end trajectories"),
+        ("~/stop", "std_srvs/srv/Trigger", "end torque and motion; answers when they have ended, or why not"),
         ("~/rearm", "std_srvs/srv/Trigger", "clear latched faults of the stream and of the guard"),
         ("~/zero_ft", "std_srvs/srv/Trigger", "zero the controller's own force-torque sensor"),
         ("~/recover", "std_srvs/srv/Trigger", "the robot's own error recovery (franka)"),

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from robot_dynamics_ros.outputs import write_atomically
 from robot_dynamics_ros.robot_file import blocks as b
 from robot_dynamics_ros.robot_file.capabilities import capability_table
 from robot_dynamics_ros.robot_file.numbers import PerJointMarker, Source
@@ -155,4 +156,4 @@ def refreshed(text: str, name: str) -> str:
 if __name__ == "__main__":
     for doc in GENERATED:
         path = Path(sys.argv[1]) / doc
-        path.write_text(refreshed(path.read_text(encoding="utf-8"), doc), encoding="utf-8")
+        write_atomically(path, refreshed(path.read_text(encoding="utf-8"), doc))

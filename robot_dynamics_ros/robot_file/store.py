@@ -8,7 +8,6 @@ import os
 import shlex
 import site
 import sys
-import tempfile
 from collections.abc import Sequence
 from datetime import datetime, timezone
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any
 import yaml
 
 from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.outputs import write_atomically
 from robot_dynamics_ros.robot_file.blocks import InputFile, ProvenanceEntry
 from robot_dynamics_ros.robot_file.problems import examine, validated
 from robot_dynamics_ros.robot_file.schema import RobotFile
@@ -118,23 +118,6 @@ def save_robot(
         raise ConfigError(str(path), "", f"cannot be written: {error.strerror or error}") from None
     saved._file = str(path)
     return saved
-
-
-def write_atomically(path: Path, text: str) -> None:
-    """Replace `path` by `text` so that a reader gets either the old or the new file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    temporary = Path(name)
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        temporary.chmod(path.stat().st_mode & 0o777 if path.exists() else 0o644)
-        temporary.replace(path)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
 
 
 class _Dumper(yaml.SafeDumper):

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
 
 MAX_FILE_BYTES = 16 * 1024 * 1024
+MAX_MOTION_BYTES = 1 << 28
 MAX_SAMPLES = 2_000_000  # over an hour at 500 Hz: longer ones are mistakes
 
 
@@ -36,6 +37,8 @@ def resample(times: np.ndarray, q: np.ndarray, qd: np.ndarray | None = None, rat
     if not count <= MAX_SAMPLES:
         raise DataError(f"trajectory: {count} samples are more than {MAX_SAMPLES}")
     t = np.clip(times[0] + np.arange(count) / rate, times[0], times[-1])
+    if qd is not None and not np.isfinite(np.asarray(qd, dtype=float)).all():
+        raise DataError("trajectory: velocities must be finite")
     if qd is not None:
         return CubicHermiteSpline(times, q, np.asarray(qd, dtype=float))(t)
     return CubicSpline(times, q, bc_type="clamped")(t)
@@ -46,6 +49,8 @@ def load_trajectory(path: str | Path, robot: RobotFile) -> tuple[np.ndarray, np.
 
     Raises DataError naming file and reason.
     """
+    if Path(path).exists() and (not Path(path).is_file() or Path(path).stat().st_size > MAX_MOTION_BYTES):
+        raise DataError(f"{path}: is no file, or larger than {MAX_MOTION_BYTES} bytes")
     try:
         with open(path, encoding="utf-8") as file:
             header = [name.strip() for name in file.readline().split(",")]

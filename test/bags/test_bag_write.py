@@ -69,6 +69,7 @@ def test_existing_bag_is_replaced_only_by_a_complete_one(tmp_path, monkeypatch):
     with monkeypatch.context() as patch:
         patch.setattr(writer, "_write", full)
         with pytest.raises(DataError, match="No space left"):
-            write_bag(full_log(20), path)
+            write_bag(full_log(20), path, overwrite=True)
     assert len(load_bag(path)[0]) == 10 and [p.name for p in tmp_path.iterdir()] == ["x"]
-    assert len(load_bag(write_bag(full_log(20), path))[0]) == 20 and [p.name for p in tmp_path.iterdir()] == ["x"]
+    again, _ = load_bag(write_bag(full_log(20), path, overwrite=True))
+    assert len(again) == 20 and [p.name for p in tmp_path.iterdir()] == ["x"]

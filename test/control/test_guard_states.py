@@ -131,7 +131,8 @@ class GuardMachine(RuleBasedStateMachine):
     def rearm(self):
         before = self.guard.state
         done = self.guard.rearm()
-        assert done == (before in LATCHED and not self.out.any() and self.guard.state == GuardState.idle)
+        over = before == GuardState.fault or not self.out.any()  # a fault is zero at once, written by the next step
+        assert done == (before in LATCHED and over and self.guard.state == GuardState.idle)
         self._watch()
 
     @rule(reason=st.sampled_from(list(GuardReason.__members__.values())), hard=st.booleans())
@@ -221,11 +222,25 @@ class GuardMachine(RuleBasedStateMachine):
     def _judge_leaving(self, before, jump):
         """Towards zero and nowhere else; there 100 ms of clock, or 50 nominal cycles of a stopped one, later."""
         assert (np.abs(self.out) <= np.abs(before) + 1e-12).all() and (self.out * before >= 0).all()
+        self._judge_limits(before, jump)
         self.slow += jump < CYCLE
         if jump < 0:
             self.backwards = True  # from here on only calls can be counted
         if (not self.backwards and self.now - self.leaving >= RAMP) or self.slow >= 100:
             assert not self.out.any()
+
+    def _judge_limits(self, before, jump):
+        """Past a limit the way to zero is as quick as the rate allows."""
+        if self.observed is None:
+            return
+        q, qd = self.observed
+        with np.errstate(over="ignore"):
+            stop = q + qd * np.abs(qd) / (2 * BRAKE)
+        fall = RATE * max(2e-3, min(20e-3, 1e-9 * jump))
+        for i in range(N):
+            up = before[i] > 0 and (stop[i] >= REACH or qd[i] >= SPEED)
+            down = before[i] < 0 and (stop[i] <= -REACH or qd[i] <= -SPEED)
+            assert not (up or down) or abs(self.out[i]) <= max(0.0, abs(before[i]) - fall) + 1e-9
 
     def teardown(self):
         self.guard.trip(GuardReason.external, False)

@@ -107,6 +107,17 @@ def test_a_robot_that_was_stopped_gets_no_torque_in_the_same_cycle(told, reason)
     assert not record["torque"].any()
 
 
+def test_torque_ends_with_the_program_that_takes_it():
+    rig = Closed().enabled(TorqueMode.guide)
+    record = rig.cycle(program=False)
+    assert (record["state"], record["reason"]) == (GuardState.fault, GuardReason.program_ended)
+    assert not record["run"] and not record["torque"].any()
+    rig.loop.rearm()
+    rig.cycle(1, program=False)
+    rig.loop.enable(TorqueMode.guide)
+    assert not rig.cycle(1, program=False)["run"] and rig.loop.enabled == EnableResult.no_program
+
+
 def test_a_controller_that_computes_nonsense_ends_at_zero_at_once():
     rig = Closed().enabled(TorqueMode.external)
     rig.loop.command(rig.now, np.ones(6), False, False)

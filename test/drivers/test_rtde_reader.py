@@ -239,6 +239,44 @@ def test_garbage_does_not_crash_and_is_reported(server, reader):
     until(lambda: "not an RTDE server" in r.last_error or r.statistics()["reconnects"] == 1)
 
 
+def test_a_stream_of_short_packages_is_given_up_with_the_reason_and_taken_up_again(server, reader):
+    s = server()
+    r = reader(s, silence=0.3)
+    s.stream(0, SETTLE)
+    take(r, 1)
+    stop = threading.Event()
+
+    def babble():
+        while not stop.wait(0.01):
+            try:
+                s._peer.sendall(b"\x00\x05U\x01\x02")
+            except (OSError, AttributeError):
+                continue
+
+    thread = threading.Thread(target=babble, daemon=True)
+    thread.start()
+    until(lambda: "packages of another size" in r.last_error, 20.0)
+    stop.set()
+    thread.join()
+    until(lambda: r.connected, 20.0)
+    s.stream(0, SETTLE + 1)
+    take(r, 1)
+    assert r.last_error == ""
+
+
+@pytest.mark.parametrize("time_s", [-9.3e9, 9.3e9, 1e300, -1e300, 4.3e9])
+def test_a_time_that_no_controller_has_is_dropped_and_counted(server, reader, time_s):
+    s = server()
+    r = reader(s)
+    s.stream(0, SETTLE)
+    take(r, 1)
+    s.send(time_s)
+    s.send(0.002 * SETTLE)
+    meta, values = take(r, 1)[0]
+    assert field(values, "timestamp")[0] == 0.002 * SETTLE and not meta[2] & int(_core.SampleFlag.clock_backwards)
+    assert r.statistics()["non_finite"] == 1
+
+
 @pytest.mark.realtime
 def test_waiting_releases_the_interpreter(server, reader):
     r = reader(server())

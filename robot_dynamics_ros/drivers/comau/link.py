@@ -19,6 +19,7 @@ BATCH = 256  # datagrams taken at most before they are announced
 RECEIVE_BUFFER = 4 << 20  # bytes requested
 MAX_INCOMPLETE = 8  # time stamps whose MQTT messages are waited for
 CONNECT_TIMEOUT = 5.0  # s
+RESTART_US = 1_000_000  # a message this much older than the newest is of a clock that began again
 
 
 class Received(NamedTuple):
@@ -226,6 +227,9 @@ class MqttLink:
             self._join(block, values, time_us)
 
     def _join(self, block: str, values: tuple[float, ...], time_us: int) -> None:
+        if time_us < self._newest - RESTART_US:  # the clock began again, or the newest was not of it
+            self._newest = -1
+            self._open.clear()
         if time_us <= self._newest:
             self.malformed += 1  # belongs to a state that was passed on, or is older
             return

@@ -52,6 +52,9 @@ class State:
     powerlink: bool = True
 
 
+MAX_TIME_US = 4_294_967_296_000_000  # as largest_time of the core's stream monitor
+
+
 @dataclass
 class Command:
     """One command to the LPC: desired positions [deg] of the axes in `mask`; LISTEN requests states only."""
@@ -76,11 +79,13 @@ def pack_state(s: State) -> bytes:
 
 
 def unpack_state(data: bytes, n_axes: int) -> State:
-    """State of a datagram. Raises DataError for another size, magic, version, or another number of axes."""
+    """State of a datagram. Raises DataError: size, magic, version, number of axes, impossible time."""
     if len(data) != STATE.size:
         raise DataError(f"a state of {len(data)} bytes, expected {STATE.size}")
     v = STATE.unpack(data)
     _head(v[0], MAGIC_STATE, v[1], v[2], n_axes)
+    if v[4] > MAX_TIME_US:
+        raise DataError(f"time {v[4]} us is no time of a controller")
     arm, modality, status, powerlink, mask = v[5:10]
     rounds, link, target, rpm, current, model = (
         v[10 + AXES * i : 10 + AXES * (i + 1)] if mask >> i & 1 else NAN10 for i in range(6)
@@ -148,7 +153,7 @@ def unpack_json(payload: bytes) -> tuple[tuple[float, ...], int]:
     if not isinstance(tree, dict):
         raise DataError("not a JSON object")
     time_us = tree.get("time")
-    if isinstance(time_us, bool) or not isinstance(time_us, (int, float)) or not 0 <= time_us < 2**62:
+    if isinstance(time_us, bool) or not isinstance(time_us, (int, float)) or not 0 <= time_us <= MAX_TIME_US:
         raise DataError(f"time {time_us!r} is not a number of microseconds")
     return tuple(_number(tree, key) for key in KEYS), int(time_us)
 

@@ -222,10 +222,8 @@ class FrankaDriver(StreamDriver, TorqueDriver):
         """
         self._allow_motion()
         self._process.begin({"do": "torque"})
-        until = time.monotonic() + START_TIMEOUT
-        while self._loop is not None and self.motion.state == "starting" and time.monotonic() < until:
-            self.read(0.02)
-            self.send_torque()
+        if self._loop is not None:
+            self.wait_until(lambda: self.motion.state != "starting", START_TIMEOUT)
         if self._loop is not None and self.motion.state != "moving":
             raise ConnectionFailed(f"no torque: {self.motion.reason or self.motion.state}")
 
@@ -259,7 +257,7 @@ class FrankaDriver(StreamDriver, TorqueDriver):
     # -- settings -----------------------------------------------------------------------------------------------------
     def recover(self) -> str:
         """Automatic error recovery after a reflex. Raises CapabilityError with the robot's reason."""
-        return self._process.ask({"do": "recover"})
+        return self._process.ask({"do": "recover"}, self.wait_until)
 
     def set_payload(self, mass: float, com: ArrayLike, inertia: ArrayLike = (0.0,) * 9) -> None:
         """Load on the flange: mass [kg], com (3,) [m], inertia (9,) [kg m2]. Kept over new connections.
@@ -270,7 +268,7 @@ class FrankaDriver(StreamDriver, TorqueDriver):
         if not 0.0 <= mass <= most:
             raise CapabilityError(f"payload mass {mass} kg is outside 0..{most:g}")
         centre, matrix = _numbers(com, 3, "com", 1.0), _numbers(inertia, 9, "inertia", 10.0)
-        self._process.settle({"do": "load", "mass": float(mass), "com": centre, "inertia": matrix})
+        self._process.settle({"do": "load", "mass": float(mass), "com": centre, "inertia": matrix}, self.wait_until)
 
     def set_collision_thresholds(self, torque: ArrayLike, force: ArrayLike) -> None:
         """Collision thresholds (7,) [Nm] and (6,) [N, Nm] > 0; contact is reported at half of them. Kept as above.
@@ -280,7 +278,7 @@ class FrankaDriver(StreamDriver, TorqueDriver):
         joints, wrench = _numbers(torque, JOINTS, "torque", 500.0), _numbers(force, 6, "force", 1000.0)
         if not min(joints + wrench) > 0.0:
             raise CapabilityError("collision thresholds must be above 0")
-        self._process.settle({"do": "collision", "torque": joints, "force": wrench})
+        self._process.settle({"do": "collision", "torque": joints, "force": wrench}, self.wait_until)
 
 
 def _numbers(values: ArrayLike, count: int, name: str, largest: float) -> list[float]:

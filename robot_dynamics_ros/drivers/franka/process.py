@@ -8,13 +8,14 @@ import struct
 import subprocess
 import threading
 import time
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from typing import Any
 
 import numpy as np
 
 from robot_dynamics_ros._core import TorqueLink, TorqueLoop
-from robot_dynamics_ros.drivers.child_process import end, ending, hang_up, receive, send, spawn
+from robot_dynamics_ros.drivers.child_process import Outbox, end, ending, hang_up, receive, send, spawn
 from robot_dynamics_ros.drivers.franka.rows import COMMAND, SLOTS, WIDTH
 from robot_dynamics_ros.drivers.interface import Motion
 from robot_dynamics_ros.drivers.sample_ring import SampleRing
@@ -23,6 +24,7 @@ from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.robot_file import RobotFile
 
 CONNECT_TIMEOUT = 20.0  # s
+STOP_TIMEOUT = 2.5  # s from a request to stop until the process must have answered
 ANSWER_TIMEOUT = 5.0  # s, libfranka's own limit is 1 s per command
 BACKOFF = (0.5, 4.0)  # s between attempts to connect again, first and longest
 MODULE = "robot_dynamics_ros.drivers.franka.child"
@@ -40,12 +42,13 @@ class FrankaProcess:
         self._loop: TorqueLoop | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._pipe: Connection | None = None
+        self._outbox: Outbox | None = None
+        self._stop_asked: float | None = None  # steady time
         self._ring: SampleRing | None = None
         self._sockets: list[socket.socket] = []
         self._link: TorqueLink | None = None
         self._lock = threading.RLock()
         self._answer: dict[str, Any] | None = None
-        self._news = threading.Condition()
         self._supervisor: threading.Thread | None = None
         self._kept: dict[str, dict[str, Any]] = {}
         self._wanted = False
@@ -106,6 +109,7 @@ class FrankaProcess:
         with self._lock:
             self._stream.restart()
             self._process, self._pipe, self._ring, self._sockets = process, pipe, ring, ours
+            self._outbox, self._stop_asked = Outbox(pipe), None
             self.version, self.error = version, ""
             if self._loop is not None:
                 follow = self._stream.options.follow_host_clock
@@ -116,7 +120,7 @@ class FrankaProcess:
     def _forget(self) -> None:
         with self._lock:
             ring, pipe, sockets, link = self._ring, self._pipe, self._sockets, self._link
-            self._process = self._pipe = self._ring = self._link = None
+            self._process = self._pipe = self._outbox = self._ring = self._link = None
             self._sockets = []
             if link is not None:
                 link.stop()
@@ -159,9 +163,7 @@ class FrankaProcess:
                 elif event == "fatal":
                     reason = report["reason"]
                 elif event == "answer":
-                    with self._news:
-                        self._answer = report
-                        self._news.notify_all()
+                    self._answer = report
         except (EOFError, OSError, json.JSONDecodeError):
             pass
         code = end(process)
@@ -173,6 +175,7 @@ class FrankaProcess:
     # -- states -------------------------------------------------------------------------------------------------------
     def take(self, row: np.ndarray, until: float) -> tuple[int, int, int] | None:
         """The oldest state into row (WIDTH,); its robot, system and steady time [ns]. None after `until`."""
+        self._judge_stop()
         while True:
             with self._lock:
                 ring = self._ring
@@ -182,6 +185,18 @@ class FrankaProcess:
             if left <= 0:
                 return None
             self._wait(ring, left)
+
+    def _judge_stop(self) -> None:
+        """A process that does not answer a stop is ended: without its commands the robot stops."""
+        if self._stop_asked is None:
+            return
+        if not self.motion.active:
+            self._stop_asked = None
+        elif time.monotonic() - self._stop_asked > STOP_TIMEOUT:
+            self._stop_asked, process = None, self._process
+            self.motion = Motion("failed", "the driver process did not answer a stop and was ended")
+            if process is not None:
+                process.kill()
 
     def _wait(self, ring: SampleRing | None, left: float) -> None:
         """Without the lock, in short turns: the connection may go meanwhile."""
@@ -226,27 +241,27 @@ class FrankaProcess:
         """Bring a motion of ours to rest."""
         with self._lock:
             if self._pipe is not None and self.motion.active:
+                self._stop_asked = self._stop_asked or time.monotonic()
                 self._send({"do": "stop"})
 
-    def ask(self, request: dict[str, Any]) -> str:
-        """A request with an answer, outside of motion. Raises CapabilityError with the reason, ConnectionFailed."""
+    def ask(self, request: dict[str, Any], wait: Callable[[Callable[[], bool], float], bool]) -> str:
+        """A request with an answer, outside of motion; `wait` as Driver.wait_until.
+
+        Raises CapabilityError with the reason, ConnectionFailed.
+        """
         if self.motion.active:
             raise CapabilityError("a motion is running: stop it first")
-        with self._news:
-            self._answer = None
-            before = self.motion
-            self._send(request)
-            until = time.monotonic() + ANSWER_TIMEOUT
-            while self._answer is None and self.motion is before and time.monotonic() < until:
-                self._news.wait(0.05)
-            answer = self._answer
+        self._answer, before = None, self.motion
+        self._send(request)
+        wait(lambda: self._answer is not None or self.motion is not before, ANSWER_TIMEOUT)
+        answer = self._answer
         if answer is None:
             raise CapabilityError(f"refused: {self.motion.reason}" if self.motion is not before else "no answer")
         return str(answer["reason"])
 
-    def settle(self, request: dict[str, Any]) -> str:
+    def settle(self, request: dict[str, Any], wait: Callable[[Callable[[], bool], float], bool]) -> str:
         """Send a setting as ask() does, and again with every new connection."""
-        answer = self.ask(request)
+        answer = self.ask(request, wait)
         self._kept[request["do"]] = request
         return answer
 
@@ -263,9 +278,9 @@ class FrankaProcess:
     def _send(self, request: dict[str, Any], array: np.ndarray | None = None) -> None:
         with self._lock:
             try:
-                if self._pipe is None:
+                if self._outbox is None:
                     raise ConnectionFailed(f"{self.host}: not connected")
-                send(self._pipe, request, array)
+                self._outbox.send(request, array)
             except OSError as error:
                 raise ConnectionFailed(f"{self.host}: the driver process ended") from error
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import threading
+import time
 from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import Any
@@ -12,11 +13,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from robot_dynamics_ros.drivers.child_process import end, ending, hang_up, receive, send, spawn
+from robot_dynamics_ros.drivers.child_process import Outbox, end, ending, hang_up, receive, spawn
 from robot_dynamics_ros.drivers.interface import Motion, position_rows
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 
 MODULE = "robot_dynamics_ros.drivers.ur.control_child"
+STOP_TIMEOUT = 2.5  # s from a request to stop until the child must have answered; from 3 rad/s it takes 1.5
 SILENCE_TIMEOUT = 2.0  # s without new data until the child is ended; at 2.5 s the client crashes in its reconnect loop
 
 
@@ -27,6 +29,8 @@ class UrControl:
         self.host, self._silence = host, silence
         self._process: subprocess.Popen[bytes] | None = None
         self._pipe: Connection | None = None
+        self._outbox: Outbox | None = None
+        self._stop_asked: float | None = None  # steady time
         self._lock = threading.RLock()
         self._motion = Motion()
 
@@ -75,6 +79,7 @@ class UrControl:
         """Stop what we started."""
         with self._lock:
             if self._pipe is not None:
+                self._stop_asked = self._stop_asked or time.monotonic()
                 self._request({"do": "stop"})
 
     @property
@@ -90,15 +95,23 @@ class UrControl:
 
     # -- life of the child --------------------------------------------------------------------------------------------
     def supervise(self, silence: float) -> None:
-        """Called with every read: `silence` [s] since the controller's clock advanced. After 2 s the child is ended."""
+        """Called with every read: `silence` [s] since the controller's clock advanced. After 2 s the child is ended.
+
+        So it is when it does not answer a stop: the controller's watchdog then stops the robot.
+        """
         if silence > self._silence and self._process is not None:
             self._end("the controller is silent")
+        if self._stop_asked is not None:
+            if not self._motion.active:
+                self._stop_asked = None
+            elif time.monotonic() - self._stop_asked > STOP_TIMEOUT:
+                self._end("the vendor client did not answer a stop and was ended; the watchdog stops the robot")
 
     def close(self) -> None:
         """Stop motion and end the child; may be repeated."""
         with self._lock:
             process, pipe = self._process, self._pipe
-            self._process = self._pipe = None
+            self._process = self._pipe = self._outbox = None
         if pipe is not None:
             hang_up(pipe)  # the child stops the robot when its pipe ends
         if process is not None:
@@ -106,12 +119,12 @@ class UrControl:
 
     def _end(self, reason: str) -> None:
         with self._lock:
-            process, self._process, self._pipe = self._process, None, None
+            process, self._process, self._pipe, self._outbox = self._process, None, None, None
             if self._motion.active:
                 self._motion = Motion("failed", reason)
+            self._stop_asked = None
         if process is not None:
-            process.kill()
-            process.wait()
+            process.kill()  # the listening thread waits for its end
 
     def _begin(self, message: dict[str, Any], array: np.ndarray | None) -> None:
         with self._lock:
@@ -129,14 +142,18 @@ class UrControl:
             if self.pid is None:
                 self._start()
             try:
-                if self._pipe is None:
+                if self._outbox is None:
                     raise OSError("no pipe")
-                send(self._pipe, message, array)
+                self._outbox.send(message, array)
+            except BlockingIOError as error:
+                self._end("the vendor client hangs and was ended; the watchdog stops the robot")
+                raise ConnectionFailed(f"{self.host}: the vendor client hangs and was ended") from error
             except OSError as error:
                 raise ConnectionFailed(f"{self.host}: the control process ended") from error
 
     def _start(self) -> None:
         self._process, self._pipe = spawn(MODULE, [self.host])
+        self._outbox = Outbox(self._pipe)
         threading.Thread(target=self._listen, args=(self._process, self._pipe), daemon=True).start()
 
     def _listen(self, process: subprocess.Popen[bytes], pipe: Connection) -> None:
@@ -154,8 +171,8 @@ class UrControl:
         process.wait()
         with self._lock:
             if self._process is process:
-                self._process = self._pipe = None
-            if self._motion.active:
+                self._process = self._pipe = self._outbox = None
+            if self._process is None and self._motion.active:
                 self._motion = Motion("failed", reason or f"the control process ended ({ending(process.returncode)})")
 
 

@@ -248,12 +248,9 @@ class UrDriver(TorqueDriver):
             raise ConnectionFailed(f"{self.host}: the torque program does not start; is the robot in remote control?")
 
     def _wait(self, condition: Callable[[], bool], seconds: float) -> None:
-        """Read on until the condition holds or the time is over."""
-        end = time.monotonic() + seconds
-        first = time.monotonic() + 0.05  # a program that ran before may still be ending
-        while time.monotonic() < end and (time.monotonic() < first or not condition()):
-            self.read(0.02)
-            self.send_torque()
+        """Read on until the condition holds or the time is over; at least 50 ms: an earlier program may be ending."""
+        first = time.monotonic() + 0.05
+        self.wait_until(lambda: time.monotonic() >= first and condition(), seconds)
 
     def send_torque(self) -> None:
         """Records of the loop into `records`; through the vendor client this is where torques leave."""

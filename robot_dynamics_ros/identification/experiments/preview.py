@@ -9,6 +9,7 @@ import numpy as np
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.experiments.plan import Plan
+from robot_dynamics_ros.outputs import replacing
 from robot_dynamics_ros.plots import figure
 from robot_dynamics_ros.trajectories.limits import joint_limits
 
@@ -46,7 +47,7 @@ def write_preview(plan: Plan, robot: RobotFile, path: Path) -> None:
     axes[1].set_xlabel("time [s]")
     axes[0].legend()
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        drawing.savefig(path, dpi=110)
+        with replacing(path) as temporary:
+            drawing.savefig(temporary, dpi=110, format="png")
     except OSError as error:
         raise DataError(f"{path}: cannot be written ({error.strerror or error})") from None

@@ -88,9 +88,11 @@ class DriverInterface(NodePart):
     def __init__(self, node: NodeContext, driver: Driver) -> None:
         super().__init__(node)
         self._driver = driver
+        driver.meanwhile = self._go_on
         # first, because it refuses what the driver cannot do before anything has to be removed again
         self._torque = self._make_torque() if node.value("torque") != "none" else None
-        self._motion = MotionInterface(node, driver) if isinstance(driver, MotionDriver) else None
+        end_torque = self._torque.end if self._torque is not None else None
+        self._motion = MotionInterface(node, driver, end_torque) if isinstance(driver, MotionDriver) else None
         self.settings, self._cpu = RobotSettings(node, driver), CpuShare()
         self._trigger("~/rearm", self._rearm)
         if "recover" in driver.capabilities:
@@ -120,6 +122,11 @@ class DriverInterface(NodePart):
         """True while torque may leave."""
         return self._torque is not None and self._torque.live
 
+    def _go_on(self) -> None:
+        """While a service waits for the robot: samples are read, estimated from and published as ever."""
+        if not self._node.work():
+            self._driver.read(0.01)
+
     def exchange(self, timeout: float) -> Sample | None:
         """Read the next sample, None after `timeout` [s]; then send the torques of a loop."""
         sample = self._driver.read(timeout)
@@ -138,9 +145,9 @@ class DriverInterface(NodePart):
         condition = self._driver.condition
         if condition >= StreamState.safe:
             raise CapabilityError(f"the stream is {condition.name} now")
-        self._driver.rearm()
         if self._torque is not None:
             self._torque.rearm()
+        self._driver.rearm()
         return "latched faults cleared"
 
     # -- diagnostics --------------------------------------------------------------------------------------------------

@@ -12,6 +12,7 @@ from robot_dynamics_ros.effort.meaning import declared
 from robot_dynamics_ros.effort.rest import EffortRecognition
 from robot_dynamics_ros.errors import CapabilityError, RobotDynamicsError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.estimators.stage import configure
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, STALE, WARN, worst
 from robot_dynamics_ros.nodes.part import NodeContext, NodePart
 from robot_dynamics_ros.nodes.robot.stages import OF_NODE, Selection
@@ -131,7 +132,7 @@ class Estimates(NodePart):
         """Configure the touched stages with all their values."""
         for stage in self._touched(changed):
             try:
-                self.pipeline.stage(stage).configure(self._robot, self._values(stage))
+                configure(self.pipeline.stage(stage), self._robot, self._values(stage))
             except RobotDynamicsError as error:
                 self._node.get_logger().error(str(error))
 

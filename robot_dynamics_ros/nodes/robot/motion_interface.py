@@ -19,25 +19,48 @@ from robot_dynamics_ros.trajectories.files import resample
 from robot_dynamics_ros.trajectories.limits import refuse_outside_limits
 
 STATE_RATE = 20.0  # Hz
+LONGEST_REASON = 300  # characters
+STOP_TIMEOUT = 4.0  # s until a stop must be over; a client that does not answer one is ended before
 
 
 class MotionInterface(NodePart):
     """Topic ~/play_trajectory, services ~/stop and ~/zero_ft, and ~/motion with the state of the last request."""
 
-    def __init__(self, node: NodeContext, driver: MotionDriver) -> None:
+    def __init__(self, node: NodeContext, driver: MotionDriver, end_torque: Callable[[], bool] | None = None) -> None:
+        """end_torque: as TorqueInterface.end, where the node has torque."""
         super().__init__(node)
+        self._end_torque = end_torque
         self._driver, self._published = driver, ""
         self._position: NDArray[np.float64] | None = None
         self._pace = Pace()
         self._state = self._publish_on(String, "~/motion", LATCHED)
         self._subscribe(JointTrajectory, "~/play_trajectory", self.play, 5)
-        self._trigger("~/stop", lambda: self._call(driver.stop, "stopping"))
+        self._trigger("~/stop", self._stop)
         self._trigger("~/zero_ft", lambda: self._call(driver.zero_ft, "sent"))
 
     def _call(self, action: Callable[[], None], text: str) -> str:
         self._require_active()
         action()
         return text
+
+    def _stop(self) -> str:
+        """End torque and motion, and say so when they have ended. Raises CapabilityError with what goes on."""
+        self._require_active()
+        driver, failure = self._driver, ""
+        try:
+            ended = self._end_torque() if self._end_torque is not None else False
+        except CapabilityError as error:
+            ended, failure = False, str(error)  # the motion is stopped all the same
+        moved = driver.motion.active
+        driver.stop()
+        if not driver.wait_until(lambda: not driver.motion.active, STOP_TIMEOUT):
+            failure = f"the motion goes on: {driver.motion.state}"
+        if moved and driver.motion.state == "failed":
+            failure = driver.motion.reason
+        if failure:
+            raise CapabilityError(f"not stopped in order: {failure}")
+        what = " and ".join(name for name, was in (("torque", ended), ("motion", moved)) if was)
+        return f"{what} ended" if what else "nothing of this node was moving"
 
     def _require_active(self) -> None:
         if not self._node.active:
@@ -49,8 +72,9 @@ class MotionInterface(NodePart):
             self._start(message)
         except RobotDynamicsError as error:
             self._published = ""
-            self._node.get_logger().warning(f"trajectory refused: {error}")
-            self._publish_state(f"refused: {error}")
+            text = str(error)[:LONGEST_REASON]  # names come from the message
+            self._node.get_logger().warning(f"trajectory refused: {text}", throttle_duration_sec=2.0)
+            self._publish_state(f"refused: {text}")
 
     def _start(self, message: JointTrajectory) -> None:
         driver = self._driver

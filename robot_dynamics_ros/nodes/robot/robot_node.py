@@ -14,7 +14,7 @@ from rclpy.utilities import get_rmw_implementation_identifier
 
 from robot_dynamics_ros.drivers.interface import Driver
 from robot_dynamics_ros.errors import CapabilityError
-from robot_dynamics_ros.nodes.diagnostics import OK, STALE, WARN, status
+from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, STALE, WARN, status
 from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
 from robot_dynamics_ros.nodes.robot.driver_interface import DriverInterface, driver_for
 from robot_dynamics_ros.nodes.robot.estimates import Estimates
@@ -156,7 +156,9 @@ class RobotNode(LifecycleBase):
         name = self.get_name()
         if not self.active:
             return [status(name, STALE, self.failure or "not active", {})]
-        entries = [status(f"{name}: middleware", OK, "ok", _middleware())]
+        others = self.namesakes()
+        found = (ERROR, f"{others} other node of this name publishes on the same topics") if others else (OK, "ok")
+        entries = [status(f"{name}: middleware", *found, _middleware())]
         latencies = self._outputs.latencies() if self._outputs is not None else {}
         if self._driver_interface is not None:
             level, text, values = self._driver_interface.diagnose()

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ from robot_dynamics_ros.errors import CapabilityError, RobotDynamicsError
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN, LatencyMeter, status, worst
 from robot_dynamics_ros.nodes.part import NodeContext, NodePart
-from robot_dynamics_ros.nodes.topics.encoding import to_ns
+from robot_dynamics_ros.nodes.topics.encoding import possible_ns
 from robot_dynamics_ros.signals import Sample, joint_columns
 from robot_dynamics_ros.trajectories.files import load_waypoints
 from robot_dynamics_ros.trajectories.limits import refuse_outside_limits
@@ -43,12 +44,17 @@ COMMAND_QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 SAVE_PERIOD = 60.0  # s
 CHECK_PERIOD = 0.05  # s between two counts of the publishers
 AT_REST = 0.01  # rad/s
+END_TIMEOUT = 1.0  # s until torque must be off; the way to zero takes 0.1 of the robot's time
 REFUSALS = {
     EnableResult.pending: "the loop does not answer: no states",
     EnableResult.latched: "latched off: re-arm first",
     EnableResult.no_state: "there is no fresh state",
     EnableResult.start_mismatch: "the robot is not where the trajectory begins: move it there first",
     EnableResult.not_smooth: "flexible joints need a trajectory with jerk and snap",
+    EnableResult.ramping: "the torque of before is still being ramped out: wait 0.1 s",
+    EnableResult.stopped: "the robot is stopped (safety mode, or not running)",
+    EnableResult.no_program: "the program that takes torques does not run on the robot",
+    EnableResult.withdrawn: "disabled, tripped or stopped before it could be enabled",
 }
 LEVELS = {GuardState.degraded: WARN, GuardState.safe: ERROR, GuardState.fault: ERROR}
 
@@ -80,6 +86,7 @@ class TorqueInterface(NodePart):
         self._refused = 0
         self._last: TorqueRecord | None = None  # record of the last cycle
         self._sample: Sample | None = None
+        self._time_scale = values["time_scale"]
         self._timeout, self._held_at = values["enable_timeout"] / values["time_scale"], -math.inf  # s of wall time
         self._checked = self._saved = time.monotonic()
         self._columns: dict[tuple[str, ...], list[int]] = {}
@@ -118,12 +125,19 @@ class TorqueInterface(NodePart):
             self._check()
 
     @property
+    def _running(self) -> bool:
+        """True while the robot is in torque mode, the way to zero included."""
+        records = self._driver.records
+        last = records[-1] if records else self._last
+        return last is not None and bool(last["run"])
+
+    @property
     def live(self) -> bool:
         """True while torque may leave."""
         return self.loop.state in (GuardState.ok, GuardState.degraded)
 
     def _check(self) -> None:
-        if self.live and self._publishers() > 1:
+        if self.live and (self._publishers() > 1 or self._node.namesakes()):
             self.loop.trip(GuardReason.publisher)
         if time.monotonic() - self._saved > SAVE_PERIOD:
             self.save()
@@ -153,8 +167,9 @@ class TorqueInterface(NodePart):
     # -- commands -----------------------------------------------------------------------------------------------------
     def _command(self, message: JointState) -> None:
         """Torques [Nm] by joint name, stamped as the state they answer; words in frame_id say what they are."""
-        stamp, words = to_ns(message.header.stamp), message.header.frame_id.split()
+        words = message.header.frame_id.split()
         try:
+            stamp = possible_ns(message.header.stamp)
             torque = self._by_name(message)
         except RobotDynamicsError as error:
             self._refused += 1
@@ -193,15 +208,21 @@ class TorqueInterface(NodePart):
         motion = self._trajectory() if mode == TorqueMode.track else None
         driver = self._driver
         driver.start_torque()
+        refuse_torque(self.robot, driver.info, driver.status)  # starting took time, and the robot may have been stopped
         self.loop.refresh()
         self.loop.enable(mode, motion)
-        end = time.monotonic() + 0.5
-        while self.loop.enabled == EnableResult.pending and time.monotonic() < end:
-            driver.read(0.005)
-            driver.send_torque()
-        if self.loop.enabled != EnableResult.done:
-            raise CapabilityError(f"no torque: {REFUSALS[self.loop.enabled]}")
+        self._wait(lambda: self.loop.enabled != EnableResult.pending)
+        result = self.loop.enabled
+        if result != EnableResult.done:
+            self.loop.disable()  # a request that was not served must not be served later
+            raise CapabilityError(f"no torque: {REFUSALS[result]}")
+        if not self.live:
+            raise CapabilityError(f"no torque: it was enabled and ended at once: {self.loop.reason.name}")
         return f"torque enabled: {mode.name}"
+
+    def _wait(self, condition: Callable[[], bool]) -> bool:
+        """Go on until the condition holds; False after END_TIMEOUT of the robot's time."""
+        return self._driver.wait_until(condition, END_TIMEOUT / min(1.0, self._time_scale))
 
     def _refuse(self) -> None:
         driver, sample = self._driver, self._sample
@@ -209,6 +230,8 @@ class TorqueInterface(NodePart):
             raise CapabilityError("no torque: the node is not active, or the stream of states is not alive")
         if self.live:
             raise CapabilityError("no torque: it is enabled already; disable it first")
+        if self._running:
+            raise CapabilityError(f"no torque: {REFUSALS[EnableResult.ramping]}")
         if self.loop.state != GuardState.idle:
             why = f"{self.loop.state.name}, {self.loop.reason.name}"
             raise CapabilityError(f"no torque: the guard is latched ({why}); call ~/rearm first")
@@ -218,6 +241,11 @@ class TorqueInterface(NodePart):
             )
         if self._publishers() > 1:
             raise CapabilityError(f"no torque: {self._publishers()} publishers on {self._commands.topic_name}")
+        if self._node.namesakes():
+            raise CapabilityError(
+                f"no torque: there is another node named {self._node.get_name()}; end it (one that was killed is "
+                "forgotten after some seconds)"
+            )
         refuse_torque(self.robot, driver.info, driver.status)
         if not np.abs(sample.qd).max() <= AT_REST:
             raise CapabilityError("no torque: the robot moves; what its effort means is checked at rest")
@@ -235,13 +263,27 @@ class TorqueInterface(NodePart):
         refuse_outside_limits(self.robot, motion.q)
         return _core.TorqueTrajectory(motion.q, motion.qd, motion.qdd, 500.0, True, motion.jerk, motion.snap)
 
-    def _disable(self) -> str:
+    def end(self) -> bool:
+        """Ramp torque out and wait for the end; False: there was none. Raises CapabilityError when it goes on."""
+        was = self.live or self._running
         self.loop.disable()
-        return "ramping out"
+        if not self._wait(lambda: not self.live and not self._running):
+            raise CapabilityError(f"torque goes on: guard {self.loop.state.name}; stop the robot itself")
+        return was
+
+    def _disable(self) -> str:
+        return "torque is off" if self.end() else "torque was off"
 
     def rearm(self) -> None:
-        """Set a latched guard back to idle; torque stays off until it is enabled again."""
+        """Set a latched guard back to idle; torque stays off until it is enabled again.
+
+        Raises CapabilityError where the guard stays latched.
+        """
+        latched = (GuardState.safe, GuardState.fault)
+        self._wait(lambda: not self._running)  # out of the ramp
         self.loop.rearm()
+        if not self._wait(lambda: self.loop.state not in latched):
+            raise CapabilityError(f"the guard stays {self.loop.state.name}: {self.loop.reason.name}")
 
     # -- diagnostics --------------------------------------------------------------------------------------------------
     def diagnose(self) -> list[Any]:

@@ -7,6 +7,7 @@ serialised already; at 500 Hz and a dozen topics this is the difference between 
 from __future__ import annotations
 
 import struct
+import time
 from array import array
 from collections.abc import Sequence
 from typing import Any
@@ -20,7 +21,7 @@ from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_ros.bags.layout import parse
-from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.errors import DataError, RobotDynamicsError
 from robot_dynamics_ros.signals import Sample, entries
 from robot_dynamics_ros.topics import JOINT_STATE, TEMPERATURE, TRAJECTORY, WRENCH, Topic
 
@@ -32,6 +33,9 @@ MESSAGE_TYPES: dict[str, type] = {
 }
 
 
+FUTURE_NS = 86_400 * 1_000_000_000  # a stamp later than this after now is a mistake, whatever clock gave it
+
+
 def to_time(stamp_ns: int) -> Time:
     """Nanoseconds as a ROS time."""
     return Time(sec=stamp_ns // 1_000_000_000, nanosec=stamp_ns % 1_000_000_000)
@@ -40,6 +44,14 @@ def to_time(stamp_ns: int) -> Time:
 def to_ns(stamp: Any) -> int:
     """A ROS time (sec, nanosec) in nanoseconds."""
     return int(stamp.sec) * 1_000_000_000 + int(stamp.nanosec)
+
+
+def possible_ns(stamp: Any) -> int:
+    """to_ns() of a stamp from outside. Raises DataError where no clock can have given it: negative, or after today."""
+    ns = to_ns(stamp)
+    if not (0 <= ns <= time.time_ns() + FUTURE_NS and 0 <= stamp.nanosec < 1_000_000_000):
+        raise DataError("a message is stamped with an impossible time")
+    return ns
 
 
 class Frame:

@@ -12,7 +12,7 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.nodes.part import NodeContext, NodePart
-from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, SampleWriter, to_ns
+from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, SampleWriter, possible_ns
 from robot_dynamics_ros.nodes.topics.sources import StampJoin
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
@@ -63,8 +63,8 @@ class TopicInputs(NodePart):
                 raise
 
     def _fresh(self, message: Any) -> int:
-        """Source stamp; raises DataError when it is older than max_age by this node's clock."""
-        stamp, oldest = to_ns(message.header.stamp), self._node.value("max_age")
+        """Source stamp; raises DataError when it is impossible, or older than max_age by this node's clock."""
+        stamp, oldest = possible_ns(message.header.stamp), self._node.value("max_age")
         if oldest > 0.0:
             age = 1e-9 * (self._node.get_clock().now().nanoseconds - stamp)
             if not age <= oldest:

@@ -11,7 +11,7 @@ from robot_dynamics_ros.validation.table import markdown_table
 
 # transport between robot and torque loop -> modules of this folder that hold CASES
 TRANSPORTS = {
-    "clock": ("clock_states", "clock_commands", "clock_learning", "clock_meaning"),
+    "clock": ("clock_states", "clock_commands", "clock_stops", "clock_learning", "clock_meaning"),
     "sockets": ("sockets",),
     "graph": ("graph",),
 }

@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "robot_dynamics/common/time.hpp"
 #include "robot_dynamics/control/adaptive.hpp"
 #include "robot_dynamics/control/rls_friction.hpp"
 #include "robot_dynamics/friction/egms.hpp"
@@ -121,7 +122,7 @@ class FrictionFeedforward {
     for (int i = 0; i < n(); ++i)
       if (!(std::isfinite(q[i]) && std::isfinite(tau[i]))) return Status::dropped;
     if (have_last_ && stamp_ns == last_ns_) return Status::dropped;
-    const double dt = have_last_ ? 1e-9 * static_cast<double>(stamp_ns - last_ns_) : 0.0;
+    const double dt = have_last_ ? seconds_between(stamp_ns, last_ns_) : 0.0;
     const int steps = have_last_ ? static_cast<int>(std::lround(dt * o_.rate)) : 1;
     if (have_last_ && !(steps >= 0 && steps <= 4)) restart();  // more than three missing: nothing is invented
     double now[2 * max_joints];
@@ -244,7 +245,7 @@ class FrictionFeedforward {
 
   bool thermal(const double* T, std::int64_t stamp_ns) noexcept {
     if (!T) return false;
-    const double passed = 1e-9 * static_cast<double>(stamp_ns - thermal_ns_);
+    const double passed = seconds_between(stamp_ns, thermal_ns_);
     if (thermal_ns_ != 0 && passed >= 0 && passed < thermal_period) return false;
     bool quick = false;
     for (int i = 0; i < n(); ++i) {

@@ -13,6 +13,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "robot_dynamics/common/time.hpp"
 #include "robot_dynamics/rigid_body/chain.hpp"
 
 namespace robot_dynamics {
@@ -37,6 +38,7 @@ enum class GuardReason : int {
   robot_stopped,
   enable_lost,
   external,
+  program_ended,
   count
 };
 
@@ -106,7 +108,9 @@ class Guard {
   void command(std::int64_t stamp_ns, const double* torque, TorqueSemantics semantics) noexcept;
 
   // One control cycle: writes the torque that may leave, finite and inside every limit. Returns the state.
-  GuardState step(std::int64_t now_ns, double* torque) noexcept;
+  // host_seconds: since the last call by a clock of the host, where there is one; a way to zero takes no longer than
+  // `ramp` by either clock, also when stamps stand still or step back.
+  GuardState step(std::int64_t now_ns, double* torque, double host_seconds = 0) noexcept;
 
   bool enable(std::int64_t now_ns) noexcept;          // idle -> ok; false when latched or no fresh state
   void refresh(std::int64_t now_ns) noexcept;         // the dead-man switch is still held
@@ -123,19 +127,14 @@ class Guard {
   double command_age() const noexcept { return age_; }  // s, of the command used last; -1 before the first
 
  private:
-  // later - earlier in s; infinite where the difference of two stamps does not fit.
-  static double seconds(std::int64_t later, std::int64_t earlier) noexcept {
-    std::int64_t ns = 0;
-    if (__builtin_sub_overflow(later, earlier, &ns)) return later > earlier ? HUGE_VAL : -HUGE_VAL;
-    return 1e-9 * static_cast<double>(ns);
-  }
   double hold() const noexcept { return (limits_.hold_cycles + 0.5) * limits_.cycle; }  // s
   bool active() const noexcept { return state_ == GuardState::ok || state_ == GuardState::degraded; }
   void note(GuardReason reason) noexcept { ++counts_[static_cast<int>(reason)]; }
   void check_freshness(std::int64_t now_ns) noexcept;
   void fade() noexcept;
   double limited(int i, double wanted, double step_limit) noexcept;
-  double braking(int i, double wanted) noexcept;
+  GuardReason beyond(int i, double wanted) const noexcept;
+  double leaving(int i, double share, double step_limit) const noexcept;
 
   GuardLimits limits_;
   GuardState state_ = GuardState::idle;
@@ -157,7 +156,7 @@ inline void Guard::trip(GuardReason reason, bool hard) noexcept {
   } else if (!ramping_) {  // a second fault does not prolong the way to zero
     ramp_from_ = out_;
     ramp_left_ = limits_.ramp;
-    ramping_ = true;
+    ramping_ = std::any_of(out_.begin(), out_.end(), [](double x) { return x != 0; });  // none: it is over
   }
   state_ = hard ? GuardState::fault : GuardState::safe;
   reason_ = reason;
@@ -184,7 +183,7 @@ inline void Guard::observe(std::int64_t stamp_ns, const double* q, const double*
     else
       note(GuardReason::state_clock);
   }
-  if (have_state_ && active() && !(seconds(stamp_ns, state_ns_) <= limits_.safe_gap))
+  if (have_state_ && active() && !(seconds_between(stamp_ns, state_ns_) <= limits_.safe_gap))
     trip(GuardReason::state_gap, false);  // the silence was in the robot's time, whoever looked at a clock meanwhile
   frozen_ = same && moving ? frozen_ + 1 : 0;
   if (frozen_ >= limits_.frozen_cycles && active()) trip(GuardReason::state_frozen, false);
@@ -200,14 +199,15 @@ inline void Guard::command(std::int64_t stamp_ns, const double* torque, TorqueSe
     if (!std::isfinite(torque[i])) return trip(GuardReason::command_not_finite, true);
   if (!(semantics == limits_.semantics)) return trip(GuardReason::semantics, false);
   const std::int64_t newest = stepped_ ? std::max(state_ns_, now_ns_) : state_ns_;
-  if (!(seconds(stamp_ns, newest) <= hold())) return note(GuardReason::command_age);  // no state was ever stamped so
+  if (!(seconds_between(stamp_ns, newest) <= hold()))
+    return note(GuardReason::command_age);  // no state was ever stamped so
   std::copy(torque, torque + limits_.n, wanted_.begin());
   command_ns_ = std::min(stamp_ns, newest);
   have_command_ = true;
 }
 
 inline bool Guard::enable(std::int64_t now_ns) noexcept {
-  const double age = seconds(now_ns, state_ns_);
+  const double age = seconds_between(now_ns, state_ns_);
   if (state_ != GuardState::idle || ramping_ || !have_state_ || !(age >= 0 && age <= limits_.degraded_gap))
     return false;
   state_ = GuardState::ok;
@@ -237,11 +237,11 @@ inline bool Guard::rearm() noexcept {
 // Gap of the state, age of the command, dead-man switch, a clock that runs backwards.
 inline void Guard::check_freshness(std::int64_t now_ns) noexcept {
   if (!active()) return;
-  const double gap = seconds(now_ns, state_ns_);
-  age_ = seconds(now_ns, command_ns_);
+  const double gap = seconds_between(now_ns, state_ns_);
+  age_ = seconds_between(now_ns, command_ns_);
   if (stepped_ && now_ns < now_ns_) return trip(GuardReason::state_clock, false);
   if (!(gap <= limits_.safe_gap)) return trip(GuardReason::state_gap, false);
-  if (limits_.enable_timeout > 0 && !(seconds(now_ns, enable_ns_) <= limits_.enable_timeout))
+  if (limits_.enable_timeout > 0 && !(seconds_between(now_ns, enable_ns_) <= limits_.enable_timeout))
     return trip(GuardReason::enable_lost, false);
   const double patience = have_command_ ? limits_.safe_gap : limits_.first_command;
   if (!(age_ <= patience)) return trip(GuardReason::command_age, false);
@@ -262,25 +262,31 @@ inline void Guard::fade() noexcept {
   fresh_share_ = late ? std::max(0.0, 1.0 - (age_ - hold()) / limits_.ramp) : 1.0;
 }
 
-// Torque that would drive the joint past its velocity limit, or past its position limit after braking, is cut.
-inline double Guard::braking(int i, double wanted) noexcept {
+// The limit that a torque would drive the joint past: velocity, position after braking, or none.
+inline GuardReason Guard::beyond(int i, double wanted) const noexcept {
   const double v = qd_[i], stop = q_[i] + v * std::fabs(v) / (2 * limits_.deceleration[i]);
-  const bool fast = std::fabs(v) >= limits_.velocity[i];
-  if (fast && wanted * v > 0) {
-    note(GuardReason::velocity);
-    clamped_ = true;
-    return 0.0;
-  }
-  if ((stop >= limits_.position_upper[i] && wanted > 0) || (stop <= limits_.position_lower[i] && wanted < 0)) {
-    note(GuardReason::position);
-    clamped_ = true;
-    return 0.0;
-  }
-  return wanted;
+  if (std::fabs(v) >= limits_.velocity[i] && wanted * v > 0) return GuardReason::velocity;
+  if ((stop >= limits_.position_upper[i] && wanted > 0) || (stop <= limits_.position_lower[i] && wanted < 0))
+    return GuardReason::position;
+  return GuardReason::none;
+}
+
+// On the way to zero: along the ramp or, past a limit, as fast as the rate allows, whichever is less; never up again.
+inline double Guard::leaving(int i, double share, double step_limit) const noexcept {
+  const double along = share * ramp_from_[i];
+  double size = std::min(std::fabs(along), std::fabs(out_[i]));
+  if (beyond(i, along) != GuardReason::none) size = std::min(size, std::max(0.0, std::fabs(out_[i]) - step_limit));
+  return std::copysign(size, ramp_from_[i]);
 }
 
 inline double Guard::limited(int i, double wanted, double step_limit) noexcept {
-  const double cut = std::clamp(braking(i, wanted), -limits_.torque[i], limits_.torque[i]);
+  const GuardReason limit = beyond(i, wanted);
+  if (limit != GuardReason::none) {
+    note(limit);
+    clamped_ = true;
+  }
+  const double allowed = limit == GuardReason::none ? wanted : 0.0;
+  const double cut = std::clamp(allowed, -limits_.torque[i], limits_.torque[i]);
   if (std::fabs(wanted) > limits_.torque[i]) {
     note(GuardReason::magnitude);
     clamped_ = true;
@@ -290,9 +296,9 @@ inline double Guard::limited(int i, double wanted, double step_limit) noexcept {
   return near;
 }
 
-inline GuardState Guard::step(std::int64_t now_ns, double* torque) noexcept {
+inline GuardState Guard::step(std::int64_t now_ns, double* torque, double host_seconds) noexcept {
   check_freshness(now_ns);
-  const double passed = stepped_ ? seconds(now_ns, now_ns_) : limits_.cycle;
+  const double passed = stepped_ ? seconds_between(now_ns, now_ns_) : limits_.cycle;
   const double dt = std::clamp(passed, 0.0, limits_.degraded_gap);  // no burst after a late call
   now_ns_ = now_ns;
   stepped_ = true;
@@ -303,9 +309,10 @@ inline GuardState Guard::step(std::int64_t now_ns, double* torque) noexcept {
     clamped_cycles_ = clamped_ ? clamped_cycles_ + 1 : 0;
     if (clamped_cycles_ >= limits_.sustained_cycles) trip(GuardReason::magnitude, false);
   } else if (ramping_) {
-    ramp_left_ -= passed > 0 ? std::max(passed, 0.5 * limits_.cycle) : limits_.cycle;  // also of a stopped clock
-    const double share = std::max(0.0, ramp_left_ / limits_.ramp);
-    for (int i = 0; i < limits_.n; ++i) out_[i] = share * ramp_from_[i];
+    const double robot_seconds = passed > 0 ? std::max(passed, 0.5 * limits_.cycle) : limits_.cycle;
+    ramp_left_ -= host_seconds > robot_seconds ? host_seconds : robot_seconds;
+    const double share = std::max(0.0, ramp_left_ / limits_.ramp), dt_left = std::max(dt, limits_.cycle);
+    for (int i = 0; i < limits_.n; ++i) out_[i] = leaving(i, share, limits_.torque_rate[i] * dt_left);
     ramping_ = share > 0;
   } else {
     out_.fill(0.0);

@@ -22,6 +22,7 @@ struct TorqueState {
   const double *theta = nullptr, *omega = nullptr, *joint_torque = nullptr;  // rotor side, sensor
   double payload_kg = std::nan("");
   bool stopped = false;  // protective stop, e-stop, power off
+  bool program = true;   // false: what takes torques on the robot has ended
   bool gap = false;      // derivatives and integrals must restart here
   bool backwards = false;
 };
@@ -38,10 +39,22 @@ struct TorqueRecord {
       tau_d{}, tau{}, joint_torque{}, correction{};
 };
 
-enum class LoopRequest : int { enable, disable, rearm, refresh, command, trip, contact, freeze, restore };
+// What waits in a ring until it is served. disable() and trip() do not: they never fail and never queue.
+enum class LoopRequest : int { enable, rearm, refresh, command, contact, freeze, restore };
 
 // Why an enable was refused.
-enum class EnableResult : int { pending = -1, done = 0, latched = 1, no_state = 2, start_mismatch = 3, not_smooth = 4 };
+enum class EnableResult : int {
+  pending = -1,
+  done = 0,
+  latched = 1,
+  no_state = 2,
+  start_mismatch = 3,
+  not_smooth = 4,
+  ramping = 5,     // the torque of before is still on its way to zero
+  stopped = 6,     // protective stop, e-stop, power off
+  no_program = 7,  // what takes torques on the robot does not run
+  withdrawn = 8,   // disabled, tripped or stopped between request and service
+};
 
 class TorqueLoop {
  public:
@@ -61,6 +74,7 @@ class TorqueLoop {
     r.stamp_ns = stamp_ns;
     r.meaning = meaning;
     r.number = number;
+    r.ends = ends_.load();
     if (values) std::copy(values, values + (what == LoopRequest::restore ? 2 : 1) * n(), r.values.begin());
     return requests_.push(r);
   }
@@ -71,12 +85,18 @@ class TorqueLoop {
     Request r;
     r.what = LoopRequest::enable;
     r.number = static_cast<int>(mode);
+    r.ends = ends_.load();
     r.trajectory = trajectory.get();
     if (enabled() != EnableResult::pending) forget_unused();
     if (trajectory) kept_.push_back(trajectory);
     enabled_.store(static_cast<int>(EnableResult::pending));
     return requests_.push(r);
   }
+
+  // Torque ends: ramped out and off, or latched for a reason. Served before everything that was requested, from any
+  // number of threads; an enable or a re-arm from before is not served any more.
+  void disable() noexcept { end(1u); }
+  void trip(GuardReason reason) noexcept { end(2u << static_cast<int>(reason)); }
 
   EnableResult enabled() const noexcept { return static_cast<EnableResult>(enabled_.load()); }
   GuardState state() const noexcept { return static_cast<GuardState>(state_.load()); }
@@ -97,7 +117,12 @@ class TorqueLoop {
     base_ns_ = now_ns_;
     steady_ns_ = s.steady_ns;
     guard_.observe(s.stamp_ns, s.q, s.qd);
-    if (s.stopped && live()) guard_.trip(GuardReason::robot_stopped, true);
+    if (s.stopped && !stopped_)
+      ends_.fetch_add(1);  // an enable requested before the stop was meant for a robot that ran
+    stopped_ = s.stopped;
+    no_program_ = !s.program;
+    if (stopped_ && live()) guard_.trip(GuardReason::robot_stopped, true);
+    if (no_program_ && live()) guard_.trip(GuardReason::program_ended, true);
     if (s.gap || s.backwards) program_.restart();
     serve();
     think(s);
@@ -107,7 +132,10 @@ class TorqueLoop {
   // No state came: the guard's clock runs all the same.
   const TorqueRecord& idle(std::int64_t steady_ns) noexcept {
     if (base_ns_ == 0) return record_;
-    now_ns_ = std::max(now_ns_, base_ns_ + static_cast<std::int64_t>(time_scale_ * (steady_ns - steady_ns_)));
+    const double passed = time_scale_ * static_cast<double>(ns_between(steady_ns, steady_ns_));  // ns
+    std::int64_t now = 0;
+    if (!__builtin_add_overflow(base_ns_, static_cast<std::int64_t>(std::clamp(passed, 0.0, 1e18)), &now))
+      now_ns_ = std::max(now_ns_, now);
     serve();
     return finish(record_.stamp_ns, steady_ns);
   }
@@ -125,6 +153,7 @@ class TorqueLoop {
     std::int64_t stamp_ns = 0;
     TorqueSemantics meaning{};
     int number = 0;
+    std::uint32_t ends = 0;  // of ends_ at the time of the request
     const TorqueTrajectory* trajectory = nullptr;
     std::array<double, 2 * max_joints> values{};
   };
@@ -140,7 +169,16 @@ class TorqueLoop {
     return guard_.state() == GuardState::ok || guard_.state() == GuardState::degraded || guard_.ramping();
   }
 
+  void end(std::uint32_t how) noexcept {
+    urgent_.fetch_or(how);
+    ends_.fetch_add(1);
+  }
+
   void serve() noexcept {
+    const std::uint32_t urgent = urgent_.exchange(0);
+    if (urgent & 1u) guard_.disable();
+    for (int r = 0; urgent > 1u && r < static_cast<int>(GuardReason::count); ++r)
+      if (urgent & (2u << r)) guard_.trip(static_cast<GuardReason>(r), false);
     for (const Request* r = requests_.front(); r != nullptr; r = requests_.front()) {
       obey(*r);
       requests_.drop();
@@ -151,17 +189,14 @@ class TorqueLoop {
     switch (r.what) {
       case LoopRequest::enable:
         return start(r);
-      case LoopRequest::disable:
-        return guard_.disable();
       case LoopRequest::rearm:
-        return void(guard_.rearm());
+        if (r.ends == ends_.load()) guard_.rearm();
+        return;
       case LoopRequest::refresh:
         return guard_.refresh(now_ns_);
       case LoopRequest::command:
         if (program_.mode() == TorqueMode::external) guard_.command(r.stamp_ns, r.values.data(), r.meaning);
         return;
-      case LoopRequest::trip:
-        return guard_.trip(static_cast<GuardReason>(r.number), false);
       case LoopRequest::contact:
         return program_.friction().contact_seen();
       case LoopRequest::freeze:
@@ -175,6 +210,14 @@ class TorqueLoop {
     EnableResult result = EnableResult::done;
     if (guard_.state() != GuardState::idle) {
       result = EnableResult::latched;
+    } else if (stopped_) {
+      result = EnableResult::stopped;
+    } else if (r.ends != ends_.load()) {
+      result = EnableResult::withdrawn;
+    } else if (no_program_) {
+      result = EnableResult::no_program;
+    } else if (guard_.ramping()) {
+      result = EnableResult::ramping;
     } else if (!program_.suits(r.trajectory)) {
       result = EnableResult::not_smooth;
     } else if (!program_.begin(static_cast<TorqueMode>(r.number), r.trajectory, record_.q.data())) {
@@ -189,7 +232,7 @@ class TorqueLoop {
   void think(const TorqueState& s) noexcept {
     std::copy(s.q, s.q + n(), record_.q.begin());
     std::copy(s.qd, s.qd + n(), record_.qd.begin());
-    const double dt = last_ns_ == 0 ? 0 : 1e-9 * static_cast<double>(s.stamp_ns - last_ns_);
+    const double dt = last_ns_ == 0 ? 0 : seconds_between(s.stamp_ns, last_ns_);
     if (last_ns_ != 0 && s.stamp_ns == last_ns_) return;
     last_ns_ = s.stamp_ns;
     if (std::isfinite(s.payload_kg) && std::isfinite(payload_) && s.payload_kg != payload_)
@@ -217,7 +260,9 @@ class TorqueLoop {
   }
 
   const TorqueRecord& finish(std::int64_t stamp_ns, std::int64_t steady_ns) noexcept {
-    const GuardState state = guard_.step(now_ns_, record_.torque.data());
+    const double host_seconds = host_ns_ == 0 ? 0 : time_scale_ * seconds_between(steady_ns, host_ns_);
+    host_ns_ = steady_ns;
+    const GuardState state = guard_.step(now_ns_, record_.torque.data(), host_seconds);
     record_.stamp_ns = stamp_ns;
     record_.steady_ns = steady_ns;
     record_.state = static_cast<int>(state);
@@ -242,7 +287,7 @@ class TorqueLoop {
  public:
   // Hands the record to the other thread, with the time it took.
   void publish(std::int64_t steady_ns) noexcept {
-    record_.computing = 1e-9 * static_cast<double>(steady_ns - record_.steady_ns);
+    record_.computing = seconds_between(steady_ns, record_.steady_ns);
     if (!records_.push(record_)) lost_.fetch_add(1, std::memory_order_relaxed);
     state_.store(record_.state, std::memory_order_release);
     reason_.store(record_.reason, std::memory_order_release);
@@ -261,11 +306,14 @@ class TorqueLoop {
   std::vector<std::shared_ptr<const TorqueTrajectory>> kept_;  // of the requesting thread
   TorqueRecord record_;
   ProgramOutput out_;
-  std::int64_t now_ns_ = 0, base_ns_ = 0, steady_ns_ = 0, last_ns_ = 0;
+  std::int64_t now_ns_ = 0, base_ns_ = 0, steady_ns_ = 0, last_ns_ = 0, host_ns_ = 0;
+  bool stopped_ = false, no_program_ = false;
   double payload_ = std::nan("");
   std::atomic<const TorqueTrajectory*> in_use_{nullptr};
   std::atomic<int> enabled_{0}, state_{0}, reason_{0};
   std::atomic<bool> finished_{false};
+  std::atomic<std::uint32_t> urgent_{0}, ends_{0};  // bit 0: disable, bit 1 + reason: trip; how many of them, and stops
+  static_assert(static_cast<int>(GuardReason::count) < 31, "a bit for every reason");
   std::atomic<std::uint64_t> lost_{0}, cycles_{0};
   std::array<std::atomic<std::uint64_t>, static_cast<int>(GuardReason::count)> counts_{};
 };

@@ -136,9 +136,9 @@ class Reader {
     version_ = session_.version();
     rate_ = session_.rate();
     available_ = session_.available();
-    last_error_.clear();
     connected_.store(true);
     last_data_ns_ = clock_ns(CLOCK_MONOTONIC);
+    malformed_before_ = malformed_.load();
   }
 
   void close() noexcept {
@@ -176,13 +176,18 @@ class Reader {
     else if (hook_)
       rest();
     if (1e-9 * static_cast<double>(clock_ns(CLOCK_MONOTONIC) - last_data_ns_) <= options_.silence) return;
-    throw ConnectionError(session_.where() + ": no data for " + Socket::seconds(options_.silence));
+    const std::uint64_t bad = malformed_.load() - malformed_before_;
+    const std::string what =
+        bad == 0 ? "no data for " : std::to_string(bad) + " packages of another size and no data for ";
+    throw ConnectionError(session_.where() + ": " + what + Socket::seconds(options_.silence));
   }
 
   void take(const std::uint8_t* data, std::size_t size) noexcept {
-    last_data_ns_ = clock_ns(CLOCK_MONOTONIC);
     if (!session_.unpack(data, size, scratch_)) return void(malformed_.fetch_add(1));
+    last_data_ns_ = clock_ns(CLOCK_MONOTONIC);
+    malformed_before_ = malformed_.load();
     if (!monitor_.accept(scratch_, last_data_ns_)) return;
+    if (failed_) set_error("");  // delivered again
     scratch_.receive_ns = clock_ns(CLOCK_REALTIME);
     const auto t_c = static_cast<std::int64_t>(std::llround(1e9 * scratch_.values[at_timestamp]));
     if (scratch_.flags & clock_backwards) clock_.anchor();
@@ -229,6 +234,7 @@ class Reader {
   void set_error(const std::string& text) {
     std::lock_guard<std::mutex> lock(mutex_);
     last_error_ = text;
+    failed_ = !text.empty();
   }
 
   ReaderOptions options_;
@@ -242,9 +248,10 @@ class Reader {
   std::atomic<bool> running_{false}, connected_{false};
   std::shared_ptr<SampleHook> hook_;
   std::int32_t beat_ = 0;
-  bool sent_run_ = false;
+  bool sent_run_ = false, failed_ = false;
   std::atomic<std::uint64_t> overruns_{0}, reconnects_{0}, malformed_{0}, unsent_{0};
   std::int64_t last_data_ns_ = 0;
+  std::uint64_t malformed_before_ = 0;  // at the last good package
   RealtimeResult realtime_;
   std::mutex stopping_;
   mutable std::mutex mutex_;

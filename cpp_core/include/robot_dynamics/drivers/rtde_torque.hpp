@@ -8,8 +8,8 @@
 namespace robot_dynamics::rtde {
 
 constexpr int at_target_moment = offset_of(7), at_temperatures = offset_of(9), at_robot_mode = offset_of(10);
-constexpr int at_payload = offset_of(20);
-constexpr double robot_mode_running = 7;
+constexpr int at_runtime_state = offset_of(12), at_payload = offset_of(20);
+constexpr double robot_mode_running = 7, runtime_playing = 2;
 
 class TorqueHook : public SampleHook {
  public:
@@ -32,6 +32,7 @@ class TorqueHook : public SampleHook {
     state.payload_kg = s.values[at_payload];
     const double safety = s.values[at_safety_mode];
     state.stopped = !(safety == 1 || safety == 2) || s.values[at_robot_mode] != robot_mode_running;
+    state.program = s.values[at_runtime_state] == runtime_playing || std::isnan(s.values[at_runtime_state]);
     state.gap = (s.flags & (first_after_connect | late)) != 0;
     state.backwards = (s.flags & clock_backwards) != 0;
     take(loop_->cycle(state));

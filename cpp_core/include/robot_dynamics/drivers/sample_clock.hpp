@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "robot_dynamics/common/time.hpp"
+
 namespace robot_dynamics {
 
 struct SampleClock {
@@ -14,7 +16,7 @@ struct SampleClock {
   // dt [s] is set to 0 unless the result is ok.
   Tick tick(std::int64_t stamp_ns, double& dt) noexcept {
     dt = 0;
-    const std::int64_t step = stamp_ns - last;
+    const std::int64_t step = ns_between(stamp_ns, last);
     if (running && step == 0) return Tick::duplicate;
     last = stamp_ns;
     if (!running) {

@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "robot_dynamics/common/time.hpp"
+
 namespace robot_dynamics {
 
 enum class Tick { first, ok, late, duplicate, backwards, gap };
@@ -25,7 +27,7 @@ class SampleTiming {
     if (!running_) return restart(stamp_ns, Tick::first);
     if (stamp_ns == last_) return Tick::duplicate;
     if (stamp_ns < last_) return restart(stamp_ns, Tick::backwards);
-    const double step = 1e-9 * static_cast<double>(stamp_ns - last_);
+    const double step = seconds_between(stamp_ns, last_);
     if (!(period_ > 0.0)) period_ = std::min(step, longest_first);
     const bool gap = !(step <= std::max(min_gap, gap_periods * period_));
     const bool late = step > late_periods * period_;

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <stdexcept>
 
+#include "robot_dynamics/common/time.hpp"
 #include "robot_dynamics/drivers/rtde_sample.hpp"
 
 namespace robot_dynamics::rtde {
@@ -37,13 +38,16 @@ inline void validate(const MonitorLimits& m) {
   if (m.frozen_repeats < 1 || m.bad_samples < 1) throw std::invalid_argument("repeat counts must be at least 1");
 }
 
+// s, largest magnitude of a controller's clock: in ns, its difference from any other clock fits 64 bits.
+constexpr double largest_time = 4294967296.0;
+
 struct StreamCounts {
   std::atomic<std::uint64_t> samples{0};     // accepted
   std::atomic<std::uint64_t> missed{0};      // by controller time
   std::atomic<std::uint64_t> duplicates{0};  // same controller time again: dropped
   std::atomic<std::uint64_t> frozen{0};      // same measured values with advancing time
   std::atomic<std::uint64_t> backwards{0};   // controller time went back
-  std::atomic<std::uint64_t> non_finite{0};  // NaN or Inf in q, qd or current: dropped
+  std::atomic<std::uint64_t> non_finite{0};  // NaN or Inf in q, qd or current, or no possible time: dropped
   std::atomic<std::uint64_t> stalls{0};      // gaps in controller time beyond degraded_gap
 };
 
@@ -68,7 +72,7 @@ class StreamMonitor {
   bool accept(Sample& s, std::int64_t now_ns) noexcept {
     const double mode = s.values[at_safety_mode];
     const Observed o{s.values[at_timestamp], s.values.data() + measured_begin, measured_end - measured_begin, moving(s),
-                     static_cast<int>(mode)};
+                     std::fabs(mode) <= 1e6 ? static_cast<int>(mode) : -1};
     return accept(o, now_ns, s.flags, s.missed);
   }
 
@@ -116,7 +120,7 @@ class StreamMonitor {
 
   // Seconds since the last accepted sample, at steady time `now_ns`.
   double silence(std::int64_t now_ns) const noexcept {
-    return 1e-9 * static_cast<double>(now_ns - arrival_ns_.load(std::memory_order_acquire));
+    return seconds_between(now_ns, arrival_ns_.load(std::memory_order_acquire));
   }
 
   void rearm() noexcept { latch_.store(0); }
@@ -137,7 +141,7 @@ class StreamMonitor {
   }
 
   static bool finite(const Observed& o) noexcept {
-    bool good = std::isfinite(o.time) && 0 <= o.count && o.count <= Observed::max_measured;
+    bool good = std::fabs(o.time) <= largest_time && 0 <= o.count && o.count <= Observed::max_measured;
     for (int i = 0; good && i < o.count; ++i) good = std::isfinite(o.measured[i]);
     return good;
   }

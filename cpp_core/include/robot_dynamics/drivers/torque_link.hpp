@@ -98,6 +98,10 @@ class TorqueLink {
     std::memcpy(&head, data, sizeof head);
     double values[3 * max_joints];
     std::memcpy(values, data + sizeof head, 3 * n * sizeof(double));
+    if (!(std::fabs(1e-9 * static_cast<double>(head.controller_ns)) <= rtde::largest_time)) {
+      malformed_.fetch_add(1, std::memory_order_relaxed);
+      return true;
+    }
     if (head.flags & link_backwards) clock_.anchor();
     if (!clock_.observe(head.controller_ns, head.receive_ns)) return true;  // the offset of the clocks is being found
     answer(head, values, n);

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "robot_dynamics/common/time.hpp"
 #include "robot_dynamics/control/computed_torque.hpp"
 #include "robot_dynamics/control/flexible_feedforward.hpp"
 #include "robot_dynamics/control/friction_feedforward.hpp"
@@ -152,7 +153,7 @@ class TorqueProgram {
   Status aim(const ProgramInput& in, ProgramOutput& out, double* a) noexcept {
     if (!begun_) begin_ns_ = in.stamp_ns;
     begun_ = true;
-    desired(1e-9 * static_cast<double>(in.stamp_ns - begin_ns_), out);
+    desired(seconds_between(in.stamp_ns, begin_ns_), out);
     out.torque.fill(0.0);
     return tracking_.ask(in.dt, in.q, in.qd, out.q_d.data(), out.qd_d.data(), out.qdd_d.data(), a);
   }
@@ -211,7 +212,7 @@ class TorqueProgram {
   // The row of this time: lost samples are skipped, never replayed.
   void desired(double t, ProgramOutput& out) noexcept {
     const std::int64_t size = trajectory_->size();
-    std::int64_t row = std::llround(t * trajectory_->rate);
+    std::int64_t row = std::llround(std::max(0.0, t) * trajectory_->rate);  // stamps may have gone back
     finished_ = !trajectory_->periodic && row >= size - 1;
     row = trajectory_->periodic ? row % size : std::min(row, size - 1);
     const double* p = trajectory_->rows.data() + row * trajectory_->width();

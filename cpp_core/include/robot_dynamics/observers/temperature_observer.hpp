@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "robot_dynamics/common/time.hpp"
 #include "robot_dynamics/drivers/sample_clock.hpp"
 #include "robot_dynamics/friction/friction_map.hpp"
 #include "robot_dynamics/friction/thermal.hpp"
@@ -107,7 +108,7 @@ class TemperatureObserver {
     double dt;
     const auto tick = clock_.tick(stamp_ns, dt);
     if (tick == SampleClock::Tick::duplicate) return Status::dropped;
-    if (tick == SampleClock::Tick::gap) cool_down(1e-9 * static_cast<double>(stamp_ns - last));
+    if (tick == SampleClock::Tick::gap) cool_down(seconds_between(stamp_ns, last));
     if (tick == SampleClock::Tick::backwards)
       for (int i = 0; i < joints(); ++i) start(i);
     const bool jump = dt > 5 * typical_ && typical_ > 0;  // fault 7: integrate, do not adapt

@@ -1,0 +1,19 @@
+// Differences of stamps that come from outside: they may be anything, and the difference must not overflow.
+#pragma once
+
+#include <cstdint>
+
+namespace robot_dynamics {
+
+// later - earlier [ns]; the largest or smallest number where it does not fit.
+inline std::int64_t ns_between(std::int64_t later, std::int64_t earlier) noexcept {
+  std::int64_t ns = 0;
+  if (__builtin_sub_overflow(later, earlier, &ns)) return later > earlier ? INT64_MAX : INT64_MIN;
+  return ns;
+}
+
+inline double seconds_between(std::int64_t later, std::int64_t earlier) noexcept {
+  return 1e-9 * static_cast<double>(ns_between(later, earlier));
+}
+
+}  // namespace robot_dynamics

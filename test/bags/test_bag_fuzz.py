@@ -1,0 +1,107 @@
+"""Bags that were truncated, mutated or made to cost time: loaded or refused as DataError, in bounded work."""
+
+import os
+import random
+import warnings
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros.bags import layout, load_bag, write_bag
+from robot_dynamics_ros.bags.live_writer import LiveWriter, recover
+from robot_dynamics_ros.bags.writer import _header, _store
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.signals import Log
+from robot_dynamics_ros.topics import JOINT_STATE
+from robot_dynamics_ros.trajectories.files import load_trajectory
+
+TRIES = int(os.environ.get("FUZZ_TRIES", "60"))
+
+
+def log_of(n=200):
+    q = np.random.default_rng(1).normal(size=(n, 2))
+    return Log(("a", "b"), 10**18 + np.arange(n) * 2_000_000, {"q": q, "effort": q})
+
+
+def raw(frame, names=("a", "b")):
+    types = _store().types
+    message = types[JOINT_STATE](_header(types, frame), list(names), np.ones(2), np.ones(2), np.ones(2))
+    return bytes(_store().serialize_cdr(message, JOINT_STATE))
+
+
+@pytest.fixture
+def parsed(monkeypatch):
+    """How many messages were parsed one by one."""
+    calls, real = [], layout.parse
+    monkeypatch.setattr(layout, "parse", lambda *a: calls.append(1) or real(*a))
+    return calls
+
+
+def test_a_frame_id_that_changes_with_every_message_is_one_shape(parsed):
+    groups, unreadable = layout.decode([raw(f"f{k:06d}") for k in range(2000)], JOINT_STATE, True)
+    assert len(parsed) == 1 and len(groups) == 1 and not unreadable
+    assert len(groups[0].rows) == 2000 and groups[0].names == ("a", "b")
+
+
+def test_shapes_without_end_are_cut(parsed):
+    raws = [raw("f", (f"a{k:05d}", "b")) for k in range(2000)] + [raw("f" * k) for k in range(1000)]
+    groups, unreadable = layout.decode(raws, JOINT_STATE, True)
+    assert len(parsed) <= layout.MAX_SHAPES and len(groups) == layout.MAX_SHAPES
+    assert unreadable == 3000 - sum(len(g.rows) for g in groups)
+
+
+def mutated(data, rng):
+    data = bytearray(data)
+    if rng.random() < 0.3:
+        return bytes(data[: rng.randrange(len(data))])
+    for _ in range(rng.randint(1, 8)):
+        at = rng.randrange(len(data))
+        data[at : at + rng.choice([1, 1, 4, 8])] = rng.choice([b"\0", b"\xff", rng.randbytes(1)]) * rng.choice(
+            [1, 4, 8]
+        )
+    return bytes(data)
+
+
+@pytest.mark.parametrize("kind", ["load", "recover"])
+def test_mutated_bags_are_loaded_or_refused(tmp_path, kind):
+    rng, loaded = random.Random(3), 0
+    good = next(write_bag(log_of(), tmp_path / "bag").glob("*.mcap")).read_bytes()
+    for k in range(TRIES):
+        file = tmp_path / f"{k}.mcap"
+        file.write_bytes(mutated(good, rng))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                load_bag(file) if kind == "load" else recover(file, tmp_path / f"out{k}")
+                loaded += 1
+            except DataError as error:
+                assert "\n" not in str(error)
+    assert loaded
+
+
+def test_compressed_chunks_are_not_recovered_in_silence(tmp_path):
+    size = (28 + 4 + 4 + 8).to_bytes(8, "little")
+    chunk = b"\x06" + size + bytes(28) + (4).to_bytes(4, "little") + b"zstd" + bytes(8)
+    (tmp_path / "z.mcap").write_bytes(b"\x89MCAP0\r\n" + chunk)
+    with pytest.raises(DataError, match="compressed"):
+        recover(tmp_path / "z.mcap", tmp_path / "out")
+
+
+def test_pipes_and_devices_are_refused_and_never_read(tmp_path):
+    os.mkfifo(tmp_path / "pipe.mcap")
+    (tmp_path / "bag").mkdir()
+    os.mkfifo(tmp_path / "bag" / "part.mcap")
+    for path in (tmp_path / "pipe.mcap", tmp_path / "bag", "/dev/zero"):
+        with pytest.raises(DataError, match="neither|no bag"):
+            load_bag(path)
+        if path != tmp_path / "bag":
+            with pytest.raises(DataError, match="is no file"):
+                load_trajectory(path, None)
+
+
+def test_a_live_bag_is_whole_after_recovery(tmp_path):
+    with LiveWriter(tmp_path / "live") as writer:
+        writer.add("/joint_states", JOINT_STATE)
+        for k in range(10):
+            writer.write("/joint_states", k + 1, raw("f"))
+    assert recover(tmp_path / "live", tmp_path / "again") == {"/joint_states": 10}

@@ -1,0 +1,165 @@
+"""Nothing of the user's is lost: what is written replaces only what it may, as a whole, by every command."""
+
+import json
+import os
+import resource
+import stat
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from robot_dynamics_ros.bags import load_bag, write_bag
+from robot_dynamics_ros.cli.main import cli
+from robot_dynamics_ros.cli.options import write_json
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.outputs import is_own_bag, new_bag, remove_bag, replacing, write_atomically
+from robot_dynamics_ros.signals import Log
+
+START = "--start=0,-1.5,1.5,-1.5,-1.5,0"
+
+
+def log_of(n=20):
+    return Log(("a", "b"), 10**18 + np.arange(n) * 2_000_000, {"q": np.zeros((n, 2)), "effort": np.ones((n, 2))})
+
+
+@pytest.fixture
+def precious(tmp_path):
+    """A directory of the user's, with work in it."""
+    place = tmp_path / "mydata"
+    (place / "deep").mkdir(parents=True)
+    (place / "deep" / "thesis.tex").write_text("years of work")
+    return place
+
+
+def kept(place):
+    return (place / "deep" / "thesis.tex").read_text() == "years of work"
+
+
+def run(*words):
+    return CliRunner().invoke(cli, [str(w) for w in words])
+
+
+@pytest.mark.parametrize("overwrite", [False, True])
+def test_a_bag_never_replaces_a_directory_that_is_no_bag_of_ours(precious, overwrite):
+    with pytest.raises(DataError, match="no bag that robot-dynamics wrote"):
+        write_bag(log_of(), precious, overwrite=overwrite)
+    assert kept(precious)
+
+
+def test_a_bag_is_replaced_only_by_overwrite_and_never_with_strange_files_in_it(tmp_path):
+    bag = write_bag(log_of(), tmp_path / "bag")
+    with pytest.raises(DataError, match="--overwrite"):
+        write_bag(log_of(30), bag)
+    assert len(load_bag(write_bag(log_of(30), bag, overwrite=True))[0]) == 30
+    (bag / "notes.txt").write_text("mine")
+    with pytest.raises(DataError, match="no bag"):
+        write_bag(log_of(), bag, overwrite=True)
+    assert (bag / "notes.txt").read_text() == "mine" and [p.name for p in tmp_path.iterdir()] == ["bag"]
+
+
+def test_a_link_to_a_bag_is_neither_followed_nor_replaced(tmp_path):
+    write_bag(log_of(), tmp_path / "bag")
+    (tmp_path / "link").symlink_to(tmp_path / "bag")
+    link = tmp_path / "link"
+    for write in (lambda: write_bag(log_of(), link, overwrite=True), lambda: remove_bag(link)):
+        with pytest.raises(DataError):
+            write()
+    assert len(load_bag(tmp_path / "bag")[0]) == 20
+
+
+def test_an_input_is_never_replaced(tmp_path):
+    bag = write_bag(log_of(), tmp_path / "estimates")
+    for used in (bag, bag / "estimates.mcap", tmp_path / "." / "estimates"):
+        with pytest.raises(DataError, match="input"):
+            write_bag(log_of(30), bag, overwrite=True, inputs=[used])
+    assert len(load_bag(bag)[0]) == 20
+
+
+def test_an_experiment_refuses_before_anything_moves(precious, monkeypatch):
+    from robot_dynamics_ros.cli import experiment
+
+    monkeypatch.setattr(experiment, "run_simulated", lambda *_: pytest.fail("the robot moved"))
+    for more in ([], ["--overwrite"]):
+        done = run("experiment", "reversals", "-r", "ur5e", "--simulated", START, "--out", precious, *more)
+        assert done.exit_code == 1 and isinstance(done.exception, DataError) and kept(precious)
+
+
+def test_replay_keeps_its_input_and_whatever_is_called_estimates(tmp_path, precious):
+    n = 600
+    q = np.tile(np.array([0.0, -1.5, 1.5, -1.5, -1.5, 0.0]), (n, 1)) + 0.1 * np.sin(np.arange(n) / 50)[:, None]
+    names = ("shoulder_pan", "shoulder_lift", "elbow", "wrist_1", "wrist_2", "wrist_3")
+    log = Log(tuple(f"{k}_joint" for k in names), 10**18 + np.arange(n) * 2_000_000, {"q": q, "effort": 0 * q})
+    (tmp_path / "D").mkdir()
+    bag = write_bag(log, tmp_path / "D" / "estimates")
+    before = (bag / "estimates.mcap").read_bytes()
+    for more in ([], ["--overwrite"]):
+        done = run("replay", bag, "-r", "ur5e", "--out", tmp_path / "D", *more)
+        assert done.exit_code == 1 and "input" in str(done.exception)
+    assert (bag / "estimates.mcap").read_bytes() == before
+    precious.rename(tmp_path / "estimates")
+    assert run("replay", bag, "-r", "ur5e", "--out", tmp_path).exit_code == 1 and kept(tmp_path / "estimates")
+
+
+def test_the_demo_keeps_what_it_did_not_write(tmp_path, precious):
+    out = tmp_path / "demo"
+    out.mkdir()
+    precious.rename(out / "bag")
+    assert run("demo", "--out", out, "--as-shipped").exit_code == 1 and kept(out / "bag")
+
+
+def test_a_temporary_name_that_was_laid_out_is_not_followed(tmp_path):
+    victim = tmp_path / "victim"
+    victim.write_text("mine")
+    for name in ("r.json.tmp", ".r.json.tmp", f".r.json.{os.getpid()}.tmp"):
+        (tmp_path / name).symlink_to(victim)
+    (tmp_path / "r.json").symlink_to(victim)
+    write_json(tmp_path / "r.json", {"a": 1})
+    assert victim.read_text() == "mine" and json.loads((tmp_path / "r.json").read_text()) == {"a": 1}
+
+
+def test_a_full_disk_leaves_the_old_file_and_one_line(tmp_path):
+    file = tmp_path / "r.json"
+    file.write_text("old")
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    import signal
+
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+    try:
+        with pytest.raises(OSError) as caught:
+            write_json(file, {"numbers": list(range(10000))})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+        signal.signal(signal.SIGXFSZ, handler)
+    assert caught.value.filename == str(file) and caught.value.strerror  # what main() prints in one line
+    assert file.read_text() == "old" and [p.name for p in tmp_path.iterdir()] == ["r.json"]
+
+
+def test_permissions_of_the_file_that_is_replaced_stay(tmp_path):
+    file = tmp_path / "a"
+    file.write_text("old")
+    file.chmod(0o640)
+    write_atomically(file, "new")
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640 and file.read_text() == "new"
+
+
+def test_a_block_that_fails_leaves_nothing(tmp_path):
+    with pytest.raises(ZeroDivisionError), replacing(tmp_path / "a") as place:
+        place.write_text("half")
+        raise ZeroDivisionError
+    with pytest.raises(ZeroDivisionError), new_bag(tmp_path / "b") as place:
+        place.mkdir()
+        raise ZeroDivisionError
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_we_write_bears_our_mark(tmp_path):
+    from robot_dynamics_ros.bags.live_writer import LiveWriter
+
+    with LiveWriter(tmp_path / "live") as writer:
+        writer.add("/t", "std_msgs/msg/String")
+    assert is_own_bag(tmp_path / "live") and is_own_bag(write_bag(log_of(), tmp_path / "bag"))
+    remove_bag(tmp_path / "live")
+    remove_bag(tmp_path / "nothing")
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["bag"]

@@ -1,0 +1,121 @@
+"""A vendor client that hangs is waited for by nobody: messages, stops and torques go on or are refused."""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from multiprocessing.connection import Connection
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros.drivers import child_process
+from robot_dynamics_ros.drivers.child_process import Outbox, receive, send
+from robot_dynamics_ros.drivers.ur import control
+from robot_dynamics_ros.drivers.ur.control import UrControl
+from robot_dynamics_ros.errors import ConnectionFailed
+
+
+def within(seconds, work):
+    """Result of `work` in a thread of its own; fails when it does not end."""
+    found = []
+    thread = threading.Thread(target=lambda: found.append(work()), daemon=True)
+    thread.start()
+    thread.join(seconds)
+    assert found, "blocked"
+    return found[0]
+
+
+@pytest.fixture
+def pipes():
+    ends = [Connection(s.detach()) for s in socket.socketpair()]
+    yield ends
+    for end in ends:
+        end.close()
+
+
+def test_a_sender_never_waits_for_a_reader_that_hangs(pipes):
+    outbox, torque = Outbox(pipes[0]), np.zeros((1, 6))
+
+    def flood():
+        for k in range(10000):
+            try:
+                outbox.send({"do": "torque_value", "run": True}, torque)
+            except BlockingIOError:
+                return k
+
+    assert 10 < within(30, flood) < 2000
+
+
+def test_long_and_short_messages_arrive_in_order(pipes):
+    outbox, path = Outbox(pipes[0]), np.arange(600_000.0).reshape(-1, 6)
+    within(30, lambda: [outbox.send({"k": 0}, path), *(outbox.send({"k": k}) for k in range(1, 40))])
+    for k in range(40):
+        message, array = receive(pipes[1])
+        assert message == {"k": k} and (k > 0 or np.array_equal(array, path))
+
+
+def test_a_child_that_is_gone_is_an_error(pipes):
+    pipes[1].close()
+    with pytest.raises(OSError, match="."):
+        for _ in range(3):
+            Outbox(pipes[0]).send({"do": "stop"})
+
+
+@pytest.fixture
+def hung(monkeypatch):
+    """A control whose child has begun torque mode, and was then stopped by SIGSTOP."""
+    code = "import sys, time; sys.path[:0] = sys.argv[2:]; from multiprocessing.connection import Connection as C\n"
+    code += "from robot_dynamics_ros.drivers.child_process import receive, send\n"
+    code += "pipe = C(int(sys.argv[1])); receive(pipe)\n"
+    code += "send(pipe, {'state': 'moving', 'reason': '', 'progress': 0.0}); receive(pipe)\n"
+
+    def spawn(module, arguments, descriptors=()):
+        ours, theirs = socket.socketpair()
+        words = [sys.executable, "-c", code, str(theirs.fileno()), *sys.path]
+        process = subprocess.Popen(words, pass_fds=[theirs.fileno()])
+        theirs.close()
+        return process, Connection(ours.detach())
+
+    monkeypatch.setattr(control, "spawn", spawn)
+    ur = UrControl("nowhere")
+    ur.start_torque()
+    within(60, lambda: [None for _ in iter(lambda: ur.motion.state == "moving", True)] or True)
+    os.kill(ur.pid, signal.SIGSTOP)
+    yield ur
+    ur.close()
+
+
+def test_a_client_that_takes_no_torque_is_ended_and_says_so(hung):
+    process = hung._process
+
+    def push():
+        for _ in range(5000):
+            try:
+                hung.send_torque(np.zeros(6), True)
+            except ConnectionFailed as error:
+                return str(error)
+
+    assert "hangs" in within(60, push)
+    assert hung.motion.state == "failed" and "watchdog" in hung.motion.reason
+    assert process.wait(30) == -signal.SIGKILL
+
+
+def test_a_client_that_answers_no_stop_is_ended(hung, monkeypatch):
+    process = hung._process
+    within(30, lambda: hung.stop() or True)
+    hung.supervise(0.0)
+    assert hung.motion.state == "moving"  # it is given time
+    monkeypatch.setattr(control, "STOP_TIMEOUT", -1.0)
+    hung.supervise(0.0)
+    assert hung.motion.state == "failed" and "stop" in hung.motion.reason
+    assert process.wait(30) == -signal.SIGKILL
+
+
+def test_small_messages_are_on_the_wire_as_before(pipes):
+    Outbox(pipes[0]).send({"a": 1}, np.ones((2, 3)))
+    send(pipes[0], {"a": 1}, np.ones((2, 3)))
+    assert str(receive(pipes[1])) == str(receive(pipes[1]))
+    assert child_process.encoded({"a": 1}) == [b'{"a": 1, "rows": 0, "columns": 0}']

@@ -1,0 +1,73 @@
+"""Parameters of every stage inside their declared bounds, extremes and contradictions included: taken or refused."""
+
+import math
+import os
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.estimators.pipeline import STAGES, Pipeline
+from robot_dynamics_ros.estimators.stage import configure
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.signals import Sample
+
+ROBOT = load_robot("ur5e")
+TRIES = int(os.environ.get("FUZZ_TRIES", "60"))  # of each stage; thousands in the long mode
+
+
+def drawn(p, rng):
+    """A value inside the bounds of a parameter, often at one of them."""
+    if p.choices:
+        return str(rng.choice(p.choices))
+    if isinstance(p.default, bool):
+        return bool(rng.integers(2))
+    if isinstance(p.default, str):
+        return p.default
+    low = -1e9 if p.low is None else p.low
+    high = 1e9 if p.high is None else p.high
+    value = (low, high, low + (high - low) * rng.random(), math.exp(rng.uniform(math.log(1e-9), math.log(1e9))))
+    value = min(max(value[rng.integers(4)], low), high)
+    return int(value) if isinstance(p.default, int) else float(value)
+
+
+def run(pipeline, rng):
+    sample = Sample(ROBOT.joint_names)
+    for k in range(20):
+        sample.clear()
+        sample.stamp_ns = 10**18 + 2_000_000 * k
+        sample.q[:], sample.qd[:], sample.effort[:] = rng.normal(size=(3, 6))
+        pipeline.step(sample)
+
+
+@pytest.mark.parametrize("name", list(STAGES))
+def test_values_inside_their_bounds_are_taken_or_refused_in_one_line(name):
+    rng = np.random.default_rng(sorted(STAGES).index(name))
+    table = STAGES[name]().parameters
+    taken = 0
+    for _ in range(TRIES if table else 1):
+        chosen = rng.choice(len(table), size=rng.integers(1, 4)) if table else []
+        given = {table[i].name: drawn(table[i], rng) for i in chosen if not isinstance(table[i].default, str)}
+        try:
+            pipeline = Pipeline(ROBOT, {name: given})
+        except ConfigError as error:
+            assert "\n" not in str(error) and name in str(error), given
+            continue
+        run(pipeline, rng)
+        taken += 1
+    assert taken
+
+
+@pytest.mark.parametrize("given", [{"contact_on_ratio": 2.0}, {"contact_off_ratio": 100.0}, {"wrench_cutoff": 1e-7}])
+def test_values_that_contradict_each_other_are_refused(given):
+    with pytest.raises(ConfigError, match="force"):
+        Pipeline(ROBOT, {"force": given})
+
+
+def test_a_refused_value_leaves_the_running_stage_as_it_was():
+    pipeline = Pipeline(ROBOT)
+    stage = pipeline.stage("force")
+    core = stage.core
+    with pytest.raises(ConfigError):
+        configure(stage, ROBOT, {"contact_on_ratio": 2.0})
+    assert stage.core is core

@@ -1,0 +1,251 @@
+"""Services of torque and motion answer what happened: the node's parts on a simulated robot, without ROS traffic."""
+
+import logging
+import subprocess
+import sys
+from collections import deque
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy")
+
+from std_srvs.srv import Trigger
+
+from robot_dynamics_ros._core import GuardReason, GuardState, StreamState
+from robot_dynamics_ros.drivers.interface import DriverInfo, Motion, RobotStatus, Statistics, TorqueDriver
+from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
+from robot_dynamics_ros.nodes.lifecycle_base import claim
+from robot_dynamics_ros.nodes.robot.driver_interface import DriverInterface
+from robot_dynamics_ros.nodes.robot.stages import select
+from robot_dynamics_ros.nodes.tables import NODES
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.signals import Sample
+from robot_dynamics_ros.simulation.robot import SimulatedRobot
+
+ROBOT = load_robot("ur5e").with_updates({"payload.mass": 0.0, "payload.com": [0.0, 0.0, 0.0]})
+START = np.array([0.0, -1.5, 1.5, -1.5, -1.5, 0.0])
+GOOD = RobotStatus(7, 1, True, 1.0, 0.0, (0.0, 0.0, 0.0), "normal", "running", True)
+MS = 10**6
+
+
+class SimulatedDriver(TorqueDriver):
+    """The plant in this process: every read is a cycle of 2 ms."""
+
+    capabilities = frozenset({"move", "servo"})
+
+    def __init__(self):
+        self.robot, self.records, self.sample = ROBOT, deque(), Sample(ROBOT.joint_names)
+        self.sim = SimulatedRobot(ROBOT, q=START, rate=500)
+        self.state, self.now, self.status, self._motion = self.sim.record(), 10**9, GOOD, Motion()
+        self.silent, self.deaf, self.stopped, self.stop_on_start = False, False, False, False
+        self.info = DriverInfo("x", "5.26", 500.0, capabilities=frozenset({"torque"}))
+        self.condition = self.latched = StreamState.ok
+        self.last_error, self.run = "", False
+
+    def attach(self, loop):
+        self.loop = loop
+
+    def read(self, timeout):
+        self.now += 2 * MS
+        if self.silent:
+            self.loop.idle(self.now)
+            return None
+        r, K = self.state, ROBOT.array("drives.torque_constant")
+        record = self.loop.cycle(self.now, self.now, r.q, r.qd, K * r.current, r.temperature, stopped=self.stopped)
+        self.run = record["run"]
+        self.state = self.sim.step_torque(record["torque"]) if self.run else self.sim.step_position(r.q)
+        self.sample.q[:], self.sample.qd[:], self.sample.effort[:] = r.q, r.qd, K * r.current
+        self.sample.stamp_ns = self.now
+        return self.sample
+
+    def send_torque(self):
+        while (record := self.loop.pop()) is not None:
+            self.records.append(record)
+
+    def start_torque(self):
+        if self.stop_on_start:
+            self.stopped = True
+            self.read(0)
+
+    def stop(self):
+        if not self.deaf and self._motion.active:
+            self._motion = Motion("stopped")
+
+    @property
+    def motion(self):
+        return self._motion
+
+    def statistics(self):
+        return Statistics()
+
+    def _nothing(self, *_, **__):
+        raise CapabilityError("not here")
+
+    connect = disconnect = rearm = lambda self: None
+    move_path = servo = play = _nothing
+    info = status = condition = latched = last_error = None  # set in __init__
+
+
+class Node:
+    """What the parts use of a node: the defaults of its parameters, services by name."""
+
+    active, context, others = True, None, 0
+
+    def __init__(self):
+        stages = select("none")
+        self.table = {p.name: p.default for p in NODES["composed_node"]} | {"torque": "script"}
+        assert not stages.stages
+        self.services = {}
+
+    def value(self, name):
+        return self.table[name]
+
+    def values(self, prefix):
+        return {k[len(prefix) :]: v for k, v in self.table.items() if k.startswith(prefix)}
+
+    def get_name(self):
+        return "composed_node"
+
+    def get_logger(self):
+        return logging.getLogger("test")
+
+    def count_publishers(self, topic):
+        return 0
+
+    def namesakes(self):
+        return self.others
+
+    def create_subscription(self, kind, topic, callback, qos):
+        return SimpleNamespace(topic_name=topic)
+
+    def create_publisher(self, *_):
+        return SimpleNamespace(publish=lambda message: None)
+
+    def create_service(self, kind, name, call):
+        self.services[name] = call
+
+    destroy_service = destroy_publisher = destroy_subscription = lambda self, entity: None
+
+    def work(self):
+        sample = self.parts.exchange(0.0)
+        if sample is not None:
+            self.parts.on_sample(sample)
+        return True
+
+    def call(self, name):
+        answer = self.services[f"~/{name}"](Trigger.Request(), Trigger.Response())
+        return answer.success, answer.message
+
+
+@pytest.fixture
+def stand(monkeypatch):
+    monkeypatch.setattr("robot_dynamics_ros.nodes.robot.torque_interface.END_TIMEOUT", 30.0)  # not of this machine
+    node, driver = Node(), SimulatedDriver()
+    node.parts = DriverInterface(node, driver)
+    for _ in range(20):
+        node.work()
+    return node, driver
+
+
+def test_another_node_of_this_name_ends_torque_and_refuses_it(stand):
+    node, driver = stand
+    assert node.call("enable_guiding")[0]
+    node.others = 1
+    node.parts._torque._check()
+    for _ in range(5):
+        node.work()
+    assert (driver.loop.state, driver.loop.reason) == (GuardState.safe, GuardReason.publisher)
+    assert node.call("rearm")[0]
+    success, text = node.call("enable_guiding")
+    assert not success and "another node named" in text
+
+
+def test_a_name_is_held_by_one_process_and_free_when_that_is_killed():
+    code = "import time; from robot_dynamics_ros.nodes.lifecycle_base import claim; c = claim('/x/test_claim');"
+    child = subprocess.Popen([sys.executable, "-c", code + "print('ok', flush=True); time.sleep(600)"], stdout=-1)
+    assert child.stdout.readline() == b"ok\n"
+    with pytest.raises(ConnectionFailed, match="runs on this machine already"):
+        claim("/x/test_claim")
+    claim("/y/test_claim").close()
+    child.kill()
+    child.wait()
+    child.stdout.close()
+    claim("/x/test_claim").close()
+
+
+def test_stop_ends_torque_and_says_so(stand):
+    node, driver = stand
+    assert node.call("enable_guiding") == (True, "torque enabled: guide")
+    assert driver.loop.state == GuardState.ok and driver.run
+    assert node.call("stop") == (True, "torque ended")
+    assert driver.loop.state == GuardState.idle and not driver.run
+    assert node.call("stop") == (True, "nothing of this node was moving")
+
+
+def test_stop_ends_a_motion_or_answers_false_with_the_reason(stand, monkeypatch):
+    node, driver = stand
+    driver._motion = Motion("moving")
+    assert node.call("stop") == (True, "motion ended")
+    driver._motion, driver.deaf = Motion("moving"), True
+    monkeypatch.setattr("robot_dynamics_ros.nodes.robot.motion_interface.STOP_TIMEOUT", 0.0)
+    success, text = node.call("stop")
+    assert not success and "goes on" in text
+
+
+def test_disable_answers_when_torque_is_off(stand):
+    node, driver = stand
+    assert node.call("enable_guiding")[0]
+    assert node.call("disable_torque") == (True, "torque is off") and not driver.run
+    assert node.call("disable_torque") == (True, "torque was off")
+
+
+def test_rearm_answers_false_while_the_guard_stays_latched(stand):
+    node, driver = stand
+    assert node.call("enable_guiding")[0]
+    driver.loop.trip(GuardReason.publisher)
+    for _ in range(5):
+        node.work()
+    assert node.call("rearm")[0] and driver.loop.state == GuardState.idle  # after the way to zero
+    node.call("enable_guiding")
+    driver.stopped = True
+    node.work()
+    assert driver.loop.state == GuardState.fault
+    assert node.call("rearm")[0]
+    success, text = node.call("enable_guiding")
+    assert not success and "stopped" in text
+
+
+def test_a_stop_while_torque_mode_starts_is_no_success(stand):
+    node, driver = stand
+    driver.stop_on_start = True
+    success, text = node.call("enable_guiding")
+    assert not success and "stopped" in text and not driver.run
+    driver.stopped = driver.stop_on_start = False
+    for _ in range(50):
+        node.work()
+    assert not driver.run and driver.loop.state == GuardState.idle
+
+
+def test_an_enable_that_is_not_served_is_not_served_later(stand, monkeypatch):
+    node, driver = stand
+    monkeypatch.setattr("robot_dynamics_ros.nodes.robot.torque_interface.END_TIMEOUT", 0.0)
+    monkeypatch.setattr(driver, "wait_until", lambda condition, seconds: False)
+    success, text = node.call("enable_guiding")
+    assert not success and "does not answer" in text
+    for _ in range(50):
+        node.work()
+        assert not driver.run
+
+
+def test_enabling_right_after_disabling_says_what_it_waits_for(stand):
+    node, driver = stand
+    assert node.call("enable_guiding")[0]
+    for _ in range(50):
+        node.work()
+    driver.loop.disable()
+    for _ in range(3):
+        node.work()
+    success, text = node.call("enable_guiding")
+    assert not success and ("ramped out" in text or "moves" in text)

@@ -19,10 +19,14 @@ $(VENV)/.installed_dev: $(VENV)/.installed
 	@$(PYTHON) tools/environment.py dev
 	@touch $@
 
+$(VENV)/.installed_vendor: $(VENV)/.installed
+	@$(PYTHON) tools/environment.py vendor
+	@touch $@
+
 test: build $(VENV)/.installed_dev
 	@OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -n 2 --dist loadfile $(ARGS)
 
-demo: build
+demo: build $(if $(filter-out ur%,$(ROBOT)),$(VENV)/.installed_vendor)
 	@$(if $(VIEW),$(PY) -c "import rerun" 2>/dev/null || $(PY) -m pip install -q "rerun-sdk>=0.41",true)
 	@$(VENV)/bin/robot-dynamics demo --duration 30 $(if $(ROBOT),--robot $(ROBOT),) $(if $(VIEW),--view,) $(ARGS)
 

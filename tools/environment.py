@@ -1,6 +1,6 @@
-"""Set-up behind make: `environment.py demo | dev` fills .venv step by step with progress, `sizes` prints what it cost.
+"""Set-up behind make: `environment.py demo | vendor | dev` fills .venv with progress, `sizes` prints what it cost.
 
-demo: what `make demo` runs with. dev: what `make test`, `make lint` and `make docs` need besides. Uses uv where it is
+demo: what `make demo` runs with. vendor: the clients of Franka and Comau for their demos. dev: what `make test`, `make lint` and `make docs` need besides. Uses uv where it is
 installed. Seconds of every step are kept in .venv/steps.json.
 """
 
@@ -20,7 +20,14 @@ VENV = ROOT / os.environ.get("VENV", ".venv")
 PYTHON = VENV / "bin" / "python"
 STEPS = VENV / "steps.json"
 BUILD_TOOLS = ("setuptools>=64,<80", "wheel", "pybind11>=3.0")
-EXPECTED = {"environment": 5, "build tools": 5, "packages": 40, "C++ core": 90, "test packages": 60}  # s, 2 quiet cores
+EXPECTED = {  # s on two quiet cores
+    "environment": 5,
+    "build tools": 5,
+    "packages": 40,
+    "C++ core": 90,
+    "vendor packages": 15,
+    "test packages": 60,
+}
 SILENCE = 10.0  # s between progress lines where the output is no terminal
 LARGEST = 12  # distributions listed by name
 
@@ -38,7 +45,8 @@ class Step:
 
     def __init__(self, name: str, command: list[str], **environment: str) -> None:
         self.name, self.log, self.start = name, VENV / f"{name.replace(' ', '_')}.log", time.monotonic()
-        self.load, self.status, self.cpu, self.wall = os.getloadavg()[0], None, 0.0, 0.0
+        self.load, self.cpu, self.wall = os.getloadavg()[0], 0.0, 0.0
+        self.status: int | None = None
         with self.log.open("wb") as log:
             self.process = subprocess.Popen(
                 command, cwd=ROOT, env=os.environ | environment, stdout=log, stderr=subprocess.STDOUT
@@ -90,7 +98,7 @@ def run(*steps: Step) -> None:
 
 
 def keep(steps: tuple[Step, ...]) -> None:
-    """Add the times of steps to steps.json."""
+    """Add the times of steps to steps.json; the last step of a name is kept."""
     kept: dict[str, Any] = json.loads(STEPS.read_text()) if STEPS.exists() else {}
     for step in steps:
         kept[step.name] = {"seconds": step.wall, "cpu": step.cpu, "load": step.load}
@@ -123,12 +131,19 @@ def demo() -> None:
         shutil.rmtree(headers)  # C++ headers of Pinocchio and Boost, 200 MB: nothing is compiled against them
 
 
+def vendor() -> None:
+    """Clients of the Franka and Comau controllers, and the server that the simulated Franka uses."""
+    print("installing the vendor clients of Franka and Comau (once) ...", flush=True)
+    run(Step("vendor packages", installer("pylibfranka>=0.21", "paho-mqtt>=2.0")))
+    run(Step("vendor packages", installer("--no-deps", "franka-sim>=1.1")))
+
+
 def dev() -> None:
     """What tests, linters and documentation need."""
     print("installing the packages of tests, lint and docs (once) ...", flush=True)
     settings = {"ROBOT_DYNAMICS_CORE_BUILT_IN_PLACE": "1", "PYTHONWARNINGS": "ignore"}
+    vendor()
     run(Step("test packages", editable("dev"), **settings))
-    run(Step("test packages", installer("--no-deps", "franka-sim>=1.1")))
 
 
 def megabytes(files: Any) -> float:
@@ -159,4 +174,4 @@ def sizes() -> None:
 
 
 if __name__ == "__main__":
-    {"demo": demo, "dev": dev, "sizes": sizes}[sys.argv[1]]()
+    {"demo": demo, "vendor": vendor, "dev": dev, "sizes": sizes}[sys.argv[1]]()

@@ -1,7 +1,7 @@
 """Set-up behind make: `environment.py demo | vendor | dev` fills .venv with progress, `sizes` prints what it cost.
 
-demo: what `make demo` runs with. vendor: the clients of Franka and Comau for their demos. dev: what `make test`, `make lint` and `make docs` need besides. Uses uv where it is
-installed. Seconds of every step are kept in .venv/steps.json.
+demo: what `make demo` runs with. vendor: the clients of Franka and Comau for their demos. dev: what `make test`,
+`make lint` and `make docs` need besides. Uses uv where it is installed. The seconds are kept in .venv/steps.json.
 """
 
 from __future__ import annotations

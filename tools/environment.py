@@ -6,6 +6,7 @@ demo: what `make demo` runs with. vendor: the clients of Franka and Comau for th
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 import shutil
@@ -29,6 +30,7 @@ EXPECTED = {  # s on two quiet cores
     "test packages": 60,
 }
 SILENCE = 10.0  # s between progress lines where the output is no terminal
+SMALL = 200_000  # bytes of a library below which a copy stays
 LARGEST = 12  # distributions listed by name
 
 
@@ -128,7 +130,23 @@ def demo() -> None:
     core = Step("C++ core", [str(PYTHON), "setup.py", "-q", "build_ext", "--inplace"])
     run(core, Step("packages", editable("demo"), ROBOT_DYNAMICS_CORE_BUILT_IN_PLACE="1", PYTHONWARNINGS="ignore"))
     for headers in VENV.glob("lib/python*/site-packages/cmeel.prefix/include"):
-        shutil.rmtree(headers)  # C++ headers of Pinocchio and Boost, 200 MB: nothing is compiled against them
+        shutil.rmtree(headers)  # C++ headers of Pinocchio and Boost, 200 MB: only `bench --peers` compiles against them
+    share_libraries()
+
+
+def share_libraries() -> None:
+    """Hard links among identical shared libraries: wheels hold no links, so every soname is a copy (120 MB)."""
+    first: dict[tuple[int, bytes], Path] = {}
+    for file in sorted(p for p in (VENV / "lib").rglob("*.so*") if p.is_file() and not p.is_symlink()):
+        size = file.stat().st_size
+        if size < SMALL:
+            continue
+        known = first.setdefault((size, hashlib.sha256(file.read_bytes()).digest()), file)
+        if not known.samefile(file):
+            link = file.with_name(file.name + ".link")
+            link.unlink(missing_ok=True)
+            os.link(known, link)
+            link.replace(file)
 
 
 def vendor() -> None:

@@ -4,16 +4,29 @@ import os
 import platform
 import re
 import shutil
+import sys
 import sysconfig
 import xml.etree.ElementTree as ElementTree
 from glob import glob
 from pathlib import Path
 
-import pybind11
-from pybind11.setup_helpers import ParallelCompile, Pybind11Extension, build_ext
-from setuptools import find_namespace_packages, setup
+from setuptools import Extension, find_namespace_packages, setup
 
-PACKAGE = ElementTree.parse(Path(__file__).with_name("package.xml")).getroot()
+try:
+    import pybind11
+except ImportError:
+    FOUND = "is not installed"
+else:
+    FOUND = "" if pybind11.version_info >= (3,) else f"{pybind11.__version__} is too old"
+if FOUND:  # said when the core is built; the ways of asking for names and versions work without
+    from setuptools.command.build_ext import build_ext
+else:
+    from pybind11.setup_helpers import ParallelCompile, Pybind11Extension, build_ext
+
+HERE = Path(__file__).resolve().parent
+if Path.cwd() != HERE and not Path("cpp_core").exists():  # colcon --symlink-install runs this in a folder of links
+    Path("cpp_core").symlink_to(HERE / "cpp_core")
+PACKAGE = ElementTree.parse(HERE / "package.xml").getroot()
 NAME, VERSION = PACKAGE.findtext("name"), PACKAGE.findtext("version")
 
 # A kernel named *_<isa>.cpp is compiled for that instruction set; the core chooses one at run time. The flags are also
@@ -40,7 +53,12 @@ def needs_recompile(obj: str, src: str) -> bool:
 
 
 class BuildCore(build_ext):
-    """build_ext that adds the flags of each source by its file name."""
+    """build_ext that adds the flags of each source by its file name. Ends with one line where pybind11 does not do."""
+
+    def run(self):
+        if FOUND and self.extensions:
+            raise SystemExit(f"pybind11 {FOUND}: {sys.executable} -m pip install 'pybind11>=3.0' (apt has 2.x)")
+        super().run()
 
     def build_extensions(self):
         compile_one = self.compiler._compile
@@ -54,22 +72,21 @@ class BuildCore(build_ext):
         super().build_extensions()
 
 
-ParallelCompile("NPY_NUM_BUILD_JOBS", default=os.cpu_count() or 1, needs_recompile=needs_recompile).install()
-
-if pybind11.version_info < (3,):
-    raise SystemExit(f"pybind11 {pybind11.__version__} is too old: pip install 'pybind11>=3.0'")
-
 NODES = ("hardware_node", "estimator_node", "composed_node", "viewer_node")
-
-core = Pybind11Extension(
-    f"{NAME}._core",
-    sorted(glob("cpp_core/bindings/unit_*.cpp") + glob("cpp_core/src/kernels/*.cpp")),
-    depends=sorted(glob("cpp_core/include/**/*.hpp", recursive=True) + glob("cpp_core/bindings/*.?pp")),
-    include_dirs=["cpp_core/include"],
-    cxx_std=17,
-    extra_compile_args=["-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-fvisibility=hidden"],
-    libraries=["rt"] if platform.system() == "Linux" else [],
-)
+SOURCES = sorted(glob("cpp_core/bindings/unit_*.cpp") + glob("cpp_core/src/kernels/*.cpp"))
+if FOUND:
+    core = Extension(f"{NAME}._core", SOURCES)
+else:
+    ParallelCompile("NPY_NUM_BUILD_JOBS", default=os.cpu_count() or 1, needs_recompile=needs_recompile).install()
+    core = Pybind11Extension(
+        f"{NAME}._core",
+        SOURCES,
+        depends=sorted(glob("cpp_core/include/**/*.hpp", recursive=True) + glob("cpp_core/bindings/*.?pp")),
+        include_dirs=["cpp_core/include"],
+        cxx_std=17,
+        extra_compile_args=["-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-fvisibility=hidden"],
+        libraries=["rt"] if platform.system() == "Linux" else [],
+    )
 
 
 def share(folder: str, *patterns: str) -> tuple[str, list[str]]:
@@ -93,8 +110,9 @@ extras = {
     "pandas": ["pandas>=2.2"],  # Log.to_pandas, RobotFile.to_pandas
     "dask": ["distributed>=2023.1"],  # compare over a cluster
 }
+extras["demo"] = extras["reports"]  # what `make demo` installs; `make test` installs dev
 extras["dev"] = [
-    *extras["reports"],
+    *extras["demo"],
     *extras["franka"],
     *extras["comau"],
     *extras["dask"],
@@ -119,7 +137,7 @@ setup(
     name=NAME,
     version=VERSION,
     description=PACKAGE.findtext("description"),
-    long_description=Path(__file__).with_name("README.md").read_text(encoding="utf-8"),
+    long_description=(HERE / "README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
     license="Apache-2.0",
     author="robot_dynamics_ros maintainers",
@@ -150,7 +168,6 @@ setup(
         "rosbags>=0.11",
         'ur-rtde>=1.6.5; python_version < "3.13"',  # no wheels beyond 3.12: there it is a choice, compiled on the spot
         "pin>=3.3.1",
-        "cvxpy>=1.6",
         "clarabel>=0.7",
     ],
     extras_require=extras,

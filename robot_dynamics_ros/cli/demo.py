@@ -18,7 +18,7 @@ from rich.table import Table
 from robot_dynamics_ros.bags import load_bag
 from robot_dynamics_ros.bringup import describe, environment
 from robot_dynamics_ros.cli.demo_robots import base_file, demo_robot, parameter_file
-from robot_dynamics_ros.cli.demo_summary import SETTLE, TruthRecorder, align, force_errors
+from robot_dynamics_ros.cli.demo_summary import SETTLE, TruthRecorder, align, force_errors, pace
 from robot_dynamics_ros.cli.options import (
     NewPath,
     console,
@@ -89,7 +89,7 @@ def command(
     demo_robot(robot)
     base = base_file(robot, out)
     model = base if as_shipped else model or _identified(robot, base, out)
-    console.print(f"starting a simulated {robot} at {ip} and the graph ...")
+    console.print(f"starting a simulated {robot} at {ip} and the graph, then {duration:.0f} s of motion ...")
     diagnostics, truth = _run(robot, model, duration, out, ip, view)
     result = _summarise(robot, base, model, out, truth, diagnostics)
     _print(result)
@@ -99,7 +99,7 @@ def command(
 def _identified(robot: str, base: str, out: Path) -> str:
     from robot_dynamics_ros.cli.demo_model import identified_model
 
-    console.print("from one recording to a robot file ...")
+    console.print("from one recording to a robot file, about 10 s ...")
     with stderr.status("recording") as status:
         model = identified_model(base, demo_robot(robot), out, status.update)
     console.print(f"identified {model}")
@@ -165,10 +165,12 @@ def _watch(monitor: Any, truth: TruthRecorder, duration: float, robot: str) -> M
 def _summarise(
     robot: str, base: str, model: str, out: Path, truth: np.ndarray, diagnostics: Mapping[str, Mapping[str, str]]
 ) -> dict[str, Any]:
+    console.print("replaying the bag and drawing the picture, about 5 s ...")
     log, _ = load_bag(out / "bag", load_robot(model))
     true_wrench = align(log, truth)
     again = replay([out / "bag"], load_robot(model))
     result = {"robot": robot, "model": model, "samples": len(log), **force_errors(log, true_wrench)}
+    result["pace"] = pace(log, load_robot(robot).sensing.sample_rate or MOTION_RATE)
     result["identical_share"] = _identical(log, again.log)
     if model != base:
         result["as_shipped"] = force_errors(replay([out / "bag"], load_robot(base)).log, true_wrench)
@@ -206,6 +208,8 @@ def _print(result: Mapping[str, Any]) -> None:
         seen, wrong = 100 * result["contact_detected"], 100 * result["false_contact"]
         console.print(f"contact: true-positive rate {seen:.0f} %, false-positive rate {wrong:.1f} % (shares of time)")
     console.print(f"replay of the bag gives {100 * result['identical_share']:.1f} % of the live wrenches bit for bit")
+    if result["pace"]["busy"]:
+        console.print(result["pace"]["busy"], style="bold yellow")
     for key in sorted(result["stream"]):
         if any(word in key for word in ("p50", "p99", "max [us]", "missed", "[Hz]")):
             console.print(f"  {key}: {result['stream'][key]}", markup=False, highlight=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Iterable, Mapping
@@ -17,6 +18,8 @@ from robot_dynamics_ros.signals import WRENCH_AXES, Log
 
 Array = NDArray[np.float64]
 SETTLE = 2.0  # s after the first estimate that the summary leaves out
+REAL_TIME = 0.9  # of the nominal rate: below, the machine was too busy for real time
+LATE = 0.05  # s from stamp to arrival at the recorder of the slowest percent: above, likewise
 NEARBY = 1.0  # s around a record in which the fastest arrival gives the offset of the clocks
 
 
@@ -89,3 +92,21 @@ def force_errors(log: Log, truth: Array) -> dict[str, Any]:
         result["contact_detected"] = float(np.mean(reported[used & contact])) if (used & contact).any() else None
         result["false_contact"] = float(np.mean(reported[used & ~contact])) if (used & ~contact).any() else None
     return result
+
+
+def pace(log: Log, nominal: float) -> dict[str, Any]:
+    """Whether a recording kept real time: rate [Hz] of the records against `nominal`, 99th percentile of their age [s].
+
+    `busy`: one sentence where it did not, empty where it did.
+    """
+    arrival = log.stamp_ns if log.receive_ns is None else log.receive_ns
+    rate = 1e9 * (len(log) - 1) / max(int(arrival[-1] - arrival[0]), 1)
+    age = float(np.percentile(arrival - log.stamp_ns, 99)) * 1e-9
+    slow = [f"{rate:.0f} of {nominal:.0f} Hz"] if rate < REAL_TIME * nominal else []
+    late = [f"1 % of the samples more than {1e3 * age:.0f} ms late"] if age > LATE else []
+    busy = ""
+    if slow or late:
+        load = f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores"
+        busy = f"this machine was too busy for real time: {', '.join(slow + late)} ({load}); "
+        busy += "the errors are larger than on an idle machine"
+    return {"rate": rate, "nominal": nominal, "age_p99": age, "busy": busy}

@@ -12,7 +12,7 @@ from matplotlib import image
 from rich.console import Console
 
 from robot_dynamics_ros import plots
-from robot_dynamics_ros.cli.demo_summary import TruthRecorder, align, force_errors
+from robot_dynamics_ros.cli.demo_summary import TruthRecorder, align, force_errors, pace
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.plots import plot_against_truth
 from robot_dynamics_ros.signals import WRENCH_AXES, Log
@@ -69,6 +69,14 @@ def test_without_a_wrench_there_is_no_summary():
     log.external_wrench = None
     with pytest.raises(DataError, match="external_wrench"):
         force_errors(log, truth)
+
+
+@pytest.mark.parametrize("stretch, delay_ms, words", [(1, 1, ""), (16, 1, "31 of 500 Hz"), (1, 459, "459 ms late")])
+def test_a_machine_too_busy_for_real_time_is_reported(stretch, delay_ms, words):
+    stamps = 10**18 + stretch * STEP_NS * np.arange(5000)
+    found = pace(Log(NAMES, stamps, receive_ns=stamps + delay_ms * 1_000_000), 500.0)
+    assert words in found["busy"] and bool(found["busy"]) == bool(words)
+    assert found["rate"] == pytest.approx(500 / stretch) and found["age_p99"] == pytest.approx(1e-3 * delay_ms)
 
 
 def test_the_picture_shows_the_estimate(tmp_path):

@@ -111,25 +111,63 @@ def neighbour(folder):
     )
 
 
+@pytest.fixture
+def workspace(source):
+    """A colcon workspace with this package, its objects already built, and a neighbour."""
+    folder = source.parents[1]
+    shutil.copytree(source / "build", folder / "build" / "robot_dynamics_ros" / "build")
+    neighbour(folder / "src" / "neighbour")
+    return folder
+
+
+@pytest.fixture
+def colcon():
+    command = Path(sys.executable).with_name("colcon")
+    if not command.exists():
+        pytest.skip("colcon is not installed (pip install colcon-common-extensions)")
+    return command
+
+
 @pytest.mark.slow
 @pytest.mark.timeout(1500)
-def test_colcon_builds_it_as_an_ament_python_package(source, tmp_path):
-    workspace = source.parents[1]
-    colcon = Path(sys.executable).with_name("colcon")
-    if not colcon.exists():
-        pytest.skip("colcon is not installed (pip install colcon-common-extensions)")
+@pytest.mark.parametrize("option", [(), ("--symlink-install",)], ids=["copied", "linked"])
+def test_colcon_builds_it_as_an_ament_python_package(workspace, colcon, option):
     assert "ros.ament_python" in run(colcon, "list", cwd=workspace)
-    shutil.copytree(source / "build", workspace / "build" / "robot_dynamics_ros" / "build")  # objects, to save time
-    neighbour(workspace / "src" / "neighbour")
-    run(colcon, "build", cwd=workspace)
+    run(colcon, "build", *option, cwd=workspace)
     install = workspace / "install" / "robot_dynamics_ros"
     assert (install / "share/ament_index/resource_index/packages/robot_dynamics_ros").exists()
     assert (install / "share/robot_dynamics_ros/package.xml").exists()
-    assert (install / "share/robot_dynamics_ros/config/robots/ur5e.yaml").exists()
+    for file in ("config/robots/ur5e.yaml", "launch/robot.launch.py"):
+        assert (install / "share/robot_dynamics_ros" / file).is_file()
+        assert (install / "share/robot_dynamics_ros" / file).is_symlink() == bool(option)
     for name in (*NODES, "robot-dynamics"):  # where `ros2 run` looks
         assert os.access(install / "lib/robot_dynamics_ros" / name, os.X_OK), name
-    sourced = f'source install/setup.bash && exec "{sys.executable}" -c "$0"'
+    sourced = f'source install/setup.bash && cd / && exec "{sys.executable}" -c "$0"'
     core, joints = run("bash", "-c", sourced, CHECK, cwd=workspace, PYTHONPATH="").split()
-    assert core.startswith(str(install)) and joints == "6"
-    say = "source install/setup.bash && exec install/neighbour/lib/neighbour/say"
+    assert core.startswith(str(workspace)) and joints == "6"
+    assert core.startswith(str(install)) != bool(option)
+    say = 'source install/setup.bash && exec "$PWD/install/neighbour/lib/neighbour/say"'
     assert run("bash", "-c", say, cwd=workspace, PYTHONPATH="").strip() == "6"
+    assert "demo" in run(
+        "install/robot_dynamics_ros/lib/robot_dynamics_ros/robot-dynamics",
+        "--help",
+        cwd=workspace,
+        PYTHONPATH=str(next(install.glob("lib/python*/site-packages"))),
+    )
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("version_info = (2, 11, 1)\n__version__ = '2.11.1'", "pybind11 2.11.1 is too old"),
+        ("raise ImportError", "pybind11 is not installed"),
+    ],
+)
+def test_an_old_pybind11_is_named_when_the_core_is_built(workspace, colcon, tmp_path, text, words):
+    (tmp_path / "apt" / "pybind11").mkdir(parents=True)
+    (tmp_path / "apt" / "pybind11" / "__init__.py").write_text(text)
+    command = [colcon, "build", "--packages-select", "robot_dynamics_ros"]
+    environment = os.environ | {"PYTHONPATH": str(tmp_path / "apt")}
+    done = subprocess.run(command, cwd=workspace, env=environment, text=True, capture_output=True, timeout=300)
+    assert done.returncode != 0 and words in done.stderr and "'pybind11>=3.0'" in done.stderr, done.stderr
+    assert "Traceback" not in done.stderr

@@ -67,7 +67,10 @@ def _pinocchio_paths() -> tuple[Path, Path]:
         pass
     eigen = next((path for path in candidates if (path / "Eigen" / "Core").is_file()), None)
     if eigen is None or not (prefix / "include" / "pinocchio").is_dir():
-        raise CapabilityError("the headers of Pinocchio or Eigen are not installed; run without --peers")
+        raise CapabilityError(
+            "the headers of Pinocchio or Eigen are missing (make leaves Pinocchio's out: "
+            "pip install --force-reinstall --no-deps libpinocchio cmeel-boost); run without --peers"
+        )
     return prefix, eigen
 
 

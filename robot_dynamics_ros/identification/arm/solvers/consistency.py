@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel
@@ -21,6 +22,7 @@ from robot_dynamics_ros.models.inertia import pseudo_inertia
 from robot_dynamics_ros.robot_file import RobotFile
 
 MARGIN = 1e-5  # smallest eigenvalue of a pseudo-inertia relative to its size: keeps M(q) away from singular
+TOLERANCE = 1e-11  # of Clarabel: duality gap and feasibility, in the scaled problem
 PULL = 1.0  # a deviation of 100 % from phi0 costs as much as one standard deviation of the data
 
 
@@ -83,31 +85,58 @@ def consistent(
 
 def _solve(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     """phi (10 n,), rotor inertias (r,) of the semidefinite problem, in parameters of order one: (phi / s, rotor)."""
-    import cvxpy as cp
-
     links, rotors = len(problem.phi0) // 10, len(problem.rotor0)
     scale = link_scales(problem.phi0)
     columns = np.linalg.norm(problem.R, axis=0).max()
-    b, size = len(problem.P), 10 * links + rotors
+    b = len(problem.P)
     fit = np.hstack([problem.R[:, :b] @ problem.P * scale, problem.R[:, b:]]) / columns
     pull = np.concatenate([np.ones(10 * links), 1 / np.maximum(problem.rotor0, 1e-2)]) * PULL / columns
     start = np.concatenate([problem.phi0 / scale, problem.rotor0])
     A, y = np.vstack([fit, np.diag(pull)]), np.concatenate([problem.z / columns, pull * start])
-    u = cp.Variable(size)
     maps = [pseudo_map(scale[10 * i : 10 * i + 10]) for i in range(links)]
-    constraints = [
-        cp.reshape(L @ u[10 * i : 10 * i + 10], (4, 4), order="C") >> MARGIN * np.eye(4) for i, L in enumerate(maps)
-    ]
-    if rotors and problem.rotor_positive:
-        constraints.append(u[10 * links :] >= 0)
-    task = cp.Problem(cp.Minimize(cp.sum_squares(A @ u - y)), constraints)
-    try:
-        task.solve(solver=cp.CLARABEL)
-    except cp.error.SolverError as error:
-        raise DataError(f"physically consistent fit failed: {error}; the unconstrained result is not written") from None
-    if u.value is None:
-        raise DataError(f"physically consistent fit failed: solver status {task.status}")
-    return scale * u.value[: 10 * links], u.value[10 * links :]
+    u = _constrained_least_squares(A, y, maps, rotors if problem.rotor_positive else 0)
+    return scale * u[: 10 * links], u[10 * links :]
+
+
+def _constrained_least_squares(A: np.ndarray, y: np.ndarray, maps: list[np.ndarray], positive: int) -> np.ndarray:
+    """u (k,) of min |A u - y|^2 s.t. mat(L_i u_i) >= MARGIN and the last `positive` entries >= 0.
+
+    The residual t = T u - w of the triangle of (A, y) is a variable of its own, so that A^T A is never formed:
+    Clarabel's standard form is min 1/2 x^T P x + c^T x s.t. s = h - G x in K, x = (u, t).
+    Raises DataError when Clarabel finds no solution.
+    """
+    import clarabel
+
+    size = A.shape[1]
+    T: Any = np.linalg.qr(np.column_stack([A, y]), mode="r")[:size]
+    upper, identity = _scaled_triangle(), np.eye(4).ravel()
+    cones: list[Any] = [clarabel.ZeroConeT(size), *(clarabel.PSDTriangleConeT(4) for _ in maps)]
+    links = sparse.block_diag([-upper @ L for L in maps])
+    limits = [np.tile(-MARGIN * upper @ identity, len(maps))]
+    rows = [sparse.hstack([links, sparse.csc_matrix((links.shape[0], 2 * size - links.shape[1]))])]
+    if positive:
+        cones.append(clarabel.NonnegativeConeT(positive))
+        rows.append(-sparse.eye(positive, 2 * size, k=size - positive))
+        limits.append(np.zeros(positive))
+    G = sparse.vstack([sparse.hstack([sparse.csc_matrix(T[:, :-1]), -sparse.eye(size)]), *rows], format="csc")
+    P = sparse.diags(np.repeat([0.0, 1.0], size), format="csc")
+    settings = clarabel.DefaultSettings()
+    settings.verbose = False
+    settings.tol_gap_abs = settings.tol_gap_rel = settings.tol_feas = TOLERANCE
+    h = np.concatenate([T[:, -1], *limits])
+    solution = clarabel.DefaultSolver(P, np.zeros(2 * size), G, h, cones, settings).solve()
+    if solution.status not in (clarabel.SolverStatus.Solved, clarabel.SolverStatus.AlmostSolved):
+        raise DataError(f"physically consistent fit failed: {solution.status}; the unconstrained result is not written")
+    return np.array(solution.x)[:size]
+
+
+def _scaled_triangle() -> np.ndarray:
+    """(10, 16): row-major symmetric (4, 4) to Clarabel's column-wise upper triangle, off-diagonal times sqrt(2)."""
+    places = [(i, j) for j in range(4) for i in range(j + 1)]
+    out = np.zeros((len(places), 16))
+    for k, (i, j) in enumerate(places):
+        out[k, 4 * i + j] = 1.0 if i == j else np.sqrt(2.0)
+    return out
 
 
 def pseudo_map(scale: np.ndarray) -> np.ndarray:

@@ -1,0 +1,195 @@
+"""Set-up behind make: `environment.py demo | vendor | dev` fills .venv with progress, `sizes` prints what it cost.
+
+demo: what `make demo` runs with. vendor: the clients of Franka and Comau for their demos. dev: what `make test`,
+`make lint` and `make docs` need besides. Uses uv where it is installed. The seconds are kept in .venv/steps.json.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[1]
+VENV = ROOT / os.environ.get("VENV", ".venv")
+PYTHON = VENV / "bin" / "python"
+STEPS = VENV / "steps.json"
+BUILD_TOOLS = ("setuptools>=64,<80", "wheel", "pybind11>=3.0")
+EXPECTED = {  # s on two quiet cores
+    "environment": 5,
+    "build tools": 5,
+    "packages": 40,
+    "C++ core": 90,
+    "vendor packages": 15,
+    "test packages": 60,
+}
+SILENCE = 10.0  # s between progress lines where the output is no terminal
+SMALL = 200_000  # bytes of a library below which a copy stays
+LARGEST = 12  # distributions listed by name
+
+
+def installer(*arguments: str) -> list[str]:
+    """Command that installs packages; without byte code, which Python writes for what is used."""
+    if uv := shutil.which("uv"):
+        return [uv, "pip", "install", "--python", str(PYTHON), *arguments]
+    quiet = ("--disable-pip-version-check", "--no-compile", "--progress-bar", "off")
+    return [str(PYTHON), "-m", "pip", "install", *quiet, *arguments]
+
+
+class Step:
+    """A running command: its log, its seconds, and the processor time of it and its children."""
+
+    def __init__(self, name: str, command: list[str], **environment: str) -> None:
+        self.name, self.log, self.start = name, VENV / f"{name.replace(' ', '_')}.log", time.monotonic()
+        self.load, self.cpu, self.wall = os.getloadavg()[0], 0.0, 0.0
+        self.status: int | None = None
+        with self.log.open("wb") as log:
+            self.process = subprocess.Popen(
+                command, cwd=ROOT, env=os.environ | environment, stdout=log, stderr=subprocess.STDOUT
+            )
+
+    def running(self) -> bool:
+        """Whether it still runs; notes status and times when it has ended."""
+        if self.status is None:
+            pid, status, usage = os.wait4(self.process.pid, os.WNOHANG)
+            self.wall = time.monotonic() - self.start
+            if pid:
+                self.status = self.process.returncode = os.waitstatus_to_exitcode(status)
+                self.cpu = usage.ru_utime + usage.ru_stime
+        return self.status is None
+
+    def text(self) -> str:
+        """What it does at the moment."""
+        if self.status is not None:
+            return f"{self.name}: done in {self.wall:.0f} s"
+        return f"{self.name}: {self.wall:.0f} s of about {EXPECTED[self.name]}{self._detail()}"
+
+    def _detail(self) -> str:
+        if self.name == "C++ core":
+            units = [*ROOT.glob("cpp_core/bindings/unit_*.cpp"), *ROOT.glob("cpp_core/src/kernels/*.cpp")]
+            return f", {len(list((ROOT / 'build').rglob('cpp_core/**/*.o')))} of {len(units)} files compiled"
+        lines = self.log.read_text(errors="replace").split("\n")
+        words = next((line.split() for line in reversed(lines) if line.startswith(("Collecting", "Installing"))), [])
+        return f", {words[0].lower()} {words[1] if words[0] == 'Collecting' else 'packages'}" if len(words) > 1 else ""
+
+
+def run(*steps: Step) -> None:
+    """Wait for steps with progress; ends this program with the last lines of the log where one fails."""
+    terminal, told = sys.stdout.isatty(), 0.0
+    while any([step.running() for step in steps]):
+        if terminal or time.monotonic() - told > SILENCE:
+            told = time.monotonic()
+            line = "  " + " | ".join(step.text() for step in steps)
+            print(f"\r\x1b[K{line[: shutil.get_terminal_size().columns - 1]}" if terminal else line, end="", flush=True)
+            print("" if terminal else "\n", end="", flush=True)
+        time.sleep(0.2)
+    if terminal:
+        print("\r\x1b[K", end="")
+    for step in steps:
+        print(f"  {step.text()}" if not step.status else f"  {step.name} failed", flush=True)
+        if step.status:
+            print("\n".join(step.log.read_text(errors="replace").split("\n")[-30:]), f"whole log: {step.log}", sep="\n")
+            sys.exit(1)
+    keep(steps)
+
+
+def keep(steps: tuple[Step, ...]) -> None:
+    """Add the times of steps to steps.json; the last step of a name is kept."""
+    kept: dict[str, Any] = json.loads(STEPS.read_text()) if STEPS.exists() else {}
+    for step in steps:
+        kept[step.name] = {"seconds": step.wall, "cpu": step.cpu, "load": step.load}
+    STEPS.write_text(json.dumps(kept, indent=1))
+
+
+def editable(extra: str) -> list[str]:
+    """Command that installs this tree with an extra; ROS 2 from the Python index unless one is sourced."""
+    extras = extra if os.environ.get("ROS_DISTRO") else f"{extra},ros"
+    return installer("--no-build-isolation", "-e", f".[{extras}]")
+
+
+def demo() -> None:
+    """Environment, packages of the demo, and the C++ core beside them."""
+    busy, cores = os.getloadavg()[0], os.cpu_count() or 1
+    tool = "uv" if shutil.which("uv") else "pip"
+    print(
+        f"setting up {VENV.name} with {tool}: about 2 minutes the first time (about 200 MB are downloaded)", flush=True
+    )
+    if busy > 0.5 * cores:
+        print(f"  this machine is busy (load {busy:.1f} on {cores} cores): it will take longer", flush=True)
+    if not PYTHON.exists():
+        VENV.mkdir(exist_ok=True)
+        site = ["--system-site-packages"] if os.environ.get("ROS_DISTRO") else []
+        run(Step("environment", [sys.executable, "-m", "venv", *site, str(VENV)]))
+    run(Step("build tools", installer(*BUILD_TOOLS)))
+    core = Step("C++ core", [str(PYTHON), "setup.py", "-q", "build_ext", "--inplace"])
+    run(core, Step("packages", editable("demo"), ROBOT_DYNAMICS_CORE_BUILT_IN_PLACE="1", PYTHONWARNINGS="ignore"))
+    for headers in VENV.glob("lib/python*/site-packages/cmeel.prefix/include"):
+        shutil.rmtree(headers)  # C++ headers of Pinocchio and Boost, 200 MB: only `bench --peers` compiles against them
+    share_libraries()
+
+
+def share_libraries() -> None:
+    """Hard links among identical shared libraries: wheels hold no links, so every soname is a copy (120 MB)."""
+    first: dict[tuple[int, bytes], Path] = {}
+    for file in sorted(p for p in (VENV / "lib").rglob("*.so*") if p.is_file() and not p.is_symlink()):
+        size = file.stat().st_size
+        if size < SMALL:
+            continue
+        known = first.setdefault((size, hashlib.sha256(file.read_bytes()).digest()), file)
+        if not known.samefile(file):
+            link = file.with_name(file.name + ".link")
+            link.unlink(missing_ok=True)
+            os.link(known, link)
+            link.replace(file)
+
+
+def vendor() -> None:
+    """Clients of the Franka and Comau controllers, and the server that the simulated Franka uses."""
+    print("installing the vendor clients of Franka and Comau (once) ...", flush=True)
+    run(Step("vendor packages", installer("pylibfranka>=0.21", "paho-mqtt>=2.0")))
+    run(Step("vendor packages", installer("--no-deps", "franka-sim>=1.1")))
+
+
+def dev() -> None:
+    """What tests, linters and documentation need."""
+    print("installing the packages of tests, lint and docs (once) ...", flush=True)
+    settings = {"ROBOT_DYNAMICS_CORE_BUILT_IN_PLACE": "1", "PYTHONWARNINGS": "ignore"}
+    vendor()
+    run(Step("test packages", editable("dev"), **settings))
+
+
+def megabytes(files: Any) -> float:
+    """Space on the disk; a file with several names counts once."""
+    seen = {(s.st_dev, s.st_ino): s.st_blocks for s in (os.lstat(f) for f in files if os.path.lexists(f))}
+    return sum(seen.values()) * 512 / 1e6
+
+
+def sizes() -> None:
+    """Print Markdown tables: seconds per step with the load at its start, megabytes per distribution."""
+    print("| step | seconds | processor seconds | load at the start |\n|---|---|---|---|")
+    for name, row in (json.loads(STEPS.read_text()) if STEPS.exists() else {}).items():
+        print(f"| {name} | {row['seconds']:.0f} | {row['cpu']:.0f} | {row['load']:.1f} on {os.cpu_count()} cores |")
+    code = (
+        "import json, sys; from importlib import metadata as m; "
+        "print(json.dumps({d.name: [str(d.locate_file(f)) for f in d.files or ()] for d in m.distributions()}))"
+    )
+    listed = json.loads(
+        subprocess.check_output([str(PYTHON), "-P" if sys.version_info >= (3, 11) else "-s", "-c", code])
+    )
+    inside = {n: [f for f in files if Path(f).is_relative_to(VENV)] for n, files in listed.items()}
+    parts = sorted(((megabytes(files), name) for name, files in inside.items()), reverse=True)
+    whole = megabytes(p for p in VENV.rglob("*") if not p.is_dir())
+    rest = whole - sum(size for size, _ in parts[:LARGEST])
+    print("\n| package | MB |\n|---|---|")
+    for size, name in [*parts[:LARGEST], (rest, "others, byte code"), (whole, f"whole {VENV.name}")]:
+        print(f"| {name} | {size:.0f} |")
+
+
+if __name__ == "__main__":
+    {"demo": demo, "vendor": vendor, "dev": dev, "sizes": sizes}[sys.argv[1]]()

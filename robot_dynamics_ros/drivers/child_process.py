@@ -59,14 +59,14 @@ def ending(code: int) -> str:
 
 
 def encoded(message: dict[str, Any], array: np.ndarray | None = None) -> list[bytes]:
-    """The parts of a message on the wire: one JSON object, then the array's rows if there are any."""
+    """The parts of a message on the wire: one JSON object, then the rows of `array` (N, n) if there are any."""
     rows, columns = (0, 0) if array is None else array.shape
     parts = [json.dumps({**message, "rows": rows, "columns": columns}).encode()]
     return [*parts, np.ascontiguousarray(array, dtype=np.float64).tobytes()] if rows else parts
 
 
 def send(pipe: Connection, message: dict[str, Any], array: np.ndarray | None = None) -> None:
-    """Send a message, then the array's rows if there are any; waits until the pipe has taken them."""
+    """Send a message, then the rows of `array` (N, n) if there are any; waits until the pipe has taken them."""
     for part in encoded(message, array):
         pipe.send_bytes(part)
 
@@ -85,7 +85,7 @@ class Outbox:
         self._waiting: deque[list[bytes]] = deque()  # the first is being written
 
     def send(self, message: dict[str, Any], array: np.ndarray | None = None) -> None:
-        """Raises OSError when the child is gone or does not read."""
+        """A message with `array` (N, n), if any. Raises OSError when the child is gone or does not read."""
         parts = encoded(message, array)
         with self._lock:
             if not self._waiting and sum(map(len, parts)) <= self.SMALL and self._takes():

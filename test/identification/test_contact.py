@@ -89,7 +89,7 @@ def test_leaving_contact_out_gives_back_the_friction():
         found = identify_recordings(UR5E, [recording(log, "run")], [free], Options(contact=contact))
         motion = found.filtered(found.validation[0])
         errors.append(
-            np.sqrt(((motion.effort - found.reported.predict(motion)) ** 2).mean(axis=0)) / motion.effort.std(0)
+            np.sqrt(((motion.effort - found.consistent.predict(motion)) ** 2).mean(axis=0)) / motion.effort.std(0)
         )
     assert errors[0].mean() < 0.7 * errors[1].mean()
 

@@ -186,7 +186,7 @@ def test_the_simulated_robot_has_a_pose_to_start_from(name):
 
 
 def test_the_example_of_the_help_runs_without_a_start(tmp_path):
-    line = ["velocity-steps", "--robot", "ur5e", "--simulated", "--joint", "2", "--count", "1"]
+    line = ["velocity-steps", "--robot", "ur5e", "--simulated", "--joint", "2"]
     done = CliRunner().invoke(command, [*line, "--out", str(tmp_path / "sweeps")], catch_exceptions=False)
     assert done.exit_code == 0 and "100 % of the motion" in done.output
     assert np.allclose(load_bag(tmp_path / "sweeps")[0].q[0], working_pose(UR5E), atol=0.01)

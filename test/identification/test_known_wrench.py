@@ -101,7 +101,7 @@ def test_contact_with_a_sensor_identifies_as_well_as_free_motion():
         options = Options(contact="ignore", effort="torque", wrench=sensor)
         found = identify_recordings(UR5E, [recording(log, "run")], [recording(free, "free")], options)
         motion = found.filtered(found.validation[0])
-        errors[name] = (motion.effort - found.reported.predict(motion)).std(axis=0) / motion.effort.std(axis=0)
+        errors[name] = (motion.effort - found.consistent.predict(motion)).std(axis=0) / motion.effort.std(axis=0)
     assert errors["sensor"].mean() < 0.1 and errors["none"].mean() > 2 * errors["sensor"].mean()
 
 

@@ -117,7 +117,7 @@ def test_identify_averages_and_gets_nearer_to_the_truth(tmp_path):
     errors = {}
     for name, log, average in (("average", long, True), ("one", long[: round(8.0 * RATE)], False)):
         bag = write_bag(log, tmp_path / name, topics=["joint_states"])
-        found = identify(ROBOT, [bag], [judge], Options(choices=choices, average_periods=average))
+        found = identify(ROBOT, [bag], [judge], Options(choices=choices, average_periods=average, prior=1e-3))
         base = found.rigid.base
         sole = found.solution.separable[: base.size]
         gap = (found.solution.x[: base.size] - base.from_standard(TRUTH.phi))[sole]

@@ -44,7 +44,7 @@ def path_around(graph, file):
 def test_learned_friction_outlives_the_node(tmp_path):
     kept, path = tmp_path / "learned.json", tmp_path / "path.yaml"
     given = {"adaptation_file": str(kept), "waypoints": str(path), "control.adaptation_time": 0.5}
-    with Graph(publishes=False, **given) as graph:
+    with Graph(publishes=False, parameters=given) as graph:
         path_around(graph, path)
         graph.enable("enable_tracking")
         graph.run(5.0)

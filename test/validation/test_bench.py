@@ -108,4 +108,7 @@ def test_whole_cycle_does_the_work_it_is_timed_for():
     arm = Arm("ur5e")
     assert np.isfinite(cycles.estimators(arm)()[-100:]).all()
     plain, damped = cycles.estimators(arm)(), cycles.estimators(arm, covariance=True)()
-    np.testing.assert_allclose(plain[-100:], damped[-100:], rtol=1e-4, atol=1e-3)
+    # the prior of 2 Nm on moments and of 200 N on forces takes a share away and adds nothing of its own
+    assert np.linalg.norm(damped[-100:]) < np.linalg.norm(plain[-100:]) < 5 * np.linalg.norm(damped[-100:])
+    for k in range(6):
+        assert np.corrcoef(plain[100:, k], damped[100:, k])[0, 1] > 0.8

@@ -27,6 +27,7 @@ BLOCK = 0.3  # s
 CORE, EDGE = 1.8, 0.8  # of the level; free motion of simulated and public real robots stays below 1.6
 REST = 1.5  # times the level at rest, where friction may hold a joint with either sign
 STILL = 0.02  # rad/s
+STAND = 1.0  # s of a stand that the fit sees
 LOAD = 0.05  # of the RMS of the rigid-body torque, that errors of the model may be
 STEP = 0.01  # rad/s, of the friction step tanh(v / STEP)
 ROUNDS = 8  # of the robust fit
@@ -132,7 +133,8 @@ def contact_stretches(rigid: RigidModel, recordings: list[Recording]) -> list[St
         outside = np.concatenate([_outside(rec.name, piece, motion, found) for rec, piece, motion in looked])
         if outside.mean() < LEAST:
             return found
-        residual, level = _residual(rigid, [motion for _, _, motion in looked], outside)
+        motions = [motion for _, _, motion in looked]
+        residual, level = _residual(rigid, motions, outside & np.concatenate([_after_motion(m) for m in motions]))
         before, found, first = found, [], 0
         for rec, piece, motion in looked:
             part = residual[first : first + len(motion)]
@@ -141,6 +143,13 @@ def contact_stretches(rigid: RigidModel, recordings: list[Recording]) -> list[St
         if found == before:
             break
     return found
+
+
+def _after_motion(motion: Motion) -> np.ndarray:
+    """(N,) bool: some joint has moved within STAND seconds; a long stand would outweigh the motion in a robust fit."""
+    moves = (np.abs(motion.qd) > STILL).any(axis=1)
+    last = np.maximum.accumulate(np.where(moves, motion.t, -np.inf))
+    return motion.t - last < STAND
 
 
 def _outside(name: str, piece: Piece, motion: Motion, stretches: list[Stretch]) -> np.ndarray:

@@ -33,9 +33,9 @@ from robot_dynamics_ros.identification.arm.residuals import residuals
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.consistency import make_consistent, rotor_included
 from robot_dynamics_ros.identification.arm.solvers.fitting import PLAIN, Fitter, known_rotors, prior_of
+from robot_dynamics_ros.identification.arm.solvers.uncertainty import with_uncertainty
 from robot_dynamics_ros.identification.arm.state import DEFAULTS, Identification, Options
 from robot_dynamics_ros.identification.arm.tuning import Tuner, UserChoices
-from robot_dynamics_ros.identification.arm.uncertainty import with_uncertainty
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.dataset.motion import Motion, filtered
 from robot_dynamics_ros.identification.dataset.periods import average_all, judged_on_a_repeat

@@ -14,8 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.identification.arm.identify import Identification, identify_recordings
-from robot_dynamics_ros.identification.arm.uncertainty import steady_friction
+from robot_dynamics_ros.identification.arm.identify import Identification, Options, identify_recordings
+from robot_dynamics_ros.identification.arm.solvers.uncertainty import steady_friction
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
@@ -38,6 +38,7 @@ PLAIN: dict[str, Any] = {  # Coulomb and viscous friction, nearly without pre-sl
     "friction.presliding": 2e-4,
 }
 EXACT = {"deviation.torque_constant": 0.0}
+DATA_ALONE = 1e-3  # strength of the initial model: deviations are those of the data, a prior adds its own bias
 
 
 @dataclass
@@ -101,7 +102,8 @@ def identified(k: int, full: bool) -> tuple[Identification, SimulatedRobot, np.n
         log, truth = machine.run(*motion, keep=int(500 / RATE))
         recordings.append(recording(log, f"run {part}"))
         warm = truth["lubricant_temperature"].mean(axis=0)
-    return identify_recordings(lab.ur5e(), recordings[1:], recordings[:1]), machine, warm
+    found = identify_recordings(lab.ur5e(), recordings[1:], recordings[:1], Options(prior=DATA_ALONE))
+    return found, machine, warm
 
 
 def _motion(seed: int, duration: float) -> motions.Motion:

@@ -136,6 +136,7 @@ def sensed(
     friction: Mapping[str, Any] | None = None,
     method: str = "momentum",
     again: bool = False,
+    force: Mapping[str, Any] | None = None,
 ) -> list[float]:
     """RMS force error [N] of each contact, by the live stages.
 
@@ -143,7 +144,7 @@ def sensed(
     again: every half hour it corrects for two minutes of free motion, as the source suggests and the live stage does.
     """
     parameters: dict[str, dict[str, Any]] = {
-        "force": {"method": method},
+        "force": {"method": method, **(force or {})},
         "temperature": observer(robot),
         "friction": dict(friction or {}),
     }

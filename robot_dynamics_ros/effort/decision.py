@@ -100,7 +100,7 @@ def decide(evidence: Evidence, robot: RobotFile, meaning: Meaning | None = None)
         meaning = _likeliest(evidence, votes, constants)
     side = robot.drives.torque_side
     found = None if meaning is None else replace(meaning, side=side)
-    limit = robot.array("limits.torque") if robot.has("limits.torque") else np.ones(robot.n_joints)
+    limit = robot.array_or("limits.torque", 1.0)
     gain, std = _gains(evidence, found, constants, deviation, limit)
     gravity, inertia, friction = _witnesses(evidence, robot, found or declared(robot), gain)
     signs = _signs(np.where(gravity == 0, inertia, gravity), friction, int(robot.drives.effort.sign))

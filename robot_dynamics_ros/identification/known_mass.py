@@ -55,7 +55,7 @@ def gains_of_known_mass(found: Identification, loaded: Sequence[Recording], mass
     if not (std < 0.1).any():
         raise DataError(f"no joint shows a payload of {mass:g} kg: record it in more poses, or a heavier one")
     robot = found.robot
-    limit = robot.array("limits.torque") if robot.has("limits.torque") else np.ones(robot.n_joints)
+    limit = robot.array_or("limits.torque", 1.0)
     own = np.abs(found.effort.scale) / h
     gain, deviation = pooled(own, own * np.hypot(std, MODEL_ERROR), limit)
     return KnownMassGains(np.sign(found.effort.scale) * gain, deviation, std < 0.1)

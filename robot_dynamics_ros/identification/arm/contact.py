@@ -16,6 +16,7 @@ import numpy as np
 from robot_dynamics_ros.effort.evidence import V0, EffortEvidence
 from robot_dynamics_ros.effort.rest import stuck_friction
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.estimators.wrench_metrics import runs
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.dataset.motion import Motion, at_lower_rate, filtered, pieces_of
 from robot_dynamics_ros.identification.dataset.recording import MIN_SAMPLES, MIN_SEGMENT, Piece, Recording
@@ -221,19 +222,14 @@ def _stretches(
     still = np.abs(motion.qd[: n * k]).reshape(n, k, -1).max(axis=1) < STILL
     size = (mean / (level * np.where(still, REST, 1.0))).max(axis=1)
     marked, block = np.zeros(n + 2, bool), k / motion.rate
-    for a, b in _runs(size > EDGE):
+    for a, b in runs(size > EDGE):
         marked[a : b + 2] |= bool(size[a:b].max() > CORE)  # one block before and after, too
     found = []
-    for a, b in _runs(marked):
+    for a, b in runs(marked):
         begin, end = float(motion.t[0]) + block * (a - 1), float(motion.t[0]) + block * (b - 1)
         largest = float(size[max(a - 1, 0) : b - 1].max())
         found.append((piece.begin + max(begin, float(piece.t[0])), piece.begin + min(end, float(piece.t[-1])), largest))
     return found
-
-
-def _runs(mask: np.ndarray) -> Iterator[tuple[int, int]]:
-    edges = np.flatnonzero(np.diff(np.concatenate([[False], mask, [False]]).astype(int)))
-    yield from zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True)
 
 
 def without(recordings: list[Recording], stretches: list[Stretch]) -> list[Recording]:
@@ -252,7 +248,7 @@ def _cut(piece: Piece, stretches: list[tuple[float, float]]) -> Iterator[Piece]:
     keep = np.ones(len(t), bool)
     for begin, end in stretches:
         keep &= (t < begin) | (t > end)
-    for a, b in _runs(keep):
+    for a, b in runs(keep):
         if piece.t[b - 1] - piece.t[a] >= MIN_SEGMENT:
             yield piece.take(slice(a, b))
 

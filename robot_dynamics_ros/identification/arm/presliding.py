@@ -80,7 +80,7 @@ def _ratios() -> Iterable[tuple[float, float]]:
 
 
 class _Problem:
-    """Columns of one joint: 6 levels, 6 loads, viscous, quadratic, thinning, +offset, -offset; then y."""
+    """Columns of one joint: a level and a load per span, viscous, quadratic, thinning, +offset, -offset; then y."""
 
     def __init__(self, data: FrictionSamples) -> None:
         self.data = data
@@ -101,7 +101,7 @@ class _Problem:
         self._cache: dict[Shape, list[np.ndarray]] = {}
 
     def columns(self, shape: Shape) -> np.ndarray:
-        """(rows, 17 + 1) weighted."""
+        """(rows, 2 spans + 5 + 1) weighted."""
         d = self.data
         level = self.H * shape.factor(d.v)[:, None]
         relative = (np.abs(d.load) / self.scale) ** shape.power if self.loaded else np.zeros_like(d.load)
@@ -134,7 +134,7 @@ class _Problem:
         return np.array([float(np.sum(e[f == k] ** 2)) for f in self.folds for k in range(int(f.max()) + 1)])
 
     def solve(self, G: np.ndarray) -> np.ndarray:
-        """Non-negative coefficients (17,) from a Gram matrix of columns and y."""
+        """Non-negative coefficients (2 spans + 5,) from a Gram matrix of columns and y."""
         d = np.sqrt(np.diag(G))
         used = d > 1e-9 * d.max()
         d = np.where(used, d, np.inf)

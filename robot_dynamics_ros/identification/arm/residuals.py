@@ -12,6 +12,7 @@ import numpy as np
 
 from robot_dynamics_ros.estimators.motion import effort_gain
 from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.estimators.wrench_metrics import runs
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
@@ -51,13 +52,7 @@ def _stands(piece: Piece) -> np.ndarray:
     """How often each joint stands for at least STAND seconds (n,)."""
     still = np.abs(np.gradient(piece.q, piece.t, axis=0)) < 0.1 * REST_SPEED
     length = max(int(STAND / piece.period), 1)
-    return np.array([sum(end - begin >= length for begin, end in _runs(column)) for column in still.T])
-
-
-def _runs(mask: np.ndarray) -> list[tuple[int, int]]:
-    """(begin, end) of the stretches where a mask (N,) holds."""
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], mask.astype(np.int8), [0]])))
-    return list(zip(edges[::2].tolist(), edges[1::2].tolist(), strict=True))
+    return np.array([sum(end - begin >= length for begin, end in runs(column)) for column in still.T])
 
 
 def _replayed(robot: RobotFile, recordings: Sequence[Recording]) -> tuple[np.ndarray, np.ndarray]:

@@ -61,13 +61,6 @@ class Presliding {
       if (!(range > 2 * span_[e])) sum += level_[e] + load_[e] * loaded;
     return sum;
   }
-  // Breakaway level at load tau [Nm].
-  double breakaway(int i, double tau) const noexcept {
-    double sum = 0.0;
-    const double loaded = power(i, tau);
-    for (int e = i * elements_; e < (i + 1) * elements_; ++e) sum += level_[e] + load_[e] * loaded;
-    return sum;
-  }
 
   void reset() noexcept { clock_.reset(); }
 

@@ -4,7 +4,10 @@
 //
 // share: relative error while sliding; the second term is stiction: at rest a law knows only that friction is anywhere
 // in [-fc, fc], uniformly (s = 1), while a model with memory knows where it came from (s = known_stiction) once its
-// initial state no longer matters; until then the law is used. The third is what an uncertain temperature is worth.
+// initial state no longer matters; until then the law is used. The third is the effect of an uncertain temperature.
+// Where the robot file holds residuals (moving, rest), they take the place of the stiction term:
+//   var f = moving^2 (1 - w) + rest^2 w + (share f)^2 + unknown^2/3 + (load_error contact_load)^2 + the third above
+// with w = exp(-(v/vs)^2) and `unknown` the level of presliding elements that have not slipped yet.
 //
 // A motor that turns with a second joint (coupled wrists) adds to the joint it loads
 //   f_j += fc tanh((v_j + s v_k)/eps) + fv v_k,

@@ -22,17 +22,6 @@ inline void rnea_single(const ChainView& chain, const double* q, const double* q
             [&](auto size) { rnea<size.n>(chain, AnyStructure{}, q, qd ? qd : zeros, qdd ? qdd : zeros, tau); });
 }
 
-// One after the other: what the headers alone offer.
-inline void rnea_rows_single(const ChainView& chain, const DynamicsRow* rows, int count) {
-  for (int k = 0; k < count; ++k) {
-    double gravity[3];
-    for (int a = 0; a < 3; ++a) gravity[a] = rows[k].gravity * chain.gravity[a];
-    ChainView one = chain;
-    one.gravity = gravity;
-    rnea_single(one, rows[k].q, rows[k].qd, rows[k].qdd, rows[k].tau);
-  }
-}
-
 inline void mass_matrix_single(const ChainView& chain, const double* q, double* M) {
   with_size(chain.n, [&](auto size) { mass_matrix<size.n>(chain, q, M); });
 }

@@ -259,23 +259,41 @@ class RigidBody:
     Rigid-body functions of a Chain for one sample (n,) or a batch (N, n).
     """
     def __init__(self, chain: Chain) -> None: ...
-    def coriolis(self, q: typing.Any, qd: typing.Any, out: typing.Any | None = None) -> typing.Any:
+    def coriolis(
+        self,
+        q: typing.Any,
+        qd: typing.Any,
+        out: typing.Any | None = None,
+        threads: typing.SupportsInt | typing.SupportsIndex = 1,
+    ) -> typing.Any:
         """
         C(q, qd) qd [Nm], (n,) or (N, n).
         """
-    def fk(self, q: typing.Any, out: typing.Any | None = None) -> typing.Any:
+    def fk(
+        self, q: typing.Any, out: typing.Any | None = None, threads: typing.SupportsInt | typing.SupportsIndex = 1
+    ) -> typing.Any:
         """
         Poses (n + 1, 4, 4) or (N, n + 1, 4, 4) of the links, then the TCP, in the base frame [m].
         """
-    def gravity(self, q: typing.Any, out: typing.Any | None = None, gravity: typing.Any | None = None) -> typing.Any:
+    def gravity(
+        self,
+        q: typing.Any,
+        out: typing.Any | None = None,
+        gravity: typing.Any | None = None,
+        threads: typing.SupportsInt | typing.SupportsIndex = 1,
+    ) -> typing.Any:
         """
         Gravity torque g(q) [Nm], (n,) or (N, n).
         """
-    def jacobian(self, q: typing.Any, out: typing.Any | None = None) -> typing.Any:
+    def jacobian(
+        self, q: typing.Any, out: typing.Any | None = None, threads: typing.SupportsInt | typing.SupportsIndex = 1
+    ) -> typing.Any:
         """
         Geometric Jacobian of the TCP (6, n) or (N, 6, n): linear velocity, then angular velocity.
         """
-    def mass_matrix(self, q: typing.Any, out: typing.Any | None = None) -> typing.Any:
+    def mass_matrix(
+        self, q: typing.Any, out: typing.Any | None = None, threads: typing.SupportsInt | typing.SupportsIndex = 1
+    ) -> typing.Any:
         """
         M(q) [kg m2], (n, n) or (N, n, n).
         """
@@ -286,6 +304,7 @@ class RigidBody:
         qdd: typing.Any,
         out: typing.Any | None = None,
         gravity: typing.Any | None = None,
+        threads: typing.SupportsInt | typing.SupportsIndex = 1,
     ) -> typing.Any:
         """
         Y (n, 10 n) or (N, n, 10 n) with Y phi = rnea; phi per link XX XY XZ YY YZ ZZ mX mY mZ m [Liu2020 8].
@@ -309,6 +328,7 @@ class RigidBody:
         qdd: typing.Any,
         out: typing.Any | None = None,
         gravity: typing.Any | None = None,
+        threads: typing.SupportsInt | typing.SupportsIndex = 1,
     ) -> typing.Any:
         """
         Joint torque M(q) qdd + C(q, qd) qd + g(q) [Nm], (n,) or (N, n); gravity (3,) [m/s2] replaces the chain's.

@@ -42,8 +42,8 @@ def command(
         _core.select_isa(isa)
     machine = _machine()
     console.print(
-        f"{machine['processor']}, {machine['isa']} in use (has {', '.join(machine['available'])}): "
-        f"floors of the {machine['isa']} column; load {machine['load']}"
+        f"{machine['processor']}, {machine['isa']} in use (has {', '.join(machine['available'])}); "
+        f"load {machine['load']}"
     )
     cases = _cases(Setup(quick=quick, cpp_peers=peers), section or SECTIONS)
     rows = [measure(case, machine["isa"]) for case in progress(cases, "measuring", len(cases))]
@@ -86,37 +86,40 @@ def _markdown(machine: dict[str, Any], rows: list[Row]) -> str:
     head = (
         f"{datetime.date.today()}, {machine['processor']}, {machine['isa']}, load {machine['load']}, "
         f"Python {machine['python']}:\n\n"
-        "| what | ours, median (worst) | peer | peer, median (worst) | ratio | floor |\n"
-        "|---|---|---|---|---|---|\n"
+        "| what | ours, median (worst) | peer | peer, median (worst) | ratio | floor | share of the machine | floor |\n"
+        "|---|---|---|---|---|---|---|---|\n"
     )
     return head + "".join(_markdown_row(row) for row in rows)
 
 
 def _markdown_row(row: Row) -> str:
     peer = "" if row.peer is None else f"{_time(row.peer)} ({_time(row.peer_worst)})"
-    ratio, floor = ("" if x is None else f"{x:.3g}" for x in (row.ratio, row.floor))
-    floor = floor if row.limit is None else f"< {_time(row.limit)}"
     ours = f"{_time(row.ours)} ({_time(row.ours_worst)})"
-    return f"| {row.name} | {ours} | {row.peer_name} | {peer} | {ratio} | {floor} |\n"
+    return f"| {row.name} | {ours} | {row.peer_name} | {peer} | {' | '.join(_ratios(row))} |\n"
+
+
+def _ratios(row: Row) -> list[str]:
+    """Ratio and its floor, share and its floor, as text."""
+    texts = ["" if x is None else f"{x:.3g}" for x in (row.ratio, row.floor, row.share, row.least_share)]
+    if row.limit is not None:
+        texts[1] = f"< {_time(row.limit)}"
+    return texts
 
 
 def _table(rows: list[Row]) -> Table:
     table = Table()
-    for title in ("what", "ours", "worst", "peer", "median", "worst", "ratio", "floor", ""):
+    for title in ("what", "ours", "worst", "peer", "median", "worst", "ratio", "floor", "share", "floor", ""):
         table.add_column(title, no_wrap=True, justify="left" if title in ("what", "peer", "") else "right")
     for row in rows:
-        ratio = "" if row.ratio is None else f"{row.ratio:.3g}"
-        floor = "" if row.floor is None else f"{row.floor:.3g}"
-        floor = floor if row.limit is None else f"< {_time(row.limit)}"
         mark = {True: "[green]held", False: "[red]missed", None: ""}[row.met]
         peer = (row.peer_name, _time(row.peer), _time(row.peer_worst)) if row.peer is not None else ("", "", "")
-        table.add_row(row.name, _time(row.ours), _time(row.ours_worst), *peer, ratio, floor, mark)
+        table.add_row(row.name, _time(row.ours), _time(row.ours_worst), *peer, *_ratios(row), mark)
     return table
 
 
 def _wide(screen: Console) -> Console:
     """The console itself, or one wide enough for the table where the output is a file."""
-    return screen if screen.is_terminal else Console(width=140)
+    return screen if screen.is_terminal else Console(width=190)
 
 
 def _time(nanoseconds: float | None) -> str:

@@ -24,6 +24,23 @@ def test_ratio_and_floor_come_from_the_medians_of_both_sides():
     assert measure(Case("s", "n", lambda: None), "avx2").ratio is None
 
 
+def test_the_share_of_the_machine_is_its_limit_over_our_time():
+    calls = []
+    case = Case("s", "n", lambda: calls.append("ours"), budget=0.01, machine=lambda: calls.append("machine"))
+    row = measure(case, "avx2")
+    assert calls[:4] == ["ours", "machine"] * 2
+    assert row.share == pytest.approx(row.machine / row.ours)
+    assert row.met is None
+    case.least_share = 1e9
+    assert measure(case, "avx2").met is False
+    case.least_share = 0.0
+    assert measure(case, "avx2").met is True
+
+
+def test_triangles_count_what_each_joint_feels():
+    assert least_squares._triangle_operations(2, [9, 10, 15], samples=5) == 2 * 5 * (4**2 + 3**2)
+
+
 def test_work_without_a_peer_can_have_a_limit():
     assert measure(Case("s", "n", lambda: None, count=0.5, limit=1e9), "avx2").met is True
     assert measure(Case("s", "n", lambda: sum(range(1000)), limit=0.0), "avx2").met is False

@@ -8,18 +8,31 @@ import os
 import platform
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 from rich.console import Console
 from rich.table import Table
 
 from robot_dynamics_ros import __version__, _core
-from robot_dynamics_ros.cli.options import console, json_option, markdown_option, progress, stderr, write_json
+from robot_dynamics_ros.bringup import environment
+from robot_dynamics_ros.cli.options import (
+    console,
+    json_option,
+    markdown_option,
+    progress,
+    robot_option_with,
+    stderr,
+    write_json,
+)
+from robot_dynamics_ros.nodes.executables import require_ros
 from robot_dynamics_ros.outputs import write_atomically
 from robot_dynamics_ros.validation.benchmarks import SECTIONS
 from robot_dynamics_ros.validation.benchmarks.setup import Setup
 from robot_dynamics_ros.validation.benchmarks.timing import Case, Row, measure
+
+if TYPE_CHECKING:  # needs rclpy
+    from robot_dynamics_ros.validation.benchmarks.fleet import FleetRow
 
 
 @click.command()
@@ -29,15 +42,28 @@ from robot_dynamics_ros.validation.benchmarks.timing import Case, Row, measure
 )
 @click.option("--isa", type=click.Choice(_core.available_isas()), help="Measure another instruction set.")
 @click.option("--section", type=click.Choice(SECTIONS), multiple=True, help="Only these sections.")
+@click.option("--fleet", type=click.IntRange(1, 100), help="Instead: 1 to this many simulated robots at real time.")
+@robot_option_with("Robot of --fleet.", default="ur5e")
+@click.option("--duration", default=10.0, show_default=True, type=click.FloatRange(3, 3600), help="Seconds of --fleet.")
 @markdown_option
 @json_option
 def command(
-    quick: bool, peers: bool, isa: str | None, section: tuple[str, ...], markdown: Path | None, json_file: Path | None
+    quick: bool,
+    peers: bool,
+    isa: str | None,
+    section: tuple[str, ...],
+    fleet: int | None,
+    robot: str,
+    duration: float,
+    markdown: Path | None,
+    json_file: Path | None,
 ) -> None:
     """Benchmarks, compared with other libraries in one run: interleaved rounds, median and worst.
 
     Example: robot-dynamics bench --section rigid_body --json bench.json
     """
+    if fleet:
+        return _fleet(robot, fleet, duration, markdown, json_file)
     if isa:
         _core.select_isa(isa)
     machine = _machine()
@@ -53,6 +79,39 @@ def command(
     if markdown:
         write_atomically(markdown, _markdown(machine, rows))
     write_json(json_file, {"machine": machine, "rows": [row.as_dict() for row in rows]})
+
+
+def _fleet(robot: str, most: int, duration: float, markdown: Path | None, json_file: Path | None) -> None:
+    """Simulated robots on this machine, one more at a time, until one is not observed in real time."""
+    require_ros()
+    os.environ.update(environment())
+    os.environ.setdefault("ROS_DOMAIN_ID", str(1 + os.getpid() % 100))
+    from robot_dynamics_ros.validation.benchmarks.fleet import expected_rate, grow
+
+    rows, expected = [], expected_rate(robot)
+    console.print(f"{robot} at {expected:g} Hz, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
+    for row in grow(robot, most, duration):
+        rows.append(row)
+        console.print(
+            f"{row.robots}: {row.rate:.1f} Hz, {row.missed} missed, p50 {row.p50_us:.0f} us, p99 {row.p99_us:.0f} us, "
+            f"nodes {100 * row.nodes_cpu:.0f} %, controllers {100 * row.controllers_cpu:.0f} % of a core"
+        )
+        if not row.in_time(expected):
+            break
+    held = max((row.robots for row in rows if row.in_time(expected)), default=0)
+    console.print(f"without loss: {held}" + ("" if held < most else " or more"))
+    if markdown:
+        write_atomically(markdown, _fleet_markdown(rows))
+    write_json(json_file, {"robot": robot, "without_loss": held, "rows": [row.as_dict() for row in rows]})
+
+
+def _fleet_markdown(rows: list[FleetRow]) -> str:
+    head = "| robots | slowest [Hz] | missed | p50 [us] | p99 [us] | nodes [cores] | controllers [cores] | load |\n"
+    return f"{head}|{'---|' * 8}\n" + "".join(
+        f"| {r.robots} | {r.rate:.1f} | {r.missed} | {r.p50_us:.0f} | {r.p99_us:.0f} | {r.nodes_cpu:.2f} "
+        f"| {r.controllers_cpu:.2f} | {r.load:.1f} |\n"
+        for r in rows
+    )
 
 
 def _cases(setup: Setup, sections: tuple[str, ...]) -> list[Case]:

@@ -153,7 +153,7 @@ setup(
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
         (f"share/{NAME}", ["package.xml"]),
         share("launch", "*.launch.py"),
-        share("config", "*.yaml", "*.rviz", "*.xml"),
+        share("config", "*.yaml", "*.rviz", "*.xml", "*.json"),
         share("config/robots", "*.yaml"),
         share("config/plants", "*.yaml"),
         share("config/trajectories", "*.yaml"),

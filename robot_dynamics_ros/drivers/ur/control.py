@@ -130,7 +130,7 @@ class UrControl:
         with self._lock:
             if self._motion.active:
                 raise CapabilityError("a motion is running: stop it first")
-            self._motion = Motion("starting")
+            self._motion, self._stop_asked = Motion("starting"), None  # a stop belongs to the motion before
             try:
                 self._request(message, array)
             except ConnectionFailed as error:

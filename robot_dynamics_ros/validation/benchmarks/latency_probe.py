@@ -14,7 +14,7 @@ from rclpy.experimental import EventsExecutor
 
 from robot_dynamics_ros.errors import ConnectionFailed
 from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, to_ns
-from robot_dynamics_ros.topics import TOPICS
+from robot_dynamics_ros.topics import PREFIX, TOPICS, below
 
 START_TIMEOUT = 30.0  # s until the first message
 
@@ -59,7 +59,7 @@ def probe(duration: float, warm_up: float = 2.0, topic: str = "external_wrench")
     last: dict[str, dict[str, str]] = {}
     kind = MESSAGE_TYPES[TOPICS[topic].type]
     with _listening() as (node, executor):
-        node.create_subscription(kind, topic, lambda m: rows.append((to_ns(m.header.stamp), _now())), 50)
+        node.create_subscription(kind, below(PREFIX, topic), lambda m: rows.append((to_ns(m.header.stamp), _now())), 50)
         node.create_subscription(DiagnosticArray, "/diagnostics", lambda m: _keep(m, last), 10)
         _spin(executor, lambda: bool(rows), START_TIMEOUT)
         if not rows:

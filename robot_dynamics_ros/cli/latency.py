@@ -19,6 +19,11 @@ from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.server.controllers import SimulatedController
 from robot_dynamics_ros.supervisor import Supervisor, cpu_seconds
 
+STEPS = {  # diagnostic value -> row
+    "receive to wrench": "bytes received to external_wrench published",
+    "receive to published": "bytes received to all topics published",
+}
+
 
 @click.command()
 @robot_option_with("Robot to simulate.", default="ur5e")
@@ -90,8 +95,9 @@ def _print(result: dict[str, Any], title: str) -> None:
     table.add_column("")
     for heading in ("p50 [us]", "p99 [us]", "max [us]"):
         table.add_column(heading, justify="right")
-    for name, label in (("receive to published", "bytes received to all topics published"),):
-        table.add_row(label, *(stream[f"{name} {which} [us]"] for which in ("p50", "p99", "max")))
+    for name, label in STEPS.items():
+        if f"{name} p50 [us]" in stream:
+            table.add_row(label, *(stream[f"{name} {which} [us]"] for which in ("p50", "p99", "max")))
     ages = (f"{result[key]:.0f}" for key in ("age_p50", "age_p99", "age_max"))
     table.add_row("controller's stamp to another process", *ages)
     console.print(table)

@@ -226,6 +226,8 @@ def test_a_node_killed_in_motion_stops_the_robot_and_comes_up_idle(graph):
         arguments = ("-r", "__ns:=/second", "-p", f"ip:={sim.host}")
         node = Process("robot_dynamics_ros.nodes.executables", "composed_node", "--ros-args", *arguments)
         listener.hear(String, "/second/composed_node/motion", LATCHED)
+        listener.hear(JointState, "/second/joint_states", 5)
+        listener.spin(lambda: bool(listener.heard["/second/joint_states"]), 60.0)
         publisher = listener.node.create_publisher(JointTrajectory, "/second/composed_node/play_trajectory", 5)
         listener.spin(lambda: publisher.get_subscription_count() > 0)
         start = np.array(client.state["target_q"])

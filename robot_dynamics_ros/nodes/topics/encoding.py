@@ -115,13 +115,17 @@ _BLANK: dict[str, Any] = {
 
 
 class SampleWriter:
-    """Publishes the signals of samples on one topic; what is absent (NaN throughout) is not published."""
+    """Publishes the signals of samples on one topic; what is absent (NaN throughout) is not published.
+
+    heard: somebody listens, as far as look() has seen; true at first, so that nobody misses the first messages.
+    """
 
     def __init__(self, topic: Topic, joints: Sequence[str], frame_id: str, publishers: Sequence[Any]) -> None:
         self.topic, self.publishers = topic, list(publishers)
         self._frame = frame(topic, joints, frame_id)
         self._fields = [(self._frame.fields[f], signal) for f, signal in topic.fields.items()]
         self._main = self._fields[0][1]
+        self.heard = True
 
     @staticmethod
     def names(topic: Topic, joints: Sequence[str], prefix: str = "") -> list[str]:
@@ -129,9 +133,9 @@ class SampleWriter:
         name = below(prefix, topic.name) if prefix else topic.name
         return [f"{name}/{topic_name(j)}" for j in joints] if topic.per_joint else [name]
 
-    def subscribed(self) -> bool:
-        """Whether anybody listens to one of the topics."""
-        return any(publisher.get_subscription_count() for publisher in self.publishers)
+    def look(self) -> None:
+        """Set `heard`: whether anybody listens to one of the topics."""
+        self.heard = any(publisher.get_subscription_count() for publisher in self.publishers)
 
     def publish(self, sample: Sample) -> bool:
         """Publish one sample; True when there was something to publish."""

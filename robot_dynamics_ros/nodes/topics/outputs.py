@@ -26,7 +26,7 @@ from robot_dynamics_ros.topics import FRAMED, OLD_TOPICS, PREFIX, TOPICS, Topic,
 CONTACT_RATE = 10.0  # Hz of the topic contact while nothing changes
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 DEPTH = 10  # of the queues of published samples
-LOOK_RATE = 2.0  # Hz; how often somebody is looked for who listens to an old name
+FIRST = "external_wrench"  # published before everything else
 BACKWARDS_NS = 2_000_000_000  # a next time farther ahead than this belongs to a clock that was set back
 
 
@@ -59,12 +59,12 @@ class SampleOutputs(NodePart):
         self._robot, self._base_frame = robot, tf_prefix + robot.kinematics.base_frame
         self._framed = tf_prefix + wrench_frame(robot, frame_id)[1]
         joints = robot.joint_names
-        writers = [self._writer(TOPICS[name], prefix) for name in topics]
-        self._fast = [writer for writer in writers if not writer.topic.per_joint]
-        self._slow = [writer for writer in writers if writer.topic.per_joint]
+        writers = [self._writer(TOPICS[name], prefix) for name in sorted(topics, key=lambda name: name != FIRST)]
         old = prefix == PREFIX and node.value("old_names")
-        self._old = [self._writer(topic, "") for topic in _renamed(topics)] if old else []
-        self._heard: list[SampleWriter] = []
+        self._writers = writers + ([self._writer(topic, "") for topic in _renamed(topics)] if old else [])
+        self._fast = [writer for writer in self._writers if not writer.topic.per_joint]
+        self._slow = [writer for writer in self._writers if writer.topic.per_joint]
+        self._looked_at = 0
         self._model = RobotModel(robot.chain(), joints) if arrow else None
         places = (prefix, "") if old else (prefix,)
         names = [f"{place}/contact_markers".lstrip("/") for place in places] if arrow else []
@@ -73,8 +73,8 @@ class SampleOutputs(NodePart):
         self._in_contact = False
         described = node.value("publish_description")
         self._description = self._publish_active(String, "robot_description", LATCHED) if described else None
-        self._slow_pace, self._marker_pace, self._contact_pace, self._look_pace = Pace(), Pace(), Pace(), Pace()
-        self._processing, self._age = LatencyMeter(), LatencyMeter()
+        self._slow_pace, self._marker_pace, self._contact_pace = Pace(), Pace(), Pace()
+        self._wrench, self._processing, self._age = LatencyMeter(), LatencyMeter(), LatencyMeter()
 
     def _writer(self, topic: Topic, prefix: str) -> SampleWriter:
         joints, kind = self._robot.joint_names, MESSAGE_TYPES[topic.type]
@@ -91,29 +91,28 @@ class SampleOutputs(NodePart):
             self._node.get_logger().warning(f"no robot_description: {error}")
 
     def publish(self, sample: Sample) -> None:
-        """One sample; its latencies are counted."""
-        for writer in self._fast:
-            writer.publish(sample)
+        """One sample on the topics that somebody listens to; its latencies are counted."""
+        for k, writer in enumerate(self._fast):
+            if writer.heard and writer.publish(sample) and k == 0 and writer.topic.name == FIRST:
+                self._wrench.add(1e-9 * (time.time_ns() - sample.receive_ns))
         now = time.time_ns()
         self._processing.add(1e-9 * (now - sample.receive_ns))
         self._age.add(1e-9 * (now - sample.stamp_ns))
-        slow = self._node.value("temperature_rate") if self._slow else 0.0
-        due = bool(self._slow) and self._slow_pace.due(sample.stamp_ns, slow)
-        for writer in self._slow if due else ():
-            writer.publish(sample)
-        self._publish_old(sample, due)
+        if self._slow and self._slow_pace.due(sample.stamp_ns, self._node.value("temperature_rate")):
+            for writer in self._slow:
+                if writer.heard:
+                    writer.publish(sample)
         if self._contact is not None:
             self._publish_contact(sample, self._contact)
         if self._model is not None:
             self._mark(sample, self._model)
+        self._look()
 
-    def _publish_old(self, sample: Sample, due: bool) -> None:
-        """The old names, where somebody listens to them; due: it is time for the slow topics."""
-        if self._old and self._look_pace.due(sample.stamp_ns, LOOK_RATE):
-            self._heard = [writer for writer in self._old if writer.subscribed()]
-        for writer in self._heard:
-            if due or not writer.topic.per_joint:
-                writer.publish(sample)
+    def _look(self) -> None:
+        """Whether somebody listens to the next writer: one per sample, so that every sample costs the same."""
+        if self._writers:
+            self._looked_at = (self._looked_at + 1) % len(self._writers)
+            self._writers[self._looked_at].look()
 
     def _publish_contact(self, sample: Sample, contact: Any) -> None:
         if np.isnan(sample.contact).all():
@@ -142,6 +141,7 @@ class SampleOutputs(NodePart):
     def latencies(self) -> dict[str, str]:
         """Rate and latencies of what was published, as diagnostic values."""
         values = {"rate [Hz]": f"{self._processing.rate():.1f}"}
+        values |= self._wrench.summary("receive to wrench") if self._wrench.count else {}
         return values | self._processing.summary("receive to published") | self._age.summary("stamp to published")
 
 

@@ -80,10 +80,13 @@ def test_silence_is_an_error_on_the_console_and_not_repeated_every_second(made, 
     assert not ready.look()
 
 
-def test_messages_without_a_stamp_lead_to_the_parameter():
+@pytest.mark.parametrize("max_age", [0.5, 0.0])
+def test_messages_without_a_stamp_lead_to_the_parameter(max_age):
     inputs = TopicInputs.__new__(TopicInputs)
-    inputs._node = SimpleNamespace(value=lambda _: 0.5)
+    inputs._node = SimpleNamespace(value=lambda _: max_age)
     message = SimpleNamespace(header=SimpleNamespace(stamp=SimpleNamespace(sec=0, nanosec=0)))
+    if not max_age:
+        assert inputs._fresh(message) == 0  # a simulated clock begins
     with pytest.raises(DataError, match="stamps to receive"):
         inputs._fresh(message)
 

@@ -1,4 +1,4 @@
-"""A FollowJointTrajectory goal for any ros2_control robot: from where it is to the first point, then along the motion."""
+"""A FollowJointTrajectory goal for any ros2_control robot: from here to the first point, then along the motion."""
 
 from __future__ import annotations
 

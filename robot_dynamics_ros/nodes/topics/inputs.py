@@ -28,6 +28,8 @@ class TopicInputs(NodePart):
     companions: topics with the stamp of joint_states; held: slow topics whose last value is used (StampJoin).
     """
 
+    _zero = False  # a message without a stamp was there
+
     def __init__(
         self,
         node: NodeContext,
@@ -68,7 +70,8 @@ class TopicInputs(NodePart):
     def _fresh(self, message: Any) -> int:
         """Source stamp; raises DataError when it is zero, impossible, or older than max_age by this node's clock."""
         stamp, oldest = possible_ns(message.header.stamp), self._node.value("max_age")
-        if not stamp:
+        first, self._zero = not self._zero, self._zero or not stamp
+        if not stamp and (oldest > 0.0 or not first):  # one zero may be the start of a simulated clock
             raise DataError("messages are not stamped (stamp zero): set the parameter stamps to receive")
         if oldest > 0.0:
             age = 1e-9 * (self._node.get_clock().now().nanoseconds - stamp)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,7 +15,7 @@ from robot_dynamics_ros.robot_file import load_robot
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
 
-FORMATS = ("core",)
+FORMATS = ("urdf", "mjcf", "sdf", "json", "core")
 
 
 @click.command("export")
@@ -27,10 +27,14 @@ FORMATS = ("core",)
 def command(robot: str, target: str, out: Path, settings: tuple[str, ...], overwrite: bool) -> None:
     """Write a ROBOT (name of a shipped robot, or path of a robot file) for another tool.
 
+    urdf, mjcf (MuJoCo), sdf (Gazebo): links, limits, friction; what the format cannot hold is printed and in a comment.
+    json: all of the robot file, with placements, inertias and friction over velocity.
     core: parameters of the C++ class ContactForceEstimator.
 
-    Example: robot-dynamics export ur5e --format core --out ur5e.core
+    Example: robot-dynamics export ur5e --format mjcf --out ur5e.xml
     """
+    if settings and target != "core":
+        raise ConfigError("export", "--set", f"applies to --format core, not {target}")
     if out.exists() and not overwrite:
         raise ConfigError(str(out), "", "exists already; choose another --out or give --overwrite")
     text, notes = _text(load_robot(robot), target, settings)
@@ -41,14 +45,25 @@ def command(robot: str, target: str, out: Path, settings: tuple[str, ...], overw
 
 
 def _text(robot: RobotFile, target: str, settings: tuple[str, ...]) -> tuple[str, list[str]]:
-    if settings and target != "core":
-        raise ConfigError("export", "--set", f"applies to --format core, not {target}")
-    return _core(robot, settings)
-
-
-def _core(robot: RobotFile, settings: tuple[str, ...]) -> tuple[str, list[str]]:
     from robot_dynamics_ros.cli.replay import parse_settings
     from robot_dynamics_ros.estimators.core_file import core_text
+    from robot_dynamics_ros.models.export_notes import notes
+    from robot_dynamics_ros.models.json_writer import json_text
+    from robot_dynamics_ros.models.mjcf_writer import mjcf_text
+    from robot_dynamics_ros.models.sdf_writer import sdf_text
+    from robot_dynamics_ros.models.urdf_writer import urdf_text
 
-    given: dict[str, dict[str, Any]] = parse_settings(settings)
-    return core_text(robot, given), []
+    if target == "core":
+        return core_text(robot, parse_settings(settings)), []
+    if target == "json":
+        return json_text(robot), []
+    known, said = _with_masses(robot), notes(robot, target)
+    return {"urdf": lambda r: urdf_text(r, notes=said), "mjcf": mjcf_text, "sdf": sdf_text}[target](known), said
+
+
+def _with_masses(robot: RobotFile) -> RobotFile:
+    """The robot; raises ConfigError naming the first link without mass."""
+    for name, ten in zip(robot.joint_names, robot.link_parameters, strict=True):
+        if not ten[9] > 0:
+            raise ConfigError(robot.file, f"links [{name}]", f"mass {ten[9]:g} kg must be > 0")
+    return robot

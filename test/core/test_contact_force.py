@@ -11,6 +11,7 @@ import pytest
 from force_bench import UR5E, measured, moving, through
 
 from robot_dynamics_ros import _core
+from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.core_file import core_text
 from robot_dynamics_ros.estimators.external_force import ForceStage
@@ -19,7 +20,8 @@ from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
 
-CORE = Path(__file__).parents[2] / "cpp_core"
+ROOT = Path(__file__).parents[2]
+CORE = ROOT / "cpp_core"
 CMAKE = shutil.which("cmake")
 
 pytestmark = pytest.mark.skipif(CMAKE is None, reason="cmake is not installed")
@@ -38,6 +40,17 @@ def program(tmp_path_factory):
     run(CMAKE, "-S", CORE, "-B", out, "-DCMAKE_CXX_FLAGS_RELEASE=-O1", *options)
     run(CMAKE, "--build", out, "--target", "contact_force_replay", "--parallel", min(2, os.cpu_count() or 1))
     return out / "contact_force_replay"
+
+
+@pytest.fixture(scope="module")
+def plugin(program):
+    """The example of a ros2_control plugin with stub headers in place of ros2_control, and a main() that runs it."""
+    stub, out = ROOT / "test" / "support" / "ros2_control_stub", program.parent / "plugin"
+    sources = [ROOT / "examples" / "ros2_control_plugin" / "src" / "contact_force_controller.cpp", stub / "main.cpp"]
+    flags = ["-std=c++17", "-O1", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", f"-I{stub}"]
+    library = program.parent / "librobot_dynamics_core.a"
+    run(os.environ.get("CXX", "c++"), *flags, f"-I{CORE / 'include'}", *sources, library, "-lpthread", "-o", out)
+    return out
 
 
 HEAT = {"alpha": -0.01, "beta": 1.0, "gamma": -0.01, "delta": 1.0, "heat_capacity": 500.0, "heat_transfer": 1.0}
@@ -160,7 +173,34 @@ def test_a_broken_core_file_is_one_line(program, tmp_path):
 
 
 def test_an_observer_over_both_encoders_is_refused():
+    sensing = {"sensing.rotor_encoder": True, "sensing.motor_torque": True}
     with pytest.raises(ConfigError, match="'observer' is not available"):
-        core_text(UR5E, {"friction": {"model": "observer"}})
+        core_text(UR5E.with_updates(sensing), {"friction": {"model": "observer"}})
     with pytest.raises(ConfigError, match="bandwidth"):
         core_text(UR5E, {"force": {"bandwidth": -1.0}})
+
+
+def test_the_ros2_control_plugin_gives_the_wrench_of_the_pipeline(plugin, narrowest, tmp_path):
+    log, path = recording(), tmp_path / "robot.core"
+    log.temperature = None
+    path.write_text(core_text(UR5E), encoding="utf-8")
+    samples = np.zeros(len(log), [("stamp", "<i8"), ("values", "<f8", 18)])
+    samples["stamp"], samples["values"] = log.stamp_ns, np.hstack([log.q, log.qd, log.effort])
+    done = subprocess.run([plugin, path], input=samples.tobytes(), capture_output=True)
+    assert done.returncode == 0, done.stderr
+    names = done.stderr.decode().split()
+    assert names[:18] == [f"{j}/{x}" for x in ("position", "velocity", "effort") for j in UR5E.joint_names]
+    assert names[18:21] == ["contact_force/force.x", "contact_force/force.y", "contact_force/force.z"]
+    rows = np.frombuffer(done.stdout).reshape(len(log), 8)
+    status = Pipeline(UR5E, None, STAGES).run(log)
+    good = np.isin(status, [int(s) for s in (Status.ok, Status.degraded, Status.saturated)])
+    np.testing.assert_array_equal(rows[:, 7], status)
+    np.testing.assert_array_equal(rows[good, :6], log.framed_wrench[good])
+    np.testing.assert_array_equal(rows[good, 6], log.contact[good].any(axis=1))
+    assert not rows[~good, :7].any() and 0 < (~good).sum() < good.sum()
+    assert np.abs(rows[:, :3]).max() > 50
+
+
+def test_the_ros2_control_plugin_refuses_a_missing_file(plugin):
+    done = subprocess.run([plugin, "/no/such/file"], capture_output=True, text=True)
+    assert done.returncode == 4 and "parameter_file: /no/such/file: cannot be read" in done.stderr

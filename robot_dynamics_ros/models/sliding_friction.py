@@ -1,0 +1,111 @@
+"""Friction of a robot file as a function of velocity alone, for formats that hold no law of ours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros.models.friction import FrictionModel
+from robot_dynamics_ros.models.hysteresis import presliding_core
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.robot_file import RobotFile
+
+POSES = 200  # random poses in which the load of the gears is averaged
+SLOWEST, FASTEST, POINTS = 0.05, 3.0, 60  # rad/s; FASTEST where the robot file has no velocity limit
+KNOTS = 4  # of the piecewise law
+NEGLIGIBLE = 1e-9  # Nm, Nm s/rad
+
+
+@dataclass(frozen=True)
+class SlidingFriction:
+    """Friction of n joints at velocities (K, n) [rad/s] > 0: half of f(v) - f(-v), `torque` (K, n), and the rest,
+    `offset` (n,), half of f + f averaged over v [Nm].
+    """
+
+    velocity: np.ndarray
+    torque: np.ndarray
+    offset: np.ndarray
+
+    def coulomb_viscous(self) -> np.ndarray:
+        """(n, 2): the Coulomb level [Nm] and viscosity [Nm s/rad], both >= 0, closest to the law."""
+        n = self.torque.shape[1]
+        return np.array([_line(self.velocity[:, i], self.torque[:, i]) for i in range(n)])
+
+    def pieces(self, joint: int) -> Pieces:
+        """The law of a joint as a continuous line through KNOTS + 1 of its points."""
+        v, f = self.velocity[:, joint], self.torque[:, joint]
+        at = np.unique(np.round(np.linspace(0, len(v) - 1, KNOTS + 1)).astype(int))
+        slope = np.diff(f[at]) / np.diff(v[at])
+        last = max(slope[-1], 0.0)
+        steps = -np.diff(np.append(slope[:-1], last))
+        dry = f[0] - slope[0] * v[0]
+        return Pieces(max(dry, 0.0), last, list(zip(v[at][1:-1].tolist(), steps.tolist(), strict=True)))
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """f(v) = dry sgn v + viscous v + sum_k c_k clip(v, -v_k, v_k) [Nm]; `bends`: (v_k [rad/s], c_k [Nm s/rad])."""
+
+    dry: float
+    viscous: float
+    bends: list[tuple[float, float]]
+
+    def torque(self, v: np.ndarray) -> np.ndarray:
+        """Friction [Nm] at velocities [rad/s]."""
+        bent = sum((c * np.clip(v, -at, at) for at, c in self.bends), np.zeros_like(v))
+        return self.dry * np.sign(v) + self.viscous * v + bent
+
+
+def typical_load(robot: RobotFile) -> np.ndarray:
+    """Mean of |gravity torque| (n,) [Nm] over random poses within the position limits: the load of the gears."""
+    lower, upper = robot.array_or("limits.position_lower", -np.pi), robot.array_or("limits.position_upper", np.pi)
+    low, high = np.maximum(lower, -np.pi), np.minimum(upper, np.pi)
+    q = np.random.default_rng(0).uniform(low, np.maximum(high, low), (POSES, robot.n_joints))
+    body = _core.RigidBody(robot.chain())
+    return np.abs(body.rnea(q, np.zeros_like(q), np.zeros_like(q))).mean(axis=0)
+
+
+def sliding_friction(robot: RobotFile) -> SlidingFriction | None:
+    """The law of a robot file while sliding, at its reference temperature and typical_load; None without friction.
+
+    Raises CapabilityError for unknown links, ConfigError for values out of range.
+    """
+    if robot.friction is None:
+        return None
+    friction, n = FrictionModel.from_robot(robot), robot.n_joints
+    fastest = np.maximum(robot.array_or("limits.velocity", FASTEST), 10 * SLOWEST)
+    v = np.geomspace(SLOWEST, fastest, POINTS)
+    load = np.tile(typical_load(robot), (POINTS, 1))
+    forward, back = (_steady(robot, friction, sign * v, load) for sign in (1.0, -1.0))
+    coupled = robot.coupled_friction
+    for row in () if coupled is None else coupled:  # of the other joint only its standstill is known
+        j, eps, coulomb = int(row[0]), row[3], row[4]
+        forward[:, j] += coulomb * np.tanh(v[:, j] / eps)
+        back[:, j] -= coulomb * np.tanh(v[:, j] / eps)
+    return SlidingFriction(v, 0.5 * (forward - back), (0.5 * (forward + back)).mean(axis=0).reshape(n))
+
+
+def _steady(robot: RobotFile, friction: FrictionModel, v: np.ndarray, load: np.ndarray) -> np.ndarray:
+    """Friction (K, n) once everything slides."""
+    if robot.hysteresis is None or robot.hysteresis.model != "presliding":
+        return friction.torque(v, load)
+    model, out = presliding_core(robot.hysteresis.parameters, friction, 1e9), np.empty_like(v)
+    for row, tau, torque in zip(v, load, out, strict=True):
+        model.reset()
+        for k, theta in enumerate((np.zeros_like(row), 100.0 * np.sign(row))):
+            model.step(k * 1_000_000, theta, np.ascontiguousarray(row), tau, None, torque)
+    return out
+
+
+def _line(v: np.ndarray, f: np.ndarray) -> np.ndarray:
+    """Least squares of c + d v with c, d >= 0."""
+    (c, d), *_ = np.linalg.lstsq(np.column_stack([np.ones_like(v), v]), f, rcond=None)
+    if d < 0:
+        c, d = f.mean(), 0.0
+    elif c < 0:
+        c, d = 0.0, max(float(v @ f / (v @ v)), 0.0)
+    return np.array([max(float(c), 0.0), float(d)])

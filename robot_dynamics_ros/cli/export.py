@@ -15,7 +15,7 @@ from robot_dynamics_ros.robot_file import load_robot
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
 
-FORMATS = ("urdf", "mjcf", "sdf", "json", "core")
+FORMATS = ("urdf", "mjcf", "sdf", "json", "core", "ur-friction-scales")
 
 
 @click.command("export")
@@ -23,21 +23,32 @@ FORMATS = ("urdf", "mjcf", "sdf", "json", "core")
 @click.option("--format", "target", type=click.Choice(FORMATS), required=True, help="What to write.")
 @click.option("--out", type=NewPath(), required=True, help="File to write.")
 @click.option("--set", "settings", multiple=True, help="core: parameter of a stage, e.g. force.bandwidth=40.")
+@click.option(
+    "--controller",
+    help="ur-friction-scales: robot with the controller's friction model; default: shipped robot of the same name.",
+)
 @click.option("--overwrite", is_flag=True, help="Replace the file.")
-def command(robot: str, target: str, out: Path, settings: tuple[str, ...], overwrite: bool) -> None:
+def command(
+    robot: str, target: str, out: Path, settings: tuple[str, ...], controller: str | None, overwrite: bool
+) -> None:
     """Write a ROBOT (name of a shipped robot, or path of a robot file) for another tool.
 
     urdf, mjcf (MuJoCo), sdf (Gazebo): links, limits, friction; what the format cannot hold is printed and in a comment.
     json: all of the robot file, with placements, inertias and friction over velocity.
     core: parameters of the C++ class ContactForceEstimator.
+    ur-friction-scales: viscous and Coulomb scales of a UR controller's torque mode, so that hand guiding takes half
+    the force; needs identified friction, and compares it with the friction of --controller.
 
     Example: robot-dynamics export ur5e --format mjcf --out ur5e.xml
     """
     if settings and target != "core":
         raise ConfigError("export", "--set", f"applies to --format core, not {target}")
+    if controller is not None and target != "ur-friction-scales":
+        raise ConfigError("export", "--controller", f"applies to --format ur-friction-scales, not {target}")
     if out.exists() and not overwrite:
         raise ConfigError(str(out), "", "exists already; choose another --out or give --overwrite")
-    text, notes = _text(load_robot(robot), target, settings)
+    known = load_robot(robot)
+    text, notes = _scales(known, controller) if target == "ur-friction-scales" else _text(known, target, settings)
     write_atomically(out, text)
     click.echo(f"wrote {out}")
     for note in notes:
@@ -67,3 +78,14 @@ def _with_masses(robot: RobotFile) -> RobotFile:
         if not ten[9] > 0:
             raise ConfigError(robot.file, f"links [{name}]", f"mass {ten[9]:g} kg must be > 0")
     return robot
+
+
+def _scales(robot: RobotFile, controller: str | None) -> tuple[str, list[str]]:
+    from robot_dynamics_ros.control.friction_scales import friction_scales
+    from robot_dynamics_ros.robot_file.gaps import identified
+
+    scales = friction_scales(robot, load_robot(controller or robot.name))
+    said = [f"with the UR ROS 2 driver: {scales.service_call()}"]
+    if robot.friction is not None and not identified(robot.friction):
+        said.insert(0, "friction is an estimate, not identified: identify this robot before you use these scales")
+    return scales.as_json(), said

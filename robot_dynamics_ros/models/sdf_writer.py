@@ -26,6 +26,7 @@ def sdf_text(robot: RobotFile) -> str:
     root = Element("sdf", version="1.9")
     comment(root, notes(robot, "sdf"))
     model, parent = SubElement(root, "model", name=robot.name), robot.kinematics.base_frame
+    parent = "base_link" if parent == "world" else parent  # reserved
     SubElement(model, "link", name=parent)
     _joint(model, f"{parent}_to_world", "fixed", "world", parent)
     law = sliding_friction(robot)

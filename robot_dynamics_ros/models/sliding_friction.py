@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy.optimize import nnls
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.models.friction import FrictionModel
@@ -15,8 +16,8 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
 
 POSES = 200  # random poses in which the load of the gears is averaged
-SLOWEST, FASTEST, POINTS = 0.05, 3.0, 60  # rad/s; FASTEST where the robot file has no velocity limit
-KNOTS = 4  # of the piecewise law
+SLOWEST, FASTEST, POINTS = 0.005, 3.0, 60  # rad/s; FASTEST where the robot file has no velocity limit
+KNOTS = (0.03, 0.1, 0.3, 1.0)  # rad/s, bends of the piecewise law
 NEGLIGIBLE = 1e-9  # Nm, Nm s/rad
 
 
@@ -36,14 +37,17 @@ class SlidingFriction:
         return np.array([_line(self.velocity[:, i], self.torque[:, i]) for i in range(n)])
 
     def pieces(self, joint: int) -> Pieces:
-        """The law of a joint as a continuous line through KNOTS + 1 of its points."""
+        """The closest law of a joint that rises with a bend at each of KNOTS: all its terms are >= 0.
+
+        A level that falls with speed (Stribeck) is not kept: beside a rigid Coulomb friction it would hold a joint that
+        starts late, and motions under recorded torque fit worse with it (docs/export.md).
+        """
         v, f = self.velocity[:, joint], self.torque[:, joint]
-        at = np.unique(np.round(np.linspace(0, len(v) - 1, KNOTS + 1)).astype(int))
-        slope = np.diff(f[at]) / np.diff(v[at])
-        last = max(slope[-1], 0.0)
-        steps = -np.diff(np.append(slope[:-1], last))
-        dry = f[0] - slope[0] * v[0]
-        return Pieces(max(dry, 0.0), last, list(zip(v[at][1:-1].tolist(), steps.tolist(), strict=True)))
+        knots = [k for k in KNOTS if v[0] < k < v[-1]]
+        columns = np.column_stack([np.ones_like(v), v, *(np.minimum(v, k) for k in knots)])
+        scale = np.linalg.norm(columns, axis=0)
+        dry, viscous, *bends = nnls(columns / scale, f)[0] / scale
+        return Pieces(float(dry), float(viscous), list(zip(knots, map(float, bends), strict=True)))
 
 
 @dataclass(frozen=True)
@@ -69,17 +73,19 @@ def typical_load(robot: RobotFile) -> np.ndarray:
     return np.abs(body.rnea(q, np.zeros_like(q), np.zeros_like(q))).mean(axis=0)
 
 
-def sliding_friction(robot: RobotFile) -> SlidingFriction | None:
-    """The law of a robot file while sliding, at its reference temperature and typical_load; None without friction.
+def sliding_friction(robot: RobotFile, loaded: bool = True) -> SlidingFriction | None:
+    """The law of a robot file while sliding, at its reference temperature; None without friction.
+
+    loaded: under typical_load, else without load.
 
     Raises CapabilityError for unknown links, ConfigError for values out of range.
     """
     if robot.friction is None:
         return None
     friction, n = FrictionModel.from_robot(robot), robot.n_joints
-    fastest = np.maximum(robot.array_or("limits.velocity", FASTEST), 10 * SLOWEST)
-    v = np.geomspace(SLOWEST, fastest, POINTS)
-    load = np.tile(typical_load(robot), (POINTS, 1))
+    fastest = np.maximum(robot.array_or("limits.velocity", FASTEST), 40 * SLOWEST)
+    v = np.geomspace(_slowest(robot), fastest, POINTS)
+    load = np.tile(typical_load(robot) if loaded else np.zeros(n), (POINTS, 1))
     forward, back = (_steady(robot, friction, sign * v, load) for sign in (1.0, -1.0))
     coupled = robot.coupled_friction
     for row in () if coupled is None else coupled:  # of the other joint only its standstill is known
@@ -87,6 +93,15 @@ def sliding_friction(robot: RobotFile) -> SlidingFriction | None:
         forward[:, j] += coulomb * np.tanh(v[:, j] / eps)
         back[:, j] -= coulomb * np.tanh(v[:, j] / eps)
     return SlidingFriction(v, 0.5 * (forward - back), (0.5 * (forward + back)).mean(axis=0).reshape(n))
+
+
+def _slowest(robot: RobotFile) -> np.ndarray:
+    """Velocity (n,) [rad/s] from which the law is one of sliding: beyond the step at standstill."""
+    step = np.zeros(robot.n_joints)
+    for name in ("eps", "v_th"):
+        if robot.friction is not None and name in robot.friction.parameters:
+            step = np.maximum(step, robot.array(f"friction.parameters.{name}"))
+    return np.clip(3.0 * step, SLOWEST, 20 * SLOWEST)
 
 
 def _steady(robot: RobotFile, friction: FrictionModel, v: np.ndarray, load: np.ndarray) -> np.ndarray:

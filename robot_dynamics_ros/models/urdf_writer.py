@@ -51,9 +51,14 @@ def urdf_text(robot: RobotFile, prefix: str = "", drawn: bool = False, notes: Se
 
 
 def link_name(robot: RobotFile, i: int) -> str:
-    """Name of link i: its joint's name with `link` for `joint`."""
-    name = robot.joint_names[i]
-    return name.replace("joint", "link").replace("Joint", "Link") if "joint" in name.lower() else name + "_link"
+    """Name of link i: its joint's name with `link` for `joint`, and `_` behind it where another has that name."""
+    taken = {robot.kinematics.base_frame}
+    for joint in robot.joint_names[: i + 1]:
+        name = joint.replace("joint", "link").replace("Joint", "Link") if "joint" in joint.lower() else f"{joint}_link"
+        while name in taken:
+            name += "_"
+        taken.add(name)
+    return name
 
 
 def tcp_name(robot: RobotFile) -> str:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.estimators.motion import effort_gain
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.mjcf_writer import mjcf_text
 
@@ -45,6 +47,23 @@ def models(identified: RobotFile, given: RobotFile, training: Log) -> dict[str, 
     }
 
 
+def compare(identified: RobotFile, given: RobotFile, training: Log, held_out: Log) -> list[Rollouts]:
+    """Rollouts of models() over a held-out recording. Raises CapabilityError without MuJoCo."""
+    torque = drive_torque(identified, held_out)
+    return [roll_out(name, text, torque, held_out) for name, text in models(identified, given, training).items()]
+
+
+def table(found: Sequence[Rollouts]) -> list[list[str]]:
+    """Head and rows of text: RMS errors in mrad and mrad/s, and the error relative to the second model."""
+    head = ["model", f"position after up to {WINDOW:g} s [mrad]", "velocity [mrad/s]", "of Coulomb and viscous"]
+    simple = found[1].mean
+    rows = [
+        [r.name, f"{1e3 * r.mean:.2f}", f"{1e3 * np.sqrt((r.velocity**2).mean()):.1f}", f"{r.mean / simple:.2f}"]
+        for r in found
+    ]
+    return [head, *rows]
+
+
 def with_coulomb_viscous(robot: RobotFile, log: Log) -> RobotFile:
     """The robot with constant Coulomb and viscous friction, by least squares of drive torque minus model over a log."""
     model, qdd = RobotModel(robot.chain(), robot.joint_names), _acceleration(log)
@@ -63,8 +82,6 @@ def with_coulomb_viscous(robot: RobotFile, log: Log) -> RobotFile:
 
 def drive_torque(robot: RobotFile, log: Log) -> np.ndarray:
     """Torque of the drives (N, n) [Nm] as MuJoCo's motors take it."""
-    from robot_dynamics_ros.estimators.motion import effort_gain
-
     effort = log.effort * effort_gain(robot, "effort", "robot_file")
     if robot.drives.effort.includes_gravity:
         return effort

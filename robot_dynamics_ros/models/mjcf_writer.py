@@ -18,6 +18,8 @@ from robot_dynamics_ros.robot_file.geometry import joint_placement, placement
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
 
+# Time constant [s] in which dry friction stops a joint: MuJoCo's 0.02 softens it up to f 0.01 / M, 0.2 rad/s in wrists.
+STIFF_FRICTION = "0.002 1"
 FRICTION = ("piecewise", "coulomb-viscous", "none")
 
 
@@ -87,6 +89,7 @@ def _friction(joint: Element, actuator: Element, law: SlidingFriction, i: int, k
         pieces = law.pieces(i)
         dry, viscous, bends = pieces.dry, pieces.viscous, pieces.bends
     joint.set("frictionloss", numbers_text(dry))
+    joint.set("solreffriction", STIFF_FRICTION)
     joint.set("damping", numbers_text(viscous))
     passive = {"joint": name, "gainprm": "0", "biastype": "affine"}
     for k, (v, c) in enumerate(bends, 1):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.estimators.motion import effort_gain
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.mjcf_writer import mjcf_text
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
 
 WINDOW, PAUSE = 0.5, 0.1  # s, length of a rollout and time between the starts of two
 STEP = 0.001  # s, longest step of MuJoCo
+MEMORY = 1.0  # s of recorded motion before a window, from which friction with memory starts
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,11 @@ def models(identified: RobotFile, given: RobotFile, training: Log) -> dict[str, 
 def compare(identified: RobotFile, given: RobotFile, training: Log, held_out: Log) -> list[Rollouts]:
     """Rollouts of models() over a held-out recording. Raises CapabilityError without MuJoCo."""
     torque = drive_torque(identified, held_out)
-    return [roll_out(name, text, torque, held_out) for name, text in models(identified, given, training).items()]
+    found = [roll_out(name, text, torque, held_out) for name, text in models(identified, given, training).items()]
+    if identified.friction is not None:
+        bare = mjcf_text(identified, "none")
+        found.append(roll_out("our law beside MuJoCo (not in the file)", bare, torque, held_out, InLoop(identified)))
+    return found
 
 
 def table(found: Sequence[Rollouts]) -> list[list[str]]:
@@ -88,10 +94,10 @@ def drive_torque(robot: RobotFile, log: Log) -> np.ndarray:
     return effort + RobotModel(robot.chain(), robot.joint_names).gravity(log.q)
 
 
-def roll_out(name: str, text: str, torque: np.ndarray, log: Log) -> Rollouts:
+def roll_out(name: str, text: str, torque: np.ndarray, log: Log, friction: InLoop | None = None) -> Rollouts:
     """Windows of a log from their measured states on, under the recorded torque (N, n) [Nm].
 
-    Raises CapabilityError without MuJoCo.
+    friction: subtracted from the torque in every step. Raises CapabilityError without MuJoCo.
     """
     mujoco = _mujoco()
     model = mujoco.MjModel.from_xml_string(text)
@@ -99,17 +105,43 @@ def roll_out(name: str, text: str, torque: np.ndarray, log: Log) -> Rollouts:
     period = float(np.median(np.diff(log.time)))
     substeps = int(np.ceil(period / STEP))
     model.opt.timestep = period / substeps
-    length, errors = round(WINDOW / period), []
-    for start in range(0, len(log) - length, round((WINDOW + PAUSE) / period)):
+    length, before, errors = round(WINDOW / period), round(MEMORY / period), []
+    for start in range(before, len(log) - length, round((WINDOW + PAUSE) / period)):
         mujoco.mj_resetData(model, data)
         data.qpos[:], data.qvel[:] = log.q[start], log.qd[start]
+        if friction is not None:
+            friction.warm_up(log, slice(start - before, start + 1))
         for k in range(start, start + length):
-            data.ctrl[:n] = 0.5 * (torque[k] + torque[k + 1])
             for _ in range(substeps):
+                lost = 0.0 if friction is None else friction.step(data.qpos, data.qvel, model.opt.timestep)
+                data.ctrl[:n] = 0.5 * (torque[k] + torque[k + 1]) - lost
                 mujoco.mj_step(model, data)
             errors.append(np.concatenate([data.qpos - log.q[k + 1], data.qvel - log.qd[k + 1]]))
     rms = np.sqrt((np.array(errors) ** 2).mean(axis=0))
     return Rollouts(name, rms[:n], rms[n:])
+
+
+class InLoop:
+    """The friction stage of a robot file on a simulated motion: what no format holds, memory and load included."""
+
+    def __init__(self, robot: RobotFile) -> None:
+        self._stage, self._body, n = FrictionStage(), RobotModel(robot.chain(), robot.joint_names), robot.n_joints
+        self._stage.configure(robot)
+        self._out, self._std, self._stamp = np.zeros(n), np.zeros(n), 0
+
+    def warm_up(self, log: Log, rows: slice) -> None:
+        """Start with the memory that the recorded motion before a window leaves."""
+        self._stage.reset()
+        period = float(np.median(np.diff(log.time)))
+        for q, qd in zip(log.q[rows], log.qd[rows], strict=True):
+            self.step(q, qd, period)
+
+    def step(self, q: np.ndarray, qd: np.ndarray, dt: float) -> np.ndarray:
+        """Friction (n,) [Nm] after another dt [s]; gravity is the load."""
+        self._stamp += round(1e9 * dt)
+        load = self._body.gravity(np.array(q))
+        self._stage.core.step(self._stamp, np.array(q), np.array(qd), load, None, None, None, self._out, self._std)
+        return self._out
 
 
 def _acceleration(log: Log) -> np.ndarray:

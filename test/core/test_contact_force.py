@@ -175,7 +175,7 @@ def test_a_broken_core_file_is_one_line(program, tmp_path):
 def test_an_observer_over_both_encoders_is_refused():
     sensing = {"sensing.rotor_encoder": True, "sensing.motor_torque": True}
     with pytest.raises(ConfigError, match="'observer' is not available"):
-        core_text(UR5E.with_updates(sensing), {"friction": {"model": "observer"}})
+        core_text(load_robot("fr3").with_updates(sensing), {"friction": {"model": "observer"}})
     with pytest.raises(ConfigError, match="bandwidth"):
         core_text(UR5E, {"force": {"bandwidth": -1.0}})
 

@@ -33,11 +33,13 @@ def command(
 ) -> None:
     """Write a ROBOT (name of a shipped robot, or path of a robot file) for another tool.
 
-    urdf, mjcf (MuJoCo), sdf (Gazebo): links, limits, friction; what the format cannot hold is printed and in a comment.
-    json: all of the robot file, with placements, inertias and friction over velocity.
+    \b
+    urdf, mjcf (MuJoCo), sdf (Gazebo): links, limits, friction; what the
+      format cannot hold is printed and written as a comment.
+    json: the whole robot file, with inertias and friction over velocity.
     core: parameters of the C++ class ContactForceEstimator.
-    ur-friction-scales: viscous and Coulomb scales of a UR controller's torque mode, so that hand guiding takes half
-    the force; needs identified friction, and compares it with the friction of --controller.
+    ur-friction-scales: scales of a UR controller's torque mode with which a
+      hand needs half the force; friction must be identified.
 
     Example: robot-dynamics export ur5e --format mjcf --out ur5e.xml
     """

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 # Time constant [s] in which dry friction stops a joint: MuJoCo's 0.02 softens it up to f 0.01 / M, 0.2 rad/s in wrists.
 STIFF_FRICTION = "0.002 1"
+# Second number of `biasprm`: where it is minus the gain (0), MuJoCo takes a third one > 0 for a damping ratio.
+TINY = "1e-30"
 FRICTION = ("piecewise", "coulomb-viscous", "none")
 
 
@@ -98,7 +100,12 @@ def _friction(joint: Element, actuator: Element, law: SlidingFriction, i: int, k
             SubElement(
                 actuator,
                 "general",
-                {"name": f"{name} friction {k}", **passive, "biasprm": f"0 0 {numbers_text(-c)}", "forcerange": force},
+                {
+                    "name": f"{name} friction {k}",
+                    **passive,
+                    "biasprm": f"0 {TINY} {numbers_text(-c)}",
+                    "forcerange": force,
+                },
             )
     if abs(law.offset[i]) > NEGLIGIBLE:
         SubElement(

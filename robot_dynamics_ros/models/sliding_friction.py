@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import nnls
+from scipy.optimize import lsq_linear
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.models.friction import FrictionModel
@@ -37,16 +37,13 @@ class SlidingFriction:
         return np.array([_line(self.velocity[:, i], self.torque[:, i]) for i in range(n)])
 
     def pieces(self, joint: int) -> Pieces:
-        """The closest law of a joint that rises with a bend at each of KNOTS: all its terms are >= 0.
-
-        A level that falls with speed (Stribeck) is not kept: beside a rigid Coulomb friction it would hold a joint that
-        starts late, and motions under recorded torque fit worse with it (docs/export.md).
-        """
+        """The closest law of a joint with a bend at each of KNOTS; its level at v -> 0 and its last slope are >= 0."""
         v, f = self.velocity[:, joint], self.torque[:, joint]
         knots = [k for k in KNOTS if v[0] < k < v[-1]]
         columns = np.column_stack([np.ones_like(v), v, *(np.minimum(v, k) for k in knots)])
         scale = np.linalg.norm(columns, axis=0)
-        dry, viscous, *bends = nnls(columns / scale, f)[0] / scale
+        lower = np.array([0.0, 0.0] + [-np.inf] * len(knots))
+        dry, viscous, *bends = lsq_linear(columns / scale, f, (lower, np.inf), tol=1e-14).x / scale
         return Pieces(float(dry), float(viscous), list(zip(knots, map(float, bends), strict=True)))
 
 

@@ -73,6 +73,7 @@ __all__: list[str] = [
     "Wear",
     "WearMonitor",
     "available_isas",
+    "contact_force_text",
     "friction_laws",
     "friction_parameters",
     "generalised_momentum",
@@ -84,6 +85,7 @@ __all__: list[str] = [
     "lock_memory",
     "multiply_add",
     "presliding_elements",
+    "repeat_contact_force",
     "repeat_rnea",
     "rnea_operations",
     "savitzky_golay_weights",
@@ -2800,6 +2802,18 @@ def available_isas() -> list[str]:
     Instruction sets this machine can run, narrowest first.
     """
 
+def contact_force_text(
+    joint_names: collections.abc.Sequence[str],
+    motion: MotionState,
+    temperature: TemperatureObserver | None,
+    motor_side: bool,
+    friction: FrictionStage | None,
+    force: ExternalForce,
+) -> str:
+    """
+    Parameters of configured stages as the text that a C++ ContactForceEstimator reads; temperature and friction may be None.
+    """
+
 def friction_parameters(law: str) -> list[str]:
     """
     Names of the parameters of a static friction law, in the order of FrictionMap's columns.
@@ -2873,6 +2887,17 @@ def presliding_elements(
 ) -> numpy.typing.NDArray[numpy.float64]:
     """
     H_k (N, elements) of Maxwell-slip elements of spans (elements,) [rad].
+    """
+
+def repeat_contact_force(
+    parameters: str,
+    stamp_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
+    q: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    qd: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    effort: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+) -> tuple:
+    """
+    (wrench (N, 6), status codes (N,)) of ContactForceEstimator, one cycle after the other; parameters: the text of an export.
     """
 
 def repeat_rnea(

@@ -32,6 +32,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "validate": ("validate", "force errors and coverage on many simulated robots"),
     "replay": ("replay", "run all estimators over a recording"),
     "calibrate-force": ("calibrate_force", "calibrate noise, std and contact threshold from a sensor"),
+    "export": ("export", "write a robot file for C++, URDF, MuJoCo, Gazebo"),
     "health": ("health", "trends of joint parameters over many recordings"),
     "faults": ("faults", "inject faults into the torque path and check the reaction"),
     "endurance": ("endurance", "long run of torque control with a fault every minute"),

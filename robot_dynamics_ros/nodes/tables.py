@@ -124,6 +124,10 @@ SETTINGS = (
     Parameter("load_com_x", 0.0, "centre of the load in the flange frame, x", "m", -1.0, 1.0),
     Parameter("load_com_y", 0.0, "centre of the load, y", "m", -1.0, 1.0),
     Parameter("load_com_z", 0.0, "centre of the load, z", "m", -1.0, 1.0),
+    *(
+        Parameter(f"load_inertia_{axes}", 0.0, f"inertia of the load about its centre, {axes}", "kg m2", -10.0, 10.0)
+        for axes in ("xx", "xy", "xz", "yy", "yz", "zz")
+    ),
     Parameter(
         "collision_torque",
         0.0,

@@ -9,7 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros import _core
 from robot_dynamics_ros.bags import load_bag, write_bag
+from robot_dynamics_ros.estimators.core_file import core_text
 from robot_dynamics_ros.estimators.pipeline import STAGES, Pipeline
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
@@ -39,6 +41,10 @@ def cases(setup: Setup) -> Iterator[Case]:
     ours = Pipeline(robot, stages=CHAIN)
     yield case("1000 samples to wrench", lambda: ours.run(short), pinocchio, "pin loop + numpy", len(short))
     yield Case(SECTION, "one live step, all stages", _live(robot, log), count=1000, limit=10e3)
+    rows = [np.ascontiguousarray(x) for x in (log.stamp_ns, log.q, log.qd, log.effort)]
+    text = core_text(robot, {"friction": {"model": "hysteresis"}})
+    update = "ContactForceEstimator.update, six joints"
+    yield Case(SECTION, update, lambda: _core.repeat_contact_force(text, *rows), count=len(log), limit=5e3)
     recording = _Recording(log)
     yield case("bag to arrays, per message", recording.load, recording.by_rosbags, "rosbags", len(log))
 

@@ -40,6 +40,7 @@ from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.dataset.motion import Motion, filtered
 from robot_dynamics_ros.identification.dataset.periods import average_all, judged_on_a_repeat
 from robot_dynamics_ros.identification.dataset.recording import Recording, folded, set_apart
+from robot_dynamics_ros.identification.dataset.velocity import velocity_signal
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
 
@@ -84,6 +85,15 @@ def identify_recordings(
         progress(text)
         step(state)
     return state
+
+
+def align_velocity(state: Identification) -> None:
+    """Fill velocity: delay, gain and bias of the reported velocity; recordings with that of their positions."""
+    state.velocity = velocity_signal(state.training)
+    if state.velocity is not None:
+        state.training = [state.velocity.repaired(r) for r in state.training]
+        state.validation = [state.velocity.repaired(r) for r in state.validation]
+        _note(state.statements, *state.velocity.statements(state.robot.joint_names))
 
 
 def recognise_effort(state: Identification) -> None:
@@ -264,6 +274,7 @@ def coupled_joints(robot: RobotFile, options: Options) -> dict[int, tuple[int, .
 
 
 STEPS: tuple[tuple[str, Callable[[Identification], None]], ...] = (
+    ("comparing velocity and position", align_velocity),
     ("recognising the effort", recognise_effort),
     ("using the measured wrench", use_wrench),
     ("looking for contact", leave_out_contact),

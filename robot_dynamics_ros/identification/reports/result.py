@@ -191,6 +191,8 @@ def _structure(found: Identification) -> dict[str, Any]:
         "cutoff": s.cutoff,
         "velocity_from": "position" if s.source == "q" else "reported velocity",
         "effort_delay": s.delay,
+        "effort_delay_std": s.delay_std if np.isfinite(s.delay_std) else None,
+        "reported_velocity": None if found.velocity is None else found.velocity.to_dict(),
         "effort_filter": [None if f is None else str(f) for f in s.filters],
         "friction": [list(law.terms) for law in s.laws],
         "eps": [law.eps for law in s.laws],

@@ -79,6 +79,7 @@ class Identification:
     rotor: np.ndarray = field(init=False)
     live: LiveModel = field(init=False)
     velocity: VelocitySignal | None = None
+    repeated: bool = False  # validated on a repeat of the motion it was identified on
     spoiled: str = ""
     residuals: dict[str, np.ndarray] | None = None
     statements: list[str] = field(default_factory=list)

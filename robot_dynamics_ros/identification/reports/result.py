@@ -70,6 +70,7 @@ def summarise(found: Identification) -> dict[str, Any]:
                 **judged,
                 "samples": len(y),
                 "split": found.split,
+                "repeats_training": found.repeated,
                 **split_metrics(y, p, moving),
                 "filtered": {"mean_r2": mean_r2(filtered["r2"]), **filtered},
                 "above_cutoff_bound_r2": metrics(y, smooth)["r2"],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -82,6 +83,7 @@ class Identification:
     repeated: bool = False  # validated on a repeat of the motion it was identified on
     spoiled: str = ""
     residuals: dict[str, np.ndarray] | None = None
+    baselines: dict[str, Callable[[Motion], np.ndarray]] | None = None  # other models it is compared with, once made
     statements: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from synthetic import excitation, torque, truth_of
 
+from robot_dynamics_ros.identification.arm.identify import Options, coupled_joints
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.tuning import Tuner
 from robot_dynamics_ros.identification.dataset.recording import recording
@@ -13,6 +14,8 @@ from robot_dynamics_ros.identification.dataset.stretches import sampled, shifted
 from robot_dynamics_ros.identification.dataset.velocity import velocity_signal
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
+from robot_dynamics_ros.simulation.robot import SimulatedRobot
+from robot_dynamics_ros.trajectories import motions
 
 ROBOT = load_robot("ur5e")
 
@@ -92,3 +95,18 @@ def test_delay_gain_and_bias_of_the_reported_velocity(delay, gain, bias):
     error = found.repaired(rec).pieces[0].qd - truth
     assert np.abs(error[50:-50].mean(0)).max() < 1e-3
     assert np.abs(np.gradient(truth[50:-50], axis=0)[:, :2] * error[50:-50, :2]).mean() < 1e-5
+
+
+@pytest.mark.parametrize("seed", [11, 13])
+def test_a_robot_without_coupled_wrist_and_without_delay_gets_neither(seed):
+    """Rate-state friction, all laws on offer: its memory is no delay, and its wrist is not coupled."""
+    random = np.random.default_rng(seed)
+    pose = np.array([0.0, -1.2, 1.2, -1.5, -1.2, 0.3])
+    points = [pose + random.uniform(-0.9, 0.9, 6) for _ in range(12)]
+    robot = SimulatedRobot(ROBOT, seed=seed)
+    path = motions.path([pose, *points, pose], velocity=1.0, acceleration=3.0)
+    robot.reset(path[0][0])
+    rec = recording(robot.run(*path)[0], "moves")
+    structure = Tuner([rec], RigidModel(ROBOT), True, coupled_joints(ROBOT, Options())).run()
+    assert structure.delay == 0.0
+    assert not [term for law in structure.laws for term in law.terms if term[0] == "c"]

@@ -19,6 +19,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "simulate": ("simulate", "run a simulated controller with the vendor's protocol"),
     "up": ("up", "start the nodes for a robot, simulated robot or other driver"),
     "record": ("record", "record topics into a bag; recover a killed recording"),
+    "import": ("import_table", "write a bag from CSV, npz, parquet or HDF5 files"),
     "excite": ("excite", "design an excitation motion for identification"),
     "rehearse": ("rehearse", "run a motion on a simulated arm of any robot file"),
     "play": ("play", "run a motion of excite on the robot that `up` runs"),

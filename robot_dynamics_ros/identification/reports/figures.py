@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy import signal
 
-from robot_dynamics_ros.plots import POINTS, figure, grid, png
+from robot_dynamics_ros.plots import POINTS, figure, fixed_margins, grid, png
 
 MEASURED, MODEL, ERROR, OTHER = "#222222", "#1f77b4", "#d62728", "#999999"
 
@@ -20,6 +20,7 @@ def _every(n: int) -> slice:
 def tracks(t: np.ndarray, y: np.ndarray, p: np.ndarray, names: Sequence[str], unit: str) -> str:
     """Measured effort, prediction and residual of every joint over time."""
     drawing, axes = figure(y.shape[1], 1, 12, 1.9 * y.shape[1])
+    fixed_margins(drawing, 12, 1.9 * y.shape[1])
     some = _every(len(t))
     for j, axis in enumerate(axes[:, 0]):
         axis.plot(t[some], y[some, j], color=MEASURED, lw=0.8, label="measured")

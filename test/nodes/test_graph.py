@@ -248,6 +248,11 @@ def test_a_node_killed_in_motion_stops_the_robot_and_comes_up_idle(graph):
         assert abs(stopped[0] - start[0]) < 1.4
         listener.heard["/second/composed_node/motion"].clear()
         again = Process("robot_dynamics_ros.nodes.executables", "composed_node", "--ros-args", *arguments)
+
+        def reported():
+            return {entry.name for array in listener.heard["/diagnostics"] for entry in array.status}
+
+        listener.spin(lambda: {"composed_node: stream", "second/composed_node: stream"} <= reported(), 60.0)
         listener.spin(lambda: bool(listener.heard["/second/composed_node/motion"]))
         assert listener.heard["/second/composed_node/motion"][0].data == "idle"
         status, output = again.end(15)

@@ -159,7 +159,7 @@ class RobotNode(LifecycleBase):
     # -- diagnostics --------------------------------------------------------------------------------------------------
     def diagnose(self) -> list[Any]:
         """Middleware, stream, torque and estimates."""
-        name = self.get_name()
+        name = self.path
         if not self.active:
             return [status(name, STALE, self.failure or "not active", {})]
         others = self.namesakes()

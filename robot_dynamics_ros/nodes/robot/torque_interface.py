@@ -292,7 +292,7 @@ class TorqueInterface(NodePart):
     # -- diagnostics --------------------------------------------------------------------------------------------------
     def diagnose(self) -> list[Any]:
         """Entries of the guard with counters and ages, and of the adapted friction of each joint."""
-        loop, name = self.loop, self._node.get_name()
+        loop, name = self.loop, self._node.path
         found = [(LEVELS.get(loop.state, OK), f"guard {loop.state.name}" + self._why())]
         info = self._driver.info
         if not info.realtime:
@@ -317,4 +317,4 @@ class TorqueInterface(NodePart):
         values = {f"coulomb {j}": f"{a:.3f}" for j, a in zip(self.robot.joint_names, self._last.coulomb, strict=True)}
         values |= {f"viscous {j}": f"{a:.4f}" for j, a in zip(self.robot.joint_names, self._last.viscous, strict=True)}
         values["frozen"] = ", ".join(reasons) or "no"
-        return [status(f"{self._node.get_name()}: adaptation", (OK, WARN, ERROR)[level], text, values)]
+        return [status(f"{self._node.path}: adaptation", (OK, WARN, ERROR)[level], text, values)]

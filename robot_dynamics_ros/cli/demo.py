@@ -185,7 +185,7 @@ def _summarise(
 
 
 def _identical(live: Log, replayed: Log) -> float:
-    """Share of wrenches that the replay gives bit for bit; the rest follow samples the recorder lost."""
+    """Share of wrenches that the replay gives bit for bit; the rest follow within 2 s samples the recorder lost."""
     late = live.time > SETTLE
     return float((live.external_wrench[late] == replayed.external_wrench[late]).all(axis=1).mean())
 

@@ -57,11 +57,11 @@ inline double robot_on_environment(double environment_on_robot) noexcept { retur
 
 class ExternalForce {
  public:
-  static constexpr double isolated_std = 1e4;  // Nm: a joint that is not believed has no weight
-  static constexpr double first_look = 0.4;    // s from the start until lasting torque can be a contact
-  static constexpr double patience = 10.0;     // s of contact after which a new payload is considered
-  static constexpr double free_long = 0.5;     // s without contact after which a contact is a real one
-  static constexpr double load_hold = 0.02;    // s for which contact_load keeps its value
+  static constexpr double isolated_std = 1e4;            // Nm: a joint that is not believed has no weight
+  static constexpr double first_look = 0.4;              // s from the start until lasting torque can be a contact
+  static constexpr double patience = 10.0;               // s of contact after which a new payload is considered
+  static constexpr double free_long = 0.5;               // s without contact after which a contact is a real one
+  static constexpr std::int64_t load_hold = 20'000'000;  // ns between two instants at which contact_load changes
 
   ExternalForce(const Chain& chain, const ExternalForceParameters& p)
       : chain_(chain),
@@ -98,7 +98,7 @@ class ExternalForce {
     const bool healthy = health_.step(dt, in.drive_torque, in.qd);
     observe(dt, in, friction, friction_std);
     const bool posed = publish(dt, in, out);
-    if (posed) hold_load(dt, out);
+    if (posed) hold_load(stamp_ns, out);
     age_ += dt;
     if (!posed) return fault(out);
     if (tick == Tick::gap || tick == Tick::backwards) return Status::reset;
@@ -134,6 +134,7 @@ class ExternalForce {
 
  private:
   using Joints = std::array<double, max_joints>;
+  static constexpr std::int64_t no_slot = std::numeric_limits<std::int64_t>::min();
 
   void restart() noexcept {
     age_ = 0.0;
@@ -149,7 +150,7 @@ class ExternalForce {
     estimate_ = WrenchEstimate{};
     free_time_ = 0.0;
     held_.fill(0.0);
-    held_time_ = load_hold;
+    held_slot_ = no_slot;
   }
 
   void forget_decisions() noexcept {
@@ -214,18 +215,19 @@ class ExternalForce {
   }
 
   // Friction grows with the load of the gear: model torque and what the environment adds to it. The friction stage
-  // takes the latter one sample later; it is constant for load_hold, and exactly zero without contact.
-  void hold_load(double dt, const ForceOutput& out) noexcept {
-    held_time_ += dt;
+  // takes the latter one sample later; it changes at instants load_hold apart on the clock of the stamps, so that a
+  // replay that starts later or lacks samples changes it at the same ones, and is exactly zero without contact.
+  void hold_load(std::int64_t stamp_ns, const ForceOutput& out) noexcept {
+    const std::int64_t slot = stamp_ns / load_hold;
     if (!contact_.any()) {
       held_.fill(0.0);
-      held_time_ = load_hold;
-    } else if (held_time_ >= load_hold) {
+      held_slot_ = no_slot;
+    } else if (slot != held_slot_) {
       for (int i = 0; i < chain_.n; ++i) {
         const double bound = p_.health.bound[i];  // friction that rises faster than its load cannot run away
         held_[i] = std::min(std::max(robot_on_environment(out.torque[i]), -bound), bound);
       }
-      held_time_ = 0.0;
+      held_slot_ = slot;
     }
     std::copy_n(held_.begin(), chain_.n, out.contact_load);
   }
@@ -313,7 +315,7 @@ class ExternalForce {
   LowPass smooth_;
   WrenchEstimate estimate_;
   Joints variance_{}, r_{}, held_{};
-  double held_time_ = 0.0;                                   // s since held_ was taken
+  std::int64_t held_slot_ = no_slot;                         // stamp over load_hold when held_ was taken
   double age_ = 0.0, free_time_ = 0.0, contact_time_ = 0.0;  // s since the start, without contact, in contact
   bool fresh_ = true;
 };

@@ -128,7 +128,7 @@ def test_parts_of_a_run_are_the_run():
 
 @pytest.mark.parametrize("lost", ["onset", "inside", "beginning"])
 def test_a_replay_that_lacks_samples_comes_back_to_the_same_bits_within_the_contact(lost):
-    """Live sees every sample; the recorder lost some, or began later. The observer forgets in 37/25 s to the last bit."""
+    """The recorder lost samples, or began later. The observer forgets to the last bit in 37/25 s."""
     arm, begin, end = robot(), 1500, 4000
     live = recorded(arm, push(5000, begin, end), moving(seconds=10.0), 0.2)
     Pipeline(arm).run(live)

@@ -221,6 +221,19 @@ def verdict(index, **values):
     return Verdict(index, zoo.laws_of("lugre", 0), ["moves"], {m: row for m in METHODS})
 
 
+def test_a_trade_off_takes_the_share_of_the_free_time_and_finds_what_is_beyond():
+    s = series(20.0, [(5, 7, 10.0), (10, 12, 20.0)])
+    noise = np.random.default_rng(5).normal(size=len(s.stamps))
+    found = metrics.trade_off(s, noise + 0.2 * s.reference[:, 0])
+    assert list(found) == list(metrics.FALSE_SHARES)
+    for share, row in found.items():
+        assert (noise[~s.contact] > row["ratio"]).mean() == pytest.approx(share, rel=0.1)
+        assert row["found_20"] == 1.0  # 4 standard deviations above a threshold of 1.9 to 3.1
+    ratios = [row["ratio"] for row in found.values()]
+    assert ratios == sorted(ratios, reverse=True)
+    assert metrics.trade_off(s, np.full(len(s.stamps), np.nan)) == {}
+
+
 def test_the_summary_takes_the_worst_by_its_own_sense():
     people = [verdict(k, force_rest=float(k), within_1_rest=0.5 + 0.05 * k, found_20=0.1 * k) for k in range(8)]
     found = table.summary(people)["ours"]
@@ -250,4 +263,5 @@ def test_the_command_judges_a_robot_from_end_to_end(tmp_path, monkeypatch):
         assert figures["oracle"][f"force_{state}"] < figures["ours"][f"force_{state}"]
     assert (tmp_path / "work" / "robot_0").is_dir()
     page = (tmp_path / "a.md").read_text()
+    assert runs[0]["trade_off"]["ours"]["0.01"]["ratio"] > 0 and "set afterwards" in page
     assert "force RMS at rest" in page and "robot-dynamics validate force --robot ur5e --robots 1 --seed 3" in page

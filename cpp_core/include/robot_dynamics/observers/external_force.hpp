@@ -33,7 +33,8 @@ struct ExternalForceParameters {
   bool ignore_friction = false;                    // link-side torque: friction is before the sensor
   WrenchParameters wrench;
   int frame = WrenchFrame::base;  // of framed_wrench: base, a link, or n = TCP
-  ContactParameters contact;
+  ContactParameters contact;      // channels: joints, then the significance of the wrench
+  double contact_force = 0.0;     // N, least force at the TCP that can be a contact
   TorqueHealthParameters health;
   PayloadParameters payload;
   TareParameters tare;
@@ -78,6 +79,7 @@ class ExternalForce {
     require_each("torque_std", p.torque_std.data(), chain.n, 1e-6, 1e6);
     require_each("friction_std", p.friction_std.data(), chain.n, 0.0, 1e6);
     require_range("model_error", p.model_error, 0.0, 1.0);
+    require_range("contact_force", p.contact_force, 0.0, 1e6);
     restart();
   }
 
@@ -247,15 +249,10 @@ class ExternalForce {
       magnitude[i] = std::min(std::abs(out.torque[i]), std::abs(rest[i]));
       std[i] = out.torque_std[i];
     }
-    force_size(estimate_, magnitude[n], std[n]);
-    if (WrenchEstimate left; flagged && inverse_.step(in.q, rest, out.torque_std, left)) {
-      double size, size_std;
-      force_size(left, size, size_std);
-      if (size < magnitude[n]) {
-        magnitude[n] = size;
-        std[n] = size_std;
-      }
-    }
+    magnitude[n] = significance(estimate_);
+    std[n] = 1.0;
+    if (WrenchEstimate left; flagged && inverse_.step(in.q, rest, out.torque_std, left))
+      magnitude[n] = std::min(magnitude[n], significance(left));
     if (!payload_.confirmed() && age_ < first_look + 3.0 / slowest())
       for (int i = 0; i <= n; ++i) magnitude[i] = 0.0;  // may have been there before we were: first look at it
     contact_.step(dt, magnitude, std, out.contact);
@@ -264,15 +261,11 @@ class ExternalForce {
     *out.payload_or_bias = flagged ? 1.0 : 0.0;
   }
 
-  // |f| and its standard deviation along its own direction
-  static void force_size(const WrenchEstimate& e, double& size, double& std) noexcept {
-    const double *f = e.wrench.data(), *C = e.covariance.data();
-    const double square = f[0] * f[0] + f[1] * f[1] + f[2] * f[2];
-    size = std::sqrt(square);
-    double along = 0.0;
-    for (int r = 0; r < 3; ++r)
-      for (int c = 0; c < 3; ++c) along += f[r] * C[6 * r + c] * f[c];
-    std = std::sqrt(square > 0.0 ? std::max(along, 0.0) / square : C[0] + C[7] + C[14]);
+  // Of a wrench whose force is large enough to be a contact at the TCP, else 0.
+  double significance(const WrenchEstimate& e) const noexcept {
+    const double *f = e.wrench.data(), least = contact_.active(chain_.n) ? p_.contact.off_share : 1.0;
+    const bool enough = std::sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2]) >= least * p_.contact_force;
+    return enough ? e.significance : 0.0;
   }
 
   Status fault(const ForceOutput& out) noexcept {

@@ -206,13 +206,15 @@ class ExternalForce {
       out.torque_std[i] = std::sqrt(variance_[i]);
       out.torque[i] = raw[i] - tare_.bias()[i];
     }
-    if (!all_finite(out.torque, n) || !inverse_.step(in.q, out.torque, out.torque_std, estimate_)) return false;
+    Placement frames[max_joints + 1];  // base -> link i, TCP last
+    forward_kinematics(chain_, in.q, frames);
+    if (!all_finite(out.torque, n) || !inverse_.step(frames, out.torque, out.torque_std, estimate_)) return false;
     if (settled()) tare_.step(dt, raw.data(), out.torque_std);
     smooth_.step(dt, estimate_.wrench.data(), out.wrench);
     for (int k = 0; k < 6; ++k) out.wrench_std[k] = std::sqrt(std::max(estimate_.covariance[7 * k], 0.0));
-    frame_.step(in.q, out.wrench, estimate_.covariance.data(), out.framed_wrench, out.framed_wrench_std);
+    frame_.step(frames, out.wrench, estimate_.covariance.data(), out.framed_wrench, out.framed_wrench_std);
     *out.singular_value = estimate_.singular_value;
-    decide(dt, in, out);
+    decide(dt, in, frames, out);
     return true;
   }
 
@@ -235,7 +237,7 @@ class ExternalForce {
   }
 
   // Contact needs significance against zero and against what a payload or bias explains.
-  void decide(double dt, const ForceInput& in, const ForceOutput& out) noexcept {
+  void decide(double dt, const ForceInput& in, const Placement* frames, const ForceOutput& out) noexcept {
     const int n = chain_.n;
     const double zero[max_joints] = {}, *qdd = absent(in.qdd, n) || !all_finite(in.qdd, n) ? zero : in.qdd;
     contact_time_ = contact_.any() ? contact_time_ + dt : 0.0;
@@ -251,7 +253,7 @@ class ExternalForce {
     }
     magnitude[n] = significance(estimate_);
     std[n] = 1.0;
-    if (WrenchEstimate left; flagged && inverse_.step(in.q, rest, out.torque_std, left))
+    if (WrenchEstimate left; flagged && inverse_.step(frames, rest, out.torque_std, left))
       magnitude[n] = std::min(magnitude[n], significance(left));
     if (!payload_.confirmed() && age_ < first_look + 3.0 / slowest())
       for (int i = 0; i <= n; ++i) magnitude[i] = 0.0;  // may have been there before we were: first look at it

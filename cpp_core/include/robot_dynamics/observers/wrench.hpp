@@ -69,9 +69,24 @@ class WrenchInverse {
 
   // tau, std (n): joint torques and their standard deviations > 0; false and no change when the result is not finite.
   bool step(const double* q, const double* tau, const double* std, WrenchEstimate& out) const noexcept {
-    const int n = chain_.n;
-    double J[6 * max_joints] = {}, weight[max_joints];
+    double J[6 * max_joints] = {};
     jacobian(chain_, q, J);
+    return solve(J, tau, std, out);
+  }
+
+  // The same with the placements (n + 1) of forward_kinematics.
+  bool step(const Placement* frames, const double* tau, const double* std, WrenchEstimate& out) const noexcept {
+    double J[6 * max_joints] = {};
+    jacobian(chain_, frames, J);
+    return solve(J, tau, std, out);
+  }
+
+ private:
+  using Matrix = std::array<double, 36>;
+
+  bool solve(double* J, const double* tau, const double* std, WrenchEstimate& out) const noexcept {
+    const int n = chain_.n;
+    double weight[max_joints];
     for (int i = 0; i < n; ++i) weight[i] = 1.0 / (std[i] * std[i]);
     WrenchEstimate result;
     Matrix A = product_with(J, weight);
@@ -99,9 +114,6 @@ class WrenchInverse {
     out = result;
     return true;
   }
-
- private:
-  using Matrix = std::array<double, 36>;
 
   Matrix product_with(const double* J, const double* weight) const noexcept {
     Matrix G;

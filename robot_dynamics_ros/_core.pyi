@@ -90,6 +90,7 @@ __all__: list[str] = [
     "rnea_operations",
     "savitzky_golay_weights",
     "select_isa",
+    "wrench_significance",
 ]
 
 class Status(enum.IntEnum):
@@ -2922,6 +2923,17 @@ def savitzky_golay_weights(
 def select_isa(name: str) -> None:
     """
     Use the kernels of this instruction set from now on.
+    """
+
+def wrench_significance(
+    chain: Chain,
+    q: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    tau: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    std: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    **kwargs,
+) -> numpy.typing.NDArray[numpy.float64]:
+    """
+    How rare joint torques tau (N, n) are without any wrench, in standard deviations of one normal variable (N,).
     """
 
 RTDE_LAYOUT: dict = {

@@ -68,8 +68,7 @@ std::string parameter_text(const std::vector<std::string>& names, const MotionSt
       {names, force.chain(), motion.parameters(), friction, temperature, motor_side, force.parameters()});
 }
 
-py::tuple invert(const Chain& chain, const py::object& q, const py::object& tau, const py::object& std,
-                 const py::kwargs& given) {
+WrenchInverse inverse(const Chain& chain, const py::kwargs& given) {
   WrenchParameters p;
   views::Keywords keys(given);
   keys.take("length", p.length);
@@ -77,14 +76,33 @@ py::tuple invert(const Chain& chain, const py::object& q, const py::object& tau,
   keys.take("expected_force", p.expected_force);
   keys.take("expected_moment", p.expected_moment);
   keys.finish();
+  return WrenchInverse(chain, p);
+}
+
+py::tuple invert(const Chain& chain, const py::object& q, const py::object& tau, const py::object& std,
+                 const py::kwargs& given) {
   WrenchEstimate e;
   const int n = chain.n;
-  if (!WrenchInverse(chain, p).step(views::in(q, "q", {n}), views::in(tau, "tau", {n}), views::in(std, "std", {n}), e))
+  if (!inverse(chain, given).step(views::in(q, "q", {n}), views::in(tau, "tau", {n}), views::in(std, "std", {n}), e))
     throw std::invalid_argument("tau or std is not finite, or std is not positive");
   Array F(6), C({6, 6});
   std::copy(e.wrench.begin(), e.wrench.end(), F.mutable_data());
   std::copy(e.covariance.begin(), e.covariance.end(), C.mutable_data());
   return py::make_tuple(F, C, e.singular_value);
+}
+
+Array significance(const Chain& chain, const Array& q, const Array& tau, const Array& std, const py::kwargs& given) {
+  const WrenchInverse solver = inverse(chain, given);
+  const py::ssize_t n = chain.n, N = q.ndim() == 2 ? q.shape(0) : 0;
+  const double *at_q = views::in(q, "q", {N, n}), *at_tau = views::in(tau, "tau", {N, n}),
+               *at_std = views::in(std, "std", {N, n});
+  Array out(N);
+  for (py::ssize_t k = 0; k < N; ++k) {
+    WrenchEstimate e;
+    const bool finite = solver.step(at_q + k * n, at_tau + k * n, at_std + k * n, e);
+    out.mutable_data()[k] = finite ? e.significance : std::nan("");
+  }
+  return out;
 }
 
 }  // namespace
@@ -161,6 +179,9 @@ void bind(py::module_& m) {
         "may be None.");
   m.def("invert_wrench", &invert, py::arg("chain"), py::arg("q"), py::arg("tau"), py::arg("std"),
         "Wrench (6), covariance (6, 6) and smallest singular value of joint torques tau with standard deviations std.");
+  m.def(
+      "wrench_significance", &significance, py::arg("chain"), py::arg("q"), py::arg("tau"), py::arg("std"),
+      "How rare joint torques tau (N, n) are without any wrench, in standard deviations of one normal variable (N,).");
 }
 
 }  // namespace bindings::force

@@ -71,6 +71,8 @@ def force(
     verdicts = list(progress(judge_all(robot, people, bags, work, jobs), f"{count} robots", count))
     _print(table.cells(verdicts))
     console.print(table.by_axis(verdicts), highlight=False)
+    console.print(table.TRADE_OFF, highlight=False)
+    _print(table.trade_off(verdicts))
     _print(table.robots(verdicts))
     for v in verdicts:
         if v.refused:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -61,7 +62,7 @@ class Identification:
     - live: the model as the robot file holds it
     - spoiled: why friction is not called identified; empty where it is
     - residuals: external torque (n,) [Nm] that the live pipeline sees with it in the training recordings, by state;
-      None where it sees none
+      None where it sees none; significance: their threshold of contact
     - statements, warnings: one sentence each, from all steps
     """
 
@@ -82,7 +83,7 @@ class Identification:
     velocity: VelocitySignal | None = None
     repeated: bool = False  # validated on a repeat of the motion it was identified on
     spoiled: str = ""
-    residuals: dict[str, np.ndarray] | None = None
+    residuals: dict[str, Any] | None = None
     baselines: dict[str, Callable[[Motion], np.ndarray]] | None = None  # other models it is compared with, once made
     statements: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)

@@ -81,7 +81,8 @@ void for_each_parameter(ExternalForceParameters& p, int n, Each&& each) {
   each("contact_off_share", p.contact.off_share);
   each("contact_on_time", p.contact.on_time);
   each("contact_off_time", p.contact.off_time);
-  each("contact_floor", p.contact.floor, n + 1);
+  each("contact_floor", p.contact.floor, n);
+  each("contact_force", p.contact_force);
   each("stuck_time", p.health.stuck_time);
   each("stuck_speed", p.health.stuck_speed);
   each("hold_time", p.health.hold_time);

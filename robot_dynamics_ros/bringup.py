@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import os
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,13 +16,16 @@ from typing import Any
 from robot_dynamics_ros.drivers.factory import driver_of
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.pipeline import STAGES, Pipeline
+from robot_dynamics_ros.models.robot_report import refuse_unbelievable
 from robot_dynamics_ros.nodes.tables import DRIVER, NODES
 from robot_dynamics_ros.parameters import Parameter
 from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.robot_file.problems import short
 from robot_dynamics_ros.robot_file.store import config_directories
 from robot_dynamics_ros.robot_file.yaml_text import read_yaml
 
 DRIVERS = next(p.choices for p in DRIVER if p.name == "driver")
+ROS_NAME = re.compile(r"(/?[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*/?)?")
 BUILT_IN = ("use_sim_time",)  # parameters every ROS node has
 
 
@@ -78,14 +82,17 @@ def describe(
     view: bool = False,
     view_file: str = "",
 ) -> Graph:
-    """The graph for a robot. Raises ConfigError for an unknown robot, driver, or a parameter file that does not fit.
+    """The graph for a robot. Raises ConfigError for an unknown robot, driver, a robot file
+    that `check` refuses, or a parameter file that does not fit.
 
     composed: driver, stages and publishers in one process; otherwise the driver and each stage in their own.
     driver `auto`: that of the robot's manufacturer; `none`: an existing driver publishes `joint_states` (remapped from
     the given topic). view: also the viewer, in a browser; view_file: an .rrd file for it; without rerun
     the viewer is left out and noted.
     """
+    check_names({"namespace": namespace, "tf_prefix": tf_prefix, "joint_states": joint_states})
     loaded = load_robot(robot)
+    refuse_unbelievable(loaded)
     driver = driver_of(loaded) if driver == "auto" else driver
     if driver not in DRIVERS:
         raise ConfigError("driver", "", f"{driver!r} is none of {', '.join((*DRIVERS, 'auto'))}")
@@ -112,6 +119,13 @@ def describe(
     if params_file:
         check_parameter_file(Path(params_file), graph)
     return graph
+
+
+def check_names(names: Mapping[str, str]) -> None:
+    """Raise ConfigError for an option (key) whose value is no ROS name."""
+    for option, name in names.items():
+        if not ROS_NAME.fullmatch(name):
+            raise ConfigError(option, "", f"{short(name)} is no ROS name: letters, digits, _ and single /")
 
 
 def _viewer_missing() -> str:

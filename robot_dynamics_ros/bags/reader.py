@@ -15,6 +15,7 @@ from robot_dynamics_ros.bags.side import add_side_topics
 from robot_dynamics_ros.bags.storage import RawTopic, Wrap, read_topics
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import Log, joint_columns
+from robot_dynamics_ros.signals.table import shown
 from robot_dynamics_ros.topics import JOINT_STATE, TEMPERATURE, TOPICS, TRAJECTORY, WRENCH
 
 TYPES = (JOINT_STATE, TEMPERATURE, TRAJECTORY, WRENCH)
@@ -75,7 +76,7 @@ def concatenate(logs: Sequence[Log]) -> Log:
 
 def choose_topic(topics: Mapping[str, RawTopic], wanted: str, path: Path) -> str:
     """The JointState topic to read. Raises DataError listing the topics of the bag."""
-    listing = ", ".join(f"{name} [{t.type}]" for name, t in sorted(topics.items())) or "none"
+    listing = ", ".join(shown([f"{name} [{t.type}]" for name, t in sorted(topics.items())], 50)) or "none"
     if wanted != "auto":
         for name in (wanted, "/" + wanted):
             if name in topics and topics[name].type == JOINT_STATE:

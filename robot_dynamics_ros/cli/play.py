@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from robot_dynamics_ros.bringup import environment
+from robot_dynamics_ros.bringup import check_names, environment
 from robot_dynamics_ros.cli.options import console, robot_option, stderr
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.nodes.executables import require_ros
@@ -33,6 +33,7 @@ def command(motion: Path, robot: str, node: str, namespace: str, yes: bool) -> N
     Example: robot-dynamics play excitation.csv --robot ur5e
     """
     require_ros()
+    check_names({"node": node, "namespace": namespace})
     arm = load_robot(robot)
     times, q = load_trajectory(motion, arm)
     rate = arm.sensing.sample_rate or 500.0

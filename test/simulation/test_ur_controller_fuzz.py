@@ -3,6 +3,7 @@
 import json
 import random
 import struct
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -158,3 +159,19 @@ def test_dashboard_lines():
         assert "\n" not in dashboard.reply(line)
     cycles(running, 20)
     running.hub.close()
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ['"x" * 10000000', "[1] * 10000000", '"x%10000000d" % 1', "[1, 2] + [3]", "[[1], [2]]", "1e15 * 1e15"],
+)
+def test_arithmetic_of_a_program_is_bounded_before_it_is_done(process, expression):
+    """What would fill the memory: the program ends with a reason, and nothing of its size was made."""
+    script = f"def a():\n x = {expression}\n while True:\n  direct_torque([0,0,0,0,0,0])\n end\nend\n"
+    tracemalloc.start()
+    for text in ScriptReceiver().feed(script.encode()):
+        process.controller.upload(text)
+    cycles(process, 14)
+    assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    tracemalloc.stop()
+    assert process.controller.program is None

@@ -6,6 +6,7 @@ Every torque passes the guard in the driver's thread; this side only requests. E
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -76,7 +77,7 @@ class TorqueInterface(NodePart):
         )
         self.loop = torque_loop(self.robot, guard_limits(self.robot, settings), values)
         driver.attach(self.loop)
-        self._store = Path(node.value("adaptation_file")).expanduser() if node.value("adaptation_file") else None
+        self._store = Path(os.path.expanduser(node.value("adaptation_file"))) if node.value("adaptation_file") else None
         self._law = values["law"]
         if self._store and (kept := load_adaptation(self._store, self.robot)):
             self._restore(kept)

@@ -48,6 +48,11 @@ DRIVER = (
     ),
     Parameter("backend", "udp", "transport to the LPC (comau)", choices=("udp", "mqtt"), read_only=True),
     Parameter("arm", 1, "number of the arm at its controller (comau)", low=1, high=4, read_only=True),
+    Parameter("mqtt_user", "", "user at the MQTT broker, empty: none (comau)", read_only=True),
+    Parameter("mqtt_password_file", "", "file with the password, readable by its owner only (comau)", read_only=True),
+    Parameter("mqtt_ca_file", "", "TLS to the broker, checked against these certificates; empty: none", read_only=True),
+    Parameter("mqtt_certificate", "", "certificate of ours where the broker asks for one (comau)", read_only=True),
+    Parameter("mqtt_key", "", "key of that certificate (comau)", read_only=True),
     Parameter("enable_commands", False, "allow positions to be sent; false: only receive (comau)", read_only=True),
     Parameter(
         "follow_host_clock",
@@ -74,11 +79,12 @@ DRIVER = (
         read_only=True,
     ),
 )
+MQTT_OPTIONS = ("mqtt_user", "mqtt_password_file", "mqtt_ca_file", "mqtt_certificate", "mqtt_key")
 # driver -> parameters that it takes as options of its own; all drivers take STREAM_OPTIONS
 DRIVER_OPTIONS: dict[str, tuple[str, ...]] = {
     "ur": ("port", "effort_source", "torque"),
     "franka": ("torque",),
-    "comau": ("port", "backend", "arm", "enable_commands", "torque"),
+    "comau": ("port", "backend", "arm", "enable_commands", "torque", *MQTT_OPTIONS),
 }
 STREAM_OPTIONS = ("follow_host_clock", "realtime_priority", "degraded_gap", "safe_gap", "frozen_repeats")
 

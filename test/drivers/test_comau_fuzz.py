@@ -35,7 +35,7 @@ def mutated(data, rng):
             del data[rng.randrange(len(data)) :]
             break
         if rng.random() < 0.5:  # the fields themselves
-            struct.pack_into("<Q", data, 12, rng.choice(EXTREME))
+            struct.pack_into("<Q", data, 16, rng.choice(EXTREME))
     return bytes(data)
 
 

@@ -140,9 +140,13 @@ def _viewer_missing() -> str:
 
 
 def environment() -> dict[str, str]:
-    """Middleware settings that the user has not set: this machine only, quick discovery."""
-    wanted = {"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
-    profile = find_config("fastdds.xml")
+    """Middleware settings that the user has not set: this machine only (sockets on 127.0.0.1), quick discovery.
+
+    Where the user has set another discovery range, the profile leaves the network interfaces as they are.
+    """
+    reach = os.environ.get("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    wanted = {"ROS_AUTOMATIC_DISCOVERY_RANGE": reach}
+    profile = find_config("fastdds_loopback.xml" if reach == "LOCALHOST" else "fastdds.xml")
     if profile is not None:
         wanted[_profile_variable()] = str(profile)
     return {name: value for name, value in wanted.items() if name not in os.environ}

@@ -141,6 +141,12 @@ SETTINGS = (
 )
 
 MOTION = (
+    Parameter(
+        "command_source",
+        "",
+        "full name (/ns/node) or enclave of the only node that may enable torque or motion; empty: any",
+        read_only=True,
+    ),
     Parameter("approach_speed", 0.5, "speed of the move to the first point of a trajectory", "rad/s", 0.01, 3.0),
     Parameter(
         "max_start_distance", 3.2, "largest distance of any joint to the first point of a trajectory", "rad", 0.0, 13.0
@@ -263,3 +269,7 @@ EXTRA_TOPICS["viewer_node"] = tuple(
     (f"{t}/<joint>" if TOPICS[t].per_joint else t, TOPICS[t].type, "subscribed") for t in VIEWED
 ) + (("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", "subscribed: health, controller and guard state"),)
 EXTRA_TOPICS["composed_node"] = EXTRA_TOPICS["hardware_node"][:4] + EXTRA_TOPICS["estimator_node"]
+
+# who may hold a client or a publisher of these is limited by the parameter command_source
+ENABLING_SERVICES = tuple(name for name, _, _ in SERVICES["hardware_node"] if name.startswith("~/enable_"))
+COMMAND_TOPICS = tuple(name for name, _, text in EXTRA_TOPICS["hardware_node"] if text.startswith("subscribed"))

@@ -12,6 +12,7 @@ from trajectory_msgs.msg import JointTrajectory
 from robot_dynamics_ros.drivers.interface import MotionDriver
 from robot_dynamics_ros.errors import CapabilityError, DataError, RobotDynamicsError
 from robot_dynamics_ros.nodes.part import NodeContext, NodePart
+from robot_dynamics_ros.nodes.robot.command_source import refuse_strangers
 from robot_dynamics_ros.nodes.topics.outputs import LATCHED, Pace
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample, joint_columns
@@ -79,6 +80,7 @@ class MotionInterface(NodePart):
     def _start(self, message: JointTrajectory) -> None:
         driver = self._driver
         self._require_active()
+        refuse_strangers(self._node)
         if "servo" not in driver.capabilities:
             raise CapabilityError(f"{driver.robot.name}: this driver cannot move the robot")
         rate = driver.info.rate or 500.0

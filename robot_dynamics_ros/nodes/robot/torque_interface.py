@@ -35,6 +35,7 @@ from robot_dynamics_ros.errors import CapabilityError, RobotDynamicsError
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN, LatencyMeter, status, worst
 from robot_dynamics_ros.nodes.part import NodeContext, NodePart
+from robot_dynamics_ros.nodes.robot.command_source import refuse_strangers, strangers
 from robot_dynamics_ros.nodes.topics.encoding import possible_ns
 from robot_dynamics_ros.signals import Sample, joint_columns
 from robot_dynamics_ros.trajectories.files import load_waypoints
@@ -138,7 +139,7 @@ class TorqueInterface(NodePart):
         return self.loop.state in (GuardState.ok, GuardState.degraded)
 
     def _check(self) -> None:
-        if self.live and (self._publishers() > 1 or self._node.namesakes()):
+        if self.live and (self._publishers() > 1 or self._node.namesakes() or strangers(self._node)):
             self.loop.trip(GuardReason.publisher)
         if time.monotonic() - self._saved > SAVE_PERIOD:
             self.save()
@@ -240,6 +241,7 @@ class TorqueInterface(NodePart):
             raise CapabilityError(
                 f"no torque: the enable switch is not held; publish true on {self._switch.topic_name}"
             )
+        refuse_strangers(self._node)
         if self._publishers() > 1:
             raise CapabilityError(f"no torque: {self._publishers()} publishers on {self._commands.topic_name}")
         if self._node.namesakes():

@@ -86,6 +86,16 @@ def test_nothing_leaves_before_enable_and_enable_needs_a_fresh_state():
     assert not rig.guard.enable(rig.now)
 
 
+def test_a_silence_in_the_stamps_counts_also_when_nobody_looked_at_the_clock_meanwhile():
+    rig = Rig().enabled(7.0)
+    rig.now += 50 * MS
+    rig.state()
+    rig.command(7.0)
+    rig.step(0)
+    assert (rig.guard.state, rig.guard.reason) == (GuardState.safe, GuardReason.state_gap)
+    assert rig.ends_at_zero()
+
+
 @pytest.mark.parametrize("late", [25 * MS, 38 * MS])
 def test_after_a_late_call_the_torque_changes_by_no_more_than_in_a_degraded_gap(late):
     rig = Rig(torque_rate=np.full(2, 100.0)).enabled(0.0)

@@ -93,7 +93,7 @@ def enter(client: Any, login: Login) -> None:
 
 
 def _password(file: str) -> str | None:
-    """The first line of a file that only its owner may read."""
+    """The first line of a file that only its owner may read. Raises ConfigError."""
     if not file:
         return None
     try:
@@ -106,7 +106,10 @@ def _password(file: str) -> str | None:
 
 
 class UdpLink:
-    """UDP version 2: the driver sends a hello, the LPC sends its states to its sender, with its session number."""
+    """UDP version 2: the driver sends a hello, the LPC sends its states to its sender, with its session number.
+
+    Raises CapabilityError for a login, which belongs to MQTT.
+    """
 
     incomplete = 0  # every datagram is a whole state
 

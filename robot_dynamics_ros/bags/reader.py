@@ -125,8 +125,9 @@ def _load_one(
     name = choose_topic(topics, topic, path)
     raw = topics[name]
     report.topic = name
-    report.messages += len(raw.raws) + raw.too_long
+    report.messages += len(raw.raws) + raw.too_long + raw.no_time
     report.drop("message longer than 1 MiB", raw.too_long)
+    report.drop("message whose stamp is no time", raw.no_time)
     groups, unreadable = decode(raw.raws, JOINT_STATE, raw.ros2)
     report.drop("message cannot be decoded", unreadable)
     names, groups = _select(groups, joint_names, aliases, path, report)

@@ -66,7 +66,8 @@ def starts(file):
 
 
 @pytest.mark.parametrize("name", ["ur5e", "fr3"])
-def test_both_accept_or_both_refuse_every_number(name, tmp_path):
+def test_both_accept_or_both_refuse_every_number(name, tmp_path, tried):
+    tried("robot files", len(cases(name)) * len(EXTREME))
     original, differ = load_robot(name).raw(), []
     file = tmp_path / "robot.yaml"
     file.write_text(dump(load_robot(name)))

@@ -54,7 +54,8 @@ def cycles(process, count: int) -> None:
     wire.Recipe(1, wire.OUTPUTS, wire.OUTPUTS).pack(process.signals.values)
 
 
-def test_packets(process):
+def test_packets(process, tried):
+    tried("packets, scripts and lines to the simulated UR", 1500)
     rng = random.Random(11)
     names = [*wire.OUTPUTS, *wire.INPUTS, "", "nonsense"]
     for _ in range(1500):
@@ -81,7 +82,8 @@ def test_name_lists_as_long_as_a_packet(process, client, kind, name):
     cycles(process, 2)
 
 
-def test_commands_with_any_number(process, client):
+def test_commands_with_any_number(process, client, tried):
+    tried("packets, scripts and lines to the simulated UR", 400)
     rng = random.Random(12)
     doubles = [f"input_double_register_{i}" for i in range(18)]
     integers = [f"input_int_register_{i}" for i in range(8)]
@@ -103,7 +105,8 @@ def test_commands_with_any_number(process, client):
         cycles(process, 1)
 
 
-def test_scripts(process):
+def test_scripts(process, tried):
+    tried("packets, scripts and lines to the simulated UR", 200)
     rng = random.Random(13)
     statements = ["movej", "movel", "stopj", "sleep", "set_payload", "write_output_integer_register", "set_tcp", "x"]
     pose = "[" + "1" * 5000 + "]"
@@ -130,7 +133,8 @@ def test_scripts(process):
         cycles(process, 14)
 
 
-def test_control_lines(process):
+def test_control_lines(process, tried):
+    tried("packets, scripts and lines to the simulated UR", 3000)
     rng = random.Random(14)
     fields = ["seconds", "wrench", "mass", "center", "point", "normal", "stiffness", "celsius", "lubricant", "field",
               "next", "probability", "factor", "name", "on", "pressed", "element", "housing"]  # fmt: skip
@@ -147,7 +151,8 @@ def test_control_lines(process):
             cycles(process, 2)
 
 
-def test_dashboard_lines():
+def test_dashboard_lines(tried):
+    tried("packets, scripts and lines to the simulated UR", 3000)
     from robot_dynamics_ros.simulation.ur.dashboard import REPLIES, Dashboard
     from robot_dynamics_ros.simulation.ur.rtde_wire import Version
 

@@ -86,6 +86,26 @@ def test_nothing_leaves_before_enable_and_enable_needs_a_fresh_state():
     assert not rig.guard.enable(rig.now)
 
 
+def test_a_state_that_comes_many_times_is_one_and_not_a_frozen_robot():
+    rig = Rig().enabled(7.0)
+    rig.state(qd=[0.5, 0.5])
+    for _ in range(30):
+        rig.guard.observe(rig.now, rig.q, np.full(2, 0.5))
+    rig.command(7.0)
+    assert rig.step().any() and rig.guard.state == GuardState.ok
+    assert rig.guard.count(GuardReason.state_frozen) == 0
+
+
+def test_states_that_step_back_latch_although_the_clock_goes_on():
+    rig = Rig().enabled(7.0)
+    rig.q = rig.q + 1e-4
+    rig.guard.observe(rig.now - 5 * MS, rig.q, rig.qd)
+    rig.command(7.0)
+    rig.step()
+    assert (rig.guard.state, rig.guard.reason) == (GuardState.safe, GuardReason.state_clock)
+    assert rig.ends_at_zero()
+
+
 def test_a_silence_in_the_stamps_counts_also_when_nobody_looked_at_the_clock_meanwhile():
     rig = Rig().enabled(7.0)
     rig.now += 50 * MS

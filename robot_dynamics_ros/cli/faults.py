@@ -11,11 +11,12 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from robot_dynamics_ros.cli.options import console, json_option, markdown_option, progress, write_json
+from robot_dynamics_ros.cli.options import console, html_option, json_option, markdown_option, progress, write_json
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.pages import write_between
 from robot_dynamics_ros.validation.faults.table import TRANSPORTS, Case, cases, run_case
 from robot_dynamics_ros.validation.faults.table import markdown as as_markdown
+from robot_dynamics_ros.validation.page import write_faults
 from robot_dynamics_ros.validation.table import as_dicts
 
 DEFAULT = 1  # tries where none are given
@@ -38,7 +39,10 @@ DEFAULT = 1  # tries where none are given
     help="Runs of each case.",
 )
 @markdown_option
-def command(json_file: Path | None, transports: tuple[str, ...], tries: str, markdown: Path | None) -> None:
+@html_option
+def command(
+    json_file: Path | None, transports: tuple[str, ...], tries: str, markdown: Path | None, html: Path | None
+) -> None:
     """Inject faults of the torque path into a simulated robot; exit status 1 if a reaction is not as required.
 
     Example: robot-dynamics faults --transport clock --json faults.json
@@ -53,11 +57,12 @@ def command(json_file: Path | None, transports: tuple[str, ...], tries: str, mar
         table.add_row(row.case, str(row.tries), row.result, row.measured)
     console.print(table)
     write_json(json_file, {"rows": as_dicts(rows)})
+    given = "".join(f" --transport {transport}" for transport in transports) + f" --tries {tries}"
     if markdown is not None:
-        given = "".join(f" --transport {transport}" for transport in transports) + f" --tries {tries}"
-        write_between(
-            markdown, "faults", as_markdown(rows, f"robot-dynamics faults{given}") + _machine(begin), "Faults"
-        )
+        page = as_markdown(rows, f"robot-dynamics faults{given}") + _machine(begin)
+        write_between(markdown, "faults", page, "Faults")
+    if html is not None:
+        write_faults(html, rows, f"robot-dynamics faults{given}")
     sys.exit(any(row.result != "pass" for row in rows))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -15,6 +16,7 @@ from robot_dynamics_ros.identification.arm.solvers.least_squares import Solution
 from robot_dynamics_ros.identification.arm.tuning import UserChoices
 from robot_dynamics_ros.identification.dataset.motion import Motion, filtered
 from robot_dynamics_ros.identification.dataset.recording import Recording
+from robot_dynamics_ros.identification.dataset.velocity import VelocitySignal
 from robot_dynamics_ros.robot_file import RobotFile
 
 PRIOR = 3.0  # strength of the initial model: standard deviations of one sample per 100 % of a value; found on the zoo
@@ -49,6 +51,7 @@ class Identification:
     A field without a default exists once its step has run (docs/identification_flow.md):
 
     - robot, options, training, validation, split: the input; recordings in the joint order of the robot file
+    - velocity: delay, gain and bias of the reported velocity, repaired from then on; None where there is none
     - effort, rigid: meaning of the recorded effort; rigid-body model in the gravity that the effort contains.
       From then on the recordings' effort is in Nm and `robot` has the gravity of its mounting
     - structure, motion: state filter, delay, effort filters, friction laws; the training recordings filtered so
@@ -76,8 +79,11 @@ class Identification:
     consistent: IdentifiedModel = field(init=False)
     rotor: np.ndarray = field(init=False)
     live: LiveModel = field(init=False)
+    velocity: VelocitySignal | None = None
+    repeated: bool = False  # validated on a repeat of the motion it was identified on
     spoiled: str = ""
     residuals: dict[str, np.ndarray] | None = None
+    baselines: dict[str, Callable[[Motion], np.ndarray]] | None = None  # other models it is compared with, once made
     statements: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 

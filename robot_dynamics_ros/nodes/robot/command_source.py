@@ -13,7 +13,8 @@ from robot_dynamics_ros.nodes.tables import COMMAND_TOPICS, ENABLING_SERVICES
 
 
 def _commanders(node: NodeContext) -> list[tuple[str, str]]:
-    topics = [name.replace("<prefix>", node.value("prefix")) if "<" in name else name for name in COMMAND_TOPICS]
+    topics = [name.replace("<prefix>", node.value("prefix")) for name in COMMAND_TOPICS]
+    topics += [name.removeprefix("<prefix>/") for name in COMMAND_TOPICS if name.startswith("<prefix>")]  # of before
     return node.commanders(ENABLING_SERVICES, topics)
 
 

@@ -38,6 +38,7 @@ from robot_dynamics_ros.nodes.part import NodeContext, NodePart
 from robot_dynamics_ros.nodes.robot.command_source import refuse_strangers, strangers
 from robot_dynamics_ros.nodes.topics.encoding import possible_ns
 from robot_dynamics_ros.signals import Sample, joint_columns
+from robot_dynamics_ros.topics import PREFIX
 from robot_dynamics_ros.trajectories.files import load_waypoints
 from robot_dynamics_ros.trajectories.limits import refuse_outside_limits
 from robot_dynamics_ros.trajectories.smooth import through
@@ -92,7 +93,10 @@ class TorqueInterface(NodePart):
         self._timeout, self._held_at = values["enable_timeout"] / values["time_scale"], -math.inf  # s of wall time
         self._checked = self._saved = time.monotonic()
         self._columns: dict[tuple[str, ...], list[int]] = {}
-        self._commands = self._subscribe(JointState, "joint_torque_command", self._command, COMMAND_QOS)
+        names = [f"{node.value('prefix')}/joint_torque_command"]
+        if node.value("prefix") == PREFIX and node.value("old_names"):
+            names.append("joint_torque_command")
+        self._commands = [self._subscribe(JointState, name, self._command, COMMAND_QOS) for name in names]
         self._switch = self._subscribe(Bool, "~/enable_switch", self._on_switch, COMMAND_QOS)
         self._trigger("~/enable_torque", lambda: self._enable(TorqueMode.external))
         self._trigger("~/enable_guiding", lambda: self._enable(TorqueMode.guide))
@@ -145,7 +149,7 @@ class TorqueInterface(NodePart):
             self.save()
 
     def _publishers(self) -> int:
-        return self._node.count_publishers(self._commands.topic_name)
+        return sum(self._node.count_publishers(commands.topic_name) for commands in self._commands)
 
     def _restore(self, kept: Adaptation) -> None:
         """Start from a saved adaptation; values of another law mean something else and are not used."""
@@ -243,7 +247,7 @@ class TorqueInterface(NodePart):
             )
         refuse_strangers(self._node)
         if self._publishers() > 1:
-            raise CapabilityError(f"no torque: {self._publishers()} publishers on {self._commands.topic_name}")
+            raise CapabilityError(f"no torque: {self._publishers()} publishers on {self._commands[0].topic_name}")
         if self._node.namesakes():
             raise CapabilityError(
                 f"no torque: there is another node named {self._node.get_name()}; end it (one that was killed is "

@@ -128,6 +128,9 @@ class ExternalForce {
   const SampleTiming& timing() const noexcept { return timing_; }
   double length() const noexcept { return inverse_.length(); }
   int n() const noexcept { return chain_.n; }
+  const Chain& chain() const noexcept { return chain_; }
+  const ExternalForceParameters& parameters() const noexcept { return p_; }
+  const std::array<double, 36>& covariance() const noexcept { return estimate_.covariance; }  // TCP, base axes
 
  private:
   using Joints = std::array<double, max_joints>;

@@ -72,6 +72,10 @@ class FrictionStage {
   }
 
   int joints() const noexcept { return map_.joints(); }
+  const FrictionMap& map() const noexcept { return map_; }
+  const FrictionStageParameters& parameters() const noexcept { return p_; }
+  const FrictionMemory& memory() const noexcept { return memory_; }
+  const std::vector<CoupledMotor>& coupled() const noexcept { return coupled_; }
   bool remembers() const noexcept { return memory_.index() != 0; }
   void reset() noexcept {
     if (auto* m = std::get_if<EGms>(&memory_)) m->reset();

@@ -4,7 +4,7 @@ export VENV ?= .venv
 PY = $(VENV)/bin/python
 CXX ?= g++
 
-.PHONY: demo test build lint format bench stub docs sizes clean
+.PHONY: demo test build sanitize fuzz mutants lint format bench stub docs sizes clean
 build: $(VENV)/.installed
 	@$(PY) setup.py -q build_ext --inplace
 
@@ -41,6 +41,27 @@ ifdef PEERS
 else
 	@OPENBLAS_NUM_THREADS=1 $(VENV)/bin/robot-dynamics bench $(ARGS)
 endif
+
+# the C++ tests under AddressSanitizer with UndefinedBehaviorSanitizer, then under ThreadSanitizer; minutes
+SANITIZERS ?= address,undefined thread
+CCACHE := $(if $(shell command -v ccache),-DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+sanitize:
+	@set -e; for kind in $(SANITIZERS); do place=build/sanitize/$${kind%%,*}; \
+	  cmake -S cpp_core -B $$place $(CCACHE) -DCMAKE_BUILD_TYPE=None -DCMAKE_CXX_COMPILER=$(CXX) \
+	    -DCMAKE_CXX_FLAGS="-O1 -g -fsanitize=$$kind -fno-sanitize-recover=all -fno-omit-frame-pointer" >/dev/null; \
+	  echo "sanitize: $$kind"; cmake --build $$place --parallel $${JOBS:-2} >$$place.log 2>&1 || { tail -n 30 $$place.log; exit 1; }; \
+	  ctest --test-dir $$place --output-on-failure; done
+
+# damaged inputs of every kind, seeded; TRIES of each test
+FUZZ = test/robot_file/test_fuzz.py test/robot_file/test_check_and_up.py test/models/test_urdf_fuzz.py \
+  test/bags/test_bag_fuzz.py test/drivers/test_comau_fuzz.py test/estimators/test_parameter_fuzz.py \
+  test/simulation/test_ur_controller_fuzz.py
+fuzz: build $(VENV)/.installed_dev
+	@FUZZ_TRIES=$${TRIES:-2000} OPENBLAS_NUM_THREADS=1 $(PY) -m pytest --timeout 7200 $(FUZZ) $(ARGS)
+
+# every rule of the guard removed in turn from a copy: the tests that fail; exit status 1 if a rule can go unnoticed
+mutants: build $(VENV)/.installed_dev
+	@$(PY) test/control/mutants.py $(ARGS)
 
 lint: build $(VENV)/.installed_dev
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .

@@ -159,6 +159,7 @@ setup(
         share("config/robots", "*.yaml"),
         share("config/plants", "*.yaml"),
         share("config/trajectories", "*.yaml"),
+        share("config/security", "*.xml"),
     ],
     install_requires=[
         "numpy>=2.0",

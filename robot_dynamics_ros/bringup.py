@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import json
 import os
+import re
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -15,14 +16,17 @@ from typing import Any
 from robot_dynamics_ros.drivers.factory import driver_of
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.pipeline import STAGES, Pipeline
+from robot_dynamics_ros.models.robot_report import refuse_unbelievable
 from robot_dynamics_ros.nodes.tables import DRIVER, NODES
 from robot_dynamics_ros.parameters import Parameter
 from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.robot_file.problems import short
 from robot_dynamics_ros.robot_file.store import config_directories
 from robot_dynamics_ros.robot_file.yaml_text import read_yaml
 from robot_dynamics_ros.topics import PREFIX, check_prefix
 
 DRIVERS = next(p.choices for p in DRIVER if p.name == "driver")
+ROS_NAME = re.compile(r"(/?[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*/?)?")
 BUILT_IN = ("use_sim_time",)  # parameters every ROS node has
 
 
@@ -81,7 +85,8 @@ def describe(
     view: bool = False,
     view_file: str = "",
 ) -> Graph:
-    """The graph for a robot. Raises ConfigError for an unknown robot, driver, or a parameter file that does not fit.
+    """The graph for a robot. Raises ConfigError for an unknown robot, driver, a robot file
+    that `check` refuses, or a parameter file that does not fit.
 
     composed: driver, stages and publishers in one process; otherwise the driver and each stage in their own.
     driver `auto`: that of the robot's manufacturer; `none`: an existing driver publishes `joint_states` (remapped from
@@ -89,7 +94,9 @@ def describe(
     nodes, and ends old_names (the topic names of before, directly in the namespace). view: also the viewer, in a
     browser; view_file: an .rrd file for it; without rerun the viewer is left out and noted.
     """
+    check_names({"namespace": namespace, "tf_prefix": tf_prefix, "joint_states": joint_states})
     loaded = load_robot(robot)
+    refuse_unbelievable(loaded)
     driver = driver_of(loaded) if driver == "auto" else driver
     if driver not in DRIVERS:
         raise ConfigError("driver", "", f"{driver!r} is none of {', '.join((*DRIVERS, 'auto'))}")
@@ -131,6 +138,13 @@ def describe(
     return graph
 
 
+def check_names(names: Mapping[str, str]) -> None:
+    """Raise ConfigError for an option (key) whose value is no ROS name."""
+    for option, name in names.items():
+        if not ROS_NAME.fullmatch(name):
+            raise ConfigError(option, "", f"{short(name)} is no ROS name: letters, digits, _ and single /")
+
+
 def _viewer_missing() -> str:
     """Empty when the viewer can run, else what to install."""
     from robot_dynamics_ros.viewer.stream import require_rerun
@@ -143,9 +157,13 @@ def _viewer_missing() -> str:
 
 
 def environment() -> dict[str, str]:
-    """Middleware settings that the user has not set: this machine only, quick discovery."""
-    wanted = {"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
-    profile = find_config("fastdds.xml")
+    """Middleware settings that the user has not set: this machine only (sockets on 127.0.0.1), quick discovery.
+
+    Where the user has set another discovery range, the profile leaves the network interfaces as they are.
+    """
+    reach = os.environ.get("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    wanted = {"ROS_AUTOMATIC_DISCOVERY_RANGE": reach}
+    profile = find_config("fastdds_loopback.xml" if reach == "LOCALHOST" else "fastdds.xml")
     if profile is not None:
         wanted[_profile_variable()] = str(profile)
     return {name: value for name, value in wanted.items() if name not in os.environ}

@@ -2,9 +2,23 @@
 
 from __future__ import annotations
 
+LONGEST = 4000  # characters of a message
+
+
+def printable(text: str, most: int = LONGEST) -> str:
+    """Text for a terminal or a log: at most `most` characters, control characters as `?`, line breaks as spaces.
+
+    Names and values come from files and messages of others: an escape sequence in them must not reach a terminal.
+    """
+    cut = text if len(text) <= most else text[: most - 3] + "..."
+    return "".join(c if c.isprintable() else " " if c.isspace() else "?" for c in cut)
+
 
 class RobotDynamicsError(Exception):
-    """Root of all errors a user can cause; its text is one clear line."""
+    """Root of all errors a user can cause; its text is one clear line of printable characters."""
+
+    def __str__(self) -> str:
+        return printable(super().__str__())
 
 
 class ConfigError(RobotDynamicsError):

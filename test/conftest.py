@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections import Counter
@@ -14,6 +15,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_threa
 
 RETRIES = 2
 DELAY = 1.0  # s
+INPUTS = "inputs tried: "
 
 
 def pytest_addoption(parser):
@@ -38,6 +40,25 @@ def retried(config):
     return Counter(report.nodeid for report in reporter.stats.get("rerun", ())) if reporter is not None else Counter()
 
 
+@pytest.fixture
+def tried(record_property):
+    """tried(kind, count): damaged inputs that a test tries; with FUZZ_TRIES set their sums are printed."""
+    return lambda kind, count: record_property(INPUTS + kind, count)
+
+
+def inputs_tried(config):
+    """Kind of input -> [inputs tried, tests that failed]."""
+    found: dict[str, list[int]] = {}
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    for outcome in ("passed", "failed"):
+        for report in reporter.stats.get(outcome, ()):
+            for name, count in report.user_properties if report.when == "call" else ():
+                if name.startswith(INPUTS):
+                    row = found.setdefault(name.removeprefix(INPUTS), [0, 0])
+                    row[0], row[1] = row[0] + count, row[1] + (outcome == "failed")
+    return found
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_sessionfinish(session):
     bound = session.config.getoption("--max-retried")
@@ -46,6 +67,10 @@ def pytest_sessionfinish(session):
 
 
 def pytest_terminal_summary(terminalreporter, config):
+    if "FUZZ_TRIES" in os.environ:
+        terminalreporter.section("damaged inputs")
+        for kind, (count, failed) in sorted(inputs_tried(config).items()):
+            terminalreporter.write_line(f"| {kind} | {count} | {failed} |")
     counts, bound = retried(config), config.getoption("--max-retried")
     if not counts:
         return

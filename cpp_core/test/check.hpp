@@ -1,12 +1,13 @@
 // What the C++ tests share: failures that name the line, and a count of allocations.
 #pragma once
 
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <new>
 
 inline int failures = 0;
-inline long allocations = 0;
+inline std::atomic<long> allocations{0};  // of all threads
 
 inline void check(bool ok, const char* text, int line) {
   if (ok) return;

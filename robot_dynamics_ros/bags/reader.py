@@ -17,6 +17,7 @@ from robot_dynamics_ros.bags.table_log import BY_NAME, TableOptions, table_log
 from robot_dynamics_ros.bags.tables import is_table
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import Log, joint_columns
+from robot_dynamics_ros.signals.table import shown
 from robot_dynamics_ros.topics import ARRAY, JOINT_STATE, OLD_TOPICS, TEMPERATURE, TOPICS, TRAJECTORY, WRENCH
 
 TYPES = (JOINT_STATE, TEMPERATURE, TRAJECTORY, WRENCH, ARRAY)
@@ -84,7 +85,7 @@ def concatenate(logs: Sequence[Log]) -> Log:
 
 def choose_topic(topics: Mapping[str, RawTopic], wanted: str, path: Path) -> str:
     """The JointState topic to read. Raises DataError listing the topics of the bag."""
-    listing = ", ".join(f"{name} [{t.type}]" for name, t in sorted(topics.items())) or "none"
+    listing = ", ".join(shown([f"{name} [{t.type}]" for name, t in sorted(topics.items())], 50)) or "none"
     if wanted != "auto":
         for name in (wanted, "/" + wanted):
             if name in topics and topics[name].type == JOINT_STATE:
@@ -133,8 +134,9 @@ def _load_one(
     name = choose_topic(topics, topic, path)
     raw = topics[name]
     report.topic = name
-    report.messages += len(raw.raws) + raw.too_long
+    report.messages += len(raw.raws) + raw.too_long + raw.no_time
     report.drop("message longer than 1 MiB", raw.too_long)
+    report.drop("message whose stamp is no time", raw.no_time)
     groups, unreadable = decode(raw.raws, JOINT_STATE, raw.ros2)
     report.drop("message cannot be decoded", unreadable)
     names, groups = _select(groups, joint_names, aliases, path, report)

@@ -26,8 +26,11 @@ def order_rows(log: Log, report: BagReport) -> Log:
 
 
 def repair_rows(log: Log, report: BagReport) -> Log:
-    """Drop rows that no observer may see: NaN or absent, impossible magnitude, same stamp as the row before."""
-    keep = np.ones(len(log), dtype=bool)
+    """Drop rows that no observer may see: NaN or absent, impossible magnitude, a stamp before 1970 or equal
+    to the one before.
+    """
+    keep = log.stamp_ns >= 0
+    report.drop("stamp before 1970", (~keep).sum())
     for name in ("q", "qd", "effort"):
         if not log.has(name):
             continue

@@ -27,6 +27,7 @@ class RawTopic:
     receive_ns: list[int] = field(default_factory=list)
     raws: list[bytes] = field(default_factory=list)
     too_long: int = 0
+    no_time: int = 0
 
     def stamps(self) -> np.ndarray:
         """Receive stamps (N,) int64 [ns]."""
@@ -111,6 +112,9 @@ def _read_file(path: Path, wanted: set[str], topics: dict[str, RawTopic], progre
             topic = topics[connection.topic]
             if len(raw) > MAX_MESSAGE:
                 topic.too_long += 1
+                continue
+            if not (isinstance(stamp, int) and 0 <= stamp < 2**63):  # sqlite stores text in a column of numbers, too
+                topic.no_time += 1
                 continue
             topic.receive_ns.append(stamp)
             topic.raws.append(bytes(raw))

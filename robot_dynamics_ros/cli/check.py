@@ -12,7 +12,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from robot_dynamics_ros.cli.options import complete_robot, console, json_option, write_json
-from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.errors import ConfigError, printable
 from robot_dynamics_ros.models.robot_report import Report, report
 from robot_dynamics_ros.robot_file import capabilities, shipped_robots
 from robot_dynamics_ros.robot_file.gaps import estimates, unknown_numbers
@@ -57,7 +57,7 @@ def _plain(name: str, found: Report | list[ConfigError]) -> dict[str, Any]:
 def _complain(found: Report | list[ConfigError]) -> None:
     if isinstance(found, Report):
         for f in found.findings:
-            click.echo(f"{f.level}: {found.robot.file}: {f.field}: {f.text}", err=True)
+            click.echo(printable(f"{f.level}: {found.robot.file}: {f.field}: {f.text}"), err=True)
     else:
         for problem in found:
             click.echo(f"error: {problem}", err=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib.util
+import os
+import platform
 import sys
 from pathlib import Path
 
@@ -10,13 +12,14 @@ import click
 from rich.table import Table
 
 from robot_dynamics_ros.cli.options import console, html_option, json_option, markdown_option, progress, write_json
+from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.pages import write_between
 from robot_dynamics_ros.validation.faults.table import TRANSPORTS, Case, cases, run_case
 from robot_dynamics_ros.validation.faults.table import markdown as as_markdown
 from robot_dynamics_ros.validation.page import write_faults
 from robot_dynamics_ros.validation.table import as_dicts
 
-TRIES = {"clock": 10, "sockets": 2, "graph": 1}
+DEFAULT = 1  # tries where none are given
 
 
 @click.command()
@@ -29,20 +32,24 @@ TRIES = {"clock": 10, "sockets": 2, "graph": 1}
     help="Only these; default: all that can run here.",
 )
 @click.option(
-    "--tries", type=click.IntRange(1, 1000), help="Runs of each case; default 10 by clock, 2 sockets, 1 graph."
+    "--tries",
+    default="clock=10,sockets=2,graph=1",
+    show_default=True,
+    metavar="N|TRANSPORT=N,...",
+    help="Runs of each case.",
 )
 @markdown_option
 @html_option
 def command(
-    json_file: Path | None, transports: tuple[str, ...], tries: int | None, markdown: Path | None, html: Path | None
+    json_file: Path | None, transports: tuple[str, ...], tries: str, markdown: Path | None, html: Path | None
 ) -> None:
     """Inject faults of the torque path into a simulated robot; exit status 1 if a reaction is not as required.
 
     Example: robot-dynamics faults --transport clock --json faults.json
     """
-    rows = []
+    runs, rows, begin = runs_of(tries), [], os.getloadavg()[1]
     for case in progress(_cases(transports), "faults"):
-        rows.append(run_case(case, tries or TRIES[case.transport]))
+        rows.append(run_case(case, runs.get(case.transport, DEFAULT)))
         if rows[-1].result != "pass":
             console.print(f"FAIL {rows[-1].case}: {rows[-1].measured}")
     table = Table("case", "tries", "result", "observed")
@@ -50,12 +57,31 @@ def command(
         table.add_row(row.case, str(row.tries), row.result, row.measured)
     console.print(table)
     write_json(json_file, {"rows": as_dicts(rows)})
-    given = "".join(f" --transport {transport}" for transport in transports) + (f" --tries {tries}" if tries else "")
+    given = "".join(f" --transport {transport}" for transport in transports) + f" --tries {tries}"
     if markdown is not None:
-        write_between(markdown, "faults", as_markdown(rows, f"robot-dynamics faults{given}"), "Faults")
+        page = as_markdown(rows, f"robot-dynamics faults{given}") + _machine(begin)
+        write_between(markdown, "faults", page, "Faults")
     if html is not None:
         write_faults(html, rows, f"robot-dynamics faults{given}")
     sys.exit(any(row.result != "pass" for row in rows))
+
+
+def runs_of(tries: str) -> dict[str, int]:
+    """Transport -> tries of `N` or `clock=100,graph=2`. Raises ConfigError."""
+    parts = (
+        [part.partition("=") for part in tries.split(",")] if "=" in tries else [(t, "=", tries) for t in TRANSPORTS]
+    )
+    for name, _, number in parts:
+        if name not in TRANSPORTS or not number.isdigit() or not 1 <= int(number) <= 1000:
+            raise ConfigError(
+                "--tries", name, f"{number!r} must be a number of runs in 1..1000, of {', '.join(TRANSPORTS)}"
+            )
+    return {name: int(number) for name, _, number in parts}
+
+
+def _machine(begin: float) -> str:
+    load = f"load {begin:.1f} at the start, {os.getloadavg()[1]:.1f} at the end"
+    return f"\nIn one run, on {platform.machine()} with {os.cpu_count()} processors, {load}.\n"
 
 
 def _cases(transports: tuple[str, ...]) -> list[Case]:

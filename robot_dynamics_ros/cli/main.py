@@ -9,7 +9,7 @@ import sys
 import click
 
 from robot_dynamics_ros import __version__
-from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.errors import RobotDynamicsError, printable
 
 # name -> (module under robot_dynamics_ros.cli holding `command`, what for), in the order of typical use
 COMMANDS: dict[str, tuple[str, str]] = {
@@ -56,7 +56,8 @@ class LazyGroup(click.Group):
         if name != "bench":  # the peers it compares with run as they do by themselves
             # matrices are small here: a second BLAS thread would only wait for the first; read when numpy loads
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-        return importlib.import_module(f"robot_dynamics_ros.cli.{COMMANDS[name][0]}").command
+        module = importlib.import_module(f"robot_dynamics_ros.cli.{COMMANDS[name][0]}")
+        return importlib.import_module("robot_dynamics_ros.cli.options").only_finite(module.command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The table, whole."""
@@ -82,7 +83,7 @@ def main() -> None:
     except OSError as error:
         if error.filename is None:
             raise  # no file of the user's: a defect of ours
-        click.echo(f"error: {error.filename}: {error.strerror}", err=True)
+        click.echo(printable(f"error: {error.filename}: {error.strerror}"), err=True)
     sys.exit(1)
 
 

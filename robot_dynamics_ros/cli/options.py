@@ -6,6 +6,7 @@ import functools
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -14,10 +15,11 @@ import numpy as np
 from click.shell_completion import CompletionItem
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.text import Text
 
 from robot_dynamics_ros.bags.reader import STAMPS
 from robot_dynamics_ros.effort.meaning import WORDS
-from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.errors import ConfigError, printable
 from robot_dynamics_ros.outputs import write_atomically
 
 if TYPE_CHECKING:
@@ -142,8 +144,42 @@ def sensor_options(name: str, text: str, required: bool = False, touch: bool = T
     return add
 
 
-console = Console()
-stderr = Console(stderr=True)
+class PlainConsole(Console):
+    """A console that prints text of files and robots without their control characters."""
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        """Text of a print or of a cell of a table."""
+        return super().render_str("\n".join(printable(line, len(line) + 1) for line in text.split("\n")), **options)
+
+
+console = PlainConsole()
+stderr = PlainConsole(stderr=True)
+
+
+def only_finite(command: click.Command) -> click.Command:
+    """The command, whose options refuse numbers that are not finite: a bound alone lets NaN pass."""
+    for parameter in command.params:
+        kinds = parameter.type.types if isinstance(parameter.type, click.Tuple) else [parameter.type]
+        numbers = any(isinstance(kind, click.types.FloatParamType) for kind in kinds)
+        if numbers and not isinstance(parameter.callback, Finite):
+            parameter.callback = Finite(parameter.callback)
+    for inner in getattr(command, "commands", {}).values():
+        only_finite(inner)
+    return command
+
+
+@dataclass(frozen=True)
+class Finite:
+    """Callback of an option with numbers: refuses infinity and NaN, then does what the option's own callback does."""
+
+    inner: Callable[..., Any] | None
+
+    def __call__(self, context: click.Context, parameter: click.Parameter, value: Any) -> Any:
+        """The value. Raises click.BadParameter."""
+        for number in np.ravel(np.array(() if value is None else value, dtype=object)):
+            if isinstance(number, float) and not np.isfinite(number):
+                raise click.BadParameter(f"{number} is not a finite number", ctx=context, param=parameter)
+        return value if self.inner is None else self.inner(context, parameter, value)
 
 
 def _plain(value: Any) -> Any:

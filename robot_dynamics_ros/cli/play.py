@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 import numpy as np
 
-from robot_dynamics_ros.bringup import environment
+from robot_dynamics_ros.bringup import check_names, environment
 from robot_dynamics_ros.cli.options import console, robot_option, stderr
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.nodes.executables import require_ros
@@ -43,6 +43,7 @@ def command(
     Example: robot-dynamics play excitation.csv --robot ur5e
     """
     require_ros()
+    check_names({"node": node, "namespace": namespace})
     arm = load_robot(robot)
     times, q = load_trajectory(motion, arm)
     times = times / speed

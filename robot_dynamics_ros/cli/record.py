@@ -14,7 +14,7 @@ from rich.text import Text
 from robot_dynamics_ros.bags.live_writer import LiveWriter, recover
 from robot_dynamics_ros.bringup import environment
 from robot_dynamics_ros.cli.options import NewPath, json_option, stderr, write_json
-from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.errors import DataError, printable
 from robot_dynamics_ros.nodes.executables import require_ros
 
 
@@ -65,5 +65,5 @@ def _record(out: Path, topics: str, duration: float | None) -> dict[str, int]:
 
         skipped = record(writer, patterns, duration, tell)
     for topic, reason in skipped.items():
-        click.echo(f"not recorded: {topic}: {reason}", err=True)
+        click.echo(printable(f"not recorded: {topic}: {reason}"), err=True)
     return writer.counts

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
 
 REQUIRED = ("torque", "velocity", "position_lower", "position_upper", "acceleration")
+LOWEST_RATE = 10.0  # Hz, of the torque loop
 RAMP = 0.1  # s from any torque to none; sets the default rate limit too
 
 
@@ -39,6 +40,8 @@ def guard_limits(robot: RobotFile, settings: GuardSettings | None = None) -> Gua
         raise CapabilityError(f"{robot.name}: torque mode needs {', '.join(missing)} in {robot.file}")
     if not 0 < s.torque_share <= 1 or not 0 < s.velocity_share <= 1:
         raise CapabilityError(f"torque_share {s.torque_share} and velocity_share {s.velocity_share} must be in (0, 1]")
+    if not s.rate >= LOWEST_RATE:
+        raise CapabilityError(f"{robot.name}: torque mode needs {LOWEST_RATE:g} states per second, not {s.rate:g}")
     torque = s.torque_share * robot.array("limits.torque")
     command = robot.drives.torque_command
     return GuardLimits(

@@ -41,7 +41,7 @@ class Stream:
         self._carried = 0
         self.flags = self.missed = 0
         self.connected = False
-        self.reconnects = self.overruns = self.malformed = 0
+        self.reconnects = self.overruns = self.malformed = self._damaged = 0
         self._rate = SampleRate()
 
     def restart(self) -> None:
@@ -79,6 +79,13 @@ class Stream:
         self.set_connected(True)
         return self._clock.stamp(controller_ns)
 
+    def clean(self, *signals: np.ndarray) -> None:
+        """Signals beside the measured ones that are not finite become absent (NaN as a whole) and are counted."""
+        for values in signals:
+            if not np.isfinite(values).all():
+                self._damaged += not np.isnan(values).all()
+                values.fill(np.nan)
+
     @property
     def frozen(self) -> bool:
         """True when the last sample repeats old measurements although motion is commanded."""
@@ -107,6 +114,7 @@ class Stream:
     def statistics(self, **more: Any) -> Statistics:
         """Counts since the start; rate over the time since the last call (at least half a second)."""
         counts = self._monitor.counts
+        counts["non_finite"] += self._damaged
         own = {"reconnects": self.reconnects, "overruns": self.overruns, "malformed": self.malformed}
         return Statistics(rate=self._rate.of(counts["samples"]), **counts, **(own | more))
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.models.friction import created_energy
 from robot_dynamics_ros.models.inertia import consistency_margin
 from robot_dynamics_ros.models.robot_model import RobotModel
@@ -58,6 +58,13 @@ class Report:
         }
 
 
+def refuse_unbelievable(robot: RobotFile) -> None:
+    """Raise ConfigError with the first error that report() finds: what `check` refuses is started by nothing."""
+    for found in report(robot).findings:
+        if found.level == "error":
+            raise ConfigError(robot.file, found.field, found.text)
+
+
 def report(robot: RobotFile) -> Report:
     """All derived checks of a robot file; checks whose numbers are unknown are left out."""
     result = Report(robot)
@@ -97,7 +104,7 @@ def _inertias(result: Report) -> Iterator[Finding]:
 def _masses(result: Report) -> Iterator[Finding]:
     moving = float(result.robot.link_parameters[:, 9].sum())
     whole = result.robot.limits.robot_mass
-    for name in _massless(result.robot) if moving > 0 else ():
+    for name in _massless(result.robot):
         yield Finding("warning", f"links [{name}]", "no mass: the URDF left it out; identify will find it")
     result.numbers["moving mass [kg]"] = moving
     if whole is not None and not moving <= 1.02 * whole:

@@ -14,6 +14,7 @@ from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
+from rclpy.node import NodeNameNonExistentError
 
 from robot_dynamics_ros.errors import ConfigError, ConnectionFailed, RobotDynamicsError
 from robot_dynamics_ros.parameters import Parameter
@@ -198,6 +199,26 @@ class LifecycleBase(LifecycleNode):
         """Other nodes of this name that the graph shows, one killed in the last seconds included."""
         own = self.get_name(), self.get_namespace()
         return max(0, self.get_node_names_and_namespaces().count(own) - 1)
+
+    def commanders(self, services: Iterable[str], topics: Iterable[str]) -> list[tuple[str, str]]:
+        """(full name, enclave) of the other nodes with a client of one of the services or a publisher of the topics.
+
+        Names as given to create_service and create_subscription. As the graph shows it: names are not proven (SROS 2).
+        """
+        wanted = {self.resolve_service_name(name) for name in services}
+        heard = {self.resolve_topic_name(name) for name in topics}
+        found = []
+        for name, space, enclave in self.get_node_names_and_namespaces_with_enclaves():
+            if (name, space) == (self.get_name(), self.get_namespace()):
+                continue
+            try:
+                clients = {client for client, _ in self.get_client_names_and_types_by_node(name, space)}
+                publishers = {topic for topic, _ in self.get_publisher_names_and_types_by_node(name, space)}
+            except NodeNameNonExistentError:  # it has just ended
+                continue
+            if wanted & clients or heard & publishers:
+                found.append((f"{space.rstrip('/')}/{name}", enclave))
+        return found
 
     @property
     def active(self) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, Protocol
 
 from std_srvs.srv import Trigger
@@ -45,6 +45,9 @@ class NodeContext(Protocol):
 
     def namesakes(self) -> int:
         """Other nodes of this name in the graph."""
+
+    def commanders(self, services: Iterable[str], topics: Iterable[str]) -> list[tuple[str, str]]:
+        """(full name, enclave) of the other nodes that can call one of the services or publish one of the topics."""
 
     def count_publishers(self, topic_name: str) -> int:
         """Publishers of a topic in the graph."""

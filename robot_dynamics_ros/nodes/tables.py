@@ -64,6 +64,11 @@ DRIVER = (
     ),
     Parameter("backend", "udp", "transport to the LPC (comau)", choices=("udp", "mqtt"), read_only=True),
     Parameter("arm", 1, "number of the arm at its controller (comau)", low=1, high=4, read_only=True),
+    Parameter("mqtt_user", "", "user at the MQTT broker, empty: none (comau)", read_only=True),
+    Parameter("mqtt_password_file", "", "file with the password, readable by its owner only (comau)", read_only=True),
+    Parameter("mqtt_ca_file", "", "TLS to the broker, checked against these certificates; empty: none", read_only=True),
+    Parameter("mqtt_certificate", "", "certificate of ours where the broker asks for one (comau)", read_only=True),
+    Parameter("mqtt_key", "", "key of that certificate (comau)", read_only=True),
     Parameter("enable_commands", False, "allow positions to be sent; false: only receive (comau)", read_only=True),
     Parameter(
         "follow_host_clock",
@@ -90,11 +95,12 @@ DRIVER = (
         read_only=True,
     ),
 )
+MQTT_OPTIONS = ("mqtt_user", "mqtt_password_file", "mqtt_ca_file", "mqtt_certificate", "mqtt_key")
 # driver -> parameters that it takes as options of its own; all drivers take STREAM_OPTIONS
 DRIVER_OPTIONS: dict[str, tuple[str, ...]] = {
     "ur": ("port", "effort_source", "torque"),
     "franka": ("torque",),
-    "comau": ("port", "backend", "arm", "enable_commands", "torque"),
+    "comau": ("port", "backend", "arm", "enable_commands", "torque", *MQTT_OPTIONS),
 }
 STREAM_OPTIONS = ("follow_host_clock", "realtime_priority", "degraded_gap", "safe_gap", "frozen_repeats")
 
@@ -155,6 +161,12 @@ SETTINGS = (
 )
 
 MOTION = (
+    Parameter(
+        "command_source",
+        "",
+        "full name (/ns/node) or enclave of the only node that may enable torque or motion; empty: any",
+        read_only=True,
+    ),
     Parameter("approach_speed", 0.5, "speed of the move to the first point of a trajectory", "rad/s", 0.01, 3.0),
     Parameter(
         "max_start_distance", 3.2, "largest distance of any joint to the first point of a trajectory", "rad", 0.0, 13.0
@@ -296,3 +308,9 @@ EXTRA_TOPICS["viewer_node"] = tuple(
     (below("<prefix>", t) + ("/<joint>" if TOPICS[t].per_joint else ""), TOPICS[t].type, "subscribed") for t in VIEWED
 ) + (("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", "subscribed: health, controller and guard state"),)
 EXTRA_TOPICS["composed_node"] = EXTRA_TOPICS["hardware_node"][:-1] + EXTRA_TOPICS["estimator_node"]
+
+# who may hold a client or a publisher of these is limited by the parameter command_source
+ENABLING_SERVICES = tuple(name for name, _, _ in SERVICES["hardware_node"] if name.startswith("~/enable_")) + tuple(
+    f"{name}/_action/send_goal" for name, _, text in EXTRA_TOPICS["hardware_node"] if text.startswith("action")
+)
+COMMAND_TOPICS = tuple(name for name, _, text in EXTRA_TOPICS["hardware_node"] if text.startswith("subscribed"))

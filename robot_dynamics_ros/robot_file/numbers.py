@@ -26,6 +26,12 @@ def _not_nan(value: float) -> float:
     return value
 
 
+def _not_small(value: float) -> float:
+    if abs(value) < 1e-3:
+        raise PydanticCustomError("too_small", "must be <= -0.001 or >= 0.001")
+    return value
+
+
 def _as_tuple(value: Any) -> Any:
     return (value,) if isinstance(value, int | float) and not isinstance(value, bool) else value
 
@@ -47,7 +53,7 @@ Acceleration3 = Annotated[float, bounded("m/s2", -100.0, 100.0)]
 Mass = Annotated[float, bounded("kg", 0.0, 2000.0)]
 Deviations = Annotated[float, bounded("1", 0.0, 1000.0)]
 Inertia = Annotated[float, bounded("kg m2", -1e4, 1e4)]
-Rate = Annotated[float, bounded("Hz", 0.0, 1e5, above=True)]
+Rate = Annotated[float, bounded("Hz", 1.0, 8000.0)]  # what drivers, torque loop and guard can step
 Speed = Annotated[float, bounded("m/s", 0.0, 50.0, above=True)]
 Distance = Annotated[float, bounded("m", 0.0, 20.0, above=True)]
 Celsius = Annotated[float, bounded("deg C", -60.0, 200.0)]
@@ -60,15 +66,15 @@ LinkParameter = Annotated[float, bounded("kg, kg m, kg m2", -1e5, 1e5)]
 _Position = Annotated[
     float, Field(strict=True, allow_inf_nan=True, json_schema_extra={"unit": "rad"}), AfterValidator(_not_nan)
 ]
-_Torque = Annotated[float, bounded("Nm", 0.0, 1e5, above=True)]
-_TorqueRate = Annotated[float, bounded("Nm/s", 0.0, 1e7, above=True)]
-_Velocity = Annotated[float, bounded("rad/s", 0.0, 100.0, above=True)]
-_Acceleration = Annotated[float, bounded("rad/s2", 0.0, 1e4, above=True)]
-_TorqueConstant = Annotated[float, bounded("Nm/A", 0.0, 1e4, above=True)]
-_GearRatio = Annotated[float, bounded("1", -1000.0, 1000.0)]
+_Torque = Annotated[float, bounded("Nm", 1e-3, 1e5)]
+_TorqueRate = Annotated[float, bounded("Nm/s", 1e-3, 1e7)]
+_Velocity = Annotated[float, bounded("rad/s", 1e-3, 100.0)]
+_Acceleration = Annotated[float, bounded("rad/s2", 1e-3, 1e4)]
+_TorqueConstant = Annotated[float, bounded("Nm/A", 1e-6, 1e4)]
+_GearRatio = Annotated[float, bounded("1", -1000.0, 1000.0), AfterValidator(_not_small)]
 _RotorInertia = Annotated[float, bounded("kg m2", 0.0, 1e4)]
-_MotorConstant = Annotated[float, bounded("Nm/sqrt(W)", 0.0, 100.0, above=True)]
-_Ratio = Annotated[float, bounded("1", 0.0, 10.0, above=True)]
+_MotorConstant = Annotated[float, bounded("Nm/sqrt(W)", 1e-4, 100.0)]
+_Ratio = Annotated[float, bounded("1", 0.1, 10.0)]
 
 Positions = Annotated[tuple[_Position | None, ...] | None, _FROM, _TO, _EACH]
 SignedInertias = Annotated[tuple[Inertia | None, ...] | None, _FROM, _TO, _EACH]

@@ -50,7 +50,7 @@ def find_robot(name_or_path: str | Path) -> Path:
     known = shipped_robots()
     if str(name_or_path) in known:
         return known[str(name_or_path)]
-    path = Path(name_or_path).expanduser()
+    path = Path(os.path.expanduser(name_or_path))  # an unknown user's directory stays as it is written
     if path.is_file():
         return path
     if path.suffix or len(path.parts) > 1:

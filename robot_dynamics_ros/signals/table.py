@@ -103,6 +103,12 @@ def entries(name: str, joint_names: Sequence[str]) -> tuple[str, ...]:
     return (*joint_names, *last)
 
 
+def shown(names: Sequence[str], most: int = 20) -> list[str]:
+    """Names out of files and messages for a text: each of at most 60 characters, the first `most` of them."""
+    cut = [name if len(name) <= 60 else name[:57] + "..." for name in names[:most]]
+    return cut + [f"and {len(names) - most} more"] * (len(names) > most)
+
+
 def joint_columns(present: Sequence[str], wanted: Sequence[str], aliases: Mapping[str, str] | None = None) -> list[int]:
     """Column in `present` of each wanted joint, by name or alias (alias -> name); extra joints are ignored.
 
@@ -114,5 +120,7 @@ def joint_columns(present: Sequence[str], wanted: Sequence[str], aliases: Mappin
         count = names.count(joint)
         if count != 1:
             what = "missing" if count == 0 else f"present {count} times"
-            raise DataError(f"joint {joint!r} is {what}; the data names {', '.join(map(repr, present))}")
+            raise DataError(
+                f"joint {joint!r} is {what}; the data names {', '.join(shown([repr(name) for name in present]))}"
+            )
     return [names.index(joint) for joint in wanted]

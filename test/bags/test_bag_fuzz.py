@@ -2,10 +2,12 @@
 
 import os
 import random
+import sqlite3
 import warnings
 
 import numpy as np
 import pytest
+from bag_factory import JOINTS, rows, simple, write
 
 from robot_dynamics_ros.bags import layout, load_bag, write_bag
 from robot_dynamics_ros.bags.live_writer import LiveWriter, recover
@@ -63,7 +65,8 @@ def mutated(data, rng):
 
 
 @pytest.mark.parametrize("kind", ["load", "recover"])
-def test_mutated_bags_are_loaded_or_refused(tmp_path, kind):
+def test_mutated_bags_are_loaded_or_refused(tmp_path, kind, tried):
+    tried("bags", TRIES)
     rng, loaded = random.Random(3), 0
     good = next(write_bag(log_of(), tmp_path / "bag").glob("*.mcap")).read_bytes()
     for k in range(TRIES):
@@ -105,3 +108,24 @@ def test_a_live_bag_is_whole_after_recovery(tmp_path):
         for k in range(10):
             writer.write("/joint_states", k + 1, raw("f"))
     assert recover(tmp_path / "live", tmp_path / "again") == {"/joint_states": 10}
+
+
+@pytest.mark.parametrize("stamp", ["text", -5, b"xx", 1.5, -(2**63)])
+@pytest.mark.parametrize("stamps", ["header", "receive"])
+def test_a_stamp_that_is_no_time_costs_its_message_and_no_other(tmp_path, stamp, stamps):
+    path, _ = simple(tmp_path / "bag", kind="sqlite3", n=50)
+    with sqlite3.connect(next(path.glob("*.db3"))) as database:
+        database.execute("update messages set timestamp = ? where id in (3, 4)", (stamp,))
+    database.close()
+    log, report = load_bag(path, stamps=stamps)
+    assert len(log) == 48 and report.dropped == {"message whose stamp is no time": 2}
+    assert (np.diff(log.stamp_ns) > 0).all()
+
+
+def test_header_stamps_before_1970_are_dropped(tmp_path):
+    stamp, q, qd, effort = rows(50)
+    stamp[7] = -5_000_000_000
+    items = [(s, JOINTS, a, b, c) for s, a, b, c in zip(stamp, q, qd, effort, strict=True)]
+    path = write(tmp_path / "bag", "mcap", {"/joint_states": items}, receive=rows(50)[0])
+    log, report = load_bag(path, stamps="header")
+    assert len(log) == 49 and log.stamp_ns.min() > 0 and report.dropped == {"stamp before 1970": 1}

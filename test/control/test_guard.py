@@ -86,6 +86,46 @@ def test_nothing_leaves_before_enable_and_enable_needs_a_fresh_state():
     assert not rig.guard.enable(rig.now)
 
 
+def test_a_state_that_comes_many_times_is_one_and_not_a_frozen_robot():
+    rig = Rig().enabled(7.0)
+    rig.state(qd=[0.5, 0.5])
+    for _ in range(30):
+        rig.guard.observe(rig.now, rig.q, np.full(2, 0.5))
+    rig.command(7.0)
+    assert rig.step().any() and rig.guard.state == GuardState.ok
+    assert rig.guard.count(GuardReason.state_frozen) == 0
+
+
+def test_states_that_step_back_latch_although_the_clock_goes_on():
+    rig = Rig().enabled(7.0)
+    rig.q = rig.q + 1e-4
+    rig.guard.observe(rig.now - 5 * MS, rig.q, rig.qd)
+    rig.command(7.0)
+    rig.step()
+    assert (rig.guard.state, rig.guard.reason) == (GuardState.safe, GuardReason.state_clock)
+    assert rig.ends_at_zero()
+
+
+def test_a_silence_in_the_stamps_counts_also_when_nobody_looked_at_the_clock_meanwhile():
+    rig = Rig().enabled(7.0)
+    rig.now += 50 * MS
+    rig.state()
+    rig.command(7.0)
+    rig.step(0)
+    assert (rig.guard.state, rig.guard.reason) == (GuardState.safe, GuardReason.state_gap)
+    assert rig.ends_at_zero()
+
+
+@pytest.mark.parametrize("late", [25 * MS, 38 * MS])
+def test_after_a_late_call_the_torque_changes_by_no_more_than_in_a_degraded_gap(late):
+    rig = Rig(torque_rate=np.full(2, 100.0)).enabled(0.0)
+    rig.now += late - CYCLE
+    rig.state()
+    rig.command(20.0)
+    assert rig.step() == pytest.approx([2.0, 2.0])  # 100 Nm/s in 20 ms
+    assert rig.guard.state == GuardState.ok
+
+
 @pytest.mark.parametrize("bad", [math.nan, math.inf, -math.inf])
 def test_a_command_that_is_not_finite_is_zero_at_once_and_latched(bad):
     rig = Rig().enabled(7.0)
@@ -188,6 +228,19 @@ def test_torque_towards_a_limit_is_cut_and_torque_away_from_it_passes(q, qd, rea
     rig.state(q=[q, q], qd=[qd, qd])
     rig.command(-7.0)
     assert np.array_equal(rig.step(), [-7.0, -7.0])
+
+
+@pytest.mark.parametrize(
+    ("q", "qd", "reason"), [(0.0, -2.1, "velocity"), (-2.9, -1.2, "position"), (-3.1, -0.1, "position")]
+)
+def test_the_lower_limits_are_those_of_the_upper_side_mirrored(q, qd, reason):
+    rig = Rig(torque_rate=np.full(2, 1e5)).enabled()
+    rig.step()
+    for wanted, allowed in ((-7.0, 0.0), (7.0, 7.0)):
+        rig.state(q=[q, q], qd=[qd, qd])
+        rig.command(wanted)
+        assert np.array_equal(rig.step(), [allowed, allowed])
+    assert rig.guard.count(getattr(GuardReason, reason)) == 2
 
 
 @pytest.mark.parametrize("hard", [False, True])

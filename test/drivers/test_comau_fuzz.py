@@ -35,7 +35,7 @@ def mutated(data, rng):
             del data[rng.randrange(len(data)) :]
             break
         if rng.random() < 0.5:  # the fields themselves
-            struct.pack_into("<Q", data, 12, rng.choice(EXTREME))
+            struct.pack_into("<Q", data, 16, rng.choice(EXTREME))
     return bytes(data)
 
 
@@ -48,7 +48,8 @@ def test_a_time_that_no_controller_has_is_refused():
     assert wire.unpack_state(wire.pack_state(GOOD), N).time_us == 10**9
 
 
-def test_mutated_datagrams_are_read_or_refused_and_the_stream_goes_on():
+def test_mutated_datagrams_are_read_or_refused_and_the_stream_goes_on(tried):
+    tried("Comau datagrams", TRIES)
     rng, stream, states = random.Random(5), Stream(StreamOptions(500.0)), ComauStates(ROBOT, 500.0)
     good, read = wire.pack_state(GOOD), 0
     for k in range(TRIES):

@@ -7,6 +7,7 @@ import os
 import signal
 import socket
 import struct
+import threading
 import time
 
 import numpy as np
@@ -276,3 +277,26 @@ def test_a_killed_client_latches_torque_off_and_a_new_one_starts_without(arm):
     arm.read(lambda: arm.loop.state == GuardState.idle)
     arm.enable(TorqueMode.guide)  # explicitly, once re-armed
     arm.end()
+
+
+@pytest.mark.realtime
+def test_a_client_that_hangs_holds_up_neither_the_stop_nor_the_end_of_torque(arm, monkeypatch):
+    """Stopped by SIGSTOP: calls return, torque ends in the loop, and the process that does not answer is ended."""
+    from robot_dynamics_ros.drivers.franka import process as module
+
+    arm.enable(TorqueMode.guide)
+    pid = arm.driver._process.pid
+    os.kill(pid, signal.SIGSTOP)
+    done = []
+    caller = threading.Thread(target=lambda: done.append((arm.loop.disable(), arm.driver.stop())), daemon=True)
+    caller.start()
+    caller.join(30.0)
+    assert done, "stop or disable waits for the client"
+    arm.read(lambda: arm.loop.state != GuardState.ok)
+    arm.read(lambda: arm.records and not arm.records[-1]["run"])
+    assert arm.driver.motion.active  # it has not answered yet
+    monkeypatch.setattr(module, "STOP_TIMEOUT", -1.0)
+    arm.read(lambda: not arm.driver.motion.active)
+    assert arm.driver.motion.state == "failed" and "did not answer a stop" in arm.driver.motion.reason
+    monkeypatch.undo()
+    arm.read(lambda: arm.driver.statistics().reconnects == 1)

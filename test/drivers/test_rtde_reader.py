@@ -171,6 +171,23 @@ def test_a_full_ring_refuses_and_counts(server, reader):
 
 
 @pytest.mark.realtime
+@pytest.mark.parametrize("name", ["target_q", "target_qdd", "joint_temperatures", "actual_TCP_force", "payload"])
+@pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
+def test_values_beside_the_measured_ones_that_are_not_finite_are_absent_and_counted(server, reader, name, bad):
+    s = server()
+    r = reader(s)
+    width = len(field(np.empty(_core.RTDE_WIDTH), name))
+    s.stream(0, 40)
+    s.stream(40, 42, **{name: np.r_[np.ones(width - 1), bad]})
+    s.stream(42, 44)
+    samples = take(r, 20)
+    values = [field(v, name) for _, v in samples]
+    assert [np.isnan(v).all() for v in values[-4:]] == [True, True, False, False]
+    assert all(np.isfinite(v).all() for v in values[:-4])
+    assert r.statistics()["non_finite"] == 2 and r.statistics()["samples"] == 44
+
+
+@pytest.mark.realtime
 def test_non_finite_samples_never_come_out(server, reader):
     s = server()
     r = reader(s)

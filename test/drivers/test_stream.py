@@ -68,3 +68,12 @@ def test_a_stopped_robot_is_unsafe_and_no_connection_is_a_fault():
     assert monitor.condition(1_000_001) == StreamState.safe
     monitor.set_connected(False)
     assert monitor.condition(1_000_002) == StreamState.fault
+
+
+def test_signals_that_are_not_finite_are_absent_and_counted_once_each():
+    stream = Stream(StreamOptions(500.0))
+    good, partly, infinite, absent = np.ones(3), np.array([1.0, np.nan, 2.0]), np.full(3, np.inf), np.full(3, np.nan)
+    stream.clean(good, partly, infinite, absent)
+    assert np.array_equal(good, np.ones(3))
+    assert all(np.isnan(values).all() for values in (partly, infinite, absent))
+    assert stream.statistics().non_finite == 2 == stream.statistics().non_finite

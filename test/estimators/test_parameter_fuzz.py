@@ -41,10 +41,11 @@ def run(pipeline, rng):
 
 
 @pytest.mark.parametrize("name", list(STAGES))
-def test_values_inside_their_bounds_are_taken_or_refused_in_one_line(name):
+def test_values_inside_their_bounds_are_taken_or_refused_in_one_line(name, tried):
     rng = np.random.default_rng(sorted(STAGES).index(name))
     table = STAGES[name]().parameters
     taken = 0
+    tried("sets of stage parameters", TRIES if table else 1)
     for _ in range(TRIES if table else 1):
         chosen = rng.choice(len(table), size=rng.integers(1, 4)) if table else []
         given = {table[i].name: drawn(table[i], rng) for i in chosen if not isinstance(table[i].default, str)}

@@ -14,7 +14,8 @@ from synthetic import synthetic_log, truth_of
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.identify import SHARES, StepProgress, command
-from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.errors import DataError, RobotDynamicsError
+from robot_dynamics_ros.identification.arm import identify as procedure
 from robot_dynamics_ros.identification.arm.identify import STEPS
 from robot_dynamics_ros.identification.reports.result import _bag
 from robot_dynamics_ros.models import RobotModel
@@ -145,3 +146,18 @@ def test_stamps_that_are_no_date_have_none(stamp, expected):
         name="a", samples=1, duration=1.0, rate=1.0, pieces=[], counts={}, notes=[], start_ns=stamp, n=1
     )
     assert _bag(recording)["begun"] == expected
+
+
+def test_equations_without_a_solution_are_told_in_words(monkeypatch):
+    """Positions of a coarse encoder leave singular matrices in whichever step comes across them first."""
+
+    def singular(_):
+        np.linalg.cholesky(np.zeros((2, 2)))
+
+    state = SimpleNamespace(warnings=[])
+    monkeypatch.setattr(procedure, "Identification", lambda *_: state)
+    monkeypatch.setattr(procedure, "set_apart", lambda training, validation: (training, validation))
+    monkeypatch.setattr(procedure, "judged_on_a_repeat", lambda training: "")
+    monkeypatch.setattr(procedure, "STEPS", (("any step", singular),))
+    with pytest.raises(DataError, match="bag1: shows too little of the robot"):
+        procedure.identify_recordings(None, [SimpleNamespace(name="bag1")], [])

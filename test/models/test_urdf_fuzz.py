@@ -78,9 +78,10 @@ def test_odd_encodings_are_read_or_refused_in_one_line(tmp_path, encoding):
         assert "\n" not in str(error)
 
 
-def test_damaged_urdfs_have_finite_dynamics_or_are_refused(tmp_path):
+def test_damaged_urdfs_have_finite_dynamics_or_are_refused(tmp_path, tried):
     rng, good, read_well = random.Random(9), arm(), 0
     places = [m.span(1) for m in re.finditer(r'="([^"]*)"', good)]
+    tried("URDFs", TRIES)
     for _ in range(TRIES):
         text = good
         if rng.random() < 0.8:

@@ -91,7 +91,7 @@ class SimulatedDriver(TorqueDriver):
 class Node:
     """What the parts use of a node: the defaults of its parameters, services by name."""
 
-    active, context, others = True, None, 0
+    active, context, others, commanding = True, None, 0, ()
 
     def __init__(self):
         stages = select("none")
@@ -118,6 +118,9 @@ class Node:
 
     def namesakes(self):
         return self.others
+
+    def commanders(self, services, topics):
+        return self.commanding
 
     def create_subscription(self, kind, topic, callback, qos):
         return SimpleNamespace(topic_name=topic)
@@ -251,3 +254,39 @@ def test_enabling_right_after_disabling_says_what_it_waits_for(stand):
         node.work()
     success, text = node.call("enable_guiding")
     assert not success and ("ramped out" in text or "moves" in text)
+
+
+ALLOWED = ("/cell/planner", "/cell_enclave")
+
+
+@pytest.mark.parametrize(
+    ("source", "commanding", "reason"),
+    [
+        ("", [("/anybody", "/")], ""),
+        ("/cell/planner", [ALLOWED], ""),
+        ("/cell_enclave", [ALLOWED], ""),
+        ("/cell/planner", [ALLOWED, ("/other", "/")], "/other could too"),
+        ("/cell/planner", [("/planner", "/cell/plan")], "/planner could too"),
+        ("/cell/planner", [], "not in the graph"),
+    ],
+)
+@pytest.mark.parametrize("service", ["enable_guiding", "enable_torque"])
+def test_only_the_source_of_commands_may_enable(stand, source, commanding, reason, service):
+    node, driver = stand
+    node.table["command_source"], node.commanding = source, commanding
+    done, text = node.call(service)
+    assert done == (reason == "") and reason in text
+    assert node.call("disable_torque")[0] and node.call("stop")[0]  # ending is everybody's
+
+
+def test_a_stranger_who_comes_later_ends_torque(stand, monkeypatch):
+    monkeypatch.setattr("robot_dynamics_ros.nodes.robot.torque_interface.CHECK_PERIOD", -1.0)
+    node, driver = stand
+    node.table["command_source"], node.commanding = "/cell/planner", [ALLOWED]
+    assert node.call("enable_guiding")[0]
+    node.work()
+    assert driver.loop.state == GuardState.ok
+    node.commanding = [ALLOWED, ("/other", "/")]
+    for _ in range(3):
+        node.work()
+    assert driver.loop.state == GuardState.safe and driver.loop.reason == GuardReason.publisher

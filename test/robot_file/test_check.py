@@ -59,7 +59,7 @@ def test_several_files_one_wrong(tmp_path):
     wrong = write(tmp_path, changed(("limits", "velocity"), [1.0, -1.0]))
     result = run(good, wrong, "ur5ee", "--json", tmp_path / "out.json")
     assert result.exit_code == 1
-    assert f"error: {wrong}: limits.velocity[1: two]: -1.0 must be > 0.0" in result.output
+    assert f"error: {wrong}: limits.velocity[1: two]: -1.0 must be >= 0.001" in result.output
     assert "error: ur5ee: no such robot; did you mean 'ur5e'?" in result.output
     written = json.loads((tmp_path / "out.json").read_text())["robots"]
     assert [entry["ok"] for entry in written] == [True, False, False]

@@ -2,6 +2,7 @@
 
 import copy
 import math
+import os
 import random
 
 import pytest
@@ -12,6 +13,7 @@ from robot_dynamics_ros.robot_file import capabilities, load_robot
 from robot_dynamics_ros.robot_file.gaps import unknown_numbers
 from robot_dynamics_ros.robot_file.store import dump, examine_robot
 
+TRIES = int(os.environ.get("FUZZ_TRIES", "120"))
 JUNK = [
     None,
     True,
@@ -60,8 +62,9 @@ def mutated(rng):
     return raw
 
 
-@pytest.mark.parametrize("seed", range(150))
-def test_any_content_loads_or_is_explained(seed, tmp_path):
+@pytest.mark.parametrize("seed", range(TRIES))
+def test_any_content_loads_or_is_explained(seed, tmp_path, tried):
+    tried("robot files", 1)
     file = write(tmp_path, yaml.safe_dump(mutated(random.Random(seed))))
     problems, robot = examine_robot(file)
     assert (robot is None) == bool(problems)
@@ -71,8 +74,9 @@ def test_any_content_loads_or_is_explained(seed, tmp_path):
         assert load_robot(write(tmp_path, dump(robot))) == robot
 
 
-@pytest.mark.parametrize("seed", range(100))
-def test_damaged_text_loads_or_is_explained(seed, tmp_path):
+@pytest.mark.parametrize("seed", range(TRIES))
+def test_damaged_text_loads_or_is_explained(seed, tmp_path, tried):
+    tried("robot files", 1)
     rng = random.Random(seed)
     text = bytearray(yaml.safe_dump(TWO_JOINTS).encode())
     for _ in range(rng.randint(1, 5)):

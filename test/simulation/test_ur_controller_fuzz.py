@@ -3,6 +3,7 @@
 import json
 import random
 import struct
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -53,7 +54,8 @@ def cycles(process, count: int) -> None:
     wire.Recipe(1, wire.OUTPUTS, wire.OUTPUTS).pack(process.signals.values)
 
 
-def test_packets(process):
+def test_packets(process, tried):
+    tried("packets, scripts and lines to the simulated UR", 1500)
     rng = random.Random(11)
     names = [*wire.OUTPUTS, *wire.INPUTS, "", "nonsense"]
     for _ in range(1500):
@@ -80,7 +82,8 @@ def test_name_lists_as_long_as_a_packet(process, client, kind, name):
     cycles(process, 2)
 
 
-def test_commands_with_any_number(process, client):
+def test_commands_with_any_number(process, client, tried):
+    tried("packets, scripts and lines to the simulated UR", 400)
     rng = random.Random(12)
     doubles = [f"input_double_register_{i}" for i in range(18)]
     integers = [f"input_int_register_{i}" for i in range(8)]
@@ -102,7 +105,8 @@ def test_commands_with_any_number(process, client):
         cycles(process, 1)
 
 
-def test_scripts(process):
+def test_scripts(process, tried):
+    tried("packets, scripts and lines to the simulated UR", 200)
     rng = random.Random(13)
     statements = ["movej", "movel", "stopj", "sleep", "set_payload", "write_output_integer_register", "set_tcp", "x"]
     pose = "[" + "1" * 5000 + "]"
@@ -129,7 +133,8 @@ def test_scripts(process):
         cycles(process, 14)
 
 
-def test_control_lines(process):
+def test_control_lines(process, tried):
+    tried("packets, scripts and lines to the simulated UR", 3000)
     rng = random.Random(14)
     fields = ["seconds", "wrench", "mass", "center", "point", "normal", "stiffness", "celsius", "lubricant", "field",
               "next", "probability", "factor", "name", "on", "pressed", "element", "housing"]  # fmt: skip
@@ -146,7 +151,8 @@ def test_control_lines(process):
             cycles(process, 2)
 
 
-def test_dashboard_lines():
+def test_dashboard_lines(tried):
+    tried("packets, scripts and lines to the simulated UR", 3000)
     from robot_dynamics_ros.simulation.ur.dashboard import REPLIES, Dashboard
     from robot_dynamics_ros.simulation.ur.rtde_wire import Version
 
@@ -158,3 +164,19 @@ def test_dashboard_lines():
         assert "\n" not in dashboard.reply(line)
     cycles(running, 20)
     running.hub.close()
+
+
+@pytest.mark.parametrize(
+    "expression",
+    ['"x" * 10000000', "[1] * 10000000", '"x%10000000d" % 1', "[1, 2] + [3]", "[[1], [2]]", "1e15 * 1e15"],
+)
+def test_arithmetic_of_a_program_is_bounded_before_it_is_done(process, expression):
+    """What would fill the memory: the program ends with a reason, and nothing of its size was made."""
+    script = f"def a():\n x = {expression}\n while True:\n  direct_torque([0,0,0,0,0,0])\n end\nend\n"
+    tracemalloc.start()
+    for text in ScriptReceiver().feed(script.encode()):
+        process.controller.upload(text)
+    cycles(process, 14)
+    assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    tracemalloc.stop()
+    assert process.controller.program is None

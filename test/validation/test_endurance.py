@@ -2,7 +2,9 @@
 
 from dataclasses import replace
 
+from robot_dynamics_ros.validation import endurance_clock
 from robot_dynamics_ros.validation.endurance import Held, Look, endure, faults_of
+from robot_dynamics_ros.validation.endurance_clock import FAULTS, endure_by_clock
 
 CALM = Held(100.0, 5, 20)
 
@@ -45,3 +47,16 @@ def test_this_process_is_measured():
     thread.join()
     assert during.threads == before.threads + 1 and during.files == before.files + 1
     assert before.memory > 1.0
+
+
+def test_every_kind_of_fault_latches_by_clock_and_garbage_changes_nothing():
+    rows = list(endure_by_clock(len(FAULTS), seconds=0.5))
+    assert all(row.latched for row in rows) and len(rows) == len(FAULTS)
+    assert all(row.largest_error < 0.2 and row.records_lost == 0 for row in rows)
+    assert rows[-1].ours.threads == rows[0].ours.threads and rows[-1].ours.files == rows[0].ours.files
+
+
+def test_a_fault_that_does_not_latch_is_told(monkeypatch):
+    monkeypatch.setattr(endurance_clock, "FAULTS", (lambda rig: rig.cycle(),))
+    (row,) = endure_by_clock(1, seconds=0.1)
+    assert not row.latched and faults_of([row]) == ["the fault after piece 1 did not latch"]

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 
 from robot_dynamics_ros.cli import faults as cli
-from robot_dynamics_ros.errors import ConnectionFailed
+from robot_dynamics_ros.errors import ConfigError, ConnectionFailed
 from robot_dynamics_ros.validation.faults import sockets
 from robot_dynamics_ros.validation.faults.table import Case, Failed, cases, run_case
 
@@ -60,3 +60,11 @@ def test_a_case_that_fails_ends_the_command_with_one(monkeypatch, tmp_path):
     assert (row["case"], row["tries"], row["result"]) == ("2 bad (clock)", 1, "FAIL")
     page = (tmp_path / "page.md").read_text()
     assert page.startswith("# Faults\n") and "| 2 bad (clock) | 1 | FAIL |" in page and "1 good" not in page
+
+
+def test_tries_are_one_number_or_one_for_each_transport():
+    assert cli.runs_of("3") == {"clock": 3, "sockets": 3, "graph": 3}
+    assert cli.runs_of("clock=100,graph=2") == {"clock": 100, "graph": 2}
+    for wrong in ("0", "x", "clock=", "clock=1001", "air=2", "-1", ""):
+        with pytest.raises(ConfigError, match="--tries"):
+            cli.runs_of(wrong)

@@ -108,8 +108,17 @@ static uint64_t now_us(void) {
   return (uint64_t)t.tv_sec * 1000000u + (uint64_t)t.tv_nsec / 1000u;
 }
 
-/* Everything that waits; remembers who speaks. Commands to move go to the ring, LISTEN only keeps the states coming. */
-static void receive(struct c5g_bridge *b, int fd, struct sockaddr_in *client, uint64_t *heard) {
+/* Who is served: from the first command until it was silent for C5G_FORGET_US. */
+struct peer {
+  struct sockaddr_in address;
+  uint32_t session;
+  uint64_t heard; /* us, 0: nobody yet */
+};
+
+static bool present(const struct peer *p) { return p->heard && now_us() - p->heard < C5G_FORGET_US; }
+
+/* Everything that waits, of one client. Commands to move go to the ring, LISTEN only keeps the states coming. */
+static void receive(struct c5g_bridge *b, int fd, struct peer *client) {
   struct c5g_command c;
   struct sockaddr_in from;
   for (int i = 0; i < C5G_RING; ++i) {
@@ -120,14 +129,20 @@ static void receive(struct c5g_bridge *b, int fd, struct sockaddr_in *client, ui
       add(&b->count.malformed);
       continue;
     }
-    *client = from;
-    *heard = now_us();
+    const bool same = c.session == client->session && from.sin_port == client->address.sin_port &&
+                      from.sin_addr.s_addr == client->address.sin_addr.s_addr;
+    if (present(client) && !same) {
+      add(&b->count.foreign);
+      continue;
+    }
+    *client = (struct peer){from, c.session, now_us()};
     if (c.modality != C5G_LISTEN) command_push(&b->commands, &c);
   }
 }
 
 int bridge_serve(struct c5g_bridge *b, const char *address, uint16_t port) {
-  struct sockaddr_in own = {.sin_family = AF_INET, .sin_port = htons(port)}, client = {0};
+  struct sockaddr_in own = {.sin_family = AF_INET, .sin_port = htons(port)};
+  struct peer client = {0};
   const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   if (fd < 0) return -1;
   if (inet_pton(AF_INET, address, &own.sin_addr) != 1) errno = EINVAL;
@@ -137,16 +152,17 @@ int bridge_serve(struct c5g_bridge *b, const char *address, uint16_t port) {
     errno = reason;
     return -1;
   }
-  uint64_t heard = 0;
   struct c5g_state s;
   while (!atomic_load(&b->stop)) {
     struct pollfd wait = {.fd = fd, .events = POLLIN};
     const struct timespec slice = {.tv_nsec = 200000}; /* half of the shortest period */
     ppoll(&wait, 1, &slice, NULL);
-    receive(b, fd, &client, &heard);
-    const bool present = heard && now_us() - heard < C5G_FORGET_US;
-    while (state_pop(&b->states, &s))
-      if (present) sendto(fd, &s, sizeof s, MSG_DONTWAIT, (struct sockaddr *)&client, sizeof client);
+    receive(b, fd, &client);
+    const bool served = present(&client);
+    while (state_pop(&b->states, &s)) {
+      s.session = client.session;
+      if (served) sendto(fd, &s, sizeof s, MSG_DONTWAIT, (struct sockaddr *)&client.address, sizeof client.address);
+    }
   }
   close(fd);
   return 0;

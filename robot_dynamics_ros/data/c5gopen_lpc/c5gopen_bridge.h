@@ -1,4 +1,4 @@
-/* LPC side of the C5G Open bridge, UDP version 1: packets, lock-free rings, limits, watchdog.
+/* LPC side of the C5G Open bridge, UDP version 2: packets, lock-free rings, limits, watchdog.
  *
  * Two threads:
  *   - the real-time callback of the LPC's communication library calls bridge_cycle() once per period. It allocates
@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 #define C5G_AXES 10
-#define C5G_VERSION 1
+#define C5G_VERSION 2
 #define C5G_MAGIC_STATE 0x53473543u   /* "C5GS" */
 #define C5G_MAGIC_COMMAND 0x43473543u /* "C5GC" */
 #define C5G_RING 64                   /* packets, a power of two */
@@ -41,12 +41,12 @@ enum c5g_blocks { /* bits of a state's mask */
   C5G_HAS_MODEL = 32
 };
 
-/* Little-endian, packed: 388 and 192 bytes. */
+/* Little-endian, packed: 392 and 196 bytes. session: drawn by the client; one client is served at a time. */
 #pragma pack(push, 1)
 struct c5g_state {
   uint32_t magic;
   uint16_t version, n_axes;
-  uint32_t seq;
+  uint32_t session, seq;
   uint64_t t_us; /* clock of the cycle, increases with every one */
   uint8_t arm, modality, status, powerlink;
   uint32_t mask;
@@ -56,7 +56,7 @@ struct c5g_state {
 struct c5g_command {
   uint32_t magic;
   uint16_t version, n_axes;
-  uint32_t seq, echo_seq; /* echo_seq: of the state it answers */
+  uint32_t session, seq, echo_seq; /* echo_seq: of the state it answers */
   uint64_t t_us;
   uint8_t modality, pad[3];
   uint32_t mask; /* axes that are commanded: all of them, or none (LISTEN) */
@@ -64,8 +64,8 @@ struct c5g_command {
   float add_speed[C5G_AXES], add_current_A[C5G_AXES];
 };
 #pragma pack(pop)
-_Static_assert(sizeof(struct c5g_state) == 388, "state packet");
-_Static_assert(sizeof(struct c5g_command) == 192, "command packet");
+_Static_assert(sizeof(struct c5g_state) == 392, "state packet");
+_Static_assert(sizeof(struct c5g_command) == 196, "command packet");
 
 /* One writer, one reader; a full ring drops the newest packet and counts it. */
 struct c5g_state_ring {
@@ -78,7 +78,8 @@ struct c5g_command_ring {
 };
 
 struct c5g_counters {
-  _Atomic uint32_t accepted, malformed, rejected_mode, rejected_axes, rejected_value, rejected_step, watchdog;
+  _Atomic uint32_t accepted, malformed, rejected_mode, rejected_axes, rejected_value, rejected_step, watchdog,
+      foreign; /* commands of another session than the one that is served */
 };
 
 struct c5g_bridge {

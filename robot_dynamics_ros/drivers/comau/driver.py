@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.drivers.comau import wire as wire
-from robot_dynamics_ros.drivers.comau.link import LINKS, PORTS, Received
+from robot_dynamics_ros.drivers.comau.link import LINKS, PORTS, TLS_PORT, Login, Received
 from robot_dynamics_ros.drivers.comau.motion import ComauMotion
 from robot_dynamics_ros.drivers.comau.states import STEP_SPEED, ComauStates
 from robot_dynamics_ros.drivers.interface import DriverInfo, Motion, MotionDriver, RobotStatus, Statistics
@@ -25,7 +25,7 @@ class ComauDriver(StreamDriver, MotionDriver):
     """Driver of Comau arms behind the LPC bridge.
 
     speed_limit [rad/s]: of the LPC, for arms whose file has none. Contents of a sample: ComauStates. enable_commands:
-    positions may be sent; modality: the one that the LPC must be in for them.
+    positions may be sent; modality: the one that the LPC must be in for them. mqtt_*: as in Login.
     Raises CapabilityError for an unknown backend, modality or number of axes, and for torque.
     """
 
@@ -47,6 +47,11 @@ class ComauDriver(StreamDriver, MotionDriver):
         safe_gap: float = 0.040,
         frozen_repeats: int = 10,
         torque: str = "none",
+        mqtt_user: str = "",
+        mqtt_password_file: str = "",
+        mqtt_ca_file: str = "",
+        mqtt_certificate: str = "",
+        mqtt_key: str = "",
     ) -> None:
         if backend not in LINKS:
             raise CapabilityError(f"backend {backend!r} is none of {', '.join(LINKS)}")
@@ -58,7 +63,9 @@ class ComauDriver(StreamDriver, MotionDriver):
             raise CapabilityError(f"{robot.name}: additive current of C5G Open is experimental and not commanded")
         self.robot, self.host = robot, host
         self._n, self._backend = robot.n_joints, backend
-        self._link = LINKS[backend](host, port or PORTS[backend], robot.n_joints, arm)
+        login = Login(mqtt_user, mqtt_password_file, mqtt_ca_file, mqtt_certificate, mqtt_key)
+        default = TLS_PORT if mqtt_ca_file else PORTS[backend]
+        self._link = LINKS[backend](host, port or default, robot.n_joints, arm, login)
         rate = robot.sensing.sample_rate or 500.0
         self._stream = Stream(StreamOptions(rate, follow_host_clock, degraded_gap, safe_gap, frozen_repeats))
         self._states = ComauStates(robot, rate)
@@ -108,6 +115,7 @@ class ComauDriver(StreamDriver, MotionDriver):
         if stamp is None or self._stream.frozen:
             return None
         sample.qd_d[:] = target
+        self._stream.clean(sample.current, sample.effort, sample.q_d, sample.qd_d, sample.tau_d)
         sample.stamp_ns, sample.receive_ns = stamp, received.receive_ns
         return sample
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import secrets
 import select
 import socket
 import threading
@@ -11,7 +13,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from robot_dynamics_ros.drivers.comau import wire as wire
-from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed, DataError
+from robot_dynamics_ros.errors import CapabilityError, ConfigError, ConnectionFailed, DataError
 
 QUEUE = 16384  # states: 6 s at 2.5 kHz
 HELLO_PERIOD = 0.2  # s between the commands that keep the LPC sending
@@ -28,6 +30,18 @@ class Received(NamedTuple):
     state: wire.State
     receive_ns: int  # host clock
     steady_ns: int
+
+
+class Login(NamedTuple):
+    """How to enter the MQTT broker: user and file of the password; ca_file: TLS, with the broker checked against it;
+    certificate and key: files of ours, where the broker asks for them. Empty: without.
+    """
+
+    user: str = ""
+    password_file: str = ""
+    ca_file: str = ""
+    certificate: str = ""
+    key: str = ""
 
 
 class Queue:
@@ -60,17 +74,53 @@ class Queue:
         return len(self._items)
 
 
+NOBODY = Login()
+
+
+def enter(client: Any, login: Login) -> None:
+    """Give an MQTT client its user, password and certificates. Raises ConfigError for a file that cannot be used."""
+    if login.user:
+        client.username_pw_set(login.user, _password(login.password_file))
+    elif login.password_file:
+        raise ConfigError("mqtt_password_file", "", "is given without mqtt_user")
+    if login.ca_file:
+        try:
+            client.tls_set(login.ca_file, login.certificate or None, login.key or None)
+        except (OSError, ValueError) as error:  # ssl.SSLError is an OSError
+            raise ConfigError("mqtt_ca_file", login.ca_file, f"TLS cannot be set up: {error}") from error
+    elif login.certificate or login.key:
+        raise ConfigError("mqtt_certificate", "", "is given without mqtt_ca_file")
+
+
+def _password(file: str) -> str | None:
+    """The first line of a file that only its owner may read. Raises ConfigError."""
+    if not file:
+        return None
+    try:
+        if os.stat(file).st_mode & 0o077:
+            raise ConfigError("mqtt_password_file", file, "others may read it: chmod 600")
+        with open(file, encoding="utf-8") as text:
+            return text.readline(1024).rstrip("\n")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError("mqtt_password_file", file, f"cannot be read: {error}") from error
+
+
 class UdpLink:
-    """UDP version 1: the driver sends a hello, the LPC sends its states to the sender of the last one."""
+    """UDP version 2: the driver sends a hello, the LPC sends its states to its sender, with its session number.
+
+    Raises CapabilityError for a login, which belongs to MQTT.
+    """
 
     incomplete = 0  # every datagram is a whole state
 
-    def __init__(self, host: str, port: int, n_axes: int, arm: int) -> None:
+    def __init__(self, host: str, port: int, n_axes: int, arm: int, login: Login = NOBODY) -> None:
+        if login != NOBODY:
+            raise CapabilityError("user, password and TLS are those of an MQTT broker: set backend to mqtt")
         self._address, self._n_axes, self._arm = (host, port), n_axes, arm
         self.queue, self.malformed, self.last_error = Queue(), 0, ""
         self.received_ns = 0  # steady time of the newest state
         self.on_state: Callable[[wire.State], None] | None = None
-        self._sequence = 0
+        self._sequence, self._session = 0, secrets.randbits(32)
         self._running = False
         self._thread: threading.Thread | None = None
 
@@ -105,7 +155,7 @@ class UdpLink:
     def send(self, command: wire.Command) -> None:
         """Send a command; one that does not fit is lost, the LPC's watchdog counts it."""
         self._sequence += 1
-        command.sequence = self._sequence
+        command.sequence, command.session = self._sequence, self._session
         try:
             self._socket.send(wire.pack_command(command, self._n_axes))
         except OSError as error:
@@ -136,6 +186,8 @@ class UdpLink:
                 break
             try:
                 state = wire.unpack_state(data, self._n_axes)
+                if state.session != self._session:
+                    raise DataError("a state of another session")
             except DataError as error:
                 self.malformed, self.last_error = self.malformed + 1, str(error)
                 continue
@@ -151,8 +203,8 @@ class UdpLink:
 class MqttLink:
     """The public LPC program's messages: separate topics, joined where their time is equal."""
 
-    def __init__(self, host: str, port: int, n_axes: int, arm: int) -> None:
-        self._address, self._arm = (host, port), arm
+    def __init__(self, host: str, port: int, n_axes: int, arm: int, login: Login = NOBODY) -> None:
+        self._address, self._arm, self._login = (host, port), arm, login
         self.queue, self.malformed, self.incomplete, self.last_error = Queue(), 0, 0, ""
         self.received_ns = 0  # steady time of the newest state
         self.on_state: Callable[[wire.State], None] | None = None
@@ -160,6 +212,7 @@ class MqttLink:
         self._newest = -1
         self._sequence = 0
         self._client: Any = None
+        self._refused = ""  # why the broker did not let us in
         self._unanswered: set[int] = set()  # subscriptions on their way
         self._up = threading.Event()
 
@@ -173,6 +226,7 @@ class MqttLink:
         self._client.on_connect, self._client.on_disconnect = self._connected, self._lost
         self._client.on_subscribe, self._client.on_message = self._subscribed, self._message
         self._client.reconnect_delay_set(1, 4)
+        enter(self._client, self._login)
         try:
             self._client.connect(*self._address, keepalive=5)
         except OSError as error:
@@ -180,7 +234,7 @@ class MqttLink:
         self._client.loop_start()
         if not self._up.wait(CONNECT_TIMEOUT):
             self.stop()
-            raise ConnectionFailed(f"broker {self._address[0]}:{self._address[1]}: {self.last_error or 'no answer'}")
+            raise ConnectionFailed(self.last_error or f"broker {self._address[0]}:{self._address[1]}: no answer")
 
     def stop(self) -> None:
         """Disconnect and end the client's thread."""
@@ -196,8 +250,9 @@ class MqttLink:
             self._client.publish(wire.topic(self._arm, wire.TRAJECTORY_TOPIC), payload, qos=0)
 
     def _connected(self, client: Any, _data: Any, _flags: Any, reason: Any, _properties: Any) -> None:
-        if reason.is_failure:
-            self.last_error = str(reason)
+        self._refused = f"broker {self._address[0]}:{self._address[1]}: {reason}" if reason.is_failure else ""
+        if self._refused:
+            self.last_error = self._refused
             return
         self._unanswered = {client.subscribe(wire.topic(self._arm, name), qos=0)[1] for name in wire.TOPIC_BLOCKS}
 
@@ -211,7 +266,7 @@ class MqttLink:
             self._up.set()
 
     def _lost(self, _client: Any, _data: Any, _flags: Any, reason: Any, _properties: Any) -> None:
-        self.last_error = f"broker {self._address[0]}:{self._address[1]}: {reason}"
+        self.last_error = self._refused or f"broker {self._address[0]}:{self._address[1]}: {reason}"
 
     def _message(self, _client: Any, _data: Any, message: Any) -> None:
         if message.retain:  # an old value the broker kept: no measurement of now
@@ -258,3 +313,4 @@ class MqttLink:
 
 LINKS: dict[str, Any] = {"udp": UdpLink, "mqtt": MqttLink}
 PORTS = {"udp": 5005, "mqtt": 1883}
+TLS_PORT = 8883

@@ -1,7 +1,8 @@
-"""Both wire formats between a ROS PC and the Comau LPC: our UDP version 1, and the public MQTT JSON messages.
+"""Both wire formats between a ROS PC and the Comau LPC: our UDP version 2, and the public MQTT JSON messages.
 
 UDP, little-endian, fixed size; SI is left to the driver: the wire carries motor rounds, degrees, rpm and ampere. The
-same layout is in data/c5gopen_lpc/c5gopen_bridge.h, for the LPC's side.
+same layout is in data/c5gopen_lpc/c5gopen_bridge.h, for the LPC's side. A client draws a session number at random and
+puts it into its commands; the LPC serves one session at a time and puts its number into the states.
 """
 
 from __future__ import annotations
@@ -14,9 +15,9 @@ from dataclasses import dataclass, field
 from robot_dynamics_ros.errors import DataError
 
 AXES = 10  # of every message, whatever the robot has
-MAGIC_STATE, MAGIC_COMMAND, VERSION = 0x53473543, 0x43473543, 1  # "C5GS", "C5GC"
-STATE = struct.Struct("<IHHIQ4BI10d10d10d10f10f10f")
-COMMAND = struct.Struct("<IHHIIQB3xI10d10f10f")
+MAGIC_STATE, MAGIC_COMMAND, VERSION = 0x53473543, 0x43473543, 2  # "C5GS", "C5GC"
+STATE = struct.Struct("<IHHIIQ4BI10d10d10d10f10f10f")
+COMMAND = struct.Struct("<IHHIIIQB3xI10d10f10f")
 LISTEN, POS_ABSOLUTE, POS_RELATIVE, POS_ADDITIVE, ADDITIVE_SB, ADDITIVE_SBE = 0, 4, 5, 7, 17, 170
 MODALITIES = {
     LISTEN: "listen",
@@ -50,6 +51,7 @@ class State:
     modality: int | None = None
     status: int | None = None
     powerlink: bool = True
+    session: int = 0  # of the client it is for
 
 
 MAX_TIME_US = 4_294_967_296_000_000  # as largest_time of the core's stream monitor
@@ -67,13 +69,14 @@ class Command:
     position: tuple[float, ...] = (0.0,) * AXES  # deg
     add_speed: tuple[float, ...] = field(default=(0.0,) * AXES)  # motor rpm
     add_current: tuple[float, ...] = field(default=(0.0,) * AXES)  # A
+    session: int = 0  # of the client that sends it
 
 
 def pack_state(s: State) -> bytes:
     """UDP datagram of a state."""
     blocks = (s.rounds, s.link, s.target, s.rpm, s.current, s.current_model)
     mask = sum(1 << bit for bit, block in enumerate(blocks) if not math.isnan(block[0]))
-    head = (MAGIC_STATE, VERSION, s.n_axes, s.sequence & 0xFFFFFFFF, s.time_us)
+    head = (MAGIC_STATE, VERSION, s.n_axes, s.session, s.sequence & 0xFFFFFFFF, s.time_us)
     flags = (s.arm, s.modality or 0, s.status or 0, int(s.powerlink))
     return STATE.pack(*head, *flags, mask, *(x for block in blocks for x in block))
 
@@ -84,20 +87,19 @@ def unpack_state(data: bytes, n_axes: int) -> State:
         raise DataError(f"a state of {len(data)} bytes, expected {STATE.size}")
     v = STATE.unpack(data)
     _head(v[0], MAGIC_STATE, v[1], v[2], n_axes)
-    if v[4] > MAX_TIME_US:
-        raise DataError(f"time {v[4]} us is no time of a controller")
-    arm, modality, status, powerlink, mask = v[5:10]
+    session, sequence, time_us, arm, modality, status, powerlink, mask = v[3:11]
+    if time_us > MAX_TIME_US:
+        raise DataError(f"time {time_us} us is no time of a controller")
     rounds, link, target, rpm, current, model = (
-        v[10 + AXES * i : 10 + AXES * (i + 1)] if mask >> i & 1 else NAN10 for i in range(6)
+        v[11 + AXES * i : 11 + AXES * (i + 1)] if mask >> i & 1 else NAN10 for i in range(6)
     )
-    return State(
-        v[3], v[4], rounds, link, target, rpm, current, model, v[2], arm, modality, status, powerlink=bool(powerlink)
-    )
+    flags = (v[2], arm, modality, status, bool(powerlink), session)
+    return State(sequence, time_us, rounds, link, target, rpm, current, model, *flags)
 
 
 def pack_command(c: Command, n_axes: int) -> bytes:
     """UDP datagram of a command."""
-    head = (MAGIC_COMMAND, VERSION, n_axes, c.sequence & 0xFFFFFFFF, c.echo & 0xFFFFFFFF, c.time_us)
+    head = (MAGIC_COMMAND, VERSION, n_axes, c.session, c.sequence & 0xFFFFFFFF, c.echo & 0xFFFFFFFF, c.time_us)
     return COMMAND.pack(*head, c.modality, c.mask, *c.position, *c.add_speed, *c.add_current)
 
 
@@ -107,9 +109,9 @@ def unpack_command(data: bytes, n_axes: int) -> Command:
         raise DataError(f"a command of {len(data)} bytes, expected {COMMAND.size}")
     v = COMMAND.unpack(data)
     _head(v[0], MAGIC_COMMAND, v[1], v[2], n_axes)
-    if not all(map(math.isfinite, v[8:])):
+    if not all(map(math.isfinite, v[9:])):
         raise DataError("a command with numbers that are not finite")
-    return Command(v[3], v[4], v[5], v[6], v[7], v[8:18], v[18:28], v[28:38])
+    return Command(v[4], v[5], v[6], v[7], v[8], v[9:19], v[19:29], v[29:39], v[3])
 
 
 def _head(magic: int, expected: int, version: int, axes: int, n_axes: int) -> None:

@@ -52,6 +52,8 @@ SIGNALS = {  # signal -> field of the robot state
 VENDOR_SIGN = -1.0
 VENDOR = {"vendor_external_joint_torque": "tau_ext_hat_filtered", "vendor_external_wrench": "O_F_ext_hat_K"}
 
+BESIDE = (*list(SIGNALS)[3:], *VENDOR)  # the first three are measured: without them there is no sample
+
 
 class FrankaDriver(StreamDriver, TorqueDriver):
     """Driver of Franka arms, 1 kHz.
@@ -126,6 +128,7 @@ class FrankaDriver(StreamDriver, TorqueDriver):
             getattr(sample, signal)[:] = row[PLACES[name]]
         for signal, name in VENDOR.items():
             getattr(sample, signal)[:] = VENDOR_SIGN * row[PLACES[name]]
+        self._stream.clean(*(getattr(sample, signal) for signal in BESIDE))
         sample.stamp_ns, sample.receive_ns = stamp, times[1]
         return sample
 

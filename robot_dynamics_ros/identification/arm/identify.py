@@ -84,9 +84,16 @@ def identify_recordings(
     repeat = "" if validation or apart else judged_on_a_repeat(training)
     state = Identification(robot, options, *(apart or set_apart(training, validation)), repeated=bool(repeat))
     _note(state.warnings, repeat)
-    for text, step in STEPS:
-        progress(text)
-        step(state)
+    try:
+        for text, step in STEPS:
+            progress(text)
+            step(state)
+    except np.linalg.LinAlgError:
+        names = ", ".join(r.name for r in training)
+        raise DataError(
+            f"{names}: shows too little of the robot for a model: record larger motions of all joints, "
+            "for 30 s or more (robot-dynamics excite)"
+        ) from None
     return state
 
 
@@ -181,14 +188,7 @@ def choose_structure(state: Identification) -> None:
     """
     motor = state.robot.drives.torque_side == "motor"
     tuner = Tuner(state.training, state.rigid, motor, coupled_joints(state.robot, state.options))
-    try:
-        state.structure = tuner.run(state.options.choices)
-    except np.linalg.LinAlgError:
-        names = ", ".join(r.name for r in state.training)
-        raise DataError(
-            f"{names}: shows too little of the robot to choose a model: record larger motions of all joints, "
-            "for 30 s or more (robot-dynamics excite)"
-        ) from None
+    state.structure = tuner.run(state.options.choices)
     state.motion = tuner.motion(state.structure)
     _note(state.statements, *tuner.notes)
 

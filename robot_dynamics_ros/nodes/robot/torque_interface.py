@@ -6,6 +6,7 @@ Every torque passes the guard in the driver's thread; this side only requests. E
 from __future__ import annotations
 
 import math
+import os
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -34,6 +35,7 @@ from robot_dynamics_ros.errors import CapabilityError, RobotDynamicsError
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN, LatencyMeter, status, worst
 from robot_dynamics_ros.nodes.part import NodeContext, NodePart
+from robot_dynamics_ros.nodes.robot.command_source import refuse_strangers, strangers
 from robot_dynamics_ros.nodes.topics.encoding import possible_ns
 from robot_dynamics_ros.signals import Sample, joint_columns
 from robot_dynamics_ros.topics import PREFIX
@@ -77,7 +79,7 @@ class TorqueInterface(NodePart):
         )
         self.loop = torque_loop(self.robot, guard_limits(self.robot, settings), values)
         driver.attach(self.loop)
-        self._store = Path(node.value("adaptation_file")).expanduser() if node.value("adaptation_file") else None
+        self._store = Path(os.path.expanduser(node.value("adaptation_file"))) if node.value("adaptation_file") else None
         self._law = values["law"]
         if self._store and (kept := load_adaptation(self._store, self.robot)):
             self._restore(kept)
@@ -141,7 +143,7 @@ class TorqueInterface(NodePart):
         return self.loop.state in (GuardState.ok, GuardState.degraded)
 
     def _check(self) -> None:
-        if self.live and (self._publishers() > 1 or self._node.namesakes()):
+        if self.live and (self._publishers() > 1 or self._node.namesakes() or strangers(self._node)):
             self.loop.trip(GuardReason.publisher)
         if time.monotonic() - self._saved > SAVE_PERIOD:
             self.save()
@@ -243,6 +245,7 @@ class TorqueInterface(NodePart):
             raise CapabilityError(
                 f"no torque: the enable switch is not held; publish true on {self._switch.topic_name}"
             )
+        refuse_strangers(self._node)
         if self._publishers() > 1:
             raise CapabilityError(f"no torque: {self._publishers()} publishers on {self._commands[0].topic_name}")
         if self._node.namesakes():

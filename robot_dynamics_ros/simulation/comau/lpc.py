@@ -1,4 +1,4 @@
-"""Simulated LPC of a Comau controller with C5G Open: the plant behind UDP version 1 and the public MQTT messages."""
+"""Simulated LPC of a Comau controller with C5G Open: the plant behind UDP version 2 and the public MQTT messages."""
 
 from __future__ import annotations
 
@@ -71,11 +71,11 @@ class SimulatedLpc:
         self._ratio = arm_server.robot.array("drives.gear_ratio")
         self.modality, self.status, self.powerlink = wire.POS_ABSOLUTE, wire.DRIVES_ON, True
         self.sequence = self.missed = 0
-        self.rejected = self.malformed = 0
+        self.rejected = self.malformed = self.foreign = 0
         self._wanted = self._held = arm_server.arm.q / DEGREE
         self._reference = Reference(arm_server.arm.q, BANDWIDTH)
         self._commanded = self._following = False
-        self._client: tuple[Any, float] | None = None
+        self._client: tuple[Any, int, float] | None = None  # address, session, when it was heard
         self._faults = {"swallow": 0, "twice": 0, "swap": 0, "garbage": 0, "axes": 0, "jump": 0}
         self._kept: bytes | None = None
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -98,7 +98,7 @@ class SimulatedLpc:
         if modality not in wire.MODALITIES or status not in wire.DRIVE_STATUS:
             raise ValueError(f"modality {modality} or drive status {status} is unknown")
         self.modality, self.status, self.powerlink = modality, status, bool(powerlink)
-        return {"rejected": self.rejected, "malformed": self.malformed, "missed": self.missed}
+        return {"rejected": self.rejected, "malformed": self.malformed, "missed": self.missed, "foreign": self.foreign}
 
     def _command_fault(self, _: Any, **counts: int) -> None:
         """Of the next states, so many are swallowed, sent twice, swapped, damaged, of wrong axes, or far away."""
@@ -160,7 +160,10 @@ class SimulatedLpc:
             except DataError:
                 self.malformed += 1
                 continue
-            self._client = sender, time.monotonic()
+            if self._client is not None and self._client[:2] != (sender, command.session):
+                self.foreign += 1  # one client at a time, until it is forgotten
+                continue
+            self._client = sender, command.session, time.monotonic()
             newest = command if command.modality != wire.LISTEN else newest
         return newest
 
@@ -185,9 +188,10 @@ class SimulatedLpc:
     def _send(self) -> None:
         self.sequence += 1
         state = self._state()
-        if self._client is not None and time.monotonic() - self._client[1] > FORGET:
+        if self._client is not None and time.monotonic() - self._client[2] > FORGET:
             self._client = None
         if self._client is not None:
+            state.session = self._client[1]
             for data in self._damaged(wire.pack_state(state)):
                 try:
                     self._socket.sendto(data, self._client[0])

@@ -155,7 +155,7 @@ class Interpreter:
         if isinstance(node, ast.Name):
             return self._names[node.id]
         if isinstance(node, ast.List):
-            return [self._value(e) for e in node.elts]
+            return [_number(self._value(e)) for e in node.elts]
         if isinstance(node, ast.UnaryOp):
             value = self._value(node.operand)
             return (not value) if isinstance(node.op, ast.Not) else -value
@@ -163,7 +163,8 @@ class Interpreter:
             values = (bool(self._value(v)) for v in node.values)
             return all(values) if isinstance(node.op, ast.And) else any(values)
         if isinstance(node, ast.BinOp):
-            return _number(_OPERATORS[type(node.op)](self._value(node.left), self._value(node.right)))
+            left, right = _number(self._value(node.left)), _number(self._value(node.right))
+            return _number(_OPERATORS[type(node.op)](left, right))
         if isinstance(node, ast.Compare) and len(node.ops) == 1:
             return _OPERATORS[type(node.ops[0])](self._value(node.left), self._value(node.comparators[0]))
         if isinstance(node, ast.Subscript):
@@ -174,9 +175,13 @@ class Interpreter:
 
 
 def _number(value: Any) -> Any:
-    """Results of arithmetic: scalars only, so that no program grows without bound."""
-    if not isinstance(value, (int, float)) or not abs(value) <= 1e15:
-        raise ProgramError(f"arithmetic gives {str(value)[:40]}")
+    """Operands, results and entries of lists: bounded scalars only, checked before they are used, so that no program
+    grows without bound.
+    """
+    if not isinstance(value, (int, float)):
+        raise ProgramError(f"arithmetic with a {type(value).__name__}")
+    if not abs(value) <= 1e15:
+        raise ProgramError("arithmetic gives a number beyond 1e15")
     return value
 
 

@@ -12,6 +12,13 @@ inline std::int64_t ns_between(std::int64_t later, std::int64_t earlier) noexcep
   return ns;
 }
 
+// stamp + offset [ns]; the largest or smallest number where it does not fit.
+inline std::int64_t ns_later(std::int64_t stamp, std::int64_t offset) noexcept {
+  std::int64_t ns = 0;
+  if (__builtin_add_overflow(stamp, offset, &ns)) return offset > 0 ? INT64_MAX : INT64_MIN;
+  return ns;
+}
+
 inline double seconds_between(std::int64_t later, std::int64_t earlier) noexcept {
   return 1e-9 * static_cast<double>(ns_between(later, earlier));
 }

@@ -6,8 +6,10 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
-#include <cstdlib>
+
+#include "robot_dynamics/common/time.hpp"
 
 namespace robot_dynamics::rtde {
 
@@ -28,19 +30,20 @@ class ClockMap {
 
   // One package with controller time t_c received at `receive` [ns]. False while the offset is still being found.
   bool observe(std::int64_t t_c, std::int64_t receive) noexcept {
-    const std::int64_t observed = receive - t_c;
+    const std::int64_t observed = ns_between(receive, t_c);
     reanchored_ = false;
     if (settled_ < settle_samples) return settle(t_c, observed);
     slide(t_c, observed);
     const std::int64_t target = std::min(current_, previous_);
-    if (follow_ && std::abs(target - offset_) > jump_ns) return jump(t_c, observed);
-    if (follow_) follow(target - offset_, std::max<std::int64_t>(t_c - last_, 0));
+    const std::int64_t error = ns_between(target, offset_);
+    if (follow_ && (error > jump_ns || error < -jump_ns)) return jump(t_c, observed);
+    if (follow_) follow(error, std::max<std::int64_t>(ns_between(t_c, last_), 0));
     last_ = t_c;
     return true;
   }
 
   // Host time of controller time t_c [ns].
-  std::int64_t stamp(std::int64_t t_c) const noexcept { return t_c + offset_; }
+  std::int64_t stamp(std::int64_t t_c) const noexcept { return ns_later(t_c, offset_); }
 
   bool reanchored() const noexcept { return reanchored_; }
 
@@ -53,13 +56,13 @@ class ClockMap {
   }
 
   void follow(std::int64_t error, std::int64_t elapsed) noexcept {
-    const double rate = std::min(slew + recovery * 1e-9 * static_cast<double>(std::abs(error)), max_slew);
+    const double rate = std::min(slew + recovery * 1e-9 * std::fabs(static_cast<double>(error)), max_slew);
     const auto limit = static_cast<std::int64_t>(rate * static_cast<double>(elapsed));
-    offset_ += std::clamp(error, -limit, limit);
+    offset_ = ns_later(offset_, std::clamp(error, -limit, limit));
   }
 
   void slide(std::int64_t t_c, std::int64_t observed) noexcept {
-    if (t_c - half_start_ > half_window_ns) {
+    if (ns_between(t_c, half_start_) > half_window_ns) {
       previous_ = current_;
       current_ = observed;
       half_start_ = t_c;

@@ -183,7 +183,9 @@ class Reader {
   }
 
   void take(const std::uint8_t* data, std::size_t size) noexcept {
-    if (!session_.unpack(data, size, scratch_)) return void(malformed_.fetch_add(1));
+    std::uint32_t damaged = 0;
+    if (!session_.unpack(data, size, scratch_, damaged)) return void(malformed_.fetch_add(1));
+    monitor_.count_damaged(damaged);
     last_data_ns_ = clock_ns(CLOCK_MONOTONIC);
     malformed_before_ = malformed_.load();
     if (!monitor_.accept(scratch_, last_data_ns_)) return;

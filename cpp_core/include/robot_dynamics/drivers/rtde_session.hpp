@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <cmath>
+#include <limits>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -59,15 +61,21 @@ class Session {
     return n > 0;
   }
 
-  // Fills `out.values` from a data package; false when the package has not the negotiated size.
-  bool unpack(const std::uint8_t* payload, std::size_t size, Sample& out) const noexcept {
+  // Fills `out.values` from a data package; false when the package has not the negotiated size. Outputs beside the
+  // measured ones that are not finite are absent (NaN as a whole) and counted in `damaged`.
+  bool unpack(const std::uint8_t* payload, std::size_t size, Sample& out, std::uint32_t& damaged) const noexcept {
     if (size != package_bytes_) return false;
     out.values.fill(std::numeric_limits<double>::quiet_NaN());
     const std::uint8_t* p = payload + 1;
     for (const Entry& e : entries_) {
+      bool finite = true;
       for (int k = 0; k < e.type.count; ++k, p += bytes_of(e.type.scalar)) {
         out.values[e.offset + k] = decode(e.type.scalar, p);
+        finite = finite && std::isfinite(out.values[e.offset + k]);
       }
+      if (finite || e.offset < measured_end) continue;
+      std::fill_n(out.values.begin() + e.offset, e.type.count, std::numeric_limits<double>::quiet_NaN());
+      ++damaged;
     }
     return true;
   }

@@ -47,7 +47,8 @@ struct StreamCounts {
   std::atomic<std::uint64_t> duplicates{0};  // same controller time again: dropped
   std::atomic<std::uint64_t> frozen{0};      // same measured values with advancing time
   std::atomic<std::uint64_t> backwards{0};   // controller time went back
-  std::atomic<std::uint64_t> non_finite{0};  // NaN or Inf in q, qd or current, or no possible time: dropped
+  std::atomic<std::uint64_t> non_finite{0};  // NaN or Inf: in q, qd, current or time the sample is
+                                             // dropped, elsewhere the values are absent
   std::atomic<std::uint64_t> stalls{0};      // gaps in controller time beyond degraded_gap
 };
 
@@ -94,6 +95,9 @@ class StreamMonitor {
     count(counts_.samples);
     return true;
   }
+
+  // Values beside the measured ones that were not finite and are absent from their sample.
+  void count_damaged(std::uint64_t values) noexcept { count(counts_.non_finite, values); }
 
   void set_connected(bool connected) noexcept {
     if (!connected && connected_.load(std::memory_order_acquire)) latch(StreamState::fault);

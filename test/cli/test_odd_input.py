@@ -1,0 +1,97 @@
+"""Odd numbers and names in options, and text of files that a terminal would obey: one line of printable characters."""
+
+import io
+
+import click
+import pytest
+from click.testing import CliRunner
+from robot_text import changed, write
+
+from robot_dynamics_ros.bringup import describe
+from robot_dynamics_ros.cli.main import COMMANDS, cli
+from robot_dynamics_ros.cli.options import PlainConsole
+from robot_dynamics_ros.errors import ConfigError, DataError, printable
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.robot_file.store import examine_robot
+from robot_dynamics_ros.signals.table import joint_columns
+
+ESCAPE = "\x1b]0;title\x07\x1b[31m\x9b2J"
+
+
+def options_with_numbers():
+    for name in COMMANDS:
+        commands = [cli.get_command(None, name)]
+        for command in commands:
+            commands += getattr(command, "commands", {}).values()
+            for parameter in command.params:
+                kinds = getattr(parameter.type, "types", [parameter.type])
+                if any(isinstance(kind, click.types.FloatParamType) for kind in kinds):
+                    yield pytest.param(command, parameter, len(kinds), id=f"{name} {parameter.opts[0]}")
+
+
+@pytest.mark.parametrize("number", ["nan", "inf", "-inf"])
+@pytest.mark.parametrize(("command", "parameter", "count"), list(options_with_numbers()))
+def test_no_option_takes_a_number_that_is_not_finite(command, parameter, count, number):
+    context = click.Context(command)
+    with pytest.raises(click.BadParameter):
+        parameter.process_value(
+            context,
+            [(number,) * count]
+            if parameter.multiple and count > 1
+            else [number]
+            if parameter.multiple
+            else (number,) * count
+            if count > 1
+            else number,
+        )
+
+
+@pytest.mark.parametrize("name", ["a=b", "a b", "/a//b", "1a", "a:=b", "\x1b[31m", "a" * 300 + "-"])
+@pytest.mark.parametrize("option", ["namespace", "tf_prefix", "joint_states"])
+def test_a_name_that_ros_refuses_is_refused_before_a_node_starts(name, option):
+    with pytest.raises(ConfigError, match="no ROS name") as refused:
+        describe("ur5e", **{option: name})
+    assert option in str(refused.value) and len(str(refused.value)) < 200
+
+
+@pytest.mark.parametrize("name", ["~nouser/x", "~nouser/x.yaml"])
+def test_the_home_of_nobody_is_no_robot_file(name):
+    problems, robot = examine_robot(name)
+    assert robot is None and "no such robot file" in str(problems[0])
+    assert CliRunner().invoke(cli, ["check", name]).exit_code == 1
+
+
+def test_control_characters_of_a_file_do_not_reach_the_terminal(tmp_path):
+    raw = changed(("manufacturer",), "x")
+    raw["kinematics"]["joints"][0]["aliases"] = ["two" + ESCAPE]
+    raw["model"], raw[ESCAPE] = ESCAPE, 1.0
+    file = write(tmp_path, raw)
+    assert ESCAPE[0] not in CliRunner().invoke(cli, ["check", str(file)]).output
+    del raw[ESCAPE]
+    file = write(tmp_path, raw)
+    shown = CliRunner().invoke(cli, ["check", str(file)])
+    assert shown.exit_code == 0 and not {"\x1b", "\x07", "\x9b"} & set(shown.output)
+    assert load_robot(file).model == ESCAPE  # the file is as it was
+
+
+@pytest.mark.parametrize("kind", [DataError, lambda text: ConfigError(text, text, text)])
+def test_an_error_is_one_short_line_of_printable_text(kind):
+    text = str(kind(ESCAPE + "\n\r\x00" + "x" * 100_000))
+    assert text.isprintable() and len(text) <= 4000
+
+
+def test_a_console_prints_text_without_control_characters_and_keeps_its_own_colours():
+    out = io.StringIO()
+    console = PlainConsole(file=out, force_terminal=True, color_system="standard")
+    console.print(f"[red]name {ESCAPE}[/red]\nnext", highlight=False)
+    assert ESCAPE not in out.getvalue() and "\x1b[31mname ?]0;title??[31m?2J\x1b[0m\nnext" in out.getvalue()
+
+
+def test_names_of_a_message_are_cut():
+    with pytest.raises(DataError) as refused:
+        joint_columns(["x" * 10_000] * 5000, ["a"])
+    assert len(str(refused.value)) < 2000 and "and 4980 more" in str(refused.value)
+
+
+def test_what_is_printable_stays():
+    assert printable("Gelenk 1: 3.5 °C, µ = 0.1\tend") == "Gelenk 1: 3.5 °C, µ = 0.1 end"

@@ -107,7 +107,7 @@ def command(
             )
         else:
             motion = design_points(arm, limits, points, rate, seed=seed, progress=tell)
-    files = _write(out, arm, motion)
+    files = write_motion(out, arm, motion)
     result = {"condition": motion.condition, "logdet": motion.logdet, "evaluations": motion.evaluations, **files}
     result |= {"duration": float(motion.time[-1]), "largest_velocity": np.abs(motion.qd).max(0)}
     console.print(
@@ -118,7 +118,7 @@ def command(
     write_json(json_file, result)
 
 
-def _write(out: Path, arm: Any, motion: Any) -> dict[str, str]:
+def write_motion(out: Path, arm: Any, motion: Any) -> dict[str, str]:
     """The CSV (time and positions, the form that trajectories are played from) and a preview picture beside it."""
     from robot_dynamics_ros.errors import CapabilityError, DataError
     from robot_dynamics_ros.identification.reports.figures import motion_preview

@@ -39,7 +39,7 @@ class Change:
 
 def change_of(state: Information, recording: Triangle, columns: Columns) -> Change | None:
     """What changed since the recordings in `state`; None where the recording agrees with them."""
-    rows = rows_of(recording, columns)
+    rows = rows_of(recording, columns, 1.0)
     A, y = rows[:, :-1], rows[:, -1]
     x, AC = state.mean, A @ state.root
     L = np.linalg.cholesky(np.eye(len(A)) + AC @ AC.T)

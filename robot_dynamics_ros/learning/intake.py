@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,9 +12,10 @@ import numpy as np
 
 from robot_dynamics_ros import __version__
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.estimators.wrench_metrics import runs
+from robot_dynamics_ros.identification.arm.contact import Stretch, without
 from robot_dynamics_ros.identification.arm.export import bag_files
 from robot_dynamics_ros.identification.arm.identify import leave_out_contact, recognise_effort
-from robot_dynamics_ros.identification.arm.read import read
 from robot_dynamics_ros.identification.arm.solvers.least_squares import huber
 from robot_dynamics_ros.identification.arm.state import Identification, Options
 from robot_dynamics_ros.identification.arm.written_file import file_effort
@@ -21,7 +23,7 @@ from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.dataset.motion import Motion, at_lower_rate, filtered, motion_frequency
 from robot_dynamics_ros.identification.dataset.recording import Recording
 from robot_dynamics_ros.learning.triangles import FORMAT, Triangle
-from robot_dynamics_ros.learning.update import Prior, posterior
+from robot_dynamics_ros.learning.update import Information, Prior, rows_of
 
 CUTOFFS = (5.0, 25.0)  # Hz, of the state; 5 times the frequency of the motion between them [Madsen2020 ch5 4.1]
 CHUNK = 16_384  # rows whose columns exist at a time
@@ -30,12 +32,8 @@ STILL = 0.005  # rad/s
 TRAVEL = 2.0  # largest spans that a joint must have covered before its presliding state is known
 BLOCK = 1.0  # s over which residuals are averaged to see how long they stay alike
 MIN_ROWS = 500  # of a joint
-
-
-def learn_bag(prior: Prior, bag: str | Path, options: Options) -> tuple[Triangle, Recording]:
-    """One bag as a triangle, and the recording in Nm that is left of it. Raises DataError where nothing is usable."""
-    rec = read(prior.columns.robot, bag, options, options.exclude)
-    return learn_recording(prior, rec, options, bag_hash(bag))
+ALIKE = 50.0  # rows per independent row of a first look
+CONTACT, FAR, SHARE, MIN_BLOCKS = 0.3, 6.0, 0.25, 20  # s, deviations, of friction, blocks: contact beside a known model
 
 
 def bag_hash(bag: str | Path) -> str:
@@ -47,22 +45,31 @@ def bag_hash(bag: str | Path) -> str:
 
 
 @one_thread()
-def learn_recording(prior: Prior, rec: Recording, options: Options, sha256: str) -> tuple[Triangle, Recording]:
-    """A loaded recording as a triangle, and what is left of it in Nm. Raises DataError where nothing is usable."""
+def learn_recording(
+    prior: Prior, rec: Recording, options: Options, sha256: str, state: Information | None = None
+) -> tuple[Triangle, Recording]:
+    """A loaded recording as a triangle, and what is left of it in Nm.
+
+    state: what is known from other recordings, by which contact is told from friction; without it contact is searched
+    as `identify` does. Raises DataError where nothing is usable.
+    """
     robot = prior.columns.robot
-    state = Identification(robot, options, [rec], [], "")
-    recognise_effort(state)
-    if not np.allclose(state.robot.gravity, robot.gravity):
+    found = Identification(robot, options, [rec], [], "")
+    recognise_effort(found)
+    if not np.allclose(found.robot.gravity, robot.gravity):
         raise DataError(f"{rec.name}: gravity acts another way than in the robot file: mounted otherwise?")
-    if state.effort.includes_gravity != robot.drives.effort.includes_gravity:
-        raise DataError(f"{rec.name}: effort is {state.effort.kind}, which the robot file does not say")
-    leave_out_contact(state)
-    if state.spoiled:
-        raise DataError(f"{rec.name}: {state.spoiled}")
-    (free,) = state.training
+    if found.effort.includes_gravity != robot.drives.effort.includes_gravity:
+        raise DataError(f"{rec.name}: effort is {found.effort.kind}, which the robot file does not say")
+    if state is None:
+        leave_out_contact(found)
+    if found.spoiled:
+        raise DataError(f"{rec.name}: {found.spoiled}")
+    (free,) = found.training
     motion = working_motion(free)
-    about = _about(prior, rec, free, state.effort.kind, sha256)
-    return _folded(prior, motion, rec.name, about), free
+    use, x = _rows(prior, motion, rec.name, state)
+    triangle, touched = _folded(prior, motion, use, x)
+    free = _without(free, motion, touched)
+    return replace(triangle, about=_about(prior, rec, free, found.effort.kind, sha256)), free
 
 
 def working_motion(rec: Recording) -> Motion:
@@ -71,25 +78,67 @@ def working_motion(rec: Recording) -> Motion:
     return at_lower_rate(filtered(rec, min(cutoff, 0.2 * rec.rate)))
 
 
-def _folded(prior: Prior, motion: Motion, name: str, about: dict[str, Any]) -> Triangle:
-    """Two passes: all rows alike, then rows far off the solution of the first with less weight (Huber)."""
+def _rows(prior: Prior, motion: Motion, name: str, state: Information | None) -> tuple[np.ndarray, np.ndarray]:
+    """Rows that say something (N, n) of 0 and 1, and parameters x (p,) that the residuals of a first look are about.
+
+    Raises DataError where no joint moves.
+    """
     columns = prior.columns
     use = np.concatenate([_usable(prior, part) for part in chunks(motion)])
-    if (use.sum(axis=0) < MIN_ROWS).any():
-        few = [n for n, count in zip(columns.robot.joint_names, use.sum(axis=0), strict=True) if count < MIN_ROWS]
-        if len(few) == columns.n:
-            raise DataError(f"{name}: hardly moves: no joint has {MIN_ROWS} rows in motion")
-    triangles = triangles_of(prior, motion, use)
+    if (use.sum(axis=0) < MIN_ROWS).all():
+        raise DataError(f"{name}: hardly moves: no joint has {MIN_ROWS} rows in motion")
+    ones = np.ones(columns.n)
     count = np.maximum(use.sum(axis=0), 1.0)
-    first = Triangle(triangles, count, np.ones(columns.n), np.zeros(columns.n), about | {"time": 0.0})
-    x = posterior(prior, [first]).mean
+    first = Triangle(triangles_of(prior, motion, use), count, ALIKE * ones, 0 * ones)
+    known = prior.information if state is None else state
+    return use, known.with_rows(rows_of(first, columns)).mean
+
+
+def _folded(prior: Prior, motion: Motion, use: np.ndarray, x: np.ndarray) -> tuple[Triangle, np.ndarray]:
+    """The triangle without what was touched, rows far off x (p,) with less weight (Huber); touched (N,) bool."""
+    columns = prior.columns
     residual = np.concatenate([_residual(prior, part, x) for part in chunks(motion)])
+    load = np.concatenate([columns.load(part) for part in chunks(motion)])
+    touched = _touched(residual, np.median(np.abs(motion.effort - load), axis=0), use, motion)
+    use = use * ~touched[:, None]
     weight = np.column_stack([_huber(r, u) for r, u in zip(residual.T, use.T, strict=True)])
     law = file_effort(columns.robot, columns.rigid.gravity, (None,) * columns.n)
     error = np.concatenate([part.effort - law(part) for part in chunks(motion)])
     reference = (weight * error**2).sum(axis=0)
-    sums = np.maximum(weight.sum(axis=0), 1.0)
-    return Triangle(triangles_of(prior, motion, weight), sums, _correlation(residual, weight, motion), reference, about)
+    sums, alike = np.maximum(weight.sum(axis=0), 1.0), _correlation(residual, weight, motion)
+    return Triangle(triangles_of(prior, motion, weight), sums, alike, reference), touched
+
+
+def _touched(residual: np.ndarray, level: np.ndarray, use: np.ndarray, motion: Motion) -> np.ndarray:
+    """(N,) bool: mean residual over CONTACT seconds of some joint beyond FAR robust deviations of all such means, and
+    beyond SHARE of the joint's friction, level (n,) [Nm].
+
+    A payload or another calibration moves all means alike and marks nothing: it is a change point, not a contact.
+    """
+    k = max(round(CONTACT * motion.rate), 1)
+    m = len(residual) // k
+    mean = residual[: m * k].reshape(m, k, -1).mean(axis=1)
+    seen = use[: m * k].reshape(m, k, -1).min(axis=1) > 0
+    far = np.zeros(m, bool)
+    for value, rows, least in zip(mean.T, seen.T, SHARE * level, strict=True):
+        if rows.sum() > MIN_BLOCKS:
+            off = np.abs(value - np.median(value[rows]))
+            far |= rows & (off > max(FAR * 1.4826 * float(np.median(off[rows])), least))
+    far[1:] |= far[:-1].copy()
+    far[:-1] |= far[1:].copy()
+    return np.concatenate([np.repeat(far, k), np.zeros(len(residual) - m * k, bool)])
+
+
+def _without(rec: Recording, motion: Motion, touched: np.ndarray) -> Recording:
+    """The recording without the time of touched rows."""
+    step = 1 / motion.rate
+    found = [Stretch(rec.name, float(motion.t[a]) - step, float(motion.t[b - 1]) + step, 0.0) for a, b in runs(touched)]
+    pieces = rec.pieces
+    if not found or len(pieces) > 1:  # times of a motion count from the beginning of each piece
+        return rec
+    found = [replace(s, begin=s.begin + pieces[0].begin, end=s.end + pieces[0].begin) for s in found]
+    left = without([rec], found)
+    return left[0] if left else rec
 
 
 def triangles_of(prior: Prior, motion: Motion, weight: np.ndarray) -> list[np.ndarray]:

@@ -57,9 +57,10 @@ class Session:
 
     def add(self, rec: Recording, sha256: str) -> None:
         """Fold in one loaded recording, or hold it back. Raises DataError where nothing of it is usable."""
-        triangle, free = learn_recording(self.prior, rec, self.options, sha256)
         before = self.store.triangles()
-        change = change_of(posterior(self.prior, before, self.tau, triangle.time), triangle, self.store.columns)
+        state = posterior(self.prior, before, self.tau, 1e-9 * rec.start_ns)
+        triangle, free = learn_recording(self.prior, rec, self.options, sha256, state if before else None)
+        change = change_of(state, triangle, self.store.columns)
         name, share = triangle.about["recording"], free.duration / max(rec.duration, 1e-9)
         left = f", {rec.duration - free.duration:.0f} s of contact left out" if share < 0.995 else ""
         if change is not None and before:
@@ -101,7 +102,8 @@ class Session:
 
     def _again(self, rec: Recording) -> Triangle:
         """A part of a recording that is already in Nm and free of contact."""
-        return learn_recording(self.prior, rec, Options(effort=self._kind(), contact="ignore"), "0" * 64)[0]
+        options = Options(effort=self._kind(), contact="ignore")
+        return learn_recording(self.prior, rec, options, "0" * 64, self.state())[0]
 
     def _kind(self) -> str:
         return "torque" if self.store.columns.robot.drives.effort.includes_gravity else "gravity-free"

@@ -1,6 +1,6 @@
 """Prior, posterior and wear in square-root information form: |R x - z|^2 with x ~ N(R^-1 z, (R'R)^-1).
 
-Posterior of recordings i:  |R0 x - z0|^2 + sum_ij |R_ij x - z_ij|^2 / (sigma_ij^2 kappa_ij)
+Posterior of recordings i:  |R0 x - z0|^2 + sum_ij |R_ij x - z_ij|^2 / (INFLATION sigma_ij^2 kappa_ij)
 prior R0, z0; triangles R_ij, z_ij of joint j; sigma_ij deviation of its rows; kappa_ij rows per independent row.
 Between recordings friction walks, f' = f + w, cov(w) = 2 S0 dt / tau with S0 its prior covariance: what is old counts
 less and less, without ever returning to the prior; masses and rotor inertia do not walk, so they never forget.
@@ -23,6 +23,7 @@ from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.robot_file.gaps import identified
 
 DAY = 86400.0  # s
+INFLATION = 8.0  # of variances: what a model leaves of one task comes back in it and not in another; of the zoo's tasks
 TAU = 365 * DAY  # s: friction walks by sqrt(2) of its prior deviation within it
 MASS, CENTRE, INERTIA = 0.1, 0.01, 0.2  # prior deviations of a data sheet: share, m, share
 ROTOR = 0.2  # share
@@ -116,10 +117,10 @@ def posterior(
     return state
 
 
-def rows_of(recording: Triangle, columns: Columns) -> np.ndarray:
-    """Rows (m, p + 1) of unit variance of a recording's triangles."""
+def rows_of(recording: Triangle, columns: Columns, inflation: float = INFLATION) -> np.ndarray:
+    """Rows (m, p + 1) of unit variance of a recording's triangles, variances times `inflation`."""
     found = []
-    weights = 1 / np.maximum(recording.sigma * np.sqrt(recording.correlation), 1e-6)
+    weights = 1 / np.maximum(recording.sigma * np.sqrt(inflation * recording.correlation), 1e-6)
     for T, index, weight in zip(recording.joints, columns.index, weights, strict=True):
         rows = np.zeros((len(T) - 1, columns.size + 1))
         rows[:, index], rows[:, -1] = T[:-1, :-1] * weight, T[:-1, -1] * weight

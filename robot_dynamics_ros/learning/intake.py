@@ -124,6 +124,8 @@ def _touched(residual: np.ndarray, level: np.ndarray, use: np.ndarray, motion: M
         if rows.sum() > MIN_BLOCKS:
             off = np.abs(value - np.median(value[rows]))
             far |= rows & (off > max(FAR * 1.4826 * float(np.median(off[rows])), least))
+    known = np.maximum.accumulate(np.where(seen.any(axis=1), np.arange(m), 0))
+    far = far[known]  # while nothing counts, as in a long stand, contact lasts until a block shows that it is over
     far[1:] |= far[:-1].copy()
     far[:-1] |= far[1:].copy()
     return np.concatenate([np.repeat(far, k), np.zeros(len(residual) - m * k, bool)])

@@ -64,6 +64,11 @@ def propose(
     """
     columns = prior.columns
     order = sorted(triangles, key=lambda t: t.time)
+    if not order:
+        nothing = np.full(columns.n, np.nan)
+        found = Proposal(None, posterior(prior, seen, tau), nothing, nothing)
+        found.reasons.append("the present file has seen every recording: nothing is new")
+        return found
     x_present = None if present is None else parameters_of(columns, present)
     ratio, squares = [], []
     for part in np.array_split(np.arange(len(order)), min(FOLDS, len(order))):

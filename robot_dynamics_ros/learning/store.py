@@ -16,6 +16,8 @@ from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.learning.columns import Columns
 from robot_dynamics_ros.learning.triangles import Triangle, load, save
@@ -40,10 +42,11 @@ class Store:
             Columns(robot)  # a robot that cannot be learned leaves no directory behind
             save_robot(robot, first, changed=[])
         self.columns = Columns(load_robot(first))
-        if robot is not None and Columns(robot).rigid.base.size != self.columns.rigid.base.size:
-            raise DataError(f"{self.directory}: is the state of another robot model than {robot.name}")
-        if robot is not None and robot.joint_names != self.columns.robot.joint_names:
-            raise DataError(f"{self.directory}: is the state of {self.columns.robot.name}, not of {robot.name}")
+        if robot is not None and not _same_arm(robot, self.columns.robot):
+            raise DataError(
+                f"{self.directory}: is the state of {self.columns.robot.name}, not of {robot.name}: joints or "
+                "kinematics differ"
+            )
 
     # -- recordings ---------------------------------------------------------------------------------------------------
     def triangles(self, folder: str = "recordings") -> list[Triangle]:
@@ -124,3 +127,7 @@ class Store:
         date = datetime.now(timezone.utc).isoformat(timespec="seconds")
         entries = [*self.history(), {"date": date, "what": what, "text": text, **more}]
         write_atomically(self.directory / "history.json", json.dumps(entries, indent=0) + "\n")
+
+
+def _same_arm(a: RobotFile, b: RobotFile) -> bool:
+    return a.joint_names == b.joint_names and np.allclose(a._placements(), b._placements(), atol=1e-6)

@@ -12,26 +12,29 @@ import numpy as np
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.learning.columns import Columns
 from robot_dynamics_ros.learning.store import Store
-from robot_dynamics_ros.learning.triangles import FORMAT
-from robot_dynamics_ros.learning.update import Information, Prior, file_prior, posterior
+from robot_dynamics_ros.learning.triangles import FORMAT, Triangle, stacked
+from robot_dynamics_ros.learning.update import Prior, file_prior, rows_of
 from robot_dynamics_ros.outputs import replacing
 
 ROUNDS = 30  # of expectation maximisation
 STRENGTH = 5.0  # robots that the file's prior covariance counts as, so that few robots do not make it small
 
 
-def fleet_prior(prior: Prior, robots: Sequence[Information], rounds: int = ROUNDS) -> Prior:
-    """Mean and covariance of the individuals of a model, from the posterior of each robot under `prior`.
+def evidence_of(columns: Columns, recordings: Sequence[Triangle]) -> np.ndarray:
+    """Rows (p + 1, p + 1) of unit variance of all recordings of one robot, without any prior: [R_i, z_i]."""
+    return stacked([np.zeros((columns.size + 1, columns.size + 1)), *(rows_of(r, columns) for r in recordings)])
 
-    Each robot's own evidence is its posterior without the prior, Lambda_i = R_i'R_i - R_0'R_0. Then x_i ~ N(mu, S):
+
+def fleet_prior(prior: Prior, robots: Sequence[np.ndarray], rounds: int = ROUNDS) -> Prior:
+    """Mean and covariance of the individuals of a model, from the rows (m, p + 1) of each robot (`evidence_of`).
+
+    Lambda_i = R_i'R_i, eta_i = R_i'z_i, and x_i ~ N(mu, S):
       x_i' = (Lambda_i + S^-1)^-1 (eta_i + S^-1 mu),  V_i = (Lambda_i + S^-1)^-1
       mu = (k mu_0 + sum x_i') / (k + N),  S = (k S_0 + sum (x_i' - mu)(x_i' - mu)' + V_i) / (k + N),  k = STRENGTH
     in blocks: links together, each joint's friction by itself.
     """
     c, p = prior.columns, prior.columns.size
-    first = prior.information
-    base, own = first.R.T @ first.R, first.R.T @ first.z
-    evidence = [(i.R.T @ i.R - base, i.R.T @ i.z - own) for i in robots]
+    evidence = [(rows[:, :-1].T @ rows[:, :-1], rows[:, :-1].T @ rows[:, -1]) for rows in robots]
     block = np.zeros((p, p), bool)
     for part in (slice(0, c.base), *(c.own(j) for j in range(c.n))):
         block[part, part] = True
@@ -52,12 +55,6 @@ def fleet_prior(prior: Prior, robots: Sequence[Information], rounds: int = ROUND
     return Prior(c, mu, S)
 
 
-def robot_state(directory: str | Path) -> Information:
-    """Posterior of one robot's state directory under its file's prior. Raises DataError like Store."""
-    store = Store(directory)
-    return posterior(file_prior(store.columns), store.triangles())
-
-
 def learn_fleet(
     directories: Sequence[str | Path], pool: Executor | None = None, told: Callable[[str], None] = lambda text: None
 ) -> tuple[Prior, list[str]]:
@@ -68,7 +65,8 @@ def learn_fleet(
     if not directories:
         raise DataError("a fleet needs state directories of two robots or more")
     first = Store(directories[0])
-    prior, states, left = file_prior(first.columns), [], []
+    states: list[np.ndarray] = []
+    left: list[str] = []
     for directory, result in zip(directories, _mapped(directories, pool), strict=True):
         told(str(directory))
         if isinstance(result, str):
@@ -79,17 +77,18 @@ def learn_fleet(
             states.append(result[0])
     if len(states) < 2:
         raise DataError(f"a fleet needs two robots with learned recordings, there are {len(states)}; {'; '.join(left)}")
-    return fleet_prior(prior, states), left
+    return fleet_prior(file_prior(first.columns), states), left
 
 
-def _mapped(directories: Iterable[str | Path], pool: Executor | None) -> Iterable[tuple[Information, str] | str]:
+def _mapped(directories: Iterable[str | Path], pool: Executor | None) -> Iterable[tuple[np.ndarray, str] | str]:
     names = [str(Path(d).absolute()) for d in directories]
     return map(_one, names) if pool is None else pool.map(_one, names)
 
 
-def _one(directory: str) -> tuple[Information, str] | str:
+def _one(directory: str) -> tuple[np.ndarray, str] | str:
     try:
-        return robot_state(directory), Store(directory).columns.robot_id
+        store = Store(directory)
+        return evidence_of(store.columns, store.triangles()), store.columns.robot_id
     except DataError as error:
         return str(error)
 

@@ -23,7 +23,7 @@ from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.robot_file.gaps import identified
 
 DAY = 86400.0  # s
-INFLATION = 8.0  # of variances: what a model leaves of one task comes back in it and not in another; of the zoo's tasks
+INFLATION = 4.0  # of variances: what a model leaves of one task comes back in it and not in another; of the zoo's tasks
 TAU = 365 * DAY  # s: friction walks by sqrt(2) of its prior deviation within it
 MASS, CENTRE, INERTIA = 0.1, 0.01, 0.2  # prior deviations of a data sheet: share, m, share
 ROTOR = 0.2  # share
@@ -140,7 +140,8 @@ def walked(state: Information, prior: Prior, seconds: float, tau: float = TAU) -
     stack = np.zeros((p + m, p + m + 1))
     stack[:p, :m], stack[:p, m:p], stack[:p, -1] = state.R[:, f], state.R[:, rest], state.z
     stack[p:, :m], stack[p:, p : p + m] = -step, step
-    T: Any = np.linalg.qr(stack, mode="r")[m:, m:]
+    whole: Any = np.linalg.qr(stack, mode="r")
+    T = whole[m:, m:]
     R = np.zeros((p, p))
     R[:, rest], R[:, f] = T[:, : len(rest)], T[:, len(rest) : -1]
     return Information(R, T[:, -1])

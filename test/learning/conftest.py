@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
+from hashlib import sha256
 
 import numpy as np
 import pytest
@@ -50,7 +50,7 @@ class Worker:
         """Its triangle, by what is known from the first recordings."""
         state = posterior(self.prior, self.triangles) if self.triangles and not alone else None
         return learn_recording(
-            self.prior, recording(log, f"day{day}"), TORQUE, hashlib.sha256(str(day).encode()).hexdigest(), state
+            self.prior, recording(log, f"day{day}"), TORQUE, sha256(str(day).encode()).hexdigest(), state
         )
 
 

@@ -117,8 +117,8 @@ def test_contact_in_a_recording_is_left_out_and_not_learned(worker):
     arm = np.array([5.0, 9.0, 7.0, 2.0, 1.5, 0.5])
     effort = log.effort + touched[:, None] * arm
     pushed, left = worker.learned(Log(log.joint_names, log.stamp_ns, {**log.signals, "effort": effort}), 25)
-    assert kept.duration - left.duration > 4.0
-    assert (pushed.sigma < 1.3 * free.sigma).all()
+    assert 2.0 < kept.duration - left.duration < 7.0
+    assert (pushed.sigma < 1.5 * free.sigma).all()
 
 
 def test_what_is_open_is_said_and_a_motion_for_it_shows_it(worker):

@@ -99,7 +99,7 @@ def small_prior(rng, p=8):
 def test_a_fleet_finds_its_mean_and_its_spread(rng):
     prior = small_prior(rng)
     common, _, rows = individuals(prior, rng, 60)
-    found = fleet_prior(prior, [prior.information.with_rows(r) for r in rows])
+    found = fleet_prior(prior, rows)
     scale = np.sqrt(np.diag(prior.covariance))
     assert np.abs((found.mean - common) / scale).max() < 0.35  # 3 standard errors of 60, and the pull of five robots
     spread = np.sqrt(np.diag(found.covariance)) / scale
@@ -109,7 +109,7 @@ def test_a_fleet_finds_its_mean_and_its_spread(rng):
 def test_a_new_robot_begins_nearer_to_the_truth_with_its_fleet(rng):
     prior = small_prior(rng)
     _, truths, rows = individuals(prior, rng, 30)
-    fleet = fleet_prior(prior, [prior.information.with_rows(r) for r in rows[:-1]])
+    fleet = fleet_prior(prior, rows[:-1])
     scale = np.sqrt(np.diag(prior.covariance))
     few = rows[-1][:2]
     errors = [

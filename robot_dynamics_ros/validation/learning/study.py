@@ -19,10 +19,10 @@ from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.identification.dataset.recording import Recording, recording
 from robot_dynamics_ros.learning.changes import change_of
 from robot_dynamics_ros.learning.columns import Columns
-from robot_dynamics_ros.learning.fleet import fleet_prior
+from robot_dynamics_ros.learning.fleet import evidence_of, fleet_prior
 from robot_dynamics_ros.learning.intake import learn_recording
 from robot_dynamics_ros.learning.triangles import Triangle
-from robot_dynamics_ros.learning.update import Information, Prior, file_prior, posterior
+from robot_dynamics_ros.learning.update import Prior, file_prior, posterior
 from robot_dynamics_ros.learning.written import with_residuals, written
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import Log
@@ -75,8 +75,7 @@ def study(
         robots.append(one)
         told(f"robot {one.who.index} has worked")
     prior = file_prior(Columns(load_robot(setup.robot)))
-    states = [posterior(prior, one.triangles) for one in robots]
-    priors = grouped_priors(prior, states)
+    priors = grouped_priors(prior, [evidence_of(prior.columns, one.triangles) for one in robots])
     told("fleet priors")
     judged: list[Judged] = []
     for result in over(judge, [setup] * len(people), robots, priors):
@@ -85,8 +84,8 @@ def study(
     return robots, judged
 
 
-def grouped_priors(prior: Prior, states: Sequence[Information]) -> list[Prior]:
-    """The fleet prior for every robot, from robots of other groups only."""
+def grouped_priors(prior: Prior, states: Sequence[np.ndarray]) -> list[Prior]:
+    """The fleet prior for every robot, from the rows (m, p + 1) of robots of other groups only."""
     group = np.arange(len(states)) % min(GROUPS, len(states))
     made = {g: fleet_prior(prior, [s for s, own in zip(states, group, strict=True) if own != g]) for g in set(group)}
     return [made[g] for g in group]

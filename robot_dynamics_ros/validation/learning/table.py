@@ -1,4 +1,4 @@
-"""The table of `validate learning`: force RMS by the number of recordings, alone, with a fleet, by a dedicated motion."""
+"""The table of `validate learning`: force RMS by the number of recordings, alone, with a fleet, or dedicated."""
 
 from __future__ import annotations
 

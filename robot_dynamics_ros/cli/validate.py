@@ -149,6 +149,55 @@ def learning(
         write_between(markdown, "learning", table.page(robots, judged, said, words), "Learning from ordinary work")
 
 
+@command.command("learning-week")
+@robot_option_with("Shipped robot's name, or robot file with masses.", default="ur5e")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the draw.")
+@click.option("--out", type=NewPath(), required=True, help="Picture to write (PNG).")
+def learning_week(robot: str, seed: int, out: Path) -> None:
+    """Draw a week of one simulated robot that learns every evening and carries a payload on day 5.
+
+    Example: robot-dynamics validate learning-week --out week.png
+    """
+    from robot_dynamics_ros.errors import CapabilityError
+    from robot_dynamics_ros.plots import plotting_available
+    from robot_dynamics_ros.validation.learning.week import draw, week
+
+    if missing := plotting_available():
+        raise CapabilityError(missing)
+    with stderr.status("working") as status:
+        found = week(robot, seed, status.update)
+    draw(found, out)
+    for day, (task, force, version) in enumerate(zip(found.tasks, found.force[1:], found.versions[1:], strict=True), 1):
+        shown = ", ".join(f"{state.replace('_', ' at ')} {value:.1f} N" for state, value in force.items())
+        console.print(f"day {day}: {task}; version {version}; {shown}", highlight=False)
+    for _, text in found.held:
+        console.print(f"held back: {text}", highlight=False, markup=False)
+    console.print(f"picture: {out}", highlight=False, markup=False)
+
+
+@command.command("learning-scale")
+@robot_option_with("Shipped robot's name, or robot file with masses.", default="ur5e")
+@click.option("--robots", type=click.IntRange(1, 1_000_000), default=10_000, show_default=True, help="Synthetic ones.")
+@json_option
+@markdown_option
+def learning_scale(robot: str, robots: int, json_file: Path | None, markdown: Path | None) -> None:
+    """Measure bytes, seconds and memory of learning, and of merging the triangles of many synthetic robots.
+
+    Example: robot-dynamics validate learning-scale --robots 10000
+    """
+    from robot_dynamics_ros.pages import write_between, written_by
+    from robot_dynamics_ros.validation.learning import scale
+
+    with stderr.status("measuring"):
+        cost = scale.measure(robot, robots)
+    said = written_by(f"robot-dynamics validate learning-scale --robot {shlex.quote(robot)} --robots {robots}")
+    text = scale.page(cost, said, robot)
+    console.print(text, highlight=False, markup=False)
+    write_json(json_file, scale.as_dict(cost))
+    if markdown is not None:
+        write_between(markdown, "scale", text, "Scale")
+
+
 def _counts(text: str) -> tuple[int, ...]:
     """Rising numbers of recordings of a list by commas. Raises ConfigError."""
     from robot_dynamics_ros.errors import ConfigError

@@ -49,18 +49,26 @@ TASKS = (
 
 
 def worked(
-    robot: RobotFile, who: Individual, day: int, tasks: int = len(TASKS), seconds: float = DURATION
+    robot: RobotFile,
+    who: Individual,
+    day: int,
+    tasks: int = len(TASKS),
+    seconds: float = DURATION,
+    payload: float = 0.0,
 ) -> tuple[Log, Task]:
     """What the bag of day 0, 1, .. holds: `seconds` of the task of that day.
 
     A robot has the first `tasks` in an order of its own.
 
     The points of a task are the same every time; speed, place in the cycle, noise and temperature are of the day.
+    payload [kg]: what it carries.
     """
     task = TASKS[int(who.draw(40).permutation(tasks)[day % tasks])]
     today = who.draw(1000 + day)
     motion = cycle(robot, who, task, today, seconds)
     machine = simulated(robot, who, 1000 + day)
+    if payload:
+        machine.set_payload(payload, (0.0, 0.0, 0.05))
     machine.reset(motion[0][0])
     wrench = process_force(task, today, seconds) if task.contact else None
     log = reported(machine.run(*motion, wrench=wrench)[0])

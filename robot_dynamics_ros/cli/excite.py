@@ -119,7 +119,10 @@ def command(
 
 
 def write_motion(out: Path, arm: Any, motion: Any) -> dict[str, str]:
-    """The CSV (time and positions, the form that trajectories are played from) and a preview picture beside it."""
+    """The CSV (time and positions, the form that trajectories are played from) and a preview picture beside it.
+
+    Raises DataError when it cannot be written.
+    """
     from robot_dynamics_ros.errors import CapabilityError, DataError
     from robot_dynamics_ros.identification.reports.figures import motion_preview
     from robot_dynamics_ros.outputs import write_atomically

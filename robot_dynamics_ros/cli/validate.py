@@ -158,12 +158,8 @@ def learning_week(robot: str, seed: int, out: Path) -> None:
 
     Example: robot-dynamics validate learning-week --out week.png
     """
-    from robot_dynamics_ros.errors import CapabilityError
-    from robot_dynamics_ros.plots import plotting_available
     from robot_dynamics_ros.validation.learning.week import draw, week
 
-    if missing := plotting_available():
-        raise CapabilityError(missing)
     with stderr.status("working") as status:
         found = week(robot, seed, status.update)
     draw(found, out)

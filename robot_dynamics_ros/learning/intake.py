@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -38,8 +38,13 @@ CONTACT, FAR, SHARE, MIN_BLOCKS = 0.3, 6.0, 0.25, 20  # s, deviations, of fricti
 
 def bag_hash(bag: str | Path) -> str:
     """SHA-256 over the files of a bag."""
+    return file_hash(bag_files([bag]))
+
+
+def file_hash(paths: Sequence[Path]) -> str:
+    """SHA-256 over files."""
     digest = hashlib.sha256()
-    for path in bag_files([bag]):
+    for path in paths:
         digest.update(path.read_bytes())
     return digest.hexdigest()
 

@@ -83,7 +83,14 @@ class Session:
         new = [t for t in triangles if t.about["sha256"] not in known]
         if len(new) == 1 and len(self.recordings) == 1:  # a single one is judged half by half
             new = [self._again(part[0]) for part in cut_in_time(self.recordings, 0.5)]
-        return propose(self.prior, new, self.store.present(), self.recordings, self.tau, seen)
+        found = propose(self.prior, new, self.store.present(), self.recordings, self.tau, seen)
+        waiting = self.store.offered()
+        if found.robot is None and not self.recordings and waiting is not None:
+            found.robot = waiting
+            found.reasons.append("a file was proposed when these recordings were at hand")
+        elif found.robot is not None:
+            self.store.offer(found.robot)
+        return found
 
     def state(self) -> Information:
         """The posterior of everything learned, now."""
@@ -94,6 +101,7 @@ class Session:
         if proposal.robot is None:
             raise DataError("nothing is proposed: " + "; ".join(proposal.reasons))
         path = self.store.apply(proposal.robot)
+        self.store.offer(None)
         text = f"version {path.stem}: " + "; ".join(proposal.reasons)
         learned = self.store.triangles()
         seen = [t.about["sha256"] for t in learned]

@@ -1,6 +1,7 @@
 """A state directory: the first robot file, a triangle per recording, versions of the robot file, history.
 
   first.yaml             robot file that the columns and the prior are of; never changes
+  proposed.yaml          a better file that waits for --apply
   robot.yaml             the newest version, for --robot of every command
   versions/0001.yaml     the last KEPT versions
   recordings/*.triangle  learned; held/*.triangle contradict them and are not averaged in
@@ -62,7 +63,8 @@ class Store:
         return next((f for f in ("recordings", "held") if self._path(f, sha256).exists()), "")
 
     def add(self, triangle: Triangle, folder: str = "recordings") -> int:
-        """Keep a triangle; returns its size in bytes."""
+        """Keep a triangle; returns its size in bytes. What was proposed before it is dropped."""
+        self.offer(None)
         return save(triangle, self._path(folder, triangle.about["sha256"]))
 
     def move(self, name: str, source: str, target: str | None) -> Triangle:
@@ -101,6 +103,18 @@ class Store:
         for old in self.versions()[:-KEPT]:
             old.unlink()
         return path
+
+    def offer(self, robot: RobotFile | None) -> None:
+        """Keep a proposed file for a later `--apply`; None removes it."""
+        path = self.directory / "proposed.yaml"
+        path.unlink(missing_ok=True)
+        if robot is not None:
+            save_robot(robot, path, changed=[])
+
+    def offered(self) -> RobotFile | None:
+        """The proposed file that nothing was learned since; None where there is none."""
+        path = self.directory / "proposed.yaml"
+        return load_robot(path) if path.exists() else None
 
     def versions(self) -> list[Path]:
         """Files of the versions, oldest first."""

@@ -92,7 +92,10 @@ def grouped_priors(prior: Prior, states: Sequence[np.ndarray]) -> list[Prior]:
 
 
 def work(setup: Setup, who: Individual) -> Worked:
-    """The days of one individual as triangles; the recordings that are judged with are kept under setup.work."""
+    """The days of one individual as triangles; the recordings that are judged with are kept under setup.work.
+
+    A day with a DataError, or one that is held back, is left out and replaced by a later one.
+    """
     import time
 
     robot = load_robot(setup.robot)

@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.learning.session import Session
 from robot_dynamics_ros.learning.store import Store
 from robot_dynamics_ros.learning.words import knowledge
 from robot_dynamics_ros.outputs import replacing
-from robot_dynamics_ros.plots import figure, png_bytes
+from robot_dynamics_ros.plots import figure, plotting_available, png_bytes
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.validation.force import zoo
 from robot_dynamics_ros.validation.force.recordings import trial
@@ -31,8 +32,8 @@ COLOURS = {"moving": "tab:blue", "rest": "tab:orange", "contact": "tab:green", "
 
 @dataclass
 class Week:
-    """Per evening 0 (before), 1 .. 7: force by state [N] and version; share of the prior deviation that is left of every
-    base parameter (b,) from evening 1; what was held back on which day; the tasks.
+    """Per evening 0 (before), 1 .. 7: force by state [N] and version; share of the prior deviation that is left of
+    every base parameter (b,) from evening 1; what was held back on which day; the tasks.
     """
 
     force: list[dict[str, float]]
@@ -43,7 +44,12 @@ class Week:
 
 
 def week(name: str, seed: int, told: Callable[[str], None] = lambda text: None) -> Week:
-    """Seven days of two tasks each; on one of them it carries a payload that nobody has told it of."""
+    """Seven days of two tasks each; on one of them it carries a payload that nobody has told it of.
+
+    Raises CapabilityError without matplotlib, before anything is computed.
+    """
+    if missing := plotting_available():
+        raise CapabilityError(missing)
     robot = load_robot(name)
     who = zoo.individuals(robot, 2, seed, zoo.families("tuning"))[1]
     trials = [trial(robot, who, "moves")]

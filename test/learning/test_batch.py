@@ -1,5 +1,7 @@
 """Learning beside a running robot: samples become a batch, a process learns it, the loop goes on."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 

@@ -33,8 +33,14 @@ demo: build $(if $(filter-out ur%,$(ROBOT)),$(VENV)/.installed_vendor)
 sizes: # seconds and megabytes of the set-up
 	@$(PYTHON) tools/environment.py sizes
 
-bench: build
-	@$(VENV)/bin/robot-dynamics bench
+bench: build # PEERS=1: against Pinocchio, CasADi and figaroh, in an environment of their own
+ifdef PEERS
+	@test -e .venv-bench/.installed || VENV=.venv-bench $(PYTHON) tools/environment.py peers
+	@touch .venv-bench/.installed
+	@OPENBLAS_NUM_THREADS=1 .venv-bench/bin/robot-dynamics bench --peers $(ARGS)
+else
+	@OPENBLAS_NUM_THREADS=1 $(VENV)/bin/robot-dynamics bench $(ARGS)
+endif
 
 lint: build $(VENV)/.installed_dev
 	@$(VENV)/bin/ruff check . && $(VENV)/bin/ruff format --check .

@@ -108,6 +108,7 @@ extras = {
     "reports": ["matplotlib>=3.7", "jinja2>=3.1"],
     "comau": ["paho-mqtt>=2.0"],
     "pandas": ["pandas>=2.2"],  # Log.to_pandas, RobotFile.to_pandas
+    "tables": ["pyarrow>=14", "h5py>=3.8"],  # import and identify of .parquet and .h5; .csv and .npz need nothing
     "dask": ["distributed>=2023.1"],  # compare over a cluster
 }
 extras["demo"] = extras["reports"]  # what `make demo` installs; `make test` installs dev
@@ -117,6 +118,7 @@ extras["dev"] = [
     *extras["comau"],
     *extras["dask"],
     *extras["pandas"],
+    *extras["tables"],
     "amqtt>=0.11",  # a broker for tests where mosquitto is not installed
     "pytest>=8",
     "pytest-timeout>=2.3",
@@ -153,7 +155,7 @@ setup(
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),
         (f"share/{NAME}", ["package.xml"]),
         share("launch", "*.launch.py"),
-        share("config", "*.yaml", "*.rviz", "*.xml"),
+        share("config", "*.yaml", "*.rviz", "*.xml", "*.json"),
         share("config/robots", "*.yaml"),
         share("config/plants", "*.yaml"),
         share("config/trajectories", "*.yaml"),

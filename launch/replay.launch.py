@@ -17,8 +17,9 @@ ARGUMENTS = (
     ("params_file", "", "ROS parameter file for the nodes"),
     ("rate", "1.0", "playing speed"),
     ("joint_states", "joint_states", "topic in the bag"),
+    ("prefix", "robot_dynamics", "name above the topics of estimates"),
 )
-PASSED = ("robot", "namespace", "composed", "rviz", "params_file", "joint_states")
+PASSED = ("robot", "namespace", "composed", "rviz", "params_file", "joint_states", "prefix")
 
 
 def generate_launch_description():

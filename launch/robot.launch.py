@@ -10,6 +10,7 @@ from robot_dynamics_ros.bringup import describe, find_config
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.models.urdf_writer import urdf_text
 from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.topics import PREFIX
 
 ARGUMENTS = (
     ("robot", "ur5e", "name of a shipped robot, or path of a robot file"),
@@ -23,8 +24,11 @@ ARGUMENTS = (
     ("params_file", "", "ROS parameter file for the nodes"),
     ("use_sim_time", "false", "true: time from /clock"),
     ("tf_prefix", "", "prefix of frame names"),
+    ("prefix", "robot_dynamics", "name above the topics of estimates and commands, and of nodes"),
+    ("old_names", "true", "true: also use the topic names of before, directly in the namespace"),
     ("joint_states", "joint_states", "topic of an existing driver"),
 )
+SHOWN = ("contact_markers", "external_wrench")  # topics of config/contact_force.rviz below the prefix
 
 
 def installed(package):
@@ -38,7 +42,7 @@ def installed(package):
 def nodes(context):
     given = {name: LaunchConfiguration(name).perform(context) for name, _, _ in ARGUMENTS}
     rviz = given.pop("rviz") == "true"
-    for flag in ("composed", "use_sim_time", "view"):
+    for flag in ("composed", "use_sim_time", "view", "old_names"):
         given[flag] = given[flag] == "true"
     try:
         graph = describe(**given)
@@ -65,7 +69,7 @@ def nodes(context):
 
 def viewers(given, graph, rviz):
     actions, robot = [], load_robot(given["robot"])
-    if rviz and installed("robot_state_publisher"):
+    if rviz and given["driver"] != "none" and installed("robot_state_publisher"):  # an existing driver has its own
         description = {"robot_description": urdf_text(robot, given["tf_prefix"], drawn=True)}
         actions.append(
             Node(package="robot_state_publisher", executable="robot_state_publisher", namespace=graph.namespace,
@@ -75,7 +79,8 @@ def viewers(given, graph, rviz):
         fixed = given["tf_prefix"] + robot.kinematics.base_frame
         actions.append(
             Node(package="rviz2", executable="rviz2", namespace=graph.namespace,
-                 arguments=["-d", str(find_config("contact_force.rviz")), "-f", fixed])
+                 arguments=["-d", str(find_config("contact_force.rviz")), "-f", fixed],
+                 remappings=[(f"{PREFIX}/{name}", f"{given['prefix']}/{name}") for name in SHOWN])
         )  # fmt: skip
     return actions
 

@@ -73,6 +73,7 @@ __all__: list[str] = [
     "Wear",
     "WearMonitor",
     "available_isas",
+    "contact_force_text",
     "friction_laws",
     "friction_parameters",
     "generalised_momentum",
@@ -84,10 +85,12 @@ __all__: list[str] = [
     "lock_memory",
     "multiply_add",
     "presliding_elements",
+    "repeat_contact_force",
     "repeat_rnea",
     "rnea_operations",
     "savitzky_golay_weights",
     "select_isa",
+    "wrench_significance",
 ]
 
 class Status(enum.IntEnum):
@@ -259,23 +262,41 @@ class RigidBody:
     Rigid-body functions of a Chain for one sample (n,) or a batch (N, n).
     """
     def __init__(self, chain: Chain) -> None: ...
-    def coriolis(self, q: typing.Any, qd: typing.Any, out: typing.Any | None = None) -> typing.Any:
+    def coriolis(
+        self,
+        q: typing.Any,
+        qd: typing.Any,
+        out: typing.Any | None = None,
+        threads: typing.SupportsInt | typing.SupportsIndex = 1,
+    ) -> typing.Any:
         """
         C(q, qd) qd [Nm], (n,) or (N, n).
         """
-    def fk(self, q: typing.Any, out: typing.Any | None = None) -> typing.Any:
+    def fk(
+        self, q: typing.Any, out: typing.Any | None = None, threads: typing.SupportsInt | typing.SupportsIndex = 1
+    ) -> typing.Any:
         """
         Poses (n + 1, 4, 4) or (N, n + 1, 4, 4) of the links, then the TCP, in the base frame [m].
         """
-    def gravity(self, q: typing.Any, out: typing.Any | None = None, gravity: typing.Any | None = None) -> typing.Any:
+    def gravity(
+        self,
+        q: typing.Any,
+        out: typing.Any | None = None,
+        gravity: typing.Any | None = None,
+        threads: typing.SupportsInt | typing.SupportsIndex = 1,
+    ) -> typing.Any:
         """
         Gravity torque g(q) [Nm], (n,) or (N, n).
         """
-    def jacobian(self, q: typing.Any, out: typing.Any | None = None) -> typing.Any:
+    def jacobian(
+        self, q: typing.Any, out: typing.Any | None = None, threads: typing.SupportsInt | typing.SupportsIndex = 1
+    ) -> typing.Any:
         """
         Geometric Jacobian of the TCP (6, n) or (N, 6, n): linear velocity, then angular velocity.
         """
-    def mass_matrix(self, q: typing.Any, out: typing.Any | None = None) -> typing.Any:
+    def mass_matrix(
+        self, q: typing.Any, out: typing.Any | None = None, threads: typing.SupportsInt | typing.SupportsIndex = 1
+    ) -> typing.Any:
         """
         M(q) [kg m2], (n, n) or (N, n, n).
         """
@@ -286,6 +307,7 @@ class RigidBody:
         qdd: typing.Any,
         out: typing.Any | None = None,
         gravity: typing.Any | None = None,
+        threads: typing.SupportsInt | typing.SupportsIndex = 1,
     ) -> typing.Any:
         """
         Y (n, 10 n) or (N, n, 10 n) with Y phi = rnea; phi per link XX XY XZ YY YZ ZZ mX mY mZ m [Liu2020 8].
@@ -309,6 +331,7 @@ class RigidBody:
         qdd: typing.Any,
         out: typing.Any | None = None,
         gravity: typing.Any | None = None,
+        threads: typing.SupportsInt | typing.SupportsIndex = 1,
     ) -> typing.Any:
         """
         Joint torque M(q) qdd + C(q, qd) qd + g(q) [Nm], (n,) or (N, n); gravity (3,) [m/s2] replaces the chain's.
@@ -2780,6 +2803,18 @@ def available_isas() -> list[str]:
     Instruction sets this machine can run, narrowest first.
     """
 
+def contact_force_text(
+    joint_names: collections.abc.Sequence[str],
+    motion: MotionState,
+    temperature: TemperatureObserver | None,
+    motor_side: bool,
+    friction: FrictionStage | None,
+    force: ExternalForce,
+) -> str:
+    """
+    Parameters of configured stages as the text that a C++ ContactForceEstimator reads; temperature and friction may be None.
+    """
+
 def friction_parameters(law: str) -> list[str]:
     """
     Names of the parameters of a static friction law, in the order of FrictionMap's columns.
@@ -2855,6 +2890,17 @@ def presliding_elements(
     H_k (N, elements) of Maxwell-slip elements of spans (elements,) [rad].
     """
 
+def repeat_contact_force(
+    parameters: str,
+    stamp_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
+    q: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    qd: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    effort: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+) -> tuple:
+    """
+    (wrench (N, 6), status codes (N,)) of ContactForceEstimator, one cycle after the other; parameters: the text of an export.
+    """
+
 def repeat_rnea(
     chain: Chain, q: typing.Any, qd: typing.Any, qdd: typing.Any, out: typing.Any | None = None
 ) -> typing.Any:
@@ -2877,6 +2923,17 @@ def savitzky_golay_weights(
 def select_isa(name: str) -> None:
     """
     Use the kernels of this instruction set from now on.
+    """
+
+def wrench_significance(
+    chain: Chain,
+    q: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    tau: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    std: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    **kwargs,
+) -> numpy.typing.NDArray[numpy.float64]:
+    """
+    How rare joint torques tau (N, n) are without any wrench, in standard deviations of one normal variable (N,).
     """
 
 RTDE_LAYOUT: dict = {

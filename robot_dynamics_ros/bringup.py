@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ from robot_dynamics_ros.parameters import Parameter
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.robot_file.store import config_directories
 from robot_dynamics_ros.robot_file.yaml_text import read_yaml
+from robot_dynamics_ros.topics import PREFIX, check_prefix
 
 DRIVERS = next(p.choices for p in DRIVER if p.name == "driver")
 BUILT_IN = ("use_sim_time",)  # parameters every ROS node has
@@ -73,6 +74,8 @@ def describe(
     params_file: str = "",
     use_sim_time: bool = False,
     tf_prefix: str = "",
+    prefix: str = PREFIX,
+    old_names: bool = True,
     max_age: float | None = None,
     joint_states: str = "joint_states",
     view: bool = False,
@@ -82,31 +85,45 @@ def describe(
 
     composed: driver, stages and publishers in one process; otherwise the driver and each stage in their own.
     driver `auto`: that of the robot's manufacturer; `none`: an existing driver publishes `joint_states` (remapped from
-    the given topic). view: also the viewer, in a browser; view_file: an .rrd file for it; without rerun
-    the viewer is left out and noted.
+    the given topic). prefix: above the topics of estimates and commands; one of your own also begins the names of the
+    nodes, and ends old_names (the topic names of before, directly in the namespace). view: also the viewer, in a
+    browser; view_file: an .rrd file for it; without rerun the viewer is left out and noted.
     """
     loaded = load_robot(robot)
     driver = driver_of(loaded) if driver == "auto" else driver
     if driver not in DRIVERS:
         raise ConfigError("driver", "", f"{driver!r} is none of {', '.join((*DRIVERS, 'auto'))}")
-    common = {"robot": robot, "tf_prefix": tf_prefix, "use_sim_time": use_sim_time}
-    ours = {"driver": driver, "ip": ip} if driver != "none" else {"driver": "none"}
+    if prefix == "~" and not composed:
+        raise ConfigError("prefix", "", "~ is for one node per robot: the stages of several nodes need a common prefix")
+    common = {"robot": robot, "tf_prefix": tf_prefix, "use_sim_time": use_sim_time, "prefix": check_prefix(prefix)}
+    names: dict[str, Any] = {} if old_names else {"old_names": False}
+    ours: dict[str, Any] = {"driver": driver, "ip": ip}
+    if driver == "none":  # the existing driver describes its robot
+        ours = {"driver": "none", "publish_description": False}
     reads: dict[str, Any] = {} if max_age is None else {"max_age": max_age}
     if driver == "none":
         reads["effort_semantics"] = "recognise"
     remap = (("joint_states", joint_states),) if joint_states != "joint_states" else ()
     if composed:
-        nodes = [NodeSpec("composed_node", "composed_node", common | ours | reads, remap)]
+        nodes = [NodeSpec("composed_node", "composed_node", common | names | ours | reads, remap)]
     else:
-        nodes = [NodeSpec("hardware_node", "hardware_node", common | ours)] if driver != "none" else []
+        nodes = [NodeSpec("hardware_node", "hardware_node", common | names | ours)] if driver != "none" else []
         nodes += [
-            NodeSpec("estimator_node", f"{stage.name}_node", common | reads | {"stages": stage.name}, remap)
+            NodeSpec("estimator_node", f"{stage.name}_node", common | names | reads | {"stages": stage.name}, remap)
             for stage in Pipeline(loaded).stages
         ]
     missing = _viewer_missing() if view or view_file else ""
     if (view or view_file) and not missing:
-        shown = {"robot": robot, "use_sim_time": use_sim_time, "file": str(view_file), "web": view}
+        shown = {
+            "robot": robot,
+            "use_sim_time": use_sim_time,
+            "prefix": prefix.replace("~", "composed_node"),
+            "file": str(view_file),
+            "web": view,
+        }
         nodes.append(NodeSpec("viewer_node", "viewer_node", shown, remap))
+    if prefix not in (PREFIX, "~"):
+        nodes = [replace(node, name=f"{prefix.replace('/', '_')}_{node.name}") for node in nodes]
     notes = (f"no viewer: {missing}",) if missing else ()
     graph = Graph(tuple(nodes), namespace.strip("/"), str(params_file or ""), environment(), notes)
     if params_file:

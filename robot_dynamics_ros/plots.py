@@ -55,6 +55,19 @@ def figure(rows: int, columns: int, width: float, height: float) -> tuple[Any, n
     return drawing, drawing.subplots(rows, columns, squeeze=False)
 
 
+def fixed_margins(drawing: Any, width: float, height: float) -> None:
+    """Margins in inches instead of a search for them, which takes half of the time of a picture."""
+    drawing.set_layout_engine(None)
+    drawing.subplots_adjust(
+        left=0.8 / width,
+        right=1 - 0.1 / width,
+        bottom=0.55 / height,
+        top=1 - 0.3 / height,
+        wspace=0.2,
+        hspace=0.4,
+    )
+
+
 def png_bytes(drawing: Any) -> bytes:
     """A figure as PNG."""
     buffer = io.BytesIO()
@@ -71,6 +84,7 @@ def grid(n: int, draw: Callable[[Any, int], None], names: Sequence[str], x: str,
     """One small axis per joint, three in a row."""
     rows = -(-n // 3)
     drawing, axes = figure(rows, 3, 12, 2.7 * rows)
+    fixed_margins(drawing, 12, 2.7 * rows)
     for j, axis in enumerate(axes.ravel()):
         if j >= n:
             axis.set_visible(False)

@@ -1,13 +1,23 @@
-"""Which topic carries which signals, in which field: nodes publish by this table, bags are read and written by it."""
+"""Which topic carries which signals, in which field: nodes publish by this table, bags are read and written by it.
+
+What a driver measures has the names that drivers use (joint_states, motor_states, ...), relative to the namespace. All
+else is below a prefix: <namespace>/robot_dynamics/external_wrench.
+"""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Collection
 from typing import NamedTuple
+
+from robot_dynamics_ros.errors import ConfigError
 
 JOINT_STATE = "sensor_msgs/msg/JointState"
 TRAJECTORY = "trajectory_msgs/msg/JointTrajectory"
 WRENCH = "geometry_msgs/msg/WrenchStamped"
 TEMPERATURE = "sensor_msgs/msg/Temperature"
+ARRAY = "std_msgs/msg/Float64MultiArray"  # without a stamp; the label of its one dimension names the entries
+PREFIX = "robot_dynamics"  # default name above the topics of estimates and commands
 MAIN = "joint_states"  # the topic whose stamp makes a sample; the others complete it
 
 
@@ -22,6 +32,10 @@ class Topic(NamedTuple):
 
 def _effort_only(signal: str) -> Topic:
     return Topic(signal, JOINT_STATE, {"effort": signal})
+
+
+def _array(signal: str) -> Topic:
+    return Topic(signal, ARRAY, {"data": signal})
 
 
 TOPICS: dict[str, Topic] = {
@@ -56,12 +70,14 @@ TOPICS: dict[str, Topic] = {
         Topic("external_wrench_std", WRENCH, {"wrench": "framed_wrench_std"}),
         Topic("external_wrench_base", WRENCH, {"wrench": "external_wrench"}),
         Topic("external_wrench_base_std", WRENCH, {"wrench": "external_wrench_std"}),
-        _effort_only("contact"),
+        Topic("joint_contact", JOINT_STATE, {"effort": "contact"}),
         _effort_only("contact_load"),
-        Topic("power", JOINT_STATE, {"velocity": "mechanical_power", "effort": "electrical_power"}),
-        Topic("energy", JOINT_STATE, {"velocity": "mechanical_energy", "effort": "electrical_energy"}),
-        _effort_only("electrical_energy_clamped"),
-        _effort_only("efficiency"),
+        _array("mechanical_power"),
+        _array("electrical_power"),
+        _array("mechanical_energy"),
+        _array("electrical_energy"),
+        _array("electrical_energy_clamped"),
+        _array("efficiency"),
     )
 }
 FRAMED = ("external_wrench", "external_wrench_std")  # in the frame of `frame_id`; all others in the base frame
@@ -74,3 +90,37 @@ DRIVER_TOPICS = {  # besides joint_states: topic -> the capability of a driver t
     "vendor_external_joint_torque": "vendor_force",
     "vendor_external_wrench": "vendor_force",
 }
+
+# names of 0.1.0 directly in the namespace, for one release; what is not listed kept its type
+_OLD = (
+    Topic("contact", JOINT_STATE, {"effort": "contact"}),
+    Topic("power", JOINT_STATE, {"velocity": "mechanical_power", "effort": "electrical_power"}),
+    Topic("energy", JOINT_STATE, {"velocity": "mechanical_energy", "effort": "electrical_energy"}),
+    _effort_only("electrical_energy_clamped"),
+    _effort_only("efficiency"),
+)
+OLD_TOPICS: dict[str, Topic] = {
+    t.name: t for t in (*(t for t in TOPICS.values() if t.name not in INPUT_TOPICS and t.type != ARRAY), *_OLD)
+}
+del OLD_TOPICS["joint_contact"]  # was: contact
+
+
+def check_prefix(prefix: str) -> str:
+    """The prefix itself. Raises ConfigError where ROS does not take it as the beginning of a relative topic name."""
+    if not re.fullmatch(r"~|[A-Za-z][A-Za-z0-9_]*(/[A-Za-z][A-Za-z0-9_]*)*", prefix):
+        raise ConfigError("prefix", "", f"{prefix!r} is neither ~ nor words of letters, digits and _ joined by /")
+    return prefix
+
+
+def below(prefix: str, name: str) -> str:
+    """Name of a topic relative to the namespace: measured topics as they are, all others below the prefix."""
+    return name if name.split("/")[0] in INPUT_TOPICS else f"{prefix}/{name}"
+
+
+def is_old_name(topic: str, names: Collection[str]) -> bool:
+    """Whether a topic (absolute name) repeats, under its old name, one below the default prefix among `names`."""
+    place, _, name = topic.rpartition("/")
+    if name not in OLD_TOPICS and name != "contact_markers":
+        place, _, name = place.rpartition("/")  # name/<joint>
+    known = name in OLD_TOPICS or name == "contact_markers"
+    return known and any(n.startswith(f"{place}/{PREFIX}/") for n in names)

@@ -1,7 +1,8 @@
-"""Set-up behind make: `environment.py demo | vendor | dev` fills .venv with progress, `sizes` prints what it cost.
+"""Set-up behind make: `environment.py demo | vendor | dev | peers` fills $VENV with progress, `sizes` prints its cost.
 
 demo: what `make demo` runs with. vendor: the clients of Franka and Comau for their demos. dev: what `make test`,
-`make lint` and `make docs` need besides. Uses uv where it is installed. The seconds are kept in .venv/steps.json.
+`make lint` and `make docs` need besides. peers: the package and the libraries that `bench --peers` compares with, in an
+environment of their own. Uses uv where it is installed. The seconds are kept in .venv/steps.json.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ VENV = ROOT / os.environ.get("VENV", ".venv")
 PYTHON = VENV / "bin" / "python"
 STEPS = VENV / "steps.json"
 BUILD_TOOLS = ("setuptools>=64,<80", "wheel", "pybind11>=3.0")
+PEERS = ("casadi>=3.6", "figaroh>=0.5")  # casadi's wheel has the headers of Eigen, against which Pinocchio compiles
 EXPECTED = {  # s on two quiet cores
     "environment": 5,
     "build tools": 5,
@@ -164,6 +166,17 @@ def dev() -> None:
     run(Step("test packages", editable("dev"), **settings))
 
 
+def peers() -> None:
+    """The package and the peers of the benchmarks, with the C++ headers that `demo` removes."""
+    print(f"setting up {VENV.name} for the comparison (once): about 2 minutes, 300 MB are downloaded", flush=True)
+    if not PYTHON.exists():
+        VENV.mkdir(exist_ok=True)
+        run(Step("environment", [sys.executable, "-m", "venv", str(VENV)]))
+    run(Step("build tools", installer(*BUILD_TOOLS)))
+    settings = {"ROBOT_DYNAMICS_CORE_BUILT_IN_PLACE": "1", "PYTHONWARNINGS": "ignore"}
+    run(Step("packages", installer("--no-build-isolation", "-e", ".", *PEERS), **settings))
+
+
 def megabytes(files: Any) -> float:
     """Space on the disk; a file with several names counts once."""
     seen = {(s.st_dev, s.st_ino): s.st_blocks for s in (os.lstat(f) for f in files if os.path.lexists(f))}
@@ -192,4 +205,4 @@ def sizes() -> None:
 
 
 if __name__ == "__main__":
-    {"demo": demo, "vendor": vendor, "dev": dev, "sizes": sizes}[sys.argv[1]]()
+    {"demo": demo, "vendor": vendor, "dev": dev, "peers": peers, "sizes": sizes}[sys.argv[1]]()

@@ -2,6 +2,7 @@
 #include "batch.hpp"
 #include "operations.hpp"
 #include "robot_dynamics/friction/gms.hpp"
+#include "robot_dynamics/observers/contact_force_file.hpp"
 #include "robot_dynamics/observers/rls_df.hpp"
 #include "robot_dynamics/observers/savitzky_golay.hpp"
 #include "robot_dynamics/observers/wrench.hpp"
@@ -116,6 +117,22 @@ Array run_cycle(EstimatorCycle& cycle, std::int64_t step_ns, const Array& q, con
   return F;
 }
 
+py::tuple repeat_contact_force(const std::string& parameters, const Stamps& stamps, const Array& q, const Array& qd,
+                               const Array& effort) {
+  ContactForceEstimator estimator(contact_force_parameters(parameters));
+  const py::ssize_t N = samples(stamps), n = estimator.joints();
+  const double *a = rows(q, "q", N, n), *b = rows(qd, "qd", N, n), *c = rows(effort, "effort", N, n);
+  const std::int64_t* t = stamps.data();
+  Array wrench({N, py::ssize_t(6)});
+  double* F = wrench.mutable_data();
+  const Codes status = run_batch(N, [&](py::ssize_t k) {
+    const Status done = estimator.update(t[k], a + k * n, b + k * n, c + k * n);
+    std::copy_n(estimator.estimate().wrench.begin(), 6, F + 6 * k);
+    return done;
+  });
+  return py::make_tuple(wrench, status);
+}
+
 double multiply_add(double operations) {
   const double each = 2.0 * peak_accumulators * active_kernels.lanes;
   const py::gil_scoped_release release;
@@ -127,6 +144,10 @@ double multiply_add(double operations) {
 void bind(py::module_& m) {
   m.def("repeat_rnea", &repeat_rnea, py::arg("chain"), py::arg("q"), py::arg("qd"), py::arg("qdd"),
         py::arg("out") = py::none(), "rnea of one sample, called N times.");
+  m.def("repeat_contact_force", &repeat_contact_force, py::arg("parameters"), py::arg("stamp_ns"), py::arg("q"),
+        py::arg("qd"), py::arg("effort"),
+        "(wrench (N, 6), status codes (N,)) of ContactForceEstimator, one cycle after the other; parameters: the text "
+        "of an export.");
   m.def("rnea_operations", &operations::of_rnea, py::arg("chain"),
         "Additions and multiplications of one batched sample.");
   m.def("multiply_add", &multiply_add, py::arg("operations"),

@@ -1,6 +1,6 @@
 #include "batch.hpp"
 #include "copies.hpp"
-#include "robot_dynamics/observers/external_force.hpp"
+#include "robot_dynamics/observers/contact_force_file.hpp"
 #include "views.hpp"
 
 namespace bindings::force {
@@ -11,54 +11,13 @@ namespace {
 ExternalForceParameters parameters(const Chain& chain, const py::kwargs& given) {
   ExternalForceParameters p;
   const int n = chain.n;
-  std::string method = "momentum";
   p.frame = n;
   p.gain.fill(20.0);
   p.torque_std.fill(1.0);
   p.health.bound.fill(1e6);
   p.tare.largest.fill(std::numeric_limits<double>::infinity());
   views::Keywords keys(given);
-  keys.take("method", method);
-  if (method != "momentum" && method != "simoni")
-    throw std::invalid_argument("method = '" + method + "' is none of momentum, simoni");
-  p.method = method == "simoni" ? ForceMethod::simoni : ForceMethod::momentum;
-  keys.take("rotor_inertia", p.rotor_inertia, n);
-  keys.take("gain", p.gain, n);
-  keys.take("current_cutoff", p.cutoffs.current);
-  keys.take("inertial_cutoff", p.cutoffs.inertial);
-  keys.take("friction_cutoff", p.cutoffs.friction);
-  keys.take("extra_torque_cutoff", p.cutoffs.extra_torque);
-  keys.take("force_cutoff", p.force_cutoff);
-  keys.take("torque_std", p.torque_std, n);
-  keys.take("friction_std", p.friction_std, n);
-  keys.take("model_error", p.model_error);
-  keys.take("ignore_friction", p.ignore_friction);
-  keys.take("length", p.wrench.length);
-  keys.take("singular_value", p.wrench.singular_value);
-  keys.take("expected_force", p.wrench.expected_force);
-  keys.take("expected_moment", p.wrench.expected_moment);
-  keys.take("frame", p.frame);
-  keys.take("contact_on_ratio", p.contact.on_ratio);
-  keys.take("contact_off_ratio", p.contact.off_ratio);
-  keys.take("contact_off_share", p.contact.off_share);
-  keys.take("contact_on_time", p.contact.on_time);
-  keys.take("contact_off_time", p.contact.off_time);
-  keys.take("contact_floor", p.contact.floor, n + 1);
-  keys.take("stuck_time", p.health.stuck_time);
-  keys.take("stuck_speed", p.health.stuck_speed);
-  keys.take("hold_time", p.health.hold_time);
-  keys.take("torque_bound", p.health.bound, n);
-  keys.take("payload_speed", p.payload.speed);
-  keys.take("payload_interval", p.payload.interval);
-  keys.take("payload_memory", p.payload.memory);
-  keys.take("payload_angle", p.payload.angle);
-  keys.take("payload_explained", p.payload.explained);
-  keys.take("payload_bias_explained", p.payload.bias_explained);
-  keys.take("payload_significance", p.payload.significance);
-  keys.take("payload_stations", p.payload.stations);
-  keys.take("tare_window", p.tare.window);
-  keys.take("tare_steady_ratio", p.tare.steady_ratio);
-  keys.take("tare_largest", p.tare.largest, n);
+  for_each_parameter(p, n, [&](const char* name, auto&&... value) { keys.take(name, value...); });
   keys.finish();
   return p;
 }
@@ -102,8 +61,14 @@ struct Columns {
   }
 };
 
-py::tuple invert(const Chain& chain, const py::object& q, const py::object& tau, const py::object& std,
-                 const py::kwargs& given) {
+std::string parameter_text(const std::vector<std::string>& names, const MotionState& motion,
+                           const std::optional<TemperatureObserver>& temperature, bool motor_side,
+                           const std::optional<FrictionStage>& friction, const ExternalForce& force) {
+  return contact_force_text(
+      {names, force.chain(), motion.parameters(), friction, temperature, motor_side, force.parameters()});
+}
+
+WrenchInverse inverse(const Chain& chain, const py::kwargs& given) {
   WrenchParameters p;
   views::Keywords keys(given);
   keys.take("length", p.length);
@@ -111,14 +76,33 @@ py::tuple invert(const Chain& chain, const py::object& q, const py::object& tau,
   keys.take("expected_force", p.expected_force);
   keys.take("expected_moment", p.expected_moment);
   keys.finish();
+  return WrenchInverse(chain, p);
+}
+
+py::tuple invert(const Chain& chain, const py::object& q, const py::object& tau, const py::object& std,
+                 const py::kwargs& given) {
   WrenchEstimate e;
   const int n = chain.n;
-  if (!WrenchInverse(chain, p).step(views::in(q, "q", {n}), views::in(tau, "tau", {n}), views::in(std, "std", {n}), e))
+  if (!inverse(chain, given).step(views::in(q, "q", {n}), views::in(tau, "tau", {n}), views::in(std, "std", {n}), e))
     throw std::invalid_argument("tau or std is not finite, or std is not positive");
   Array F(6), C({6, 6});
   std::copy(e.wrench.begin(), e.wrench.end(), F.mutable_data());
   std::copy(e.covariance.begin(), e.covariance.end(), C.mutable_data());
   return py::make_tuple(F, C, e.singular_value);
+}
+
+Array significance(const Chain& chain, const Array& q, const Array& tau, const Array& std, const py::kwargs& given) {
+  const WrenchInverse solver = inverse(chain, given);
+  const py::ssize_t n = chain.n, N = q.ndim() == 2 ? q.shape(0) : 0;
+  const double *at_q = views::in(q, "q", {N, n}), *at_tau = views::in(tau, "tau", {N, n}),
+               *at_std = views::in(std, "std", {N, n});
+  Array out(N);
+  for (py::ssize_t k = 0; k < N; ++k) {
+    WrenchEstimate e;
+    const bool finite = solver.step(at_q + k * n, at_tau + k * n, at_std + k * n, e);
+    out.mutable_data()[k] = finite ? e.significance : std::nan("");
+  }
+  return out;
 }
 
 }  // namespace
@@ -189,8 +173,15 @@ void bind(py::module_& m) {
             return isolated;
           },
           "True for each joint (n,) whose sensor is not trusted.");
+  m.def("contact_force_text", &parameter_text, py::arg("joint_names"), py::arg("motion"), py::arg("temperature"),
+        py::arg("motor_side"), py::arg("friction"), py::arg("force"),
+        "Parameters of configured stages as the text that a C++ ContactForceEstimator reads; temperature and friction "
+        "may be None.");
   m.def("invert_wrench", &invert, py::arg("chain"), py::arg("q"), py::arg("tau"), py::arg("std"),
         "Wrench (6), covariance (6, 6) and smallest singular value of joint torques tau with standard deviations std.");
+  m.def(
+      "wrench_significance", &significance, py::arg("chain"), py::arg("q"), py::arg("tau"), py::arg("std"),
+      "How rare joint torques tau (N, n) are without any wrench, in standard deviations of one normal variable (N,).");
 }
 
 }  // namespace bindings::force

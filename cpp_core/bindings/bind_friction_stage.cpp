@@ -2,6 +2,7 @@
 #include "copies.hpp"
 #include "robot_dynamics/observers/friction_observer.hpp"
 #include "robot_dynamics/observers/friction_stage.hpp"
+#include "robot_dynamics/observers/parameter_names.hpp"
 #include "views.hpp"
 
 namespace bindings::friction_stage {
@@ -100,13 +101,7 @@ void bind(py::module_& m) {
   c.def(py::init([](const FrictionMap& map, const py::object& memory, const Maybe& coupled, const py::kwargs& given) {
           FrictionStageParameters p;
           views::Keywords keys(given);
-          keys.take("relative_error", p.relative_error);
-          keys.take("stiction_speed", p.stiction_speed);
-          keys.take("unknown_spread", p.unknown_spread);
-          keys.take("known_stiction", p.known_stiction);
-          keys.take("load_error", p.load_error);
-          keys.take("moving", p.moving, map.joints());
-          keys.take("rest", p.rest, map.joints());
+          for_each_parameter(p, map.joints(), [&](const char* name, auto&&... value) { keys.take(name, value...); });
           keys.finish();
           FrictionStage stage(map, p, memory_of(memory));
           stage.couple(coupled_motors(coupled));

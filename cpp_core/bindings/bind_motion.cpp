@@ -1,5 +1,6 @@
 #include "batch.hpp"
 #include "robot_dynamics/observers/motion_state.hpp"
+#include "robot_dynamics/observers/parameter_names.hpp"
 #include "robot_dynamics/rigid_body/momentum.hpp"
 #include "views.hpp"
 
@@ -8,25 +9,13 @@ using namespace robot_dynamics;
 
 namespace {
 
-struct Motion {
-  Motion(const Chain& chain, const MotionParameters& p) : core(chain, p), n(chain.n) {}
-  MotionState core;
-  int n;
-};
-
-Motion make(const Chain& chain, const py::kwargs& given) {
+MotionState make(const Chain& chain, const py::kwargs& given) {
   MotionParameters p;
   p.effort_gain.fill(1.0);
   views::Keywords keys(given);
-  keys.take("acceleration_cutoff", p.acceleration_cutoff);
-  keys.take("velocity_cutoff", p.velocity_cutoff);
-  keys.take("rotor_inertia", p.rotor_inertia, chain.n);
-  keys.take("effort_gain", p.effort_gain, chain.n);
-  keys.take("effort_lacks_gravity", p.effort_lacks_gravity);
-  keys.take("frozen_speed", p.frozen_speed);
-  keys.take("frozen_samples", p.frozen_samples);
+  for_each_parameter(p, chain.n, [&](const char* name, auto&&... value) { keys.take(name, value...); });
   keys.finish();
-  return Motion(chain, p);
+  return MotionState(chain, p);
 }
 
 struct Columns {
@@ -54,15 +43,16 @@ struct Columns {
 }  // namespace
 
 void bind(py::module_& m) {
-  py::class_<Motion>(m, "MotionState", "Velocity, acceleration, model torque and drive torque [Simoni2017 V, 16, 20].")
+  py::class_<MotionState>(m, "MotionState",
+                          "Velocity, acceleration, model torque and drive torque [Simoni2017 V, 16, 20].")
       .def(py::init(&make), py::arg("chain"))
       .def(
-          "reset", [](Motion& s) { s.core.reset(); }, "Forget all samples; parameters stay.")
+          "reset", [](MotionState& s) { s.reset(); }, "Forget all samples; parameters stay.")
       .def(
           "step",
-          [](Motion& s, std::int64_t stamp, const py::object& q, const py::object& qd, const py::object& effort,
+          [](MotionState& s, std::int64_t stamp, const py::object& q, const py::object& qd, const py::object& effort,
              const py::object& qd_out, const py::object& qdd, const py::object& model, const py::object& drive) {
-            return Columns({s.n}, q, qd, effort, qd_out, qdd, model, drive).step(s.core, stamp, 0, s.n);
+            return Columns({s.joints()}, q, qd, effort, qd_out, qdd, model, drive).step(s, stamp, 0, s.joints());
           },
           py::arg("stamp_ns"), py::arg("q"), py::arg("qd"), py::arg("effort"), py::arg("qd_out"), py::arg("qdd"),
           py::arg("model_torque"), py::arg("drive_torque"),
@@ -71,21 +61,21 @@ void bind(py::module_& m) {
           "(n,). Returns a Status.")
       .def(
           "run",
-          [](Motion& s, const Stamps& stamps, const py::object& q, const py::object& qd, const py::object& effort,
+          [](MotionState& s, const Stamps& stamps, const py::object& q, const py::object& qd, const py::object& effort,
              const py::object& qd_out, const py::object& qdd, const py::object& model, const py::object& drive) {
             const py::ssize_t N = samples(stamps);
-            const Columns c({N, s.n}, q, qd, effort, qd_out, qdd, model, drive);
+            const Columns c({N, s.joints()}, q, qd, effort, qd_out, qdd, model, drive);
             const std::int64_t* t = stamps.data();
-            return run_batch(N, [&](py::ssize_t k) { return c.step(s.core, t[k], k, s.n); });
+            return run_batch(N, [&](py::ssize_t k) { return c.step(s, t[k], k, s.joints()); });
           },
           py::arg("stamp_ns"), py::arg("q"), py::arg("qd"), py::arg("effort"), py::arg("qd_out"), py::arg("qdd"),
           py::arg("model_torque"), py::arg("drive_torque"), "Status codes (N,); arguments as in step(), (N, n) each.")
       .def_property_readonly(
-          "period", [](const Motion& s) { return s.core.timing().period(); }, "Typical sampling time [s].")
+          "period", [](const MotionState& s) { return s.timing().period(); }, "Typical sampling time [s].")
       .def_property_readonly(
-          "missed", [](const Motion& s) { return s.core.timing().missed(); }, "Number of missed samples.")
+          "missed", [](const MotionState& s) { return s.timing().missed(); }, "Number of missed samples.")
       .def_property_readonly(
-          "frozen", [](const Motion& s) { return s.core.frozen(); }, "True when positions repeat without change.");
+          "frozen", [](const MotionState& s) { return s.frozen(); }, "True when positions repeat without change.");
   m.def(
       "generalised_momentum",
       [](const Chain& chain, const py::object& q, const py::object& qd) {

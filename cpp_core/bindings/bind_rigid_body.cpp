@@ -5,6 +5,7 @@
 
 #include "bindings.hpp"
 #include "robot_dynamics/common/aligned.hpp"
+#include "robot_dynamics/common/parallel.hpp"
 #include "robot_dynamics/rigid_body/batch.hpp"
 #include "samples.hpp"
 
@@ -34,6 +35,11 @@ py::array_t<double, py::array::f_style> fortran_array(const py::object& value, c
 }
 
 using Optional = py::object;
+
+int checked_threads(int threads) {
+  if (threads < 1) throw std::invalid_argument("threads = " + std::to_string(threads) + ", expected at least 1");
+  return threads;
+}
 const std::array<double, 3> no_gravity{};
 
 struct RigidBody {
@@ -41,73 +47,80 @@ struct RigidBody {
 
   explicit RigidBody(const Chain& c) : chain(c) {}
 
-  // One kernel for a single sample, one for a batch; absent inputs are null.
+  // One kernel for a single sample, one for a batch of N; absent inputs are null.
   template <class One, class Many>
   py::object run(std::initializer_list<std::pair<const char*, py::object>> inputs, std::vector<py::ssize_t> tail,
-                 const Optional& out, const double* gravity, One&& one, Many&& many) const {
+                 const Optional& out, const double* gravity, int threads, One&& one, Many&& many) const {
+    checked_threads(threads);
     const Samples x(inputs, chain.n);
     BatchOutput y(out, x, std::move(tail));
     const ChainView v = view(chain, gravity);
     if (x.single) {
-      one(v, x, y.data());
-    } else {
+      one(v, x.from(0), y.data());
+    } else if (x.count > 0) {
       const py::gil_scoped_release release;
-      many(v, x, y.data());
+      const std::size_t values = y.array.size() / x.count;
+      parallel(x.count, threads,
+               [&](std::size_t first, std::size_t N) { many(v, x.from(first), N, y.data() + first * values); });
     }
     return y.array;
   }
 
   py::object dynamics(std::initializer_list<std::pair<const char*, py::object>> inputs, const Optional& out,
-                      const double* gravity, int qd, int qdd) const {
+                      const double* gravity, int threads, int qd, int qdd) const {
     return run(
-        inputs, {chain.n}, out, gravity,
-        [&](const ChainView& v, const Samples& x, double* y) { active_kernels.rnea(v, x[0], x[qd], x[qdd], y); },
-        [&](const ChainView& v, const Samples& x, double* y) {
-          active_kernels.rnea_batch(v, x.count, x[0], x[qd], x[qdd], y);
+        inputs, {chain.n}, out, gravity, threads,
+        [&](const ChainView& v, const Inputs& x, double* y) { active_kernels.rnea(v, x[0], x[qd], x[qdd], y); },
+        [=](const ChainView& v, const Inputs& x, std::size_t N, double* y) {
+          active_kernels.rnea_batch(v, N, x[0], x[qd], x[qdd], y);
         });
   }
 
   py::object rnea(const py::object& q, const py::object& qd, const py::object& qdd, const Optional& out,
-                  const py::object& gravity) const {
+                  const py::object& gravity, int threads) const {
     const Gravity g(gravity, chain);
-    return dynamics({{"q", q}, {"qd", qd}, {"qdd", qdd}}, out, g.value.data(), 1, 2);
+    return dynamics({{"q", q}, {"qd", qd}, {"qdd", qdd}}, out, g.value.data(), threads, 1, 2);
   }
-  py::object gravity(const py::object& q, const Optional& out, const py::object& gravity) const {
+  py::object gravity(const py::object& q, const Optional& out, const py::object& gravity, int threads) const {
     const Gravity g(gravity, chain);
-    return dynamics({{"q", q}}, out, g.value.data(), -1, -1);
+    return dynamics({{"q", q}}, out, g.value.data(), threads, -1, -1);
   }
-  py::object coriolis(const py::object& q, const py::object& qd, const Optional& out) const {
-    return dynamics({{"q", q}, {"qd", qd}}, out, no_gravity.data(), 1, -1);
+  py::object coriolis(const py::object& q, const py::object& qd, const Optional& out, int threads) const {
+    return dynamics({{"q", q}, {"qd", qd}}, out, no_gravity.data(), threads, 1, -1);
   }
-  py::object mass_matrix(const py::object& q, const Optional& out) const {
+  py::object mass_matrix(const py::object& q, const Optional& out, int threads) const {
     return run(
-        {{"q", q}}, {chain.n, chain.n}, out, chain.gravity.data(),
-        [](const ChainView& v, const Samples& x, double* y) { active_kernels.mass_matrix(v, x[0], y); },
-        [](const ChainView& v, const Samples& x, double* y) { active_kernels.mass_matrix_batch(v, x.count, x[0], y); });
+        {{"q", q}}, {chain.n, chain.n}, out, chain.gravity.data(), threads,
+        [](const ChainView& v, const Inputs& x, double* y) { active_kernels.mass_matrix(v, x[0], y); },
+        [=](const ChainView& v, const Inputs& x, std::size_t N, double* y) {
+          active_kernels.mass_matrix_batch(v, N, x[0], y);
+        });
   }
   py::object regressor(const py::object& q, const py::object& qd, const py::object& qdd, const Optional& out,
-                       const py::object& gravity) const {
+                       const py::object& gravity, int threads) const {
     const Gravity g(gravity, chain);
     return run(
-        {{"q", q}, {"qd", qd}, {"qdd", qdd}}, {chain.n, 10 * chain.n}, out, g.value.data(),
-        [](const ChainView& v, const Samples& x, double* y) { active_kernels.regressor(v, x[0], x[1], x[2], y); },
-        [](const ChainView& v, const Samples& x, double* y) {
-          active_kernels.regressor_batch(v, x.count, x[0], x[1], x[2], y);
+        {{"q", q}, {"qd", qd}, {"qdd", qdd}}, {chain.n, 10 * chain.n}, out, g.value.data(), threads,
+        [](const ChainView& v, const Inputs& x, double* y) { active_kernels.regressor(v, x[0], x[1], x[2], y); },
+        [=](const ChainView& v, const Inputs& x, std::size_t N, double* y) {
+          active_kernels.regressor_batch(v, N, x[0], x[1], x[2], y);
         });
   }
-  py::object fk(const py::object& q, const Optional& out) const {
+  py::object fk(const py::object& q, const Optional& out, int threads) const {
     return run(
-        {{"q", q}}, {chain.n + 1, 4, 4}, out, chain.gravity.data(),
-        [](const ChainView& v, const Samples& x, double* y) { active_kernels.forward_kinematics(v, x[0], y); },
-        [](const ChainView& v, const Samples& x, double* y) {
-          active_kernels.forward_kinematics_batch(v, x.count, x[0], y);
+        {{"q", q}}, {chain.n + 1, 4, 4}, out, chain.gravity.data(), threads,
+        [](const ChainView& v, const Inputs& x, double* y) { active_kernels.forward_kinematics(v, x[0], y); },
+        [=](const ChainView& v, const Inputs& x, std::size_t N, double* y) {
+          active_kernels.forward_kinematics_batch(v, N, x[0], y);
         });
   }
-  py::object jacobian(const py::object& q, const Optional& out) const {
+  py::object jacobian(const py::object& q, const Optional& out, int threads) const {
     return run(
-        {{"q", q}}, {6, chain.n}, out, chain.gravity.data(),
-        [](const ChainView& v, const Samples& x, double* y) { active_kernels.jacobian(v, x[0], y); },
-        [](const ChainView& v, const Samples& x, double* y) { active_kernels.jacobian_batch(v, x.count, x[0], y); });
+        {{"q", q}}, {6, chain.n}, out, chain.gravity.data(), threads,
+        [](const ChainView& v, const Inputs& x, double* y) { active_kernels.jacobian(v, x[0], y); },
+        [=](const ChainView& v, const Inputs& x, std::size_t N, double* y) {
+          active_kernels.jacobian_batch(v, N, x[0], y);
+        });
   }
 
   // W (n N, p) Fortran-ordered, joint 0's rows first
@@ -204,16 +217,16 @@ void bind(py::module_& m) {
       .def(py::init<const Chain&>(), py::arg("chain"))
       .def_readonly("chain", &RigidBody::chain, "The chain.")
       .def("rnea", &RigidBody::rnea, py::arg("q"), py::arg("qd"), py::arg("qdd"), py::arg("out") = none,
-           py::arg("gravity") = none,
+           py::arg("gravity") = none, py::arg("threads") = 1,
            "Joint torque M(q) qdd + C(q, qd) qd + g(q) [Nm], (n,) or (N, n); gravity (3,) [m/s2] replaces the chain's.")
       .def("gravity", &RigidBody::gravity, py::arg("q"), py::arg("out") = none, py::arg("gravity") = none,
-           "Gravity torque g(q) [Nm], (n,) or (N, n).")
-      .def("coriolis", &RigidBody::coriolis, py::arg("q"), py::arg("qd"), py::arg("out") = none,
+           py::arg("threads") = 1, "Gravity torque g(q) [Nm], (n,) or (N, n).")
+      .def("coriolis", &RigidBody::coriolis, py::arg("q"), py::arg("qd"), py::arg("out") = none, py::arg("threads") = 1,
            "C(q, qd) qd [Nm], (n,) or (N, n).")
-      .def("mass_matrix", &RigidBody::mass_matrix, py::arg("q"), py::arg("out") = none,
+      .def("mass_matrix", &RigidBody::mass_matrix, py::arg("q"), py::arg("out") = none, py::arg("threads") = 1,
            "M(q) [kg m2], (n, n) or (N, n, n).")
       .def("regressor", &RigidBody::regressor, py::arg("q"), py::arg("qd"), py::arg("qdd"), py::arg("out") = none,
-           py::arg("gravity") = none,
+           py::arg("gravity") = none, py::arg("threads") = 1,
            "Y (n, 10 n) or (N, n, 10 n) with Y phi = rnea; phi per link XX XY XZ YY YZ ZZ mX mY mZ m [Liu2020 8].")
       .def("stacked_regressor", &RigidBody::stacked_regressor, py::arg("q"), py::arg("qd"), py::arg("qdd"),
            py::arg("columns") = none, py::arg("out") = none, py::arg("gravity") = none, py::arg("keep_zeros") = false,
@@ -226,9 +239,9 @@ void bind(py::module_& m) {
       .def("torque_gradient", &RigidBody::torque_gradient, py::arg("q"), py::arg("qd"), py::arg("qdd"),
            py::arg("weights"), py::arg("gravity") = none,
            "Gradients (N, n) of sum(weights * rnea) with respect to q, qd, qdd; weights (N, n).")
-      .def("fk", &RigidBody::fk, py::arg("q"), py::arg("out") = none,
+      .def("fk", &RigidBody::fk, py::arg("q"), py::arg("out") = none, py::arg("threads") = 1,
            "Poses (n + 1, 4, 4) or (N, n + 1, 4, 4) of the links, then the TCP, in the base frame [m].")
-      .def("jacobian", &RigidBody::jacobian, py::arg("q"), py::arg("out") = none,
+      .def("jacobian", &RigidBody::jacobian, py::arg("q"), py::arg("out") = none, py::arg("threads") = 1,
            "Geometric Jacobian of the TCP (6, n) or (N, 6, n): linear velocity, then angular velocity.");
   m.def("isa", &isa, "Instruction set of the kernels in use.");
   m.def("available_isas", &available_isas, "Instruction sets this machine can run, narrowest first.");

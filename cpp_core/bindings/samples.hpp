@@ -1,6 +1,7 @@
 // Inputs of one sample (n,) or a batch (N, n), and outputs that match them; every error names the argument.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <new>
@@ -45,6 +46,12 @@ inline void require_finite(const Array& a, const char* name) {
   throw std::invalid_argument(text.str());
 }
 
+// Data of the inputs; null for an absent one (index -1).
+struct Inputs {
+  const double* data[3] = {};
+  const double* operator[](int k) const { return k < 0 ? nullptr : data[k]; }
+};
+
 // Up to three inputs of equal shape.
 struct Samples {
   static constexpr int most = 3;
@@ -66,6 +73,12 @@ struct Samples {
   }
   // null for an absent input (index -1)
   const double* operator[](int k) const { return k < 0 ? nullptr : data_[k]; }
+  // the inputs from sample `first` on
+  Inputs from(std::size_t first) const {
+    Inputs x;
+    for (int k = 0; k < inputs; ++k) x.data[k] = data_[k] + first * (array[k].size() / std::max<py::ssize_t>(count, 1));
+    return x;
+  }
 
  private:
   const double* data_[most] = {};

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from robot_dynamics_ros.topics import JOINT_STATE, TEMPERATURE, TRAJECTORY, WRENCH
+from robot_dynamics_ros.topics import ARRAY, JOINT_STATE, TEMPERATURE, TRAJECTORY, WRENCH
 
 MAX_NAMES = 256  # joints in one message; more is not a robot
 MAX_SHAPES = 200  # of the messages of a topic: orders of joints, sets of fields; more are no recording
@@ -24,8 +24,8 @@ class Unreadable(Exception):
 
 @dataclass
 class Group:
-    """Messages of one shape: rows (k,) in the topic, header stamps (k,) [ns], joint names, field -> (k, width), and the
-    frame that the header names.
+    """Messages of one shape: rows (k,) in the topic, header stamps (k,) [ns] (0 without a header), joint names,
+    field -> (k, width), and the frame that the header names.
     """
 
     rows: np.ndarray
@@ -136,11 +136,21 @@ def _temperature(c: Cursor) -> None:
     c.number("variance", "f8")
 
 
+def _array(c: Cursor) -> None:
+    for _ in range(c.length()):
+        c.layout.names = tuple(c.string().split(","))
+        c.number("size", "u4")
+        c.number("stride", "u4")
+    c.number("data_offset", "u4")
+    c.doubles("data")
+
+
 PARSERS: dict[str, Callable[[Cursor], None]] = {
     JOINT_STATE: _joint_state,
     TRAJECTORY: _trajectory,
     WRENCH: _wrench,
     TEMPERATURE: _temperature,
+    ARRAY: _array,
 }
 
 
@@ -182,6 +192,9 @@ def _group(rows: np.ndarray, block: np.ndarray, layout: Layout) -> Group:
         stop = start + int(kind[2]) * count
         return np.ascontiguousarray(block[:, start:stop]).view(kind).reshape(len(rows), count)
 
-    stamp = values("sec")[:, 0].astype(np.int64) * 10**9 + values("nanosec")[:, 0].astype(np.int64)
+    if "sec" in layout.numbers:
+        stamp = values("sec")[:, 0].astype(np.int64) * 10**9 + values("nanosec")[:, 0].astype(np.int64)
+    else:
+        stamp = np.zeros(len(rows), dtype=np.int64)
     fields = {name: values(name).astype(np.float64) for name, spec in layout.numbers.items() if spec[0][1:] == "f8"}
     return Group(rows, stamp, layout.names, fields, layout.frame_id)

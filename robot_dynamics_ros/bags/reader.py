@@ -13,11 +13,13 @@ from robot_dynamics_ros.bags.report import BagReport
 from robot_dynamics_ros.bags.rows import order_rows, repair_rows
 from robot_dynamics_ros.bags.side import add_side_topics
 from robot_dynamics_ros.bags.storage import RawTopic, Wrap, read_topics
+from robot_dynamics_ros.bags.table_log import BY_NAME, TableOptions, table_log
+from robot_dynamics_ros.bags.tables import is_table
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import Log, joint_columns
-from robot_dynamics_ros.topics import JOINT_STATE, TEMPERATURE, TOPICS, TRAJECTORY, WRENCH
+from robot_dynamics_ros.topics import ARRAY, JOINT_STATE, OLD_TOPICS, TEMPERATURE, TOPICS, TRAJECTORY, WRENCH
 
-TYPES = (JOINT_STATE, TEMPERATURE, TRAJECTORY, WRENCH)
+TYPES = (JOINT_STATE, TEMPERATURE, TRAJECTORY, WRENCH, ARRAY)
 STAMPS = ("auto", "header", "receive")
 Aliases = Mapping[str, str] | None  # other name of a joint -> its name
 
@@ -33,10 +35,12 @@ def load_bag(
     require: Iterable[str] = ("q", "effort"),
     repair: bool = True,
     progress: Wrap | None = None,
+    table: TableOptions = BY_NAME,
 ) -> tuple[Log, BagReport]:
     """Log of one recording (several paths = its parts) and the report of what was chosen, repaired and dropped.
 
-    paths: ROS 1 bags, rosbag2 directories with or without metadata.yaml, .db3 or .mcap files. robot: a RobotFile giving
+    paths: ROS 1 bags, rosbag2 directories with or without metadata.yaml, .db3 or .mcap files, or tables of numbers
+    (.csv, .npz, .parquet, .h5), read as `table` says. robot: a RobotFile giving
     joint names and aliases; without it (or joint_names) the joints are those of the data. topic: name or "auto".
     stamps: "header", "receive" or "auto". require: signals that must be there. repair=False keeps every readable row.
     Raises DataError naming the file and what to do.
@@ -49,7 +53,12 @@ def load_bag(
     if not files:
         raise DataError("no bag given")
     report = BagReport([str(p) for p in files])
-    logs = [_load_one(p, joint_names, aliases, topic, stamps, report, progress) for p in files]
+    logs = [
+        table_log(p, report, table, joint_names, aliases)
+        if is_table(p)
+        else _load_one(p, joint_names, aliases, topic, stamps, report, progress)
+        for p in files
+    ]
     log = concatenate(logs)
     log = order_rows(log, report)
     if repair:
@@ -81,7 +90,7 @@ def choose_topic(topics: Mapping[str, RawTopic], wanted: str, path: Path) -> str
             if name in topics and topics[name].type == JOINT_STATE:
                 return name
         raise DataError(f"{path}: no JointState topic {wanted!r}; topics: {listing}")
-    derived = {t.name for t in TOPICS.values() if t.type == JOINT_STATE} - {"joint_states"}
+    derived = {t.name for t in (*TOPICS.values(), *OLD_TOPICS.values()) if t.type == JOINT_STATE} - {"joint_states"}
     names = [n for n, t in topics.items() if t.type == JOINT_STATE and t.raws and n.rsplit("/", 1)[-1] not in derived]
     if len(names) == 1:
         return names[0]
@@ -181,10 +190,11 @@ def _assemble(groups: list[Group], rows: np.ndarray, names: tuple[str, ...], ali
 def _require(log: Log, require: Iterable[str], report: BagReport) -> None:
     for name in require:
         if not log.has(name):
-            raise DataError(
-                f"{', '.join(report.files)}: {report.topic} has no {name}: record JointState messages whose "
-                f"{'effort' if name in ('effort', 'current') else name} field is filled for every joint"
-            )
+            field = "effort" if name in ("effort", "current") else name
+            remedy = f"record JointState messages whose {field} field is filled for every joint"
+            if any(map(is_table, report.files)):
+                remedy = f"name its columns with robot-dynamics import --map {name}=FIRST..LAST"
+            raise DataError(f"{', '.join(report.files)}: {report.topic} has no {name}: {remedy}")
     if len(log) < 2:
         raise DataError(f"{', '.join(report.files)}: {report.topic} has {len(log)} usable messages; needs 2")
 

@@ -11,7 +11,7 @@ from robot_dynamics_ros.bags.layout import Group, decode
 from robot_dynamics_ros.bags.storage import RawTopic
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import SIGNALS, Log, entries, joint_columns
-from robot_dynamics_ros.topics import TOPICS, Topic
+from robot_dynamics_ros.topics import ARRAY, OLD_TOPICS, PREFIX, TOPICS, Topic
 
 MAX_AGE = 5  # periods of the side topic that one of its messages stays valid
 
@@ -37,24 +37,36 @@ class _SideTopics:
     use_header: bool
 
     def add_all(self, main: str) -> None:
-        for topic in TOPICS.values():
-            name = self.prefix + topic.name
-            if topic.name == "joint_states" or name == main:
+        for topic in (*TOPICS.values(), *OLD_TOPICS.values()):
+            known = all(self.log.has(signal) for signal in topic.fields.values())  # under its present name
+            if topic.name == "joint_states" or self.prefix + topic.name == main or known:
                 continue
             if topic.per_joint:
                 self._add_per_joint(topic)
-            elif (raw := self._stored(name, topic)) is not None:
+            elif (raw := self._stored(topic.name, topic)) is not None:
                 for group in decode(raw.raws, raw.type, raw.ros2)[0]:
                     self._add_group(topic, group, raw)
 
     def _stored(self, name: str, topic: Topic) -> RawTopic | None:
-        """The messages of a topic, None where there are none of its type."""
-        raw = self.topics.get(name)
-        return raw if raw is not None and raw.type == topic.type and raw.raws else None
+        """Messages of a topic: below the default prefix, else directly in the namespace, else below the one prefix
+        there is; None where there are none of its type.
+        """
+        fits = {n for n, raw in self.topics.items() if raw.type == topic.type and raw.raws and n.endswith("/" + name)}
+        for full in (f"{self.prefix}{PREFIX}/{name}", self.prefix + name):
+            if full in fits:
+                return self.topics[full]
+        others = {
+            n[: -len(name)]
+            for n in fits
+            if n.startswith(self.prefix) and n.count("/", len(self.prefix)) == 1 + name.count("/")
+        }
+        others = {place for place in others if place + "joint_states" not in self.topics}  # another robot's namespace
+        return self.topics[others.pop() + name] if len(others) == 1 else None
 
     def _held(self, group: Group, raw: RawTopic) -> tuple[np.ndarray, np.ndarray]:
         """Rows of the log with a valid side message, and the index of that message."""
-        stamp = group.stamp_ns if self.use_header else raw.stamps()[group.rows]
+        use_header = self.use_header and raw.type != ARRAY
+        stamp = group.stamp_ns if use_header else raw.stamps()[group.rows]
         order = np.argsort(stamp, kind="stable")
         at = np.searchsorted(stamp[order], self.log.stamp_ns, side="right") - 1
         index = order[np.maximum(at, 0)]
@@ -82,7 +94,7 @@ class _SideTopics:
     def _add_per_joint(self, topic: Topic) -> None:
         for column, joint in enumerate(self.log.joint_names):
             for spelled in {joint} | {alias for alias, name in self.aliases.items() if name == joint}:
-                raw = self._stored(f"{self.prefix}{topic.name}/{spelled}", topic)
+                raw = self._stored(f"{topic.name}/{spelled}", topic)
                 if raw is None:
                     continue
                 for group in decode(raw.raws, raw.type, raw.ros2)[0]:

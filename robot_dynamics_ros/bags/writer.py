@@ -13,7 +13,18 @@ from robot_dynamics_ros.bags.layout import parse
 from robot_dynamics_ros.bags.storage import Wrap
 from robot_dynamics_ros.outputs import BAG_MARK, new_bag
 from robot_dynamics_ros.signals import Log, entries
-from robot_dynamics_ros.topics import FRAMED, JOINT_STATE, TEMPERATURE, TOPICS, TRAJECTORY, WRENCH, Topic
+from robot_dynamics_ros.topics import (
+    ARRAY,
+    FRAMED,
+    JOINT_STATE,
+    PREFIX,
+    TEMPERATURE,
+    TOPICS,
+    TRAJECTORY,
+    WRENCH,
+    Topic,
+    below,
+)
 
 TEMPERATURE_PERIOD = 0.1  # s; temperatures are published at about 10 Hz
 
@@ -73,11 +84,11 @@ def _thinned(log: Log, present: np.ndarray) -> np.ndarray:
 
 def _stream(log: Log, topic: Topic, rows: np.ndarray, frame_id: str) -> _Stream:
     main = next(iter(topic.fields.values()))
-    joints = list(entries(main, log.joint_names) if topic.type == JOINT_STATE else log.joint_names)
+    joints = list(entries(main, log.joint_names) if topic.type in (JOINT_STATE, ARRAY) else log.joint_names)
     values = {field: log.get(signal) for field, signal in topic.fields.items()}
     message = _TEMPLATES[topic.type](_store().types, frame_id, joints, {f for f, v in values.items() if v is not None})
     block = _filled(topic.type, message, log.stamp_ns[rows], {f: v[rows] for f, v in values.items() if v is not None})
-    return _Stream(topic.name, topic.type, rows, block)
+    return _Stream(below(PREFIX, topic.name), topic.type, rows, block)
 
 
 def _per_joint(log: Log, topic: Topic, rows: np.ndarray, frame_id: str) -> Iterator[_Stream]:
@@ -85,7 +96,7 @@ def _per_joint(log: Log, topic: Topic, rows: np.ndarray, frame_id: str) -> Itera
         values = {f: getattr(log, s)[rows, column : column + 1] for f, s in topic.fields.items() if log.has(s)}
         message = _temperature(_store().types, frame_id, [joint], set(values))
         block = _filled(topic.type, message, log.stamp_ns[rows], values)
-        yield _Stream(f"{topic.name}/{joint.replace(' ', '_')}", topic.type, rows, block)
+        yield _Stream(f"{below(PREFIX, topic.name)}/{joint.replace(' ', '_')}", topic.type, rows, block)
 
 
 def _filled(type_name: str, message: Any, stamp_ns: np.ndarray, values: dict[str, np.ndarray]) -> np.ndarray:
@@ -94,7 +105,7 @@ def _filled(type_name: str, message: Any, stamp_ns: np.ndarray, values: dict[str
     layout = parse(raw, type_name, ros2=True)
     block = np.tile(np.frombuffer(raw, dtype=np.uint8), (len(stamp_ns), 1))
     stamps = {"sec": stamp_ns[:, None] // 10**9, "nanosec": stamp_ns[:, None] % 10**9}
-    for name, numbers in (stamps | values).items():
+    for name, numbers in (values if type_name == ARRAY else stamps | values).items():
         kind, start, count = layout.numbers[name]
         cells = np.ascontiguousarray(numbers.astype(kind)).view(np.uint8).reshape(len(stamp_ns), -1)
         block[:, start : start + int(kind[2]) * count] = cells
@@ -144,11 +155,18 @@ def _temperature(types: Types, frame_id: str, joints: list[str], present: set[st
     return types[TEMPERATURE](_header(types, frame_id), 0.0, 0.0)
 
 
+def _array(types: Types, frame_id: str, joints: list[str], present: set[str]) -> Any:
+    n = len(joints)
+    dimension = types["std_msgs/msg/MultiArrayDimension"](",".join(joints), n, n)
+    return types[ARRAY](types["std_msgs/msg/MultiArrayLayout"]([dimension], 0), np.zeros(n))
+
+
 _TEMPLATES: dict[str, Callable[..., Any]] = {
     JOINT_STATE: _joint_state,
     TRAJECTORY: _trajectory,
     WRENCH: _wrench,
     TEMPERATURE: _temperature,
+    ARRAY: _array,
 }
 
 

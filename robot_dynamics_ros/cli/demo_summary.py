@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.ndimage import minimum_filter1d
 
 from robot_dynamics_ros.errors import DataError, RobotDynamicsError
+from robot_dynamics_ros.estimators.wrench_metrics import moving_mask
 from robot_dynamics_ros.plots import TOUCH
 from robot_dynamics_ros.signals import WRENCH_AXES, Log
 
@@ -20,6 +21,12 @@ Array = NDArray[np.float64]
 SETTLE = 2.0  # s after the first estimate that the summary leaves out
 REAL_TIME = 0.9  # of the nominal rate: below, the machine was too busy for real time
 LATE = 0.05  # s from stamp to arrival at the recorder of the slowest percent: above, likewise
+PHASES = {
+    "free": "free",
+    "contact": "contact",
+    "free_standing": "free, standing still",
+    "contact_standing": "contact, standing still",
+}
 NEARBY = 1.0  # s around a record in which the fastest arrival gives the offset of the clocks
 
 
@@ -68,7 +75,7 @@ def _rms(error: Array) -> dict[str, float]:
 
 
 def force_errors(log: Log, truth: Array) -> dict[str, Any]:
-    """RMS error per axis, free and in contact, how often it lies within two standard deviations, detection figures.
+    """RMS error per axis in every of PHASES, how often it lies within two standard deviations, detection figures.
 
     Raises DataError for a recording without wrenches.
     """
@@ -79,13 +86,14 @@ def force_errors(log: Log, truth: Array) -> dict[str, Any]:
     period = float(np.median(np.diff(seconds)))
     used = np.isfinite(estimate).all(axis=1) & (seconds > SETTLE)
     contact = np.linalg.norm(truth[:, :3], axis=1) > TOUCH
+    standing = ~moving_mask(np.nan_to_num(log.qd), seconds)
+    masks = dict(zip(PHASES, (~contact, contact, ~contact & standing, contact & standing), strict=True))
     error = estimate - truth
     inside = np.abs(error[used]) <= 2 * std[used]
     result: dict[str, Any] = {
-        "free": _rms(error[used & ~contact]),
-        "contact": _rms(error[used & contact]),
+        **{name: _rms(error[used & mask]) for name, mask in masks.items()},
         "within_two_std": {axis: float(np.mean(inside[:, k])) for k, axis in enumerate(WRENCH_AXES)},
-        "seconds": {"free": float(period * (used & ~contact).sum()), "contact": float(period * (used & contact).sum())},
+        "seconds": {name: float(period * (used & mask).sum()) for name, mask in masks.items()},
     }
     if log.contact is not None:
         reported = log.contact[:, -1] > 0.5

@@ -10,7 +10,15 @@ import click
 import numpy as np
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
-from robot_dynamics_ros.cli.options import NewPath, console, json_option, robot_option, stderr, write_json
+from robot_dynamics_ros.cli.options import (
+    NewPath,
+    console,
+    json_option,
+    robot_option,
+    stderr,
+    view_file_option,
+    write_json,
+)
 
 CLEARANCE = 0.1  # m, where none is given
 
@@ -57,6 +65,7 @@ CLEARANCE = 0.1  # m, where none is given
 )
 @click.option("--rate", type=float, default=125.0, show_default=True, help="Samples per second of the CSV.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random starts.")
+@view_file_option
 @json_option
 def command(
     robot: str,
@@ -74,9 +83,12 @@ def command(
     outside: tuple[tuple[float, ...], ...],
     rate: float,
     seed: int,
+    view_file: Path | None,
     json_file: Path | None,
 ) -> None:
     """Design an excitation motion inside the robot's limits; write it as a trajectory for `play` and `rehearse`.
+
+    Beside it a picture: the motion with its limits, the path of the TCP and the arm. --view-file: for rerun.
 
     Example: robot-dynamics excite --robot ur5e --floor 0.05 --out excitation.csv
     """
@@ -86,6 +98,10 @@ def command(
     from robot_dynamics_ros.identification.excitation.space import largest_clearance
     from robot_dynamics_ros.models import RobotModel
 
+    if view_file is not None:
+        from robot_dynamics_ros.viewer.stream import require_rerun
+
+        require_rerun()
     arm = any_robot(robot)
     if rounded := rounded_angles(robot):
         stderr.print(f"warning: {rounded}", highlight=False, markup=False, style="yellow")
@@ -107,7 +123,9 @@ def command(
             )
         else:
             motion = design_points(arm, limits, points, rate, seed=seed, progress=tell)
-    files = write_motion(out, arm, motion)
+    files = write_motion(out, arm, motion, limits)
+    if view_file is not None:
+        files["viewer"] = str(_view(view_file, arm, motion))
     result = {"condition": motion.condition, "logdet": motion.logdet, "evaluations": motion.evaluations, **files}
     result |= {"duration": float(motion.time[-1]), "largest_velocity": np.abs(motion.qd).max(0)}
     console.print(
@@ -118,13 +136,22 @@ def command(
     write_json(json_file, result)
 
 
-def write_motion(out: Path, arm: Any, motion: Any) -> dict[str, str]:
+def _view(file: Path, arm: Any, motion: Any) -> Path:
+    """The motion of the arm as an .rrd file. Raises CapabilityError without rerun."""
+    from robot_dynamics_ros.signals import Log
+    from robot_dynamics_ros.viewer.stream import write_rrd
+
+    stamps = np.round(1e9 * motion.time).astype(np.int64)
+    return write_rrd(Log(arm.joint_names, stamps, {"q": motion.q, "qd": motion.qd}), arm, file)
+
+
+def write_motion(out: Path, arm: Any, motion: Any, limits: Any) -> dict[str, str]:
     """The CSV (time and positions, the form that trajectories are played from) and a preview picture beside it.
 
     Raises DataError when it cannot be written.
     """
     from robot_dynamics_ros.errors import CapabilityError, DataError
-    from robot_dynamics_ros.identification.reports.figures import motion_preview
+    from robot_dynamics_ros.identification.reports.motion_preview import motion_preview
     from robot_dynamics_ros.outputs import write_atomically
 
     rows = np.column_stack([motion.time, motion.q])
@@ -132,7 +159,7 @@ def write_motion(out: Path, arm: Any, motion: Any) -> dict[str, str]:
     try:
         write_atomically(out, "\n".join([",".join(["time", *arm.joint_names]), *lines, ""]))
         picture = out.with_suffix(".png")
-        picture.write_bytes(motion_preview(motion.time, motion.q, motion.qd, motion.qdd, arm.joint_names))
+        picture.write_bytes(motion_preview(motion, arm, limits))
     except CapabilityError:
         return {"trajectory": str(out)}
     except OSError as error:

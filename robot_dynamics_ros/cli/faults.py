@@ -9,10 +9,11 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from robot_dynamics_ros.cli.options import console, json_option, markdown_option, progress, write_json
+from robot_dynamics_ros.cli.options import console, html_option, json_option, markdown_option, progress, write_json
 from robot_dynamics_ros.pages import write_between
 from robot_dynamics_ros.validation.faults.table import TRANSPORTS, Case, cases, run_case
 from robot_dynamics_ros.validation.faults.table import markdown as as_markdown
+from robot_dynamics_ros.validation.page import write_faults
 from robot_dynamics_ros.validation.table import as_dicts
 
 TRIES = {"clock": 10, "sockets": 2, "graph": 1}
@@ -31,7 +32,10 @@ TRIES = {"clock": 10, "sockets": 2, "graph": 1}
     "--tries", type=click.IntRange(1, 1000), help="Runs of each case; default 10 by clock, 2 sockets, 1 graph."
 )
 @markdown_option
-def command(json_file: Path | None, transports: tuple[str, ...], tries: int | None, markdown: Path | None) -> None:
+@html_option
+def command(
+    json_file: Path | None, transports: tuple[str, ...], tries: int | None, markdown: Path | None, html: Path | None
+) -> None:
     """Inject faults of the torque path into a simulated robot; exit status 1 if a reaction is not as required.
 
     Example: robot-dynamics faults --transport clock --json faults.json
@@ -46,11 +50,11 @@ def command(json_file: Path | None, transports: tuple[str, ...], tries: int | No
         table.add_row(row.case, str(row.tries), row.result, row.measured)
     console.print(table)
     write_json(json_file, {"rows": as_dicts(rows)})
+    given = "".join(f" --transport {transport}" for transport in transports) + (f" --tries {tries}" if tries else "")
     if markdown is not None:
-        given = "".join(f" --transport {transport}" for transport in transports) + (
-            f" --tries {tries}" if tries else ""
-        )
         write_between(markdown, "faults", as_markdown(rows, f"robot-dynamics faults{given}"), "Faults")
+    if html is not None:
+        write_faults(html, rows, f"robot-dynamics faults{given}")
     sys.exit(any(row.result != "pass" for row in rows))
 
 

@@ -17,7 +17,12 @@ from robot_dynamics_ros.cli.options import console, json_option, robot_option_wi
 from robot_dynamics_ros.nodes.executables import require_ros
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.server.controllers import SimulatedController
-from robot_dynamics_ros.supervisor import Supervisor
+from robot_dynamics_ros.supervisor import Supervisor, cpu_seconds
+
+STEPS = {  # diagnostic value -> row
+    "receive to wrench": "bytes received to external_wrench published",
+    "receive to published": "bytes received to all topics published",
+}
 
 
 @click.command()
@@ -72,24 +77,17 @@ def _measured(
     from robot_dynamics_ros.validation.benchmarks.latency_probe import probe
 
     probe(0.5, warm_up=8.0 if without else 2.0, topic=topic)  # until everything has loaded
-    before, began = _cpu_seconds(supervisor, without), time.monotonic()
+    pids = _pids(supervisor, without)
+    before, began = cpu_seconds(pids), time.monotonic()
     result = probe(duration, warm_up=0.5, topic=topic)
-    result["cpu"] = (_cpu_seconds(supervisor, without) - before) / (time.monotonic() - began)
+    result["cpu"] = (cpu_seconds(pids) - before) / (time.monotonic() - began)
     stream = next(values for name, values in result["diagnostics"].items() if name.endswith(": stream"))
     result["missed"] = int(stream["missed"]) - missed_before
     return result | {"stream": stream, "load": os.getloadavg()[0]}
 
 
-def _cpu_seconds(supervisor: Supervisor, without: tuple[str, ...] = ()) -> float:
-    """CPU time of the nodes so far [s] (Linux; 0 elsewhere)."""
-    total = 0
-    for child in (child for name, child in supervisor.children.items() if name not in without):
-        try:
-            fields = Path(f"/proc/{child.pid}/stat").read_text().rpartition(")")[2].split()
-        except OSError:
-            return 0.0
-        total += int(fields[11]) + int(fields[12])
-    return total / os.sysconf("SC_CLK_TCK")
+def _pids(supervisor: Supervisor, without: tuple[str, ...]) -> list[int]:
+    return [child.pid for name, child in supervisor.children.items() if name not in without]
 
 
 def _print(result: dict[str, Any], title: str) -> None:
@@ -97,8 +95,9 @@ def _print(result: dict[str, Any], title: str) -> None:
     table.add_column("")
     for heading in ("p50 [us]", "p99 [us]", "max [us]"):
         table.add_column(heading, justify="right")
-    for name, label in (("receive to published", "bytes received to all topics published"),):
-        table.add_row(label, *(stream[f"{name} {which} [us]"] for which in ("p50", "p99", "max")))
+    for name, label in STEPS.items():
+        if f"{name} p50 [us]" in stream:
+            table.add_row(label, *(stream[f"{name} {which} [us]"] for which in ("p50", "p99", "max")))
     ages = (f"{result[key]:.0f}" for key in ("age_p50", "age_p99", "age_max"))
     table.add_row("controller's stamp to another process", *ages)
     console.print(table)

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import click
+import numpy as np
 
 from robot_dynamics_ros.cli.options import (
     NewPath,
@@ -38,6 +39,8 @@ from robot_dynamics_ros.cli.options import (
 @click.option("--forget", multiple=True, metavar="NAME", help="Take a learned recording out again.")
 @click.option("--accept", multiple=True, metavar="NAME", help="Learn from a recording that was held back.")
 @click.option("--excite", type=NewPath(), help="Write the shortest motion that shows what is open (trajectory CSV).")
+@click.option("--floor", type=float, help="Of --excite: lowest height of any joint or the TCP [m].")
+@click.option("--inside", type=float, nargs=6, metavar="X0 Y0 Z0 X1 Y1 Z1", help="Of --excite: box to stay in [m].")
 @topic_option
 @stamps_option
 @effort_option
@@ -52,6 +55,8 @@ def command(
     forget: tuple[str, ...],
     accept: tuple[str, ...],
     excite: Path | None,
+    floor: float | None,
+    inside: tuple[float, ...] | None,
     topic: str,
     stamps: str,
     effort: str,
@@ -106,7 +111,7 @@ def command(
     else:
         _print("a better robot file is proposed; --apply makes it the next version")
     if excite is not None:
-        files |= _excite(session.prior, proposal.state, excite)
+        files |= _excite(session.prior, proposal.state, excite, floor, inside)
     for what, path in files.items():
         _print(f"{what.replace('_', ' ')}: {path}")
     write_json(json_file, _result(store, session, proposal, known, files))
@@ -126,13 +131,19 @@ def _table(joints: list[str], proposal: Any) -> None:
     console.print(table)
 
 
-def _excite(prior: Any, state: Any, path: Path) -> dict[str, str]:
+def _excite(
+    prior: Any, state: Any, path: Path, floor: float | None, inside: tuple[float, ...] | None
+) -> dict[str, str]:
     from robot_dynamics_ros.cli.excite import write_motion
+    from robot_dynamics_ros.identification.excitation import Limits
+    from robot_dynamics_ros.identification.excitation.limits import box
     from robot_dynamics_ros.learning.words import shortest_motion
 
-    motion, shown = shortest_motion(prior, state)
+    robot = prior.columns.robot
+    limits = Limits.of(robot, floor=-np.inf if floor is None else floor, inside=box(inside) if inside else None)
+    motion, shown = shortest_motion(prior, state, limits)
     _print(f"a motion of {motion.time[-1]:.0f} s would show {len(shown)} of the open parameters: {', '.join(shown)}")
-    return write_motion(path, prior.columns.robot, motion)
+    return write_motion(path, robot, motion, limits)
 
 
 def _result(store: Any, session: Any, proposal: Any, known: Any, files: dict[str, str]) -> dict[str, Any]:

@@ -6,16 +6,18 @@ import os
 from pathlib import Path
 
 import click
+import numpy as np
 
 from robot_dynamics_ros.bringup import environment
 from robot_dynamics_ros.cli.options import console, robot_option, stderr
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.nodes.executables import require_ros
-from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.trajectories.files import load_trajectory, resample
 from robot_dynamics_ros.trajectories.limits import refuse_outside_limits
 
 ANSWER = 10.0  # s until the node accepts or refuses a trajectory
+POINT_RATE = 50.0  # Hz of the points of an action's goal
 APPROACH = 120.0  # s that the move to the first point may take
 
 
@@ -24,20 +26,32 @@ APPROACH = 120.0  # s that the move to the first point may take
 @robot_option
 @click.option("--node", default="composed_node", show_default=True, help="Node that moves the robot.")
 @click.option("--namespace", default="", help="ROS namespace of the node.")
+@click.option("--action", help="FollowJointTrajectory action of a ros2_control robot, instead of --node.")
+@click.option("--joint-states", default="joint_states", show_default=True, help="With --action: where the robot is.")
+@click.option(
+    "--speed", default=1.0, show_default=True, type=click.FloatRange(0.01, 1.0), help="Share of the motion's speed."
+)
 @click.option("--yes", is_flag=True, help="Move without confirmation.")
-def command(motion: Path, robot: str, node: str, namespace: str, yes: bool) -> None:
+def command(
+    motion: Path, robot: str, node: str, namespace: str, action: str | None, joint_states: str, speed: float, yes: bool
+) -> None:
     """Move the robot that `up` runs along MOTION (a CSV of `excite`), after a slow move to its first point.
 
-    The node refuses a motion that violates the limits or starts too far away. Ctrl-C stops the robot.
+    The node refuses a motion that violates the limits or starts too far away. Ctrl-C stops the robot. With --action the
+    joint_trajectory_controller of any ros2_control robot moves it.
 
     Example: robot-dynamics play excitation.csv --robot ur5e
     """
     require_ros()
     arm = load_robot(robot)
     times, q = load_trajectory(motion, arm)
+    times = times / speed
     rate = arm.sensing.sample_rate or 500.0
     refuse_outside_limits(arm, resample(times, q, rate=rate), rate)
     os.environ.update(environment())
+    if action:
+        console.print(f"{motion}: {_by_action(action, joint_states, namespace, arm, times, q, yes)}", soft_wrap=True)
+        return
     from robot_dynamics_ros.nodes.topics.monitor import Monitor
 
     with Monitor(node, namespace) as monitor:
@@ -58,3 +72,22 @@ def command(motion: Path, robot: str, node: str, namespace: str, yes: bool) -> N
     if not answer.startswith(("done", "stopped")):
         raise CapabilityError(f"{motion}: {answer}")
     console.print(f"{motion}: {answer}", highlight=False, soft_wrap=True)
+
+
+def _by_action(
+    action: str, joint_states: str, namespace: str, arm: RobotFile, times: np.ndarray, q: np.ndarray, yes: bool
+) -> str:
+    """How the goal ended. Raises CapabilityError, ConnectionFailed with the reason."""
+    from robot_dynamics_ros.nodes.topics.follow_client import FollowClient, action_type, goal_of
+
+    samples = resample(times, q, rate=POINT_RATE)
+    points = np.arange(len(samples)) / POINT_RATE, samples, np.gradient(samples, 1.0 / POINT_RATE, axis=0)
+    with FollowClient(action, joint_states, namespace) as client:
+        here = client.position(arm.joint_names, ANSWER)
+        if not yes:
+            click.confirm("The robot will move. Is the space around it free?", abort=True)
+        goal = goal_of(action_type(), arm.joint_names, points, here)
+        with stderr.status(
+            f"moving, {goal.trajectory.points[-1].time_from_start.sec} s with the way to the first point"
+        ):
+            return client.follow(goal, ANSWER)

@@ -7,8 +7,17 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from robot_dynamics_ros.cli.options import complete_robot, console, json_option, markdown_option, stderr, write_json
+from robot_dynamics_ros.cli.options import (
+    complete_robot,
+    console,
+    html_option,
+    json_option,
+    markdown_option,
+    stderr,
+    write_json,
+)
 from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.validation.page import write_papers
 from robot_dynamics_ros.validation.papers.registry import PROTOCOLS, TRANSPORTS, run_all
 from robot_dynamics_ros.validation.papers.table import Row, number, verdict, write_protocol
 from robot_dynamics_ros.validation.table import as_dicts
@@ -31,6 +40,7 @@ from robot_dynamics_ros.validation.table import as_dicts
     help="Closed loop: vendor client, torque program of this package, or in process.",
 )
 @markdown_option
+@html_option
 @json_option
 def command(
     names: tuple[str, ...],
@@ -38,6 +48,7 @@ def command(
     robot: str | None,
     transport: str,
     markdown: Path | None,
+    html: Path | None,
     json_file: Path | None,
 ) -> None:
     """Run the protocols of papers on the simulated robot and compare the results with the published numbers.
@@ -64,6 +75,8 @@ def command(
             if place < len(wanted):
                 status.update(f"{wanted[place]} ({place + 1} of {len(wanted)})")
     show(rows)
+    if html is not None:
+        write_papers(html, rows, line)
     write_json(json_file, {"rows": as_dicts(rows), "seconds": took, "quick": quick})
 
 

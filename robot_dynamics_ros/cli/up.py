@@ -13,6 +13,7 @@ from robot_dynamics_ros.bringup import DRIVERS, describe
 from robot_dynamics_ros.cli.options import robot_option, view_file_option, view_option
 from robot_dynamics_ros.nodes.executables import require_ros
 from robot_dynamics_ros.supervisor import Supervisor
+from robot_dynamics_ros.topics import PREFIX
 
 
 @click.command()
@@ -29,6 +30,10 @@ from robot_dynamics_ros.supervisor import Supervisor
 @click.option("--namespace", default="", help="ROS namespace of all nodes.")
 @click.option("--params", "params_file", type=click.Path(exists=True, dir_okay=False), help="ROS parameter file.")
 @click.option("--tf-prefix", default="", help="Prefix of frame names.")
+@click.option(
+    "--prefix", default=PREFIX, show_default=True, help="Name above the topics of estimates and commands, and of nodes."
+)
+@click.option("--old-names/--no-old-names", default=True, show_default=True, help="Also use the topic names of before.")
 @click.option(
     "--joint-states", default="joint_states", show_default=True, help="JointState topic of an existing driver."
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -70,6 +71,8 @@ def force(
     verdicts = list(progress(judge_all(robot, people, bags, work, jobs), f"{count} robots", count))
     _print(table.cells(verdicts))
     console.print(table.by_axis(verdicts), highlight=False)
+    console.print(table.TRADE_OFF, highlight=False)
+    _print(table.trade_off(verdicts))
     _print(table.robots(verdicts))
     for v in verdicts:
         if v.refused:
@@ -209,6 +212,46 @@ def _counts(text: str) -> tuple[int, ...]:
 
 def _options(given: dict[str, Any]) -> str:
     return " ".join(f"--{name} {shlex.quote(str(value))}" for name, value in given.items())
+
+
+@command.command("export")
+@robot_option_with("Shipped robot with a demo.", default="ur5e")
+@click.option("--seed", type=click.IntRange(0), default=77, show_default=True, help="Of the held-out motion.")
+@click.option("--work", type=NewPath(directory=True), help="Keep recordings and the identified robot file here.")
+@json_option
+@markdown_option
+def export(robot: str, seed: int, work: Path | None, json_file: Path | None, markdown: Path | None) -> None:
+    """Roll out exported MuJoCo models under the recorded torque of a simulated robot, and compare the motions.
+
+    The robot is identified from one simulated recording; errors are of another motion. Needs MuJoCo.
+
+    Example: robot-dynamics validate export --json rollouts.json
+    """
+    from robot_dynamics_ros.cli.demo_model import excitation, identified_model
+    from robot_dynamics_ros.cli.demo_robots import demo_robot
+    from robot_dynamics_ros.pages import write_between, written_by
+    from robot_dynamics_ros.robot_file import load_robot
+    from robot_dynamics_ros.simulation.robot import SimulatedRobot
+    from robot_dynamics_ros.validation import export_rollouts as rollouts
+
+    given, demo = load_robot(robot), demo_robot(robot)
+
+    def record(number: int) -> Any:
+        motion = excitation(given, demo, number)
+        simulated = SimulatedRobot(given, seed=number, rate=500.0)
+        simulated.reset(motion[0][0])
+        return simulated.run(*motion)[0]
+
+    with tempfile.TemporaryDirectory() as directory:
+        found = load_robot(str(identified_model(robot, demo, work or Path(directory), stderr.print)))
+    found_rollouts = rollouts.compare(found, given, record(11), record(seed))
+    rows = rollouts.table(found_rollouts)
+    _print(rows)
+    write_json(json_file, {"robot": robot, "seed": seed, "models": [vars(r) for r in found_rollouts]})
+    if markdown is not None:
+        said = written_by(f"robot-dynamics validate export --robot {shlex.quote(robot)} --seed {seed}")
+        text = "\n".join("| " + " | ".join(row) + " |" for row in (rows[0], ["---"] * len(rows[0]), *rows[1:]))
+        write_between(markdown, "rollouts", f"{said}\n\n{text}\n", "Export")
 
 
 def _arguments(setup: dict[str, Any], bags: int | None) -> str:

@@ -163,8 +163,11 @@ class Driver(ABC):
         return {}
 
     # -- settings of the controller; each needs the capability of the same name ---------------------------------------
-    def set_payload(self, mass: float, com: ArrayLike) -> None:
-        """Load on the flange: mass [kg], com (3,) [m] in the flange frame. Raises CapabilityError, ConnectionFailed."""
+    def set_payload(self, mass: float, com: ArrayLike, inertia: ArrayLike = (0.0,) * 6) -> None:
+        """Load on the flange: mass [kg], com (3,) [m] in the flange frame, inertia (6,) about it XX XY XZ YY YZ ZZ.
+
+        inertia in kg m2, flange axes. Raises CapabilityError, ConnectionFailed.
+        """
         raise CapabilityError(f"{self.robot.name}: this driver cannot set the payload")
 
     def set_collision_thresholds(self, torque: ArrayLike, force: ArrayLike) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 import yaml
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.estimators.external_force import torque_scale
+from robot_dynamics_ros.estimators.external_force import significance, torque_scale
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.reference import TOUCH, Comparison, judged, judged_rows
 from robot_dynamics_ros.estimators.replay import Replay
@@ -21,7 +21,7 @@ from robot_dynamics_ros.signals import Log
 COVERED = 0.683  # share of a normal distribution within one standard deviation
 FALSE_SHARE = 1e-3  # share of the free time that may lie above the thresholds
 RATIOS = (2.5, 15.0)  # contact_on_ratio that may be written
-OFF = 0.63  # contact_off_ratio over contact_on_ratio, as the defaults
+OFF = 0.9  # contact_off_ratio over contact_on_ratio, as the defaults
 SCALES = (0.05, 20.0)  # of the band
 STEPS = 8  # halvings of the range of scales
 STICTION = 0.4  # known_stiction by default
@@ -56,7 +56,7 @@ def calibrate(result: Replay, before: Comparison, touch: float = TOUCH) -> Calib
     settings = _sized(result, lambda scale: _band(result, noise, scale), moving=True, touch=touch)
     if result.pipeline.stage("friction").hysteresis is not None:
         settings = _sized(result, lambda scale: _with_stiction(settings, scale), moving=False, touch=touch)
-    settings["force"] |= thresholds(run_again(result, settings, touch), noise)
+    settings["force"] |= thresholds(result, settings, noise, touch)
     return Calibration(settings, before, run_again(result, settings, touch))
 
 
@@ -98,7 +98,7 @@ def _band(result: Replay, noise: float, scale: float) -> Settings:
     The residuals of a robot file are its own noise and error of the model: beside them only friction is scaled.
     """
     if result.robot.residuals is not None:
-        return {"force": {}, "friction": {"relative_error": _rounded(min(0.05 * scale, 10.0))}}
+        return {"force": {}, "friction": {"relative_error": _rounded(min(0.03 * scale, 10.0))}}
     sensor = noise if np.isfinite(noise) else 0.01 * scale
     relative = 0.1 if identified(result.robot.friction) else 0.3
     return {
@@ -115,13 +115,12 @@ def _with_stiction(settings: Settings, scale: float) -> Settings:
     return settings | {"friction": settings["friction"] | {"known_stiction": _rounded(min(STICTION * scale, 1.0))}}
 
 
-def thresholds(c: Comparison, noise: float) -> dict[str, float]:
-    """contact_on_ratio, contact_off_ratio, contact_force and contact_torque from the free rows."""
-    s = c.series
-    force, std = s.estimate[~s.contact, :3], s.std[~s.contact, :3]
-    size = np.linalg.norm(force, axis=1)
-    along = np.sqrt(((force * std) ** 2).sum(axis=1)) / np.maximum(size, 1e-9)  # deviation along the force
-    on = float(np.clip(np.quantile(size / np.maximum(along, 1e-9), 1 - FALSE_SHARE), *RATIOS))
+def thresholds(result: Replay, settings: Settings, noise: float, touch: float) -> dict[str, float]:
+    """contact_on_ratio, contact_off_ratio, contact_force and contact_torque from the rows without contact."""
+    log, rows = _replayed(result, settings)
+    s = judged(log, rows, touch).series
+    rare = significance(result.robot, log)[rows]
+    on = float(np.clip(np.quantile(rare[~s.contact], 1 - FALSE_SHARE), *RATIOS))
     rest = ~s.contact & ~s.moving
     sensor = float(np.linalg.norm(_unsteady(s.estimate[:, :3], rest, s.stamps, SLOW)))
     floor = {"contact_force": _rounded(max(on * sensor, 0.1))} if np.isfinite(sensor) else {}
@@ -132,11 +131,15 @@ def thresholds(c: Comparison, noise: float) -> dict[str, float]:
 
 def run_again(result: Replay, settings: Settings, touch: float) -> Comparison:
     """The same recording with other parameters."""
+    return judged(*_replayed(result, settings), touch)
+
+
+def _replayed(result: Replay, settings: Settings) -> tuple[Log, np.ndarray]:
     source = result.log
     measured = ("q", "qd", "effort", "current", "theta", "omega", "motor_torque", "temperature", "measured_wrench")
     log = Log(source.joint_names, source.stamp_ns, {k: source.signals[k].copy() for k in measured if source.has(k)})
     status = Pipeline(result.robot, settings).run(log)
-    return judged(log, judged_rows(log, status), touch)
+    return log, judged_rows(log, status)
 
 
 def write_parameters(settings: Settings, path: Path) -> None:

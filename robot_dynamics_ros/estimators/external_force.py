@@ -87,8 +87,23 @@ class ForceStage(CoreState):
             0.0,
             1e6,
         ),
-        Parameter("contact_on_ratio", 3.5, "magnitude over std at which contact begins", "", 0.1, 100.0),
-        Parameter("contact_off_ratio", 2.2, "magnitude over std below which it may end", "", 0.0, 100.0),
+        Parameter(
+            "contact_on_ratio",
+            0.0,
+            "standard deviations at which contact begins; 0: 4.5, or more where the residuals of the robot file reach "
+            "more; 3.5 without residuals",
+            "",
+            0.0,
+            100.0,
+        ),
+        Parameter(
+            "contact_off_ratio",
+            0.0,
+            "standard deviations below which it ends; 0: 0.9 contact_on_ratio",
+            "",
+            0.0,
+            100.0,
+        ),
         Parameter(
             "contact_torque",
             0.0,
@@ -207,6 +222,16 @@ def wrench_frame(robot: RobotFile, name: str) -> tuple[int, str]:
     return index, {-1: base, n: tcp}.get(index, name)
 
 
+def significance(robot: RobotFile, log: Log) -> np.ndarray:
+    """How rare the external torques of a log are without contact, in standard deviations of one normal variable (N,).
+
+    NaN where there is none. What the force stage compares with contact_on_ratio at the TCP, by default parameters.
+    """
+    moment = {} if robot.n_joints >= 6 else {"expected_moment": 0.0}
+    torques = log.external_joint_torque, log.external_joint_torque_std
+    return _core.wrench_significance(robot.chain(), np.ascontiguousarray(log.q), *torques, **moment)
+
+
 def torque_scale(robot: RobotFile) -> np.ndarray:
     """Torque (n,) [Nm] that uncertainties are shares of: the limits, or 100 Nm for a joint whose limit is unknown."""
     try:
@@ -221,6 +246,14 @@ def _noise(robot: RobotFile) -> np.ndarray:
     return robot.array("residuals.moving") * (1.0 if robot.drives.torque_side == "link" else 0.1)
 
 
+def _contact_ratios(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, float]:
+    """Standard deviations at which contact begins and ends; by default from the residuals of the robot file."""
+    known = robot.residuals
+    usual = 3.5 if known is None else max(4.5, known.significance or 0.0)
+    on = p["contact_on_ratio"] or usual
+    return {"contact_on_ratio": on, "contact_off_ratio": p["contact_off_ratio"] or 0.9 * on}
+
+
 def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments of _core.ExternalForce from resolved parameters and the robot file."""
     n, scale = robot.n_joints, torque_scale(robot)
@@ -230,19 +263,24 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
     cutoff = p["force_cutoff"] if p["method"] == "simoni" else p["wrench_cutoff"] or np.inf
     same = (
         "method current_cutoff inertial_cutoff friction_cutoff extra_torque_cutoff length "
-        "singular_value expected_force expected_moment contact_on_ratio contact_off_ratio contact_on_time "
-        "contact_off_time payload_speed payload_stations tare_window"
+        "singular_value expected_force expected_moment contact_on_time contact_off_time "
+        "payload_speed payload_stations tare_window"
     )
-    return {name: p[name] for name in same.split()} | {
-        "expected_moment": p["expected_moment"] if n >= 6 else 0.0,
-        "rotor_inertia": effort_inertia(robot),
-        "ignore_friction": robot.drives.torque_side == "link",
-        "gain": np.full(n, p["bandwidth"]),
-        "force_cutoff": cutoff,
-        "torque_std": noise,
-        "model_error": p["model_error"] or (0.0 if known else 0.03),
-        "friction_std": p["unknown_friction"] * scale,
-        "contact_floor": np.append(contact_torque * scale, p["contact_force"] or (1.0 if known else 5.0)),
-        "torque_bound": 3.0 * scale,
-        "tare_largest": p["tare_limit"] * scale,
-    }
+    return (
+        {name: p[name] for name in same.split()}
+        | _contact_ratios(robot, p)
+        | {
+            "expected_moment": p["expected_moment"] if n >= 6 else 0.0,
+            "rotor_inertia": effort_inertia(robot),
+            "ignore_friction": robot.drives.torque_side == "link",
+            "gain": np.full(n, p["bandwidth"]),
+            "force_cutoff": cutoff,
+            "torque_std": noise,
+            "model_error": p["model_error"] or (0.0 if known else 0.03),
+            "friction_std": p["unknown_friction"] * scale,
+            "contact_floor": contact_torque * scale,
+            "contact_force": p["contact_force"] or (1.0 if known else 5.0),
+            "torque_bound": 3.0 * scale,
+            "tare_largest": p["tare_limit"] * scale,
+        }
+    )

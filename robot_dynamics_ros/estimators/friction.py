@@ -71,14 +71,14 @@ class FrictionStage(CoreState):
         Parameter(
             "relative_error",
             0.0,
-            "standard deviation as share of friction; 0: 0.05 beside residuals, 0.1 without, 0.3 for an estimate",
+            "standard deviation as share of friction; 0: 0.03 beside residuals, 0.1 without, 0.3 for an estimate",
             "",
             0.0,
             10.0,
         ),
         Parameter("stiction_speed", 0.02, "below about this speed friction is anywhere in +-fc", "rad/s", 1e-6, 10.0),
         Parameter("known_stiction", 0.4, "share of it that remains with a hysteretic model", "", 0.0, 1.0),
-        Parameter("load_error", 0.1, "friction per Nm of load that a contact adds, not identified", "", 0.0, 1.0),
+        Parameter("load_error", 0.2, "friction per Nm of load that a contact adds, not identified", "", 0.0, 1.0),
         Parameter("unknown_spread", 15.0, "standard deviation of an unknown temperature", "K", 0.0, 200.0),
         Parameter("observer_bandwidth", 100.0, "observer: how fast it follows", "rad/s", 0.1, 1e5),
         Parameter("observer_std", 1.0, "observer: standard deviation of its torques", "Nm", 1e-3, 1e4),
@@ -108,7 +108,7 @@ class FrictionStage(CoreState):
             return
         refuse_created_energy(robot)
         friction, choice, known = FrictionModel.from_robot(robot), p.pop("model"), identified(robot.friction)
-        p["relative_error"] = p["relative_error"] or (0.05 if robot.residuals is not None else 0.1 if known else 0.3)
+        p["relative_error"] = p["relative_error"] or (0.03 if robot.residuals is not None else 0.1 if known else 0.3)
         lugre = friction.law.name == "lugre" and robot.hysteresis is None and known
         memory = None
         if choice == "hysteresis" or (choice == "auto" and (lugre or identified(robot.hysteresis))):

@@ -97,7 +97,7 @@ class Pipeline:
                 raise ConfigError("pipeline", name, f"is no stage; known: {', '.join(STAGES)}")
         self.robot = robot
         self.stages: list[Stage] = []
-        self._left_out: list[str] = []
+        self.left_out: dict[str, str] = {}  # optional stage -> why this robot cannot support it
         for name in names:
             self._add(STAGES[name](), (parameters or {}).get(name), required=stages is not None or name not in OPTIONAL)
         self.counts: dict[str, Counter[Status]] = {stage.name: Counter() for stage in self.stages}
@@ -111,7 +111,7 @@ class Pipeline:
         except CapabilityError as error:
             if required:
                 raise
-            self._left_out.append(f"no {stage.name}: {error}")
+            self.left_out[stage.name] = str(error)
             return
         self.stages.append(stage)
 
@@ -122,7 +122,9 @@ class Pipeline:
     @property
     def notes(self) -> list[str]:
         """What the stages lack, as sentences."""
-        return [note for stage in self.stages for note in getattr(stage, "notes", [])] + self._left_out
+        return [note for stage in self.stages for note in getattr(stage, "notes", [])] + [
+            f"no {name}: {why}" for name, why in self.left_out.items()
+        ]
 
     def reset(self) -> None:
         """Forget all state."""

@@ -13,7 +13,7 @@ from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.force_sensor import SensorOptions, add_force_sensor
 from robot_dynamics_ros.estimators.replay import Replay
-from robot_dynamics_ros.estimators.wrench_metrics import Series, figures, moving_mask
+from robot_dynamics_ros.estimators.wrench_metrics import Series, figures, held, moving_mask
 from robot_dynamics_ros.signals import WRENCH_AXES, Log
 
 SETTLED = 2.0  # s at the beginning that are not judged: observers and filters settle
@@ -95,14 +95,6 @@ def judged(log: Log, rows: np.ndarray, touch: float, sign: int = 1, notes: Seque
         sign,
         list(notes),
     )
-
-
-def held(mask: np.ndarray, time: np.ndarray, after: float) -> np.ndarray:
-    """Rows (N,) at or within `after` [s] behind a True one."""
-    if not mask.any():
-        return mask.copy()
-    last = np.searchsorted(time[mask], time, side="right") - 1
-    return (last >= 0) & (time - time[mask][np.maximum(last, 0)] <= after)
 
 
 def sensor_sign(estimate: np.ndarray, reference: np.ndarray) -> int:

@@ -74,8 +74,8 @@ class StiffnessStage:
         p = resolve(self.parameters, parameters, self.name)
         if not robot.sensing.rotor_encoder:
             raise CapabilityError(
-                f"{robot.name}: sensing.rotor_encoder is false: stiffness needs rotor and link position, "
-                "or force-gauge data (fit_stiffness)"
+                f"{robot.name}: no motor encoder (sensing.rotor_encoder is false); stiffness needs rotor and link "
+                "position, or force-gauge data (fit_stiffness)"
             )
         side = _side(robot, p["side"])
         options = _core.StiffnessOptions()

@@ -19,7 +19,8 @@ class RobotModel:
 
     Every method takes float64 arrays, (n,) for one sample or (N, n) for a batch, and an optional `out` of the
     result's shape. q [rad], qd [rad/s], qdd [rad/s2], torques [Nm]. Rotor inertia and friction are not included.
-    Gravity [m/s2, base frame] is given once (`gravity=`, `with_gravity`) or per call.
+    Gravity [m/s2, base frame] is given once (`gravity=`, `with_gravity`) or per call. `threads` divides a batch among
+    threads of this call; the result does not depend on it.
 
     Raises TypeError for another dtype, ValueError for a wrong shape, NaN or infinity; both name the argument.
     """
@@ -85,40 +86,56 @@ class RobotModel:
         com, inertia = _vector("com", com, 3), _vector("inertia", inertia, 6)
         return RobotModel(self.chain.with_payload(float(mass), com.tolist(), inertia.tolist()), self.joint_names)
 
-    def fk(self, q: ArrayLike, out: Array | None = None) -> Array:
+    def fk(self, q: ArrayLike, out: Array | None = None, *, threads: int = 1) -> Array:
         """Poses base -> joint frame 1..n, then base -> TCP: (n + 1, 4, 4) or (N, n + 1, 4, 4)."""
-        return self._body.fk(q, out)
+        return self._body.fk(q, out, threads)
 
-    def jacobian(self, q: ArrayLike, out: Array | None = None) -> Array:
+    def jacobian(self, q: ArrayLike, out: Array | None = None, *, threads: int = 1) -> Array:
         """J with [v; w] = J qd, TCP linear (0-2) and angular (3-5) velocity in the base frame: (6, n) or (N, 6, n)."""
-        return self._body.jacobian(q, out)
+        return self._body.jacobian(q, out, threads)
 
     def rnea(
-        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, out: Array | None = None, *, gravity: ArrayLike | None = None
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        out: Array | None = None,
+        *,
+        gravity: ArrayLike | None = None,
+        threads: int = 1,
     ) -> Array:
         """Joint torques of a motion, tau = M(q) qdd + C(q, qd) qd + g(q) [Madsen2020 2.26]: (n,) or (N, n)."""
-        return self._body.rnea(q, qd, qdd, out, gravity)
+        return self._body.rnea(q, qd, qdd, out, gravity, threads)
 
-    def gravity(self, q: ArrayLike, out: Array | None = None, *, gravity: ArrayLike | None = None) -> Array:
+    def gravity(
+        self, q: ArrayLike, out: Array | None = None, *, gravity: ArrayLike | None = None, threads: int = 1
+    ) -> Array:
         """Torques that hold the arm still, g(q) [Madsen2020 2.27]: (n,) or (N, n)."""
-        return self._body.gravity(q, out, gravity)
+        return self._body.gravity(q, out, gravity, threads)
 
-    def coriolis(self, q: ArrayLike, qd: ArrayLike, out: Array | None = None) -> Array:
+    def coriolis(self, q: ArrayLike, qd: ArrayLike, out: Array | None = None, *, threads: int = 1) -> Array:
         """Coriolis and centrifugal torques C(q, qd) qd: (n,) or (N, n)."""
-        return self._body.coriolis(q, qd, out)
+        return self._body.coriolis(q, qd, out, threads)
 
-    def mass_matrix(self, q: ArrayLike, out: Array | None = None) -> Array:
+    def mass_matrix(self, q: ArrayLike, out: Array | None = None, *, threads: int = 1) -> Array:
         """M(q) [kg m2], symmetric [Madsen2020 2.28]: (n, n) or (N, n, n)."""
-        return self._body.mass_matrix(q, out)
+        return self._body.mass_matrix(q, out, threads)
 
     def regressor(
-        self, q: ArrayLike, qd: ArrayLike, qdd: ArrayLike, out: Array | None = None, *, gravity: ArrayLike | None = None
+        self,
+        q: ArrayLike,
+        qd: ArrayLike,
+        qdd: ArrayLike,
+        out: Array | None = None,
+        *,
+        gravity: ArrayLike | None = None,
+        threads: int = 1,
     ) -> Array:
         """Y with Y @ inertial_parameters = rnea [Liu2020 8]: (n, 10 n) or (N, n, 10 n).
 
         Ten columns per link, XX XY XZ YY YZ ZZ mX mY mZ m about the joint frame's origin [Madsen2020 2.49].
         """
-        return self._body.regressor(q, qd, qdd, out, gravity)
+        return self._body.regressor(q, qd, qdd, out, gravity, threads)
 
     def stacked_regressor(
         self,

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 
 from robot_dynamics_ros.models.inertia import about_com
+from robot_dynamics_ros.models.sliding_friction import sliding_friction
 from robot_dynamics_ros.outputs import write_atomically
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.robot_file.geometry import joint_placement, rpy_of
@@ -24,19 +26,21 @@ def write_urdf(robot: RobotFile, path: str | Path) -> None:
     write_atomically(Path(path), urdf_text(robot))
 
 
-def urdf_text(robot: RobotFile, prefix: str = "", drawn: bool = False) -> str:
+def urdf_text(robot: RobotFile, prefix: str = "", drawn: bool = False, notes: Sequence[str] = ()) -> str:
     """URDF as text; link i is named after joint i, the TCP is a fixed frame named tip_frame.
 
-    prefix: in front of the names of links; drawn: for rviz, links are cylinders from joint to joint, without inertia.
+    prefix: in front of the names of links; drawn: for rviz, links are cylinders from joint to joint, without inertia;
+    notes: lines of a comment.
     """
     root = ElementTree.Element("robot", name=robot.name)
+    comment(root, notes)
     parent = prefix + robot.kinematics.base_frame
     ElementTree.SubElement(root, "link", name=parent)
     robot.kinematic_chain()  # raises where the kinematics are unknown
     inertias = [None] * robot.n_joints if drawn else list(robot.link_parameters)
-    for i, ten in enumerate(inertias):
+    for i, (ten, friction) in enumerate(zip(inertias, _friction(robot), strict=True)):
         child = prefix + link_name(robot, i)
-        _joint(root, robot, i, parent, child)
+        _joint(root, robot, i, parent, child, friction)
         _link(root, child, ten)
         parent = child
     _tip(root, robot, parent, prefix)
@@ -47,9 +51,14 @@ def urdf_text(robot: RobotFile, prefix: str = "", drawn: bool = False) -> str:
 
 
 def link_name(robot: RobotFile, i: int) -> str:
-    """Name of link i: its joint's name with `link` for `joint`."""
-    name = robot.joint_names[i]
-    return name.replace("joint", "link").replace("Joint", "Link") if "joint" in name.lower() else name + "_link"
+    """Name of link i: its joint's name with `link` for `joint`, and `_` behind it where another has that name."""
+    taken = {robot.kinematics.base_frame}
+    for joint in robot.joint_names[: i + 1]:
+        name = joint.replace("joint", "link").replace("Joint", "Link") if "joint" in joint.lower() else f"{joint}_link"
+        while name in taken:
+            name += "_"
+        taken.add(name)
+    return name
 
 
 def tcp_name(robot: RobotFile) -> str:
@@ -58,23 +67,32 @@ def tcp_name(robot: RobotFile) -> str:
     return f"{tip}_tcp" if tip in links | {robot.kinematics.base_frame} else tip
 
 
-def _text(values: object) -> str:
+def comment(root: ElementTree.Element, lines: Sequence[str]) -> None:
+    """A comment at the end of an element with these lines."""
+    if lines:
+        text = "\n".join(line.replace("--", "- -") for line in lines)
+        root.append(ElementTree.Comment(f"\n{text}\n"))
+
+
+def numbers_text(values: object) -> str:
+    """Numbers with all their digits, separated by spaces."""
     return " ".join(repr(float(v)) for v in np.ravel(np.asarray(values)))
 
 
-def _joint(root: ElementTree.Element, robot: RobotFile, i: int, parent: str, child: str) -> None:
+def _joint(
+    root: ElementTree.Element, robot: RobotFile, i: int, parent: str, child: str, friction: dict[str, str]
+) -> None:
     limits = _limits(robot, i)
     joint = ElementTree.SubElement(
         root, "joint", name=robot.joint_names[i], type="revolute" if limits else "continuous"
     )
     T = joint_placement(robot.kinematics.joints[i], robot.is_dh)
-    ElementTree.SubElement(joint, "origin", xyz=_text(T[:3, 3]), rpy=_text(rpy_of(T[:3, :3])))
+    ElementTree.SubElement(joint, "origin", xyz=numbers_text(T[:3, 3]), rpy=numbers_text(rpy_of(T[:3, :3])))
     ElementTree.SubElement(joint, "parent", link=parent)
     ElementTree.SubElement(joint, "child", link=child)
     ElementTree.SubElement(joint, "axis", xyz="0 0 1")
     if limits:
         ElementTree.SubElement(joint, "limit", limits)
-    friction = _friction(robot, i)
     if friction:
         ElementTree.SubElement(joint, "dynamics", friction)
 
@@ -83,17 +101,18 @@ def _limits(robot: RobotFile, i: int) -> dict[str, str]:
     """All four limits, or none: URDF cannot express unknown limits."""
     if not all(robot.has(f"limits.{name}") for name in _LIMITS):
         return {}
-    lower, upper, torque, velocity = (robot.array(f"limits.{name}")[i] for name in _LIMITS)
-    if not np.isfinite(lower) or not np.isfinite(upper):
+    values = [robot.array(f"limits.{name}")[i] for name in _LIMITS]
+    if not np.isfinite(values[:2]).all():
         return {}
-    return {"lower": _text(lower), "upper": _text(upper), "effort": _text(torque), "velocity": _text(velocity)}
+    return dict(zip(("lower", "upper", "effort", "velocity"), map(numbers_text, values), strict=True))
 
 
-def _friction(robot: RobotFile, i: int) -> dict[str, str]:
-    if robot.friction is None or robot.friction.model != "viscous_coulomb":
-        return {}
-    fc, fv = (robot.array(f"friction.parameters.{name}")[i] for name in ("fc", "fv"))
-    return {"damping": _text(fv), "friction": _text(fc)}
+def _friction(robot: RobotFile) -> list[dict[str, str]]:
+    """The Coulomb and viscous friction closest to the law of each joint."""
+    law = None if robot.links is None else sliding_friction(robot)
+    if law is None:
+        return [{}] * robot.n_joints
+    return [{"damping": numbers_text(d), "friction": numbers_text(c)} for c, d in law.coulomb_viscous()]
 
 
 def _link(root: ElementTree.Element, name: str, ten: np.ndarray | None) -> None:
@@ -101,17 +120,17 @@ def _link(root: ElementTree.Element, name: str, ten: np.ndarray | None) -> None:
     if ten is None:
         return
     body, inertial = about_com(ten), ElementTree.SubElement(link, "inertial")
-    ElementTree.SubElement(inertial, "origin", xyz=_text(body.com), rpy="0 0 0")
-    ElementTree.SubElement(inertial, "mass", value=_text(body.mass))
+    ElementTree.SubElement(inertial, "origin", xyz=numbers_text(body.com), rpy="0 0 0")
+    ElementTree.SubElement(inertial, "mass", value=numbers_text(body.mass))
     names = ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")
-    ElementTree.SubElement(inertial, "inertia", {k: _text(v) for k, v in zip(names, body.inertia, strict=True)})
+    ElementTree.SubElement(inertial, "inertia", {k: numbers_text(v) for k, v in zip(names, body.inertia, strict=True)})
 
 
 def _tip(root: ElementTree.Element, robot: RobotFile, parent: str, prefix: str) -> None:
     tool, tip = robot.kinematics.tool, prefix + tcp_name(robot)
     ElementTree.SubElement(root, "link", name=tip)
     joint = ElementTree.SubElement(root, "joint", name=f"{tip}_fixed", type="fixed")
-    ElementTree.SubElement(joint, "origin", xyz=_text(tool.xyz), rpy=_text(tool.rpy))
+    ElementTree.SubElement(joint, "origin", xyz=numbers_text(tool.xyz), rpy=numbers_text(tool.rpy))
     ElementTree.SubElement(joint, "parent", link=parent)
     ElementTree.SubElement(joint, "child", link=tip)
 
@@ -131,7 +150,7 @@ def _draw(root: ElementTree.Element) -> None:
         visual = ElementTree.SubElement(links[parent.get("link")], "visual")
         x, y, z = end / length
         rpy = (0.0, np.arctan2(np.hypot(x, y), z), np.arctan2(y, x))  # turns z onto the way
-        ElementTree.SubElement(visual, "origin", xyz=_text(end / 2), rpy=_text(rpy))
+        ElementTree.SubElement(visual, "origin", xyz=numbers_text(end / 2), rpy=numbers_text(rpy))
         geometry = ElementTree.SubElement(visual, "geometry")
         radius = THICKNESS * (1.0 - 0.5 * i / len(joints))
-        ElementTree.SubElement(geometry, "cylinder", length=_text(length), radius=_text(radius))
+        ElementTree.SubElement(geometry, "cylinder", length=numbers_text(length), radius=numbers_text(radius))

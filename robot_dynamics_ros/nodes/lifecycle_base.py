@@ -189,6 +189,11 @@ class LifecycleBase(LifecycleNode):
             self._claim.close()
         self._claim = None
 
+    @property
+    def path(self) -> str:
+        """Namespace and name without the leading slash: unlike in a graph of several robots."""
+        return str(self.get_fully_qualified_name()).lstrip("/")
+
     def namesakes(self) -> int:
         """Other nodes of this name that the graph shows, one killed in the last seconds included."""
         own = self.get_name(), self.get_namespace()

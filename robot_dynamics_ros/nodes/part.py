@@ -21,6 +21,10 @@ class NodeContext(Protocol):
     def active(self) -> bool:
         """True between activation and deactivation."""
 
+    @property
+    def path(self) -> str:
+        """Namespace and name without the leading slash."""
+
     def work(self) -> bool:
         """One piece of the node's own work; False: there is none."""
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from robot_dynamics_ros.control.torque import CONTROL
 from robot_dynamics_ros.parameters import Parameter
-from robot_dynamics_ros.topics import TOPICS
+from robot_dynamics_ros.topics import PREFIX, TOPICS, below
 
 COMMON = (
     Parameter("robot", "ur5e", "name of a shipped robot, or path of a robot file", read_only=True),
@@ -20,6 +20,22 @@ COMMON = (
         read_only=True,
     ),
     Parameter("tf_prefix", "", "prefix of frame names", read_only=True),
+)
+NAMES = (
+    Parameter(
+        "prefix",
+        PREFIX,
+        "name above the topics of estimates and commands; ~: the node's own name (one node per robot)",
+        read_only=True,
+    ),
+)
+OLD_NAMES = (
+    Parameter(
+        "old_names",
+        True,
+        "also use the topic names of before, directly in the namespace, for one release; only with the default prefix",
+        read_only=True,
+    ),
 )
 
 DRIVER = (
@@ -108,6 +124,10 @@ SETTINGS = (
     Parameter("load_com_x", 0.0, "centre of the load in the flange frame, x", "m", -1.0, 1.0),
     Parameter("load_com_y", 0.0, "centre of the load, y", "m", -1.0, 1.0),
     Parameter("load_com_z", 0.0, "centre of the load, z", "m", -1.0, 1.0),
+    *(
+        Parameter(f"load_inertia_{axes}", 0.0, f"inertia of the load about its centre, {axes}", "kg m2", -10.0, 10.0)
+        for axes in ("xx", "xy", "xz", "yy", "yz", "zz")
+    ),
     Parameter(
         "collision_torque",
         0.0,
@@ -190,7 +210,7 @@ VIEWED = (
     "joint_states",
     "external_wrench_base",
     "external_wrench_base_std",
-    "contact",
+    "joint_contact",
     "external_joint_torque",
     "friction_torque",
     "estimated_temperatures",
@@ -199,10 +219,20 @@ VIEWED = (
 
 # node -> its tables; stages add theirs as <stage>.<parameter>
 NODES: dict[str, tuple[Parameter, ...]] = {
-    "hardware_node": COMMON + DESCRIPTION + DRIVER + SETTINGS + TORQUE + MOTION + MARKERS[2:],
-    "estimator_node": COMMON + NO_DESCRIPTION + INPUT + MARKERS + LEARNING,
-    "viewer_node": COMMON[:2] + VIEWER,
-    "composed_node": COMMON + DESCRIPTION + DRIVER + SETTINGS + TORQUE + MOTION + INPUT + MARKERS + LEARNING,
+    "hardware_node": COMMON + NAMES + OLD_NAMES + DESCRIPTION + DRIVER + SETTINGS + TORQUE + MOTION + MARKERS[2:],
+    "estimator_node": COMMON + NAMES + OLD_NAMES + NO_DESCRIPTION + INPUT + MARKERS + LEARNING,
+    "viewer_node": COMMON[:2] + NAMES + VIEWER,
+    "composed_node": COMMON
+    + NAMES
+    + OLD_NAMES
+    + DESCRIPTION
+    + DRIVER
+    + SETTINGS
+    + TORQUE
+    + MOTION
+    + INPUT
+    + MARKERS
+    + LEARNING,
 }
 
 # node -> (topic, type, direction, text); estimator topics follow from the stages' signals and topics.TOPICS
@@ -232,12 +262,22 @@ SERVICES["composed_node"] = SERVICES["hardware_node"] + SERVICES["estimator_node
 EXTRA_TOPICS: dict[str, tuple[tuple[str, str, str], ...]] = {
     "hardware_node": (
         (
+            "~/joint_trajectory",
+            "trajectory_msgs/msg/JointTrajectory",
+            "subscribed: as joint_trajectory_controller takes it (stamp zero: now; no points: stop)",
+        ),
+        (
+            "~/follow_joint_trajectory",
+            "control_msgs/action/FollowJointTrajectory",
+            "action, where control_msgs is installed",
+        ),
+        (
             "~/play_trajectory",
             "trajectory_msgs/msg/JointTrajectory",
             "subscribed: move to the first point, then stream; a refusal is logged with its reason",
         ),
         (
-            "joint_torque_command",
+            "<prefix>/joint_torque_command",
             "sensor_msgs/msg/JointState",
             "subscribed, with torque enabled: effort in Nm, stamp of the state it answers; one publisher only",
         ),
@@ -254,11 +294,20 @@ EXTRA_TOPICS: dict[str, tuple[tuple[str, str, str], ...]] = {
         ("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", "published at 1 Hz"),
     ),
     "estimator_node": (
-        ("contact_markers", "visualization_msgs/msg/MarkerArray", "published: arrow of the external force at the TCP"),
+        (
+            "<prefix>/contact",
+            "std_msgs/msg/Bool",
+            "published at every change and at 10 Hz: contact at any joint or at the TCP",
+        ),
+        (
+            "<prefix>/contact_markers",
+            "visualization_msgs/msg/MarkerArray",
+            "published: arrow of the external force at the TCP",
+        ),
         ("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", "published at 1 Hz"),
     ),
 }
 EXTRA_TOPICS["viewer_node"] = tuple(
-    (f"{t}/<joint>" if TOPICS[t].per_joint else t, TOPICS[t].type, "subscribed") for t in VIEWED
+    (below("<prefix>", t) + ("/<joint>" if TOPICS[t].per_joint else ""), TOPICS[t].type, "subscribed") for t in VIEWED
 ) + (("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", "subscribed: health, controller and guard state"),)
-EXTRA_TOPICS["composed_node"] = EXTRA_TOPICS["hardware_node"][:4] + EXTRA_TOPICS["estimator_node"]
+EXTRA_TOPICS["composed_node"] = EXTRA_TOPICS["hardware_node"][:-1] + EXTRA_TOPICS["estimator_node"]

@@ -21,7 +21,7 @@ from robot_dynamics_ros.nodes.topics.conversions import MessageReader
 from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, to_ns, topic_name
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Sample
-from robot_dynamics_ros.topics import TOPICS
+from robot_dynamics_ros.topics import TOPICS, below
 from robot_dynamics_ros.viewer.scene import Health, Scene
 from robot_dynamics_ros.viewer.stream import WebViewer, finish, open_stream
 
@@ -61,7 +61,7 @@ class ViewerNode(LifecycleBase):
         for name in VIEWED:
             kind = MESSAGE_TYPES[TOPICS[name].type]
             for joint, label in enumerate(robot.joint_names) if TOPICS[name].per_joint else ((None, ""),):
-                topic = f"{name}/{topic_name(label)}" if label else name
+                topic = below(self.value("prefix"), name) + (f"/{topic_name(label)}" if label else "")
                 keep = self._keep((name, joint))
                 self._inputs.append(self.create_subscription(kind, topic, keep, NEWEST, raw=True))
         self._inputs.append(self.create_subscription(DiagnosticArray, "/diagnostics", self._diagnosed, 10))

@@ -197,6 +197,10 @@ class Residuals(SourcedBlock):
 
     moving: n.Torques = Field(default=None, description="while the joint moves")
     rest: n.Torques = Field(default=None, description="while the joint stands still or reverses")
+    significance: n.Deviations | None = Field(
+        default=None,
+        description="standard deviations that the torques of all joints together exceed in 0.1 % of the time",
+    )
 
 
 class Payload(Block):

@@ -1,4 +1,4 @@
-"""A polishing-like task: circles of the tool in a plane, lowered into a compliant wall and lifted off on a schedule."""
+"""A polishing-like task: circles of the tool in a plane with rests, lowered into a compliant wall on a schedule."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories.cartesian import cartesian
 from robot_dynamics_ros.trajectories.motions import Motion, minimum_jerk, times
+
+STOP = 0.6  # s in which the circle comes to rest, and begins again
 
 
 @dataclass(frozen=True)
@@ -41,15 +43,17 @@ def polishing(
     clearance: float = 0.01,
     stiffness: float = 2e4,
     friction: float = 0.15,
+    rests: Sequence[tuple[float, float]] = (),
 ) -> Polishing:
     """The tool, at joint position q (n,), circles about base z [m, s/turn]; in each phase (start, end) it presses.
 
-    A position-controlled tool sinks by force/stiffness below the surface, which lies `clearance` [m] under it.
+    In each of `rests` (start, end) [s] it stands on its circle. A position-controlled tool sinks by force/stiffness
+    below the surface, which lies `clearance` [m] under it.
     """
     t = times(duration, rate)
     pressed = _pressed(t, phases)
     offsets = np.zeros((len(t), 3))
-    angle = 2 * np.pi * t / turn
+    angle = 2 * np.pi / turn * np.cumsum(1.0 - _pressed(t, rests, STOP)) / rate
     grow = minimum_jerk(np.clip(t / 2.0, 0, 1))
     offsets[:, 0], offsets[:, 1] = radius * grow * np.sin(angle), radius * grow * (1 - np.cos(angle))
     depth = force / stiffness

@@ -9,7 +9,7 @@ from rosbags.highlevel import AnyReader
 from robot_dynamics_ros.bags import load_bag, write_bag, writer
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import Log, width
-from robot_dynamics_ros.topics import TOPICS
+from robot_dynamics_ros.topics import ARRAY, INPUT_TOPICS, OLD_TOPICS, TOPICS
 
 NAMES = ("a", "b")
 BAGGED = [s for t in TOPICS.values() if not t.per_joint for s in t.fields.values()]
@@ -51,8 +51,12 @@ def test_headers_name_the_frame_of_the_numbers(tmp_path):
     path = write_bag(full_log(3), tmp_path / "x", frame_id="root", wrench_frame_id="gripper")
     with AnyReader([path]) as reader:
         frames = {
-            (c.topic.removeprefix("/"), reader.deserialize(raw, c.msgtype).header.frame_id)
+            (
+                c.topic.removeprefix("/robot_dynamics").removeprefix("/"),
+                reader.deserialize(raw, c.msgtype).header.frame_id,
+            )
             for c, _, raw in reader.messages()
+            if c.msgtype != ARRAY
         }
     framed = {"external_wrench", "external_wrench_std"}
     assert {name for name, frame in frames if frame == "gripper"} == framed
@@ -73,3 +77,22 @@ def test_existing_bag_is_replaced_only_by_a_complete_one(tmp_path, monkeypatch):
     assert len(load_bag(path)[0]) == 10 and [p.name for p in tmp_path.iterdir()] == ["x"]
     again, _ = load_bag(write_bag(full_log(20), path, overwrite=True))
     assert len(again) == 20 and [p.name for p in tmp_path.iterdir()] == ["x"]
+
+
+@pytest.mark.parametrize("prefix", ["left/", "robot_dynamics/", ""])
+def test_topics_are_found_below_any_prefix(tmp_path, prefix, monkeypatch):
+    log = full_log(20)
+    monkeypatch.setattr(writer, "below", lambda _, name: name if name in INPUT_TOPICS else prefix + name)
+    again, _ = load_bag(write_bag(log, tmp_path / "x"))
+    np.testing.assert_array_equal(again.external_wrench, log.external_wrench)
+    np.testing.assert_array_equal(again.mechanical_power, log.mechanical_power)
+
+
+def test_bags_with_the_names_of_before_are_read(tmp_path, monkeypatch):
+    log = full_log(20)
+    monkeypatch.setattr(writer, "below", lambda _, name: name)
+    monkeypatch.setattr(writer, "TOPICS", {"joint_states": TOPICS["joint_states"], **OLD_TOPICS})
+    again, report = load_bag(write_bag(log, tmp_path / "x"))
+    assert report.topic == "/joint_states"
+    for name in ("contact", "electrical_power", "mechanical_energy", "framed_wrench", "efficiency"):
+        np.testing.assert_array_equal(again.get(name), log.get(name), err_msg=name)

@@ -20,9 +20,10 @@ from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import ConfigError, RobotDynamicsError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.nodes.executables import EXECUTABLES
-from robot_dynamics_ros.nodes.tables import NODES
+from robot_dynamics_ros.nodes.tables import EXTRA_TOPICS, NODES
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.supervisor import Supervisor
+from robot_dynamics_ros.topics import PREFIX, TOPICS
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "robot_dynamics_ros"
@@ -95,6 +96,21 @@ def test_parameter_files_are_checked_before_anything_starts(tmp_path, text, mess
     assert "p.yaml" in str(error.value)
 
 
+def launch_constant(name):
+    """A literal of robot.launch.py, read without the launch package."""
+    tree = ast.parse((ROOT / "launch" / "robot.launch.py").read_text())
+    return next(ast.literal_eval(n.value) for n in tree.body if isinstance(n, ast.Assign) and n.targets[0].id == name)
+
+
+def test_a_prefix_names_topics_and_nodes_and_an_existing_driver_describes_its_robot():
+    (node,) = describe("ur5e", "none", prefix="left", old_names=False).nodes
+    assert node.name == "left_composed_node" and node.parameters["prefix"] == "left"
+    assert node.parameters["publish_description"] is False and node.parameters["old_names"] is False
+    assert "publish_description" not in describe("ur5e").nodes[0].parameters
+    with pytest.raises(ConfigError, match="common prefix"):
+        describe("ur5e", composed=False, prefix="~")
+
+
 def test_launch_files_and_up_read_the_same_description():
     tree = ast.parse((ROOT / "launch" / "robot.launch.py").read_text())
     names = {alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names}
@@ -157,8 +173,40 @@ def test_rviz_configuration_names_what_rviz_knows_and_topics_that_exist():
         assert set(topic) <= TOPIC
         assert all(topic.get(key, "System Default") in words for key, words in WORDS.items()), topic
     assert {d["Class"] for d in manager["Displays"]} == set(RVIZ)
-    assert {d["Topic"]["Value"] for d in manager["Displays"] if "Topic" in d} == {"contact_markers", "external_wrench"}
+    assert {d["Topic"]["Value"] for d in manager["Displays"] if "Topic" in d} == {
+        f"{PREFIX}/{name}" for name in launch_constant("SHOWN")
+    }
     assert set(manager["Global Options"]) <= GLOBAL and set(manager["Views"]["Current"]) <= ORBIT
+
+
+# Panel types of Foxglove 1.x (the part of a panel's id before "!"), and keys of a layout that is imported from a file.
+PANELS = {"3D", "Plot", "Indicator", "DiagnosticSummary"}
+LAYOUT = {"configById", "globalVariables", "userNodes", "playbackConfig", "layout"}
+
+
+def leaves(node):
+    """Panels of a layout: a panel's id, or two halves of a split."""
+    if isinstance(node, str):
+        return [node]
+    assert set(node) == {"direction", "first", "second", "splitPercentage"} and node["direction"] in ("row", "column")
+    return leaves(node["first"]) + leaves(node["second"])
+
+
+def test_foxglove_layout_names_panels_topics_and_fields_that_exist():
+    import json
+
+    layout = json.loads(find_config("foxglove_layout.json").read_text())
+    panels = layout["configById"]
+    assert set(layout) == LAYOUT and sorted(leaves(layout["layout"])) == sorted(panels)
+    assert {name.partition("!")[0] for name in panels} == PANELS
+    known = {f"{PREFIX}/{name}": topic for name, topic in TOPICS.items()}
+    extra = {n.replace("<prefix>", PREFIX).lstrip("/") for n, _, _ in EXTRA_TOPICS["composed_node"]}
+    shown = [path for panel in panels.values() for path in panel.get("paths", [])]
+    for path in shown:
+        topic, _, field = path["value"].lstrip("/").partition(".")
+        assert field.split(".")[0].removesuffix("[:]") in known[topic].fields, path
+    others = {*panels["3D!robot"]["topics"], panels["Indicator!contact"]["path"].partition(".")[0]}
+    assert len(shown) == 5 and {name.lstrip("/") for name in others} <= {*extra, "robot_description"}
 
 
 def run(*arguments, patience=40):

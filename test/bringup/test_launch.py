@@ -81,7 +81,7 @@ def test_the_graph_comes_up_in_its_namespace_and_ends_cleanly(prefix):
     from geometry_msgs.msg import WrenchStamped
     from sensor_msgs.msg import JointState
 
-    topics = {"/left/joint_states": JointState, "/left/external_wrench": WrenchStamped}
+    topics = {"/left/joint_states": JointState, "/left/robot_dynamics/external_wrench": WrenchStamped}
     host, listener = loopback_address(), Listener("launch_listener")
     with SimulatedUR("ur5e", host=host):
         launched = Launched(prefix, "robot.launch.py", "robot:=ur5e", f"ip:={host}", "namespace:=left")

@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
+from robot_dynamics_ros.cli.demo import PERIOD, RESTS
 from robot_dynamics_ros.cli.demo_model import excitation
 from robot_dynamics_ros.cli.demo_robots import base_file, demo_robot, parameter_file
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.plant.assumed import KEY, assumed_file, heat_capacities
-from robot_dynamics_ros.simulation.polishing import polishing
+from robot_dynamics_ros.simulation.polishing import STOP, polishing
 from robot_dynamics_ros.simulation.server.scenario import SCENARIOS
 from robot_dynamics_ros.validation.papers.labs.thermal import SUBJECTS
 from robot_dynamics_ros.validation.papers.simoni import TASKS
@@ -70,3 +71,12 @@ def test_protocols_know_the_same_robots():
 def test_a_robot_of_another_maker_has_no_demo():
     with pytest.raises(ConfigError, match="no demo|not found|template"):
         demo_robot("template")
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_one_push_comes_while_the_tool_stands(name):
+    schedule = SCENARIOS[demo_robot(name).scenario]
+    assert schedule.period == PERIOD
+    still = [(begin + STOP, end - STOP) for begin, end in RESTS]
+    inside = [c for c in schedule.contacts if any(a <= c.begin and c.begin + c.duration <= b for a, b in still)]
+    assert len(inside) == 1 and inside[0].direction == (1.0, 0.0, 0.0)

@@ -62,6 +62,18 @@ def test_cpp(built, name):
     run("ctest", "--test-dir", built, "-R", f"^{name}$", "--no-tests=error", "--output-on-failure")
 
 
+@pytest.mark.skipif(
+    shutil.which("aarch64-linux-gnu-g++") is None or shutil.which("qemu-aarch64") is None,
+    reason="no cross compiler (g++-aarch64-linux-gnu) or no emulator (qemu-user)",
+)
+def test_neon_kernels_under_an_emulator(launcher, tmp_path):
+    target = ["-DCMAKE_SYSTEM_NAME=Linux", "-DCMAKE_SYSTEM_PROCESSOR=aarch64", "-DCMAKE_EXE_LINKER_FLAGS=-static"]
+    tools = ["-DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++", "-DCMAKE_CROSSCOMPILING_EMULATOR=qemu-aarch64"]
+    run(CMAKE, "-S", CORE, "-B", tmp_path, *launcher, *target, *tools)
+    run(CMAKE, "--build", tmp_path, "--target", "rigid_body_test")
+    run("ctest", "--test-dir", tmp_path, "-R", "^rigid_body_test$", "--no-tests=error", "--output-on-failure")
+
+
 def test_a_program_finds_the_installed_package(built, launcher, tmp_path):
     run(CMAKE, "--install", built, "--prefix", tmp_path / "prefix")
     (tmp_path / "CMakeLists.txt").write_text(CONSUMER_LISTS)

@@ -257,3 +257,29 @@ def test_a_silent_controller_ends_the_control_process_before_the_client_crashes(
             assert time.monotonic() < end, driver.motion
         assert driver.motion.state == "failed" and "silent" in driver.motion.reason
         driver.disconnect()
+
+
+@pytest.mark.realtime
+def test_the_payload_arrives_with_its_centre_and_inertia(driver, simulated):
+    """Order of UR's set_target_payload: Ixx Iyy Izz Ixy Ixz Iyz, about the centre of mass."""
+    from rtde_receive import RTDEReceiveInterface
+
+    driver.set_payload(1.5, [0.01, 0.02, 0.07], [0.011, 0.001, 0.002, 0.012, 0.003, 0.013])
+    receiver = RTDEReceiveInterface(simulated[0].host)
+    try:
+        driver.wait_until(lambda: receiver.getPayload() == pytest.approx(1.5), 20.0)
+        assert receiver.getPayload() == pytest.approx(1.5)
+        assert receiver.getPayloadCog() == pytest.approx([0.01, 0.02, 0.07])
+        assert receiver.getPayloadInertia() == pytest.approx([0.011, 0.012, 0.013, 0.001, 0.002, 0.003])
+    finally:
+        receiver.disconnect()
+        driver.set_payload(0.0, np.zeros(3))
+
+
+def test_a_payload_that_is_none_is_refused():
+    from robot_dynamics_ros.drivers.ur.control import UrControl
+
+    with pytest.raises(CapabilityError, match="inertia"):
+        UrControl("127.0.0.1").set_payload(1.0, np.zeros(3), [0.0, np.nan, 0, 0, 0, 0])
+    with pytest.raises(CapabilityError, match="com"):
+        UrControl("127.0.0.1").set_payload(1.0, [0.0, 0.0])

@@ -8,6 +8,7 @@ from chains import random_chain
 from force_bench import POSE, UR5E, model
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.models import RobotModel
@@ -205,3 +206,37 @@ def test_singular_value_is_that_of_the_scaled_jacobian():
         true = np.linalg.svd(np.vstack([J[:3] / length, J[3:]]), compute_uv=False)[-1]
         found = _core.invert_wrench(CHAIN, q, np.ones(6), STD, length=length)[2]
         assert found == pytest.approx(true, rel=0.015 if true > 0.08 else 1e-6, abs=1e-7)
+
+
+def test_significance_is_the_tail_of_chi_squared():
+    """Against the exact tail [scipy]: without a prior, six joints show a wrench by chi-squared of six degrees."""
+    rng = np.random.default_rng(3)
+    q, tau = np.tile(POSE, (400, 1)), rng.normal(size=(400, 6)) * rng.uniform(0.2, 4.0, (400, 1))
+    std = np.full((400, 6), 0.7)
+    wide = {"expected_force": 1e6, "expected_moment": 1e6}
+    found = _core.wrench_significance(UR5E.chain(), q, 0.7 * tau, std, **wide)
+    exact = stats.norm.isf(stats.chi2.sf((tau**2).sum(axis=1), 6))
+    tail = (exact > 1.0) & (exact < 8.0)
+    assert tail.sum() > 100 and (found < 1.01 * exact)[tail].all() and (found > 0.93 * exact)[tail].all()
+    assert (found >= 0).all()
+
+
+@pytest.mark.parametrize("wrench", [{}, {"expected_moment": 0.0}])
+def test_noise_of_the_stated_size_is_as_rarely_significant_as_one_normal_variable(wrench):
+    rng = np.random.default_rng(4)
+    std = rng.uniform(0.1, 3.0, (20_000, 6))
+    q = np.tile(POSE, (20_000, 1)) + rng.uniform(-0.5, 0.5, (20_000, 6))
+    found = _core.wrench_significance(UR5E.chain(), q, std * rng.normal(size=std.shape), std, **wrench)
+    for k in (1.0, 2.0, 3.0):
+        assert (found > k).mean() < 1.3 * stats.norm.sf(k)
+
+
+def test_a_push_that_one_good_joint_shows_is_significant_however_poor_the_others_are():
+    """A large deviation of the others makes the force uncertain, and does not hide that something acts."""
+    q, std = POSE[None], np.full((1, 6), 20.0)
+    std[0, 5] = 0.02
+    tau = np.array([[0.0, 0.0, 0.0, 0.0, 0.0, 0.3]])
+    force, covariance, _ = _core.invert_wrench(UR5E.chain(), POSE, tau[0], std[0])
+    along = np.sqrt(force[:3] @ covariance[:3, :3] @ force[:3] / (force[:3] @ force[:3]))
+    assert np.linalg.norm(force[:3]) < along
+    assert _core.wrench_significance(UR5E.chain(), q, tau, std)[0] > 5.0

@@ -13,8 +13,9 @@ from click.testing import CliRunner
 from synthetic import synthetic_log, truth_of
 
 from robot_dynamics_ros.bags import write_bag
-from robot_dynamics_ros.cli.identify import command
+from robot_dynamics_ros.cli.identify import SHARES, StepProgress, command
 from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.identification.arm.identify import STEPS
 from robot_dynamics_ros.identification.reports.result import _bag
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.friction import FrictionModel
@@ -38,6 +39,17 @@ def run(tmp_path_factory):
     result = CliRunner().invoke(command, [*args, "--out", str(folder / "out"), "--json", str(folder / "out.json")])
     assert result.exit_code == 0, result.output
     return folder / "out", json.loads((folder / "out.json").read_text()), result.output
+
+
+def test_progress_counts_up_to_the_end_and_names_the_time_left():
+    told, now = [], iter(range(100))
+    progress = StepProgress(told.append, lambda: next(now))
+    for text in SHARES:
+        progress(text)
+    shares = [int(text.split(" %")[0]) for text in told]
+    assert shares == sorted(shares) and shares[0] == 0 and 85 < shares[-1] < 100
+    assert all(re.search(r"\d+ s left: ", text) for text in told[1:])
+    assert {text for text, _ in STEPS} & set(SHARES) and sum(SHARES.values()) == 100
 
 
 def test_json_contract(run):

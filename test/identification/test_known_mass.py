@@ -5,17 +5,21 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 
 sys.path.insert(0, str(Path(__file__).parent))
 
 from test_payload_simulated import GIVEN, ROBOT, log_of
 
+from robot_dynamics_ros.bags import write_bag
+from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.effort.decision import decide
 from robot_dynamics_ros.effort.evidence import Evidence
 from robot_dynamics_ros.effort.meaning import CURRENT as AMPERE
@@ -25,6 +29,7 @@ from robot_dynamics_ros.identification.arm.identify import identify_recordings
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.identification.known_mass import gains_of_known_mass, with_known_mass
 from robot_dynamics_ros.identification.payload import identify_payload
+from robot_dynamics_ros.robot_file import load_robot, save_robot
 from robot_dynamics_ros.signals import Log
 
 NOMINAL = np.array([10.61] * 3 + [7.68] * 3)
@@ -111,3 +116,27 @@ def main(count: int) -> None:
 
 if __name__ == "__main__":
     main(int(sys.argv[1]))
+
+
+def test_the_command_finds_constants_and_writes_them_with_deviations(tmp_path):
+    constants, masses, records = runs(41)
+    bags = []
+    for name, rec in zip(("free", "judge", "known"), records, strict=False):
+        (p,) = rec.pieces
+        stamp = 10**18 + np.round(p.t * 1e9).astype(np.int64)
+        signals = {"q": p.q, "qd": p.qd, "effort": p.effort}
+        bags.append(str(write_bag(Log(rec.joint_names, stamp, signals), tmp_path / name, topics=["joint_states"])))
+    save_robot(FILE, tmp_path / "robot.yaml")
+    words = ["identify", bags[0], "--robot", str(tmp_path / "robot.yaml"), "--validate", bags[1], "--effort", "current"]
+    words += ["--payload-from", bags[2], "--payload-mass", str(masses[0]), "--no-report"]
+    done = CliRunner().invoke(cli, [*words, "--out", str(tmp_path / "out"), "--json", str(tmp_path / "r.json")])
+    assert done.exit_code == 0, done.output
+    robot = load_robot(tmp_path / "out" / f"{FILE.name}_identified.yaml")
+    found, std = robot.array("drives.torque_constant"), robot.array("drives.torque_constant_std")
+    nominal = np.abs(NOMINAL / constants - 1)[1:4]
+    assert np.all(std > 0)
+    assert np.all(
+        np.abs(found / constants - 1)[1:4] < np.minimum(0.06, 0.5 * nominal)
+    )  # the joints that carry the mass
+    payload = json.loads((tmp_path / "r.json").read_text())["payload"]
+    assert abs(payload["mass"] / masses[0] - 1) < 0.02 and payload["mass_std"] > 0

@@ -26,7 +26,7 @@ from robot_dynamics_ros.robot_file import load_robot
 UR5E = load_robot("ur5e")
 TRUTH = truth_of(UR5E)
 MODEL = RobotModel(UR5E.chain())
-TOPIC = "/vendor_external_wrench"
+TOPIC = "/robot_dynamics/vendor_external_wrench"
 
 
 def touched(seconds=30.0, level=60.0, seed=1):

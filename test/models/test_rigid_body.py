@@ -230,3 +230,29 @@ def test_large_results_reuse_freed_memory_without_showing_it():
         narrow, model.stacked_regressor(q[:18000], qd[:18000], qdd[:18000], out=np.zeros_like(narrow))
     )
     assert np.array_equal(held, expected)
+
+
+@pytest.mark.parametrize("samples", [1, 127, 129, 400, 1025])
+@pytest.mark.parametrize("threads", [2, 3, 64])
+def test_threads_change_no_bit(samples, threads):
+    model = random_chain(6, seed=3).model()
+    q, qd, qdd = random_motion(6, samples, seed=samples)
+    for call in (
+        lambda k: model.rnea(q, qd, qdd, threads=k),
+        lambda k: model.gravity(q, threads=k),
+        lambda k: model.coriolis(q, qd, threads=k),
+        lambda k: model.mass_matrix(q, threads=k),
+        lambda k: model.regressor(q, qd, qdd, threads=k),
+        lambda k: model.fk(q, threads=k),
+        lambda k: model.jacobian(q, threads=k),
+    ):
+        assert np.array_equal(call(1), call(threads))
+    in_place = q.copy()
+    assert np.array_equal(model.rnea(in_place, qd, qdd, out=in_place, threads=threads), model.rnea(q, qd, qdd))
+
+
+def test_threads_are_checked():
+    model = random_chain(2, seed=0).model()
+    with pytest.raises(ValueError, match="threads = 0, expected at least 1"):
+        model.gravity(np.zeros((3, 2)), threads=0)
+    assert model.gravity(np.zeros((0, 2)), threads=4).shape == (0, 2)

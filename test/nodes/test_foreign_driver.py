@@ -48,7 +48,7 @@ class Foreign:
 @pytest.fixture(scope="module")
 def listener():
     made = Listener("foreign")
-    made.hear(WrenchStamped, "external_wrench")
+    made.hear(WrenchStamped, "robot_dynamics/external_wrench")
     made.hear(DiagnosticArray, "/diagnostics")
     yield made
     made.close()
@@ -60,7 +60,7 @@ def observed(listener):
     foreign = Foreign(listener, current)
     up = ("robot_dynamics_ros.cli.main", "up", "--robot", "ur5e", "--driver", "none")
     node = Process(*up, "--joint-states", "vendor/joint_states")
-    listener.heard["external_wrench"].clear()
+    listener.heard["robot_dynamics/external_wrench"].clear()
     yield foreign
     listener.node.destroy_timer(foreign.timer)
     listener.node.destroy_publisher(foreign.publisher)
@@ -74,14 +74,14 @@ def said(listener):
 
 def test_current_in_another_joint_order_is_recognised_and_gives_no_false_force(listener, observed):
     listener.spin(lambda: "effort recognised at rest: A, gravity included" in said(listener))
-    listener.heard["external_wrench"].clear()
-    listener.spin(lambda: len(listener.heard["external_wrench"]) > 300)
-    force = listener.heard["external_wrench"][-1].wrench.force
+    listener.heard["robot_dynamics/external_wrench"].clear()
+    listener.spin(lambda: len(listener.heard["robot_dynamics/external_wrench"]) > 300)
+    force = listener.heard["robot_dynamics/external_wrench"][-1].wrench.force
     assert np.linalg.norm([force.x, force.y, force.z]) < 15.0
 
 
 def test_old_malformed_and_incomplete_messages_are_refused_and_said(listener, observed):
-    listener.spin(lambda: len(listener.heard["external_wrench"]) > 10)
+    listener.spin(lambda: len(listener.heard["robot_dynamics/external_wrench"]) > 10)
     bad = listener.node.create_publisher(JointState, "vendor/joint_states", 10)
     now = listener.node.get_clock().now().nanoseconds
 

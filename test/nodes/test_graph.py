@@ -27,7 +27,7 @@ from robot_dynamics_ros.simulation.server.launcher import SimulatedUR, loopback_
 pytestmark = pytest.mark.realtime
 
 ROBOT = load_robot("ur5e")
-WRENCHES = ("external_wrench", "external_wrench_base")
+WRENCHES = ("robot_dynamics/external_wrench", "robot_dynamics/external_wrench_base")
 HOST = loopback_address()
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
@@ -66,14 +66,14 @@ def test_joint_states_come_at_controller_rate_with_names_and_source_stamps(graph
 
 def test_every_announced_topic_has_its_stamp_in_common(graph):
     listener = graph[0]
-    wrench = {to_ns(m.header.stamp) for m in recent(listener, "external_wrench", 200)}
+    wrench = {to_ns(m.header.stamp) for m in recent(listener, "robot_dynamics/external_wrench", 200)}
     states = {to_ns(m.header.stamp) for m in listener.heard["joint_states"]}
     assert len(wrench & states) > 100
 
 
 def test_the_wrench_is_in_the_tool_frame_and_beside_it_in_base_axes(graph):
     listener, rigid = graph[0], RobotModel(ROBOT.chain(), ROBOT.joint_names)
-    recent(listener, "external_wrench", 200)
+    recent(listener, "robot_dynamics/external_wrench", 200)
     heard = {name: {to_ns(m.header.stamp): m for m in listener.heard[name]} for name in ("joint_states", *WRENCHES)}
     common = set.intersection(*map(set, heard.values()))
     assert len(common) > 50
@@ -96,11 +96,11 @@ def test_temperatures_come_slowly_per_joint(graph):
 
 def test_an_external_force_is_seen(graph):
     listener, sim = graph
-    before = np.mean([m.wrench.force.z for m in recent(listener, "external_wrench_base", 100)])
+    before = np.mean([m.wrench.force.z for m in recent(listener, "robot_dynamics/external_wrench_base", 100)])
     with sim.client() as client:
         client.command("set_wrench", wrench=[0, 0, -60, 0, 0, 0])
         client.wait(1.5)
-        after = np.mean([m.wrench.force.z for m in recent(listener, "external_wrench_base", 100)])
+        after = np.mean([m.wrench.force.z for m in recent(listener, "robot_dynamics/external_wrench_base", 100)])
         client.command("set_wrench", wrench=[0] * 6)
     assert after - before < -20
 
@@ -226,6 +226,8 @@ def test_a_node_killed_in_motion_stops_the_robot_and_comes_up_idle(graph):
         arguments = ("-r", "__ns:=/second", "-p", f"ip:={sim.host}")
         node = Process("robot_dynamics_ros.nodes.executables", "composed_node", "--ros-args", *arguments)
         listener.hear(String, "/second/composed_node/motion", LATCHED)
+        listener.hear(JointState, "/second/joint_states", 5)
+        listener.spin(lambda: bool(listener.heard["/second/joint_states"]), 60.0)
         publisher = listener.node.create_publisher(JointTrajectory, "/second/composed_node/play_trajectory", 5)
         listener.spin(lambda: publisher.get_subscription_count() > 0)
         start = np.array(client.state["target_q"])
@@ -246,6 +248,11 @@ def test_a_node_killed_in_motion_stops_the_robot_and_comes_up_idle(graph):
         assert abs(stopped[0] - start[0]) < 1.4
         listener.heard["/second/composed_node/motion"].clear()
         again = Process("robot_dynamics_ros.nodes.executables", "composed_node", "--ros-args", *arguments)
+
+        def reported():
+            return {entry.name for array in listener.heard["/diagnostics"] for entry in array.status}
+
+        listener.spin(lambda: {"composed_node: stream", "second/composed_node: stream"} <= reported(), 60.0)
         listener.spin(lambda: bool(listener.heard["/second/composed_node/motion"]))
         assert listener.heard["/second/composed_node/motion"][0].data == "idle"
         status, output = again.end(15)

@@ -14,7 +14,8 @@ from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.nodes.robot.motion_interface import LONGEST_REASON, MotionInterface, read_trajectory
+from robot_dynamics_ros.nodes.robot.joint_trajectory import read_points
+from robot_dynamics_ros.nodes.robot.motion_interface import LONGEST_REASON, MotionInterface
 from robot_dynamics_ros.nodes.topics.encoding import possible_ns
 from robot_dynamics_ros.nodes.topics.inputs import TopicInputs
 from robot_dynamics_ros.robot_file import load_robot
@@ -60,7 +61,7 @@ def trajectory(velocity, name="shoulder_pan_joint"):
 @pytest.mark.parametrize("velocity", [np.nan, np.inf, -np.inf])
 def test_a_trajectory_with_velocities_that_are_not_finite_is_refused(velocity):
     with pytest.raises(DataError, match="velocities must be finite"):
-        resample(*read_trajectory(trajectory(velocity), ROBOT))
+        resample(*read_points(trajectory(velocity), ROBOT))
 
 
 def test_a_refusal_is_short_however_long_the_names_of_a_message_are():
@@ -70,6 +71,6 @@ def test_a_refusal_is_short_however_long_the_names_of_a_message_are():
     interface._node = SimpleNamespace(active=True, get_logger=lambda: log)
     interface._driver, interface._published = driver, ""
     interface._state = SimpleNamespace(publish=lambda message: said.append((message.data, None)))
-    interface.play(trajectory(0.0, name="x" * 60_000))
+    interface._take(trajectory(0.0, name="x" * 60_000), interface._approach)
     assert [limits for _, limits in said] == [{"throttle_duration_sec": 2.0}, None]
     assert all(len(text) <= LONGEST_REASON + 30 for text, _ in said)

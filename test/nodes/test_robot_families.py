@@ -82,9 +82,9 @@ def family(request, tmp_path_factory):
         listener = Listener()
         for topic in ("joint_states", "desired_state_unused", EXTRA[request.param], ABSENT[request.param]):
             listener.hear(JointState, topic)
-        listener.hear(WrenchStamped, "external_wrench")
-        listener.hear(WrenchStamped, "external_wrench_base")
-        listener.hear(WrenchStamped, "vendor_external_wrench")
+        listener.hear(WrenchStamped, "robot_dynamics/external_wrench")
+        listener.hear(WrenchStamped, "robot_dynamics/external_wrench_base")
+        listener.hear(WrenchStamped, "robot_dynamics/vendor_external_wrench")
         listener.hear(DiagnosticArray, "/diagnostics")
         listener.hear(String, "composed_node/motion", LATCHED)
         try:
@@ -125,7 +125,7 @@ def test_topics_are_those_the_robot_can_fill(family):
     published = dict(family.listener.node.get_topic_names_and_types())
     heard = {name for name in family.listener.heard if family.listener.heard[name]}
     assert ABSENT[family.name] not in heard
-    assert ("vendor_external_wrench" in heard) == (family.name == "fr3"), published
+    assert ("robot_dynamics/vendor_external_wrench" in heard) == (family.name == "fr3"), published
 
 
 def test_everything_of_a_sample_has_its_stamp(family):
@@ -156,9 +156,9 @@ def test_what_a_robot_lacks_is_said_with_the_reason(family):
     found = " ".join(notes())
     if family.name == "comau_ns16":
         assert "no estimates" in found and "links is unknown" in found
-        assert not listener.heard["external_wrench"]
+        assert not listener.heard["robot_dynamics/external_wrench"]
     else:
-        assert len(family.recent("external_wrench", 50)) == 50
+        assert len(family.recent("robot_dynamics/external_wrench", 50)) == 50
 
 
 def play(family, message, expected):
@@ -198,13 +198,13 @@ def test_a_trajectory_outside_the_limits_is_refused_with_the_reason(family):
 def test_an_external_force_moves_the_estimate_where_there_is_one(family):
     if family.robot.links is None:
         pytest.skip("masses are unknown")
-    before = np.mean([m.wrench.force.z for m in family.recent("external_wrench_base", 100)])
+    before = np.mean([m.wrench.force.z for m in family.recent("robot_dynamics/external_wrench_base", 100)])
     with family.sim.client() as client:
         client.command("set_wrench", wrench=[0, 0, -40, 0, 0, 0])
         client.wait(1.5)
-        after = np.mean([m.wrench.force.z for m in family.recent("external_wrench_base", 100)])
+        after = np.mean([m.wrench.force.z for m in family.recent("robot_dynamics/external_wrench_base", 100)])
         if family.name == "fr3":  # the vendor's own estimate has our sign
-            vendor = np.mean([m.wrench.force.z for m in family.recent("vendor_external_wrench", 100)])
+            vendor = np.mean([m.wrench.force.z for m in family.recent("robot_dynamics/vendor_external_wrench", 100)])
             assert vendor == pytest.approx(-40, abs=8)
         client.command("set_wrench", wrench=[0] * 6)
     assert after - before < -15

@@ -105,8 +105,10 @@ class Node:
     def values(self, prefix):
         return {k[len(prefix) :]: v for k, v in self.table.items() if k.startswith(prefix)}
 
+    path = "composed_node"
+
     def get_name(self):
-        return "composed_node"
+        return self.path
 
     def get_logger(self):
         return logging.getLogger("test")

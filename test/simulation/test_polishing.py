@@ -48,3 +48,15 @@ def test_seven_joints_and_unreachable_paths():
 
 def test_speed_is_measured():
     assert real_time_factor(seconds=0.2, rounds=1) > 0
+
+
+def test_it_stands_in_its_rests_and_moves_on():
+    rate, rests = 250.0, [(3.0, 5.0), (9.0, 12.0)]
+    q, qd, qdd = polishing(load_robot("ur5e"), Q, (), 14.0, rate=rate, rests=rests).motion
+    t, speed = np.arange(len(q)) / rate, np.abs(qd).max(axis=1)
+    for begin, end in rests:
+        assert speed[(t > begin + 0.65) & (t < end - 0.65)].max() < 1e-6
+        assert speed[(t > begin - 0.5) & (t < begin)].min() > 0.01
+        assert speed[(t > end + 0.1) & (t < end + 0.5)].min() > 0.01
+    assert np.abs(np.gradient(q, 1 / rate, axis=0) - qd)[5:-5].max() < 5e-3
+    assert np.abs(qdd).max() < 3.0

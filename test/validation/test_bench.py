@@ -1,14 +1,17 @@
 """The benchmark command: both sides of a case compute the same thing, and what is printed is written."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from robot_dynamics_ros import _core
+from robot_dynamics_ros.bringup import environment
 from robot_dynamics_ros.cli import bench
 from robot_dynamics_ros.validation.benchmarks import SECTIONS, cycles, least_squares, rigid_body
+from robot_dynamics_ros.validation.benchmarks.fleet import FleetRow, grow
 from robot_dynamics_ros.validation.benchmarks.setup import Arm, Setup, figaroh
 from robot_dynamics_ros.validation.benchmarks.timing import Case, measure
 
@@ -22,6 +25,23 @@ def test_ratio_and_floor_come_from_the_medians_of_both_sides():
     assert row.met is False
     assert measure(case, "sse2").met is None
     assert measure(Case("s", "n", lambda: None), "avx2").ratio is None
+
+
+def test_the_share_of_the_machine_is_its_limit_over_our_time():
+    calls = []
+    case = Case("s", "n", lambda: calls.append("ours"), budget=0.01, machine=lambda: calls.append("machine"))
+    row = measure(case, "avx2")
+    assert calls[:4] == ["ours", "machine"] * 2
+    assert row.share == pytest.approx(row.machine / row.ours)
+    assert row.met is None
+    case.least_share = 1e9
+    assert measure(case, "avx2").met is False
+    case.least_share = 0.0
+    assert measure(case, "avx2").met is True
+
+
+def test_triangles_count_what_each_joint_feels():
+    assert least_squares._triangle_operations(2, [9, 10, 15], samples=5) == 2 * 5 * (4**2 + 3**2)
 
 
 def test_work_without_a_peer_can_have_a_limit():
@@ -112,3 +132,20 @@ def test_whole_cycle_does_the_work_it_is_timed_for():
     assert np.linalg.norm(damped[-100:]) < np.linalg.norm(plain[-100:]) < 5 * np.linalg.norm(damped[-100:])
     for k in range(6):
         assert np.corrcoef(plain[100:, k], damped[100:, k])[0, 1] > 0.8
+
+
+def test_a_fleet_is_in_time_without_losses_at_the_rate_of_the_robot():
+    row = FleetRow(2, rate=499.0, missed=0, p50_us=1.0, p99_us=1.0, nodes_cpu=0.1, controllers_cpu=0.1, load=0.0)
+    assert row.in_time(500.0)
+    assert not replace(row, missed=1).in_time(500.0)
+    assert not replace(row, rate=490.0).in_time(500.0)
+
+
+@pytest.mark.realtime
+def test_fleet_measures_each_number_of_robots(monkeypatch):
+    for name, value in environment().items():
+        monkeypatch.setenv(name, value)
+    rows = list(grow("ur5e", 2, 2.0))
+    assert [row.robots for row in rows] == [1, 2]
+    assert all(row.rate > 1.0 and row.p50_us > 0.0 and row.nodes_cpu > 0.0 for row in rows)
+    assert bench._fleet_markdown(rows).count("\n") == 4

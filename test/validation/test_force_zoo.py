@@ -9,8 +9,13 @@ from click.testing import CliRunner
 from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators import wrench_metrics as metrics
+from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.identification.arm.export import write_outputs
+from robot_dynamics_ros.identification.arm.identify import Options, identify_recordings
+from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.validation.force import baseline, recordings, table, zoo
 from robot_dynamics_ros.validation.force.judge import METHODS, Verdict
@@ -221,6 +226,19 @@ def verdict(index, **values):
     return Verdict(index, zoo.laws_of("lugre", 0), ["moves"], {m: row for m in METHODS})
 
 
+def test_a_trade_off_takes_the_share_of_the_free_time_and_finds_what_is_beyond():
+    s = series(20.0, [(5, 7, 10.0), (10, 12, 20.0)])
+    noise = np.random.default_rng(5).normal(size=len(s.stamps))
+    found = metrics.trade_off(s, noise + 0.2 * s.reference[:, 0])
+    assert list(found) == list(metrics.FALSE_SHARES)
+    for share, row in found.items():
+        assert (noise[~s.contact] > row["ratio"]).mean() == pytest.approx(share, rel=0.1)
+        assert row["found_20"] == 1.0  # 4 standard deviations above a threshold of 1.9 to 3.1
+    ratios = [row["ratio"] for row in found.values()]
+    assert ratios == sorted(ratios, reverse=True)
+    assert metrics.trade_off(s, np.full(len(s.stamps), np.nan)) == {}
+
+
 def test_the_summary_takes_the_worst_by_its_own_sense():
     people = [verdict(k, force_rest=float(k), within_1_rest=0.5 + 0.05 * k, found_20=0.1 * k) for k in range(8)]
     found = table.summary(people)["ours"]
@@ -250,4 +268,21 @@ def test_the_command_judges_a_robot_from_end_to_end(tmp_path, monkeypatch):
         assert figures["oracle"][f"force_{state}"] < figures["ours"][f"force_{state}"]
     assert (tmp_path / "work" / "robot_0").is_dir()
     page = (tmp_path / "a.md").read_text()
+    assert runs[0]["trade_off"]["ours"]["0.01"]["ratio"] > 0 and "set afterwards" in page
     assert "force RMS at rest" in page and "robot-dynamics validate force --robot ur5e --robots 1 --seed 3" in page
+
+
+def test_two_recordings_are_at_least_as_good_as_the_better_one(ur5e, tmp_path):
+    """Force error of a replay that was not used, by the file of each recording alone and of both together."""
+    who = zoo.individuals(ur5e, 2, 0, ["lugre", "gms"])[1]
+    logs = [recordings.recorded(ur5e, who, k)[0] for k in range(2)]
+    unseen = recordings.trial(ur5e, who, "moves")
+    errors = []
+    for k, part in enumerate(([logs[0]], [logs[1]], logs)):
+        found = identify_recordings(ur5e, [recording(log, f"bag_{i}") for i, log in enumerate(part)], [], Options())
+        robot = load_robot(write_outputs(found, tmp_path / str(k), [])["robot_file"])
+        log = Log(unseen.log.joint_names, unseen.log.stamp_ns, {n: v.copy() for n, v in unseen.log.signals.items()})
+        Pipeline(robot).run(log)
+        late = log.time > 2.0
+        errors.append(np.sqrt(np.mean((log.external_wrench - unseen.truth["external_wrench"])[late, :3] ** 2)))
+    assert errors[2] <= 1.05 * min(errors[:2]), errors

@@ -259,15 +259,18 @@ class FrankaDriver(StreamDriver, TorqueDriver):
         """Automatic error recovery after a reflex. Raises CapabilityError with the robot's reason."""
         return self._process.ask({"do": "recover"}, self.wait_until)
 
-    def set_payload(self, mass: float, com: ArrayLike, inertia: ArrayLike = (0.0,) * 9) -> None:
-        """Load on the flange: mass [kg], com (3,) [m], inertia (9,) [kg m2]. Kept over new connections.
+    def set_payload(self, mass: float, com: ArrayLike, inertia: ArrayLike = (0.0,) * 6) -> None:
+        """Load on the flange: mass [kg], com (3,) [m], inertia (6,) about it XX XY XZ YY YZ ZZ [kg m2].
+
+        Kept over new connections.
 
         Raises CapabilityError for a mass beyond the payload of the robot file, and with the robot's reason.
         """
         most = float(self.robot.array("limits.payload")) if self.robot.has("limits.payload") else 20.0
         if not 0.0 <= mass <= most:
             raise CapabilityError(f"payload mass {mass} kg is outside 0..{most:g}")
-        centre, matrix = _numbers(com, 3, "com", 1.0), _numbers(inertia, 9, "inertia", 10.0)
+        centre, (xx, xy, xz, yy, yz, zz) = _numbers(com, 3, "com", 1.0), _numbers(inertia, 6, "inertia", 10.0)
+        matrix = [xx, xy, xz, xy, yy, yz, xz, yz, zz]
         self._process.settle({"do": "load", "mass": float(mass), "com": centre, "inertia": matrix}, self.wait_until)
 
     def set_collision_thresholds(self, torque: ArrayLike, force: ArrayLike) -> None:

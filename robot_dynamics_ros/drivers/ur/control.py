@@ -62,14 +62,15 @@ class UrControl:
             if self._pipe is not None and self._motion.state == "moving":
                 self._request({"do": "torque_value", "run": bool(run)}, torque[None, :])
 
-    def set_payload(self, mass: float, com: ArrayLike) -> None:
-        """Mass [kg] and centre of mass (3,) [m] of the load on the flange.
+    def set_payload(self, mass: float, com: ArrayLike, inertia: ArrayLike = (0.0,) * 6) -> None:
+        """Mass [kg], centre of mass (3,) [m] and inertia about it (6,) XX XY XZ YY YZ ZZ [kg m2] of the load.
 
-        Raises CapabilityError for a mass outside 0..100 kg.
+        Raises CapabilityError for a mass outside 0..100 kg and numbers that are none.
         """
         if not 0.0 <= mass <= 100.0:
             raise CapabilityError(f"payload mass {mass} kg is outside 0..100")
-        self._request({"do": "payload", "mass": float(mass), "com": np.asarray(com, dtype=float).ravel().tolist()})
+        load = {"com": _finite("com", com, 3), "inertia": _finite("inertia", inertia, 6)}
+        self._request({"do": "payload", "mass": float(mass)} | load)
 
     def zero_ft(self) -> None:
         """Zero the controller's force-torque sensor."""
@@ -130,7 +131,7 @@ class UrControl:
         with self._lock:
             if self._motion.active:
                 raise CapabilityError("a motion is running: stop it first")
-            self._motion = Motion("starting")
+            self._motion, self._stop_asked = Motion("starting"), None  # a stop belongs to the motion before
             try:
                 self._request(message, array)
             except ConnectionFailed as error:
@@ -174,6 +175,13 @@ class UrControl:
                 self._process = self._pipe = self._outbox = None
             if self._process is None and self._motion.active:
                 self._motion = Motion("failed", reason or f"the control process ended ({ending(process.returncode)})")
+
+
+def _finite(name: str, values: ArrayLike, count: int) -> list[float]:
+    array = np.asarray(values, dtype=float).ravel()
+    if array.shape != (count,) or not np.isfinite(array).all():
+        raise CapabilityError(f"payload {name} = {array.tolist()} is not {count} finite numbers")
+    return array.tolist()
 
 
 def _positions(values: Any, name: str) -> np.ndarray:

@@ -133,9 +133,11 @@ class Child:
     def do_torque_value(self, _: np.ndarray, run: bool) -> None:
         """A torque that came after the end of torque mode: nothing to do."""
 
-    def do_payload(self, _: np.ndarray, mass: float, com: list[float]) -> None:
-        """Load on the flange."""
-        self._client.setPayload(mass, com)
+    def do_payload(self, _: np.ndarray, mass: float, com: list[float], inertia: list[float]) -> None:
+        """Load on the flange; set_target_payload takes the inertia as Ixx Iyy Izz Ixy Ixz Iyz."""
+        xx, xy, xz, yy, yz, zz = inertia
+        if not self._client.setTargetPayload(mass, com, [xx, yy, zz, xy, xz, yz]):
+            raise RuntimeError("the controller refuses the payload")
 
     def do_zero_ft(self, _: np.ndarray) -> None:
         """Zero the controller's force-torque sensor."""

@@ -257,9 +257,12 @@ class UrDriver(TorqueDriver):
         if self._sender is not None:
             self._sender.send()
 
-    def set_payload(self, mass: float, com: ArrayLike) -> None:
-        """Load on the flange: mass [kg], com (3,) [m] in the flange frame. Raises CapabilityError, ConnectionFailed."""
-        self._control.set_payload(mass, com)
+    def set_payload(self, mass: float, com: ArrayLike, inertia: ArrayLike = (0.0,) * 6) -> None:
+        """Load on the flange: mass [kg], com (3,) [m] in the flange frame, inertia (6,) about it XX XY XZ YY YZ ZZ.
+
+        inertia in kg m2, flange axes. Raises CapabilityError, ConnectionFailed.
+        """
+        self._control.set_payload(mass, com, inertia)
 
     def zero_ft(self) -> None:
         """Zero the controller's own force-torque sensor."""

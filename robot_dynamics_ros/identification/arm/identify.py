@@ -33,13 +33,15 @@ from robot_dynamics_ros.identification.arm.residuals import residuals
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.consistency import make_consistent, rotor_included
 from robot_dynamics_ros.identification.arm.solvers.fitting import PLAIN, Fitter, known_rotors, prior_of
-from robot_dynamics_ros.identification.arm.solvers.uncertainty import with_uncertainty
+from robot_dynamics_ros.identification.arm.solvers.uncertainty import between_recordings, widened, with_uncertainty
 from robot_dynamics_ros.identification.arm.state import DEFAULTS, Identification, Options
-from robot_dynamics_ros.identification.arm.tuning import Tuner, UserChoices
+from robot_dynamics_ros.identification.arm.tuning import Tuner, UserChoices, motion_of
 from robot_dynamics_ros.identification.blas import one_thread
+from robot_dynamics_ros.identification.dataset.hold_out import other_motion
 from robot_dynamics_ros.identification.dataset.motion import Motion, filtered
 from robot_dynamics_ros.identification.dataset.periods import average_all, judged_on_a_repeat
 from robot_dynamics_ros.identification.dataset.recording import Recording, folded, set_apart
+from robot_dynamics_ros.identification.dataset.velocity import velocity_signal
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
 
@@ -55,7 +57,8 @@ def identify(
     options: Options = DEFAULTS,
     progress: Progress = lambda text: None,
 ) -> Identification:
-    """Identified model of a robot from bags, validated on `validate` (or on the last 30 % of every bag, stated).
+    """Identified model of a robot from bags, validated on `validate` (or, stated, on a periodic motion of its own in
+    the bags, or on the last 30 % of every bag).
 
     Raises DataError in one line where the data cannot support it: unreadable, at rest, units, too few joints,
     ambiguous effort.
@@ -77,13 +80,23 @@ def identify_recordings(
     progress: Progress = lambda text: None,
 ) -> Identification:
     """`identify` on recordings that are already loaded. Raises DataError like it."""
-    repeat = "" if validation else judged_on_a_repeat(training)
-    state = Identification(robot, options, *set_apart(training, validation))
+    apart = None if validation else other_motion(training)
+    repeat = "" if validation or apart else judged_on_a_repeat(training)
+    state = Identification(robot, options, *(apart or set_apart(training, validation)), repeated=bool(repeat))
     _note(state.warnings, repeat)
     for text, step in STEPS:
         progress(text)
         step(state)
     return state
+
+
+def align_velocity(state: Identification) -> None:
+    """Fill velocity: delay, gain and bias of the reported velocity; recordings with that of their positions."""
+    state.velocity = velocity_signal(state.training)
+    if state.velocity is not None:
+        state.training = [state.velocity.repaired(r) for r in state.training]
+        state.validation = [state.velocity.repaired(r) for r in state.validation]
+        _note(state.statements, *state.velocity.statements(state.robot.joint_names))
 
 
 def recognise_effort(state: Identification) -> None:
@@ -195,8 +208,20 @@ def fit_parameters(state: Identification) -> None:
         fitter.held = known_rotors(robot, rigid, structure, state.rotor_included)
     if fitter.held or not plain:
         state.fit = with_uncertainty(fitter.run(options.method), state.motion, centred=not plain)
-    _note(state.statements, rotors, *fitter.notes, coupled_statement(robot, structure))
+    _note(state.statements, rotors, *fitter.notes, coupled_statement(robot, structure), _widen(state))
     _note(state.warnings, *(n for n in fitter.notes if "please check" in n))
+
+
+def _widen(state: Identification) -> str:
+    """Add the scatter of sliding friction between the recordings to its deviations; what these cover, as a sentence."""
+    if len(state.training) < 2:
+        return (
+            "deviations of friction are those within this recording: on another day (temperature, running-in, load) it "
+            "differs by more, 5 to 10 %; with recordings of several days they contain that scatter"
+        )
+    motions = [motion_of([r], state.structure) for r in state.training]
+    state.fit = widened(state.fit, between_recordings(state.fit, motions))
+    return f"deviations of friction contain its scatter between the {len(motions)} recordings"
 
 
 def make_physical(state: Identification) -> None:
@@ -264,6 +289,7 @@ def coupled_joints(robot: RobotFile, options: Options) -> dict[int, tuple[int, .
 
 
 STEPS: tuple[tuple[str, Callable[[Identification], None]], ...] = (
+    ("comparing velocity and position", align_velocity),
     ("recognising the effort", recognise_effort),
     ("using the measured wrench", use_wrench),
     ("looking for contact", leave_out_contact),

@@ -59,7 +59,8 @@ class Structure:
     delay: float
     laws: tuple[JointFriction, ...]
     filters: Filters
-    coupled: dict[int, tuple[int, ...]] = field(default_factory=dict)
+    coupled: dict[int, tuple[int, ...]] = field(default_factory=dict, hash=False)
+    delay_std: float = math.nan  # s
 
     def with_laws(self, laws: Sequence[JointFriction]) -> Structure:
         """The same with other friction laws."""

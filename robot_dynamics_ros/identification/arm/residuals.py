@@ -2,14 +2,17 @@
 
 They are the standard deviation of the contact force: friction, inertia, sensor and controller together, filtered as
 live. Moving and standing still are kept apart, because presliding friction is known less well than sliding friction.
+How far all joints together go beyond these deviations sets the threshold of contact.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.estimators.external_force import significance
 from robot_dynamics_ros.estimators.motion import effort_gain
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.wrench_metrics import runs
@@ -21,23 +24,36 @@ REST_SPEED = 0.02  # rad/s: the speed at which the live friction stage goes over
 SETTLING = 1.0  # s at the beginning of a piece in which the observer settles
 MIN_SAMPLES = 100  # of a state that says something about a joint
 STAGES = ("motion", "friction", "force")
+NAMES = ("external_joint_torque", "qd")
+FALSE_SHARE = 1e-3  # of the time of the recordings
 STAND, MIN_STANDS = 0.3, 6  # s without motion that is a stand; stands of a joint that show its presliding friction
 INFLATION = 1.2  # ratio of the residuals of other recordings to those of the fit's own, found on the zoo
 STANDING_SHARES = 0.1, 0.2  # of the breakaway level: deviation at rest where recordings hold stands, and where not
 
 
-def residuals(robot: RobotFile, recordings: Sequence[Recording], breakaway: np.ndarray) -> dict[str, np.ndarray]:
+def residuals(robot: RobotFile, recordings: Sequence[Recording], breakaway: np.ndarray) -> dict[str, Any]:
     """moving, rest (n,) [Nm]: standard deviation of the external joint torque of a free robot, by the joint's state.
 
-    The effort of the recordings is in Nm. breakaway (n,): level of friction at breakaway [Nm]. A joint that never moved
-    takes the value at rest.
+    significance: standard deviations that the torques of all joints together exceed in FALSE_SHARE of the time.
+    The effort of the recordings is in Nm. breakaway (n,): level of friction at breakaway [Nm]. A joint that never
+    moved takes the value at rest.
     """
-    torque, speed = _replayed(robot, recordings)
+    logs = _replayed(robot, recordings)
+    torque, speed = (_joined([getattr(log, name) for log in logs], robot) for name in NAMES)
     moving, rest = (_rms(torque, mask) for mask in (np.abs(speed) >= REST_SPEED, np.abs(speed) < REST_SPEED))
     stands = np.sum([_stands(piece) for rec in recordings for piece in rec.pieces], axis=0)
     share = np.where(stands >= MIN_STANDS, *STANDING_SHARES)
     rest = np.hypot(np.nan_to_num(rest), share * breakaway)
-    return {"moving": INFLATION * np.fmax(np.where(np.isfinite(moving), moving, rest), 1e-3), "rest": INFLATION * rest}
+    found = {"moving": INFLATION * np.fmax(np.where(np.isfinite(moving), moving, rest), 1e-3), "rest": INFLATION * rest}
+    return found | {"significance": INFLATION * _significance(robot, recordings, found)}
+
+
+def _significance(robot: RobotFile, recordings: Sequence[Recording], found: dict[str, Any]) -> float:
+    """Exceeded in FALSE_SHARE of the time with the deviations that the live pipeline takes from `found`."""
+    robot = robot.with_updates({"residuals": {"source": "found"} | found}, {"found": "the recordings"})
+    values = [significance(robot, log) for log in _replayed(robot, recordings)]
+    known = np.concatenate([np.zeros(1), *(v[np.isfinite(v)] for v in values)])
+    return float(np.quantile(known, 1.0 - FALSE_SHARE))
 
 
 def _rms(x: np.ndarray, mask: np.ndarray) -> np.ndarray:
@@ -55,16 +71,18 @@ def _stands(piece: Piece) -> np.ndarray:
     return np.array([sum(end - begin >= length for begin, end in runs(column)) for column in still.T])
 
 
-def _replayed(robot: RobotFile, recordings: Sequence[Recording]) -> tuple[np.ndarray, np.ndarray]:
-    """External joint torque [Nm] and velocity [rad/s] of all pieces, (N, n)."""
-    torque, speed = [np.zeros((0, robot.n_joints))], [np.zeros((0, robot.n_joints))]
+def _replayed(robot: RobotFile, recordings: Sequence[Recording]) -> list[Log]:
+    """What the live pipeline makes of every piece once the observer has settled."""
+    logs = []
     for piece in (piece for rec in recordings for piece in rec.pieces):
         log = piece_log(robot, piece)
         Pipeline(robot, stages=STAGES).run(log)
-        late = piece.t > piece.t[0] + SETTLING
-        torque.append(log.external_joint_torque[late])
-        speed.append(log.qd[late])
-    return np.concatenate(torque), np.concatenate(speed)
+        logs.append(log[piece.t > piece.t[0] + SETTLING])
+    return logs
+
+
+def _joined(parts: Sequence[np.ndarray], robot: RobotFile) -> np.ndarray:
+    return np.concatenate([np.zeros((0, robot.n_joints)), *parts])
 
 
 def piece_log(robot: RobotFile, piece: Piece) -> Log:

@@ -40,7 +40,8 @@ def state_folds(q: np.ndarray, qd: np.ndarray, n_folds: int = N_FOLDS, seed: int
 @dataclass
 class Evidence:
     """What the selection reads: base columns W (n, N, b), effort and weights (N, n), fold numbers of one or more
-    partitions, friction inputs per joint, and the filter each joint's effort has passed."""
+    partitions, friction inputs per joint, and the filter each joint's effort has passed. effort may hold D versions of
+    the effort side by side (N, D n), shifted in time: the first one counts, `shifted_errors` judges all."""
 
     W: np.ndarray
     effort: np.ndarray
@@ -53,7 +54,7 @@ class Evidence:
     @property
     def n(self) -> int:
         """Number of joints."""
-        return self.effort.shape[1]
+        return self.weight.shape[1]
 
 
 class GramTable:
@@ -61,11 +62,14 @@ class GramTable:
 
     def __init__(self, data: Evidence) -> None:
         self.data, self.b = data, data.W.shape[2]
+        self.versions = data.effort.shape[1] // data.n
         self.orders = [np.argsort(p, kind="stable") for p in data.folds]
         self.edges = [np.concatenate([[0], np.cumsum(np.bincount(p))]) for p in data.folds]
         self.sets = len(data.folds)
         self.names: list[dict[str, int]] = [{} for _ in range(data.n)]
-        self.columns = [np.column_stack([self._filtered(j, data.W[j]), data.effort[:, j]]) for j in range(data.n)]
+        self.columns = [
+            np.column_stack([self._filtered(j, data.W[j]), data.effort[:, j :: data.n]]) for j in range(data.n)
+        ]
         self.gram = [self._grams(j, self.columns[j], self.columns[j]) for j in range(data.n)]
 
     def total(self, j: int) -> np.ndarray:
@@ -114,41 +118,47 @@ class Selector:
         self._refresh_noise()
 
     # -- errors ---------------------------------------------------------------------------------------------------
-    def _train(self, j: int, law: JointFriction) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Per fold: Gram and right-hand side of all other folds, and the joint's columns' index."""
+    def _train(self, j: int, law: JointFriction, versions: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Per fold: Gram and right-hand sides of all other folds, and the joint's columns' index."""
         index = self.table.index(j, law)
         G = self.table.gram[j]
         rest = self.table.total(j) - G
-        y = self.table.b
-        return rest[:, index[:, None], index], rest[:, index, y], index
+        b = self.table.b
+        return rest[:, index[:, None], index], rest[:, index, b : b + versions], index
 
-    def _eliminate(self, j: int) -> tuple[np.ndarray, np.ndarray]:
+    def _eliminate(self, j: int, versions: int) -> tuple[np.ndarray, np.ndarray]:
         """Contribution of joint j to the rigid-body normal equations with its own columns eliminated, per fold."""
         known = self._schur[j]
-        if known is None:
-            A, h, _ = self._train(j, self.laws[j])
+        if known is None or known[1].shape[2] < versions:
+            A, h, _ = self._train(j, self.laws[j], versions)
             b = self.table.b
             own = A[:, b:, b:] + RIDGE * _diagonal(A[:, b:, b:])
             gain = np.linalg.solve(own, A[:, b:, :b])
             S = A[:, :b, :b] - A[:, :b, b:] @ gain
-            r = h[:, :b] - np.einsum("fkb,fk->fb", gain, h[:, b:])
+            r = h[:, :b] - np.swapaxes(gain, 1, 2) @ h[:, b:]
             known = self._schur[j] = (S / self.sigma2[j], r / self.sigma2[j])
         return known
 
     def fold_errors(self, j: int, law: JointFriction) -> np.ndarray:
-        """Held-out squared error of joint j in each fold when it has `law`."""
-        A, h, index = self._train(j, law)
+        """Held-out squared error (F,) of joint j in each fold when it has `law`."""
+        return self.shifted_errors(j, law, 1)[:, 0]
+
+    def shifted_errors(self, j: int, law: JointFriction, versions: int | None = None) -> np.ndarray:
+        """The same for each version of the effort (F, D), all of them by default."""
+        D = versions or self.table.versions
+        A, h, index = self._train(j, law, D)
         A, h = A / self.sigma2[j], h / self.sigma2[j]
         b = self.table.b
         for i in range(self.table.data.n):
             if i != j:
-                S, r = self._eliminate(i)
+                S, r = self._eliminate(i, D)
                 A[:, :b, :b] += S
-                h[:, :b] += r
+                h[:, :b] += r[:, :, :D]
         x = _ridge_solve(A, h)
-        G, y = self.table.gram[j], self.table.b
+        G, y = self.table.gram[j], np.arange(b, b + D)
         inner = G[:, index[:, None], index]
-        return G[:, y, y] - 2 * np.einsum("fk,fk->f", x, G[:, index, y]) + np.einsum("fk,fkl,fl->f", x, inner, x)
+        cross = (x * G[:, index[:, None], y]).sum(1)
+        return G[:, y, y] - 2 * cross + (x * (inner @ x)).sum(1)
 
     def _refresh_noise(self) -> None:
         counts = np.array([self.table.data.weight[:, j].sum() for j in range(self.table.data.n)])
@@ -219,7 +229,7 @@ def _diagonal(A: np.ndarray) -> np.ndarray:
 
 
 def _ridge_solve(A: np.ndarray, h: np.ndarray) -> np.ndarray:
-    """x (f, k) of A x = h for a stack, scaled to unit diagonal and ridged by RIDGE."""
+    """x (f, k, D) of A x = h for a stack, scaled to unit diagonal and ridged by RIDGE."""
     d = np.sqrt(np.maximum(np.einsum("fkk->fk", A), 1e-300))
     scaled = A / d[:, :, None] / d[:, None, :] + RIDGE * np.eye(A.shape[1])
-    return np.linalg.solve(scaled, (h / d)[..., None])[..., 0] / d
+    return np.linalg.solve(scaled, h / d[..., None]) / d[..., None]

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +17,7 @@ from robot_dynamics_ros.identification.arm.solvers.least_squares import Solution
 from robot_dynamics_ros.identification.arm.tuning import UserChoices
 from robot_dynamics_ros.identification.dataset.motion import Motion, filtered
 from robot_dynamics_ros.identification.dataset.recording import Recording
+from robot_dynamics_ros.identification.dataset.velocity import VelocitySignal
 from robot_dynamics_ros.robot_file import RobotFile
 
 PRIOR = 3.0  # strength of the initial model: standard deviations of one sample per 100 % of a value; found on the zoo
@@ -49,6 +52,7 @@ class Identification:
     A field without a default exists once its step has run (docs/identification_flow.md):
 
     - robot, options, training, validation, split: the input; recordings in the joint order of the robot file
+    - velocity: delay, gain and bias of the reported velocity, repaired from then on; None where there is none
     - effort, rigid: meaning of the recorded effort; rigid-body model in the gravity that the effort contains.
       From then on the recordings' effort is in Nm and `robot` has the gravity of its mounting
     - structure, motion: state filter, delay, effort filters, friction laws; the training recordings filtered so
@@ -58,7 +62,7 @@ class Identification:
     - live: the model as the robot file holds it
     - spoiled: why friction is not called identified; empty where it is
     - residuals: external torque (n,) [Nm] that the live pipeline sees with it in the training recordings, by state;
-      None where it sees none
+      None where it sees none; significance: their threshold of contact
     - statements, warnings: one sentence each, from all steps
     """
 
@@ -76,8 +80,11 @@ class Identification:
     consistent: IdentifiedModel = field(init=False)
     rotor: np.ndarray = field(init=False)
     live: LiveModel = field(init=False)
+    velocity: VelocitySignal | None = None
+    repeated: bool = False  # validated on a repeat of the motion it was identified on
     spoiled: str = ""
-    residuals: dict[str, np.ndarray] | None = None
+    residuals: dict[str, Any] | None = None
+    baselines: dict[str, Callable[[Motion], np.ndarray]] | None = None  # other models it is compared with, once made
     statements: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
 

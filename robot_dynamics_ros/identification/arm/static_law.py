@@ -13,7 +13,7 @@ import numpy as np
 from scipy.optimize import lsq_linear
 
 from robot_dynamics_ros.identification.arm.model import EffortFilter
-from robot_dynamics_ros.identification.arm.tuning import stretches
+from robot_dynamics_ros.identification.dataset.stretches import stretches
 from robot_dynamics_ros.models.friction import FrictionModel
 
 LAW = "luo_load"

@@ -25,21 +25,24 @@ from robot_dynamics_ros.identification.dataset.motion import (
     stack,
 )
 from robot_dynamics_ros.identification.dataset.recording import Recording
+from robot_dynamics_ros.identification.dataset.stretches import sampled, shifted, thinned, vertex
 
 MAX_ROWS = 8_000  # samples used for choices; the final solution uses all
+SEARCH_ROWS = 5_000  # of them for the search of the settings
+SEARCH_WIDTHS = VELOCITY_WIDTHS[::2]
 CUTOFF_FACTORS = (3.0, 5.0, 8.0, 12.0, 20.0)  # candidates as multiples of f_dyn; 5 is that of [Madsen2020 ch5 4.1]
-DELAYS = range(-2, 9)  # candidates in samples, or in SHORTEST_DELAY where that is longer
-SHORTEST_DELAY = 0.004  # s; a parabola through the candidates resolves a fraction of it
-PRE_SLIDING = ("h@0.001", "h@0.01", "fs@0.3")  # what a law has beyond its simple terms while a delay is judged
-SLIDING = 0.03  # rad of travel after a reversal beyond which presliding friction has settled
-MIN_SLIDING = 0.2  # of a joint's samples: one that slides less is judged everywhere
-MIN_DELAY_GAIN = 0.05  # relative gain that a delay must bring: logged delays bring several times as much
 LOWER = 1.6  # step to a lower cut-off than the candidates
 SLOWEST = 4.0  # Hz, lowest cut-off tried: reversals of friction are faster than the motion
+CONTEXT = 0.6  # s beside each stretch for the filters: two periods of SLOWEST and the longest delay
+DELAYS = range(-2, 9)  # candidates in steps of SHORTEST_DELAY, or of a sample where that is longer
+SHORTEST_DELAY = 0.004  # s; a parabola through the candidates resolves a fraction of it
+SURE = 3.0  # standard deviations, from the scatter of the joints, beyond which a delay is tried
 MIN_GAIN = 0.01  # relative gain in held-out error that a global choice (source, delay) must bring
-QUIET = 2e-3  # an effort that was smoothed has no noise left above the cut-off: less than this share of its deviation
 AGREED = 0.7  # share of joints whose error a delay must lower
+NEAR = 0.05  # settings whose error is within this share of the smallest are judged again with the chosen laws
+QUIET = 2e-3  # an effort that was smoothed has no noise left above the cut-off: less than this share of its deviation
 MIN_FILTER_GAIN = 0.10  # the same for an effort filter: only a log that was visibly smoothed gets one
+NO_SHIFT = np.zeros(1, int)
 
 
 @dataclass(frozen=True)
@@ -59,88 +62,113 @@ class Tuner:
         self.recordings, self.rigid, self.coupled = list(recordings), rigid, coupled or {}
         terms = ("fv1", "fo", "ia", "fc") if rotor_inertia else ("fv1", "fo", "fc")
         self.simple = tuple(JointFriction(0.02, terms) for _ in range(rigid.n))
+        self.rate = min(r.rate for r in self.recordings)
+        self._sampled = {rows: sampled(self.recordings, rows, CONTEXT) for rows in (SEARCH_ROWS, MAX_ROWS)}
         self.notes: list[str] = []
 
     def run(self, choices: UserChoices = UserChoices()) -> Structure:
-        """The structure with the smallest held-out error."""
-        f_dyn = max(motion_frequency(r) for r in self.recordings)
-        rate = min(r.rate for r in self.recordings)
-        cutoff = choices.cutoff or min(8 * f_dyn, 0.2 * rate)
-        none: Filters = (None,) * self.rigid.n
-        structure = Structure(cutoff, "q", choices.delay or 0.0, self.simple, none, self.coupled)
-        if choices.cutoff is None:
-            structure = self._cutoff(structure, f_dyn, rate)
-        if all(p.qd is not None for r in self.recordings for p in r.pieces):
-            structure = self._velocity(structure, choices, f_dyn, rate)
-        if choices.delay is None:
-            structure = self._delay(structure, rate)
-        evidence = self._evidence(structure)
-        if choices.effort_filter:
-            structure = replace(structure, filters=self._filters(structure, evidence, evidence.motion.rate))
-        laws = choices.laws or self._laws(structure, evidence)
-        return replace(structure, laws=tuple(laws))
+        """The structure with the smallest held-out error.
 
-    # -- the single choices ---------------------------------------------------------------------------------------
-    def _cutoff(self, structure: Structure, f_dyn: float, rate: float) -> Structure:
-        """State cut-off with the smallest held-out error; onwards below the candidates while it gets better.
+        Cut-off, velocity source and delay are searched together with simple laws; effort filters and laws are chosen
+        without and with the delay, and the delay stays where these laws predict better with it. Settings that were
+        nearly as good are judged again with the chosen laws.
+        """
+        candidates, table, lags = self._search(choices)
+        zero = int(np.flatnonzero(lags == 0)[0])
+        chosen, errors = self._completed(_best(candidates, table[:, zero]), choices)
+        if late := self._late(_best(candidates, table.min(1)), lags):
+            other, less = self._completed(late, choices)
+            if less.sum() < (1 - MIN_GAIN) * errors.sum() and (less < errors).mean() >= AGREED:
+                chosen = self._refined(other)
+                self.notes.append(_lag(chosen))
+        near = [c for c, e in zip(candidates, table.min(1), strict=True) if e < (1 + NEAR) * table.min()]
+        again = self._again(chosen, near)
+        return chosen if again is chosen else self._completed(again, choices)[0]
+
+    # -- cut-off, velocity source and delay -----------------------------------------------------------------------
+    def _search(self, choices: UserChoices) -> tuple[list[Structure], np.ndarray, np.ndarray]:
+        """Candidates with simple laws, their held-out errors for every delay (candidates, D), and delays [samples].
 
         f_dyn is an upper bound where positions are quantised: their steps look like fast motion.
         """
-        values = sorted({round(min(max(f * f_dyn, SLOWEST), 0.25 * rate), 3) for f in CUTOFF_FACTORS})
-        errors = [self._error(replace(structure, cutoff=c), min(values)) for c in values]
-        best = values[int(np.argmin(errors))]
-        while best == min(values) and best > SLOWEST:
-            lower = max(best / LOWER, SLOWEST)
-            if self._error(replace(structure, cutoff=lower), lower) > self._error(
-                replace(structure, cutoff=best), lower
-            ):
-                break
-            values, best = [lower], lower
-        return replace(structure, cutoff=best)
+        f_dyn = max(motion_frequency(r) for r in self.recordings)
+        free = sorted({round(min(max(f * f_dyn, SLOWEST), 0.25 * self.rate), 3) for f in CUTOFF_FACTORS})
+        cutoffs = [choices.cutoff] if choices.cutoff else free
+        reported = all(p.qd is not None for r in self.recordings for p in r.pieces)
+        none: Filters = (None,) * self.rigid.n
+        first = Structure(cutoffs[0], "q", choices.delay or 0.0, self.simple, none, self.coupled)
+        candidates = [
+            replace(first, cutoff=c, source=s) for s in (("q", "qd") if reported else ("q",)) for c in cutoffs
+        ]
+        lags = NO_SHIFT
+        if choices.delay is None:
+            lags = np.array(DELAYS) * max(1, round(SHORTEST_DELAY * self.rate))
+        rows = [self._errors(c, cutoffs[0], lags).sum(0) for c in candidates]
+        if not choices.cutoff:
+            self._lower(candidates, rows, lags)
+        return candidates, np.array(rows), lags
 
-    def _velocity(self, structure: Structure, choices: UserChoices, f_dyn: float, rate: float) -> Structure:
-        """The reported velocity, with a cut-off of its own, where it does better than the differentiated position."""
-        reported = replace(structure, source="qd")
-        if choices.cutoff is None:
-            reported = self._cutoff(reported, f_dyn, rate)
-        return self._improve(structure, [reported])
+    def _lower(self, candidates: list[Structure], rows: list[np.ndarray], lags: np.ndarray) -> None:
+        """Append candidates below the lowest cut-off of each source while the error falls there."""
+        for source in dict.fromkeys(c.source for c in candidates):
+            own = [k for k, c in enumerate(candidates) if c.source == source]
+            k = min(own, key=lambda i: rows[i].min())
+            best, lowest = candidates[k], candidates[k].cutoff == min(candidates[i].cutoff for i in own)
+            while lowest and best.cutoff > SLOWEST:
+                lower = replace(best, cutoff=max(best.cutoff / LOWER, SLOWEST))
+                a, b = (self._errors(c, lower.cutoff, lags).sum(0) for c in (lower, best))
+                if a.min() > b.min():
+                    break
+                candidates.append(lower)
+                rows.append(rows[k] * (a / b))  # as if on the samples of the others
+                k, best = len(rows) - 1, lower
 
-    def _improve(self, structure: Structure, options: list[Structure]) -> Structure:
-        best, error = structure, self._error(structure)
-        for option in options:
-            e = self._error(option)
-            if e < (1 - MIN_GAIN) * error:
-                best, error = option, e
-        return best
+    def _late(self, structure: Structure, lags: np.ndarray) -> Structure | None:
+        """The structure with the delay that simple laws show beyond SURE deviations; None where they show none."""
+        if len(lags) == 1:
+            return None
+        table = self._errors(structure, None, lags)
+        k = int(table.sum(0).argmin())
+        if not 0 < k < len(lags) - 1:
+            return None  # a minimum at the end of the range is a trend, not a delay
+        place, std = vertex(table[:, k - 1 : k + 2])
+        step = (lags[1] - lags[0]) / self.rate
+        delay = lags[k] / self.rate + place * step
+        return replace(structure, delay=delay, delay_std=std * step) if abs(delay) > SURE * std * step else None
 
-    def _delay(self, structure: Structure, rate: float) -> Structure:
-        """Delay with the smallest held-out error, where most joints agree and the opposite shift makes it worse.
-
-        Judged away from reversals and with hysteretic laws: friction is late after a reversal, the effort is
-        not.
-        """
-        step = max(1 / rate, SHORTEST_DELAY)
-        laws = [JointFriction(law.eps, (*law.terms, *PRE_SLIDING)) for law in structure.laws]
-        able = structure.with_laws(laws)
-        table = {d: self._errors(replace(able, delay=d * step), away=True) for d in (-1, 0, 1)}
-        k = min(table, key=lambda d: table[d].sum())
-        while k and k + k // abs(k) in DELAYS:  # onwards while it gets better
-            further = k + k // abs(k)
-            table[further] = self._errors(replace(able, delay=further * step), away=True)
-            if table[further].sum() >= table[k].sum():
-                break
-            k = further
-        errors = {d: float(e.sum()) for d, e in table.items()}
-        opposite = errors[-1 if k > 0 else 1]
-        agreed = (table[k] < table[0]).mean() >= AGREED
-        inside = {k - 1, k + 1} <= set(errors)  # a minimum at the end of the range is a trend, not a delay
-        if errors[k] > (1 - MIN_DELAY_GAIN) * errors[0] or opposite < errors[0] or not agreed or not inside:
+    def _refined(self, structure: Structure) -> Structure:
+        """The structure with its delay found again with its own laws, where the joints agree better with them."""
+        half = max(1, round(0.5 * SHORTEST_DELAY * self.rate))
+        lags = round(structure.delay * self.rate) + half * np.arange(-1, 2)
+        plain = replace(structure, delay=0.0)
+        place, std = vertex(self._errors(plain, structure.cutoff, lags, widths=None))
+        std *= half / self.rate
+        if abs(place) > 1 or std > structure.delay_std:
             return structure
-        a, b, c = (errors[d] for d in (k - 1, k, k + 1))
-        best = (k + 0.5 * (a - c) / (a - 2 * b + c)) * step
-        relation = "lags" if best > 0 else "leads"
-        self.notes.append(f"effort {relation} the reported state by {1e3 * abs(best):.2g} ms: compensated")
-        return replace(structure, delay=float(best))
+        return replace(structure, delay=(lags[1] + place * half) / self.rate, delay_std=std)
+
+    def _again(self, chosen: Structure, near: list[Structure]) -> Structure:
+        """The nearly best settings with the chosen laws: the best of them where it gains MIN_GAIN, else the chosen."""
+        own = (chosen.cutoff, chosen.source)
+        options = [replace(chosen, cutoff=c.cutoff, source=c.source) for c in near if (c.cutoff, c.source) != own]
+        if not options:
+            return chosen
+        margin = min(c.cutoff for c in (chosen, *options))
+        errors = [self._errors(c, margin, NO_SHIFT, widths=None).sum() for c in (chosen, *options)]
+        best = int(np.argmin(errors))
+        return options[best - 1] if errors[best] < (1 - MIN_GAIN) * errors[0] else chosen
+
+    # -- effort filters and laws ----------------------------------------------------------------------------------
+    def _completed(self, structure: Structure, choices: UserChoices) -> tuple[Structure, np.ndarray]:
+        """The structure with effort filters and laws for its settings, and the held-out error (n,) of each joint."""
+        structure = structure.with_laws(self.simple)
+        evidence = self._evidence(structure)
+        if choices.effort_filter:
+            structure = replace(structure, filters=self._filters(structure, evidence, evidence.motion.rate))
+        selector = _selector(evidence, structure.laws, structure.filters, self.coupled)
+        laws = list(choices.laws) if choices.laws else selector.run()
+        errors = [selector.fold_errors(j, law).sum() for j, law in enumerate(laws)]
+        return structure.with_laws(laws), np.array(errors) / _power(evidence)
 
     def _filters(self, structure: Structure, evidence: Evidence, rate: float) -> Filters:
         """Per joint: the low-pass the recorded effort has seen, if the data show one beyond doubt."""
@@ -166,45 +194,66 @@ class Tuner:
         rest = evidence.effort - low_pass(evidence.effort, 2.5 * cutoff, 1 / rate)
         return np.median(np.abs(rest), axis=0) < QUIET * np.maximum(evidence.effort.std(0), 1e-12)
 
-    def _laws(self, structure: Structure, evidence: Evidence) -> list[JointFriction]:
-        return _selector(evidence, structure.laws, structure.filters, self.coupled).run()
-
     # -- errors ---------------------------------------------------------------------------------------------------
     def motion(self, structure: Structure, margin: float | None = None) -> Motion:
         """All recordings filtered as the structure says."""
         return motion_of(self.recordings, structure, margin)
 
-    def _evidence(self, structure: Structure, margin: float | None = None) -> Evidence:
-        motion = thinned(self.motion(structure, margin))
+    def _evidence(
+        self, structure: Structure, margin: float | None = None, lags: np.ndarray = NO_SHIFT, rows: int = MAX_ROWS
+    ) -> Evidence:
+        """What the selection reads for a structure; lags (D,): versions of the effort, the first one counts."""
+        motion = thinned(motion_of(shifted(self._sampled[rows], lags), structure, margin), rows)
+        efforts, motion = motion.effort, replace(motion, effort=motion.effort[:, : self.rigid.n])
         W = self.rigid.base_regressor(motion.q, motion.qd, motion.qdd)
         zero = np.zeros_like(motion.q)
         size = int(structure.index(W.shape[2])[-1][-1]) + 1
-        rows = StoredRows(joint_rows(motion, W, zero, structure), gram_triangle)
+        joints = StoredRows(joint_rows(motion, W, zero, structure), gram_triangle)
         weights = None if motion.weight is None else list(motion.weight.T)
-        solution = solve(rows, size, iterations=3, row_weights=weights)
+        solution = solve(joints, size, iterations=3, row_weights=weights)
         load = (W @ solution.x[: W.shape[2]]).T
-        return Evidence(
-            W, motion.effort, solution.weights, fold_sets(motion), signals_of(motion, load, self.coupled), motion
-        )
+        return Evidence(W, efforts, solution.weights, fold_sets(motion), signals_of(motion, load, self.coupled), motion)
 
-    def _error(self, structure: Structure, margin: float | None = None) -> float:
-        return float(self._errors(structure, margin).sum())
+    def _errors(
+        self,
+        structure: Structure,
+        margin: float | None,
+        lags: np.ndarray,
+        widths: Sequence[float] | None = SEARCH_WIDTHS,
+    ) -> np.ndarray:
+        """Held-out error (n, D) of each joint relative to its effort's power, for effort taken lags (D,) [samples]
+        later.
 
-    def _errors(self, structure: Structure, margin: float | None = None, away: bool = False) -> np.ndarray:
-        """Held-out error (n,) of each joint relative to its effort's power, for simple friction laws.
-
-        away: only samples that are SLIDING away from the last reversal of their joint count.
+        The normal matrices are made once; each delay is one more right-hand side. widths: of the laws' velocity, the
+        best one counts; None: those that the laws have.
         """
-        evidence = self._evidence(structure, margin)
-        if away:
-            evidence = replace(evidence, weight=evidence.weight * sliding(evidence.motion))
+        first = int(np.abs(lags).argmin())
+        order = np.r_[first, np.delete(np.arange(len(lags)), first)]
+        evidence = self._evidence(structure, margin, lags[order], SEARCH_ROWS)
         selector = _selector(evidence, structure.laws, structure.filters, self.coupled)
-        power = (evidence.weight * evidence.effort**2).sum(0) * len(evidence.folds)
-        errors = [
-            min(selector.fold_errors(j, law.with_eps(e)).sum() for e in VELOCITY_WIDTHS)
-            for j, law in enumerate(selector.laws)
-        ]
-        return np.array(errors) / power
+        errors = np.empty((self.rigid.n, len(lags)))
+        for j, law in enumerate(selector.laws):
+            options = [selector.shifted_errors(j, law.with_eps(e)).sum(0) for e in widths or (law.eps,)]
+            errors[j, order] = np.min(options, axis=0)
+        return errors / _power(evidence)[:, None]
+
+
+def _power(evidence: Evidence) -> np.ndarray:
+    """Power of every joint's effort (n,), counted once per partition."""
+    return (evidence.weight * evidence.motion.effort**2).sum(0) * len(evidence.folds)
+
+
+def _best(candidates: list[Structure], errors: np.ndarray) -> Structure:
+    """The candidate with the smallest error; reported velocities only where they gain MIN_GAIN."""
+    first = min((k for k, c in enumerate(candidates) if c.source == "q"), key=lambda k: errors[k])
+    best = int(errors.argmin())
+    return candidates[best if errors[best] < (1 - MIN_GAIN) * errors[first] else first]
+
+
+def _lag(structure: Structure) -> str:
+    relation = "lags" if structure.delay > 0 else "leads"
+    size, std = 1e3 * abs(structure.delay), 1e3 * structure.delay_std
+    return f"effort {relation} the reported state by {size:.3g} +- {std:.1g} ms: compensated"
 
 
 def motion_of(recordings: Sequence[Recording], structure: Structure, margin: float | None = None) -> Motion:
@@ -217,35 +266,10 @@ def _selector(evidence: Evidence, laws, filters: Filters, coupled) -> Selector:
     return Selector(replace(evidence, filters=filters), list(laws), coupled)
 
 
-def sliding(motion: Motion) -> np.ndarray:
-    """(N, n) bool: the joint is SLIDING past its last reversal; all samples where that leaves less than MIN_SLIDING."""
-    rows = np.arange(len(motion))
-    kept = np.ones(motion.q.shape, bool)
-    for j in range(motion.n):
-        turned = motion.start.copy()
-        turned[1:] |= np.diff(np.sign(motion.qd[:, j])) != 0
-        last = np.maximum.accumulate(np.where(turned, rows, 0))
-        far = np.abs(motion.q[:, j] - motion.q[last, j]) > SLIDING
-        kept[:, j] = far if far.mean() > MIN_SLIDING else True
-    return kept
-
-
 def fold_sets(motion: Motion) -> list[np.ndarray]:
     """Two partitions of the samples: regions of the state space, and stretches of time."""
     time = np.minimum(np.arange(len(motion)) * 6 // len(motion), 5)
     return [state_folds(motion.q, motion.qd), time]
 
 
-def thinned(motion: Motion) -> Motion:
-    """At most MAX_ROWS samples for the choices."""
-    return motion if len(motion) <= MAX_ROWS else motion.take(stretches(len(motion), MAX_ROWS, 12))
-
-
-def stretches(samples: int, rows: int, count: int) -> np.ndarray:
-    """Indices of `count` stretches taken evenly over the motion: filters and hysteresis keep working inside each."""
-    length = rows // count
-    starts = np.linspace(0, samples - length, count).astype(int)
-    return np.unique(np.concatenate([np.arange(s, s + length) for s in starts]))
-
-
-__all__ = ["Tuner", "UserChoices", "fold_sets", "stretches", "thinned"]
+__all__ = ["Tuner", "UserChoices", "fold_sets"]

@@ -53,8 +53,11 @@ def averaged(rec: Recording) -> Recording:
     return replace(rec, pieces=pieces, notes=[*rec.notes, *notes])
 
 
-def find_periods(piece: Piece) -> Periods | None:
-    """The longest run of whole periods of the commanded positions, of the measured ones where none were recorded."""
+def find_periods(piece: Piece, period: float | None = None) -> Periods | None:
+    """The longest run of whole periods of the commanded positions, of the measured ones where none were recorded.
+
+    period [s]: where it is known; found by itself in a piece most of which repeats.
+    """
     q_d = piece.extra.get("q_d")
     q = piece.q if q_d is None or not np.isfinite(q_d).all() else q_d
     dt = piece.period
@@ -65,7 +68,7 @@ def find_periods(piece: Piece) -> Periods | None:
     if not moving.any():
         return None
     x = (x[:, moving] - x[:, moving].mean(0)) / spread[moving]
-    for lag in _candidates(x, round(SHORTEST / dt)):
+    for lag in _candidates(x, round(SHORTEST / dt)) if period is None else [period / dt]:
         run = _longest_alike(x, lag)
         if run is not None:
             period = _refined(x[run[0] : run[1]], lag)

@@ -1,4 +1,4 @@
-"""Pictures of an identification: data URIs for its page, and the preview of a designed motion."""
+"""Pictures of an identification: data URIs for its page."""
 
 from __future__ import annotations
 
@@ -8,24 +8,9 @@ from typing import Any
 import numpy as np
 from scipy import signal
 
-from robot_dynamics_ros.plots import POINTS, figure, grid, png, png_bytes
+from robot_dynamics_ros.plots import POINTS, figure, fixed_margins, grid, png
 
 MEASURED, MODEL, ERROR, OTHER = "#222222", "#1f77b4", "#d62728", "#999999"
-
-
-def motion_preview(t: np.ndarray, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray, names: Sequence[str]) -> bytes:
-    """PNG bytes of positions, velocities and accelerations of a designed motion."""
-    drawing, axes = figure(3, 1, 10, 7)
-    labels = ("position [rad]", "velocity [rad/s]", "acceleration [rad/s2]")
-    for axis, values, label in zip(axes[:, 0], (q, qd, qdd), labels, strict=True):
-        axis.plot(t, values, lw=1.2)
-        axis.set_ylabel(label)
-        axis.grid(alpha=0.3)
-        axis.margins(x=0.01)
-    place = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.0), "frameon": False}
-    axes[0, 0].legend(names, fontsize=7, ncols=len(names), **place)
-    axes[-1, 0].set_xlabel("time [s]")
-    return png_bytes(drawing)
 
 
 def _every(n: int) -> slice:
@@ -35,6 +20,7 @@ def _every(n: int) -> slice:
 def tracks(t: np.ndarray, y: np.ndarray, p: np.ndarray, names: Sequence[str], unit: str) -> str:
     """Measured effort, prediction and residual of every joint over time."""
     drawing, axes = figure(y.shape[1], 1, 12, 1.9 * y.shape[1])
+    fixed_margins(drawing, 12, 1.9 * y.shape[1])
     some = _every(len(t))
     for j, axis in enumerate(axes[:, 0]):
         axis.plot(t[some], y[some, j], color=MEASURED, lw=0.8, label="measured")

@@ -16,9 +16,10 @@ from robot_dynamics_ros.identification.arm.solvers.consistency import initial_pa
 from robot_dynamics_ros.identification.arm.solvers.fitting import Fitter
 from robot_dynamics_ros.identification.arm.solvers.uncertainty import steady_friction
 from robot_dynamics_ros.identification.arm.state import Identification
+from robot_dynamics_ros.identification.arm.tuning import motion_of
 from robot_dynamics_ros.identification.arm.written_file import file_effort, live_torques
 from robot_dynamics_ros.identification.blas import one_thread
-from robot_dynamics_ros.identification.dataset.motion import Motion, low_pass, stack
+from robot_dynamics_ros.identification.dataset.motion import Motion, low_pass
 from robot_dynamics_ros.identification.metrics import mean_r2, metrics, plain, split_metrics
 from robot_dynamics_ros.identification.reports.verdict import usable, verdict
 from robot_dynamics_ros.robot_file import RobotFile
@@ -70,6 +71,7 @@ def summarise(found: Identification) -> dict[str, Any]:
                 **judged,
                 "samples": len(y),
                 "split": found.split,
+                "repeats_training": found.repeated,
                 **split_metrics(y, p, moving),
                 "filtered": {"mean_r2": mean_r2(filtered["r2"]), **filtered},
                 "above_cutoff_bound_r2": metrics(y, smooth)["r2"],
@@ -191,6 +193,8 @@ def _structure(found: Identification) -> dict[str, Any]:
         "cutoff": s.cutoff,
         "velocity_from": "position" if s.source == "q" else "reported velocity",
         "effort_delay": s.delay,
+        "effort_delay_std": s.delay_std if np.isfinite(s.delay_std) else None,
+        "reported_velocity": None if found.velocity is None else found.velocity.to_dict(),
         "effort_filter": [None if f is None else str(f) for f in s.filters],
         "friction": [list(law.terms) for law in s.laws],
         "eps": [law.eps for law in s.laws],
@@ -203,10 +207,11 @@ STEP = 1e-4  # rad/s; tanh(v / STEP) is the sign of any velocity that matters
 
 def baselines(found: Identification) -> dict[str, Callable[[Motion], np.ndarray]]:
     """Predictions by name: "constant_coulomb" always, "catalogue" where the robot file has masses."""
-    result = {"constant_coulomb": constant_coulomb(found)}
-    if initial_parameters(found.robot) is not None:  # links and friction as the file has them, as live nodes use them
-        result["catalogue"] = file_effort(found.robot, found.rigid.gravity, found.structure.filters)
-    return result
+    if found.baselines is None:
+        found.baselines = {"constant_coulomb": constant_coulomb(found)}
+        if initial_parameters(found.robot) is not None:  # links and friction as the file has them, as live nodes do
+            found.baselines["catalogue"] = file_effort(found.robot, found.rigid.gravity, found.structure.filters)
+    return found.baselines
 
 
 def constant_coulomb(found: Identification) -> Callable[[Motion], np.ndarray]:
@@ -215,5 +220,4 @@ def constant_coulomb(found: Identification) -> Callable[[Motion], np.ndarray]:
     law = JointFriction(STEP, ("fv1", "fo", "ia", "fc") if motor else ("fv1", "fo", "fc"))
     n = found.robot.n_joints
     structure = replace(found.structure, laws=(law,) * n, filters=(None,) * n)
-    motion = stack([found.filtered(r) for r in found.training])
-    return Fitter(found.rigid, structure, motion).run("wls").predict
+    return Fitter(found.rigid, structure, motion_of(found.training, structure)).run("wls").predict

@@ -23,8 +23,6 @@ def verdict(result: dict[str, Any]) -> list[str]:
     """Sentences about the written robot file for terminal, JSON and page, what is worse than the simple model first."""
     v, names = result["validation"], result["joint_names"]
     words = [*_worse(result), _grade(v), *_live(v), *_better(result), *_joints(v, names), *_rest(v, names)]
-    if any("for --validate" in w for w in result["warnings"]):
-        words.append("It is judged on a repeat of the motion it was identified on: record a second motion to judge it.")
     if any("slow reversals" in w for w in result["warnings"]):
         words.append("Next time add slow reversals (0.02 to 0.1 rad/s) of every joint.")
     if any("weak excitation" in w or "does not support" in w for w in result["warnings"]):
@@ -39,6 +37,12 @@ def _grade(v: dict[str, Any]) -> str:
     mean = v["mean_r2"]
     if mean is None:
         return "Nothing could be validated: the effort does not vary."
+    if v.get("repeats_training"):
+        return (
+            "The written robot file cannot be judged: the data repeat one motion; on a repeat of it "
+            f"{100 * mean:.1f} % of the measured effort's variance are explained. Record a second motion "
+            "(robot-dynamics excite --seed 2) for --validate."
+        )
     grade = next(word for bound, word in GRADES if mean >= bound)
     share = f"it explains {100 * mean:.1f} % of the measured effort's variance on data it has not seen"
     if mean < 0:

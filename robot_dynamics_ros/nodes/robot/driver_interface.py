@@ -22,7 +22,8 @@ from robot_dynamics_ros.signals import Sample
 from robot_dynamics_ros.topics import DRIVER_TOPICS, MAIN
 
 LEVELS = {StreamState.ok: OK, StreamState.degraded: WARN, StreamState.safe: ERROR, StreamState.fault: ERROR}
-LOAD = ("load_mass", "load_com_x", "load_com_y", "load_com_z")
+LOAD_INERTIA = tuple(f"load_inertia_{axes}" for axes in ("xx", "xy", "xz", "yy", "yz", "zz"))
+LOAD = ("load_mass", "load_com_x", "load_com_y", "load_com_z", *LOAD_INERTIA)
 COLLISION = ("collision_torque", "collision_force", "collision_moment")
 
 
@@ -66,7 +67,8 @@ class RobotSettings:
 
     def _set_load(self, values: Mapping[str, Any]) -> None:
         self._require("payload", "load_mass")
-        self._driver.set_payload(values["load_mass"], np.array([values[name] for name in LOAD[1:]]))
+        mass, *rest = (values[name] for name in LOAD)
+        self._driver.set_payload(mass, np.array(rest[:3]), np.array(rest[3:]))
 
     def _set_collision(self, values: Mapping[str, Any]) -> None:
         self._require("collision", "collision_torque")

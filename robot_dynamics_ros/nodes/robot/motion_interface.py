@@ -9,12 +9,13 @@ from numpy.typing import NDArray
 from std_msgs.msg import String
 from trajectory_msgs.msg import JointTrajectory
 
-from robot_dynamics_ros.drivers.interface import MotionDriver
-from robot_dynamics_ros.errors import CapabilityError, DataError, RobotDynamicsError
+from robot_dynamics_ros.drivers.interface import Motion, MotionDriver
+from robot_dynamics_ros.errors import CapabilityError, RobotDynamicsError
 from robot_dynamics_ros.nodes.part import NodeContext, NodePart
+from robot_dynamics_ros.nodes.robot.follow_action import FollowAction, action_type
+from robot_dynamics_ros.nodes.robot.joint_trajectory import Points, from_here, read_points
 from robot_dynamics_ros.nodes.topics.outputs import LATCHED, Pace
-from robot_dynamics_ros.robot_file import RobotFile
-from robot_dynamics_ros.signals import Sample, joint_columns
+from robot_dynamics_ros.signals import Sample
 from robot_dynamics_ros.trajectories.files import resample
 from robot_dynamics_ros.trajectories.limits import refuse_outside_limits
 
@@ -24,7 +25,9 @@ STOP_TIMEOUT = 4.0  # s until a stop must be over; a client that does not answer
 
 
 class MotionInterface(NodePart):
-    """Topic ~/play_trajectory, services ~/stop and ~/zero_ft, and ~/motion with the state of the last request."""
+    """Topics ~/joint_trajectory and ~/play_trajectory, action ~/follow_joint_trajectory, services ~/stop and ~/zero_ft,
+    and ~/motion with the state of the last request.
+    """
 
     def __init__(self, node: NodeContext, driver: MotionDriver, end_torque: Callable[[], bool] | None = None) -> None:
         """end_torque: as TorqueInterface.end, where the node has torque."""
@@ -34,7 +37,10 @@ class MotionInterface(NodePart):
         self._position: NDArray[np.float64] | None = None
         self._pace = Pace()
         self._state = self._publish_on(String, "~/motion", LATCHED)
-        self._subscribe(JointTrajectory, "~/play_trajectory", self.play, 5)
+        self._subscribe(JointTrajectory, "~/play_trajectory", lambda m: self._take(m, self._approach), 5)
+        self._subscribe(JointTrajectory, "~/joint_trajectory", lambda m: self._take(m, self._follow), 5)
+        kind = action_type()
+        self._action = FollowAction(node, kind, driver.robot, self) if kind is not None else None
         self._trigger("~/stop", self._stop)
         self._trigger("~/zero_ft", lambda: self._call(driver.zero_ft, "sent"))
 
@@ -66,27 +72,82 @@ class MotionInterface(NodePart):
         if not self._node.active:
             raise CapabilityError("the hardware node is not active")
 
-    def play(self, message: JointTrajectory) -> None:
+    def destroy(self) -> None:
+        """Remove topics, services and the action."""
+        if self._action is not None:
+            self._action.replaced("the node is being shut down")
+            self._action.destroy()
+        super().destroy()
+
+    def _take(self, message: JointTrajectory, start: Callable[[JointTrajectory], None]) -> None:
         """Callback: start the trajectory, or publish the reason for the refusal, also when it is the same again."""
         try:
-            self._start(message)
+            start(message)
+            if self._action is not None:
+                self._action.replaced("replaced by a trajectory on a topic")
         except RobotDynamicsError as error:
             self._published = ""
             text = str(error)[:LONGEST_REASON]  # names come from the message
             self._node.get_logger().warning(f"trajectory refused: {text}", throttle_duration_sec=2.0)
             self._publish_state(f"refused: {text}")
 
-    def _start(self, message: JointTrajectory) -> None:
+    def _approach(self, message: JointTrajectory) -> None:
+        """~/play_trajectory: move to the first point at approach_speed, then follow the points."""
         driver = self._driver
-        self._require_active()
-        if "servo" not in driver.capabilities:
-            raise CapabilityError(f"{driver.robot.name}: this driver cannot move the robot")
-        rate = driver.info.rate or 500.0
-        points = read_trajectory(message, driver.robot)
-        samples = resample(*points, rate=rate)
-        refuse_outside_limits(driver.robot, samples, rate, driver.speed_limit)
+        self._require_able()
+        samples = self._sampled(read_points(message, driver.robot))
         self._refuse_far(samples[0])
-        driver.play(samples[:1], samples, rate, self._node.value("approach_speed"))
+        driver.play(samples[:1], samples, self._rate, self._node.value("approach_speed"))
+
+    def _follow(self, message: JointTrajectory) -> None:
+        """~/joint_trajectory: follow the points from here; none: stop."""
+        self._require_able()
+        if message.points:
+            self.begin(message)
+        else:
+            self._driver.stop()
+
+    # -- as joint_trajectory_controller -------------------------------------------------------------------------------
+    @property
+    def motion(self) -> Motion:
+        """State of the last motion."""
+        return self._driver.motion
+
+    def plan(self, message: JointTrajectory) -> NDArray[np.float64]:
+        """Samples (N, n) [rad] from here through the points. Raises CapabilityError, DataError with the reason."""
+        self._require_able()
+        if self._position is None:
+            raise CapabilityError("the robot's position is not known yet")
+        now = self._node.get_clock().now().nanoseconds
+        return self._sampled(from_here(message, self._driver.robot, self._position.copy(), now))
+
+    def begin(self, message: JointTrajectory) -> None:
+        """Stop a motion of this node, plan from where the robot is, start. Raises as plan(), CapabilityError."""
+        samples, driver = self.plan(message), self._driver  # refused before anything is stopped
+        if driver.motion.active:
+            driver.stop()
+            if not driver.wait_until(lambda: not driver.motion.active, STOP_TIMEOUT):
+                raise CapabilityError(f"the motion of before goes on: {driver.motion.state}")
+            samples = self.plan(message)
+        driver.servo(samples, self._rate)
+
+    def halt(self) -> None:
+        """Stop a motion of this node."""
+        self._driver.stop()
+
+    @property
+    def _rate(self) -> float:
+        return self._driver.info.rate or 500.0
+
+    def _require_able(self) -> None:
+        self._require_active()
+        if "servo" not in self._driver.capabilities:
+            raise CapabilityError(f"{self._driver.robot.name}: this driver cannot move the robot")
+
+    def _sampled(self, points: Points) -> NDArray[np.float64]:
+        samples = resample(*points, rate=self._rate)
+        refuse_outside_limits(self._driver.robot, samples, self._rate, self._driver.speed_limit)
+        return samples
 
     def _refuse_far(self, first: NDArray[np.float64]) -> None:
         here, farthest = self._position, self._node.value("max_start_distance")
@@ -102,6 +163,8 @@ class MotionInterface(NodePart):
         if self._position is None:
             self._position = np.empty(sample.n_joints)
         self._position[:] = sample.q
+        if self._action is not None:
+            self._action.on_sample(sample, self._driver.motion)
         if self._pace.due(sample.stamp_ns, STATE_RATE):
             motion = self._driver.motion
             self._publish_state(motion.state + (f": {motion.reason}" if motion.reason else ""))
@@ -110,21 +173,3 @@ class MotionInterface(NodePart):
         if text != self._published:
             self._published = text
             self._state.publish(String(data=text))
-
-
-def read_trajectory(
-    message: JointTrajectory, robot: RobotFile
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64] | None]:
-    """Times (m,) [s], positions (m, n) [rad], velocities (m, n) [rad/s] or None, in the robot's joint order.
-
-    Raises DataError: no points, a joint is missing, a point without one position per joint.
-    """
-    columns = joint_columns(message.joint_names, robot.joint_names, robot.joint_aliases)
-    if not message.points:
-        raise DataError("trajectory: no points")
-    if any(len(p.positions) != len(message.joint_names) for p in message.points):
-        raise DataError("trajectory: every point needs one position per joint")
-    times = np.array([p.time_from_start.sec + 1e-9 * p.time_from_start.nanosec for p in message.points])
-    q = np.array([p.positions for p in message.points])[:, columns]
-    given = all(len(p.velocities) == len(message.joint_names) for p in message.points)
-    return times, q, np.array([p.velocities for p in message.points])[:, columns] if given else None

@@ -19,6 +19,7 @@ from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, STALE, WARN, status
 from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
 from robot_dynamics_ros.nodes.robot.driver_interface import DriverInterface, driver_for
 from robot_dynamics_ros.nodes.robot.estimates import Estimates
+from robot_dynamics_ros.nodes.robot.readiness import Readiness, estimated
 from robot_dynamics_ros.nodes.robot.stages import Selection, select
 from robot_dynamics_ros.nodes.run import run
 from robot_dynamics_ros.nodes.tables import NODES
@@ -41,6 +42,7 @@ class RobotNode(LifecycleBase):
     _inputs: TopicInputs | None = None
     _estimates: Estimates | None = None
     _outputs: SampleOutputs | None = None
+    _readiness: Readiness | None = None
     _collector: Collector | None = None
     _why_no_estimates = ""
 
@@ -84,10 +86,12 @@ class RobotNode(LifecycleBase):
             self._driver.connect()
             self._driver_interface.settings.apply()
             info = self._driver.info
-            self.get_logger().info(f"connected to {self.value('ip')}: version {info.version}, {info.rate:g} Hz")
+            what = f"; {estimated(self._estimates.pipeline)}" if self._estimates is not None else ""
+            self.get_logger().info(f"connected to {self.value('ip')}: version {info.version}, {info.rate:g} Hz{what}")
         elif self._estimates is not None:
             selection = self._selection
             self._inputs = TopicInputs(self, self._robot, selection.companions, selection.held, self._on_joined)
+            self._readiness = Readiness(self, self._inputs, self._estimates.pipeline)
         for note in self._estimates.pipeline.notes if self._estimates is not None else []:
             self.get_logger().info(note)
 
@@ -104,7 +108,7 @@ class RobotNode(LifecycleBase):
             self._driver.disconnect()
         if self._inputs is not None:
             self._inputs.destroy()
-        self._inputs = None
+        self._inputs = self._readiness = None
 
     def drop(self) -> None:
         """Remove publishers and services, and the driver."""
@@ -133,6 +137,8 @@ class RobotNode(LifecycleBase):
 
     def _on_joined(self, sample: Sample) -> None:
         if self.active:
+            if self._readiness is not None:
+                self._readiness.on_sample(sample)
             self._process(sample)
 
     def _process(self, sample: Sample) -> None:
@@ -162,11 +168,15 @@ class RobotNode(LifecycleBase):
     # -- diagnostics --------------------------------------------------------------------------------------------------
     def diagnose(self) -> list[Any]:
         """Middleware, stream, torque and estimates."""
-        name = self.get_name()
+        name = self.path
         if not self.active:
             return [status(name, STALE, self.failure or "not active", {})]
         others = self.namesakes()
         found = (ERROR, f"{others} other node of this name publishes on the same topics") if others else (OK, "ok")
+        shared = self._outputs.shared() if self._outputs is not None else []
+        if shared and not others:
+            advice = "give each robot a namespace or a prefix"
+            found = (ERROR, f"another node publishes on {', '.join(shared)} too: {advice}")
         entries = [status(f"{name}: middleware", *found, _middleware())]
         latencies = self._outputs.latencies() if self._outputs is not None else {}
         if self._driver_interface is not None:
@@ -177,6 +187,8 @@ class RobotNode(LifecycleBase):
             level, text, values = self._estimates.diagnose()
             if self._inputs is not None:
                 values |= self._inputs.counts() | latencies
+            if self._readiness is not None and (silent := self._readiness.look()):
+                level, text = ERROR, silent
             entries.append(status(f"{name}: estimates", level, text, values))
         elif self._why_no_estimates:
             text = self._why_no_estimates

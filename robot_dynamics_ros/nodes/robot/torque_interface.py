@@ -36,6 +36,7 @@ from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN, LatencyMeter, 
 from robot_dynamics_ros.nodes.part import NodeContext, NodePart
 from robot_dynamics_ros.nodes.topics.encoding import possible_ns
 from robot_dynamics_ros.signals import Sample, joint_columns
+from robot_dynamics_ros.topics import PREFIX
 from robot_dynamics_ros.trajectories.files import load_waypoints
 from robot_dynamics_ros.trajectories.limits import refuse_outside_limits
 from robot_dynamics_ros.trajectories.smooth import through
@@ -90,7 +91,10 @@ class TorqueInterface(NodePart):
         self._timeout, self._held_at = values["enable_timeout"] / values["time_scale"], -math.inf  # s of wall time
         self._checked = self._saved = time.monotonic()
         self._columns: dict[tuple[str, ...], list[int]] = {}
-        self._commands = self._subscribe(JointState, "joint_torque_command", self._command, COMMAND_QOS)
+        names = [f"{node.value('prefix')}/joint_torque_command"]
+        if node.value("prefix") == PREFIX and node.value("old_names"):
+            names.append("joint_torque_command")
+        self._commands = [self._subscribe(JointState, name, self._command, COMMAND_QOS) for name in names]
         self._switch = self._subscribe(Bool, "~/enable_switch", self._on_switch, COMMAND_QOS)
         self._trigger("~/enable_torque", lambda: self._enable(TorqueMode.external))
         self._trigger("~/enable_guiding", lambda: self._enable(TorqueMode.guide))
@@ -143,7 +147,7 @@ class TorqueInterface(NodePart):
             self.save()
 
     def _publishers(self) -> int:
-        return self._node.count_publishers(self._commands.topic_name)
+        return sum(self._node.count_publishers(commands.topic_name) for commands in self._commands)
 
     def _restore(self, kept: Adaptation) -> None:
         """Start from a saved adaptation; values of another law mean something else and are not used."""
@@ -240,7 +244,7 @@ class TorqueInterface(NodePart):
                 f"no torque: the enable switch is not held; publish true on {self._switch.topic_name}"
             )
         if self._publishers() > 1:
-            raise CapabilityError(f"no torque: {self._publishers()} publishers on {self._commands.topic_name}")
+            raise CapabilityError(f"no torque: {self._publishers()} publishers on {self._commands[0].topic_name}")
         if self._node.namesakes():
             raise CapabilityError(
                 f"no torque: there is another node named {self._node.get_name()}; end it (one that was killed is "
@@ -288,7 +292,7 @@ class TorqueInterface(NodePart):
     # -- diagnostics --------------------------------------------------------------------------------------------------
     def diagnose(self) -> list[Any]:
         """Entries of the guard with counters and ages, and of the adapted friction of each joint."""
-        loop, name = self.loop, self._node.get_name()
+        loop, name = self.loop, self._node.path
         found = [(LEVELS.get(loop.state, OK), f"guard {loop.state.name}" + self._why())]
         info = self._driver.info
         if not info.realtime:
@@ -313,4 +317,4 @@ class TorqueInterface(NodePart):
         values = {f"coulomb {j}": f"{a:.3f}" for j, a in zip(self.robot.joint_names, self._last.coulomb, strict=True)}
         values |= {f"viscous {j}": f"{a:.4f}" for j, a in zip(self.robot.joint_names, self._last.viscous, strict=True)}
         values["frozen"] = ", ".join(reasons) or "no"
-        return [status(f"{self._node.get_name()}: adaptation", (OK, WARN, ERROR)[level], text, values)]
+        return [status(f"{self._node.path}: adaptation", (OK, WARN, ERROR)[level], text, values)]

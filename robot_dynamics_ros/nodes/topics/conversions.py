@@ -10,7 +10,7 @@ import numpy as np
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.nodes.topics.encoding import to_ns
 from robot_dynamics_ros.signals import Sample, entries, joint_columns
-from robot_dynamics_ros.topics import JOINT_STATE, TEMPERATURE, TRAJECTORY, WRENCH, Topic
+from robot_dynamics_ros.topics import ARRAY, JOINT_STATE, TEMPERATURE, TRAJECTORY, WRENCH, Topic
 
 
 class MessageReader:
@@ -53,6 +53,8 @@ class MessageReader:
             return message.name, message
         if self.topic.type == TRAJECTORY and len(message.points) == 1:
             return message.joint_names, message.points[0]
+        if self.topic.type == ARRAY:
+            return message.layout.dim[0].label.split(",") if message.layout.dim else (), message
         raise DataError(f"{self.topic.name}: expected exactly one point, got {len(message.points)}")
 
     def _columns_of(self, names: tuple[str, ...], signal: str) -> list[int]:

@@ -17,19 +17,20 @@ from builtin_interfaces.msg import Time
 from geometry_msgs.msg import WrenchStamped
 from rclpy.serialization import deserialize_message, serialize_message
 from sensor_msgs.msg import JointState, Temperature
-from std_msgs.msg import Header
+from std_msgs.msg import Float64MultiArray, Header, MultiArrayDimension, MultiArrayLayout
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_ros.bags.layout import parse
 from robot_dynamics_ros.errors import DataError, RobotDynamicsError
 from robot_dynamics_ros.signals import Sample, entries
-from robot_dynamics_ros.topics import JOINT_STATE, TEMPERATURE, TRAJECTORY, WRENCH, Topic
+from robot_dynamics_ros.topics import ARRAY, JOINT_STATE, TEMPERATURE, TRAJECTORY, WRENCH, Topic, below
 
 MESSAGE_TYPES: dict[str, type] = {
     JOINT_STATE: JointState,
     TRAJECTORY: JointTrajectory,
     WRENCH: WrenchStamped,
     TEMPERATURE: Temperature,
+    ARRAY: Float64MultiArray,
 }
 
 
@@ -61,12 +62,13 @@ class Frame:
         raw = serialize_message(message)
         layout = parse(raw, topic.type, ros2=True)
         self._bytes = bytearray(raw)
-        self._stamp = layout.numbers["sec"][1]
+        self._stamp = layout.numbers["sec"][1] if "sec" in layout.numbers else None
         self.fields: dict[str, np.ndarray] = {}
         for field in topic.fields:
             kind, start, count = layout.numbers[field]
             self.fields[field] = np.ndarray((count,), dtype=kind, buffer=self._bytes, offset=start)
-        self._prove(message)
+        if self._stamp is not None:
+            self._prove(message)
 
     def _prove(self, message: Any) -> None:
         """The layout is right when a written stamp comes back; raises RobotDynamicsError otherwise."""
@@ -74,7 +76,9 @@ class Frame:
             raise RobotDynamicsError(f"{type(message).__name__} is serialised in a form this package does not know")
 
     def stamped(self, stamp_ns: int) -> bytes:
-        """The bytes to publish."""
+        """The bytes to publish; without the stamp where the message has none."""
+        if self._stamp is None:
+            return bytes(self._bytes)
         struct.pack_into("<iI", self._bytes, self._stamp, stamp_ns // 1_000_000_000, stamp_ns % 1_000_000_000)
         return bytes(self._bytes)
 
@@ -95,27 +99,43 @@ def _blank_trajectory(topic: Topic, joints: Sequence[str], header: Header) -> Jo
     return JointTrajectory(header=header, joint_names=list(joints), points=[point])
 
 
+def _blank_array(topic: Topic, joints: Sequence[str], header: Header) -> Float64MultiArray:
+    names = entries(topic.fields["data"], joints)
+    dimension = MultiArrayDimension(label=",".join(names), size=len(names), stride=len(names))
+    return Float64MultiArray(layout=MultiArrayLayout(dim=[dimension]), data=array("d", [0.0] * len(names)))
+
+
 _BLANK: dict[str, Any] = {
     JOINT_STATE: _blank_joint_state,
     TRAJECTORY: _blank_trajectory,
     WRENCH: lambda topic, joints, header: WrenchStamped(header=header),
     TEMPERATURE: lambda topic, joints, header: Temperature(header=header),
+    ARRAY: _blank_array,
 }
 
 
 class SampleWriter:
-    """Publishes the signals of samples on one topic; what is absent (NaN throughout) is not published."""
+    """Publishes the signals of samples on one topic; what is absent (NaN throughout) is not published.
+
+    heard: somebody listens, as far as look() has seen; true at first, so that nobody misses the first messages.
+    """
 
     def __init__(self, topic: Topic, joints: Sequence[str], frame_id: str, publishers: Sequence[Any]) -> None:
-        self.topic, self._publishers = topic, list(publishers)
+        self.topic, self.publishers = topic, list(publishers)
         self._frame = frame(topic, joints, frame_id)
         self._fields = [(self._frame.fields[f], signal) for f, signal in topic.fields.items()]
         self._main = self._fields[0][1]
+        self.heard = True
 
     @staticmethod
-    def names(topic: Topic, joints: Sequence[str]) -> list[str]:
-        """Topic names to publish on: one, or one per joint."""
-        return [f"{topic.name}/{topic_name(j)}" for j in joints] if topic.per_joint else [topic.name]
+    def names(topic: Topic, joints: Sequence[str], prefix: str = "") -> list[str]:
+        """Topic names to publish on or to listen to: one, or one per joint; prefix: above what is not measured."""
+        name = below(prefix, topic.name) if prefix else topic.name
+        return [f"{name}/{topic_name(j)}" for j in joints] if topic.per_joint else [name]
+
+    def look(self) -> None:
+        """Set `heard`: whether anybody listens to one of the topics."""
+        self.heard = any(publisher.get_subscription_count() for publisher in self.publishers)
 
     def publish(self, sample: Sample) -> bool:
         """Publish one sample; True when there was something to publish."""
@@ -127,11 +147,11 @@ class SampleWriter:
             return True
         for target, signal in self._fields:
             target[:] = getattr(sample, signal)
-        self._publishers[0].publish(self._frame.stamped(sample.stamp_ns))
+        self.publishers[0].publish(self._frame.stamped(sample.stamp_ns))
         return True
 
     def _publish_joints(self, sample: Sample) -> None:
-        for joint, publisher in enumerate(self._publishers):
+        for joint, publisher in enumerate(self.publishers):
             for target, signal in self._fields:
                 value = getattr(sample, signal)[joint]
                 target[:] = value

@@ -28,6 +28,8 @@ class TopicInputs(NodePart):
     companions: topics with the stamp of joint_states; held: slow topics whose last value is used (StampJoin).
     """
 
+    _zero = False  # a message without a stamp was there
+
     def __init__(
         self,
         node: NodeContext,
@@ -39,13 +41,15 @@ class TopicInputs(NodePart):
         super().__init__(node)
         self._join = StampJoin(robot.joint_names, robot.joint_aliases, companions, held, deliver)
         self._refused: Counter[str] = Counter()
+        self.last_refusal, self.main = "", MAIN  # main: absolute name of the topic of joint states
         for name in (MAIN, *companions, *held):
             self._listen(TOPICS[name], robot.joint_names)
 
     def _listen(self, topic: Topic, joints: Sequence[str]) -> None:
         places: Sequence[int | None] = range(len(joints)) if topic.per_joint else [None]
-        for joint, name in zip(places, SampleWriter.names(topic, joints), strict=True):
-            self._subscribe(MESSAGE_TYPES[topic.type], name, self._callback(topic.name, joint), INPUT_QOS)
+        for joint, name in zip(places, SampleWriter.names(topic, joints, self._node.value("prefix")), strict=True):
+            made = self._subscribe(MESSAGE_TYPES[topic.type], name, self._callback(topic.name, joint), INPUT_QOS)
+            self.main = made.topic_name if topic.name == MAIN else self.main
 
     def _callback(self, name: str, joint: int | None) -> Callable[[Any], None]:
         return lambda message: self._message(name, message, joint)
@@ -56,15 +60,19 @@ class TopicInputs(NodePart):
             stamp = now if self._node.value("stamps") == "receive" else self._fresh(message)
             self._join.take(name, message, stamp, now, joint)
         except DataError as error:
-            self._refused[str(error)] += 1
+            self.last_refusal = str(error)
+            self._refused[self.last_refusal] += 1
             self._node.get_logger().warning(str(error), throttle_duration_sec=5.0)
         except RCLError:
             if self._node.context.ok():  # otherwise the node is being ended in the middle of a message
                 raise
 
     def _fresh(self, message: Any) -> int:
-        """Source stamp; raises DataError when it is impossible, or older than max_age by this node's clock."""
+        """Source stamp; raises DataError when it is zero, impossible, or older than max_age by this node's clock."""
         stamp, oldest = possible_ns(message.header.stamp), self._node.value("max_age")
+        first, self._zero = not self._zero, self._zero or not stamp
+        if not stamp and (oldest > 0.0 or not first):  # one zero may be the start of a simulated clock
+            raise DataError("messages are not stamped (stamp zero): set the parameter stamps to receive")
         if oldest > 0.0:
             age = 1e-9 * (self._node.get_clock().now().nanoseconds - stamp)
             if not age <= oldest:

@@ -20,12 +20,12 @@ from rclpy.experimental import EventsExecutor
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 from sensor_msgs.msg import JointState
-from std_msgs.msg import String
+from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_ros.nodes.topics.encoding import to_ns
-from robot_dynamics_ros.signals import TCP
+from robot_dynamics_ros.topics import PREFIX, below
 
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 LATCHED_TIMEOUT = 2.0  # s until the state of the last motion must have arrived, where there was one
@@ -34,7 +34,7 @@ WATCHED: dict[str, type] = {
     "joint_states": JointState,
     "external_wrench_base": WrenchStamped,
     "external_wrench_base_std": WrenchStamped,
-    "contact": JointState,
+    "contact": Bool,
 }
 
 
@@ -58,9 +58,12 @@ def _wrench(message: WrenchStamped) -> NDArray[np.float64]:
 
 
 class Monitor:
-    """Context manager: a node of its own, spun in a thread. `robot_node`: name of the node that moves the robot."""
+    """Context manager: a node of its own, spun in a thread. `robot_node`: name of the node that moves the robot;
+    prefix: above the topics of its estimates.
+    """
 
-    def __init__(self, robot_node: str = "composed_node", namespace: str = "") -> None:
+    def __init__(self, robot_node: str = "composed_node", namespace: str = "", prefix: str = PREFIX) -> None:
+        self._prefix = prefix
         self.robot_node, self.namespace = robot_node, namespace
         self._raw: dict[str, bytes] = {}
         self._counts = dict.fromkeys(WATCHED, 0)
@@ -74,7 +77,7 @@ class Monitor:
         self._context.init()
         self._node = rclpy.create_node("monitor", context=self._context, namespace=self.namespace)
         for name, kind in WATCHED.items():
-            self._node.create_subscription(kind, name, self._keep(name), NEWEST, raw=True)
+            self._node.create_subscription(kind, below(self._prefix, name), self._keep(name), NEWEST, raw=True)
         self._node.create_subscription(DiagnosticArray, "/diagnostics", self._diagnose, 10)
         self._node.create_subscription(String, f"{self.robot_node}/motion", self._moves, LATCHED)
         self._trajectory = self._node.create_publisher(JointTrajectory, f"{self.robot_node}/play_trajectory", 1)
@@ -155,7 +158,7 @@ class Monitor:
         if (std := self._newest("external_wrench_base_std")) is not None:
             view.std = _wrench(std)
         if (contact := self._newest("contact")) is not None:
-            view.contact = bool(contact.effort[contact.name.index(TCP)] > 0.5)
+            view.contact = bool(contact.data)
         diagnostics = dict(self._diagnostics)
         view.diagnostics = {name: values for name, (_, values) in diagnostics.items()}
         view.level = max((level for level, _ in diagnostics.values()), default=3)

@@ -6,8 +6,9 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
+import numpy as np
 from rclpy.qos import DurabilityPolicy, QoSProfile
-from std_msgs.msg import String
+from std_msgs.msg import Bool, String
 from visualization_msgs.msg import MarkerArray
 
 from robot_dynamics_ros.errors import CapabilityError
@@ -20,10 +21,12 @@ from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, SampleWriter
 from robot_dynamics_ros.nodes.topics.markers import contact_arrow
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
-from robot_dynamics_ros.topics import FRAMED, TOPICS
+from robot_dynamics_ros.topics import FRAMED, OLD_TOPICS, PREFIX, TOPICS, Topic, check_prefix
 
+CONTACT_RATE = 10.0  # Hz of the topic contact while nothing changes
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 DEPTH = 10  # of the queues of published samples
+FIRST = "external_wrench"  # published before everything else
 BACKWARDS_NS = 2_000_000_000  # a next time farther ahead than this belongs to a clock that was set back
 
 
@@ -45,30 +48,38 @@ class SampleOutputs(NodePart):
     """Publishers of the named topics, in this order; with `arrow` also the contact markers.
 
     frame_id: frame of external_wrench as wrench_frame takes it; everything else is in the base frame. Raises
-    ConfigError for a frame without a known transform.
+    ConfigError for a frame without a known transform, or a prefix that ROS does not take.
     """
 
     def __init__(
         self, node: NodeContext, robot: RobotFile, topics: Sequence[str], frame_id: str, arrow: bool = False
     ) -> None:
         super().__init__(node)
-        prefix = node.value("tf_prefix")
-        self._robot, self._base_frame = robot, prefix + robot.kinematics.base_frame
-        framed = prefix + wrench_frame(robot, frame_id)[1]
+        tf_prefix, prefix = node.value("tf_prefix"), check_prefix(node.value("prefix"))
+        self._robot, self._base_frame = robot, tf_prefix + robot.kinematics.base_frame
+        self._framed = tf_prefix + wrench_frame(robot, frame_id)[1]
         joints = robot.joint_names
-        self._fast: list[SampleWriter] = []
-        self._slow: list[SampleWriter] = []
-        for topic in (TOPICS[name] for name in topics):
-            kind = MESSAGE_TYPES[topic.type]
-            publishers = [self._publish_active(kind, name, DEPTH) for name in SampleWriter.names(topic, joints)]
-            writer = SampleWriter(topic, joints, framed if topic.name in FRAMED else self._base_frame, publishers)
-            (self._slow if topic.per_joint else self._fast).append(writer)
+        writers = [self._writer(TOPICS[name], prefix) for name in sorted(topics, key=lambda name: name != FIRST)]
+        old = prefix == PREFIX and node.value("old_names")
+        self._writers = writers + ([self._writer(topic, "") for topic in _renamed(topics)] if old else [])
+        self._fast = [writer for writer in self._writers if not writer.topic.per_joint]
+        self._slow = [writer for writer in self._writers if writer.topic.per_joint]
+        self._looked_at = 0
         self._model = RobotModel(robot.chain(), joints) if arrow else None
-        self._markers = self._publish_active(MarkerArray, "contact_markers", 5) if arrow else None
+        places = (prefix, "") if old else (prefix,)
+        names = [f"{place}/contact_markers".lstrip("/") for place in places] if arrow else []
+        self._markers = [self._publish_active(MarkerArray, name, 5) for name in names]
+        self._contact = self._publish_active(Bool, f"{prefix}/contact", DEPTH) if arrow else None
+        self._in_contact = False
         described = node.value("publish_description")
         self._description = self._publish_active(String, "robot_description", LATCHED) if described else None
-        self._slow_pace, self._marker_pace = Pace(), Pace()
-        self._processing, self._age = LatencyMeter(), LatencyMeter()
+        self._slow_pace, self._marker_pace, self._contact_pace = Pace(), Pace(), Pace()
+        self._wrench, self._processing, self._age = LatencyMeter(), LatencyMeter(), LatencyMeter()
+
+    def _writer(self, topic: Topic, prefix: str) -> SampleWriter:
+        joints, kind = self._robot.joint_names, MESSAGE_TYPES[topic.type]
+        publishers = [self._publish_active(kind, name, DEPTH) for name in SampleWriter.names(topic, joints, prefix)]
+        return SampleWriter(topic, joints, self._framed if topic.name in FRAMED else self._base_frame, publishers)
 
     def describe(self) -> None:
         """Publish the robot as URDF, where the parameter requests it and the robot file can be written as one."""
@@ -80,29 +91,61 @@ class SampleOutputs(NodePart):
             self._node.get_logger().warning(f"no robot_description: {error}")
 
     def publish(self, sample: Sample) -> None:
-        """One sample; its latencies are counted."""
-        for writer in self._fast:
-            writer.publish(sample)
+        """One sample on the topics that somebody listens to; its latencies are counted."""
+        for k, writer in enumerate(self._fast):
+            if writer.heard and writer.publish(sample) and k == 0 and writer.topic.name == FIRST:
+                self._wrench.add(1e-9 * (time.time_ns() - sample.receive_ns))
         now = time.time_ns()
         self._processing.add(1e-9 * (now - sample.receive_ns))
         self._age.add(1e-9 * (now - sample.stamp_ns))
         if self._slow and self._slow_pace.due(sample.stamp_ns, self._node.value("temperature_rate")):
             for writer in self._slow:
-                writer.publish(sample)
-        if self._markers is not None and self._model is not None:
-            self._mark(sample, self._markers, self._model)
+                if writer.heard:
+                    writer.publish(sample)
+        if self._contact is not None:
+            self._publish_contact(sample, self._contact)
+        if self._model is not None:
+            self._mark(sample, self._model)
+        self._look()
 
-    def _mark(self, sample: Sample, markers: Any, model: RobotModel) -> None:
+    def _look(self) -> None:
+        """Whether somebody listens to the next writer: one per sample, so that every sample costs the same."""
+        if self._writers:
+            self._looked_at = (self._looked_at + 1) % len(self._writers)
+            self._writers[self._looked_at].look()
+
+    def _publish_contact(self, sample: Sample, contact: Any) -> None:
+        if np.isnan(sample.contact).all():
+            return
+        touched = bool((sample.contact > 0).any())
+        if touched != self._in_contact or self._contact_pace.due(sample.stamp_ns, CONTACT_RATE):
+            self._in_contact = touched
+            contact.publish(Bool(data=touched))
+
+    def _mark(self, sample: Sample, model: RobotModel) -> None:
         rate = self._node.value("marker_rate")
         if not self._marker_pace.due(sample.stamp_ns, max(rate, 0.5)) or rate == 0.0:
             return
-        if markers.get_subscription_count():
+        listened = [markers for markers in self._markers if markers.get_subscription_count()]
+        if listened:
             position = model.fk(sample.q)[-1][:3, 3]
             arrow = contact_arrow(sample, position, self._base_frame, self._node.value("marker_scale"))
-            if arrow is not None:
+            for markers in listened if arrow is not None else ():
                 markers.publish(arrow)
+
+    def shared(self) -> list[str]:
+        """Topics on which another node publishes too."""
+        names = [publisher.topic_name for writer in (*self._fast, *self._slow) for publisher in writer.publishers]
+        return [name for name in dict.fromkeys(names) if self._node.count_publishers(name) > 1]
 
     def latencies(self) -> dict[str, str]:
         """Rate and latencies of what was published, as diagnostic values."""
         values = {"rate [Hz]": f"{self._processing.rate():.1f}"}
+        values |= self._wrench.summary("receive to wrench") if self._wrench.count else {}
         return values | self._processing.summary("receive to published") | self._age.summary("stamp to published")
+
+
+def _renamed(topics: Sequence[str]) -> list[Topic]:
+    """Old topics of the signals that the named topics carry; those of measured signals kept their names."""
+    signals = {signal for name in topics for signal in TOPICS[name].fields.values()}
+    return [topic for topic in OLD_TOPICS.values() if signals & set(topic.fields.values())]

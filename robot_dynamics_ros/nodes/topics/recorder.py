@@ -16,6 +16,7 @@ from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
 
 from robot_dynamics_ros.bags.live_writer import LiveWriter
+from robot_dynamics_ros.topics import is_old_name
 
 DISCOVERY_PERIOD = 0.25  # s between two queries of the existing topics
 NOT_RECORDED = ("*/parameter_events", "*/rosout", "*/transition_event")
@@ -35,8 +36,10 @@ class Recorder(Node):
 
     def look(self) -> None:
         """Subscribe to what is new."""
-        for topic, types in self.get_topic_names_and_types():
-            if topic not in self._seen and self._wanted(topic):
+        found = self.get_topic_names_and_types()
+        names = {topic for topic, _ in found}
+        for topic, types in found:
+            if topic not in self._seen and self._wanted(topic) and not is_old_name(topic, names):
                 self._seen.add(topic)
                 self._subscribe(topic, types[0])
 

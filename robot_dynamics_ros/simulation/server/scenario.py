@@ -70,18 +70,21 @@ class Schedule:
 SCENARIOS: dict[str, Schedule] = {
     "idle": Schedule("nothing touches the robot"),
     "polishing": Schedule(
-        "free motion, a 30 N and a 20 N contact against the tool axis with light drag, repeating every 24 s",
+        "free motion, a 30 N and a 20 N contact against the tool axis with light drag, a 25 N push from the side, "
+        "repeating every 24 s",
         contacts=(
             Contact(begin=6.0, duration=6.0, force=30.0, drag=0.15),
             Contact(begin=15.0, duration=5.0, force=20.0, ramp=1.0, drag=0.15),
+            Contact(begin=21.3, duration=1.6, force=25.0, ramp=0.2, direction=(1.0, 0.0, 0.0)),
         ),
         period=24.0,
     ),
     "grinding": Schedule(
-        "as polishing, with 200 N and 120 N: for arms that carry their own weight in friction",
+        "as polishing, with 200, 120 and 150 N: for arms that carry their own weight in friction",
         contacts=(
             Contact(begin=6.0, duration=6.0, force=200.0, drag=0.15),
             Contact(begin=15.0, duration=5.0, force=120.0, ramp=1.0, drag=0.15),
+            Contact(begin=21.3, duration=1.6, force=150.0, ramp=0.2, direction=(1.0, 0.0, 0.0)),
         ),
         period=24.0,
     ),

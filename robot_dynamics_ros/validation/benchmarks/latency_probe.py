@@ -1,8 +1,10 @@
-"""A subscriber in a process of its own: how old a topic's messages are when they arrive, and whether any is missing."""
+"""A subscriber in a process of its own: age of a topic's messages on arrival, missing ones, diagnostics of robots."""
 
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -12,9 +14,40 @@ from rclpy.experimental import EventsExecutor
 
 from robot_dynamics_ros.errors import ConnectionFailed
 from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, to_ns
-from robot_dynamics_ros.topics import TOPICS
+from robot_dynamics_ros.topics import PREFIX, TOPICS, below
 
 START_TIMEOUT = 30.0  # s until the first message
+
+
+@contextmanager
+def _listening() -> Iterator[tuple[Any, Any]]:
+    """A node of its own and its executor."""
+    context = rclpy.Context()
+    rclpy.init(args=[], context=context)
+    node = rclpy.create_node("latency_probe", context=context)
+    executor = EventsExecutor(context=context)
+    executor.add_node(node)
+    try:
+        yield node, executor
+    finally:
+        node.destroy_node()
+        rclpy.shutdown(context=context)
+
+
+def diagnostics(addresses: set[str], seconds: float) -> dict[str, dict[str, str]]:
+    """The last stream diagnostics of each robot by its address, after the first of all and `seconds` more."""
+    found: dict[str, dict[str, str]] = {}
+
+    def keep(message: DiagnosticArray) -> None:
+        for entry in message.status:
+            if entry.hardware_id in addresses and entry.name.endswith(": stream"):
+                found[entry.hardware_id] = {pair.key: pair.value for pair in entry.values}
+
+    with _listening() as (node, executor):
+        node.create_subscription(DiagnosticArray, "/diagnostics", keep, 50)
+        _spin(executor, lambda: len(found) == len(addresses), START_TIMEOUT)
+        _spin(executor, lambda: False, seconds)
+    return found
 
 
 def probe(duration: float, warm_up: float = 2.0, topic: str = "external_wrench") -> dict[str, Any]:
@@ -22,27 +55,19 @@ def probe(duration: float, warm_up: float = 2.0, topic: str = "external_wrench")
 
     Raises ConnectionFailed when nothing arrives.
     """
-    context = rclpy.Context()
-    rclpy.init(args=[], context=context)
-    node = rclpy.create_node("latency_probe", context=context)
-    executor = EventsExecutor(context=context)
-    executor.add_node(node)
     rows: list[tuple[int, int]] = []
-    diagnostics: dict[str, dict[str, str]] = {}
+    last: dict[str, dict[str, str]] = {}
     kind = MESSAGE_TYPES[TOPICS[topic].type]
-    node.create_subscription(kind, topic, lambda m: rows.append((to_ns(m.header.stamp), _now())), 50)
-    node.create_subscription(DiagnosticArray, "/diagnostics", lambda m: _keep(m, diagnostics), 10)
-    try:
+    with _listening() as (node, executor):
+        node.create_subscription(kind, below(PREFIX, topic), lambda m: rows.append((to_ns(m.header.stamp), _now())), 50)
+        node.create_subscription(DiagnosticArray, "/diagnostics", lambda m: _keep(m, last), 10)
         _spin(executor, lambda: bool(rows), START_TIMEOUT)
         if not rows:
             raise ConnectionFailed(f"no {topic} arrives; see the messages above")
         _spin(executor, lambda: False, warm_up)
         rows.clear()
         _spin(executor, lambda: False, duration)
-    finally:
-        node.destroy_node()
-        rclpy.shutdown(context=context)
-    return _figures(np.array(rows), duration) | {"diagnostics": diagnostics}
+    return _figures(np.array(rows), duration) | {"diagnostics": last}
 
 
 def _now() -> int:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -9,22 +11,23 @@ import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.validation.benchmarks.setup import Arm, Setup, figaroh
-from robot_dynamics_ros.validation.benchmarks.timing import Case
+from robot_dynamics_ros.validation.benchmarks.timing import Case, Floors
 
 SECTION = "rigid body"
 CACHED = 2048  # samples whose states and torques stay in the second-level cache
+RNEA_BATCHED: Floors = {"avx512": 20, "avx2": 12, "sse2": 4}
 
 
 def cases(setup: Setup) -> Iterator[Case]:
     """Cases of rigid-body dynamics."""
     arm = Arm("ur5e")
     if setup.cpp_peers:
-        yield from _cpp(arm, {"avx512": 40, "avx2": 20, "sse2": 4})
+        yield from _cpp(arm)
         yield from _cpp_panda()
     yield from _python(arm, setup)
 
 
-def _cpp(arm: Arm, floors: dict[str, float]) -> Iterator[Case]:
+def _cpp(arm: Arm) -> Iterator[Case]:
     from robot_dynamics_ros.validation.benchmarks.cpp_peers import CasadiC, PinocchioCpp
 
     pin, casadi, model = PinocchioCpp(arm), CasadiC(arm), arm.model
@@ -32,8 +35,8 @@ def _cpp(arm: Arm, floors: dict[str, float]) -> Iterator[Case]:
     x = arm.motion(CACHED)
     tau, theirs = np.empty_like(x[0]), np.empty_like(x[0])
 
-    def case(name, ours, peer, peer_name, floors, count=CACHED):
-        return Case(SECTION, name, ours, peer, peer_name, count, floors, budget=0.6)
+    def case(name, ours, peer, peer_name, floors=None, count=CACHED, **machine):
+        return Case(SECTION, name, ours, peer, peer_name, count, floors or {}, budget=0.6, **machine)
 
     def peer():
         pin.rnea(*x, theirs)
@@ -41,28 +44,25 @@ def _cpp(arm: Arm, floors: dict[str, float]) -> Iterator[Case]:
     def generated():
         casadi.rnea(*x, theirs)
 
-    def batch():
-        model.rnea(*x, out=tau)
+    for name, body in (("any placements", general), (f"{arm.name} (right-angled)", model)):
+        limit = {"machine": multiply_adds(CACHED * _core.rnea_operations(body.chain)), "least_share": 0.7}
+        yield case(
+            f"RNEA, batched, {name}", lambda body=body: body.rnea(*x, out=tau), peer, "pin::rnea", RNEA_BATCHED, **limit
+        )
+    floors = {"avx512": 4, "avx2": 2, "sse2": 1}
+    yield case("RNEA, batched", lambda: model.rnea(*x, out=tau), generated, "CasADi C", floors)
 
     def single():
         _core.repeat_rnea(model.chain, *x, tau)
 
-    yield case(
-        "RNEA, batched, any placements",
-        lambda: general.rnea(*x, out=tau),
-        peer,
-        "pin::rnea",
-        {"avx512": 20, "avx2": 12, "sse2": 4},
-    )
-    yield case(f"RNEA, batched, {arm.name} (right-angled)", batch, peer, "pin::rnea", floors)
-    yield case("RNEA, batched", batch, generated, "CasADi C", {"avx512": 4, "avx2": 2, "sse2": 1})
-    floors = {"avx512": 0.6, "avx2": 0.5}
-    for name, body in (("RNEA, share of peak arithmetic, any placements", general), (f"the same, {arm.name}", model)):
-        ours, peak = _share(body, x, tau)
-        yield case(name, ours, peak, "multiply-adds", floors)
     yield case("RNEA, one sample per call", single, peer, "pin::rnea", {"avx512": 6, "avx2": 3.5, "sse2": 2})
     yield case("RNEA, one sample per call", single, generated, "CasADi C", {"avx512": 1.2})
-    q, qd, qdd = (np.ascontiguousarray(a[:128]) for a in x)
+    yield from _regressors(arm, pin, case)
+
+
+def _regressors(arm: Arm, pin: Any, case: Callable[..., Case]) -> Iterator[Case]:
+    model = arm.model
+    q, qd, qdd = arm.motion(128)
     Y = np.empty((128, arm.n, 10 * arm.n))
     yield case(
         "regressor, into cache",
@@ -71,9 +71,11 @@ def _cpp(arm: Arm, floors: dict[str, float]) -> Iterator[Case]:
         "pin regressor C++",
         {"avx512": 14, "avx2": 8, "sse2": 3},
         128,
+        machine=lambda: Y.fill(0.0),
     )
     many = arm.motion(20000)
     W = np.zeros((20000 * arm.n, 10 * arm.n), order="F")
+    written = np.zeros(20000 * 10 * sum(range(1, arm.n + 1)))  # what is not zero by structure
     yield case(
         "stacked W, reused",
         lambda: model.stacked_regressor(*many, out=W, keep_zeros=True),
@@ -81,13 +83,14 @@ def _cpp(arm: Arm, floors: dict[str, float]) -> Iterator[Case]:
         "pin regressor C++",
         {"avx512": 11, "avx2": 8},
         20000,
+        machine=lambda: written.fill(0.0),
+        least_share=0.5,
     )
 
 
-def _share(body: Any, x: Any, tau: np.ndarray) -> tuple[Callable[[], Any], Callable[[], Any]]:
-    """Batched RNEA, and as many operations as it counts in the best order the machine can have them."""
-    operations = float(len(tau) * _core.rnea_operations(body.chain))
-    return lambda: body.rnea(*x, out=tau), lambda: _core.multiply_add(operations)
+def multiply_adds(operations: float) -> Callable[[], Any]:
+    """As many additions and multiplications in the best order the machine can have them."""
+    return lambda: _core.multiply_add(float(operations))
 
 
 def _cpp_panda() -> Iterator[Case]:
@@ -103,8 +106,10 @@ def _cpp_panda() -> Iterator[Case]:
         lambda: pin.rnea(*x, theirs),
         "pin::rnea",
         CACHED,
-        {"avx512": 28},
+        RNEA_BATCHED,
         budget=0.6,
+        machine=multiply_adds(CACHED * _core.rnea_operations(arm.model.chain)),
+        least_share=0.7,
     )
 
 
@@ -134,27 +139,34 @@ def _python(arm: Arm, setup: Setup) -> Iterator[Case]:
         for q, v, a in zip(*x, strict=True):
             pin.computeJointTorqueRegressor(model, data, q, v, a)
 
-    def case(name, ours, peer, peer_name, floors, count=samples):
-        return Case(SECTION, name, ours, peer, peer_name, count, floors)
+    def case(name, ours, peer, peer_name, count=samples):
+        return Case(SECTION, name, ours, peer, peer_name, count)
 
     yield case(
         f"Python, RNEA of {samples} samples in one call",
         lambda: arm.model.rnea(*x, out=tau),
         loop,
         "pin.rnea loop",
-        {"avx512": 40, "avx2": 25, "sse2": 10},
     )
     yield case(
         "Python, RNEA of one sample",
         lambda: [arm.model.rnea(q0, qd0, qdd0, out=tau[0]) for _ in range(1000)],
         lambda: [pin.rnea(model, data, q0, qd0, qdd0) for _ in range(1000)],
         "pin.rnea",
-        {},
         1000,
     )
+    every = os.cpu_count() or 1
+    yield Case(
+        SECTION,
+        f"Python, RNEA of {samples} samples over {every} threads, wall clock",
+        lambda: arm.model.rnea(*x, out=tau, threads=every),
+        lambda: arm.model.rnea(*x, out=tau),
+        "one thread",
+        samples,
+        clock=time.perf_counter,
+    )
     Y = np.empty((samples, arm.n, 10 * arm.n))
-    floors = {"avx512": 12, "avx2": 10}
-    yield case("Python, regressor, out=", lambda: arm.model.regressor(*x, out=Y), regressor_loop, "pin loop", floors)
+    yield case("Python, regressor, out=", lambda: arm.model.regressor(*x, out=Y), regressor_loop, "pin loop")
     builder = figaroh(arm)
     if builder is not None:
         yield case(
@@ -162,5 +174,4 @@ def _python(arm: Arm, setup: Setup) -> Iterator[Case]:
             lambda: arm.model.stacked_regressor(*x),
             lambda: builder.build_basic_regressor(*x, {"act_idxv": []}),
             "figaroh",
-            {"avx512": 20, "avx2": 18},
         )

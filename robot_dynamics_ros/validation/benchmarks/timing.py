@@ -1,6 +1,8 @@
-"""Interleaved timing: every round runs ours, then the peer, in processor time of the calling thread.
+"""Interleaved timing: every round runs ours, the peer and the machine's limit, in processor time of the calling thread.
 
 Processor time leaves out what other programs on the machine take; a peer with threads of its own gets them for free.
+A floor is a share of what the machine can do (its multiply-adds, its writes to memory), a ratio to a C++ peer, or real
+time. A ratio to Python code is information.
 """
 
 from __future__ import annotations
@@ -11,23 +13,30 @@ from collections.abc import Callable
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+Call = Callable[[], Any]
 Floors = dict[str, float]  # instruction set -> least ratio to hold
 
 
 @dataclass
 class Case:
-    """One comparison: `ours` and `peer` each do `count` units of the same work."""
+    """One comparison: `ours`, `peer` and `machine` each do `count` units of the same work.
+
+    `machine` does the arithmetic or the writes of that work in the best order that the processor can have them.
+    """
 
     section: str
     name: str
-    ours: Callable[[], Any]
-    peer: Callable[[], Any] | None = None
+    ours: Call
+    peer: Call | None = None
     peer_name: str = ""
     count: float = 1
     floors: Floors = field(default_factory=dict)
     budget: float = 1.5  # seconds, both sides together, after one warm-up each
     limit: float | None = None  # most nanoseconds per unit, for work without a peer
     constant: float | None = None  # ns per unit of a peer that needs no measuring: real time
+    machine: Call | None = None
+    least_share: float | None = None  # of the machine's limit, to hold
+    clock: Callable[[], float] = time.thread_time  # perf_counter for work over several threads
 
 
 @dataclass
@@ -48,6 +57,9 @@ class Row:
     met: bool | None
     rounds: int
     limit: float | None = None
+    machine: float | None = None
+    share: float | None = None
+    least_share: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Plain values for JSON."""
@@ -56,34 +68,37 @@ class Row:
 
 def measure(case: Case, isa: str, at_least: int = 5, at_most: int = 200) -> Row:
     """Median and worst of interleaved rounds, at least `at_least` unless one round alone exceeds the budget."""
-    warm_up = _time(case.ours) + (_time(case.peer) if case.peer else 0.0)
+    calls = [call for call in (case.ours, case.peer, case.machine) if call]
+    warm_up = sum(_time(call, case.clock) for call in calls)
     rounds = max(1 if warm_up > case.budget / 2 else at_least, min(at_most, int(case.budget / max(warm_up, 1e-9))))
-    ours, peer = [], []
-    for _ in range(rounds):
-        ours.append(_time(case.ours) / case.count * 1e9)
-        if case.peer:
-            peer.append(_time(case.peer) / case.count * 1e9)
-    return _row(case, isa, ours, peer)
+    times = [[_time(call, case.clock) / case.count * 1e9 for call in calls] for _ in range(rounds)]
+    columns = iter(map(list, zip(*times, strict=True)))
+    ours = next(columns)
+    peer = next(columns) if case.peer else []
+    machine = next(columns) if case.machine else []
+    return _row(case, isa, ours, peer, machine)
 
 
-def _time(call: Callable[[], Any]) -> float:
-    start = time.thread_time()
+def _time(call: Call, clock: Callable[[], float]) -> float:
+    start = clock()
     call()
-    return time.thread_time() - start
+    return clock() - start
 
 
-def _row(case: Case, isa: str, ours: list[float], peer: list[float]) -> Row:
+def _row(case: Case, isa: str, ours: list[float], peer: list[float], machine: list[float]) -> Row:
     if case.constant is not None:
         peer = [case.constant]
-    ratio = statistics.median(peer) / statistics.median(ours) if peer else None
+    median = statistics.median(ours)
+    ratio = statistics.median(peer) / median if peer else None
+    limit = statistics.median(machine) if machine else None
+    share = limit / median if limit is not None else None
     floor = case.floors.get(isa)
-    met = None if ratio is None or floor is None else ratio >= floor
-    if case.limit is not None:
-        met = met is not False and statistics.median(ours) <= case.limit
+    checks = [(ratio, floor), (share, case.least_share), (case.limit, median if case.limit is not None else None)]
+    held = [value >= bound for value, bound in checks if value is not None and bound is not None]
     return Row(
         section=case.section,
         name=case.name,
-        ours=statistics.median(ours),
+        ours=median,
         ours_best=min(ours),
         ours_worst=max(ours),
         peer_name="real time" if case.constant is not None else case.peer_name,
@@ -92,7 +107,10 @@ def _row(case: Case, isa: str, ours: list[float], peer: list[float]) -> Row:
         peer_worst=max(peer) if peer else None,
         ratio=ratio,
         floor=floor,
-        met=met,
+        met=all(held) if held else None,
         rounds=len(ours),
         limit=case.limit,
+        machine=limit,
+        share=share,
+        least_share=case.least_share,
     )

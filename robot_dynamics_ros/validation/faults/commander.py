@@ -15,7 +15,7 @@ def main() -> None:
     rclpy.init()
     node = rclpy.create_node("commander_process")
     quick = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-    publisher = node.create_publisher(JointState, "joint_torque_command", quick)
+    publisher = node.create_publisher(JointState, "robot_dynamics/joint_torque_command", quick)
 
     def answer(state: JointState) -> None:
         message = JointState(name=state.name, effort=[TORQUE] + [0.0] * (len(state.name) - 1))

@@ -74,7 +74,7 @@ class Graph:
         self.message = JointState
         self.publisher: Any = None
         if self._publishes:
-            self.publisher = self.node.create_publisher(JointState, "joint_torque_command", quick)
+            self.publisher = self.node.create_publisher(JointState, "robot_dynamics/joint_torque_command", quick)
         self.node.create_subscription(JointState, "joint_states", self._answer, quick)
 
     def _answer(self, state: Any) -> None:
@@ -179,7 +179,7 @@ def second_publisher(_: int) -> str:
     with Graph() as graph:
         graph.enable()
         begin = graph.stand.now
-        other = graph.node.create_publisher(graph.message, "joint_torque_command", 1)
+        other = graph.node.create_publisher(graph.message, "robot_dynamics/joint_torque_command", 1)
         text = graph.ends(begin, WATCHED + RAMP)
         graph.latched()
         graph.node.destroy_publisher(other)
@@ -211,7 +211,7 @@ def commander_killed(_: int) -> str:
     with Graph(publishes=False) as graph:
         commander = graph.start_commander()
         try:
-            graph.spin(lambda: graph.node.count_publishers("joint_torque_command") == 1, "the commander")
+            graph.spin(lambda: graph.node.count_publishers("robot_dynamics/joint_torque_command") == 1, "the commander")
             graph.enable()
         finally:
             begin = graph.stand.now

@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.estimators.external_force import significance
 from robot_dynamics_ros.estimators.pipeline import Pipeline
-from robot_dynamics_ros.estimators.wrench_metrics import Series, figures
+from robot_dynamics_ros.estimators.wrench_metrics import Series, figures, trade_off
 from robot_dynamics_ros.identification.arm.export import write_outputs
 from robot_dynamics_ros.identification.arm.identify import Options, identify_recordings
 from robot_dynamics_ros.identification.dataset.recording import recording
@@ -32,7 +33,7 @@ METHODS = ("ours", "baseline", "oracle", "true_inertia")
 
 @dataclass
 class Verdict:
-    """Figures of one robot by method, and ours by trial.
+    """Figures of one robot by method, ours by trial, and what each method could find at given shares of false alarms.
 
     Also its laws, its recordings, processor seconds of each part, and what `identify` said.
     """
@@ -42,6 +43,7 @@ class Verdict:
     recordings: list[str]
     figures: dict[str, dict[str, Any]] = field(default_factory=dict)
     trials: dict[str, dict[str, Any]] = field(default_factory=dict)
+    trade_off: dict[str, dict[float, dict[str, float]]] = field(default_factory=dict)
     seconds: dict[str, float] = field(default_factory=dict)
     refused: str = ""
     warnings: list[str] = field(default_factory=list)
@@ -76,16 +78,18 @@ def judge(name: str, who: Individual, bags: int, work: Path | None) -> Verdict:
     logs = [log for log, _ in taken]
     believed = _believed(robot, logs, work / f"robot_{who.index}", verdict)
     clock.lap("identify")
-    law, series = baseline.fit(believed, logs), {}
+    law, series, rare = baseline.fit(believed, logs), {}, {}
     exact, true = _exact(robot, who)
     clock.lap("baseline")
     for t in trials:
         estimates = _estimates(believed, exact, true, law, t)
-        verdict.trials[t.name] = figures(estimates["ours"])
-        for method, s in estimates.items():
+        verdict.trials[t.name] = figures(estimates["ours"][0])
+        for method, (s, significant) in estimates.items():
+            rare.setdefault(method, []).append(significant)
             series[method] = series[method].joined(s) if method in series else s
     clock.lap("replay")
     verdict.figures = {method: figures(s) for method, s in series.items()}
+    verdict.trade_off = {m: trade_off(series[m], np.concatenate(rare[m])) for m in METHODS if m != "baseline"}
     clock.lap("figures")
     verdict.seconds = clock.seconds
     return verdict
@@ -118,9 +122,11 @@ def _exact(robot: RobotFile, who: Individual) -> tuple[RobotFile, dict[str, np.n
 
 def _estimates(
     believed: RobotFile, exact: RobotFile, true: dict[str, np.ndarray], law: baseline.Baseline, t: Trial
-) -> dict[str, Series]:
-    """Every method on one trial. The oracle's friction is scaled like the reported torque, whose gain is off; a torque
-    sensor on the link sees friction of the link alone.
+) -> dict[str, tuple[Series, np.ndarray]]:
+    """Series and significance (N,) of every method on one trial.
+
+    The oracle's friction is scaled like the reported torque, whose gain is off; a torque sensor on the link sees
+    friction of the link alone.
     """
     ours = Log(t.log.joint_names, t.log.stamp_ns, {k: v.copy() for k, v in t.log.signals.items()})
     Pipeline(believed).run(ours)
@@ -132,13 +138,12 @@ def _estimates(
     scaled = Log(t.log.joint_names, t.log.stamp_ns, {**t.log.signals, "effort": t.log.effort / gain})
     best = baseline.observed(exact, scaled, friction, ORACLE_STD * np.abs(friction))
     plain = baseline.estimate(believed, t.log, law)
-    given = {
-        "ours": (ours.external_wrench, ours.external_wrench_std, ours.contact[:, -1] > 0.5),
-        "baseline": plain,
-        "oracle": (known.external_wrench, known.external_wrench_std, known.contact[:, -1] > 0.5),
-        "true_inertia": (best.external_wrench, best.external_wrench_std, best.contact[:, -1] > 0.5),
-    }
-    return {method: _series(t, *values) for method, values in given.items()}
+    late = t.log.time >= SETTLED
+    result = {"baseline": (_series(t, *plain), np.full(late.sum(), np.nan))}
+    for method, log, arm in (("ours", ours, believed), ("oracle", known, believed), ("true_inertia", best, exact)):
+        columns = log.external_wrench, log.external_wrench_std, log.contact[:, -1] > 0.5
+        result[method] = _series(t, *columns), significance(arm, log)[late]
+    return result
 
 
 def _series(t: Trial, wrench: np.ndarray, std: np.ndarray, flagged: np.ndarray) -> Series:

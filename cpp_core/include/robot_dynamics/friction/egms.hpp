@@ -31,6 +31,10 @@ class EGms {
   }
 
   int joints() const { return n_; }
+  const Gms& gms() const { return gms_; }
+  const std::vector<double>& fc0() const { return Fc0_; }
+  const std::vector<double>& fc1() const { return Fc1_; }
+  const PeriodicTable& kinematic_error() const { return kinematic_error_; }
   bool valid(int i) const noexcept { return Fc0_[i] > 0 && gms_.valid(i); }
   const std::vector<double>& hysteresis() const { return H_; }
   const std::vector<double>& levels() const { return level_; }  // F(tau_J) of the last step [Nm]

@@ -100,6 +100,9 @@ class FrictionMap {
 
   const double* joint(int i) const noexcept { return p_.data() + i * size_; }
   double reference(int i) const noexcept { return T0_[i]; }
+  const std::vector<double>& parameters() const noexcept { return p_; }             // (n, size)
+  const std::vector<double>& references() const noexcept { return T0_; }            // (n)
+  const std::vector<double>& temperature_range() const noexcept { return range_; }  // (n, 2)
 
  private:
   template <class Law>

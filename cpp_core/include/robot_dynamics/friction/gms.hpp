@@ -54,6 +54,10 @@ class Gms {
 
   int joints() const { return n_; }
   int elements() const { return M_; }
+  const std::vector<double>& spans() const { return D_; }        // (n, elements)
+  const std::vector<double>& stiffnesses() const { return k_; }  // (n, elements)
+  const PeriodicTable& backlash() const { return backlash_; }
+  double max_gap() const { return clock_.max_gap; }
   double state(int i, int e) const noexcept { return state_[e * stride_ + i]; }
   double backlash(int i, double theta) const noexcept { return backlash_.value(i, theta); }
 

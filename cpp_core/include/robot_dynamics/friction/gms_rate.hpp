@@ -35,6 +35,12 @@ class RateStateGms {
   }
 
   int joints() const { return n_; }
+  int elements() const { return M_; }
+  const std::vector<double>& stiffnesses() const { return k_; }  // (n, elements)
+  const std::vector<double>& shares() const { return nu_; }      // (n, elements)
+  double attraction() const { return attraction_; }
+  double floor() const { return floor_; }
+  double max_gap() const { return clock_.max_gap; }
   const double* state() const { return force_.data(); }
 
   void reset() noexcept {

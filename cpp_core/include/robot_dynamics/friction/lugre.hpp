@@ -20,6 +20,7 @@ class LuGre {
   }
 
   int joints() const { return map_.joints(); }
+  double max_gap() const { return clock_.max_gap; }
   void reset() noexcept {
     clock_.reset();
     std::fill(z_.begin(), z_.end(), 0.0);

@@ -50,6 +50,11 @@ class Presliding {
 
   int joints() const noexcept { return n_; }
   int elements() const noexcept { return elements_; }
+  const std::vector<PreslidingJoint>& parameters() const noexcept { return joints_; }
+  const std::vector<double>& spans() const noexcept { return span_; }    // (n, elements)
+  const std::vector<double>& levels() const noexcept { return level_; }  // (n, elements)
+  const std::vector<double>& loads() const noexcept { return load_; }    // (n, elements)
+  double max_gap() const noexcept { return clock_.max_gap; }
   bool valid(int i) const noexcept { return has_memory_[i] && high_[i] - low_[i] > 2 * largest_[i]; }  // past forgotten
   bool has_memory(int i) const noexcept { return has_memory_[i]; }
 

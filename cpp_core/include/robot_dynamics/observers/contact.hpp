@@ -10,12 +10,12 @@
 namespace robot_dynamics {
 
 struct ContactParameters {
-  double on_ratio = 3.5;                       // magnitude / std at which contact begins
-  double off_ratio = 2.2;                      // and below which it may end
+  double on_ratio = 4.5;                       // magnitude / std at which contact begins
+  double off_ratio = 4.0;                      // and below which it may end
   double off_share = 0.6;                      // of the floor below which it may end
   double on_time = 0.010;                      // s above the threshold before contact is declared
   double off_time = 0.050;                     // s below before it is over
-  std::array<double, max_joints + 1> floor{};  // least magnitude that can be a contact (Nm, last: N)
+  std::array<double, max_joints + 1> floor{};  // least magnitude that can be a contact (joints: Nm)
 };
 
 class ContactDetector {
@@ -45,6 +45,7 @@ class ContactDetector {
     }
   }
 
+  bool active(int channel) const noexcept { return active_[channel]; }
   bool any() const noexcept {
     bool any = false;
     for (int i = 0; i < channels_; ++i) any = any || active_[i];

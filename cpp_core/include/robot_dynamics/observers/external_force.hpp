@@ -33,7 +33,8 @@ struct ExternalForceParameters {
   bool ignore_friction = false;                    // link-side torque: friction is before the sensor
   WrenchParameters wrench;
   int frame = WrenchFrame::base;  // of framed_wrench: base, a link, or n = TCP
-  ContactParameters contact;
+  ContactParameters contact;      // channels: joints, then the significance of the wrench
+  double contact_force = 0.0;     // N, least force at the TCP that can be a contact
   TorqueHealthParameters health;
   PayloadParameters payload;
   TareParameters tare;
@@ -57,11 +58,11 @@ inline double robot_on_environment(double environment_on_robot) noexcept { retur
 
 class ExternalForce {
  public:
-  static constexpr double isolated_std = 1e4;  // Nm: a joint that is not believed has no weight
-  static constexpr double first_look = 0.4;    // s from the start until lasting torque can be a contact
-  static constexpr double patience = 10.0;     // s of contact after which a new payload is considered
-  static constexpr double free_long = 0.5;     // s without contact after which a contact is a real one
-  static constexpr double load_hold = 0.02;    // s for which contact_load keeps its value
+  static constexpr double isolated_std = 1e4;            // Nm: a joint that is not believed has no weight
+  static constexpr double first_look = 0.4;              // s from the start until lasting torque can be a contact
+  static constexpr double patience = 10.0;               // s of contact after which a new payload is considered
+  static constexpr double free_long = 0.5;               // s without contact after which a contact is a real one
+  static constexpr std::int64_t load_hold = 20'000'000;  // ns between two instants at which contact_load changes
 
   ExternalForce(const Chain& chain, const ExternalForceParameters& p)
       : chain_(chain),
@@ -78,6 +79,7 @@ class ExternalForce {
     require_each("torque_std", p.torque_std.data(), chain.n, 1e-6, 1e6);
     require_each("friction_std", p.friction_std.data(), chain.n, 0.0, 1e6);
     require_range("model_error", p.model_error, 0.0, 1.0);
+    require_range("contact_force", p.contact_force, 0.0, 1e6);
     restart();
   }
 
@@ -98,7 +100,7 @@ class ExternalForce {
     const bool healthy = health_.step(dt, in.drive_torque, in.qd);
     observe(dt, in, friction, friction_std);
     const bool posed = publish(dt, in, out);
-    if (posed) hold_load(dt, out);
+    if (posed) hold_load(stamp_ns, out);
     age_ += dt;
     if (!posed) return fault(out);
     if (tick == Tick::gap || tick == Tick::backwards) return Status::reset;
@@ -128,9 +130,13 @@ class ExternalForce {
   const SampleTiming& timing() const noexcept { return timing_; }
   double length() const noexcept { return inverse_.length(); }
   int n() const noexcept { return chain_.n; }
+  const Chain& chain() const noexcept { return chain_; }
+  const ExternalForceParameters& parameters() const noexcept { return p_; }
+  const std::array<double, 36>& covariance() const noexcept { return estimate_.covariance; }  // TCP, base axes
 
  private:
   using Joints = std::array<double, max_joints>;
+  static constexpr std::int64_t no_slot = std::numeric_limits<std::int64_t>::min();
 
   void restart() noexcept {
     age_ = 0.0;
@@ -146,7 +152,7 @@ class ExternalForce {
     estimate_ = WrenchEstimate{};
     free_time_ = 0.0;
     held_.fill(0.0);
-    held_time_ = load_hold;
+    held_slot_ = no_slot;
   }
 
   void forget_decisions() noexcept {
@@ -200,35 +206,38 @@ class ExternalForce {
       out.torque_std[i] = std::sqrt(variance_[i]);
       out.torque[i] = raw[i] - tare_.bias()[i];
     }
-    if (!all_finite(out.torque, n) || !inverse_.step(in.q, out.torque, out.torque_std, estimate_)) return false;
+    Placement frames[max_joints + 1];  // base -> link i, TCP last
+    forward_kinematics(chain_, in.q, frames);
+    if (!all_finite(out.torque, n) || !inverse_.step(frames, out.torque, out.torque_std, estimate_)) return false;
     if (settled()) tare_.step(dt, raw.data(), out.torque_std);
     smooth_.step(dt, estimate_.wrench.data(), out.wrench);
     for (int k = 0; k < 6; ++k) out.wrench_std[k] = std::sqrt(std::max(estimate_.covariance[7 * k], 0.0));
-    frame_.step(in.q, out.wrench, estimate_.covariance.data(), out.framed_wrench, out.framed_wrench_std);
+    frame_.step(frames, out.wrench, estimate_.covariance.data(), out.framed_wrench, out.framed_wrench_std);
     *out.singular_value = estimate_.singular_value;
-    decide(dt, in, out);
+    decide(dt, in, frames, out);
     return true;
   }
 
   // Friction grows with the load of the gear: model torque and what the environment adds to it. The friction stage
-  // takes the latter one sample later; it is constant for load_hold, and exactly zero without contact.
-  void hold_load(double dt, const ForceOutput& out) noexcept {
-    held_time_ += dt;
+  // takes the latter one sample later; it changes at instants load_hold apart on the clock of the stamps, so that a
+  // replay that starts later or lacks samples changes it at the same ones, and is exactly zero without contact.
+  void hold_load(std::int64_t stamp_ns, const ForceOutput& out) noexcept {
+    const std::int64_t slot = stamp_ns / load_hold;
     if (!contact_.any()) {
       held_.fill(0.0);
-      held_time_ = load_hold;
-    } else if (held_time_ >= load_hold) {
+      held_slot_ = no_slot;
+    } else if (slot != held_slot_) {
       for (int i = 0; i < chain_.n; ++i) {
         const double bound = p_.health.bound[i];  // friction that rises faster than its load cannot run away
         held_[i] = std::min(std::max(robot_on_environment(out.torque[i]), -bound), bound);
       }
-      held_time_ = 0.0;
+      held_slot_ = slot;
     }
     std::copy_n(held_.begin(), chain_.n, out.contact_load);
   }
 
   // Contact needs significance against zero and against what a payload or bias explains.
-  void decide(double dt, const ForceInput& in, const ForceOutput& out) noexcept {
+  void decide(double dt, const ForceInput& in, const Placement* frames, const ForceOutput& out) noexcept {
     const int n = chain_.n;
     const double zero[max_joints] = {}, *qdd = absent(in.qdd, n) || !all_finite(in.qdd, n) ? zero : in.qdd;
     contact_time_ = contact_.any() ? contact_time_ + dt : 0.0;
@@ -242,15 +251,10 @@ class ExternalForce {
       magnitude[i] = std::min(std::abs(out.torque[i]), std::abs(rest[i]));
       std[i] = out.torque_std[i];
     }
-    force_size(estimate_, magnitude[n], std[n]);
-    if (WrenchEstimate left; flagged && inverse_.step(in.q, rest, out.torque_std, left)) {
-      double size, size_std;
-      force_size(left, size, size_std);
-      if (size < magnitude[n]) {
-        magnitude[n] = size;
-        std[n] = size_std;
-      }
-    }
+    magnitude[n] = significance(estimate_);
+    std[n] = 1.0;
+    if (WrenchEstimate left; flagged && inverse_.step(frames, rest, out.torque_std, left))
+      magnitude[n] = std::min(magnitude[n], significance(left));
     if (!payload_.confirmed() && age_ < first_look + 3.0 / slowest())
       for (int i = 0; i <= n; ++i) magnitude[i] = 0.0;  // may have been there before we were: first look at it
     contact_.step(dt, magnitude, std, out.contact);
@@ -259,15 +263,11 @@ class ExternalForce {
     *out.payload_or_bias = flagged ? 1.0 : 0.0;
   }
 
-  // |f| and its standard deviation along its own direction
-  static void force_size(const WrenchEstimate& e, double& size, double& std) noexcept {
-    const double *f = e.wrench.data(), *C = e.covariance.data();
-    const double square = f[0] * f[0] + f[1] * f[1] + f[2] * f[2];
-    size = std::sqrt(square);
-    double along = 0.0;
-    for (int r = 0; r < 3; ++r)
-      for (int c = 0; c < 3; ++c) along += f[r] * C[6 * r + c] * f[c];
-    std = std::sqrt(square > 0.0 ? std::max(along, 0.0) / square : C[0] + C[7] + C[14]);
+  // Of a wrench whose force is large enough to be a contact at the TCP, else 0.
+  double significance(const WrenchEstimate& e) const noexcept {
+    const double *f = e.wrench.data(), least = contact_.active(chain_.n) ? p_.contact.off_share : 1.0;
+    const bool enough = std::sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2]) >= least * p_.contact_force;
+    return enough ? e.significance : 0.0;
   }
 
   Status fault(const ForceOutput& out) noexcept {
@@ -310,7 +310,7 @@ class ExternalForce {
   LowPass smooth_;
   WrenchEstimate estimate_;
   Joints variance_{}, r_{}, held_{};
-  double held_time_ = 0.0;                                   // s since held_ was taken
+  std::int64_t held_slot_ = no_slot;                         // stamp over load_hold when held_ was taken
   double age_ = 0.0, free_time_ = 0.0, contact_time_ = 0.0;  // s since the start, without contact, in contact
   bool fresh_ = true;
 };

@@ -30,7 +30,7 @@ struct FrictionStageParameters {
   double stiction_speed = 0.02;  // vs, rad/s
   double unknown_spread = 15.0;  // sigma_T, K, when no temperature is given
   double known_stiction = 0.4;   // s of a model with memory
-  double load_error = 0.1;       // friction per Nm of load that a contact adds, which identification has not seen
+  double load_error = 0.2;       // friction per Nm of load that a contact adds, which identification has not seen
   std::array<double, max_joints> moving{},
       rest{};  // residuals of the robot file [Nm]; 0: unknown, the rest above holds
 };
@@ -72,6 +72,10 @@ class FrictionStage {
   }
 
   int joints() const noexcept { return map_.joints(); }
+  const FrictionMap& map() const noexcept { return map_; }
+  const FrictionStageParameters& parameters() const noexcept { return p_; }
+  const FrictionMemory& memory() const noexcept { return memory_; }
+  const std::vector<CoupledMotor>& coupled() const noexcept { return coupled_; }
   bool remembers() const noexcept { return memory_.index() != 0; }
   void reset() noexcept {
     if (auto* m = std::get_if<EGms>(&memory_)) m->reset();

@@ -24,6 +24,8 @@ class PeriodicTable {
     }
   }
   int joints() const { return n_; }
+  int points() const { return points_; }
+  const std::vector<double>& values() const { return v_; }  // (n, points)
   bool constant() const { return points_ == 1; }
 
   double value(int i, double theta) const noexcept {

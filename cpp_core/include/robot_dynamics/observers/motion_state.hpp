@@ -74,6 +74,8 @@ class MotionState {
     timing_.reset();
     restart_filters();
   }
+  int joints() const noexcept { return chain_.n; }
+  const MotionParameters& parameters() const noexcept { return p_; }
   const SampleTiming& timing() const noexcept { return timing_; }
   bool frozen() const noexcept { return repeats_ >= p_.frozen_samples; }
 

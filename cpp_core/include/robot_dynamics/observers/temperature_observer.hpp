@@ -54,6 +54,9 @@ class TemperatureObserver {
 
   int joints() const { return map_.joints(); }
   const TemperatureOptions& options() const { return o_; }
+  const FrictionMap& map() const { return map_; }
+  const std::vector<HeatParameters>& heat() const { return heat_; }
+  const std::vector<double>& gain() const { return gain_; }
   // Where a reset starts: T and T_h [deg C] and the variance of T [K2].
   void set_initial(int i, double T, double Th, double variance) {
     if (!(0 <= i && i < joints())) throw std::invalid_argument("joint = " + std::to_string(i) + " does not exist");

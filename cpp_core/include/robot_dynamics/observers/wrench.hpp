@@ -8,6 +8,11 @@
 // deviation of a direction that the joints do not show is what was expected of it. Contact forces act through small
 // areas, so moments about the TCP are small (2 Nm): errors of the wrist joints then no longer become forces.
 // expected_moment = 0: a force at the TCP, no moment (point contact; chains of fewer than six joints).
+//
+// Whether anything acts at all is a question to all joints together: under no contact b'A^-1 b, b = J W tau, is about
+// chi-squared with k = min(n, 6 or 3 without moments) degrees of freedom (twice the logarithm of the likelihood ratio
+// of the most likely wrench to none). `significance` is the number of standard deviations of one normal variable that
+// is as rare, by the cube root of Wilson and Hilferty (1931).
 #pragma once
 
 #include <limits>
@@ -39,6 +44,7 @@ inline double characteristic_length(const Chain& chain) noexcept {
 struct WrenchEstimate {
   std::array<double, 6> wrench{};       // force [N], moment [Nm], base orientation
   std::array<double, 36> covariance{};  // of the wrench, SI
+  double significance = 0.0;            // of any wrench, in standard deviations of one normal variable, >= 0
   double singular_value = 0.0;          // smallest, of the dimensionless Jacobian; 0 with fewer than six joints
   bool singular = false;
 };
@@ -55,11 +61,32 @@ class WrenchInverse {
 
   double length() const noexcept { return p_.length; }
 
+  // How rare chi2 of k degrees of freedom is, in standard deviations of one normal variable; 0 below its median.
+  static double standard_deviations(double chi2, int k) noexcept {
+    const double spread = 2.0 / (9.0 * k);
+    return std::max((std::cbrt(std::max(chi2, 0.0) / k) - 1.0 + spread) / std::sqrt(spread), 0.0);
+  }
+
   // tau, std (n): joint torques and their standard deviations > 0; false and no change when the result is not finite.
   bool step(const double* q, const double* tau, const double* std, WrenchEstimate& out) const noexcept {
-    const int n = chain_.n;
-    double J[6 * max_joints] = {}, weight[max_joints];
+    double J[6 * max_joints] = {};
     jacobian(chain_, q, J);
+    return solve(J, tau, std, out);
+  }
+
+  // The same with the placements (n + 1) of forward_kinematics.
+  bool step(const Placement* frames, const double* tau, const double* std, WrenchEstimate& out) const noexcept {
+    double J[6 * max_joints] = {};
+    jacobian(chain_, frames, J);
+    return solve(J, tau, std, out);
+  }
+
+ private:
+  using Matrix = std::array<double, 36>;
+
+  bool solve(double* J, const double* tau, const double* std, WrenchEstimate& out) const noexcept {
+    const int n = chain_.n;
+    double weight[max_joints];
     for (int i = 0; i < n; ++i) weight[i] = 1.0 / (std[i] * std[i]);
     WrenchEstimate result;
     Matrix A = product_with(J, weight);
@@ -71,7 +98,11 @@ class WrenchInverse {
     add_prior(A, result.wrench);
     Cholesky<6> factored;
     if (!factored.factor(A)) return false;
+    const std::array<double, 6> b = result.wrench;
     factored.solve(result.wrench.data());
+    double chi2 = 0.0;
+    for (int r = 0; r < 6; ++r) chi2 += b[r] * result.wrench[r];
+    result.significance = standard_deviations(chi2, std::min(n, p_.expected_moment > 0.0 ? 6 : 3));
     for (int r = 0; r < 6; ++r) {
       result.covariance[7 * r] = 1.0;
       factored.solve(&result.covariance[6 * r]);
@@ -83,9 +114,6 @@ class WrenchInverse {
     out = result;
     return true;
   }
-
- private:
-  using Matrix = std::array<double, 36>;
 
   Matrix product_with(const double* J, const double* weight) const noexcept {
     Matrix G;

@@ -20,10 +20,9 @@ class WrenchFrame {
     require_range("frame", frame, -1, chain.n);
   }
 
-  // wrench, std (6), covariance (6, 6) of the wrench at the TCP in base axes
-  void step(const double* q, const double* wrench, const double* covariance, double* out, double* std) const noexcept {
-    Placement at[max_joints + 1];
-    forward_kinematics(chain_, q, at);
+  // at (n + 1): placements of forward_kinematics; wrench, std (6), covariance (6, 6): at the TCP in base axes
+  void step(const Placement* at, const double* wrench, const double* covariance, double* out,
+            double* std) const noexcept {
     const Placement to = frame_ == base ? Placement{} : at[frame_];
     double d[3], A[36] = {};
     for (int k = 0; k < 3; ++k) d[k] = at[chain_.n].p[k] - to.p[k];

@@ -1,4 +1,4 @@
-// The kernels in use: the table of the widest instruction set that the processor has. Link with src/kernels/, which
+// The kernels in use: the table of one instruction set that the processor has. Link with src/kernels/, which
 // holds a table for each instruction set of the architecture.
 #pragma once
 
@@ -13,7 +13,7 @@ constexpr int most_tables = 3;
 extern KernelTable active_kernels;
 
 int available_kernels(KernelTable* tables);  // the tables that this processor can run, narrowest first
-bool select_kernels(const char* isa);        // false: not available; null selects the widest
+bool select_kernels(const char* isa);        // false: not available; null selects the fastest
 
 static_assert(sizeof(Placement) == 12 * sizeof(double), "kernels read R and p as twelve doubles");
 

@@ -21,4 +21,20 @@ inline void jacobian(const Chain& chain, const double* q, double* J) noexcept {
   active_kernels.jacobian(view(chain), q, J);
 }
 
+// The same from the n + 1 placements of forward_kinematics: column i is [z_i x (p_TCP - p_i); z_i].
+inline void jacobian(const Chain& chain, const Placement* frames, double* J) noexcept {
+  const int n = chain.n;
+  for (int i = 0; i < n; ++i) {
+    const auto& R = frames[i].R;
+    const Vec3 z{R[2], R[5], R[8]};
+    Vec3 arm;
+    for (int k = 0; k < 3; ++k) arm[k] = frames[n].p[k] - frames[i].p[k];
+    const Vec3 linear = cross(z, arm);
+    for (int k = 0; k < 3; ++k) {
+      J[k * n + i] = linear[k];
+      J[(k + 3) * n + i] = z[k];
+    }
+  }
+}
+
 }  // namespace robot_dynamics

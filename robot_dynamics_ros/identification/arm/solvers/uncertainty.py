@@ -13,7 +13,7 @@ A motion that is repeated gives one set of regions, however often it is repeated
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -28,6 +28,8 @@ from robot_dynamics_ros.identification.dataset.motion import Motion
 REGIONS = 20
 CHUNK = 4096  # samples whose rows are in memory at a time
 ENOUGH = 60_000  # of a longer log every second, third.. chunk is looked at: the regions are the same
+SLIDES = 0.05  # rad/s, above which the level of sliding friction is judged
+BLOCKS = 6  # of a recording, whose levels tell scatter within it from scatter between recordings
 SETTLE = 2.0  # s before each chunk, in which filters and presliding friction find their state
 
 
@@ -93,6 +95,41 @@ def _chunks(model: IdentifiedModel, motion: Motion, stride: int) -> Iterator[tup
         W = model.rigid.base_regressor(m.q, m.qd, m.qdd)
         rows = joint_rows(m, W, (W @ model.solution.x[:base]).T, model.structure)
         yield [JointRows(r.A[a - first :], r.index, r.y[a - first :]) for r in rows], part
+
+
+def between_recordings(model: IdentifiedModel, motions: Sequence[Motion]) -> np.ndarray:
+    """Variance (n,) [Nm^2] of the level of sliding friction between recordings, for a further one: s^2 (1 + 1/R).
+
+    The level of a recording is the robust mean of what the model leaves of the effort along the motion, r sign(v),
+    where the joint moves; the scatter of a level within its recording is taken off.
+    """
+    levels, noise = [], []
+    for motion in motions:
+        rest = (motion.effort - model.predict(motion)) * np.sign(motion.qd)
+        rest = np.where(np.abs(motion.qd) > SLIDES, rest, np.nan)
+        blocks = [np.nanmedian(part, axis=0) for part in np.array_split(rest, BLOCKS) if np.isfinite(part).any(0).all()]
+        if len(blocks) < 2:
+            continue
+        levels.append(np.mean(blocks, axis=0))
+        noise.append(np.var(blocks, axis=0, ddof=1) / len(blocks))
+    R = len(levels)
+    if R < 2:
+        return np.zeros(model.rigid.n)
+    scatter = np.var(levels, axis=0, ddof=1) - np.mean(noise, axis=0)
+    return np.asarray(np.maximum(scatter, 0.0) * (1 + 1 / R))
+
+
+def widened(model: IdentifiedModel, variance: np.ndarray) -> IdentifiedModel:
+    """The model whose level of sliding friction has a further variance (n,) [Nm^2]."""
+    s, b = model.solution, model.rigid.base.size
+    if s.covariance is None:
+        return model
+    covariance = s.covariance.copy()
+    for j, (law, index) in enumerate(zip(model.structure.laws, model.structure.index(b), strict=True)):
+        level = next((k for k, term in enumerate(law.terms) if term == "fc" or term[:2] == "h@"), None)
+        if level is not None:
+            covariance[index[b + level], index[b + level]] += variance[j]
+    return replace(model, solution=replace(s, covariance=covariance, std=np.sqrt(np.diag(covariance))))
 
 
 def steady_friction(

@@ -1,0 +1,266 @@
+// The parameters of a ContactForceEstimator as a text file: `robot-dynamics export ROBOT --format core` writes it from
+// a robot file, a C++ program reads it. It holds every number of the configured stages.
+#pragma once
+
+#include <fstream>
+
+#include "robot_dynamics/common/parameter_text.hpp"
+#include "robot_dynamics/observers/contact_force_estimator.hpp"
+#include "robot_dynamics/observers/parameter_names.hpp"
+
+namespace robot_dynamics {
+
+namespace contact_force_file {
+
+constexpr int version = 1;
+
+// each(name, value...) of for_each_parameter onto a reader or writer, the names behind a prefix.
+template <class Text>
+auto behind(Text& text, const std::string& prefix) {
+  return [&text, prefix](const char* name, auto&&... value) { text.take(prefix + name, value...); };
+}
+
+inline void write_placement(std::vector<double>& to, const Placement& P) {
+  to.insert(to.end(), P.R.begin(), P.R.end());
+  to.insert(to.end(), P.p.begin(), P.p.end());
+}
+inline Placement read_placement(const double* from) {
+  Placement P;
+  std::copy_n(from, 9, P.R.begin());
+  std::copy_n(from + 9, 3, P.p.begin());
+  return P;
+}
+
+inline void write(ParameterWriter& text, const Chain& chain) {
+  if (chain.framed) throw std::invalid_argument("chain: joints must turn about z");
+  std::vector<double> placements, inertias, tool;
+  for (int i = 0; i < chain.n; ++i) {
+    write_placement(placements, chain.placement[i]);
+    inertias.insert(inertias.end(), chain.inertia[i].begin(), chain.inertia[i].end());
+  }
+  write_placement(tool, chain.tool);
+  text.numbers("chain.placements", placements);
+  text.numbers("chain.inertias", inertias);
+  text.numbers("chain.tool", tool);
+  text.numbers("chain.gravity", chain.gravity.data(), 3);
+}
+
+inline Chain read_chain(ParameterReader& text, int n) {
+  Chain chain;
+  chain.n = n;
+  const std::vector<double> placements = text.numbers("chain.placements", 12 * n);
+  const std::vector<double> inertias = text.numbers("chain.inertias", link_parameters * n);
+  for (int i = 0; i < n; ++i) {
+    chain.placement[i] = read_placement(placements.data() + 12 * i);
+    std::copy_n(inertias.data() + link_parameters * i, link_parameters, chain.inertia[i].begin());
+  }
+  chain.tool = read_placement(text.numbers("chain.tool", 12).data());
+  text.take("chain.gravity", chain.gravity, 3);
+  recognise_twists(chain);
+  return chain;
+}
+
+inline void write(ParameterWriter& text, const std::string& name, const PeriodicTable& table) {
+  text.take(name + ".points", table.points());
+  text.numbers(name + ".values", table.values());
+}
+inline PeriodicTable read_table(ParameterReader& text, const std::string& name, int n) {
+  const int points = text.whole(name + ".points", 1, 100000);
+  return PeriodicTable(n, points, text.numbers(name + ".values", static_cast<long>(n) * points).data());
+}
+
+inline void write(ParameterWriter& text, const FrictionMap& map) {
+  text.take("friction.law", friction_law_names[static_cast<std::size_t>(map.law())]);
+  text.numbers("friction.parameters", map.parameters());
+  text.numbers("friction.reference_temperature", map.references());
+  text.numbers("friction.temperature_range", map.temperature_range());
+}
+inline FrictionMap read_map(ParameterReader& text, int n) {
+  const FrictionLaw law = friction_law(text.word("friction.law"));
+  const auto p = text.numbers("friction.parameters", n * FrictionMap::parameter_count(law));
+  const auto reference = text.numbers("friction.reference_temperature", n);
+  const auto range = text.numbers("friction.temperature_range", 2 * n);
+  return FrictionMap(law, n, p.data(), reference.data(), range.data());
+}
+
+struct MemoryWriter {
+  ParameterWriter& text;
+
+  void operator()(const std::monostate&) const { text.take("memory.model", "none"); }
+  void operator()(const EGms& m) const {
+    text.take("memory.model", "egms");
+    elements(m.gms().elements(), m.gms().max_gap());
+    text.numbers("memory.spans", m.gms().spans());
+    text.numbers("memory.stiffnesses", m.gms().stiffnesses());
+    write(text, "memory.backlash", m.gms().backlash());
+    text.numbers("memory.fc0", m.fc0());
+    text.numbers("memory.fc1", m.fc1());
+    write(text, "memory.kinematic_error", m.kinematic_error());
+  }
+  void operator()(const LuGre& m) const {
+    text.take("memory.model", "lugre");
+    text.take("memory.max_gap", m.max_gap());
+  }
+  void operator()(const RateStateGms& m) const {
+    text.take("memory.model", "rate_state");
+    elements(m.elements(), m.max_gap());
+    text.numbers("memory.stiffnesses", m.stiffnesses());
+    text.numbers("memory.shares", m.shares());
+    text.take("memory.attraction", m.attraction());
+    text.take("memory.floor", m.floor());
+  }
+  void operator()(const Presliding& m) const {
+    text.take("memory.model", "presliding");
+    elements(m.elements(), m.max_gap());
+    text.numbers("memory.spans", m.spans());
+    text.numbers("memory.levels", m.levels());
+    text.numbers("memory.loads", m.loads());
+    std::vector<double> rows;
+    for (const PreslidingJoint& p : m.parameters())
+      rows.insert(rows.end(),
+                  {p.load_limit, p.power, p.sliding_ratio, p.stribeck_velocity, p.fv1, p.fv2, p.fv0, p.v0, p.offset});
+    text.numbers("memory.parameters", rows);
+  }
+
+ private:
+  void elements(int count, double max_gap) const {
+    text.take("memory.elements", count);
+    text.take("memory.max_gap", max_gap);
+  }
+};
+
+inline FrictionMemory read_memory(ParameterReader& text, const FrictionMap& map) {
+  const int n = map.joints();
+  const std::string model = text.word("memory.model");
+  if (model == "none") return {};
+  const double gap = text.numbers("memory.max_gap", 1)[0];
+  if (model == "lugre") return LuGre(map, gap);
+  const int M = text.whole("memory.elements", 1, max_elements);
+  const auto rows = [&](const char* name) { return text.numbers(name, static_cast<long>(n) * M); };
+  if (model == "egms") {
+    const auto D = rows("memory.spans"), k = rows("memory.stiffnesses");
+    const Gms gms(n, M, D.data(), k.data(), read_table(text, "memory.backlash", n), gap);
+    const auto fc0 = text.numbers("memory.fc0", n), fc1 = text.numbers("memory.fc1", n);
+    return EGms(map, gms, fc0.data(), fc1.data(), read_table(text, "memory.kinematic_error", n));
+  }
+  if (model == "rate_state") {
+    const auto k = rows("memory.stiffnesses"), nu = rows("memory.shares");
+    const double attraction = text.numbers("memory.attraction", 1)[0], floor = text.numbers("memory.floor", 1)[0];
+    return RateStateGms(map, M, k.data(), nu.data(), attraction, floor, gap);
+  }
+  if (model != "presliding")
+    throw std::invalid_argument("memory.model = '" + model + "' is none of none, egms, lugre, rate_state, presliding");
+  const auto span = rows("memory.spans"), level = rows("memory.levels"), load = rows("memory.loads");
+  const auto p = text.numbers("memory.parameters", 9 * n);
+  std::vector<PreslidingJoint> joints;
+  for (const double* x = p.data(); x != p.data() + 9 * n; x += 9)
+    joints.push_back({x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8]});
+  return Presliding(map, M, span.data(), level.data(), load.data(), joints.data(), gap);
+}
+
+inline void write(ParameterWriter& text, const FrictionStage& stage) {
+  write(text, stage.map());
+  FrictionStageParameters p = stage.parameters();
+  for_each_parameter(p, stage.joints(), behind(text, "friction."));
+  std::vector<double> rows;
+  for (const CoupledMotor& m : stage.coupled())
+    rows.insert(rows.end(), {double(m.joint), double(m.with), m.sign, m.eps, m.coulomb, m.viscous});
+  if (!rows.empty()) text.numbers("friction.coupled", rows);
+  std::visit(MemoryWriter{text}, stage.memory());
+}
+
+inline FrictionStage read_friction(ParameterReader& text, int n) {
+  const FrictionMap map = read_map(text, n);
+  FrictionStageParameters p;
+  for_each_parameter(p, n, behind(text, "friction."));
+  const auto rows = text.has("friction.coupled") ? text.numbers("friction.coupled") : std::vector<double>{};
+  if (rows.size() % 6) throw std::invalid_argument("friction.coupled does not hold rows of 6 values");
+  std::vector<CoupledMotor> motors;
+  for (std::size_t k = 0; k < rows.size(); k += 6) {
+    for (const std::size_t joint : {k, k + 1}) require_range("friction.coupled joint", rows[joint], 0, n - 1);
+    motors.push_back({int(rows[k]), int(rows[k + 1]), rows[k + 2], rows[k + 3], rows[k + 4], rows[k + 5]});
+  }
+  FrictionStage stage(map, p, read_memory(text, map));
+  stage.couple(std::move(motors));
+  return stage;
+}
+
+inline void write(ParameterWriter& text, const TemperatureObserver& observer) {
+  std::vector<double> heat;
+  for (const HeatParameters& h : observer.heat())
+    heat.insert(heat.end(), {h.capacity, h.transfer, h.housing_capacity, h.housing_transfer});
+  text.numbers("temperature.heat", heat);
+  text.numbers("temperature.gain", observer.gain());
+  TemperatureOptions options = observer.options();
+  for_each_parameter(options, behind(text, "temperature."));
+}
+
+inline TemperatureObserver read_temperature(ParameterReader& text, const FrictionMap& map) {
+  const int n = map.joints();
+  const auto heat = text.numbers("temperature.heat", 4 * n);
+  std::vector<HeatParameters> rows;
+  for (const double* h = heat.data(); h != heat.data() + 4 * n; h += 4) rows.push_back({h[0], h[1], h[2], h[3]});
+  const auto gain = text.numbers("temperature.gain", n);
+  TemperatureOptions options;
+  for_each_parameter(options, behind(text, "temperature."));
+  return TemperatureObserver(map, rows, gain, options);
+}
+
+inline ContactForceParameters read(ParameterReader& text) {
+  const int held = text.whole("robot_dynamics_core", 0, 1000000);
+  if (held != version)
+    throw std::invalid_argument("robot_dynamics_core = " + std::to_string(held) + ", expected version " +
+                                std::to_string(version) + "; export the robot file again");
+  ContactForceParameters p;
+  const int n = text.whole("joints", 1, max_joints);
+  for (int i = 1; i <= n; ++i) p.joint_names.push_back(text.word("joint_" + std::to_string(i)));
+  p.chain = read_chain(text, n);
+  text.take("motor_side", p.motor_side);
+  for_each_parameter(p.motion, n, behind(text, "motion."));
+  if (text.has("friction.law")) p.friction = read_friction(text, n);
+  if (p.friction && text.has("temperature.heat")) p.temperature = read_temperature(text, p.friction->map());
+  for_each_parameter(p.force, n, behind(text, "force."));
+  text.finish();
+  return p;
+}
+
+}  // namespace contact_force_file
+
+// Throws std::invalid_argument where a joint turns about another axis than z, or a name holds a line break.
+inline std::string contact_force_text(ContactForceParameters p) {
+  using namespace contact_force_file;
+  const int n = p.chain.n;
+  ParameterWriter text;
+  text.take("robot_dynamics_core", version);
+  text.take("joints", n);
+  for (int i = 0; i < n; ++i) text.take("joint_" + std::to_string(i + 1), p.joint_names[i]);
+  write(text, p.chain);
+  text.take("motor_side", p.motor_side);
+  for_each_parameter(p.motion, n, behind(text, "motion."));
+  if (p.friction) write(text, *p.friction);
+  if (p.temperature) write(text, *p.temperature);
+  for_each_parameter(p.force, n, behind(text, "force."));
+  return text.text();
+}
+
+// Throws std::invalid_argument naming the parameter, its value and its bound.
+inline ContactForceParameters contact_force_parameters(const std::string& text) {
+  ParameterReader reader(text);
+  ContactForceParameters p = contact_force_file::read(reader);
+  ContactForceEstimator check(p);
+  return p;
+}
+
+// The same from a file; the message begins with its path.
+inline ContactForceParameters read_contact_force_parameters(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  if (!(file && text << file.rdbuf())) throw std::invalid_argument(path + ": cannot be read");
+  try {
+    return contact_force_parameters(text.str());
+  } catch (const std::invalid_argument& error) {
+    throw std::invalid_argument(path + ": " + error.what());
+  }
+}
+
+}  // namespace robot_dynamics

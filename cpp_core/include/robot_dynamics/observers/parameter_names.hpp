@@ -1,0 +1,103 @@
+// The names of the parameters of each stage: each(name, value) or each(name, values, n) for every one of them. The
+// keyword arguments of the bindings and the parameter files of C++ programs are both made from these lists.
+#pragma once
+
+#include "robot_dynamics/observers/external_force.hpp"
+#include "robot_dynamics/observers/friction_stage.hpp"
+#include "robot_dynamics/observers/motion_state.hpp"
+#include "robot_dynamics/observers/temperature_observer.hpp"
+
+namespace robot_dynamics {
+
+template <class Each>
+void for_each_parameter(MotionParameters& p, int n, Each&& each) {
+  each("acceleration_cutoff", p.acceleration_cutoff);
+  each("velocity_cutoff", p.velocity_cutoff);
+  each("rotor_inertia", p.rotor_inertia, n);
+  each("effort_gain", p.effort_gain, n);
+  each("effort_lacks_gravity", p.effort_lacks_gravity);
+  each("frozen_speed", p.frozen_speed);
+  each("frozen_samples", p.frozen_samples);
+}
+
+template <class Each>
+void for_each_parameter(FrictionStageParameters& p, int n, Each&& each) {
+  each("relative_error", p.relative_error);
+  each("stiction_speed", p.stiction_speed);
+  each("unknown_spread", p.unknown_spread);
+  each("known_stiction", p.known_stiction);
+  each("load_error", p.load_error);
+  each("moving", p.moving, n);
+  each("rest", p.rest, n);
+}
+
+template <class Each>
+void for_each_parameter(TemperatureOptions& o, Each&& each) {
+  each("ambient", o.ambient);
+  each("low", o.low);
+  each("high", o.high);
+  each("rate_limit", o.rate_limit);
+  each("moving", o.moving);
+  each("convergence_time", o.convergence_time);
+  each("observe_time", o.observe_time);
+  each("rearm_time", o.rearm_time);
+  each("initial_std", o.initial_std);
+  each("model_std", o.model_std);
+  each("observed_std", o.observed_std);
+  each("housing_std", o.housing_std);
+  each("max_gap", o.max_gap);
+  each("housing_sensor", o.housing_sensor);
+}
+
+inline ForceMethod force_method(const std::string& name) {
+  if (name != "momentum" && name != "simoni")
+    throw std::invalid_argument("method = '" + name + "' is none of momentum, simoni");
+  return name == "simoni" ? ForceMethod::simoni : ForceMethod::momentum;
+}
+
+template <class Each>
+void for_each_parameter(ExternalForceParameters& p, int n, Each&& each) {
+  std::string method = p.method == ForceMethod::simoni ? "simoni" : "momentum";
+  each("method", method);
+  p.method = force_method(method);
+  each("rotor_inertia", p.rotor_inertia, n);
+  each("gain", p.gain, n);
+  each("current_cutoff", p.cutoffs.current);
+  each("inertial_cutoff", p.cutoffs.inertial);
+  each("friction_cutoff", p.cutoffs.friction);
+  each("extra_torque_cutoff", p.cutoffs.extra_torque);
+  each("force_cutoff", p.force_cutoff);
+  each("torque_std", p.torque_std, n);
+  each("friction_std", p.friction_std, n);
+  each("model_error", p.model_error);
+  each("ignore_friction", p.ignore_friction);
+  each("length", p.wrench.length);
+  each("singular_value", p.wrench.singular_value);
+  each("expected_force", p.wrench.expected_force);
+  each("expected_moment", p.wrench.expected_moment);
+  each("frame", p.frame);
+  each("contact_on_ratio", p.contact.on_ratio);
+  each("contact_off_ratio", p.contact.off_ratio);
+  each("contact_off_share", p.contact.off_share);
+  each("contact_on_time", p.contact.on_time);
+  each("contact_off_time", p.contact.off_time);
+  each("contact_floor", p.contact.floor, n);
+  each("contact_force", p.contact_force);
+  each("stuck_time", p.health.stuck_time);
+  each("stuck_speed", p.health.stuck_speed);
+  each("hold_time", p.health.hold_time);
+  each("torque_bound", p.health.bound, n);
+  each("payload_speed", p.payload.speed);
+  each("payload_interval", p.payload.interval);
+  each("payload_memory", p.payload.memory);
+  each("payload_angle", p.payload.angle);
+  each("payload_explained", p.payload.explained);
+  each("payload_bias_explained", p.payload.bias_explained);
+  each("payload_significance", p.payload.significance);
+  each("payload_stations", p.payload.stations);
+  each("tare_window", p.tare.window);
+  each("tare_steady_ratio", p.tare.steady_ratio);
+  each("tare_largest", p.tare.largest, n);
+}
+
+}  // namespace robot_dynamics

@@ -1,0 +1,254 @@
+// ContactForceEstimator: no allocation in update(), the same estimates from a parameter file, errors that name the
+// parameter, and a load on the arm that comes out as a force.
+#include "robot_dynamics/observers/contact_force_estimator.hpp"
+
+#include <cstring>
+#include <functional>
+
+#include "check.hpp"
+#include "robot_dynamics/observers/contact_force_file.hpp"
+
+using namespace robot_dynamics;
+
+namespace {
+
+constexpr int n = 6;
+using Row = std::array<double, n>;
+
+Chain arm() {
+  Chain chain;
+  chain.n = n;
+  for (int i = 0; i < n; ++i) {
+    const double c = std::cos(0.7 + i), s = std::sin(0.7 + i);
+    chain.placement[i] = {{1, 0, 0, 0, c, -s, 0, s, c}, {0.3, 0.1 * i, 0.2}};
+    chain.inertia[i] = {0.3, 0.01, 0.0, 0.3, 0.0, 0.2, 0.2, 0.1, 0.05, 2.0};
+  }
+  chain.tool.p = {0.0, 0.1, 0.2};
+  recognise_twists(chain);
+  return chain;
+}
+
+FrictionMap law() {
+  std::vector<double> p, T0(n, 20.0);
+  for (int i = 0; i < n; ++i) {
+    const double row[] = {5.0, 2.0, 0.0, 0.01, -0.01, 1.0, 0.0, 1.0};
+    p.insert(p.end(), row, row + FrictionMap::parameter_count(FrictionLaw::viscous_coulomb));
+  }
+  return FrictionMap(FrictionLaw::viscous_coulomb, n, p.data(), T0.data());
+}
+
+FrictionMap lugre_law() {
+  std::vector<double> p, T0(n, 20.0);
+  for (int i = 0; i < n; ++i) {
+    const double row[] = {5.0, 6.0, 0.1, 2.0, 1e4, 10.0, 0.0, 1e-3, 0.0, 1.0, 0.0, 1.0};
+    p.insert(p.end(), row, row + FrictionMap::parameter_count(FrictionLaw::lugre));
+  }
+  return FrictionMap(FrictionLaw::lugre, n, p.data(), T0.data());
+}
+
+Presliding presliding() {
+  std::vector<double> span, level, load;
+  for (int i = 0; i < n; ++i) {
+    span.insert(span.end(), {1e-4, 1e-3, 1e-2});
+    level.insert(level.end(), {1.0, 2.0, 2.0});
+    load.insert(load.end(), {0.02, 0.0, 0.05});
+  }
+  const PreslidingJoint joints[n];
+  return Presliding(law(), 3, span.data(), level.data(), load.data(), joints);
+}
+
+EGms egms() {
+  std::vector<double> D(4 * n), k(4 * n), fc0(n, 5.0), fc1(n, 1e-3), backlash(n, 1e-3), error(2 * n, 1e-5);
+  for (int i = 0; i < n; ++i) gms_spacing(4, 4.0, 2.0, D.data() + 4 * i, k.data() + 4 * i);
+  const Gms gms(n, 4, D.data(), k.data(), PeriodicTable(n, 1, backlash.data()));
+  return EGms(law(), gms, fc0.data(), fc1.data(), PeriodicTable(n, 2, error.data()));
+}
+
+RateStateGms rate_state() {
+  const std::vector<double> k(2 * n, 1e4), nu(2 * n, 0.5);
+  return RateStateGms(law(), 2, k.data(), nu.data(), 100.0);
+}
+
+FrictionMemory memory(int kind) {
+  switch (kind) {
+    case 1:
+      return presliding();
+    case 2:
+      return egms();
+    case 3:
+      return LuGre(lugre_law());
+    case 4:
+      return rate_state();
+    default:
+      return {};
+  }
+}
+constexpr int kinds = 5;
+
+ContactForceParameters parameters(int kind, bool thermal) {
+  ContactForceParameters p;
+  for (int i = 0; i < n; ++i) p.joint_names.push_back("joint " + std::to_string(i) + " # odd");
+  p.chain = arm();
+  p.motion.effort_gain.fill(1.0);
+  p.motion.rotor_inertia.fill(1.0);
+  FrictionStageParameters stage;
+  stage.moving.fill(0.3);
+  stage.rest.fill(0.5);
+  p.friction = FrictionStage(kind == 3 ? lugre_law() : law(), stage, memory(kind));
+  p.friction->couple({{5, 4, -1.0, 0.01, 0.5, 0.1}});
+  if (thermal)
+    p.temperature = TemperatureObserver(p.friction->map(), std::vector<HeatParameters>(n, {3000.0, 2.0, 5000.0, 3.0}),
+                                        std::vector<double>(n, 0.0), {});
+  p.force.rotor_inertia.fill(1.0);
+  p.force.gain.fill(25.0);
+  p.force.torque_std.fill(1.0);
+  p.force.friction_std.fill(5.0);
+  p.force.health.bound.fill(500.0);
+  p.force.tare.largest.fill(50.0);
+  p.force.frame = n;
+  return p;
+}
+
+// Samples with every fault: duplicates, gaps, a clock that goes back, NaN, garbage, nothing at all.
+struct Stream {
+  Row q{}, qd{}, effort{}, temperature{};
+  std::int64_t stamp = 0;
+
+  void next(int k) {
+    stamp += k % 97 == 5 ? 0 : k % 131 == 7 ? 300000000 : k == 1500 ? -900000000 : 2000000;
+    for (int i = 0; i < n; ++i) {
+      q[i] = std::sin(0.002 * k * (i + 1));
+      qd[i] = (i + 1) * std::cos(0.002 * k * (i + 1));
+      effort[i] = 40.0 * std::sin(0.01 * k + i);
+      temperature[i] = 30.0;
+    }
+    if (k % 41 == 3) q[k % n] = std::nan("");
+    if (k % 43 == 4) qd[k % n] = std::numeric_limits<double>::infinity();
+    if (k % 53 == 6) effort[k % n] = 1e5;
+    if (k % 59 == 7) effort.fill(std::nan(""));
+    if (k % 61 == 8) qd.fill(std::nan(""));
+    if (k % 67 == 9) temperature[k % n] = 1e9;
+  }
+};
+
+bool same(const ContactForceEstimate& a, const ContactForceEstimate& b) {
+  const auto equal = [](const auto& x, const auto& y) { return std::memcmp(x.data(), y.data(), sizeof x) == 0; };
+  return equal(a.torque, b.torque) && equal(a.torque_std, b.torque_std) && equal(a.wrench, b.wrench) &&
+         equal(a.covariance, b.covariance) && equal(a.framed_wrench, b.framed_wrench) && equal(a.contact, b.contact) &&
+         equal(a.friction, b.friction) && equal(a.temperature, b.temperature);
+}
+
+void allocates_nothing_and_equals_its_file(int kind, bool thermal) {
+  const ContactForceParameters given = parameters(kind, thermal);
+  const std::string text = contact_force_text(given);
+  CHECK(contact_force_text(contact_force_parameters(text)) == text);
+  ContactForceEstimator estimator(given), from_text(contact_force_parameters(text));
+  CHECK(from_text.joint_names() == given.joint_names);
+  Stream stream;
+  int used = 0;
+  const long count = allocations_of([&] {
+    for (int k = 0; k < 3000; ++k) {
+      stream.next(k);
+      const double* temperature = k % 71 == 10 ? nullptr : stream.temperature.data();
+      const double *qd = k % 73 == 11 ? nullptr : stream.qd.data(), *effort = stream.effort.data();
+      const Status status = estimator.update(stream.stamp, stream.q.data(), qd, effort, temperature);
+      CHECK(from_text.update(stream.stamp, stream.q.data(), qd, effort, temperature) == status);
+      CHECK(same(estimator.estimate(), from_text.estimate()));
+      CHECK(status != Status::fault);
+      const bool known = status != Status::dropped && status != Status::unavailable;
+      CHECK(std::isfinite(estimator.estimate().wrench[0]) == known);
+      used += known;
+      if (k == 2000) CHECK(estimator.tare() == from_text.tare());
+    }
+    estimator.reset();
+  });
+  CHECK(count == 0);
+  CHECK(used > 2000);
+  CHECK(!estimator.in_contact());
+}
+
+// A hand pulls with 60 N at the TCP: tau = M qdd + g - J'F, standing still.
+void a_pull_is_found() {
+  ContactForceParameters p = parameters(0, false);
+  p.motion.rotor_inertia.fill(0.0);
+  p.force.rotor_inertia.fill(0.0);
+  p.friction.reset();
+  p.force.ignore_friction = true;
+  p.force.torque_std.fill(0.1);
+  ContactForceEstimator estimator(p);
+  const Row q{0.1, -0.9, 1.2, 0.4, 0.8, -0.3}, rest{};
+  double J[6 * n], g[n], effort[n];
+  jacobian(p.chain, q.data(), J);
+  gravity_torque(p.chain, q.data(), g);
+  Status status = Status::unavailable;
+  for (int k = 0; k < 1500; ++k) {
+    for (int i = 0; i < n; ++i) effort[i] = g[i] - (k > 700 ? 60.0 * J[i] : 0.0);  // row 0: force along x
+    status = estimator.update(2000000L * k, q.data(), rest.data(), effort);
+    if (k == 700) CHECK(!estimator.in_contact());
+  }
+  const auto& e = estimator.estimate();
+  CHECK(status == Status::ok);
+  CHECK(estimator.in_contact() && e.contact[n] == 1.0);
+  CHECK(std::abs(e.wrench[0] - 60.0) < 3.0 * e.wrench_std[0] + 1.0);
+  CHECK(std::abs(e.wrench[1]) < 3.0 * e.wrench_std[1] + 1.0);
+  for (int k = 0; k < 6; ++k) CHECK(std::abs(std::sqrt(e.covariance[7 * k]) - e.wrench_std[k]) < 1e-12);
+}
+
+std::string refusal(const std::function<void()>& setup) {
+  try {
+    setup();
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "";
+}
+
+std::string with_line(std::string text, const std::string& name, const std::string& line) {
+  const std::size_t begin = text.find("\n" + name + " ") + 1, end = text.find('\n', begin);
+  return text.replace(begin, end - begin, line);
+}
+
+void refusals_name_the_parameter() {
+  const std::string text = contact_force_text(parameters(1, true));
+  const struct {
+    const char *name, *line, *said;
+  } cases[] = {
+      {"force.gain", "force.gain 25 25 25", "force.gain has 3 values, expected 6"},
+      {"force.model_error", "force.model_error 2", "model_error = 2 is outside 0..1"},
+      {"force.torque_std", "force.torque_std 1 1 1 -1 1 1", "torque_std[3] = -1 is outside 1e-06..1e+06"},
+      {"force.frame", "force.frame 1.5", "force.frame = 1.5"},
+      {"force.frame", "force.frame 7", "frame = 7 is outside -1..6"},
+      {"force.method", "force.method magic", "method = 'magic' is none of momentum, simoni"},
+      {"motion.frozen_speed", "motion.frozen_speed fast", "motion.frozen_speed: 'fast' is no number"},
+      {"motion.frozen_speed", "motion.frozen_sped 1", "motion.frozen_speed is missing"},
+      {"motion.frozen_speed", "motion.frozen_speed 1\nmore 1", "more is no parameter"},
+      {"motion.frozen_speed", "motion.frozen_speed 1\nmotor_side 1", "motor_side is given twice"},
+      {"joints", "joints 17", "joints = 17"},
+      {"robot_dynamics_core", "", "robot_dynamics_core is missing"},
+      {"memory.model", "memory.model clay", "memory.model = 'clay' is none of"},
+      {"friction.coupled", "friction.coupled 6 0 1 1 1 1", "friction.coupled joint = 6 is outside 0..5"},
+  };
+  for (const auto& c : cases) {
+    const std::string padded = "\n" + text;
+    const std::string said = refusal([&] { contact_force_parameters(with_line(padded, c.name, c.line)); });
+    CHECK(said.find(c.said) != std::string::npos);
+    if (said.find(c.said) == std::string::npos) std::printf("%s -> '%s'\n", c.line, said.c_str());
+  }
+  CHECK(refusal([] { read_contact_force_parameters("/does/not/exist"); }) == "/does/not/exist: cannot be read");
+  ContactForceParameters wrong = parameters(0, false);
+  wrong.chain.n = 17;
+  CHECK(refusal([&] { ContactForceEstimator estimator(wrong); }) == "n_joints = 17 is outside 1..16");
+  wrong = parameters(0, false);
+  wrong.joint_names.pop_back();
+  CHECK(refusal([&] { ContactForceEstimator estimator(wrong); }) == "joint_names has 5 names, expected 6");
+}
+
+}  // namespace
+
+int main() {
+  for (int kind = 0; kind < kinds; ++kind)
+    for (const bool thermal : {false, true}) allocates_nothing_and_equals_its_file(kind, thermal);
+  a_pull_is_found();
+  refusals_name_the_parameter();
+  return failures ? 1 : 0;
+}

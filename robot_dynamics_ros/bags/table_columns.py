@@ -1,0 +1,103 @@
+"""Which columns of a table are which signal, by their names: q, qd, effort, desired state, temperature, time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from robot_dynamics_ros.bags.tables import natural
+
+WORDS = {  # quantity -> words of a column's name, the stronger quantities first: "observation.state.elbow.torque"
+    "temperature": {"temperature", "temperatures", "temp", "temps"},
+    "qdd": {"qdd", "ddq", "acc", "acceleration", "accelerations", "qddot"},
+    "torque": {"tau", "torque", "torques", "moment", "moments", "effort", "efforts", "trq"},
+    "current": {"current", "currents"},
+    "qd": {"qd", "dq", "vel", "velocity", "velocities", "qdot", "speed", "speeds"},
+    "q": {"q", "pos", "position", "positions", "angle", "angles", "state", "theta", "action"},
+}
+DESIRED = {"target", "desired", "des", "d", "command", "commanded", "cmd", "ref", "reference", "setpoint", "action"}
+MEASURED = {"actual", "measured", "meas", "observation", "obs", "as", "states", "observed", "motor", "raw"}
+OTHER = {  # words of columns that are no joint's: the hand, the Cartesian space, estimates
+    *("tcp", "tool", "ext", "external", "gripper", "finger", "jaw", "cartesian", "ee", "wrench", "error", "std"),
+    *("variance", "limit", "voltage", "fraction", "scaling", "hat"),
+}
+GENERIC = {"joint", "joints", "j", "axis", "a", "link", "arm", "robot"}
+TIMES = {"time", "timestamp", "stamp", "t", "stamps", "times"}
+UNITS = {  # as written in names -> unit
+    **dict.fromkeys(("deg", "degree", "degrees", "°", "deg/s", "°/s", "deg/s2", "deg/s^2"), "deg"),
+    **dict.fromkeys(("rad", "radian", "radians", "rad/s", "rad/s2", "rad/s^2"), "rad"),
+    **dict.fromkeys(("nm", "n·m", "n*m", "n.m", "n m"), "Nm"),
+    **dict.fromkeys(("a", "amp", "ampere", "amps"), "A"),
+    "ma": "mA",
+    **dict.fromkeys(("s", "sec", "seconds"), "s"),
+    **dict.fromkeys(("ms", "msec"), "ms"),
+    **dict.fromkeys(("us", "µs", "usec"), "us"),
+    **dict.fromkeys(("ns", "nsec", "nanoseconds"), "ns"),
+}
+SUFFIX_UNITS = {"deg", "rad", "nm", "ma", "amps", "ms", "us", "ns", "sec"}  # without brackets at the end of a name
+
+
+@dataclass
+class Group:
+    """Columns of one quantity, one per joint: label of the joint -> column; desired or measured; unit in the names."""
+
+    quantity: str
+    desired: bool
+    unit: str
+    words: frozenset[str]
+    columns: dict[str, str] = field(default_factory=dict)
+
+
+def grouped(names: Sequence[str]) -> list[Group]:
+    """The groups that column names form, in the order of the file."""
+    groups: dict[tuple[str, bool, str, frozenset[str]], Group] = {}
+    for name in names:
+        words, unit = _words(name)
+        quantity = next((q for q, known in WORDS.items() if known & set(words)), None)
+        if quantity is None or OTHER & set(words) or TIMES & set(words):
+            continue
+        special = {w for w in words if w in DESIRED | MEASURED or any(w in known for known in WORDS.values())}
+        key = (quantity, bool(special & DESIRED), unit, frozenset(special))
+        group = groups.setdefault(key, Group(*key))
+        group.columns.setdefault(_label([w for w in words if w not in special]), name)
+    for group in groups.values():
+        if all(label.isdigit() for label in group.columns):
+            group.columns = dict(sorted(group.columns.items(), key=lambda item: natural(item[0])))
+    return list(groups.values())
+
+
+def time_columns(names: Sequence[str]) -> list[tuple[str, str]]:
+    """Columns whose names say time, with the unit in the name or "", the plainest names first."""
+    found = []
+    for name in names:
+        words, unit = _words(name)
+        if TIMES & set(words):
+            found.append((len(words), name, unit))
+    return [(name, unit) for _, name, unit in sorted(found, key=lambda item: item[0])]
+
+
+def unit_of(name: str) -> str:
+    """Unit written in a column's name; empty where there is none."""
+    return _words(name)[1]
+
+
+def _words(name: str) -> tuple[list[str], str]:
+    """Words and numbers of a name in lower case, and its unit: position_1 [deg], q1_deg, actualPosition3."""
+    text = re.sub(r"([a-z]{2,})([A-Z])", r"\1_\2", name).lower()
+    unit = ""
+    for bracket in re.findall(r"[\[({<]([^\])}>]*)[\])}>]", text):
+        if bracket.strip() in UNITS:
+            unit = UNITS[bracket.strip()]
+            text = re.sub(r"[\[({<]" + re.escape(bracket) + r"[\])}>]", " ", text)
+    text = text.replace("joint_states", " ").replace("joint_state", " ")
+    words = re.findall(r"[a-zµ°]+|\d+", text)
+    if not unit and len(words) > 1 and words[-1] in SUFFIX_UNITS:
+        unit = UNITS[words.pop()]
+    return words, unit
+
+
+def _label(words: list[str]) -> str:
+    """The joint that the other words name: its number alone where there is nothing else."""
+    numbers = [w for w in words if w not in GENERIC]
+    return numbers[0] if len(numbers) == 1 and numbers[0].isdigit() else "_".join(words)

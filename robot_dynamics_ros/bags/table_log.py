@@ -1,0 +1,252 @@
+"""A table file as a Log: columns chosen by name or as the user maps them, units and clock settled, and what was taken.
+
+Units that no name states are judged by physics: dq = qd dt for the velocity's, size for the others; all is reported.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+from robot_dynamics_ros.bags.report import BagReport
+from robot_dynamics_ros.bags.table_columns import WORDS, Group, grouped, time_columns, unit_of
+from robot_dynamics_ros.bags.tables import Table, chosen, listed, read_table
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.signals import Log, joint_columns
+
+SIGNALS = ("q", "qd", "effort", "current", "q_d", "qd_d", "qdd_d", "tau_d", "temperature")
+ANGLES = ("q", "qd", "q_d", "qd_d", "qdd_d")
+UNITS = ("rad", "deg", "Nm", "A", "mA")
+SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+RATES = (5.0, 10_000.0)  # Hz between which a robot is recorded: the unit of a clock that does not say it
+TURNS = 4 * np.pi  # rad; an axis that goes further is recorded in degrees
+EPOCH = 1_000_000_000_000_000_000  # ns, stamp of the first row of a clock that starts anywhere
+PAUSE = 1.0  # s between parts whose clock starts again, episodes of a data set
+
+
+@dataclass(frozen=True)
+class TableOptions:
+    """What the user says about a table; empty: found by names. columns: signal -> columns (`tables.chosen`); time: its
+    column; rate [Hz] instead of a clock; units: of UNITS.
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    time: str = ""
+    rate: float | None = None
+    units: tuple[str, ...] = ()
+
+
+BY_NAME = TableOptions()
+Taken = dict[str, dict[str, str]]  # signal -> label of the joint -> column
+
+
+def table_log(
+    path: Path,
+    report: BagReport,
+    options: TableOptions = BY_NAME,
+    joint_names: Sequence[str] | None = None,
+    aliases: Mapping[str, str] | None = None,
+) -> Log:
+    """Log of a file's rows in SI units, and in `report.notes` every column that was taken with its unit.
+
+    Raises DataError where no position is found or a joint of the robot is missing, CapabilityError for a missing
+    library.
+    """
+    table = read_table(path)
+    mapped = _mapped(table, options)
+    taken = _found(table, options, mapped) | mapped
+    if "q" not in taken:
+        raise DataError(
+            f"{path}: no columns of joint positions found; name them with robot-dynamics import --map q=FIRST..LAST; "
+            f"columns: {listed(list(table.columns))}"
+        )
+    labels = list(taken["q"])
+    taken = {s: _by_joint(path, s, c, labels, s in options.columns) for s, c in taken.items()}
+    signals = {s: np.column_stack([table.columns[c] for c in cs.values()]).astype(float) for s, cs in taken.items()}
+    stamps, clock = _clock(table, options, report)
+    units = _units(taken, signals, options, stamps)
+    report.topic, report.stamps = f"columns {', '.join(signals)}", clock
+    report.messages += table.rows
+    report.notes += [_sentence(s, taken[s], units[s]) for s in signals]
+    _in_si(signals, units)
+    finite = np.isfinite(stamps)
+    report.drop("without a time", int((~finite).sum()))
+    log = Log(_names(labels), stamps[finite], {s: v[finite] for s, v in signals.items()})
+    return log if joint_names is None else _named(log, path, labels, joint_names, aliases, report)
+
+
+# -- columns ----------------------------------------------------------------------------------------------------------
+def _mapped(table: Table, options: TableOptions) -> Taken:
+    """Signals that the user maps, their joints numbered from 1."""
+    found: Taken = {}
+    for signal, wanted in options.columns.items():
+        if signal not in SIGNALS:
+            raise DataError(f"--map {signal}={wanted}: {signal!r} is none of {', '.join(SIGNALS)}")
+        found[signal] = {str(k + 1): name for k, name in enumerate(chosen(table, wanted))}
+    return found
+
+
+def _found(table: Table, options: TableOptions, known: Taken) -> Taken:
+    """Signals that the names of the columns show; joints are those of the positions."""
+    groups = grouped(list(table.columns))
+    positions = sorted((g for g in groups if g.quantity == "q" and not g.desired), key=_rank)
+    width = len(known["q"]) if "q" in known else len(positions[0].columns) if positions else None
+    found: Taken = {}
+    wanted = {"q": ("q", False), "qd": ("qd", False), "temperature": ("temperature", False)}
+    wanted |= {"q_d": ("q", True), "qd_d": ("qd", True), "qdd_d": ("qdd", True), "tau_d": ("torque", True)}
+    for signal, (quantity, desired) in wanted.items():
+        fit = [g for g in groups if (g.quantity, g.desired) == (quantity, desired) and len(g.columns) == width]
+        if fit and signal not in known:
+            found[signal] = min(fit, key=_rank).columns
+    torques = ["current", "torque"] if {"A", "mA"} & set(options.units) else ["torque", "current"]
+    efforts = [g for g in groups if g.quantity in torques and not g.desired and len(g.columns) == width]
+    if efforts and "effort" not in known:
+        best = min(efforts, key=lambda g: (torques.index(g.quantity), *_rank(g)))
+        found["effort"] = best.columns
+        currents = sorted((g for g in efforts if g.quantity == "current"), key=_rank)
+        if best.quantity == "torque" and currents and "current" not in known:
+            found["current"] = currents[0].columns
+    return found
+
+
+def _rank(group: Group) -> tuple[int, int]:
+    """Order of groups of one quantity: the most joints, the fewest words beside the quantity's."""
+    odd = group.words & {"theta", "motor", "raw"}
+    return (10 * len(odd) - len(group.columns), len(group.words - {"actual", "measured"}))
+
+
+def _by_joint(path: Path, signal: str, columns: dict[str, str], labels: list[str], mapped: bool) -> dict[str, str]:
+    """Columns in the order of the positions' joints; in their own order where they are labelled otherwise."""
+    if len(columns) != len(labels):
+        what = "--map " if mapped else ""
+        raise DataError(
+            f"{path}: {what}{signal} has {len(columns)} columns ({listed(list(columns.values()))}), q has {len(labels)}"
+        )
+    if set(columns) == set(labels):
+        return {label: columns[label] for label in labels}
+    return dict(zip(labels, columns.values(), strict=True))
+
+
+def _names(labels: list[str]) -> list[str]:
+    return [f"joint{k + 1}" for k in range(len(labels))] if all(x.isdigit() for x in labels) else labels
+
+
+def _named(
+    log: Log,
+    path: Path,
+    labels: list[str],
+    joint_names: Sequence[str],
+    aliases: Mapping[str, str] | None,
+    report: BagReport,
+) -> Log:
+    """The log with a robot's joints: by name, by order where columns are numbered."""
+    if not all(label.isdigit() for label in labels):
+        try:
+            joint_columns(log.joint_names, joint_names, aliases)
+        except DataError as error:
+            raise DataError(f"{path}: {error}") from None
+        return log.reordered(joint_names, aliases)
+    if log.n_joints != len(joint_names):
+        raise DataError(
+            f"{path}: columns of {log.n_joints} joints, the robot has {len(joint_names)}: choose them with "
+            "robot-dynamics import --map q=FIRST..LAST"
+        )
+    report.notes.append(f"columns are numbered: joints are {', '.join(joint_names)} in this order")
+    return Log(joint_names, log.stamp_ns, log.signals)
+
+
+# -- clock and units --------------------------------------------------------------------------------------------------
+def _clock(table: Table, options: TableOptions, report: BagReport) -> tuple[np.ndarray, str]:
+    """Stamps (N,) [ns], NaN where a row has none, and the name of the clock. Raises DataError where there is none."""
+    if options.rate is not None:
+        return EPOCH + np.round(np.arange(table.rows) * (1e9 / options.rate)), f"{options.rate:g} Hz"
+    named = [(options.time, unit_of(options.time))] if options.time else time_columns(list(table.columns))
+    for name, unit in named:
+        values = table.columns[chosen(table, name)[0]].astype(float)
+        step = np.diff(values[np.isfinite(values)])
+        if not (step > 0).any():
+            continue
+        unit = unit or _time_unit(float(np.median(step[step > 0])))
+        report.notes.append(f"time: {name} [{unit}]")
+        return _continued(values, SECONDS[unit], report), name
+    what = f"column {options.time!r} is no clock" if options.time else "no column of time found"
+    raise DataError(
+        f"{table.path}: {what}: robot-dynamics import --time COLUMN, or --rate HZ; "
+        f"columns: {listed(list(table.columns))}"
+    )
+
+
+def _time_unit(step: float) -> str:
+    """The unit with which a step is that of a robot's recording; seconds where none is."""
+    return next((u for u, s in SECONDS.items() if RATES[0] <= 1 / (step * s) <= RATES[1]), "s")
+
+
+def _continued(values: np.ndarray, scale: float, report: BagReport) -> np.ndarray:
+    """Stamps [ns]; a clock that starts again goes on PAUSE after the part before."""
+    first = values[np.isfinite(values)][0]
+    seconds = (values - first) * scale
+    back = np.flatnonzero(np.diff(seconds) < -0.1) + 1
+    for k in back.tolist():
+        seconds[k:] += seconds[k - 1] - seconds[k] + PAUSE
+    if len(back):
+        report.notes.append(f"time starts again {len(back)} times: the parts follow each other, {PAUSE:g} s apart")
+    start = first * scale * 1e9 if 1e8 < first * scale < 1e10 else EPOCH
+    return start + np.round(seconds * 1e9)
+
+
+def _units(taken: Taken, signals: dict[str, np.ndarray], options: TableOptions, stamps: np.ndarray) -> dict[str, str]:
+    """Unit of every signal: as the user says, as the names say, or as the numbers show."""
+    units: dict[str, str] = {}
+    for signal, columns in taken.items():
+        first = next(iter(columns.values()))
+        units[signal] = _allowed(signal, options.units) or unit_of(first) or _by_name(signal, first)
+    for signal in ("q", "q_d"):
+        if signal in units and not units[signal]:
+            units[signal] = "deg" if np.nanmax(np.abs(signals[signal])) > TURNS else "rad"
+    for signal in ("qd", "qd_d", "qdd_d"):
+        if signal in units and not units[signal]:
+            units[signal] = units["q"]
+            if signal == "qd":
+                units[signal] = _velocity_unit(signals["q"], units["q"], signals["qd"], stamps)
+    return units
+
+
+def _allowed(signal: str, units: Sequence[str]) -> str:
+    """Unit that the user gives for a signal; empty where none of them is of its kind."""
+    kinds = {"effort": ("Nm", "A", "mA"), "current": ("A", "mA"), "tau_d": ("Nm",)}
+    kind = ("rad", "deg") if signal in ANGLES else kinds.get(signal, ())
+    return next((unit for unit in units if unit in kind), "")
+
+
+def _by_name(signal: str, column: str) -> str:
+    words = set(re.findall(r"[a-z]+", column.lower()))
+    if signal == "effort":
+        return "Nm" if words & WORDS["torque"] or not words & WORDS["current"] else "A"
+    return {"current": "A", "tau_d": "Nm", "temperature": "degC"}.get(signal, "")
+
+
+def _velocity_unit(q: np.ndarray, unit: str, qd: np.ndarray, stamps: np.ndarray) -> str:
+    """The unit of qd with which dq = qd dt holds better; that of q where nothing moves."""
+    scale = np.pi / 180 if unit == "deg" else 1.0
+    dt = np.diff(stamps)[:, None] * 1e-9
+    use = np.isfinite(dt[:, 0]) & (dt[:, 0] > 0)
+    dq, mean = np.diff(q, axis=0)[use] * scale, (0.5 * (qd[1:] + qd[:-1]) * dt)[use]
+    error = {u: np.nansum((dq - s * mean) ** 2) for u, s in (("rad", 1.0), ("deg", np.pi / 180))}
+    return unit if np.nansum(dq**2) == 0 else min(error, key=lambda u: error[u])
+
+
+def _in_si(signals: dict[str, np.ndarray], units: Mapping[str, str]) -> None:
+    for signal, values in signals.items():
+        factor = {"deg": np.pi / 180, "mA": 1e-3}.get(units[signal], 1.0)
+        signals[signal] = values * factor
+
+
+def _sentence(signal: str, columns: dict[str, str], unit: str) -> str:
+    per = {"qd": "/s", "qd_d": "/s", "qdd_d": "/s2"}.get(signal, "")
+    names = list(columns.values())
+    shown = f"{names[0]} .. {names[-1]}" if len(names) > 2 else ", ".join(names)
+    return f"{signal}: {len(names)} columns {shown} [{unit}{per}]"

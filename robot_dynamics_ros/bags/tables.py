@@ -1,0 +1,263 @@
+"""Tables of numbers from files: CSV and other text, npz, parquet, HDF5; one array per column."""
+
+from __future__ import annotations
+
+import csv
+import importlib
+import json
+import re
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.errors import CapabilityError, DataError
+
+MAX_WIDTH = 64  # columns of one array; wider ones are images or features, not joints
+DELIMITERS = (";", "\t", ",", " ")
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns (N,) by name, in the order of the file; entries of an array are named `array[k]`, from 0."""
+
+    path: Path
+    columns: dict[str, np.ndarray]
+
+    @property
+    def rows(self) -> int:
+        """Length of every column."""
+        return len(next(iter(self.columns.values())))
+
+
+def is_table(path: str | Path) -> bool:
+    """Whether a path is a file of numbers instead of a bag, by its suffix."""
+    return Path(path).suffix.lower() in READERS
+
+
+def read_table(path: Path) -> Table:
+    """Columns of a file. Raises DataError naming the file and the reason, CapabilityError for a library that is not
+    installed.
+    """
+    if not path.is_file():
+        raise DataError(f"{path}: no such file")
+    try:
+        columns = READERS[path.suffix.lower()](path)
+    except (DataError, CapabilityError):
+        raise
+    except Exception as error:  # the libraries raise their own errors, zip's and the parser's
+        text = str(error).strip().splitlines() or [type(error).__name__]
+        raise DataError(f"{path}: cannot be read as {path.suffix.lower()[1:]} ({text[0]})") from error
+    if not columns:
+        raise DataError(f"{path}: holds no columns of numbers")
+    return Table(path, columns)
+
+
+def _library(name: str, path: Path) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ImportError:
+        package = name.split(".")[0]
+        raise CapabilityError(
+            f"{path}: {path.suffix} needs {package}: pip install 'robot_dynamics_ros[tables]' (or {package}); "
+            ".csv and .npz need nothing"
+        ) from None
+
+
+# -- text -------------------------------------------------------------------------------------------------------------
+def _text(path: Path) -> dict[str, np.ndarray]:
+    """Columns of a text file with a line of names, or named 1, 2, ... without; columns that are no numbers are left
+    out, an empty cell is NaN.
+    """
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as stream:
+        lines = [line for line in stream.read().splitlines() if line.strip()]
+    first = next((k for k, line in enumerate(lines) if line[0] not in "#%"), None)
+    if first is None:
+        return {}
+    delimiter = next((d for d in DELIMITERS if d in lines[first].strip()), ",")
+    point = _decimal_comma if delimiter == ";" else str
+    split = _splitter(delimiter)
+    names = split(lines[first])
+    if any(_is_number(point(cell)) for cell in names):
+        above = split(lines[first - 1].lstrip("#% ")) if first else []
+        names = above if len(above) == len(names) else [str(k + 1) for k in range(len(names))]
+    else:
+        first += 1
+    body = [line for line in lines[first:] if line[0] not in "#%"]
+    if not body:
+        raise DataError(f"{path}: holds names of columns and no numbers")
+    sample = [split(line) for line in body[:50]]
+    use = [k for k in range(len(names)) if any(k < len(r) and _is_number(point(r[k])) for r in sample)]
+    values = _numbers(body, delimiter, split, point, use)
+    return {name: values[:, at] for at, name in enumerate(_unique([names[k].strip() for k in use]))}
+
+
+def _decimal_comma(cell: str) -> str:
+    return cell.replace(",", ".")
+
+
+def _splitter(delimiter: str) -> Callable[[str], list[str]]:
+    if delimiter == " ":
+        return str.split
+    return lambda line: next(csv.reader([line], delimiter=delimiter))
+
+
+def _numbers(
+    body: list[str], delimiter: str, split: Callable[[str], list[str]], point: Callable[[str], str], use: list[int]
+) -> np.ndarray:
+    """Numbers (N, columns) of the used columns; NaN for a cell that is none or is missing."""
+    try:
+        text = (point(line) for line in body) if delimiter == ";" else body
+        return np.loadtxt(text, delimiter=None if delimiter == " " else delimiter, usecols=use, ndmin=2, comments=None)
+    except ValueError:
+        rows = (split(line) for line in body)
+        return np.array([[_number(point(row[k])) if k < len(row) else np.nan for k in use] for row in rows])
+
+
+def _is_number(cell: str) -> bool:
+    return not np.isnan(_number(cell)) or cell.strip().lower() == "nan"
+
+
+def _number(cell: str) -> float:
+    try:
+        return float(cell)
+    except ValueError:
+        return np.nan
+
+
+def _unique(names: Sequence[str]) -> list[str]:
+    count: Counter[str] = Counter()
+    found = []
+    for k, name in enumerate(names):
+        name = name or str(k + 1)
+        count[name] += 1
+        found.append(name if count[name] == 1 else f"{name} ({count[name]})")
+    return found
+
+
+# -- arrays -----------------------------------------------------------------------------------------------------------
+def _npz(path: Path) -> dict[str, np.ndarray]:
+    with np.load(path, allow_pickle=False) as arrays:
+        return _columns({name: arrays[name] for name in arrays.files})
+
+
+def _hdf5(path: Path) -> dict[str, np.ndarray]:
+    h5py = _library("h5py", path)
+    arrays: dict[str, np.ndarray] = {}
+
+    def take(name: str, item: Any) -> None:
+        if isinstance(item, h5py.Dataset) and item.ndim in (1, 2) and np.issubdtype(item.dtype, np.number):
+            arrays[name] = item[()]
+
+    with h5py.File(path, "r") as file:
+        file.visititems(take)
+    return _columns(arrays)
+
+
+def _parquet(path: Path) -> dict[str, np.ndarray]:
+    table = _library("pyarrow.parquet", path).read_table(path)
+    types = _library("pyarrow.types", path)
+    arrays: dict[str, np.ndarray] = {}
+    for name, column in zip(table.column_names, table.columns, strict=True):
+        kind = column.type
+        if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
+            flat = column.combine_chunks().flatten() if column.null_count == 0 else None
+            if flat is not None and len(flat) % max(len(column), 1) == 0 and _numeric(types, kind.value_type):
+                arrays[name] = flat.to_numpy(zero_copy_only=False).reshape(len(column), -1)
+        elif _numeric(types, kind):
+            arrays[name] = column.to_numpy()
+        elif types.is_timestamp(kind):
+            arrays[f"{name} [ns]"] = column.to_numpy().astype("datetime64[ns]").astype(np.int64)
+    return _columns(arrays, lerobot_names(path))
+
+
+def _numeric(types: Any, kind: Any) -> bool:
+    return bool(types.is_floating(kind) or types.is_integer(kind))
+
+
+def lerobot_names(path: Path) -> dict[str, list[str]]:
+    """Names of the entries of the vectors of a LeRobot data set, from the meta/info.json above a parquet file."""
+    for folder in list(path.resolve().parents)[:4]:
+        try:
+            features = json.loads((folder / "meta" / "info.json").read_text(encoding="utf-8"))["features"]
+            return {k: n for k, f in features.items() if (n := _flat_names(f.get("names")))}
+        except (OSError, ValueError, KeyError, TypeError, AttributeError):
+            continue
+    return {}
+
+
+def _flat_names(names: Any) -> list[str]:
+    """Names as a list, from a list or from {"motors": [...]}."""
+    if isinstance(names, dict) and len(names) == 1:
+        names = next(iter(names.values()))
+    return [str(n) for n in names] if isinstance(names, list) else []
+
+
+def _columns(arrays: Mapping[str, np.ndarray], names: Mapping[str, Sequence[str]] = {}) -> dict[str, np.ndarray]:
+    """One column per entry of all arrays that have one row per sample; (k, N) arrays are turned."""
+    numeric = {k: a for k, a in arrays.items() if a.ndim in (1, 2) and a.dtype.kind in "fiu" and a.size}
+    if not numeric:
+        return {}
+    lengths = Counter(len(a) for a in numeric.values() if a.ndim == 1 and len(a) > 1)
+    rows = lengths.most_common(1)[0][0] if lengths else max(max(a.shape) for a in numeric.values())
+    columns: dict[str, np.ndarray] = {}
+    for name, a in numeric.items():
+        if a.ndim == 2 and a.shape[0] != rows and a.shape[1] == rows:
+            a = a.T
+        if len(a) != rows or (a.ndim == 2 and a.shape[1] > MAX_WIDTH):
+            continue
+        if a.ndim == 1:
+            columns[name] = a
+            continue
+        own = names.get(name, ())
+        labels = [f".{n}" for n in own] if len(own) == a.shape[1] else [f"[{k}]" for k in range(a.shape[1])]
+        columns |= {f"{name}{label}": a[:, k] for k, label in enumerate(labels)}
+    return columns
+
+
+READERS: dict[str, Callable[[Path], dict[str, np.ndarray]]] = {
+    ".csv": _text,
+    ".tsv": _text,
+    ".txt": _text,
+    ".npz": _npz,
+    ".parquet": _parquet,
+    ".h5": _hdf5,
+    ".hdf5": _hdf5,
+}
+
+
+def chosen(table: Table, wanted: str) -> list[str]:
+    """Columns that a text of --map names: a column, an array, FIRST..LAST, numbers A-B from 1, or a pattern with *.
+
+    Raises DataError where it names none.
+    """
+    names = list(table.columns)
+    if wanted in table.columns:
+        return [wanted]
+    if entries := [n for n in names if re.fullmatch(re.escape(wanted) + r"(\[\d+\]|\..+)", n)]:
+        return entries
+    first, dots, last = wanted.partition("..")
+    if dots and first in names and last in names and names.index(first) <= names.index(last):
+        return names[names.index(first) : names.index(last) + 1]
+    if numbers := re.fullmatch(r"(\d+)(?:-(\d+))?", wanted):
+        a, b = int(numbers[1]), int(numbers[2] or numbers[1])
+        if 1 <= a <= b <= len(names):
+            return names[a - 1 : b]
+    pattern = re.escape(wanted).replace(r"\*", ".*")
+    if "*" in wanted and (matching := [n for n in names if re.fullmatch(pattern, n)]):
+        return sorted(matching, key=natural)
+    raise DataError(f"{table.path}: no column {wanted!r}; columns: {listed(names)}")
+
+
+def natural(name: str) -> list[tuple[int, str, int]]:
+    """Key that sorts q2 before q10."""
+    return [(1, "", int(part)) if part.isdigit() else (0, part, 0) for part in re.findall(r"\d+|\D+", name)]
+
+
+def listed(names: Sequence[str], most: int = 30) -> str:
+    """Names in one line, the first ones of many."""
+    more = f", ... ({len(names)} in all)" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

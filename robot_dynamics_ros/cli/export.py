@@ -1,0 +1,93 @@
+"""`robot-dynamics export`: a robot file in the format of another tool."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from robot_dynamics_ros.cli.options import NewPath, complete_robot
+from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.outputs import write_atomically
+from robot_dynamics_ros.robot_file import load_robot
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.robot_file import RobotFile
+
+FORMATS = ("urdf", "mjcf", "sdf", "json", "core", "ur-friction-scales")
+
+
+@click.command("export")
+@click.argument("robot", shell_complete=complete_robot)
+@click.option("--format", "target", type=click.Choice(FORMATS), required=True, help="What to write.")
+@click.option("--out", type=NewPath(), required=True, help="File to write.")
+@click.option("--set", "settings", multiple=True, help="core: parameter of a stage, e.g. force.bandwidth=40.")
+@click.option(
+    "--controller",
+    help="ur-friction-scales: robot with the controller's friction model; default: shipped robot of the same name.",
+)
+@click.option("--overwrite", is_flag=True, help="Replace the file.")
+def command(
+    robot: str, target: str, out: Path, settings: tuple[str, ...], controller: str | None, overwrite: bool
+) -> None:
+    """Write a ROBOT (name of a shipped robot, or path of a robot file) for another tool.
+
+    \b
+    urdf, mjcf (MuJoCo), sdf (Gazebo): links, limits, friction; what the
+      format cannot hold is printed and written as a comment.
+    json: the whole robot file, with inertias and friction over velocity.
+    core: parameters of the C++ class ContactForceEstimator.
+    ur-friction-scales: scales of a UR controller's torque mode with which a
+      hand needs half the force; friction must be identified.
+
+    Example: robot-dynamics export ur5e --format mjcf --out ur5e.xml
+    """
+    if settings and target != "core":
+        raise ConfigError("export", "--set", f"applies to --format core, not {target}")
+    if controller is not None and target != "ur-friction-scales":
+        raise ConfigError("export", "--controller", f"applies to --format ur-friction-scales, not {target}")
+    if out.exists() and not overwrite:
+        raise ConfigError(str(out), "", "exists already; choose another --out or give --overwrite")
+    known = load_robot(robot)
+    text, notes = _scales(known, controller) if target == "ur-friction-scales" else _text(known, target, settings)
+    write_atomically(out, text)
+    click.echo(f"wrote {out}")
+    for note in notes:
+        click.echo(f"note: {note}")
+
+
+def _text(robot: RobotFile, target: str, settings: tuple[str, ...]) -> tuple[str, list[str]]:
+    from robot_dynamics_ros.cli.replay import parse_settings
+    from robot_dynamics_ros.estimators.core_file import core_text
+    from robot_dynamics_ros.models.export_notes import notes
+    from robot_dynamics_ros.models.json_writer import json_text
+    from robot_dynamics_ros.models.mjcf_writer import mjcf_text
+    from robot_dynamics_ros.models.sdf_writer import sdf_text
+    from robot_dynamics_ros.models.urdf_writer import urdf_text
+
+    if target == "core":
+        return core_text(robot, parse_settings(settings)), []
+    if target == "json":
+        return json_text(robot), []
+    known, said = _with_masses(robot), notes(robot, target)
+    return {"urdf": lambda r: urdf_text(r, notes=said), "mjcf": mjcf_text, "sdf": sdf_text}[target](known), said
+
+
+def _with_masses(robot: RobotFile) -> RobotFile:
+    """The robot; raises ConfigError naming the first link without mass."""
+    for name, ten in zip(robot.joint_names, robot.link_parameters, strict=True):
+        if not ten[9] > 0:
+            raise ConfigError(robot.file, f"links [{name}]", f"mass {ten[9]:g} kg must be > 0")
+    return robot
+
+
+def _scales(robot: RobotFile, controller: str | None) -> tuple[str, list[str]]:
+    from robot_dynamics_ros.control.friction_scales import friction_scales
+    from robot_dynamics_ros.robot_file.gaps import identified
+
+    scales = friction_scales(robot, load_robot(controller or robot.name))
+    said = [f"with the UR ROS 2 driver: {scales.service_call()}"]
+    if robot.friction is not None and not identified(robot.friction):
+        said.insert(0, "friction is an estimate, not identified: identify this robot before you use these scales")
+    return scales.as_json(), said

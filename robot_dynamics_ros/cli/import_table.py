@@ -1,0 +1,90 @@
+"""`robot-dynamics import`: files of numbers into a bag."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from robot_dynamics_ros.bags import load_bag, write_bag
+from robot_dynamics_ros.bags.table_log import UNITS, TableOptions
+from robot_dynamics_ros.bags.tables import READERS, is_table
+from robot_dynamics_ros.cli.options import (
+    NewPath,
+    complete_robot,
+    console,
+    json_option,
+    overwrite_option,
+    write_json,
+)
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.outputs import refuse_bag
+from robot_dynamics_ros.robot_file import load_robot
+
+
+@click.command("import")
+@click.argument("files", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--out", type=NewPath(both=True), required=True, help="Bag directory to write.")
+@click.option(
+    "--map",
+    "columns",
+    multiple=True,
+    metavar="SIGNAL=COLUMNS,...",
+    help="q, qd, effort, current, q_d, qd_d, qdd_d, tau_d, temperature = an array, FIRST..LAST, a pattern with *, or "
+    "numbers from 1 such as 2-7; default: found by name.",
+)
+@click.option("--time", default="", metavar="COLUMN", help="Column of the clock; default: found by name.")
+@click.option("--rate", type=click.FloatRange(0.0, min_open=True), help="Samples per second, instead of a clock.")
+@click.option(
+    "--unit",
+    "units",
+    multiple=True,
+    type=click.Choice(UNITS),
+    help="Of the angles (rad, deg) or the effort (Nm, A, mA); may be repeated; default: by name and size.",
+)
+@click.option("--robot", "-r", shell_complete=complete_robot, help="Names the joints: shipped robot or robot file.")
+@overwrite_option
+@json_option
+def command(
+    files: tuple[Path, ...],
+    out: Path,
+    columns: tuple[str, ...],
+    time: str,
+    rate: float | None,
+    units: tuple[str, ...],
+    robot: str | None,
+    overwrite: bool,
+    json_file: Path | None,
+) -> None:
+    """Write a bag from FILES of numbers (CSV, npz, parquet, HDF5; several are parts of one recording).
+
+    Prints which columns were taken, with their units. Columns are found by their names: records of ur_rtde and
+    libfranka, exports of PlotJuggler, LeRobot data sets (observation.state, action) and others alike.
+
+    Example: robot-dynamics import record.csv --unit deg --map effort=current_1..current_6 --out run1
+    """
+    refuse_bag(out, overwrite, files)
+    for file in files:
+        if not is_table(file):
+            raise DataError(f"{file}: not one of {', '.join(READERS)}; a bag needs no import")
+    options = TableOptions(_mapping(columns), time, rate, units)
+    arm = None if robot is None else load_robot(robot)
+    log, report = load_bag(files, arm, require=("q",), table=options)
+    write_bag(log, out, overwrite=overwrite, inputs=files, about={"imported": ", ".join(f.name for f in files)})
+    for line in report.lines():
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+    if not log.has("effort"):
+        console.print("no effort: a recording without it can be played, not identified", markup=False, style="yellow")
+    console.print(f"wrote {out}", highlight=False, markup=False, soft_wrap=True)
+    write_json(json_file, report.to_dict() | {"bag": str(out)})
+
+
+def _mapping(texts: tuple[str, ...]) -> dict[str, str]:
+    """Signal -> columns of SIGNAL=COLUMNS,... Raises DataError."""
+    found: dict[str, str] = {}
+    for part in (part for text in texts for part in text.split(",")):
+        signal, equals, columns = part.partition("=")
+        if not (equals and signal.strip() and columns.strip()):
+            raise DataError(f"--map {part!r} is not SIGNAL=COLUMNS, such as q=q_1..q_6 or effort=tau")
+        found[signal.strip()] = columns.strip()
+    return found

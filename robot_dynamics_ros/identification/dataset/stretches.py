@@ -1,0 +1,67 @@
+"""Parts of long recordings from which choices are made, with the context that filters need, and shifted efforts."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from robot_dynamics_ros.identification.dataset.motion import LOWER_RATE, Motion
+from robot_dynamics_ros.identification.dataset.recording import Recording
+
+STRETCHES = 12  # of a long recording
+
+
+def sampled(recordings: Sequence[Recording], rows: int, context: float) -> list[Recording]:
+    """Recordings cut to evenly spaced stretches, together `rows` samples at the rate of the solution, with `context`
+    [s] beside each; as they are where that would not be much shorter.
+    """
+    total = sum(len(p.t) / max(int(r.rate // LOWER_RATE), 1) for r in recordings for p in r.pieces)
+    if total <= rows + 2 * STRETCHES * context * LOWER_RATE:
+        return list(recordings)
+    return [_cut(r, rows / total, round(context * r.rate)) for r in recordings]
+
+
+def _cut(rec: Recording, share: float, beside: int) -> Recording:
+    pieces = []
+    for p in rec.pieces:
+        count = max(1, round(STRETCHES * len(p.t) / rec.samples))
+        length = int(len(p.t) * share / count)
+        for first in np.linspace(0, len(p.t) - length, count).astype(int).tolist():
+            pieces.append(p.take(slice(max(first - beside, 0), first + length + beside)))
+    return replace(rec, pieces=pieces)
+
+
+def thinned(motion: Motion, rows: int) -> Motion:
+    """At most `rows` samples, in stretches."""
+    return motion if len(motion) <= rows else motion.take(stretches(len(motion), rows, STRETCHES))
+
+
+def stretches(samples: int, rows: int, count: int) -> np.ndarray:
+    """Indices of `count` stretches taken evenly over the motion: filters and hysteresis keep working inside each."""
+    length = rows // count
+    starts = np.linspace(0, samples - length, count).astype(int)
+    return np.unique(np.concatenate([np.arange(s, s + length) for s in starts]))
+
+
+def shifted(recordings: Sequence[Recording], lags: np.ndarray) -> list[Recording]:
+    """Recordings whose efforts are (N, D n): taken lags (D,) samples later, side by side; the ends are held."""
+
+    def later(effort: np.ndarray) -> np.ndarray:
+        rows = np.clip(np.arange(len(effort)) + lags[:, None], 0, len(effort) - 1)
+        return np.hstack([effort[r] for r in rows])
+
+    return [r.with_effort(later) for r in recordings]
+
+
+def vertex(errors: np.ndarray) -> tuple[float, float]:
+    """Place of the smallest total error between -1, 0, 1 from errors (n, 3) of n joints, and its standard deviation
+    from the scatter of the joints' own places, all weighted by curvature.
+    """
+    a, b, c = errors.T
+    bend = np.maximum(a - 2 * b + c, 1e-12 * b + 1e-300)
+    place, weight = 0.5 * (a - c) / bend, bend / bend.sum()
+    mean = float(weight @ place)
+    spread = weight**2 @ (place - mean) ** 2 * len(place) / max(len(place) - 1, 1)
+    return mean, float(np.sqrt(spread))

@@ -1,0 +1,122 @@
+"""The reported velocity against the derivative of the position: delay, gain and bias of its signal, and the repair."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.identification.dataset.motion import low_pass
+from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
+
+BAND = 20.0  # Hz, in which the two are compared
+BLOCKS = 12  # of time, each left out once: the spread is the deviation
+SURE = 5.0  # standard deviations beyond which a signal is repaired,
+DELAY, GAIN, BIAS = 5e-4, 5e-3, 2e-3  # and at least s, share, rad/s; less changes no result
+
+
+@dataclass(frozen=True)
+class VelocitySignal:
+    """qd(t) = gain v(t - delay) + bias for v = dq/dt: delay [s] of all joints, gain, bias [rad/s] (n,), deviations."""
+
+    delay: float
+    delay_std: float
+    gain: np.ndarray
+    gain_std: np.ndarray
+    bias: np.ndarray
+    bias_std: np.ndarray
+
+    @property
+    def late(self) -> bool:
+        """Whether the delay is certain and large enough to matter."""
+        return abs(self.delay) > max(DELAY, SURE * self.delay_std)
+
+    @property
+    def scaled(self) -> np.ndarray:
+        """Joints (n,) whose gain or bias is certain and large enough to matter."""
+        gain = np.abs(self.gain - 1) > np.maximum(GAIN, SURE * self.gain_std)
+        return gain | (np.abs(self.bias) > np.maximum(BIAS, SURE * self.bias_std))
+
+    def statements(self, joint_names: Sequence[str]) -> list[str]:
+        """What is repaired, one sentence each; none for a velocity that agrees with the positions."""
+        found = []
+        if self.late:
+            what = "later" if self.delay > 0 else "earlier"
+            found.append(
+                f"the reported velocity is {1e3 * abs(self.delay):.3g} +- {1e3 * self.delay_std:.1g} ms {what} than "
+                "the positions: shifted"
+            )
+        for j in np.flatnonzero(self.scaled).tolist():
+            found.append(
+                f"{joint_names[j]}: the reported velocity is {self.gain[j]:.4g} +- {self.gain_std[j]:.1g} times dq/dt "
+                f"{self.bias[j]:+.2g} +- {self.bias_std[j]:.1g} rad/s: corrected"
+            )
+        return found
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain values."""
+        return {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in vars(self).items()}
+
+    def repaired(self, rec: Recording) -> Recording:
+        """The recording with the velocity that its positions have; what is not certain stays."""
+        gain, bias = np.where(self.scaled, self.gain, 1.0), np.where(self.scaled, self.bias, 0.0)
+        delay = self.delay if self.late else 0.0
+        if not (delay or self.scaled.any()):
+            return rec
+        return replace(rec, pieces=[self._piece(p, delay, gain, bias) for p in rec.pieces])
+
+    @staticmethod
+    def _piece(p: Piece, delay: float, gain: np.ndarray, bias: np.ndarray) -> Piece:
+        if p.qd is None:
+            return p
+        columns = p.qd.T if delay == 0 else [np.interp(p.t + delay, p.t, x) for x in p.qd.T]
+        return replace(p, qd=(np.column_stack(list(columns)) - bias) / gain)
+
+
+def velocity_signal(recordings: Sequence[Recording]) -> VelocitySignal | None:
+    """Delay, gain and bias of the reported velocity from all recordings; None where one has none.
+
+    Least squares of qd = g v + b - g d dv/dt per joint, v and qd behind the same low-pass of zero phase; the delay is
+    the mean of the joints' own, weighted by their inverse variances.
+    """
+    if any(p.qd is None for r in recordings for p in r.pieces):
+        return None
+    A, h = _normal(recordings)
+    x = _solutions(A.sum(0), h.sum(0))
+    left = np.stack([_solutions(A.sum(0) - a, h.sum(0) - b) for a, b in zip(A, h, strict=True)])
+    std = np.sqrt((len(left) - 1) * left.var(0))
+    seen = std[:, 2] > 0  # a joint that stands says nothing
+    weight = np.where(seen, 1 / np.where(seen, std[:, 2], 1.0) ** 2, 1e-300)
+    delay = float(weight @ x[:, 2] / weight.sum())
+    spread = float(weight**2 @ (x[:, 2] - delay) ** 2 / weight.sum() ** 2)
+    delay_std = float(np.sqrt(max(spread, 1 / weight.sum())))
+    return VelocitySignal(delay, delay_std, x[:, 0], std[:, 0], x[:, 1], std[:, 1])
+
+
+def _normal(recordings: Sequence[Recording]) -> tuple[np.ndarray, np.ndarray]:
+    """Normal matrices (BLOCKS, n, 3, 3) and right-hand sides (BLOCKS, n, 3) of [v, 1, dv/dt] and qd."""
+    n = recordings[0].n
+    A, h = np.zeros((BLOCKS, n, 3, 3)), np.zeros((BLOCKS, n, 3))
+    for p in (p for r in recordings for p in r.pieces):
+        dt = p.period
+        band = min(BAND, 0.2 / dt)
+        v = np.gradient(low_pass(p.q, band, dt), p.t, axis=0)
+        y, a = low_pass(np.asarray(p.qd), band, dt), np.gradient(v, p.t, axis=0)
+        X = np.stack([v, np.ones_like(v), a], axis=2)
+        edge = min(round(2 / (band * dt)), len(v) // 4)
+        for k, rows in enumerate(np.array_split(np.arange(edge, len(v) - edge), BLOCKS)):
+            A[k] += np.einsum("tna,tnb->nab", X[rows], X[rows])
+            h[k] += np.einsum("tna,tn->na", X[rows], y[rows])
+    return A, h
+
+
+def _solutions(A: np.ndarray, h: np.ndarray) -> np.ndarray:
+    """Gain, bias and delay (n, 3); 1, 0 and 0 where a joint hardly moves."""
+    scale = np.sqrt(np.maximum(np.einsum("nii->ni", A), 1e-12))
+    unit = A / scale[:, :, None] / scale[:, None, :] + 1e-9 * np.eye(3)
+    x = np.linalg.solve(unit, (h / scale)[..., None])[..., 0] / scale
+    moves = A[:, 0, 0] > 1e-4 * A[:, 1, 1]
+    found = np.column_stack([x[:, 0], x[:, 1], -x[:, 2] / np.where(moves, x[:, 0], 1.0)])
+    return np.where(moves[:, None], found, [1.0, 0.0, 0.0])

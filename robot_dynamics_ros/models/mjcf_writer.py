@@ -1,0 +1,134 @@
+"""MuJoCo model of a robot file: links, joints, rotors, friction and motors; no geometry."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element, SubElement
+
+import numpy as np
+
+from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.models.export_notes import notes, unphysical_links
+from robot_dynamics_ros.models.inertia import about_com
+from robot_dynamics_ros.models.sliding_friction import NEGLIGIBLE, SlidingFriction, sliding_friction
+from robot_dynamics_ros.models.urdf_writer import comment, link_name, numbers_text, tcp_name
+from robot_dynamics_ros.robot_file.geometry import joint_placement, placement
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.robot_file import RobotFile
+
+# Time constant [s] in which dry friction stops a joint: MuJoCo's 0.02 softens it up to f 0.01 / M, 0.2 rad/s in wrists.
+STIFF_FRICTION = "0.002 1"
+# Second number of `biasprm`: where it is minus the gain (0), MuJoCo takes a third one > 0 for a damping ratio.
+TINY = "1e-30"
+FRICTION = ("piecewise", "coulomb-viscous", "none")
+
+
+def mjcf_text(robot: RobotFile, friction: str = "piecewise") -> str:
+    """MJCF as text: bodies with inertias, joints named as in the robot file, armature, a motor per joint.
+
+    The motor's ctrl is the torque [Nm] of the joint. friction, one of FRICTION: piecewise is `frictionloss`, `damping`
+    and one actuator per bend of the law, whose force -c clip(v, -v_k, v_k) needs no ctrl.
+    Raises ConfigError for a link without mass or that is no physical body, CapabilityError for unknown links.
+    """
+    for name, margin in unphysical_links(robot).items():
+        raise ConfigError(
+            robot.file,
+            f"links [{name}]",
+            f"is no physical body: margin {margin:.2g} must be >= 0, mass > 0",
+        )
+    root = Element("mujoco", model=robot.name)
+    comment(root, notes(robot, "mjcf"))
+    SubElement(root, "compiler", angle="radian", autolimits="true")
+    SubElement(root, "option", timestep="0.001", integrator="implicitfast", gravity=numbers_text(robot.gravity))
+    parent, law = SubElement(root, "worldbody"), sliding_friction(robot) if friction != "none" else None
+    actuator = Element("actuator")
+    for i, ten in enumerate(robot.link_parameters):
+        parent = _body(parent, robot, i, ten)
+        joint = parent.find("joint")
+        if law is not None and joint is not None:
+            _friction(joint, actuator, law, i, friction)
+        _motor(actuator, robot, i)
+    tool = robot.kinematics.tool
+    T = placement(tool.xyz, tool.rpy)
+    SubElement(parent, "site", name=tcp_name(robot), pos=numbers_text(T[:3, 3]), quat=_quaternion(T[:3, :3]))
+    actuator[:] = sorted(actuator, key=lambda element: element.tag != "motor")  # ctrl begins with the motors
+    root.append(actuator)
+    ElementTree.indent(root)
+    return ElementTree.tostring(root, encoding="unicode") + "\n"
+
+
+def _body(parent: Element, robot: RobotFile, i: int, ten: np.ndarray) -> Element:
+    T = joint_placement(robot.kinematics.joints[i], robot.is_dh)
+    place = {"pos": numbers_text(T[:3, 3]), "quat": _quaternion(T[:3, :3])}
+    element, body = SubElement(parent, "body", {"name": link_name(robot, i)} | place), about_com(ten)
+    xx, xy, xz, yy, yz, zz = body.inertia
+    full = numbers_text([xx, yy, zz, xy, xz, yz])
+    SubElement(element, "inertial", pos=numbers_text(body.com), mass=repr(float(body.mass)), fullinertia=full)
+    joint = {"name": robot.joint_names[i], "axis": "0 0 1", "armature": numbers_text(_rotor(robot)[i])}
+    limits = _range(robot, i)
+    SubElement(element, "joint", joint | ({"range": numbers_text(limits)} if limits else {"limited": "false"}))
+    return element
+
+
+def _rotor(robot: RobotFile) -> np.ndarray:
+    return robot.array_or("drives.rotor_inertia", 0.0)
+
+
+def _range(robot: RobotFile, i: int) -> tuple[float, float] | None:
+    lower, upper = (robot.array_or(f"limits.position_{side}", np.inf)[i] for side in ("lower", "upper"))
+    return (lower, upper) if np.isfinite(lower) and np.isfinite(upper) and lower < upper else None
+
+
+def _friction(joint: Element, actuator: Element, law: SlidingFriction, i: int, kind: str) -> None:
+    """On the joint what it has attributes for; the rest as actuators without ctrl."""
+    name = joint.get("name", "")
+    if kind == "coulomb-viscous":
+        dry, viscous = law.coulomb_viscous()[i]
+        bends: list[tuple[float, float]] = []
+    else:
+        pieces = law.pieces(i)
+        dry, viscous, bends = pieces.dry, pieces.viscous, pieces.bends
+    joint.set("frictionloss", numbers_text(dry))
+    joint.set("solreffriction", STIFF_FRICTION)
+    joint.set("damping", numbers_text(viscous))
+    passive = {"joint": name, "gainprm": "0", "biastype": "affine"}
+    for k, (v, c) in enumerate(bends, 1):
+        if abs(c) * v > NEGLIGIBLE:
+            force = numbers_text([-abs(c) * v, abs(c) * v])
+            SubElement(
+                actuator,
+                "general",
+                {
+                    "name": f"{name} friction {k}",
+                    **passive,
+                    "biasprm": f"0 {TINY} {numbers_text(-c)}",
+                    "forcerange": force,
+                },
+            )
+    if abs(law.offset[i]) > NEGLIGIBLE:
+        SubElement(
+            actuator, "general", {"name": f"{name} offset", **passive, "biasprm": f"{numbers_text(-law.offset[i])} 0 0"}
+        )
+
+
+def _motor(actuator: Element, robot: RobotFile, i: int) -> None:
+    """ctrl [Nm], within the torque limit where it is known."""
+    limit = robot.array_or("limits.torque", np.nan)[i]
+    bound = {"ctrlrange": numbers_text([-limit, limit])} if np.isfinite(limit) else {}
+    SubElement(actuator, "motor", {"name": robot.joint_names[i], "joint": robot.joint_names[i], "gear": "1"} | bound)
+
+
+def _quaternion(R: np.ndarray) -> str:
+    """w x y z of a rotation, by its largest component."""
+    (a, b, c), (d, e, f), (g, h, i) = R
+    square = np.array([1 + a + e + i, 1 + a - e - i, 1 - a + e - i, 1 - a - e + i])  # 4 w2, 4 x2, 4 y2, 4 z2
+    rows = (
+        (square[0], h - f, c - g, d - b),
+        (h - f, square[1], b + d, c + g),
+        (c - g, b + d, square[2], f + h),
+        (d - b, c + g, f + h, square[3]),
+    )
+    q = np.array(rows[int(square.argmax())])
+    return numbers_text(q / np.linalg.norm(q))

@@ -1,0 +1,123 @@
+"""Friction of a robot file as a function of velocity alone, for formats that hold no law of ours."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.optimize import lsq_linear
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros.models.friction import FrictionModel
+from robot_dynamics_ros.models.hysteresis import presliding_core
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.robot_file import RobotFile
+
+POSES = 200  # random poses in which the load of the gears is averaged
+SLOWEST, FASTEST, POINTS = 0.005, 3.0, 60  # rad/s; FASTEST where the robot file has no velocity limit
+KNOTS = (0.03, 0.1, 0.3, 1.0)  # rad/s, bends of the piecewise law
+NEGLIGIBLE = 1e-9  # Nm, Nm s/rad
+
+
+@dataclass(frozen=True)
+class SlidingFriction:
+    """Friction of n joints at velocities (K, n) [rad/s] > 0: half of f(v) - f(-v), `torque` (K, n), and the rest,
+    `offset` (n,), half of f + f averaged over v [Nm].
+    """
+
+    velocity: np.ndarray
+    torque: np.ndarray
+    offset: np.ndarray
+
+    def coulomb_viscous(self) -> np.ndarray:
+        """(n, 2): the Coulomb level [Nm] and viscosity [Nm s/rad], both >= 0, closest to the law."""
+        n = self.torque.shape[1]
+        return np.array([_line(self.velocity[:, i], self.torque[:, i]) for i in range(n)])
+
+    def pieces(self, joint: int) -> Pieces:
+        """The closest law of a joint with a bend at each of KNOTS; its level at v -> 0 and its last slope are >= 0."""
+        v, f = self.velocity[:, joint], self.torque[:, joint]
+        knots = [k for k in KNOTS if v[0] < k < v[-1]]
+        columns = np.column_stack([np.ones_like(v), v, *(np.minimum(v, k) for k in knots)])
+        scale = np.linalg.norm(columns, axis=0)
+        lower = np.array([0.0, 0.0] + [-np.inf] * len(knots))
+        dry, viscous, *bends = lsq_linear(columns / scale, f, (lower, np.inf), tol=1e-14).x / scale
+        return Pieces(float(dry), float(viscous), list(zip(knots, map(float, bends), strict=True)))
+
+
+@dataclass(frozen=True)
+class Pieces:
+    """f(v) = dry sgn v + viscous v + sum_k c_k clip(v, -v_k, v_k) [Nm]; `bends`: (v_k [rad/s], c_k [Nm s/rad])."""
+
+    dry: float
+    viscous: float
+    bends: list[tuple[float, float]]
+
+    def torque(self, v: np.ndarray) -> np.ndarray:
+        """Friction [Nm] at velocities [rad/s]."""
+        bent = sum((c * np.clip(v, -at, at) for at, c in self.bends), np.zeros_like(v))
+        return self.dry * np.sign(v) + self.viscous * v + bent
+
+
+def typical_load(robot: RobotFile) -> np.ndarray:
+    """Mean of |gravity torque| (n,) [Nm] over random poses within the position limits: the load of the gears."""
+    lower, upper = robot.array_or("limits.position_lower", -np.pi), robot.array_or("limits.position_upper", np.pi)
+    low, high = np.maximum(lower, -np.pi), np.minimum(upper, np.pi)
+    q = np.random.default_rng(0).uniform(low, np.maximum(high, low), (POSES, robot.n_joints))
+    body = _core.RigidBody(robot.chain())
+    return np.abs(body.rnea(q, np.zeros_like(q), np.zeros_like(q))).mean(axis=0)
+
+
+def sliding_friction(robot: RobotFile, loaded: bool = True) -> SlidingFriction | None:
+    """The law of a robot file while sliding, at its reference temperature; None without friction.
+
+    loaded: under typical_load, else without load.
+
+    Raises CapabilityError for unknown links, ConfigError for values out of range.
+    """
+    if robot.friction is None:
+        return None
+    friction, n = FrictionModel.from_robot(robot), robot.n_joints
+    fastest = np.maximum(robot.array_or("limits.velocity", FASTEST), 40 * SLOWEST)
+    v = np.geomspace(_slowest(robot), fastest, POINTS)
+    load = np.tile(typical_load(robot) if loaded else np.zeros(n), (POINTS, 1))
+    forward, back = (_steady(robot, friction, sign * v, load) for sign in (1.0, -1.0))
+    coupled = robot.coupled_friction
+    for row in () if coupled is None else coupled:  # of the other joint only its standstill is known
+        j, eps, coulomb = int(row[0]), row[3], row[4]
+        forward[:, j] += coulomb * np.tanh(v[:, j] / eps)
+        back[:, j] -= coulomb * np.tanh(v[:, j] / eps)
+    return SlidingFriction(v, 0.5 * (forward - back), (0.5 * (forward + back)).mean(axis=0).reshape(n))
+
+
+def _slowest(robot: RobotFile) -> np.ndarray:
+    """Velocity (n,) [rad/s] from which the law is one of sliding: beyond the step at standstill."""
+    step = np.zeros(robot.n_joints)
+    for name in ("eps", "v_th"):
+        if robot.friction is not None and name in robot.friction.parameters:
+            step = np.maximum(step, robot.array(f"friction.parameters.{name}"))
+    return np.clip(3.0 * step, SLOWEST, 20 * SLOWEST)
+
+
+def _steady(robot: RobotFile, friction: FrictionModel, v: np.ndarray, load: np.ndarray) -> np.ndarray:
+    """Friction (K, n) once everything slides."""
+    if robot.hysteresis is None or robot.hysteresis.model != "presliding":
+        return friction.torque(v, load)
+    model, out = presliding_core(robot.hysteresis.parameters, friction, 1e9), np.empty_like(v)
+    for row, tau, torque in zip(v, load, out, strict=True):
+        model.reset()
+        for k, theta in enumerate((np.zeros_like(row), 100.0 * np.sign(row))):
+            model.step(k * 1_000_000, theta, np.ascontiguousarray(row), tau, None, torque)
+    return out
+
+
+def _line(v: np.ndarray, f: np.ndarray) -> np.ndarray:
+    """Least squares of c + d v with c, d >= 0."""
+    (c, d), *_ = np.linalg.lstsq(np.column_stack([np.ones_like(v), v]), f, rcond=None)
+    if d < 0:
+        c, d = f.mean(), 0.0
+    elif c < 0:
+        c, d = 0.0, max(float(v @ f / (v @ v)), 0.0)
+    return np.array([max(float(c), 0.0), float(d)])

@@ -1,0 +1,174 @@
+"""Action ~/follow_joint_trajectory (control_msgs/FollowJointTrajectory), where control_msgs is installed."""
+
+from __future__ import annotations
+
+import time
+from importlib import import_module
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from rclpy.action import ActionServer, CancelResponse, GoalResponse
+from rclpy.task import Future
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from robot_dynamics_ros.drivers.interface import Motion
+from robot_dynamics_ros.errors import DataError, RobotDynamicsError
+from robot_dynamics_ros.nodes.part import NodeContext, NodePart
+from robot_dynamics_ros.nodes.topics.encoding import to_time
+from robot_dynamics_ros.nodes.topics.outputs import Pace
+from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.signals import Sample
+
+FEEDBACK_RATE = 20.0  # Hz
+SUCCESSFUL, INVALID_GOAL, PATH_TOLERANCE_VIOLATED, GOAL_TOLERANCE_VIOLATED = 0, -1, -4, -5
+
+
+def action_type() -> Any:
+    """control_msgs.action.FollowJointTrajectory, None where control_msgs is not installed."""
+    try:
+        return import_module("control_msgs.action").FollowJointTrajectory
+    except ImportError:
+        return None
+
+
+class Follower(Protocol):
+    """What the action needs of MotionInterface."""
+
+    @property
+    def motion(self) -> Motion:
+        """State of the last motion."""
+
+    def plan(self, message: JointTrajectory) -> NDArray[np.float64]:
+        """Samples (N, n) [rad] of the motion. Raises RobotDynamicsError with the reason of a refusal."""
+
+    def begin(self, message: JointTrajectory) -> None:
+        """Plan from where the robot is and start. Raises RobotDynamicsError."""
+
+    def halt(self) -> None:
+        """Stop a motion."""
+
+
+class FollowAction(NodePart):
+    """One goal at a time; a new goal, or a trajectory on a topic, ends the one before (aborted)."""
+
+    def __init__(self, node: NodeContext, kind: Any, robot: RobotFile, follower: Follower) -> None:
+        super().__init__(node)
+        self._kind, self._robot, self._follower = kind, robot, follower
+        self._goal: Any = None
+        self._done: Any = None
+        self._pace = Pace()
+        self._began = self._ended_at = 0.0
+        self._canceling = False
+        server = ActionServer(
+            node,  # type: ignore[arg-type]  # the node itself: NodeContext is what parts use of it
+            kind,
+            "~/follow_joint_trajectory",
+            self._execute,
+            goal_callback=self._ask,
+            cancel_callback=self._cancel,
+        )
+        self._keep(lambda s: s.destroy(), server)
+
+    def _ask(self, request: Any) -> GoalResponse:
+        """Reject what would be refused, as joint_trajectory_controller does; the log has the reason."""
+        try:
+            self._tolerances(request.path_tolerance)
+            self._tolerances(request.goal_tolerance)
+            self._follower.plan(request.trajectory)
+        except RobotDynamicsError as error:
+            self._node.get_logger().warning(f"goal rejected: {error}")
+            return GoalResponse.REJECT
+        return GoalResponse.ACCEPT
+
+    def _cancel(self, _: Any) -> CancelResponse:
+        self._canceling = True
+        self._follower.halt()
+        return CancelResponse.ACCEPT
+
+    async def _execute(self, goal: Any) -> Any:
+        self.replaced("replaced by a new goal")
+        done: Any = Future()
+        request = goal.request
+        self._path, self._reach = self._tolerances(request.path_tolerance), self._tolerances(request.goal_tolerance)
+        self._patience = request.goal_time_tolerance.sec + 1e-9 * request.goal_time_tolerance.nanosec
+        self._target = self._ended_at = 0.0
+        self._canceling = False
+        try:
+            self._target = self._follower.plan(request.trajectory)[-1]
+            self._follower.begin(request.trajectory)
+        except RobotDynamicsError as error:
+            goal.abort()
+            return self._result(INVALID_GOAL, str(error))
+        self._goal, self._done = goal, done
+        code, text, how = await done
+        getattr(goal, how)()
+        return self._result(code, text)
+
+    def _result(self, code: int, text: str) -> Any:
+        return self._kind.Result(error_code=code, error_string=text)
+
+    def replaced(self, why: str) -> None:
+        """End a running goal as aborted."""
+        self._finish(INVALID_GOAL, why, "abort")
+
+    def _finish(self, code: int, text: str, how: str) -> None:
+        if self._done is not None:
+            self._done.set_result((code, text, how))
+        self._goal = self._done = None
+
+    def on_sample(self, sample: Sample, state: Motion) -> None:
+        """Feedback, tolerances and the end of the goal."""
+        if self._goal is None:
+            return
+        desired = sample.q_d if sample.has("q_d") else sample.q
+        if self._pace.due(sample.stamp_ns, FEEDBACK_RATE):
+            self._feedback(sample, desired)
+        if state.active:
+            self._judge_path(desired - sample.q)
+        elif self._canceling:
+            self._finish(SUCCESSFUL, "canceled: the robot has stopped", "canceled")
+        elif state.state == "done":
+            self._judge_end(np.asarray(self._target) - sample.q)
+        else:
+            self._finish(INVALID_GOAL, f"{state.state}: {state.reason}".rstrip(": "), "abort")
+
+    def _judge_path(self, error: NDArray[np.float64]) -> None:
+        if (outside := self._outside(error, self._path)) and not self._canceling:
+            self._follower.halt()
+            self._finish(PATH_TOLERANCE_VIOLATED, f"path tolerance violated: {outside}", "abort")
+
+    def _judge_end(self, error: NDArray[np.float64]) -> None:
+        outside = self._outside(error, self._reach)
+        self._ended_at = self._ended_at or time.monotonic()
+        if not outside:
+            self._finish(SUCCESSFUL, "", "succeed")
+        elif time.monotonic() - self._ended_at > self._patience:
+            self._finish(GOAL_TOLERANCE_VIOLATED, f"goal tolerance violated: {outside}", "abort")
+
+    def _outside(self, error: NDArray[np.float64], bound: NDArray[np.float64]) -> str:
+        """The worst joint outside its bound as text, empty when there is none."""
+        over = np.abs(error) - bound
+        k = int(np.argmax(over))
+        return f"{self._robot.joint_names[k]} is off by {error[k]:.4f} rad" if over[k] > 0 else ""
+
+    def _tolerances(self, given: Any) -> NDArray[np.float64]:
+        """Largest position errors (n,) [rad]; 0 and -1 (unspecified, erased) are none. Raises DataError."""
+        bound = np.full(self._robot.n_joints, np.inf)
+        for entry in given:
+            name = self._robot.joint_aliases.get(entry.name, entry.name)
+            if name not in self._robot.joint_names:
+                raise DataError(f"tolerance: {entry.name!r} is no joint of {self._robot.name}")
+            if not (entry.position >= 0.0 or entry.position == -1.0):
+                raise DataError(f"tolerance of {entry.name}: {entry.position:g} is neither positive, 0 nor -1")
+            if entry.position > 0.0:
+                bound[self._robot.joint_names.index(name)] = entry.position
+        return bound
+
+    def _feedback(self, sample: Sample, desired: NDArray[np.float64]) -> None:
+        message = self._kind.Feedback(joint_names=list(self._robot.joint_names))
+        message.header.stamp = to_time(sample.stamp_ns)
+        message.actual = JointTrajectoryPoint(positions=sample.q.tolist(), velocities=sample.qd.tolist())
+        message.desired = JointTrajectoryPoint(positions=desired.tolist())
+        message.error = JointTrajectoryPoint(positions=(desired - sample.q).tolist())
+        self._goal.publish_feedback(message)

@@ -1,0 +1,86 @@
+"""What a node without a driver observes, as one line on the console; an error while nothing arrives."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+
+from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.nodes.part import NodeContext
+from robot_dynamics_ros.nodes.topics.inputs import TopicInputs
+from robot_dynamics_ros.signals import Sample
+
+TERMS = {
+    "temperature": "lubricant temperature",
+    "friction": "friction",
+    "force": "contact force",
+    "friction_health": "friction drift",
+    "stiffness": "stiffness estimator",
+    "power": "power and energy",
+}
+MEASURED = {"q": "position", "qd": "velocity", "effort": "effort", "current": "current", "temperature": "temperature"}
+SILENCE = 5.0  # s without a usable message that are an error
+REPEAT = 60.0  # s between two errors
+COUNTED = 1.0  # s over which the rate is counted
+
+
+def estimated(pipeline: Pipeline) -> str:
+    """What is estimated and what is not, with the reason: `estimating friction; stiffness estimator disabled: ...`."""
+    running = [TERMS[stage.name] for stage in pipeline.stages if stage.name in TERMS]
+    return "; ".join([f"estimating {', '.join(running)}"] * bool(running) + _disabled(pipeline.left_out, pipeline))
+
+
+def _disabled(left_out: Mapping[str, str], pipeline: Pipeline) -> list[str]:
+    return [f"{TERMS[n]} disabled: {_short(why, pipeline.robot.name)}" for n, why in left_out.items() if n in TERMS]
+
+
+def _short(reason: str, robot: str) -> str:
+    """A reason without the robot's name and without what stands in parentheses or follows."""
+    return reason.removeprefix(f"{robot}: ").partition(" (")[0].partition("; ")[0]
+
+
+class Readiness:
+    """on_sample() with every joined sample; look() once a second."""
+
+    def __init__(self, node: NodeContext, inputs: TopicInputs, pipeline: Pipeline) -> None:
+        self._node, self._inputs, self._pipeline = node, inputs, pipeline
+        self._arrived = time.monotonic()  # of the last sample, or the start
+        self._said_at = 0.0
+        self._first: float | None = None
+        self._count, self._ready, self._signals = 0, False, ""
+
+    def on_sample(self, sample: Sample) -> None:
+        """Count a sample."""
+        self._arrived = time.monotonic()
+        if self._ready:
+            return
+        if self._first is None:
+            self._first = self._arrived
+            self._signals = ", ".join(text for name, text in MEASURED.items() if sample.has(name))
+        self._count += 1
+        if self._arrived - self._first >= COUNTED:
+            self._ready = True
+            rate = (self._count - 1) / (self._arrived - self._first)
+            what = f"observing {self._inputs.main} at {rate:.0f} Hz ({self._signals})"
+            self._node.get_logger().info(f"ready: {what}; {estimated(self._pipeline)}")
+
+    def look(self) -> str:
+        """An error text while nothing has arrived for SILENCE, also on the console; else empty."""
+        now = time.monotonic()
+        if now - self._arrived < SILENCE:
+            return ""
+        text = self._why()
+        if not self._said_at or now - self._said_at > REPEAT:
+            self._said_at = now
+            self._node.get_logger().error(text)
+        return text
+
+    def _why(self) -> str:
+        main = self._inputs.main
+        if not self._node.count_publishers(main):
+            advice = "start the robot's driver, or name its topic with --joint-states (remapping of joint_states)"
+            return f"no publisher on {main} for {SILENCE:g} s: {advice}"
+        refused = self._inputs.last_refusal
+        if refused:
+            return f"no usable message on {main} for {SILENCE:g} s: {refused}"
+        return f"nothing arrives on {main} for {SILENCE:g} s, although it has a publisher: is the robot connected?"

@@ -1,0 +1,117 @@
+"""A FollowJointTrajectory goal for any ros2_control robot: from here to the first point, then along the motion."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import rclpy
+from numpy.typing import NDArray
+from rclpy.action import ActionClient
+from rclpy.duration import Duration
+from rclpy.executors import SingleThreadedExecutor
+from sensor_msgs.msg import JointState
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
+from robot_dynamics_ros.nodes.robot.follow_action import action_type
+from robot_dynamics_ros.signals import joint_columns
+
+CODES = {
+    -1: "invalid goal",
+    -2: "invalid joints",
+    -3: "old header stamp",
+    -4: "path tolerance violated",
+    -5: "goal tolerance violated",
+}
+APPROACH = 0.3  # rad/s, mean speed of the fastest joint on the way to the first point
+CANCELED = 5  # action_msgs/GoalStatus
+
+
+def goal_of(kind: Any, joints: Sequence[str], points: tuple[Any, Any, Any], here: Any) -> Any:
+    """Goal from `here` (n,) [rad]: at rest at the first point when it is reached, then times (m,) [s], positions and
+    velocities (m, n) [rad, rad/s] of the motion.
+    """
+    times, q, qd = (np.asarray(part, dtype=float) for part in points)
+    approach = max(1.0, float(np.abs(q[0] - here).max()) / APPROACH)
+    goal = kind.Goal(trajectory=JointTrajectory(joint_names=list(joints)))
+    velocities = qd.copy()
+    velocities[[0, -1]] = 0.0
+    goal.trajectory.points = [
+        JointTrajectoryPoint(positions=a, velocities=b, time_from_start=Duration(seconds=approach + t).to_msg())
+        for t, a, b in zip((times - times[0]).tolist(), q.tolist(), velocities.tolist(), strict=True)
+    ]
+    return goal
+
+
+class FollowClient:
+    """Context manager: a node of its own. Raises CapabilityError where control_msgs is not installed."""
+
+    def __init__(self, action: str, joint_states: str = "joint_states", namespace: str = "") -> None:
+        self._action, self._joint_states, self._namespace = action, joint_states, namespace
+        self._kind = action_type()
+        if self._kind is None:
+            raise CapabilityError("--action needs control_msgs: apt install ros-<distribution>-control-msgs")
+        self._state: Any = None
+
+    def __enter__(self) -> FollowClient:
+        self._context = rclpy.Context()
+        self._context.init()
+        self._node = rclpy.create_node("play", context=self._context, namespace=self._namespace)
+        self._node.create_subscription(JointState, self._joint_states, self._keep, 5)
+        self._client: Any = ActionClient(self._node, self._kind, self._action)
+        self._executor = SingleThreadedExecutor(context=self._context)
+        self._executor.add_node(self._node)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._client.destroy()
+        self._node.destroy_node()
+        self._context.try_shutdown()
+
+    def _keep(self, message: JointState) -> None:
+        self._state = message
+
+    def _spin(self, condition: Any, seconds: float) -> bool:
+        end = time.monotonic() + seconds
+        while not condition() and time.monotonic() < end:
+            self._executor.spin_once(timeout_sec=0.1)
+        return bool(condition())
+
+    def position(self, joints: Sequence[str], seconds: float) -> NDArray[np.float64]:
+        """Present position (n,) [rad]. Raises ConnectionFailed when none comes, DataError where joints are missing."""
+        if not self._spin(lambda: self._state is not None, seconds):
+            raise ConnectionFailed(f"no joint states on {self._joint_states}")
+        columns = joint_columns(self._state.name, joints)
+        return np.array(self._state.position)[columns]
+
+    def follow(self, goal: Any, seconds: float) -> str:
+        """Send the goal and wait for its end; Ctrl-C cancels it. Returns `done` or `canceled`.
+
+        Raises ConnectionFailed without an answer, CapabilityError with the controller's reason.
+        """
+        if not self._spin(self._client.server_is_ready, seconds):
+            raise ConnectionFailed(f"no action {self._action}: ros2 action list shows those that exist")
+        sent = self._client.send_goal_async(goal)
+        if not self._spin(sent.done, seconds):
+            raise ConnectionFailed(f"{self._action} does not answer")
+        handle = sent.result()
+        if not handle.accepted:
+            raise CapabilityError(f"{self._action} rejected the goal; the log of the controller has the reason")
+        length = goal.trajectory.points[-1].time_from_start.sec
+        found = handle.get_result_async()
+        try:
+            ended = self._spin(found.done, 2.0 * length + seconds)
+        except KeyboardInterrupt:
+            handle.cancel_goal_async()
+            ended = self._spin(found.done, seconds)
+        if not ended:
+            raise ConnectionFailed(f"{self._action}: no result; the robot may still move")
+        status, result = found.result().status, found.result().result
+        if status == CANCELED:
+            return "canceled"
+        if result.error_code:
+            raise CapabilityError(f"{CODES.get(result.error_code, result.error_code)}: {result.error_string}")
+        return "done"

@@ -1,0 +1,284 @@
+"""Files of numbers as recordings: columns, units and clock found by name, or as the user maps them."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from robot_dynamics_ros.bags import load_bag
+from robot_dynamics_ros.bags.table_log import TableOptions
+from robot_dynamics_ros.cli.main import cli
+from robot_dynamics_ros.errors import CapabilityError, DataError
+from robot_dynamics_ros.robot_file import load_robot
+
+RATE = 100.0
+N = 300
+
+
+def motion(n):
+    """t (N,), q, qd, effort (N, n): every joint with a speed and an effort of its own."""
+    t = np.arange(N) / RATE
+    w = 1.0 + 0.3 * np.arange(n)
+    return t, np.sin(np.outer(t, w)), w * np.cos(np.outer(t, w)), 10.0 * np.cos(np.outer(t, w)) + np.arange(n)
+
+
+def write_csv(path, names, columns, delimiter=",", header=True):
+    rows = [delimiter.join(names)] if header else []
+    rows += [delimiter.join(f"{x:.12g}" for x in row) for row in np.column_stack(columns)]
+    path.write_text("\n".join(rows) + "\n")
+    return path
+
+
+def each(pattern, n, first=0):
+    return [pattern.format(k + first) for k in range(n)]
+
+
+NAMINGS = {
+    "ur_rtde": ("timestamp", "actual_q_{}", "actual_qd_{}", "actual_current_{}", 0, " "),
+    "libfranka": ("time", "q[{}]", "dq[{}]", "tau_J[{}]", 0, ","),
+    "spreadsheet": (
+        "Time [s]",
+        "Joint {} Position [rad]",
+        "Joint {} Velocity [rad/s]",
+        "Joint {} Torque [Nm]",
+        1,
+        "\t",
+    ),
+    "camel": ("t", "actualPosition{}", "actualVelocity{}", "motorTorque{}", 1, ","),
+    "kuka": ("time_s", "pos_A{}", "vel_A{}", "trq_A{}", 1, ","),
+}
+
+
+@pytest.mark.parametrize("naming", NAMINGS)
+def test_columns_are_found_by_name(tmp_path, naming):
+    time, *patterns, first, delimiter = NAMINGS[naming]
+    t, *values = motion(6)
+    names = [time, *(name for p in patterns for name in each(p, 6, first))]
+    if delimiter == " ":
+        names = [name.replace(" ", "") for name in names]
+    log, report = load_bag(write_csv(tmp_path / "run.csv", names, [t, *values], delimiter))
+    for signal, expected in zip(("q", "qd", "effort"), values, strict=True):
+        np.testing.assert_allclose(getattr(log, signal), expected, atol=1e-9)
+    np.testing.assert_allclose(log.time, t, atol=1e-9)
+    unit = "A" if naming == "ur_rtde" else "Nm"
+    assert any(f"effort: 6 columns {names[13]} .. {names[18]} [{unit}]" in note for note in report.notes)
+
+
+def test_desired_external_and_cartesian_columns_are_not_taken_for_the_measured_ones(tmp_path):
+    t, q, qd, tau = motion(6)
+    groups = {
+        "target_q_{}": q + 1, "actual_TCP_pose_{}": q + 2, "actual_q_{}": q, "actual_TCP_speed_{}": q + 3,
+        "target_moment_{}": tau + 4, "actual_qd_{}": qd, "actual_current_{}": 0.1 * tau,
+        "tau_ext_hat_filtered_{}": tau + 5, "actual_current_as_torque_{}": tau, "joint_temperatures_{}": 30 + q,
+    }  # fmt: skip
+    names = ["timestamp", *(name for p in groups for name in each(p, 6))]
+    log, _ = load_bag(write_csv(tmp_path / "rtde.csv", names, [t, *groups.values()]))
+    found = {
+        "q": q,
+        "q_d": q + 1,
+        "qd": qd,
+        "effort": tau,
+        "current": 0.1 * tau,
+        "tau_d": tau + 4,
+        "temperature": 30 + q,
+    }
+    for signal, expected in found.items():
+        np.testing.assert_allclose(getattr(log, signal), expected, atol=1e-9, err_msg=signal)
+    current, _ = load_bag(tmp_path / "rtde.csv", table=TableOptions(units=("A",)))
+    np.testing.assert_allclose(current.effort, 0.1 * tau, atol=1e-9)
+
+
+def test_named_joints_in_another_order_are_matched_by_name(tmp_path):
+    robot = load_robot("ur5e")
+    t, q, qd, tau = motion(6)
+    order = [3, 0, 5, 1, 4, 2]
+    joints = [robot.joint_names[k] for k in order]
+    names = ["__time", *(f"/joint_states/{j}/{what}" for what in ("position", "velocity", "effort") for j in joints)]
+    columns = [1.7e9 + t, q[:, order], qd[:, order], tau[:, order]]
+    log, _ = load_bag(write_csv(tmp_path / "plotjuggler.csv", names, columns), robot)
+    assert log.joint_names == tuple(robot.joint_names)
+    np.testing.assert_allclose(log.q, q, atol=1e-9)
+    np.testing.assert_allclose(log.effort, tau, atol=1e-9)
+
+
+@pytest.mark.parametrize("scale, unit", [(1.0, "s"), (1e3, "ms"), (1e6, "us"), (1e9, "ns")])
+@pytest.mark.parametrize("velocity", ["rad", "deg"])
+def test_units_that_no_name_states_come_from_the_numbers(tmp_path, scale, unit, velocity):
+    t, q, qd, tau = motion(2)
+    k = 180 / np.pi
+    names = ["time", *each("q{}", 2), *each("qd{}", 2), *each("tau{}", 2)]
+    columns = [scale * t, k * q, k * qd if velocity == "deg" else qd, tau]
+    log, report = load_bag(write_csv(tmp_path / "deg.csv", names, columns))
+    np.testing.assert_allclose(log.q, q, atol=1e-9)
+    np.testing.assert_allclose(log.qd, qd, atol=1e-9)
+    np.testing.assert_allclose(log.time, t, atol=1e-6)
+    assert f"time: time [{unit}]" in report.notes and any(note.endswith("[deg]") for note in report.notes)
+
+
+def test_a_file_without_names_is_mapped_by_numbers_and_a_rate(tmp_path):
+    _, q, qd, tau = motion(3)
+    path = write_csv(tmp_path / "plain.txt", [], [q, qd, 1e3 * tau], delimiter=" ", header=False)
+    options = TableOptions({"q": "1-3", "qd": "4-6", "effort": "7-9"}, rate=RATE, units=("mA",))
+    log, _ = load_bag(path, table=options)
+    np.testing.assert_allclose(log.effort, tau, atol=1e-9)
+    assert log.time[-1] == pytest.approx((N - 1) / RATE)
+
+
+def test_empty_cells_and_words_are_dropped_and_counted(tmp_path):
+    t, q, qd, tau = motion(2)
+    path = write_csv(tmp_path / "holes.csv", ["t", "q1", "q2", "tau1", "tau2", "mode"], [t, q, tau, t], delimiter=";")
+    lines = path.read_text().replace(".", ",").splitlines()
+    lines = [lines[0], *(line.rsplit(";", 1)[0] + ";auto" for line in lines[1:])]
+    lines[7] = ";".join(["0,06", "", *lines[7].split(";")[2:]])
+    path.write_text("\n".join(lines))
+    log, report = load_bag(path)
+    assert len(log) == N - 1 and sum(report.dropped.values()) == 1
+    np.testing.assert_allclose(log.q, np.delete(q, 6, axis=0), atol=1e-9)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_arrays_of_npz(tmp_path, turned):
+    t, q, qd, tau = motion(7)
+    arrays = {"q": q, "dq": qd, "tau": tau}
+    np.savez(tmp_path / "run.npz", time=t, name=np.array("run"), **{k: v.T if turned else v for k, v in arrays.items()})
+    log, _ = load_bag(tmp_path / "run.npz", load_robot("panda"))
+    np.testing.assert_allclose(log.q, q)
+    np.testing.assert_allclose(log.effort, tau)
+
+
+def test_groups_of_hdf5(tmp_path):
+    h5py = pytest.importorskip("h5py")
+    t, q, qd, tau = motion(4)
+    with h5py.File(tmp_path / "run.h5", "w") as file:
+        for name, values in {
+            "t": t,
+            "robot/q": q,
+            "robot/qd": qd,
+            "robot/torque": tau,
+            "camera": np.zeros((3, 4, 4)),
+        }.items():
+            file[name] = values
+    log, _ = load_bag(tmp_path / "run.h5")
+    np.testing.assert_allclose(log.q, q)
+    np.testing.assert_allclose(log.effort, tau)
+
+
+@pytest.fixture
+def lerobot(tmp_path):
+    """A LeRobot data set of two episodes: state with a gripper, action, effort; clocks that start again."""
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    t, q, _, tau = motion(6)
+    hand = np.full((N, 1), 50.0)
+    half = N // 2
+    columns = {
+        "observation.state": list(np.hstack([q, hand])),
+        "action": list(np.hstack([q + 0.1, hand])),
+        "observation.effort": list(np.hstack([tau, hand])),
+        "timestamp": np.concatenate([t[:half], t[:half]]).astype(np.float32),
+        "episode_index": np.arange(N) // half,
+    }
+    folder = tmp_path / "set" / "data" / "chunk-000"
+    folder.mkdir(parents=True)
+    parquet.write_table(arrow.table(columns), folder / "episode_000000.parquet")
+    names = [f"{j}.pos" for j in load_robot("ur5e").joint_names]
+    features = {k: {"names": [*names, "gripper.pos"]} for k in ("observation.state", "action")}
+    features["observation.effort"] = {
+        "names": {"motors": [n.replace(".pos", ".effort") for n in names] + ["gripper.effort"]}
+    }
+    (tmp_path / "set" / "meta").mkdir()
+    (tmp_path / "set" / "meta" / "info.json").write_text(json.dumps({"features": features}))
+    return folder / "episode_000000.parquet", q, tau
+
+
+def test_vectors_of_lerobot(lerobot):
+    path, q, tau = lerobot
+    log, report = load_bag(path, load_robot("ur5e"))
+    np.testing.assert_allclose(log.q, q)
+    np.testing.assert_allclose(log.q_d, q + 0.1)
+    np.testing.assert_allclose(log.effort, tau)
+    assert (np.diff(log.stamp_ns) > 0).all() and np.diff(log.time).max() == pytest.approx(1.0)
+    assert any("starts again 1 times" in note for note in report.notes)
+
+
+def test_import_writes_a_bag_with_the_same_numbers_and_keeps_what_is_there(tmp_path):
+    t, q, qd, tau = motion(6)
+    names = ["timestamp", *each("actual_q_{}", 6), *each("actual_qd_{}", 6), *each("actual_current_{}", 6)]
+    path = write_csv(tmp_path / "record.csv", names, [t, q, qd, tau])
+    words = ["import", str(path), "--robot", "ur5e", "--out", str(tmp_path / "bag"), "--json", str(tmp_path / "r.json")]
+    result = CliRunner().invoke(cli, words)
+    assert result.exit_code == 0 and "actual_current_0 .. actual_current_5 [A]" in result.output
+    log, _ = load_bag(tmp_path / "bag", load_robot("ur5e"))
+    direct, _ = load_bag(path, load_robot("ur5e"))
+    for signal in ("q", "qd", "effort", "stamp_ns"):
+        np.testing.assert_array_equal(getattr(log, signal), getattr(direct, signal))
+    assert json.loads((tmp_path / "r.json").read_text())["rows"] == N
+    again = CliRunner().invoke(cli, words)
+    assert isinstance(again.exception, DataError) and "--overwrite" in str(again.exception)
+    assert CliRunner().invoke(cli, [*words, "--overwrite"]).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "names, options, text",
+    [
+        (["t", "q1", "q2", "tau1", "tau2"], {"columns": {"q": "angle*"}}, "no column 'angle*'; columns: t, q1"),
+        (["t", "q1", "q2", "tau1", "tau2"], {"columns": {"position": "q1..q2"}}, "is none of q, qd, effort"),
+        (["t", "q1", "q2", "tau1", "tau2"], {"columns": {"effort": "tau1"}}, "effort has 1 columns"),
+        (["a", "q1", "q2", "tau1", "tau2"], {}, "no column of time found"),
+        (["t", "x1", "x2", "tau1", "tau2"], {}, "no columns of joint positions"),
+        (["t", "q1", "q2", "y1", "y2"], {}, "has no effort: name its columns with robot-dynamics import --map effort"),
+    ],
+)
+def test_what_is_missing_is_named_in_one_line(tmp_path, names, options, text):
+    t, q, _, tau = motion(2)
+    path = write_csv(tmp_path / "run.csv", names, [t, q, tau])
+    with pytest.raises(DataError) as error:
+        load_bag(path, table=TableOptions(**options))
+    assert text in str(error.value) and str(path) in str(error.value) + str(path) and "\n" not in str(error.value)
+
+
+def test_another_number_of_joints_than_the_robot_is_refused(tmp_path):
+    t, q, _, tau = motion(7)
+    path = write_csv(tmp_path / "run.csv", ["t", *each("q{}", 7), *each("tau{}", 7)], [t, q, tau])
+    with pytest.raises(DataError, match="columns of 7 joints, the robot has 6"):
+        load_bag(path, load_robot("ur5e"))
+
+
+@pytest.mark.parametrize("content", [b"", b"a,b\n", b"\x00\x01garbage", b"only words\nof a text\n"])
+@pytest.mark.parametrize("suffix", ["csv", "npz", "txt"])
+def test_a_file_that_is_no_table_is_one_line(tmp_path, content, suffix):
+    path = tmp_path / f"bad.{suffix}"
+    path.write_bytes(content)
+    with pytest.raises(DataError) as error:
+        load_bag(path)
+    assert str(path) in str(error.value) and "\n" not in str(error.value)
+
+
+@pytest.mark.parametrize("suffix, package", [("parquet", "pyarrow"), ("h5", "h5py")])
+def test_a_missing_library_is_named_with_how_to_install_it(tmp_path, monkeypatch, suffix, package):
+    for name in [m for m in sys.modules if m.split(".")[0] == package]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, package, None)
+    path = tmp_path / f"run.{suffix}"
+    path.write_bytes(b"x")
+    with pytest.raises(CapabilityError, match=r"pip install 'robot_dynamics_ros\[tables\]'"):
+        load_bag(path)
+
+
+def test_identify_takes_a_file_as_it_takes_a_bag(tmp_path):
+    from synthetic import synthetic_log, truth_of
+
+    from robot_dynamics_ros.bags import write_bag
+    from robot_dynamics_ros.identification.arm.read import read
+    from robot_dynamics_ros.identification.arm.state import DEFAULTS
+
+    robot = load_robot("ur5e")
+    log = synthetic_log(robot, truth_of(robot), duration=5.0)
+    names = ["t", *each("q{}", 6), *each("qd{}", 6), *each("tau{}", 6)]
+    path = write_csv(tmp_path / "run.csv", names, [log.time, log.q, log.qd, log.effort])
+    a, b = (read(robot, p, DEFAULTS).pieces[0] for p in (path, write_bag(log, tmp_path / "bag")))
+    for signal in ("t", "q", "qd", "effort"):
+        np.testing.assert_allclose(getattr(a, signal), getattr(b, signal), rtol=1e-9, atol=1e-9)

@@ -1,0 +1,206 @@
+"""ContactForceEstimator of a program built by CMake against the pipeline in Python: every output, bit for bit."""
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+from force_bench import UR5E, measured, moving, through
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros._core import Status
+from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.estimators.core_file import core_text
+from robot_dynamics_ros.estimators.external_force import ForceStage
+from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.signals import Log
+
+ROOT = Path(__file__).parents[2]
+CORE = ROOT / "cpp_core"
+CMAKE = shutil.which("cmake")
+
+pytestmark = pytest.mark.skipif(CMAKE is None, reason="cmake is not installed")
+
+
+def run(*command):
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    """contact_force_replay with little optimisation; ccache where it is installed."""
+    out, ccache = tmp_path_factory.mktemp("core"), shutil.which("ccache")
+    options = [f"-DCMAKE_CXX_COMPILER_LAUNCHER={ccache}"] if ccache else []
+    run(CMAKE, "-S", CORE, "-B", out, "-DCMAKE_CXX_FLAGS_RELEASE=-O1", *options)
+    run(CMAKE, "--build", out, "--target", "contact_force_replay", "--parallel", min(2, os.cpu_count() or 1))
+    return out / "contact_force_replay"
+
+
+@pytest.fixture(scope="module")
+def plugin(program):
+    """The example of a ros2_control plugin with stub headers in place of ros2_control, and a main() that runs it."""
+    stub, out = ROOT / "test" / "support" / "ros2_control_stub", program.parent / "plugin"
+    sources = [ROOT / "examples" / "ros2_control_plugin" / "src" / "contact_force_controller.cpp", stub / "main.cpp"]
+    flags = ["-std=c++17", "-O1", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", f"-I{stub}"]
+    library = program.parent / "librobot_dynamics_core.a"
+    run(os.environ.get("CXX", "c++"), *flags, f"-I{CORE / 'include'}", *sources, library, "-lpthread", "-o", out)
+    return out
+
+
+HEAT = {"alpha": -0.01, "beta": 1.0, "gamma": -0.01, "delta": 1.0, "heat_capacity": 500.0, "heat_transfer": 1.0}
+THERMAL = {"model": "simoni", "parameters": HEAT, "source": "estimate_t"}
+SPANS = {"span": [[1e-4, 1e-3, 1e-2]] * 6, "level": [[1.0, 2.0, 3.0]] * 6, "load": [[0.02, 0.0, 0.05]] * 6}
+JOINT = {
+    "load_limit": 100.0,
+    "load_power": 1.0,
+    "sliding_ratio": 0.8,
+    "stribeck_velocity": 0.1,
+    "v0": 0.3,
+    "fv0": 1.0,
+    "fv1": 2.0,
+    "fv2": 0.5,
+    "fo": 0.1,
+}
+PRESLIDING = {"model": "presliding", "source": "found", "parameters": SPANS | {k: [v] * 6 for k, v in JOINT.items()}}
+SOURCES = {"estimate_t": "numbers of this test", "found": "numbers of this test"}
+LOAD = {"mass": 2.0, "com": [0.0, 0.05, 0.1], "inertia": [0.01, 0.0, 0.0, 0.01, 0.0, 0.01]}
+STAGES = ("motion", "temperature", "friction", "force")
+ROBOTS = {
+    "shipped": UR5E,
+    "warm": UR5E.with_updates({"thermal": THERMAL, "friction.reference_temperature": 25.0}, SOURCES),
+    "presliding": UR5E.with_updates({"hysteresis": PRESLIDING, "friction.source": "found"}, SOURCES),
+    "no friction": UR5E.with_updates({"friction": None, "hysteresis": None}),
+    "loaded": UR5E.with_updates(
+        {"payload": {"mass": 2.0, "com": [0.0, 0.05, 0.1], "inertia": [0.01, 0, 0, 0.01, 0, 0.01]}}
+    ),
+}
+SIMONI = {"frame_id": "base", "method": "simoni", "extra_torque_cutoff": 30.0}
+SETTINGS = {
+    "shipped": {"friction": {"model": "hysteresis"}, "force": SIMONI},
+    "loaded": {"force": {"bandwidth": 40.0, "frame_id": "wrist_2_link"}},
+}
+BESIDE = ("friction_torque", "friction_std", "qd", "qdd", "model_torque", "drive_torque")
+
+
+def recording():
+    """Motion and rests under pushes, with a gap, absent values, refused samples and temperatures that come and go."""
+    rest = [np.concatenate(x) for x in zip(moving(3.0), through([moving(3.0)[0][-1]], rest=1.0), strict=True)]
+    push = np.zeros((len(rest[0]), 6))
+    push[600:900, 2] = push[1700:1900, 0] = 90.0
+    log = measured(rest, push, noise=0.1)
+    log.stamp_ns[1200:] += 10**9
+    log.stamp_ns[300] = log.stamp_ns[299]
+    log.q[500, 3] = log.effort[510, 2] = np.nan
+    log.effort[520:530] = np.nan
+    log.qd[530:540] = np.nan
+    log.temperature = np.full_like(log.q, 31.0)
+    log.temperature[700:1000] = np.nan
+    return log
+
+
+@pytest.fixture
+def narrowest(monkeypatch):
+    """The instruction set whose kernels give the same bits with any optimisation: nothing is contracted."""
+    before, name = _core.isa(), _core.available_isas()[0]
+    monkeypatch.setenv("ROBOT_DYNAMICS_ISA", name)
+    _core.select_isa(name)
+    yield name
+    _core.select_isa(before)
+
+
+def seven_joints(robot):
+    """Still and pushed: a constant pose with noise on the torque."""
+    pose, random = np.array([0.1, -0.6, 0.2, -2.0, 0.1, 1.6, 0.4]), np.random.default_rng(0)
+    q = np.tile(pose, (1500, 1))
+    effort = RobotModel(robot.chain(), robot.joint_names).gravity(pose) + 0.05 * random.normal(size=q.shape)
+    effort[800:] += 8.0
+    signals = {"q": q, "qd": np.zeros_like(q), "effort": effort, "temperature": np.full_like(q, np.nan)}
+    return Log(robot.joint_names, np.arange(1500) * 1_000_000, signals)
+
+
+def estimates(program, path, log):
+    """(status (N,), outputs (N, width)) of contact_force_replay."""
+    n = len(log.joint_names)
+    record = np.dtype([("stamp", "<i8"), ("values", "<f8", 4 * n)])
+    samples = np.zeros(len(log), record)
+    samples["stamp"] = log.stamp_ns
+    samples["values"] = np.hstack([log.q, log.qd, log.effort, log.temperature])
+    done = subprocess.run([program, path], input=samples.tobytes(), capture_output=True)
+    assert done.returncode == 0, done.stderr
+    rows = np.frombuffer(done.stdout, [("status", "<i8"), ("values", "<f8", 3 * n + n + 1 + 26 + 8 * n)])
+    return rows["status"], rows["values"]
+
+
+@pytest.mark.parametrize("name", ROBOTS)
+def test_contact_force_estimator_is_the_pipeline_bit_for_bit(program, narrowest, tmp_path, name):
+    robot, parameters, log = ROBOTS[name], SETTINGS.get(name), recording()
+    path = tmp_path / "robot.core"
+    path.write_text(core_text(robot, parameters), encoding="utf-8")
+    status, values = estimates(program, path, log)
+    pipeline = Pipeline(robot, parameters, STAGES)
+    np.testing.assert_array_equal(status, pipeline.run(log))
+    temperature = ("temperature_estimate", "temperature_variance")
+    for signal in (*ForceStage.writes, *BESIDE, *temperature):
+        expected = getattr(log, signal)
+        ours, values = values[:, : expected.shape[1]], values[:, expected.shape[1] :]
+        np.testing.assert_array_equal(ours, expected, err_msg=signal)
+    assert not values.size
+    assert np.nanmax(log.contact) == 1.0 and np.isnan(log.external_wrench[500]).all()
+
+
+def test_a_core_file_of_a_seven_joint_arm_behind_the_gear(program, narrowest, tmp_path):
+    robot = load_robot("fr3")
+    log = seven_joints(robot)
+    path = tmp_path / "robot.core"
+    path.write_text(core_text(robot), encoding="utf-8")
+    status, values = estimates(program, path, log)
+    np.testing.assert_array_equal(status, Pipeline(robot, None, STAGES).run(log))
+    np.testing.assert_array_equal(values[:, :7], log.external_joint_torque)
+
+
+def test_a_broken_core_file_is_one_line(program, tmp_path):
+    path = tmp_path / "robot.core"
+    path.write_text(re.sub("force.model_error .*", "force.model_error 3", core_text(UR5E)), encoding="utf-8")
+    done = subprocess.run([program, path], input="", capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr == f"{path}: model_error = 3 is outside 0..1\n"
+
+
+def test_an_observer_over_both_encoders_is_refused():
+    sensing = {"sensing.rotor_encoder": True, "sensing.motor_torque": True}
+    with pytest.raises(ConfigError, match="'observer' is not available"):
+        core_text(load_robot("fr3").with_updates(sensing), {"friction": {"model": "observer"}})
+    with pytest.raises(ConfigError, match="bandwidth"):
+        core_text(UR5E, {"force": {"bandwidth": -1.0}})
+
+
+def test_the_ros2_control_plugin_gives_the_wrench_of_the_pipeline(plugin, narrowest, tmp_path):
+    log, path = recording(), tmp_path / "robot.core"
+    log.temperature = None
+    path.write_text(core_text(UR5E), encoding="utf-8")
+    samples = np.zeros(len(log), [("stamp", "<i8"), ("values", "<f8", 18)])
+    samples["stamp"], samples["values"] = log.stamp_ns, np.hstack([log.q, log.qd, log.effort])
+    done = subprocess.run([plugin, path], input=samples.tobytes(), capture_output=True)
+    assert done.returncode == 0, done.stderr
+    names = done.stderr.decode().split()
+    assert names[:18] == [f"{j}/{x}" for x in ("position", "velocity", "effort") for j in UR5E.joint_names]
+    assert names[18:21] == ["contact_force/force.x", "contact_force/force.y", "contact_force/force.z"]
+    rows = np.frombuffer(done.stdout).reshape(len(log), 8)
+    status = Pipeline(UR5E, None, STAGES).run(log)
+    good = np.isin(status, [int(s) for s in (Status.ok, Status.degraded, Status.saturated)])
+    np.testing.assert_array_equal(rows[:, 7], status)
+    np.testing.assert_array_equal(rows[good, :6], log.framed_wrench[good])
+    np.testing.assert_array_equal(rows[good, 6], log.contact[good].any(axis=1))
+    assert not rows[~good, :7].any() and 0 < (~good).sum() < good.sum()
+    assert np.abs(rows[:, :3]).max() > 50
+
+
+def test_the_ros2_control_plugin_refuses_a_missing_file(plugin):
+    done = subprocess.run([plugin, "/no/such/file"], capture_output=True, text=True)
+    assert done.returncode == 4 and "parameter_file: /no/such/file: cannot be read" in done.stderr

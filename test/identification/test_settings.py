@@ -1,0 +1,112 @@
+"""Cut-off, velocity source and delay, searched together: an injected delay is found with an honest deviation."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from synthetic import excitation, torque, truth_of
+
+from robot_dynamics_ros.identification.arm.identify import Options, coupled_joints
+from robot_dynamics_ros.identification.arm.rigid import RigidModel
+from robot_dynamics_ros.identification.arm.tuning import Tuner
+from robot_dynamics_ros.identification.dataset.recording import recording
+from robot_dynamics_ros.identification.dataset.stretches import sampled, shifted, vertex
+from robot_dynamics_ros.identification.dataset.velocity import velocity_signal
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.signals import Log
+from robot_dynamics_ros.simulation.robot import SimulatedRobot
+from robot_dynamics_ros.trajectories import motions
+
+ROBOT = load_robot("ur5e")
+
+
+def late(delay, rate=500.0, seed=1, duration=24.0):
+    """A recording whose effort is `delay` [s] later than the state."""
+    t, q, qd, qdd = excitation(6, duration, rate, seed)
+    tau = torque(ROBOT, truth_of(ROBOT), q, qd, qdd)
+    tau = np.column_stack([np.interp(t - delay, t, tau[:, j]) for j in range(6)])
+    rng = np.random.default_rng(seed)
+    noisy = {"q": q + 2e-5 * rng.standard_normal(q.shape), "qd": qd + 1e-3 * rng.standard_normal(q.shape)}
+    noisy["effort"] = tau + 0.02 * tau.std(0) * rng.standard_normal(q.shape)
+    return recording(Log(ROBOT.joint_names, 10**18 + np.round(t * 1e9).astype(np.int64), noisy), "late")
+
+
+@pytest.mark.parametrize("delay", [0.003, -0.003])
+def test_three_milliseconds_are_found_within_a_tenth(delay):
+    tuner = Tuner([late(delay)], RigidModel(ROBOT), True)
+    found = tuner.run()
+    assert found.delay == pytest.approx(delay, abs=3e-4)
+    assert 0 < found.delay_std < 3e-4
+    assert any("+-" in note and ("lags" if delay > 0 else "leads") in note for note in tuner.notes)
+
+
+def test_no_delay_is_found_where_there_is_none():
+    tuner = Tuner([late(0.0, seed=2)], RigidModel(ROBOT), True)
+    assert tuner.run().delay == 0.0 and not tuner.notes
+
+
+def test_shifted_efforts_are_those_of_later_samples():
+    rec = late(0.0, duration=4.0)
+    effort = rec.pieces[0].effort
+    wide = shifted([rec], np.array([0, 3, -2]))[0].pieces[0].effort
+    np.testing.assert_array_equal(wide[10:-10, :6], effort[10:-10])
+    np.testing.assert_array_equal(wide[10:-10, 6:12], effort[13:-7])
+    np.testing.assert_array_equal(wide[10:-10, 12:], effort[8:-12])
+
+
+def test_a_long_recording_is_cut_to_stretches_over_all_of_it():
+    rec = late(0.0, duration=200.0)
+    parts = sampled([rec], 5000, 0.6)[0].pieces
+    assert len(parts) == 12
+    assert parts[0].t[0] == 0.0 and parts[-1].t[-1] == rec.pieces[0].t[-1]
+    assert sum(len(p.t) for p in parts) < 0.4 * rec.samples
+    assert sampled([rec], 10**6, 0.6) == [rec]
+
+
+def test_the_vertex_of_joints_that_agree_has_a_small_deviation():
+    place = np.array([0.3, 0.3, 0.3])
+    size = np.array([1.0, 4.0, 0.1])
+    table = size[:, None] * (np.arange(-1, 2) - place[:, None]) ** 2 + 1.0
+    mean, std = vertex(table)
+    assert mean == pytest.approx(0.3) and std < 1e-9
+    table[1] = size[1] * (np.arange(-1, 2) + 0.3) ** 2 + 1.0
+    assert vertex(table)[1] > 0.1
+
+
+def moved(t):
+    """Position and velocity (N, 3) at times t (N,); the last joint stands."""
+    w, a = np.array([1.1, 2.3, 1.0]), np.array([0.8, 0.4, 0.0])
+    return a * np.sin(np.outer(t, w)), a * w * np.cos(np.outer(t, w))
+
+
+@pytest.mark.parametrize("delay, gain, bias", [(0.003, 1.05, 0.01), (-0.003, 0.95, -0.02), (0.0, 1.0, 0.0)])
+def test_delay_gain_and_bias_of_the_reported_velocity(delay, gain, bias):
+    t = np.arange(0, 30, 0.002)
+    rng = np.random.default_rng(5)
+    q, truth = moved(t)
+    qd = moved(t - delay)[1] * [gain, 1.0, 1.0] + [bias, 0.0, 0.0]
+    signals = {"q": q + 2e-5 * rng.standard_normal(q.shape), "qd": qd + 1e-3 * rng.standard_normal(q.shape)}
+    rec = recording(Log(("a", "b", "c"), 10**9 + np.round(1e9 * t).astype(np.int64), signals | {"effort": q}), "r")
+    found = velocity_signal([rec])
+    assert found.delay == pytest.approx(delay, abs=3e-4) and found.delay_std < 1e-4
+    np.testing.assert_allclose(found.gain[:2], [gain, 1.0], atol=5e-3)
+    np.testing.assert_allclose(found.bias[:2], [bias, 0.0], atol=1e-3)
+    assert len(found.statements(("a", "b", "c"))) == (2 if gain != 1 else 0)
+    error = found.repaired(rec).pieces[0].qd - truth
+    assert np.abs(error[50:-50].mean(0)).max() < 1e-3
+    assert np.abs(np.gradient(truth[50:-50], axis=0)[:, :2] * error[50:-50, :2]).mean() < 1e-5
+
+
+@pytest.mark.parametrize("seed", [11, 13])
+def test_a_robot_without_coupled_wrist_and_without_delay_gets_neither(seed):
+    """Rate-state friction, all laws on offer: its memory is no delay, and its wrist is not coupled."""
+    random = np.random.default_rng(seed)
+    pose = np.array([0.0, -1.2, 1.2, -1.5, -1.2, 0.3])
+    points = [pose + random.uniform(-0.9, 0.9, 6) for _ in range(12)]
+    robot = SimulatedRobot(ROBOT, seed=seed)
+    path = motions.path([pose, *points, pose], velocity=1.0, acceleration=3.0)
+    robot.reset(path[0][0])
+    rec = recording(robot.run(*path)[0], "moves")
+    structure = Tuner([rec], RigidModel(ROBOT), True, coupled_joints(ROBOT, Options())).run()
+    assert structure.delay == 0.0
+    assert not [term for law in structure.laws for term in law.terms if term[0] == "c"]

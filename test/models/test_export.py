@@ -1,0 +1,232 @@
+"""Robot files written for MuJoCo, Gazebo and URDF mean the same when they are read back."""
+
+import json
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+from chains import random_chain
+from click.testing import CliRunner
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from robot_text import TWO_JOINTS
+
+from robot_dynamics_ros.cli.export import command
+from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.models.export_notes import notes
+from robot_dynamics_ros.models.inertia import inertia_about_origin
+from robot_dynamics_ros.models.json_writer import json_text
+from robot_dynamics_ros.models.mjcf_writer import mjcf_text
+from robot_dynamics_ros.models.sdf_writer import sdf_text
+from robot_dynamics_ros.models.sliding_friction import sliding_friction
+from robot_dynamics_ros.models.urdf import read_urdf
+from robot_dynamics_ros.models.urdf_writer import urdf_text
+from robot_dynamics_ros.robot_file import RobotFile, load_robot
+from robot_dynamics_ros.robot_file.geometry import placement, rpy_of
+from robot_dynamics_ros.robot_file.problems import validated
+
+mujoco = pytest.importorskip("mujoco")
+UR5E = load_robot("ur5e")
+ODD = ("joint", "Joint", "JOINT", "link", "world", "base", "a", "a_joint", "a_link", "tool0", "x" * 80)
+NAMES = st.sampled_from(ODD) | st.from_regex(r"[A-Za-z][A-Za-z0-9_]{0,8}", fullmatch=True)
+
+
+def frame(T):
+    return {"xyz": T[:3, 3].tolist(), "rpy": rpy_of(T[:3, :3]).tolist()}
+
+
+@st.composite
+def robots(draw):
+    """Valid robot files: any placements and bodies, odd names, joints without end or without limits or friction."""
+    n, seed = draw(st.integers(1, 7)), draw(st.integers(0, 2**16))
+    chain, random = random_chain(n, seed), np.random.default_rng(seed)
+    names = draw(st.lists(NAMES, min_size=n, max_size=n, unique=True))
+    raw = json.loads(json.dumps(TWO_JOINTS))
+    joints = [{"name": name, **frame(T)} for name, T in zip(names, chain.placements, strict=True)]
+    tool, gravity = frame(chain.tool), chain.gravity.tolist()
+    raw["kinematics"]["base_frame"] = draw(st.sampled_from(["base", "world", "a_link"]))
+    raw["kinematics"] |= {"convention": "placements", "joints": joints, "tool": tool, "gravity": gravity}
+    raw["links"] = {"source": "here", "parameters": chain.parameters().tolist()}
+    raw["drives"] |= {"torque_constant": None, "rotor_inertia": random.uniform(0, 2, n).tolist()}
+    ends = draw(st.sampled_from([3.0, float("inf"), None]))
+    lower = None if ends is None else [-ends] * n
+    raw["limits"] |= {"position_lower": lower, "position_upper": None if ends is None else [ends] * n}
+    raw["limits"] |= {"velocity": [2.0] * n, "torque": draw(st.sampled_from([None, [50.0] * n]))}
+    law = {"fc": random.uniform(0, 5, n).tolist(), "fv": random.uniform(0, 5, n).tolist(), "fo": 0.3}
+    raw["friction"] = draw(st.sampled_from([None, {"source": "here", "model": "viscous_coulomb", "parameters": law}]))
+    return validated(RobotFile, raw, "drawn")
+
+
+def states(n, count=5):
+    return np.random.default_rng(3).uniform(-2, 2, (3, count, n))
+
+
+def expected_torque(robot, q, qd, qdd):
+    """Inverse dynamics with rotors, without friction, by our own recursion."""
+    return (
+        RobotModel(robot.chain_with_links(robot.link_parameters)).rnea(q, qd, qdd)
+        + robot.array("drives.rotor_inertia") * qdd
+    )
+
+
+def mujoco_torque(text, q, qd, qdd):
+    """qfrc_inverse of MuJoCo for each row."""
+    model = mujoco.MjModel.from_xml_string(text)
+    model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+    data, out = mujoco.MjData(model), np.empty_like(q)
+    for row in range(len(q)):
+        data.qpos[:], data.qvel[:], data.qacc[:] = q[row], qd[row], qdd[row]
+        mujoco.mj_inverse(model, data)
+        out[row] = data.qfrc_inverse
+    return out
+
+
+def assert_close(a, b):
+    np.testing.assert_allclose(a, b, atol=1e-7 * max(1.0, np.abs(b).max()))
+
+
+@settings(max_examples=25, deadline=None)
+@given(robot=robots())
+def test_mjcf_has_the_dynamics_of_the_robot_file(robot):
+    motion = states(robot.n_joints)
+    assert_close(mujoco_torque(mjcf_text(robot, "none"), *motion), expected_torque(robot, *motion))
+    model = mujoco.MjModel.from_xml_string(mjcf_text(robot))
+    for i, name in enumerate(robot.joint_names):
+        joint = model.joint(name)
+        assert joint.id == i and model.actuator(name).id == i
+        limited = robot.has("limits.position_lower") and np.isfinite(robot.array("limits.position_lower")[i])
+        assert bool(model.jnt_limited[i]) == limited
+        assert bool(model.actuator_ctrllimited[i]) == robot.has("limits.torque")
+
+
+@settings(max_examples=25, deadline=None)
+@given(robot=robots())
+def test_mjcf_forces_are_the_friction_of_the_robot_file(robot):
+    model = mujoco.MjModel.from_xml_string(mjcf_text(robot))
+    data, law = mujoco.MjData(model), sliding_friction(robot)
+    for speed in (0.1, 0.7, -1.9):
+        data.qvel[:] = speed
+        mujoco.mj_forward(model, data)
+        found = -(data.qfrc_passive + data.qfrc_actuator) + model.dof_frictionloss * np.sign(speed)
+        if law is None:
+            assert not found.any()
+            continue
+        p = robot.friction.parameters
+        truth = np.array(p["fc"]) * np.sign(speed) + np.array(p["fv"]) * speed + 0.3
+        np.testing.assert_allclose(found, truth, atol=1e-9)
+
+
+@settings(max_examples=25, deadline=None)
+@given(robot=robots())
+def test_urdf_reads_back(robot, tmp_path_factory):
+    path = tmp_path_factory.mktemp("urdf") / "robot.urdf"
+    path.write_text(urdf_text(robot, notes=notes(robot, "urdf")), encoding="utf-8")
+    chain, names = read_urdf(path)
+    assert list(names) == robot.joint_names
+    np.testing.assert_allclose(chain.inertia, robot.link_parameters, atol=1e-9)
+    np.testing.assert_allclose(chain.placements, robot.chain().placements, atol=1e-9)
+
+
+@settings(max_examples=25, deadline=None)
+@given(robot=robots())
+def test_sdf_holds_the_same_links(robot):
+    root = ElementTree.fromstring(sdf_text(robot))
+    links = {link.get("name"): link for link in root.iterfind("model/link")}
+    children = [j.findtext("child") for j in root.iterfind("model/joint") if j.get("type") == "revolute"]
+    assert [j.get("name") for j in root.iterfind("model/joint")][1:] == robot.joint_names
+    for child, T, ten in zip(children, robot.chain().placements, robot.link_parameters, strict=True):
+        pose = [float(x) for x in links[child].findtext("pose").split()]
+        np.testing.assert_allclose(placement(pose[:3], pose[3:]), T, atol=1e-9)
+        inertial = links[child].find("inertial")
+        com = [float(x) for x in inertial.findtext("pose").split()[:3]]
+        six = [float(inertial.findtext(f"inertia/{k}")) for k in ("ixx", "ixy", "ixz", "iyy", "iyz", "izz")]
+        np.testing.assert_allclose(inertia_about_origin(float(inertial.findtext("mass")), com, six), ten, atol=1e-9)
+
+
+@settings(max_examples=15, deadline=None)
+@given(robot=robots())
+def test_json_holds_the_robot_file_without_numbers_that_json_lacks(robot):
+    whole = json.loads(json_text(robot), parse_constant=lambda word: pytest.fail(f"{word} is not JSON"))
+    again = whole["robot_file"]
+    for side, sign in (("lower", -1), ("upper", 1)):  # infinite limits became null: what the reader must decide
+        known = robot.raw()["limits"][f"position_{side}"]
+        if known is not None and not np.isfinite(known).all():
+            again["limits"][f"position_{side}"] = [sign * np.inf] * robot.n_joints
+    assert validated(RobotFile, again, "again") == robot
+    np.testing.assert_array_equal([j["parameters"] for j in whole["joints"]], robot.link_parameters)
+
+
+LEVELS = {"span": [[1e-4, 1e-2]] * 6, "level": [[1.0, 3.0]] * 6, "load": [[0.0, 0.05]] * 6}
+SHAPE = {"load_limit": 100.0, "load_power": 1.0, "stribeck_velocity": 0.2, "v0": 0.3}
+TERMS = {"fv0": 4.0, "fv1": 2.0, "fv2": 0.0, "fo": 0.2}
+
+
+def presliding_robot(sliding_ratio=1.0):
+    each = {name: [value] * 6 for name, value in (SHAPE | TERMS | {"sliding_ratio": sliding_ratio}).items()}
+    block = {"model": "presliding", "source": "found", "parameters": LEVELS | each}
+    return UR5E.with_updates({"hysteresis": block, "friction.source": "found"}, {"found": "this test"})
+
+
+def mujoco_friction(robot, v):
+    """Friction torque (n,) [Nm] of the MuJoCo model at velocity v of every joint."""
+    model = mujoco.MjModel.from_xml_string(mjcf_text(robot))
+    data = mujoco.MjData(model)
+    data.qvel[:] = v
+    mujoco.mj_forward(model, data)
+    return -(data.qfrc_passive + data.qfrc_actuator) + model.dof_frictionloss * np.sign(v)
+
+
+@pytest.mark.parametrize("v", [0.02, 0.05, 0.3, 1.0, 3.0])
+def test_bends_of_the_law_follow_thinning_and_the_mean_load(v):
+    robot, draw = presliding_robot(), np.random.default_rng(0)
+    gravity = np.abs(RobotModel(robot.chain()).gravity(draw.uniform(-np.pi, np.pi, (200, 6))))
+    truth = 4.0 + 0.05 * gravity.mean(axis=0) + v * (2.0 + 4.0 / (1 + v / 0.3))
+    np.testing.assert_allclose(mujoco_friction(robot, v) - 0.2, truth, rtol=0.01)
+    np.testing.assert_allclose(mujoco_friction(robot, -v) - 0.2, -truth, rtol=0.01)
+    line = sliding_friction(robot).coulomb_viscous() @ [1.0, v]
+    assert v not in (0.02, 3.0) or (np.abs(line - truth) > 0.02 * truth).all()
+
+
+@pytest.mark.parametrize("v", [0.02, 0.1, 0.3, 1.0, 3.0])
+def test_bends_follow_a_level_that_falls_with_speed(v):
+    robot, draw = presliding_robot(sliding_ratio=0.6), np.random.default_rng(0)
+    gravity = np.abs(RobotModel(robot.chain()).gravity(draw.uniform(-np.pi, np.pi, (200, 6)))).mean(axis=0)
+    truth = (4.0 + 0.05 * gravity) * (0.6 + 0.4 / (1 + (v / 0.2) ** 2)) + v * (2.0 + 4.0 / (1 + v / 0.3))
+    np.testing.assert_allclose(mujoco_friction(robot, v) - 0.2, truth, rtol=0.04)
+    assert any(c < 0 for _, c in sliding_friction(robot).pieces(0).bends)
+
+
+def test_notes_say_what_is_lost():
+    said = " ".join(notes(presliding_robot(), "urdf"))
+    for part in ("closest Coulomb and viscous", "Presliding", "mean load", "Rotor inertia"):
+        assert part in said
+    said = " ".join(notes(UR5E.with_updates({"friction": None, "hysteresis": None}), "mjcf"))
+    assert "Friction is unknown" in said and "Rotor inertia" not in said
+
+
+@pytest.mark.parametrize("target", ["urdf", "mjcf", "sdf", "json", "core"])
+def test_the_command_writes_and_does_not_overwrite(tmp_path, target):
+    out = tmp_path / "robot"
+    arguments = ["ur5e", "--format", target, "--out", str(out)]
+    done = CliRunner().invoke(command, arguments, catch_exceptions=False)
+    assert done.exit_code == 0 and f"wrote {out}" in done.output
+    written = out.read_text()
+    if target in ("urdf", "mjcf", "sdf"):
+        said = [line.removeprefix("note: ") for line in done.output.splitlines() if line.startswith("note: ")]
+        assert said and all(line in written for line in said)
+    with pytest.raises(ConfigError, match="exists already"):
+        CliRunner().invoke(command, arguments, catch_exceptions=False)
+    CliRunner().invoke(command, [*arguments, "--overwrite"], catch_exceptions=False)
+    assert out.read_text() == written
+    with pytest.raises(ConfigError, match="--set"):
+        CliRunner().invoke(command, [*arguments, "--overwrite", "--set", "nonsense"], catch_exceptions=False)
+
+
+def test_unphysical_and_massless_links_are_named():
+    ten = UR5E.link_parameters
+    ten[2, 3] = -1.0
+    broken = UR5E.with_updates({"links": {"source": "Madsen2020", "parameters": ten}})
+    with pytest.raises(ConfigError, match=r"links \[elbow_joint\].*is no physical body"):
+        mjcf_text(broken)
+    assert "elbow_joint is no physical body" in " ".join(notes(broken, "urdf"))

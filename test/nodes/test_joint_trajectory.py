@@ -1,0 +1,143 @@
+"""~/joint_trajectory as joint_trajectory_controller has it: the start, the order of joints, refusals, empty = stop."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+
+from ros_graph import Listener, Process  # isort: skip  (sets the domain before rclpy is initialised)
+
+from rclpy.duration import Duration
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.nodes.robot.joint_trajectory import from_here
+from robot_dynamics_ros.nodes.topics.encoding import to_time
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.simulation.server.launcher import SimulatedUR, loopback_address
+from robot_dynamics_ros.trajectories.files import resample
+
+ROBOT = load_robot("ur5e")
+NAMES = list(ROBOT.joint_names)
+HERE = np.array([0.3, -1.2, 1.4, -0.5, 0.2, 0.1])
+NOW = 1_700_000_000_000_000_000
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+
+
+def message(points, names=NAMES, stamp_ns=0, velocities=None):
+    """points: (seconds, positions)."""
+    out = JointTrajectory(joint_names=list(names))
+    out.header.stamp = to_time(stamp_ns)
+    for k, (seconds, q) in enumerate(points):
+        point = JointTrajectoryPoint(positions=list(map(float, q)), time_from_start=Duration(seconds=seconds).to_msg())
+        if velocities is not None:
+            point.velocities = list(map(float, velocities[k]))
+        out.points.append(point)
+    return out
+
+
+def test_it_begins_where_the_robot_is_and_reaches_each_point_at_its_time():
+    goals = HERE + [[0.1] * 6, [0.2] * 6]
+    points = from_here(message([(1.0, goals[0]), (3.0, goals[1])]), ROBOT, HERE, NOW)
+    q = resample(*points, rate=100.0)
+    np.testing.assert_allclose(q[[0, 100, 300]], [HERE, *goals], atol=1e-12)
+    assert np.abs(np.diff(q[:2], axis=0)).max() < 1e-4  # from rest
+
+
+def test_joints_are_found_by_name_in_any_order():
+    order = np.random.default_rng(1).permutation(6)
+    goal = HERE + np.arange(6) * 0.01
+    points = from_here(message([(1.0, goal[order])], [NAMES[i] for i in order]), ROBOT, HERE, NOW)
+    np.testing.assert_array_equal(points.q[-1], goal)
+
+
+@pytest.mark.parametrize("ahead", [0.0, 0.5, -0.5])
+def test_times_count_from_the_stamp_and_what_is_over_is_left_out(ahead):
+    stamp = NOW + int(1e9 * ahead)
+    points = from_here(message([(0.25, HERE), (1.0, HERE + 0.1)], stamp_ns=stamp), ROBOT, HERE, NOW)
+    assert points.times[-1] == pytest.approx(1.0 + ahead, abs=1e-6)
+    assert len(points.times) == (2 if ahead < 0 else 3) and points.times[0] == 0.0
+
+
+def test_a_first_point_at_time_zero_is_where_the_robot_is_or_refused():
+    near = from_here(message([(0.0, HERE + 0.01), (1.0, HERE + 0.1)]), ROBOT, HERE, NOW)
+    np.testing.assert_array_equal(near.q[0], HERE)
+    far = HERE + [0, 0, 0.2, 0, 0, 0]
+    with pytest.raises(DataError, match="elbow_joint is 0.20 rad"):
+        from_here(message([(0.0, far), (1.0, HERE)]), ROBOT, HERE, NOW)
+
+
+@pytest.mark.parametrize(
+    ("bad", "text"),
+    [
+        (message([(1.0, HERE[:3])], NAMES[:3]), "3 of 6 joints"),
+        (message([(1.0, HERE)], [*NAMES[:5], "wheel"]), "'wheel' is no joint of ur5e"),
+        (message([(1.0, HERE), (1.0, HERE)]), "increase"),
+        (message([(2.0, HERE), (1.0, HERE)]), "increase"),
+        (message([(1.0, HERE[:5])]), "one position per joint"),
+        (message([(1.0, HERE)], velocities=[[0.1] * 6]), "velocity of the last point"),
+        (message([(1.0, HERE)], stamp_ns=NOW - 3_000_000_000), "over since 2.0 s"),
+        (message([]), "no points"),
+    ],
+)
+def test_what_is_refused_says_why(bad, text):
+    with pytest.raises(DataError, match=text):
+        from_here(bad, ROBOT, HERE, NOW)
+
+
+@pytest.fixture(scope="module")
+def robot():
+    host = loopback_address()
+    with SimulatedUR("ur5e", host=host):
+        node, listener = Process("robot_dynamics_ros.cli.main", "up", "--robot", "ur5e", "--ip", host), Listener("jtc")
+        listener.hear(JointState, "joint_states")
+        listener.hear(String, "composed_node/motion", LATCHED)
+        publisher = listener.node.create_publisher(JointTrajectory, "composed_node/joint_trajectory", 5)
+        listener.spin(lambda: listener.heard["joint_states"] and publisher.get_subscription_count(), 60.0)
+        yield listener, publisher
+        listener.close()
+        status, output = node.end()
+        assert status == 0 and "Traceback" not in output, output
+
+
+def position(listener):
+    listener.heard["joint_states"].clear()
+    listener.spin(lambda: listener.heard["joint_states"])
+    return np.array(listener.heard["joint_states"][-1].position)
+
+
+def send(robot, trajectory, *words):
+    """Publish, and spin until each of the words was said in turn."""
+    listener, publisher = robot
+    said = listener.heard["composed_node/motion"]
+    said.clear()
+    publisher.publish(trajectory)
+    for word in words:
+        listener.spin(lambda word=word: any(w in m.data for m in said for w in (word, "refused", "failed")))
+        assert any(word in m.data for m in said), [m.data for m in said]
+
+
+@pytest.mark.realtime
+def test_the_robot_follows_stops_and_refuses(robot):
+    listener = robot[0]
+    start = position(listener)
+    goal = start + [0.15, 0, 0, 0, 0, -0.1]
+    send(robot, message([(2.0, goal[::-1])], NAMES[::-1]), "moving", "done")
+    np.testing.assert_allclose(position(listener), goal, atol=0.01)
+    send(robot, message([(1.0, goal[:2])], NAMES[:2]), "refused: trajectory: 2 of 6 joints")
+    send(robot, message([(0.1, goal + 0.5)]), "refused: trajectory: velocity")
+    send(robot, message([(20.0, goal + 0.5)]), "moving")
+    send(robot, message([]), "stopped")
+    assert np.abs(position(listener) - goal).max() < 0.4
+
+
+@pytest.mark.realtime
+def test_a_new_trajectory_replaces_the_one_that_runs(robot):
+    listener = robot[0]
+    start = position(listener)
+    send(robot, message([(30.0, start + 0.5)]), "moving")
+    send(robot, message([(3.0, start)]), "done")
+    np.testing.assert_allclose(position(listener), start, atol=0.01)

@@ -1,0 +1,114 @@
+"""What a node without a driver says: what it observes and what is disabled; why nothing arrives."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+
+from robot_dynamics_ros.effort.meaning import CURRENT, GRAVITY_FREE, TORQUE
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.nodes.robot import readiness
+from robot_dynamics_ros.nodes.robot.estimates import EffortWatch
+from robot_dynamics_ros.nodes.robot.readiness import Readiness, estimated
+from robot_dynamics_ros.nodes.topics.inputs import TopicInputs
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.signals import Sample
+
+PIPELINE = Pipeline(load_robot("ur5e"))
+
+
+class Clock:
+    """Time that the test sets."""
+
+    def __init__(self):
+        self.now = 100.0
+
+    def monotonic(self):
+        return self.now
+
+
+@pytest.fixture
+def made(monkeypatch):
+    clock, said = Clock(), []
+    monkeypatch.setattr(readiness, "time", clock)
+    log = SimpleNamespace(info=said.append, error=said.append)
+    node = SimpleNamespace(get_logger=lambda: log, publishers=0)
+    node.count_publishers = lambda _: node.publishers
+    inputs = SimpleNamespace(main="/arm/joint_states", last_refusal="")
+    return Readiness(node, inputs, PIPELINE), clock, said, node, inputs
+
+
+def test_the_ready_line_names_topic_rate_signals_and_what_is_disabled(made):
+    ready, clock, said, *_ = made
+    sample = Sample(PIPELINE.robot.joint_names)
+    sample.q, sample.effort = 0.0, 1.0
+    for _ in range(300):
+        ready.on_sample(sample)
+        clock.now += 0.01
+    (line,) = said
+    assert line.startswith("ready: observing /arm/joint_states at 100 Hz (position, effort); estimating ")
+    assert "contact force" in line and line.endswith("; stiffness estimator disabled: no motor encoder")
+
+
+def test_what_is_disabled_is_said_without_names_of_files_or_fields_of_the_program():
+    text = estimated(Pipeline(load_robot("fr3")))
+    assert "power and energy disabled: torque is measured behind the gear" in text and "stiffness estimator" in text
+    assert "/" not in text and "fr3" not in text
+
+
+@pytest.mark.parametrize(
+    ("publishers", "refusal", "text"),
+    [
+        (0, "", "no publisher on /arm/joint_states for 5 s"),
+        (1, "", "nothing arrives on /arm/joint_states for 5 s"),
+        (1, "no stamp", "no usable message on /arm/joint_states for 5 s: no stamp"),
+    ],
+)
+def test_silence_is_an_error_on_the_console_and_not_repeated_every_second(made, publishers, refusal, text):
+    ready, clock, said, node, inputs = made
+    node.publishers, inputs.last_refusal = publishers, refusal
+    assert not ready.look()
+    for _ in range(30):
+        clock.now += 1.0
+        found = ready.look()
+    assert text in found and len(said) == 1 and text in said[0]
+    ready.on_sample(Sample(PIPELINE.robot.joint_names))
+    assert not ready.look()
+
+
+@pytest.mark.parametrize("max_age", [0.5, 0.0])
+def test_messages_without_a_stamp_lead_to_the_parameter(max_age):
+    inputs = TopicInputs.__new__(TopicInputs)
+    inputs._node = SimpleNamespace(value=lambda _: max_age)
+    message = SimpleNamespace(header=SimpleNamespace(stamp=SimpleNamespace(sec=0, nanosec=0)))
+    if not max_age:
+        assert inputs._fresh(message) == 0  # a simulated clock begins
+    with pytest.raises(DataError, match="stamps to receive"):
+        inputs._fresh(message)
+
+
+@pytest.mark.parametrize("name", ["ur3e", "ur5e", "ur10e", "ur16e"])
+@pytest.mark.parametrize("meaning", [CURRENT, TORQUE, GRAVITY_FREE], ids=str)
+def test_the_three_meanings_of_a_ur_drivers_effort_are_adopted_and_give_no_false_force(name, meaning):
+    """At rest with the arm stretched out, friction of the motors at a tenth of its Coulomb level, noise."""
+    robot, rng = load_robot(name), np.random.default_rng(4)
+    pose = np.array([0.3, -0.4, 0.3, -0.5, 0.2, 0.0])
+    gravity = RobotModel(robot.chain(), robot.joint_names).gravity(pose)
+    torque = gravity * rng.uniform(0.98, 1.02, 6)
+    gain = 1.0 / robot.array("drives.torque_constant") if meaning.unit == "A" else 1.0
+    effort = (torque - (0.0 if meaning.includes_gravity else gravity)) * gain
+    watch, pipeline = EffortWatch(robot, recognise=True), Pipeline(robot)
+    for k in range(4000):
+        sample = Sample(robot.joint_names, 10**18 + k * 2_000_000)
+        sample.q, sample.qd, sample.effort = pose, 0.0, effort + rng.normal(0, 0.005, 6) * np.abs(gain)
+        if watch.on_sample(sample):
+            pipeline.stage("motion").configure(robot, watch.meaning.stage_parameters)
+            pipeline.reset()
+        pipeline.step(sample)
+    assert watch.meaning.same_as(meaning) and str(meaning) in watch.text and not watch.withheld
+    assert np.abs(sample.drive_torque - torque).max() < 0.5
+    assert not (sample.contact > 0).any()

@@ -123,7 +123,7 @@ def command(
             )
         else:
             motion = design_points(arm, limits, points, rate, seed=seed, progress=tell)
-    files = _write(out, arm, motion, limits)
+    files = write_motion(out, arm, motion, limits)
     if view_file is not None:
         files["viewer"] = str(_view(view_file, arm, motion))
     result = {"condition": motion.condition, "logdet": motion.logdet, "evaluations": motion.evaluations, **files}
@@ -145,8 +145,11 @@ def _view(file: Path, arm: Any, motion: Any) -> Path:
     return write_rrd(Log(arm.joint_names, stamps, {"q": motion.q, "qd": motion.qd}), arm, file)
 
 
-def _write(out: Path, arm: Any, motion: Any, limits: Any) -> dict[str, str]:
-    """The CSV (time and positions, the form that trajectories are played from) and a preview picture beside it."""
+def write_motion(out: Path, arm: Any, motion: Any, limits: Any) -> dict[str, str]:
+    """The CSV (time and positions, the form that trajectories are played from) and a preview picture beside it.
+
+    Raises DataError when it cannot be written.
+    """
     from robot_dynamics_ros.errors import CapabilityError, DataError
     from robot_dynamics_ros.identification.reports.motion_preview import motion_preview
     from robot_dynamics_ros.outputs import write_atomically

@@ -28,9 +28,20 @@ COLOURS = {"error": "red", "warn": "dark_orange"}
 @robot_option
 @out_option
 @topic_option
+@click.option(
+    "--state", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Also the history of `learn`."
+)
 @click.option("--fleet", is_flag=True, help="BAGS of several robots of one type, one directory per robot.")
 @json_option
-def command(bags: tuple[Path, ...], robot: str, out: Path, topic: str, fleet: bool, json_file: Path | None) -> None:
+def command(
+    bags: tuple[Path, ...],
+    robot: str,
+    out: Path,
+    topic: str,
+    state: Path | None,
+    fleet: bool,
+    json_file: Path | None,
+) -> None:
     """Compare many recordings of a robot: Coulomb level, stiffness, warming, residuals, with trend and change points.
 
     Friction and stiffness are compared at equal load and temperature. Writes OUT/health.html; with --fleet a page per
@@ -42,6 +53,8 @@ def command(bags: tuple[Path, ...], robot: str, out: Path, topic: str, fleet: bo
     from robot_dynamics_ros.health.fleet import fleet_sentences, standings, write_fleet_page
     from robot_dynamics_ros.health.measure import Measurement, by_time, measure
     from robot_dynamics_ros.health.report import as_dict, trends, write_page
+    from robot_dynamics_ros.learning.session import history_lines
+    from robot_dynamics_ros.learning.store import Store
 
     arm = load_robot(robot)
     groups: dict[str, list[Measurement]] = {}
@@ -59,6 +72,8 @@ def command(bags: tuple[Path, ...], robot: str, out: Path, topic: str, fleet: bo
     for name, measured in groups.items():
         over_time = trends(measured, arm.joint_names)
         results[name] = as_dict(name, measured, over_time, arm.joint_names)
+        learned = [] if state is None else history_lines(Store(state))
+        results[name]["sentences"] += [f"learned: {line}" for line in learned]
         page = write_page(results[name], measured, over_time, out / (f"health_{name}.html" if fleet else "health.html"))
         pages[name] = page.name
         _print([f"{name}: {text}" if fleet else text for text in results[name]["sentences"]])

@@ -26,6 +26,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "identify": ("identify", "identify a robot file and URDF from bags; report"),
     "identify-joint": ("identify_joint", "identify friction, hysteresis, thermal model, stiffness"),
     "identify-drive": ("identify_drive", "identify torque constants, rotor inertia, losses"),
+    "learn": ("learn", "a robot file that gets better from ordinary work"),
+    "learn-fleet": ("learn_fleet", "what robots of one model have in common, as a prior"),
     "compare": ("compare", "identify several bags and compare the results"),
     "experiment": ("experiment", "run and record an identification motion of one joint"),
     "reproduce": ("reproduce", "run the papers' protocols and compare the results"),

@@ -1,4 +1,4 @@
-"""`robot-dynamics validate`: force errors and coverage on many simulated robots."""
+"""`robot-dynamics validate`: force errors, coverage and learning on many simulated robots."""
 
 from __future__ import annotations
 
@@ -90,6 +90,130 @@ def force(
         write_between(markdown, "zoo", table.page(verdicts, said, words), "Contact force")
 
 
+@command.command("learning")
+@robot_option_with("Shipped robot's name, or robot file with masses.", default="ur5e")
+@click.option("--individuals", "count", type=click.IntRange(2, 1000), default=10, show_default=True, help="How many.")
+@click.option("--tasks", type=click.IntRange(1, 10), default=10, show_default=True, help="Of the ten tasks.")
+@click.option("--recordings", default="0,1,5,30", show_default=True, help="Counts after which is judged.")
+@click.option("--seconds", type=click.FloatRange(15, 600), default=60.0, show_default=True, help="Of a recording.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the draw.")
+@click.option("--families", default="tuning", show_default=True, help="As of `validate force`.")
+@click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Robots at a time.")
+@click.option("--dask", metavar="ADDRESS", help="Compute on this Dask cluster instead.")
+@json_option
+@markdown_option
+def learning(
+    robot: str,
+    count: int,
+    tasks: int,
+    recordings: str,
+    seconds: float,
+    seed: int,
+    families: str,
+    jobs: int,
+    dask: str | None,
+    json_file: Path | None,
+    markdown: Path | None,
+) -> None:
+    """Let simulated robots work, learn from it alone and as a fleet, and judge the contact force.
+
+    Example: robot-dynamics validate learning --individuals 50 --tasks 10 --jobs 4
+    """
+    import tempfile
+
+    from robot_dynamics_ros.identification.fleet import executor
+    from robot_dynamics_ros.pages import write_between, written_by
+    from robot_dynamics_ros.robot_file import load_robot
+    from robot_dynamics_ros.validation.force import zoo
+    from robot_dynamics_ros.validation.learning import table
+    from robot_dynamics_ros.validation.learning.study import Setup, study
+
+    people = zoo.individuals(load_robot(robot), count, seed, zoo.families(families))
+    with tempfile.TemporaryDirectory() as work, stderr.status("working") as status:
+        setup = Setup(robot, tasks, _counts(recordings), seconds, Path(work))
+        if jobs == 1 and dask is None:
+            robots, judged = study(setup, people, None, status.update)
+        else:
+            with executor(jobs, dask) as pool:
+                robots, judged = study(setup, people, pool, status.update)
+    _print(table.cells(judged))
+    console.print(table.facts(robots), highlight=False)
+    for text in (text for r in robots for text in r.left_out):
+        console.print(f"- {text}", highlight=False, markup=False)
+    given = {"robot": robot, "individuals": count, "tasks": tasks, "recordings": recordings}
+    given |= {"seconds": f"{seconds:g}", "seed": seed, "families": families}
+    write_json(json_file, table.as_json(robots, judged, given))
+    if markdown is not None:
+        said = written_by("robot-dynamics validate learning " + _options(given))
+        words = (
+            f"{count} simulated {robot}, {tasks} tasks, recordings of {seconds:g} s, seed {seed}, families {families}. "
+            "Force RMS per axis, median / mean of the worst quarter of the robots."
+        )
+        write_between(markdown, "learning", table.page(robots, judged, said, words), "Learning from ordinary work")
+
+
+@command.command("learning-week")
+@robot_option_with("Shipped robot's name, or robot file with masses.", default="ur5e")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the draw.")
+@click.option("--out", type=NewPath(), required=True, help="Picture to write (PNG).")
+def learning_week(robot: str, seed: int, out: Path) -> None:
+    """Draw a week of one simulated robot that learns every evening and carries a payload on day 5.
+
+    Example: robot-dynamics validate learning-week --out week.png
+    """
+    from robot_dynamics_ros.validation.learning.week import draw, week
+
+    with stderr.status("working") as status:
+        found = week(robot, seed, status.update)
+    draw(found, out)
+    for day, (task, force, version) in enumerate(zip(found.tasks, found.force[1:], found.versions[1:], strict=True), 1):
+        shown = ", ".join(f"{state.replace('_', ' at ')} {value:.1f} N" for state, value in force.items())
+        console.print(f"day {day}: {task}; version {version}; {shown}", highlight=False)
+    for _, text in found.held:
+        console.print(f"held back: {text}", highlight=False, markup=False)
+    console.print(f"picture: {out}", highlight=False, markup=False)
+
+
+@command.command("learning-scale")
+@robot_option_with("Shipped robot's name, or robot file with masses.", default="ur5e")
+@click.option("--robots", type=click.IntRange(1, 1_000_000), default=10_000, show_default=True, help="Synthetic ones.")
+@json_option
+@markdown_option
+def learning_scale(robot: str, robots: int, json_file: Path | None, markdown: Path | None) -> None:
+    """Measure bytes, seconds and memory of learning, and of merging the triangles of many synthetic robots.
+
+    Example: robot-dynamics validate learning-scale --robots 10000
+    """
+    from robot_dynamics_ros.pages import write_between, written_by
+    from robot_dynamics_ros.validation.learning import scale
+
+    with stderr.status("measuring"):
+        cost = scale.measure(robot, robots)
+    said = written_by(f"robot-dynamics validate learning-scale --robot {shlex.quote(robot)} --robots {robots}")
+    text = scale.page(cost, said, robot)
+    console.print(text, highlight=False, markup=False)
+    write_json(json_file, scale.as_dict(cost))
+    if markdown is not None:
+        write_between(markdown, "scale", text, "Scale")
+
+
+def _counts(text: str) -> tuple[int, ...]:
+    """Rising numbers of recordings of a list by commas. Raises ConfigError."""
+    from robot_dynamics_ros.errors import ConfigError
+
+    try:
+        counts = tuple(int(part) for part in text.split(","))
+    except ValueError:
+        counts = (-1,)
+    if list(counts) != sorted(set(counts)) or not 0 <= counts[0] or not 1 <= counts[-1] <= 1000:
+        raise ConfigError("validate learning", "--recordings", f"{text!r} is no list of rising numbers up to 1000")
+    return counts
+
+
+def _options(given: dict[str, Any]) -> str:
+    return " ".join(f"--{name} {shlex.quote(str(value))}" for name, value in given.items())
+
+
 @command.command("export")
 @robot_option_with("Shipped robot with a demo.", default="ur5e")
 @click.option("--seed", type=click.IntRange(0), default=77, show_default=True, help="Of the held-out motion.")
@@ -131,9 +255,8 @@ def export(robot: str, seed: int, work: Path | None, json_file: Path | None, mar
 
 
 def _arguments(setup: dict[str, Any], bags: int | None) -> str:
-    names = [name for name in ("robot", "robots", "seed", "families") if name in setup]
-    given = [f"--{name} {shlex.quote(str(setup[name]))}" for name in names]
-    return " ".join([*given, *([f"--bags {bags}"] if bags else [])])
+    given = {name: setup[name] for name in ("robot", "robots", "seed", "families")}
+    return _options(given | ({"bags": bags} if bags else {}))
 
 
 def _print(rows: Sequence[Sequence[str]]) -> None:

@@ -49,8 +49,7 @@ def identify_each(
     DataError when the cluster does not answer.
     """
     tasks = [(robot, str(Path(bag).absolute()), options) for bag in bags]
-    pool = _processes(min(processes, len(tasks))) if dask is None else _cluster(dask)
-    with pool:
+    with executor(min(processes, len(tasks)), dask) as pool:
         futures = {pool.submit(identify_one, task): place for place, task in enumerate(tasks)}
         results: list[dict[str, Any]] = [{}] * len(tasks)
         for count, future in enumerate(as_completed(futures), 1):
@@ -59,8 +58,14 @@ def identify_each(
     return results
 
 
-def _processes(count: int) -> Executor:
-    return ProcessPoolExecutor(count, mp_context=multiprocessing.get_context("spawn"))
+def executor(processes: int, dask: str | None = None) -> Executor:
+    """Processes of this machine, or the cluster at `dask`.
+
+    Raises CapabilityError without the dask packages, DataError when the cluster does not answer.
+    """
+    if dask is not None:
+        return _cluster(dask)
+    return ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn"))
 
 
 def _cluster(address: str) -> Executor:

@@ -160,6 +160,11 @@ SETTINGS = (
     ),
 )
 
+LEARNING = (
+    Parameter("learn_state", "", "directory of `learn` for this robot; empty: do not learn", read_only=True),
+    Parameter("learn_minutes", 10.0, "length of a recording that is learned", "min", 0.5, 120.0, read_only=True),
+)
+
 MOTION = (
     Parameter(
         "command_source",
@@ -227,9 +232,19 @@ VIEWED = (
 # node -> its tables; stages add theirs as <stage>.<parameter>
 NODES: dict[str, tuple[Parameter, ...]] = {
     "hardware_node": COMMON + NAMES + OLD_NAMES + DESCRIPTION + DRIVER + SETTINGS + TORQUE + MOTION + MARKERS[2:],
-    "estimator_node": COMMON + NAMES + OLD_NAMES + NO_DESCRIPTION + INPUT + MARKERS,
+    "estimator_node": COMMON + NAMES + OLD_NAMES + NO_DESCRIPTION + INPUT + MARKERS + LEARNING,
     "viewer_node": COMMON[:2] + NAMES + VIEWER,
-    "composed_node": COMMON + NAMES + OLD_NAMES + DESCRIPTION + DRIVER + SETTINGS + TORQUE + MOTION + INPUT + MARKERS,
+    "composed_node": COMMON
+    + NAMES
+    + OLD_NAMES
+    + DESCRIPTION
+    + DRIVER
+    + SETTINGS
+    + TORQUE
+    + MOTION
+    + INPUT
+    + MARKERS
+    + LEARNING,
 }
 
 # node -> (topic, type, direction, text); estimator topics follow from the stages' signals and topics.TOPICS

@@ -215,9 +215,14 @@ def set_apart(training: list[Recording], validation: list[Recording]) -> tuple[l
 
 def split_in_time(recordings: list[Recording]) -> tuple[list[Recording], list[Recording]]:
     """Every recording cut at SPLIT of its samples: the first part to identify, the last to validate."""
+    return cut_in_time(recordings, SPLIT)
+
+
+def cut_in_time(recordings: list[Recording], share: float) -> tuple[list[Recording], list[Recording]]:
+    """Every recording cut at a share of its samples."""
     first, last = [], []
     for rec in recordings:
-        cut = int(SPLIT * rec.samples)
+        cut = int(share * rec.samples)
         a, b, seen = [], [], 0
         for p in rec.pieces:
             k = min(max(cut - seen, 0), len(p.t))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -46,9 +46,11 @@ def design_fourier(
     effort: int = 40,
     seed: int = 0,
     progress: Progress = lambda done, total, text: None,
+    columns: Sequence[int] | None = None,
 ) -> Excitation:
     """Best of `starts` Fourier motions [Liu2020: 5 harmonics, 0.1 pi rad/s, 20 s] of about 5 `effort` steps each.
 
+    columns: numbers of the standard parameters that it is to show; None: all base parameters.
     It keeps every limit within TOLERANCE, between samples too. Raises DataError for a choice that cannot be, or when no
     motion found keeps the limits: by how much the best one breaks which.
     """
@@ -56,7 +58,7 @@ def design_fourier(
         raise DataError(f"criterion = {criterion!r} is none of {', '.join(CHOICES)}")
     if not 2 <= harmonics <= 20 or not 0 < base < 50 or not 1 <= duration <= 3600 or not 1 <= starts <= 1000:
         raise DataError("harmonics must be 2..20, base 0..50 rad/s, duration 1..3600 s, starts 1..1000")
-    criteria = Criteria(robot, limits or Limits.of(robot))
+    criteria = Criteria(robot, limits or Limits.of(robot), columns)
     search = FourierSearch(criteria, harmonics, base, duration)
     x = _best_of(search, criterion, starts, effort, np.random.default_rng(seed), progress)
     t = np.arange(0, duration, 1 / rate)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -21,9 +21,10 @@ from robot_dynamics_ros.models import RobotModel
 class Criteria:
     """Criteria of motions of one robot, and by how much they break its limits."""
 
-    def __init__(self, robot: Any, limits: Limits) -> None:
+    def __init__(self, robot: Any, limits: Limits, columns: Sequence[int] | None = None) -> None:
+        """columns: numbers of the standard parameters that a motion is to show; None: the base parameters."""
         self.rigid, self.limits = RigidModel(robot), limits
-        self.columns = self.rigid.base.independent.tolist()
+        self.columns = self.rigid.base.independent.tolist() if columns is None else list(columns)
         self.body = _loaded(robot)
         self.count = 0
         self.gaps = space.Gaps.of(self.rigid.model, limits)

@@ -14,6 +14,7 @@ from rclpy.utilities import get_rmw_implementation_identifier
 
 from robot_dynamics_ros.drivers.interface import Driver
 from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.learning.batch import Collector
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, STALE, WARN, status
 from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
 from robot_dynamics_ros.nodes.robot.driver_interface import DriverInterface, driver_for
@@ -42,6 +43,7 @@ class RobotNode(LifecycleBase):
     _estimates: Estimates | None = None
     _outputs: SampleOutputs | None = None
     _readiness: Readiness | None = None
+    _collector: Collector | None = None
     _why_no_estimates = ""
 
     def __init__(self, kind: str, **options: Any) -> None:
@@ -62,6 +64,9 @@ class RobotNode(LifecycleBase):
         topics = list(self._selection.topics) if self._estimates else []
         topics += self._driver_interface.topics if self._driver_interface else []
         arrow = self._estimates is not None and "force" in self._estimates.running
+        if self.has_parameter("learn_state") and self.value("learn_state"):
+            rate = float(robot.sensing.sample_rate or 500.0)
+            self._collector = Collector(robot, self.value("learn_state"), self.value("learn_minutes"), rate)
         self._robot, self._outputs = robot, SampleOutputs(self, robot, topics, self.value("frame_id"), arrow)
 
     def _make_estimates(self, robot: RobotFile) -> Estimates | None:
@@ -110,7 +115,9 @@ class RobotNode(LifecycleBase):
         for part in (self._outputs, self._estimates, self._driver_interface):
             if part is not None:
                 part.destroy()
-        self._outputs = self._estimates = self._driver_interface = self._driver = None
+        if self._collector is not None:
+            self._collector.close()
+        self._outputs = self._estimates = self._driver_interface = self._driver = self._collector = None
         self._why_no_estimates = ""
 
     # -- samples ------------------------------------------------------------------------------------------------------
@@ -138,6 +145,8 @@ class RobotNode(LifecycleBase):
         """Estimates, then what was commanded, then topics."""
         if self._estimates is not None and not self._estimates.add_to(sample):
             return
+        if self._collector is not None:
+            self._collector.on_sample(sample)
         if self._driver_interface is not None:
             self._driver_interface.on_sample(sample)
         if self._outputs is not None:

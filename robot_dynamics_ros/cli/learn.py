@@ -1,0 +1,165 @@
+"""`robot-dynamics learn`: a robot file that gets better from ordinary work, and never worse."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+import numpy as np
+
+from robot_dynamics_ros.cli.options import (
+    NewPath,
+    complete_robot,
+    console,
+    effort_option,
+    json_option,
+    stamps_option,
+    stderr,
+    topic_option,
+    write_json,
+)
+
+
+@click.command("learn")
+@click.argument("robot", shell_complete=complete_robot)
+@click.argument("bags", nargs=-1, type=click.Path(path_type=Path))
+@click.option(
+    "--state", type=NewPath(directory=True), required=True, help="Directory of what is learned; one per robot."
+)
+@click.option("--apply", "apply", is_flag=True, help="Make the proposed file the next version, STATE/robot.yaml.")
+@click.option("--prior", type=click.Path(path_type=Path, exists=True), help="Fleet prior, written by learn-fleet.")
+@click.option(
+    "--wear-time",
+    type=click.FloatRange(min=1.0),
+    default=365.0,
+    show_default=True,
+    help="Days within which friction may change by its prior deviation; masses do not change.",
+)
+@click.option("--forget", multiple=True, metavar="NAME", help="Take a learned recording out again.")
+@click.option("--accept", multiple=True, metavar="NAME", help="Learn from a recording that was held back.")
+@click.option("--excite", type=NewPath(), help="Write the shortest motion that shows what is open (trajectory CSV).")
+@click.option("--floor", type=float, help="Of --excite: lowest height of any joint or the TCP [m].")
+@click.option("--inside", type=float, nargs=6, metavar="X0 Y0 Z0 X1 Y1 Z1", help="Of --excite: box to stay in [m].")
+@topic_option
+@stamps_option
+@effort_option
+@json_option
+def command(
+    robot: str,
+    bags: tuple[Path, ...],
+    state: Path,
+    apply: bool,
+    prior: Path | None,
+    wear_time: float,
+    forget: tuple[str, ...],
+    accept: tuple[str, ...],
+    excite: Path | None,
+    floor: float | None,
+    inside: tuple[float, ...] | None,
+    topic: str,
+    stamps: str,
+    effort: str,
+    json_file: Path | None,
+) -> None:
+    """Learn masses and friction of ROBOT from BAGS of its ordinary work.
+
+    A new robot file is proposed only where it predicts recordings that it has not seen better, joint by joint, and
+    its force at rest is not larger. Recordings with a payload, a new tool or a re-calibrated sensor are held back.
+
+    Example: robot-dynamics learn ur5e monday tuesday --state state --apply
+    """
+    from robot_dynamics_ros.identification.arm.state import Options
+    from robot_dynamics_ros.identification.dataset.initial_model import any_robot
+    from robot_dynamics_ros.learning.fleet import prior_of_file
+    from robot_dynamics_ros.learning.session import Session
+    from robot_dynamics_ros.learning.store import Store
+    from robot_dynamics_ros.learning.update import DAY
+    from robot_dynamics_ros.learning.words import advice, knowledge
+
+    store = Store(state, any_robot(robot))
+    given = prior_of_file(store, prior)
+    session = Session.of(store, given, Options(effort=effort, topic=topic, stamps=stamps), wear_time * DAY)
+    for name in forget:
+        store.move(name, "recordings", None)
+        store.note("forgotten", name)
+        session.lines.append(f"forgotten: {name}")
+    for name in accept:
+        store.move(name, "held", "recordings")
+        store.note("accepted", name)
+        session.lines.append(f"accepted: {name}")
+    with stderr.status("learning") as status:
+        session.learn(bags, status.update)
+        status.update("judging")
+        proposal = session.propose()
+    known = knowledge(session.prior, proposal.state)
+    open_words = advice(session.prior, proposal.state, known)
+    for line in session.lines:
+        _print(line)
+    _table(store.columns.robot.joint_names, proposal)
+    for text in proposal.reasons:
+        _print(f"- {text}")
+    _print(f"{sum(k.left <= 0.7 for k in known)} of {len(known)} base parameters are seen in the recordings")
+    for text in open_words:
+        _print(f"- {text}")
+    files: dict[str, str] = {}
+    if proposal.robot is None:
+        _print("nothing is proposed")
+    elif apply:
+        files["version"] = str(session.apply(proposal))
+        files["robot_file"] = str(store.directory / "robot.yaml")
+    else:
+        _print("a better robot file is proposed; --apply makes it the next version")
+    if excite is not None:
+        files |= _excite(session.prior, proposal.state, excite, floor, inside)
+    for what, path in files.items():
+        _print(f"{what.replace('_', ' ')}: {path}")
+    write_json(json_file, _result(store, session, proposal, known, files))
+
+
+def _print(text: str) -> None:
+    console.print(text, highlight=False, markup=False, soft_wrap=True)
+
+
+def _table(joints: list[str], proposal: Any) -> None:
+    from rich.table import Table
+
+    table = Table("joint", "present file [Nm]", "learned, held out [Nm]", "verdict")
+    for name, before, after in zip(joints, proposal.present, proposal.new, strict=True):
+        word = "better" if name in proposal.better else "worse" if name in proposal.worse else "alike"
+        table.add_row(name, f"{before:.3g}", f"{after:.3g}", word)
+    console.print(table)
+
+
+def _excite(
+    prior: Any, state: Any, path: Path, floor: float | None, inside: tuple[float, ...] | None
+) -> dict[str, str]:
+    from robot_dynamics_ros.cli.excite import write_motion
+    from robot_dynamics_ros.identification.excitation import Limits
+    from robot_dynamics_ros.identification.excitation.limits import box
+    from robot_dynamics_ros.learning.words import shortest_motion
+
+    robot = prior.columns.robot
+    limits = Limits.of(robot, floor=-np.inf if floor is None else floor, inside=box(inside) if inside else None)
+    motion, shown = shortest_motion(prior, state, limits)
+    _print(f"a motion of {motion.time[-1]:.0f} s would show {len(shown)} of the open parameters: {', '.join(shown)}")
+    return write_motion(path, robot, motion, limits)
+
+
+def _result(store: Any, session: Any, proposal: Any, known: Any, files: dict[str, str]) -> dict[str, Any]:
+    return {
+        "robot": store.columns.robot.name,
+        "robot_id": store.columns.robot_id,
+        "lines": session.lines,
+        "proposed": proposal.robot is not None,
+        "joint_names": store.columns.robot.joint_names,
+        "present_rms": proposal.present,
+        "new_rms": proposal.new,
+        "better": proposal.better,
+        "worse": proposal.worse,
+        "force_at_rest": proposal.rest,
+        "reasons": proposal.reasons,
+        "parameters": [{"name": k.name, "value": k.value, "std": k.std, "prior_std": k.prior_std} for k in known],
+        "bytes": session.bytes,
+        "files": files,
+    }

@@ -1,0 +1,45 @@
+"""`robot-dynamics learn-fleet`: what robots of one model have in common, as the prior of the next one."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+import numpy as np
+
+from robot_dynamics_ros.cli.options import NewPath, console, stderr
+
+
+@click.command("learn-fleet")
+@click.argument("states", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--out", type=NewPath(), required=True, help="Prior to write, for learn --prior.")
+@click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Robots at a time.")
+@click.option("--dask", metavar="ADDRESS", help="Compute on this Dask cluster; its workers see the same paths.")
+def command(states: tuple[Path, ...], out: Path, jobs: int, dask: str | None) -> None:
+    """Merge the STATES (directories of `learn`) of robots of one model into a fleet's prior.
+
+    Example: robot-dynamics learn-fleet cells/* --out fleet.npz
+    """
+    from robot_dynamics_ros.identification.fleet import executor
+    from robot_dynamics_ros.learning.fleet import learn_fleet, save_prior
+    from robot_dynamics_ros.learning.update import file_prior
+
+    with stderr.status("reading") as status:
+        if jobs == 1 and dask is None:
+            prior, left = learn_fleet(states, None, status.update)
+        else:
+            with executor(jobs, dask) as pool:
+                prior, left = learn_fleet(states, pool, status.update)
+    for text in left:
+        console.print(f"left out: {text}", highlight=False, markup=False)
+    used = len(states) - len(left)
+    save_prior(prior, out, used)
+    first = file_prior(prior.columns)
+    ratio = np.sqrt(np.diag(prior.covariance) / np.diag(first.covariance))
+    b = prior.columns.base
+    console.print(
+        f"{used} robots; deviations against the data sheet's, median: {np.median(ratio[:b]):.2f} of links, "
+        f"{np.median(ratio[b:]):.2f} of friction and rotors",
+        highlight=False,
+    )
+    console.print(f"prior: {out}", highlight=False, markup=False)

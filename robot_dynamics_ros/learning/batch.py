@@ -1,0 +1,125 @@
+"""Learning beside a running robot: samples are collected by the minute, and a process of its own learns from them.
+
+The loop only copies a sample into rows that are there already. A full batch is written by a thread and learned by a
+child process of low priority, so that neither the loop nor its interpreter waits for a QR.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import numpy as np
+
+from robot_dynamics_ros.errors import DataError, RobotDynamicsError
+from robot_dynamics_ros.identification.arm.state import DEFAULTS
+from robot_dynamics_ros.identification.dataset.recording import recording
+from robot_dynamics_ros.learning.session import Session
+from robot_dynamics_ros.learning.store import Store
+from robot_dynamics_ros.outputs import replacing
+from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.signals import Log, Sample
+
+SIGNALS = ("q", "qd", "effort", "temperature")
+NICE = 15  # of the child process
+
+
+class Collector:
+    """Rows of q, qd, effort, temperature for `minutes`; each full batch is learned into the state directory.
+
+    robot: name or file for the child process; rate [Hz] of the samples. Raises DataError like Store.
+    """
+
+    def __init__(self, robot: RobotFile, state: str | Path, minutes: float, rate: float) -> None:
+        self.state, self.learned, self.busy = Path(state), 0, False
+        Store(self.state, robot)  # refused at the start, not after the first batch
+        self._names, self._rows = list(robot.joint_names), max(int(60 * minutes * rate), 1)
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="learn")
+        self._begin()
+
+    def _begin(self) -> None:
+        n = len(self._names)
+        self._stamp = np.zeros(self._rows, np.int64)
+        self._data = {name: np.zeros((self._rows, n)) for name in SIGNALS}
+        self._count = 0
+
+    def on_sample(self, sample: Sample) -> None:
+        """Copy one sample; a full batch goes to the thread, unless the one before is still being learned."""
+        k = self._count
+        self._stamp[k] = sample.stamp_ns
+        for name, rows in self._data.items():
+            rows[k] = getattr(sample, name)
+        self._count = k + 1
+        if self._count < self._rows:
+            return
+        if self.busy:
+            self._count = 0  # the machine is too slow: this batch is not learned
+            return
+        self.busy = True
+        stamp, data = self._stamp, self._data
+        self._begin()
+        self._thread.submit(self._learn, stamp, data)
+
+    def close(self, wait: bool = False) -> None:
+        """End; an unfinished batch is dropped, one that is being learned goes on by itself, or is waited for."""
+        self._thread.shutdown(wait=wait)
+
+    def _learn(self, stamp: np.ndarray, data: dict[str, np.ndarray]) -> None:
+        try:
+            path = self.state / "batches" / f"{stamp[0]}.npz"
+            with replacing(path) as temporary, temporary.open("wb") as stream:
+                np.savez(stream, stamp_ns=stamp, names=np.array(self._names), **data)  # type: ignore[arg-type]
+            command = [sys.executable, "-m", "robot_dynamics_ros.learning.batch", str(self.state), str(path)]
+            done = subprocess.run(command, preexec_fn=_lower, check=False)
+            self.learned += done.returncode == 0
+        finally:
+            self.busy = False
+
+
+def _lower() -> None:
+    os.nice(NICE)
+
+
+def read_batch(path: Path) -> Log:
+    """The log of a batch; temperatures that were not reported are left out. Raises DataError naming the file."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            data = dict(file)
+        stamp, names = data.pop("stamp_ns"), data.pop("names").tolist()
+    except (OSError, ValueError, KeyError, EOFError) as error:
+        raise DataError(f"{path}: is no batch of a node ({error})") from None
+    if not np.isfinite(data["temperature"]).all():
+        data.pop("temperature")
+    return Log(names, stamp, data)
+
+
+def learn_batch(state: str | Path, path: Path) -> list[str]:
+    """Learn one batch, offer a better robot file where there is one, and remove the batch. Raises DataError."""
+    from robot_dynamics_ros.learning.intake import file_hash
+
+    session = Session.of(Store(state), None, DEFAULTS)
+    log = read_batch(path)
+    try:
+        session.add(recording(log, path.stem), file_hash([path]))
+        session.propose()
+    except RobotDynamicsError as error:
+        session.store.note("refused", f"{path.stem}: {error}")
+        raise
+    finally:
+        path.unlink()
+    return session.lines
+
+
+def main() -> None:
+    """STATE BATCH of the command line."""
+    try:
+        print("\n".join(learn_batch(sys.argv[1], Path(sys.argv[2]))))
+    except RobotDynamicsError as error:
+        sys.exit(f"error: {error}")
+
+
+if __name__ == "__main__":
+    main()

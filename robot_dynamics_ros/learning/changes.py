@@ -1,0 +1,107 @@
+"""Change points: a recording that contradicts all before it is not averaged in, and it is said what changed.
+
+Innovation of a recording's rows A, y against the posterior x, C C' of all before:  r = y - A x, S = I + A C C' A'.
+A hypothesis adds columns D: r = D theta + e. Its evidence is what chi2 = r' S^-1 r falls by. Columns of
+  payload   mass and first moments of the last link (mX, mY, mZ, m)
+  gain      of joint j: its own predicted torque A x        (a re-calibrated current sensor, another torque constant)
+  bias      of joint j: its offset column                   (a re-calibrated torque zero)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+
+from robot_dynamics_ros.learning.columns import Columns
+from robot_dynamics_ros.learning.triangles import Triangle
+from robot_dynamics_ros.learning.update import Information, rows_of
+
+SURE = 5.0  # standard deviations of a change that is believed
+PAYLOAD, GAIN, BIAS = 0.2, 0.05, 0.1  # kg, share, share of the joint's RMS torque: smaller ones are no change point
+STRANGE = 8.0  # chi2 per row above which a recording is held back although no hypothesis explains it
+EXPLAINED = 0.3  # of what chi2 exceeds its rows by, that a hypothesis must explain
+
+Words = Callable[[np.ndarray, np.ndarray], str]  # of theta (k,) and its deviation (k,)
+
+
+@dataclass(frozen=True)
+class Change:
+    """kind: payload, gain, bias or unexplained; text in words; chi2 per row before and with the hypothesis."""
+
+    kind: str
+    text: str
+    before: float
+    after: float
+
+
+def change_of(state: Information, recording: Triangle, columns: Columns) -> Change | None:
+    """What changed since the recordings in `state`; None where the recording agrees with them."""
+    rows = rows_of(recording, columns, 1.0)
+    A, y = rows[:, :-1], rows[:, -1]
+    x, AC = state.mean, A @ state.root
+    L = np.linalg.cholesky(np.eye(len(A)) + AC @ AC.T)
+    r = linalg.solve_triangular(L, y - A @ x, lower=True)
+    chi2, m = float(r @ r), len(r)
+    best: tuple[float, Change] | None = None
+    for kind, D, words in _hypotheses(columns, recording, A, x):
+        D = linalg.solve_triangular(L, D, lower=True)
+        theta, *_ = np.linalg.lstsq(D, r, rcond=None)
+        covariance = np.linalg.pinv(D.T @ D)
+        gained = float(np.sum((D @ theta) ** 2))
+        text = words(theta, np.sqrt(np.diag(covariance)))
+        enough = gained > SURE**2 + len(theta) and gained > EXPLAINED * max(chi2 - m, 0.0)
+        if text and enough and (best is None or gained - len(theta) > best[0]):
+            best = gained - len(theta), Change(kind, text, chi2 / m, (chi2 - gained) / m)
+    if best is not None:
+        return best[1]
+    if chi2 > STRANGE * m:
+        return Change(
+            "unexplained", "contradicts all earlier recordings: collision, other tool or clock?", chi2 / m, chi2 / m
+        )
+    return None
+
+
+def _hypotheses(
+    columns: Columns, recording: Triangle, A: np.ndarray, x: np.ndarray
+) -> Iterator[tuple[str, np.ndarray, Words]]:
+    """(kind, D (m, k), words(theta, std) or "" where the change is too small to matter)."""
+    P = columns.rigid.base.matrix()
+    last = 10 * (columns.n - 1) + np.array([9, 6, 7, 8])
+    yield "payload", A[:, : columns.base] @ P[:, last], _payload
+    ends = np.cumsum([len(T) - 1 for T in recording.joints])
+    for j, name in enumerate(columns.robot.joint_names):
+        mine = np.zeros(len(A), bool)
+        mine[ends[j] - len(recording.joints[j]) + 1 : ends[j]] = True
+        yield "gain", np.where(mine, A @ x, 0.0)[:, None], _gain(name)
+        size = BIAS * float(np.sqrt(np.sum(recording.joints[j][:, -1] ** 2) / recording.count[j]))
+        yield "bias", np.where(mine, A[:, columns.place(j, "fo")], 0.0)[:, None], _bias(name, size)
+
+
+def _payload(theta: np.ndarray, std: np.ndarray) -> str:
+    if abs(theta[0]) < max(PAYLOAD, SURE * std[0]):
+        return ""
+    com = ", ".join(f"{v / theta[0]:.3f}" for v in theta[1:])
+    return f"load of {theta[0]:+.2f} +- {std[0]:.2f} kg at the last link (centre {com} m): payload or tool"
+
+
+def _gain(name: str) -> Words:
+    def words(theta: np.ndarray, std: np.ndarray) -> str:
+        if abs(theta[0]) < max(GAIN, SURE * std[0]):
+            return ""
+        return (
+            f"torque of {name} {100 * theta[0]:+.1f} +- {100 * std[0]:.1f} %: sensor or torque constant re-calibrated"
+        )
+
+    return words
+
+
+def _bias(name: str, size: float) -> Words:
+    def words(theta: np.ndarray, std: np.ndarray) -> str:
+        if abs(theta[0]) < max(size, SURE * std[0]):
+            return ""
+        return f"torque of {name} {theta[0]:+.2f} +- {std[0]:.2f} Nm: zero of the sensor re-calibrated"
+
+    return words

@@ -1,0 +1,155 @@
+"""The columns that recordings of one robot are folded into: base parameters and the linear numbers of a friction law.
+
+tau_j = W_j beta + sum_k (c_k + d_k g + (l_k + e_k g) L) H_k(q) + fv1 v + fv2 |v|v + fv0 v/(1 + |v|/v0) + fo + B qdd
+g = 1/(1 + (v/vs)^2), L = min(|tau_J|, limit)^p. The presliding law of a robot file [Madsen2020 ch4 35-37] with levels
+C_k, loads K_k and sliding ratio r is the case c = r C, d = (1 - r) C, l = r K, e = (1 - r) K. Spans, vs, p and v0 are
+those of the first robot file and stay, so that triangles of any day, and of any robot of the model, can be stacked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros.identification.arm.presliding import THINNING_SPEED
+from robot_dynamics_ros.identification.arm.rigid import RigidModel, base_names
+from robot_dynamics_ros.identification.dataset.motion import Motion
+from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.robot_file import RobotFile
+
+SPANS = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2)  # rad, D_k where the robot file has no presliding law
+STRIBECK_VELOCITY = 0.1  # rad/s, vs
+LOAD_LIMIT = 1.5  # times the torque limit
+GROUPS = ("c", "d", "l", "e")  # level, its Stribeck part, load, its Stribeck part
+PLAIN = ("fv1", "fv2", "fv0", "fo", "ia")
+LAYOUT = 1  # changes when the meaning of a column changes
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What the columns of one joint depend on: spans (m,) [rad], vs, v0 [rad/s], power p and limit [Nm] of the load."""
+
+    spans: tuple[float, ...]
+    stribeck_velocity: float
+    thinning_speed: float
+    load_power: float
+    load_limit: float
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns."""
+        return (*(f"{g}{k}" for g in GROUPS for k in range(len(self.spans))), *PLAIN)
+
+
+class Columns:
+    """Columns of a robot by name, and their values on a motion.
+
+    base b, terms k_j per joint: global parameters are the b base parameters, then joint 1's terms, joint 2's, ...
+    Raises CapabilityError for a robot without link parameters, which the load of a gear needs.
+    """
+
+    def __init__(self, robot: RobotFile) -> None:
+        self.robot = robot
+        gravity = None if robot.drives.effort.includes_gravity else np.zeros(3)
+        self.rigid = RigidModel(robot, gravity)
+        self.body = RobotModel(robot.chain(), robot.joint_names).with_gravity(self.rigid.gravity)
+        self.motor_side = robot.drives.torque_side == "motor"
+        self.shapes = [shape_of(robot, j) for j in range(robot.n_joints)]
+        self.n, self.base = robot.n_joints, self.rigid.base.size
+
+    @cached_property
+    def terms(self) -> list[tuple[str, ...]]:
+        """Names of every joint's own columns; behind the gear there is no friction to see, only an offset."""
+        return [shape.names if self.motor_side else ("fo",) for shape in self.shapes]
+
+    @cached_property
+    def names(self) -> list[str]:
+        """All p parameters: base parameters, then "joint: term"."""
+        own = [f"{name}: {t}" for name, terms in zip(self.robot.joint_names, self.terms, strict=True) for t in terms]
+        return [*base_names(self.rigid.base), *own]
+
+    @property
+    def size(self) -> int:
+        """Number of parameters p."""
+        return len(self.names)
+
+    def own(self, j: int) -> slice:
+        """Places of joint j's own terms among all parameters."""
+        first = self.base + sum(len(t) for t in self.terms[:j])
+        return slice(first, first + len(self.terms[j]))
+
+    def place(self, j: int, term: str) -> int:
+        """Place of one term of joint j among all parameters."""
+        return self.own(j).start + self.terms[j].index(term)
+
+    @cached_property
+    def index(self) -> list[np.ndarray]:
+        """Parameters (k_j,) of the columns of every joint's triangle."""
+        qr = self.qr()
+        return [np.array(qr.parameters_of(j)) for j in range(self.n)]
+
+    @cached_property
+    def robot_id(self) -> str:
+        """What triangles of one model share: 16 hexadecimal digits of kinematics and columns.
+
+        Angles and lengths count to 1e-6, so that a calibrated tool or a rounded angle makes no other robot.
+        """
+        rows = [np.round(self.robot._placements(), 6).ravel().tolist(), np.round(self.rigid.gravity, 4).tolist()]
+        shapes = [vars(shape) for shape in self.shapes]
+        text = json.dumps([LAYOUT, self.robot.joint_names, rows, self.names, shapes, self.motor_side])
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    def qr(self) -> _core.FusedQR:
+        """An empty triangle of every joint."""
+        columns = self.rigid.base.independent.tolist()
+        return _core.FusedQR(self.rigid.model.chain, columns, [len(t) for t in self.terms])
+
+    def load(self, motion: Motion) -> np.ndarray:
+        """Torque (N, n) [Nm] of the links and the payload of the robot file, which load-dependent columns take."""
+        return self.body.rnea(*(np.ascontiguousarray(x) for x in (motion.q, motion.qd, motion.qdd)))
+
+    def known_torque(self, motion: Motion) -> np.ndarray:
+        """Torque (N, n) [Nm] that is in the effort and in no column: the payload and coupled motors of the file."""
+        state = [np.ascontiguousarray(x) for x in (motion.q, motion.qd, motion.qdd)]
+        out = np.zeros_like(motion.q)
+        if self.robot.payload.mass > 0:
+            out += self.load(motion) - self.rigid.torque(self.robot.inertial_parameters, *state)
+        coupled = self.robot.coupled_friction
+        for row in () if coupled is None else coupled:
+            (j, k), (sign, eps, coulomb, viscous) = row[:2].astype(int), row[2:]
+            v, w = motion.qd[:, j], motion.qd[:, k]
+            out[:, j] += coulomb * np.tanh((v + sign * w) / eps) + viscous * w
+        return out
+
+    def friction(self, motion: Motion, load: np.ndarray) -> list[np.ndarray]:
+        """Own columns (N, k_j) of every joint; load (N, n) [Nm]."""
+        return [self._joint(j, motion, load[:, j]) for j in range(self.n)]
+
+    def _joint(self, j: int, motion: Motion, load: np.ndarray) -> np.ndarray:
+        v, one = motion.qd[:, j], np.ones(len(motion))
+        if not self.motor_side:
+            return one[:, None]
+        shape = self.shapes[j]
+        position = np.ascontiguousarray(motion.position[:, j])
+        H = _core.presliding_elements(position, np.array(shape.spans), motion.start)
+        g = (1 / (1 + (v / shape.stribeck_velocity) ** 2))[:, None]
+        L = (np.minimum(np.abs(load), shape.load_limit) ** shape.load_power)[:, None]
+        plain = np.column_stack([v, np.abs(v) * v, v / (1 + np.abs(v) / shape.thinning_speed), one, motion.qdd[:, j]])
+        return np.hstack([H, H * g, H * L, H * g * L, plain])
+
+
+def shape_of(robot: RobotFile, j: int) -> Shape:
+    """Shape of joint j: of the robot file's presliding law where it has one, else the defaults."""
+    limit = LOAD_LIMIT * float(robot.array_or("limits.torque", 1e3)[j])
+    block = robot.hysteresis
+    if block is None or block.model != "presliding":
+        return Shape(SPANS, STRIBECK_VELOCITY, THINNING_SPEED, 1.0, limit)
+    value = {name: robot.array(f"hysteresis.parameters.{name}")[j] for name in block.parameters}
+    spans = tuple(float(x) for x in np.atleast_1d(value["span"]))
+    named = (float(value[k]) for k in ("stribeck_velocity", "v0", "load_power", "load_limit"))
+    return Shape(spans, *named)

@@ -1,0 +1,128 @@
+"""What robots of one model have in common: a hierarchical prior by empirical Bayes, over plain files, with Dask."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor
+from pathlib import Path
+
+import numpy as np
+
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.learning.columns import Columns
+from robot_dynamics_ros.learning.store import Store
+from robot_dynamics_ros.learning.triangles import FORMAT, Triangle, stacked
+from robot_dynamics_ros.learning.update import Prior, file_prior, rows_of
+from robot_dynamics_ros.outputs import replacing
+
+ROUNDS = 30  # of expectation maximisation
+STRENGTH = 5.0  # robots that the file's prior covariance counts as, so that few robots do not make it small
+
+
+def evidence_of(columns: Columns, recordings: Sequence[Triangle]) -> np.ndarray:
+    """Rows (p + 1, p + 1) of unit variance of all recordings of one robot, without any prior: [R_i, z_i]."""
+    return stacked([np.zeros((columns.size + 1, columns.size + 1)), *(rows_of(r, columns) for r in recordings)])
+
+
+def fleet_prior(prior: Prior, robots: Sequence[np.ndarray], rounds: int = ROUNDS) -> Prior:
+    """Mean and covariance of the individuals of a model, from the rows (m, p + 1) of each robot (`evidence_of`).
+
+    Lambda_i = R_i'R_i, eta_i = R_i'z_i, and x_i ~ N(mu, S):
+      x_i' = (Lambda_i + S^-1)^-1 (eta_i + S^-1 mu),  V_i = (Lambda_i + S^-1)^-1
+      mu = (k mu_0 + sum x_i') / (k + N),  S = (k S_0 + sum (x_i' - mu)(x_i' - mu)' + V_i) / (k + N),  k = STRENGTH
+    in blocks: links together, each joint's friction by itself.
+    """
+    c, p = prior.columns, prior.columns.size
+    evidence = [(rows[:, :-1].T @ rows[:, :-1], rows[:, :-1].T @ rows[:, -1]) for rows in robots]
+    block = np.zeros((p, p), bool)
+    for part in (slice(0, c.base), *(c.own(j) for j in range(c.n))):
+        block[part, part] = True
+    mu, S, k = prior.mean, prior.covariance, STRENGTH
+    for _ in range(rounds if robots else 0):
+        scale = np.sqrt(np.diag(S))
+        inverse = np.linalg.inv(S / scale / scale[:, None]) / scale / scale[:, None]
+        total, square = k * prior.mean, k * prior.covariance
+        found = []
+        for information, weighted in evidence:
+            A = (information + inverse) * scale * scale[:, None]
+            V = np.linalg.inv(0.5 * (A + A.T)) * scale * scale[:, None]
+            found.append((V @ (weighted + inverse @ mu), V))
+        mu = (total + sum(x for x, _ in found)) / (k + len(found))
+        spread = sum(np.outer(x - mu, x - mu) + V for x, V in found)
+        S = np.where(block, (square + spread) / (k + len(found)), 0.0)
+        S = 0.5 * (S + S.T)
+    return Prior(c, mu, S)
+
+
+def learn_fleet(
+    directories: Sequence[str | Path], pool: Executor | None = None, told: Callable[[str], None] = lambda text: None
+) -> tuple[Prior, list[str]]:
+    """Fleet prior of the state directories of robots of one model, and what was left out; on `pool` where given.
+
+    Raises DataError with fewer than two usable robots.
+    """
+    if not directories:
+        raise DataError("a fleet needs state directories of two robots or more")
+    first = Store(directories[0])
+    states: list[np.ndarray] = []
+    left: list[str] = []
+    for directory, result in zip(directories, _mapped(directories, pool), strict=True):
+        told(str(directory))
+        if isinstance(result, str):
+            left.append(result)
+        elif result[1] != first.columns.robot_id:
+            left.append(f"{directory}: is of another robot model ({result[1]}) than {directories[0]}")
+        else:
+            states.append(result[0])
+    if len(states) < 2:
+        raise DataError(f"a fleet needs two robots with learned recordings, there are {len(states)}; {'; '.join(left)}")
+    return fleet_prior(file_prior(first.columns), states), left
+
+
+def _mapped(directories: Iterable[str | Path], pool: Executor | None) -> Iterable[tuple[np.ndarray, str] | str]:
+    names = [str(Path(d).absolute()) for d in directories]
+    return map(_one, names) if pool is None else pool.map(_one, names)
+
+
+def _one(directory: str) -> tuple[np.ndarray, str] | str:
+    try:
+        store = Store(directory)
+        return evidence_of(store.columns, store.triangles()), store.columns.robot_id
+    except DataError as error:
+        return str(error)
+
+
+def save_prior(prior: Prior, path: Path, robots: int) -> None:
+    """Write a fleet prior. Raises OSError naming the path."""
+    body = io.BytesIO()
+    about = np.frombuffer(prior.columns.robot_id.encode(), np.uint8)
+    np.savez(body, format=FORMAT, robot_id=about, mean=prior.mean, covariance=prior.covariance, robots=robots)
+    with replacing(path) as temporary:
+        temporary.write_bytes(body.getvalue())
+
+
+def load_prior(columns: Columns, path: Path) -> Prior:
+    """A fleet prior for these columns. Raises DataError naming the file where it is damaged or of another model."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            data = dict(file)
+        robot_id, mean, covariance = data["robot_id"].tobytes().decode(), data["mean"], data["covariance"]
+    except (OSError, ValueError, KeyError, EOFError) as error:
+        raise DataError(f"{path}: is no fleet prior ({error})") from None
+    if robot_id != columns.robot_id:
+        raise DataError(f"{path}: is the prior of another robot model ({robot_id}, this one is {columns.robot_id})")
+    if mean.shape != (columns.size,) or not np.isfinite(covariance).all():
+        raise DataError(f"{path}: is damaged: numbers are missing or not finite")
+    return Prior(columns, mean, covariance)
+
+
+def prior_of_file(store: Store, given: Path | None) -> Prior | None:
+    """The fleet prior of a state directory; a given one is kept there. None where there is none."""
+    kept = store.directory / "fleet.npz"
+    if given is not None:
+        prior = load_prior(store.columns, given)
+        with replacing(kept) as temporary:
+            temporary.write_bytes(given.read_bytes())
+        return prior
+    return load_prior(store.columns, kept) if kept.exists() else None

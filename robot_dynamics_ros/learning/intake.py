@@ -1,0 +1,229 @@
+"""A recording made fit and folded into triangles: one effort meaning, free of contact, rows that say something."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros import __version__
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.estimators.wrench_metrics import runs
+from robot_dynamics_ros.identification.arm.contact import Stretch, without
+from robot_dynamics_ros.identification.arm.export import bag_files
+from robot_dynamics_ros.identification.arm.identify import leave_out_contact, recognise_effort
+from robot_dynamics_ros.identification.arm.solvers.least_squares import huber
+from robot_dynamics_ros.identification.arm.state import Identification, Options
+from robot_dynamics_ros.identification.arm.written_file import file_effort
+from robot_dynamics_ros.identification.blas import one_thread
+from robot_dynamics_ros.identification.dataset.motion import Motion, at_lower_rate, filtered, motion_frequency
+from robot_dynamics_ros.identification.dataset.recording import Recording
+from robot_dynamics_ros.learning.triangles import FORMAT, Triangle
+from robot_dynamics_ros.learning.update import Information, Prior, rows_of
+
+CUTOFFS = (5.0, 25.0)  # Hz, of the state; 5 times the frequency of the motion between them [Madsen2020 ch5 4.1]
+CHUNK = 16_384  # rows whose columns exist at a time
+STAND = 1.0  # s after the last motion of any joint in which rows count: a long stand says the same thing again
+STILL = 0.005  # rad/s
+TRAVEL = 2.0  # largest spans that a joint must have covered before its presliding state is known
+BLOCK = 1.0  # s over which residuals are averaged to see how long they stay alike
+MIN_ROWS = 500  # of a joint
+ALIKE = 50.0  # rows per independent row of a first look
+CONTACT, FAR, SHARE, MIN_BLOCKS = 0.3, 6.0, 0.25, 20  # s, deviations, of friction, blocks: contact beside a known model
+
+
+def bag_hash(bag: str | Path) -> str:
+    """SHA-256 over the files of a bag."""
+    return file_hash(bag_files([bag]))
+
+
+def file_hash(paths: Sequence[Path]) -> str:
+    """SHA-256 over files."""
+    digest = hashlib.sha256()
+    for path in paths:
+        digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+@one_thread()
+def learn_recording(
+    prior: Prior, rec: Recording, options: Options, sha256: str, state: Information | None = None
+) -> tuple[Triangle, Recording]:
+    """A loaded recording as a triangle, and what is left of it in Nm.
+
+    state: what is known from other recordings, by which contact is told from friction; without it contact is searched
+    as `identify` does. Raises DataError where nothing is usable.
+    """
+    robot = prior.columns.robot
+    found = Identification(robot, options, [rec], [], "")
+    recognise_effort(found)
+    if not np.allclose(found.robot.gravity, robot.gravity):
+        raise DataError(f"{rec.name}: gravity acts another way than in the robot file: mounted otherwise?")
+    if found.effort.includes_gravity != robot.drives.effort.includes_gravity:
+        raise DataError(f"{rec.name}: effort is {found.effort.kind}, which the robot file does not say")
+    if state is None:
+        leave_out_contact(found)
+    if found.spoiled:
+        raise DataError(f"{rec.name}: {found.spoiled}")
+    (free,) = found.training
+    motion = working_motion(free)
+    use, x = _rows(prior, motion, rec.name, state)
+    triangle, touched = _folded(prior, motion, use, x)
+    free = _without(free, motion, touched)
+    return replace(triangle, about=_about(prior, rec, free, found.effort.kind, sha256)), free
+
+
+def working_motion(rec: Recording) -> Motion:
+    """The motion of a recording at the rate of the triangles. Raises DataError where it is too short."""
+    cutoff = float(np.clip(5 * motion_frequency(rec), *CUTOFFS))
+    return at_lower_rate(filtered(rec, min(cutoff, 0.2 * rec.rate)))
+
+
+def _rows(prior: Prior, motion: Motion, name: str, state: Information | None) -> tuple[np.ndarray, np.ndarray]:
+    """Rows that say something (N, n) of 0 and 1, and parameters x (p,) that the residuals of a first look are about.
+
+    Raises DataError where no joint moves.
+    """
+    columns = prior.columns
+    use = np.concatenate([_usable(prior, part) for part in chunks(motion)])
+    if (use.sum(axis=0) < MIN_ROWS).all():
+        raise DataError(f"{name}: hardly moves: no joint has {MIN_ROWS} rows in motion")
+    ones = np.ones(columns.n)
+    count = np.maximum(use.sum(axis=0), 1.0)
+    first = Triangle(triangles_of(prior, motion, use), count, ALIKE * ones, 0 * ones)
+    known = prior.information if state is None else state
+    return use, known.with_rows(rows_of(first, columns)).mean
+
+
+def _folded(prior: Prior, motion: Motion, use: np.ndarray, x: np.ndarray) -> tuple[Triangle, np.ndarray]:
+    """The triangle without what was touched, rows far off x (p,) with less weight (Huber); touched (N,) bool."""
+    columns = prior.columns
+    residual = np.concatenate([_residual(prior, part, x) for part in chunks(motion)])
+    load = np.concatenate([columns.load(part) for part in chunks(motion)])
+    touched = _touched(residual, np.median(np.abs(motion.effort - load), axis=0), use, motion)
+    use = use * ~touched[:, None]
+    weight = np.column_stack([_huber(r, u) for r, u in zip(residual.T, use.T, strict=True)])
+    law = file_effort(columns.robot, columns.rigid.gravity, (None,) * columns.n)
+    error = np.concatenate([part.effort - law(part) for part in chunks(motion)])
+    reference = (weight * error**2).sum(axis=0)
+    sums, alike = np.maximum(weight.sum(axis=0), 1.0), _correlation(residual, weight, motion)
+    return Triangle(triangles_of(prior, motion, weight), sums, alike, reference), touched
+
+
+def _touched(residual: np.ndarray, level: np.ndarray, use: np.ndarray, motion: Motion) -> np.ndarray:
+    """(N,) bool: mean residual over CONTACT seconds of some joint beyond FAR robust deviations of all such means, and
+    beyond SHARE of the joint's friction, level (n,) [Nm].
+
+    A payload or another calibration moves all means alike and marks nothing: it is a change point, not a contact.
+    """
+    k = max(round(CONTACT * motion.rate), 1)
+    m = len(residual) // k
+    mean = residual[: m * k].reshape(m, k, -1).mean(axis=1)
+    seen = use[: m * k].reshape(m, k, -1).min(axis=1) > 0
+    far = np.zeros(m, bool)
+    for value, rows, least in zip(mean.T, seen.T, SHARE * level, strict=True):
+        if rows.sum() > MIN_BLOCKS:
+            off = np.abs(value - np.median(value[rows]))
+            far |= rows & (off > max(FAR * 1.4826 * float(np.median(off[rows])), least))
+    known = np.maximum.accumulate(np.where(seen.any(axis=1), np.arange(m), 0))
+    far = far[known]  # while nothing counts, as in a long stand, contact lasts until a block shows that it is over
+    far[1:] |= far[:-1].copy()
+    far[:-1] |= far[1:].copy()
+    return np.concatenate([np.repeat(far, k), np.zeros(len(residual) - m * k, bool)])
+
+
+def _without(rec: Recording, motion: Motion, touched: np.ndarray) -> Recording:
+    """The recording without the time of touched rows."""
+    step = 1 / motion.rate
+    found = [Stretch(rec.name, float(motion.t[a]) - step, float(motion.t[b - 1]) + step, 0.0) for a, b in runs(touched)]
+    pieces = rec.pieces
+    if not found or len(pieces) > 1:  # times of a motion count from the beginning of each piece
+        return rec
+    found = [replace(s, begin=s.begin + pieces[0].begin, end=s.end + pieces[0].begin) for s in found]
+    left = without([rec], found)
+    return left[0] if left else rec
+
+
+def triangles_of(prior: Prior, motion: Motion, weight: np.ndarray) -> list[np.ndarray]:
+    """Triangle of every joint of the rows of a motion with weights (N, n)."""
+    columns, qr, first = prior.columns, prior.columns.qr(), 0
+    for part in chunks(motion):
+        last = first + len(part)
+        load = columns.load(part)
+        y = np.ascontiguousarray(part.effort - columns.known_torque(part))
+        own = np.column_stack(columns.friction(part, load))
+        q, qd, qdd = (np.ascontiguousarray(x) for x in (part.q, part.qd, part.qdd))
+        qr.update(q, qd, qdd, y, own, np.sqrt(weight[first:last]))
+        first = last
+    return [qr.triangle(j) for j in range(columns.n)]
+
+
+def chunks(motion: Motion) -> Iterator[Motion]:
+    """The motion in parts of CHUNK rows; each begins anew, without presliding state."""
+    for a in range(0, len(motion), CHUNK):
+        yield motion.take(np.arange(a, min(a + CHUNK, len(motion))))
+
+
+def _usable(prior: Prior, motion: Motion) -> np.ndarray:
+    """(N, n) of 0 and 1: the arm has moved within STAND, and the joint far enough to know its presliding state."""
+    moves = (np.abs(motion.qd) > STILL).any(axis=1)
+    awake = motion.t - np.maximum.accumulate(np.where(moves, motion.t, -np.inf)) < STAND
+    use = np.repeat(awake[:, None], motion.n, axis=1)
+    starts = np.maximum.accumulate(np.where(motion.start, np.arange(len(motion)), 0))
+    for j, shape in enumerate(prior.columns.shapes if prior.columns.motor_side else ()):
+        q = motion.position[:, j]
+        for a in np.unique(starts):
+            rows = np.flatnonzero(starts == a)
+            span = np.maximum.accumulate(q[rows]) - np.minimum.accumulate(q[rows])
+            use[rows, j] &= span > TRAVEL * max(shape.spans)
+    return use.astype(float)
+
+
+def _residual(prior: Prior, motion: Motion, x: np.ndarray) -> np.ndarray:
+    """Effort minus prediction (N, n) [Nm] of parameters x (p,)."""
+    c = prior.columns
+    phi = c.rigid.base.to_standard(x[: c.base])
+    own = np.column_stack([F @ x[c.own(j)] for j, F in enumerate(c.friction(motion, c.load(motion)))])
+    return motion.effort - c.known_torque(motion) - own - c.rigid.torque(phi, motion.q, motion.qd, motion.qdd)
+
+
+def _huber(residual: np.ndarray, use: np.ndarray) -> np.ndarray:
+    out = np.zeros_like(use)
+    rows = use > 0
+    if rows.any():
+        out[rows] = huber(residual[rows], use[rows])
+    return out
+
+
+def _correlation(residual: np.ndarray, weight: np.ndarray, motion: Motion) -> np.ndarray:
+    """Rows per independent row (n,): variance of sums over BLOCK over that of independent rows, at least 1."""
+    k = max(round(BLOCK * motion.rate), 1)
+    m = len(residual) // k
+    if m < 2:
+        return np.full(motion.n, float(k))
+    r = (np.sqrt(weight) * residual)[: m * k].reshape(m, k, -1)
+    return np.clip((r.sum(axis=1) ** 2).sum(axis=0) / np.maximum((r**2).sum(axis=(0, 1)), 1e-12), 1.0, float(k))
+
+
+def _about(prior: Prior, rec: Recording, free: Recording, kind: str, sha256: str) -> dict[str, Any]:
+    seen = [p.extra["temperature"] for p in free.pieces if "temperature" in p.extra]
+    warm = np.concatenate(seen) if seen else np.full((1, rec.n), np.nan)
+    known = np.isfinite(warm).all()
+    return {
+        "format": FORMAT,
+        "version": __version__,
+        "robot_id": prior.columns.robot_id,
+        "robot": prior.columns.robot.name,
+        "recording": Path(rec.name).name,
+        "sha256": sha256,
+        "time": 1e-9 * rec.start_ns,
+        "seconds": free.duration,
+        "unit": "Nm",
+        "effort": kind,
+        "temperature": warm.mean(axis=0).tolist() if known else None,
+        "temperature_range": np.ptp(warm, axis=0).tolist() if known else None,
+    }

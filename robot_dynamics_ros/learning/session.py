@@ -1,0 +1,133 @@
+"""One run of `learn`: new recordings are folded in, contradictions held back, and a robot file proposed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.arm.read import read
+from robot_dynamics_ros.identification.arm.state import DEFAULTS, Options
+from robot_dynamics_ros.identification.dataset.recording import Recording, cut_in_time
+from robot_dynamics_ros.learning.changes import change_of
+from robot_dynamics_ros.learning.intake import bag_hash, learn_recording
+from robot_dynamics_ros.learning.proposal import Proposal, propose
+from robot_dynamics_ros.learning.store import Store
+from robot_dynamics_ros.learning.triangles import Triangle
+from robot_dynamics_ros.learning.update import TAU, Information, Prior, file_prior, posterior
+
+
+@dataclass
+class Session:
+    """A state directory at work. prior: of the first robot file, or of a fleet; lines: what happened, in sentences."""
+
+    store: Store
+    prior: Prior
+    options: Options = DEFAULTS
+    tau: float = TAU
+    lines: list[str] = field(default_factory=list)
+    recordings: list[Recording] = field(default_factory=list)  # of this run, in Nm, those that were learned
+    bytes: int = 0
+
+    @classmethod
+    def of(cls, store: Store, prior: Prior | None = None, options: Options = DEFAULTS, tau: float = TAU) -> Session:
+        """With the prior of the first robot file where none is given."""
+        return cls(store, prior or file_prior(store.columns), options, tau)
+
+    def learn(self, bags: Sequence[str | Path], told: Callable[[str], None] = lambda text: None) -> None:
+        """Fold in bags, in the order of their time; one that says nothing usable is left out with its reason."""
+        for bag in bags:
+            told(Path(bag).name)
+            try:
+                sha256 = bag_hash(bag)
+                where = self.store.knows(sha256)
+                if where:
+                    self._say("left out", f"{bag}: is {'learned' if where == 'recordings' else 'held back'} already")
+                    continue
+                rec = read(self.store.columns.robot, bag, self.options, self.options.exclude)
+                self.add(rec, sha256)
+            except (DataError, OSError) as error:
+                text = str(error)
+                self._say("refused", text if str(bag) in text else f"{bag}: {text}", note=True)
+
+    def add(self, rec: Recording, sha256: str) -> None:
+        """Fold in one loaded recording, or hold it back. Raises DataError where nothing of it is usable."""
+        before = self.store.triangles()
+        state = posterior(self.prior, before, self.tau, 1e-9 * rec.start_ns)
+        triangle, free = learn_recording(self.prior, rec, self.options, sha256, state if before else None)
+        change = change_of(state, triangle, self.store.columns)
+        name, share = triangle.about["recording"], free.duration / max(rec.duration, 1e-9)
+        left = f", {rec.duration - free.duration:.0f} s of contact left out" if share < 0.995 else ""
+        if change is not None and before:
+            self.bytes += self.store.add(triangle, "held")
+            text = f"{name}: held back, {change.text} (chi2 per row {change.before:.1f}, with it {change.after:.1f})"
+            self._say("held", text, True, recording=name, time=triangle.time, kind=change.kind)
+            return
+        self.bytes += self.store.add(triangle)
+        self.recordings.append(free)
+        rms = np.sqrt(triangle.reference / triangle.count).round(4).tolist()
+        self._say("learned", f"{name}: {free.duration:.0f} s{left}", True, recording=name, time=triangle.time, rms=rms)
+
+    def propose(self) -> Proposal:
+        """The robot file of everything learned, judged. Raises DataError where nothing is learned yet."""
+        triangles = self.store.triangles()
+        if not triangles:
+            raise DataError(f"{self.store.directory}: no recording is learned yet")
+        known = self.store.seen()
+        seen = [t for t in triangles if t.about["sha256"] in known]
+        new = [t for t in triangles if t.about["sha256"] not in known]
+        if len(new) == 1 and len(self.recordings) == 1:  # a single one is judged half by half
+            new = [self._again(part[0]) for part in cut_in_time(self.recordings, 0.5)]
+        found = propose(self.prior, new, self.store.present(), self.recordings, self.tau, seen)
+        waiting = self.store.offered()
+        if found.robot is None and not self.recordings and waiting is not None:
+            found.robot = waiting
+            found.reasons.append("a file was proposed when these recordings were at hand")
+        elif found.robot is not None:
+            self.store.offer(found.robot)
+        return found
+
+    def state(self) -> Information:
+        """The posterior of everything learned, now."""
+        return posterior(self.prior, self.store.triangles(), self.tau)
+
+    def apply(self, proposal: Proposal) -> Path:
+        """Write the proposed file as the next version; returns its path. Raises DataError where nothing is proposed."""
+        if proposal.robot is None:
+            raise DataError("nothing is proposed: " + "; ".join(proposal.reasons))
+        path = self.store.apply(proposal.robot)
+        self.store.offer(None)
+        text = f"version {path.stem}: " + "; ".join(proposal.reasons)
+        learned = self.store.triangles()
+        seen = [t.about["sha256"] for t in learned]
+        self._say("version", text, True, version=path.stem, time=max(t.time for t in learned), seen=seen)
+        return path
+
+    def _again(self, rec: Recording) -> Triangle:
+        """A part of a recording that is already in Nm and free of contact."""
+        options = Options(effort=self._kind(), contact="ignore")
+        return learn_recording(self.prior, rec, options, "0" * 64, self.state())[0]
+
+    def _kind(self) -> str:
+        return "torque" if self.store.columns.robot.drives.effort.includes_gravity else "gravity-free"
+
+    def _say(self, what: str, text: str, note: bool = False, **more: Any) -> None:
+        self.lines.append(f"{what}: {text}")
+        if note:
+            self.store.note(what, text, **more)
+
+
+def history_lines(store: Store) -> list[str]:
+    """Versions and change points of a state directory in sentences, oldest first, for `health`."""
+    shown = []
+    for entry in store.history():
+        if entry["what"] in ("version", "held"):
+            stamp = entry.get("time", 0.0)
+            day = datetime.fromtimestamp(stamp, timezone.utc).strftime("%Y-%m-%d")
+            shown.append(f"{day}: {entry['text']}")
+    return shown

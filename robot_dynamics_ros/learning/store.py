@@ -1,0 +1,147 @@
+"""A state directory: the first robot file, a triangle per recording, versions of the robot file, history.
+
+  first.yaml             robot file that the columns and the prior are of; never changes
+  proposed.yaml          a better file that waits for --apply
+  robot.yaml             the newest version, for --robot of every command
+  versions/0001.yaml     the last KEPT versions
+  recordings/*.triangle  learned; held/*.triangle contradict them and are not averaged in
+  fleet.npz              prior of a fleet, where one was given
+  history.json           one entry per recording and version, oldest first
+Plain files, each replaced as a whole: a directory on a mounted object store does as well.
+"""
+
+from __future__ import annotations
+
+import json
+from datetime import datetime, timezone
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.learning.columns import Columns
+from robot_dynamics_ros.learning.triangles import Triangle, load, save
+from robot_dynamics_ros.outputs import write_atomically
+from robot_dynamics_ros.robot_file import RobotFile, load_robot, save_robot
+
+KEPT = 10  # versions of the robot file
+
+
+class Store:
+    """The state directory of one robot, made on first use from its robot file.
+
+    Raises DataError where the directory is of another robot model, ConfigError where a file in it is damaged.
+    """
+
+    def __init__(self, directory: str | Path, robot: RobotFile | None = None) -> None:
+        self.directory = Path(directory)
+        first = self.directory / "first.yaml"
+        if not first.exists():
+            if robot is None:
+                raise DataError(f"{self.directory}: holds no learned state (no first.yaml)")
+            Columns(robot)  # a robot that cannot be learned leaves no directory behind
+            save_robot(robot, first, changed=[])
+        self.columns = Columns(load_robot(first))
+        if robot is not None and not _same_arm(robot, self.columns.robot):
+            raise DataError(
+                f"{self.directory}: is the state of {self.columns.robot.name}, not of {robot.name}: joints or "
+                "kinematics differ"
+            )
+
+    # -- recordings ---------------------------------------------------------------------------------------------------
+    def triangles(self, folder: str = "recordings") -> list[Triangle]:
+        """All triangles, oldest first. Raises DataError naming a file that is damaged or of another robot model."""
+        sizes = [len(i) + 1 for i in self.columns.index]
+        found = [
+            load(path, self.columns.robot_id, sizes) for path in sorted((self.directory / folder).glob("*.triangle"))
+        ]
+        return sorted(found, key=lambda t: t.time)
+
+    def knows(self, sha256: str) -> str:
+        """Where a recording is: "recordings", "held", or "" for a new one."""
+        return next((f for f in ("recordings", "held") if self._path(f, sha256).exists()), "")
+
+    def add(self, triangle: Triangle, folder: str = "recordings") -> int:
+        """Keep a triangle; returns its size in bytes. What was proposed before it is dropped."""
+        self.offer(None)
+        return save(triangle, self._path(folder, triangle.about["sha256"]))
+
+    def move(self, name: str, source: str, target: str | None) -> Triangle:
+        """Take the recording of a name or hash out of one folder into another (None: forget it).
+
+        Raises DataError for a name that is not there, or that is there more than once.
+        """
+        found = [t for t in self.triangles(source) if name in (t.about["recording"], t.about["sha256"][: len(name)])]
+        if len(found) != 1:
+            known = ", ".join(t.about["recording"] for t in self.triangles(source)) or "none"
+            raise DataError(
+                f"{name}: {len(found)} recordings of that name in {self.directory / source}; there are {known}"
+            )
+        if target is not None:
+            self.add(found[0], target)
+        self._path(source, found[0].about["sha256"]).unlink()
+        return found[0]
+
+    def _path(self, folder: str, sha256: str) -> Path:
+        return self.directory / folder / f"{sha256[:16]}.triangle"
+
+    # -- versions -----------------------------------------------------------------------------------------------------
+    def present(self) -> RobotFile | None:
+        """The newest version; None before the first."""
+        path = self.directory / "robot.yaml"
+        return load_robot(path) if path.exists() else None
+
+    def apply(self, robot: RobotFile) -> Path:
+        """Write the next version, make it the present one, and drop all but the last KEPT; returns its path."""
+        versions = self.versions()
+        number = int(versions[-1].stem) + 1 if versions else 1
+        path = self.directory / "versions" / f"{number:04d}.yaml"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        saved = save_robot(robot, path, changed=["links", "friction", "hysteresis", "drives", "residuals"])
+        save_robot(saved, self.directory / "robot.yaml", changed=[])
+        for old in self.versions()[:-KEPT]:
+            old.unlink()
+        return path
+
+    def offer(self, robot: RobotFile | None) -> None:
+        """Keep a proposed file for a later `--apply`; None removes it."""
+        path = self.directory / "proposed.yaml"
+        path.unlink(missing_ok=True)
+        if robot is not None:
+            save_robot(robot, path, changed=[])
+
+    def offered(self) -> RobotFile | None:
+        """The proposed file that nothing was learned since; None where there is none."""
+        path = self.directory / "proposed.yaml"
+        return load_robot(path) if path.exists() else None
+
+    def versions(self) -> list[Path]:
+        """Files of the versions, oldest first."""
+        return sorted((self.directory / "versions").glob("[0-9]*.yaml"))
+
+    def seen(self) -> set[str]:
+        """Hashes of the recordings that the newest version was learned from."""
+        versions = [entry for entry in self.history() if entry["what"] == "version"]
+        return set(versions[-1]["seen"]) if versions else set()
+
+    # -- history ------------------------------------------------------------------------------------------------------
+    def history(self) -> list[dict[str, Any]]:
+        """Entries, oldest first. Raises DataError where the file is damaged."""
+        path = self.directory / "history.json"
+        if not path.exists():
+            return []
+        try:
+            return list(json.loads(path.read_text(encoding="utf-8")))
+        except (OSError, ValueError) as error:
+            raise DataError(f"{path}: cannot be read ({error}); remove it to begin a new history") from None
+
+    def note(self, what: str, text: str, **more: Any) -> None:
+        """Add an entry: what (learned, held, refused, forgotten, version) and a sentence."""
+        date = datetime.now(timezone.utc).isoformat(timespec="seconds")
+        entries = [*self.history(), {"date": date, "what": what, "text": text, **more}]
+        write_atomically(self.directory / "history.json", json.dumps(entries, indent=0) + "\n")
+
+
+def _same_arm(a: RobotFile, b: RobotFile) -> bool:
+    return a.joint_names == b.joint_names and np.allclose(a._placements(), b._placements(), atol=1e-6)

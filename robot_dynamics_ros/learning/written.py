@@ -1,0 +1,150 @@
+"""A posterior as a robot file: physically consistent links, non-negative friction; and a robot file as parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime, timezone
+from typing import Any
+
+import numpy as np
+from scipy.optimize import lsq_linear, nnls
+
+from robot_dynamics_ros.identification.arm.presliding import SLIDING_RATIOS
+from robot_dynamics_ros.identification.arm.residuals import residuals
+from robot_dynamics_ros.identification.arm.solvers.consistency import consistent
+from robot_dynamics_ros.identification.arm.solvers.least_squares import Solution
+from robot_dynamics_ros.identification.arm.static_law import LAW, friction_table, unit_column
+from robot_dynamics_ros.identification.dataset.recording import Recording
+from robot_dynamics_ros.learning.columns import Columns
+from robot_dynamics_ros.learning.update import Information, file_terms
+from robot_dynamics_ros.robot_file import RobotFile
+
+EPS = 0.02  # rad/s, step of the static law that is used until the presliding state is known
+STATIC = ("fc", "fs", "ft", "fv1", "fv2", "fb")
+SPEED, LOADS = np.linspace(0.02, 1.5, 30), (0.0, 0.3, 1.0)  # rad/s; shares of the typical load
+
+
+def written(columns: Columns, state: Information, source: str) -> RobotFile:
+    """The robot file nearest to a posterior in its own metric. Raises DataError where no consistent body is found."""
+    robot = columns.robot
+    phi, rotor = _bodies(columns, state)
+    stamp = datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ")
+    key = f"learned_{stamp}"
+    updates: dict[str, Any] = {"links": {"source": key, "parameters": phi.reshape(-1, 10)}}
+    if columns.motor_side:
+        updates |= _friction(columns, state, phi, rotor, key) | _rotors(columns, rotor, key)
+    return robot.with_updates(updates | {"residuals": None}, {key: source})
+
+
+def with_residuals(robot: RobotFile, recordings: Sequence[Recording], key: str) -> RobotFile:
+    """The file with what its live pipeline leaves unexplained in recordings in Nm."""
+    block = robot.hysteresis
+    level = np.zeros(robot.n_joints) if block is None else np.sum(robot.array("hysteresis.parameters.level"), axis=1)
+    found = residuals(robot, recordings, level)
+    return robot.with_updates({"residuals": {"source": key} | found})
+
+
+def parameters_of(columns: Columns, robot: RobotFile) -> np.ndarray:
+    """x (p,) of a robot file that `written` has made from these columns."""
+    x = np.zeros(columns.size)
+    x[: columns.base] = columns.rigid.base.from_standard(robot.inertial_parameters)
+    for j in range(columns.n):
+        known = file_terms(columns, j, robot)
+        x[columns.own(j)] = [known[t] for t in columns.terms[j]]
+    return x
+
+
+def _bodies(columns: Columns, state: Information) -> tuple[np.ndarray, np.ndarray]:
+    """Standard parameters (10 n,) and rotor inertias (n,)."""
+    robot, p = columns.robot, columns.size
+    places = [columns.place(j, "ia") for j in range(columns.n)] if columns.motor_side else []
+    none = np.zeros(0)
+    solution = Solution(state.mean, none, none, state.R, state.z, p, 1.0, none, none, none)
+    own = robot.effort_inertia
+    included = robot.drives.effort.includes_rotor_inertia
+    P = columns.rigid.base.matrix()
+    found = consistent(
+        solution, P, np.array(places, dtype=int), robot.inertial_parameters, own[: len(places)], included
+    )
+    return found.phi, found.rotor if places else own
+
+
+def _rotors(columns: Columns, rotor: np.ndarray, key: str) -> dict[str, Any]:
+    drives = columns.robot.drives
+    name = "rotor_inertia" if drives.effort.includes_rotor_inertia else "effort.residual_inertia"
+    source = drives.source if isinstance(drives.source, str) else None
+    sources = {"*": source} if source else dict(drives.source)
+    return {f"drives.{name}": rotor, "drives.source": sources | {name.split(".")[0]: key}}
+
+
+def _friction(columns: Columns, state: Information, phi: np.ndarray, rotor: np.ndarray, key: str) -> dict[str, Any]:
+    beta = columns.rigid.base.from_standard(phi)
+    laws = [joint_law(columns, j, state, beta, float(rotor[j])) for j in range(columns.n)]
+    static = friction_table([_static(columns, j, law) for j, law in enumerate(laws)])
+    reference = None if columns.robot.friction is None else columns.robot.friction.reference_temperature
+    coupled = () if columns.robot.friction is None else columns.robot.friction.coupled
+    block = {name: [law[name] for law in laws] for name in laws[0]}
+    return {
+        "friction": {
+            "source": key,
+            "model": LAW,
+            "parameters": static,
+            "reference_temperature": reference,
+            "coupled": coupled,
+        },
+        "hysteresis": {"source": key, "model": "presliding", "parameters": block},
+    }
+
+
+def joint_law(columns: Columns, j: int, state: Information, beta: np.ndarray, rotor: float) -> dict[str, Any]:
+    """Parameters of joint j's presliding block nearest to the posterior, given base parameters beta (b,).
+
+    Given the bodies, the frictions of the joints are independent. min |R u' - z|^2 over non-negative u for every
+    sliding ratio r, where level u_k counts r in c_k and 1 - r in d_k.
+    """
+    shape, own, terms = columns.shapes[j], columns.own(j), columns.terms[j]
+    m, ia = len(shape.spans), terms.index("ia")
+    target = state.z - state.R[:, : columns.base] @ beta - state.R[:, own][:, ia] * rotor
+    R: Any = np.linalg.qr(np.column_stack([state.R[:, own], target]), mode="r")
+    R, z = R[:, :-1], R[:, -1]
+    found = [(*nnls(R @ _basis(m, r), z), r) for r in SLIDING_RATIOS]
+    u, _, r = min(found, key=lambda one: one[1])
+    named = dict(zip(("fv1", "fv2", "fv0"), u[2 * m : 2 * m + 3].tolist(), strict=True))
+    return {
+        "span": list(shape.spans),
+        "level": u[:m].tolist(),
+        "load": u[m : 2 * m].tolist(),
+        "load_limit": shape.load_limit,
+        "load_power": shape.load_power,
+        "sliding_ratio": r,
+        "stribeck_velocity": shape.stribeck_velocity,
+        **named,
+        "v0": shape.thinning_speed,
+        "fo": float(u[-2] - u[-1]),
+    }
+
+
+def _basis(m: int, r: float) -> np.ndarray:
+    """(4 m + 5, 2 m + 5): own terms of levels, loads, fv1, fv2, fv0, +fo, -fo."""
+    B = np.zeros((4 * m + 5, 2 * m + 5))
+    k = np.arange(m)
+    B[k, k], B[m + k, k] = r, 1 - r
+    B[2 * m + k, m + k], B[3 * m + k, m + k] = r, 1 - r
+    B[4 * m + np.arange(3), 2 * m + np.arange(3)] = 1.0
+    B[4 * m + 3, 2 * m + 3 :] = 1.0, -1.0
+    return B
+
+
+def _static(columns: Columns, j: int, law: dict[str, Any]) -> dict[str, float]:
+    """Static law with about the same sliding friction, for the time before the presliding state is known."""
+    typical = 0.2 * law["load_limit"]
+    v, load = (x.ravel() for x in np.meshgrid([*-SPEED, *SPEED], [s * typical for s in LOADS]))
+    g = law["sliding_ratio"] + (1 - law["sliding_ratio"]) / (1 + (v / law["stribeck_velocity"]) ** 2)
+    level = sum(law["level"]) + sum(law["load"]) * np.minimum(load, law["load_limit"]) ** law["load_power"]
+    y = g * level * np.sign(v) + law["fv1"] * v + law["fv2"] * np.abs(v) * v + law["fo"]
+    y += law["fv0"] * v / (1 + np.abs(v) / law["v0"])
+    vs = law["stribeck_velocity"]
+    X = np.column_stack([unit_column(name, EPS, vs, v, load) for name in STATIC])
+    lower = [0.0 if name != "fb" else -np.inf for name in STATIC]
+    x = lsq_linear(X, y, bounds=(lower, np.inf)).x
+    return dict(zip(STATIC, x.tolist(), strict=True)) | {"eps": EPS, "fs1": vs, "fc1": 2e-3}

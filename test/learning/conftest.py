@@ -1,0 +1,75 @@
+"""Recordings of one simulated UR5e at work, learned once for all tests of this folder."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from hashlib import sha256
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros.identification.arm.state import Options
+from robot_dynamics_ros.identification.dataset.recording import Recording, recording
+from robot_dynamics_ros.learning.columns import Columns
+from robot_dynamics_ros.learning.intake import learn_recording
+from robot_dynamics_ros.learning.triangles import Triangle
+from robot_dynamics_ros.learning.update import Prior, file_prior, posterior
+from robot_dynamics_ros.robot_file import RobotFile, load_robot
+from robot_dynamics_ros.signals import Log
+from robot_dynamics_ros.validation.force import zoo
+from robot_dynamics_ros.validation.force.recordings import RATE, home, moves, reported, simulated
+from robot_dynamics_ros.validation.learning.tasks import BEGIN_NS, DAY_NS
+
+SECONDS = 25.0
+TORQUE = Options(effort="torque")
+
+
+@dataclass
+class Worker:
+    """One individual and what it has learned."""
+
+    robot: RobotFile
+    prior: Prior
+    who: zoo.Individual
+    logs: list[Log]
+    triangles: list[Triangle]
+    recordings: list[Recording]
+
+    def log(self, day: int, payload: float = 0.0) -> Log:
+        """Point-to-point moves with rests on a day."""
+        centre = home(self.robot, self.who.draw(7))
+        motion = [x[: round(SECONDS * RATE)] for x in moves(self.robot, centre, self.who.draw(500 + day))]
+        machine = simulated(self.robot, self.who, 500 + day)
+        if payload:
+            machine.set_payload(payload, (0.0, 0.0, 0.05))
+        machine.reset(motion[0][0])
+        log = reported(machine.run(*motion)[0])
+        return Log(log.joint_names, log.stamp_ns + BEGIN_NS + day * DAY_NS, log.signals)
+
+    def learned(self, log: Log, day: int, alone: bool = False) -> tuple[Triangle, Recording]:
+        """Its triangle, by what is known from the first recordings."""
+        state = posterior(self.prior, self.triangles) if self.triangles and not alone else None
+        return learn_recording(
+            self.prior, recording(log, f"day{day}"), TORQUE, sha256(str(day).encode()).hexdigest(), state
+        )
+
+
+@pytest.fixture(scope="session")
+def worker() -> Worker:
+    """A UR5e of the tuning families with four days of work."""
+    robot = load_robot("ur5e")
+    who = zoo.individuals(robot, 2, 3, ["maxwell"])[1]
+    found = Worker(robot, file_prior(Columns(robot)), who, [], [], [])
+    for day in range(4):
+        log = found.log(day)
+        triangle, free = found.learned(log, day)
+        found.logs.append(log)
+        found.triangles.append(triangle)
+        found.recordings.append(free)
+    return found
+
+
+@pytest.fixture
+def rng() -> np.random.Generator:
+    """Random numbers of a fixed seed."""
+    return np.random.default_rng(0)

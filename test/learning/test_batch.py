@@ -1,0 +1,62 @@
+"""Learning beside a running robot: samples become a batch, a process learns it, the loop goes on."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.learning.batch import Collector, learn_batch, read_batch
+from robot_dynamics_ros.learning.store import Store
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.signals import Sample
+
+
+def feed(collector, log, rows):
+    sample = Sample(log.joint_names)
+    for k in range(rows):
+        sample.stamp_ns = int(log.stamp_ns[k])
+        for name in ("q", "qd", "effort", "temperature"):
+            getattr(sample, name)[:] = log.signals[name][k]
+        collector.on_sample(sample)
+
+
+def test_a_full_batch_is_learned_by_a_process_of_its_own(worker, tmp_path):
+    log = worker.logs[0]
+    collector = Collector(worker.robot, tmp_path / "state", len(log) / 500.0 / 60.0, 500.0)
+    feed(collector, log, len(log))
+    collector.close(wait=True)
+    store = Store(tmp_path / "state")
+    assert [entry["what"] for entry in store.history()] == ["learned"], store.history()
+    assert collector.learned == 1 and len(store.triangles()) == 1
+    assert list((tmp_path / "state" / "batches").iterdir()) == []
+
+
+def test_samples_of_a_batch_come_back_as_they_were(worker, tmp_path, monkeypatch):
+    log = worker.logs[0]
+    collector = Collector(worker.robot, tmp_path, 100 / 500.0 / 60.0, 500.0)
+    failed = SimpleNamespace(returncode=1)
+    monkeypatch.setattr("robot_dynamics_ros.learning.batch.subprocess.run", lambda *_, **__: failed)
+    feed(collector, log, 150)
+    collector.close(wait=True)
+    (path,) = (tmp_path / "batches").iterdir()
+    back = read_batch(path)
+    assert np.array_equal(back.stamp_ns, log.stamp_ns[:100])
+    assert all(np.array_equal(back.signals[k], log.signals[k][:100]) for k in ("q", "qd", "effort", "temperature"))
+    with pytest.raises(DataError):
+        learn_batch(tmp_path, path)  # a fifth of a second says nothing
+    assert Store(tmp_path).history()[-1]["what"] == "refused" and not path.exists()
+
+
+def test_a_batch_that_comes_while_one_is_learned_is_dropped(worker, tmp_path):
+    collector = Collector(worker.robot, tmp_path, 50 / 500.0 / 60.0, 500.0)
+    collector.busy = True
+    feed(collector, worker.logs[0], 120)
+    collector.close(wait=True)
+    assert not (tmp_path / "batches").exists()
+
+
+def test_another_robots_state_is_refused_at_the_start(worker, tmp_path):
+    Store(tmp_path, worker.robot)
+    with pytest.raises(DataError, match="state of ur5e, not of fr3"):
+        Collector(load_robot("fr3"), tmp_path, 1.0, 500.0)

@@ -1,0 +1,171 @@
+"""Never worse: what is proposed and what is not; contradictions are recognised; the written file is the posterior."""
+
+import json
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from robot_dynamics_ros.bags import write_bag
+from robot_dynamics_ros.cli.main import cli
+from robot_dynamics_ros.identification.arm.written_file import file_effort
+from robot_dynamics_ros.learning.changes import change_of
+from robot_dynamics_ros.learning.intake import working_motion
+from robot_dynamics_ros.learning.proposal import propose
+from robot_dynamics_ros.learning.update import Prior, posterior
+from robot_dynamics_ros.learning.words import expected, knowledge, open_parameters, shortest_motion
+from robot_dynamics_ros.learning.written import parameters_of, written
+from robot_dynamics_ros.models.friction import created_energy
+from robot_dynamics_ros.models.inertia import is_consistent
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.signals import Log
+
+
+@pytest.fixture(scope="module")
+def learned(worker):
+    return written(worker.prior.columns, posterior(worker.prior, worker.triangles), "test")
+
+
+def test_a_written_file_is_possible_and_dissipates(learned):
+    assert all(is_consistent(row) for row in learned.link_parameters)
+    assert created_energy(learned) == {}
+    assert (learned.effort_inertia >= 0).all()
+
+
+def test_the_parameters_of_a_written_file_predict_as_the_live_stages_do(worker, learned):
+    """Oracle: the robot file through the model and the friction stage of the nodes, against A x from the columns."""
+    c, m = worker.prior.columns, working_motion(worker.recordings[1])
+    x = parameters_of(c, learned)
+    live = file_effort(learned, c.rigid.gravity, (None,) * c.n)(m)
+    own = np.column_stack([F @ x[c.own(j)] for j, F in enumerate(c.friction(m, c.load(m)))])
+    linear = c.rigid.torque(c.rigid.base.to_standard(x[: c.base]), m.q, m.qd, m.qdd) + own
+    moved = np.ptp(m.q[: len(m) // 2], axis=0) > 0.05
+    late = slice(len(m) // 2, None)  # the presliding state is known there
+    error = np.sqrt(((live - linear)[late][:, moved] ** 2).mean(axis=0))
+    # the load of the gear is that of the first file in the columns and that of the new file in the nodes
+    assert (error < 0.05 * np.sqrt((m.effort[late][:, moved] ** 2).mean(axis=0))).all()
+
+
+def test_the_first_file_from_work_is_proposed_and_halves_the_error(worker):
+    found = propose(worker.prior, worker.triangles[:3], None, worker.recordings[1:3])
+    assert found.robot is not None and found.worse == []
+    assert set(found.better) == set(worker.robot.joint_names)
+    assert (found.new < 0.5 * found.present).all()
+    assert found.rest is not None and found.rest[1] < found.rest[0]
+    assert found.robot.residuals is not None
+
+
+def test_a_file_that_would_be_worse_is_not_proposed_and_the_reason_names_the_joint(worker, learned):
+    """A prior that is wrong and sure of itself cannot be written over a file that is right."""
+    c = worker.prior.columns
+    mean = worker.prior.mean.copy()
+    wrong = 2
+    mean[c.own(wrong)] *= 3.0
+    tight = np.diag(np.diag(worker.prior.covariance)) * 1e-8
+    found = propose(Prior(c, mean, tight), worker.triangles, learned, worker.recordings[-1:])
+    assert found.robot is None
+    assert worker.robot.joint_names[wrong] in found.worse
+    assert any("contradict" in text and worker.robot.joint_names[wrong] in text for text in found.reasons)
+
+
+def test_the_same_file_again_is_not_proposed(worker, learned):
+    found = propose(worker.prior, worker.triangles[3:], learned, worker.recordings[3:], seen=worker.triangles[:3])
+    assert found.robot is None
+
+
+def test_nothing_is_proposed_without_a_recording_to_compare_the_force_at_rest(worker):
+    found = propose(worker.prior, worker.triangles, None)
+    assert found.better and found.robot is None
+    assert "no recording is at hand" in found.reasons[-1]
+
+
+def changed(worker, day, gain=None, bias=None, payload=0.0):
+    log = worker.log(day, payload)
+    effort = log.effort * (1.0 if gain is None else gain) + (0.0 if bias is None else bias)
+    log = Log(log.joint_names, log.stamp_ns, {**log.signals, "effort": effort})
+    triangle, _ = worker.learned(log, day)
+    return change_of(posterior(worker.prior, worker.triangles), triangle, worker.prior.columns)
+
+
+def test_another_ordinary_day_is_no_change_point(worker):
+    assert changed(worker, 20) is None
+
+
+def test_a_payload_is_recognised_with_its_mass(worker):
+    found = changed(worker, 21, payload=1.0)
+    assert found is not None and found.kind == "payload"
+    mass = float(found.text.split("load of ")[1].split(" ")[0])
+    assert mass == pytest.approx(1.0, abs=0.15)
+
+
+def test_a_recalibrated_sensor_is_recognised_by_gain_and_by_zero(worker):
+    names = worker.robot.joint_names
+    gain = changed(worker, 22, gain=np.array([1, 1.12, 1, 1, 1, 1]))
+    assert gain is not None and gain.kind == "gain" and names[1] in gain.text
+    bias = changed(worker, 23, bias=np.array([0, 0, 2.5, 0, 0, 0]))
+    assert bias is not None and bias.kind == "bias" and names[2] in bias.text
+    value, _, std = bias.text.split(f"{names[2]} ")[1].split(" ")[:3]
+    assert float(value) == pytest.approx(2.5, abs=0.75), std
+
+
+def test_contact_in_a_recording_is_left_out_and_not_learned(worker, monkeypatch):
+    """A push for a fifth of the time: what it adds to the residual variances is a third without the contact found."""
+    free, kept = worker.learned(worker.log(24), 24)
+    log = worker.log(24)
+    t = log.time
+    touched = (t > 8) & (t < 13)
+    arm = np.array([5.0, 9.0, 7.0, 2.0, 1.5, 0.5])
+    effort = log.effort + touched[:, None] * arm
+    pushed, left = worker.learned(Log(log.joint_names, log.stamp_ns, {**log.signals, "effort": effort}), 25)
+    assert 2.0 < kept.duration - left.duration < 7.0
+    monkeypatch.setattr("robot_dynamics_ros.learning.intake.FAR", np.inf)
+    with_contact, _ = worker.learned(Log(log.joint_names, log.stamp_ns, {**log.signals, "effort": effort}), 25)
+    more, less = ((t.sigma**2 - free.sigma**2).sum() for t in (with_contact, pushed))
+    assert less < more / 3
+
+
+def test_what_is_open_is_said_and_a_motion_for_it_shows_it(worker):
+    state = posterior(worker.prior, worker.triangles)
+    known = knowledge(worker.prior, state)
+    places = open_parameters(known)
+    assert 0 < len(places) < len(known)
+    assert all("prior only" in known[k].text for k in places)
+    motion, shown = shortest_motion(worker.prior, state)
+    assert shown
+    rate = 1 / float(np.median(np.diff(motion.time)))
+    after = expected(worker.prior, state, motion.q, motion.qd, motion.qdd, rate)
+    names = worker.prior.columns.names
+    assert all(after.std[names.index(name)] < 0.5 * state.std[names.index(name)] for name in shown)
+
+
+def run(*arguments):
+    return CliRunner().invoke(cli, ["learn", *map(str, arguments)])
+
+
+def test_the_command_from_bags_to_a_version(worker, tmp_path):
+    bags = [write_bag(log, tmp_path / f"day{k}", topics=["joint_states"]) for k, log in enumerate(worker.logs[:3])]
+    loaded = write_bag(worker.log(30, payload=1.5), tmp_path / "loaded", topics=["joint_states"])
+    state, result = tmp_path / "state", tmp_path / "learn.json"
+    first = run("ur5e", *bags, "--state", state, "--effort", "torque", "--apply", "--json", result)
+    assert first.exit_code == 0, first.output
+    told = json.loads(result.read_text())
+    assert told["proposed"] and told["files"]["robot_file"] == str(state / "robot.yaml")
+    assert load_robot(state / "robot.yaml").hysteresis.model == "presliding"
+    assert 0 < told["bytes"] < 3 * 100_000
+    second = run("ur5e", bags[0], loaded, tmp_path / "nothing", "--state", state, "--effort", "torque")
+    assert second.exit_code == 0, second.output
+    assert "is learned already" in second.output
+    assert "held: loaded: held back, load of +1." in second.output
+    assert "refused" in second.output and str(tmp_path / "nothing") in second.output
+    gone = run("ur5e", "--state", state, "--forget", "day1")
+    assert gone.exit_code == 0 and len(list((state / "recordings").iterdir())) == 2
+
+
+def test_wrong_input_is_one_line(worker, tmp_path):
+    state = tmp_path / "state"
+    nothing = run("ur5e", "--state", state)
+    assert nothing.exit_code != 0 and "no recording is learned yet" in str(nothing.exception)
+    other = run("ur10e", "--state", state)
+    assert other.exit_code != 0
+    unknown = run("ur5e", "--state", state, "--forget", "day1")
+    assert unknown.exit_code != 0 and "0 recordings of that name" in str(unknown.exception)

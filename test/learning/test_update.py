@@ -1,0 +1,139 @@
+"""Bayes' rule against its covariance form; wear forgets friction and never masses; a fleet's mean and spread."""
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros.learning.columns import Columns
+from robot_dynamics_ros.learning.fleet import fleet_prior, load_prior, save_prior
+from robot_dynamics_ros.learning.update import DAY, Information, Prior, file_prior, posterior, rows_of, walked
+from robot_dynamics_ros.robot_file import load_robot
+
+
+def covariance(state):
+    return state.root @ state.root.T
+
+
+def test_information_is_the_covariance_form_of_bayes(rng):
+    p, m = 6, 4
+    S = np.diag(rng.uniform(0.5, 2.0, p)) + 0.1
+    mean, A, y = rng.normal(size=p), rng.normal(size=(m, p)), rng.normal(size=m)
+    state = Information.of(mean, S).with_rows(np.column_stack([A, y]))
+    gain = S @ A.T @ np.linalg.inv(np.eye(m) + A @ S @ A.T)
+    assert state.mean == pytest.approx(mean + gain @ (y - A @ mean), abs=1e-8)
+    assert covariance(state) == pytest.approx(S - gain @ A @ S, abs=1e-8)
+
+
+def test_recordings_in_any_order_give_one_posterior_and_each_lowers_every_deviation(worker):
+    states = [posterior(worker.prior, worker.triangles[:k]) for k in range(4)]
+    for before, after in zip(states[:-1], states[1:], strict=True):
+        inertia = slice(0, worker.prior.columns.base)
+        assert (after.std[inertia] <= before.std[inertia] * (1 + 1e-9)).all()
+    again = posterior(worker.prior, worker.triangles[2::-1])
+    assert again.mean == pytest.approx(states[3].mean, rel=1e-9, abs=1e-12)
+
+
+def test_wear_adds_to_the_variance_of_friction_and_to_nothing_else(worker):
+    prior, tau = worker.prior, 100 * DAY
+    state = prior.information.with_rows(rows_of(worker.triangles[0], prior.columns))
+    late = walked(state, prior, 10 * DAY, tau)
+    expected = covariance(state)
+    f = prior.wears
+    expected[np.ix_(f, f)] += 2 * 10 / 100 * prior.covariance[np.ix_(f, f)]
+    scale = np.sqrt(np.diag(expected))
+    assert covariance(late) / scale / scale[:, None] == pytest.approx(expected / scale / scale[:, None], abs=1e-6)
+    assert np.abs(late.mean - state.mean).max() < 1e-6
+    masses = np.setdiff1d(np.arange(prior.columns.size), f)
+    assert late.std[masses] == pytest.approx(state.std[masses], rel=1e-6)
+
+
+def test_wear_of_two_days_is_twice_that_of_one(worker):
+    state = worker.prior.information.with_rows(rows_of(worker.triangles[0], worker.prior.columns))
+    once = walked(state, worker.prior, 2 * DAY)
+    twice = walked(walked(state, worker.prior, DAY), worker.prior, DAY)
+    assert twice.std == pytest.approx(once.std, rel=1e-6)
+    assert walked(state, worker.prior, 0.0) is state
+
+
+def test_an_old_recording_says_less_about_friction_and_as_much_about_masses(worker):
+    fresh = posterior(worker.prior, worker.triangles[:1])
+    old = posterior(worker.prior, worker.triangles[:1], until=worker.triangles[0].time + 3650 * DAY)
+    c = worker.prior.columns
+    assert old.std[: c.base] == pytest.approx(fresh.std[: c.base], rel=1e-6)
+    friction = worker.prior.wears
+    assert (old.std[friction] > fresh.std[friction]).all()
+
+
+def test_the_prior_is_the_robot_file(worker):
+    c = worker.prior.columns
+    assert worker.prior.mean[: c.base] == pytest.approx(c.rigid.base.from_standard(worker.robot.inertial_parameters))
+    assert worker.prior.mean[[c.place(j, "ia") for j in range(c.n)]] == pytest.approx(worker.robot.effort_inertia)
+    levels = [sum(worker.prior.mean[c.place(j, f"c{k}")] for k in range(5)) for j in range(c.n)]
+    assert levels == pytest.approx(worker.robot.array("friction.parameters.fc"), rel=1e-6)
+
+
+def test_behind_the_gear_only_links_and_offsets_are_learned():
+    c = Columns(load_robot("fr3"))
+    assert c.terms == [("fo",)] * 7
+    assert np.isfinite(file_prior(c).information.mean).all()
+
+
+def individuals(prior, rng, count, spread=0.5):
+    """Robots whose parameters are off the prior alike, and each by itself, and their posteriors."""
+    scale = np.sqrt(np.diag(prior.covariance))
+    common = prior.mean + 1.0 * scale * rng.choice([-1.0, 1.0], len(scale))
+    truths = [common + spread * scale * rng.normal(size=len(scale)) for _ in range(count)]
+    rows = []
+    for x in truths:
+        A = rng.normal(size=(2 * len(scale), len(scale))) / scale
+        rows.append(np.column_stack([A, A @ x + rng.normal(size=len(A))]))
+    return common, truths, rows
+
+
+def small_prior(rng, p=8):
+    class Few:
+        base, n, size, robot_id = p, 0, p, "few"
+
+    return Prior(Few(), rng.normal(size=p), np.diag(rng.uniform(0.5, 2.0, p)))
+
+
+def test_a_fleet_finds_its_mean_and_its_spread(rng):
+    prior = small_prior(rng)
+    common, _, rows = individuals(prior, rng, 60)
+    found = fleet_prior(prior, rows)
+    scale = np.sqrt(np.diag(prior.covariance))
+    assert np.abs((found.mean - common) / scale).max() < 0.35  # 3 standard errors of 60, and the pull of five robots
+    spread = np.sqrt(np.diag(found.covariance)) / scale
+    assert (spread > 0.35).all() and (spread < 0.85).all()
+
+
+def test_a_new_robot_begins_nearer_to_the_truth_with_its_fleet(rng):
+    prior = small_prior(rng)
+    _, truths, rows = individuals(prior, rng, 30)
+    fleet = fleet_prior(prior, rows[:-1])
+    scale = np.sqrt(np.diag(prior.covariance))
+    few = rows[-1][:2]
+    errors = [
+        np.linalg.norm((p.information.with_rows(r).mean - truths[-1]) / scale)
+        for p in (prior, fleet)
+        for r in (few[:0], few)
+    ]
+    assert errors[2] < errors[0] and errors[3] < errors[1]
+
+
+def test_without_robots_the_fleet_prior_is_the_files(rng):
+    prior = small_prior(rng)
+    found = fleet_prior(prior, [])
+    assert np.array_equal(found.mean, prior.mean) and np.array_equal(found.covariance, prior.covariance)
+
+
+def test_a_fleet_prior_is_refused_when_it_is_of_another_model(worker, tmp_path):
+    from robot_dynamics_ros.errors import DataError
+
+    path = tmp_path / "fleet.npz"
+    save_prior(worker.prior, path, 3)
+    assert np.array_equal(load_prior(worker.prior.columns, path).mean, worker.prior.mean)
+    with pytest.raises(DataError, match="fleet.npz.*another robot model"):
+        load_prior(Columns(load_robot("ur10e")), path)
+    path.write_bytes(b"PK no archive")
+    with pytest.raises(DataError, match="fleet.npz"):
+        load_prior(worker.prior.columns, path)

@@ -43,7 +43,7 @@ class Adaptation:
 def save_adaptation(
     path: str | Path, robot: RobotFile, coulomb: np.ndarray, viscous: np.ndarray, law: str = "gradient"
 ) -> None:
-    """Write atomically: a crash leaves the old file or the new one, never half of one."""
+    """Write factors (n,) of the file's Coulomb and viscous friction; a crash leaves the old file or the new one."""
     value = Adaptation(
         robot.name, tuple(robot.joint_names), tuple(map(float, coulomb)), tuple(map(float, viscous)), time.time(), law
     )
@@ -82,7 +82,7 @@ def _refuse_foreign(path: Path, value: Adaptation, robot: RobotFile) -> None:
 
 
 def wear(robot: RobotFile, coulomb: np.ndarray) -> tuple[int, str]:
-    """Level (0 ok, 1 WARN, 2 ERROR) and text: Coulomb friction that has grown means a worn joint."""
+    """Level (0 ok, 1 WARN, 2 ERROR) and text: a joint whose Coulomb friction has grown by a factor (n,) is worn."""
     grown = [
         (float(scale), name) for scale, name in zip(coulomb, robot.joint_names, strict=True) if scale > WARN_GROWTH
     ]

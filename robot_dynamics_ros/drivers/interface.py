@@ -257,7 +257,7 @@ class TorqueDriver(MotionDriver):
 
 
 def position_rows(values: ArrayLike | Sequence[Any], n_joints: int, name: str) -> NDArray[np.float64]:
-    """Positions (N, n_joints) [rad] as float64, N may be 0. Raises CapabilityError naming the argument: shape, NaN."""
+    """Positions (N, n) [rad], n = n_joints, as float64; N may be 0. Raises CapabilityError with `name`: shape, NaN."""
     array = np.ascontiguousarray(np.atleast_2d(values), dtype=np.float64)
     if array.ndim != 2 or array.shape[1] != n_joints:
         raise CapabilityError(f"{name} has shape {array.shape}, expected (N, {n_joints})")

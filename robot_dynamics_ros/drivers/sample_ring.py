@@ -41,7 +41,7 @@ class SampleRing:
 
     # -- writer -------------------------------------------------------------------------------------------------------
     def push(self, times: tuple[int, int, int], values: list[float] | np.ndarray) -> bool:
-        """Append one sample; False when the reader is so late that there is no room."""
+        """Append one sample, values (m,) with m = width; False when the reader is so late that there is no room."""
         if self._written - int(self._read[0]) >= self.slots:
             self._dropped[0] += 1
             return False
@@ -61,7 +61,7 @@ class SampleRing:
         return self._available > 0
 
     def pop(self, values: np.ndarray) -> tuple[int, int, int]:
-        """The oldest sample into values (width,); returns its times. Only after wait() returned True."""
+        """The oldest sample into values (m,), m = width; returns its times. Only after wait() returned True."""
         place = self._taken % self.slots
         times = self._times[place].tolist()
         values[:] = self._values[place]

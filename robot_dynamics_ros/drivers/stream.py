@@ -61,8 +61,9 @@ class Stream:
     ) -> int | None:
         """Stamp [ns, host clock] of a sample, None: drop it.
 
-        controller_ns: its own time; measured (<= 64,): what repeats exactly when a controller is frozen; moving: motion
-        is commanded; safety_mode: 1 normal, 2 reduced, 0 unknown, else stopped; receive_ns, steady_ns: host clocks.
+        controller_ns: its own time; measured (m,), m <= 64: values that repeat exactly when a controller is frozen;
+        moving: motion is commanded; safety_mode: 1 normal, 2 reduced, 0 unknown, else stopped; receive_ns,
+        steady_ns: host clocks.
         """
         verdict = self._monitor.judge(1e-9 * controller_ns, measured, moving, safety_mode, steady_ns)
         if verdict is None:

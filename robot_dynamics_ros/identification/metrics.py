@@ -13,13 +13,13 @@ def rms(error: np.ndarray) -> float:
 
 
 def nrmse(y: np.ndarray, estimate: np.ndarray) -> float:
-    """100 (1 - |y - yh| / |y - mean y|) [%], 100 is a perfect fit. [Madsen2020, ch4 eq. 9]"""
+    """100 (1 - |y - yh| / |y - mean y|) [%] of y and its estimate yh (N,); 100 is perfect. [Madsen2020, ch4 eq. 9]"""
     spread = float(np.linalg.norm(y - np.mean(y))) if len(y) else 0.0
     return 100.0 * (1.0 - float(np.linalg.norm(y - estimate)) / spread) if spread > 0 else float("nan")
 
 
 def information_criteria(error: np.ndarray, parameters: int) -> tuple[float, float]:
-    """AIC = N ln(RSS/N) + 2 k and BIC = N ln(RSS/N) + k ln N for k parameters; lower is better."""
+    """AIC = N ln(RSS/N) + 2 k and BIC = N ln(RSS/N) + k ln N of error (N,) and k parameters; lower is better."""
     N = max(len(error), 1)
     fit = N * float(np.log(max(float(error @ error) / N, 1e-300)))
     return fit + 2.0 * parameters, fit + parameters * float(np.log(N))
@@ -53,7 +53,7 @@ def metrics(y: np.ndarray, p: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def split_metrics(y: np.ndarray, p: np.ndarray, moving: np.ndarray) -> dict[str, dict[str, np.ndarray]]:
-    """`metrics` of each joint over the samples in which it moves and in which it rests."""
+    """`metrics` of efforts y and predictions p (N, n) where each joint moves (`moving` (N, n) bool) and rests."""
     result: dict[str, dict[str, np.ndarray]] = {}
     for name, mask in (("moving", moving), ("at_rest", ~moving)):
         parts = [metrics(y[mask[:, j], j : j + 1], p[mask[:, j], j : j + 1]) for j in range(y.shape[1])]
@@ -63,7 +63,7 @@ def split_metrics(y: np.ndarray, p: np.ndarray, moving: np.ndarray) -> dict[str,
 
 
 def mean_r2(values: np.ndarray) -> float:
-    """Mean R2 over joints whose effort varies."""
+    """Mean of R2 `values` (n,) over joints whose effort varies; NaN without any."""
     return float(np.nanmean(values)) if np.isfinite(values).any() else float("nan")
 
 

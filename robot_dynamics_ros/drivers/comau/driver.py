@@ -184,7 +184,7 @@ class ComauDriver(StreamDriver, MotionDriver):
 
     # -- motion -------------------------------------------------------------------------------------------------------
     def move_path(self, waypoints: np.ndarray, speed: float = 0.5, acceleration: float = 1.0) -> None:
-        """Point to point in joint space; returns at once, see `motion`. Raises CapabilityError with the reason."""
+        """Point to point through waypoints (m, n) [rad]; returns at once, see `motion`. Raises CapabilityError."""
         self._begin(waypoints, np.empty((0, self._n)), speed, acceleration)
 
     def servo(self, positions: np.ndarray, rate: float | None = None) -> None:

@@ -120,6 +120,8 @@ class Child:
     def do_play(self, rows: np.ndarray, split: int, speed: float, acceleration: float) -> None:
         """Waypoints rows[:split], then the stream rows[split:] at 1 kHz, by the vendor's joint impedance control.
 
+        rows (N, 7) [rad].
+
         Raises CapabilityError with the reason the vendor's client gives.
         """
         control = self._robot.start_joint_position_control(self._vendor.ControllerMode.JointImpedance)

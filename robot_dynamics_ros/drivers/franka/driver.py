@@ -178,7 +178,7 @@ class FrankaDriver(StreamDriver, TorqueDriver):
 
     # -- motion -------------------------------------------------------------------------------------
     def move_path(self, waypoints: np.ndarray, speed: float = 0.5, acceleration: float = 1.0) -> None:
-        """Point to point in joint space; returns at once, see `motion`. Raises CapabilityError with the reason."""
+        """Point to point through waypoints (m, 7) [rad]; returns at once, see `motion`. Raises CapabilityError."""
         self._begin(waypoints, np.empty((0, JOINTS)), speed, acceleration)
 
     def servo(self, positions: np.ndarray, rate: float = 1000.0) -> None:

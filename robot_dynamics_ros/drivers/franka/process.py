@@ -174,7 +174,7 @@ class FrankaProcess:
 
     # -- states -------------------------------------------------------------------------------------------------------
     def take(self, row: np.ndarray, until: float) -> tuple[int, int, int] | None:
-        """The oldest state into row (WIDTH,); its robot, system and steady time [ns]. None after `until`."""
+        """The oldest state into row (m,), m = WIDTH; its robot, system and steady time [ns]. None after `until`."""
         self._judge_stop()
         while True:
             with self._lock:
@@ -226,7 +226,10 @@ class FrankaProcess:
 
     # -- requests -----------------------------------------------------------------------------------------------------
     def begin(self, request: dict[str, Any], array: np.ndarray | None = None) -> None:
-        """A request that moves the robot. Raises CapabilityError while another does, ConnectionFailed."""
+        """A request that moves the robot, with positions `array` (N, 7) [rad] if it has any.
+
+        Raises CapabilityError while another motion runs, ConnectionFailed.
+        """
         with self._lock:
             if self.motion.active:
                 raise CapabilityError("a motion is running: stop it first")
@@ -266,7 +269,7 @@ class FrankaProcess:
         return answer
 
     def command_torque(self, stamp_ns: int, torque: np.ndarray) -> None:
-        """A torque to the process; never waits. One that is lost is a late one to its guard."""
+        """Send torque (7,) [Nm] to the process without waiting; its guard treats a lost torque as a late one."""
         with self._lock:
             if not self._sockets:
                 return

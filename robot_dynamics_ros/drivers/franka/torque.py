@@ -103,7 +103,9 @@ class Linked:
             return  # the loop ended or is late: it sees the gap in robot time
 
     def newest(self, controller_ns: int, torque: np.ndarray) -> bool:
-        """The answer to the state of `controller_ns`, waited for within the cycle, or the newest before it."""
+        """Wait within the cycle for the answer to the state of `controller_ns` and write it, or the newest one before
+        it, into torque (7,) [Nm]; False when there is none to apply.
+        """
         found, self._cycles = False, self._cycles + 1
         while True:
             data = self._receive()

@@ -46,7 +46,7 @@ class UrControl:
         self._begin({"do": "servo", "rate": rate, "lookahead": lookahead, "gain": gain}, stream)
 
     def play(self, approach: np.ndarray, positions: np.ndarray, rate: float, speed: float) -> None:
-        """Path and stream as one motion."""
+        """Approach (m, 6) [rad] at `speed` [rad/s], then positions (N, 6) [rad] at `rate` [Hz], as one motion."""
         a, b = _positions(approach, "approach"), _positions(positions, "positions")
         self._begin(
             {"do": "play", "rate": rate, "speed": speed, "acceleration": 1.0, "split": len(a)}, np.vstack([a, b])

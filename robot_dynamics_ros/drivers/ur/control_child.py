@@ -77,19 +77,19 @@ class Child:
 
     # -- requests -----------------------------------------------------------------------------------------------------
     def do_move(self, path: np.ndarray, speed: float, acceleration: float, blend: float) -> None:
-        """Point to point through the rows of `path`."""
+        """Point to point through path (m, 6) [rad]."""
         self.report("moving")
         self._move(path, speed, acceleration, blend)
         self.report("done", progress=1.0)
 
     def do_servo(self, stream: np.ndarray, rate: float, lookahead: float, gain: float) -> None:
-        """Stream of positions."""
+        """Stream positions (N, 6) [rad] at `rate` [Hz]."""
         self.report("moving")
         self._stream(stream, rate, lookahead, gain)
         self.report("done", progress=1.0)
 
     def do_play(self, rows: np.ndarray, rate: float, speed: float, acceleration: float, split: int) -> None:
-        """Approach path, then stream."""
+        """Approach path rows[:split], then the stream rows[split:]; rows (N, 6) [rad]."""
         self.report("moving")
         self._move(rows[:split], speed, acceleration, 0.0)
         self._stream(rows[split:], rate, 0.03, 1000.0)

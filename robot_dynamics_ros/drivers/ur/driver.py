@@ -196,12 +196,12 @@ class UrDriver(TorqueDriver):
     def move_path(
         self, waypoints: np.ndarray, speed: float = 0.5, acceleration: float = 1.0, blend: float = 0.0
     ) -> None:
-        """Point to point in joint space; returns at once, see `motion`. Raises CapabilityError with the reason."""
+        """Point to point through waypoints (m, 6) [rad]; returns at once, see `motion`. Raises CapabilityError."""
         self._allow_motion()
         self._control.move_path(waypoints, speed, acceleration, blend)
 
     def servo(self, positions: np.ndarray, rate: float = 500.0, lookahead: float = 0.03, gain: float = 1000.0) -> None:
-        """Stream positions; returns at once, see `motion`. Raises CapabilityError with the reason."""
+        """Stream positions (N, 6) [rad] at `rate` [Hz]; returns at once, see `motion`. Raises CapabilityError."""
         self._allow_motion()
         self._control.servo(positions, rate, lookahead, gain)
 

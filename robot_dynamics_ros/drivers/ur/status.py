@@ -39,7 +39,7 @@ PLAYING = 2  # runtime state of a program that runs
 
 
 def status_of(value: Callable[[str], np.ndarray]) -> RobotStatus:
-    """Status from `value`, which gives an RTDE output by its name (width,), NaN where the controller has none."""
+    """Status from `value`, which gives an RTDE output (m,) by its name, NaN where the controller has none."""
     mode, safety, state = (_integer(value(name)) for name in ("robot_mode", "safety_mode", "runtime_state"))
     return RobotStatus(
         robot_mode=mode,

@@ -48,7 +48,7 @@ class SlipOperator:
 
 
 def maxwell_slip(q: np.ndarray, span: float, start: np.ndarray | None = None) -> np.ndarray:
-    """`SlipOperator` of a whole motion."""
+    """`SlipOperator` of a whole motion: H (N,) of q (N,) [rad]; `start` (N,) bool, see `SlipOperator.run`."""
     return SlipOperator(span).run(q, start)
 
 

@@ -96,7 +96,10 @@ def signals_of(
 
 
 def joint_rows(motion: Motion, W: np.ndarray, load: np.ndarray, structure: Structure) -> list[JointRows]:
-    """Rows of every joint: base columns and friction columns through the joint's effort filter, measured effort."""
+    """Rows of every joint: base columns and friction columns through the joint's effort filter, measured effort.
+
+    W (n, N, b): base regressor; load (N, n) [Nm]: torque of the rigid body, for load-dependent friction.
+    """
     rows = []
     index = structure.index(W.shape[2])
     for j, s in enumerate(signals_of(motion, load, structure.coupled)):

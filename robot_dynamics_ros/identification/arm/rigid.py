@@ -52,7 +52,7 @@ class BaseParameters:
 
 
 class RigidModel:
-    """Regressor of a robot's chain in the gravity that its effort contains, and its base columns."""
+    """Regressor of a robot's chain in the gravity (3,) [m/s2] that its effort contains, and its base columns."""
 
     def __init__(self, robot: Any, gravity: np.ndarray | None = None) -> None:
         self.robot, self.n = robot, robot.n_joints

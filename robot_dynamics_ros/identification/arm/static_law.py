@@ -112,8 +112,8 @@ def _counterpart(term: str, chosen: tuple[str, ...]) -> bool:
 
 
 def opposes_motion(values: dict[str, float], v: np.ndarray, limit: float = 0.0) -> bool:
-    """Whether friction keeps half its Coulomb level up to twice the largest speed of v and opposes the motion up to
-    `limit` [rad/s]: a polynomial that bends over is none.
+    """Whether friction keeps half its Coulomb level up to twice the largest speed of v (N,) [rad/s] and opposes the
+    motion up to `limit` [rad/s]. A polynomial that changes sign there is not a friction law.
     """
     speed = np.linspace(0.05, 2.0, 20) * np.abs(v).max()
     top = np.linspace(speed[-1], max(limit, speed[-1]), 20)

@@ -80,7 +80,9 @@ def coupled_torque(model: IdentifiedModel, motors: np.ndarray, motion: Motion) -
 
 
 def coupled_blocks(motors: np.ndarray, names: Sequence[str]) -> list[dict[str, object]]:
-    """Entries of `friction.coupled` in a robot file."""
+    """Entries of `friction.coupled` in a robot file, from the rows of motors (m, 6): joint, turns_with, sign,
+    eps [rad/s], coulomb [Nm], viscous [Nm s/rad].
+    """
     fields = ("sign", "eps", "coulomb", "viscous")
     return [
         {"joint": names[int(row[0])], "turns_with": names[int(row[1])]}

@@ -125,8 +125,9 @@ def _at(wanted: np.ndarray, t: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def low_pass(x: np.ndarray, cutoff: float, dt: float, order: int = 4) -> np.ndarray:
-    """Zero-phase (forward and backward) Butterworth low-pass along axis 0; cut-offs above 0.45 / dt leave x
-    unchanged.
+    """Zero-phase (forward and backward) Butterworth low-pass of x (N,) or (N, n) along axis 0; `cutoff` [Hz].
+
+    A cut-off above 0.45 / dt leaves x unchanged.
     """
     if not cutoff < 0.45 / dt:
         return x

@@ -123,7 +123,8 @@ class RotorInertia:
 
 
 def rotor_inertia(robot: RobotFile, data: DriveData, inertia: np.ndarray | None = None) -> RotorInertia:
-    """Motor and reducer inertia from the controller's model torque, or figures of a given `inertia` on other data.
+    """Motor and reducer inertia from the controller's model torque, or the fit of a given `inertia` (n,)
+    [kg m2] on other data.
 
     B = pinv(qdd_d) (tau_d - f_link(q_d, qd_d, qdd_d)) [Clochiatti2024, eq. 8-9].
     Raises DataError where the desired state is not recorded.

@@ -26,7 +26,7 @@ Criterion = Callable[[np.ndarray], tuple[float, np.ndarray]]
 
 
 def condition(G: np.ndarray, sharpness: float = SHARPNESS) -> tuple[float, np.ndarray]:
-    """Smooth log cond(W) and S (b, b)."""
+    """Smooth log cond(W) of G = W'W / N (b, b), and S (b, b)."""
     values, V = _eigen(G)
     logs = np.log(values)
     (high, p), (low, r) = soft_max(logs, sharpness), soft_max(-logs, sharpness)
@@ -34,7 +34,9 @@ def condition(G: np.ndarray, sharpness: float = SHARPNESS) -> tuple[float, np.nd
 
 
 def blunt_condition(G: np.ndarray) -> tuple[float, np.ndarray]:
-    """The same with r = 5: many eigenvalues at each end are moved at once, far from the optimum the quicker way."""
+    """`condition` of G (b, b) with r = 5: it moves many eigenvalues at each end at once, which is faster far from the
+    optimum.
+    """
     return condition(G, 5.0)
 
 

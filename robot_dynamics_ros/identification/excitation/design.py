@@ -98,6 +98,6 @@ def _condition(search: FourierSearch, x: np.ndarray) -> float:
 
 
 def excitation(criteria: Criteria, t: np.ndarray, motion: tuple[np.ndarray, np.ndarray, np.ndarray]) -> Excitation:
-    """The motion with its criteria."""
+    """The motion (q, qd, qdd), each (N, n), at times t (N,) [s], with its criteria."""
     R = criteria.triangle(*motion)
     return Excitation(t, *motion, criteria.condition(R), criteria.logdet(R), criteria.count)

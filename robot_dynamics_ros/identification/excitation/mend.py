@@ -14,13 +14,13 @@ SHARES = (1.0, 1.0, 0.98, 0.95, 0.9, 0.8, 0.65, 0.5, 0.3, 0.1)  # of the amplitu
 
 
 def broken(search: FourierSearch, x: np.ndarray) -> list[Breach]:
-    """Limits that the motion of x breaks, between samples too (check.py); the worst first."""
+    """Limits that the motion of free numbers x (m,) breaks, between samples too (check.py); the worst first."""
     basis = search.motions.basis
     return breaches(search.criteria, lambda t: search.at(x, t), search.duration, len(basis.t))
 
 
 def mend(search: FourierSearch, x: np.ndarray) -> tuple[np.ndarray, list[Breach]]:
-    """x, or free numbers near it whose motion keeps all limits; else what the best try still breaks."""
+    """x (m,), or free numbers near it whose motion keeps all limits; else what the best try still breaks."""
     start, found = x, broken(search, x)
     best, margins = (x, found), dict.fromkeys(TEXT, 0.0)
     for share in SHARES:

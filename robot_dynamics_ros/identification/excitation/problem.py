@@ -19,7 +19,10 @@ from robot_dynamics_ros.models import RobotModel
 
 
 class Criteria:
-    """Criteria of motions of one robot, and by how much they break its limits."""
+    """Criteria of motions of one robot, and by how much they break its limits.
+
+    q [rad], qd [rad/s], qdd [rad/s2] of shape (N, n); R (b, b): `triangle` of a motion.
+    """
 
     def __init__(self, robot: Any, limits: Limits, columns: Sequence[int] | None = None) -> None:
         """columns: numbers of the standard parameters that a motion is to show; None: the base parameters."""
@@ -109,7 +112,7 @@ class Point:
 
 
 class Problem:
-    """Criteria and limits as functions of the free numbers x of a Fourier motion, each a value with slopes by x."""
+    """Criteria and limits as functions of the free numbers x (m,) of a Fourier motion: values with slopes (m,)."""
 
     def __init__(self, criteria: Criteria, motion: FourierMotion) -> None:
         self.criteria, self.motion = criteria, motion

@@ -37,7 +37,7 @@ class Quality:
 
 
 class ByDifferences(FourierSearch):
-    """The search with slopes by forward differences, as it is done where a program offers no derivatives."""
+    """The search with slopes by forward differences, as done where no derivatives exist; free numbers x (m,)."""
 
     def lagrangian(self, x: np.ndarray, phase: Phase, state: State) -> tuple[float, np.ndarray]:
         """The augmented Lagrangian and its differences, one evaluation per free number."""
@@ -51,7 +51,7 @@ class ByDifferences(FourierSearch):
 
 
 def quality(search: FourierSearch, x: np.ndarray, seconds: float = 0.0, between: bool = True) -> Quality:
-    """Quality of the motion of x; `between`: limits are looked at between the samples of the search too."""
+    """Quality of the motion of free numbers x (m,); `between`: limits are checked between the samples too."""
     condition, logdet = search.problem.values(x, "sharp_condition", "logdet")
     kept = bool(max(search.problem.excess(x).values(), default=0.0) <= KEPT)
     kept = kept and not (between and broken(search, x))
@@ -59,7 +59,7 @@ def quality(search: FourierSearch, x: np.ndarray, seconds: float = 0.0, between:
 
 
 def condition_alone(search: FourierSearch, x: np.ndarray, effort: int = 40, rounds: int = ROUNDS) -> Quality:
-    """Quality at the end of a search on the condition number itself, which ends when it no longer improves."""
+    """Quality at the end of a search from x (m,) on the condition number alone, until it no longer improves."""
     start, state, before = time.thread_time(), State(x), np.inf
     for _ in range(rounds):
         search.round(state, Phase("sharp_condition", effort))
@@ -77,7 +77,7 @@ class _Reached(Exception):
 def hybrid_until(
     search: FourierSearch, x: np.ndarray, wanted: list[Quality], rng: np.random.Generator, effort: int = 40
 ) -> list[Quality | None]:
-    """Where the hybrid search from x first reaches each wanted quality.
+    """Where the hybrid search from x (m,) first reaches each wanted quality.
 
     When a search ends before it does, another begins at a new random motion, the time going on; None where STARTS of
     them do not reach it.

@@ -59,7 +59,7 @@ def phases(criterion: str, effort: int) -> list[Phase]:
 
 
 class FourierSearch:
-    """Search over Fourier motions of one robot."""
+    """Search over Fourier motions of one robot; x (m,): their free numbers."""
 
     def __init__(self, criteria: Criteria, harmonics: int, base: float, duration: float) -> None:
         samples = max(SAMPLES, int(np.ceil(6 * harmonics * base * duration / np.pi)))  # 12 per fastest period

@@ -49,7 +49,7 @@ class Excess:
 
 
 def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a x b along the last axis."""
+    """a x b of a and b (..., 3)."""
     x, y = np.moveaxis(a, -1, 0), np.moveaxis(b, -1, 0)
     parts = x[1] * y[2] - x[2] * y[1], x[2] * y[0] - x[0] * y[2], x[0] * y[1] - x[1] * y[0]
     return np.stack(parts, axis=-1)
@@ -84,7 +84,7 @@ class Pose:
 
 
 def torque(model: RobotModel, limits: Limits, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> Excess:
-    """Largest |tau_j| / (USE limit_j) - 1."""
+    """Largest |tau_j| / (USE limit_j) - 1 of a motion q [rad], qd [rad/s], qdd [rad/s2], each (N, n)."""
     allowed = USE * limits.torque
     relative = model.rnea(q, qd, qdd) / allowed
     excess = np.stack([relative, -relative]) - 1
@@ -97,7 +97,7 @@ def torque(model: RobotModel, limits: Limits, q: np.ndarray, qd: np.ndarray, qdd
 
 
 def tcp_speed(pose: Pose, limits: Limits, qd: np.ndarray) -> Excess:
-    """Largest |v| / (USE limit) - 1 of the TCP, v = sum_j J_j qd_j.
+    """Largest |v| / (USE limit) - 1 of the TCP, v = sum_j J_j qd_j with qd (N, n) [rad/s].
 
     dv/dq_k = z_k x sum_(j >= k) qd_j J_j + (sum_(j < k) qd_j z_j) x J_k
     """

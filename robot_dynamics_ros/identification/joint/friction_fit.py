@@ -144,7 +144,7 @@ class FrictionProblem:
         return result
 
     def solve_linear(self, p: np.ndarray, data: FrictionData) -> tuple[np.ndarray, float]:
-        """p with its linear parameters by reweighted least squares, and the robust cost."""
+        """p (k,) with its linear parameters by reweighted least squares, and the robust cost."""
         A = self.columns(p, data)
         scale = np.linalg.norm(A, axis=0)
         scale[scale == 0] = 1.0
@@ -214,7 +214,9 @@ def global_start(problem: FrictionProblem, seed: int) -> list[np.ndarray]:
 
 
 def polish(problem: FrictionProblem, starts: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """Bounded robust least squares over all free parameters from each start; best p and its covariance."""
+    """Bounded robust least squares over all free parameters from each start (k,); best p (k,), covariance (m, m) of
+    the m free ones.
+    """
     lower, upper = problem.bounds()
     found = [_descend(problem, start, lower, upper) for start in starts]
     p = min(found, key=lambda f: f[1])[0]

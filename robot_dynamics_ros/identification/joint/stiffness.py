@@ -77,11 +77,11 @@ class StiffnessFit:
     deflection: float  # largest |phi| of the data [rad]
 
     def torque(self, phi: np.ndarray) -> np.ndarray:
-        """Elastic torque [Nm]."""
+        """Elastic torque (N,) [Nm] of deflections phi (N,) [rad]."""
         return _powers(np.asarray(phi, float), len(self.a)) @ self.a
 
     def stiffness(self, phi: np.ndarray) -> np.ndarray:
-        """k(phi) = d tau_E / d phi [Nm/rad]. [Madsen2020, ch3 eq. 9-10]"""
+        """k(phi) = d tau_E / d phi (N,) [Nm/rad] of phi (N,) [rad]. [Madsen2020, ch3 eq. 9-10]"""
         odd = 2 * np.arange(len(self.a)) + 1
         return np.power.outer(np.asarray(phi, float), odd - 1) @ (odd * self.a)
 

@@ -18,7 +18,7 @@ def _every(n: int) -> slice:
 
 
 def tracks(t: np.ndarray, y: np.ndarray, p: np.ndarray, names: Sequence[str], unit: str) -> str:
-    """Measured effort, prediction and residual of every joint over time."""
+    """Measured effort y (N, n), prediction p (N, n) and residual of every joint over time t (N,) [s]."""
     drawing, axes = figure(y.shape[1], 1, 12, 1.9 * y.shape[1])
     fixed_margins(drawing, 12, 1.9 * y.shape[1])
     some = _every(len(t))
@@ -58,8 +58,8 @@ def _limits(r: np.ndarray) -> tuple[float, float]:
 
 
 def spectrum(y: np.ndarray, r: np.ndarray, rate: float, names: Sequence[str], unit: str, cutoff: float) -> str:
-    """Amplitude spectral density of effort and residual; what lies above the cut-off no model of the state can
-    follow.
+    """Amplitude spectral density of effort y and residual r (N, n); above the cut-off [Hz] no model of the filtered
+    state can follow the effort.
     """
     f, effort = signal.welch(y - y.mean(0), rate, nperseg=min(len(y), 1024), axis=0)
     _, rest = signal.welch(r - r.mean(0), rate, nperseg=min(len(r), 1024), axis=0)
@@ -75,7 +75,7 @@ def spectrum(y: np.ndarray, r: np.ndarray, rate: float, names: Sequence[str], un
 
 
 def boxes(residuals: dict[str, np.ndarray], names: Sequence[str], unit: str) -> str:
-    """Box plots of the residuals of several models per joint: quartiles, whiskers at 5 % and 95 %."""
+    """Box plots per joint of the residuals (N, n) of several models: quartiles, whiskers at 5 % and 95 %."""
     labels = [name.replace("_", " ") for name in residuals]
 
     def draw(axis: Any, j: int) -> None:
@@ -91,7 +91,9 @@ def boxes(residuals: dict[str, np.ndarray], names: Sequence[str], unit: str) -> 
 def friction_curves(
     v: np.ndarray, measured: np.ndarray, curve: np.ndarray, live: np.ndarray, names: Sequence[str], unit: str
 ) -> str:
-    """Friction against velocity: what the data leave after the rigid body, the model, and the law of the live nodes."""
+    """Friction against velocity v (N, n) [rad/s]: effort minus rigid body (`measured`), model (`curve`) and law of the
+    live nodes (`live`), each (N, n).
+    """
 
     def draw(axis: Any, j: int) -> None:
         some = _every(len(v))

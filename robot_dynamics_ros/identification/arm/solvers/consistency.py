@@ -48,8 +48,8 @@ class Consistent:
 
 
 def eliminate(solution: Solution, keep: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Triangle with the columns `keep` last: (whole R, whole z, R of keep, z of keep); their block is free of
-    the rest.
+    """Triangle with the columns `keep` (k,) last: (whole R (p, p), z (p,), R of keep (k, k), z of keep (k,)); their
+    block does not depend on the other columns.
     """
     order = np.concatenate([np.setdiff1d(np.arange(len(solution.x)), keep), keep])
     T: Any = np.linalg.qr(np.column_stack([solution.R[:, order], solution.rhs]), mode="r")[: len(order)]

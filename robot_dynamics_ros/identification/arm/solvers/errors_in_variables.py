@@ -105,8 +105,9 @@ def total_solution(R: np.ndarray, z: np.ndarray, rho: float, S: np.ndarray) -> t
 
 
 def as_total(found: Solution, index: Sequence[np.ndarray], grams: Sequence[np.ndarray]) -> tuple[Solution, float]:
-    """A weighted solution corrected for noise in the motion, and the largest share of noise (`total_solution`);
-    grams are those of `noise_grams`, on parameters `index`.
+    """A weighted solution corrected for noise in the motion, and the largest share of noise (`total_solution`).
+
+    Per joint: index (k,), numbers of its parameters; grams (k + 1, k + 1), of `noise_grams`.
     """
     p = len(found.x)
     free = np.maximum(found.weights.sum(0) - [len(i) for i in index], 1.0)

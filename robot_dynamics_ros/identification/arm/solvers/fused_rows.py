@@ -106,7 +106,10 @@ class FusedRows:
 
 
 def blocks(start: np.ndarray, size: int = BLOCK) -> Iterator[tuple[int, int, bool]]:
-    """(first, last, whether a piece ends there): at most `size` samples, none across the beginning of a piece."""
+    """(first, last, whether a piece ends there): at most `size` samples, none across the beginning of a piece.
+
+    start (N,) bool: samples where a piece begins.
+    """
     for a, b in pieces_of(start):
         for first in range(a, b, size):
             yield first, min(first + size, b), first + size >= b
@@ -139,7 +142,7 @@ class Window:
 class HeldRows:
     """`Rows` without the parameters `held` (number -> value): y - A_held x_held = A_rest x_rest [Madsen2020 ch5 14].
 
-    The rest is numbered in its old order; `whole` gives all parameters back.
+    The rest is numbered in its old order; `whole` gives all parameters back. index (k,): numbers of parameters.
     """
 
     rows: Rows

@@ -130,7 +130,8 @@ def instrumented(
     """x of Z'W x = Z'y over all joints, weighted as the solution `start` is.
 
     Per joint one triangle of [Z, A, y]; joints stacked, R of [Z, A, y] has R_ZA x = R_Zy in its first rows: the
-    instruments' projection, without products of Z and A. Raises DataError where Z does not explain A.
+    instruments' projection, without products of Z and A. prior: (R (p, p), rhs (p,)) of further rows.
+    Raises DataError where Z does not explain A.
     """
     p = len(start.x)
     stacked = []

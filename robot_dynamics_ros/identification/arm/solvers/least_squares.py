@@ -78,7 +78,10 @@ class Solution:
 
 
 def gram_triangle(A: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
-    """The same triangle by Cholesky of the Gram matrix: several times faster, half the digits; for choices only."""
+    """`triangle` of A (N, k), y (N,), weight (N,) by Cholesky of the Gram matrix.
+
+    Several times faster with half the digits: for choices only.
+    """
     rows = np.column_stack([A, y])
     G = rows.T @ (rows if weight is None else rows * weight[:, None])
     d = np.sqrt(np.maximum(np.diag(G), 1e-300))
@@ -86,7 +89,7 @@ def gram_triangle(A: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None
 
 
 def triangle(A: np.ndarray, y: np.ndarray, weight: np.ndarray | None = None) -> np.ndarray:
-    """R (k + 1, k + 1) of the QR of sqrt(weight) [A, y], folded block by block."""
+    """R (k + 1, k + 1) of the QR of sqrt(weight) [A, y], folded block by block; A (N, k), y (N,), weight (N,)."""
     k = A.shape[1] + 1
     R: Any = np.zeros((0, k))
     for a in range(0, len(A), BLOCK):
@@ -174,7 +177,7 @@ def huber(r: np.ndarray, given: np.ndarray) -> np.ndarray:
 def deviations(
     residuals: Sequence[np.ndarray], weights: Sequence[np.ndarray], index: Sequence[np.ndarray]
 ) -> np.ndarray:
-    """Deviation sigma_j of every joint's weighted residuals, its own parameters taken off the samples."""
+    """Deviation sigma (n,) of every joint's weighted residuals (N,), its number of parameters taken off the samples."""
     return np.array([_deviation(r, w, len(i)) for r, w, i in zip(residuals, weights, index, strict=True)])
 
 

@@ -1,4 +1,4 @@
-// Checks of constructors: NaN-proof, and the message names argument, value and bound.
+// Checks for constructors: NaN fails every check; the message names argument, value and bound.
 #pragma once
 
 #include <cmath>
@@ -25,7 +25,7 @@ inline bool all_finite(const double* x, int n) noexcept {
   return sum == 0.0;
 }
 
-// Absent signal: no array, or an array in which nothing is known.
+// Absent signal: no array, or an array of NaN only.
 inline bool absent(const double* x, int n) noexcept {
   if (!x) return true;
   for (int i = 0; i < n; ++i)

@@ -13,7 +13,7 @@ constexpr std::size_t samples_per_chunk = 128;  // chunk limits: whole vectors o
 
 // Runs f(first, count) over 0..N-1 in at most `threads` parts, the first one in the calling thread. A sample is
 // computed alone in its lane, so the result does not depend on `threads`. Threads live for one call (about 20 us each):
-// nothing remains for a later fork. A thread that the system refuses is made up for by the caller.
+// none exists when the process forks later. Where the system refuses a thread, the caller computes its part.
 template <class F>
 void parallel(std::size_t N, int threads, F&& f) {
   const std::size_t chunks = (N + samples_per_chunk - 1) / samples_per_chunk;

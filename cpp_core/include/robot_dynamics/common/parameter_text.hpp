@@ -1,5 +1,5 @@
-// Parameters as text, one per line: a name, then its numbers or word. Read without a library, in any locale; a name
-// that is missing, unknown or given twice, and a number that is none, is an error that names it.
+// Parameters as text, one per line: a name, then its numbers or word. Reading needs no library and does not depend on
+// the locale. A missing, unknown or repeated name and an invalid number are errors that name it.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ namespace robot_dynamics {
 
 class ParameterReader {
  public:
-  // Throws std::invalid_argument for a line without a value or a name that is there twice. '#' begins a comment line.
+  // Throws std::invalid_argument for a line without a value and for a repeated name. '#' begins a comment line.
   explicit ParameterReader(const std::string& text) {
     std::istringstream lines(text);
     for (std::string line; std::getline(lines, line);) {
@@ -66,7 +66,7 @@ class ParameterReader {
     std::copy(found.begin(), found.end(), values.begin());
   }
 
-  // Throws for a name that nothing has read.
+  // Throws for a name that was never read: it is unknown.
   void finish() const {
     if (!values_.empty()) throw std::invalid_argument(values_.begin()->first + " is no parameter");
   }

@@ -1,5 +1,5 @@
-// Real-time scheduling of a thread and memory that stays in place: asked of the system, with what came of it and why
-// not.
+// Requests real-time scheduling of a thread and locked memory from the system; the result says what was granted, and
+// otherwise why not.
 #pragma once
 
 #include <pthread.h>
@@ -12,7 +12,7 @@
 
 namespace robot_dynamics {
 
-// What the system offers; a test brings its own.
+// The system calls; a test replaces them.
 struct RealtimeCalls {
   int (*schedule)(pthread_t, int policy, const sched_param*) = pthread_setschedparam;  // 0 or an error number
   int (*lock)(int flags) = mlockall;                                                   // 0, or -1 and errno
@@ -24,7 +24,7 @@ struct RealtimeResult {
   bool done() const noexcept { return asked && error == 0; }
 };
 
-// SCHED_FIFO at this priority (1..99); 0 asks for nothing.
+// SCHED_FIFO at this priority (1..99); 0: no request.
 inline RealtimeResult schedule_fifo(pthread_t thread, int priority, const RealtimeCalls& calls = {}) noexcept {
   if (priority <= 0) return {};
   sched_param p{};
@@ -37,7 +37,7 @@ inline RealtimeResult lock_memory(const RealtimeCalls& calls = {}) noexcept {
   return {true, calls.lock(MCL_CURRENT | MCL_FUTURE) == 0 ? 0 : errno};
 }
 
-// For diagnostics: what was granted, or why not and what would help.
+// For diagnostics: what was granted, or why not and how to get it.
 inline std::string realtime_text(const RealtimeResult& r, const char* what, const char* remedy) {
   if (!r.asked) return "not asked for";
   if (r.error == 0) return what;

@@ -11,7 +11,7 @@ namespace robot_dynamics {
 template <typename T>
 class SpscRing {
  public:
-  // capacity: records the consumer may be late by before push() refuses, a power of two.
+  // capacity: number of records that the ring holds, a power of two; push() refuses when it is full.
   explicit SpscRing(std::size_t capacity) : records_(capacity), mask_(capacity - 1) {
     if (capacity < 2 || (capacity & mask_) != 0) throw std::invalid_argument("capacity must be a power of two >= 2");
   }

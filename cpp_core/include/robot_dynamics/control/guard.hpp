@@ -1,7 +1,8 @@
 // The guard: the only way a torque leaves for a robot. Order of checks: finite -> semantics -> magnitude -> rate ->
 // age -> enable. For any input the output is finite and inside every limit, and every fault path ends at zero.
 //
-// A command is held for 3 cycles and then fades, so that a late sender is neither a burst nor a push that stays.
+// A command is held for 3 cycles and then fades to zero, so that a late sender causes neither a step nor a lasting
+// torque.
 // States: idle (disabled) -> ok -> degraded (flagged, contribution kept) -> safe (ramped to zero, latched)
 // -> fault (zero at once, latched). Only rearm() leaves safe and fault, and it leads to idle, never to ok.
 #pragma once
@@ -10,92 +11,11 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <stdexcept>
-#include <string>
 
 #include "robot_dynamics/common/time.hpp"
-#include "robot_dynamics/rigid_body/chain.hpp"
+#include "robot_dynamics/control/guard_limits.hpp"
 
 namespace robot_dynamics {
-
-enum class GuardState : int { idle = 0, ok = 1, degraded = 2, safe = 3, fault = 4 };
-
-// Why the guard last left ok; the counters are indexed by it.
-enum class GuardReason : int {
-  none = 0,
-  command_not_finite,
-  semantics,
-  magnitude,
-  rate,
-  command_age,
-  state_not_finite,
-  state_gap,
-  state_frozen,
-  state_clock,
-  velocity,
-  position,
-  publisher,
-  robot_stopped,
-  enable_lost,
-  external,
-  program_ended,
-  count
-};
-
-// What a torque means; a command must declare the same as the robot file or it is refused.
-struct TorqueSemantics {
-  bool includes_gravity = false;  // true: the sender added g(q)
-  bool link_side = false;         // true: torque behind the transmission
-  bool operator==(const TorqueSemantics& o) const noexcept {
-    return includes_gravity == o.includes_gravity && link_side == o.link_side;
-  }
-};
-
-struct GuardLimits {
-  int n = 0;
-  std::array<double, max_joints> torque{};          // Nm
-  std::array<double, max_joints> torque_rate{};     // Nm/s
-  std::array<double, max_joints> velocity{};        // rad/s
-  std::array<double, max_joints> position_lower{};  // rad
-  std::array<double, max_joints> position_upper{};  // rad
-  std::array<double, max_joints> deceleration{};    // rad/s2 that braking can count on
-  TorqueSemantics semantics{};
-  double cycle = 0.002;         // s, nominal control period
-  double degraded_gap = 0.020;  // s without a new state
-  double safe_gap = 0.040;      // s without a new state
-  double ramp = 0.100;          // s from any torque to zero
-  double first_command = 5.0;   // s that an enabled guard waits for the first command
-  double enable_timeout = 0;    // s after which an unrefreshed enable is lost; 0: no dead-man switch
-  int hold_cycles = 3;          // cycles an old command may be held
-  int frozen_cycles = 10;       // exact repeats of a moving state
-  int sustained_cycles = 50;    // clamped cycles in a row before safe
-};
-
-inline void validate(const GuardLimits& limits) {
-  const auto require = [](bool good, const std::string& what, double value, const char* bound) {
-    if (!good) throw std::invalid_argument(what + " = " + std::to_string(value) + " must be " + bound);
-  };
-  require(1 <= limits.n && limits.n <= max_joints, "n_joints", limits.n, "in 1..16");
-  for (int i = 0; i < limits.n; ++i) {
-    const std::string joint = "[" + std::to_string(i) + "]";
-    require(limits.torque[i] > 0 && std::isfinite(limits.torque[i]), "torque" + joint, limits.torque[i], "> 0");
-    require(limits.torque_rate[i] > 0 && std::isfinite(limits.torque_rate[i]), "torque_rate" + joint,
-            limits.torque_rate[i], "> 0");
-    require(limits.velocity[i] > 0 && std::isfinite(limits.velocity[i]), "velocity" + joint, limits.velocity[i], "> 0");
-    require(limits.deceleration[i] > 0 && std::isfinite(limits.deceleration[i]), "deceleration" + joint,
-            limits.deceleration[i], "> 0");
-    require(limits.position_lower[i] < limits.position_upper[i], "position_lower" + joint, limits.position_lower[i],
-            "below position_upper");
-  }
-  require(limits.cycle > 0, "cycle", limits.cycle, "> 0");
-  require(limits.ramp > 0 && limits.ramp <= 0.1, "ramp", limits.ramp, "in (0, 0.1] s");
-  require(limits.safe_gap >= limits.degraded_gap && limits.degraded_gap > 0, "safe_gap", limits.safe_gap,
-          ">= degraded_gap > 0");
-  require(limits.hold_cycles >= 0 && limits.hold_cycles <= 3, "hold_cycles", limits.hold_cycles, "in 0..3");
-  require(limits.frozen_cycles >= 2, "frozen_cycles", limits.frozen_cycles, ">= 2");
-  require(limits.sustained_cycles >= 1, "sustained_cycles", limits.sustained_cycles, ">= 1");
-  require(limits.enable_timeout >= 0, "enable_timeout", limits.enable_timeout, ">= 0");
-}
 
 class Guard {
  public:
@@ -116,7 +36,7 @@ class Guard {
   void refresh(std::int64_t now_ns) noexcept;         // the dead-man switch is still held
   void disable() noexcept;                            // ramps out, then idle
   bool rearm() noexcept;                              // safe, fault -> idle
-  void trip(GuardReason reason, bool hard) noexcept;  // a fault seen elsewhere (second publisher, protective stop)
+  void trip(GuardReason reason, bool hard) noexcept;  // a fault found elsewhere (second publisher, protective stop)
 
   GuardState state() const noexcept { return state_; }
   GuardReason reason() const noexcept { return reason_; }
@@ -184,7 +104,7 @@ inline void Guard::observe(std::int64_t stamp_ns, const double* q, const double*
       note(GuardReason::state_clock);
   }
   if (have_state_ && active() && !(seconds_between(stamp_ns, state_ns_) <= limits_.safe_gap))
-    trip(GuardReason::state_gap, false);  // the silence was in the robot's time, whoever looked at a clock meanwhile
+    trip(GuardReason::state_gap, false);  // a gap in the robot's own time, whatever the host's clock says
   frozen_ = same && moving ? frozen_ + 1 : 0;
   if (frozen_ >= limits_.frozen_cycles && active()) trip(GuardReason::state_frozen, false);
   std::copy(q, q + limits_.n, q_.begin());
@@ -271,7 +191,8 @@ inline GuardReason Guard::beyond(int i, double wanted) const noexcept {
   return GuardReason::none;
 }
 
-// On the way to zero: along the ramp or, past a limit, as fast as the rate allows, whichever is less; never up again.
+// Torque while ramping to zero: the ramp or, past a limit, the fastest decrease that the rate allows, whichever is
+// less; its size never increases.
 inline double Guard::leaving(int i, double share, double step_limit) const noexcept {
   const double along = share * ramp_from_[i];
   double size = std::min(std::fabs(along), std::fabs(out_[i]));

@@ -11,50 +11,10 @@
 
 #include "robot_dynamics/common/spsc_ring.hpp"
 #include "robot_dynamics/control/guard.hpp"
+#include "robot_dynamics/control/torque_record.hpp"
 #include "robot_dynamics/drivers/torque_program.hpp"
 
 namespace robot_dynamics {
-
-// One state as the loop needs it; T, theta, omega, joint_torque null: not measured. payload_kg NaN: not told.
-struct TorqueState {
-  std::int64_t stamp_ns = 0, steady_ns = 0;
-  const double *q = nullptr, *qd = nullptr, *tau = nullptr, *T = nullptr;
-  const double *theta = nullptr, *omega = nullptr, *joint_torque = nullptr;  // rotor side, sensor
-  double payload_kg = std::nan("");
-  bool stopped = false;  // protective stop, e-stop, power off
-  bool program = true;   // false: what takes torques on the robot has ended
-  bool gap = false;      // derivatives and integrals must restart here
-  bool backwards = false;
-};
-
-// What happened in one cycle.
-struct TorqueRecord {
-  std::int64_t stamp_ns = 0, steady_ns = 0;
-  int state = 0, reason = 0, mode = 0, status = 0;
-  std::uint32_t frozen = 0;
-  bool run = false;      // torque mode must go on
-  double age = -1;       // s, of the command when it left
-  double computing = 0;  // s from the arrival of the state to here
-  std::array<double, max_joints> q{}, qd{}, q_d{}, qd_d{}, torque{}, wanted{}, friction{}, measure{}, a1{}, a2{},
-      tau_d{}, tau{}, joint_torque{}, correction{};
-};
-
-// What waits in a ring until it is served. disable() and trip() do not: they never fail and never queue.
-enum class LoopRequest : int { enable, rearm, refresh, command, contact, freeze, restore };
-
-// Why an enable was refused.
-enum class EnableResult : int {
-  pending = -1,
-  done = 0,
-  latched = 1,
-  no_state = 2,
-  start_mismatch = 3,
-  not_smooth = 4,
-  ramping = 5,     // the torque of before is still on its way to zero
-  stopped = 6,     // protective stop, e-stop, power off
-  no_program = 7,  // what takes torques on the robot does not run
-  withdrawn = 8,   // disabled, tripped or stopped between request and service
-};
 
 class TorqueLoop {
  public:
@@ -93,8 +53,8 @@ class TorqueLoop {
     return requests_.push(r);
   }
 
-  // Torque ends: ramped out and off, or latched for a reason. Served before everything that was requested, from any
-  // number of threads; an enable or a re-arm from before is not served any more.
+  // End the torque: ramped out and off, or latched for a reason. Processed before all requests, from any number of
+  // threads; enables and re-arms that were requested earlier are dropped.
   void disable() noexcept { end(1u); }
   void trip(GuardReason reason) noexcept { end(2u << static_cast<int>(reason)); }
 
@@ -124,23 +84,23 @@ class TorqueLoop {
     if (stopped_ && live()) guard_.trip(GuardReason::robot_stopped, true);
     if (no_program_ && live()) guard_.trip(GuardReason::program_ended, true);
     if (s.gap || s.backwards) program_.restart();
-    serve();
-    think(s);
+    process();
+    compute(s);
     return finish(s.stamp_ns, s.steady_ns);
   }
 
-  // No state came: the guard's clock runs all the same.
+  // No state came: the guard's clock moves on.
   const TorqueRecord& idle(std::int64_t steady_ns) noexcept {
     if (base_ns_ == 0) return record_;
     const double passed = time_scale_ * static_cast<double>(ns_between(steady_ns, steady_ns_));  // ns
     std::int64_t now = 0;
     if (!__builtin_add_overflow(base_ns_, static_cast<std::int64_t>(std::clamp(passed, 0.0, 1e18)), &now))
       now_ns_ = std::max(now_ns_, now);
-    serve();
+    process();
     return finish(record_.stamp_ns, steady_ns);
   }
 
-  // The connection is gone: torque ends now, latched.
+  // The connection is lost: torque is zero at once, latched.
   void lost() noexcept {
     if (live()) guard_.trip(GuardReason::state_gap, true);
     program_.restart();
@@ -153,7 +113,7 @@ class TorqueLoop {
     std::int64_t stamp_ns = 0;
     TorqueSemantics meaning{};
     int number = 0;
-    std::uint32_t ends = 0;  // of ends_ at the time of the request
+    std::uint32_t ends = 0;  // value of ends_ at the time of the request
     const TorqueTrajectory* trajectory = nullptr;
     std::array<double, 2 * max_joints> values{};
   };
@@ -174,18 +134,18 @@ class TorqueLoop {
     ends_.fetch_add(1);
   }
 
-  void serve() noexcept {
+  void process() noexcept {
     const std::uint32_t urgent = urgent_.exchange(0);
     if (urgent & 1u) guard_.disable();
     for (int r = 0; urgent > 1u && r < static_cast<int>(GuardReason::count); ++r)
       if (urgent & (2u << r)) guard_.trip(static_cast<GuardReason>(r), false);
     for (const Request* r = requests_.front(); r != nullptr; r = requests_.front()) {
-      obey(*r);
+      handle(*r);
       requests_.drop();
     }
   }
 
-  void obey(const Request& r) noexcept {
+  void handle(const Request& r) noexcept {
     switch (r.what) {
       case LoopRequest::enable:
         return start(r);
@@ -229,7 +189,7 @@ class TorqueLoop {
     enabled_.store(static_cast<int>(result), std::memory_order_release);
   }
 
-  void think(const TorqueState& s) noexcept {
+  void compute(const TorqueState& s) noexcept {
     std::copy(s.q, s.q + n(), record_.q.begin());
     std::copy(s.qd, s.qd + n(), record_.qd.begin());
     const double dt = last_ns_ == 0 ? 0 : seconds_between(s.stamp_ns, last_ns_);
@@ -312,7 +272,8 @@ class TorqueLoop {
   std::atomic<const TorqueTrajectory*> in_use_{nullptr};
   std::atomic<int> enabled_{0}, state_{0}, reason_{0};
   std::atomic<bool> finished_{false};
-  std::atomic<std::uint32_t> urgent_{0}, ends_{0};  // bit 0: disable, bit 1 + reason: trip; how many of them, and stops
+  std::atomic<std::uint32_t> urgent_{0},
+      ends_{0};  // bit 0: disable, bit 1 + reason: trip; their number, stops included
   static_assert(static_cast<int>(GuardReason::count) < 31, "a bit for every reason");
   std::atomic<std::uint64_t> lost_{0}, cycles_{0};
   std::array<std::atomic<std::uint64_t>, static_cast<int>(GuardReason::count)> counts_{};

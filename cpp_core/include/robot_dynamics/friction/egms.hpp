@@ -1,7 +1,7 @@
 // Extended GMS friction [Madsen2020 ch6 3-5, 14-15, 20]: load-dependent Coulomb level, position-dependent backlash.
 //   f = F(tau_J) H(theta) + F_v(omega, T),   F(tau_J) = Fc0 + Fc1 tau_J^2
 // tau_J is the model torque without friction (no algebraic loop). Fc0 scales with temperature as the map's Coulomb
-// level. A joint with Fc0 = 0 has no memory: it follows the map, load terms included, and never becomes valid.
+// level. A joint with Fc0 = 0 has no hysteresis: its friction is the map with its load terms, and valid() stays false.
 #pragma once
 
 #include "robot_dynamics/friction/friction_map.hpp"

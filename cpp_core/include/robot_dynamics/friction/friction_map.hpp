@@ -79,7 +79,7 @@ class FrictionMap {
     return total - coulomb(i, s, T) * step;
   }
 
-  // What memory needs, of all joints in one go: Coulomb level at T and at the reference temperature, and F_v(v, T).
+  // Inputs of the hysteresis models, of all joints: Coulomb level at T and at the reference temperature, and F_v(v, T).
   void split(const double* v, const double* T, double* warm, double* cold, double* rest) const noexcept {
     visit_law(law_, [&](auto l) {
       using Law = decltype(l);

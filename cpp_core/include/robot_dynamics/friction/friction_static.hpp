@@ -103,7 +103,7 @@ struct Simoni {
     const S a = S(s) * v;
     return {S(s) * (S(p[0]) + a * (S(p[1]) + a * (S(p[2]) + a * S(p[3])))), S(s * p[4]) * exp_(S(-p[5]) * a)};
   }
-  // A fit may put the dry friction into either constant: what memory replaces is their sum, friction at v -> 0.
+  // A fit may put the dry friction into either constant: hysteresis models replace their sum, friction at v -> 0.
   static double coulomb(const double* p, double) { return p[0]; }
   static double stribeck(const double* p) { return p[4]; }
 };

@@ -42,10 +42,10 @@ class Gms {
     limit_ = gain_ = state_;
     last_.assign(stride_, 0.0);
     low_ = high_ = last_;
-    span_.assign(stride_, -1.0);  // a joint that only fills a vector is always valid
+    span_.assign(stride_, -1.0);  // a joint that only pads a vector is always valid
     for (int i = 0; i < n; ++i) {
       span_[i] = 2 * backlash_.largest(i) * D_[i * M_ + M_ - 1];
-      for (int e = 0; e < M_; ++e) {  // what a constant backlash allows to compute once
+      for (int e = 0; e < M_; ++e) {  // constant backlash: computed once
         limit_[e * stride_ + i] = backlash_.value(i, 0.0) * D_[i * M_ + e];
         gain_[e * stride_ + i] = k_[i * M_ + e] / backlash_.value(i, 0.0);
       }

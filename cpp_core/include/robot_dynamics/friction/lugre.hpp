@@ -1,4 +1,4 @@
-// LuGre with temperature-dependent coefficients, the future work Simoni2017 names [Madsen2020 2.35-2.36, Simoni2017 6].
+// LuGre with temperature-dependent coefficients, as Simoni2017 proposes [Madsen2020 2.35-2.36, Simoni2017 6].
 //   dz/dt = v - sigma0 |v| z / g(v, T),  F = sigma0 z + sigma1 dz/dt + (sigma2 v)(T),  g = the law's Coulomb and
 //   Stribeck level
 // z is integrated with the exact exponential for a velocity held over dt, so any dt is stable.

@@ -16,8 +16,8 @@
 namespace robot_dynamics {
 
 struct PreslidingJoint {
-  double load_limit = 1e3;  // largest |tau| that counts [Nm]: what identification has seen, and no runaway of feedback
-  double power = 1.0;       // p, 1 or 2
+  double load_limit = 1e3;         // largest |tau| used [Nm]: the identified range; bounds the feedback of load
+  double power = 1.0;              // p, 1 or 2
   double sliding_ratio = 1.0;      // r = f_C / f_S, 0..1
   double stribeck_velocity = 0.1;  // vs [rad/s]
   double fv1 = 0.0, fv2 = 0.0;     // Nm s/rad, Nm s2/rad2
@@ -55,10 +55,12 @@ class Presliding {
   const std::vector<double>& levels() const noexcept { return level_; }  // (n, elements)
   const std::vector<double>& loads() const noexcept { return load_; }    // (n, elements)
   double max_gap() const noexcept { return clock_.max_gap; }
-  bool valid(int i) const noexcept { return has_memory_[i] && high_[i] - low_[i] > 2 * largest_[i]; }  // past forgotten
+  bool valid(int i) const noexcept {
+    return has_memory_[i] && high_[i] - low_[i] > 2 * largest_[i];
+  }  // initial state forgotten
   bool has_memory(int i) const noexcept { return has_memory_[i]; }
 
-  // Level of the elements whose deflection is still unknown at load tau [Nm]: their friction is anywhere in +- of it.
+  // Level of the elements whose deflection is still unknown at load tau [Nm]: their friction lies within +- it.
   double unknown_level(int i, double tau) const noexcept {
     double sum = 0.0;
     const double loaded = power(i, tau), range = high_[i] - low_[i];

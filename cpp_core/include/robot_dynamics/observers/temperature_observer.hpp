@@ -13,21 +13,9 @@
 #include "robot_dynamics/drivers/sample_clock.hpp"
 #include "robot_dynamics/friction/friction_map.hpp"
 #include "robot_dynamics/friction/thermal.hpp"
+#include "robot_dynamics/observers/temperature_options.hpp"
 
 namespace robot_dynamics {
-
-struct TemperatureOptions {
-  double ambient = 25.0;             // T_env [deg C]
-  double low = -20.0, high = 120.0;  // bounds of T [deg C]
-  double rate_limit = 1.0;           // of the correction [K/s]
-  double moving = 0.05;              // |v| above which a joint counts as moving [rad/s]
-  double convergence_time = 20.0;    // [s], when no gain is given
-  double observe_time = 120.0;       // armed for this long of allowed correction [s]
-  double rearm_time = 1800.0;        // from closing to arming again [s] (30 minutes in the source)
-  double initial_std = 10.0, model_std = 4.0, observed_std = 1.5, housing_std = 1.0;  // [K]
-  double max_gap = 0.5;                                                               // [s]
-  bool housing_sensor = true;  // false: the robot has none, so its silence is no fault
-};
 
 class TemperatureObserver {
  public:
@@ -43,7 +31,7 @@ class TemperatureObserver {
       validate(heat_[i], static_cast<int>(i));
       if (!(gain_[i] >= 0)) throw std::invalid_argument("gain = " + std::to_string(gain_[i]) + " is not >= 0");
     }
-    check_options();
+    validate(o_);
     clock_.max_gap = o_.max_gap;
     joint_.resize(n);
     initial_.assign(n, o_.ambient);
@@ -156,21 +144,6 @@ class TemperatureObserver {
       count = count < window ? count + 1 : window;
     }
   };
-
-  void check_options() const {
-    const auto check = [](bool good, const char* name, double x) {
-      if (!good) throw std::invalid_argument(std::string(name) + " = " + std::to_string(x) + " is out of range");
-    };
-    check(o_.low < o_.high, "low", o_.low);
-    check(o_.low <= o_.ambient && o_.ambient <= o_.high, "ambient", o_.ambient);
-    check(o_.rate_limit > 0, "rate_limit", o_.rate_limit);
-    check(o_.moving > 0, "moving", o_.moving);
-    check(o_.convergence_time > 0, "convergence_time", o_.convergence_time);
-    check(o_.observe_time >= 0, "observe_time", o_.observe_time);
-    check(o_.rearm_time >= 0, "rearm_time", o_.rearm_time);
-    check(o_.initial_std > 0 && o_.model_std > 0 && o_.observed_std > 0 && o_.housing_std > 0, "std", o_.initial_std);
-    check(o_.max_gap > 0, "max_gap", o_.max_gap);
-  }
 
   void start(int i) noexcept {
     joint_[i] = Joint{};

@@ -1,6 +1,6 @@
 // The controller inside the robot. Position mode: torque of the nominal model along the desired motion, without
 // friction, plus PD on the rotor and a slow integral on the link (target_moment and current of a UR). Torque mode: the
-// commanded torque plus nominal gravity, plus as much of the nominal friction as asked for (direct_torque of a UR), and
+// commanded torque plus nominal gravity, plus scaled nominal friction (direct_torque of a UR), and
 // joint torque feedback where there is a sensor (Franka).
 #pragma once
 
@@ -47,7 +47,7 @@ class Control {
     }
   }
 
-  // Torque asked of the drive at `ahead` seconds before the end of the cycle.
+  // Torque commanded to the drive at `ahead` seconds before the end of the cycle.
   double torque(const Command& command, int j, const Feedback& x, double ahead, double dt) noexcept {
     const ControlParameters& c = p_.joint[j].control;
     if (command.mode == Mode::position) {

@@ -79,7 +79,7 @@ inline double total(const FrictionState& state) noexcept {
   return sum;
 }
 
-// What one integration step needs to know about the friction of one joint.
+// Friction of one joint over one integration step.
 struct FrictionStep {
   double strength;   // s(omega, tau_J, T) > 0 [Nm]
   double level;      // strength that the presliding stiffness belongs to [Nm]

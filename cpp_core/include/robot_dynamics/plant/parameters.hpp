@@ -1,4 +1,4 @@
-// All numbers of a simulated robot: the true machine, and what its controller believes about it.
+// All parameters of a simulated robot: the true machine, and the nominal values of its controller.
 #pragma once
 
 #include "robot_dynamics/plant/contact.hpp"
@@ -20,7 +20,7 @@ struct DriveParameters {                                 // of one joint, output
   std::array<double, ripple_orders> ripple_phase{};      // [rad]
 };
 
-struct ControlParameters {              // of one joint: what the controller believes and its gains
+struct ControlParameters {              // of one joint: nominal values and gains of the controller
   double rotor_inertia = 1;             // nominal B [kg m2]
   double torque_constant = 10;          // nominal K_tau [Nm/A]
   double transmission_stiffness = 1e4;  // nominal [Nm/rad]

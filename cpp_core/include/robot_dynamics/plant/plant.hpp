@@ -21,7 +21,7 @@ struct Measurement {  // what the robot's controller reports at the end of a cyc
   PerJoint q_d{}, qd_d{}, qdd_d{}, target_moment{}, target_current{};
 };
 
-struct Truth {  // what no estimator may read
+struct Truth {  // ground truth: estimators may not read it
   PerJoint q{}, qd{}, theta{}, omega{}, motor_torque{}, joint_torque{}, external_joint_torque{};
   PerJoint friction_torque{}, rotor_friction_torque{}, link_friction_torque{};  // total = rotor + link
   PerJoint deflection{}, lubricant_temperature{}, housing_temperature{}, friction_power{};
@@ -90,7 +90,7 @@ class Plant {
   }
   void set_wall(const Wall& wall) noexcept { wall_ = wall; }
   const Wall& wall() const noexcept { return wall_; }
-  // What is really mounted, and what the controller was told (UR set_payload).
+  // The true payload, and the payload set in the controller (UR set_payload).
   void set_payload(double mass, const std::array<double, 3>& com, const std::array<double, 6>& inertia) noexcept {
     dynamics_ = Dynamics(with_payload(p_.chain, mass, com, inertia));
     refresh_count_ = 0;

@@ -21,7 +21,7 @@ struct SensingParameters {          // of one joint
   double torque_noise = 0;          // [Nm], joint torque sensor
   double torque_gain = 1;           // its scale error
   double torque_offset = 0;         // [Nm]
-  double torque_delay = 0;          // [s], current and torque sensor are of so much earlier than the encoders
+  double torque_delay = 0;          // [s], delay of current and torque sensor against the encoders
 };
 
 inline void validate(const SensingParameters& p, int j) {

@@ -1,7 +1,7 @@
 // Transmission of one joint between rotor (theta, reflected) and link (q): kinematic error of several harmonics,
 // position-dependent backlash and a hardening spring [Madsen2020 ch3 4-10, ch4 12-17, 29-32].
 //   phi = theta - e(theta) - q                          deformation
-//   psi = phi - (1 - r) d phi / (phi^4 + d^4)^(1/4)       what is left of it beyond the (soft) backlash of half width
+//   psi = phi - (1 - r) d phi / (phi^4 + d^4)^(1/4)       deformation beyond the (soft) backlash of half width d
 //   d(theta) tau_J = a1 psi + a2 psi^3 + D dphi/dt               on the link; (1 - de/dtheta) tau_J on the rotor
 //   (virtual work)
 #pragma once
@@ -61,7 +61,7 @@ inline double slide(const TransmissionParameters& p, double torque, double moved
 
 struct BearingStep {
   double torque;  // during the step for the present velocity [Nm]
-  double gain;    // what it gains per change of velocity over the step [Nm s/rad]
+  double gain;    // d torque/d velocity over the step [Nm s/rad]
 };
 
 inline BearingStep bearing_step(const TransmissionParameters& p, double torque, double qd, double dt,

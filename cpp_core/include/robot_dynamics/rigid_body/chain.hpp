@@ -28,8 +28,8 @@ struct Chain {
   // Link frames and parameters above are always the z ones; only poses and regressor columns are reported turned.
   bool framed = false;
   std::array<std::array<double, 9>, max_joints> frame{};
-  // What is known of each placement's rotation (kernel/recursion.hpp), set by recognise_twists(); 0: nothing. Rotations
-  // must not change after that.
+  // Twist of each placement's rotation (kernel/recursion.hpp), set by recognise_twists(); 0: general. Rotations must
+  // not change after that.
   std::array<unsigned char, max_joints> twist{};
 };
 

@@ -51,14 +51,15 @@ class FusedQR {
   // parameter of each column of joint j's triangle but the last, which is the target
   const std::vector<int>& parameters_of(int j) const { return parameters_[j]; }
 
-  // Takes in samples; finite values are the caller's duty.
+  // Adds samples. The caller must pass finite values.
   void update(QrSamples data) noexcept {
     data.extra_columns = extra_columns();
     active_kernels.fused_qr(view(chain_), data, jobs_.data());
     samples_ += data.count;
   }
 
-  // Takes in ready rows of joint j (count x width of its triangle, target last), e.g. columns that passed a filter.
+  // Adds rows of joint j that are already computed (count x width of its triangle, target last), e.g. columns that
+  // passed a filter.
   void absorb(int j, const double* rows, const double* weight, std::size_t count) noexcept {
     const QrJoint& t = jobs_[j];
     for (std::size_t start = 0; start < count; start += qr_block_rows) {

@@ -16,8 +16,8 @@ inline void rnea(const Chain& chain, const double* q, const double* qd, const do
   active_kernels.rnea(view(chain), q, qd, qdd, tau);
 }
 
-// `count` <= 8 questions side by side, one per lane where the machine has them: what a controller asks about one
-// instant costs little more than one of them.
+// `count` <= 8 inverse dynamics at once, one per vector lane: all those that a controller needs in one cycle cost
+// little more than one.
 inline void rnea_rows(const Chain& chain, const DynamicsRow* rows, int count) noexcept {
   active_kernels.rnea_rows(view(chain), rows, count);
 }

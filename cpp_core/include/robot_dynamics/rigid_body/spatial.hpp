@@ -1,4 +1,4 @@
-// Three-vectors and rotations, just what the recursions need.
+// Three-vectors and rotations, as far as the recursions need them.
 #pragma once
 
 #include <array>

@@ -116,7 +116,7 @@ void stacked_regressor_of(const ChainView& chain, std::size_t samples, const dou
     for (int k = 0; k < n_columns; ++k)
       for (int j = 0; j < n; ++j) {
         double* to = W + (std::size_t(k) * n + j) * samples + start;
-        const bool felt = j <= columns[k] / 10;  // a joint does not feel the links before it
+        const bool felt = j <= columns[k] / 10;  // links before a joint give no torque to it
         if (!felt && zeroed) continue;
         const double* from = block + j * joint_block + std::size_t(k) * stack_rows;
         if (streamed && felt) copy_streamed(to, from, run);

@@ -1,5 +1,5 @@
-// What the kernels read of a chain: plain pointers, so that no inline function of the standard library is compiled
-// for an instruction set the machine may not have.
+// The data of a chain that the kernels read: plain pointers, so that no inline function of the standard library is
+// compiled for an instruction set the machine may not have.
 #pragma once
 
 namespace robot_dynamics {
@@ -14,7 +14,7 @@ struct ChainView {
   const unsigned char* twist = nullptr;  // most_joints of Twist (recursion.hpp), or null where nothing is known
 };
 
-// One question to inverse dynamics: tau = M qdd + C qd + gravity * g(q), arrays of n. Rows that share q share its
+// Arguments of one inverse dynamics: tau = M qdd + C qd + gravity * g(q), arrays of n. Rows that share q share its
 // sines.
 struct DynamicsRow {
   const double *q, *qd, *qdd;

@@ -31,7 +31,7 @@ struct KnownStructure {
   }
 };
 
-// Exact structure only, up to the rounding of cos(pi/2): nothing that was measured is rounded away.
+// Only exact structure counts, up to the rounding of cos(pi/2): small calibrated angles are kept.
 RD_INLINE Twist twist_of(const double* R, const double* p) {
   const auto is = [](double x, double y) { return -1e-15 <= x - y && x - y <= 1e-15; };
   if (!(is(R[0], 1) && is(R[1], 0) && is(R[2], 0) && is(R[3], 0) && is(R[6], 0))) return Twist::general;
@@ -49,7 +49,7 @@ RD_INLINE KnownStructure structure_of(const ChainView& chain) {
   return s;
 }
 
-// Acceleration of a base at rest as the links feel it.
+// Acceleration of a base at rest in gravity: -g.
 template <class T>
 RD_INLINE V3<T> base_of(const ChainView& chain) {
   return {fill<T>(-chain.gravity[0]), fill<T>(-chain.gravity[1]), fill<T>(-chain.gravity[2])};

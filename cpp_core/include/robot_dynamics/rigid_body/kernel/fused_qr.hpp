@@ -1,4 +1,4 @@
-// Regressor straight into Householder updates, one triangle per joint; the stacked regressor W never exists.
+// Regressor straight into Householder updates, one triangle per joint; the stacked regressor W is never stored.
 // A joint's rows are zero in the columns of the links before it, so its triangle leaves them out.
 #pragma once
 

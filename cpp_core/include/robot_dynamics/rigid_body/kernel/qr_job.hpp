@@ -12,7 +12,7 @@ constexpr int qr_spare_columns = 8;     // zero columns beyond the width, one wi
 struct QrJoint {
   double* R;       // upper triangle, row-major, rows `stride` apart
   double* block;   // columns of qr_block_rows doubles, 64-byte aligned
-  double** place;  // 10 n: where the block wants a regressor column, null where it does not
+  double** place;  // 10 n: place of a regressor column in the block, null where it is not used
   int width;       // regressor columns wanted, extra columns, target
   int stride;
   int extra;   // user columns of this joint

@@ -1,9 +1,9 @@
 // The Newton-Euler recursions of a revolute chain [Madsen2020 2.26-2.28, ch5], written once for any number type:
 // double (one sample) or Vec (one sample per lane). N = 0 is any number of joints, N > 0 unrolls.
 //
-// Ideas, each in its own place:
-//   Turn          x_parent = R Rz(q) x_child; right-angled twists (modified DH) cost a permutation and one plane
-//   rotation Motion::U     the kinematic matrix U = [wd]x + [w]x[w]x: a point p of the link accelerates with a + U p
+// Parts:
+//   Turn          x_parent = R Rz(q) x_child; a right-angled twist (modified DH) is a permutation and a plane rotation
+//   Motion::U     the kinematic matrix U = [wd]x + [w]x[w]x: a point p of the link accelerates with a + U p
 //   link_moment   n = I wd + w x I w + mc x a, with its second-order terms read off U instead of computing I w
 #pragma once
 

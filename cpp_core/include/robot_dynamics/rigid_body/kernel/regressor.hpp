@@ -1,6 +1,6 @@
 // Torque regressor, tau = Y(q, qd, qdd) phi [Liu2020 8]; phi per link: XX XY XZ YY YZ ZZ mX mY mZ m.
-// A parameter of link i is a wrench (f, n) at the link's origin; joint j feels u.n + v.f, where u is its axis and v the
-// velocity it gives that origin, both in the link's frame. u and v ride along the forward recursion.
+// A parameter of link i is a wrench (f, n) at the link's origin; the torque of joint j is u.n + v.f, where u is its
+// axis and v the velocity it gives that origin, both in the link's frame. The forward recursion updates u and v.
 #pragma once
 
 #include "robot_dynamics/rigid_body/kernel/dynamics.hpp"

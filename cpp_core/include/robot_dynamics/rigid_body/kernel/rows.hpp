@@ -1,4 +1,4 @@
-// Several inverse dynamics of one chain side by side, one per lane: a controller asks more than one about each instant.
+// Several inverse dynamics of one chain at once, one per lane: a controller needs more than one in each cycle.
 #pragma once
 
 #include "robot_dynamics/rigid_body/kernel/dynamics.hpp"

@@ -39,7 +39,7 @@ struct KernelTable {
                             const int* columns, int n_columns, bool zeroed, double* block, double* W);
   void (*forward_kinematics_batch)(const ChainView&, std::size_t N, const double* q, double* T);
   void (*jacobian_batch)(const ChainView&, std::size_t N, const double* q, double* J);
-  // triangles of the joints take in samples; a triangle takes in one block of rows (normal_qr.hpp)
+  // adds samples to the triangles of the joints; adds one block of rows to a triangle (normal_qr.hpp)
   void (*fused_qr)(const ChainView&, const QrSamples&, const QrJoint* joints);
   void (*absorb)(double* R, int width, int stride, double* block);
   // gradients by q, qd, qdd (N, n) of <weights, W>; weights (n N, p) column-major as the stacked regressor W

@@ -1,0 +1,92 @@
+// States, reasons and limits of the guard (guard.hpp), and the check of the limits.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <stdexcept>
+#include <string>
+
+#include "robot_dynamics/rigid_body/chain.hpp"
+
+namespace robot_dynamics {
+
+enum class GuardState : int { idle = 0, ok = 1, degraded = 2, safe = 3, fault = 4 };
+
+// Why the guard last left ok; index of its counters.
+enum class GuardReason : int {
+  none = 0,
+  command_not_finite,
+  semantics,
+  magnitude,
+  rate,
+  command_age,
+  state_not_finite,
+  state_gap,
+  state_frozen,
+  state_clock,
+  velocity,
+  position,
+  publisher,
+  robot_stopped,
+  enable_lost,
+  external,
+  program_ended,
+  count
+};
+
+// What a torque means; a command must declare the same as the robot file or it is refused.
+struct TorqueSemantics {
+  bool includes_gravity = false;  // true: the sender added g(q)
+  bool link_side = false;         // true: torque behind the transmission
+  bool operator==(const TorqueSemantics& o) const noexcept {
+    return includes_gravity == o.includes_gravity && link_side == o.link_side;
+  }
+};
+
+struct GuardLimits {
+  int n = 0;
+  std::array<double, max_joints> torque{};          // Nm
+  std::array<double, max_joints> torque_rate{};     // Nm/s
+  std::array<double, max_joints> velocity{};        // rad/s
+  std::array<double, max_joints> position_lower{};  // rad
+  std::array<double, max_joints> position_upper{};  // rad
+  std::array<double, max_joints> deceleration{};    // rad/s2 that braking can count on
+  TorqueSemantics semantics{};
+  double cycle = 0.002;         // s, nominal control period
+  double degraded_gap = 0.020;  // s without a new state
+  double safe_gap = 0.040;      // s without a new state
+  double ramp = 0.100;          // s from any torque to zero
+  double first_command = 5.0;   // s that an enabled guard waits for the first command
+  double enable_timeout = 0;    // s after which an unrefreshed enable is lost; 0: no dead-man switch
+  int hold_cycles = 3;          // cycles an old command may be held
+  int frozen_cycles = 10;       // exact repeats of a moving state
+  int sustained_cycles = 50;    // clamped cycles in a row before safe
+};
+
+inline void validate(const GuardLimits& limits) {
+  const auto require = [](bool good, const std::string& what, double value, const char* bound) {
+    if (!good) throw std::invalid_argument(what + " = " + std::to_string(value) + " must be " + bound);
+  };
+  require(1 <= limits.n && limits.n <= max_joints, "n_joints", limits.n, "in 1..16");
+  for (int i = 0; i < limits.n; ++i) {
+    const std::string joint = "[" + std::to_string(i) + "]";
+    require(limits.torque[i] > 0 && std::isfinite(limits.torque[i]), "torque" + joint, limits.torque[i], "> 0");
+    require(limits.torque_rate[i] > 0 && std::isfinite(limits.torque_rate[i]), "torque_rate" + joint,
+            limits.torque_rate[i], "> 0");
+    require(limits.velocity[i] > 0 && std::isfinite(limits.velocity[i]), "velocity" + joint, limits.velocity[i], "> 0");
+    require(limits.deceleration[i] > 0 && std::isfinite(limits.deceleration[i]), "deceleration" + joint,
+            limits.deceleration[i], "> 0");
+    require(limits.position_lower[i] < limits.position_upper[i], "position_lower" + joint, limits.position_lower[i],
+            "below position_upper");
+  }
+  require(limits.cycle > 0, "cycle", limits.cycle, "> 0");
+  require(limits.ramp > 0 && limits.ramp <= 0.1, "ramp", limits.ramp, "in (0, 0.1] s");
+  require(limits.safe_gap >= limits.degraded_gap && limits.degraded_gap > 0, "safe_gap", limits.safe_gap,
+          ">= degraded_gap > 0");
+  require(limits.hold_cycles >= 0 && limits.hold_cycles <= 3, "hold_cycles", limits.hold_cycles, "in 0..3");
+  require(limits.frozen_cycles >= 2, "frozen_cycles", limits.frozen_cycles, ">= 2");
+  require(limits.sustained_cycles >= 1, "sustained_cycles", limits.sustained_cycles, ">= 1");
+  require(limits.enable_timeout >= 0, "enable_timeout", limits.enable_timeout, ">= 0");
+}
+
+}  // namespace robot_dynamics

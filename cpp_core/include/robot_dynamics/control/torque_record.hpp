@@ -1,0 +1,53 @@
+// What enters and leaves the torque loop (torque_loop.hpp): a state, a request and its result, the record of a cycle.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+
+#include "robot_dynamics/rigid_body/chain.hpp"
+
+namespace robot_dynamics {
+
+// One state as the loop needs it; T, theta, omega, joint_torque null: not measured. payload_kg NaN: not reported.
+struct TorqueState {
+  std::int64_t stamp_ns = 0, steady_ns = 0;
+  const double *q = nullptr, *qd = nullptr, *tau = nullptr, *T = nullptr;
+  const double *theta = nullptr, *omega = nullptr, *joint_torque = nullptr;  // rotor side, sensor
+  double payload_kg = std::nan("");
+  bool stopped = false;  // protective stop, e-stop, power off
+  bool program = true;   // false: the program that takes torques on the robot has ended
+  bool gap = false;      // derivatives and integrals must restart here
+  bool backwards = false;
+};
+
+// Record of one cycle.
+struct TorqueRecord {
+  std::int64_t stamp_ns = 0, steady_ns = 0;
+  int state = 0, reason = 0, mode = 0, status = 0;
+  std::uint32_t frozen = 0;
+  bool run = false;      // torque mode must go on
+  double age = -1;       // s, of the command when it left
+  double computing = 0;  // s from the arrival of the state to here
+  std::array<double, max_joints> q{}, qd{}, q_d{}, qd_d{}, torque{}, wanted{}, friction{}, measure{}, a1{}, a2{},
+      tau_d{}, tau{}, joint_torque{}, correction{};
+};
+
+// Requests wait in a ring until they are processed. disable() and trip() bypass it: they never fail and never wait.
+enum class LoopRequest : int { enable, rearm, refresh, command, contact, freeze, restore };
+
+// Result of an enable, or why it was refused.
+enum class EnableResult : int {
+  pending = -1,
+  done = 0,
+  latched = 1,
+  no_state = 2,
+  start_mismatch = 3,
+  not_smooth = 4,
+  ramping = 5,     // the previous torque is still being ramped to zero
+  stopped = 6,     // protective stop, e-stop, power off
+  no_program = 7,  // the program that takes torques does not run on the robot
+  withdrawn = 8,   // disabled, tripped or stopped before the request was processed
+};
+
+}  // namespace robot_dynamics

@@ -1,0 +1,37 @@
+// Options of the temperature observer (temperature_observer.hpp) and their check.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace robot_dynamics {
+
+struct TemperatureOptions {
+  double ambient = 25.0;             // T_env [deg C]
+  double low = -20.0, high = 120.0;  // bounds of T [deg C]
+  double rate_limit = 1.0;           // of the correction [K/s]
+  double moving = 0.05;              // |v| above which a joint counts as moving [rad/s]
+  double convergence_time = 20.0;    // [s], when no gain is given
+  double observe_time = 120.0;       // armed for this long of allowed correction [s]
+  double rearm_time = 1800.0;        // from closing to arming again [s] (30 minutes in the source)
+  double initial_std = 10.0, model_std = 4.0, observed_std = 1.5, housing_std = 1.0;  // [K]
+  double max_gap = 0.5;                                                               // [s]
+  bool housing_sensor = true;  // false: the robot has none, so its silence is no fault
+};
+
+inline void validate(const TemperatureOptions& o) {
+  const auto check = [](bool good, const char* name, double x) {
+    if (!good) throw std::invalid_argument(std::string(name) + " = " + std::to_string(x) + " is out of range");
+  };
+  check(o.low < o.high, "low", o.low);
+  check(o.low <= o.ambient && o.ambient <= o.high, "ambient", o.ambient);
+  check(o.rate_limit > 0, "rate_limit", o.rate_limit);
+  check(o.moving > 0, "moving", o.moving);
+  check(o.convergence_time > 0, "convergence_time", o.convergence_time);
+  check(o.observe_time >= 0, "observe_time", o.observe_time);
+  check(o.rearm_time >= 0, "rearm_time", o.rearm_time);
+  check(o.initial_std > 0 && o.model_std > 0 && o.observed_std > 0 && o.housing_std > 0, "std", o.initial_std);
+  check(o.max_gap > 0, "max_gap", o.max_gap);
+}
+
+}  // namespace robot_dynamics

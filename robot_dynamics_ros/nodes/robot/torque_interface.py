@@ -6,10 +6,8 @@ Every torque passes the guard in the driver's thread; this side only requests. E
 from __future__ import annotations
 
 import math
-import os
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,14 +18,12 @@ from std_msgs.msg import Bool
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import (
     EnableResult,
-    FreezeReason,
     GuardReason,
     GuardState,
     StreamState,
     TorqueMode,
     TorqueRecord,
 )
-from robot_dynamics_ros.control.adaptation_store import Adaptation, load_adaptation, save_adaptation, wear
 from robot_dynamics_ros.control.torque import coulomb_level, torque_loop
 from robot_dynamics_ros.drivers.guard import GuardSettings, guard_limits, refuse_semantics, refuse_torque
 from robot_dynamics_ros.drivers.interface import TorqueDriver
@@ -35,6 +31,7 @@ from robot_dynamics_ros.errors import CapabilityError, RobotDynamicsError
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN, LatencyMeter, status, worst
 from robot_dynamics_ros.nodes.part import NodeContext, NodePart
+from robot_dynamics_ros.nodes.robot.adaptation import AdaptedFriction
 from robot_dynamics_ros.nodes.robot.command_source import refuse_strangers, strangers
 from robot_dynamics_ros.nodes.topics.encoding import possible_ns
 from robot_dynamics_ros.signals import Sample, joint_columns
@@ -44,7 +41,6 @@ from robot_dynamics_ros.trajectories.limits import refuse_outside_limits
 from robot_dynamics_ros.trajectories.smooth import through
 
 COMMAND_QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
-SAVE_PERIOD = 60.0  # s
 CHECK_PERIOD = 0.05  # s between two counts of the publishers
 AT_REST = 0.01  # rad/s
 END_TIMEOUT = 1.0  # s until torque must be off; the way to zero takes 0.1 of the robot's time
@@ -54,7 +50,7 @@ REFUSALS = {
     EnableResult.no_state: "there is no fresh state",
     EnableResult.start_mismatch: "the robot is not where the trajectory begins: move it there first",
     EnableResult.not_smooth: "flexible joints need a trajectory with jerk and snap",
-    EnableResult.ramping: "the torque of before is still being ramped out: wait 0.1 s",
+    EnableResult.ramping: "the previous torque is still being ramped out: wait 0.1 s",
     EnableResult.stopped: "the robot is stopped (safety mode, or not running)",
     EnableResult.no_program: "the program that takes torques does not run on the robot",
     EnableResult.withdrawn: "disabled, tripped or stopped before it could be enabled",
@@ -79,10 +75,7 @@ class TorqueInterface(NodePart):
         )
         self.loop = torque_loop(self.robot, guard_limits(self.robot, settings), values)
         driver.attach(self.loop)
-        self._store = Path(os.path.expanduser(node.value("adaptation_file"))) if node.value("adaptation_file") else None
-        self._law = values["law"]
-        if self._store and (kept := load_adaptation(self._store, self.robot)):
-            self._restore(kept)
+        self._adapted = AdaptedFriction(node, self.robot, self.loop, values["law"])
         self.locked = _core.lock_memory()[1] if node.value("realtime_priority") > 0 else "not requested"
         self._model = RobotModel(self.robot.chain(), self.robot.joint_names)
         self._age, self._arrival = LatencyMeter(), LatencyMeter()
@@ -91,7 +84,7 @@ class TorqueInterface(NodePart):
         self._sample: Sample | None = None
         self._time_scale = values["time_scale"]
         self._timeout, self._held_at = values["enable_timeout"] / values["time_scale"], -math.inf  # s of wall time
-        self._checked = self._saved = time.monotonic()
+        self._checked = time.monotonic()
         self._columns: dict[tuple[str, ...], list[int]] = {}
         names = [f"{node.value('prefix')}/joint_torque_command"]
         if node.value("prefix") == PREFIX and node.value("old_names"):
@@ -105,7 +98,7 @@ class TorqueInterface(NodePart):
 
     def destroy(self) -> None:
         """Save the adaptation; remove topics and services."""
-        self.save()
+        self._adapted.save(self._last)
         super().destroy()
 
     # -- every sample -------------------------------------------------------------------------------------------------
@@ -145,30 +138,10 @@ class TorqueInterface(NodePart):
     def _check(self) -> None:
         if self.live and (self._publishers() > 1 or self._node.namesakes() or strangers(self._node)):
             self.loop.trip(GuardReason.publisher)
-        if time.monotonic() - self._saved > SAVE_PERIOD:
-            self.save()
+        self._adapted.save_regularly(self._last)
 
     def _publishers(self) -> int:
         return sum(self._node.count_publishers(commands.topic_name) for commands in self._commands)
-
-    def _restore(self, kept: Adaptation) -> None:
-        """Start from a saved adaptation; values of another law mean something else and are not used."""
-        if kept.law == self._law:
-            self.loop.restore(*kept.arrays)
-        else:
-            self._node.get_logger().warning(
-                f"{self._store} holds values of law {kept.law}: adaptation starts from zero"
-            )
-
-    def save(self) -> None:
-        """Write the adaptation file, where one is named and a cycle has run."""
-        self._saved = time.monotonic()
-        if self._store is None or self._last is None:
-            return
-        try:
-            save_adaptation(self._store, self.robot, self._last.coulomb, self._last.viscous, self._law)
-        except OSError as error:
-            self._node.get_logger().error(f"{self._store}: adaptation is not saved: {error}")
 
     # -- commands -----------------------------------------------------------------------------------------------------
     def _command(self, message: JointState) -> None:
@@ -306,18 +279,7 @@ class TorqueInterface(NodePart):
         values |= {"real-time thread": info.realtime_text or info.realtime, "memory": self.locked}
         values |= {"refused commands": self._refused}
         values |= {"records lost": loop.lost_records, "unsent": self._driver.statistics().unsent}
-        return [status(f"{name}: torque guard", *worst(*found), values), *self._health()]
+        return [status(f"{name}: torque guard", *worst(*found), values), *self._adapted.diagnose(self._last)]
 
     def _why(self) -> str:
         return f": {self.loop.reason.name}" if self.loop.reason != GuardReason.none else ""
-
-    def _health(self) -> list[Any]:
-        if self._last is None:
-            return []
-        learned, nominal = self._last.coulomb, coulomb_level(self.robot)
-        level, text = wear(self.robot, learned / np.maximum(nominal, 1e-3) if self._law == "rls" else learned)
-        reasons = [k for k, bit in FreezeReason.__members__.items() if self._last.frozen & int(bit)]
-        values = {f"coulomb {j}": f"{a:.3f}" for j, a in zip(self.robot.joint_names, self._last.coulomb, strict=True)}
-        values |= {f"viscous {j}": f"{a:.4f}" for j, a in zip(self.robot.joint_names, self._last.viscous, strict=True)}
-        values["frozen"] = ", ".join(reasons) or "no"
-        return [status(f"{self._node.path}: adaptation", (OK, WARN, ERROR)[level], text, values)]

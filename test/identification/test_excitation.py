@@ -18,11 +18,11 @@ from robot_dynamics_ros.identification.excitation import (
     design_points,
 )
 from robot_dynamics_ros.identification.excitation.limits import TOLERANCE
+from robot_dynamics_ros.identification.excitation.motion import FourierBasis
 from robot_dynamics_ros.identification.excitation.race import condition_alone, hybrid_until, quality
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.trajectories.files import load_trajectory
-from robot_dynamics_ros.trajectories.fourier import FourierBasis
 from robot_dynamics_ros.trajectories.limits import refuse_outside_limits
 from robot_dynamics_ros.trajectories.motions import trapezoids
 

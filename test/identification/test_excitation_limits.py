@@ -24,9 +24,8 @@ from robot_dynamics_ros.identification.excitation import (
     design_fourier,
     design_points,
 )
-from robot_dynamics_ros.identification.excitation.check import breaches
+from robot_dynamics_ros.identification.excitation.check import breaches, broken, mend
 from robot_dynamics_ros.identification.excitation.limits import TOLERANCE
-from robot_dynamics_ros.identification.excitation.mend import broken, mend
 from robot_dynamics_ros.identification.excitation.race import condition_alone, hybrid_until
 from robot_dynamics_ros.identification.excitation.space import _deepest
 from robot_dynamics_ros.models import RobotModel

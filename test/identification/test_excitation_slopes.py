@@ -6,12 +6,11 @@ import pytest
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.excitation import Box, Criteria, FourierSearch, Limits
 from robot_dynamics_ros.identification.excitation.criteria import CRITERIA, condition, sharp_condition
-from robot_dynamics_ros.identification.excitation.motion import FourierMotion
+from robot_dynamics_ros.identification.excitation.motion import FourierBasis, FourierMotion
 from robot_dynamics_ros.identification.excitation.race import ByDifferences
 from robot_dynamics_ros.identification.excitation.search import Phase, State
 from robot_dynamics_ros.identification.excitation.soft import column_max, column_max_size, power_max, soft_max
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.trajectories.fourier import FourierBasis
 
 ROBOT = load_robot("ur5e")
 OBSTACLES = (Box((0.3, -1.0, 0.0), (0.6, 1.0, 0.4)), Box((-1.0, -1.0, 0.9), (1.0, 1.0, np.inf)))

@@ -1,4 +1,4 @@
-"""Whether a motion keeps its limits between the samples of its search too, and the error when it does not."""
+"""Whether a motion keeps its limits between the samples of its search too; if not, the nearest motion that does."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from robot_dynamics_ros.identification.excitation.limits import TOLERANCE, USE
 from robot_dynamics_ros.identification.excitation.motion import Motion
 from robot_dynamics_ros.identification.excitation.problem import Criteria
+from robot_dynamics_ros.identification.excitation.search import FourierSearch
 from robot_dynamics_ros.identification.excitation.space import PER_METRE
 
 FINER = 10  # samples of the check per sample of the search
@@ -26,6 +27,8 @@ TEXT = {  # limit: what it is called, unit of an excess, factor of it, what to d
     "obstacles": ("box to stay out of", "m", 1.0, "give smaller boxes"),
     "collision": ("clearance", "m", 1.0, "ask for less clearance"),
 }
+IN_SPACE = ("room", "obstacles", "collision")
+SHARES = (1.0, 1.0, 0.98, 0.95, 0.9, 0.8, 0.65, 0.5, 0.3, 0.1)  # of the amplitude that mend() tries in turn
 
 Path = Callable[[np.ndarray], Motion]  # q, qd, qdd (N, n) at times (N,) [s]
 
@@ -91,3 +94,28 @@ def _highest(t: np.ndarray, e: np.ndarray) -> tuple[float, np.ndarray]:
     top = np.flatnonzero((e >= sides[:-2]) & (e >= sides[2:]))
     top = top[np.argsort(-e[top], kind="stable")][:PEAKS]
     return float(e[top[0]]), t[top]
+
+
+def broken(search: FourierSearch, x: np.ndarray) -> list[Breach]:
+    """Limits that the motion of free numbers x (m,) breaks, between samples too; the worst first."""
+    basis = search.motions.basis
+    return breaches(search.criteria, lambda t: search.at(x, t), search.duration, len(basis.t))
+
+
+def mend(search: FourierSearch, x: np.ndarray) -> tuple[np.ndarray, list[Breach]]:
+    """x (m,), or free numbers near it whose motion keeps all limits; else what the best try still breaks."""
+    start, found = x, broken(search, x)
+    best, margins = (x, found), dict.fromkeys(TEXT, 0.0)
+    for share in SHARES:
+        if not found:
+            return x, found
+        for b in found:
+            margins[b.limit] += (PER_METRE if b.limit in IN_SPACE else 1 / USE) * (b.excess + TOLERANCE)
+        x = search.into_limits(search.smaller(start, share) if share < 1 else x, margins)
+        found = broken(search, x)
+        best = min(best, (x, found), key=_worst)
+    return best
+
+
+def _worst(tried: tuple[np.ndarray, list[Breach]]) -> float:
+    return max((b.excess for b in tried[1]), default=0.0)

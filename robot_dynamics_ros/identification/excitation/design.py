@@ -10,9 +10,8 @@ import numpy as np
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.blas import one_thread
-from robot_dynamics_ros.identification.excitation.check import Breach
+from robot_dynamics_ros.identification.excitation.check import Breach, mend
 from robot_dynamics_ros.identification.excitation.limits import Limits
-from robot_dynamics_ros.identification.excitation.mend import mend
 from robot_dynamics_ros.identification.excitation.problem import Criteria
 from robot_dynamics_ros.identification.excitation.search import FourierSearch, State, phases
 

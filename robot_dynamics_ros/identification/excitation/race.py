@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from robot_dynamics_ros.identification.excitation.mend import broken
+from robot_dynamics_ros.identification.excitation.check import broken
 from robot_dynamics_ros.identification.excitation.search import KEPT, FourierSearch, Phase, State, phases
 
 STEP = 1e-7  # of a forward difference

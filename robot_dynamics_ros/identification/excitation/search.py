@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.optimize import minimize
 
-from robot_dynamics_ros.identification.excitation.motion import FourierMotion, Motion
+from robot_dynamics_ros.identification.excitation.motion import FourierBasis, FourierMotion, Motion
 from robot_dynamics_ros.identification.excitation.problem import Criteria, Problem
-from robot_dynamics_ros.trajectories.fourier import FourierBasis
 
 SAMPLES = 200  # of a motion during the search, for up to a quarter hertz in 20 s
 TRIES = 60  # random motions of which the first that keeps the limits is taken, else the best

@@ -47,22 +47,8 @@ _CONTROL = (
         "tracking: flexible also moves the rotors ahead by the transmission's deflection (jerk and snap)",
         choices=FEEDFORWARD,
     ),
-    Parameter(
-        "guide_damping",
-        1.0,
-        "hand guiding: damping, times 2 Nm s/rad per 28 Nm of joint",
-        "",
-        0.0,
-        50.0,
-    ),
-    Parameter(
-        "guide_speed",
-        1.0,
-        "hand guiding: joint speed above which damping grows tenfold",
-        "rad/s",
-        0.05,
-        3.0,
-    ),
+    Parameter("guide_damping", 1.0, "hand guiding: damping, times 2 Nm s/rad per 28 Nm of joint", "", 0.0, 50.0),
+    Parameter("guide_speed", 1.0, "hand guiding: joint speed above which damping grows tenfold", "rad/s", 0.05, 3.0),
     Parameter(
         "guide_share",
         0.0,
@@ -73,12 +59,7 @@ _CONTROL = (
     ),
     Parameter("torque_share", 1.0, "share of the joint torque limits the guard lets pass", "", 0.01, 1.0),
     Parameter(
-        "enable_timeout",
-        0.0,
-        "dead-man switch: seconds an enable lasts without refresh, 0: no switch",
-        "s",
-        0.0,
-        10.0,
+        "enable_timeout", 0.0, "dead-man switch: seconds an enable lasts without refresh, 0: no switch", "s", 0.0, 10.0
     ),
     Parameter("time_scale", 1.0, "controller time per wall time of a simulated robot", "", 0.001, 1000.0),
 )

@@ -91,7 +91,7 @@ def describe(
     composed: driver, stages and publishers in one process; otherwise the driver and each stage in their own.
     driver `auto`: that of the robot's manufacturer; `none`: an existing driver publishes `joint_states` (remapped from
     the given topic). prefix: above the topics of estimates and commands; one of your own also begins the names of the
-    nodes, and ends old_names (the topic names of before, directly in the namespace). view: also the viewer, in a
+    nodes, and ends old_names (the former topic names, directly in the namespace). view: also the viewer, in a
     browser; view_file: an .rrd file for it; without rerun the viewer is left out and noted.
     """
     check_names({"namespace": namespace, "tf_prefix": tf_prefix, "joint_states": joint_states})

@@ -33,7 +33,7 @@ OLD_NAMES = (
     Parameter(
         "old_names",
         True,
-        "also use the topic names of before, directly in the namespace, for one release; only with the default prefix",
+        "also use the former topic names, directly in the namespace, for one release; only with the default prefix",
         read_only=True,
     ),
 )

@@ -130,7 +130,7 @@ class MotionInterface(NodePart):
         if driver.motion.active:
             driver.stop()
             if not driver.wait_until(lambda: not driver.motion.active, STOP_TIMEOUT):
-                raise CapabilityError(f"the motion of before goes on: {driver.motion.state}")
+                raise CapabilityError(f"the previous motion goes on: {driver.motion.state}")
             samples = self.plan(message)
         driver.servo(samples, self._rate)
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from robot_dynamics_ros.estimators.pipeline import STAGES
+from robot_dynamics_ros.nodes.interfaces import EXTRA_TOPICS, SERVICES
 from robot_dynamics_ros.nodes.robot.stages import OF_NODE
-from robot_dynamics_ros.nodes.tables import EXTRA_TOPICS, NODES, SERVICES
+from robot_dynamics_ros.nodes.tables import NODES
 from robot_dynamics_ros.parameters import Parameter
 from robot_dynamics_ros.signals import SIGNALS
 from robot_dynamics_ros.topics import INPUT_TOPICS, TOPICS, Topic, below

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from xml.etree import ElementTree
 
 from robot_dynamics_ros.estimators.pipeline import STAGES
-from robot_dynamics_ros.nodes.tables import EXTRA_TOPICS, NODES, SERVICES
+from robot_dynamics_ros.nodes.interfaces import EXTRA_TOPICS, SERVICES
+from robot_dynamics_ros.nodes.tables import NODES
 from robot_dynamics_ros.topics import TOPICS
 
 ROOT = "/robot_dynamics"  # above the enclaves

@@ -1,4 +1,4 @@
-"""Parameters, services and topics of the nodes: nodes declare them in ROS, bringup and the documentation read them."""
+"""Parameters of the nodes: nodes declare them in ROS, bringup and the documentation read them."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from robot_dynamics_ros.control.torque import CONTROL
 from robot_dynamics_ros.parameters import Parameter
-from robot_dynamics_ros.topics import PREFIX, TOPICS, below
+from robot_dynamics_ros.topics import PREFIX
 
 COMMON = (
     Parameter("robot", "ur5e", "name of a shipped robot, or path of a robot file", read_only=True),
@@ -217,17 +217,6 @@ VIEWER = (
     Parameter("web_port", 0, "port of the web page, 0: a free one", low=0, high=65535, read_only=True),
     Parameter("data_port", 0, "port of the viewer's data, 0: a free one", low=0, high=65535, read_only=True),
 )
-# topics the viewer shows
-VIEWED = (
-    "joint_states",
-    "external_wrench_base",
-    "external_wrench_base_std",
-    "joint_contact",
-    "external_joint_torque",
-    "friction_torque",
-    "estimated_temperatures",
-    "feedforward_torque",
-)
 
 # node -> its tables; stages add theirs as <stage>.<parameter>
 NODES: dict[str, tuple[Parameter, ...]] = {
@@ -246,86 +235,3 @@ NODES: dict[str, tuple[Parameter, ...]] = {
     + MARKERS
     + LEARNING,
 }
-
-# node -> (topic, type, direction, text); estimator topics follow from the stages' signals and topics.TOPICS
-SERVICES: dict[str, tuple[tuple[str, str, str], ...]] = {
-    "hardware_node": (
-        ("~/stop", "std_srvs/srv/Trigger", "end torque and motion; answers when they have ended, or why not"),
-        ("~/rearm", "std_srvs/srv/Trigger", "clear latched faults of the stream and of the guard"),
-        ("~/zero_ft", "std_srvs/srv/Trigger", "zero the controller's own force-torque sensor"),
-        ("~/recover", "std_srvs/srv/Trigger", "the robot's own error recovery (franka)"),
-        (
-            "~/enable_torque",
-            "std_srvs/srv/Trigger",
-            "enable torques from joint_torque_command; refused with the reason",
-        ),
-        ("~/enable_tracking", "std_srvs/srv/Trigger", "follow the waypoints file by computed torque"),
-        ("~/enable_guiding", "std_srvs/srv/Trigger", "enable hand guiding"),
-        ("~/disable_torque", "std_srvs/srv/Trigger", "ramp torque out, at most 100 ms"),
-    ),
-    "estimator_node": (
-        ("~/tare", "std_srvs/srv/Trigger", "set the present external torque to zero; refused in contact"),
-        ("~/reset", "std_srvs/srv/Trigger", "reset the state of all observers"),
-    ),
-}
-SERVICES["viewer_node"] = ()
-SERVICES["composed_node"] = SERVICES["hardware_node"] + SERVICES["estimator_node"]
-
-EXTRA_TOPICS: dict[str, tuple[tuple[str, str, str], ...]] = {
-    "hardware_node": (
-        (
-            "~/joint_trajectory",
-            "trajectory_msgs/msg/JointTrajectory",
-            "subscribed: as joint_trajectory_controller takes it (stamp zero: now; no points: stop)",
-        ),
-        (
-            "~/follow_joint_trajectory",
-            "control_msgs/action/FollowJointTrajectory",
-            "action, where control_msgs is installed",
-        ),
-        (
-            "~/play_trajectory",
-            "trajectory_msgs/msg/JointTrajectory",
-            "subscribed: move to the first point, then stream; a refusal is logged with its reason",
-        ),
-        (
-            "<prefix>/joint_torque_command",
-            "sensor_msgs/msg/JointState",
-            "subscribed, with torque enabled: effort in Nm, stamp of the state it answers; one publisher only",
-        ),
-        (
-            "~/enable_switch",
-            "std_msgs/msg/Bool",
-            "subscribed: dead-man switch, true keeps torque enabled, false ends it",
-        ),
-        (
-            "~/motion",
-            "std_msgs/msg/String",
-            "published, latched: state of the present or last trajectory, with the reason",
-        ),
-        ("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", "published at 1 Hz"),
-    ),
-    "estimator_node": (
-        (
-            "<prefix>/contact",
-            "std_msgs/msg/Bool",
-            "published at every change and at 10 Hz: contact at any joint or at the TCP",
-        ),
-        (
-            "<prefix>/contact_markers",
-            "visualization_msgs/msg/MarkerArray",
-            "published: arrow of the external force at the TCP",
-        ),
-        ("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", "published at 1 Hz"),
-    ),
-}
-EXTRA_TOPICS["viewer_node"] = tuple(
-    (below("<prefix>", t) + ("/<joint>" if TOPICS[t].per_joint else ""), TOPICS[t].type, "subscribed") for t in VIEWED
-) + (("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", "subscribed: health, controller and guard state"),)
-EXTRA_TOPICS["composed_node"] = EXTRA_TOPICS["hardware_node"][:-1] + EXTRA_TOPICS["estimator_node"]
-
-# who may hold a client or a publisher of these is limited by the parameter command_source
-ENABLING_SERVICES = tuple(name for name, _, _ in SERVICES["hardware_node"] if name.startswith("~/enable_")) + tuple(
-    f"{name}/_action/send_goal" for name, _, text in EXTRA_TOPICS["hardware_node"] if text.startswith("action")
-)
-COMMAND_TOPICS = tuple(name for name, _, text in EXTRA_TOPICS["hardware_node"] if text.startswith("subscribed"))

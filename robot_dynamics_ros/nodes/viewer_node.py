@@ -14,9 +14,10 @@ from rclpy.qos import QoSProfile, ReliabilityPolicy
 from rclpy.serialization import deserialize_message
 
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.nodes.interfaces import VIEWED
 from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
 from robot_dynamics_ros.nodes.run import run
-from robot_dynamics_ros.nodes.tables import NODES, VIEWED
+from robot_dynamics_ros.nodes.tables import NODES
 from robot_dynamics_ros.nodes.topics.conversions import MessageReader
 from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, to_ns, topic_name
 from robot_dynamics_ros.robot_file import load_robot

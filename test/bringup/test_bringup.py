@@ -20,7 +20,8 @@ from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import ConfigError, RobotDynamicsError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.nodes.executables import EXECUTABLES
-from robot_dynamics_ros.nodes.tables import EXTRA_TOPICS, NODES
+from robot_dynamics_ros.nodes.interfaces import EXTRA_TOPICS
+from robot_dynamics_ros.nodes.tables import NODES
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.supervisor import Supervisor
 from robot_dynamics_ros.topics import PREFIX, TOPICS

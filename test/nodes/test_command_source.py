@@ -9,8 +9,8 @@ import ros_graph  # noqa: F401 - sets the domain
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 
+from robot_dynamics_ros.nodes.interfaces import COMMAND_TOPICS, ENABLING_SERVICES
 from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
-from robot_dynamics_ros.nodes.tables import COMMAND_TOPICS, ENABLING_SERVICES
 
 
 def test_clients_of_enabling_services_and_publishers_of_commands_are_found_and_nobody_else():

@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 
 from robot_dynamics_ros.estimators.pipeline import STAGES
+from robot_dynamics_ros.nodes.interfaces import SERVICES
 from robot_dynamics_ros.nodes.robot.stages import OF_NODE
-from robot_dynamics_ros.nodes.tables import NODES, SERVICES
+from robot_dynamics_ros.nodes.tables import NODES
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 spec = importlib.util.spec_from_file_location("nodes_table", DOCS / "nodes_table.py")

@@ -5,8 +5,9 @@ from xml.etree import ElementTree
 
 import pytest
 
+from robot_dynamics_ros.nodes.interfaces import COMMAND_TOPICS, ENABLING_SERVICES, EXTRA_TOPICS, SERVICES
 from robot_dynamics_ros.nodes.policies import absolute, enclaves, node_names, policies
-from robot_dynamics_ros.nodes.tables import COMMAND_TOPICS, ENABLING_SERVICES, EXTRA_TOPICS, NODES, SERVICES
+from robot_dynamics_ros.nodes.tables import NODES
 from robot_dynamics_ros.topics import TOPICS
 
 FILE = Path(__file__).parents[2] / "config" / "security" / "policies.xml"

@@ -226,10 +226,7 @@ class FrankaProcess:
 
     # -- requests -----------------------------------------------------------------------------------------------------
     def begin(self, request: dict[str, Any], array: np.ndarray | None = None) -> None:
-        """A request that moves the robot, with positions `array` (N, 7) [rad] if it has any.
-
-        Raises CapabilityError while another motion runs, ConnectionFailed.
-        """
+        """Request a motion, array (N, 7) [rad]. Raises CapabilityError while another one runs, ConnectionFailed."""
         with self._lock:
             if self.motion.active:
                 raise CapabilityError("a motion is running: stop it first")

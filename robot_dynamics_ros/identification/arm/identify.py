@@ -26,7 +26,7 @@ from robot_dynamics_ros.identification.arm.effort_meaning import has_masses, rec
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.known_wrench import known_wrench, with_wrench
 from robot_dynamics_ros.identification.arm.live_model import fit_live
-from robot_dynamics_ros.identification.arm.model import Structure
+from robot_dynamics_ros.identification.arm.model import coupled_statement
 from robot_dynamics_ros.identification.arm.mounting import mounted
 from robot_dynamics_ros.identification.arm.read import read, read_moving
 from robot_dynamics_ros.identification.arm.residuals import residuals
@@ -262,12 +262,6 @@ def check_data(state: Identification) -> None:
 def _note(sentences: list[str], *more: str) -> None:
     """Append the sentences that are not empty."""
     sentences += [text for text in more if text]
-
-
-def coupled_statement(robot: RobotFile, structure: Structure) -> str:
-    """A sentence naming the joints of a coupled wrist; empty where there are none."""
-    names = [robot.joint_names[j] for j, law in enumerate(structure.laws) if any(t[0] == "c" for t in law.terms)]
-    return f"{', '.join(names)} carry friction of a motor that turns with a neighbour: coupled wrist" if names else ""
 
 
 def slow_motion(recordings: list[Recording]) -> Motion:

@@ -13,6 +13,7 @@ from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.least_squares import JointRows, Solution
 from robot_dynamics_ros.identification.dataset.motion import Motion, low_pass, pieces_of
+from robot_dynamics_ros.robot_file import RobotFile
 
 
 @dataclass(frozen=True)
@@ -166,3 +167,9 @@ class IdentifiedModel:
         """Coefficient of a term of joint j; 0 when its law has none."""
         terms = self.structure.laws[j].terms
         return float(self.friction[j][terms.index(term)]) if term in terms else 0.0
+
+
+def coupled_statement(robot: RobotFile, structure: Structure) -> str:
+    """A sentence naming the joints of a coupled wrist; empty where there are none."""
+    names = [robot.joint_names[j] for j, law in enumerate(structure.laws) if any(t[0] == "c" for t in law.terms)]
+    return f"{', '.join(names)} carry friction of a motor that turns with a neighbour: coupled wrist" if names else ""

@@ -8,8 +8,8 @@ strangers (docs/security.md).
 from __future__ import annotations
 
 from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.nodes.interfaces import COMMAND_TOPICS, ENABLING_SERVICES
 from robot_dynamics_ros.nodes.part import NodeContext
-from robot_dynamics_ros.nodes.tables import COMMAND_TOPICS, ENABLING_SERVICES
 
 
 def _commanders(node: NodeContext) -> list[tuple[str, str]]:

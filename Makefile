@@ -4,6 +4,9 @@ export VENV ?= .venv
 PY = $(VENV)/bin/python
 CXX ?= g++
 
+# byte code is kept: without it each of the many processes of demo and test compiles everything it imports
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo test build sanitize fuzz mutants lint format bench stub docs sizes clean
 build: $(VENV)/.installed
 	@$(PY) setup.py -q build_ext --inplace
@@ -24,7 +27,7 @@ $(VENV)/.installed_vendor: $(VENV)/.installed
 	@touch $@
 
 test: build $(VENV)/.installed_dev
-	@OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -n 2 --dist loadfile $(ARGS)
+	@OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 demo: build $(if $(filter-out ur%,$(ROBOT)),$(VENV)/.installed_vendor)
 	@$(if $(VIEW),$(PY) -c "import rerun" 2>/dev/null || $(PY) -m pip install -q "rerun-sdk>=0.41",true)

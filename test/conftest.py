@@ -1,4 +1,4 @@
-"""What every test process starts from, and the retries of tests that talk to real-time peers."""
+"""What every test process starts from, the order of files, and the retries of tests that talk to real-time peers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,9 @@ def pytest_configure(config):
 
 
 def pytest_collection_modifyitems(items):
-    """Only tests marked `realtime` are retried."""
+    """Files with tests marked `slow` come first; only tests marked `realtime` are retried."""
+    slow = {item.path for item in items if item.get_closest_marker("slow") is not None}
+    items.sort(key=lambda item: item.path not in slow)
     for item in items:
         if item.get_closest_marker("realtime") is not None:
             item.add_marker(pytest.mark.flaky(reruns=RETRIES, reruns_delay=DELAY))

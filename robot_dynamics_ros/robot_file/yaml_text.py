@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import re
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -60,7 +62,7 @@ def read_yaml(path: Path) -> Any:
     """Plain content of a YAML file; ConfigError names file, line and reason for anything malformed."""
     text = _read_text(path)
     try:
-        return yaml.load(text, Loader=_Loader)  # a SafeLoader
+        return copy.deepcopy(_parsed(text))
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         line = f"line {mark.line + 1}" if mark is not None else ""
@@ -68,6 +70,12 @@ def read_yaml(path: Path) -> Any:
         raise ConfigError(str(path), line, f"malformed YAML: {' '.join(str(reason).split())}") from None
     except ValueError as error:
         raise ConfigError(str(path), "", f"malformed YAML: {' '.join(str(error).split())}") from None
+
+
+@lru_cache(maxsize=32)
+def _parsed(text: str) -> Any:
+    """Content of a YAML text, kept: parsing takes most of the time of loading a robot or a plant."""
+    return yaml.load(text, Loader=_Loader)  # a SafeLoader
 
 
 def _read_text(path: Path) -> str:

@@ -50,16 +50,22 @@ def launcher():
 
 
 @pytest.fixture(scope="module")
-def built(tmp_path_factory, launcher):
+def configured(tmp_path_factory, launcher):
+    """Folder of the configured project; build(target) compiles what a test needs and no more."""
     out = tmp_path_factory.mktemp("core")
     run(CMAKE, "-S", CORE, "-B", out, *launcher)
-    run(CMAKE, "--build", out, "--parallel", min(2, os.cpu_count() or 1))
     return out
 
 
+def build(folder, target):
+    run(CMAKE, "--build", folder, "--target", target, "--parallel", min(2, os.cpu_count() or 1))
+
+
 @pytest.mark.parametrize("name", sorted(path.stem for path in (CORE / "test").glob("*_test.cpp")))
-def test_cpp(built, name):
-    run("ctest", "--test-dir", built, "-R", f"^{name}$", "--no-tests=error", "--output-on-failure")
+@pytest.mark.slow
+def test_cpp(configured, name):
+    build(configured, name)
+    run("ctest", "--test-dir", configured, "-R", f"^{name}$", "--no-tests=error", "--output-on-failure")
 
 
 @pytest.mark.skipif(
@@ -70,12 +76,13 @@ def test_neon_kernels_under_an_emulator(launcher, tmp_path):
     target = ["-DCMAKE_SYSTEM_NAME=Linux", "-DCMAKE_SYSTEM_PROCESSOR=aarch64", "-DCMAKE_EXE_LINKER_FLAGS=-static"]
     tools = ["-DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++", "-DCMAKE_CROSSCOMPILING_EMULATOR=qemu-aarch64"]
     run(CMAKE, "-S", CORE, "-B", tmp_path, *launcher, *target, *tools)
-    run(CMAKE, "--build", tmp_path, "--target", "rigid_body_test")
+    build(tmp_path, "rigid_body_test")
     run("ctest", "--test-dir", tmp_path, "-R", "^rigid_body_test$", "--no-tests=error", "--output-on-failure")
 
 
-def test_a_program_finds_the_installed_package(built, launcher, tmp_path):
-    run(CMAKE, "--install", built, "--prefix", tmp_path / "prefix")
+def test_a_program_finds_the_installed_package(configured, launcher, tmp_path):
+    build(configured, "core")
+    run(CMAKE, "--install", configured, "--prefix", tmp_path / "prefix")
     (tmp_path / "CMakeLists.txt").write_text(CONSUMER_LISTS)
     (tmp_path / "consumer.cpp").write_text(CONSUMER)
     run(CMAKE, "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={tmp_path / 'prefix'}", *launcher)

@@ -53,6 +53,7 @@ def test_progress_counts_up_to_the_end_and_names_the_time_left():
     assert {text for text, _ in STEPS} & set(SHARES) and sum(SHARES.values()) == 100
 
 
+@pytest.mark.slow
 def test_json_contract(run):
     _, result, _ = run
     v = result["validation"]

@@ -15,6 +15,7 @@ from robot_dynamics_ros.signals import Log
 
 
 @pytest.mark.parametrize("velocity", [True, False])
+@pytest.mark.slow
 def test_late_stamps_do_not_raise_the_cut_off(velocity: bool) -> None:
     """Stamps that jitter by 0.3 ms at 1 kHz make positions look fast: candidates made from f_dyn alone all pass that
     noise on to the acceleration."""

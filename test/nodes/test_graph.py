@@ -284,6 +284,7 @@ def csv(path, start, seconds, travel):
     return str(path)
 
 
+@pytest.mark.slow
 def test_a_file_is_played_by_command_refused_by_command_and_stopped_by_ctrl_c(graph, tmp_path):
     listener, motions = graph[0], graph[0].heard["composed_node/motion"]
     command = ("robot_dynamics_ros.cli.main", "play")

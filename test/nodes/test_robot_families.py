@@ -177,6 +177,7 @@ def trajectory(names, first, second, seconds=1):
     return JointTrajectory(joint_names=list(names), points=points)
 
 
+@pytest.mark.slow
 def test_a_trajectory_is_played_whatever_the_joint_order(family):
     names = family.robot.joint_names
     start = np.array(family.recent("joint_states", 1)[0].position)

@@ -9,8 +9,18 @@ ROOT = Path(__file__).resolve().parents[2]
 LEFT_OUT = (".git", ".venv", "dist", "*.egg-info", "__pycache__", "_core*.so", ".pytest_cache", "demo_output", "log")
 
 
-@pytest.fixture
-def source(tmp_path):
-    target = tmp_path / "workspace" / "src" / "robot_dynamics_ros"
+def copied(folder):
+    """The tree below a folder, as `git clone` would leave it there, and build/."""
+    target = folder / "workspace" / "src" / "robot_dynamics_ros"
     shutil.copytree(ROOT, target, ignore=shutil.ignore_patterns(*LEFT_OUT), symlinks=True)
     return target
+
+
+@pytest.fixture
+def source(tmp_path):
+    return copied(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def unchanged_source(tmp_path_factory):
+    return copied(tmp_path_factory.mktemp("unchanged"))

@@ -35,9 +35,9 @@ def built(source, target):
     return next(target.glob("robot_dynamics_ros-*.whl"))
 
 
-@pytest.fixture
-def wheel(source, tmp_path):
-    return built(source, tmp_path / "wheel")
+@pytest.fixture(scope="module")
+def wheel(unchanged_source, tmp_path_factory):
+    return built(unchanged_source, tmp_path_factory.mktemp("wheel"))
 
 
 @pytest.mark.slow

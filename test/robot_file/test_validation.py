@@ -8,6 +8,7 @@ from robot_text import MISSING, TWO_JOINTS, changed, write
 from robot_dynamics_ros.errors import CapabilityError, ConfigError, RobotDynamicsError
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.robot_file.store import examine_robot
+from robot_dynamics_ros.robot_file.yaml_text import read_yaml
 
 NAN, INF = math.nan, math.inf
 
@@ -150,6 +151,16 @@ def test_a_huge_file_is_refused_without_parsing(tmp_path):
     (tmp_path / "robot.yaml").write_bytes(b"a" * 2_000_000)
     with pytest.raises(ConfigError, match="larger than 1000000 bytes"):
         load_robot(tmp_path / "robot.yaml")
+
+
+def test_a_file_read_twice_gives_contents_of_their_own(tmp_path):
+    path = tmp_path / "a.yaml"
+    path.write_text("a: {b: [1, 2]}\n")
+    first = read_yaml(path)
+    first["a"]["b"].append(3)
+    assert read_yaml(path) == {"a": {"b": [1, 2]}}
+    path.write_text("a: 5\n")
+    assert read_yaml(path) == {"a": 5}
 
 
 def test_numbers_without_a_dot_are_numbers(tmp_path):

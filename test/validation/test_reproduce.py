@@ -79,6 +79,7 @@ def test_clochiatti_meets_its_numbers(tmp_path):
     assert all(r["note"] for r in rows if r["met"] is None)
 
 
+@pytest.mark.slow
 def test_load_dependent_hysteresis_beats_the_discontinuous_model():
     rows = protocol("madsen-egms")(True)
     assert rows[0].met and rows[0].paper == 2.1

@@ -14,7 +14,6 @@ from robot_dynamics_ros.errors import ConnectionFailed
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.server.controllers import SimulatedController
 from robot_dynamics_ros.supervisor import Supervisor, cpu_seconds
-from robot_dynamics_ros.validation.benchmarks.latency_probe import diagnostics
 
 SETTLE = 3.0  # s after the start of a robot that are not measured
 
@@ -59,6 +58,8 @@ def grow(robot: str, most: int, duration: float) -> Iterator[FleetRow]:
 
 
 def _measured(robot: str, nodes: Supervisor, controllers: list[Any], duration: float) -> FleetRow:
+    from robot_dynamics_ros.validation.benchmarks.latency_probe import diagnostics  # needs rclpy
+
     hosts = {controller.host for controller in controllers}
     before = diagnostics(hosts, SETTLE)
     nodes_pids = [child.pid for child in nodes.children.values()]

@@ -24,6 +24,7 @@ REST_SPEED = 0.02  # rad/s: the speed at which the live friction stage goes over
 SETTLING = 1.0  # s at the beginning of a piece in which the observer settles
 MIN_SAMPLES = 100  # of a state that says something about a joint
 STAGES = ("motion", "friction", "force")
+LEAST = 1e-3  # Nm, smallest deviation that a robot file holds
 NAMES = ("external_joint_torque", "qd")
 FALSE_SHARE = 1e-3  # of the time of the recordings
 STAND, MIN_STANDS = 0.3, 6  # s without motion that is a stand; stands of a joint that show its presliding friction
@@ -44,7 +45,8 @@ def residuals(robot: RobotFile, recordings: Sequence[Recording], breakaway: np.n
     stands = np.sum([_stands(piece) for rec in recordings for piece in rec.pieces], axis=0)
     share = np.where(stands >= MIN_STANDS, *STANDING_SHARES)
     rest = np.hypot(np.nan_to_num(rest), share * breakaway)
-    found = {"moving": INFLATION * np.fmax(np.where(np.isfinite(moving), moving, rest), 1e-3), "rest": INFLATION * rest}
+    moving = np.where(np.isfinite(moving), moving, rest)
+    found = {k: INFLATION * np.fmax(v, LEAST) for k, v in (("moving", moving), ("rest", rest))}
     return found | {"significance": INFLATION * _significance(robot, recordings, found)}
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from robot_dynamics_ros.topics import ARRAY, JOINT_STATE, TEMPERATURE, TRAJECTORY, WRENCH
 
 MAX_NAMES = 256  # joints in one message; more is not a robot
+AT_ONCE = 8192  # messages whose bytes are copied together: they stay in cache
 MAX_SHAPES = 200  # of the messages of a topic: orders of joints, sets of fields; more are no recording
 
 
@@ -168,22 +169,42 @@ def decode(raws: Sequence[bytes], type_name: str, ros2: bool) -> tuple[list[Grou
     unreadable = 0
     order = np.argsort(lengths, kind="stable")
     for rows in np.split(order, np.flatnonzero(np.diff(lengths[order])) + 1) if len(order) else []:
-        size = lengths[rows[0]]
-        block = np.frombuffer(b"".join(raws[i] for i in rows.tolist()), dtype=np.uint8).reshape(len(rows), size)
         while len(rows):
             if len(groups) >= MAX_SHAPES:
                 unreadable += len(rows)
                 break
             try:
-                layout = parse(block[0].tobytes(), type_name, ros2)
+                layout = parse(raws[rows[0]], type_name, ros2)
             except Unreadable:
                 unreadable += 1
-                rows, block = rows[1:], block[1:]
+                rows = rows[1:]
                 continue
-            same = (block[:, layout.mask] == block[0, layout.mask]).all(axis=1)
-            groups.append(_group(rows[same], block[same], layout))
-            rows, block = rows[~same], block[~same]
+            group, rows = _alike(raws, rows, layout)
+            groups.append(group)
     return groups, unreadable
+
+
+def _alike(raws: Sequence[bytes], rows: np.ndarray, layout: Layout) -> tuple[Group, np.ndarray]:
+    """The messages that have the layout of the first one, and the rows of the others; all have one length."""
+    places = np.flatnonzero(layout.mask)
+    first = np.frombuffer(raws[rows[0]], dtype=np.uint8)[places]
+    parts, others = [], []
+    for a in range(0, len(rows), AT_ONCE):
+        some = rows[a : a + AT_ONCE]
+        block = np.frombuffer(b"".join([raws[i] for i in some.tolist()]), np.uint8).reshape(len(some), -1)
+        same = (block[:, places] == first).all(axis=1)
+        if not same.all():
+            others.append(some[~same])
+            some, block = some[same], block[same]
+        parts.append(_group(some, block, layout))
+    left = np.concatenate(others) if others else rows[:0]
+    return parts[0] if len(parts) == 1 else _joined(parts), left
+
+
+def _joined(parts: list[Group]) -> Group:
+    fields = {k: np.concatenate([p.fields[k] for p in parts]) for k in parts[0].fields}
+    rows, stamps = (np.concatenate([getattr(p, k) for p in parts]) for k in ("rows", "stamp_ns"))
+    return Group(rows, stamps, parts[0].names, fields, parts[0].frame_id)
 
 
 def _group(rows: np.ndarray, block: np.ndarray, layout: Layout) -> Group:

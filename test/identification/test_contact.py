@@ -10,7 +10,13 @@ from synthetic import synthetic_log, truth_of
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.identify import _interval, command
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.arm.contact import contact_stretches, guided_joints, lost_rotors, without
+from robot_dynamics_ros.identification.arm.contact import (
+    contact_stretches,
+    friction_lag,
+    guided_joints,
+    lost_rotors,
+    without,
+)
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.identify import (
     Options,
@@ -178,3 +184,15 @@ def test_repeated_notes_are_one_line_with_a_count():
     assert folded(notes) == ["stamps are uneven (1.2 ms) (3 times)", "3 gaps"]
     names = ["a", "a", "a", "b"]
     assert folded(notes, names) == ["a: stamps are uneven (1.2 ms) (3 times, 2 recordings)", "a: 3 gaps"]
+
+
+def test_the_lag_of_friction_is_the_same_in_every_kth_sample():
+    motion = slow_motion([recording(guided(0.2, late=0.06), "late")])
+    found = []
+    for part in (motion, motion.every(3)):
+        q, qd, qdd = (np.ascontiguousarray(x) for x in (part.q, part.qd, part.qdd))
+        gravity = MODEL.gravity(q)
+        inertial = MODEL.rnea(q, qd, qdd) - gravity
+        found.append(friction_lag(part, gravity[:, 1], inertial[:, 1], 1))
+        assert part.start.sum() == 1 and part.rate == pytest.approx(1 / np.median(np.diff(part.t)))
+    assert found[0] == found[1] == pytest.approx(0.06, abs=0.02)

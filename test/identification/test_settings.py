@@ -21,10 +21,11 @@ ROBOT = load_robot("ur5e")
 
 
 def late(delay, rate=500.0, seed=1, duration=24.0):
-    """A recording whose effort is `delay` [s] later than the state."""
-    t, q, qd, qdd = excitation(6, duration, rate, seed)
-    tau = torque(ROBOT, truth_of(ROBOT), q, qd, qdd)
-    tau = np.column_stack([np.interp(t - delay, t, tau[:, j]) for j in range(6)])
+    """A recording whose effort is `delay` [s], whole milliseconds, later than the state."""
+    t, q, qd, qdd = excitation(6, duration, 1000.0, seed)
+    tau = np.roll(torque(ROBOT, truth_of(ROBOT), q, qd, qdd), round(1000 * delay), axis=0)
+    kept = slice(20, -20, round(1000 / rate))
+    t, q, qd, tau = t[kept], q[kept], qd[kept], tau[kept]
     rng = np.random.default_rng(seed)
     noisy = {"q": q + 2e-5 * rng.standard_normal(q.shape), "qd": qd + 1e-3 * rng.standard_normal(q.shape)}
     noisy["effort"] = tau + 0.02 * tau.std(0) * rng.standard_normal(q.shape)
@@ -38,6 +39,13 @@ def test_three_milliseconds_are_found_within_a_tenth(delay):
     assert found.delay == pytest.approx(delay, abs=3e-4)
     assert 0 < found.delay_std < 3e-4
     assert any("+-" in note and ("lags" if delay > 0 else "leads") in note for note in tuner.notes)
+
+
+def test_the_deviation_of_a_delay_at_a_low_rate_is_that_of_its_errors():
+    found = [Tuner([late(0.003, 125.0, seed)], RigidModel(ROBOT), True).run() for seed in (1, 2, 3, 4)]
+    error, std = np.array([[s.delay - 0.003, s.delay_std] for s in found]).T
+    assert np.abs(error).max() < 3e-4 and std.max() < 3e-4
+    assert 0.3 < np.sqrt(np.mean((error / std) ** 2)) < 2.5
 
 
 def test_no_delay_is_found_where_there_is_none():

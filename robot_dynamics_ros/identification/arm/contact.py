@@ -176,9 +176,9 @@ def _motions(rec: Recording) -> Iterator[tuple[Piece, Motion]]:
         except DataError:
             continue
         k = max(int(motion.rate // RATE), 1)
-        thin = motion.take(np.arange(0, len(motion), k))
-        if len(thin) * k / motion.rate > 2 * BLOCK:
-            yield piece, replace(thin, rate=motion.rate / k)
+        thin = motion.every(k)
+        if len(thin) / thin.rate > 2 * BLOCK:
+            yield piece, thin
 
 
 def _residual(rigid: RigidModel, motions: list[Motion], use: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

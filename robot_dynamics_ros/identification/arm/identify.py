@@ -116,7 +116,7 @@ def recognise_effort(state: Identification) -> None:
         state.robot, mount = mounted(state.robot, slow)
     if options.contact == "auto" and has_masses(state.robot):
         for rec in state.training:
-            refuse_guided(state.robot, slow_motion([rec]), rec.name)
+            refuse_guided(state.robot, slow if len(state.training) == 1 else slow_motion([rec]), rec.name)
     effort = recognise(state.robot, slow, options.effort)
     state.training = [r.with_effort(lambda e: e * effort.scale) for r in state.training]
     state.validation = [r.with_effort(lambda e: e * effort.scale) for r in state.validation]
@@ -271,7 +271,7 @@ def slow_motion(recordings: list[Recording]) -> Motion:
     rec = max(recordings, key=lambda r: r.samples)
     motion = filtered(rec, min(5.0, 0.2 * rec.rate))
     k = min(len(motion) // MAX_SLOW_SAMPLES, int(rec.rate / 25))
-    return motion if k < 2 else motion.take(np.arange(0, len(motion), k))
+    return motion if k < 2 else motion.every(k)
 
 
 def coupled_joints(robot: RobotFile, options: Options) -> dict[int, tuple[int, ...]]:

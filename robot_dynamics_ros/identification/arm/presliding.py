@@ -87,6 +87,7 @@ class _Problem:
         known = _travelled(data, 2 * SPANS[-1])
         step = max(len(data.y) // ROWS, 1)
         self.rows = np.flatnonzero(known)[::step]
+        self.read = self.rows if data.effort_filter is None else slice(None)  # a filter needs all samples
         self.root = np.sqrt(data.weight[self.rows])
         self.H = _core.presliding_elements(np.ascontiguousarray(data.position), np.array(SPANS), data.start)
         self.scale = max(float(np.sqrt(np.mean(data.load**2))), 1e-6)
@@ -97,27 +98,32 @@ class _Problem:
         one = np.ones_like(v)
         fixed = np.column_stack([v, np.abs(v) * v, v / (1 + np.abs(v) / THINNING_SPEED), one, -one])
         self.fixed = data.as_recorded(fixed)
-        self.folds = [fold[self.rows] for fold in data.folds]
+        folds = [fold[self.rows] for fold in data.folds]
+        self.parts = [np.flatnonzero(f == k) for f in folds for k in range(int(f.max()) + 1)]
+        self.partitions = len(folds)
         self._cache: dict[Shape, list[np.ndarray]] = {}
 
     def columns(self, shape: Shape) -> np.ndarray:
         """(rows, 2 spans + 5 + 1) weighted."""
         d = self.data
-        level = self.H * shape.factor(d.v)[:, None]
-        relative = (np.abs(d.load) / self.scale) ** shape.power if self.loaded else np.zeros_like(d.load)
-        A = np.column_stack([d.as_recorded(np.column_stack([level, level * relative[:, None]])), self.fixed, d.y])
-        return A[self.rows] * self.root[:, None]
+        level = self.H[self.read] * shape.factor(d.v[self.read])[:, None]
+        load = d.load[self.read]
+        relative = (np.abs(load) / self.scale) ** shape.power if self.loaded else np.zeros_like(load)
+        moved = np.column_stack([level, level * relative[:, None]])
+        if d.effort_filter is not None:
+            moved = d.as_recorded(moved)[self.rows]
+        return np.column_stack([moved, self.fixed[self.rows], d.y[self.rows]]) * self.root[:, None]
 
     def grams(self, shape: Shape) -> list[np.ndarray]:
         """Gram matrix of every part of every set of folds."""
         if shape not in self._cache:
             A = self.columns(shape)
-            self._cache[shape] = [A[f == k].T @ A[f == k] for f in self.folds for k in range(int(f.max()) + 1)]
+            self._cache[shape] = [B.T @ B for B in (A[part] for part in self.parts)]
         return self._cache[shape]
 
     def gram(self, shape: Shape) -> np.ndarray:
         """Gram matrix of all samples."""
-        return sum(self.grams(shape)) / len(self.folds)
+        return sum(self.grams(shape)) / self.partitions
 
     def held_out(self, shape: Shape) -> np.ndarray:
         """Squared error of every fold under what the others identify."""
@@ -131,7 +137,7 @@ class _Problem:
     def squared_errors(self, prediction: np.ndarray) -> np.ndarray:
         """The same of a given prediction (N,) [Nm]."""
         e = (self.data.as_recorded(prediction[:, None])[:, 0] - self.data.y)[self.rows] * self.root
-        return np.array([float(np.sum(e[f == k] ** 2)) for f in self.folds for k in range(int(f.max()) + 1)])
+        return np.array([float(np.sum(e[part] ** 2)) for part in self.parts])
 
     def solve(self, G: np.ndarray) -> np.ndarray:
         """Non-negative coefficients (2 spans + 5,) from a Gram matrix of columns and y."""

@@ -7,14 +7,14 @@ How far all joints together go beyond these deviations sets the threshold of con
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from robot_dynamics_ros.estimators.external_force import significance
 from robot_dynamics_ros.estimators.motion import effort_gain
-from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.estimators.pipeline import BLOCK, Pipeline
 from robot_dynamics_ros.estimators.wrench_metrics import runs
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
 from robot_dynamics_ros.robot_file import RobotFile
@@ -24,6 +24,7 @@ REST_SPEED = 0.02  # rad/s: the speed at which the live friction stage goes over
 SETTLING = 1.0  # s at the beginning of a piece in which the observer settles
 MIN_SAMPLES = 100  # of a state that says something about a joint
 STAGES = ("motion", "friction", "force")
+LEAST = 1e-3  # Nm, smallest deviation that a robot file holds
 NAMES = ("external_joint_torque", "qd")
 FALSE_SHARE = 1e-3  # of the time of the recordings
 STAND, MIN_STANDS = 0.3, 6  # s without motion that is a stand; stands of a joint that show its presliding friction
@@ -38,13 +39,14 @@ def residuals(robot: RobotFile, recordings: Sequence[Recording], breakaway: np.n
     The effort of the recordings is in Nm. breakaway (n,): level of friction at breakaway [Nm]. A joint that never
     moved takes the value at rest.
     """
-    logs = _replayed(robot, recordings)
-    torque, speed = (_joined([getattr(log, name) for log in logs], robot) for name in NAMES)
+    kept = [[getattr(log, name).copy() for name in NAMES] for log in _replayed(robot, recordings)]
+    torque, speed = (_joined([values[k] for values in kept], robot) for k in range(len(NAMES)))
     moving, rest = (_rms(torque, mask) for mask in (np.abs(speed) >= REST_SPEED, np.abs(speed) < REST_SPEED))
     stands = np.sum([_stands(piece) for rec in recordings for piece in rec.pieces], axis=0)
     share = np.where(stands >= MIN_STANDS, *STANDING_SHARES)
     rest = np.hypot(np.nan_to_num(rest), share * breakaway)
-    found = {"moving": INFLATION * np.fmax(np.where(np.isfinite(moving), moving, rest), 1e-3), "rest": INFLATION * rest}
+    moving = np.where(np.isfinite(moving), moving, rest)
+    found = {k: INFLATION * np.fmax(v, LEAST) for k, v in (("moving", moving), ("rest", rest))}
     return found | {"significance": INFLATION * _significance(robot, recordings, found)}
 
 
@@ -71,26 +73,35 @@ def _stands(piece: Piece) -> np.ndarray:
     return np.array([sum(end - begin >= length for begin, end in runs(column)) for column in still.T])
 
 
-def _replayed(robot: RobotFile, recordings: Sequence[Recording]) -> list[Log]:
-    """What the live pipeline makes of every piece once the observer has settled."""
-    logs = []
+def _replayed(robot: RobotFile, recordings: Sequence[Recording]) -> Iterator[Log]:
+    """What the live pipeline makes of every piece once the observer has settled, in blocks."""
     for piece in (piece for rec in recordings for piece in rec.pieces):
-        log = piece_log(robot, piece)
-        Pipeline(robot, stages=STAGES).run(log)
-        logs.append(log[piece.t > piece.t[0] + SETTLING])
-    return logs
+        for log in replayed(robot, piece, STAGES):
+            yield log[log.stamp_ns > 1e9 * SETTLING]
 
 
 def _joined(parts: Sequence[np.ndarray], robot: RobotFile) -> np.ndarray:
     return np.concatenate([np.zeros((0, robot.n_joints)), *parts])
 
 
-def piece_log(robot: RobotFile, piece: Piece) -> Log:
-    """Log of a piece whose effort is in Nm, in the unit and with the sign that the robot file declares.
+def replayed(robot: RobotFile, piece: Piece, stages: Sequence[str]) -> Iterator[Log]:
+    """A piece through stages of the live pipeline, in blocks: all estimates of a long log at once would need several
+    times the memory of its signals. Raises CapabilityError where a stage lacks numbers.
+    """
+    pipeline = Pipeline(robot, stages=stages)
+    for first in range(0, len(piece.t), BLOCK):
+        log = piece_log(robot, piece.take(slice(first, first + BLOCK)), float(piece.t[0]))
+        pipeline.run(log)
+        yield log
+
+
+def piece_log(robot: RobotFile, piece: Piece, begin: float | None = None) -> Log:
+    """Log of a piece whose effort is in Nm, in the unit and with the sign that the robot file declares; its stamps
+    count from time `begin` [s], by default from its first sample.
 
     Raises CapabilityError for an unknown torque constant.
     """
-    stamps = np.round(1e9 * (piece.t - piece.t[0])).astype(np.int64)
+    stamps = np.round(1e9 * (piece.t - (piece.t[0] if begin is None else begin))).astype(np.int64)
     signals = {"q": piece.q, "qd": piece.qd, "effort": piece.effort / effort_gain(robot, "effort", "robot_file")}
     signals |= {k: piece.extra[k] for k in ("theta", "temperature") if k in piece.extra}
     return Log(robot.joint_names, stamps, {k: v.copy() for k, v in signals.items() if v is not None})

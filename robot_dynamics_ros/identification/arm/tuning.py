@@ -36,6 +36,7 @@ SLOWEST = 4.0  # Hz, lowest cut-off tried: reversals of friction are faster than
 CONTEXT = 0.6  # s beside each stretch for the filters: two periods of SLOWEST and the longest delay
 DELAYS = range(-2, 9)  # candidates in steps of SHORTEST_DELAY, or of a sample where that is longer
 SHORTEST_DELAY = 0.004  # s; a parabola through the candidates resolves a fraction of it
+ROUNDS, CLOSE = 4, 0.01  # of the finer search: at most, and step of the last one; the errors are alike on both sides
 SURE = 3.0  # standard deviations, from the scatter of the joints, beyond which a delay is tried
 MIN_GAIN = 0.01  # relative gain in held-out error that a global choice (source, delay) must bring
 AGREED = 0.7  # share of joints whose error a delay must lower
@@ -79,7 +80,7 @@ class Tuner:
         if late := self._late(_best(candidates, table.min(1)), lags):
             other, less = self._completed(late, choices)
             if less.sum() < (1 - MIN_GAIN) * errors.sum() and (less < errors).mean() >= AGREED:
-                chosen = self._refined(other)
+                chosen = _agreed(other, self._refined(other))
                 self.notes.append(_lag(chosen))
         near = [c for c, e in zip(candidates, table.min(1), strict=True) if e < (1 + NEAR) * table.min()]
         again = self._again(chosen, near)
@@ -134,18 +135,28 @@ class Tuner:
         place, std = vertex(table[:, k - 1 : k + 2])
         step = (lags[1] - lags[0]) / self.rate
         delay = lags[k] / self.rate + place * step
-        return replace(structure, delay=delay, delay_std=std * step) if abs(delay) > SURE * std * step else None
+        if not abs(delay) > SURE * std * step:
+            return None
+        rough = replace(structure, delay=delay, delay_std=std * step)
+        return self._refined(rough, SEARCH_WIDTHS)
 
-    def _refined(self, structure: Structure) -> Structure:
-        """The structure with its delay found again with its own laws, where the joints agree better with them."""
+    def _refined(self, structure: Structure, widths: Sequence[float] | None = None) -> Structure:
+        """The structure with its delay found again in finer steps around it; widths as for `_errors`.
+
+        Reversals make the error grow like the distance from the delay, not its square: a parabola is right only where
+        its middle is the delay, so the state is shifted to the vertex until that stays.
+        """
         half = max(1, round(0.5 * SHORTEST_DELAY * self.rate))
-        lags = round(structure.delay * self.rate) + half * np.arange(-1, 2)
-        plain = replace(structure, delay=0.0)
-        place, std = vertex(self._errors(plain, structure.cutoff, lags, widths=None))
-        std *= half / self.rate
-        if abs(place) > 1 or std > structure.delay_std:
-            return structure
-        return replace(structure, delay=(lags[1] + place * half) / self.rate, delay_std=std)
+        for _ in range(ROUNDS):
+            table = self._errors(structure, structure.cutoff, half * np.arange(-1, 2), widths)
+            place, std = vertex(table)
+            if abs(place) > 1:
+                return structure
+            delay = structure.delay + place * half / self.rate
+            structure = replace(structure, delay=delay, delay_std=std * half / self.rate)
+            if abs(place) < CLOSE:
+                break
+        return structure
 
     def _again(self, chosen: Structure, near: list[Structure]) -> Structure:
         """The nearly best settings with the chosen laws: the best of them where it gains MIN_GAIN, else the chosen."""
@@ -248,6 +259,15 @@ def _best(candidates: list[Structure], errors: np.ndarray) -> Structure:
     first = min((k for k, c in enumerate(candidates) if c.source == "q"), key=lambda k: errors[k])
     best = int(errors.argmin())
     return candidates[best if errors[best] < (1 - MIN_GAIN) * errors[first] else first]
+
+
+def _agreed(simple: Structure, own: Structure) -> Structure:
+    """The second structure with the delay of the two that the joints agree on better; half of their difference is in
+    its deviation: presliding friction and delay explain each other in part.
+    """
+    best = simple if simple.delay_std <= own.delay_std else own
+    std = float(np.hypot(best.delay_std, 0.5 * (simple.delay - own.delay)))
+    return replace(own, delay=best.delay, delay_std=std)
 
 
 def _lag(structure: Structure) -> str:

@@ -8,10 +8,9 @@ import numpy as np
 
 from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.estimators.motion import effort_inertia
-from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.arm.model import Filters
 from robot_dynamics_ros.identification.arm.presliding import clock
-from robot_dynamics_ros.identification.arm.residuals import piece_log
+from robot_dynamics_ros.identification.arm.residuals import replayed
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
 from robot_dynamics_ros.models import RobotModel
@@ -63,9 +62,12 @@ def live_torques(robot: RobotFile, recording: Recording) -> tuple[np.ndarray, np
 
 
 def _replayed(robot: RobotFile, piece: Piece) -> tuple[np.ndarray, np.ndarray]:
-    log = piece_log(robot, piece)
     has_friction = robot.drives.torque_side == "motor" and robot.friction is not None
-    Pipeline(robot, stages=["motion", "friction"] if has_friction else ["motion"]).run(log)
-    prediction = log.model_torque + log.friction_torque if has_friction else log.model_torque
-    rows = np.isfinite(log.drive_torque).all(1) & np.isfinite(prediction).all(1) & (piece.t > piece.t[0] + SETTLING)
-    return log.drive_torque[rows], prediction[rows]
+    torques, predictions = [], []
+    for log in replayed(robot, piece, ["motion", "friction"] if has_friction else ["motion"]):
+        prediction = log.model_torque + log.friction_torque if has_friction else log.model_torque
+        good = np.isfinite(log.drive_torque).all(1) & np.isfinite(prediction).all(1)
+        rows = good & (log.stamp_ns > 1e9 * SETTLING)
+        torques.append(log.drive_torque[rows])
+        predictions.append(prediction[rows])
+    return np.concatenate(torques), np.concatenate(predictions)

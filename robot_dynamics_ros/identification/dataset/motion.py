@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from scipy import signal
@@ -73,6 +74,13 @@ class Motion:
         weight = None if self.weight is None else self.weight[index]
         return Motion(t, q, qd, qdd, effort, hole | passed, self.rate, self.position[index], weight)
 
+    def every(self, k: int) -> Motion:
+        """Every k-th sample; the pieces stay the same."""
+        rows = np.arange(0, len(self), k)
+        part = self.take(rows)
+        part.start, part.rate = np.diff(np.cumsum(self.start)[rows], prepend=0) > 0, self.rate / k
+        return part
+
 
 def pieces_of(start: np.ndarray) -> Iterator[tuple[int, int]]:
     """(first, end) of every piece of samples whose beginnings are marked (N,) bool; the first sample begins one."""
@@ -95,12 +103,18 @@ def filtered(
     if not parts:
         raise DataError(f"{rec.name}: no piece is longer than the edges of a {cutoff:.3g} Hz filter")
     start = np.concatenate([np.arange(len(p[0])) == 0 for p in parts])
-    t, q, qd, qdd, effort, measured, weight = (np.concatenate([p[k] for p in parts]) for k in range(7))
+    t, q, qd, qdd, effort, measured = (_joined([p[k] for p in parts]) for k in range(6))
     weighted = any("weight" in p.extra for p in rec.pieces)
-    return Motion(t, q, qd, qdd, effort, start, rec.rate, measured, weight if weighted else None)
+    weight = _joined([np.ones_like(p[4]) if p[6] is None else p[6] for p in parts]) if weighted else None
+    return Motion(t, q, qd, qdd, effort, start, rec.rate, measured, weight)
 
 
-def _filtered_piece(p: Piece, cutoff: float, source: str, delay: float, margin: float) -> tuple[np.ndarray, ...]:
+def _joined(parts: list[np.ndarray]) -> np.ndarray:
+    """Parts one after the other; a single one is not copied."""
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+
+def _filtered_piece(p: Piece, cutoff: float, source: str, delay: float, margin: float) -> tuple[Any, ...]:
     dt = p.period
     grid = np.arange(p.t[0], p.t[-1] + 0.5 * dt, dt)
     even = len(grid) == len(p.t) and np.abs(grid - p.t).max() < 1e-3 * dt
@@ -114,7 +128,8 @@ def _filtered_piece(p: Piece, cutoff: float, source: str, delay: float, margin: 
     edge = max(min(EDGE_PERIODS / margin, MAX_EDGE), 4 * dt)
     keep = (p.t > p.t[0] + edge) & (p.t < p.t[-1] - edge)
     wanted = p.t[keep] - delay
-    effort, weight = p.effort[keep], p.extra.get("weight", np.ones_like(p.effort))[keep]
+    weight = p.extra["weight"][keep] if "weight" in p.extra else None
+    effort = p.effort[keep]
     if even and delay == 0:
         return p.t[keep], q[keep], qd[keep], qdd[keep], effort, p.position[keep], weight
     return p.t[keep], *(_at(wanted, grid, x) for x in (q, qd, qdd)), effort, _at(wanted, p.t, p.position), weight

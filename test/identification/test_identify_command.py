@@ -156,8 +156,9 @@ def test_equations_without_a_solution_are_told_in_words(monkeypatch):
         np.linalg.cholesky(np.zeros((2, 2)))
 
     state = SimpleNamespace(warnings=[])
-    monkeypatch.setattr(procedure, "Identification", lambda *_: state)
+    monkeypatch.setattr(procedure, "Identification", lambda *_, **__: state)
     monkeypatch.setattr(procedure, "set_apart", lambda training, validation: (training, validation))
+    monkeypatch.setattr(procedure, "other_motion", lambda training: None)
     monkeypatch.setattr(procedure, "judged_on_a_repeat", lambda training: "")
     monkeypatch.setattr(procedure, "STEPS", (("any step", singular),))
     with pytest.raises(DataError, match="bag1: shows too little of the robot"):

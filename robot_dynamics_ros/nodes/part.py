@@ -7,7 +7,14 @@ from typing import Any, Protocol
 
 from std_srvs.srv import Trigger
 
-from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.errors import RobotDynamicsError, printable
+
+LONGEST_REASON = 300  # characters
+
+
+def reason(error: RobotDynamicsError) -> str:
+    """Why a message was refused, at most LONGEST_REASON characters: names in it come from the message."""
+    return printable(str(error), LONGEST_REASON)
 
 
 class NodeContext(Protocol):

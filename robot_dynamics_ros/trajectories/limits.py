@@ -36,7 +36,7 @@ class JointLimits:
         _check(names, q.min(axis=0), self.lower, self.upper, "position", "rad")
         _check(names, q.max(axis=0), self.lower, self.upper, "position", "rad")
         if len(q) > 1:
-            fastest = np.abs(np.diff(q, axis=0)).max(axis=0) * rate
+            fastest = np.array([np.abs(np.diff(column)).max() for column in q.T]) * rate  # by joint: less memory
             _check(names, fastest, -self.velocity, self.velocity, "velocity", "rad/s")
 
 

@@ -1,5 +1,7 @@
-"""Times are bounded where they enter: a message with an impossible one is counted and refused, never more."""
+"""A message with an impossible time, or garbage, is counted and refused: it ends nothing and nothing of it stays."""
 
+import gc
+import tracemalloc
 from collections import Counter
 from types import SimpleNamespace
 
@@ -14,10 +16,13 @@ from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.nodes.part import LONGEST_REASON
+from robot_dynamics_ros.nodes.robot import motion_interface
 from robot_dynamics_ros.nodes.robot.joint_trajectory import read_points
-from robot_dynamics_ros.nodes.robot.motion_interface import LONGEST_REASON, MotionInterface
+from robot_dynamics_ros.nodes.robot.motion_interface import MotionInterface
 from robot_dynamics_ros.nodes.topics.encoding import possible_ns
-from robot_dynamics_ros.nodes.topics.inputs import TopicInputs
+from robot_dynamics_ros.nodes.topics.inputs import MAX_REASONS, OTHER, TopicInputs
+from robot_dynamics_ros.nodes.topics.sources import StampJoin
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.trajectories.files import resample
 
@@ -64,13 +69,94 @@ def test_a_trajectory_with_velocities_that_are_not_finite_is_refused(velocity):
         resample(*read_points(trajectory(velocity), ROBOT))
 
 
-def test_a_refusal_is_short_however_long_the_names_of_a_message_are():
-    said, driver = [], SimpleNamespace(capabilities={"servo"}, robot=ROBOT, info=SimpleNamespace(rate=500.0))
+def motions(monkeypatch):
+    """A MotionInterface without ROS whose driver moves nothing, and what it logs and publishes."""
+    monkeypatch.setattr(motion_interface, "refuse_strangers", lambda node: None)
+    said, now = [], SimpleNamespace(nanoseconds=10**18)
     log = SimpleNamespace(warning=lambda text, **limits: said.append((text, limits)))
+    values = {"approach_speed": 0.3, "max_start_distance": 0.5}
     interface = MotionInterface.__new__(MotionInterface)
-    interface._node = SimpleNamespace(active=True, get_logger=lambda: log)
-    interface._driver, interface._published = driver, ""
+    interface._node = SimpleNamespace(
+        active=True, get_logger=lambda: log, value=values.get, get_clock=lambda: SimpleNamespace(now=lambda: now)
+    )
+    interface._driver = SimpleNamespace(
+        capabilities={"servo"}, robot=ROBOT, info=SimpleNamespace(rate=500.0), speed_limit=None
+    )
+    interface._action, interface._published, interface._position = None, "", np.zeros(6)
     interface._state = SimpleNamespace(publish=lambda message: said.append((message.data, None)))
+    return interface, said
+
+
+def test_a_refusal_is_short_however_long_the_names_of_a_message_are(monkeypatch):
+    interface, said = motions(monkeypatch)
     interface._take(trajectory(0.0, name="x" * 60_000), interface._approach)
     assert [limits for _, limits in said] == [{"throttle_duration_sec": 2.0}, None]
     assert all(len(text) <= LONGEST_REASON + 30 for text, _ in said)
+
+
+def garbage(rng):
+    """A trajectory with one thing wrong."""
+    out, kind = trajectory(0.0), rng.integers(6)
+    out.header.stamp = rng.choice([Time(), *FAR])
+    if kind == 0:
+        out.joint_names = [str(rng.integers(10**9)) * 3000, *out.joint_names[1:]]
+    elif kind == 1:
+        out.points[1].positions = [rng.choice([np.nan, np.inf, -np.inf, 1e300])] * 6
+    elif kind == 2:
+        out.points[1].positions = list(rng.normal(size=rng.choice([0, 5, 5000])))
+    elif kind == 3:
+        out.points[-1].time_from_start = Duration(sec=int(rng.choice([2**31 - 1, -(2**31), 1])))
+    elif kind == 4:
+        q = rng.normal(size=(500, 6)) * 20
+        out.points = [JointTrajectoryPoint(positions=row, time_from_start=Duration(sec=k)) for k, row in enumerate(q)]
+    else:
+        out.points = []
+    return out
+
+
+def refuse_many(interface, rng, count):
+    for k in range(count):
+        interface._take(garbage(rng), interface.begin if k % 2 else interface._approach)
+
+
+def test_nothing_of_garbage_trajectories_stays_and_their_log_is_bounded(monkeypatch):
+    interface, said = motions(monkeypatch)
+    rng = np.random.default_rng(3)
+    refuse_many(interface, rng, 50)  # what is imported and cached at the first use
+    gc.collect()
+    gc.disable()  # a running node collects rarely
+    tracemalloc.start()
+    try:
+        for _ in range(4):
+            refuse_many(interface, rng, 100)
+            assert len(said) >= 200  # each refused: one line in the log, one on the topic
+            assert all(limits in (None, {"throttle_duration_sec": 2.0}) for _, limits in said)
+            assert max(len(text) for text, _ in said) <= LONGEST_REASON + 30
+            said.clear()
+        kept, most = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+        gc.enable()
+    assert kept < 1e6 and most < 10e6  # bytes
+
+
+def test_a_long_motion_outside_the_limits_is_refused_before_it_is_computed(monkeypatch):
+    interface, said = motions(monkeypatch)
+    long = trajectory(0.0)
+    long.points[1].positions, long.points[-1].time_from_start = [50.0] * 6, Duration(sec=3000)
+    monkeypatch.setattr(motion_interface, "resample", lambda *a, **k: pytest.fail("1.5 million samples were computed"))
+    interface._take(long, interface._approach)
+    assert "position 50.000 rad" in said[0][0]
+
+
+def test_reasons_with_names_of_messages_are_counted_within_bounds():
+    inputs = Inputs()
+    inputs._join = StampJoin(ROBOT.joint_names, {}, (), (), lambda sample: None)
+    for k in range(500):
+        names = [f"{k:03d}" + "x" * 200, *ROBOT.joint_names[1:]]
+        stamp = Time(sec=1_700_000_000 + k, nanosec=0)
+        inputs._message("joint_states", JointState(header=Header(stamp=stamp), name=names, position=[0.0] * 6), None)
+    counts = inputs.counts()
+    assert len(counts) == MAX_REASONS + 1 and sum(counts.values()) == 500
+    assert counts[f"refused: {OTHER}"] == 500 - MAX_REASONS
+    assert max(map(len, counts)) <= LONGEST_REASON + len("refused: ")

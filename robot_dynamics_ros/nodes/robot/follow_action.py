@@ -14,7 +14,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_ros.drivers.interface import Motion
 from robot_dynamics_ros.errors import DataError, RobotDynamicsError
-from robot_dynamics_ros.nodes.part import NodeContext, NodePart
+from robot_dynamics_ros.nodes.part import NodeContext, NodePart, reason
 from robot_dynamics_ros.nodes.topics.encoding import to_time
 from robot_dynamics_ros.nodes.topics.outputs import Pace
 from robot_dynamics_ros.robot_file import RobotFile
@@ -77,7 +77,7 @@ class FollowAction(NodePart):
             self._tolerances(request.goal_tolerance)
             self._follower.plan(request.trajectory)
         except RobotDynamicsError as error:
-            self._node.get_logger().warning(f"goal rejected: {error}")
+            self._node.get_logger().warning(f"goal rejected: {reason(error)}", throttle_duration_sec=2.0)
             return GoalResponse.REJECT
         return GoalResponse.ACCEPT
 
@@ -99,7 +99,7 @@ class FollowAction(NodePart):
             self._follower.begin(request.trajectory)
         except RobotDynamicsError as error:
             goal.abort()
-            return self._result(INVALID_GOAL, str(error))
+            return self._result(INVALID_GOAL, reason(error))
         self._goal, self._done = goal, done
         code, text, how = await done
         getattr(goal, how)()

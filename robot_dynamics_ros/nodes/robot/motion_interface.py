@@ -11,7 +11,7 @@ from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.drivers.interface import Motion, MotionDriver
 from robot_dynamics_ros.errors import CapabilityError, RobotDynamicsError
-from robot_dynamics_ros.nodes.part import NodeContext, NodePart
+from robot_dynamics_ros.nodes.part import NodeContext, NodePart, reason
 from robot_dynamics_ros.nodes.robot.command_source import refuse_strangers
 from robot_dynamics_ros.nodes.robot.follow_action import FollowAction, action_type
 from robot_dynamics_ros.nodes.robot.joint_trajectory import Points, from_here, read_points
@@ -21,7 +21,6 @@ from robot_dynamics_ros.trajectories.files import resample
 from robot_dynamics_ros.trajectories.limits import refuse_outside_limits
 
 STATE_RATE = 20.0  # Hz
-LONGEST_REASON = 300  # characters
 STOP_TIMEOUT = 4.0  # s until a stop must be over; a client that does not answer one is ended before
 
 
@@ -88,7 +87,7 @@ class MotionInterface(NodePart):
                 self._action.replaced("replaced by a trajectory on a topic")
         except RobotDynamicsError as error:
             self._published = ""
-            text = str(error)[:LONGEST_REASON]  # names come from the message
+            text = reason(error)
             self._node.get_logger().warning(f"trajectory refused: {text}", throttle_duration_sec=2.0)
             self._publish_state(f"refused: {text}")
 
@@ -148,8 +147,10 @@ class MotionInterface(NodePart):
             raise CapabilityError(f"{self._driver.robot.name}: this driver cannot move the robot")
 
     def _sampled(self, points: Points) -> NDArray[np.float64]:
+        robot, bound = self._driver.robot, self._driver.speed_limit
+        refuse_outside_limits(robot, points.q, 0.0, bound)  # positions, before a long motion is computed
         samples = resample(*points, rate=self._rate)
-        refuse_outside_limits(self._driver.robot, samples, self._rate, self._driver.speed_limit)
+        refuse_outside_limits(robot, samples, self._rate, bound)
         return samples
 
     def _refuse_far(self, first: NDArray[np.float64]) -> None:

@@ -30,7 +30,7 @@ from robot_dynamics_ros.drivers.interface import TorqueDriver
 from robot_dynamics_ros.errors import CapabilityError, RobotDynamicsError
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN, LatencyMeter, status, worst
-from robot_dynamics_ros.nodes.part import NodeContext, NodePart
+from robot_dynamics_ros.nodes.part import NodeContext, NodePart, reason
 from robot_dynamics_ros.nodes.robot.adaptation import AdaptedFriction
 from robot_dynamics_ros.nodes.robot.command_source import refuse_strangers, strangers
 from robot_dynamics_ros.nodes.topics.encoding import possible_ns
@@ -152,7 +152,7 @@ class TorqueInterface(NodePart):
             torque = self._by_name(message)
         except RobotDynamicsError as error:
             self._refused += 1
-            self._node.get_logger().warning(f"torque refused: {error}", throttle_duration_sec=2.0)
+            self._node.get_logger().warning(f"torque refused: {reason(error)}", throttle_duration_sec=2.0)
             return
         gravity = self._declared(
             "gravity", "no_gravity", words, not self.robot.drives.torque_command.gravity_compensated

@@ -11,7 +11,7 @@ from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.qos import QoSProfile, ReliabilityPolicy
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.nodes.part import NodeContext, NodePart
+from robot_dynamics_ros.nodes.part import NodeContext, NodePart, reason
 from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, SampleWriter, possible_ns
 from robot_dynamics_ros.nodes.topics.sources import StampJoin
 from robot_dynamics_ros.robot_file import RobotFile
@@ -20,6 +20,8 @@ from robot_dynamics_ros.topics import MAIN, TOPICS, Topic
 
 RCLError = rclpy_implementation.RCLError
 INPUT_QOS = QoSProfile(depth=5, reliability=ReliabilityPolicy.BEST_EFFORT)
+MAX_REASONS = 20  # counted by themselves
+OTHER = "other reasons"
 
 
 class TopicInputs(NodePart):
@@ -60,12 +62,17 @@ class TopicInputs(NodePart):
             stamp = now if self._node.value("stamps") == "receive" else self._fresh(message)
             self._join.take(name, message, stamp, now, joint)
         except DataError as error:
-            self.last_refusal = str(error)
-            self._refused[self.last_refusal] += 1
-            self._node.get_logger().warning(str(error), throttle_duration_sec=5.0)
+            self._refuse(reason(error))
         except RCLError:
             if self._node.context.ok():  # otherwise the node is being ended in the middle of a message
                 raise
+
+    def _refuse(self, why: str) -> None:
+        """Count by reason, at most MAX_REASONS of them: names in a reason come from the message."""
+        self.last_refusal = why
+        known = why in self._refused or len(self._refused) < MAX_REASONS
+        self._refused[why if known else OTHER] += 1
+        self._node.get_logger().warning(why, throttle_duration_sec=5.0)
 
     def _fresh(self, message: Any) -> int:
         """Source stamp; raises DataError when it is zero, impossible, or older than max_age by this node's clock."""

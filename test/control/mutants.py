@@ -27,6 +27,9 @@ import guard_mutant
 from robot_dynamics_ros import _core
 for name in ("Guard", "GuardLimits", "GuardReason", "GuardState"):
     setattr(_core, name, getattr(guard_mutant, name))
+from hypothesis import Phase, settings
+settings.register_profile("mutants", phases=[Phase.explicit, Phase.generate])  # a failure need not be shrunk
+settings.load_profile("mutants")
 """
 
 # rule -> (its text in the header, the text without it); an empty text: nothing is left
@@ -107,15 +110,18 @@ MUTANTS: dict[str, tuple[str, str]] = {
     ),
     "nothing without enable": ("} else {\n    out_.fill(0.0);\n  }", "}"),
 }
+# rule -> what makes up for it, removed together with it: either alone keeps the torque at zero
+DOUBLED = {"nothing without enable": ("if (hard) {\n    out_.fill(0.0);", "if (hard) {")}
 
 
 def mutant(rule: str) -> str:
     """The header without a rule. Raises ValueError where its text is not there exactly once."""
     text = (ROOT / "cpp_core" / "include" / HEADER).read_text(encoding="utf-8")
-    old, new = MUTANTS[rule]
-    if text.count(old) != 1:
-        raise ValueError(f"{rule}: its text is {text.count(old)} times in {HEADER}")
-    return text.replace(old, new)
+    for old, new in (MUTANTS[rule], *((DOUBLED[rule],) if rule in DOUBLED else ())):
+        if text.count(old) != 1:
+            raise ValueError(f"{rule}: its text is {text.count(old)} times in {HEADER}")
+        text = text.replace(old, new)
+    return text
 
 
 def compile_into(folder: Path, header: str) -> None:

@@ -6,6 +6,7 @@ What the model keeps beside the guard is only what a by-stander sees: the clock,
 import math
 
 import numpy as np
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -280,6 +281,39 @@ def test_late_calls_do_not_stretch_the_ramp_and_a_stopped_clock_does_not_stop_it
         for _ in range(calls):
             machine.guard.step(machine.now, machine.out) if jump == 0 else machine._step(jump)
         assert not machine.out.any()
+
+
+def test_torque_that_a_limit_cut_in_a_ramp_does_not_come_back():
+    machine = GuardMachine()
+    machine.state(0.0, 1.0, 0)
+    machine.enable()
+    machine.healthy_cycles(20, 15.0)
+    machine.trip(GuardReason.external, False)
+    left = [15.0]
+    for cycle in range(60):
+        machine.walk += 1e-5
+        speed = 1.5 * SPEED if cycle < 3 else 0.1  # too fast along the torque, then slow again
+        machine._observe(machine.now, np.full(N, machine.walk), np.full(N, speed))
+        machine._step(CYCLE)
+        left.append(float(machine.out.max()))
+    step = RATE * CYCLE * 1e-9
+    np.testing.assert_allclose(left[:4], 15.0 - step * np.arange(4), atol=1e-9)
+    assert (np.diff(left) <= 0).all() and left[-1] == 0
+
+
+@pytest.mark.parametrize("robot_ms", [-50, 0, 1, 2])
+@pytest.mark.parametrize("host_ms", [2, 7, 19, 60])
+def test_a_ramp_is_over_by_the_hosts_clock_whatever_the_stamps_do(robot_ms, host_ms):
+    machine = GuardMachine()
+    machine.state(0.0, 1.0, 0)
+    machine.enable()
+    machine.healthy_cycles(20, 15.0)
+    machine.trip(GuardReason.external, False)
+    for passed_ms in range(host_ms, 100 + host_ms, host_ms):
+        machine.now += robot_ms * MS
+        machine.guard.step(machine.now, machine.out, host_ms * 1e-3)
+        assert (machine.out <= 15.0 * max(0.0, 1.0 - passed_ms / 100) + 1e-9).all()
+    assert not machine.out.any()
 
 
 def test_a_command_of_the_future_is_not_held_for_ever():

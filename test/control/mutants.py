@@ -111,7 +111,10 @@ MUTANTS: dict[str, tuple[str, str]] = {
     "nothing without enable": ("} else {\n    out_.fill(0.0);\n  }", "}"),
 }
 # rule -> what makes up for it, removed together with it: either alone keeps the torque at zero
-DOUBLED = {"nothing without enable": ("if (hard) {\n    out_.fill(0.0);", "if (hard) {")}
+DOUBLED = {
+    "nothing without enable": ("if (hard) {\n    out_.fill(0.0);", "if (hard) {"),
+    "enable forgets the command before": ("reason_ = reason;\n  have_command_ = false;", "reason_ = reason;"),
+}
 
 
 def mutant(rule: str) -> str:

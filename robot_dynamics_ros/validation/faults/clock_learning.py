@@ -12,7 +12,9 @@ from robot_dynamics_ros.validation.faults.rig import CYCLE, Rig
 from robot_dynamics_ros.validation.faults.table import Case, require
 
 HOUR = 3600  # s
+SETTLING = 2000  # cycles from the end of torque to rest
 REST = 10.0  # s of a resting robot, recorded and repeated
+STILL = 2e-4  # rad between the first and the last position of these, with their noise
 
 
 def contact(seed: int) -> str:
@@ -46,12 +48,14 @@ def no_excitation(seed: int) -> str:
     rig.loop.disable()
     rig.cycle(300)
     learned = rig.record["coulomb"].copy(), rig.record["viscous"].copy()
+    rig.cycle(SETTLING)
     rows = [rig.state]
     while len(rows) < REST * 1e9 / CYCLE:
         rig.cycle()
         rows.append(rig.state)
     q, qd = np.array([r.q for r in rows]), np.array([r.qd for r in rows])
     tau = rig.constant * np.array([r.current for r in rows])
+    require(float(np.abs(q[-1] - q[0]).max()) < STILL, "the robot still moves: repeating its states would be a jump")
     settled = rig.record["coulomb"].copy(), rig.record["viscous"].copy()
     for _ in range(int(HOUR / REST)):
         stamps = rig.now + CYCLE * np.arange(1, len(q) + 1)

@@ -316,6 +316,25 @@ def test_a_ramp_is_over_by_the_hosts_clock_whatever_the_stamps_do(robot_ms, host
     assert not machine.out.any()
 
 
+@pytest.mark.parametrize("ended", ["trip", "disable"])
+def test_the_command_before_is_forgotten_when_enabled_again(ended):
+    machine = GuardMachine()
+    machine.state(0.0, 1.0, 0)
+    machine.enable()
+    machine.healthy_cycles(20, 15.0)
+    machine.trip(GuardReason.external, False) if ended == "trip" else machine.guard.disable()
+    for _ in range(51):
+        machine.now += CYCLE
+        machine.guard.step(machine.now, machine.out)
+    machine.guard.rearm()
+    machine.guard.observe(machine.now, np.full(N, 0.1), np.full(N, 0.1))
+    assert machine.guard.enable(machine.now)
+    for _ in range(5):
+        machine.now += CYCLE
+        machine.guard.step(machine.now, machine.out)
+        assert machine.guard.state == GuardState.ok and not machine.out.any()
+
+
 def test_a_command_of_the_future_is_not_held_for_ever():
     machine = GuardMachine()
     machine.state(0.0, 1.0, 0)

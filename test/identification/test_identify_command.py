@@ -14,6 +14,7 @@ from synthetic import synthetic_log, truth_of
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.identify import SHARES, StepProgress, command
+from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import DataError, RobotDynamicsError
 from robot_dynamics_ros.identification.arm import identify as procedure
 from robot_dynamics_ros.identification.arm.identify import STEPS
@@ -99,7 +100,6 @@ def test_report_is_one_file_with_pictures_and_words(run):
         (["nowhere.bag", "--robot", "ur5e"], "nowhere.bag"),
         (["x.bag", "--robot", "ur55"], "did you mean"),
         (["x.bag", "--robot", "none.urdf"], "none.urdf"),
-        (["x.bag", "--robot", "ur5e", "--cutoff", "nan"], "--cutoff"),
     ],
 )
 def test_user_errors_are_one_line(tmp_path, args, words):
@@ -107,6 +107,12 @@ def test_user_errors_are_one_line(tmp_path, args, words):
     assert isinstance(result.exception, RobotDynamicsError)
     assert words in str(result.exception) and "\n" not in str(result.exception)
     assert not (tmp_path / "out").exists()
+
+
+def test_an_option_that_is_no_number_is_refused(tmp_path):
+    out = tmp_path / "out"
+    result = CliRunner().invoke(cli, ["identify", "x.bag", "--robot", "ur5e", "--cutoff", "nan", "--out", str(out)])
+    assert result.exit_code == 2 and "--cutoff" in result.output and not out.exists()
 
 
 def test_truncated_bag_is_named(tmp_path):

@@ -163,7 +163,10 @@ class Node:
         return self.given[name]
 
     def create_lifecycle_publisher(self, kind, name, *_):
-        return SimpleNamespace(publish=lambda raw: self.published.__setitem__(name, deserialize_message(raw, kind)))
+        return SimpleNamespace(
+            publish=lambda raw: self.published.__setitem__(name, deserialize_message(raw, kind)),
+            get_subscription_count=lambda: 1,
+        )
 
     def destroy_lifecycle_publisher(self, *_):
         return None

@@ -3,6 +3,7 @@
 Each runs the whole composed node against its simulated controller over the vendor's protocol.
 """
 
+import contextlib
 from contextlib import ExitStack
 
 import numpy as np
@@ -166,7 +167,11 @@ def play(family, message, expected):
     publisher = listener.node.create_publisher(JointTrajectory, "composed_node/play_trajectory", 5)
     listener.spin(lambda: publisher.get_subscription_count() > 0)
     listener.heard["composed_node/motion"].clear()
-    publisher.publish(message)
+    for patience in (15.0, 45.0):  # the node may discover the publisher later than the publisher the node
+        publisher.publish(message)
+        with contextlib.suppress(AssertionError):
+            listener.spin(lambda: bool(listener.heard["composed_node/motion"]), patience)
+            break
     listener.spin(lambda: any(expected in m.data for m in listener.heard["composed_node/motion"]), 60.0)
     listener.node.destroy_publisher(publisher)
 

@@ -147,6 +147,8 @@ class Node:
 @pytest.fixture
 def stand(monkeypatch):
     monkeypatch.setattr("robot_dynamics_ros.nodes.robot.torque_interface.END_TIMEOUT", 30.0)  # not of this machine
+    # another test of this process may have made the actions of control_msgs importable, which need a real node
+    monkeypatch.setattr("robot_dynamics_ros.nodes.robot.motion_interface.action_type", lambda: None)
     node, driver = Node(), SimulatedDriver()
     node.parts = DriverInterface(node, driver)
     for _ in range(20):

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <functional>
 
+#include "arm.hpp"
 #include "check.hpp"
 #include "robot_dynamics/observers/contact_force_file.hpp"
 
@@ -14,19 +15,6 @@ namespace {
 
 constexpr int n = 6;
 using Row = std::array<double, n>;
-
-Chain arm() {
-  Chain chain;
-  chain.n = n;
-  for (int i = 0; i < n; ++i) {
-    const double c = std::cos(0.7 + i), s = std::sin(0.7 + i);
-    chain.placement[i] = {{1, 0, 0, 0, c, -s, 0, s, c}, {0.3, 0.1 * i, 0.2}};
-    chain.inertia[i] = {0.3, 0.01, 0.0, 0.3, 0.0, 0.2, 0.2, 0.1, 0.05, 2.0};
-  }
-  chain.tool.p = {0.0, 0.1, 0.2};
-  recognise_twists(chain);
-  return chain;
-}
 
 FrictionMap law() {
   std::vector<double> p, T0(n, 20.0);
@@ -88,7 +76,8 @@ constexpr int kinds = 5;
 ContactForceParameters parameters(int kind, bool thermal) {
   ContactForceParameters p;
   for (int i = 0; i < n; ++i) p.joint_names.push_back("joint " + std::to_string(i) + " # odd");
-  p.chain = arm();
+  p.chain = arm(n);
+  recognise_twists(p.chain);
   p.motion.effort_gain.fill(1.0);
   p.motion.rotor_inertia.fill(1.0);
   FrictionStageParameters stage;

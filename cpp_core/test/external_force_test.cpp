@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "arm.hpp"
 #include "check.hpp"
 #include "robot_dynamics/observers/friction_stage.hpp"
 #include "robot_dynamics/observers/motion_state.hpp"
@@ -11,18 +12,6 @@
 using namespace robot_dynamics;
 
 namespace {
-
-Chain arm(int n) {
-  Chain chain;
-  chain.n = n;
-  for (int i = 0; i < n; ++i) {
-    const double c = std::cos(0.7 + i), s = std::sin(0.7 + i);
-    chain.placement[i] = {{1, 0, 0, 0, c, -s, 0, s, c}, {0.3, 0.1 * i, 0.2}};
-    chain.inertia[i] = {0.3, 0.01, 0.0, 0.3, 0.0, 0.2, 0.2, 0.1, 0.05, 2.0};
-  }
-  chain.tool.p = {0.0, 0.1, 0.2};
-  return chain;
-}
 
 ExternalForceParameters parameters(ForceMethod method) {
   ExternalForceParameters p;

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 from robot_dynamics_ros import __version__, _core
-from robot_dynamics_ros.bringup import environment
+from robot_dynamics_ros.bringup import measure_apart
 from robot_dynamics_ros.cli.options import (
     console,
     json_option,
@@ -84,8 +84,7 @@ def command(
 def _fleet(robot: str, most: int, duration: float, markdown: Path | None, json_file: Path | None) -> None:
     """Simulated robots on this machine, one more at a time, until one is not observed in real time."""
     require_ros()
-    os.environ.update(environment())
-    os.environ.setdefault("ROS_DOMAIN_ID", str(1 + os.getpid() % 100))
+    measure_apart()
     from robot_dynamics_ros.validation.benchmarks.fleet import expected_rate, grow
 
     rows, expected = [], expected_rate(robot)

@@ -45,7 +45,7 @@ SHARES = {  # per cent of the time that each step takes: 10 minutes at 500 Hz
 
 
 class StepProgress:
-    """Share of the work that is done and the time left, told at the beginning of each step."""
+    """Share of the work that is done and the time left, printed at the beginning of each step."""
 
     def __init__(self, update: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
         self._update, self._clock = update, clock

@@ -12,7 +12,7 @@ from typing import Any
 import click
 from rich.table import Table
 
-from robot_dynamics_ros.bringup import Graph, NodeSpec, describe, environment
+from robot_dynamics_ros.bringup import Graph, NodeSpec, describe, measure_apart
 from robot_dynamics_ros.cli.options import console, json_option, robot_option_with, stderr, write_json
 from robot_dynamics_ros.nodes.executables import require_ros
 from robot_dynamics_ros.robot_file import load_robot
@@ -40,8 +40,7 @@ def command(robot: str, duration: float, composed: bool, viewer: bool, json_file
     Example: robot-dynamics latency --duration 10
     """
     require_ros()
-    os.environ.update(environment())
-    os.environ.setdefault("ROS_DOMAIN_ID", str(1 + os.getpid() % 100))
+    measure_apart()
     supervisor, topic = Supervisor(), "external_wrench" if load_robot(robot).links is not None else "joint_states"
     with (
         SimulatedController(robot) as controller,

@@ -21,6 +21,7 @@ from robot_dynamics_ros.learning.session import Session
 from robot_dynamics_ros.learning.store import Store
 from robot_dynamics_ros.outputs import replacing
 from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.robot_file.store import file_sha256
 from robot_dynamics_ros.signals import Log, Sample
 
 SIGNALS = ("q", "qd", "effort", "temperature")
@@ -98,12 +99,10 @@ def read_batch(path: Path) -> Log:
 
 def learn_batch(state: str | Path, path: Path) -> list[str]:
     """Learn one batch, offer a better robot file where there is one, and remove the batch. Raises DataError."""
-    from robot_dynamics_ros.learning.intake import file_hash
-
     session = Session.of(Store(state), None, DEFAULTS)
     log = read_batch(path)
     try:
-        session.add(recording(log, path.stem), file_hash([path]))
+        session.add(recording(log, path.stem), file_sha256(path))
         session.propose()
     except RobotDynamicsError as error:
         session.store.note("refused", f"{path.stem}: {error}")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -24,6 +23,7 @@ from robot_dynamics_ros.identification.dataset.motion import Motion, at_lower_ra
 from robot_dynamics_ros.identification.dataset.recording import Recording
 from robot_dynamics_ros.learning.triangles import FORMAT, Triangle
 from robot_dynamics_ros.learning.update import Information, Prior, rows_of
+from robot_dynamics_ros.robot_file.store import file_sha256
 
 CUTOFFS = (5.0, 25.0)  # Hz, of the state; 5 times the frequency of the motion between them [Madsen2020 ch5 4.1]
 CHUNK = 16_384  # rows whose columns exist at a time
@@ -38,15 +38,7 @@ CONTACT, FAR, SHARE, MIN_BLOCKS = 0.3, 6.0, 0.25, 20  # s, deviations, of fricti
 
 def bag_hash(bag: str | Path) -> str:
     """SHA-256 over the files of a bag."""
-    return file_hash(bag_files([bag]))
-
-
-def file_hash(paths: Sequence[Path]) -> str:
-    """SHA-256 over files."""
-    digest = hashlib.sha256()
-    for path in paths:
-        digest.update(path.read_bytes())
-    return digest.hexdigest()
+    return file_sha256(*bag_files([bag]))
 
 
 @one_thread()

@@ -13,10 +13,9 @@ from xml.etree import ElementTree
 from robot_dynamics_ros.estimators.pipeline import STAGES
 from robot_dynamics_ros.nodes.interfaces import EXTRA_TOPICS, SERVICES
 from robot_dynamics_ros.nodes.tables import NODES
-from robot_dynamics_ros.topics import TOPICS
+from robot_dynamics_ros.topics import PREFIX, TOPICS
 
 ROOT = "/robot_dynamics"  # above the enclaves
-PREFIX = "robot_dynamics"  # above the topics of estimates and commands
 LIFECYCLE = ("change_state", "get_state", "get_available_states", "get_available_transitions", "get_transition_graph")
 PARAMETERS = (
     "describe_parameters",

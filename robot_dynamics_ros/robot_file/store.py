@@ -81,11 +81,13 @@ def load_robot(name_or_path: str | Path) -> RobotFile:
     return robot
 
 
-def _sha256(path: Path) -> str:
-    with path.open("rb") as stream:
-        digest = hashlib.sha256()
-        for chunk in iter(lambda: stream.read(1 << 20), b""):
-            digest.update(chunk)
+def file_sha256(*paths: Path) -> str:
+    """SHA-256 of the bytes of files, one after the other; a file is read in pieces. Raises OSError."""
+    digest = hashlib.sha256()
+    for path in paths:
+        with path.open("rb") as stream:
+            for chunk in iter(lambda: stream.read(1 << 20), b""):
+                digest.update(chunk)
     return digest.hexdigest()
 
 
@@ -105,7 +107,7 @@ def save_robot(
     path = Path(path)
     argv = [Path(sys.argv[0]).name, *sys.argv[1:]]
     try:
-        files = tuple(InputFile(name=Path(p).name, sha256=_sha256(Path(p))) for p in inputs)
+        files = tuple(InputFile(name=Path(p).name, sha256=file_sha256(Path(p))) for p in inputs)
         entry = ProvenanceEntry(
             date=datetime.now(timezone.utc).isoformat(timespec="seconds"),
             command=command if command is not None else shlex.join(argv)[:4000],

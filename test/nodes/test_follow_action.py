@@ -60,9 +60,7 @@ def robot(control_msgs):
 
 
 def position(listener):
-    listener.heard["joint_states"].clear()
-    listener.spin(lambda: listener.heard["joint_states"])
-    return np.array(listener.heard["joint_states"][-1].position)
+    return np.array(listener.fresh("joint_states").position)
 
 
 def goal(kind, seconds, q, names=tuple(ROBOT.joint_names)):

@@ -104,9 +104,7 @@ def robot():
 
 
 def position(listener):
-    listener.heard["joint_states"].clear()
-    listener.spin(lambda: listener.heard["joint_states"])
-    return np.array(listener.heard["joint_states"][-1].position)
+    return np.array(listener.fresh("joint_states").position)
 
 
 def send(robot, trajectory, *words):

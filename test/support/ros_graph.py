@@ -71,6 +71,12 @@ class Listener:
             assert time.monotonic() < end, {topic: len(found) for topic, found in self.heard.items()}
             self.executor.spin_once(timeout_sec=0.05)
 
+    def fresh(self, topic: str):
+        """The next message of a topic that is heard."""
+        self.heard[topic].clear()
+        self.spin(lambda: self.heard[topic])
+        return self.heard[topic][-1]
+
     def call(self, kind, name: str, request=None, patience: float = 30.0):
         """Response of a service."""
         client = self.node.create_client(kind, name)

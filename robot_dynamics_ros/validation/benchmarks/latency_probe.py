@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import rclpy
-from diagnostic_msgs.msg import DiagnosticArray
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.experimental import EventsExecutor
 
 from robot_dynamics_ros.errors import ConnectionFailed
@@ -41,7 +41,7 @@ def diagnostics(addresses: set[str], seconds: float) -> dict[str, dict[str, str]
     def keep(message: DiagnosticArray) -> None:
         for entry in message.status:
             if entry.hardware_id in addresses and entry.name.endswith(": stream"):
-                found[entry.hardware_id] = {pair.key: pair.value for pair in entry.values}
+                found[entry.hardware_id] = _values(entry)
 
     with _listening() as (node, executor):
         node.create_subscription(DiagnosticArray, "/diagnostics", keep, 50)
@@ -76,7 +76,11 @@ def _now() -> int:
 
 def _keep(message: DiagnosticArray, into: dict[str, dict[str, str]]) -> None:
     for entry in message.status:
-        into[entry.name] = {pair.key: pair.value for pair in entry.values}
+        into[entry.name] = _values(entry)
+
+
+def _values(entry: DiagnosticStatus) -> dict[str, str]:
+    return {pair.key: pair.value for pair in entry.values}
 
 
 def _spin(executor: Any, done: Any, seconds: float) -> None:

@@ -44,7 +44,7 @@ class Week:
 
 
 def week(name: str, seed: int, told: Callable[[str], None] = lambda text: None) -> Week:
-    """Seven days of two tasks each; on one of them it carries a payload that nobody has told it of.
+    """Seven days of two tasks each; on one of them it carries a payload that its robot file does not contain.
 
     Raises CapabilityError without matplotlib, before anything is computed.
     """

@@ -211,7 +211,7 @@ def compare_scale(robot: str, recordings: str, processes: int, json_file: Path |
     from robot_dynamics_ros.pages import write_between, written_by
     from robot_dynamics_ros.validation import fleet_scale
 
-    counts = _counts(recordings)
+    counts = tuple(filter(None, _counts(recordings)))
     with tempfile.TemporaryDirectory() as directory, stderr.status("recording") as status:
         runs = fleet_scale.measure(robot, counts, processes, Path(directory), status.update)
     given = _options({"robot": robot, "recordings": recordings, "processes": processes})
@@ -231,7 +231,7 @@ def _counts(text: str) -> tuple[int, ...]:
     except ValueError:
         counts = (-1,)
     if list(counts) != sorted(set(counts)) or not 0 <= counts[0] or not 1 <= counts[-1] <= 1000:
-        raise ConfigError("validate learning", "--recordings", f"{text!r} is no list of rising numbers up to 1000")
+        raise ConfigError("validate", "--recordings", f"{text!r} is no list of rising numbers up to 1000")
     return counts
 
 

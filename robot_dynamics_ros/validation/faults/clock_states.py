@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from robot_dynamics_ros._core import GuardReason, GuardState
-from robot_dynamics_ros.validation.faults.rig import CYCLE, RAMP, Rig, largest_step
+from robot_dynamics_ros.validation.faults.rig import CYCLE, RAMP, Rig, largest_step, within_rate
 from robot_dynamics_ros.validation.faults.table import Case, require
 
 
@@ -18,6 +18,32 @@ def missing_samples(seed: int) -> str:
     require(rig.loop.state == GuardState.ok, f"state {rig.loop.state.name}")
     require(largest_step(rig.applied) < 8.0, f"torque step {largest_step(rig.applied):.1f} Nm")
     return f"ok, largest step {largest_step(rig.applied):.1f} Nm"
+
+
+def late_and_lost(seed: int) -> str:
+    """One state in five is lost, our thread and the controller stop for up to 16 ms now and then; host time jitters."""
+    rig, random = Rig(seed).running(cycles=500), np.random.default_rng(seed)
+    host, records, waiting = rig.now, [rig.record], []
+    ours = theirs = 0  # cycles for which each of the two stands still
+    for _ in range(2000):
+        host += int(CYCLE * random.uniform(0.2, 1.8))
+        ours, theirs = (int(random.integers(1, 9)) if random.random() < 0.03 else max(0, k - 1) for k in (ours, theirs))
+        if not theirs:
+            rig.now += CYCLE
+            rig.move()
+            if random.random() >= 0.2:
+                waiting.append((rig.now, rig.state))
+        if ours:
+            continue
+        for k, (stamp, r) in enumerate(waiting):  # what came meanwhile comes at once
+            effort = rig.constant * r.current
+            rig.record = rig.loop.cycle(stamp, host + 1000 * k, r.q, r.qd, effort, r.temperature)
+            records.append(rig.record)
+        if not waiting:
+            rig.record = rig.loop.idle(host)
+            records.append(rig.record)
+        waiting.clear()
+    return f"{rig.loop.state.name}, {within_rate(records, rig.robot)} per output"
 
 
 def gap(seed: int) -> str:
@@ -104,7 +130,7 @@ def stamp_jump(seed: int) -> str:
         learned = rig.record["coulomb"].copy()
     require(rig.loop.state == GuardState.ok, f"state {rig.loop.state.name}")
     step = largest_step(rig.applied)
-    require(step < 12.0, f"torque step {step:.1f} Nm")
+    require(step < 6.01, f"torque step {step:.1f} Nm")
     require(largest < 0.02, f"Coulomb scale moved by {largest:.3f} in one cycle")
     return f"ok, largest step {step:.1f} Nm, scale moved by {largest:.4f}"
 
@@ -139,6 +165,7 @@ def temperature_garbage(seed: int) -> str:
 
 CASES: list[Case] = [
     Case(1, "1-3 missing samples", "clock", "ok, no torque step", missing_samples),
+    Case(1, "20 % lost, calls late and in bursts", "clock", "no torque step beyond the rate limit", late_and_lost),
     Case(2, "gap of 26 ms", "clock", "degraded, observers restart", gap),
     Case(3, "gap over 40 ms", "clock", "zero within 100 ms, latched", long_gap),
     Case(4, "frozen values with fresh stamps", "clock", "safe within 12 cycles, zero within 100 ms", frozen),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros._core import EnableResult, GuardReason, TorqueMode
+from robot_dynamics_ros._core import EnableResult, GuardReason, GuardState, TorqueMode
 from robot_dynamics_ros.control.torque import torque_loop
 from robot_dynamics_ros.drivers.guard import GuardSettings, guard_limits
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
@@ -114,3 +115,13 @@ class Rig:
 def largest_step(torques: Iterable[np.ndarray]) -> float:
     """Largest change of torque between cycles [Nm]."""
     return float(np.abs(np.diff(list(torques), axis=0)).max(initial=0.0))
+
+
+def within_rate(records: Sequence[Any], robot: RobotFile) -> str:
+    """Demands that passing torque changes from one output to the next by at most the rate limit times one cycle."""
+    limits, passing = guard_limits(robot), (GuardState.ok, GuardState.degraded)
+    kept = [a["state"] in passing and b["state"] in passing for a, b in pairwise(records)]
+    steps = np.abs(np.diff([r["torque"] for r in records], axis=0))[kept]
+    share = float((steps / (limits.torque_rate * limits.cycle)).max(initial=0.0))
+    require(share < 1.0 + 1e-6, f"a torque step of {share:.2f} times the rate limit")
+    return f"largest step {steps.max(initial=0.0):.1f} Nm"

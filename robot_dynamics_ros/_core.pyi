@@ -57,6 +57,7 @@ __all__: list[str] = [
     "RtdeReader",
     "SampleFlag",
     "SavitzkyGolay",
+    "SignalAlignment",
     "Status",
     "StiffnessEstimator",
     "StiffnessOptions",
@@ -1957,6 +1958,45 @@ class MotionState:
         Typical sampling time [s].
         """
 
+class SignalAlignment:
+    """
+    Signals of one instant from signals with delays [s], velocity gain and bias [rad/s].
+    """
+    def __init__(self, joints: typing.SupportsInt | typing.SupportsIndex, **kwargs) -> None: ...
+    def reset(self) -> None:
+        """
+        Forget all samples; parameters stay.
+        """
+    def run(
+        self,
+        stamp_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
+        q: typing.Any,
+        theta: typing.Any,
+        qd: typing.Any,
+        effort: typing.Any,
+        current: typing.Any,
+    ) -> None:
+        """
+        The same over stamps (N,) [ns] and arrays (N, n) or None.
+        """
+    def step(
+        self,
+        stamp_ns: typing.SupportsInt | typing.SupportsIndex,
+        q: typing.Any,
+        theta: typing.Any,
+        qd: typing.Any,
+        effort: typing.Any,
+        current: typing.Any,
+    ) -> None:
+        """
+        One sample, in place: arrays (n,) or None.
+        """
+    @property
+    def latency(self) -> float:
+        """
+        Age of the estimates [s].
+        """
+
 class TareResult(enum.IntEnum):
     """
     Why a tare was refused, or that it was accepted.
@@ -2810,9 +2850,10 @@ def contact_force_text(
     motor_side: bool,
     friction: FrictionStage | None,
     force: ExternalForce,
+    alignment: SignalAlignment | None = None,
 ) -> str:
     """
-    Parameters of configured stages as the text that a C++ ContactForceEstimator reads; temperature and friction may be None.
+    Parameters of configured stages as the text that a C++ ContactForceEstimator reads; temperature, friction and alignment may be None.
     """
 
 def friction_parameters(law: str) -> list[str]:

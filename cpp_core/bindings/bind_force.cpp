@@ -63,9 +63,12 @@ struct Columns {
 
 std::string parameter_text(const std::vector<std::string>& names, const MotionState& motion,
                            const std::optional<TemperatureObserver>& temperature, bool motor_side,
-                           const std::optional<FrictionStage>& friction, const ExternalForce& force) {
+                           const std::optional<FrictionStage>& friction, const ExternalForce& force,
+                           const std::optional<SignalAlignment>& alignment) {
+  std::optional<SignalAlignmentParameters> aligned;
+  if (alignment) aligned = alignment->parameters();
   return contact_force_text(
-      {names, force.chain(), motion.parameters(), friction, temperature, motor_side, force.parameters()});
+      {names, force.chain(), motion.parameters(), friction, temperature, motor_side, force.parameters(), aligned});
 }
 
 WrenchInverse inverse(const Chain& chain, const py::kwargs& given) {
@@ -174,9 +177,9 @@ void bind(py::module_& m) {
           },
           "True for each joint (n,) whose sensor is not trusted.");
   m.def("contact_force_text", &parameter_text, py::arg("joint_names"), py::arg("motion"), py::arg("temperature"),
-        py::arg("motor_side"), py::arg("friction"), py::arg("force"),
-        "Parameters of configured stages as the text that a C++ ContactForceEstimator reads; temperature and friction "
-        "may be None.");
+        py::arg("motor_side"), py::arg("friction"), py::arg("force"), py::arg("alignment") = py::none(),
+        "Parameters of configured stages as the text that a C++ ContactForceEstimator reads; temperature, friction and "
+        "alignment may be None.");
   m.def("invert_wrench", &invert, py::arg("chain"), py::arg("q"), py::arg("tau"), py::arg("std"),
         "Wrench (6), covariance (6, 6) and smallest singular value of joint torques tau with standard deviations std.");
   m.def(

@@ -1,6 +1,7 @@
 #include "batch.hpp"
 #include "robot_dynamics/observers/motion_state.hpp"
 #include "robot_dynamics/observers/parameter_names.hpp"
+#include "robot_dynamics/observers/signal_alignment.hpp"
 #include "robot_dynamics/rigid_body/momentum.hpp"
 #include "views.hpp"
 
@@ -17,6 +18,33 @@ MotionState make(const Chain& chain, const py::kwargs& given) {
   keys.finish();
   return MotionState(chain, p);
 }
+
+SignalAlignment make_alignment(int joints, const py::kwargs& given) {
+  require_range("joints", joints, 1, max_joints);
+  SignalAlignmentParameters p;
+  views::Keywords keys(given);
+  for_each_parameter(p, joints, [&](const char* name, auto&&... value) { keys.take(name, value...); });
+  keys.finish();
+  return SignalAlignment(joints, p);
+}
+
+struct AlignedColumns {
+  double* at[5];
+
+  AlignedColumns(std::initializer_list<py::ssize_t> shape, const py::object& q, const py::object& theta,
+                 const py::object& qd, const py::object& effort, const py::object& current)
+      : at{given(q, "q", shape), given(theta, "theta", shape), given(qd, "qd", shape), given(effort, "effort", shape),
+           given(current, "current", shape)} {}
+
+  static double* given(const py::object& x, const char* name, std::initializer_list<py::ssize_t> shape) {
+    return x.is_none() ? nullptr : views::out(x, name, shape);
+  }
+  void step(SignalAlignment& s, std::int64_t stamp, py::ssize_t k) const {
+    const py::ssize_t from = k * s.joints();
+    const auto row = [&](int a) { return at[a] ? at[a] + from : nullptr; };
+    s.step(stamp, {row(0), row(1), row(2), row(3), row(4)});
+  }
+};
 
 struct Columns {
   const double *q, *qd, *effort;
@@ -76,6 +104,33 @@ void bind(py::module_& m) {
           "missed", [](const MotionState& s) { return s.timing().missed(); }, "Number of missed samples.")
       .def_property_readonly(
           "frozen", [](const MotionState& s) { return s.frozen(); }, "True when positions repeat without change.");
+  py::class_<SignalAlignment>(m, "SignalAlignment",
+                              "Signals of one instant from signals with delays [s], velocity gain and bias [rad/s].")
+      .def(py::init(&make_alignment), py::arg("joints"))
+      .def(
+          "reset", [](SignalAlignment& s) { s.reset(); }, "Forget all samples; parameters stay.")
+      .def(
+          "step",
+          [](SignalAlignment& s, std::int64_t stamp, const py::object& q, const py::object& theta, const py::object& qd,
+             const py::object& effort, const py::object& current) {
+            AlignedColumns({s.joints()}, q, theta, qd, effort, current).step(s, stamp, 0);
+          },
+          py::arg("stamp_ns"), py::arg("q"), py::arg("theta"), py::arg("qd"), py::arg("effort"), py::arg("current"),
+          "One sample, in place: arrays (n,) or None.")
+      .def(
+          "run",
+          [](SignalAlignment& s, const Stamps& stamps, const py::object& q, const py::object& theta,
+             const py::object& qd, const py::object& effort, const py::object& current) {
+            const py::ssize_t N = samples(stamps);
+            const AlignedColumns c({N, s.joints()}, q, theta, qd, effort, current);
+            const std::int64_t* t = stamps.data();
+            py::gil_scoped_release release;
+            for (py::ssize_t k = 0; k < N; ++k) c.step(s, t[k], k);
+          },
+          py::arg("stamp_ns"), py::arg("q"), py::arg("theta"), py::arg("qd"), py::arg("effort"), py::arg("current"),
+          "The same over stamps (N,) [ns] and arrays (N, n) or None.")
+      .def_property_readonly(
+          "latency", [](const SignalAlignment& s) { return s.latency(); }, "Age of the estimates [s].");
   m.def(
       "generalised_momentum",
       [](const Chain& chain, const py::object& q, const py::object& qd) {

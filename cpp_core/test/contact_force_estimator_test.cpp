@@ -95,6 +95,12 @@ ContactForceParameters parameters(int kind, bool thermal) {
   p.force.health.bound.fill(500.0);
   p.force.tare.largest.fill(50.0);
   p.force.frame = n;
+  if (kind % 2) {
+    p.alignment.emplace();
+    p.alignment->effort_delay = 0.003;
+    p.alignment->velocity_delay = -0.0041;
+    p.alignment->velocity_gain.fill(1.05);
+  }
   return p;
 }
 
@@ -208,6 +214,8 @@ void refusals_name_the_parameter() {
       {"force.frame", "force.frame 1.5", "force.frame = 1.5"},
       {"force.frame", "force.frame 7", "frame = 7 is outside -1..6"},
       {"force.method", "force.method magic", "method = 'magic' is none of momentum, simoni"},
+      {"alignment.effort_delay", "alignment.effort_delay 0.2", "effort_delay = 0.2 is outside -0.05..0.05"},
+      {"alignment.velocity_gain", "alignment.velocity_gain 1 1 0 1 1 1", "velocity_gain[2] = 0 is outside 0.1..10"},
       {"motion.frozen_speed", "motion.frozen_speed fast", "motion.frozen_speed: 'fast' is no number"},
       {"motion.frozen_speed", "motion.frozen_sped 1", "motion.frozen_speed is missing"},
       {"motion.frozen_speed", "motion.frozen_speed 1\nmore 1", "more is no parameter"},

@@ -28,7 +28,13 @@ def core_text(robot: RobotFile, parameters: Mapping[str, Mapping[str, Any]] | No
     motor_side = robot.drives.torque_side == "motor"
     try:
         return _core.contact_force_text(
-            robot.joint_names, motion.core, temperature.core, motor_side, friction.core, force.core
+            robot.joint_names,
+            motion.core,
+            temperature.core,
+            motor_side,
+            friction.core,
+            force.core,
+            None if pipeline.alignment is None else pipeline.alignment.core,
         )
     except ValueError as error:
         raise ConfigError(robot.file, "", str(error)) from None

@@ -10,6 +10,7 @@ import numpy as np
 
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
+from robot_dynamics_ros.estimators.alignment import alignment
 from robot_dynamics_ros.estimators.external_force import ForceStage
 from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.estimators.friction_health import FrictionHealthStage
@@ -56,6 +57,10 @@ def _feedback(stages: Sequence[Stage]) -> tuple[list[str], slice]:
     return names, slice(min(places), max(places) + 1) if places else slice(len(stages), len(stages))
 
 
+def _waits(latency: float) -> str:
+    return f"the robot reports some signals late: estimates are of {1e3 * latency:.3g} ms before the stamp of a sample"
+
+
 class _Row:
     """A record of a log with the attributes of a Sample: views, so that what a stage writes is in the log."""
 
@@ -95,7 +100,7 @@ class Pipeline:
         for name in [*(parameters or {}), *(stages or ())]:
             if name not in STAGES:
                 raise ConfigError("pipeline", name, f"is no stage; known: {', '.join(STAGES)}")
-        self.robot = robot
+        self.robot, self.alignment = robot, alignment(robot)
         self.stages: list[Stage] = []
         self.left_out: dict[str, str] = {}  # optional stage -> why this robot cannot support it
         for name in names:
@@ -121,13 +126,18 @@ class Pipeline:
 
     @property
     def notes(self) -> list[str]:
-        """What the stages lack, as sentences."""
-        return [note for stage in self.stages for note in getattr(stage, "notes", [])] + [
-            f"no {name}: {why}" for name, why in self.left_out.items()
-        ]
+        """What the stages lack, as sentences; the age of the estimates where signals have to wait for late ones."""
+        waits = [] if self.alignment is None or not self.alignment.latency else [_waits(self.alignment.latency)]
+        return (
+            waits
+            + [note for stage in self.stages for note in getattr(stage, "notes", [])]
+            + [f"no {name}: {why}" for name, why in self.left_out.items()]
+        )
 
     def reset(self) -> None:
         """Forget all state."""
+        if self.alignment is not None:
+            self.alignment.reset()
         for stage in self.stages:
             stage.reset()
         for last in self.fed_back.values():
@@ -144,6 +154,15 @@ class Pipeline:
 
     def advance(self, sample: Any) -> Status:
         """step() for a sample that already carries what other processes have estimated: nothing is cleared first."""
+        if self.alignment is None:
+            return self._advance(sample)
+        self.alignment.align(sample)
+        status = self._advance(sample)
+        self.alignment.restore(sample)
+        return status
+
+    def _advance(self, sample: Any) -> Status:
+        """advance() for signals of one instant."""
         for name, last in self.fed_back.items():
             getattr(sample, name)[:] = last
         result = Status.ok
@@ -171,6 +190,17 @@ class Pipeline:
             log.allocate(name)
         if log.has("q") and not log.has("qd"):
             log.allocate("qd")
+        if self.alignment is None or not log.has("q"):
+            return self._run(log, names, progress)
+        aligned = self.alignment.aligned(log)
+        status = self._run(aligned, names, progress)
+        self.alignment.fill_velocity(log, aligned)
+        return status
+
+    def _run(
+        self, log: Log, names: set[str], progress: Callable[[Iterable[int], str, int], Iterable[int]] | None
+    ) -> np.ndarray:
+        """run() for signals of one instant."""
         status = np.empty(len(log), dtype=np.int32)
         starts = range(0, len(log), BLOCK)
         batch = self._loop.start > 0 and all(isinstance(stage, Rewindable) for stage in self.stages[self._loop])
@@ -186,7 +216,7 @@ class Pipeline:
         status = np.empty(len(log), dtype=np.int32)
         for row in range(len(log)):
             view.move(row)
-            status[row] = int(self.advance(view))
+            status[row] = int(self._advance(view))
         return status
 
     def _run_block(self, log: Log, names: set[str]) -> np.ndarray:

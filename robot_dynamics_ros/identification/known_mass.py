@@ -49,7 +49,7 @@ def gains_of_known_mass(found: Identification, loaded: Sequence[Recording], mass
         raise DataError(f"payload mass {mass:g} kg must be above 0 and below 10000 kg")
     if found.effort.kind != "current":
         raise DataError(f"a known payload mass finds torque constants; effort is {found.effort.kind}, not a current")
-    scaled = [r.with_effort(lambda e: e * found.effort.scale) for r in loaded]
+    scaled = [found.as_identified(r) for r in loaded]
     problem = _Problem(found, stack([at_lower_rate(found.filtered(r)) for r in scaled]), mass)
     h, std = problem.solve()
     if not (std < 0.1).any():

@@ -65,7 +65,7 @@ def identify_payload(found: Identification, loaded: Sequence[Recording]) -> Iden
 
     Raises DataError when the loaded run shows no mass, or a negative one (the runs are exchanged).
     """
-    scaled = [r.with_effort(lambda e: e * found.effort.scale) for r in loaded]
+    scaled = [found.as_identified(r) for r in loaded]
     motion = stack([at_lower_rate(found.filtered(r)) for r in scaled])
     rest = motion.effort - found.consistent.predict(motion)
     b = found.rigid.base.size

@@ -94,6 +94,23 @@ class Effort(Block):
         "controller takes off too much",
     )
     sign: Literal[1, -1] = Field(default=1, description="-1 when positive effort drives the joint negative")
+    delay: n.Delay = Field(
+        default=0.0, description="time by which effort comes later than the positions it belongs to, below 0: earlier"
+    )
+    delay_std: n.DelayStd | None = Field(default=None, description="standard deviation of delay")
+
+
+class Velocity(Block):
+    """The `velocity` field of this robot's joint states: qd(t) = gain v(t - delay) + bias for the true velocity v."""
+
+    delay: n.Delay = Field(
+        default=0.0, description="time by which velocity comes later than the positions, below 0: earlier"
+    )
+    delay_std: n.DelayStd | None = Field(default=None, description="standard deviation of delay")
+    gain: n.VelocityGains = Field(default=None, description="reported over true velocity")
+    gain_std: n.GainStds = Field(default=None, description="standard deviation of gain")
+    bias: n.VelocityBiases = Field(default=None, description="reported velocity at rest")
+    bias_std: n.VelocityBiases = Field(default=None, description="standard deviation of bias")
 
 
 class TorqueCommand(Block):
@@ -115,6 +132,9 @@ class Drives(SourcedBlock):
 
     torque_side: Literal["motor", "link"] = Field(description="where torque is sensed: motor, or behind the gear")
     effort: Effort
+    velocity: Velocity | None = Field(
+        default=None, description="delay, gain and bias of the reported velocity; null: it agrees with the positions"
+    )
     torque_constant: n.TorqueConstants = Field(default=None, description="K_tau, output torque per ampere")
     torque_constant_std: n.TorqueConstants = Field(default=None, description="standard deviation of torque_constant")
     gear_ratio: n.GearRatios = Field(default=None, description="motor turns per joint turn, signed")

@@ -34,7 +34,8 @@ def _blocks(robot: RobotFields) -> Iterator[tuple[str, b.SourcedBlock]]:
 
 def _lengths(robot: RobotFields) -> Iterator[Problem]:
     n = len(robot.kinematics.joints)
-    for name, block in (*_blocks(robot), ("drives.effort", robot.drives.effort)):
+    inner = [("drives.effort", robot.drives.effort), ("drives.velocity", robot.drives.velocity)]
+    for name, block in (*_blocks(robot), *((name, block) for name, block in inner if block is not None)):
         for field, info in type(block).model_fields.items():
             value = getattr(block, field)
             marked = any(isinstance(m, PerJointMarker) for m in info.metadata)

@@ -48,6 +48,8 @@ class PerJointMarker:
 _FROM, _TO, _EACH = BeforeValidator(_as_tuple), PlainSerializer(_as_scalar), PerJointMarker()
 
 Angle = Annotated[float, bounded("rad", -4 * pi, 4 * pi)]
+Delay = Annotated[float, bounded("s", -0.05, 0.05)]
+DelayStd = Annotated[float, bounded("s", 0.0, 0.05)]
 Length = Annotated[float, bounded("m", -20.0, 20.0)]
 Acceleration3 = Annotated[float, bounded("m/s2", -100.0, 100.0)]
 Mass = Annotated[float, bounded("kg", 0.0, 2000.0)]
@@ -74,6 +76,9 @@ _TorqueConstant = Annotated[float, bounded("Nm/A", 1e-6, 1e4)]
 _GearRatio = Annotated[float, bounded("1", -1000.0, 1000.0), AfterValidator(_not_small)]
 _RotorInertia = Annotated[float, bounded("kg m2", 0.0, 1e4)]
 _MotorConstant = Annotated[float, bounded("Nm/sqrt(W)", 1e-4, 100.0)]
+_VelocityGain = Annotated[float, bounded("1", 0.1, 10.0)]
+_VelocityBias = Annotated[float, bounded("rad/s", -10.0, 10.0)]
+_GainStd = Annotated[float, bounded("1", 0.0, 10.0)]
 _Ratio = Annotated[float, bounded("1", 0.1, 10.0)]
 
 Positions = Annotated[tuple[_Position | None, ...] | None, _FROM, _TO, _EACH]
@@ -86,6 +91,9 @@ TorqueConstants = Annotated[tuple[_TorqueConstant | None, ...] | None, _FROM, _T
 GearRatios = Annotated[tuple[_GearRatio | None, ...] | None, _FROM, _TO, _EACH]
 RotorInertias = Annotated[tuple[_RotorInertia | None, ...] | None, _FROM, _TO, _EACH]
 MotorConstants = Annotated[tuple[_MotorConstant | None, ...] | None, _FROM, _TO, _EACH]
+VelocityGains = Annotated[tuple[_VelocityGain | None, ...] | None, _FROM, _TO, _EACH]
+VelocityBiases = Annotated[tuple[_VelocityBias | None, ...] | None, _FROM, _TO, _EACH]
+GainStds = Annotated[tuple[_GainStd | None, ...] | None, _FROM, _TO, _EACH]
 Ratios = Annotated[tuple[_Ratio | None, ...] | None, _FROM, _TO, _EACH]
 
 Vector3 = tuple[Length, Length, Length]

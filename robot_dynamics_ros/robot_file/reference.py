@@ -44,6 +44,7 @@ def _blocks() -> Iterator[tuple[str, type[BaseModel]]]:
     yield "links.values[]", b.LinkInertia
     yield "drives", b.Drives
     yield "drives.effort", b.Effort
+    yield "drives.velocity", b.Velocity
     yield "drives.torque_command", b.TorqueCommand
     yield "limits", b.Limits
     yield "friction", b.Friction

@@ -54,6 +54,7 @@ INSTANCES = {
     "FrictionHealth": lambda: _core.FrictionHealth(N, 1.0, 0.1),
     "FrictionStage": lambda: _core.FrictionStage(MAP),
     "MotionState": lambda: _core.MotionState(ROBOT.chain()),
+    "SignalAlignment": lambda: _core.SignalAlignment(N),
     "RigidBody": lambda: _core.RigidBody(ROBOT.chain()),
     "EstimatorCycle": lambda: _core.EstimatorCycle(ROBOT.chain(), maxwell_slip(N)),
 }

@@ -79,6 +79,14 @@ ROBOTS = {
     "loaded": UR5E.with_updates(
         {"payload": {"mass": 2.0, "com": [0.0, 0.05, 0.1], "inertia": [0.01, 0, 0, 0.01, 0, 0.01]}}
     ),
+    "late signals": UR5E.with_updates(
+        {
+            "drives.effort.delay": 0.0031,
+            "drives.velocity": {"delay": -0.004, "gain": 1.05, "bias": [0.01] * 6},
+            "drives.source": "found",
+        },
+        SOURCES,
+    ),
 }
 SIMONI = {"frame_id": "base", "method": "simoni", "extra_torque_cutoff": 30.0}
 SETTINGS = {

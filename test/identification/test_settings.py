@@ -81,6 +81,16 @@ def test_the_vertex_of_joints_that_agree_has_a_small_deviation():
     assert vertex(table)[1] > 0.1
 
 
+def test_the_deviation_of_a_vertex_is_not_too_small_where_few_joints_decide():
+    """Joints whose places scatter as their curvatures say; two of six have nearly all of the weight."""
+    bend = np.array([1.0, 0.8, 0.05, 0.05, 0.05, 0.05])
+    rng = np.random.default_rng(4)
+    places = rng.normal(size=(2000, 6)) * 0.1 / np.sqrt(bend)
+    steps = np.arange(-1, 2)
+    found = np.array([vertex(bend[:, None] * (steps - p[:, None]) ** 2) for p in places])
+    assert 0.95 < np.sqrt((found[:, 1] ** 2).mean()) / found[:, 0].std() < 1.3
+
+
 def moved(t):
     """Position and velocity (N, 3) at times t (N,); the last joint stands."""
     w, a = np.array([1.1, 2.3, 1.0]), np.array([0.8, 0.4, 0.0])

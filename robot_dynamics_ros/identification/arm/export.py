@@ -79,8 +79,13 @@ def _drives(found: Identification, key: str) -> dict[str, Any]:
             "includes_gravity": effort.includes_gravity,
             "includes_rotor_inertia": found.rotor_included,
             "sign": int(np.sign(np.median(np.sign(effort.scale)))),
-        }
+            "delay": found.structure.delay,
+            "delay_std": found.structure.delay_std if np.isfinite(found.structure.delay_std) else None,
+        },
     }
+    velocity = None if found.velocity is None else found.velocity.block()
+    if velocity is not None or robot.drives.velocity is not None:
+        fields["velocity"] = velocity
     if robot.drives.torque_side == "motor" and not found.rotor_included:
         fields["effort"]["residual_inertia"] = np.nan_to_num(found.rotor).tolist()
     if found.rotor_included and robot.drives.torque_side == "motor":

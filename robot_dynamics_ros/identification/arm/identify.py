@@ -29,7 +29,7 @@ from robot_dynamics_ros.identification.arm.live_model import fit_live
 from robot_dynamics_ros.identification.arm.model import coupled_statement
 from robot_dynamics_ros.identification.arm.mounting import mounted
 from robot_dynamics_ros.identification.arm.read import read, read_moving
-from robot_dynamics_ros.identification.arm.residuals import residuals
+from robot_dynamics_ros.identification.arm.residuals import for_repaired, residuals
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.consistency import make_consistent, rotor_included
 from robot_dynamics_ros.identification.arm.solvers.fitting import PLAIN, Fitter, known_rotors, prior_of
@@ -241,7 +241,7 @@ def measure_residuals(state: Identification) -> None:
     """Fill residuals: what the written file leaves unexplained, replayed as the nodes evaluate it."""
     try:
         state.residuals = residuals(
-            identified_robot(state),
+            for_repaired(identified_robot(state)),
             [*state.training, *state.validation],
             state.live.breakaway(state.motion),
         )

@@ -80,6 +80,11 @@ def _replayed(robot: RobotFile, recordings: Sequence[Recording]) -> Iterator[Log
             yield log[log.stamp_ns > 1e9 * SETTLING]
 
 
+def for_repaired(robot: RobotFile) -> RobotFile:
+    """The robot file for recordings whose velocity identification has repaired already, so that it is done once."""
+    return robot if robot.drives.velocity is None else robot.with_updates({"drives.velocity": None})
+
+
 def _joined(parts: Sequence[np.ndarray], robot: RobotFile) -> np.ndarray:
     return np.concatenate([np.zeros((0, robot.n_joints)), *parts])
 

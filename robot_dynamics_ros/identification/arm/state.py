@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -97,6 +98,16 @@ class Identification:
         """Motion (N, n) of a recording filtered as the structure says; effort in Nm, not filtered."""
         s = self.structure
         return filtered(recording, s.cutoff, s.source, s.delay)
+
+    def judged(self, recording: Recording) -> Motion:
+        """The same with all samples, the edges of the pieces too: what figures are of."""
+        s = self.structure
+        return filtered(recording, s.cutoff, s.source, s.delay, margin=math.inf)
+
+    def as_identified(self, recording: Recording) -> Recording:
+        """A recording as it was read with the velocity of its positions and its effort in Nm, like those of the fit."""
+        repaired = recording if self.velocity is None else self.velocity.repaired(recording)
+        return repaired.with_effort(lambda e: e * self.effort.scale)
 
     def as_recorded(self, torque: np.ndarray) -> np.ndarray:
         """Torque (N, n) [Nm] in the unit and with the sign of the recorded effort."""

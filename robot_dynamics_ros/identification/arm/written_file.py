@@ -17,7 +17,7 @@ from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
 
-SETTLING = 1.0  # s at the beginning of a piece, in which the causal filters of the live nodes settle
+SETTLING = 0.1  # s at the beginning of a piece, in which the causal filters of the live nodes (150 rad/s) settle
 
 
 def file_effort(robot: RobotFile, gravity: np.ndarray, filters: Filters) -> Callable[[Motion], np.ndarray]:

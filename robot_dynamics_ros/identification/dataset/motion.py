@@ -18,10 +18,14 @@ from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
 
 LOWER_RATE = 200.0  # Hz kept for identification; robot dynamics and friction reversals lie well below a tenth of it
 MOVING = 0.01  # rad/s, a joint faster than this moves; the split of every table of the report
+MIN_FITTED = 12  # samples
 MAX_EDGE = 1.0  # s; slow filters settle from padding that continues the motion
-# Periods of the cut-off dropped at both ends of a piece: there the order 4 zero-phase filter has settled to 0.3 % of
-# the acceleration (its slowest pole decays by e in 0.42 periods; the padding continues position and velocity).
-EDGE_PERIODS = 2.0
+# Periods of the cut-off dropped at both ends of a piece that parameters are fitted to: there the order 4 zero-phase
+# filter has settled to 0.3 % of the acceleration (its slowest pole decays by e in 0.42 periods).
+EDGE_PERIODS = 1.5
+# Beyond its ends a piece goes on as a cubic, fitted over FITTED periods of the cut-off; its even part ends after
+# CONTINUED periods, and what is left is the reflection of the piece.
+FITTED, CONTINUED = 2.0, 1.5
 
 
 @dataclass
@@ -95,7 +99,7 @@ def filtered(
 
     source: "q" differentiates position; "qd" filters the reported velocity. delay [s] > 0: the effort is that much
     later than the state it belongs to. Samples within EDGE_PERIODS of a piece's ends are dropped; `margin` [Hz] drops
-    those of another cut-off instead, so that several cut-offs can be compared on the same samples.
+    those of another cut-off instead, so that several cut-offs can be compared on the same samples; inf drops none.
     Raises DataError where no piece outlasts the filter's edges.
     """
     parts = [_filtered_piece(p, cutoff, source, delay, margin or cutoff) for p in rec.pieces]
@@ -119,14 +123,14 @@ def _filtered_piece(p: Piece, cutoff: float, source: str, delay: float, margin: 
     grid = np.arange(p.t[0], p.t[-1] + 0.5 * dt, dt)
     even = len(grid) == len(p.t) and np.abs(grid - p.t).max() < 1e-3 * dt
     q = p.q if even else _at(grid, p.t, p.q)
-    q = low_pass(q, cutoff, dt)
+    q = low_pass(q, cutoff, dt, continued=True)
     if source == "qd" and p.qd is not None:
-        qd = low_pass(p.qd if even else _at(grid, p.t, p.qd), cutoff, dt)
+        qd = low_pass(p.qd if even else _at(grid, p.t, p.qd), cutoff, dt, continued=True)
     else:
         qd = np.gradient(q, dt, axis=0)
     qdd = np.gradient(qd, dt, axis=0)
     edge = max(min(EDGE_PERIODS / margin, MAX_EDGE), 4 * dt)
-    keep = (p.t > p.t[0] + edge) & (p.t < p.t[-1] - edge)
+    keep = (p.t > p.t[0] + edge) & (p.t < p.t[-1] - edge) if np.isfinite(margin) else np.ones(len(p.t), bool)
     wanted = p.t[keep] - delay
     weight = p.extra["weight"][keep] if "weight" in p.extra else None
     effort = p.effort[keep]
@@ -139,16 +143,32 @@ def _at(wanted: np.ndarray, t: np.ndarray, x: np.ndarray) -> np.ndarray:
     return np.column_stack([np.interp(wanted, t, x[:, j]) for j in range(x.shape[1])])
 
 
-def low_pass(x: np.ndarray, cutoff: float, dt: float, order: int = 4) -> np.ndarray:
+def low_pass(x: np.ndarray, cutoff: float, dt: float, order: int = 4, continued: bool = False) -> np.ndarray:
     """Zero-phase (forward and backward) Butterworth low-pass of x (N,) or (N, n) along axis 0; `cutoff` [Hz].
 
+    Beyond its ends x is reflected, which keeps position and velocity; `continued`: the curvature too (`_continued`).
     A cut-off above 0.45 / dt leaves x unchanged.
     """
     if not cutoff < 0.45 / dt:
         return x
     sos = signal.butter(order, 2 * cutoff * dt, output="sos")
     pad = min(len(x) - 1, int(3 / (cutoff * dt)) + 1)
-    return signal.sosfiltfilt(sos, x, axis=0, padlen=pad)
+    if not continued or len(x) < MIN_FITTED:
+        return signal.sosfiltfilt(sos, x, axis=0, padlen=pad)
+    before, after = _continued(x, pad, cutoff * dt), _continued(x[::-1], pad, cutoff * dt)
+    return signal.sosfiltfilt(sos, np.concatenate([before[::-1], x, after]), axis=0, padlen=0)[pad:-pad]
+
+
+def _continued(x: np.ndarray, count: int, periods: float) -> np.ndarray:
+    """`count` samples before the first of x, the nearest one first: 2 c0 - x(t) + 2 c2 t^2 exp(-(t / CONTINUED)^2).
+
+    c0 + c1 t + c2 t^2 + c3 t^3 is fitted to the beginning of x; periods: of the cut-off per sample.
+    """
+    fitted = min(max(round(FITTED / periods), MIN_FITTED), len(x))
+    t = periods * np.arange(fitted)
+    c = np.linalg.lstsq(np.vander(t, 4, increasing=True), x[:fitted], rcond=None)[0]
+    t = (periods * np.arange(1, count + 1)).reshape(-1, *[1] * (x.ndim - 1))
+    return 2 * c[0] - x[1 : count + 1] + 2 * c[2] * t**2 * np.exp(-((t / CONTINUED) ** 2))
 
 
 def motion_frequency(rec: Recording) -> float:

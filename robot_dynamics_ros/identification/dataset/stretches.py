@@ -56,12 +56,12 @@ def shifted(recordings: Sequence[Recording], lags: np.ndarray) -> list[Recording
 
 
 def vertex(errors: np.ndarray) -> tuple[float, float]:
-    """Place of the smallest total error between -1, 0, 1 from errors (n, 3) of n joints, and its standard deviation
-    from the scatter of the joints' own places, all weighted by curvature.
+    """Place of the smallest total error between -1, 0, 1 from errors (n, 3) of n joints, and its standard deviation:
+    the joints' own places, weighted by curvature, each joint left out once (jackknife).
     """
     a, b, c = errors.T
     bend = np.maximum(a - 2 * b + c, 1e-12 * b + 1e-300)
     place, weight = 0.5 * (a - c) / bend, bend / bend.sum()
     mean = float(weight @ place)
-    spread = weight**2 @ (place - mean) ** 2 * len(place) / max(len(place) - 1, 1)
-    return mean, float(np.sqrt(spread))
+    moved = weight * (place - mean) / np.maximum(1 - weight, 1e-3)
+    return mean, float(np.sqrt((len(place) - 1) / len(place) * moved @ moved))

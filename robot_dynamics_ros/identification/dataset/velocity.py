@@ -59,10 +59,24 @@ class VelocitySignal:
         """Plain values."""
         return {k: v.tolist() if isinstance(v, np.ndarray) else v for k, v in vars(self).items()}
 
+    def block(self) -> dict[str, Any] | None:
+        """What is repaired, as `drives.velocity` of a robot file holds it; None where nothing is."""
+        delay, gain, bias = self._repair()
+        if not (delay or self.scaled.any()):
+            return None
+        late = {"delay": delay, "delay_std": self.delay_std} if delay else {}
+        stds = {"gain_std": self.gain_std, "bias_std": self.bias_std}
+        stds = {k: np.where(self.scaled, v, 0.0) for k, v in stds.items()}
+        return late | ({"gain": gain, "bias": bias} | stds if self.scaled.any() else {})
+
+    def _repair(self) -> tuple[float, np.ndarray, np.ndarray]:
+        """Delay [s], gain and bias [rad/s] (n,) that are taken out: what is not certain stays."""
+        gain, bias = np.where(self.scaled, self.gain, 1.0), np.where(self.scaled, self.bias, 0.0)
+        return (self.delay if self.late else 0.0), gain, bias
+
     def repaired(self, rec: Recording) -> Recording:
         """The recording with the velocity that its positions have; what is not certain stays."""
-        gain, bias = np.where(self.scaled, self.gain, 1.0), np.where(self.scaled, self.bias, 0.0)
-        delay = self.delay if self.late else 0.0
+        delay, gain, bias = self._repair()
         if not (delay or self.scaled.any()):
             return rec
         return replace(rec, pieces=[self._piece(p, delay, gain, bias) for p in rec.pieces])

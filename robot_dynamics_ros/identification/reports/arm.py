@@ -29,7 +29,7 @@ def write_report(found: Identification, result: dict[str, Any], path: Path) -> P
 
 def pictures(found: Identification, result: dict[str, Any]) -> dict[str, str]:
     """Data URIs of all figures of the first validation recording, except box plots, which take all."""
-    names, unit, motions = list(result["joint_names"]), result["unit"], [found.filtered(r) for r in found.validation]
+    names, unit, motions = list(result["joint_names"]), result["unit"], [found.judged(r) for r in found.validation]
     m = motions[0]
     predict = file_effort(identified_robot(found), found.rigid.gravity, found.structure.filters)
     y, p = found.as_recorded(m.effort), found.as_recorded(predict(m))

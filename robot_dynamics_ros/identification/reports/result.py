@@ -11,6 +11,7 @@ import numpy as np
 
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
+from robot_dynamics_ros.identification.arm.residuals import for_repaired
 from robot_dynamics_ros.identification.arm.rigid import base_names
 from robot_dynamics_ros.identification.arm.solvers.consistency import initial_parameters
 from robot_dynamics_ros.identification.arm.solvers.fitting import Fitter
@@ -29,8 +30,8 @@ SPEEDS = np.array([0.1, 0.5, 1.0])  # rad/s, at which friction is reported with 
 
 
 def validation_motion(found: Identification) -> list[Motion]:
-    """The validation recordings filtered as the model asks."""
-    return [found.filtered(r) for r in found.validation]
+    """All samples of the validation recordings, filtered as the model asks."""
+    return [found.judged(r) for r in found.validation]
 
 
 def compare(found: Identification, motions: list[Motion], predict: Any) -> dict[str, Any]:
@@ -80,7 +81,7 @@ def summarise(found: Identification) -> dict[str, Any]:
             },
             "comparison": others,
             "training": {
-                **compare(found, [found.filtered(r) for r in found.training], predict),
+                **compare(found, [found.judged(r) for r in found.training], predict),
                 "bags": [_bag(r) for r in found.training],
             },
             "validation_bags": [_bag(r) for r in found.validation],
@@ -97,7 +98,7 @@ def summarise(found: Identification) -> dict[str, Any]:
 
 def live_nodes(found: Identification, written: RobotFile) -> dict[str, Any]:
     """Figures of the written file over the validation recordings by the stages and causal filters of the live nodes."""
-    parts = [live_torques(written, r) for r in found.validation]
+    parts = [live_torques(for_repaired(written), r) for r in found.validation]
     y, p = (np.concatenate([found.as_recorded(part[k]) for part in parts]) for k in (0, 1))
     figures = metrics(y, p)
     return {"mean_r2": mean_r2(figures["r2"]), "r2": figures["r2"], "rmse": figures["rmse"], "samples": len(y)}

@@ -1,6 +1,6 @@
 // Contact force for a controller in C++: position, velocity and effort of a cycle in; wrench, deviations, contact out.
 // The stages, their order and what is fed back are those of estimators/pipeline.py, and so are the results, bit for
-// bit: motion -> temperature -> friction -> force. update() allocates nothing and does not throw.
+// bit: alignment -> motion -> temperature -> friction -> force. update() allocates nothing and does not throw.
 #pragma once
 
 #include <optional>
@@ -9,6 +9,7 @@
 #include "robot_dynamics/observers/external_force.hpp"
 #include "robot_dynamics/observers/friction_stage.hpp"
 #include "robot_dynamics/observers/motion_state.hpp"
+#include "robot_dynamics/observers/signal_alignment.hpp"
 #include "robot_dynamics/observers/temperature_observer.hpp"
 
 namespace robot_dynamics {
@@ -21,6 +22,7 @@ struct ContactForceParameters {
   std::optional<TemperatureObserver> temperature;  // without: the given temperature is passed on
   bool motor_side = true;  // effort is sensed before the gear: it contains friction, which informs about temperature
   ExternalForceParameters force;
+  std::optional<SignalAlignmentParameters> alignment;  // without: all signals of a sample are of one instant
 };
 
 // n joints; NaN where nothing was estimated in this cycle
@@ -52,31 +54,20 @@ class ContactForceEstimator {
                                   std::to_string(n));
     if (friction_) require_range("joints of friction", friction_->joints(), n, n);
     if (temperature_) require_range("joints of temperature", temperature_->joints(), n, n);
+    if (p.alignment) alignment_.emplace(n, *p.alignment);
     reset();
   }
 
   // One cycle: stamp [ns], q [rad], qd [rad/s], effort (as the robot file declares it) and measured temperature
   // [deg C] of n joints; all but q may be null or NaN = absent. Returns the status of the force estimate; `dropped`
-  // and `unavailable`: estimate() holds NaN.
+  // and `unavailable`: estimate() holds NaN. With an alignment the estimates are of the instant that it says.
   Status update(std::int64_t stamp_ns, const double* q, const double* qd, const double* effort,
                 const double* measured_temperature = nullptr) noexcept {
-    const int n = joints();
     clear();
-    if (qd) std::copy_n(qd, n, e_.qd.begin());
-    const Status moved = motion_.step(stamp_ns, {q, e_.qd.data(), effort},
-                                      {e_.qd.data(), e_.qdd.data(), e_.model_torque.data(), e_.drive_torque.data()});
-    if (!usable(moved)) return moved;
-    const bool estimated = estimate_temperature(stamp_ns, measured_temperature);
-    if (friction_)
-      friction_->step(stamp_ns, q, e_.qd.data(), e_.model_torque.data(), last_load_.data(),
-                      estimated ? e_.temperature.data() : measured_temperature,
-                      estimated ? e_.temperature_variance.data() : nullptr, e_.friction.data(), e_.friction_std.data());
-    e_.contact_load = last_load_;
-    if (temperature_) e_.contact = last_contact_;
-    const Status status = estimate_force(stamp_ns, q);
-    e_.covariance = force_.covariance();
-    last_load_ = e_.contact_load;
-    last_contact_ = e_.contact;
+    if (qd) std::copy_n(qd, joints(), e_.qd.begin());
+    if (!alignment_) return run_stages(stamp_ns, q, effort, measured_temperature);
+    const Status status = estimate_aligned(stamp_ns, q, effort, measured_temperature);
+    if (!absent(qd, joints())) std::copy_n(qd, joints(), e_.qd.begin());
     return status;
   }
 
@@ -97,6 +88,7 @@ class ContactForceEstimator {
 
   // Forgets all state; a tare stays.
   void reset() noexcept {
+    if (alignment_) alignment_->reset();
     motion_.reset();
     if (temperature_) temperature_->reset();
     if (friction_) friction_->reset();
@@ -109,6 +101,37 @@ class ContactForceEstimator {
  private:
   static constexpr double absent_ = std::numeric_limits<double>::quiet_NaN();
   static constexpr double unmodelled_std = 10.0;  // K, lubricant against a measured housing without a thermal model
+
+  // e_.qd holds the reported velocity, NaN where it is absent.
+  Status estimate_aligned(std::int64_t stamp_ns, const double* q, const double* effort,
+                          const double* measured_temperature) noexcept {
+    std::array<double, max_joints> position, torque;
+    for (int i = 0; i < joints(); ++i) {
+      position[i] = q ? q[i] : absent_;
+      torque[i] = effort ? effort[i] : absent_;
+    }
+    alignment_->step(stamp_ns, {position.data(), nullptr, e_.qd.data(), torque.data(), nullptr});
+    return run_stages(stamp_ns, position.data(), torque.data(), measured_temperature);
+  }
+
+  Status run_stages(std::int64_t stamp_ns, const double* q, const double* effort,
+                    const double* measured_temperature) noexcept {
+    const Status moved = motion_.step(stamp_ns, {q, e_.qd.data(), effort},
+                                      {e_.qd.data(), e_.qdd.data(), e_.model_torque.data(), e_.drive_torque.data()});
+    if (!usable(moved)) return moved;
+    const bool estimated = estimate_temperature(stamp_ns, measured_temperature);
+    if (friction_)
+      friction_->step(stamp_ns, q, e_.qd.data(), e_.model_torque.data(), last_load_.data(),
+                      estimated ? e_.temperature.data() : measured_temperature,
+                      estimated ? e_.temperature_variance.data() : nullptr, e_.friction.data(), e_.friction_std.data());
+    e_.contact_load = last_load_;
+    if (temperature_) e_.contact = last_contact_;
+    const Status status = estimate_force(stamp_ns, q);
+    e_.covariance = force_.covariance();
+    last_load_ = e_.contact_load;
+    last_contact_ = e_.contact;
+    return status;
+  }
 
   static const Chain& valid(const Chain& chain) {
     validate(chain);
@@ -156,6 +179,7 @@ class ContactForceEstimator {
 
   std::vector<std::string> names_;
   bool motor_side_;
+  std::optional<SignalAlignment> alignment_;
   MotionState motion_;
   std::optional<TemperatureObserver> temperature_;
   std::optional<FrictionStage> friction_;

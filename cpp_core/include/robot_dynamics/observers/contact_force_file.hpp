@@ -216,6 +216,7 @@ inline ContactForceParameters read(ParameterReader& text) {
   for (int i = 1; i <= n; ++i) p.joint_names.push_back(text.word("joint_" + std::to_string(i)));
   p.chain = read_chain(text, n);
   text.take("motor_side", p.motor_side);
+  if (text.has("alignment.effort_delay")) for_each_parameter(p.alignment.emplace(), n, behind(text, "alignment."));
   for_each_parameter(p.motion, n, behind(text, "motion."));
   if (text.has("friction.law")) p.friction = read_friction(text, n);
   if (p.friction && text.has("temperature.heat")) p.temperature = read_temperature(text, p.friction->map());
@@ -236,6 +237,7 @@ inline std::string contact_force_text(ContactForceParameters p) {
   for (int i = 0; i < n; ++i) text.take("joint_" + std::to_string(i + 1), p.joint_names[i]);
   write(text, p.chain);
   text.take("motor_side", p.motor_side);
+  if (p.alignment) for_each_parameter(*p.alignment, n, behind(text, "alignment."));
   for_each_parameter(p.motion, n, behind(text, "motion."));
   if (p.friction) write(text, *p.friction);
   if (p.temperature) write(text, *p.temperature);

@@ -5,9 +5,18 @@
 #include "robot_dynamics/observers/external_force.hpp"
 #include "robot_dynamics/observers/friction_stage.hpp"
 #include "robot_dynamics/observers/motion_state.hpp"
+#include "robot_dynamics/observers/signal_alignment.hpp"
 #include "robot_dynamics/observers/temperature_observer.hpp"
 
 namespace robot_dynamics {
+
+template <class Each>
+void for_each_parameter(SignalAlignmentParameters& p, int n, Each&& each) {
+  each("velocity_delay", p.velocity_delay);
+  each("effort_delay", p.effort_delay);
+  each("velocity_gain", p.velocity_gain, n);
+  each("velocity_bias", p.velocity_bias, n);
+}
 
 template <class Each>
 void for_each_parameter(MotionParameters& p, int n, Each&& each) {

@@ -1,0 +1,73 @@
+"""Signals of one instant, where the robot file says that velocity or effort is reported later than the positions."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros.signals import Log, Sample
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.robot_file import RobotFile
+
+SIGNALS = ("q", "theta", "qd", "effort", "current")
+
+
+def alignment(robot: RobotFile) -> Alignment | None:
+    """The alignment that a robot file asks for; None where all signals of a sample are of one instant."""
+    velocity, effort = robot.drives.velocity, robot.drives.effort
+    delays = (effort.delay, 0.0 if velocity is None else velocity.delay)
+    gain, bias = robot.array_or("drives.velocity.gain", 1.0), robot.array_or("drives.velocity.bias", 0.0)
+    if not any(delays) and (gain == 1.0).all() and (bias == 0.0).all():
+        return None
+    core = _core.SignalAlignment(
+        robot.n_joints, effort_delay=delays[0], velocity_delay=delays[1], velocity_gain=gain, velocity_bias=bias
+    )
+    return Alignment(core)
+
+
+class Alignment:
+    """Takes measured signals at the latest instant at which all are known; the velocity is freed of gain and bias.
+
+    qd(t) = gain v(t - d_qd) + bias, effort(t) belongs to the state at t - d_tau; interpolated linearly between samples
+    at t - max(0, d_qd, d_tau). The measured signals stay in samples and logs: only the stages see the aligned ones.
+    """
+
+    def __init__(self, core: Any) -> None:
+        self.core = core
+        self._measured: dict[str, np.ndarray] = {}
+
+    @property
+    def latency(self) -> float:
+        """Age of the estimates [s]: they are of the sample's stamp minus this."""
+        return self.core.latency
+
+    def reset(self) -> None:
+        """Forget all samples."""
+        self.core.reset()
+
+    def align(self, sample: Sample) -> None:
+        """Replace the measured signals of a sample by the aligned ones, until `restore`."""
+        for name in SIGNALS:
+            self._measured.setdefault(name, np.empty_like(sample.q))[:] = getattr(sample, name)
+        self.core.step(sample.stamp_ns, *(getattr(sample, name) for name in SIGNALS))
+
+    def restore(self, sample: Sample) -> None:
+        """The measured signals again; a velocity that was not reported stays as the stages have filled it."""
+        for name, values in self._measured.items():
+            if not (name == "qd" and np.isnan(values).all()):
+                getattr(sample, name)[:] = values
+
+    def aligned(self, log: Log) -> Log:
+        """The log with aligned signals of its own; estimates are shared with it."""
+        own = {name: log.signals[name].copy() for name in SIGNALS if name in log.signals}
+        self.core.run(log.stamp_ns, *(own.get(name) for name in SIGNALS))
+        return Log(log.joint_names, log.stamp_ns, log.signals | own, log.receive_ns)
+
+    @staticmethod
+    def fill_velocity(log: Log, aligned: Log) -> None:
+        """Velocities that were not reported, as the stages have filled them."""
+        absent = np.isnan(log.qd).all(axis=1)
+        log.qd[absent] = aligned.qd[absent]

@@ -1,0 +1,116 @@
+"""Signals with delays of their own, taken at one instant by the pipeline: against the same robot without delays."""
+
+import numpy as np
+import pytest
+from force_bench import UR5E, measured, moving
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.signals import Log, Sample
+
+SOURCE = {"found": "numbers of this test"}
+STAGES = ("motion", "friction", "force")
+
+
+def at(log, name, delay):
+    """Signal (N, n) as it was `delay` s before."""
+    return np.column_stack([np.interp(log.time - delay, log.time, x) for x in log.signals[name].T])
+
+
+def late(log, velocity=0.0, effort=0.0, gain=1.0, bias=0.0):
+    """The log as a robot with these delays reports it."""
+    qd, tau = gain * at(log, "qd", velocity) + bias, at(log, "effort", effort)
+    return Log(log.joint_names, log.stamp_ns, {"q": log.q.copy(), "qd": qd, "effort": tau})
+
+
+def declared(velocity=0.0, effort=0.0, gain=1.0, bias=0.0):
+    block = {"delay": velocity, "gain": gain, "bias": [bias] * 6}
+    return UR5E.with_updates(
+        {"drives.effort.delay": effort, "drives.velocity": block, "drives.source": "found"}, SOURCE
+    )
+
+
+def residual(robot, log):
+    """Drive torque without model torque and friction after a second (N, n) [Nm]."""
+    Pipeline(robot, stages=STAGES).run(log)
+    return (log.drive_torque - log.model_torque - log.friction_torque)[log.time > 1.0]
+
+
+DELAYS = [(0.003, 0.0), (0.0, 0.003), (-0.004, 0.0), (0.0, -0.008), (0.005, -0.0033), (0.0, 0.011)]
+
+
+@pytest.mark.parametrize(("velocity", "effort"), DELAYS)
+def test_a_declared_delay_is_taken_out(velocity, effort):
+    """The residual is that of the robot without delays, but for the interpolation between samples."""
+    log = measured(moving(4.0))
+    latency = max(0.0, velocity, effort)
+    expected = residual(UR5E, late(log))
+    wrong = {"velocity": velocity, "effort": effort, "gain": 1.05, "bias": 0.02}
+    seen, robot = late(log, **wrong), declared(**wrong)
+    found, ignored = residual(robot, late(log, **wrong)), residual(UR5E, seen)
+    same = slice(round(500 * latency) + 2, None)
+    error = np.sqrt(((found[same] - expected[: len(found[same])]) ** 2).mean(0))
+    assert Pipeline(robot).alignment.latency == pytest.approx(latency)
+    assert (np.sqrt((found**2).mean(0)) < 1.05 * np.sqrt((expected**2).mean(0)) + 0.02).all(), error
+    assert np.sqrt((ignored**2).mean()) > 1.2 * np.sqrt((found**2).mean())
+
+
+def test_measured_signals_stay_as_they_were():
+    log = late(measured(moving(1.0)), velocity=0.003, gain=1.05)
+    before = {k: v.copy() for k, v in log.signals.items()}
+    Pipeline(declared(velocity=0.003, gain=1.05), stages=STAGES).run(log)
+    for name, values in before.items():
+        np.testing.assert_array_equal(log.signals[name], values)
+
+
+@settings(max_examples=25, deadline=None)
+@given(
+    velocity=st.floats(-0.02, 0.02),
+    effort=st.floats(-0.02, 0.02),
+    steps=st.lists(st.sampled_from([0, 1, 2, 3, 400, -5]), min_size=80, max_size=120),
+    absent=st.lists(st.tuples(st.integers(0, 79), st.sampled_from(["q", "qd", "effort"])), max_size=6),
+)
+def test_step_and_run_give_the_same_bits(velocity, effort, steps, absent):
+    log = measured(moving(1.0), noise=0.1)[: len(steps)]
+    log.stamp_ns = 10**9 + np.cumsum(steps) * 2_000_000
+    for row, name in absent:
+        log.signals[name][row] = np.nan
+    robot = declared(velocity, effort, 1.02, 0.01)
+    whole = Log(log.joint_names, log.stamp_ns, {k: v.copy() for k, v in log.signals.items()})
+    status = Pipeline(robot, stages=STAGES).run(whole)
+    pipeline, sample = Pipeline(robot, stages=STAGES), Sample(log.joint_names)
+    for k in range(len(log)):
+        sample.clear()
+        log.read(k, sample)
+        assert int(pipeline.step(sample)) == status[k]
+        for name in ("q", "qd", "effort", "qdd", "model_torque", "drive_torque", "external_joint_torque"):
+            np.testing.assert_array_equal(getattr(sample, name), getattr(whole, name)[k], err_msg=name)
+
+
+def test_without_delays_there_is_no_alignment():
+    assert Pipeline(UR5E).alignment is None
+    assert Pipeline(declared(0.0, 0.0, 1.0, 0.0)).alignment is None
+
+
+def test_linear_signals_are_interpolated_exactly():
+    core = _core.SignalAlignment(1, velocity_delay=0.0, effort_delay=0.0031)
+    stamps = np.cumsum([2, 3, 2, 2, 1, 4, 2, 2]) * 1_000_000
+    t = 1e-9 * stamps[:, None]
+    q, qd, effort = 3.0 * t, 5.0 * t, 7.0 * (t - 0.0031)
+    core.run(stamps, q, None, qd, effort, None)
+    after = stamps - stamps[0] > 3_100_000
+    np.testing.assert_allclose(q[after], 3.0 * (t - 0.0031)[after], atol=1e-12)
+    np.testing.assert_allclose(qd[after], 5.0 * (t - 0.0031)[after], atol=1e-12)
+    np.testing.assert_array_equal(effort, 7.0 * (t - 0.0031))
+
+
+def test_bounds_are_named():
+    with pytest.raises(ConfigError, match="drives.velocity.gain"):
+        UR5E.with_updates({"drives.velocity": {"gain": [1.0] * 5}, "drives.source": "found"}, SOURCE)
+    with pytest.raises(ConfigError, match=r"drives.effort.delay.*0\.05"):
+        declared(effort=0.2)
+    with pytest.raises(ValueError, match="velocity_delay = 0.06 is outside"):
+        _core.SignalAlignment(6, velocity_delay=0.06)

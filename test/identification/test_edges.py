@@ -1,0 +1,73 @@
+"""Ends of a piece: parameters are fitted where the filter has settled, figures are of all samples."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+from synthetic import excitation, synthetic_log, truth_of
+
+from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
+from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, identify_recordings
+from robot_dynamics_ros.identification.dataset.motion import EDGE_PERIODS, filtered, low_pass
+from robot_dynamics_ros.identification.dataset.recording import Piece, Recording, recording
+from robot_dynamics_ros.identification.reports.result import summarise
+from robot_dynamics_ros.robot_file import load_robot
+
+ROBOT = load_robot("ur5e")
+TRUTH = truth_of(ROBOT)
+LAWS = (JointFriction(0.02, ("fv1", "fo", "ia", "fc")),) * 6
+
+
+def cut_motion(rate, seed):
+    """A motion that begins and ends at speed, with the noise of an encoder, and its true velocity and acceleration."""
+    t, q, qd, qdd = excitation(6, 12.0, rate, seed)
+    noisy = q + 2e-5 * np.random.default_rng(seed).standard_normal(q.shape)
+    return Recording("r", ROBOT.joint_names, [Piece(t, noisy, None, q)]), qd, qdd
+
+
+def worst(error, truth):
+    return np.sqrt((error**2).mean()) / truth.std()
+
+
+@pytest.mark.parametrize("rate, cutoff", [(125.0, 4.0), (500.0, 4.0), (500.0, 15.0)])
+def test_the_state_is_known_up_to_the_ends(rate, cutoff):
+    for seed in range(4):
+        rec, qd, qdd = cut_motion(rate, seed)
+        motion, kept = filtered(rec, cutoff, margin=math.inf), filtered(rec, cutoff)
+        assert len(motion) == rec.samples
+        edge = np.r_[0 : round(EDGE_PERIODS / cutoff * rate)]
+        ends = np.r_[edge, -1 - edge]
+        assert worst((motion.qd - qd)[ends], qd) < 0.02
+        assert worst((motion.qdd - qdd)[ends], qdd) < 0.2
+        velocity = np.gradient(low_pass(rec.pieces[0].q, cutoff, 1 / rate), 1 / rate, axis=0)
+        reflected = np.gradient(velocity, 1 / rate, axis=0)
+        assert worst((motion.qdd - qdd)[ends], qdd) < 0.6 * worst((reflected - qdd)[ends], qdd)
+        first = np.searchsorted(rec.pieces[0].t, kept.t[0])
+        inside = slice(first, first + len(kept))
+        assert worst(kept.qdd - qdd[inside], qdd) < 0.03
+
+
+@pytest.mark.parametrize("samples", [21, 30, 60])
+def test_short_pieces_are_filtered(samples):
+    t = np.arange(samples) * 0.008
+    x = np.sin(3 * t)
+    smooth = low_pass(x, 4.0, 0.008, continued=True)
+    assert smooth.shape == x.shape and np.abs(smooth - x).max() < 0.05
+    both = low_pass(np.column_stack([x, x]), 4.0, 0.008, continued=True)
+    np.testing.assert_allclose(both[:, 1], smooth, atol=1e-12)
+
+
+def test_figures_are_of_every_sample_of_the_validation_recordings():
+    runs = [recording(synthetic_log(ROBOT, TRUTH, seed, duration=12.0), str(seed)) for seed in (1, 2)]
+    choices = UserChoices(cutoff=4.0, delay=0.0, laws=LAWS, effort_filter=False)
+    found = identify_recordings(ROBOT, runs[:1], runs[1:], Options(choices=choices))
+    result = summarise(found)
+    assert result["validation"]["samples"] == runs[1].samples
+    inside, edges = found.filtered(runs[1]), 2 * EDGE_PERIODS / 4.0
+    assert 12.0 - edges - 0.05 < len(inside) / runs[1].rate < 12.0 - edges + 0.05
+    error = inside.effort - found.consistent.predict(inside)
+    r2 = 1 - (error**2).sum(0) / ((inside.effort - inside.effort.mean(0)) ** 2).sum(0)
+    assert result["comparison"]["consistent"]["mean_r2"] == pytest.approx(r2.mean(), abs=2e-3)
+    assert result["validation"]["live_nodes"]["samples"] == pytest.approx(runs[1].samples - 0.1 * runs[1].rate, abs=2)

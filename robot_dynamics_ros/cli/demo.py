@@ -36,7 +36,7 @@ from robot_dynamics_ros.plots import plot_against_truth, plotting_available
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import WRENCH_AXES, Log
 from robot_dynamics_ros.simulation.polishing import polishing
-from robot_dynamics_ros.simulation.server.controllers import SimulatedController
+from robot_dynamics_ros.simulation.server.launcher import SimulatedController
 from robot_dynamics_ros.supervisor import Supervisor
 
 MOTION_RATE = 100.0  # Hz of the trajectory that is sent; the hardware node resamples it
@@ -98,7 +98,7 @@ def command(
 
 
 def _identified(robot: str, base: str, out: Path) -> str:
-    from robot_dynamics_ros.cli.demo_model import identified_model
+    from robot_dynamics_ros.cli.demo_robots import identified_model
 
     console.print("from one recording to a robot file, about 10 s ...")
     with stderr.status("recording") as status:

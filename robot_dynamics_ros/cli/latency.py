@@ -16,7 +16,7 @@ from robot_dynamics_ros.bringup import Graph, NodeSpec, describe, measure_apart
 from robot_dynamics_ros.cli.options import console, json_option, robot_option_with, stderr, write_json
 from robot_dynamics_ros.nodes.executables import require_ros
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.server.controllers import SimulatedController
+from robot_dynamics_ros.simulation.server.launcher import SimulatedController
 from robot_dynamics_ros.supervisor import Supervisor, cpu_seconds
 
 STEPS = {  # diagnostic value -> row

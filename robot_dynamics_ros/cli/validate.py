@@ -227,8 +227,7 @@ def export(robot: str, seed: int, work: Path | None, json_file: Path | None, mar
 
     Example: robot-dynamics validate export --json rollouts.json
     """
-    from robot_dynamics_ros.cli.demo_model import excitation, identified_model
-    from robot_dynamics_ros.cli.demo_robots import demo_robot
+    from robot_dynamics_ros.cli.demo_robots import demo_robot, excitation, identified_model
     from robot_dynamics_ros.pages import write_between, written_by
     from robot_dynamics_ros.robot_file import load_robot
     from robot_dynamics_ros.simulation.robot import SimulatedRobot

@@ -9,7 +9,7 @@ import numpy as np
 from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.estimators.motion import effort_inertia
 from robot_dynamics_ros.identification.arm.model import Filters
-from robot_dynamics_ros.identification.arm.presliding import clock
+from robot_dynamics_ros.identification.arm.presliding import clock, driven
 from robot_dynamics_ros.identification.arm.residuals import replayed
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
@@ -44,9 +44,14 @@ def file_friction(robot: RobotFile, motion: Motion, load: np.ndarray) -> np.ndar
     """Friction (N, n) [Nm] that the live nodes take off for torque load (N, n) [Nm]; zero behind the gear."""
     if robot.drives.torque_side == "link" or robot.friction is None:
         return np.zeros_like(load)
+    position = motion.position
+    if robot.hysteresis is not None and robot.hysteresis.model == "presliding":
+        block, position = driven(robot.hysteresis.parameters, motion)
+        if block is not None and "rotor_time" in block:
+            robot = robot.with_updates({"hysteresis.parameters.rotor_time": block["rotor_time"]})
     stage = FrictionStage()
     stage.configure(robot)
-    signals = {"q": motion.position, "qd": motion.qd, "model_torque": load}
+    signals = {"q": position, "qd": motion.qd, "model_torque": load}
     log = Log(robot.joint_names, clock(motion.start, motion.rate), signals)
     stage.run(log)
     return np.array(log.friction_torque)

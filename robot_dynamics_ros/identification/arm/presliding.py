@@ -30,6 +30,7 @@ SLIDING_RATIOS = (1.0, 0.85, 0.7, 0.55)  # r = f_C / f_S
 STRIBECK_VELOCITIES = (0.01, 0.03, 0.1, 0.3)  # rad/s
 STRIBECK_RISE = 5e-3  # rad/s, eps: speed at which half of fs is reached; below it the noise of velocities is seen
 THINNING_SPEED = 0.3  # rad/s, v0 of the viscosity that falls with speed
+QUADRATIC = 0.05  # relative held-out error that fv2 must save: beyond the recorded speeds it is far off
 ROWS = 20_000  # samples of the fit, spread evenly over the motion
 LOAD_MARGIN = 1.5  # times the largest load seen: beyond it the load of a gear no longer raises friction
 STEPS = 8.0  # deviations of the position's noise that the smallest span exceeds
@@ -49,11 +50,12 @@ class PreslidingFit:
 
 @dataclass(frozen=True)
 class Shape:
-    """What the columns depend on: load power p, sliding ratio r, Stribeck velocity vs [rad/s]."""
+    """What the columns depend on: load power p, sliding ratio r, Stribeck velocity vs [rad/s]; quadratic: with fv2."""
 
     power: float
     ratio: float
     velocity: float
+    quadratic: bool = False
 
     def fall(self, v: np.ndarray) -> np.ndarray:
         """g(v) (N,)."""
@@ -79,6 +81,10 @@ def fit_presliding(data: FrictionSamples, static: np.ndarray) -> PreslidingFit |
     shapes = [Shape(*row) for row in itertools.product(problem.powers, SLIDING_RATIOS, STRIBECK_VELOCITIES)]
     errors = {shape: problem.held_out(shape) for shape in shapes}
     best = min(errors, key=lambda shape: errors[shape].sum())
+    curved = replace(best, quadratic=True)
+    errors[curved] = problem.held_out(curved)
+    if errors[curved].sum() < (1 - QUADRATIC) * errors[best].sum():
+        best = curved
     x = problem.solve(problem.gram(best))
     if not x[: 2 * len(SPANS)].any():
         return None
@@ -146,7 +152,8 @@ class _Problem:
         own = np.column_stack([level, level * relative[:, None], speed])
         if d.effort_filter is not None:
             own = d.as_recorded(own)[self.rows]
-        columns = own[:, :-1], self.fixed[self.rows], own[:, -1], d.y[self.rows]
+        fixed = self.fixed[self.rows] * [1.0, shape.quadratic, 1.0, 1.0, 1.0]
+        columns = own[:, :-1], fixed, own[:, -1], d.y[self.rows]
         return np.column_stack(columns) * self.root[:, None]
 
     def grams(self, shape: Shape) -> list[np.ndarray]:

@@ -89,6 +89,7 @@ class FrictionStage(CoreState):
         self.core: Any = None
         self.hysteresis: Any = None
         self.observer: RotorFriction | None = None
+        self._behind = False  # the torque is sensed behind the gear, and so is its friction: driven by the link
 
     def configure(self, robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> None:
         """Build for a robot; one without friction parameters gives no friction, and says so in `notes`.
@@ -98,13 +99,13 @@ class FrictionStage(CoreState):
         """
         p = resolve(self.parameters, parameters, self.name)
         observer = {k: p.pop(f"observer_{k}") for k in ("bandwidth", "std")}
+        self._behind = robot.drives.torque_side == "link"
         if p["model"] == "observer":
             self.observer, self.core, self.hysteresis, self.notes = RotorFriction(robot, **observer), None, None, []
             return
         if robot.friction is None:
             self.observer, self.core, self.hysteresis = None, None, None
-            needed = robot.drives.torque_side == "motor"  # a sensor behind the gear does not see it
-            self.notes = [f"{robot.name}: friction is unknown; identify it to sense small forces"] * needed
+            self.notes = [f"{robot.name}: friction is unknown; identify it to sense small forces"] * (not self._behind)
             return
         refuse_created_energy(robot)
         friction, choice, known = FrictionModel.from_robot(robot), p.pop("model"), identified(robot.friction)
@@ -139,7 +140,7 @@ class FrictionStage(CoreState):
         estimated = s.temperature_estimate[0] == s.temperature_estimate[0]
         temperature = s.temperature_estimate if estimated else s.temperature
         variance = s.temperature_variance if estimated else None
-        position = s.theta if s.theta[0] == s.theta[0] else s.q
+        position = s.theta if not self._behind and s.theta[0] == s.theta[0] else s.q
         load = s.model_torque, s.contact_load
         return self.core.step(
             s.stamp_ns, position, s.qd, *load, temperature, variance, s.friction_torque, s.friction_std
@@ -159,7 +160,7 @@ class FrictionStage(CoreState):
             temperature = np.where(use, estimate, log.temperature)
             variance = np.where(use, log.temperature_variance, np.nan)
         position = log.get("q")
-        if log.has("theta"):
+        if not self._behind and log.has("theta"):
             position = np.where(np.isnan(log.theta[:, :1]), log.q, log.theta)
         load = log.get("model_torque"), log.get("contact_load")
         return self.core.run(log.stamp_ns, position, log.qd, *load, temperature, variance, *out)

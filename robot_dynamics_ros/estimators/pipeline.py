@@ -61,6 +61,18 @@ def _waits(latency: float) -> str:
     return f"the robot reports some signals late: estimates are of {1e3 * latency:.3g} ms before the stamp of a sample"
 
 
+def before_the_sensor(
+    robot: RobotFile, parameters: Mapping[str, Mapping[str, Any]] | None
+) -> dict[str, Mapping[str, Any]]:
+    """Parameters of the stages; the friction that the observer over both encoders finds lies before a sensor behind the
+    gear, so that the force stage takes none of it off.
+    """
+    given = dict(parameters or {})
+    if robot.drives.torque_side == "link" and given.get("friction", {}).get("model") == "observer":
+        given["force"] = {"subtract_friction": False} | dict(given.get("force", {}))
+    return given
+
+
 class _Row:
     """A record of a log with the attributes of a Sample: views, so that what a stage writes is in the log."""
 
@@ -100,7 +112,7 @@ class Pipeline:
         for name in [*(parameters or {}), *(stages or ())]:
             if name not in STAGES:
                 raise ConfigError("pipeline", name, f"is no stage; known: {', '.join(STAGES)}")
-        self.robot, self.alignment = robot, alignment(robot)
+        self.robot, self.alignment, parameters = robot, alignment(robot), before_the_sensor(robot, parameters)
         self.stages: list[Stage] = []
         self.left_out: dict[str, str] = {}  # optional stage -> why this robot cannot support it
         for name in names:

@@ -13,7 +13,7 @@ from robot_dynamics_ros.drivers.guard import guard_limits
 from robot_dynamics_ros.drivers.ur.driver import UrDriver
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.robot_file import RobotFile
-from robot_dynamics_ros.simulation.server.controllers import SimulatedController
+from robot_dynamics_ros.simulation.server.launcher import SimulatedController
 
 START_TIMEOUT = 20.0  # s until torque may leave
 PRIORITY = 80  # SCHED_FIFO, of the second run

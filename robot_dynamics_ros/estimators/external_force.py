@@ -11,7 +11,6 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import PayloadVerdict, Status, TareResult
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.motion import effort_inertia
-from robot_dynamics_ros.estimators.stage import CoreState
 from robot_dynamics_ros.models.urdf_writer import link_name, tcp_name
 from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.signals import Log, Sample
@@ -27,7 +26,7 @@ TARE_REFUSALS = {
 }
 
 
-class ForceStage(CoreState):
+class ForceStage:
     """Drive torque, model torque, friction -> external torque, wrench, contact, each with its standard deviation."""
 
     name = "force"
@@ -186,8 +185,15 @@ class ForceStage(CoreState):
 
     def run(self, log: Log) -> np.ndarray:
         """The same over a log."""
+        return self.core.run(log.stamp_ns, *self._arrays(log))
+
+    def rows(self, log: Log) -> _core.RowStep:
+        """run() as a step over the records."""
+        return self.core.rows(len(log), *self._arrays(log))
+
+    def _arrays(self, log: Log) -> list[np.ndarray | None]:
         given = [log.get(name) for name in (*self.reads, *self.optional)]
-        return self.core.run(log.stamp_ns, *given, *(log.allocate(name) for name in self.writes))
+        return [*given, *(log.allocate(name) for name in self.writes)]
 
     def tare(self) -> tuple[bool, str]:
         """Make the mean external torque of the last window the new zero: (done, what happened in words).

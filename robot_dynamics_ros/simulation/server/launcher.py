@@ -15,6 +15,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol
 
+from robot_dynamics_ros._core import shorten_slice
 from robot_dynamics_ros.errors import ConfigError, ConnectionFailed
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.simulation.server.client import SimulationClient
@@ -22,6 +23,7 @@ from robot_dynamics_ros.simulation.server.client import SimulationClient
 PACKAGE_ROOT = Path(__file__).resolve().parents[3]
 
 
+SLICE = 1e-4  # s of processor time, see shorten_slice: a robot's cycle begins on time
 READY = "ready"  # first word of the line after those of the ports
 FIXED_PORTS = (30004, 29999, 30003)  # the ur_rtde client knows no others
 _candidates = itertools.count(os.getpid())
@@ -69,6 +71,7 @@ def _free(host: str, port: int) -> bool:
 
 def run_announced(process: Announced, announce: Callable[[str], None], ready: str) -> None:
     """The other end, in that process: tell the ports and `ready`, then run until SIGINT, SIGTERM or its own end."""
+    shorten_slice(SLICE)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, process.stop)
     for name, port in process.ports.items():

@@ -29,9 +29,10 @@ $(VENV)/.installed_vendor: $(VENV)/.installed
 test: build $(VENV)/.installed_dev
 	@OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
 
-demo: build $(if $(filter-out ur%,$(ROBOT)),$(VENV)/.installed_vendor)
+demo: $(VENV)/.installed $(if $(filter-out ur%,$(ROBOT)),$(VENV)/.installed_vendor) # the core with one set of kernels does
+	@ROBOT_DYNAMICS_KERNELS=one $(PY) setup.py -q build_ext --inplace
 	@$(if $(VIEW),$(PY) -c "import rerun" 2>/dev/null || $(PY) -m pip install -q "rerun-sdk>=0.41",true)
-	@$(VENV)/bin/robot-dynamics demo --duration 30 $(if $(ROBOT),--robot $(ROBOT),) $(if $(VIEW),--view,) $(ARGS)
+	@$(VENV)/bin/robot-dynamics demo --duration 25 $(if $(ROBOT),--robot $(ROBOT),) $(if $(VIEW),--view,) $(ARGS)
 
 sizes: # seconds and megabytes of the set-up
 	@$(PYTHON) tools/environment.py sizes

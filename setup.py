@@ -36,10 +36,19 @@ SOURCE_FLAGS = {
     "_avx2.cpp": ["-mavx2", "-mfma", "-ffp-contract=fast"] if X86 else [],
     "_avx512.cpp": ["-mavx512f", "-mavx512dq", "-mavx512vl", "-mavx2", "-mfma", "-ffp-contract=fast"] if X86 else [],
     "unit_models.cpp": ["-O2"],
+    "dispatch.cpp": ["-DROBOT_DYNAMICS_SOME_KERNELS"],
 }
 if shutil.which("ccache"):
     for name in ("CC", "CXX"):
         os.environ.setdefault(name, f"ccache {sysconfig.get_config_var(name)}")
+
+
+def has_avx2() -> bool:
+    """Whether this machine runs the AVX2 kernels."""
+    try:
+        return X86 and {"avx2", "fma"} <= set(Path("/proc/cpuinfo").read_text().split())
+    except OSError:  # no Linux
+        return False
 
 
 def needs_recompile(obj: str, src: str) -> bool:
@@ -66,10 +75,21 @@ class BuildCore(build_ext):
         def compile_with_isa(obj, src, ext, cc_args, extra_postargs, pp_opts):
             flags = next((f for suffix, f in SOURCE_FLAGS.items() if src.endswith(suffix)), [])
             deps = ["-MMD", "-MF", str(Path(obj).with_suffix(".d"))]
+            print(f"compiling {src}", flush=True)
             compile_one(obj, src, ext, cc_args, [*extra_postargs, *flags, *deps], pp_opts)
 
         self.compiler._compile = compile_with_isa
+        if os.environ.get("ROBOT_DYNAMICS_KERNELS") == "one":
+            for extension in self.extensions:
+                extension.sources = [s for s in extension.sources if self.wanted(s)]
+        self.force = True  # the objects decide what is compiled and linked: a set of kernels may have been added
         super().build_extensions()
+
+    def wanted(self, source: str) -> bool:
+        """Whether a source belongs to a core with one set of kernels: AVX2, or the baseline where AVX2 is missing."""
+        kernel = re.search(r"kernel_(\w+)\.cpp$", source)
+        compiled = (Path(self.build_temp) / source).with_suffix(".o").exists()
+        return not kernel or compiled or kernel[1] == ("avx2" if has_avx2() else "baseline")
 
 
 NODES = ("hardware_node", "estimator_node", "composed_node", "viewer_node")
@@ -109,6 +129,7 @@ extras = {
     "comau": ["paho-mqtt>=2.0"],
     "pandas": ["pandas>=2.2"],  # Log.to_pandas, RobotFile.to_pandas
     "tables": ["pyarrow>=14", "h5py>=3.8"],  # import and identify of .parquet and .h5; .csv and .npz need nothing
+    "fmu": ["pythonfmu>=0.6.9"],  # export --format fmu
     "dask": ["distributed>=2023.1"],  # compare over a cluster
 }
 extras["demo"] = extras["reports"]  # what `make demo` installs; `make test` installs dev
@@ -119,6 +140,8 @@ extras["dev"] = [
     *extras["dask"],
     *extras["pandas"],
     *extras["tables"],
+    *extras["fmu"],
+    "fmpy>=0.3.20",  # runs the exported unit in a test
     "amqtt>=0.11",  # a broker for tests where mosquitto is not installed
     "pytest>=8",
     "pytest-timeout>=2.3",

@@ -53,6 +53,7 @@ __all__: list[str] = [
     "RlsFriction",
     "RlsJoints",
     "RotorFrictionObserver",
+    "RowStep",
     "RtdeConnectionError",
     "RtdeReader",
     "SampleFlag",
@@ -75,6 +76,7 @@ __all__: list[str] = [
     "WearMonitor",
     "available_isas",
     "contact_force_text",
+    "fill_signals",
     "friction_laws",
     "friction_parameters",
     "generalised_momentum",
@@ -85,12 +87,15 @@ __all__: list[str] = [
     "joint_torque",
     "lock_memory",
     "multiply_add",
+    "pass_temperature",
     "presliding_elements",
     "repeat_contact_force",
     "repeat_rnea",
     "rnea_operations",
+    "run_in_turn",
     "savitzky_golay_weights",
     "select_isa",
+    "shorten_slice",
     "wrench_significance",
 ]
 
@@ -1340,21 +1345,27 @@ class TemperatureObserver:
         gain: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
         options: TemperatureOptions,
     ) -> None: ...
-    def assign(self, other: TemperatureObserver) -> None:
-        """
-        Take over parameters and state of `other`.
-        """
     def cool_down(self, seconds: typing.SupportsFloat | typing.SupportsIndex) -> None:
         """
         Advance the heat balance by `seconds` without friction power.
         """
-    def copy(self) -> TemperatureObserver:
-        """
-        A copy with its state.
-        """
     def reset(self) -> None:
         """
         Return to the initial state.
+        """
+    def rows(
+        self,
+        N: typing.SupportsInt | typing.SupportsIndex,
+        v: typing.Any,
+        load: typing.Any,
+        friction: typing.Any,
+        housing: typing.Any,
+        contact: typing.Any,
+        temperature: typing.Any,
+        variance: typing.Any,
+    ) -> RowStep:
+        """
+        RowStep over N records; arguments as in run(), None where a signal is absent.
         """
     def run(
         self,
@@ -1758,14 +1769,6 @@ class RotorFrictionObserver:
         L: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
         max_gap: typing.SupportsFloat | typing.SupportsIndex = 0.1,
     ) -> None: ...
-    def assign(self, other: RotorFrictionObserver) -> None:
-        """
-        Take over parameters and state of `other`.
-        """
-    def copy(self) -> RotorFrictionObserver:
-        """
-        A copy with its state.
-        """
     def reset(self) -> None:
         """
         Start again at the next sample.
@@ -1793,6 +1796,15 @@ class RotorFrictionObserver:
         One sample: rotor velocity (n,) [rad/s], motor and joint torque (n,) [Nm]; writes friction (n,) [Nm]. Returns a Status.
         """
 
+class RowStep:
+    """
+    A stage bound to the arrays of a log, for run_in_turn().
+    """
+    def __init__(self, codes: typing.Annotated[numpy.typing.ArrayLike, numpy.int32]) -> None:
+        """
+        A stage that has been run already: its status codes (N,).
+        """
+
 class FrictionStage:
     """
     Friction with its standard deviation: a law, or a model with memory.
@@ -1804,17 +1816,13 @@ class FrictionStage:
         coupled: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
         **kwargs,
     ) -> None: ...
-    def assign(self, other: FrictionStage) -> None:
-        """
-        Take over parameters and state of `other`.
-        """
-    def copy(self) -> FrictionStage:
-        """
-        A copy with its state.
-        """
     def reset(self) -> None:
         """
         Hysteretic models return to rest.
+        """
+    def rows(self, arg0: typing.SupportsInt | typing.SupportsIndex, *args) -> RowStep:
+        """
+        RowStep over N records: rows(N, q, theta, v, load, contact_load, temperature_estimate, temperature_variance, temperature, friction, friction_std), (N, n) each, inputs may be None.
         """
     def run(
         self,
@@ -2027,17 +2035,13 @@ class ExternalForce:
     seven inputs (n) or None, ten outputs written in place; run() takes (N, ...) arrays.
     """
     def __init__(self, chain: Chain, **kwargs) -> None: ...
-    def assign(self, other: ExternalForce) -> None:
-        """
-        Take over parameters and state of `other`.
-        """
-    def copy(self) -> ExternalForce:
-        """
-        A copy with its state.
-        """
     def reset(self) -> None:
         """
         Start again at the next sample; the bias stays.
+        """
+    def rows(self, arg0: typing.SupportsInt | typing.SupportsIndex, *args) -> RowStep:
+        """
+        RowStep over N records: rows(N, ...), then the arguments of run() after stamp_ns.
         """
     def run(
         self, arg0: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], *args
@@ -2769,6 +2773,11 @@ class RtdeReader:
         Wait for a sample, at most timeout [s]; True when there is one.
         """
     @property
+    def answered(self) -> numpy.typing.NDArray[numpy.float64]:
+        """
+        Of the last states (N, 2) [s], N <= 8192: from arrival on this machine, and from reading in the thread, until the torque was sent.
+        """
+    @property
     def available(self) -> list[str]:
         """
         Number of waiting samples.
@@ -2856,6 +2865,17 @@ def contact_force_text(
     Parameters of configured stages as the text that a C++ ContactForceEstimator reads; temperature, friction and alignment may be None.
     """
 
+def fill_signals(
+    values: numpy.typing.NDArray[numpy.float64],
+    source: numpy.typing.NDArray[numpy.int64],
+    scale: numpy.typing.NDArray[numpy.float64],
+    place: numpy.typing.NDArray[numpy.int64],
+    buffer: numpy.typing.NDArray[numpy.float64],
+) -> None:
+    """
+    Write NaN into buffer (m,), then buffer[place] = values[source] scale; source, scale, place (k,), values (RTDE_WIDTH,). Raises ValueError where a place is outside.
+    """
+
 def friction_parameters(law: str) -> list[str]:
     """
     Names of the parameters of a static friction law, in the order of FrictionMap's columns.
@@ -2922,6 +2942,18 @@ def multiply_add(operations: typing.SupportsFloat | typing.SupportsIndex) -> flo
     This many operations in independent multiply-adds of the instruction set in use: the machine's peak.
     """
 
+def pass_temperature(
+    measured: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    low: typing.SupportsFloat | typing.SupportsIndex,
+    high: typing.SupportsFloat | typing.SupportsIndex,
+    expected: typing.SupportsFloat | typing.SupportsIndex,
+    temperature: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    variance: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+) -> Status:
+    """
+    Write measured (n,) [deg C] into temperature (n,) and `expected` [K2] into variance (n,), NaN where it is outside low..high; Status degraded, or unavailable where one is.
+    """
+
 def presliding_elements(
     theta: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
     span: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
@@ -2954,6 +2986,15 @@ def rnea_operations(chain: Chain) -> int:
     Additions and multiplications of one batched sample.
     """
 
+def run_in_turn(
+    stamp_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
+    stages: collections.abc.Sequence[RowStep],
+    fed_back: list,
+) -> numpy.typing.NDArray[numpy.int32]:
+    """
+    Status codes (S, N) of S stages, run record by record: stamps (N,) [ns], a RowStep each; fed_back: pairs of a signal (N, w) and its last value (w,), with which the next record begins. Writes both.
+    """
+
 def savitzky_golay_weights(
     window: typing.SupportsInt | typing.SupportsIndex, order: typing.SupportsInt | typing.SupportsIndex
 ) -> list[float]:
@@ -2964,6 +3005,11 @@ def savitzky_golay_weights(
 def select_isa(name: str) -> None:
     """
     Use the kernels of this instruction set from now on.
+    """
+
+def shorten_slice(slice: typing.SupportsFloat | typing.SupportsIndex) -> bool:
+    """
+    Time slice [s] of the calling thread and those it starts (sched_setattr), 1e-4..0.1: a short one runs sooner after it wakes. Whether the system accepted it; Linux before 6.12 accepts it without effect.
     """
 
 def wrench_significance(

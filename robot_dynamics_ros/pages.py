@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,13 @@ def number(x: Any, digits: int = 4) -> str:
 def written_by(command: str) -> str:
     """The line over a generated table: the day and the command that made it."""
     return f"Written on {datetime.now(timezone.utc):%Y-%m-%d} by `{command}`."
+
+
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]], command: str) -> str:
+    """A table with the date and the command that made it; rows hold one text per column of the header."""
+    lines = [written_by(command), "", "| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+    lines += ["| " + " | ".join(cell.strip() for cell in row) + " |" for row in rows]
+    return "\n".join(lines) + "\n"
 
 
 def write_between(path: Path, name: str, content: str, title: str) -> None:

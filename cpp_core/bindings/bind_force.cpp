@@ -1,6 +1,6 @@
 #include "batch.hpp"
-#include "copies.hpp"
 #include "robot_dynamics/observers/contact_force_file.hpp"
+#include "row_step.hpp"
 #include "views.hpp"
 
 namespace bindings::force {
@@ -131,7 +131,6 @@ void bind(py::module_& m) {
       "     torque, torque_std, wrench, wrench_std, singular_value, contact, payload_or_bias, contact_load,\n"
       "     framed_wrench, framed_wrench_std):\n"
       "seven inputs (n) or None, ten outputs written in place; run() takes (N, ...) arrays.");
-  bind_copies(c);
   c.def(py::init(&make), py::arg("chain"))
       .def("reset", &ExternalForce::reset, "Start again at the next sample; the bias stays.")
       .def(
@@ -149,6 +148,14 @@ void bind(py::module_& m) {
             return run_batch(N, [&](py::ssize_t k) { return c.step(s, t[k], k); });
           },
           "Status codes (N,); arguments as in step(), (N, ...) each.")
+      .def(
+          "rows",
+          [](const py::object& stage, py::ssize_t N, const py::args& args) {
+            ExternalForce& s = stage.cast<ExternalForce&>();
+            const Columns c(N, s.n(), args);
+            return RowStep{[&s, c](std::int64_t stamp, py::ssize_t k) { return c.step(s, stamp, k); }, N, stage, args};
+          },
+          "RowStep over N records: rows(N, ...), then the arguments of run() after stamp_ns.")
       .def("tare", &ExternalForce::tare, "Take the present external torque as bias; says why it was refused.")
       .def_property(
           "bias", [](const ExternalForce& s) { return Array(s.n(), s.bias()); },

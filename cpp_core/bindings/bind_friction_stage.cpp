@@ -1,8 +1,8 @@
 #include "batch.hpp"
-#include "copies.hpp"
 #include "robot_dynamics/observers/friction_observer.hpp"
 #include "robot_dynamics/observers/friction_stage.hpp"
 #include "robot_dynamics/observers/parameter_names.hpp"
+#include "row_step.hpp"
 #include "views.hpp"
 
 namespace bindings::friction_stage {
@@ -32,6 +32,28 @@ struct Columns {
                   std + k * n);
   }
 };
+
+// The stage over a log whose temperatures may be estimated in turn: position is the rotor's where it is known, the
+// temperature the estimate where there is one.
+RowStep rows_of(const py::object& stage, py::ssize_t N, const py::args& args) {
+  FrictionStage& s = stage.cast<FrictionStage&>();
+  const py::ssize_t n = s.joints();
+  if (args.size() != 10) throw py::type_error("expected 8 inputs and 2 outputs after the number of records");
+  std::array<const double*, 8> in;
+  for (int a = 0; a < 8; ++a) in[a] = views::maybe(args[a], "input", {N, n});
+  const std::array<double*, 2> out{views::out(args[8], "friction", {N, n}),
+                                   views::out(args[9], "friction_std", {N, n})};
+  const auto known = [n](const double* block, py::ssize_t k) { return block && block[k * n] == block[k * n]; };
+  const auto step = [&s, n, known, in, out](std::int64_t stamp, py::ssize_t k) {
+    const auto [q, theta, v, load, contact_load, estimate, variance, measured] = in;
+    const bool estimated = known(estimate, k);
+    const auto at = [k, n](const double* block) { return views::row(block, k, n); };
+    return s.step(stamp, at(known(theta, k) ? theta : q), at(v), at(load), at(contact_load),
+                  at(estimated ? estimate : measured), estimated ? at(variance) : nullptr, out[0] + k * n,
+                  out[1] + k * n);
+  };
+  return {step, N, stage, args};
+}
 
 FrictionMemory memory_of(const py::object& memory) {
   if (memory.is_none()) return {};
@@ -97,7 +119,6 @@ void bind_health(py::module_& m) {
 void bind(py::module_& m) {
   py::class_<FrictionStage> c(m, "FrictionStage",
                               "Friction with its standard deviation: a law, or a model with memory.");
-  bind_copies(c);
   c.def(py::init([](const FrictionMap& map, const py::object& memory, const Maybe& coupled, const py::kwargs& given) {
           FrictionStageParameters p;
           views::Keywords keys(given);
@@ -136,6 +157,9 @@ void bind(py::module_& m) {
           py::arg("stamp_ns"), py::arg("position"), py::arg("v"), py::arg("load"), py::arg("contact_load"),
           py::arg("temperature"), py::arg("temperature_variance"), py::arg("friction"), py::arg("friction_std"),
           "Status codes (N,); arguments as in step(), (N, n) each.");
+  c.def("rows", &rows_of,
+        "RowStep over N records: rows(N, q, theta, v, load, contact_load, temperature_estimate, temperature_variance, "
+        "temperature, friction, friction_std), (N, n) each, inputs may be None.");
   bind_health(m);
 }
 

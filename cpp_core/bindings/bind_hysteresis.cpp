@@ -176,14 +176,15 @@ void bind_egms(py::module_& m) {
   def_friction_of_position<EGms>(c);
 }
 
-// parameters (n, 9): load_limit, load_power, sliding_ratio, stribeck_velocity, fv1, fv2, fv0, v0, offset
+// parameters (n, 12): load_limit, load_power, sliding_ratio, stribeck_velocity, fv1, fv2, fv0, v0, offset, fs, eps,
+// rotor_time
 Presliding make_presliding(const FrictionMap& map, const Array& span, const Array& level, const Array& load,
                            const Array& parameters, double max_gap) {
   require_shape(span, "span", {map.joints(), -1});
-  const double* p = rows(parameters, "parameters", map.joints(), 9);
+  const double* p = rows(parameters, "parameters", map.joints(), 12);
   std::vector<PreslidingJoint> joints;
-  for (int i = 0; i < map.joints(); ++i, p += 9)
-    joints.push_back({p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8]});
+  for (int i = 0; i < map.joints(); ++i, p += 12)
+    joints.push_back({p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9], p[10], p[11]});
   const py::ssize_t n = map.joints(), elements = span.shape(1);
   return Presliding(map, static_cast<int>(elements), span.data(), rows(level, "level", n, elements),
                     rows(load, "load", n, elements), joints.data(), max_gap);

@@ -34,6 +34,9 @@ void bind(py::module_&);
 namespace bindings::stiffness {
 void bind(py::module_&);
 }
+namespace bindings::row_step {
+void bind(py::module_&);
+}
 namespace bindings::rotor_friction {
 void bind(py::module_&);
 }
@@ -82,6 +85,7 @@ PYBIND11_MODULE(_core, m) {
   bindings::temperature::bind(m);
   bindings::stiffness::bind(m);
   bindings::rotor_friction::bind(m);
+  bindings::row_step::bind(m);
   bindings::friction_stage::bind(m);
   bindings::motion::bind(m);
   bindings::force::bind(m);

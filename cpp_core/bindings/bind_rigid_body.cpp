@@ -202,6 +202,7 @@ void select_isa(const std::string& name) {
 
 // The choice is made before Python can be told about it.
 void report_unavailable_isa() {
+  if (active_kernels.isa == nullptr) throw py::import_error("the core holds no kernels for this processor; run: make build");
   const char* wanted = std::getenv("ROBOT_DYNAMICS_ISA");
   if (wanted == nullptr || isa() == wanted) return;
   const std::string text = "ROBOT_DYNAMICS_ISA = '" + std::string(wanted) + "' is not available; using " + isa();

@@ -1,6 +1,5 @@
 // Friction from both encoders.
 #include "batch.hpp"
-#include "copies.hpp"
 #include "robot_dynamics/observers/friction_observer.hpp"
 
 namespace bindings::rotor_friction {
@@ -9,7 +8,6 @@ using namespace robot_dynamics;
 void bind(py::module_& m) {
   using R = RotorFrictionObserver;
   py::class_<R> c(m, "RotorFrictionObserver", "Friction from both encoders [Madsen2020 appB].");
-  bind_copies(c);
   c.def(py::init([](const Array& B, const Array& L, double max_gap) {
           return R(numbers(B, "B"), numbers(L, "L"), max_gap);
         }),

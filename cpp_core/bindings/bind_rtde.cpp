@@ -44,6 +44,25 @@ bool pop(rd::Reader& reader, Array values, Meta meta) {
   return true;
 }
 
+// What a driver makes of the values of one sample, in one call.
+void fill(const Array& values, const Meta& source, const Array& scale, const Meta& place, Array& buffer) {
+  const py::ssize_t k = source.size(), width = buffer.size();
+  require_shape(values, "values", {rd::sample_width});
+  require_shape(source, "source", {k});
+  require_shape(scale, "scale", {k});
+  require_shape(place, "place", {k});
+  require_shape(buffer, "buffer", {width});
+  const double *v = values.data(), *factor = scale.data();
+  const std::int64_t *from = source.data(), *to = place.data();
+  double* out = buffer.mutable_data();
+  std::fill_n(out, width, NAN);
+  for (py::ssize_t i = 0; i < k; ++i) {
+    if (!(0 <= from[i] && from[i] < rd::sample_width && 0 <= to[i] && to[i] < width))
+      throw std::invalid_argument("source or place " + std::to_string(i) + " is outside the arrays");
+    out[to[i]] = v[from[i]] * factor[i];
+  }
+}
+
 py::dict layout() {
   py::dict places;
   for (int i = 0; i < rd::n_fields; ++i) {
@@ -82,6 +101,16 @@ py::dict statistics(const rd::Reader& r) {
   d["pending"] = r.pending();
   d["unsent"] = r.unsent();
   return d;
+}
+
+py::array_t<double> answered(const rd::Reader& r) {
+  const auto& log = r.answered();
+  const auto n = static_cast<py::ssize_t>(log.size());
+  py::array_t<double> seconds({n, py::ssize_t(2)});
+  for (py::ssize_t k = 0; k < n; ++k)
+    for (int which = 0; which < 2; ++which)
+      *seconds.mutable_data(k, which) = 1e-9 * static_cast<double>(log.at(static_cast<std::size_t>(k), which));
+  return seconds;
 }
 
 py::tuple version(const rd::Reader& r) {
@@ -162,6 +191,10 @@ void bind(py::module_& m) {
   bind_state(m);
   bind_monitor(m);
   bind_clock(m);
+  m.def("fill_signals", &fill, py::arg("values").noconvert(), py::arg("source").noconvert(),
+        py::arg("scale").noconvert(), py::arg("place").noconvert(), py::arg("buffer").noconvert(),
+        "Write NaN into buffer (m,), then buffer[place] = values[source] scale; source, scale, place (k,), values "
+        "(RTDE_WIDTH,). Raises ValueError where a place is outside.");
   m.attr("RTDE_WIDTH") = rd::sample_width;
   m.attr("RTDE_LAYOUT") = layout();
   using Release = py::call_guard<py::gil_scoped_release>;
@@ -195,6 +228,9 @@ void bind(py::module_& m) {
            "when none.")
       .def("rearm", &rd::Reader::rearm, "Clear a latched state.")
       .def("statistics", &statistics, "Counts of samples, faults and reconnections.")
+      .def_property_readonly("answered", &answered,
+                             "Of the last states (N, 2) [s], N <= 8192: from arrival on this machine, and from reading "
+                             "in the thread, until the torque was sent.")
       .def_property_readonly("condition", &rd::Reader::condition, "State of the stream.")
       .def_property_readonly("latched", &rd::Reader::latched, "True while a safe or fault state is latched.")
       .def_property_readonly("silence", &rd::Reader::silence,

@@ -1,6 +1,5 @@
 // Stiffness of transmissions, its least squares with directional forgetting, and wear.
 #include "batch.hpp"
-#include "copies.hpp"
 #include "robot_dynamics/observers/stiffness.hpp"
 #include "robot_dynamics/observers/wear.hpp"
 #include "robot_dynamics/rigid_body/chain.hpp"

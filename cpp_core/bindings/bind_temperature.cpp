@@ -1,7 +1,8 @@
 // Temperature observer, and the heat balance alone.
 #include "batch.hpp"
-#include "copies.hpp"
 #include "robot_dynamics/observers/temperature_observer.hpp"
+#include "row_step.hpp"
+#include "views.hpp"
 
 namespace bindings::temperature {
 using namespace robot_dynamics;
@@ -44,6 +45,39 @@ Array balance(const Array& heat, const Stamps& stamps, const Array& base, const 
   return r;
 }
 
+RowStep rows_of(const py::object& stage, py::ssize_t N, const py::object& v, const py::object& load,
+                const py::object& friction, const py::object& housing, const py::object& contact,
+                const py::object& temperature, const py::object& variance) {
+  TemperatureObserver& s = stage.cast<TemperatureObserver&>();
+  const py::ssize_t n = s.joints();
+  const double *pv = views::in(v, "v", {N, n}), *pl = views::maybe(load, "load", {N, n});
+  const double *pf = views::maybe(friction, "friction", {N, n}), *ph = views::maybe(housing, "housing", {N, n});
+  const double* pc = views::maybe(contact, "contact", {N, n + 1});
+  double *pT = views::out(temperature, "temperature", {N, n}), *pV = views::out(variance, "variance", {N, n});
+  const auto step = [=, &s](std::int64_t stamp, py::ssize_t k) {
+    return s.step(stamp, pv + k * n, at(pl, k, n), at(pf, k, n), at(ph, k, n), at(pc, k, n + 1), pT + k * n,
+                  pV + k * n);
+  };
+  return {step, N, stage, py::make_tuple(v, load, friction, housing, contact, temperature, variance)};
+}
+
+// The measured temperature as estimate, where the friction law has no thermal part.
+Status pass_on(const Array& measured, double low, double high, double expected, Array& temperature, Array& variance) {
+  const py::ssize_t n = measured.size();
+  const double* z = row(measured, "measured", n);
+  require_shape(temperature, "temperature", {n});
+  require_shape(variance, "variance", {n});
+  double *T = temperature.mutable_data(), *V = variance.mutable_data();
+  bool all = true;
+  for (py::ssize_t i = 0; i < n; ++i) {
+    const bool good = low <= z[i] && z[i] <= high;
+    T[i] = good ? z[i] : NAN;
+    V[i] = good ? expected : NAN;
+    all = all && good;
+  }
+  return all ? Status::degraded : Status::unavailable;
+}
+
 }  // namespace
 
 void bind(py::module_& m) {
@@ -67,7 +101,6 @@ void bind(py::module_& m) {
       .def_readwrite("max_gap", &O::max_gap, "Longest gap between samples [s].");
   using T = TemperatureObserver;
   py::class_<T> c(m, "TemperatureObserver", "Lubricant temperature of n joints: heat balance, corrected by friction.");
-  bind_copies(c);
   c.def(py::init(&make_temperature), py::arg("map"), py::arg("heat"), py::arg("gain"), py::arg("options"))
       .def("reset", &T::reset, "Return to the initial state.")
       .def("set_initial", &T::set_initial, py::arg("joint"), py::arg("lubricant"), py::arg("housing"),
@@ -128,6 +161,13 @@ void bind(py::module_& m) {
           py::arg("variance") = py::none(),
           "(temperature [deg C], variance [K2], status codes): (N, n), (N, n), (N,); arguments as in step(), (N, ...) "
           "each.");
+  c.def("rows", &rows_of, py::arg("N"), py::arg("v"), py::arg("load"), py::arg("friction"), py::arg("housing"),
+        py::arg("contact"), py::arg("temperature"), py::arg("variance"),
+        "RowStep over N records; arguments as in run(), None where a signal is absent.");
+  m.def("pass_temperature", &pass_on, py::arg("measured"), py::arg("low"), py::arg("high"), py::arg("expected"),
+        py::arg("temperature"), py::arg("variance"),
+        "Write measured (n,) [deg C] into temperature (n,) and `expected` [K2] into variance (n,), NaN where it is "
+        "outside low..high; Status degraded, or unavailable where one is.");
   m.def(
       "heat_balance", &balance, py::arg("heat"), py::arg("stamp_ns"), py::arg("base"), py::arg("stribeck"),
       py::arg("factors"), py::arg("ambient"), py::arg("T"), py::arg("Th"),

@@ -205,6 +205,15 @@ void bind(py::module_& m) {
         return py::make_tuple(r.done(), memory_text(r));
       },
       "Keep all pages in memory (mlockall): whether it was permitted, and in words.");
+  m.def(
+      "shorten_slice",
+      [](double slice) {
+        if (!(1e-4 <= slice && slice <= 0.1)) throw std::invalid_argument("slice must be within 1e-4..0.1 s");
+        return shorten_slice(static_cast<std::int64_t>(1e9 * slice)) == 0;
+      },
+      py::arg("slice"),
+      "Time slice [s] of the calling thread and those it starts (sched_setattr), 1e-4..0.1: a short one runs sooner "
+      "after it wakes. Whether the system accepted it; Linux before 6.12 accepts it without effect.");
 }
 
 }  // namespace bindings::torque

@@ -13,6 +13,23 @@
 #include <string>
 
 #include "array.hpp"
+#include "robot_dynamics/common/status.hpp"
+
+namespace pybind11::detail {
+// Every step returns a Status: its member of the Python enumeration is looked up once, not in every call.
+template <>
+class type_caster<robot_dynamics::Status> : public type_caster_enum_type<robot_dynamics::Status> {
+  using Base = type_caster_enum_type<robot_dynamics::Status>;
+
+ public:
+  static handle cast(robot_dynamics::Status status, return_value_policy policy, handle parent) {
+    static std::array<PyObject*, 8> members{};
+    PyObject*& member = members.at(static_cast<std::size_t>(status));
+    if (member == nullptr) member = Base::cast(status, policy, parent).ptr();
+    return handle(member).inc_ref();
+  }
+};
+}  // namespace pybind11::detail
 
 using Array = TypedArray<double>;
 

@@ -6,5 +6,6 @@
 #include "bind_plant.cpp"
 #include "bind_power.cpp"
 #include "bind_rotor_friction.cpp"
+#include "bind_row_step.cpp"
 #include "bind_stiffness.cpp"
 #include "bind_temperature.cpp"

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.outputs import BAG_MARK
+from robot_dynamics_ros.outputs import BAG_MARK, new_bag
 
 FLUSH_PERIOD = 1.0  # s of messages a crash may cost
 MAGIC = b"\x89MCAP0\r\n"
@@ -90,10 +90,11 @@ def recover(path: str | Path, out: str | Path) -> dict[str, int]:
     for file, content in zip(files, data, strict=True):
         if not content.startswith(MAGIC):
             raise DataError(f"{file}: not an mcap file")
-    with LiveWriter(out) as writer:
-        packed = sum(_copy(content, writer) for content in data)
-    if packed and not sum(writer.counts.values()):
-        raise DataError(f"{path}: its chunks are compressed and cannot be recovered; record without compression")
+    with new_bag(out) as place:
+        with LiveWriter(place) as writer:
+            packed = sum(_copy(content, writer) for content in data)
+        if packed and not sum(writer.counts.values()):
+            raise DataError(f"{path}: its chunks are compressed and cannot be recovered; record without compression")
     return dict(writer.counts)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -9,7 +10,6 @@ import click
 from robot_dynamics_ros.cli.options import json_option, markdown_option, stderr, write_json
 from robot_dynamics_ros.cli.reproduce import show
 from robot_dynamics_ros.validation.papers.table import write_section
-from robot_dynamics_ros.validation.table import as_dicts
 
 
 @click.command("ablation")
@@ -26,6 +26,6 @@ def command(quick: bool, markdown: Path | None, json_file: Path | None) -> None:
     with stderr.status("identifying, polishing"):
         rows = run(quick)
     show(rows)
-    write_json(json_file, {"rows": as_dicts(rows), "quick": quick})
+    write_json(json_file, {"rows": [asdict(row) for row in rows], "quick": quick})
     if markdown is not None:
         write_section(markdown, rows, f"robot-dynamics ablation{' --quick' if quick else ''}", "ablation")

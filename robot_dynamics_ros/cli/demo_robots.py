@@ -1,4 +1,4 @@
-"""Parameters of the demo for each robot: working pose, excitation around it, contact scenario."""
+"""Parameters of the demo for each robot: pose, excitation, contact scenario; and its robot file, identified."""
 
 from __future__ import annotations
 
@@ -8,10 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 import yaml
 
+from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.identification.arm.export import write_outputs
+from robot_dynamics_ros.identification.arm.identify import identify
 from robot_dynamics_ros.outputs import write_atomically
 from robot_dynamics_ros.robot_file import RobotFile, load_robot, save_robot
 from robot_dynamics_ros.simulation.plant.assumed import assumed_file
+from robot_dynamics_ros.simulation.robot import SimulatedRobot
+from robot_dynamics_ros.trajectories import motions
 
 
 class DemoRobot(NamedTuple):
@@ -72,3 +77,37 @@ def parameter_file(name: str, out: Path) -> str:
     path = out / "nodes.yaml"
     write_atomically(path, yaml.safe_dump({"composed_node": {"ros__parameters": parameters}}))
     return str(path)
+
+
+WAYPOINTS = 16
+MARGIN = 0.05  # rad to the position limits
+RATE = 500.0  # Hz of the excitation
+SEEDS = {"identification": 11, "validation": 12}
+
+
+def excitation(robot: RobotFile, demo: DemoRobot, seed: int) -> motions.Motion:
+    """Rest to rest between random points around a pose, inside the limits, every joint reversing."""
+    random, pose = np.random.default_rng(seed), np.array(demo.pose)
+    lower, upper = robot.array("limits.position_lower") + MARGIN, robot.array("limits.position_upper") - MARGIN
+    around = [pose + random.uniform(-demo.reach, demo.reach, len(pose)) for _ in range(WAYPOINTS)]
+    points = [np.clip(q, lower, upper) for q in around]
+    return motions.path([pose, *points, pose], velocity=demo.velocity, acceleration=demo.acceleration)
+
+
+def record(robot: RobotFile, demo: DemoRobot, seed: int, path: Path) -> None:
+    """A bag of the simulated robot following an excitation."""
+    motion = excitation(robot, demo, seed)
+    simulated = SimulatedRobot(robot, seed=seed, rate=RATE)
+    simulated.reset(motion[0][0])
+    write_bag(simulated.run(*motion)[0], path, overwrite=True)
+
+
+def identified_model(name: str, demo: DemoRobot, out: Path, progress: Any) -> Path:
+    """Robot file identified from two simulated recordings in `out`, validated on the second."""
+    robot = load_robot(name)
+    bags = {role: out / f"{role}_bag" for role in SEEDS}
+    for role, bag in bags.items():
+        progress(f"recording for {role}")
+        record(robot, demo, SEEDS[role], bag)
+    found = identify(robot, [bags["identification"]], [bags["validation"]], progress=progress)
+    return Path(write_outputs(found, out / "identified", list(bags.values()))["robot_file"])

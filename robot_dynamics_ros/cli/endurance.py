@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import sys
 import time
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import click
 
 from robot_dynamics_ros.cli.options import console, json_option, progress, write_json
-from robot_dynamics_ros.validation.endurance import PIECE, endure, faults_of
+from robot_dynamics_ros.validation.endurance import PIECE, endure, faults_of, growth_of
 from robot_dynamics_ros.validation.endurance_clock import endure_by_clock
+from robot_dynamics_ros.validation.endurance_topics import endure_garbage
 from robot_dynamics_ros.validation.papers.labs.in_process import RATE
 from robot_dynamics_ros.validation.papers.registry import TRANSPORTS
 
@@ -19,37 +22,51 @@ from robot_dynamics_ros.validation.papers.registry import TRANSPORTS
 @click.option("--minutes", default=30, type=click.IntRange(2, 100_000), show_default=True, help="Controller time.")
 @click.option(
     "--transport",
-    type=click.Choice((*TRANSPORTS[:2], "clock")),
+    type=click.Choice((*TRANSPORTS[:2], "clock", "topics")),
     default="script",
     show_default=True,
-    help="Torque interface; clock: in one process, faster than real time, with garbage besides.",
+    help="Torque interface; clock: in one process, faster than real time, with garbage besides; topics: no torque, "
+    "garbage on every topic that the nodes subscribe to.",
 )
 @json_option
 def command(minutes: int, transport: str, json_file: Path | None) -> None:
     """Track the six waypoints in torque mode; inject a fault every minute, which must latch the guard.
 
-    Exit status 1 if one does not latch, if memory grows, or if threads, file descriptors, samples or records are lost.
-    8 h in one process: --transport clock --minutes 480.
+    Exit status 1 if one does not latch, if memory grows by more than 5 MB after the first 10 minutes, or if threads,
+    file descriptors, samples or records are lost. 8 h in one process: --transport clock --minutes 480.
 
     Example: robot-dynamics endurance --minutes 30 --json endurance.json
     """
-    begin, pieces = (
-        time.monotonic(),
-        endure_by_clock(minutes) if transport == "clock" else endure(minutes, transport=transport),
-    )
-    rows = [next(pieces) for _ in progress(range(minutes), "torque control")]
-    pieces.close()
-    wall, wrong = time.monotonic() - begin, faults_of(rows)
-    first, last = rows[0], rows[-1]
-    console.print(
-        f"{minutes} min of torque control in {wall / 60:.1f} min ({minutes * PIECE * RATE:.0f} cycles): "
-        f"{sum(row.latched for row in rows)} of {minutes} faults latched; memory {first.ours.memory:.1f} -> "
-        f"{last.ours.memory:.1f} MB, {last.ours.threads} threads, {last.ours.files} file descriptors; controller "
-        f"{first.controller.memory:.1f} -> {last.controller.memory:.1f} MB; at most "
-        f"{max(row.largest_error for row in rows):.3f} rad off the path",
-        highlight=False,
-    )
+    begin, run = time.monotonic(), _garbage if transport == "topics" else _torque
+    rows, text, wrong = run(minutes, transport)
+    wall = time.monotonic() - begin
+    console.print(f"{minutes} min {text}; took {wall / 60:.1f} min", highlight=False)
     for line in wrong:
         console.print(f"FAIL {line}")
     write_json(json_file, {"rows": [row.as_dict() for row in rows], "wrong": wrong, "wall": wall})
     sys.exit(bool(wrong))
+
+
+def _torque(minutes: int, transport: str) -> tuple[list[Any], str, list[str]]:
+    """Looks, what they show in one line, what is wrong."""
+    with closing(endure_by_clock(minutes) if transport == "clock" else endure(minutes, transport=transport)) as pieces:
+        rows = [next(pieces) for _ in progress(range(minutes), "torque control")]
+    first, last = rows[0], rows[-1]
+    text = (
+        f"of torque control ({minutes * PIECE * RATE:.0f} cycles): "
+        f"{sum(row.latched for row in rows)} of {minutes} faults latched; memory {first.ours.memory:.1f} -> "
+        f"{last.ours.memory:.1f} MB, {last.ours.threads} threads, {last.ours.files} file descriptors; controller "
+        f"{first.controller.memory:.1f} -> {last.controller.memory:.1f} MB; at most "
+        f"{max(row.largest_error for row in rows):.3f} rad off the path"
+    )
+    return rows, text, faults_of(rows)
+
+
+def _garbage(minutes: int, _: str) -> tuple[list[Any], str, list[str]]:
+    """The same for garbage on topics."""
+    with closing(endure_garbage(minutes)) as pieces:
+        rows = [next(pieces) for _ in progress(range(minutes), "garbage")]
+    first, last = rows[0], rows[-1]
+    grown = [f"{name} {first.held[name].memory:.1f} -> {held.memory:.1f} MB" for name, held in last.held.items()]
+    wrong = [line for name in last.held for line in growth_of(name, [row.held[name] for row in rows])]
+    return rows, f"of garbage: {last.sent} messages on {last.topics} topics; {', '.join(grown)}", wrong

@@ -15,7 +15,7 @@ from robot_dynamics_ros.robot_file import load_robot
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
 
-FORMATS = ("urdf", "mjcf", "sdf", "json", "core", "ur-friction-scales")
+FORMATS = ("urdf", "mjcf", "sdf", "json", "core", "fmu", "ur-friction-scales")
 
 
 @click.command("export")
@@ -38,6 +38,7 @@ def command(
       format cannot hold is printed and written as a comment.
     json: the whole robot file, with inertias and friction over velocity.
     core: parameters of the C++ class ContactForceEstimator.
+    fmu: contact force from q, qd, effort as FMI 2.0 co-simulation.
     ur-friction-scales: scales of a UR controller's torque mode with which a
       hand needs half the force; friction must be identified.
 
@@ -50,6 +51,9 @@ def command(
     if out.exists() and not overwrite:
         raise ConfigError(str(out), "", "exists already; choose another --out or give --overwrite")
     known = load_robot(robot)
+    if target == "fmu":
+        _fmu(known, out)
+        return
     text, notes = _scales(known, controller) if target == "ur-friction-scales" else _text(known, target, settings)
     write_atomically(out, text)
     click.echo(f"wrote {out}")
@@ -72,6 +76,15 @@ def _text(robot: RobotFile, target: str, settings: tuple[str, ...]) -> tuple[str
         return json_text(robot), []
     known, said = _with_masses(robot), notes(robot, target)
     return {"urdf": lambda r: urdf_text(r, notes=said), "mjcf": mjcf_text, "sdf": sdf_text}[target](known), said
+
+
+def _fmu(robot: RobotFile, out: Path) -> None:
+    from robot_dynamics_ros.estimators.fmu import write_fmu
+
+    if out.suffix != ".fmu":
+        raise ConfigError("export", "--out", f"{out} must end with .fmu")
+    write_fmu(robot, out)
+    click.echo(f"wrote {out}\nnote: the tool that runs it needs a Python in which this package is installed")
 
 
 def _with_masses(robot: RobotFile) -> RobotFile:

@@ -6,6 +6,7 @@ import importlib.util
 import os
 import platform
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -17,7 +18,6 @@ from robot_dynamics_ros.pages import write_between
 from robot_dynamics_ros.validation.faults.table import TRANSPORTS, Case, cases, run_case
 from robot_dynamics_ros.validation.faults.table import markdown as as_markdown
 from robot_dynamics_ros.validation.page import write_faults
-from robot_dynamics_ros.validation.table import as_dicts
 
 DEFAULT = 1  # tries where none are given
 
@@ -56,7 +56,7 @@ def command(
     for row in rows:
         table.add_row(row.case, str(row.tries), row.result, row.measured)
     console.print(table)
-    write_json(json_file, {"rows": as_dicts(rows)})
+    write_json(json_file, {"rows": [asdict(row) for row in rows]})
     given = "".join(f" --transport {transport}" for transport in transports) + f" --tries {tries}"
     if markdown is not None:
         page = as_markdown(rows, f"robot-dynamics faults{given}") + _machine(begin)

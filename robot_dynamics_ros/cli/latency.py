@@ -16,7 +16,7 @@ from robot_dynamics_ros.bringup import Graph, NodeSpec, describe, measure_apart
 from robot_dynamics_ros.cli.options import console, json_option, robot_option_with, stderr, write_json
 from robot_dynamics_ros.nodes.executables import require_ros
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.server.controllers import SimulatedController
+from robot_dynamics_ros.simulation.server.launcher import SimulatedController
 from robot_dynamics_ros.supervisor import Supervisor, cpu_seconds
 
 STEPS = {  # diagnostic value -> row
@@ -30,15 +30,21 @@ STEPS = {  # diagnostic value -> row
 @click.option("--duration", default=10.0, show_default=True, type=click.FloatRange(1.0, 3600.0), help="Seconds.")
 @click.option("--composed/--separate", default=True, show_default=True, help="One process, or one per node.")
 @click.option("--viewer", is_flag=True, help="Measure a second time while the viewer draws into a file.")
+@click.option("--torque", is_flag=True, help="Measure the torque loop in the receiving thread instead; no ROS.")
 @json_option
-def command(robot: str, duration: float, composed: bool, viewer: bool, json_file: Path | None) -> None:
+def command(robot: str, duration: float, composed: bool, viewer: bool, torque: bool, json_file: Path | None) -> None:
     """Start a simulated controller and the nodes, subscribe in a third process, print rate, latency, losses and CPU.
+
+    --torque: hand guiding through the torque script; at most the last 16 s.
 
     Losses are counted by controller time; a delayed sample is not a loss. For a robot file without masses, which has no
     wrench, joint_states is measured.
 
     Example: robot-dynamics latency --duration 10
     """
+    if torque:
+        write_json(json_file, {"robot": robot, "duration": duration, "runs": _torque(robot, min(duration, 16.0))})
+        return
     require_ros()
     measure_apart()
     supervisor, topic = Supervisor(), "external_wrench" if load_robot(robot).links is not None else "joint_states"
@@ -62,6 +68,28 @@ def command(robot: str, duration: float, composed: bool, viewer: bool, json_file
     if viewer:
         _print(result["with_viewer"], "the same while the viewer draws")
     write_json(json_file, result | {"robot": robot, "duration": duration})
+
+
+def _torque(robot: str, duration: float) -> list[dict[str, Any]]:
+    """Without and with SCHED_FIFO, one after the other."""
+    from robot_dynamics_ros.validation.benchmarks.torque_latency import PRIORITY, torque_latency
+
+    table = Table(title="torque loop of the receiving thread, state in to command out")
+    for heading in ("scheduling", "from", "p50 [us]", "p99 [us]", "max [us]"):
+        table.add_column(heading, justify="right" if "us" in heading else "left")
+    runs = []
+    for priority in (0, PRIORITY):
+        with stderr.status(f"measuring for {duration:g} s"):
+            runs.append(torque_latency(load_robot(robot), duration, priority))
+        for name, label in (("arrival", "arrival on this machine"), ("reading", "reading by the thread")):
+            figures = [f"{runs[-1][name][which]:.0f}" for which in ("p50", "p99", "max")]
+            table.add_row("normal" if priority == 0 else runs[-1]["scheduling"], label, *figures)
+    console.print(table)
+    console.print(f"{runs[0]['states']} and {runs[1]['states']} states, machine load {os.getloadavg()[0]:.1f}")
+    for run in runs:
+        if run["ended"]:
+            console.print(f"torque mode ended early ({run['scheduling']}): {run['ended']}", style="bold yellow")
+    return runs
 
 
 def _start(supervisor: Supervisor, graph: Graph, nodes: Sequence[NodeSpec]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from pathlib import Path
 
 import click
@@ -20,7 +21,6 @@ from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.validation.page import write_papers
 from robot_dynamics_ros.validation.papers.registry import PROTOCOLS, TRANSPORTS, run_all
 from robot_dynamics_ros.validation.papers.table import Row, number, verdict, write_protocol
-from robot_dynamics_ros.validation.table import as_dicts
 
 
 @click.command("reproduce")
@@ -77,7 +77,7 @@ def command(
     show(rows)
     if html is not None:
         write_papers(html, rows, line)
-    write_json(json_file, {"rows": as_dicts(rows), "seconds": took, "quick": quick})
+    write_json(json_file, {"rows": [asdict(row) for row in rows], "seconds": took, "quick": quick})
 
 
 def show(rows: list[Row]) -> None:

@@ -11,7 +11,7 @@ from click.core import ParameterSource
 from robot_dynamics_ros.cli.options import complete_robot
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.server.controllers import controller_of
+from robot_dynamics_ros.simulation.server.launcher import controller_of
 
 
 @click.command()

@@ -252,8 +252,7 @@ def export(robot: str, seed: int, work: Path | None, json_file: Path | None, mar
 
     Example: robot-dynamics validate export --json rollouts.json
     """
-    from robot_dynamics_ros.cli.demo_model import excitation, identified_model
-    from robot_dynamics_ros.cli.demo_robots import demo_robot
+    from robot_dynamics_ros.cli.demo_robots import demo_robot, excitation, identified_model
     from robot_dynamics_ros.pages import write_between, written_by
     from robot_dynamics_ros.robot_file import load_robot
     from robot_dynamics_ros.simulation.robot import SimulatedRobot
@@ -265,11 +264,12 @@ def export(robot: str, seed: int, work: Path | None, json_file: Path | None, mar
         motion = excitation(given, demo, number)
         simulated = SimulatedRobot(given, seed=number, rate=500.0)
         simulated.reset(motion[0][0])
-        return simulated.run(*motion)[0]
+        return simulated.run(*motion)
 
     with tempfile.TemporaryDirectory() as directory:
         found = load_robot(str(identified_model(robot, demo, work or Path(directory), stderr.print)))
-    found_rollouts = rollouts.compare(found, given, record(11), record(seed))
+    log, truth = record(seed)
+    found_rollouts = rollouts.compare(found, given, record(11)[0], log, truth["friction_torque"])
     rows = rollouts.table(found_rollouts)
     _print(rows)
     write_json(json_file, {"robot": robot, "seed": seed, "models": [vars(r) for r in found_rollouts]})

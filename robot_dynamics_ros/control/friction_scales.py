@@ -14,7 +14,7 @@ from robot_dynamics_ros.models.sliding_friction import SlidingFriction, sliding_
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
 
-SHARE = 0.7  # of the lowest identified friction that is compensated; the rest keeps the arm from moving by itself
+SHARE = 0.8  # of the lowest identified friction that is compensated; the rest keeps the arm from moving by itself
 SERVICE = "/friction_model_controller/set_friction_model_parameters"
 SERVICE_TYPE = "ur_msgs/srv/SetFrictionModelParameters"
 

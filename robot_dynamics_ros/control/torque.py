@@ -10,9 +10,9 @@ import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
+from robot_dynamics_ros.estimators.stiffness import elastic_coefficients, transmission_damping
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot, kinematic_error, maxwell_slip
-from robot_dynamics_ros.models.stiffness import elastic_coefficients, transmission_damping
 from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.robot_file.gaps import identified
 

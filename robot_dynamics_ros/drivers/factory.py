@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+import importlib
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from robot_dynamics_ros.drivers.interface import Driver
 from robot_dynamics_ros.errors import ConfigError
@@ -11,28 +11,22 @@ from robot_dynamics_ros.errors import ConfigError
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
 
-Factory = Callable[..., Driver]
+
+class Entry(NamedTuple):
+    """A driver: its module and class below this package, and the node parameters that are options of its own."""
+
+    module: str
+    name: str
+    options: tuple[str, ...]
 
 
-def _ur(robot: RobotFile, host: str, **options: Any) -> Driver:
-    from robot_dynamics_ros.drivers.ur.driver import UrDriver
-
-    return UrDriver(robot, host, **options)
-
-
-def _franka(robot: RobotFile, host: str, **options: Any) -> Driver:
-    from robot_dynamics_ros.drivers.franka.driver import FrankaDriver
-
-    return FrankaDriver(robot, host, **options)
-
-
-def _comau(robot: RobotFile, host: str, **options: Any) -> Driver:
-    from robot_dynamics_ros.drivers.comau.driver import ComauDriver
-
-    return ComauDriver(robot, host, **options)
-
-
-DRIVERS: dict[str, Factory] = {"ur": _ur, "franka": _franka, "comau": _comau}
+MQTT_OPTIONS = ("mqtt_user", "mqtt_password_file", "mqtt_ca_file", "mqtt_certificate", "mqtt_key")
+COMAU_OPTIONS = ("port", "backend", "arm", "enable_commands", "torque", *MQTT_OPTIONS)
+DRIVERS = {
+    "ur": Entry("ur.driver", "UrDriver", ("port", "effort_source", "torque")),
+    "franka": Entry("franka.driver", "FrankaDriver", ("torque",)),
+    "comau": Entry("comau.driver", "ComauDriver", COMAU_OPTIONS),
+}
 MANUFACTURERS = {"Universal Robots": "ur", "Franka Robotics": "franka", "Comau": "comau"}
 
 
@@ -50,4 +44,8 @@ def make_driver(name: str, robot: RobotFile, host: str, **options: Any) -> Drive
     """Make the driver `name` of DRIVERS with its options. Raises ConfigError for an unknown name."""
     if name not in DRIVERS:
         raise ConfigError("driver", "name", f"{name!r} is none of {', '.join(DRIVERS)}, none")
-    return DRIVERS[name](robot, host, **options)
+    entry = DRIVERS[name]
+    driver: Driver = getattr(importlib.import_module(f"{__package__}.{entry.module}"), entry.name)(
+        robot, host, **options
+    )
+    return driver

@@ -11,7 +11,6 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import PayloadVerdict, Status, TareResult
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.motion import effort_inertia
-from robot_dynamics_ros.estimators.stage import CoreState
 from robot_dynamics_ros.models.urdf_writer import link_name, tcp_name
 from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.signals import Log, Sample
@@ -27,7 +26,7 @@ TARE_REFUSALS = {
 }
 
 
-class ForceStage(CoreState):
+class ForceStage:
     """Drive torque, model torque, friction -> external torque, wrench, contact, each with its standard deviation."""
 
     name = "force"
@@ -61,6 +60,12 @@ class ForceStage(CoreState):
             "",
             0.0,
             1.0,
+        ),
+        Parameter(
+            "subtract_friction",
+            True,
+            "friction is taken off the drive torque; false: it acts before the torque sensor",
+            read_only=True,
         ),
         Parameter("unknown_friction", 0.1, "friction std as share of the torque limit when unknown", "", 0.0, 1.0),
         Parameter(
@@ -180,8 +185,15 @@ class ForceStage(CoreState):
 
     def run(self, log: Log) -> np.ndarray:
         """The same over a log."""
+        return self.core.run(log.stamp_ns, *self._arrays(log))
+
+    def rows(self, log: Log) -> _core.RowStep:
+        """run() as a step over the records."""
+        return self.core.rows(len(log), *self._arrays(log))
+
+    def _arrays(self, log: Log) -> list[np.ndarray | None]:
         given = [log.get(name) for name in (*self.reads, *self.optional)]
-        return self.core.run(log.stamp_ns, *given, *(log.allocate(name) for name in self.writes))
+        return [*given, *(log.allocate(name) for name in self.writes)]
 
     def tare(self) -> tuple[bool, str]:
         """Make the mean external torque of the last window the new zero: (done, what happened in words).
@@ -242,8 +254,10 @@ def torque_scale(robot: RobotFile) -> np.ndarray:
 
 
 def _noise(robot: RobotFile) -> np.ndarray:
-    """What residuals leave to the force stage (n,) [Nm]: behind the gear all of them, else friction carries them."""
-    return robot.array("residuals.moving") * (1.0 if robot.drives.torque_side == "link" else 0.1)
+    """What residuals leave to the force stage (n,) [Nm]: all of them where it takes off no friction, else that carries
+    them.
+    """
+    return robot.array("residuals.moving") * (0.1 if robot.friction is not None else 1.0)
 
 
 def _contact_ratios(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, float]:
@@ -256,7 +270,7 @@ def _contact_ratios(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, float]:
 
 def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments of _core.ExternalForce from resolved parameters and the robot file."""
-    n, scale = robot.n_joints, torque_scale(robot)
+    n, scale, side = robot.n_joints, torque_scale(robot), robot.drives.torque_side
     known = robot.residuals is not None
     noise = p["torque_std"] * scale if p["torque_std"] > 0 else _noise(robot) if known else 0.01 * scale
     contact_torque = p["contact_torque"] or (0.0 if known else 0.02)
@@ -272,7 +286,7 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
         | {
             "expected_moment": p["expected_moment"] if n >= 6 else 0.0,
             "rotor_inertia": effort_inertia(robot),
-            "ignore_friction": robot.drives.torque_side == "link",
+            "ignore_friction": not p["subtract_friction"] or (side == "link" and robot.friction is None),
             "gain": np.full(n, p["bandwidth"]),
             "force_cutoff": cutoff,
             "torque_std": noise,

@@ -11,7 +11,6 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.rotor_friction import RotorFriction
-from robot_dynamics_ros.estimators.stage import CoreState
 from robot_dynamics_ros.models.friction import FrictionModel, created_energy
 from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot
 from robot_dynamics_ros.parameters import Parameter, resolve
@@ -38,7 +37,10 @@ def refuse_created_energy(robot: RobotFile) -> None:
         raise ConfigError(robot.file, f"friction.parameters [{name}]", text)
 
 
-class FrictionStage(CoreState):
+TEMPERATURES = ("temperature_estimate", "temperature_variance", "temperature")  # the last one without the first
+
+
+class FrictionStage:
     """Position, velocity, model torque, temperature -> friction torque and its standard deviation [Nm] (n,).
 
     The law of the robot file; where the file has an identified hysteretic model, that model once its state is known:
@@ -89,6 +91,7 @@ class FrictionStage(CoreState):
         self.core: Any = None
         self.hysteresis: Any = None
         self.observer: RotorFriction | None = None
+        self._behind = False  # the torque is sensed behind the gear, and so is its friction: driven by the link
 
     def configure(self, robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> None:
         """Build for a robot; one without friction parameters gives no friction, and says so in `notes`.
@@ -98,13 +101,13 @@ class FrictionStage(CoreState):
         """
         p = resolve(self.parameters, parameters, self.name)
         observer = {k: p.pop(f"observer_{k}") for k in ("bandwidth", "std")}
+        self._behind = robot.drives.torque_side == "link"
         if p["model"] == "observer":
             self.observer, self.core, self.hysteresis, self.notes = RotorFriction(robot, **observer), None, None, []
             return
         if robot.friction is None:
             self.observer, self.core, self.hysteresis = None, None, None
-            needed = robot.drives.torque_side == "motor"  # a sensor behind the gear does not see it
-            self.notes = [f"{robot.name}: friction is unknown; identify it to sense small forces"] * needed
+            self.notes = [f"{robot.name}: friction is unknown; identify it to sense small forces"] * (not self._behind)
             return
         refuse_created_energy(robot)
         friction, choice, known = FrictionModel.from_robot(robot), p.pop("model"), identified(robot.friction)
@@ -118,9 +121,6 @@ class FrictionStage(CoreState):
         core = _core.FrictionStage(friction.core, memory, robot.coupled_friction, **p)
         self.observer, self.core, self.hysteresis = None, core, memory
         self.notes = [f"{robot.name}: friction is an estimate, not identified; forces are less certain"] * (not known)
-
-    def _state(self) -> Any:
-        return self.core if self.observer is None else self.observer.core
 
     def reset(self) -> None:
         """Forget the state of pre-sliding and of the observer."""
@@ -139,7 +139,7 @@ class FrictionStage(CoreState):
         estimated = s.temperature_estimate[0] == s.temperature_estimate[0]
         temperature = s.temperature_estimate if estimated else s.temperature
         variance = s.temperature_variance if estimated else None
-        position = s.theta if s.theta[0] == s.theta[0] else s.q
+        position = s.theta if not self._behind and s.theta[0] == s.theta[0] else s.q
         load = s.model_torque, s.contact_load
         return self.core.step(
             s.stamp_ns, position, s.qd, *load, temperature, variance, s.friction_torque, s.friction_std
@@ -147,19 +147,18 @@ class FrictionStage(CoreState):
 
     def run(self, log: Log) -> np.ndarray:
         """The same over a log."""
-        out = [log.allocate(name) for name in self.writes]
         if self.observer is not None:
-            return self.observer.run(log, *out)
+            return self.observer.run(log, *(log.allocate(name) for name in self.writes))
         if self.core is None:
             return np.full(len(log), int(Status.unavailable), dtype=np.int32)
-        estimate, measured = log.get("temperature_estimate"), log.get("temperature")
-        temperature, variance = measured, None
-        if estimate is not None:
-            use = ~np.isnan(estimate[:, :1])
-            temperature = np.where(use, estimate, log.temperature)
-            variance = np.where(use, log.temperature_variance, np.nan)
-        position = log.get("q")
-        if log.has("theta"):
-            position = np.where(np.isnan(log.theta[:, :1]), log.q, log.theta)
-        load = log.get("model_torque"), log.get("contact_load")
-        return self.core.run(log.stamp_ns, position, log.qd, *load, temperature, variance, *out)
+        return _core.run_in_turn(log.stamp_ns, [self.rows(log)], [])[0]
+
+    def rows(self, log: Log) -> _core.RowStep:
+        """run() as a step over the records; the observer, which nothing is fed back to, is run at once."""
+        if self.core is None:
+            return _core.RowStep(self.run(log))
+        theta = None if self._behind else log.get("theta")
+        given = ("qd", "model_torque", "contact_load", *TEMPERATURES)
+        return self.core.rows(
+            len(log), log.get("q"), theta, *(log.get(s) for s in given), *(log.allocate(s) for s in self.writes)
+        )

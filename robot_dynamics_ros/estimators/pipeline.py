@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robot_dynamics_ros._core import Status
+from robot_dynamics_ros._core import Status, run_in_turn
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.alignment import alignment
 from robot_dynamics_ros.estimators.external_force import ForceStage
@@ -16,7 +16,7 @@ from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.estimators.friction_health import FrictionHealthStage
 from robot_dynamics_ros.estimators.motion import MotionStage
 from robot_dynamics_ros.estimators.power import PowerStage
-from robot_dynamics_ros.estimators.stage import Rewindable, Stage, configure
+from robot_dynamics_ros.estimators.stage import RowByRow, Stage, configure
 from robot_dynamics_ros.estimators.stiffness import StiffnessStage
 from robot_dynamics_ros.estimators.temperature import TemperatureStage
 from robot_dynamics_ros.signals import SIGNALS, Log, Sample, width
@@ -37,9 +37,8 @@ STAGES: dict[str, Callable[[], Stage]] = {
 # left out, with a note, for a robot that cannot support them; their status stays their own
 OPTIONAL = ("friction_health", "stiffness", "power")
 # After these the first stage has used the sample; after any other status no stage reads it.
-USABLE = frozenset(int(s) for s in (Status.ok, Status.warming_up, Status.reset, Status.degraded, Status.saturated))
+USABLE = (Status.ok, Status.warming_up, Status.reset, Status.degraded, Status.saturated)
 BLOCK = 20_000  # records per block of run()
-WINDOWS = (16, 256)  # shortest and longest stretch over which what is fed back is assumed not to change
 
 
 def _feedback(stages: Sequence[Stage]) -> tuple[list[str], slice]:
@@ -59,6 +58,18 @@ def _feedback(stages: Sequence[Stage]) -> tuple[list[str], slice]:
 
 def _waits(latency: float) -> str:
     return f"the robot reports some signals late: estimates are of {1e3 * latency:.3g} ms before the stamp of a sample"
+
+
+def before_the_sensor(
+    robot: RobotFile, parameters: Mapping[str, Mapping[str, Any]] | None
+) -> dict[str, Mapping[str, Any]]:
+    """Parameters of the stages; the friction that the observer over both encoders finds lies before a sensor behind the
+    gear, so that the force stage takes none of it off.
+    """
+    given = dict(parameters or {})
+    if robot.drives.torque_side == "link" and given.get("friction", {}).get("model") == "observer":
+        given["force"] = {"subtract_friction": False} | dict(given.get("force", {}))
+    return given
 
 
 class _Row:
@@ -100,13 +111,13 @@ class Pipeline:
         for name in [*(parameters or {}), *(stages or ())]:
             if name not in STAGES:
                 raise ConfigError("pipeline", name, f"is no stage; known: {', '.join(STAGES)}")
-        self.robot, self.alignment = robot, alignment(robot)
+        self.robot, self.alignment, parameters = robot, alignment(robot), before_the_sensor(robot, parameters)
         self.stages: list[Stage] = []
         self.left_out: dict[str, str] = {}  # optional stage -> why this robot cannot support it
         for name in names:
             self._add(STAGES[name](), (parameters or {}).get(name), required=stages is not None or name not in OPTIONAL)
-        self.counts: dict[str, Counter[Status]] = {stage.name: Counter() for stage in self.stages}
-        self._judge = [stage.name for stage in self.stages if stage.name not in OPTIONAL][-1:]
+        self._counts = [[0] * len(Status) for _ in self.stages]
+        self._judge = max((k for k, stage in enumerate(self.stages) if stage.name not in OPTIONAL), default=-1)
         fed_back, self._loop = _feedback(self.stages)
         self.fed_back = {s: np.full(width(s, robot.n_joints), np.nan) for s in fed_back}
 
@@ -123,6 +134,14 @@ class Pipeline:
     def stage(self, name: str) -> Any:
         """The stage of that name. Raises KeyError."""
         return {stage.name: stage for stage in self.stages}[name]
+
+    @property
+    def counts(self) -> dict[str, Counter[Status]]:
+        """How often each stage has returned each status."""
+        return {
+            stage.name: Counter({Status(value): n for value, n in enumerate(counts) if n})
+            for stage, counts in zip(self.stages, self._counts, strict=True)
+        }
 
     @property
     def notes(self) -> list[str]:
@@ -168,10 +187,10 @@ class Pipeline:
         result = Status.ok
         for place, stage in enumerate(self.stages):
             status = stage.step(sample)
-            if stage.name in self._judge:
+            if place == self._judge:
                 result = status
-            self.counts[stage.name][status] += 1
-            if place == 0 and int(status) not in USABLE:
+            self._counts[place][status] += 1
+            if place == 0 and status not in USABLE:
                 for name in self.fed_back:
                     getattr(sample, name).fill(np.nan)
                 return status
@@ -203,7 +222,7 @@ class Pipeline:
         """run() for signals of one instant."""
         status = np.empty(len(log), dtype=np.int32)
         starts = range(0, len(log), BLOCK)
-        batch = self._loop.start > 0 and all(isinstance(stage, Rewindable) for stage in self.stages[self._loop])
+        batch = self._loop.start > 0 and all(isinstance(stage, RowByRow) for stage in self.stages[self._loop])
         run = self._run_block if batch else self._run_rows
         for start in progress(starts, "estimating", len(starts)) if progress else starts:
             rows = slice(start, start + BLOCK)
@@ -211,7 +230,7 @@ class Pipeline:
         return status
 
     def _run_rows(self, log: Log, names: set[str]) -> np.ndarray:
-        """One block, sample by sample: for a stage that cannot be rewound, or a first one that waits for later ones."""
+        """One block, sample by sample: for a stage without rows(), or a first one that waits for later ones."""
         view = _Row(log)
         status = np.empty(len(log), dtype=np.int32)
         for row in range(len(log)):
@@ -223,16 +242,16 @@ class Pipeline:
         """One block of records, views into the whole log; later stages see only what the first one used."""
         first, *rest = self.stages
         status = first.run(log)
-        self._count(first, status)
+        self._count(0, status)
         used = np.isin(status, list(USABLE))
         part = log if used.all() else log[used]
         loop = self.stages[self._loop]
         results = [stage.run(part) for stage in self.stages[1 : self._loop.start]]
         results += self._run_loop(loop, part)
         results += [stage.run(part) for stage in rest[len(results) :]]
-        for stage, result in zip(rest, results, strict=True):
-            self._count(stage, result)
-            if stage.name in self._judge:
+        for place, result in enumerate(results, start=1):
+            self._count(place, result)
+            if place == self._judge:
                 status[used] = result
         if part is not log:
             for name in names:
@@ -242,43 +261,14 @@ class Pipeline:
         return status
 
     def _run_loop(self, loop: Sequence[Any], log: Log) -> list[np.ndarray]:
-        """The stages of the feedback, window by window; statuses (N,) of each.
-
-        A window is run as if what is fed back stayed as it was at its start. That is what step() does up to and with
-        the first record that changes it; beyond, the stages are rewound and run again over that part alone.
-        """
-        status = np.empty((len(loop), len(log)), dtype=np.int32)
-        start, size = 0, WINDOWS[0]
-        while loop and start < len(log):
-            window, before = log[start : start + size], [stage.snapshot() for stage in loop]
-            result = self._assume_unchanged(loop, window)
-            kept = self._first_change(window) + 1
-            if kept < len(window):
-                for stage, state in zip(loop, before, strict=True):
-                    stage.rewind(state)
-                window = window[:kept]
-                result = self._assume_unchanged(loop, window)
-            for name, last in self.fed_back.items():
-                last[:] = getattr(window, name)[-1]
-            status[:, start : start + len(window)] = result
-            start, size = start + len(window), min(max(2 * len(window), WINDOWS[0]), WINDOWS[1])
-        return list(status)
-
-    def _assume_unchanged(self, loop: Sequence[Stage], log: Log) -> list[np.ndarray]:
+        """The stages of the feedback, all of them record by record as in step(); statuses (N,) of each."""
+        if not loop:
+            return []
         for name in {name for stage in loop for name in stage.writes}:
-            getattr(log, name).fill(np.nan)
-        for name, last in self.fed_back.items():
-            getattr(log, name)[:] = last
-        return [stage.run(log) for stage in loop]
+            log.allocate(name)
+        fed_back = [(getattr(log, name), last) for name, last in self.fed_back.items()]
+        return list(run_in_turn(log.stamp_ns, [stage.rows(log) for stage in loop], fed_back))
 
-    def _first_change(self, log: Log) -> int:
-        """The first record whose fed back signals differ in any bit from the last ones; their number if none does."""
-        changed = np.zeros(len(log) + 1, dtype=bool)
-        changed[-1] = True
-        for name, last in self.fed_back.items():
-            changed[:-1] |= (getattr(log, name).view(np.int64) != last.view(np.int64)).any(axis=1)
-        return int(changed.argmax())
-
-    def _count(self, stage: Stage, status: np.ndarray) -> None:
+    def _count(self, place: int, status: np.ndarray) -> None:
         for value, count in zip(*np.unique(status, return_counts=True), strict=True):
-            self.counts[stage.name][Status(int(value))] += int(count)
+            self._counts[place][value] += int(count)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,6 +45,7 @@ class PowerStage:
             read_only=True,
         ),
     )
+    _outputs = attrgetter(*writes)
 
     def __init__(self) -> None:
         self.notes: list[str] = []
@@ -62,8 +64,7 @@ class PowerStage:
 
     def step(self, sample: Sample) -> Status:
         """Advance by one sample."""
-        s = sample
-        return self.core.step(s.stamp_ns, s.drive_torque, s.qd, *(getattr(s, name) for name in self.writes))
+        return self.core.step(sample.stamp_ns, sample.drive_torque, sample.qd, *self._outputs(sample))
 
     def run(self, log: Log) -> np.ndarray:
         """The same over a log."""

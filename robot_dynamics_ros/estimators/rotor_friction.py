@@ -9,7 +9,7 @@ import numpy as np
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import CapabilityError
-from robot_dynamics_ros.models.stiffness import elastic_coefficients, transmission_damping
+from robot_dynamics_ros.estimators.stiffness import elastic_coefficients, transmission_damping
 from robot_dynamics_ros.signals import Log, Sample
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from robot_dynamics_ros._core import Status
+from robot_dynamics_ros._core import RowStep, Status
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.parameters import Parameter
 from robot_dynamics_ros.signals import Log, Sample
@@ -57,14 +57,11 @@ class Stage(Protocol):
 
 
 @runtime_checkable
-class Rewindable(Protocol):
-    """A stage whose state can be put back, so that run() stays a batch where the stage is part of a feedback."""
+class RowByRow(Protocol):
+    """A stage whose loop over a log can be shared with others, where its results go back to earlier stages."""
 
-    def snapshot(self) -> Any:
-        """A copy of all state that step() changes."""
-
-    def rewind(self, snapshot: Any) -> None:
-        """Back to the state of a snapshot."""
+    def rows(self, log: Log) -> RowStep:
+        """Its step over the records of a log, into which it writes its signals; nothing is run yet."""
 
 
 def configure(stage: Stage, robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> None:
@@ -73,24 +70,6 @@ def configure(stage: Stage, robot: RobotFile, parameters: Mapping[str, Any] | No
         stage.configure(robot, parameters)
     except ValueError as error:
         raise ConfigError(stage.name, "", str(error)) from error
-
-
-class CoreState:
-    """Rewindable for stages whose only state is one compiled object."""
-
-    core: Any
-
-    def _state(self) -> Any:
-        return self.core
-
-    def snapshot(self) -> Any:
-        """A copy of the state."""
-        return None if self._state() is None else self._state().copy()
-
-    def rewind(self, snapshot: Any) -> None:
-        """Back to the state of a snapshot."""
-        if snapshot is not None:
-            self._state().assign(snapshot)
 
 
 def run_stepwise(stage: Stage, log: Log) -> np.ndarray:

@@ -14,7 +14,6 @@ import numpy as np
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import ConfigError
-from robot_dynamics_ros.estimators.stage import CoreState
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.outputs import write_atomically
 from robot_dynamics_ros.parameters import Parameter, resolve
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
 
 _UNMODELLED_STD = 10.0  # K, lubricant against a measured housing without a thermal model
+PLAUSIBLE = (-20.0, 120.0)  # deg C, of a reported temperature
 
 
 def heat_parameters(robot: RobotFile) -> np.ndarray:
@@ -35,7 +35,7 @@ def heat_parameters(robot: RobotFile) -> np.ndarray:
     return np.array(columns).T.copy()
 
 
-class TemperatureStage(CoreState):
+class TemperatureStage:
     """Lubricant temperature T [deg C] (n,) and its variance [K2].
 
     C dT/dt = v f(v, tau, T) - K (T - T_env); T -= G (RMS f_measured - RMS f_model) dt without contact, while moving and
@@ -108,8 +108,8 @@ class TemperatureStage(CoreState):
     def step(self, sample: Sample) -> Status:
         """Advance by one sample; writes temperature_estimate and temperature_variance."""
         if self.core is None:
-            good = self._pass_on(sample.temperature, sample.temperature_estimate, sample.temperature_variance)
-            return Status.degraded if good else Status.unavailable
+            out = sample.temperature_estimate, sample.temperature_variance
+            return _core.pass_temperature(sample.temperature, *PLAUSIBLE, _UNMODELLED_STD**2, *out)
         friction = None
         if self._motor_side:
             friction = np.subtract(sample.drive_torque, sample.model_torque, out=self._friction)
@@ -132,21 +132,22 @@ class TemperatureStage(CoreState):
             return np.where(good, int(Status.degraded), int(Status.unavailable)).astype(np.int32)
         if not log.has("qd"):
             return np.full(len(log), int(Status.unavailable), dtype=np.int32)
+        return self.core.run(log.stamp_ns, *self._inputs(log), T, variance)[2]
+
+    def rows(self, log: Log) -> _core.RowStep:
+        """run() as a step over the records."""
+        if self.core is None or not log.has("qd"):
+            return _core.RowStep(self.run(log))
+        out = (log.allocate(name) for name in self.writes)
+        return self.core.rows(len(log), *self._inputs(log), *out)
+
+    def _inputs(self, log: Log) -> tuple[Any, ...]:
         drive, model = log.get("drive_torque"), log.get("model_torque")
         friction = drive - model if self._motor_side and drive is not None and model is not None else None
-        return self.core.run(
-            log.stamp_ns,
-            log.qd,
-            model,
-            friction,
-            log.get("temperature"),
-            log.get("contact"),
-            T,
-            variance,
-        )[2]
+        return log.qd, model, friction, log.get("temperature"), log.get("contact")
 
     def _pass_on(self, measured: np.ndarray, T: np.ndarray, variance: np.ndarray) -> Any:
-        good = (measured >= -20.0) & (measured <= 120.0)
+        good = (measured >= PLAUSIBLE[0]) & (measured <= PLAUSIBLE[1])
         T[:] = np.where(good, measured, np.nan)
         variance[:] = np.where(good, _UNMODELLED_STD**2, np.nan)
         return good.all(axis=-1)

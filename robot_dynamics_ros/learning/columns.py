@@ -32,13 +32,16 @@ LAYOUT = 1  # changes when the meaning of a column changes
 
 @dataclass(frozen=True)
 class Shape:
-    """What the columns of one joint depend on: spans (m,) [rad], vs, v0 [rad/s], power p and limit [Nm] of the load."""
+    """What the columns of one joint depend on: spans (m,) [rad], vs, v0 [rad/s], power p and limit [Nm] of the load,
+    rotor_time [s] (above 0: the integrated velocity drives the elements).
+    """
 
     spans: tuple[float, ...]
     stribeck_velocity: float
     thinning_speed: float
     load_power: float
     load_limit: float
+    rotor_time: float = 0.0
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -135,7 +138,8 @@ class Columns:
         if not self.motor_side:
             return one[:, None]
         shape = self.shapes[j]
-        position = np.ascontiguousarray(motion.position[:, j])
+        driver = motion.position if motion.rotor is None or not shape.rotor_time else motion.rotor
+        position = np.ascontiguousarray(driver[:, j])
         H = _core.presliding_elements(position, np.array(shape.spans), motion.start)
         g = (1 / (1 + (v / shape.stribeck_velocity) ** 2))[:, None]
         L = (np.minimum(np.abs(load), shape.load_limit) ** shape.load_power)[:, None]
@@ -152,4 +156,4 @@ def shape_of(robot: RobotFile, j: int) -> Shape:
     value = {name: robot.array(f"hysteresis.parameters.{name}")[j] for name in block.parameters}
     spans = tuple(float(x) for x in np.atleast_1d(value["span"]))
     named = (float(value[k]) for k in ("stribeck_velocity", "v0", "load_power", "load_limit"))
-    return Shape(spans, *named)
+    return Shape(spans, *named, float(value.get("rotor_time", 0.0)))

@@ -199,6 +199,7 @@ def file_terms(columns: Columns, j: int, robot: RobotFile | None = None) -> dict
         for k in range(m):
             c, load = float(value["level"][k]), float(value["load"][k])
             out |= {f"c{k}": r * c, f"d{k}": (1 - r) * c, f"l{k}": r * load, f"e{k}": (1 - r) * load}
+        out["d0"] += float(value.get("fs", 0.0))  # Stribeck friction of speed alone: all but the same while sliding
         return out | {t: float(value.get(t, 0.0)) for t in ("fv1", "fv2", "fv0", "fo")}
     law, v = FrictionModel.from_robot(robot), np.linspace(0.2, 1.0, 9)
     both = [law.torque(np.outer(s * v, np.ones(columns.n)))[:, j] for s in (1.0, -1.0)]

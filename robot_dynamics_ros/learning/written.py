@@ -121,6 +121,7 @@ def joint_law(columns: Columns, j: int, state: Information, beta: np.ndarray, ro
         **named,
         "v0": shape.thinning_speed,
         "fo": float(u[-2] - u[-1]),
+        "rotor_time": shape.rotor_time,
     }
 
 

@@ -106,14 +106,20 @@ def hysteresis_from_robot(
         raise ConfigError(robot.file, "hysteresis.parameters", str(problem)) from None
 
 
-PRESLIDING = ("load_limit", "load_power", "sliding_ratio", "stribeck_velocity", "fv1", "fv2", "fv0", "v0", "fo")
+PRESLIDING = (
+    *("load_limit", "load_power", "sliding_ratio", "stribeck_velocity", "fv1", "fv2", "fv0", "v0", "fo"),
+    *("fs", "eps", "rotor_time"),
+)
+ABSENT = {"eps": 2e-3}  # of an optional parameter that the block lacks; 0 for the others
 
 
 def presliding_core(parameters: Mapping[str, Any], friction: FrictionModel, max_gap: float = 0.1) -> _core.Presliding:
     """Presliding friction over a static map from a block's parameters by name. Raises ValueError outside bounds."""
     n = friction.n_joints
     span, level, load = (np.array(parameters[name], dtype=float) for name in ("span", "level", "load"))
-    columns = [np.broadcast_to(np.asarray(parameters.get(name, 0.0), dtype=float), n) for name in PRESLIDING]
+    columns = [
+        np.broadcast_to(np.asarray(parameters.get(name, ABSENT.get(name, 0.0)), dtype=float), n) for name in PRESLIDING
+    ]
     return _core.Presliding(friction.core, span, level, load, np.column_stack(columns), max_gap)
 
 

@@ -105,7 +105,8 @@ def _steady(robot: RobotFile, friction: FrictionModel, v: np.ndarray, load: np.n
     """Friction (K, n) once everything slides."""
     if robot.hysteresis is None or robot.hysteresis.model != "presliding":
         return friction.torque(v, load)
-    model, out = presliding_core(robot.hysteresis.parameters, friction, 1e9), np.empty_like(v)
+    block = {**robot.hysteresis.parameters, "rotor_time": 0.0}  # the positions below are the rotors'
+    model, out = presliding_core(block, friction, 1e9), np.empty_like(v)
     for row, tau, torque in zip(v, load, out, strict=True):
         model.reset()
         for k, theta in enumerate((np.zeros_like(row), 100.0 * np.sign(row))):

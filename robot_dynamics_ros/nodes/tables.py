@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from robot_dynamics_ros.control.torque import CONTROL
+from robot_dynamics_ros.drivers.factory import DRIVERS
 from robot_dynamics_ros.parameters import Parameter
 from robot_dynamics_ros.topics import PREFIX
 
@@ -43,7 +44,7 @@ DRIVER = (
         "driver",
         "ur",
         "driver of the robot; none: subscribe to the topics of an existing driver",
-        choices=("ur", "franka", "comau", "none"),
+        choices=(*DRIVERS, "none"),
         read_only=True,
     ),
     Parameter("ip", "127.0.0.1", "address of the controller", read_only=True),
@@ -95,13 +96,7 @@ DRIVER = (
         read_only=True,
     ),
 )
-MQTT_OPTIONS = ("mqtt_user", "mqtt_password_file", "mqtt_ca_file", "mqtt_certificate", "mqtt_key")
-# driver -> parameters that it takes as options of its own; all drivers take STREAM_OPTIONS
-DRIVER_OPTIONS: dict[str, tuple[str, ...]] = {
-    "ur": ("port", "effort_source", "torque"),
-    "franka": ("torque",),
-    "comau": ("port", "backend", "arm", "enable_commands", "torque", *MQTT_OPTIONS),
-}
+# options of every driver; those of one driver stand in drivers.factory.DRIVERS
 STREAM_OPTIONS = ("follow_host_clock", "realtime_priority", "degraded_gap", "safe_gap", "frozen_repeats")
 
 TORQUE = (

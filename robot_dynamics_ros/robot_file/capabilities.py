@@ -34,9 +34,7 @@ def _torque(robot: RobotFile) -> Capability:
 
 
 def _friction(robot: RobotFile) -> Capability:
-    if robot.drives.torque_side == "link" and not robot.sensing.motor_torque:
-        return Capability(False, "torque is sensed behind the gear and sensing.motor_torque is false")
-    side = "motor side"
+    side = f"{robot.drives.torque_side} side"
     if robot.friction is None:
         return Capability(True, f"{side}, after identification (friction is null)")
     return Capability(True, f"{side}, {robot.friction.model}")

@@ -4,35 +4,32 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from robot_dynamics_ros.robot_file import blocks as b
 from robot_dynamics_ros.robot_file.numbers import PerJointMarker
 from robot_dynamics_ros.robot_file.parameters import MODELS, Parameter
 from robot_dynamics_ros.robot_file.problems import nearest, short
 
-if TYPE_CHECKING:
-    from robot_dynamics_ros.robot_file.fields import RobotFields
-
 Problem = tuple[tuple[Any, ...], str]
 _LARGEST = sys.float_info.max
 _NO_NUMBERS = {"source", "model", "convention", "base_frame", "tip_frame"}
 
 
-def inconsistencies(robot: RobotFields) -> list[Problem]:
+def inconsistencies(robot: b.RobotFields) -> list[Problem]:
     """Every (location, text) that is wrong between fields of a robot file."""
     rules = (_lengths, _joints, _placed, _links, _limits, _coupling, _sources, _models, _payload)
     return [problem for rule in rules for problem in rule(robot)]
 
 
-def _blocks(robot: RobotFields) -> Iterator[tuple[str, b.SourcedBlock]]:
+def _blocks(robot: b.RobotFields) -> Iterator[tuple[str, b.SourcedBlock]]:
     for name in type(robot).model_fields:
         block = getattr(robot, name)
         if isinstance(block, b.SourcedBlock):
             yield name, block
 
 
-def _lengths(robot: RobotFields) -> Iterator[Problem]:
+def _lengths(robot: b.RobotFields) -> Iterator[Problem]:
     n = len(robot.kinematics.joints)
     inner = [("drives.effort", robot.drives.effort), ("drives.velocity", robot.drives.velocity)]
     for name, block in (*_blocks(robot), *((name, block) for name, block in inner if block is not None)):
@@ -43,7 +40,7 @@ def _lengths(robot: RobotFields) -> Iterator[Problem]:
                 yield (*name.split("."), field), f"has {len(value)} entries for {n} joints"
 
 
-def _joints(robot: RobotFields) -> Iterator[Problem]:
+def _joints(robot: b.RobotFields) -> Iterator[Problem]:
     used: dict[str, str] = {}
     for i, joint in enumerate(robot.kinematics.joints):
         for name in (joint.name, *joint.aliases):
@@ -52,7 +49,7 @@ def _joints(robot: RobotFields) -> Iterator[Problem]:
             used.setdefault(name, joint.name)
 
 
-def _placed(robot: RobotFields) -> Iterator[Problem]:
+def _placed(robot: b.RobotFields) -> Iterator[Problem]:
     dh, xyz = ("a", "alpha", "d"), ("xyz", "rpy")
     is_dh = robot.kinematics.convention == "modified_dh"
     for i, joint in enumerate(robot.kinematics.joints):
@@ -64,7 +61,7 @@ def _placed(robot: RobotFields) -> Iterator[Problem]:
                 yield ("kinematics", "joints", i, field), "is missing; write null where the value is unknown"
 
 
-def _links(robot: RobotFields) -> Iterator[Problem]:
+def _links(robot: b.RobotFields) -> Iterator[Problem]:
     n = len(robot.kinematics.joints)
     if robot.links is None:
         return
@@ -79,14 +76,14 @@ def _links(robot: RobotFields) -> Iterator[Problem]:
             yield ("links", "parameters", i), f"has {len(row)} entries, must have 10"
 
 
-def _limits(robot: RobotFields) -> Iterator[Problem]:
+def _limits(robot: b.RobotFields) -> Iterator[Problem]:
     lower, upper = robot.limits.position_lower or (), robot.limits.position_upper or ()
     for i, (lo, hi) in enumerate(zip(lower, upper, strict=False)):
         if lo is not None and hi is not None and not lo < hi:
             yield ("limits", "position_lower", i), f"{lo} must be < position_upper {hi}"
 
 
-def _coupling(robot: RobotFields) -> Iterator[Problem]:
+def _coupling(robot: b.RobotFields) -> Iterator[Problem]:
     n, rows = len(robot.kinematics.joints), robot.drives.coupling
     if rows is not None and [len(row) for row in rows] != [n] * n:
         yield ("drives", "coupling"), f"must be {n} x {n}"
@@ -99,12 +96,12 @@ def _coupling(robot: RobotFields) -> Iterator[Problem]:
             yield ("friction", "coupled", i, "turns_with"), "must be another joint"
 
 
-def _payload(robot: RobotFields) -> Iterator[Problem]:
+def _payload(robot: b.RobotFields) -> Iterator[Problem]:
     if robot.payload.mass == 0.0 and any((*robot.payload.com, *robot.payload.inertia)):
         yield ("payload", "mass"), "0.0 must be > 0 when com or inertia is given"
 
 
-def _sources(robot: RobotFields) -> Iterator[Problem]:
+def _sources(robot: b.RobotFields) -> Iterator[Problem]:
     known = list(robot.sources)
     for name, block in _blocks(robot):
         fields = {f for f, i in type(block).model_fields.items() if f not in _NO_NUMBERS and _given(block, f, i)}
@@ -123,7 +120,7 @@ def _given(block: b.SourcedBlock, field: str, info: Any) -> bool:
     return value is not None and (info.is_required() or value != info.default)
 
 
-def _models(robot: RobotFields) -> Iterator[Problem]:
+def _models(robot: b.RobotFields) -> Iterator[Problem]:
     for kind, models in MODELS.items():
         block = getattr(robot, kind)
         if block is None:

@@ -151,6 +151,9 @@ HYSTERESIS: dict[str, dict[str, Parameter]] = {
         "fv0": Parameter("Nm s/rad", "viscosity that falls with speed: fv0 v / (1 + |v| / v0)", 0.0, 1e5),
         "v0": Parameter("rad/s", "speed at which fv0 has halved", 1e-9, 100.0),
         "fo": _optional("Nm", "offset"),
+        "fs": _optional("Nm", "Stribeck friction of speed alone, beside the elements", 0.0, 1e5),
+        "eps": _optional("rad/s", "speed at which half of fs is reached; 0.002 without", 1e-9, 10.0),
+        "rotor_time": _optional("s", "how long the integrated velocity drives the elements; 0: the position", 0.0, 1e6),
     },
     "rate_state": {  # [Madsen2020 2.37-2.38, ch3 12-13]
         "k": Parameter("Nm/rad", "stiffness of each element", 0.0, 1e9, row=True),

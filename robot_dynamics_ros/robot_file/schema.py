@@ -13,7 +13,6 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.robot_file import blocks as b
 from robot_dynamics_ros.robot_file.consistency import inconsistencies
-from robot_dynamics_ros.robot_file.fields import RobotFields
 from robot_dynamics_ros.robot_file.geometry import inertia_about_origin, joint_placement, placement
 from robot_dynamics_ros.robot_file.problems import validated
 
@@ -26,7 +25,7 @@ _PYDANTIC = {"construct", "copy", "dict", "from_orm", "json", "parse_file", "par
 }
 
 
-class RobotFile(RobotFields):
+class RobotFile(b.RobotFields):
     """All parameters of one robot; unknown numbers are null, and access to them raises CapabilityError."""
 
     _file: str = PrivateAttr("robot file")

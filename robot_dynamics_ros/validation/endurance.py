@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Generator, Iterable
+from collections.abc import Generator, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from robot_dynamics_ros.validation.papers.madsen_adaptive import CONTROL, six_wa
 PIECE = 60.0  # s of controller time between two looks
 LOOK = 2.0  # s of controller time of records kept at once
 LOST = 60  # packages lost on purpose at the end of each piece: the guard must latch
-GROWTH, PER_PIECE = 4.0, 0.1  # MB that the processes may grow after the first piece, and for each one after it
+SETTLED, FLAT = 10, 5.0  # pieces in which caches fill (one in a shorter run); MB by which memory may grow afterwards
 
 
 @dataclass(frozen=True)
@@ -112,15 +112,22 @@ def _latched(loop: ClosedLoop) -> bool:
 def faults_of(looks: Iterable[Look]) -> list[str]:
     """What is wrong with a long run, one line each; none when nothing is."""
     rows = list(looks)
-    first, last = rows[0], rows[-1]
     found = [f"the fault after piece {row.piece} did not latch" for row in rows if not row.latched]
     for name in ("ours", "controller"):
-        begin, end = getattr(first, name), getattr(last, name)
-        if not end.memory - begin.memory <= GROWTH + PER_PIECE * len(rows):
-            found.append(f"memory, {name}: {begin.memory:.1f} -> {end.memory:.1f} MB")
-        for kind in ("threads", "files"):
-            if getattr(end, kind) > getattr(begin, kind):
-                found.append(f"{kind}, {name}: {getattr(begin, kind)} -> {getattr(end, kind)}")
-    if last.records_lost or last.samples_lost:
-        found.append(f"{last.records_lost} records and {last.samples_lost} samples lost")
+        found += growth_of(name, [getattr(row, name) for row in rows])
+    if rows[-1].records_lost or rows[-1].samples_lost:
+        found.append(f"{rows[-1].records_lost} records and {rows[-1].samples_lost} samples lost")
+    return found
+
+
+def growth_of(name: str, held: Sequence[Held]) -> list[str]:
+    """What a process holds beyond what it held when it had settled, one line each; held: after each piece."""
+    begin = SETTLED if len(held) > SETTLED else 1
+    settled, later = held[begin - 1], held[begin:] or held
+    most, found = float(np.max([h.memory for h in later])), []
+    if not most - settled.memory <= FLAT:
+        found.append(f"memory, {name}: {settled.memory:.1f} -> {most:.1f} MB")
+    for kind in ("threads", "files"):
+        if getattr(held[-1], kind) > getattr(settled, kind):
+            found.append(f"{kind}, {name}: {getattr(settled, kind)} -> {getattr(held[-1], kind)}")
     return found

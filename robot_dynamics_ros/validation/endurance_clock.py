@@ -11,7 +11,7 @@ from robot_dynamics_ros._core import GuardReason, GuardState, TorqueMode, Torque
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.validation.endurance import Held, Look
-from robot_dynamics_ros.validation.faults.rig import CYCLE, START, Rig
+from robot_dynamics_ros.validation.faults.clock_bench import CYCLE, START, ClockBench
 from robot_dynamics_ros.validation.faults.table import Failed, require
 
 GARBAGE = 25  # cycles between two pieces of garbage
@@ -19,11 +19,11 @@ ODD = (np.nan, np.inf, -np.inf, 1e300, -1e300, 5e-324, 0.0)
 ODD_NS = (-(2**63), 2**63 - 1, 0, -1)
 
 
-def _torn(rig: Rig) -> None:
+def _torn(rig: ClockBench) -> None:
     rig.cycle(4, q=np.full(6, np.nan))
 
 
-def _frozen(rig: Rig) -> None:
+def _frozen(rig: ClockBench) -> None:
     state = rig.state
     for _ in range(20):
         rig.now += CYCLE
@@ -31,7 +31,7 @@ def _frozen(rig: Rig) -> None:
         rig.move()
 
 
-FAULTS: tuple[Callable[[Rig], object], ...] = (  # each must latch the guard
+FAULTS: tuple[Callable[[ClockBench], object], ...] = (  # each must latch the guard
     lambda rig: rig.silence(60),
     lambda rig: rig.cycle(stopped=True),
     lambda rig: rig.cycle(program=False),
@@ -48,7 +48,7 @@ def endure_by_clock(minutes: int, seconds: float = 60.0, robot: RobotFile | None
 
     Raises RobotDynamicsError where the torque does not flow again after a re-arm.
     """
-    rig, rng, calm = Rig(robot=robot), np.random.default_rng(0), Held(0.0, 0, 0)
+    rig, rng, calm = ClockBench(robot=robot), np.random.default_rng(0), Held(0.0, 0, 0)
     for number in range(1, minutes + 1):
         largest = _piece(rig, rng, round(seconds * 500))
         FAULTS[number % len(FAULTS)](rig)
@@ -58,7 +58,7 @@ def endure_by_clock(minutes: int, seconds: float = 60.0, robot: RobotFile | None
         yield Look(number, latched, largest, ours, calm, rig.loop.lost_records, 0, coulomb)
 
 
-def _piece(rig: Rig, rng: np.random.Generator, cycles: int) -> float:
+def _piece(rig: ClockBench, rng: np.random.Generator, cycles: int) -> float:
     """Follow the path through garbage; the largest distance from it [rad]."""
     _start(rig)
     largest = 0.0
@@ -74,7 +74,7 @@ def _piece(rig: Rig, rng: np.random.Generator, cycles: int) -> float:
     return largest
 
 
-def _start(rig: Rig) -> None:
+def _start(rig: ClockBench) -> None:
     """To the beginning of the path, by position, and torque on."""
     q = rig.state.q
     for share in np.linspace(0.0, 1.0, 2000):
@@ -90,7 +90,7 @@ def _start(rig: Rig) -> None:
         raise RobotDynamicsError(f"torque does not flow: {rig.loop.enabled.name}, {rig.loop.state.name}")
 
 
-def _garbage(rig: Rig, rng: np.random.Generator) -> None:
+def _garbage(rig: ClockBench, rng: np.random.Generator) -> None:
     """What may come in and must change nothing: commands of every kind in a mode that takes none, damaged states."""
     kind = rng.integers(5)
     odd = rng.choice(ODD, 6)
@@ -108,7 +108,7 @@ def _garbage(rig: Rig, rng: np.random.Generator) -> None:
         rig.on_sample()  # the same state again
 
 
-def _ends(rig: Rig) -> bool:
+def _ends(rig: ClockBench) -> bool:
     """Whether torque is zero within 100 ms of robot time and latched; then re-armed."""
     for _ in range(51):
         rig.cycle()

@@ -49,13 +49,21 @@ def models(identified: RobotFile, given: RobotFile, training: Log) -> dict[str, 
     }
 
 
-def compare(identified: RobotFile, given: RobotFile, training: Log, held_out: Log) -> list[Rollouts]:
-    """Rollouts of models() over a held-out recording. Raises CapabilityError without MuJoCo."""
+def compare(
+    identified: RobotFile, given: RobotFile, training: Log, held_out: Log, true_friction: np.ndarray | None = None
+) -> list[Rollouts]:
+    """Rollouts of models() over a held-out recording; true_friction (N, n) [Nm]: what the simulated plant had.
+
+    Raises CapabilityError without MuJoCo.
+    """
     torque = drive_torque(identified, held_out)
     found = [roll_out(name, text, torque, held_out) for name, text in models(identified, given, training).items()]
+    bare = mjcf_text(identified, "none")
     if identified.friction is not None:
-        bare = mjcf_text(identified, "none")
         found.append(roll_out("our law beside MuJoCo (not in the file)", bare, torque, held_out, InLoop(identified)))
+    if true_friction is not None:
+        name = "true friction as recorded (no error of friction)"
+        found.append(roll_out(name, bare, torque - true_friction, held_out))
     return found
 
 

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from fnmatch import fnmatch
 
 import numpy as np
 import pytest
@@ -12,11 +13,15 @@ from matplotlib import image
 from rich.console import Console
 
 from robot_dynamics_ros import plots
+from robot_dynamics_ros.cli.demo import RECORDED
 from robot_dynamics_ros.cli.demo_summary import TruthRecorder, align, force_errors, pace
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.plots import plot_against_truth
+from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import WRENCH_AXES, Log
 from robot_dynamics_ros.simulation.server.launcher import loopback_address
+from robot_dynamics_ros.topics import TOPICS
 
 NAMES = [f"joint{k}" for k in range(6)]
 STEP_NS = 2_000_000
@@ -37,6 +42,17 @@ def made_up(error=0.0, n=5000):
     }
     stamps = 10**18 + STEP_NS * np.arange(n)
     return Log(NAMES, stamps, signals), truth
+
+
+def test_what_the_demo_records_suffices_for_its_replay_and_its_picture():
+    pipeline = Pipeline(load_robot("ur5e"))
+    patterns = [pattern.split("/")[0] for pattern in RECORDED]
+    topics = [topic for topic in TOPICS.values() if any(fnmatch(topic.name, p) for p in patterns)]
+    recorded = {signal for topic in topics for signal in topic.fields.values()}
+    written = {name for stage in pipeline.stages for name in stage.writes}
+    assert {name for stage in pipeline.stages for name in stage.reads} - written <= recorded
+    assert {"external_wrench", "external_wrench_std", "contact", "friction_torque", "temperature"} <= recorded
+    assert {"joint_temperatures/*"} <= set(RECORDED), "topics of one joint each have its name below their own"
 
 
 def test_errors_are_split_by_phase_and_compared_with_the_standard_deviation():

@@ -3,13 +3,16 @@
 import json
 import os
 import resource
+import signal
 import stat
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
 from robot_dynamics_ros.bags import load_bag, write_bag
+from robot_dynamics_ros.bags.live_writer import recover
 from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.cli.options import write_json
 from robot_dynamics_ros.errors import DataError
@@ -118,22 +121,34 @@ def test_a_temporary_name_that_was_laid_out_is_not_followed(tmp_path):
     assert victim.read_text() == "mine" and json.loads((tmp_path / "r.json").read_text()) == {"a": 1}
 
 
-def test_a_full_disk_leaves_the_old_file_and_one_line(tmp_path):
-    file = tmp_path / "r.json"
-    file.write_text("old")
+@contextmanager
+def full_disk(size):
+    """No file grows beyond so many bytes."""
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
-    import signal
-
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100, hard))
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
     try:
-        with pytest.raises(OSError) as caught:
-            write_json(file, {"numbers": list(range(10000))})
+        yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
         signal.signal(signal.SIGXFSZ, handler)
+
+
+def test_a_full_disk_leaves_the_old_file_and_one_line(tmp_path):
+    file = tmp_path / "r.json"
+    file.write_text("old")
+    with full_disk(100), pytest.raises(OSError) as caught:
+        write_json(file, {"numbers": list(range(10000))})
     assert caught.value.filename == str(file) and caught.value.strerror  # what main() prints in one line
     assert file.read_text() == "old" and [p.name for p in tmp_path.iterdir()] == ["r.json"]
+
+
+def test_a_recovery_on_a_full_disk_leaves_nothing(tmp_path):
+    bag = write_bag(log_of(2000), tmp_path / "bag")
+    with full_disk(20_000), pytest.raises(DataError, match="cannot be written"):
+        recover(bag, tmp_path / "whole")
+    assert [p.name for p in tmp_path.iterdir()] == ["bag"]
+    assert sum(recover(bag, tmp_path / "whole").values()) == 2000
 
 
 def test_permissions_of_the_file_that_is_replaced_stay(tmp_path):

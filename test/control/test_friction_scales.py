@@ -61,6 +61,31 @@ def test_a_hand_needs_half_the_force_to_move_each_joint(identified):
         assert keeping_force(scales, joint) < 0.5 * keeping_force(NONE, joint)
 
 
+def breakaway(scales, joint, way=0.01):
+    """Torque [Nm] of a slowly stronger push from rest when the joint has gone `way` [rad]."""
+    simulated, torque = machine(), np.zeros(6)
+    for _ in range(10_000):
+        torque[joint] += 0.1 * STIFF[joint] / 500.0
+        if simulated.step_torque(torque, scales.viscous, scales.coulomb).q[joint] - POSE[joint] > way:
+            return torque[joint]
+    raise AssertionError(f"joint {joint} stays at rest under {torque[joint]:.1f} Nm")
+
+
+def test_a_hand_needs_half_the_force_to_start_each_joint(identified):
+    scales = friction_scales(identified, UR5E)
+    for joint in range(6):
+        assert breakaway(scales, joint) < 0.5 * breakaway(NONE, joint)
+
+
+def test_a_push_below_the_start_leaves_the_arm_at_rest(identified):
+    scales = friction_scales(identified, UR5E)
+    for joint in range(6):
+        simulated, torque = machine(), np.zeros(6)
+        torque[joint] = 0.5 * breakaway(scales, joint)
+        q = [simulated.step_torque(torque * (k < 500), scales.viscous, scales.coulomb).q.copy() for k in range(3000)]
+        assert np.abs(q[-1] - q[1000]).max() < 1e-4
+
+
 @pytest.mark.parametrize("temperature", [25.0, 35.0, 50.0])
 def test_the_arm_does_not_move_by_itself(identified, temperature):
     scales, simulated = friction_scales(identified, UR5E), machine(temperature)
@@ -80,11 +105,12 @@ def test_an_arm_that_was_guided_comes_to_rest(identified):
 
 
 def test_full_compensation_of_the_controllers_model_is_too_much_for_this_robot(identified):
-    """What the scales guard against: UR's defaults of 0.9 and 0.8 exceed the friction of these wrists."""
-    simulated = machine()
-    for _ in range(2500):
-        record = simulated.step_torque(np.zeros(6), np.full(6, 0.9), np.full(6, 0.8))
-    assert np.abs(record.q - POSE).max() > 0.1
+    """What the scales guard against: with UR's defaults of 0.9 and 0.8 a wrist that was pushed goes on by itself."""
+    simulated, q = machine(), []
+    for k in range(2500):
+        torque = 3.0 * (k < 300) * np.eye(6)[5]
+        q.append(simulated.step_torque(torque, np.full(6, 0.9), np.full(6, 0.8)).q[5])
+    assert q[-1] - q[1500] > 0.1
 
 
 def test_scales_follow_their_equation_and_stay_in_range(identified):

@@ -200,7 +200,7 @@ class GuardMachine(RuleBasedStateMachine):
             self._judge_leaving(before, jump)
 
     def _judge_active(self, before, jump):
-        dt = max(0.0, min(20e-3, 1e-9 * jump))
+        dt = max(0.0, min(1e-9 * CYCLE, 1e-9 * jump))
         assert (np.abs(self.out - before) <= RATE * dt + 1e-9).all()
         assert jump >= 0 and abs(self.now - self.newest) <= SAFE_GAP + 10**12 * (self.newest > self.now)
         assert self.now - self.refreshed <= 250 * MS

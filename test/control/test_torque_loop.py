@@ -41,7 +41,7 @@ def learned(law, cycles=9000, restored=None):
     for k in range(cycles):
         record = rig.cycle()
         error[k] = record["q"] - record["q_d"]
-        friction[k] = record["friction"] - rig.sim.truth()["friction_torque"]
+        friction[k] = record["friction"] - rig.plant.truth()["friction_torque"]
     assert rig.loop.state == GuardState.ok
     return rms(error), rms(friction), record
 
@@ -65,7 +65,7 @@ def test_contact_takes_back_what_rls_learned():
     rig = Closed({"law": "rls"}).enabled()
     rig.cycle(3000)
     before = rig.record["coulomb"].copy()
-    rig.sim.set_wrench(np.array([0, 0, -120.0, 0, 0, 0]))
+    rig.plant.set_wrench(np.array([0, 0, -120.0, 0, 0, 0]))
     frozen = [rig.cycle()["frozen"] & int(_core.FreezeReason.contact) for _ in range(150)]
     assert any(frozen)
     assert np.abs(rig.record["coulomb"] - before).max() < 1.0
@@ -144,7 +144,7 @@ def test_contact_freezes_adaptation_and_takes_back_what_was_learned():
     rig = Closed().enabled()
     rig.cycle(3000)
     learned = rig.record["coulomb"].copy()
-    rig.sim.set_wrench(np.array([0, 0, -120.0, 0, 0, 0]))
+    rig.plant.set_wrench(np.array([0, 0, -120.0, 0, 0, 0]))
     frozen = [rig.cycle()["frozen"] & int(_core.FreezeReason.contact) for _ in range(150)]
     assert any(frozen)
     assert np.abs(rig.record["coulomb"] - learned).max() < 0.05
@@ -168,10 +168,10 @@ def test_hand_guiding_moves_where_it_is_pushed_and_rests_when_released():
     rig.cycle(500)
     drift = np.abs(rig.record["q"] - START).max()
     assert drift < 0.01
-    rig.sim.set_wrench(np.array([0, 60.0, 0, 0, 0, 0]))
+    rig.plant.set_wrench(np.array([0, 60.0, 0, 0, 0, 0]))
     rig.cycle(500)
     assert np.abs(rig.record["q"] - START).max() > 0.05
-    rig.sim.set_wrench(np.zeros(6))
+    rig.plant.set_wrench(np.zeros(6))
     rig.cycle(1000)
     assert np.abs(rig.record["qd"]).max() < 0.02
 

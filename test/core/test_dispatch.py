@@ -1,14 +1,19 @@
 """The environment chooses the instruction set, and says so when it cannot."""
 
 import os
+import shutil
 import subprocess
 import sys
+import sysconfig
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.models import RobotModel
+
+OBJECTS = sorted((Path(__file__).resolve().parents[2] / "build").glob("temp*/cpp_core/**/*.o"))
 
 
 @pytest.fixture
@@ -58,3 +63,21 @@ def test_the_fused_sets_give_the_same_bits(selected):
         gradient = body.regressor_gradient(q, qd, qdd, weights)
         results.append([body.rnea(q, qd, qdd), body.regressor(q, qd, qdd), body.fk(q), *gradient, *single])
     assert all(np.array_equal(a, b) for a, b in zip(*results, strict=True))
+
+
+@pytest.mark.skipif(not OBJECTS or shutil.which("g++") is None, reason="the core was not compiled here with g++")
+@pytest.mark.parametrize("kept", [(), ("avx2",), ("baseline", "avx512")])
+def test_a_core_may_hold_some_sets_only(kept, tmp_path):
+    """As `make demo` links it: one set works, and none is an error of the import."""
+    names = {"baseline": _core.available_isas()[0]}
+    wanted = [names.get(name, name) for name in kept if names.get(name, name) in _core.available_isas()]
+    sources = [*(f"unit_{name}" for name in ("control", "estimators", "models")), "dispatch"]
+    chosen = [o for o in OBJECTS if o.stem in (*sources, *(f"kernel_{name}" for name in kept))]
+    target = tmp_path / f"_core{sysconfig.get_config_var('EXT_SUFFIX')}"
+    subprocess.run(["g++", "-shared", *chosen, "-lrt", "-o", target], check=True, timeout=120)
+    code = "import _core; print(*_core.available_isas()); assert _core.isa() in _core.available_isas()"
+    run = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    if wanted:
+        assert run.returncode == 0 and run.stdout.split() == wanted, run.stderr
+    else:
+        assert "the core holds no kernels for this processor" in run.stderr and run.returncode == 1

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from robot_dynamics_ros.validation.faults.table import MODULES
+
 PACKAGE = Path(__file__).parents[2] / "robot_dynamics_ros"
 FILES = {path.relative_to(PACKAGE).as_posix(): path for path in sorted(PACKAGE.rglob("*.py"))}
 TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in FILES.items()}
 # a function per case, listed with its title in CASES
-TITLED = ("validation/faults/clock", "validation/faults/sockets", "validation/faults/graph")
+TITLED = tuple(f"validation/faults/{name}.py" for name in MODULES)
 ERRORS = {
     *(node.name for node in TREES["errors.py"].body if isinstance(node, ast.ClassDef)),
     *("ValueError", "TypeError", "KeyError", "ExperimentFailed"),
@@ -18,10 +20,10 @@ ERRORS = {
 
 
 def is_protocol(node):
-    return any(isinstance(base, ast.Name) and base.id == "Protocol" for base in node.bases)
+    return any(isinstance(base, ast.Name) and base.id in ("Protocol", "ABC") for base in node.bases)
 
 
-# methods that a protocol of the same folder explains: their classes need not say it again
+# methods that a protocol or abstract class of the same folder explains: their classes need not say it again
 EXPLAINED = {
     (Path(name).parent.as_posix(), method.name)
     for name, tree in TREES.items()

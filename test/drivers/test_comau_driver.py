@@ -15,7 +15,7 @@ from robot_dynamics_ros.drivers.comau.states import Coupling
 from robot_dynamics_ros.drivers.factory import make_driver
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed, DataError
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.server.controllers import SimulatedController
+from robot_dynamics_ros.simulation.server.launcher import SimulatedController
 
 ROBOT = load_robot("comau_ns16")
 RATE = 2500.0 / 3

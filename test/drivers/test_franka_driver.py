@@ -24,8 +24,7 @@ from robot_dynamics_ros._core import StreamState
 from robot_dynamics_ros.drivers.factory import make_driver
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.server.controllers import SimulatedController
-from robot_dynamics_ros.simulation.server.launcher import loopback_address
+from robot_dynamics_ros.simulation.server.launcher import SimulatedController, loopback_address
 
 ROBOT = load_robot("fr3")
 

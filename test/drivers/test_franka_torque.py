@@ -155,7 +155,7 @@ def test_an_arm_that_compensates_its_friction_needs_none_in_its_file():
 def sim():
     pytest.importorskip("pylibfranka", reason="pylibfranka is not installed")
     pytest.importorskip("franka_sim", reason="franka-sim is not installed")
-    from robot_dynamics_ros.simulation.server.controllers import SimulatedController
+    from robot_dynamics_ros.simulation.server.launcher import SimulatedController
 
     with SimulatedController("fr3") as controller:
         yield controller

@@ -58,3 +58,23 @@ print(done, text, before, locked(), sep="|")
 def test_a_reader_without_a_priority_does_not_ask():
     reader = _core.RtdeReader(host="127.0.0.1", port=1)
     assert not reader.realtime and reader.realtime_text == "not asked for"
+
+
+def test_a_slice_is_taken_over_by_the_thread_and_out_of_range_refused():
+    """Read back with sched_getattr(2), in a process of its own: the slice cannot be taken back by default."""
+    code = """
+import ctypes, struct
+from robot_dynamics_ros import _core
+done = _core.shorten_slice(2e-4)
+data = ctypes.create_string_buffer(48)
+number = {"x86_64": 315, "aarch64": 275}[__import__("platform").machine()]
+assert ctypes.CDLL(None).syscall(number, 0, data, 48, 0) == 0
+size, policy, flags, nice, priority, runtime = struct.unpack("IIQiIQ", data.raw[:32])
+version = tuple(int(x) for x in __import__("platform").release().split(".")[:2])
+print(done, policy == 0, runtime if version >= (6, 12) else 200000)
+"""
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == ["True", "True", "200000"]
+    for slice_ in (0.0, 5e-5, 0.2, float("nan")):
+        with pytest.raises(ValueError, match="slice"):
+            _core.shorten_slice(slice_)

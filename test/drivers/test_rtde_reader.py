@@ -161,6 +161,39 @@ def test_a_stalled_consumer_loses_nothing(server, reader):
     assert r.statistics()["overruns"] == 0
 
 
+def test_a_sample_carries_its_arrival_on_this_machine_whoever_receives_it(server, reader):
+    """Received by the caller of wait(), by the reader's thread while nobody calls, and by the caller again."""
+    s = server()
+    r = reader(s)
+    s.stream(0, SETTLE)
+    take(r, 1)
+    for k in range(SETTLE, SETTLE + 9):
+        before = time.time_ns()
+        s.stream(k, k + 1)
+        after = time.time_ns()
+        if k % 3 == 0:  # nobody waits: the thread takes it
+            until(lambda: r.statistics()["pending"] == 1)
+        meta, values = take(r, 1)[0]
+        assert field(values, "actual_q")[0] == k
+        assert before <= meta[1] <= after
+
+
+def test_packages_that_arrive_together_keep_their_order_and_number(server, reader):
+    s = server()
+    r = reader(s)
+    s.stream(0, SETTLE)
+    take(r, 1)
+    for burst in (1, 2, 63, 64, 65, 200, 1):
+        s.stream(SETTLE, SETTLE + burst)
+        got = [field(values, "actual_q")[0] for _, values in take(r, burst)]
+        assert got == list(range(SETTLE, SETTLE + burst))
+        r.statistics()
+        s.drop_client()
+        s.started.wait(5.0)
+        s.stream(0, SETTLE)
+        take(r, 1)
+
+
 @pytest.mark.realtime
 def test_a_full_ring_refuses_and_counts(server, reader):
     s = server()

@@ -114,6 +114,24 @@ def test_the_torque_program_ends_in_a_stop_when_the_heartbeat_is_missing():
     assert not controller.torque_mode and controller.program is None and np.abs(controller.arm.qd).max() < 0.05
 
 
+def test_the_torque_program_ramps_in_again_when_heartbeats_come_back():
+    """Heartbeats missing again and again: the torque changes by no more than a step of the ramp in a cycle."""
+    controller = controller_in_torque_mode()
+    controller.write_inputs({"input_double_register_24": (20.0,)})
+    torques, beat, random = [], 1000, np.random.default_rng(0)
+    command = controller.command_torque
+    controller.command_torque = lambda torque, *scales: (torques.append(torque[0]), command(torque, *scales))
+    for missing in [0, 24, *random.integers(0, 25, 40)]:
+        for _ in range(missing):
+            controller.step()
+        for _ in range(random.integers(1, 30)):
+            beat += 1
+            controller.write_inputs({"input_int_register_24": (beat,)})
+            controller.step()
+    assert controller.torque_mode and min(torques[3:]) < 2.0 and max(torques) == 20.0
+    assert 0.0 <= min(torques) and np.abs(np.diff(torques)).max() <= 20.0 / 22 + 1e-9
+
+
 def test_the_torque_program_ends_when_told():
     controller = controller_in_torque_mode()
     controller.write_inputs({"input_int_register_25": (0,)})

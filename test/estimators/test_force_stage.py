@@ -10,7 +10,8 @@ from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.estimators.external_force import ForceStage
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.models import RobotModel
-from robot_dynamics_ros.robot_file import load_robot, shipped_robots
+from robot_dynamics_ros.models.friction import FrictionModel
+from robot_dynamics_ros.robot_file import RobotFile, load_robot, shipped_robots
 from robot_dynamics_ros.signals import Log, Sample
 
 WRENCH = np.array([12.0, -25.0, -60.0, 1.0, 2.0, -0.5])  # environment on robot
@@ -291,10 +292,61 @@ def test_every_shipped_robot_feels_a_push_at_rest(name):
         best = max(best, (np.linalg.svd(rigid.jacobian(q), compute_uv=False)[-1], tuple(q)))
     q = np.tile(best[1], (2000, 1))
     push = np.array([10.0, -20, 40, 0.5, 0, 0])
-    effort = robot.drives.effort.sign * (rigid.gravity(q) - rigid.jacobian(q[0]).T @ push)
+    friction = 0.0 if robot.friction is None else FrictionModel.from_robot(robot).torque(0 * q, 0 * q)
+    effort = robot.drives.effort.sign * (rigid.gravity(q) - rigid.jacobian(q[0]).T @ push + friction)
     log = Log(robot.joint_names, np.arange(2000) * 2_000_000, {"q": q, "qd": 0 * q, "effort": effort})
     pipeline = Pipeline(robot, {"force": WIDE})
     pipeline.run(log)
     np.testing.assert_allclose(log.external_wrench[-1], push, atol=0.05)
     if robot.drives.torque_side == "link":
         assert not any("friction" in note for note in pipeline.notes)
+
+
+def link_torque_robot() -> RobotFile:
+    """An FR3 whose torque sensors see the friction of its output bearings."""
+    span, level, zero = [1e-4], [0.6], [0.0] * 7
+    names = ("load_limit", "fv1", "fv2", "fv0", "fo")
+    hysteresis = {
+        "source": "test",
+        "model": "presliding",
+        "parameters": {"span": [span] * 7, "level": [level] * 7, "load": [[0.0]] * 7}
+        | dict.fromkeys(names, zero)
+        | {"load_power": [1.0] * 7, "sliding_ratio": [1.0] * 7, "stribeck_velocity": [0.1] * 7, "v0": [0.3] * 7},
+    }
+    friction = {"source": "test", "model": "viscous_coulomb", "parameters": {"fc": [0.6] * 7, "fv": zero}}
+    updates = {"friction": friction, "hysteresis": hysteresis}
+    return load_robot("fr3").with_updates(updates, {"test": "bearings of 0.6 Nm"})
+
+
+def test_friction_that_a_torque_sensor_sees_is_taken_off():
+    robot, t = link_torque_robot(), np.arange(4000) * 1e-3
+    rigid = RobotModel(robot.chain(), robot.joint_names)
+    start = np.array([0.0, -0.8, 0.0, -2.3, 0.0, 1.6, 0.8])
+    q = start + 0.2 * np.sin(2.0 * t)[:, None]
+    qd, qdd = 0.4 * np.cos(2.0 * t)[:, None] * np.ones(7), -0.8 * np.sin(2.0 * t)[:, None] * np.ones(7)
+    bearing, seen = np.zeros(7), []
+    for step in np.diff(q, axis=0, prepend=q[:1]):
+        bearing = np.clip(bearing + 0.6 / 1e-4 * step, -0.6, 0.6)
+        seen.append(bearing)
+    effort = rigid.rnea(q, qd, qdd) + np.array(seen)
+    theta = q + 0.05  # friction behind the gear moves with the link, whatever the rotor does
+    theta[2000:] -= 0.01
+    log = Log(robot.joint_names, np.arange(4000) * 1_000_000, {"q": q, "qd": qd, "effort": effort, "theta": theta})
+    Pipeline(robot).run(log)
+    late = log.time > 1.0
+    assert np.abs(log.external_joint_torque[late]).max() < 0.05
+    other = Log(robot.joint_names, log.stamp_ns, {"q": q, "qd": qd, "effort": effort})
+    Pipeline(robot, {"force": {"subtract_friction": False}}).run(other)
+    assert np.abs(other.external_joint_torque[late]).max() > 0.5
+
+
+def test_friction_before_a_torque_sensor_is_not_taken_off():
+    changes = {"sensing.motor_torque": True, "drives.torque_side": "link", "sensing.joint_torque_sensor": True}
+    robot = load_robot("fr3").with_updates(changes)
+    q = np.tile([0.0, -0.8, 0.0, -2.3, 0.0, 1.6, 0.8], (1000, 1))
+    gravity = RobotModel(robot.chain(), robot.joint_names).gravity(q)
+    rotor = {"theta": q, "omega": 0 * q, "motor_torque": gravity + 5.0}
+    log = Log(robot.joint_names, np.arange(1000) * 1_000_000, {"q": q, "qd": 0 * q, "effort": gravity, **rotor})
+    Pipeline(robot, {"friction": {"model": "observer"}}).run(log)
+    np.testing.assert_allclose(log.friction_torque[-1], 5.0, atol=0.01)
+    np.testing.assert_allclose(log.external_joint_torque, 0.0, atol=1e-9)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from test_pipeline import assert_same, faults, live, spoil
 
 import robot_dynamics_ros.estimators.pipeline as module
+from robot_dynamics_ros._core import run_in_turn
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.signals import SIGNALS
 
@@ -71,7 +72,7 @@ def chattering():
     return log
 
 
-def test_contact_changes_reach_the_temperature_and_the_next_window(chattering):
+def test_contact_changes_reach_the_temperature_of_the_next_record(chattering):
     replayed = assert_run_is_step(warm(), chattering)
     contact = replayed.contact[:, -1]
     assert np.sum(np.abs(np.diff(contact[np.isfinite(contact)]))) >= 8
@@ -80,18 +81,17 @@ def test_contact_changes_reach_the_temperature_and_the_next_window(chattering):
     assert np.nanmax(np.abs(blind.temperature_estimate - replayed.temperature_estimate)) > 0.01
 
 
-def test_windows_of_any_length_and_blocks_give_the_same(chattering, monkeypatch):
-    for windows, block in (((1, 1), 20_000), ((1, 7), 333), ((2000, 2000), 20_000)):
-        monkeypatch.setattr(module, "WINDOWS", windows)
+def test_blocks_of_any_length_give_the_same(chattering, monkeypatch):
+    for block in (1, 7, 333):
         monkeypatch.setattr(module, "BLOCK", block)
         assert_run_is_step(warm(), chattering[:1000])
 
 
-def test_friction_with_memory_is_rewound_too(chattering):
+def test_friction_with_memory_is_part_of_the_feedback(chattering):
     assert_run_is_step(warm(), chattering, {"friction": {"model": "hysteresis"}})
 
 
-def test_friction_from_both_encoders_is_rewound_too(chattering):
+def test_friction_from_both_encoders_is_beside_the_feedback(chattering):
     sensing = {"sensing.rotor_encoder": True, "sensing.motor_torque": True}
     stiffness = {"model": "odd_polynomial", "parameters": {"a": [[2e4]] * 6}, "source": "estimate_t"}
     log = chattering[:]
@@ -101,7 +101,7 @@ def test_friction_from_both_encoders_is_rewound_too(chattering):
     assert_run_is_step(warm(stiffness=stiffness, **sensing), log, {"friction": {"model": "observer"}})
 
 
-def test_a_stage_that_cannot_be_rewound_runs_sample_by_sample(chattering):
+def test_a_stage_without_rows_runs_sample_by_sample(chattering):
     class Wrapped:
         def __init__(self, stage):
             self.inner = stage
@@ -109,7 +109,7 @@ def test_a_stage_that_cannot_be_rewound_runs_sample_by_sample(chattering):
                 setattr(self, name, getattr(stage, name))
 
         def run(self, log):
-            raise AssertionError("this stage is in a feedback and cannot be rewound")
+            raise AssertionError("this stage is in a feedback: a batch of it alone would miss what is fed back")
 
     log, plain = chattering[:800], chattering[:800]
     pipeline = Pipeline(warm(), OPTIONS)
@@ -118,3 +118,16 @@ def test_a_stage_that_cannot_be_rewound_runs_sample_by_sample(chattering):
     np.testing.assert_array_equal(Pipeline(warm(), OPTIONS).run(plain), status)
     for name in SIGNALS:
         np.testing.assert_array_equal(getattr(log, name), getattr(plain, name), err_msg=name)
+
+
+def test_arrays_of_another_length_or_type_are_refused():
+    log = pushed([])
+    pipeline = Pipeline(warm(), OPTIONS)
+    pipeline.run(log)
+    step = pipeline.stage("force").rows(log)
+    with pytest.raises(ValueError, match="another number of records"):
+        run_in_turn(log.stamp_ns[1:], [step], [])
+    with pytest.raises(ValueError, match="fed back signal"):
+        run_in_turn(log.stamp_ns, [step], [(log.contact_load[1:], np.zeros(6))])
+    with pytest.raises(ValueError, match="friction"):
+        pipeline.stage("friction").core.rows(len(log) - 1, *[None] * 8, log.friction_torque, log.friction_std)

@@ -13,6 +13,8 @@ from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
 from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, identify_recordings
 from robot_dynamics_ros.identification.arm.presliding import clock
+from robot_dynamics_ros.identification.arm.written_file import file_friction
+from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME, rotor_position
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.robot_file import load_robot, save_robot
 from robot_dynamics_ros.signals import Log
@@ -72,12 +74,36 @@ def test_what_is_judged_is_what_the_live_stage_evaluates(found):
     """Friction of LiveModel.predict, on which headline and verdict rest, against the stage of the written file."""
     robot, part = identified_robot(found), found.filtered(found.validation[0]).take(np.arange(4000))
     load = found.live.rigid.torque(found.live.phi, part.q, part.qd, part.qdd)
-    stamps = clock(part.start, part.rate)
-    log = Log(robot.joint_names, stamps, {"q": part.position, "qd": part.qd, "model_torque": load})
+    judged = found.live.friction_torque(part, load)
+    np.testing.assert_array_equal(file_friction(robot, part, load), judged)
+    rotor = np.array(found.live.hysteresis["rotor_time"]) > 0
+    position = np.where(rotor, part.rotor, part.position)
+    unfollowed = robot.with_updates({"hysteresis.parameters.rotor_time": [0.0] * 6})
+    log = Log(robot.joint_names, clock(part.start, part.rate), {"q": position, "qd": part.qd, "model_torque": load})
     stage = FrictionStage()
-    stage.configure(robot)
+    stage.configure(unfollowed)
     stage.run(log)
-    np.testing.assert_array_equal(log.friction_torque, found.live.friction_torque(part, load))
+    np.testing.assert_array_equal(log.friction_torque, judged)
+
+
+def test_live_nodes_integrate_the_velocity_as_the_identification_does(found):
+    """Without the levels' load the stage on q and qd as recorded against the stage on the rotor's positions."""
+    piece = found.validation[0].pieces[0]
+    robot = identified_robot(found).with_updates({"hysteresis.parameters.rotor_time": [ROTOR_TIME] * 6})
+    stamps = np.round(1e9 * (piece.t - piece.t[0])).astype(np.int64)
+    torques = []
+    for q, time in ((piece.q, ROTOR_TIME), (rotor_position(piece), 0.0)):
+        log = Log(robot.joint_names, stamps, {"q": q, "qd": piece.qd, "model_torque": np.zeros_like(q)})
+        stage = FrictionStage()
+        stage.configure(robot.with_updates({"hysteresis.parameters.rotor_time": [time] * 6}))
+        stage.run(log)
+        torques.append(log.friction_torque)
+    np.testing.assert_allclose(*torques, atol=1e-6)
+
+
+def test_a_velocity_of_the_rotor_drives_the_presliding_elements(found):
+    """The simulated robot's encoders: position behind the gear, velocity before it."""
+    assert min(found.live.hysteresis["rotor_time"]) == ROTOR_TIME
 
 
 def test_live_force_error_at_reversals_falls(found):

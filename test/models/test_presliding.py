@@ -29,8 +29,11 @@ JOINT = {
     "fv0": 3.0,
     "v0": 0.3,
     "fo": -0.4,
+    "fs": 1.5,
+    "eps": 5e-3,
+    "rotor_time": 0.0,
 }
-NONE = JOINT | {"level": [0.0] * 3, "load": [0.0] * 3, "fv1": 0.0, "fv2": 0.0, "fv0": 0.0, "fo": 0.0}
+NONE = JOINT | {"level": [0.0] * 3, "load": [0.0] * 3, "fv1": 0.0, "fv2": 0.0, "fv0": 0.0, "fo": 0.0, "fs": 0.0}
 LAW = {"fc": 6.0, "fs": 7.0, "vs": 0.05, "fv1": 9.0, "fv2": -1.0, "fv3": 0.1, "alpha": -0.008}
 paths = st.lists(st.floats(-1.0, 1.0), min_size=2, max_size=40).map(np.array)
 scales = st.sampled_from([1e-5, 1e-4, 1e-3, 1e-2, 1.0])
@@ -66,9 +69,11 @@ def expected(joint, theta, v, tau):
     """The law as documented, of one joint at its reference temperature."""
     load = np.minimum(np.abs(tau), joint["load_limit"])[:, None] ** joint["load_power"]
     level = ((np.array(joint["level"]) + np.array(joint["load"]) * load) * elements(theta, joint["span"])).sum(axis=1)
-    s = joint["sliding_ratio"] + (1 - joint["sliding_ratio"]) / (1 + (v / joint["stribeck_velocity"]) ** 2)
+    g = 1 / (1 + (v / joint["stribeck_velocity"]) ** 2)
+    s = joint["sliding_ratio"] + (1 - joint["sliding_ratio"]) * g
+    level = s * level + joint["fs"] * g * v / (np.abs(v) + joint["eps"])
     viscous = joint["fv1"] * v + joint["fv2"] * np.abs(v) * v + joint["fv0"] * v / (1 + np.abs(v) / joint["v0"])
-    return s * level + viscous + joint["fo"]
+    return level + viscous + joint["fo"]
 
 
 @pytest.mark.parametrize("power", [1.0, 2.0])
@@ -126,8 +131,43 @@ def test_sliding_friction_dissipates_at_every_speed_and_load(v, tau):
 def test_a_creeping_joint_keeps_its_breakaway_level(direction):
     """0.3 mrad/s: a law with tanh(v / eps) has 1.5 % of it left at eps = 0.02 rad/s."""
     theta = direction * np.arange(100_000) * 3e-7
-    f = run(model(JOINT | {"fo": 0.0, "fv1": 0.0, "fv0": 0.0}), theta, direction * 3e-4, 20.0)
+    f = run(model(JOINT | {"fo": 0.0, "fv1": 0.0, "fv0": 0.0, "fs": 0.0}), theta, direction * 3e-4, 20.0)
     assert direction * f[-1] == pytest.approx(6.0 + 0.07 * 20, rel=1e-4)
+
+
+def test_a_velocity_of_the_rotor_moves_the_elements_and_a_deflection_does_not():
+    """A push turns the link by 1 mrad while the rotor stands; a creeping rotor moves before its link shows it."""
+    joint = JOINT | {"fo": 0.0, "rotor_time": 600.0}
+    pushed = run(model(joint), np.linspace(0.0, 1e-3, 501))
+    assert np.abs(pushed).max() < 1e-2 * np.abs(
+        run(model(joint | {"rotor_time": 0.0}), np.linspace(0.0, 1e-3, 501))[-1]
+    )
+    v = np.full((501, 1), 2e-3)
+    crept = run(model(joint | {"fs": 0.0}), np.zeros(501), v)  # 1 mrad within 0.5 s
+    shown = run(model(joint | {"fs": 0.0, "rotor_time": 0.0}), np.arange(501) * 2e-6, v)
+    np.testing.assert_allclose(crept, shown, atol=5e-3)
+
+
+def test_the_integrated_velocity_returns_to_the_position():
+    """A biased velocity is off by bias times rotor_time at most: the recursion in plain numpy."""
+    T, dt, bias, N = 0.5, 1e-3, 1e-3, 4000
+    q = 0.02 * np.sin(np.arange(N) * dt)
+    theta = [q[0]]
+    for k in range(1, N):
+        ahead = theta[-1] + (np.gradient(q, dt)[k] + bias) * dt
+        theta.append(ahead + dt / (T + dt) * (q[k] - ahead))
+    assert np.abs(np.array(theta) - q).max() < 1.01 * bias * T
+    v = (np.gradient(q, dt) + bias)[:, None]
+    found = run(model(JOINT | {"rotor_time": T}), q, v)
+    np.testing.assert_allclose(found, expected(JOINT, np.array(theta), v[:, 0], np.zeros(N)), atol=1e-9)
+
+
+def test_a_file_without_the_later_parameters_is_what_it_was():
+    theta, v = np.linspace(0, 0.01, 100), np.full((100, 1), 0.3)
+    old = {name: [JOINT[name]] for name in JOINT if name not in ("fs", "eps", "rotor_time")}
+    np.testing.assert_array_equal(
+        run(presliding_core(old, law(), 1e9), theta, v), run(model(JOINT | {"fs": 0.0}), theta, v)
+    )
 
 
 def test_load_counts_up_to_its_limit_and_an_absent_one_is_none():
@@ -207,6 +247,9 @@ def test_the_written_file_reads_back_as_the_same_model(tmp_path):
         ({"sliding_ratio": 1.2}, "sliding_ratio"),
         ({"stribeck_velocity": 0.0}, "stribeck_velocity"),
         ({"fv1": -1.0}, "fv1|viscous"),
+        ({"fs": -1.0}, "fs"),
+        ({"eps": 0.0}, "eps"),
+        ({"rotor_time": -1.0}, "rotor_time"),
     ],
 )
 def test_values_outside_their_bounds_are_refused_by_name(changes, named):

@@ -26,7 +26,7 @@ from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_ros.nodes.topics.encoding import to_ns
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.server.controllers import SimulatedController
+from robot_dynamics_ros.simulation.server.launcher import SimulatedController
 
 pytestmark = pytest.mark.realtime
 

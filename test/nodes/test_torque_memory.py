@@ -11,7 +11,7 @@ pytest.importorskip("rclpy")
 
 from diagnostic_msgs.msg import DiagnosticArray
 
-from robot_dynamics_ros.validation.faults.graph import Graph
+from robot_dynamics_ros.validation.faults.graph_bench import GraphBench
 
 pytestmark = pytest.mark.realtime
 
@@ -45,10 +45,10 @@ def path_around(graph, file):
 def test_learned_friction_outlives_the_node(tmp_path):
     kept, path = tmp_path / "learned.json", tmp_path / "path.yaml"
     given = {"adaptation_file": str(kept), "waypoints": str(path), "control.adaptation_time": 0.5}
-    with Graph(publishes=False, parameters=given) as graph:
+    with GraphBench(publishes=False, parameters=given) as graph:
         path_around(graph, path)
         graph.enable("enable_tracking")
-        graph.run(5.0)
+        graph.run(2.5)
         assert graph.torque_mode
         graph.node_process.terminate()
         graph.node_process.wait(20)
@@ -58,6 +58,6 @@ def test_learned_friction_outlives_the_node(tmp_path):
         graph.state = None
         graph.node_process = graph.start_node()
         graph.spin(lambda: graph.state is not None, "the restarted node")
-        graph.run(0.5)
+        graph.run(0.25)
         assert not graph.torque_mode
         assert coulomb_scales(graph) == pytest.approx(learned["coulomb"], abs=1e-3)

@@ -5,9 +5,8 @@ import pytest
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.polishing import polishing
+from robot_dynamics_ros.simulation.polishing import cartesian, polishing
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
-from robot_dynamics_ros.trajectories.cartesian import cartesian
 from robot_dynamics_ros.validation.benchmarks.simulation_speed import real_time_factor
 
 Q = np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0])

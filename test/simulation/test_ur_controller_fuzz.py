@@ -180,3 +180,11 @@ def test_arithmetic_of_a_program_is_bounded_before_it_is_done(process, expressio
     assert tracemalloc.get_traced_memory()[1] < 5_000_000
     tracemalloc.stop()
     assert process.controller.program is None
+
+
+@pytest.mark.parametrize("head", ["while True:", "if 1 == 1:"])
+def test_blocks_nested_a_thousand_times_are_refused(process, head):
+    body = f"{head}\n" * 950 + "direct_torque([0,0,0,0,0,0])\n" + "end\n" * 950
+    process.controller.upload(f"def a():\n while True:\n{body} end\nend\n")
+    cycles(process, 14)
+    assert process.controller.program is None and "nested" in process.controller.messages[-1]

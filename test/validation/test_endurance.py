@@ -2,8 +2,11 @@
 
 from dataclasses import replace
 
+import numpy as np
+import pytest
+
 from robot_dynamics_ros.validation import endurance_clock
-from robot_dynamics_ros.validation.endurance import Held, Look, endure, faults_of
+from robot_dynamics_ros.validation.endurance import Held, Look, endure, faults_of, growth_of
 from robot_dynamics_ros.validation.endurance_clock import FAULTS, endure_by_clock
 
 CALM = Held(100.0, 5, 20)
@@ -34,6 +37,14 @@ def test_whatever_grows_or_does_not_latch_is_told():
         assert text in line
 
 
+def test_memory_is_flat_after_the_first_ten_pieces_and_not_before():
+    filling = [replace(CALM, memory=100.0 + 3.0 * k) for k in range(10)]
+    flat = [*filling, *[replace(CALM, memory=127.0 + 4.9)] * 30]
+    assert growth_of("ours", flat) == []
+    (line,) = growth_of("ours", [*flat[:20], replace(CALM, memory=132.1), *flat[21:]])  # also when it goes back
+    assert line == "memory, ours: 127.0 -> 132.1 MB"
+
+
 def test_this_process_is_measured():
     import os
     import threading
@@ -60,3 +71,18 @@ def test_a_fault_that_does_not_latch_is_told(monkeypatch):
     monkeypatch.setattr(endurance_clock, "FAULTS", (lambda rig: rig.cycle(),))
     (row,) = endure_by_clock(1, seconds=0.1)
     assert not row.latched and faults_of([row]) == ["the fault after piece 1 did not latch"]
+
+
+def test_garbage_fills_every_field_of_its_type():
+    pytest.importorskip("rclpy")
+    from robot_dynamics_ros.validation.endurance_topics import Garbage, message_type
+
+    garbage = Garbage(["a", "b"])
+    for name in ("sensor_msgs/msg/JointState", "trajectory_msgs/JointTrajectory", "diagnostic_msgs/DiagnosticArray"):
+        kind = message_type(name)
+        made = [garbage.message(kind) for _ in range(40)]  # each assignment is checked by the message's own setters
+        assert len({m.header.stamp.sec for m in made}) > 2 and all(isinstance(m, kind) for m in made)
+    states = [garbage.message(message_type("sensor_msgs/msg/JointState")) for _ in range(50)]
+    velocities = [v for m in states for v in m.velocity]
+    assert not np.isfinite(velocities).all() and 1e300 in velocities
+    assert any(m.name == ["a", "b"] for m in states) and any(len(m.name) > 1000 for m in states)

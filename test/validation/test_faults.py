@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 from click.testing import CliRunner
 
 from robot_dynamics_ros.cli import faults as cli
 from robot_dynamics_ros.errors import ConfigError, ConnectionFailed
-from robot_dynamics_ros.validation.faults import sockets
+from robot_dynamics_ros.validation.faults.clock_bench import ClockBench
+from robot_dynamics_ros.validation.faults.states import FAULTS
 from robot_dynamics_ros.validation.faults.table import Case, Failed, cases, run_case
 
-QUICK = {"our process killed -9", "protective stop in motion", "50 packets lost"}
+QUICK = {"our process killed -9", "protective stop in motion", "50 states lost"}
 
 
 @pytest.mark.parametrize("case", cases("clock"), ids=lambda case: case.title)
@@ -22,7 +24,7 @@ def test_a_fault_is_handled(case):
 
 
 @pytest.mark.realtime
-@pytest.mark.parametrize("case", [c for c in sockets.CASES if c.name in QUICK], ids=lambda case: case.title)
+@pytest.mark.parametrize("case", [c for c in cases("sockets") if c.name in QUICK], ids=lambda case: case.title)
 def test_a_fault_is_handled_over_sockets(case):
     row = run_case(case, 1)
     assert row.result == "pass", row.measured
@@ -31,9 +33,19 @@ def test_a_fault_is_handled_over_sockets(case):
 def test_every_fault_of_the_command_path_has_a_case_and_the_dangerous_ones_one_end_to_end():
     by_clock = {case.number for case in cases("clock")}
     assert by_clock >= {*range(1, 16), 17, 18, *range(20, 29)}
-    graph = pytest.importorskip("robot_dynamics_ros.validation.faults.graph")
-    end_to_end = {case.number for case in sockets.CASES + graph.CASES}
+    end_to_end = {case.number for case in cases("sockets") + cases("graph")}
     assert end_to_end >= {1, 2, 3, 4, 24, 25, 26, 27, 29}
+
+
+@pytest.mark.parametrize("fault", [f for f in FAULTS if f.latches is not None], ids=lambda fault: fault.name)
+def test_a_fault_that_does_not_happen_or_torque_that_ends_too_late_fails(fault):
+    for wrong in (replace(fault, inject=lambda bench: None), replace(fault, latches=-1.0)):
+        assert run_case(wrong.on(ClockBench, "clock"), 1).result == "FAIL"
+
+
+def test_a_fault_that_should_pass_unharmed_fails_when_the_guard_latches():
+    harmless = next(fault for fault in FAULTS if fault.latches is None)
+    assert run_case(replace(harmless, inject=lambda bench: bench.lose(50)).on(ClockBench, "clock"), 1).result == "FAIL"
 
 
 def test_an_error_in_a_case_is_a_row_and_not_the_end():

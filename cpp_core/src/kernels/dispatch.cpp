@@ -11,20 +11,27 @@ namespace robot_dynamics {
 
 KernelTable active_kernels;
 
-KernelTable kernels_baseline();
-#if defined(__x86_64__)
-KernelTable kernels_avx2();
-KernelTable kernels_avx512();
+// The Python extension of `make demo` holds one set (setup.py): the address of the others is null there.
+#if defined(ROBOT_DYNAMICS_SOME_KERNELS)
+#define RD_KERNELS __attribute__((weak)) KernelTable
+#else
+#define RD_KERNELS KernelTable
 #endif
+RD_KERNELS kernels_baseline();
+RD_KERNELS kernels_avx2();
+RD_KERNELS kernels_avx512();
 
 int available_kernels(KernelTable* tables) {
   int count = 0;
-  tables[count++] = kernels_baseline();
+  const auto add = [&](KernelTable (*kernels)()) {
+    if (kernels != nullptr) tables[count++] = kernels();
+  };
+  add(kernels_baseline);
 #if defined(__x86_64__)
   __builtin_cpu_init();
-  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) tables[count++] = kernels_avx2();
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) add(kernels_avx2);
   if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl"))
-    tables[count++] = kernels_avx512();
+    add(kernels_avx512);
 #endif
   return count;
 }
@@ -65,6 +72,7 @@ int fastest(const KernelTable* tables, int count) {
 bool select_kernels(const char* isa) {
   KernelTable tables[most_tables];
   const int count = available_kernels(tables);
+  if (count == 0) return false;
   for (int k = 0; isa != nullptr && k < count; ++k)
     if (std::strcmp(isa, tables[k].isa) == 0) {
       active_kernels = tables[k];

@@ -19,6 +19,7 @@ from robot_dynamics_ros._core import (
     StreamState,
     TorqueLoop,
     TorqueRecord,
+    fill_signals,
 )
 from robot_dynamics_ros.drivers.interface import DriverInfo, Motion, RobotStatus, Statistics, TorqueDriver
 from robot_dynamics_ros.drivers.stream import SampleRate
@@ -139,9 +140,8 @@ class UrDriver(TorqueDriver):
 
     def _filled(self) -> Sample:
         sample = self.sample
-        sample.buffer.fill(np.nan)
-        sample.buffer[self._to] = self._values[self._from] * self._scale
-        sample.stamp_ns, sample.receive_ns = int(self._meta[0]), int(self._meta[1])
+        fill_signals(self._values, self._from, self._scale, self._to, sample.buffer)
+        sample.stamp_ns, sample.receive_ns, *_ = self._meta.tolist()
         return sample
 
     def value(self, output: str) -> np.ndarray:
@@ -251,6 +251,11 @@ class UrDriver(TorqueDriver):
         """Read on until the condition holds or the time is over; at least 50 ms: an earlier program may be ending."""
         first = time.monotonic() + 0.05
         self.wait_until(lambda: time.monotonic() >= first and condition(), seconds)
+
+    @property
+    def answered(self) -> np.ndarray:
+        """Latencies (N, 2) [s] of the last states, N <= 8192: arrival on this machine, and reading, to torque sent."""
+        return self._reader.answered
 
     def send_torque(self) -> None:
         """Records of the loop into `records`; through the vendor client this is where torques leave."""

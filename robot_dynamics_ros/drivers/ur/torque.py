@@ -1,8 +1,9 @@
 """Torque to a UR, by one of two transports.
 
 script: the program torque.script runs on the controller and is fed through registers in the cycle of each state, by the
-receiving thread (C++). It holds a torque for at most HOLD cycles without a new heartbeat, then ramps it out, and ends
-in stopj: when this process dies, the robot comes to rest by itself. client: the vendor's client takes the torques.
+receiving thread (C++). It holds a torque for at most HOLD cycles without a new heartbeat, then ramps it out, ramps it
+in again when heartbeats come back, and ends in stopj: when this process dies, the robot comes to rest by itself.
+client: the vendor's client takes the torques.
 """
 
 from __future__ import annotations

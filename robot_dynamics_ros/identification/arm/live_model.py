@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structure
-from robot_dynamics_ros.identification.arm.presliding import clock
+from robot_dynamics_ros.identification.arm.presliding import clock, driven, rotor_drives
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.least_squares import huber
 from robot_dynamics_ros.identification.arm.static_law import LAW, FrictionSamples
 from robot_dynamics_ros.identification.arm.tuning import fold_sets
 from robot_dynamics_ros.identification.arm.written_law import (
-    WrittenLaw,
     choose_law,
     coupled_motors,
     coupled_torque,
@@ -45,9 +44,10 @@ class LiveModel:
         law = FrictionModel(LAW, self.friction, motion.n)
         if self.hysteresis is None and self.coupled is None:
             return law.torque(motion.qd, load)
-        memory = None if self.hysteresis is None else presliding_core(self.hysteresis, law)
+        block, position = driven(self.hysteresis, motion)
+        memory = None if block is None else presliding_core(block, law)
         out, std = np.empty_like(load), np.empty_like(load)
-        position, qd, load = (np.ascontiguousarray(x) for x in (motion.position, motion.qd, load))
+        position, qd, load = (np.ascontiguousarray(x) for x in (position, motion.qd, load))
         stage = _core.FrictionStage(law.core, memory, self.coupled)
         stage.run(clock(motion.start, motion.rate), position, qd, load, None, None, None, out, std)
         return out
@@ -82,7 +82,7 @@ def fit_live(body: IdentifiedModel, rotor: np.ndarray, motion: Motion) -> LiveMo
     folds, limits = fold_sets(motion), body.rigid.robot.array_or("limits.velocity", 1.0)
     motors = coupled_motors(body)
     shared = coupled_torque(body, motors, motion)
-    laws: list[WrittenLaw] = []
+    joints: list[FrictionSamples] = []
     for j, chosen in enumerate(body.structure.filters):
         inertial = load[:, j] + rotor[j] * motion.qdd[:, j] + shared[:, j]
         if chosen is not None:
@@ -91,8 +91,12 @@ def fit_live(body: IdentifiedModel, rotor: np.ndarray, motion: Motion) -> LiveMo
         # less weight far off the identified model: collisions and stops are no friction
         weight = huber(motion.effort[:, j] - predicted[:, j], np.ones(len(motion)))
         signals = (y, v, load[:, j], motion.position[:, j], weight)
-        samples = FrictionSamples(*signals, motion.start, folds, chosen, motion.rate, float(limits[j]))
-        laws.append(choose_law(samples, body.structure.laws[j].terms))
+        rotor_angle = None if motion.rotor is None else motion.rotor[:, j]
+        rest = motion.start, folds, chosen, motion.rate, float(limits[j]), rotor_angle
+        joints.append(FrictionSamples(*signals, *rest))
+    if not rotor_drives(joints):
+        joints = [replace(samples, rotor=None) for samples in joints]
+    laws = [choose_law(samples, law.terms) for samples, law in zip(joints, body.structure.laws, strict=True)]
     friction, hysteresis = written_blocks(laws)
     coupled = motors if len(motors) else None
     return LiveModel(body.rigid, body.phi, rotor, friction, body.structure, hysteresis, coupled)

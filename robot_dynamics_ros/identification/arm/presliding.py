@@ -1,16 +1,20 @@
 """Presliding friction of the written robot file: free spans, load per element, Stribeck level, by held-out error.
 
-  f = s(v) sum_k (c_k + l_k |tau|^p) H_k(theta; D_k) + fv1 v + fv2 |v| v + fv0 v / (1 + |v|/v0) + fo
-  s(v) = r + (1 - r) / (1 + (v/vs)^2)                                    [Madsen2020 ch4 35-37]
-H_k is driven by measured positions, as the live nodes drive it. All coefficients but fo are non-negative, so the law
-dissipates at every speed; they are solved by non-negative least squares on Gram matrices, inside a grid over p, r, vs.
+  f = s(v) sum_k (c_k + l_k |tau|^p) H_k(theta; D_k) + fs b(v) + fv1 v + fv2 |v| v + fv0 v / (1 + |v|/v0) + fo
+  s(v) = r + (1 - r) g(v)   b(v) = g(v) v / (|v| + eps)   g(v) = 1 / (1 + (v/vs)^2)     [Madsen2020 ch4 35-37]
+H_k is driven by measured positions or by the integrated velocity, as the live nodes drive it: friction acts on the
+rotor, which the deflection of the gear turns against a link whose position is reported. Without fs, elements of the
+smallest spans imitate Stribeck friction that depends on speed alone and are wrong at rest. All coefficients but fo are
+non-negative, so the law dissipates at every speed; they are solved by non-negative least squares on Gram matrices,
+inside a grid over p, r, vs.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy.optimize import nnls
@@ -18,15 +22,18 @@ from scipy.optimize import nnls
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.identification.arm.friction_columns import GAP
 from robot_dynamics_ros.identification.arm.static_law import FrictionSamples
-from robot_dynamics_ros.identification.dataset.motion import pieces_of
+from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME, Motion, pieces_of
 
 SPANS = (3e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 3e-2)  # rad, D_k: harmonic drives slide after 1e-3..1e-2 rad
 POWERS = (1.0, 2.0)  # p of the load
 SLIDING_RATIOS = (1.0, 0.85, 0.7, 0.55)  # r = f_C / f_S
 STRIBECK_VELOCITIES = (0.01, 0.03, 0.1, 0.3)  # rad/s
+STRIBECK_RISE = 5e-3  # rad/s, eps: speed at which half of fs is reached; below it the noise of velocities is seen
 THINNING_SPEED = 0.3  # rad/s, v0 of the viscosity that falls with speed
+QUADRATIC = 0.05  # relative held-out error that fv2 must save: beyond the recorded speeds it is far off
 ROWS = 20_000  # samples of the fit, spread evenly over the motion
 LOAD_MARGIN = 1.5  # times the largest load seen: beyond it the load of a gear no longer raises friction
+STEPS = 8.0  # deviations of the position's noise that the smallest span exceeds
 SHRINKAGE = 1e-4  # relative ridge: equal spans share what the data cannot tell apart
 
 
@@ -43,15 +50,20 @@ class PreslidingFit:
 
 @dataclass(frozen=True)
 class Shape:
-    """What the columns depend on: load power p, sliding ratio r, Stribeck velocity vs [rad/s]."""
+    """What the columns depend on: load power p, sliding ratio r, Stribeck velocity vs [rad/s]; quadratic: with fv2."""
 
     power: float
     ratio: float
     velocity: float
+    quadratic: bool = False
+
+    def fall(self, v: np.ndarray) -> np.ndarray:
+        """g(v) (N,)."""
+        return 1 / (1 + (v / self.velocity) ** 2)
 
     def factor(self, v: np.ndarray) -> np.ndarray:
         """s(v) (N,)."""
-        return self.ratio + (1 - self.ratio) / (1 + (v / self.velocity) ** 2)
+        return self.ratio + (1 - self.ratio) * self.fall(v)
 
 
 def clock(start: np.ndarray, rate: float) -> np.ndarray:
@@ -62,34 +74,62 @@ def clock(start: np.ndarray, rate: float) -> np.ndarray:
 def fit_presliding(data: FrictionSamples, static: np.ndarray) -> PreslidingFit | None:
     """Presliding friction of one joint beside its `static` law's prediction (N,) [Nm]; None without any level.
 
-    Samples whose elements may still be unknown are left out on both sides.
+    The rotor's positions drive it where `data` has them. Samples whose elements may still be unknown are left out on
+    both sides.
     """
     problem = _Problem(data)
-    shapes = [Shape(p, r, w) for p in problem.powers for r, w in _ratios()]
+    shapes = [Shape(*row) for row in itertools.product(problem.powers, SLIDING_RATIOS, STRIBECK_VELOCITIES)]
     errors = {shape: problem.held_out(shape) for shape in shapes}
     best = min(errors, key=lambda shape: errors[shape].sum())
+    curved = replace(best, quadratic=True)
+    errors[curved] = problem.held_out(curved)
+    if errors[curved].sum() < (1 - QUADRATIC) * errors[best].sum():
+        best = curved
     x = problem.solve(problem.gram(best))
     if not x[: 2 * len(SPANS)].any():
         return None
     return PreslidingFit(problem.parameters(best, x), errors[best], problem.squared_errors(static))
 
 
-def _ratios() -> Iterable[tuple[float, float]]:
-    yield 1.0, STRIBECK_VELOCITIES[0]
-    yield from itertools.product(SLIDING_RATIOS[1:], STRIBECK_VELOCITIES)
+def rotor_drives(joints: Sequence[FrictionSamples]) -> bool:
+    """Whether the integrated velocities drive the elements of an arm's joints better than the measured positions: by
+    the product of the ratios of held-out errors, because one arm measures all its velocities alike.
+    """
+    change = 0.0
+    for data in joints:
+        if data.rotor is None:
+            return False
+        measured, rotor = (
+            sum(problem.held_out(Shape(1.0, 1.0, w)).sum() for w in STRIBECK_VELOCITIES)
+            for problem in (_Problem(replace(data, rotor=None)), _Problem(data))
+        )
+        change += float(np.log(rotor / measured))
+    return change < 0.0
+
+
+def driven(block: Mapping[str, Any] | None, motion: Motion) -> tuple[Mapping[str, Any] | None, np.ndarray]:
+    """A hysteresis block and the positions (N, n) [rad] that drive it in a motion: with the motion's own integrated
+    velocities, at the rate of the recording, the block has nothing left to integrate (`rotor_time` 0).
+    """
+    if block is None or motion.rotor is None or "rotor_time" not in block:
+        return block, motion.position
+    follows = np.asarray(block["rotor_time"]) > 0
+    return {**block, "rotor_time": [0.0] * motion.n}, np.where(follows, motion.rotor, motion.position)
 
 
 class _Problem:
-    """Columns of one joint: a level and a load per span, viscous, quadratic, thinning, +offset, -offset; then y."""
+    """Columns of one joint: a level and a load per span, viscous, quadratic, thinning, +offset, -offset, fs; then y."""
 
     def __init__(self, data: FrictionSamples) -> None:
         self.data = data
+        driver = data.position if data.rotor is None else data.rotor
         known = _travelled(data, 2 * SPANS[-1])
         step = max(len(data.y) // ROWS, 1)
         self.rows = np.flatnonzero(known)[::step]
         self.read = self.rows if data.effort_filter is None else slice(None)  # a filter needs all samples
         self.root = np.sqrt(data.weight[self.rows])
-        self.H = _core.presliding_elements(np.ascontiguousarray(data.position), np.array(SPANS), data.start)
+        self.H = _core.presliding_elements(np.ascontiguousarray(driver), np.array(SPANS), data.start)
+        self.H[:, np.array(SPANS) < STEPS * _noise(driver, data.start)] = 0.0
         self.scale = max(float(np.sqrt(np.mean(data.load**2))), 1e-6)
         loaded = bool(np.quantile(np.abs(data.load), 0.95) > 0.2 * np.median(np.abs(data.y)))
         self.powers = POWERS if loaded else (1.0,)
@@ -104,15 +144,17 @@ class _Problem:
         self._cache: dict[Shape, list[np.ndarray]] = {}
 
     def columns(self, shape: Shape) -> np.ndarray:
-        """(rows, 2 spans + 5 + 1) weighted."""
-        d = self.data
-        level = self.H[self.read] * shape.factor(d.v[self.read])[:, None]
-        load = d.load[self.read]
+        """(rows, 2 spans + 6 + 1) weighted."""
+        d, v, load = self.data, self.data.v[self.read], self.data.load[self.read]
+        level = self.H[self.read] * shape.factor(v)[:, None]
         relative = (np.abs(load) / self.scale) ** shape.power if self.loaded else np.zeros_like(load)
-        moved = np.column_stack([level, level * relative[:, None]])
+        speed = shape.fall(v) * v / (np.abs(v) + STRIBECK_RISE)
+        own = np.column_stack([level, level * relative[:, None], speed])
         if d.effort_filter is not None:
-            moved = d.as_recorded(moved)[self.rows]
-        return np.column_stack([moved, self.fixed[self.rows], d.y[self.rows]]) * self.root[:, None]
+            own = d.as_recorded(own)[self.rows]
+        fixed = self.fixed[self.rows] * [1.0, shape.quadratic, 1.0, 1.0, 1.0]
+        columns = own[:, :-1], fixed, own[:, -1], d.y[self.rows]
+        return np.column_stack(columns) * self.root[:, None]
 
     def grams(self, shape: Shape) -> list[np.ndarray]:
         """Gram matrix of every part of every set of folds."""
@@ -140,7 +182,7 @@ class _Problem:
         return np.array([float(np.sum(e[part] ** 2)) for part in self.parts])
 
     def solve(self, G: np.ndarray) -> np.ndarray:
-        """Non-negative coefficients (2 spans + 5,) from a Gram matrix of columns and y."""
+        """Non-negative coefficients (2 spans + 6,) from a Gram matrix of columns and y."""
         d = np.sqrt(np.diag(G))
         used = d > 1e-9 * d.max()
         d = np.where(used, d, np.inf)
@@ -165,7 +207,20 @@ class _Problem:
             "fv0": float(x[2 * m + 2]),
             "v0": THINNING_SPEED,
             "fo": float(x[2 * m + 3] - x[2 * m + 4]),
+            "fs": float(x[2 * m + 5]),
+            "eps": STRIBECK_RISE,
+            "rotor_time": 0.0 if self.data.rotor is None else ROTOR_TIME,
         }
+
+
+def _noise(driver: np.ndarray, start: np.ndarray) -> float:
+    """Standard deviation of the positions (N,) [rad] about a smooth motion: of their third differences over sqrt(20).
+
+    Encoder steps would move elements of smaller spans to and fro.
+    """
+    third = np.diff(driver, 3)
+    inside = ~(start[1:-2] | start[2:-1] | start[3:])
+    return float(np.sqrt(np.mean(third[inside] ** 2) / 20)) if inside.any() else 0.0
 
 
 def _travelled(data: FrictionSamples, distance: float) -> np.ndarray:
@@ -185,6 +240,6 @@ def hysteresis_block(found: Sequence[PreslidingFit | None]) -> dict[str, list[fl
     empty = {
         name: [0.0] * len(value) if name in ("level", "load") else value for name, value in kept.parameters.items()
     }
-    empty |= dict.fromkeys(("fv1", "fv2", "fv0", "fo"), 0.0)
+    empty |= dict.fromkeys(("fv1", "fv2", "fv0", "fo", "fs", "rotor_time"), 0.0)
     chosen = [empty if fit is None else fit.parameters for fit in found]
     return {name: [values[name] for values in chosen] for name in kept.parameters}

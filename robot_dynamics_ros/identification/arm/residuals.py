@@ -31,7 +31,8 @@ NAMES = ("external_joint_torque", "qd")
 FALSE_SHARE = 1e-3  # of the time of the recordings
 STAND, MIN_STANDS = 0.3, 6  # s without motion that is a stand; stands of a joint that show its presliding friction
 INFLATION = 1.2  # ratio of the residuals of other recordings to those of the fit's own, found on the zoo
-STANDING_SHARES = 0.1, 0.2  # of the breakaway level: deviation at rest where recordings hold stands, and where not
+STANDING_SHARES = 0.06, 0.12  # of the breakaway level: deviation at rest where recordings hold stands, and where not
+MOVING_SHARES = 0.03, 0.15  # of it: deviation in motions unlike those of several recordings, and of a single one
 
 
 def residuals(robot: RobotFile, recordings: Sequence[Recording], breakaway: np.ndarray) -> dict[str, Any]:
@@ -48,6 +49,8 @@ def residuals(robot: RobotFile, recordings: Sequence[Recording], breakaway: np.n
     stands = np.sum([_stands(piece) for rec in whole for piece in rec.pieces], axis=0)
     share = np.where(stands >= MIN_STANDS, *STANDING_SHARES)
     rest = np.hypot(np.nan_to_num(rest), share * breakaway)
+    single = len({rec.name for rec in recordings}) < 2
+    moving = np.hypot(moving, MOVING_SHARES[single] * breakaway)
     moving = np.where(np.isfinite(moving), moving, rest)
     found = {k: INFLATION * np.fmax(v, LEAST) for k, v in (("moving", moving), ("rest", rest))}
     return found | {"significance": INFLATION * _significance(robot, recordings, found)}

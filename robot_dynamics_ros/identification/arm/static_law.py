@@ -33,7 +33,8 @@ class FrictionSamples:
 
     weight (N,): robust weights. start (N,) bool: first sample of each piece. folds: fold numbers (N,) of one or more
     partitions. effort_filter: the low-pass that the recorded effort has passed. rate: samples per second [Hz].
-    speed_limit: friction must dissipate up to this speed [rad/s].
+    speed_limit: friction must dissipate up to this speed [rad/s]. rotor (N,): position of the rotor from the reported
+    velocity [rad], None where there is none.
     """
 
     y: np.ndarray
@@ -46,6 +47,7 @@ class FrictionSamples:
     effort_filter: EffortFilter | None
     rate: float
     speed_limit: float = 0.0
+    rotor: np.ndarray | None = None
 
     def as_recorded(self, x: np.ndarray) -> np.ndarray:
         """Columns (N, k) as the recorded effort shows them: through the same low-pass."""
@@ -60,7 +62,11 @@ class FrictionSamples:
         names = ("y", "v", "load", "position", "weight")
         values = [getattr(self, name)[rows] for name in names]
         return replace(
-            self, **dict(zip(names, values, strict=True)), start=start, folds=[fold[rows] for fold in self.folds]
+            self,
+            **dict(zip(names, values, strict=True)),
+            start=start,
+            folds=[fold[rows] for fold in self.folds],
+            rotor=None if self.rotor is None else self.rotor[rows],
         )
 
 

@@ -9,7 +9,7 @@ import numpy as np
 from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.estimators.motion import effort_inertia
 from robot_dynamics_ros.identification.arm.model import Filters
-from robot_dynamics_ros.identification.arm.presliding import clock
+from robot_dynamics_ros.identification.arm.presliding import clock, driven
 from robot_dynamics_ros.identification.arm.residuals import replayed
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
@@ -23,8 +23,8 @@ SETTLING = 0.1  # s at the beginning of a piece, in which the causal filters of 
 def file_effort(robot: RobotFile, gravity: np.ndarray, filters: Filters) -> Callable[[Motion], np.ndarray]:
     """Prediction motion -> effort (N, n) [Nm] of a robot file, payload included, as the live stages compute it.
 
-    gravity (3,) [m/s2] as the effort contains it; filters: those that the recorded effort has passed. Torque behind the
-    gear has no friction, as in the force stage. Raises CapabilityError where the links are unknown.
+    gravity (3,) [m/s2] as the effort contains it; filters: those that the recorded effort has passed. Raises
+    CapabilityError where the links are unknown.
     """
     model = RobotModel(robot.chain(), robot.joint_names).with_gravity(gravity)
     inertia = effort_inertia(robot)
@@ -41,12 +41,17 @@ def file_effort(robot: RobotFile, gravity: np.ndarray, filters: Filters) -> Call
 
 
 def file_friction(robot: RobotFile, motion: Motion, load: np.ndarray) -> np.ndarray:
-    """Friction (N, n) [Nm] that the live nodes take off for torque load (N, n) [Nm]; zero behind the gear."""
-    if robot.drives.torque_side == "link" or robot.friction is None:
+    """Friction (N, n) [Nm] that the live nodes take off for torque load (N, n) [Nm]."""
+    if robot.friction is None:
         return np.zeros_like(load)
+    position = motion.position
+    if robot.hysteresis is not None and robot.hysteresis.model == "presliding":
+        block, position = driven(robot.hysteresis.parameters, motion)
+        if block is not None and "rotor_time" in block:
+            robot = robot.with_updates({"hysteresis.parameters.rotor_time": block["rotor_time"]})
     stage = FrictionStage()
     stage.configure(robot)
-    signals = {"q": motion.position, "qd": motion.qd, "model_torque": load}
+    signals = {"q": position, "qd": motion.qd, "model_torque": load}
     log = Log(robot.joint_names, clock(motion.start, motion.rate), signals)
     stage.run(log)
     return np.array(log.friction_torque)
@@ -62,7 +67,7 @@ def live_torques(robot: RobotFile, recording: Recording) -> tuple[np.ndarray, np
 
 
 def _replayed(robot: RobotFile, piece: Piece) -> tuple[np.ndarray, np.ndarray]:
-    has_friction = robot.drives.torque_side == "motor" and robot.friction is not None
+    has_friction = robot.friction is not None
     torques, predictions = [], []
     for log in replayed(robot, piece, ["motion", "friction"] if has_friction else ["motion"]):
         prediction = log.model_torque + log.friction_torque if has_friction else log.model_torque

@@ -19,6 +19,7 @@ from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
 LOWER_RATE = 200.0  # Hz kept for identification; robot dynamics and friction reversals lie well below a tenth of it
 MOVING = 0.01  # rad/s, a joint faster than this moves; the split of every table of the report
 MIN_FITTED = 12  # samples
+ROTOR_TIME = 600.0  # s; so long that the deflection of the gear does not enter during a stand
 MAX_EDGE = 1.0  # s; slow filters settle from padding that continues the motion
 # Periods of the cut-off dropped at both ends of a piece that parameters are fitted to: there the order 4 zero-phase
 # filter has settled to 0.3 % of the acceleration (its slowest pole decays by e in 0.42 periods).
@@ -33,6 +34,7 @@ FITTED, CONTINUED = 2.0, 1.5
 class Motion:
     """Filtered state at the instants of the measured effort, all (N, n), pieces stacked; `start` marks their
     beginnings. `measured` are the positions that drive hysteretic friction: the rotor's where recorded, not filtered.
+    `rotor`: the rotor's from the reported velocity (`rotor_position`); None: there is none, or it was recorded.
     `weight`: inverse variances of the effort relative to its joint's median one; None: all alike.
     """
 
@@ -45,6 +47,7 @@ class Motion:
     rate: float
     measured: np.ndarray | None = None
     weight: np.ndarray | None = None
+    rotor: np.ndarray | None = None
 
     @property
     def position(self) -> np.ndarray:
@@ -67,8 +70,8 @@ class Motion:
     def block(self, first: int, last: int) -> Motion:
         """Samples first..last-1 as views; nothing is copied and no new start is marked."""
         t, q, qd, qdd, effort = (getattr(self, k)[first:last] for k in ("t", "q", "qd", "qdd", "effort"))
-        measured, weight = (None if x is None else x[first:last] for x in (self.measured, self.weight))
-        return Motion(t, q, qd, qdd, effort, self.start[first:last], self.rate, measured, weight)
+        others = (None if x is None else x[first:last] for x in (self.measured, self.weight, self.rotor))
+        return Motion(t, q, qd, qdd, effort, self.start[first:last], self.rate, *others)
 
     def take(self, rows: np.ndarray) -> Motion:
         """Samples by mask or index in rising order; a hole marks a new start."""
@@ -76,8 +79,8 @@ class Motion:
         hole = np.concatenate([[True], np.diff(index) != 1])
         passed = np.add.reduceat(self.start, index) > 0 if len(index) else np.zeros(0, bool)
         t, q, qd, qdd, effort = (getattr(self, k)[index] for k in ("t", "q", "qd", "qdd", "effort"))
-        weight = None if self.weight is None else self.weight[index]
-        return Motion(t, q, qd, qdd, effort, hole | passed, self.rate, self.position[index], weight)
+        others = (None if x is None else x[index] for x in (self.weight, self.rotor))
+        return Motion(t, q, qd, qdd, effort, hole | passed, self.rate, self.position[index], *others)
 
     def every(self, k: int) -> Motion:
         """Every k-th sample; the pieces stay the same."""
@@ -111,7 +114,8 @@ def filtered(
     t, q, qd, qdd, effort, measured = (_joined([p[k] for p in parts]) for k in range(6))
     weighted = any("weight" in p.extra for p in rec.pieces)
     weight = _joined([np.ones_like(p[4]) if p[6] is None else p[6] for p in parts]) if weighted else None
-    return Motion(t, q, qd, qdd, effort, start, rec.rate, measured, weight)
+    rotor = None if any(p[7] is None for p in parts) else _joined([p[7] for p in parts])
+    return Motion(t, q, qd, qdd, effort, start, rec.rate, measured, weight, rotor)
 
 
 def _joined(parts: list[np.ndarray]) -> np.ndarray:
@@ -134,10 +138,27 @@ def _filtered_piece(p: Piece, cutoff: float, source: str, delay: float, margin: 
     keep = (p.t > p.t[0] + edge) & (p.t < p.t[-1] - edge)
     wanted = p.t[keep] - delay
     weight = p.extra["weight"][keep] if "weight" in p.extra else None
-    effort = p.effort[keep]
+    effort, rotor = p.effort[keep], rotor_position(p)
     if even and delay == 0:
-        return p.t[keep], q[keep], qd[keep], qdd[keep], effort, p.position[keep], weight
-    return p.t[keep], *(_at(wanted, grid, x) for x in (q, qd, qdd)), effort, _at(wanted, p.t, p.position), weight
+        shown = None if rotor is None else rotor[keep]
+        return p.t[keep], q[keep], qd[keep], qdd[keep], effort, p.position[keep], weight, shown
+    states = (_at(wanted, grid, x) for x in (q, qd, qdd))
+    shown = None if rotor is None else _at(wanted, p.t, rotor)
+    return p.t[keep], *states, effort, _at(wanted, p.t, p.position), weight, shown
+
+
+def rotor_position(p: Piece) -> np.ndarray | None:
+    """Position (N, n) [rad] of the rotors from the reported velocity; None without one or where theta was recorded.
+
+    theta_k = theta_(k-1) + qd dt + a (q - theta_(k-1) - qd dt), a = dt / (ROTOR_TIME + dt), as the live nodes integrate
+    it: a velocity measured on the rotor does not contain the deflection of the gear, which the link's position does.
+    """
+    if p.qd is None or p.position is not p.q:
+        return None
+    dt = np.diff(p.t, prepend=p.t[0])[:, None]
+    left = ROTOR_TIME / (ROTOR_TIME + p.period)
+    ahead = p.qd * dt - np.diff(p.q, axis=0, prepend=p.q[:1])
+    return p.q + signal.lfilter([left], [1.0, -left], ahead, axis=0)
 
 
 def _at(wanted: np.ndarray, t: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -202,8 +223,8 @@ def at_lower_rate(motion: Motion) -> Motion:
     start = np.concatenate([np.arange(len(p[0])) == 0 for p in parts])
     t, q, qd, qdd = (getattr(motion, name)[rows] for name in ("t", "q", "qd", "qdd"))
     effort = np.concatenate([p[1] for p in parts])
-    weight = None if motion.weight is None else motion.weight[rows]
-    return Motion(t, q, qd, qdd, effort, start, motion.rate / k, motion.position[rows], weight)
+    others = (None if x is None else x[rows] for x in (motion.weight, motion.rotor))
+    return Motion(t, q, qd, qdd, effort, start, motion.rate / k, motion.position[rows], *others)
 
 
 def stack(motions: Sequence[Motion]) -> Motion:
@@ -213,4 +234,7 @@ def stack(motions: Sequence[Motion]) -> Motion:
     weight = None
     if any(m.weight is not None for m in motions):
         weight = np.concatenate([np.ones_like(m.q) if m.weight is None else m.weight for m in motions])
-    return Motion(t, q, qd, qdd, effort, start, motions[0].rate, position, weight)
+    rotor = None
+    if all(m.rotor is not None for m in motions):
+        rotor = np.concatenate([m.rotor for m in motions if m.rotor is not None])
+    return Motion(t, q, qd, qdd, effort, start, motions[0].rate, position, weight, rotor)

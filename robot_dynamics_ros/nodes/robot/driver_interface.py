@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros._core import StreamState
-from robot_dynamics_ros.drivers.factory import make_driver
+from robot_dynamics_ros.drivers.factory import DRIVERS, make_driver
 from robot_dynamics_ros.drivers.interface import Driver, MotionDriver, TorqueDriver
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN, CpuShare, worst
 from robot_dynamics_ros.nodes.part import NodeContext, NodePart
 from robot_dynamics_ros.nodes.robot.motion_interface import MotionInterface
 from robot_dynamics_ros.nodes.robot.torque_interface import TorqueInterface
-from robot_dynamics_ros.nodes.tables import DRIVER_OPTIONS, STREAM_OPTIONS
+from robot_dynamics_ros.nodes.tables import STREAM_OPTIONS
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
 from robot_dynamics_ros.topics import DRIVER_TOPICS, MAIN
@@ -32,7 +32,7 @@ def driver_for(node: NodeContext, robot: RobotFile) -> Driver | None:
     kind = node.value("driver")
     if kind == "none":
         return None
-    options = {name: node.value(name) for name in STREAM_OPTIONS + DRIVER_OPTIONS.get(kind, ())}
+    options = {name: node.value(name) for name in STREAM_OPTIONS + DRIVERS[kind].options}
     if not options.get("port"):
         options.pop("port", None)  # the driver's own default
     return make_driver(kind, robot, node.value("ip"), **options)

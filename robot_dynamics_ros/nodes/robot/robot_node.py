@@ -12,6 +12,7 @@ from typing import Any
 
 from rclpy.utilities import get_rmw_implementation_identifier
 
+from robot_dynamics_ros._core import shorten_slice
 from robot_dynamics_ros.drivers.interface import Driver
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.learning.batch import Collector
@@ -27,6 +28,8 @@ from robot_dynamics_ros.nodes.topics.inputs import TopicInputs
 from robot_dynamics_ros.nodes.topics.outputs import SampleOutputs
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import Sample
+
+SLICE = 1e-4  # s of processor time: a sample is not kept waiting by processes that compute
 
 
 class RobotNode(LifecycleBase):
@@ -81,7 +84,8 @@ class RobotNode(LifecycleBase):
             return None
 
     def start(self) -> None:
-        """Connect the driver, or subscribe."""
+        """Connect the driver, or subscribe; this thread and those of the driver get short time slices."""
+        shorten_slice(SLICE)
         if self._driver is not None and self._driver_interface is not None:
             self._driver.connect()
             self._driver_interface.settings.apply()

@@ -140,7 +140,7 @@ class SampleWriter:
     def publish(self, sample: Sample) -> bool:
         """Publish one sample; True when there was something to publish."""
         main = getattr(sample, self._main)
-        if np.isnan(main).all():
+        if main[0] != main[0] and np.isnan(main).all():
             return False
         if self.topic.per_joint:
             self._publish_joints(sample)

@@ -25,7 +25,7 @@ from robot_dynamics_ros.topics import FRAMED, OLD_TOPICS, PREFIX, TOPICS, Topic,
 
 CONTACT_RATE = 10.0  # Hz of the topic contact while nothing changes
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-DEPTH = 10  # of the queues of published samples
+DEPTH = 500  # of the queues of published samples: a reliable subscriber, as a recorder, may be 1 s late at 500 Hz
 FIRST = "external_wrench"  # published before everything else
 BACKWARDS_NS = 2_000_000_000  # a next time farther ahead than this belongs to a clock that was set back
 
@@ -115,7 +115,7 @@ class SampleOutputs(NodePart):
             self._writers[self._looked_at].look()
 
     def _publish_contact(self, sample: Sample, contact: Any) -> None:
-        if np.isnan(sample.contact).all():
+        if sample.contact[0] != sample.contact[0] and np.isnan(sample.contact).all():
             return
         touched = bool((sample.contact > 0).any())
         if touched != self._in_contact or self._contact_pace.due(sample.stamp_ns, CONTACT_RATE):

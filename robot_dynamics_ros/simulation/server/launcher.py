@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import itertools
 import os
 import signal
@@ -14,12 +15,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol
 
-from robot_dynamics_ros.errors import ConnectionFailed
+from robot_dynamics_ros._core import shorten_slice
+from robot_dynamics_ros.errors import ConfigError, ConnectionFailed
+from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.simulation.server.client import SimulationClient
 
 PACKAGE_ROOT = Path(__file__).resolve().parents[3]
 
 
+SLICE = 1e-4  # s of processor time, see shorten_slice: a robot's cycle begins on time
 READY = "ready"  # first word of the line after those of the ports
 FIXED_PORTS = (30004, 29999, 30003)  # the ur_rtde client knows no others
 _candidates = itertools.count(os.getpid())
@@ -67,6 +71,7 @@ def _free(host: str, port: int) -> bool:
 
 def run_announced(process: Announced, announce: Callable[[str], None], ready: str) -> None:
     """The other end, in that process: tell the ports and `ready`, then run until SIGINT, SIGTERM or its own end."""
+    shorten_slice(SLICE)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, process.stop)
     for name, port in process.ports.items():
@@ -151,3 +156,29 @@ class SimulatedUR(LaunchedController):
 
     def __init__(self, robot: str = "ur5e", timeout: float = 30.0, host: str | None = None, **options: Any) -> None:
         super().__init__(robot, host or loopback_address(), timeout, **options)
+
+
+MODULES = {  # manufacturer -> module with Settings and serve
+    "Universal Robots": "robot_dynamics_ros.simulation.ur.process",
+    "Franka Robotics": "robot_dynamics_ros.simulation.franka.controller",
+    "Comau": "robot_dynamics_ros.simulation.comau.lpc",
+}
+PORTS = {"Universal Robots": FIXED_PORTS, "Franka Robotics": (1337,), "Comau": (5005,)}
+
+
+def controller_of(robot: RobotFile) -> Any:
+    """Module with Settings and serve of a robot's simulated controller. Raises ConfigError where there is none."""
+    return importlib.import_module(MODULES[_known(robot)])
+
+
+def _known(robot: RobotFile) -> str:
+    if robot.manufacturer not in MODULES:
+        raise ConfigError(robot.name, "manufacturer", f"{robot.manufacturer!r} is none of {', '.join(MODULES)}")
+    return str(robot.manufacturer)
+
+
+class SimulatedController(LaunchedController):
+    """The simulated controller of any shipped robot, by default on a loopback address of its own."""
+
+    def __init__(self, robot: str, timeout: float = 60.0, host: str | None = None, **options: Any) -> None:
+        super().__init__(robot, host or loopback_address(PORTS[_known(load_robot(robot))]), timeout, **options)

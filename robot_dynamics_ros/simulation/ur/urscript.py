@@ -105,7 +105,10 @@ class Interpreter:
         lines = [line for line in lines if line][1:]  # without the def
         if len(lines) > MAX_LINES:
             raise ProgramError(f"{len(lines)} lines are more than {MAX_LINES}")
-        self._steps = self._run(parse_block(iter(lines))[0])
+        try:
+            self._steps = self._run(parse_block(iter(lines))[0])
+        except RecursionError as error:
+            raise ProgramError("its blocks are nested too deeply") from error
 
     def step(self) -> bool:
         """Run until the next call that waits; False when the program has ended."""

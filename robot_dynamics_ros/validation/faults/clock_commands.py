@@ -6,12 +6,13 @@ import numpy as np
 
 from robot_dynamics_ros._core import GuardReason, GuardState, TorqueMode
 from robot_dynamics_ros.drivers.guard import GuardSettings
-from robot_dynamics_ros.validation.faults.rig import CYCLE, RAMP, Rig
+from robot_dynamics_ros.validation.faults.bench import RAMP
+from robot_dynamics_ros.validation.faults.clock_bench import CYCLE, ClockBench
 from robot_dynamics_ros.validation.faults.table import Case, require
 
 
 def command_not_finite(seed: int) -> str:
-    rig = Rig(seed).running(TorqueMode.external, cycles=5)
+    rig = ClockBench(seed).running(TorqueMode.external, cycles=5)
     for _ in range(20):
         rig.command(3.0)
         rig.cycle()
@@ -21,11 +22,11 @@ def command_not_finite(seed: int) -> str:
     rig.command(bad)
     rig.cycle()
     require(rig.loop.state == GuardState.fault and not rig.record["torque"].any(), "torque left in the same cycle")
-    return rig.off_within(2, GuardReason.command_not_finite)
+    return rig.off_within(0.002, GuardReason.command_not_finite)
 
 
 def limits(seed: int) -> str:
-    rig = Rig(seed).running(TorqueMode.external, cycles=5)
+    rig = ClockBench(seed).running(TorqueMode.external, cycles=5)
     bound, largest = rig.robot.array("limits.torque"), 0.0
     for k in range(49):
         rig.now += CYCLE
@@ -41,11 +42,11 @@ def limits(seed: int) -> str:
             break
     require(rig.loop.state == GuardState.safe, f"state {rig.loop.state.name} after sustained excess")
     text = rig.off_within(RAMP)
-    fast = Rig(seed).running(TorqueMode.external, cycles=5)
+    fast = ClockBench(seed).running(TorqueMode.external, cycles=5)
     fast.command(5.0)
     fast.cycle(1, qd=np.full(6, 3.1))
     require(not (fast.record["torque"] > 0).any(), "torque along a joint over its speed limit")
-    end = Rig(seed).running(TorqueMode.external, cycles=5)
+    end = ClockBench(seed).running(TorqueMode.external, cycles=5)
     end.command(5.0)
     end.cycle(1, q=end.robot.array("limits.position_upper") - 0.001, qd=np.full(6, 0.5))
     require(not (end.record["torque"] > 0).any(), "torque into a position limit")
@@ -53,7 +54,7 @@ def limits(seed: int) -> str:
 
 
 def second_publisher(seed: int) -> str:
-    rig = Rig(seed).running()
+    rig = ClockBench(seed).running()
     rig.loop.trip(GuardReason.publisher)
     rig.cycle()
     require(rig.loop.state == GuardState.safe, f"state {rig.loop.state.name}")
@@ -61,7 +62,7 @@ def second_publisher(seed: int) -> str:
 
 
 def dead_man(seed: int) -> str:
-    rig = Rig(seed, settings=GuardSettings(enable_timeout=0.1)).running(TorqueMode.guide, cycles=40)
+    rig = ClockBench(seed, settings=GuardSettings(enable_timeout=0.1)).running(TorqueMode.guide, cycles=40)
     rig.loop.refresh()
     rig.cycle(50)
     require(rig.loop.state == GuardState.ok, "lost although it was held")
@@ -71,7 +72,7 @@ def dead_man(seed: int) -> str:
 
 
 def overload(seed: int) -> str:
-    rig, random = Rig(seed).running(TorqueMode.external, cycles=5), np.random.default_rng(seed)
+    rig, random = ClockBench(seed).running(TorqueMode.external, cycles=5), np.random.default_rng(seed)
     worst = 0.0
     for _ in range(300):
         late = int(random.choice([0, 2, 4, 12, 30]))
@@ -90,7 +91,7 @@ def overload(seed: int) -> str:
 def wrong_meaning(seed: int) -> str:
     """A command that includes gravity, or is meant behind the gear, is refused by this robot."""
     for meaning in ({"includes_gravity": True}, {"link_side": True}):
-        rig = Rig(seed).running(TorqueMode.external, cycles=5)
+        rig = ClockBench(seed).running(TorqueMode.external, cycles=5)
         rig.command(2.0)
         rig.cycle(20)
         rig.command(2.0, **meaning)

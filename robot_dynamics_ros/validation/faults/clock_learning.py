@@ -8,7 +8,7 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros.control.torque import CONTROL
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.parameters import resolve
-from robot_dynamics_ros.validation.faults.rig import CYCLE, Rig
+from robot_dynamics_ros.validation.faults.clock_bench import CYCLE, ClockBench
 from robot_dynamics_ros.validation.faults.table import Case, require
 
 HOUR = 3600  # s
@@ -18,7 +18,7 @@ STILL = 2e-4  # rad between the first and the last position of these, with their
 
 
 def contact(seed: int) -> str:
-    rig = Rig(seed).running(cycles=3000)
+    rig = ClockBench(seed).running(cycles=3000)
     learned = rig.record["coulomb"].copy()
     rig.plant.set_wrench(np.array([0, 0, -150.0, 0, 0, 0]))
     frozen_at = None
@@ -44,7 +44,7 @@ def bad_parameters(seed: int) -> str:
 
 def no_excitation(seed: int) -> str:
     """An hour at rest, sample by sample: measured positions and currents with their noise teach nothing."""
-    rig = Rig(seed).running(cycles=1500)
+    rig = ClockBench(seed).running(cycles=1500)
     rig.loop.disable()
     rig.cycle(300)
     learned = rig.record["coulomb"].copy(), rig.record["viscous"].copy()
@@ -71,7 +71,7 @@ def no_excitation(seed: int) -> str:
 
 def payload_changed(seed: int) -> str:
     """Another payload than a moment ago: adaptation rests."""
-    rig = Rig(seed).running(cycles=1500)
+    rig = ClockBench(seed).running(cycles=1500)
     rig.cycle(50, payload=0.0)
     rig.cycle(1, payload=3.0)
     rig.cycle(1, payload=3.0)

@@ -17,7 +17,7 @@ from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import joint_columns
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
-from robot_dynamics_ros.validation.faults.rig import START, Rig
+from robot_dynamics_ros.validation.faults.clock_bench import START, ClockBench
 from robot_dynamics_ros.validation.faults.table import Case, require
 
 NEW = DriverInfo("ur", "5.26.0", 500.0, False, frozenset({"torque"}))
@@ -28,7 +28,7 @@ GOOD = RobotStatus(
 
 def joints_reordered(seed: int) -> str:
     """Commands whose joints come in another order leave the same torque, bit for bit."""
-    plain, mixed = (Rig(seed).running(TorqueMode.external, cycles=5) for _ in range(2))
+    plain, mixed = (ClockBench(seed).running(TorqueMode.external, cycles=5) for _ in range(2))
     random, names = np.random.default_rng(seed), plain.robot.joint_names
     for _ in range(50):
         order, torque = random.permutation(6), random.uniform(-3, 3, 6)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from robot_dynamics_ros._core import EnableResult, GuardReason, GuardState, TorqueMode
-from robot_dynamics_ros.validation.faults.rig import CYCLE, RAMP, Rig
+from robot_dynamics_ros.validation.faults.clock_bench import CYCLE, RAMP_CYCLES, ClockBench
 from robot_dynamics_ros.validation.faults.table import Case, require
 
 QUEUE = 256  # requests the loop can hold unserved
 
 
-def _never(rig: Rig, why: EnableResult) -> None:
+def _never(rig: ClockBench, why: EnableResult) -> None:
     require(rig.loop.enabled == why, f"enable: {rig.loop.enabled.name}, expected {why.name}")
     require(not rig.record["run"] and not rig.record["torque"].any(), "torque left")
 
@@ -19,19 +19,19 @@ def _never(rig: Rig, why: EnableResult) -> None:
 def stop_before_enable(seed: int) -> str:
     """A stop that is there, that comes, or that came and went between the request and its service."""
     for mode in (TorqueMode.guide, TorqueMode.external):
-        rig = Rig(seed)
+        rig = ClockBench(seed)
         rig.cycle(5)
         rig.cycle(1, stopped=True)
         rig.loop.enable(mode)
         rig.silence(14 + 2 * (seed % 15))  # then states cease
         _never(rig, EnableResult.stopped)
-        rig = Rig(seed)
+        rig = ClockBench(seed)
         rig.cycle(5)
         rig.loop.enable(mode)
         rig.command(2.0)
         rig.cycle(1, stopped=True)
         _never(rig, EnableResult.stopped)
-        rig = Rig(seed)
+        rig = ClockBench(seed)
         rig.cycle(5, stopped=True)
         rig.loop.enable(mode)
         rig.cycle(1, stopped=True)
@@ -42,10 +42,10 @@ def stop_before_enable(seed: int) -> str:
 
 def program_ended(seed: int) -> str:
     """This process stood still and the program on the robot ended meanwhile; states come on without a gap."""
-    rig = Rig(seed).running(TorqueMode.guide)
+    rig = ClockBench(seed).running(TorqueMode.guide)
     rig.cycle(1, program=False)
-    text = rig.off_within(0, GuardReason.program_ended)
-    rig = Rig(seed)
+    text = rig.off_within(0.0, GuardReason.program_ended)
+    rig = ClockBench(seed)
     rig.cycle(5, program=False)
     rig.loop.enable(TorqueMode.guide)
     rig.cycle(1, program=False)
@@ -57,7 +57,7 @@ def overspeed_ramp(seed: int) -> str:
     """A push along a joint past its speed limit ends as quickly in a ramp as it does in the ok state."""
     impulses = {}
     for ramp in (False, True):
-        rig = Rig(seed).running(TorqueMode.external, cycles=5)
+        rig = ClockBench(seed).running(TorqueMode.external, cycles=5)
         rig.silence(2)
         for k in range(30):
             rig.now += CYCLE
@@ -66,7 +66,7 @@ def overspeed_ramp(seed: int) -> str:
         if ramp:
             rig.loop.trip(GuardReason.external)
         total = 0.0
-        for k in range(RAMP // 2 + 1):
+        for k in range(RAMP_CYCLES + 1):
             rig.now += CYCLE
             rig.command(100.0)
             rig.on_sample(qd=np.full(6, 3.1), q=rig.state.q + 1e-5 * k)
@@ -80,33 +80,33 @@ def overspeed_ramp(seed: int) -> str:
 
 def stretched_ramp(seed: int) -> str:
     """Stamps that step back without being flagged, and calls 20 ms apart: the host's clock ends the ramp."""
-    rig = Rig(seed).running()
+    rig = ClockBench(seed).running()
     rig.loop.trip(GuardReason.external)
     behind = (500 + 100 * seed) * 10**6
-    for _ in range(RAMP // 20):
+    for _ in range(RAMP_CYCLES // 10):
         rig.now += 10 * CYCLE
         rig.on_sample(stamp_ns=rig.now - behind)
-    require(not rig.record["torque"].any(), f"{np.abs(rig.record['torque']).max():.1f} Nm after {RAMP} ms")
-    return f"zero after {RAMP} ms by the host's clock"
+    require(not rig.record["torque"].any(), f"{np.abs(rig.record['torque']).max():.1f} Nm after {2 * RAMP_CYCLES} ms")
+    return f"zero after {2 * RAMP_CYCLES} ms by the host's clock"
 
 
 def full_queue(seed: int) -> str:
     """Ending torque waits behind nothing, and what was requested before it does not bring torque back."""
     for end in (lambda rig: rig.loop.disable(), lambda rig: rig.loop.trip(GuardReason.publisher)):
-        rig = Rig(seed).running(TorqueMode.guide)
+        rig = ClockBench(seed).running(TorqueMode.guide)
         require(not all(rig.loop.refresh() for _ in range(2 * QUEUE)), "the queue is larger than thought")
         end(rig)
-        rig.cycle(RAMP // 2 + 1)
+        rig.cycle(RAMP_CYCLES + 1)
         require(not rig.record["run"] and not rig.record["torque"].any(), "torque goes on")
-        rig = Rig(seed)
+        rig = ClockBench(seed)
         rig.cycle(5)
         rig.loop.enable(TorqueMode.guide)
         end(rig)
         rig.cycle(5)
         require(not rig.record["run"] and rig.loop.enabled != EnableResult.done, "enabled after the end")
-    rig = Rig(seed).running(TorqueMode.guide)
+    rig = ClockBench(seed).running(TorqueMode.guide)
     rig.loop.trip(GuardReason.external)
-    rig.cycle(RAMP)
+    rig.cycle(2 * RAMP_CYCLES)
     rig.loop.rearm()
     rig.loop.trip(GuardReason.publisher)
     rig.cycle(5)
@@ -115,14 +115,14 @@ def full_queue(seed: int) -> str:
 
 
 def enable_while_ramping(seed: int) -> str:
-    rig = Rig(seed).running()
+    rig = ClockBench(seed).running()
     rig.loop.disable()
     rig.cycle(5)
     require(bool(rig.record["torque"].any()), "no ramp to wait for")
     rig.loop.enable(TorqueMode.guide)
     rig.cycle(1)
     require(rig.loop.enabled == EnableResult.ramping, f"enable: {rig.loop.enabled.name}")
-    rig.cycle(RAMP // 2)
+    rig.cycle(RAMP_CYCLES)
     require(not rig.record["run"], "torque goes on")
     return "refused: ramping"
 

@@ -7,14 +7,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from robot_dynamics_ros.errors import RobotDynamicsError
-from robot_dynamics_ros.validation.table import markdown_table
+from robot_dynamics_ros.pages import markdown_table
 
-# transport between robot and torque loop -> modules of this folder that hold CASES
-TRANSPORTS = {
-    "clock": ("clock_states", "clock_commands", "clock_stops", "clock_learning", "clock_meaning"),
-    "sockets": ("sockets",),
-    "graph": ("graph",),
-}
+TRANSPORTS = ("clock", "sockets", "graph")  # between robot and torque loop
+MODULES = ("states", "clock_commands", "clock_stops", "clock_learning", "clock_meaning", "processes", "graph")  # CASES
 
 
 @dataclass(frozen=True)
@@ -73,7 +69,6 @@ def markdown(rows: Iterable[Row], command: str) -> str:
 
 def cases(transport: str) -> list[Case]:
     """All cases of one of TRANSPORTS, by number."""
-    modules = (
-        importlib.import_module(f"robot_dynamics_ros.validation.faults.{name}") for name in TRANSPORTS[transport]
-    )
-    return sorted((case for module in modules for case in module.CASES), key=lambda case: case.number)
+    modules = (importlib.import_module(f"robot_dynamics_ros.validation.faults.{name}") for name in MODULES)
+    chosen = [case for module in modules for case in module.CASES if case.transport == transport]
+    return sorted(chosen, key=lambda case: case.number)

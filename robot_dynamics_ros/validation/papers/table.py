@@ -6,8 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from robot_dynamics_ros.pages import BEGIN, filled, marks, read_text, write_between, write_text
-from robot_dynamics_ros.validation.table import markdown_table
+from robot_dynamics_ros.pages import BEGIN, filled, markdown_table, marks, read_text, write_between, write_text
 
 TITLE = "Reproduction"
 LAST = "<!-- end: reproduce "  # of a protocol

@@ -96,6 +96,7 @@ class FrictionFeedforward {
     have_last_ = false;
     f_.fill(std::nan(""));
     suspicion_.fill(0);
+    glitch_.fill(0);
   }
 
   void reset() noexcept {
@@ -158,8 +159,10 @@ class FrictionFeedforward {
     }
     watch_contact(dt_, w_.data());
     if (o_.law == LearningLaw::fixed) return Status::ok;
-    if (o_.law == LearningLaw::rls) return rls_.step(dt_, w_.data(), total, frozen_ != 0);
-    return adaptive_.step(dt_, Y1_.data(), w_.data(), f_.data(), frozen_ != 0);
+    double moving[max_joints];
+    speeds_to_learn_from(moving);
+    if (o_.law == LearningLaw::rls) return rls_.step(dt_, moving, total, frozen_ != 0);
+    return adaptive_.step(dt_, Y1_.data(), moving, f_.data(), frozen_ != 0);
   }
 
   // f^ of the desired motion; tau_Jd (Nm) its model torque without friction, T (deg C) or null.
@@ -204,6 +207,14 @@ class FrictionFeedforward {
       const double F = model.levels()[i], remembered = F * model.hysteresis()[i];
       viscous[i] = full[i] - remembered;
       Y1[i] = o_.memory ? remembered : F * ((v[i] > 0) - (v[i] < 0));
+    }
+  }
+
+  // Zero while a glitch of the encoder is in the window of the speeds, which is two samples longer than the positions'.
+  void speeds_to_learn_from(double* w) noexcept {
+    for (int i = 0; i < n(); ++i) {
+      glitch_[i] = smooth_.jumps(i) ? 3 : std::max(0, glitch_[i] - 1);
+      w[i] = glitch_[i] > 0 ? 0.0 : w_[i];
     }
   }
 
@@ -268,6 +279,7 @@ class FrictionFeedforward {
   std::array<double, 2 * max_joints> last_{};
   std::array<double, max_joints> f_{}, Y1_{}, suspicion_{}, warm_{}, w_{}, wd_{}, tau_J_{};
   std::array<double, 5> left_{};
+  std::array<int, max_joints> glitch_{};  // samples for which a joint does not count as moving
   std::int64_t last_ns_ = 0, thermal_ns_ = 0;
   double dt_ = 0;
   std::uint32_t frozen_ = 0;

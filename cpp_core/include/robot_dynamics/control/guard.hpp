@@ -28,8 +28,9 @@ class Guard {
   void command(std::int64_t stamp_ns, const double* torque, TorqueSemantics semantics) noexcept;
 
   // One control cycle: writes the torque that may leave, finite and inside every limit. Returns the state.
-  // host_seconds: since the last call by a clock of the host, where there is one; a way to zero takes no longer than
-  // `ramp` by either clock, also when stamps stand still or step back.
+  // host_seconds: since the last call by a clock of the host, 0 where there is none; a way to zero takes no longer than
+  // `ramp` by either clock, also when stamps stand still or step back. Until then the torque changes by at most
+  // torque_rate times one cycle from one output to the next.
   GuardState step(std::int64_t now_ns, double* torque, double host_seconds = 0) noexcept;
 
   bool enable(std::int64_t now_ns) noexcept;          // idle -> ok; false when latched or no fresh state
@@ -220,10 +221,10 @@ inline double Guard::limited(int i, double wanted, double step_limit) noexcept {
 inline GuardState Guard::step(std::int64_t now_ns, double* torque, double host_seconds) noexcept {
   check_freshness(now_ns);
   const double passed = stepped_ ? seconds_between(now_ns, now_ns_) : limits_.cycle;
-  const double dt = std::clamp(passed, 0.0, limits_.degraded_gap);  // no burst after a late call
   now_ns_ = now_ns;
   stepped_ = true;
   if (active()) {
+    const double dt = std::clamp(passed, 0.0, limits_.cycle);  // no burst after a late call
     clamped_ = false;
     for (int i = 0; i < limits_.n; ++i)
       out_[i] = limited(i, have_command_ ? fresh_share_ * wanted_[i] : 0.0, limits_.torque_rate[i] * dt);
@@ -232,8 +233,9 @@ inline GuardState Guard::step(std::int64_t now_ns, double* torque, double host_s
   } else if (ramping_) {
     const double robot_seconds = passed > 0 ? std::max(passed, 0.5 * limits_.cycle) : limits_.cycle;
     ramp_left_ -= host_seconds > robot_seconds ? host_seconds : robot_seconds;
-    const double share = std::max(0.0, ramp_left_ / limits_.ramp), dt_left = std::max(dt, limits_.cycle);
-    for (int i = 0; i < limits_.n; ++i) out_[i] = leaving(i, share, limits_.torque_rate[i] * dt_left);
+    const double share = std::max(0.0, ramp_left_ / limits_.ramp);
+    const double fall = std::max(std::min(passed, limits_.degraded_gap), limits_.cycle);
+    for (int i = 0; i < limits_.n; ++i) out_[i] = leaving(i, share, limits_.torque_rate[i] * fall);
     ramping_ = share > 0;
   } else {
     out_.fill(0.0);

@@ -1,10 +1,8 @@
-// RTDE state reader: a thread of its own receives, checks and stamps every sample and hands it over through a
-// lock-free ring, so that a consumer that is late by seconds loses nothing. A lost connection is taken up again with
-// back-off, for as long as the reader runs.
+// RTDE state reader: every sample is received, checked, stamped and handed over through a lock-free ring. Whoever waits
+// for samples receives them itself, so that a sample wakes one thread and not two; while nobody waits, and always with
+// a torque loop or real-time scheduling, the reader's own thread receives, so that a consumer that is late by seconds
+// loses nothing. A lost connection is taken up again with back-off, for as long as the reader runs.
 #pragma once
-
-#include <pthread.h>
-#include <time.h>
 
 #include <atomic>
 #include <chrono>
@@ -14,9 +12,11 @@
 #include <string>
 #include <thread>
 
+#include "robot_dynamics/common/latency_log.hpp"
 #include "robot_dynamics/common/realtime.hpp"
 #include "robot_dynamics/common/spsc_ring.hpp"
 #include "robot_dynamics/drivers/rtde_clock.hpp"
+#include "robot_dynamics/drivers/rtde_hook.hpp"
 #include "robot_dynamics/drivers/rtde_session.hpp"
 #include "robot_dynamics/drivers/stream_monitor.hpp"
 
@@ -33,23 +33,10 @@ struct ReaderOptions {
   int realtime_priority = 0;      // SCHED_FIFO priority of the thread, 0 = none; ignored where not permitted
 };
 
-// What runs in the receiving thread for every sample, and at least every `hook_period` without one.
-class SampleHook {
- public:
-  virtual ~SampleHook() = default;
-  virtual void sample(const Sample& sample, std::int64_t steady_ns) noexcept = 0;
-  virtual void idle(std::int64_t steady_ns) noexcept = 0;
-  virtual void lost() noexcept = 0;
-  virtual bool run() const noexcept = 0;              // the script must go on
-  virtual const double* torque() const noexcept = 0;  // (6), Nm
-};
-constexpr double hook_period = 0.002;  // s
-
-inline std::int64_t clock_ns(clockid_t id) noexcept {
-  timespec t;
-  clock_gettime(id, &t);
-  return static_cast<std::int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
-}
+constexpr double hook_period = 0.002;    // s
+constexpr double receive_period = 0.02;  // s, longest wait for bytes
+constexpr double absence = 0.004;        // s without a call of wait() until the thread receives
+constexpr int backlog = 64;              // packages received before anybody is told
 
 class Reader {
   template <typename F>
@@ -86,15 +73,21 @@ class Reader {
     wake();
     std::lock_guard<std::mutex> one_at_a_time(stopping_);
     if (thread_.joinable()) thread_.join();
+    std::lock_guard<std::mutex> receiving(receiving_);
     close();
   }
 
-  // Blocks until a sample waits or `timeout` [s] is over; true when one waits.
+  // Blocks until a sample waits or `timeout` [s] is over; true when one waits. One caller at a time.
   bool wait(double timeout) {
-    if (ring_.front() != nullptr) return true;
-    std::unique_lock<std::mutex> lock(mutex_);
-    const auto limit = std::chrono::duration<double>(timeout);
-    condition_.wait_for(lock, limit, [this] { return ring_.front() != nullptr || !running_.load(); });
+    const std::int64_t end = clock_ns(CLOCK_MONOTONIC) + static_cast<std::int64_t>(1e9 * timeout);
+    waiting_.store(true);
+    for (double left = timeout; ring_.front() == nullptr && running_.load(); left = seconds_until(end)) {
+      const std::uint64_t woken = woken_.load();
+      if (!receive_here(std::clamp(left, 0.0, receive_period))) await(left, woken);
+      if (left <= 0.0) break;
+    }
+    called_ns_.store(clock_ns(CLOCK_MONOTONIC));
+    waiting_.store(false);
     return ring_.front() != nullptr;
   }
 
@@ -110,6 +103,8 @@ class Reader {
   const StreamMonitor& monitor() const noexcept { return monitor_; }
   bool connected() const noexcept { return connected_.load(); }
   const RealtimeResult& realtime() const noexcept { return realtime_; }
+  // From the state's arrival on this machine, and from its reading by the thread, until its torque was sent.
+  const LatencyLog& answered() const noexcept { return answered_; }
   std::uint64_t overruns() const noexcept { return overruns_.load(); }
   std::uint64_t reconnects() const noexcept { return reconnects_.load(); }
   std::uint64_t unsent() const noexcept { return unsent_.load(); }
@@ -137,8 +132,9 @@ class Reader {
     rate_ = session_.rate();
     available_ = session_.available();
     connected_.store(true);
-    last_data_ns_ = clock_ns(CLOCK_MONOTONIC);
-    malformed_before_ = malformed_.load();
+    last_data_ns_.store(clock_ns(CLOCK_MONOTONIC));
+    malformed_before_.store(malformed_.load());
+    lost_.store(false);
   }
 
   void close() noexcept {
@@ -153,13 +149,17 @@ class Reader {
     while (running_.load()) {
       try {
         if (!connected_.load()) {
+          std::lock_guard<std::mutex> receiving(receiving_);
           open();
           reconnects_.fetch_add(1);
         }
-        receive();
+        cycle();
         pause = options_.backoff_min;
       } catch (const std::exception& error) {
-        close();
+        {
+          std::lock_guard<std::mutex> receiving(receiving_);
+          close();
+        }
         set_error(error.what());
         sleep(pause);
         pause = std::min(2.0 * pause, options_.backoff_max);
@@ -167,30 +167,80 @@ class Reader {
     }
   }
 
-  void receive() {
-    const std::size_t before = ring_.size();
-    session_.receive(hook_ ? hook_period : 0.02,
-                     [this](const std::uint8_t* data, std::size_t size) { take(data, size); });
-    if (ring_.size() != before)
-      wake();
-    else if (hook_)
-      rest();
-    if (1e-9 * static_cast<double>(clock_ns(CLOCK_MONOTONIC) - last_data_ns_) <= options_.silence) return;
-    const std::uint64_t bad = malformed_.load() - malformed_before_;
+  // The thread receives, or stands by while the caller of wait() does.
+  void cycle() {
+    if (lost_.load()) throw ConnectionError(locked([this] { return last_error_; }));
+    if (called()) {
+      sleep(absence);
+    } else {
+      std::lock_guard<std::mutex> receiving(receiving_);
+      const std::size_t before = ring_.size();
+      receive(hook_ ? hook_period : receive_period);
+      if (hook_ && ring_.size() == before) rest();
+    }
+    if (ring_.front() != nullptr || called()) wake();
+    check_silence();
+  }
+
+  bool called() const noexcept {
+    const std::int64_t since = clock_ns(CLOCK_MONOTONIC) - called_ns_.load();
+    return caller_may_receive() && (waiting_.load() || 1e-9 * static_cast<double>(since) < absence);
+  }
+  bool caller_may_receive() const noexcept {
+    return !hook_ && options_.realtime_priority == 0 && connected_.load() && !lost_.load();
+  }
+
+  // In the thread that calls wait(); false when the reader's thread is receiving. Errors are left to that thread.
+  bool receive_here(double timeout) {
+    if (!caller_may_receive()) return false;
+    std::unique_lock<std::mutex> receiving(receiving_, std::try_to_lock);
+    if (!receiving.owns_lock() || !connected_.load()) return false;
+    try {
+      receive(timeout);
+    } catch (const std::exception& error) {
+      set_error(error.what());
+      lost_.store(true);
+    }
+    return true;
+  }
+
+  // Until the reader's thread has a sample, or leaves the receiving to the caller.
+  void await(double timeout, std::uint64_t woken) {
+    std::unique_lock<std::mutex> lock(mutex_);
+    condition_.wait_for(lock, std::chrono::duration<double>(timeout),
+                        [&] { return ring_.front() != nullptr || !running_.load() || woken_.load() != woken; });
+  }
+
+  void receive(double timeout) {
+    const auto on_data = [this](const std::uint8_t* data, std::size_t size) { take(data, size); };
+    bool more = session_.receive(timeout, on_data);
+    for (int k = 0; more && k < backlog; ++k) more = session_.receive(0.0, on_data);
+  }
+
+  void check_silence() const {
+    const std::int64_t since = clock_ns(CLOCK_MONOTONIC) - last_data_ns_.load();
+    if (1e-9 * static_cast<double>(since) <= options_.silence) return;
+    const std::uint64_t bad = malformed_.load() - malformed_before_.load();
     const std::string what =
         bad == 0 ? "no data for " : std::to_string(bad) + " packages of another size and no data for ";
     throw ConnectionError(session_.where() + ": " + what + Socket::seconds(options_.silence));
+  }
+
+  static double seconds_until(std::int64_t end) noexcept {
+    return 1e-9 * static_cast<double>(end - clock_ns(CLOCK_MONOTONIC));
   }
 
   void take(const std::uint8_t* data, std::size_t size) noexcept {
     std::uint32_t damaged = 0;
     if (!session_.unpack(data, size, scratch_, damaged)) return void(malformed_.fetch_add(1));
     monitor_.count_damaged(damaged);
-    last_data_ns_ = clock_ns(CLOCK_MONOTONIC);
-    malformed_before_ = malformed_.load();
-    if (!monitor_.accept(scratch_, last_data_ns_)) return;
+    const std::int64_t steady_ns = clock_ns(CLOCK_MONOTONIC);
+    last_data_ns_.store(steady_ns);
+    malformed_before_.store(malformed_.load());
+    if (!monitor_.accept(scratch_, steady_ns)) return;
     if (failed_) set_error("");  // delivered again
-    scratch_.receive_ns = clock_ns(CLOCK_REALTIME);
+    const std::int64_t arrival_ns = session_.arrival_ns();
+    scratch_.receive_ns = arrival_ns != 0 ? arrival_ns : clock_ns(CLOCK_REALTIME);
     const auto t_c = static_cast<std::int64_t>(std::llround(1e9 * scratch_.values[at_timestamp]));
     if (scratch_.flags & clock_backwards) clock_.anchor();
     scratch_.flags = carried_ |= scratch_.flags;
@@ -199,14 +249,15 @@ class Reader {
     monitor_.set_connected(true);
     if (clock_.reanchored()) scratch_.flags |= clock_backwards;
     scratch_.stamp_ns = clock_.stamp(t_c);
-    if (hook_) answer();
+    if (hook_) answer(steady_ns);
     if (!ring_.push(scratch_)) overruns_.fetch_add(1);
   }
 
   // The torque leaves before anything else happens to the sample.
-  void answer() noexcept {
-    hook_->sample(scratch_, last_data_ns_);
+  void answer(std::int64_t steady_ns) noexcept {
+    hook_->sample(scratch_, steady_ns);
     send_torque();
+    answered_.add(clock_ns(CLOCK_REALTIME) - scratch_.receive_ns, clock_ns(CLOCK_MONOTONIC) - steady_ns);
   }
 
   void rest() noexcept {
@@ -224,6 +275,7 @@ class Reader {
   void wake() noexcept {
     {
       std::lock_guard<std::mutex> lock(mutex_);
+      woken_.fetch_add(1);
     }
     condition_.notify_all();
   }
@@ -249,15 +301,19 @@ class Reader {
   std::thread thread_;
   std::atomic<bool> running_{false}, connected_{false};
   std::shared_ptr<SampleHook> hook_;
+  LatencyLog answered_;
   std::int32_t beat_ = 0;
   bool sent_run_ = false, failed_ = false;
   std::atomic<std::uint64_t> overruns_{0}, reconnects_{0}, malformed_{0}, unsent_{0};
-  std::int64_t last_data_ns_ = 0;
-  std::uint64_t malformed_before_ = 0;  // at the last good package
+  std::atomic<bool> waiting_{false}, lost_{false};
+  std::atomic<std::int64_t> last_data_ns_{0}, called_ns_{0};
+  std::atomic<std::uint64_t> malformed_before_{0};  // at the last good package
+  std::mutex receiving_;                            // held by whoever uses session, monitor and clock
   RealtimeResult realtime_;
   std::mutex stopping_;
   mutable std::mutex mutex_;
   std::condition_variable condition_;
+  std::atomic<std::uint64_t> woken_{0};
   Version version_;
   double rate_ = 0.0;
   std::vector<std::string> available_;

@@ -48,11 +48,14 @@ class Session {
 
   void close() noexcept { socket_.close(); }
 
-  // Receives once (at most `timeout` s) and calls on_data(payload, size) for every complete data package.
+  // Receives once (at most `timeout` s) and calls on_data(payload, size) for every complete data package. Not more than
+  // one package is read at a time, so that each has its own time of arrival.
   template <typename OnData>
   bool receive(double timeout, OnData&& on_data) {
     compact();
-    const std::size_t n = socket_.receive(buffer_.data() + filled_, buffer_.size() - filled_, timeout);
+    const std::size_t whole = header_bytes + package_bytes_;
+    const std::size_t room = filled_ < whole ? whole - filled_ : buffer_.size() - filled_;
+    const std::size_t n = socket_.receive(buffer_.data() + filled_, room, timeout);
     filled_ += n;
     Package p;
     while (next(p)) {
@@ -93,6 +96,7 @@ class Session {
     return socket_.send_now(torque_package_.data(), torque_package_.size());
   }
 
+  std::int64_t arrival_ns() const noexcept { return socket_.arrival_ns(); }
   const Version& version() const { return version_; }
   double rate() const { return rate_; }
   std::vector<std::string> available() const {

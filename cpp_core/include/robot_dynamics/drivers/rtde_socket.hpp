@@ -70,8 +70,16 @@ class Socket {
 
   // Bytes read into `out`, 0 when nothing came within the timeout [s]; throws when the peer closed the connection.
   std::size_t receive(std::uint8_t* out, std::size_t capacity, double timeout) {
-    if (!ready(POLLIN, timeout)) return 0;
-    const ssize_t n = ::recv(fd_, out, capacity, 0);
+    if (timeout > 0.0 && !ready(POLLIN, timeout)) return 0;
+    iovec data{out, capacity};
+    alignas(cmsghdr) unsigned char control[CMSG_SPACE(sizeof(timespec))];
+    msghdr message{};
+    message.msg_iov = &data;
+    message.msg_iovlen = 1;
+    message.msg_control = control;
+    message.msg_controllen = sizeof control;
+    const ssize_t n = ::recvmsg(fd_, &message, 0);
+    arrival_ns_ = arrival(message);
     if (n > 0) return static_cast<std::size_t>(n);
     if (n < 0 && (errno == EAGAIN || errno == EINTR)) return 0;
     if (n == 0) fail("connection closed by the controller");
@@ -82,6 +90,9 @@ class Socket {
     if (fd_ >= 0) ::close(fd_);
     fd_ = -1;
   }
+
+  // System clock [ns] when the last bytes reached this machine, by its network layer; 0: not stated.
+  std::int64_t arrival_ns() const noexcept { return arrival_ns_; }
 
   const std::string& where() const { return where_; }
 
@@ -104,11 +115,24 @@ class Socket {
     if (fd_ < 0) fail_errno(errno);
     const int on = 1;
     setsockopt(fd_, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
+    setsockopt(fd_, SOL_SOCKET, SO_TIMESTAMPNS, &on, sizeof(on));
+  }
+
+  static std::int64_t arrival(msghdr& message) noexcept {
+    for (cmsghdr* c = CMSG_FIRSTHDR(&message); c != nullptr; c = CMSG_NXTHDR(&message, c)) {
+      if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_TIMESTAMPNS) continue;
+      timespec t;
+      std::memcpy(&t, CMSG_DATA(c), sizeof t);
+      return static_cast<std::int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
+    }
+    return 0;
   }
 
   bool ready(short events, double timeout) const {
     pollfd p{fd_, events, 0};
-    return ::poll(&p, 1, static_cast<int>(timeout * 1e3)) > 0;
+    const auto seconds = static_cast<time_t>(timeout);
+    const timespec limit{seconds, static_cast<long>(1e9 * (timeout - static_cast<double>(seconds)))};
+    return ::ppoll(&p, 1, &limit, nullptr) > 0;
   }
 
   [[noreturn]] void fail_errno(int error) const {
@@ -118,6 +142,7 @@ class Socket {
   }
 
   int fd_ = -1;
+  std::int64_t arrival_ns_ = 0;
   std::string where_;
 };
 

@@ -1,12 +1,17 @@
 // Presliding friction of n joints: Maxwell-slip elements with free spans, load on each element, Stribeck on the level.
-//   f = h(T) (s(v) sum_k (c_k + l_k |tau|^p) H_k(theta) + fv1 v + fv2 |v| v + fv0 v / (1 + |v| / v0)) + fo
+//   f = h(T) (s(v) sum_k (c_k + l_k |tau|^p) H_k(theta) + fs b(v) + fv1 v + fv2 |v| v + fv0 v / (1 + |v| / v0)) + fo
 //   H_k = d_k / D_k,  d_k <- clip(d_k + dtheta, -D_k, D_k)              [Madsen2020 ch4 35-37]
-//   s(v) = r + (1 - r) / (1 + (v / vs)^2)                               breakaway 1, sliding r = f_C / f_S
-// Spans, levels c, l >= 0, viscous terms >= 0 (so the law dissipates at every speed; fv0 is shear thinning), p and s(v)
-// are identified; a law with spacing rules ties the elements together (gms.hpp, egms.hpp).
+//   s(v) = r + (1 - r) g(v),  g(v) = 1 / (1 + (v / vs)^2)               breakaway 1, sliding r = f_C / f_S
+//   b(v) = g(v) v / (|v| + eps)                                         Stribeck friction of speed alone
+// Spans, levels c, l >= 0, fs and viscous terms >= 0 (so the law dissipates at every speed; fv0 is shear thinning), p,
+// s(v) are identified; a law with spacing rules ties the elements together (gms.hpp, egms.hpp).
 // The input is position: friction of a creeping joint keeps its level, unlike tanh(v / eps). tau is the torque through
 // the gear: model torque and external torque. h(T) is the temperature factor of the static map's Coulomb level. A joint
 // without levels follows the static map.
+//
+// Friction acts on the rotor, which a push or gravity turns against the link by the deflection of the gear. A velocity
+// that is measured on the rotor shows its motion where only the link's position is reported:
+//   theta_r <- theta_r + v dt + dt / (T + dt) (theta - theta_r - v dt)  T = rotor_time; 0: theta_r = theta
 #pragma once
 
 #include "robot_dynamics/drivers/sample_clock.hpp"
@@ -23,6 +28,8 @@ struct PreslidingJoint {
   double fv1 = 0.0, fv2 = 0.0;     // Nm s/rad, Nm s2/rad2
   double fv0 = 0.0, v0 = 0.3;      // Nm s/rad, rad/s: viscosity that falls with speed
   double offset = 0.0;             // fo [Nm]
+  double fs = 0.0, eps = 2e-3;     // Nm, rad/s: Stribeck friction of speed alone
+  double rotor_time = 0.0;         // T [s]: how long the integrated velocity drives the elements; 0: the position
 };
 
 class Presliding {
@@ -83,7 +90,7 @@ class Presliding {
     bool known = true;
     for (int i = 0; i < n_; ++i) {
       const double load = tau && std::isfinite(tau[i]) ? tau[i] : 0.0, t = T ? T[i] : map_.reference(i);
-      const double level = advance(i, theta[i], load);
+      const double level = advance(i, rotor(i, theta[i], v[i], dt), load);
       friction[i] = has_memory_[i] ? torque(i, v[i], level, t) : map_.torque_at(i, v[i], load, t);
       known = known && (!has_memory_[i] || valid(i));
     }
@@ -102,14 +109,23 @@ class Presliding {
   double torque(int i, double v, double level, double T) const noexcept {
     const PreslidingJoint& p = joints_[i];
     const double x = v / p.stribeck_velocity, a = std::abs(v);
-    const double shape = p.sliding_ratio + (1.0 - p.sliding_ratio) / (1.0 + x * x);
-    return heat(i, v, T) * (shape * level + v * (p.fv1 + a * p.fv2 + p.fv0 / (1.0 + a / p.v0))) + p.offset;
+    const double g = 1.0 / (1.0 + x * x), shape = p.sliding_ratio + (1.0 - p.sliding_ratio) * g;
+    const double viscous = p.fv1 + a * p.fv2 + p.fv0 / (1.0 + a / p.v0) + p.fs * g / (a + p.eps);
+    return heat(i, v, T) * (shape * level + v * viscous) + p.offset;
   }
 
   double heat(int i, double v, double T) const noexcept {
     if (!(std::isfinite(T) && T != map_.reference(i))) return 1.0;
     const double cold = map_.coulomb(i, v, map_.reference(i));
     return cold > 0.0 ? map_.coulomb(i, v, T) / cold : 1.0;
+  }
+
+  // Position that drives the elements of joint i.
+  double rotor(int i, double theta, double v, double dt) const noexcept {
+    const double T = joints_[i].rotor_time;
+    if (!(T > 0.0) || !(dt > 0.0)) return theta;
+    const double ahead = last_[i] + v * dt;
+    return ahead + dt / (T + dt) * (theta - ahead);
   }
 
   // Moves the elements of joint i; sum of their torques before s(v) [Nm].
@@ -152,6 +168,9 @@ class Presliding {
     if (!(p.sliding_ratio >= 0.0 && p.sliding_ratio <= 1.0)) fail("sliding_ratio", p.sliding_ratio, "in 0..1");
     if (!(p.stribeck_velocity > 0.0)) fail("stribeck_velocity", p.stribeck_velocity, "> 0");
     if (!(p.v0 > 0.0)) fail("v0", p.v0, "> 0");
+    if (!(p.eps > 0.0)) fail("eps", p.eps, "> 0");
+    if (!(p.rotor_time >= 0.0 && p.rotor_time <= 1e6)) fail("rotor_time", p.rotor_time, "in 0..1e6");
+    if (!(p.fs >= 0.0 && p.fs <= 1e5)) fail("fs", p.fs, "in 0..1e5");
     for (const double x : {p.fv0, p.fv1, p.fv2})
       if (!(x >= 0.0 && x <= 1e5)) fail("viscous coefficient", x, "in 0..1e5");
     if (!std::isfinite(p.offset)) fail("offset", p.offset, "finite");

@@ -117,8 +117,8 @@ struct MemoryWriter {
     text.numbers("memory.loads", m.loads());
     std::vector<double> rows;
     for (const PreslidingJoint& p : m.parameters())
-      rows.insert(rows.end(),
-                  {p.load_limit, p.power, p.sliding_ratio, p.stribeck_velocity, p.fv1, p.fv2, p.fv0, p.v0, p.offset});
+      rows.insert(rows.end(), {p.load_limit, p.power, p.sliding_ratio, p.stribeck_velocity, p.fv1, p.fv2, p.fv0, p.v0,
+                               p.offset, p.fs, p.eps, p.rotor_time});
     text.numbers("memory.parameters", rows);
   }
 
@@ -151,10 +151,10 @@ inline FrictionMemory read_memory(ParameterReader& text, const FrictionMap& map)
   if (model != "presliding")
     throw std::invalid_argument("memory.model = '" + model + "' is none of none, egms, lugre, rate_state, presliding");
   const auto span = rows("memory.spans"), level = rows("memory.levels"), load = rows("memory.loads");
-  const auto p = text.numbers("memory.parameters", 9 * n);
+  const auto p = text.numbers("memory.parameters", 12 * n);
   std::vector<PreslidingJoint> joints;
-  for (const double* x = p.data(); x != p.data() + 9 * n; x += 9)
-    joints.push_back({x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8]});
+  for (const double* x = p.data(); x != p.data() + 12 * n; x += 12)
+    joints.push_back({x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9], x[10], x[11]});
   return Presliding(map, M, span.data(), level.data(), load.data(), joints.data(), gap);
 }
 

@@ -76,6 +76,15 @@ class SavitzkyGolay {
     return (smooth_[2][s] - 2 * smooth_[1][s] + smooth_[0][s]) / (dt * dt);
   }
 
+  // Whether one step between two samples makes up more than half of what a signal travels over the window: noise at
+  // rest or a glitch of the encoder, not a motion.
+  bool jumps(int s) const noexcept {
+    const double* x = history_.data() + head_ * stride_ + s;  // the oldest sample
+    double largest = 0;
+    for (int k = 1; k < window_; ++k) largest = std::max(largest, std::fabs(x[k * stride_] - x[(k - 1) * stride_]));
+    return 2 * largest > std::fabs(x[(window_ - 1) * stride_] - x[0]);
+  }
+
  private:
   void shift_and_smooth() noexcept {
     smooth_[0].swap(smooth_[1]);

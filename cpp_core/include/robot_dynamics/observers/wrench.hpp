@@ -19,6 +19,7 @@
 
 #include "robot_dynamics/common/check.hpp"
 #include "robot_dynamics/common/linalg.hpp"
+#include "robot_dynamics/common/matrix6.hpp"
 #include "robot_dynamics/rigid_body/kinematics.hpp"
 
 namespace robot_dynamics {
@@ -69,124 +70,102 @@ class WrenchInverse {
 
   // tau, std (n): joint torques and their standard deviations > 0; false and no change when the result is not finite.
   bool step(const double* q, const double* tau, const double* std, WrenchEstimate& out) const noexcept {
-    double J[6 * max_joints] = {};
+    double J[6 * max_joints];
     jacobian(chain_, q, J);
     return solve(J, tau, std, out);
   }
 
   // The same with the placements (n + 1) of forward_kinematics.
   bool step(const Placement* frames, const double* tau, const double* std, WrenchEstimate& out) const noexcept {
-    double J[6 * max_joints] = {};
+    double J[6 * max_joints];
     jacobian(chain_, frames, J);
     return solve(J, tau, std, out);
   }
 
  private:
-  using Matrix = std::array<double, 36>;
-
-  bool solve(double* J, const double* tau, const double* std, WrenchEstimate& out) const noexcept {
+  bool solve(const double* J, const double* tau, const double* std, WrenchEstimate& out) const noexcept {
     const int n = chain_.n;
-    double weight[max_joints];
-    for (int i = 0; i < n; ++i) weight[i] = 1.0 / (std[i] * std[i]);
     WrenchEstimate result;
-    Matrix A = product_with(J, weight);
-    for (int r = 0; r < 6; ++r) {
-      double sum = 0.0;
-      for (int i = 0; i < n; ++i) sum += J[r * n + i] * weight[i] * tau[i];
-      result.wrench[r] = sum;
+    Matrix6 A, G;  // G = J J'
+    Row6 b;
+    for (int i = 0; i < n; ++i) {
+      const double* const at = J + i;
+      const Row6 column{{{at[0], at[n]}, {at[2 * n], at[3 * n]}, {at[4 * n], at[5 * n]}}};
+      const double weight = 1.0 / (std[i] * std[i]);
+      A.add_outer(weight, column);
+      G.add_outer(1.0, column);
+      b.add(weight * tau[i], column);
     }
-    add_prior(A, result.wrench);
-    Cholesky<6> factored;
-    if (!factored.factor(A)) return false;
-    const std::array<double, 6> b = result.wrench;
-    factored.solve(result.wrench.data());
+    add_prior(A, b);
+    Matrix6 B = shifted(G);
+    const auto [definite, regular] = invert(A, B, std::make_integer_sequence<int, 6>());
+    if (!definite) return false;
+    Row6 wrench;
+    for (int r = 0; r < 6; ++r) wrench.add(b[r], A.row[r]);
     double chi2 = 0.0;
-    for (int r = 0; r < 6; ++r) chi2 += b[r] * result.wrench[r];
+    for (int r = 0; r < 6; ++r) chi2 += b[r] * wrench[r];
     result.significance = standard_deviations(chi2, std::min(n, p_.expected_moment > 0.0 ? 6 : 3));
-    for (int r = 0; r < 6; ++r) {
-      result.covariance[7 * r] = 1.0;
-      factored.solve(&result.covariance[6 * r]);
-    }
     if (p_.expected_moment == 0.0)
-      for (int k = 3; k < 6; ++k) result.covariance[7 * k] = 0.0;
-    result.singular = singular(J, result.singular_value);
+      for (int k = 3; k < 6; ++k) A.set(k, k, 0.0);
+    for (int r = 0; r < 6; ++r) {
+      result.wrench[r] = wrench[r];
+      for (int c = 0; c < 6; ++c) result.covariance[6 * r + c] = A(std::max(r, c), std::min(r, c));
+    }
+    result.singular = n < 6 || !regular;
+    result.singular_value = n < 6 ? 0.0 : regular ? from_inverse(B) : from_eigenvalues(G);
     if (!all_finite(result.wrench.data(), 6) || !all_finite(result.covariance.data(), 36)) return false;
     out = result;
     return true;
   }
 
-  Matrix product_with(const double* J, const double* weight) const noexcept {
-    Matrix G;
-    for (int r = 0; r < 6; ++r)
-      for (int c = 0; c <= r; ++c) {
-        double sum = 0.0;
-        for (int i = 0; i < chain_.n; ++i) sum += J[r * chain_.n + i] * weight[i] * J[c * chain_.n + i];
-        G[6 * r + c] = G[6 * c + r] = sum;
-      }
-    return G;
-  }
-
-  void add_prior(Matrix& A, std::array<double, 6>& right) const noexcept {
-    for (int k = 0; k < 3; ++k) A[7 * k] += 1.0 / (p_.expected_force * p_.expected_force);
+  void add_prior(Matrix6& A, Row6& right) const noexcept {
+    for (int k = 0; k < 3; ++k) A.set(k, k, A(k, k) + 1.0 / (p_.expected_force * p_.expected_force));
     if (p_.expected_moment > 0.0) {
-      for (int k = 3; k < 6; ++k) A[7 * k] += 1.0 / (p_.expected_moment * p_.expected_moment);
+      for (int k = 3; k < 6; ++k) A.set(k, k, A(k, k) + 1.0 / (p_.expected_moment * p_.expected_moment));
       return;
     }
     for (int r = 0; r < 6; ++r)
-      for (int c = 3; c < 6; ++c) A[6 * r + c] = A[6 * c + r] = r == c ? 1.0 : 0.0;
-    right[3] = right[4] = right[5] = 0.0;
+      for (int c = 3; c < 6; ++c) {
+        A.set(r, c, r == c ? 1.0 : 0.0);
+        A.set(c, r, r == c ? 1.0 : 0.0);
+      }
+    for (int k = 3; k < 6; ++k) right.set(k, 0.0);
   }
 
-  // Whether the pose is singular, and the smallest singular value of J with forces times the characteristic length.
-  bool singular(double* J, double& smallest) const noexcept {
-    const int n = chain_.n;
-    smallest = 0.0;
-    if (n < 6) return true;
-    for (int i = 0; i < 3 * n; ++i) J[i] /= p_.length;
-    std::array<double, max_joints> unit;
-    unit.fill(1.0);
-    Matrix G = product_with(J, unit.data());
-    if (above_threshold(G, smallest)) return false;
-    Matrix U;
-    std::array<double, 6> square;
-    symmetric_eigen<6>(G, square, U);
-    smallest = std::sqrt(std::max(*std::min_element(square.begin(), square.end()), 0.0));
-    return true;
-  }
-
-  // Whether G - s0^2 I is positive definite; then the smallest singular value to about 1 %, without eigenvectors: of
-  // B = (G - s0^2 I)^-1, largest eigenvalue^16 ~ tr B^32 / tr B^16.
-  bool above_threshold(const Matrix& G, double& smallest) const noexcept {
-    const double limit = p_.singular_value * p_.singular_value;
-    Matrix shifted = G, B{};
-    for (int k = 0; k < 6; ++k) shifted[7 * k] -= limit;
-    Cholesky<6> factored;
-    if (!factored.factor(shifted)) return false;
-    double trace = 0.0;
-    for (int k = 0; k < 6; ++k) {
-      B[7 * k] = 1.0;
-      factored.solve(&B[6 * k]);
-      trace += B[7 * k];
-    }
-    for (double& x : B) x /= trace;
-    double before = 1.0, after = 1.0;
-    for (int k = 0; k < 4; ++k) {  // B^2, B^4, B^8, B^16
-      B = squared(B);
-      before = B[0] + B[7] + B[14] + B[21] + B[28] + B[35];
-    }
-    after = 0.0;
-    for (const double x : B) after += x * x;
-    const double largest = trace * std::sqrt(std::sqrt(std::sqrt(std::sqrt(after / before))));
-    smallest = std::sqrt(1.0 / largest + limit);
-    return true;
-  }
-
-  static Matrix squared(const Matrix& B) noexcept {
-    Matrix C{};
+  // G becomes that of forces times the characteristic length; returns G - s0^2 I, positive definite where the pose is
+  // not singular.
+  Matrix6 shifted(Matrix6& G) const noexcept {
+    const double shorter = 1.0 / p_.length;
+    const Row6 scale{{{shorter, shorter}, {shorter, 1.0}, {1.0, 1.0}}};
+#pragma GCC unroll 6
     for (int r = 0; r < 6; ++r)
-      for (int k = 0; k < 6; ++k)
-        for (int c = 0; c < 6; ++c) C[6 * r + c] += B[6 * r + k] * B[6 * k + c];
-    return C;
+      for (int k = 0; k < 3; ++k) G.row[r].pair[k] *= scale[r] * scale.pair[k];
+    Matrix6 B = G;
+    for (int k = 0; k < 6; ++k) B.set(k, k, B(k, k) - p_.singular_value * p_.singular_value);
+    return B;
+  }
+
+  static double from_eigenvalues(const Matrix6& G) noexcept {
+    std::array<double, 36> copy, U;
+    std::array<double, 6> square;
+    for (int r = 0; r < 6; ++r)
+      for (int c = 0; c < 6; ++c) copy[6 * r + c] = G(r, c);
+    symmetric_eigen<6>(copy, square, U);
+    return std::sqrt(std::max(*std::min_element(square.begin(), square.end()), 0.0));
+  }
+
+  // The smallest singular value to about 1 %, without eigenvectors: of B = (G - s0^2 I)^-1,
+  // largest eigenvalue^16 ~ tr B^32 / tr B^16.
+  double from_inverse(Matrix6 B) const noexcept {
+    const double trace = B.trace();
+    for (Row6& row : B.row) row.scale(1.0 / trace);
+    for (int k = 0; k < 4; ++k) B = B.squared();  // B^2, B^4, B^8, B^16
+    Row6 squares;
+    for (const Row6& row : B.row)
+      for (int k = 0; k < 3; ++k) squares.pair[k] += row.pair[k] * row.pair[k];
+    const double after = ((squares[0] + squares[1]) + (squares[2] + squares[3])) + (squares[4] + squares[5]);
+    const double largest = trace * std::sqrt(std::sqrt(std::sqrt(std::sqrt(after / B.trace()))));
+    return std::sqrt(1.0 / largest + p_.singular_value * p_.singular_value);
   }
 
   Chain chain_;

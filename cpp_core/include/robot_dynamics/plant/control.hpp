@@ -1,7 +1,8 @@
 // The controller inside the robot. Position mode: torque of the nominal model along the desired motion, without
 // friction, plus PD on the rotor and a slow integral on the link (target_moment and current of a UR). Torque mode: the
 // commanded torque plus nominal gravity, plus scaled nominal friction (direct_torque of a UR), and
-// joint torque feedback where there is a sensor (Franka).
+// joint torque feedback where there is a sensor (Franka). UR says that the compensation includes stiction, not how: the
+// Coulomb term here follows Dahl's model, which gives energy back, so that a joint at rest stays there.
 #pragma once
 
 #include "robot_dynamics/plant/parameters.hpp"
@@ -25,7 +26,10 @@ class Control {
   Control() = default;
   explicit Control(const PlantParameters& parameters) : p_(parameters), nominal_(parameters.nominal) {}
   void set_model(const Chain& nominal) noexcept { nominal_ = Dynamics(nominal); }
-  void reset() noexcept { integral_.fill(0.0); }
+  void reset() noexcept {
+    integral_.fill(0.0);
+    dahl_.fill(0.0);
+  }
   const PerJoint& model_torque() const noexcept { return model_; }
 
   // Once per cycle: model torque of the command; M qdd + C qd + g + B qdd, or gravity where the robot stands.
@@ -38,6 +42,7 @@ class Control {
       integral_.fill(0.0);
       return;
     }
+    dahl_.fill(0.0);
     nominal_.evaluate(command.q.data(), command.qd.data(), false, body_);
     for (int i = 0; i < n; ++i) {
       double link = body_.bias[i];
@@ -58,17 +63,25 @@ class Control {
       I = I > c.integral_limit ? c.integral_limit : (I < -c.integral_limit ? -c.integral_limit : I);
       return model_[j] + c.stiffness_gain * (q + windup_[j] - x.theta) + c.damping_gain * (qd - x.omega) + I;
     }
-    const double sign = x.omega / (std::fabs(x.omega) + 0.02);
+    const double sign = dahl(j, x.omega, dt);
     const double wanted = command.torque[j] + model_[j];
     return wanted + c.torque_feedback * (wanted - x.torque_sensor) + command.viscous_scale[j] * c.viscous * x.omega +
            command.coulomb_scale[j] * c.coulomb * sign;
   }
 
  private:
+  // State of joint j after another dt, z' = omega / dahl_length (1 - z sign(omega)), within -1..1 (implicit Euler).
+  double dahl(int j, double omega, double dt) noexcept {
+    const double way = std::fabs(omega) * dt / dahl_length;
+    dahl_[j] = (dahl_[j] + std::copysign(way, omega)) / (1.0 + way);
+    return dahl_[j];
+  }
+
+  static constexpr double dahl_length = 1e-4;  // rad of the joint
   PlantParameters p_{};
   Dynamics nominal_{};
   RigidBody body_{};
-  PerJoint model_{}, windup_{}, integral_{};
+  PerJoint model_{}, windup_{}, integral_{}, dahl_{};
 };
 
 }  // namespace robot_dynamics::plant

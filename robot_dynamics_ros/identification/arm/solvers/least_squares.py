@@ -17,6 +17,7 @@ from scipy import linalg
 
 BLOCK = 8192  # rows folded into a triangle at once
 HUBER = 2.5  # residuals beyond this many robust deviations lose weight; 98.8 % of a normal distribution keeps all
+MEDIAN_ROWS = 20_000  # samples of which the robust deviation is taken
 RANK = 1e-10  # singular values of the unit-column system below this share of the largest are no information
 DEPENDENT = 1e-6  # the same for rank and condition: such directions are groups (a rotor and the ZZ of its link)
 
@@ -170,8 +171,17 @@ def solve(
 def huber(r: np.ndarray, given: np.ndarray) -> np.ndarray:
     """Weights (N,) of residuals r (N,): given, less beyond HUBER robust deviations of sqrt(given) r."""
     size = np.abs(r) * np.sqrt(given)
-    scale = max(1.4826 * float(np.median(size)), 1e-9)
+    scale = max(1.4826 * _median(size, given), 1e-9)
     return given * np.minimum(1.0, HUBER * scale / np.maximum(size, 1e-12))
+
+
+def _median(x: np.ndarray, weight: np.ndarray) -> float:
+    """Median of x (N,) where a sample counts as its weight (N,); of at most MEDIAN_ROWS samples."""
+    step = max(len(x) // MEDIAN_ROWS, 1)
+    x, weight = x[::step], weight[::step]
+    order = np.argsort(x)
+    total = np.cumsum(weight[order])
+    return float(x[order[np.searchsorted(total, 0.5 * total[-1])]])
 
 
 def deviations(

@@ -14,7 +14,7 @@ from robot_dynamics_ros.control.torque import commanded_inertia
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.trajectories.smooth import Trajectory
-from robot_dynamics_ros.validation.faults.rig import Rig
+from robot_dynamics_ros.validation.faults.clock_bench import ClockBench
 
 SETTLING = 250  # cycles of standing still before torque
 
@@ -52,7 +52,7 @@ class InProcessLoop:
     def __init__(
         self, robot: RobotFile, parameters: dict[str, Any] | None = None, seed: int = 0, payload: float = 0.0
     ) -> None:
-        self._rig = Rig(seed, parameters, robot=robot)
+        self._rig = ClockBench(seed, parameters, robot=robot)
         self._rig.plant.set_temperatures(WARM, WARM)
         if payload > 0:
             self._rig.plant.set_payload(payload, [0.0, 0.0, 0.05])

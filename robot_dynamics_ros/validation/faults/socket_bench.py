@@ -1,4 +1,4 @@
-"""A simulated UR controller, driver and torque loop over real sockets, moving; and a process that does the same."""
+"""The bench over real sockets: a simulated UR controller, a driver and its torque loop; and a process to be killed."""
 
 from __future__ import annotations
 
@@ -22,10 +22,12 @@ from robot_dynamics_ros.errors import ConnectionFailed
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.server.launcher import SimulatedUR
 from robot_dynamics_ros.trajectories.smooth import through
+from robot_dynamics_ros.validation.faults.bench import Bench
 from robot_dynamics_ros.validation.faults.table import require
 
 SPEED = 0.5  # controller time per wall time: half the jitter of a machine that does other things too
-START_TIMEOUT = 15.0  # s of wall time for the first state and for a reply
+REPLY_TIMEOUT = 15.0  # s of wall time for the first state and for a reply
+HEARTBEAT = 0.05  # s from the last heartbeat until the torque program has ended: 25 cycles
 ATTEMPTS = 4  # to get moving on a busy machine; faults are injected after that
 
 
@@ -49,7 +51,7 @@ class Arm:
 
     def move(self) -> None:
         """Torque mode on, following a path for ever; a busy machine may need more than one attempt."""
-        self.read(START_TIMEOUT, lambda: bool(np.isfinite(self.driver.sample.q).all()))
+        self.read(REPLY_TIMEOUT, lambda: bool(np.isfinite(self.driver.sample.q).all()))
         for _ in range(ATTEMPTS):
             if self._try():
                 return
@@ -70,62 +72,35 @@ class Arm:
         self.read(1.0 / SPEED)
         return self.loop.state == GuardState.ok
 
-    @property
-    def off(self) -> bool:
-        """True when the loop lets nothing out and is latched."""
-        self.read(0.3)  # what is left of a ramp, and the records of it
-        return self.latched and not self.driver_runs
-
-    @property
-    def driver_runs(self) -> bool:
-        """True while the last record asks for torque mode."""
-        records = self.driver.records
-        return bool(records and records[-1]["run"])
-
-    @property
-    def latched(self) -> bool:
-        """True when the guard is latched off."""
-        return self.loop.state in (GuardState.safe, GuardState.fault)
-
-    def resumes(self) -> bool:
-        """True when torque comes back without a re-arm."""
-        self.loop.enable(TorqueMode.guide)
-        self.read(0.3)
-        return self.driver_runs
-
     def close(self) -> None:
         """End it."""
         self.driver.disconnect()
 
 
-class Stand:
-    """A simulated controller with an arm on it: `with Stand() as stand`."""
+class SocketBench(Bench):
+    """A simulated controller in a process of its own with an arm on it: `with SocketBench() as bench`."""
 
-    def __init__(self, transport: str = "script", arm: bool = True, **options: Any) -> None:
-        self._transport, self._with_arm = transport, arm
+    transport, latency, latch_latency = "sockets", 0.02, 1.0
+
+    def __init__(self, client: str = "script", arm: bool = True, **options: Any) -> None:
+        """client: how torques travel (URScript of ours, or the vendor's client); arm: also a driver and its loop."""
+        self._client, self._with_arm = client, arm
         self._options = {"speed": SPEED} | options
 
-    def __enter__(self) -> Stand:
+    def __enter__(self) -> SocketBench:
         self.ur = SimulatedUR("ur5e", **self._options)
         self.ur.__enter__()
         self.simulation = self.ur.client()
         self.arm: Any = None
         try:
             if self._with_arm:
-                self.arm = Arm(self.ur.host, self._transport)
+                self.arm = Arm(self.ur.host, self._client)
+                self.loop, self.robot = self.arm.loop, self.arm.robot
                 self.arm.move()
         except BaseException:
             self.__exit__(None, None, None)
             raise
         return self
-
-    def restart(self) -> None:
-        """Another controller under the same address, after the first was killed."""
-        self.simulation.close()
-        self.ur.stop()
-        self.ur = SimulatedUR("ur5e", host=self.ur.host, **self._options)
-        self.ur.__enter__()
-        self.simulation = self.ur.client()
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
@@ -135,27 +110,64 @@ class Stand:
         self.simulation.close()
         self.ur.stop()
 
-    def torque_ends(self, begin: float, budget: float) -> str:
-        """Demands that the controller leaves torque mode within `budget` s of controller time since `begin`."""
-        while True:
-            state = self.simulation.state
-            passed = state["timestamp"] - begin
-            if not state["torque_mode"]:
-                break
-            require(passed <= budget, f"torque mode still on after {1e3 * passed:.0f} ms")
-            if self.arm is not None:
-                self.arm.read(0.002)
-        require(passed <= budget + 0.01, f"torque mode on for {1e3 * passed:.0f} ms")
-        self.comes_to_rest()
-        return f"torque ended after {1e3 * passed:.0f} ms"
+    def observe(self) -> tuple[float, bool, np.ndarray]:
+        state = self.simulation.state
+        return float(state["timestamp"]), bool(state["torque_mode"]), np.array(state["q"])
 
-    def comes_to_rest(self) -> None:
-        """Demands that the robot stands still under its own controller after a second."""
-        self.simulation.wait(1.0)
-        first = np.array(self.simulation.state["q"])
-        self.simulation.wait(0.1)
-        travel = np.abs(np.array(self.simulation.state["q"]) - first).max()
-        require(travel < 1e-3, f"the robot still moves: {travel:.4f} rad in 100 ms")
+    @property
+    def now(self) -> float:
+        """Controller time [s]."""
+        return self.observe()[0]
+
+    def run(self, seconds: float, until: Callable[[], bool] = lambda: False) -> bool:
+        """See Bench; without an arm the controller's time passes."""
+        if self.arm is not None:
+            return self.arm.read(seconds / SPEED, until)
+        self.simulation.wait(seconds)
+        return until()
+
+    @property
+    def records(self) -> list[Any]:
+        return list(self.arm.driver.records)
+
+    @property
+    def missed(self) -> int:
+        return int(self.arm.driver.statistics().missed)
+
+    @property
+    def gaps(self) -> int:
+        """See Bench; those that the driver has counted too."""
+        return super().gaps + int(self.arm.driver.statistics().stalls)
+
+    def lose(self, count: int = 0, probability: float = 0.0) -> None:
+        self.simulation.command("drop", next=count, probability=probability)
+
+    def freeze(self) -> None:
+        self.simulation.command("freeze")
+
+    def damage(self) -> None:
+        self.simulation.command("nan", field="actual_q", element=2)
+
+    def step_clock(self, seconds: float) -> None:
+        """See Bench; the time of `observe` is not stepped."""
+        self.simulation.command("clock_step", seconds=seconds)
+
+    def stop_robot(self) -> None:
+        self.simulation.command("protective_stop")
+
+    def heal(self) -> None:
+        """See Bench; a protective stop remains."""
+        self.lose()
+        self.simulation.command("freeze", on=False)
+        self.simulation.command("nan")
+
+    def restart(self) -> None:
+        """Another controller under the same address, after the first was killed."""
+        self.simulation.close()
+        self.ur.stop()
+        self.ur = SimulatedUR("ur5e", host=self.ur.host, **self._options)
+        self.ur.__enter__()
+        self.simulation = self.ur.client()
 
     def unlock(self) -> None:
         """After a protective stop: unlocked as soon as the controller allows it."""
@@ -166,17 +178,12 @@ class Stand:
         require(False, "the protective stop cannot be unlocked")
 
     def _dashboard(self, line: str) -> str:
-        with socket.create_connection((self.ur.host, self.ur.ports["dashboard"]), START_TIMEOUT) as connection:
+        with socket.create_connection((self.ur.host, self.ur.ports["dashboard"]), REPLY_TIMEOUT) as connection:
             lines = connection.makefile("rw")
             lines.readline()  # the greeting
             lines.write(line + "\n")
             lines.flush()
             return lines.readline()
-
-    @property
-    def now(self) -> float:
-        """Controller time."""
-        return float(self.simulation.state["timestamp"])
 
 
 @contextmanager
@@ -194,7 +201,7 @@ class Worker:
 
     def __init__(self, host: str, transport: str = "script") -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "robot_dynamics_ros.validation.faults.stand", host, transport],
+            [sys.executable, "-m", "robot_dynamics_ros.validation.faults.socket_bench", host, transport],
             stdout=subprocess.PIPE,
             text=True,
         )

@@ -1,0 +1,68 @@
+"""Presliding friction identified from a joint's samples: what drives it, speed beside history, and encoder steps."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros.identification.arm.presliding import SPANS, STRIBECK_RISE, fit_presliding, rotor_drives
+from robot_dynamics_ros.identification.arm.static_law import FrictionSamples
+from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME
+
+RATE, N = 200.0, 12_000
+STEP = 2.4e-5  # rad, of an encoder behind the gear
+LEVEL, SPAN, FS, FV, VS = 4.0, 1e-3, 2.0, 3.0, 0.1
+
+
+def samples(quantum=0.0, stiffness=np.inf, span=SPAN, seed=0):
+    """One joint in strokes and stands: friction of the rotor's angle; the position is the link's, read in steps."""
+    draw, t = np.random.default_rng(seed), np.arange(N) / RATE
+    envelope = np.clip(1.5 * np.sin(0.35 * t), 0, 1)  # half of the time it stands
+    v = envelope * (0.25 * np.sin(1.3 * t) + 0.15 * np.sin(3.1 * t + 1))
+    theta = np.cumsum(v) / RATE
+    load = 25 * np.sin(theta + 0.9 * np.sin(0.5 * t))
+    H = _core.presliding_elements(theta, np.array([span]), t < 0)[:, 0]
+    y = LEVEL * H + FS * v / (np.abs(v) + STRIBECK_RISE) / (1 + (v / VS) ** 2) + FV * v
+    link = theta - load / stiffness
+    if quantum:
+        link = quantum * np.round(link / quantum)
+    folds = [np.arange(N) // 500 % 4]
+    y = y + draw.normal(0, 0.05, N)
+    return FrictionSamples(y, v, load, link, np.ones(N), np.arange(N) == 0, folds, None, RATE, 3.0, theta)
+
+
+def fitted(data):
+    fit = fit_presliding(data, np.zeros(N))
+    return fit.parameters
+
+
+def test_stribeck_friction_of_speed_alone_is_told_from_elements():
+    found = fitted(samples())
+    near = [k for k, span in enumerate(SPANS) if 0.4 < span / SPAN < 2.5]
+    assert found["fs"] == pytest.approx(FS, rel=0.1)
+    assert sum(np.array(found["level"])[near]) > 0.8 * LEVEL
+    assert sum(found["level"]) == pytest.approx(LEVEL, rel=0.1)
+    assert found["fv1"] == pytest.approx(FV, rel=0.1) and found["fv2"] == 0.0
+
+
+def test_a_quadratic_term_is_kept_where_it_predicts_better():
+    data = samples()
+    assert fitted(replace(data, y=data.y + 30 * np.abs(data.v) * data.v))["fv2"] > 20.0
+
+
+def test_elements_within_the_encoder_steps_get_no_level():
+    fine, coarse = (fitted(replace(samples(quantum, span=SPANS[0]), rotor=None)) for quantum in (0.0, STEP))
+    assert fine["level"][0] + fine["load"][0] > 0.1 * LEVEL
+    assert coarse["level"][0] == coarse["load"][0] == 0.0
+    assert sum(coarse["level"]) > 0.5 * LEVEL
+
+
+def test_the_rotor_drives_where_the_gear_bends_and_not_where_the_velocity_is_wrong():
+    data = samples(STEP, stiffness=1e4)
+    assert rotor_drives([data, data])
+    drifting = replace(data, rotor=data.rotor + 3e-4 * np.arange(N) / RATE, position=data.rotor)
+    assert not rotor_drives([drifting])
+    assert not rotor_drives([data, replace(data, rotor=None)])
+    assert fitted(data)["rotor_time"] == ROTOR_TIME
+    assert fitted(replace(data, rotor=None))["rotor_time"] == 0.0

@@ -16,9 +16,10 @@ STRING, BOOL = "std_msgs/msg/String", "std_msgs/msg/Bool"
 
 def written(path, compression, stamps, length=20_000):
     """A bag of two topics whose messages are written in the order of `stamps` [ns]; long ones fill several chunks."""
-    with Writer(path, version=9, storage_plugin=StoragePlugin.MCAP) as writer:
-        if compression:
-            writer.set_compression(CompressionMode.STORAGE, CompressionFormat.ZSTD)
+    writer = Writer(path, version=9, storage_plugin=StoragePlugin.MCAP)
+    if compression:
+        writer.set_compression(CompressionMode.STORAGE, CompressionFormat.ZSTD)
+    with writer:
         text = writer.add_connection("/text", STRING, typestore=TYPES)
         flag = writer.add_connection("/flag", BOOL, typestore=TYPES)
         for k, stamp in enumerate(stamps):

@@ -62,17 +62,20 @@ def learn_recording(
     if found.spoiled:
         raise DataError(f"{rec.name}: {found.spoiled}")
     (free,) = found.training
-    motion = working_motion(free)
+    motion = working_motion(free, robot.drives.effort.delay)
     use, x = _rows(prior, motion, rec.name, state)
     triangle, touched = _folded(prior, motion, use, x)
     free = _without(free, motion, touched)
     return replace(triangle, about=_about(prior, rec, free, found.effort.kind, sha256)), free
 
 
-def working_motion(rec: Recording) -> Motion:
-    """The motion of a recording at the rate of the triangles. Raises DataError where it is too short."""
+def working_motion(rec: Recording, delay: float = 0.0) -> Motion:
+    """The motion of a recording at the rate of the triangles; its effort is `delay` [s] later than the positions.
+
+    Raises DataError where it is too short.
+    """
     cutoff = float(np.clip(5 * motion_frequency(rec), *CUTOFFS))
-    return at_lower_rate(filtered(rec, min(cutoff, 0.2 * rec.rate)))
+    return at_lower_rate(filtered(rec, min(cutoff, 0.2 * rec.rate), delay=delay))
 
 
 def _rows(prior: Prior, motion: Motion, name: str, state: Information | None) -> tuple[np.ndarray, np.ndarray]:

@@ -155,5 +155,5 @@ def shape_of(robot: RobotFile, j: int) -> Shape:
         return Shape(SPANS, STRIBECK_VELOCITY, THINNING_SPEED, 1.0, limit)
     value = {name: robot.array(f"hysteresis.parameters.{name}")[j] for name in block.parameters}
     spans = tuple(float(x) for x in np.atleast_1d(value["span"]))
-    named = (float(value[k]) for k in ("stribeck_velocity", "v0", "load_power", "load_limit"))
-    return Shape(spans, *named, float(value.get("rotor_time", 0.0)))
+    vs, v0, power, limit = (float(value[k]) for k in ("stribeck_velocity", "v0", "load_power", "load_limit"))
+    return Shape(spans, vs, v0, power, limit, float(value.get("rotor_time", 0.0)))

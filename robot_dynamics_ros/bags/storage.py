@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.bags.mcap_chunks import indexed_chunks, read_chunks
 from robot_dynamics_ros.bags.tables import is_table
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import Log
@@ -28,6 +29,16 @@ class RawTopic:
     raws: list[bytes] = field(default_factory=list)
     too_long: int = 0
     no_time: int = 0
+
+    def take(self, stamp: Any, raw: Any) -> None:
+        """Keep a message, or count why it is not kept."""
+        if len(raw) > MAX_MESSAGE:
+            self.too_long += 1
+        elif not (isinstance(stamp, int) and 0 <= stamp < 2**63):  # sqlite stores text in a column of numbers, too
+            self.no_time += 1
+        else:
+            self.receive_ns.append(stamp)
+            self.raws.append(bytes(raw))
 
     def stamps(self) -> np.ndarray:
         """Receive stamps (N,) int64 [ns]."""
@@ -105,16 +116,13 @@ def _read_file(path: Path, wanted: set[str], topics: dict[str, RawTopic], progre
             topics.setdefault(c.topic, RawTopic(c.msgtype, path.suffix != ".bag"))
         if not connections:
             return
+        chunks = None if progress or path.suffix == ".bag" else indexed_chunks(reader)
+        if chunks is not None:
+            for storage in chunks:
+                read_chunks(storage, wanted, lambda name, stamp, raw: topics[name].take(stamp, raw))
+            return
         messages = reader.messages(connections=connections)
         if progress:
             messages = progress(messages, f"reading {path.name}", sum(c.msgcount for c in connections))
         for connection, stamp, raw in messages:
-            topic = topics[connection.topic]
-            if len(raw) > MAX_MESSAGE:
-                topic.too_long += 1
-                continue
-            if not (isinstance(stamp, int) and 0 <= stamp < 2**63):  # sqlite stores text in a column of numbers, too
-                topic.no_time += 1
-                continue
-            topic.receive_ns.append(stamp)
-            topic.raws.append(bytes(raw))
+            topics[connection.topic].take(stamp, raw)

@@ -197,6 +197,31 @@ def learning_scale(robot: str, robots: int, json_file: Path | None, markdown: Pa
         write_between(markdown, "scale", text, "Scale")
 
 
+@command.command("compare-scale")
+@robot_option_with("Shipped robot's name, or robot file with masses.", default="ur5e")
+@click.option("--recordings", default="1,10,100", show_default=True, help="Numbers of recordings, by commas.")
+@click.option("--processes", type=click.IntRange(1, 64), default=2, show_default=True, help="Workers of the cluster.")
+@json_option
+@markdown_option
+def compare_scale(robot: str, recordings: str, processes: int, json_file: Path | None, markdown: Path | None) -> None:
+    """Measure `compare` of many simulated recordings on a Dask cluster of this machine.
+
+    Example: robot-dynamics validate compare-scale --recordings 1,10
+    """
+    from robot_dynamics_ros.pages import write_between, written_by
+    from robot_dynamics_ros.validation import fleet_scale
+
+    counts = tuple(filter(None, _counts(recordings)))
+    with tempfile.TemporaryDirectory() as directory, stderr.status("recording") as status:
+        runs = fleet_scale.measure(robot, counts, processes, Path(directory), status.update)
+    given = _options({"robot": robot, "recordings": recordings, "processes": processes})
+    text = fleet_scale.page(runs, written_by(f"robot-dynamics validate compare-scale {given}"), processes)
+    console.print(text, highlight=False, markup=False)
+    write_json(json_file, {"runs": [vars(run) for run in runs]})
+    if markdown is not None:
+        write_between(markdown, "compare-scale", text, "Scale")
+
+
 def _counts(text: str) -> tuple[int, ...]:
     """Rising numbers of recordings of a list by commas. Raises ConfigError."""
     from robot_dynamics_ros.errors import ConfigError
@@ -206,7 +231,7 @@ def _counts(text: str) -> tuple[int, ...]:
     except ValueError:
         counts = (-1,)
     if list(counts) != sorted(set(counts)) or not 0 <= counts[0] or not 1 <= counts[-1] <= 1000:
-        raise ConfigError("validate learning", "--recordings", f"{text!r} is no list of rising numbers up to 1000")
+        raise ConfigError("validate", "--recordings", f"{text!r} is no list of rising numbers up to 1000")
     return counts
 
 

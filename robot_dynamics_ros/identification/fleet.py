@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import multiprocessing
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Executor, ProcessPoolExecutor, as_completed
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -58,23 +59,28 @@ def identify_each(
     return results
 
 
-def executor(processes: int, dask: str | None = None) -> Executor:
-    """Processes of this machine, or the cluster at `dask`.
+@contextmanager
+def executor(processes: int, dask: str | None = None) -> Iterator[Executor]:
+    """Processes of this machine, or the cluster at `dask`; closed at the end.
 
     Raises CapabilityError without the dask packages, DataError when the cluster does not answer.
     """
-    if dask is not None:
-        return _cluster(dask)
-    return ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn"))
+    if dask is None:
+        with ProcessPoolExecutor(processes, mp_context=multiprocessing.get_context("spawn")) as pool:
+            yield pool
+        return
+    with _cluster(dask) as client, client.get_executor() as pool:
+        yield pool
 
 
-def _cluster(address: str) -> Executor:
+def _cluster(address: str) -> Any:
+    """A client of the cluster."""
     try:
         from distributed import Client
     except ImportError:
         raise CapabilityError("a cluster address needs dask: pip install dask[distributed]") from None
     try:
-        return Client(address, timeout=CLUSTER_TIMEOUT).get_executor()
+        return Client(address, timeout=CLUSTER_TIMEOUT)
     except (OSError, ValueError, TimeoutError) as error:
         raise DataError(f"no cluster answers at {address}: {error}") from None
 

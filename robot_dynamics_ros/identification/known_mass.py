@@ -9,7 +9,7 @@ The mass fixes the scale that base parameters leave open. Bilinear in h and (bet
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,7 +17,9 @@ import numpy as np
 from robot_dynamics_ros.effort.gains import pooled
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.model import joint_rows
+from robot_dynamics_ros.identification.arm.selection import state_folds
 from robot_dynamics_ros.identification.arm.solvers.least_squares import triangle
+from robot_dynamics_ros.identification.arm.solvers.uncertainty import REGIONS
 from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.dataset.motion import Motion, at_lower_rate, stack
 from robot_dynamics_ros.identification.dataset.recording import Recording
@@ -90,10 +92,11 @@ class _Problem:
         self.n, self.b = found.robot.n_joints, found.rigid.base.size
         self.beta0 = found.rigid.base.from_standard(found.fit.phi)
         self.mass, self.parts = mass, list[_Part]()
+        self.regions: list[list[_Part]] = [[] for _ in range(REGIONS)]
         size = self.n + self.b + 9
         rotor: dict[int, int] = {}
         for motion, extra in ((found.motion, False), (loaded, True)):
-            for j, (R, terms) in enumerate(_triangles(found, motion, extra)):
+            for j, (triangles, terms) in enumerate(_triangles(found, motion, extra)):
                 places = []
                 for term in terms:
                     if term == "ia" and j in rotor:
@@ -103,11 +106,13 @@ class _Problem:
                         rotor[j] = size
                     places.append(size)
                     size += 1
-                self.parts.append(_Part(j, R, extra, np.array(places, int)))
+                own = [_Part(j, R, extra, np.array(places, int)) for R in triangles]
+                self.parts.append(replace(own[0], R=np.linalg.qr(np.vstack(triangles), mode="r")))
+                for region, part in zip(self.regions, own, strict=True):
+                    region.append(part)
         self.size = size
         self.sigma = np.ones(self.n)
         self.samples = np.array([len(found.motion), len(loaded)])
-        self.inflation = _inflation(found)
 
     def solve(self) -> tuple[np.ndarray, np.ndarray]:
         """h (n,) and its relative standard deviation."""
@@ -123,19 +128,35 @@ class _Problem:
             self._scale(x)
             if largest < SETTLED:
                 break
+        return x[: self.n], self._deviations(x) / x[: self.n]
+
+    def _deviations(self, x: np.ndarray) -> np.ndarray:
+        """Standard deviation of h (n,) by the jackknife over regions of the state (solvers/uncertainty.py), in which
+        what the friction law misses comes back.
+        """
         J, _ = self._linear(x)
         norm = np.linalg.norm(J, axis=0)
         norm[norm == 0] = 1.0
-        covariance = np.linalg.pinv((J / norm).T @ (J / norm), rcond=1e-14) / np.outer(norm, norm)
-        std = self.inflation * np.sqrt(np.maximum(np.diag(covariance)[: self.n], 0.0))
-        return x[: self.n], std / x[: self.n]
+        H, moved = (J / norm).T @ (J / norm), []
+        for region in self.regions:
+            own, rest = self._rows(region, x)
+            left = H - (own / norm).T @ (own / norm)
+            moved.append((np.linalg.pinv(left, rcond=1e-14, hermitian=True) @ ((own / norm).T @ rest))[: self.n])
+        return np.sqrt((REGIONS - 1) / REGIONS * (np.array(moved) ** 2).sum(0)) / norm[: self.n]
 
     def _linear(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Jacobian and residuals of all triangles, each joint over its residual deviation, and of the prior of h."""
+        """Jacobian and residuals of all triangles, and of the prior of h."""
+        J, rest = self._rows(self.parts, x)
+        prior = np.zeros((self.n, self.size))
+        prior[:, : self.n] = np.eye(self.n) / FREE
+        return np.vstack([J, prior]), np.concatenate([rest, (x[: self.n] - 1.0) / FREE])
+
+    def _rows(self, parts: Sequence[_Part], x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Jacobian and residuals of triangles, each joint over its residual deviation."""
         n, b = self.n, self.b
         beta, pi = x[n : n + b], x[n + b : n + b + 9]
         rows, rest = [], []
-        for part in self.parts:
+        for part in parts:
             j, R, h = part.joint, part.R / self.sigma[part.joint], x[part.joint]
             W, F, y = R[:, :b], R[:, -1 - len(part.places) : -1], R[:, -1]
             torque = W @ beta
@@ -149,9 +170,7 @@ class _Problem:
             J[:, part.places] += F
             rows.append(J)
             rest.append(h * torque + F @ x[part.places] - y)
-        prior = np.zeros((n, self.size))
-        prior[:, :n] = np.eye(n) / FREE
-        return np.vstack([*rows, prior]), np.concatenate([*rest, (x[:n] - 1.0) / FREE])
+        return np.vstack(rows), np.concatenate(rest)
 
     def _scale(self, x: np.ndarray) -> None:
         """Residual deviation of every joint over both runs."""
@@ -167,7 +186,7 @@ class _Problem:
 
 @dataclass(frozen=True)
 class _Part:
-    """Triangle of one joint in one run, columns [W (b), Y (10, loaded only), F, y], and the places of F in x."""
+    """Triangle of one joint in one run or a region, columns [W (b), Y (10, loaded only), F, y]; places of F in x."""
 
     joint: int
     R: np.ndarray
@@ -175,8 +194,9 @@ class _Part:
     places: np.ndarray
 
 
-def _triangles(found: Identification, motion: Motion, loaded: bool) -> list[tuple[np.ndarray, tuple[str, ...]]]:
-    """Triangle and friction terms of every joint."""
+def _triangles(found: Identification, motion: Motion, loaded: bool) -> list[tuple[list[np.ndarray], tuple[str, ...]]]:
+    """Triangles of the regions of the state, and friction terms, of every joint."""
+    region = state_folds(motion.q, motion.qd, REGIONS)
     W = found.rigid.base_regressor(motion.q, motion.qd, motion.qdd)
     last = np.arange(10 * motion.n - 10, 10 * motion.n)
     Y = found.rigid.regressor(motion.q, motion.qd, motion.qdd, last) if loaded else None
@@ -187,11 +207,5 @@ def _triangles(found: Identification, motion: Motion, loaded: bool) -> list[tupl
         if Y is not None:
             body = Y[j] if chosen is None else chosen.apply(Y[j], motion.rate, motion.start)
             A = np.column_stack([A[:, : W.shape[2]], body, A[:, W.shape[2] :]])
-        result.append((triangle(A, row.y), law.terms))
+        result.append(([triangle(A[region == b], row.y[region == b]) for b in range(REGIONS)], law.terms))
     return result
-
-
-def _inflation(found: Identification) -> float:
-    """Standard deviations with correlated residuals over those with white ones, of the unloaded identification."""
-    white = np.linalg.norm(np.linalg.pinv(found.solution.R, rcond=1e-10), axis=1)
-    return max(float(np.median(found.solution.std[white > 0] / white[white > 0])), 1.0)

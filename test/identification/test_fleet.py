@@ -1,6 +1,9 @@
 """Bags identified side by side: what differs is named, what cannot be identified is said."""
 
 import json
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -44,9 +47,31 @@ def test_failed_bags_are_kept_apart_and_two_are_needed():
 
 
 def test_a_cluster_needs_dask(monkeypatch):
-    monkeypatch.setitem(__import__("sys").modules, "distributed", None)
+    monkeypatch.setitem(sys.modules, "distributed", None)
     with pytest.raises(CapabilityError, match="dask"):
         fleet.identify_each("ur5e", ["a"], Options(), dask="tcp://127.0.0.1:1")
+
+
+def test_the_client_of_a_cluster_is_closed(monkeypatch):
+    """A client that stays open tries to reach its scheduler for ever."""
+    events = []
+
+    class Client:
+        def __init__(self, address, timeout):
+            events.append(address)
+
+        def __enter__(self):
+            return self
+
+        def __exit__(self, *error):
+            events.append("closed")
+
+        def get_executor(self):
+            return ThreadPoolExecutor(1)
+
+    monkeypatch.setitem(sys.modules, "distributed", SimpleNamespace(Client=Client))
+    (found,) = fleet.identify_each("ur5e", ["nothing.bag"], Options(), dask="tcp://there")
+    assert "error" in found and events == ["tcp://there", "closed"]
 
 
 def test_command_compares_bags_in_processes(tmp_path, monkeypatch):

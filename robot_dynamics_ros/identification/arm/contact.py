@@ -204,8 +204,10 @@ def _residual(rigid: RigidModel, motions: list[Motion], use: np.ndarray) -> tupl
 def _robust(columns: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Coefficients of an L1-like fit (Huber weights at 1.5 robust deviations)."""
     weight = np.ones(len(y))
+    scale = np.maximum(np.sqrt((columns**2).mean(0)), 1e-300)
     for _ in range(ROUNDS):
-        x = np.linalg.lstsq(columns * weight[:, None], y * weight, rcond=1e-6)[0]
+        A = columns * (weight[:, None] / scale)
+        x = np.linalg.pinv(A.T @ A, rcond=1e-10, hermitian=True) @ (A.T @ (y * weight)) / scale
         rest = y - columns @ x
         sigma = 1.4826 * float(np.median(np.abs(rest))) + 1e-9
         weight = np.sqrt(1.0 / np.maximum(1.0, np.abs(rest) / (1.5 * sigma)))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +15,7 @@ from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structu
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.least_squares import Solution
 from robot_dynamics_ros.identification.arm.tuning import UserChoices
-from robot_dynamics_ros.identification.dataset.motion import Motion, filtered
+from robot_dynamics_ros.identification.dataset.motion import EDGE_PERIODS, JUDGED_PERIODS, Motion, filtered
 from robot_dynamics_ros.identification.dataset.recording import Recording
 from robot_dynamics_ros.identification.dataset.velocity import VelocitySignal
 from robot_dynamics_ros.robot_file import RobotFile
@@ -100,9 +99,9 @@ class Identification:
         return filtered(recording, s.cutoff, s.source, s.delay)
 
     def judged(self, recording: Recording) -> Motion:
-        """The same with all samples, the edges of the pieces too: what figures are of."""
+        """The same with all samples but JUDGED_PERIODS at the ends of the pieces: what figures are of."""
         s = self.structure
-        return filtered(recording, s.cutoff, s.source, s.delay, margin=math.inf)
+        return filtered(recording, s.cutoff, s.source, s.delay, margin=s.cutoff * EDGE_PERIODS / JUDGED_PERIODS)
 
     def as_identified(self, recording: Recording) -> Recording:
         """A recording as it was read with the velocity of its positions and its effort in Nm, like those of the fit."""

@@ -24,6 +24,7 @@ MAX_EDGE = 1.0  # s; slow filters settle from padding that continues the motion
 # Periods of the cut-off dropped at both ends of a piece that parameters are fitted to: there the order 4 zero-phase
 # filter has settled to 0.3 % of the acceleration (its slowest pole decays by e in 0.42 periods).
 EDGE_PERIODS = 1.5
+JUDGED_PERIODS = 0.5  # the same for figures: to 3 % of the acceleration
 # Beyond its ends a piece goes on as a cubic, fitted over FITTED periods of the cut-off; its even part ends after
 # CONTINUED periods, and what is left is the reflection of the piece.
 FITTED, CONTINUED = 2.0, 1.5
@@ -102,7 +103,7 @@ def filtered(
 
     source: "q" differentiates position; "qd" filters the reported velocity. delay [s] > 0: the effort is that much
     later than the state it belongs to. Samples within EDGE_PERIODS of a piece's ends are dropped; `margin` [Hz] drops
-    those of another cut-off instead, so that several cut-offs can be compared on the same samples; inf drops none.
+    those of another cut-off instead, so that several cut-offs can be compared on the same samples.
     Raises DataError where no piece outlasts the filter's edges.
     """
     parts = [_filtered_piece(p, cutoff, source, delay, margin or cutoff) for p in rec.pieces]
@@ -134,7 +135,7 @@ def _filtered_piece(p: Piece, cutoff: float, source: str, delay: float, margin: 
         qd = np.gradient(q, dt, axis=0)
     qdd = np.gradient(qd, dt, axis=0)
     edge = max(min(EDGE_PERIODS / margin, MAX_EDGE), 4 * dt)
-    keep = (p.t > p.t[0] + edge) & (p.t < p.t[-1] - edge) if np.isfinite(margin) else np.ones(len(p.t), bool)
+    keep = (p.t > p.t[0] + edge) & (p.t < p.t[-1] - edge)
     wanted = p.t[keep] - delay
     weight = p.extra["weight"][keep] if "weight" in p.extra else None
     effort, rotor = p.effort[keep], rotor_position(p)

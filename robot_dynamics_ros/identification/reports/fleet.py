@@ -12,6 +12,8 @@ from robot_dynamics_ros.pages import write_html
 from robot_dynamics_ros.plots import figure, png
 
 TEMPLATE = "fleet_report.html.j2"
+NAMED = 20  # bags whose names have room below a picture; of more, every k-th is named
+WIDEST = 20.0  # inches of a picture
 LARGEST = 8.0  # standard deviations at the end of the colours
 
 
@@ -37,7 +39,7 @@ def _friction(result: dict[str, Any]) -> str:
         axis.axhline(np.median(value[:, j]), color="#999999", lw=1)
         axis.set_title(names[j], fontsize=10)
         axis.set_ylabel("Nm")
-        axis.set_xticks(places, result["bags"], rotation=30, ha="right", fontsize=8)
+        _name_bags(axis, result["bags"])
         axis.set_ylim(0, 1.15 * float(np.nanmax(value[:, j])))
     return png(drawing)
 
@@ -48,9 +50,15 @@ def _base(result: dict[str, Any]) -> str:
         return ""
     z = np.array(result["base"]["off"], dtype=float)
     names = [name if len(name) < 40 else name[:37] + ".." for name in result["base"]["names"]]
-    drawing, axes = figure(1, 1, 3.5 + 0.9 * len(z), 1.5 + 0.2 * len(names))
+    drawing, axes = figure(1, 1, min(3.5 + 0.9 * len(z), WIDEST), 1.5 + 0.2 * len(names))
     shown = axes[0, 0].imshow(z.T, cmap="RdBu_r", vmin=-LARGEST, vmax=LARGEST, aspect="auto")
     axes[0, 0].set_yticks(np.arange(len(names)), names, fontsize=7)
-    axes[0, 0].set_xticks(np.arange(len(z)), result["bags"], rotation=30, ha="right", fontsize=8)
+    _name_bags(axes[0, 0], result["bags"])
     drawing.colorbar(shown, label="standard deviations off the median", shrink=0.5)
     return png(drawing)
+
+
+def _name_bags(axis: Any, bags: list[str]) -> None:
+    """Names of the recordings below an axis."""
+    places = np.arange(0, len(bags), -(-len(bags) // NAMED))
+    axis.set_xticks(places, [bags[k] for k in places], rotation=30, ha="right", fontsize=8)

@@ -30,7 +30,7 @@ SPEEDS = np.array([0.1, 0.5, 1.0])  # rad/s, at which friction is reported with 
 
 
 def validation_motion(found: Identification) -> list[Motion]:
-    """All samples of the validation recordings, filtered as the model asks."""
+    """The validation recordings filtered as the model asks."""
     return [found.judged(r) for r in found.validation]
 
 

@@ -1,0 +1,75 @@
+"""Messages of the chunks of an mcap file: what rosbags' reader gives, without an object and a merge per message.
+
+rosbags opens the file, checks it and reads its index; here only the records of its chunks are taken apart.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from robot_dynamics_ros.errors import DataError
+
+RECORD = struct.Struct("<BQ")  # operation, length
+MESSAGE = struct.Struct("<HIQQ")  # channel, number, log and publish time
+OF_MESSAGE = 0x05
+
+Take = Callable[[str, int, bytes], None]  # topic, receive stamp [ns], serialised message
+
+
+def indexed_chunks(reader: Any) -> list[Any] | None:
+    """The storages of an open rosbag2 reader where all are mcap files with an index of chunks; None otherwise."""
+    try:
+        from rosbags.rosbag2.storage_mcap import McapReader
+    except ImportError:
+        return None
+    inner = getattr(reader, "storage", None)
+    storages = getattr(inner, "storages", [inner])
+    known = all(isinstance(s, McapReader) and getattr(s, "chunks", None) and s.bio for s in storages)
+    return list(storages) if storages and known else None
+
+
+def read_chunks(storage: Any, wanted: set[str], take: Take) -> None:
+    """Hand every message of the wanted types to `take`, in the order of the receive stamps.
+
+    Raises DataError for a record that ends outside of its chunk, rosbags' errors for a chunk that is damaged.
+    """
+    topics = {c.id: c.topic for c in storage.connections if c.msgtype in wanted}
+    found: list[tuple[int, int, bytes]] = []
+    for chunk in sorted(storage.chunks, key=lambda c: c.chunk_start_offset):
+        if any(chunk.channel_count.get(channel, 0) for channel in topics):
+            found += _messages(_content(storage.bio, chunk), topics)
+    if any(later[0] < earlier[0] for earlier, later in zip(found[:-1], found[1:], strict=True)):
+        found.sort(key=lambda message: message[0])
+    for stamp, channel, data in found:
+        take(topics[channel], stamp, data)
+
+
+def _content(file: Any, chunk: Any) -> bytes:
+    """Records of a chunk; its header: start, end, size (8 bytes each), checksum (4), compression, length."""
+    from rosbags.rosbag2.storage_mcap import decompress
+
+    file.seek(chunk.chunk_start_offset + RECORD.size + 24)
+    (checksum,) = struct.unpack("<I", file.read(4))
+    file.seek(chunk.chunk_start_offset + RECORD.size + 40 + len(chunk.compression))
+    packed = file.read(chunk.compressed_size)
+    if len(packed) != chunk.compressed_size:
+        raise DataError("a chunk ends beyond the file")
+    return bytes(decompress(packed, chunk.compression, chunk.uncompressed_size, checksum))
+
+
+def _messages(records: bytes, topics: Mapping[int, str]) -> list[tuple[int, int, bytes]]:
+    """(stamp [ns], channel, message) of the records of a chunk."""
+    found, place, end = [], 0, len(records)
+    while place < end:
+        operation, length = RECORD.unpack_from(records, place)
+        place += RECORD.size
+        if place + length > end:
+            raise DataError("a record ends beyond its chunk")
+        if operation == OF_MESSAGE:
+            channel, _, stamp, _ = MESSAGE.unpack_from(records, place)
+            if channel in topics:
+                found.append((stamp, channel, records[place + MESSAGE.size : place + length]))
+        place += length
+    return found

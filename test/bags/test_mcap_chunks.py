@@ -1,0 +1,62 @@
+"""Chunks of an mcap file taken apart here: the messages and the order that rosbags gives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from rosbags.rosbag2 import CompressionFormat, CompressionMode, Reader, StoragePlugin, Writer
+from rosbags.typesys import Stores, get_typestore
+
+from robot_dynamics_ros.bags import storage
+from robot_dynamics_ros.errors import DataError
+
+TYPES = get_typestore(Stores.ROS2_HUMBLE)
+STRING, BOOL = "std_msgs/msg/String", "std_msgs/msg/Bool"
+
+
+def written(path, compression, stamps, length=20_000):
+    """A bag of two topics whose messages are written in the order of `stamps` [ns]; long ones fill several chunks."""
+    writer = Writer(path, version=9, storage_plugin=StoragePlugin.MCAP)
+    if compression:
+        writer.set_compression(CompressionMode.STORAGE, CompressionFormat.ZSTD)
+    with writer:
+        text = writer.add_connection("/text", STRING, typestore=TYPES)
+        flag = writer.add_connection("/flag", BOOL, typestore=TYPES)
+        for k, stamp in enumerate(stamps):
+            message = TYPES.types[STRING](data=f"{k} " + "x" * length)
+            writer.write(text, int(stamp), TYPES.serialize_cdr(message, STRING))
+            writer.write(flag, int(stamp), TYPES.serialize_cdr(TYPES.types[BOOL](data=k % 3 == 0), BOOL))
+    return path
+
+
+@pytest.mark.parametrize("compression", [False, True])
+@pytest.mark.parametrize("order", ["rising", "shuffled", "equal"])
+def test_messages_and_order_are_those_of_rosbags(tmp_path, monkeypatch, compression, order):
+    stamps = {"rising": np.arange(200), "shuffled": np.random.default_rng(0).permutation(200), "equal": np.zeros(200)}
+    bag = written(tmp_path / "bag", compression, stamps[order])
+    with Reader(bag) as reader:
+        (inside,) = storage.indexed_chunks(reader)
+        assert len(inside.chunks) > 1
+    ours = storage.read_topics(bag, [STRING, BOOL])
+    monkeypatch.setattr(storage, "indexed_chunks", lambda reader: None)
+    theirs = storage.read_topics(bag, [STRING, BOOL])
+    assert list(ours) == list(theirs) and len(ours["/text"].raws) == 200
+    for name, topic in theirs.items():
+        assert ours[name].receive_ns == topic.receive_ns
+        assert ours[name].raws == topic.raws
+
+
+def test_other_types_are_not_read(tmp_path):
+    topics = storage.read_topics(written(tmp_path / "bag", False, np.arange(10)), [BOOL])
+    assert len(topics["/flag"].raws) == 10 and not topics["/text"].raws
+
+
+def test_a_record_beyond_its_chunk_is_refused(tmp_path):
+    bag = written(tmp_path / "bag", False, np.arange(3), length=40)
+    (file,) = bag.glob("*.mcap")
+    data = bytearray(file.read_bytes())
+    place = data.index(b"0 xxxx") - 4 - 4 - 22 - 8  # length of the text, of the record: before its channel
+    data[place : place + 8] = (2**40).to_bytes(8, "little")
+    file.write_bytes(bytes(data))
+    with pytest.raises(DataError, match="truncated or not a bag"):
+        storage.read_topics(bag, [STRING])

@@ -19,6 +19,7 @@ from robot_dynamics_ros.identification.arm.state import DEFAULTS
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.learning.session import Session
 from robot_dynamics_ros.learning.store import Store
+from robot_dynamics_ros.learning.triangles import UNREADABLE
 from robot_dynamics_ros.outputs import replacing
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.robot_file.store import file_sha256
@@ -90,7 +91,7 @@ def read_batch(path: Path) -> Log:
         with np.load(path, allow_pickle=False) as file:
             data = dict(file)
         stamp, names = data.pop("stamp_ns"), data.pop("names").tolist()
-    except (OSError, ValueError, KeyError, EOFError) as error:
+    except UNREADABLE as error:
         raise DataError(f"{path}: is no batch of a node ({error})") from None
     if not np.isfinite(data["temperature"]).all():
         data.pop("temperature")

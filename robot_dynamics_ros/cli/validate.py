@@ -105,6 +105,7 @@ def force(
     type=NewPath(directory=True),
     help="Keep recordings (3.6 MB each) and results there; a run that was cut goes on from them.",
 )
+@click.option("--picture", type=NewPath(), help="Draw force error by the number of recordings (PNG).")
 @json_option
 @markdown_option
 def learning(
@@ -118,6 +119,7 @@ def learning(
     jobs: int,
     dask: str | None,
     work: Path | None,
+    picture: Path | None,
     json_file: Path | None,
     markdown: Path | None,
 ) -> None:
@@ -146,6 +148,8 @@ def learning(
     console.print(table.facts(robots), highlight=False)
     for text in (text for r in robots for text in r.left_out):
         console.print(f"- {text}", highlight=False, markup=False)
+    if picture is not None:
+        table.draw(judged, picture)
     given = {"robot": robot, "individuals": count, "tasks": tasks, "recordings": recordings}
     given |= {"seconds": f"{seconds:g}", "seed": seed, "families": families}
     write_json(json_file, table.as_json(robots, judged, given))

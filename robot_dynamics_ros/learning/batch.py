@@ -17,6 +17,7 @@ import numpy as np
 from robot_dynamics_ros.errors import DataError, RobotDynamicsError
 from robot_dynamics_ros.identification.arm.state import DEFAULTS
 from robot_dynamics_ros.identification.dataset.recording import recording
+from robot_dynamics_ros.learning.fleet import prior_of_file
 from robot_dynamics_ros.learning.session import Session
 from robot_dynamics_ros.learning.store import Store
 from robot_dynamics_ros.learning.triangles import UNREADABLE
@@ -100,7 +101,8 @@ def read_batch(path: Path) -> Log:
 
 def learn_batch(state: str | Path, path: Path) -> list[str]:
     """Learn one batch, offer a better robot file where there is one, and remove the batch. Raises DataError."""
-    session = Session.of(Store(state), None, DEFAULTS)
+    store = Store(state)
+    session = Session.of(store, prior_of_file(store, None), DEFAULTS)
     log = read_batch(path)
     try:
         session.add(recording(log, path.stem), file_sha256(path))

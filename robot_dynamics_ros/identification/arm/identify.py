@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -33,6 +34,7 @@ from robot_dynamics_ros.identification.arm.residuals import for_repaired, residu
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.consistency import make_consistent, rotor_included
 from robot_dynamics_ros.identification.arm.solvers.fitting import PLAIN, Fitter, known_rotors, prior_of
+from robot_dynamics_ros.identification.arm.solvers.stands import slow_stretches, slow_weights
 from robot_dynamics_ros.identification.arm.solvers.uncertainty import between_recordings, widened, with_uncertainty
 from robot_dynamics_ros.identification.arm.state import DEFAULTS, Identification, Options
 from robot_dynamics_ros.identification.arm.tuning import Tuner, UserChoices, motion_of
@@ -202,6 +204,8 @@ def fit_parameters(state: Identification) -> None:
     prior = prior_of(robot, rigid, structure, options.prior)
     fitter = Fitter(rigid, structure, state.motion, prior, state.training)
     plain = options.method in PLAIN
+    if options.method not in ("ols", "torque") and any(stretches := slow_stretches(state.motion)):
+        fitter.motion = replace(state.motion, weight=slow_weights(fitter.run("huber"), state.motion, stretches))
     state.fit = with_uncertainty(fitter.run(options.method if plain else "huber"), state.motion)
     state.rotor_included, rotors = rotor_included(robot, state.fit)
     if options.known_rotor or options.method == "total":

@@ -1,0 +1,45 @@
+"""Weights of slow joints in the least squares of the bodies: static friction holds any torque below its Coulomb level.
+
+A law of the velocity is wrong there by as much as that level, and by one value for as long as the joint stands. Counted
+as samples with the deviation of sliding friction, long rests would turn that error into masses and centres of mass.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robot_dynamics_ros.estimators.wrench_metrics import runs
+from robot_dynamics_ros.identification.arm.model import IdentifiedModel
+from robot_dynamics_ros.identification.dataset.motion import Motion, pieces_of
+
+SLOW = 0.02  # rad/s, below which a joint sticks and creeps (that of the live friction stage)
+STAND = 0.1  # s that a slow stretch of any length counts as: about the correlation time of what a model leaves
+
+
+def slow_stretches(motion: Motion) -> list[list[tuple[int, int]]]:
+    """Per joint: (first, end) of the stretches in which it is slower than SLOW for longer than STAND."""
+    slow, longest = np.abs(motion.qd) < SLOW, STAND * motion.rate
+    return [
+        [(a + i, a + k) for a, b in pieces_of(motion.start) for i, k in runs(slow[a:b, j]) if k - i > longest]
+        for j in range(motion.n)
+    ]
+
+
+def slow_weights(model: IdentifiedModel, motion: Motion, stretches: list[list[tuple[int, int]]]) -> np.ndarray:
+    """Weights (N, n): those of the motion, in its slow stretches of d samples times min(1, s^2_fast/s^2_slow) d_0/d.
+
+    s^2: mean square of what the model leaves of the joint's effort in its other samples and in these; d_0: samples in
+    STAND seconds.
+    """
+    weight = np.ones_like(motion.q) if motion.weight is None else motion.weight.copy()
+    square = (motion.effort - model.predict(motion)) ** 2
+    for j, found in enumerate(stretches):
+        slow = np.zeros(len(motion), bool)
+        for first, end in found:
+            slow[first:end] = True
+        if slow.all() or not slow.any():
+            continue
+        ratio = min(square[~slow, j].mean() / max(square[slow, j].mean(), 1e-12), 1.0)
+        for first, end in found:
+            weight[first:end, j] *= ratio * STAND * motion.rate / (end - first)
+    return weight

@@ -1,0 +1,42 @@
+"""Long rests in a recording: static friction does not turn into masses."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from robot_dynamics_ros.identification.arm.solvers.stands import SLOW, STAND, slow_stretches, slow_weights
+from robot_dynamics_ros.identification.dataset.motion import Motion
+
+RATE = 100.0
+
+
+class NoTorque:
+    """A model that predicts nothing: the effort is its residual."""
+
+    def predict(self, motion: Motion) -> np.ndarray:
+        return np.zeros_like(motion.q)
+
+
+def stop_and_go(seconds: float) -> Motion:
+    """One joint that moves for 2 s, stands for `seconds` and moves again for 2 s; another that never stands."""
+    moves, stands = np.ones(round(2 * RATE)), np.zeros(round(seconds * RATE))
+    qd = np.column_stack([np.concatenate([moves, stands, moves]), np.ones(len(moves) * 2 + len(stands))])
+    start = np.arange(len(qd)) == 0
+    effort = np.where(qd < SLOW, 2.0, 1.0)
+    return Motion(np.arange(len(qd)) / RATE, np.cumsum(qd, 0) / RATE, qd, 0 * qd, effort, start, RATE)
+
+
+def test_a_stand_counts_the_same_however_long_it_is():
+    totals = []
+    for seconds in (1.0, 10.0):
+        motion = stop_and_go(seconds)
+        weight = slow_weights(NoTorque(), motion, slow_stretches(motion))
+        moving = motion.qd[:, 0] > SLOW
+        assert (weight[:, 1] == 1).all() and (weight[moving, 0] == 1).all()
+        totals.append(weight[~moving, 0].sum())
+    # four times the variance of the samples in motion
+    np.testing.assert_allclose(totals, STAND * RATE / 4)
+
+
+def test_a_reversal_is_no_stand():
+    assert slow_stretches(stop_and_go(0.5 * STAND)) == [[], []]

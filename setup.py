@@ -156,6 +156,7 @@ extras["dev"] = [
     "pybind11-stubgen>=2.5",
     "mkdocs>=1.6",
     "colcon-common-extensions>=0.3",
+    "bloom>=0.12",  # its generator reads package.xml in a test
 ]
 
 setup(

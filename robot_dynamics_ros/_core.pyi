@@ -1672,10 +1672,6 @@ class StiffnessEstimator:
         Baseline of the wear status: coefficients (n, P) at temperature [deg C]; relative drops warn and error, hold [s],
         temperature band [K].
         """
-    def set_coefficients(self, a: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> None:
-        """
-        Set the coefficients (n, P).
-        """
     def step(
         self,
         stamp_ns: typing.SupportsInt | typing.SupportsIndex,
@@ -2172,14 +2168,6 @@ class FrictionFeedforward:
         hold: typing.SupportsFloat | typing.SupportsIndex = 0.5,
         thermal_rate: typing.SupportsFloat | typing.SupportsIndex = 0.05,
     ) -> None: ...
-    def ask_freeze(self, on: bool) -> None:
-        """
-        Freeze learning on request, or release it.
-        """
-    def contact_seen(self) -> None:
-        """
-        Hold learning for a while after a contact.
-        """
     def learn(
         self,
         stamp_ns: typing.SupportsInt | typing.SupportsIndex,
@@ -2688,7 +2676,7 @@ class StreamMonitor:
         """
     def set_connected(self, connected: bool) -> None:
         """
-        Tell whether the robot is connected.
+        Set whether the robot is connected.
         """
     @property
     def counts(self) -> dict:

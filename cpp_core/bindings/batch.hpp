@@ -30,7 +30,7 @@ inline std::vector<double> numbers(const Array& a, const char* name) {
   return std::vector<double>(a.data(), a.data() + a.size());
 }
 
-// What a member says of each joint.
+// A member for each joint.
 template <class R, class T, class F>
 std::vector<R> each(const T& t, F member) {
   std::vector<R> x(t.joints());
@@ -64,7 +64,7 @@ Codes run_batch(py::ssize_t N, Step&& step) {
   return codes;
 }
 
-// Carries the previous row forward where a step wrote nothing, so that a batch shows what a live reader would see.
+// Carries the previous row forward where a step wrote nothing, so that a batch equals the values of a live reader.
 inline void hold_row(double* block, py::ssize_t k, py::ssize_t n) {
   for (py::ssize_t i = 0; i < n; ++i) block[k * n + i] = k > 0 ? block[(k - 1) * n + i] : 0.0;
 }

@@ -26,7 +26,7 @@ py::object repeat_rnea(const Chain& chain, const py::object& q, const py::object
   return tau.array;
 }
 
-// F with J'F = tau, where six joints see all of it
+// F with J'F = tau, where six joints determine all of it
 bool plain_solve(const Chain& chain, const double* q, const double* tau, double* F) {
   double J[6 * max_joints];
   jacobian(chain, q, J);

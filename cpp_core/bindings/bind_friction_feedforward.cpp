@@ -76,8 +76,6 @@ void bind(py::module_& m) {
           "Set coulomb and viscous (n,) as learned in an earlier run; False when not finite.")
       .def("payload_changed", &FrictionFeedforward::payload_changed,
            "Hold learning for a while after a change of payload.")
-      .def("contact_seen", &FrictionFeedforward::contact_seen, "Hold learning for a while after a contact.")
-      .def("ask_freeze", &FrictionFeedforward::ask_freeze, py::arg("on"), "Freeze learning on request, or release it.")
       .def("restart", &FrictionFeedforward::restart, "Start the filters again; what was learned stays.")
       .def("reset", &FrictionFeedforward::reset, "Forget what was learned.")
       .def_property_readonly("n_joints", &FrictionFeedforward::n, "Number of joints n.")

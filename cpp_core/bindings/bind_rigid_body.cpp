@@ -36,9 +36,8 @@ py::array_t<double, py::array::f_style> fortran_array(const py::object& value, c
 
 using Optional = py::object;
 
-int checked_threads(int threads) {
+void require_threads(int threads) {
   if (threads < 1) throw std::invalid_argument("threads = " + std::to_string(threads) + ", expected at least 1");
-  return threads;
 }
 const std::array<double, 3> no_gravity{};
 
@@ -51,7 +50,7 @@ struct RigidBody {
   template <class One, class Many>
   py::object run(std::initializer_list<std::pair<const char*, py::object>> inputs, std::vector<py::ssize_t> tail,
                  const Optional& out, const double* gravity, int threads, One&& one, Many&& many) const {
-    checked_threads(threads);
+    require_threads(threads);
     const Samples x(inputs, chain.n);
     BatchOutput y(out, x, std::move(tail));
     const ChainView v = view(chain, gravity);
@@ -200,9 +199,10 @@ void select_isa(const std::string& name) {
     throw std::invalid_argument("isa = '" + name + "' is unknown or not supported by this machine");
 }
 
-// The choice is made before Python can be told about it.
+// The choice is made before Python can receive a warning.
 void report_unavailable_isa() {
-  if (active_kernels.isa == nullptr) throw py::import_error("the core holds no kernels for this processor; run: make build");
+  if (active_kernels.isa == nullptr)
+    throw py::import_error("the core holds no kernels for this processor; run: make build");
   const char* wanted = std::getenv("ROBOT_DYNAMICS_ISA");
   if (wanted == nullptr || isa() == wanted) return;
   const std::string text = "ROBOT_DYNAMICS_ISA = '" + std::string(wanted) + "' is not available; using " + isa();

@@ -170,7 +170,7 @@ void bind_monitor(py::module_& m) {
            "True while a safe or fault state is latched at now_ns.")
       .def("rearm", &rd::StreamMonitor::rearm, "Clear a latched state.")
       .def("set_connected", &rd::StreamMonitor::set_connected, py::arg("connected"),
-           "Tell whether the robot is connected.");
+           "Set whether the robot is connected.");
 }
 
 void bind_clock(py::module_& m) {

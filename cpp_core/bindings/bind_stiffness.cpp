@@ -159,14 +159,6 @@ void bind(py::module_& m) {
           "covariance", [](const S& s, int joint) { return covariance(s.rls(joint)); },
           "Covariance of a joint's coefficients (P, P).")
       .def(
-          "set_coefficients",
-          [](S& s, const Array& a) {
-            const double* p = rows(a, "a", s.joints(), s.rls(0).powers());
-            for (int i = 0; i < s.joints(); ++i)
-              for (int k = 0; k < s.rls(0).powers(); ++k) s.rls(i).set_coefficient(k, p[i * s.rls(0).powers() + k]);
-          },
-          py::arg("a"), "Set the coefficients (n, P).")
-      .def(
           "set_baseline",
           [](S& s, const Array& a, double T, double warn, double error, double hold, double band) {
             s.set_baseline(rows(a, "a", s.joints(), s.rls(0).powers()), T, {warn, error, hold, band, 2.0});

@@ -1,4 +1,4 @@
-// Real-time scheduling and memory locking are asked for as they should be, and a refusal is told with its reason.
+// Real-time scheduling and memory locking are requested, and a refusal is reported with its reason.
 #include "robot_dynamics/common/realtime.hpp"
 
 #include "check.hpp"

@@ -131,7 +131,7 @@ void survives(const char* name, TorqueMode mode, LearningLaw law, JointTorqueSou
   const long count = allocations_of([&] {
     for (int k = 2; k < 3000; ++k) {
       State s(k);
-      if (k % 500 == 7) s.stamp_ns -= 2 * ms;  // told twice
+      if (k % 500 == 7) s.stamp_ns -= 2 * ms;  // the same stamp twice
       if (k % 700 == 11) s.x[1][3] = nan_;     // broken
       if (k % 900 == 13) s.theta = s.joint_torque = nullptr;
       if (k % 311 == 5) continue;  // lost

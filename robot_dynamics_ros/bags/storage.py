@@ -62,7 +62,7 @@ def expand(path: Path) -> list[Path]:
 
 
 def _regular(files: Iterable[Path]) -> list[Path]:
-    """The files. Raises DataError for one that is no file on a disk: a pipe or a device would be read for ever."""
+    """The files. Raises DataError for one that is no file on a disk: a pipe or a device would be read without end."""
     found = list(files)
     for file in found:
         if file.exists() and not (file.is_file() or file.is_dir()):

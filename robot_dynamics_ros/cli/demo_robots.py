@@ -61,7 +61,7 @@ def working_pose(robot: RobotFile) -> np.ndarray:
 
 
 def base_file(name: str, out: Path) -> str:
-    """The shipped robot file, or, where it knows no masses, one with the simulated plant's assumed numbers in `out`."""
+    """The shipped robot file, or, without masses, one with the simulated plant's assumed numbers in `out`."""
     if load_robot(name).links is not None:
         return name
     path = out / f"{load_robot(name).name}_assumed.yaml"

@@ -25,8 +25,8 @@ from robot_dynamics_ros.validation.papers.registry import TRANSPORTS
     type=click.Choice((*TRANSPORTS[:2], "clock", "topics")),
     default="script",
     show_default=True,
-    help="Torque interface; clock: in one process, faster than real time, with garbage besides; topics: no torque, "
-    "garbage on every topic that the nodes subscribe to.",
+    help="Torque interface; clock: in one process, faster than real time, with invalid inputs; topics: no torque, "
+    "invalid messages on every topic that the nodes subscribe to.",
 )
 @json_option
 def command(minutes: int, transport: str, json_file: Path | None) -> None:

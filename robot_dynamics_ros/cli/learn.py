@@ -1,4 +1,4 @@
-"""`robot-dynamics learn`: a robot file that gets better from ordinary work, and never worse."""
+"""`robot-dynamics learn`: improve a robot file from recordings of ordinary work."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ from robot_dynamics_ros.cli.options import (
     show_default=True,
     help="Days within which friction may change by its prior deviation; masses do not change.",
 )
-@click.option("--forget", multiple=True, metavar="NAME", help="Take a learned recording out again.")
+@click.option("--forget", multiple=True, metavar="NAME", help="Remove a learned recording.")
 @click.option("--accept", multiple=True, metavar="NAME", help="Learn from a recording that was held back.")
-@click.option("--excite", type=NewPath(), help="Write the shortest motion that shows what is open (trajectory CSV).")
+@click.option("--excite", type=NewPath(), help="Write the shortest motion for the open parameters (trajectory CSV).")
 @click.option("--floor", type=float, help="Of --excite: lowest height of any joint or the TCP [m].")
 @click.option("--inside", type=float, nargs=6, metavar="X0 Y0 Z0 X1 Y1 Z1", help="Of --excite: box to stay in [m].")
 @topic_option
@@ -64,8 +64,8 @@ def command(
 ) -> None:
     """Learn masses and friction of ROBOT from BAGS of its ordinary work.
 
-    A new robot file is proposed only where it predicts recordings that it has not seen better, joint by joint, and
-    its force at rest is not larger. Recordings with a payload, a new tool or a re-calibrated sensor are held back.
+    A new robot file is proposed only where it predicts held-out recordings better, joint by joint, and its force at
+    rest is not larger. Recordings with a payload, a new tool or a re-calibrated sensor are held back.
 
     Example: robot-dynamics learn ur5e monday tuesday --state state --apply
     """

@@ -31,7 +31,7 @@ def command(states: tuple[Path, ...], out: Path, jobs: int, dask: str | None) ->
             with executor(jobs, dask) as pool:
                 prior, left = learn_fleet(states, pool, status.update)
     for text in left:
-        console.print(f"left out: {text}", highlight=False, markup=False)
+        console.print(f"left out: {text}", highlight=False, markup=False, soft_wrap=True)
     used = len(states) - len(left)
     save_prior(prior, out, used)
     first = file_prior(prior.columns)
@@ -42,4 +42,4 @@ def command(states: tuple[Path, ...], out: Path, jobs: int, dask: str | None) ->
         f"{np.median(ratio[b:]):.2f} of friction and rotors",
         highlight=False,
     )
-    console.print(f"prior: {out}", highlight=False, markup=False)
+    console.print(f"prior: {out}", highlight=False, markup=False, soft_wrap=True)

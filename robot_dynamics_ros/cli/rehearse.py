@@ -58,7 +58,8 @@ def command(motion: Path, robot: str, out: Path | None, live: bool, **o: Any) ->
     Without a plant file, joint parameters are assumed: drives sized for the masses, friction, stiffness, noise. The
     simulated arm differs from the robot file, as a real robot does.
 
-    With --set and --date, recordings of a robot that wears can be made, e.g. for `health`.
+    With --set and --date, recordings of a robot that wears can be made, e.g. for `health`. The breakaway level
+    friction.stribeck changes with friction.coulomb unless it is set itself.
 
     Example: robot-dynamics rehearse excitation.csv --robot my_arm.yaml --out rehearsal
     """
@@ -95,6 +96,7 @@ def command(motion: Path, robot: str, out: Path | None, live: bool, **o: Any) ->
 def _overrides(machine: Any, settings: tuple[str, ...]) -> dict[str, np.ndarray]:
     """name -> numbers of all joints, from NAME[JOINT]=VALUE or =xFACTOR; without [JOINT] all joints.
 
+    The breakaway level friction.stribeck grows and falls with friction.coulomb unless it is set itself.
     Raises ConfigError for a text, parameter or joint that is not known.
     """
     true, robot = machine.machine.true, machine.robot
@@ -113,6 +115,10 @@ def _overrides(machine: Any, settings: tuple[str, ...]) -> dict[str, np.ndarray]
         numbers = changed.setdefault(name, np.array(true[name], dtype=float))
         place = slice(None) if joint is None else joint_index(robot, joint, "rehearse", f"--set {name}")
         numbers[place] = numbers[place] * float(value) if factor else float(value)
+    if "friction.coulomb" in changed and "friction.stribeck" not in changed:
+        level, new = np.array(true["friction.coulomb"], dtype=float), changed["friction.coulomb"]
+        ratio = np.divide(new, level, out=np.ones_like(new), where=level > 0)
+        changed["friction.stribeck"] = ratio * np.array(true["friction.stribeck"], dtype=float)
     return changed
 
 

@@ -100,6 +100,12 @@ def force(
 @click.option("--families", default="tuning", show_default=True, help="As of `validate force`.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Robots at a time.")
 @click.option("--dask", metavar="ADDRESS", help="Compute on this Dask cluster instead.")
+@click.option(
+    "--work",
+    type=NewPath(directory=True),
+    help="Keep recordings (3.6 MB each) and results there; a run that was cut goes on from them.",
+)
+@click.option("--picture", type=NewPath(), help="Draw force error by the number of recordings (PNG).")
 @json_option
 @markdown_option
 def learning(
@@ -112,6 +118,8 @@ def learning(
     families: str,
     jobs: int,
     dask: str | None,
+    work: Path | None,
+    picture: Path | None,
     json_file: Path | None,
     markdown: Path | None,
 ) -> None:
@@ -126,11 +134,11 @@ def learning(
     from robot_dynamics_ros.robot_file import load_robot
     from robot_dynamics_ros.validation.force import zoo
     from robot_dynamics_ros.validation.learning import table
-    from robot_dynamics_ros.validation.learning.study import Setup, study
+    from robot_dynamics_ros.validation.learning.study import GROUPS, Setup, study
 
     people = zoo.individuals(load_robot(robot), count, seed, zoo.families(families))
-    with tempfile.TemporaryDirectory() as work, stderr.status("working") as status:
-        setup = Setup(robot, tasks, _counts(recordings), seconds, Path(work))
+    with tempfile.TemporaryDirectory() as temporary, stderr.status("working") as status:
+        setup = Setup(robot, families, tasks, _counts(recordings), seconds, work or Path(temporary))
         if jobs == 1 and dask is None:
             robots, judged = study(setup, people, None, status.update)
         else:
@@ -140,6 +148,8 @@ def learning(
     console.print(table.facts(robots), highlight=False)
     for text in (text for r in robots for text in r.left_out):
         console.print(f"- {text}", highlight=False, markup=False)
+    if picture is not None:
+        table.draw(judged, picture)
     given = {"robot": robot, "individuals": count, "tasks": tasks, "recordings": recordings}
     given |= {"seconds": f"{seconds:g}", "seed": seed, "families": families}
     write_json(json_file, table.as_json(robots, judged, given))
@@ -147,6 +157,7 @@ def learning(
         said = written_by("robot-dynamics validate learning " + _options(given))
         words = (
             f"{count} simulated {robot}, {tasks} tasks, recordings of {seconds:g} s, seed {seed}, families {families}. "
+            f"The fleet's prior of a robot is that of {count - -(-count // min(GROUPS, count))} others. "
             "Force RMS per axis, median / mean of the worst quarter of the robots."
         )
         write_between(markdown, "learning", table.page(robots, judged, said, words), "Learning from ordinary work")

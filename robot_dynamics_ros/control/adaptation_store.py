@@ -1,4 +1,4 @@
-"""What adaptation has learned, kept over restarts, and what it says about wear."""
+"""Learned friction scales, kept over restarts, and the wear they indicate."""
 
 from __future__ import annotations
 

@@ -140,7 +140,7 @@ def tracking(robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> _
     """Computed torque [Madsen2020, ch6 eq. 29-30] with Kp = w^2, Kd = 2 zeta w.
 
     Behind a robot's own joint-torque loop the rotor is still there, as light as that loop makes it: a wrist whose links
-    weigh nothing would otherwise have no stiffness. Its inertia is used where the file knows it.
+    weigh nothing would otherwise have no stiffness. Its inertia is used where the file has one.
     """
     p = resolve(CONTROL, parameters, "control")
     one, w = np.ones(robot.n_joints), p["bandwidth"]

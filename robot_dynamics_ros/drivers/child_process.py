@@ -78,7 +78,7 @@ class Outbox:
     """
 
     WAITING = 64  # messages; more of them and the child does not read
-    SMALL = 4096  # bytes that fit wherever the system says that a pipe takes more
+    SMALL = 4096  # bytes that fit wherever the system reports room in a pipe
 
     def __init__(self, pipe: Connection) -> None:
         self._pipe, self._lock = pipe, threading.Lock()

@@ -1,6 +1,6 @@
 """The driver contract: every call that a node or a tool makes of a robot driver.
 
-A driver knows no ROS and imports vendor code lazily. `Driver` delivers samples, `MotionDriver` also moves the robot,
+A driver imports no ROS and vendor code lazily. `Driver` delivers samples, `MotionDriver` also moves the robot,
 `TorqueDriver` also passes on the torques of a torque loop. Callers test with isinstance which of them a driver is, and
 with `capabilities` what the robot behind it supports.
 """

@@ -113,7 +113,7 @@ def decide(evidence: Evidence, robot: RobotFile, meaning: Meaning | None = None)
 
 
 def _votes(e: Evidence) -> np.ndarray:
-    """Joints (n,) bool whose slope on gravity is known well enough to tell one meaning from another."""
+    """Joints (n,) bool whose slope on gravity is known well enough to distinguish the meanings."""
     inertial = np.where(_known(e.inertial, e.inertial_std, SMALL), np.abs(e.inertial), SMALL)
     return _known(e.gravity, e.gravity_std, inertial) & (e.stuck < VOTE_AT_REST)
 

@@ -51,7 +51,7 @@ def calibrate(result: Replay, before: Comparison, touch: float = TOUCH) -> Calib
     """
     free = ~before.series.contact
     if free.sum() < ENOUGH:
-        raise DataError(f"{int(free.sum())} rows without contact; needs {ENOUGH} to tell noise from force")
+        raise DataError(f"{int(free.sum())} rows without contact; needs {ENOUGH} to separate noise from force")
     noise = torque_noise(result.log, result)
     settings = _sized(result, lambda scale: _band(result, noise, scale), moving=True, touch=touch)
     if result.pipeline.stage("friction").hysteresis is not None:

@@ -220,7 +220,7 @@ class ForceStage:
 
 
 def wrench_frame(robot: RobotFile, name: str) -> tuple[int, str]:
-    """Index and frame_id of a frame whose transform the chain knows: -1 base, i the frame of link i, n the TCP.
+    """Index and frame_id of a frame of the chain: -1 base, i the frame of link i, n the TCP.
 
     name: a frame of the robot's URDF, "base", or "tool" or "" for the TCP. Raises ConfigError for any other.
     """

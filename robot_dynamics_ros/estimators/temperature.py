@@ -141,7 +141,7 @@ class TemperatureStage:
         out = (log.allocate(name) for name in self.writes)
         return self.core.rows(len(log), *self._inputs(log), *out)
 
-    def _inputs(self, log: Log) -> tuple[Any, ...]:
+    def _inputs(self, log: Log) -> tuple[Any, Any, Any, Any, Any]:
         drive, model = log.get("drive_torque"), log.get("model_torque")
         friction = drive - model if self._motor_side and drive is not None and model is not None else None
         return log.qd, model, friction, log.get("temperature"), log.get("contact")

@@ -107,7 +107,7 @@ class _Problem:
                     places.append(size)
                     size += 1
                 own = [_Part(j, R, extra, np.array(places, int)) for R in triangles]
-                self.parts.append(replace(own[0], R=np.linalg.qr(np.vstack(triangles), mode="r")))
+                self.parts.append(replace(own[0], R=np.asarray(np.linalg.qr(np.vstack(triangles), mode="r"))))
                 for region, part in zip(self.regions, own, strict=True):
                     region.append(part)
         self.size = size

@@ -26,7 +26,7 @@ from robot_dynamics_ros.robot_file.blocks import Payload
 
 # How well the torque of each joint is scaled, relative, one deviation: torque constants of a series scatter by one
 # to three percent. Assumed where the torque constants have no deviation of their own (--payload-mass finds them): no
-# bag of an unknown payload can tell a heavy one from a torque constant that is too small.
+# bag of an unknown payload can distinguish a heavy one from a torque constant that is too small.
 TORQUE_SCALE = 0.02
 SURE = 0.5  # relative standard deviation above which a number is called not observable
 LIGHT = 3.0  # masses below this many standard deviations are no payload

@@ -17,8 +17,10 @@ import numpy as np
 from robot_dynamics_ros.errors import DataError, RobotDynamicsError
 from robot_dynamics_ros.identification.arm.state import DEFAULTS
 from robot_dynamics_ros.identification.dataset.recording import recording
+from robot_dynamics_ros.learning.fleet import prior_of_file
 from robot_dynamics_ros.learning.session import Session
 from robot_dynamics_ros.learning.store import Store
+from robot_dynamics_ros.learning.triangles import UNREADABLE
 from robot_dynamics_ros.outputs import replacing
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.robot_file.store import file_sha256
@@ -90,7 +92,7 @@ def read_batch(path: Path) -> Log:
         with np.load(path, allow_pickle=False) as file:
             data = dict(file)
         stamp, names = data.pop("stamp_ns"), data.pop("names").tolist()
-    except (OSError, ValueError, KeyError, EOFError) as error:
+    except UNREADABLE as error:
         raise DataError(f"{path}: is no batch of a node ({error})") from None
     if not np.isfinite(data["temperature"]).all():
         data.pop("temperature")
@@ -99,7 +101,8 @@ def read_batch(path: Path) -> Log:
 
 def learn_batch(state: str | Path, path: Path) -> list[str]:
     """Learn one batch, offer a better robot file where there is one, and remove the batch. Raises DataError."""
-    session = Session.of(Store(state), None, DEFAULTS)
+    store = Store(state)
+    session = Session.of(store, prior_of_file(store, None), DEFAULTS)
     log = read_batch(path)
     try:
         session.add(recording(log, path.stem), file_sha256(path))

@@ -1,9 +1,11 @@
 """The columns that recordings of one robot are folded into: base parameters and the linear numbers of a friction law.
 
-tau_j = W_j beta + sum_k (c_k + d_k g + (l_k + e_k g) L) H_k(q) + fv1 v + fv2 |v|v + fv0 v/(1 + |v|/v0) + fo + B qdd
-g = 1/(1 + (v/vs)^2), L = min(|tau_J|, limit)^p. The presliding law of a robot file [Madsen2020 ch4 35-37] with levels
-C_k, loads K_k and sliding ratio r is the case c = r C, d = (1 - r) C, l = r K, e = (1 - r) K. Spans, vs, p and v0 are
-those of the first robot file and stay, so that triangles of any day, and of any robot of the model, can be stacked.
+tau_j = W_j beta + sum_k (c_k + d_k g + (l_k + e_k g) L) H_k(q) + fv1 v + fv2 |v|v + fv0 v/(1 + |v|/v0)
+        + (T - T0) (tc mean_k H_k + tv v) + fo + B qdd
+g = 1/(1 + (v/vs)^2), L = min(|tau_J|, limit)^p, T0 = 35 deg C; without a temperature T = T0. The presliding law of a
+robot file [Madsen2020 ch4 35-37] with levels C_k, loads K_k and sliding ratio r is the case c = r C, d = (1 - r) C,
+l = r K, e = (1 - r) K. Spans, vs, p and v0 are those of the first robot file and stay, so that triangles of any day and
+of any robot of the model, can be stacked.
 """
 
 from __future__ import annotations
@@ -24,10 +26,12 @@ from robot_dynamics_ros.robot_file import RobotFile
 
 SPANS = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2)  # rad, D_k where the robot file has no presliding law
 STRIBECK_VELOCITY = 0.1  # rad/s, vs
+POSES = 200
 LOAD_LIMIT = 1.5  # times the torque limit
 GROUPS = ("c", "d", "l", "e")  # level, its Stribeck part, load, its Stribeck part
-PLAIN = ("fv1", "fv2", "fv0", "fo", "ia")
-LAYOUT = 1  # changes when the meaning of a column changes
+PLAIN = ("fv1", "fv2", "fv0", "tc", "tv", "fo", "ia")
+WARM = 35.0  # deg C, T0: of a joint at work
+LAYOUT = 2  # changes when the meaning of a column changes
 
 
 @dataclass(frozen=True)
@@ -97,6 +101,13 @@ class Columns:
         return [np.array(qr.parameters_of(j)) for j in range(self.n)]
 
     @cached_property
+    def typical_load(self) -> np.ndarray:
+        """Mean absolute torque (n,) [Nm] of the links at rest over POSES poses."""
+        q = np.random.default_rng(0).uniform(-np.pi, np.pi, (POSES, self.n))
+        mean: np.ndarray = np.abs(self.body.rnea(q, 0 * q, 0 * q)).mean(axis=0)
+        return mean
+
+    @cached_property
     def robot_id(self) -> str:
         """What triangles of one model share: 16 hexadecimal digits of kinematics and columns.
 
@@ -129,11 +140,12 @@ class Columns:
             out[:, j] += coulomb * np.tanh((v + sign * w) / eps) + viscous * w
         return out
 
-    def friction(self, motion: Motion, load: np.ndarray) -> list[np.ndarray]:
-        """Own columns (N, k_j) of every joint; load (N, n) [Nm]."""
-        return [self._joint(j, motion, load[:, j]) for j in range(self.n)]
+    def friction(self, motion: Motion, load: np.ndarray, warmer: np.ndarray | None = None) -> list[np.ndarray]:
+        """Own columns (N, k_j) of every joint; load (N, n) [Nm], warmer (N, n): T - T0 [K]."""
+        warmer = np.zeros_like(load) if warmer is None else warmer
+        return [self._joint(j, motion, load[:, j], warmer[:, j]) for j in range(self.n)]
 
-    def _joint(self, j: int, motion: Motion, load: np.ndarray) -> np.ndarray:
+    def _joint(self, j: int, motion: Motion, load: np.ndarray, warmer: np.ndarray) -> np.ndarray:
         v, one = motion.qd[:, j], np.ones(len(motion))
         if not self.motor_side:
             return one[:, None]
@@ -143,7 +155,8 @@ class Columns:
         H = _core.presliding_elements(position, np.array(shape.spans), motion.start)
         g = (1 / (1 + (v / shape.stribeck_velocity) ** 2))[:, None]
         L = (np.minimum(np.abs(load), shape.load_limit) ** shape.load_power)[:, None]
-        plain = np.column_stack([v, np.abs(v) * v, v / (1 + np.abs(v) / shape.thinning_speed), one, motion.qdd[:, j]])
+        viscous = [v, np.abs(v) * v, v / (1 + np.abs(v) / shape.thinning_speed)]
+        plain = np.column_stack([*viscous, warmer * H.mean(axis=1), warmer * v, one, motion.qdd[:, j]])
         return np.hstack([H, H * g, H * L, H * g * L, plain])
 
 
@@ -155,5 +168,5 @@ def shape_of(robot: RobotFile, j: int) -> Shape:
         return Shape(SPANS, STRIBECK_VELOCITY, THINNING_SPEED, 1.0, limit)
     value = {name: robot.array(f"hysteresis.parameters.{name}")[j] for name in block.parameters}
     spans = tuple(float(x) for x in np.atleast_1d(value["span"]))
-    named = (float(value[k]) for k in ("stribeck_velocity", "v0", "load_power", "load_limit"))
-    return Shape(spans, *named, float(value.get("rotor_time", 0.0)))
+    vs, v0, power, limit = (float(value[k]) for k in ("stribeck_velocity", "v0", "load_power", "load_limit"))
+    return Shape(spans, vs, v0, power, limit, float(value.get("rotor_time", 0.0)))

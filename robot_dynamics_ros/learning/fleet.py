@@ -12,12 +12,12 @@ import numpy as np
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.learning.columns import Columns
 from robot_dynamics_ros.learning.store import Store
-from robot_dynamics_ros.learning.triangles import FORMAT, Triangle, stacked
+from robot_dynamics_ros.learning.triangles import FORMAT, UNREADABLE, Triangle, stacked
 from robot_dynamics_ros.learning.update import Prior, file_prior, rows_of
 from robot_dynamics_ros.outputs import replacing
 
 ROUNDS = 30  # of expectation maximisation
-STRENGTH = 5.0  # robots that the file's prior covariance counts as, so that few robots do not make it small
+STRENGTH = 2.0  # robots that the file's prior covariance counts as, so that few robots do not make it small
 
 
 def evidence_of(columns: Columns, recordings: Sequence[Triangle]) -> np.ndarray:
@@ -108,7 +108,7 @@ def load_prior(columns: Columns, path: Path) -> Prior:
         with np.load(path, allow_pickle=False) as file:
             data = dict(file)
         robot_id, mean, covariance = data["robot_id"].tobytes().decode(), data["mean"], data["covariance"]
-    except (OSError, ValueError, KeyError, EOFError) as error:
+    except UNREADABLE as error:
         raise DataError(f"{path}: is no fleet prior ({error})") from None
     if robot_id != columns.robot_id:
         raise DataError(f"{path}: is the prior of another robot model ({robot_id}, this one is {columns.robot_id})")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +21,7 @@ from robot_dynamics_ros.identification.arm.written_file import file_effort
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.dataset.motion import Motion, at_lower_rate, filtered, motion_frequency
 from robot_dynamics_ros.identification.dataset.recording import Recording
+from robot_dynamics_ros.learning.columns import WARM
 from robot_dynamics_ros.learning.triangles import FORMAT, Triangle
 from robot_dynamics_ros.learning.update import Information, Prior, rows_of
 from robot_dynamics_ros.robot_file.store import file_sha256
@@ -63,10 +64,38 @@ def learn_recording(
         raise DataError(f"{rec.name}: {found.spoiled}")
     (free,) = found.training
     motion = working_motion(free, robot.drives.effort.delay)
-    use, x = _rows(prior, motion, rec.name, state)
-    triangle, touched = _folded(prior, motion, use, x)
+    work = Work(motion, warmer_than(free, motion))
+    use, x = _rows(prior, work, rec.name, state)
+    triangle, touched = _folded(prior, work, use, x)
     free = _without(free, motion, touched)
     return replace(triangle, about=_about(prior, rec, free, found.effort.kind, sha256)), free
+
+
+@dataclass(frozen=True)
+class Work:
+    """A motion, and by how much each joint is warmer than T0 (N, n) [K]; None: not known."""
+
+    motion: Motion
+    warmer: np.ndarray | None = None
+
+    def chunks(self) -> Iterator[Work]:
+        """Parts of CHUNK rows; each begins anew, without presliding state."""
+        for a in range(0, len(self.motion), CHUNK):
+            b = min(a + CHUNK, len(self.motion))
+            yield Work(self.motion.take(np.arange(a, b)), None if self.warmer is None else self.warmer[a:b])
+
+
+def warmer_than(rec: Recording, motion: Motion) -> np.ndarray | None:
+    """T - T0 (N, n) [K] at the rows of a motion; None where a recording does not hold all temperatures.
+
+    A recording in several pieces counts with its mean.
+    """
+    if not all("temperature" in p.extra and np.isfinite(p.extra["temperature"]).all() for p in rec.pieces):
+        return None
+    if len(rec.pieces) > 1:
+        return np.repeat(rec.stacked("temperature").mean(axis=0)[None] - WARM, len(motion), axis=0)
+    piece = rec.pieces[0]
+    return np.column_stack([np.interp(motion.t, piece.t, T) - WARM for T in piece.extra["temperature"].T])
 
 
 def working_motion(rec: Recording, delay: float = 0.0) -> Motion:
@@ -78,35 +107,48 @@ def working_motion(rec: Recording, delay: float = 0.0) -> Motion:
     return at_lower_rate(filtered(rec, min(cutoff, 0.2 * rec.rate), delay=delay))
 
 
-def _rows(prior: Prior, motion: Motion, name: str, state: Information | None) -> tuple[np.ndarray, np.ndarray]:
+def _rows(prior: Prior, work: Work, name: str, state: Information | None) -> tuple[np.ndarray, np.ndarray]:
     """Rows that say something (N, n) of 0 and 1, and parameters x (p,) that the residuals of a first look are about.
 
     Raises DataError where no joint moves.
     """
     columns = prior.columns
-    use = np.concatenate([_usable(prior, part) for part in chunks(motion)])
+    use = np.concatenate([_usable(prior, part.motion) for part in work.chunks()])
     if (use.sum(axis=0) < MIN_ROWS).all():
         raise DataError(f"{name}: hardly moves: no joint has {MIN_ROWS} rows in motion")
     ones = np.ones(columns.n)
     count = np.maximum(use.sum(axis=0), 1.0)
-    first = Triangle(triangles_of(prior, motion, use), count, ALIKE * ones, 0 * ones)
-    known = prior.information if state is None else state
+    known, untouched = (prior.information, use) if state is None else (state, _untouched(prior, work, use, state.mean))
+    first = Triangle(triangles_of(prior, work, untouched), count, ALIKE * ones, 0 * ones)
     return use, known.with_rows(rows_of(first, columns)).mean
 
 
-def _folded(prior: Prior, motion: Motion, use: np.ndarray, x: np.ndarray) -> tuple[Triangle, np.ndarray]:
+def _untouched(prior: Prior, work: Work, use: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """Rows (N, n) without those that parameters x (p,) of earlier recordings show as contact."""
+    parts = list(work.chunks())
+    residual = np.concatenate([_residual(prior, part, x) for part in parts])
+    return use * ~_touched(residual, _level(prior, parts), use, work.motion)[:, None]
+
+
+def _level(prior: Prior, parts: list[Work]) -> np.ndarray:
+    """Friction (n,) [Nm]: median of what is not the links' torque."""
+    rest = [np.abs(part.motion.effort - prior.columns.load(part.motion)) for part in parts]
+    found: np.ndarray = np.median(np.concatenate(rest), axis=0)
+    return found
+
+
+def _folded(prior: Prior, work: Work, use: np.ndarray, x: np.ndarray) -> tuple[Triangle, np.ndarray]:
     """The triangle without what was touched, rows far off x (p,) with less weight (Huber); touched (N,) bool."""
-    columns = prior.columns
-    residual = np.concatenate([_residual(prior, part, x) for part in chunks(motion)])
-    load = np.concatenate([columns.load(part) for part in chunks(motion)])
-    touched = _touched(residual, np.median(np.abs(motion.effort - load), axis=0), use, motion)
+    columns, motion, parts = prior.columns, work.motion, list(work.chunks())
+    residual = np.concatenate([_residual(prior, part, x) for part in parts])
+    touched = _touched(residual, _level(prior, parts), use, motion)
     use = use * ~touched[:, None]
     weight = np.column_stack([_huber(r, u) for r, u in zip(residual.T, use.T, strict=True)])
     law = file_effort(columns.robot, columns.rigid.gravity, (None,) * columns.n)
-    error = np.concatenate([part.effort - law(part) for part in chunks(motion)])
+    error = np.concatenate([part.motion.effort - law(part.motion) for part in parts])
     reference = (weight * error**2).sum(axis=0)
     sums, alike = np.maximum(weight.sum(axis=0), 1.0), _correlation(residual, weight, motion)
-    return Triangle(triangles_of(prior, motion, weight), sums, alike, reference), touched
+    return Triangle(triangles_of(prior, work, weight), sums, alike, reference), touched
 
 
 def _touched(residual: np.ndarray, level: np.ndarray, use: np.ndarray, motion: Motion) -> np.ndarray:
@@ -143,24 +185,18 @@ def _without(rec: Recording, motion: Motion, touched: np.ndarray) -> Recording:
     return left[0] if left else rec
 
 
-def triangles_of(prior: Prior, motion: Motion, weight: np.ndarray) -> list[np.ndarray]:
+def triangles_of(prior: Prior, work: Work, weight: np.ndarray) -> list[np.ndarray]:
     """Triangle of every joint of the rows of a motion with weights (N, n)."""
     columns, qr, first = prior.columns, prior.columns.qr(), 0
-    for part in chunks(motion):
+    for chunk in work.chunks():
+        part = chunk.motion
         last = first + len(part)
-        load = columns.load(part)
         y = np.ascontiguousarray(part.effort - columns.known_torque(part))
-        own = np.column_stack(columns.friction(part, load))
+        own = np.column_stack(columns.friction(part, columns.load(part), chunk.warmer))
         q, qd, qdd = (np.ascontiguousarray(x) for x in (part.q, part.qd, part.qdd))
         qr.update(q, qd, qdd, y, own, np.sqrt(weight[first:last]))
         first = last
     return [qr.triangle(j) for j in range(columns.n)]
-
-
-def chunks(motion: Motion) -> Iterator[Motion]:
-    """The motion in parts of CHUNK rows; each begins anew, without presliding state."""
-    for a in range(0, len(motion), CHUNK):
-        yield motion.take(np.arange(a, min(a + CHUNK, len(motion))))
 
 
 def _usable(prior: Prior, motion: Motion) -> np.ndarray:
@@ -178,11 +214,11 @@ def _usable(prior: Prior, motion: Motion) -> np.ndarray:
     return use.astype(float)
 
 
-def _residual(prior: Prior, motion: Motion, x: np.ndarray) -> np.ndarray:
+def _residual(prior: Prior, work: Work, x: np.ndarray) -> np.ndarray:
     """Effort minus prediction (N, n) [Nm] of parameters x (p,)."""
-    c = prior.columns
+    c, motion = prior.columns, work.motion
     phi = c.rigid.base.to_standard(x[: c.base])
-    own = np.column_stack([F @ x[c.own(j)] for j, F in enumerate(c.friction(motion, c.load(motion)))])
+    own = np.column_stack([F @ x[c.own(j)] for j, F in enumerate(c.friction(motion, c.load(motion), work.warmer))])
     return motion.effort - c.known_torque(motion) - own - c.rigid.torque(phi, motion.q, motion.qd, motion.qdd)
 
 

@@ -1,9 +1,9 @@
 """Never worse: a new robot file is proposed only where it predicts recordings that it has not seen better.
 
 The recordings that the present file has not seen are cut into up to FOLDS parts, in the order of time. For each, a file
-is written from all other recordings and judged on that part, joint by joint: d_ij = log(rms_present / rms_new). A joint
-is better where the mean of d_ij is above SURE standard errors, worse where it is below -SURE of them. Force at rest is
-compared on recordings that are at hand, replayed through the live pipeline.
+is written from all other recordings and judged on every recording i of that part, joint by joint:
+d_ij = log(rms_present / rms_new). `verdict` compares the means of d_ij with their scatter. Force at rest is compared on
+recordings that are at hand, replayed through the live pipeline.
 """
 
 from __future__ import annotations
@@ -12,20 +12,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+from scipy.stats import t as student_t
 
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.wrench_metrics import moving_mask
 from robot_dynamics_ros.identification.arm.residuals import piece_log
 from robot_dynamics_ros.identification.dataset.recording import Recording
 from robot_dynamics_ros.learning.columns import Columns
+from robot_dynamics_ros.learning.running import Running
 from robot_dynamics_ros.learning.triangles import Triangle
-from robot_dynamics_ros.learning.update import TAU, Information, Prior, posterior
+from robot_dynamics_ros.learning.update import Information
 from robot_dynamics_ros.learning.written import parameters_of, with_residuals, written
 from robot_dynamics_ros.robot_file import RobotFile
 
 FOLDS = 5
-SURE = 2.0  # standard errors
-FLOOR = 0.01  # least standard error of a mean of d_ij: less than a percent is no change
+CHANCE = 0.05  # of a joint that is alike to be found better (any of them) or worse (each)
+MARGIN = 0.02  # of the error, by which a joint is worse at least: a robot that works repeats itself no better
+SHARED = 4.0  # nu_0, recordings' worth of the scatter of all joints
 SETTLING = 2.0  # s at the beginning of a piece that are not judged
 FORCE = 0.1  # N by which the force at rest may be larger: what one recording tells from another
 
@@ -49,49 +52,35 @@ class Proposal:
 
 
 def propose(
-    prior: Prior,
-    triangles: Sequence[Triangle],
-    present: RobotFile | None,
-    recordings: Sequence[Recording] = (),
-    tau: float = TAU,
-    seen: Sequence[Triangle] = (),
+    seen: Running, triangles: Sequence[Triangle], present: RobotFile | None, recordings: Sequence[Recording] = ()
 ) -> Proposal:
-    """The file of all triangles, judged on held-out parts of `triangles` against `present` (None: the columns' own).
+    """The file of all recordings, judged on held-out parts of `triangles` against `present` (None: the columns' own).
 
-    seen: triangles that the present file was learned from: learned from again, not judged on. recordings: those at
-    hand, in Nm, for the force at rest and for what the live pipeline leaves unexplained.
+    seen: what is known from the recordings that the present file was learned from: learned from, not judged on.
+    recordings: those at hand, in Nm, for the force at rest and for what the live pipeline leaves unexplained.
     Raises DataError where no consistent body is found.
     """
-    columns = prior.columns
+    columns = seen.prior.columns
     order = sorted(triangles, key=lambda t: t.time)
     if not order:
         nothing = np.full(columns.n, np.nan)
-        found = Proposal(None, posterior(prior, seen, tau), nothing, nothing)
+        found = Proposal(None, seen.state, nothing, nothing)
         found.reasons.append("the present file has seen every recording: nothing is new")
         return found
     x_present = None if present is None else parameters_of(columns, present)
-    ratio, squares = [], []
+    pairs = []
     for part in np.array_split(np.arange(len(order)), min(FOLDS, len(order))):
-        others = [*seen, *(t for k, t in enumerate(order) if k not in part)]
-        x = parameters_of(columns, written(columns, posterior(prior, others, tau), "held out"))
-        held_out = [order[k] for k in part]
-        before, after = _squares(columns, held_out, x_present), _squares(columns, held_out, x)
-        ratio.append(0.5 * np.log(np.maximum(before, 1e-12) / np.maximum(after, 1e-12)))
-        squares.append([before, after, np.sum([t.count for t in held_out], axis=0)])
-    before, after, count = np.sum(squares, axis=0)
-    everything = [*seen, *order]
-    state = posterior(prior, everything, tau)
-    found = Proposal(None, state, np.sqrt(before / count), np.sqrt(after / count))
-    _judge(found, np.array(ratio), columns.robot.joint_names)
-    robot = written(columns, state, _source(everything))
+        others = seen.with_all([t for k, t in enumerate(order) if k not in part])
+        x = parameters_of(columns, written(columns, others.state, "held out"))
+        pairs += [(_squares(columns, order[k], x_present), _squares(columns, order[k], x)) for k in part]
+    before, after = np.swapaxes(np.maximum(pairs, 1e-12), 0, 1)
+    everything, count = seen.with_all(order), np.sum([t.count for t in order], axis=0)
+    found = Proposal(None, everything.state, np.sqrt(before.sum(axis=0) / count), np.sqrt(after.sum(axis=0) / count))
+    _judge(found, 0.5 * np.log(before / after), columns.robot.joint_names)
+    robot = written(columns, everything.state, _source(everything))
     if recordings:
         robot = with_residuals(robot, recordings, next(k for k in robot.sources if k.startswith("learned_")))
-        _judge_rest(
-            found,
-            columns.robot if present is None else present,
-            _unseen(prior, everything, recordings, tau),
-            recordings,
-        )
+        _judge_rest(found, columns.robot if present is None else present, _unseen(seen, order, recordings), recordings)
     else:
         found.reasons.append("force at rest was not compared: no recording is at hand")
     if found.better and not found.worse and found.rest is not None and found.rest[1] <= found.rest[0] + FORCE:
@@ -99,19 +88,40 @@ def propose(
     return found
 
 
-def _squares(columns: Columns, triangles: Sequence[Triangle], x: np.ndarray | None) -> np.ndarray:
+def _squares(columns: Columns, recording: Triangle, x: np.ndarray | None) -> np.ndarray:
     """Weighted squared error (n,) [Nm^2] of parameters x (p,), of the columns' own file where None."""
-    return np.sum([t.reference if x is None else t.squares(x, columns.index) for t in triangles], axis=0)
+    return recording.reference if x is None else recording.squares(x, columns.index)
+
+
+def verdict(ratio: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Which joints are better, which are worse (n,) bool, from d (m, n) of m >= 2 held-out recordings.
+
+    Means of d against their scatter by Student's t, the variance of a joint s_j^2 with nu = m - 1 degrees of freedom
+    moderated by that of all joints, s_0^2 (Smyth 2004):
+      s'_j^2 = (nu s_j^2 + nu_0 s_0^2)/(nu + nu_0),  t_j = mean_j / (s'_j/sqrt(m)) with nu + nu_0 degrees of freedom
+    Better: t_j beyond CHANCE/n, so that a file that is as good is proposed with probability CHANCE at most. Worse: -t_j
+    beyond CHANCE, and the mean beyond MARGIN.
+    G. K. Smyth, Linear models and empirical Bayes methods, Stat. Appl. Genet. Mol. Biol. 3.
+    """
+    m, n = ratio.shape
+    own = ratio.var(axis=0, ddof=1)
+    shared = (m - 1) * own + SHARED * own.mean()
+    error = np.maximum(np.sqrt(shared / (m - 1 + SHARED) / m), 1e-9)
+    mean, freedom = ratio.mean(axis=0), m - 1 + SHARED
+    better = mean > student_t.ppf(1 - CHANCE / n, freedom) * error
+    worse = mean < -np.maximum(student_t.ppf(1 - CHANCE, freedom) * error, MARGIN)
+    return better, worse
 
 
 def _judge(found: Proposal, ratio: np.ndarray, names: Sequence[str]) -> None:
-    """Fill better and worse from ratio (folds, n)."""
+    """Fill better and worse from d (recordings, n)."""
     if len(ratio) < 2:
         found.reasons.append("a single new recording that is not at hand cannot be judged: record once more")
         return
-    mean, error = ratio.mean(axis=0), np.maximum(ratio.std(axis=0, ddof=1) / np.sqrt(len(ratio)), FLOOR)
-    found.better = [n for n, m, e in zip(names, mean, error, strict=True) if m > SURE * e]
-    found.worse = [n for n, m, e in zip(names, mean, error, strict=True) if m < -SURE * e]
+    mean = ratio.mean(axis=0)
+    found.better, found.worse = (
+        [n for n, is_so in zip(names, which, strict=True) if is_so] for which in verdict(ratio)
+    )
     change = ", ".join(f"{n} {100 * (np.exp(-m) - 1):+.0f} %" for n, m in zip(names, mean, strict=True))
     found.reasons.append(f"error on held-out recordings: {change}")
     if found.worse:
@@ -120,13 +130,13 @@ def _judge(found: Proposal, ratio: np.ndarray, names: Sequence[str]) -> None:
         found.reasons.append("no joint is better by more than the scatter of the recordings")
 
 
-def _unseen(prior: Prior, order: Sequence[Triangle], recordings: Sequence[Recording], tau: float) -> RobotFile:
+def _unseen(seen: Running, order: Sequence[Triangle], recordings: Sequence[Recording]) -> RobotFile:
     """The file without the newest half of the recordings at hand, with residuals of those it has seen, if any."""
     late = {1e-9 * r.start_ns for r in recordings[len(recordings) // 2 :]}
-    others = [t for t in order if t.time not in late]
-    robot = written(prior.columns, posterior(prior, others, tau), "held out")
-    seen = list(recordings[: len(recordings) // 2]) or list(recordings)
-    return with_residuals(robot, seen, next(k for k in robot.sources if k.startswith("learned_")))
+    known = seen.with_all([t for t in order if t.time not in late])
+    robot = written(seen.prior.columns, known.state, "held out")
+    at_hand = list(recordings[: len(recordings) // 2]) or list(recordings)
+    return with_residuals(robot, at_hand, next(k for k in robot.sources if k.startswith("learned_")))
 
 
 def _judge_rest(found: Proposal, present: RobotFile, new: RobotFile, recordings: Sequence[Recording]) -> None:
@@ -155,8 +165,7 @@ def rest_force(robot: RobotFile, recordings: Sequence[Recording]) -> float:
     return float(np.sqrt((rows**2).mean())) if len(rows) else float("nan")
 
 
-def _source(order: Sequence[Triangle]) -> str:
-    seconds = sum(float(t.about.get("seconds", 0.0)) for t in order)
-    names = [str(t.about.get("recording")) for t in order]
+def _source(known: Running) -> str:
+    names = list(known.recordings.values())
     shown = ", ".join(names[:3] + (["..."] if len(names) > 4 else []) + names[3:][-1:])
-    return f"robot-dynamics learn on {len(order)} recordings, {seconds:.0f} s: {shown}"
+    return f"robot-dynamics learn on {len(names)} recordings, {known.seconds:.0f} s: {shown}"

@@ -17,9 +17,10 @@ from robot_dynamics_ros.identification.dataset.recording import Recording, cut_i
 from robot_dynamics_ros.learning.changes import change_of
 from robot_dynamics_ros.learning.intake import bag_hash, learn_recording
 from robot_dynamics_ros.learning.proposal import Proposal, propose
+from robot_dynamics_ros.learning.running import Running
 from robot_dynamics_ros.learning.store import Store
 from robot_dynamics_ros.learning.triangles import Triangle
-from robot_dynamics_ros.learning.update import TAU, Information, Prior, file_prior, posterior
+from robot_dynamics_ros.learning.update import TAU, Prior, file_prior
 
 
 @dataclass
@@ -33,6 +34,7 @@ class Session:
     lines: list[str] = field(default_factory=list)
     recordings: list[Recording] = field(default_factory=list)  # of this run, in Nm, those that were learned
     bytes: int = 0
+    _known: Running | None = None
 
     @classmethod
     def of(cls, store: Store, prior: Prior | None = None, options: Options = DEFAULTS, tau: float = TAU) -> Session:
@@ -57,33 +59,36 @@ class Session:
 
     def add(self, rec: Recording, sha256: str) -> None:
         """Fold in one loaded recording, or hold it back. Raises DataError where nothing of it is usable."""
-        before = self.store.triangles()
-        state = posterior(self.prior, before, self.tau, 1e-9 * rec.start_ns)
-        triangle, free = learn_recording(self.prior, rec, self.options, sha256, state if before else None)
-        change = change_of(state, triangle, self.store.columns)
+        before = self.known()
+        state = before.at(1e-9 * rec.start_ns)
+        triangle, free = learn_recording(self.prior, rec, self.options, sha256, state if before.recordings else None)
+        change = change_of(state, triangle, self.store.columns) if before.recordings else None
         name, share = triangle.about["recording"], free.duration / max(rec.duration, 1e-9)
         left = f", {rec.duration - free.duration:.0f} s of contact left out" if share < 0.995 else ""
-        if change is not None and before:
+        if change is not None:
             self.bytes += self.store.add(triangle, "held")
             text = f"{name}: held back, {change.text} (chi2 per row {change.before:.1f}, with it {change.after:.1f})"
             self._say("held", text, True, recording=name, time=triangle.time, kind=change.kind)
             return
         self.bytes += self.store.add(triangle)
+        self._known = None  # one older than the last: all are read again
+        if triangle.time >= before.time:
+            self._known = before.with_all([triangle])
+            self._known.save(self.store.directory / "posterior.npz")
         self.recordings.append(free)
         rms = np.sqrt(triangle.reference / triangle.count).round(4).tolist()
         self._say("learned", f"{name}: {free.duration:.0f} s{left}", True, recording=name, time=triangle.time, rms=rms)
 
     def propose(self) -> Proposal:
         """The robot file of everything learned, judged. Raises DataError where nothing is learned yet."""
-        triangles = self.store.triangles()
-        if not triangles:
+        if not self.known().recordings:
             raise DataError(f"{self.store.directory}: no recording is learned yet")
-        known = self.store.seen()
-        seen = [t for t in triangles if t.about["sha256"] in known]
-        new = [t for t in triangles if t.about["sha256"] not in known]
+        seen = self.store.posterior(self.prior, self.tau, "seen")
+        unseen = [sha256[:16] for sha256 in self.known().recordings if sha256 not in seen.recordings]
+        new = self.store.triangles(names=unseen)
         if len(new) == 1 and len(self.recordings) == 1:  # a single one is judged half by half
             new = [self._again(part[0]) for part in cut_in_time(self.recordings, 0.5)]
-        found = propose(self.prior, new, self.store.present(), self.recordings, self.tau, seen)
+        found = propose(seen, new, self.store.present(), self.recordings)
         waiting = self.store.offered()
         if found.robot is None and not self.recordings and waiting is not None:
             found.robot = waiting
@@ -92,9 +97,11 @@ class Session:
             self.store.offer(found.robot)
         return found
 
-    def state(self) -> Information:
-        """The posterior of everything learned, now."""
-        return posterior(self.prior, self.store.triangles(), self.tau)
+    def known(self) -> Running:
+        """The posterior of everything learned."""
+        if self._known is None:
+            self._known = self.store.posterior(self.prior, self.tau)
+        return self._known
 
     def apply(self, proposal: Proposal) -> Path:
         """Write the proposed file as the next version; returns its path. Raises DataError where nothing is proposed."""
@@ -103,15 +110,15 @@ class Session:
         path = self.store.apply(proposal.robot)
         self.store.offer(None)
         text = f"version {path.stem}: " + "; ".join(proposal.reasons)
-        learned = self.store.triangles()
-        seen = [t.about["sha256"] for t in learned]
-        self._say("version", text, True, version=path.stem, time=max(t.time for t in learned), seen=seen)
+        known = self.known()
+        self._say("version", text, True, version=path.stem, time=known.time, seen=list(known.recordings))
+        known.save(self.store.directory / "seen.npz")
         return path
 
     def _again(self, rec: Recording) -> Triangle:
         """A part of a recording that is already in Nm and free of contact."""
         options = Options(effort=self._kind(), contact="ignore")
-        return learn_recording(self.prior, rec, options, "0" * 64, self.state())[0]
+        return learn_recording(self.prior, rec, options, "0" * 64, self.known().state)[0]
 
     def _kind(self) -> str:
         return "torque" if self.store.columns.robot.drives.effort.includes_gravity else "gravity-free"

@@ -5,6 +5,7 @@
   robot.yaml             the newest version, for --robot of every command
   versions/0001.yaml     the last KEPT versions
   recordings/*.triangle  learned; held/*.triangle contradict them and are not averaged in
+  posterior.npz, seen.npz  posterior of all recordings, and of those the newest version was learned from
   fleet.npz              prior of a fleet, where one was given
   history.json           one entry per recording and version, oldest first
 Plain files, each replaced as a whole: a directory on a mounted object store does as well.
@@ -13,6 +14,7 @@ Plain files, each replaced as a whole: a directory on a mounted object store doe
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -21,7 +23,9 @@ import numpy as np
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.learning.columns import Columns
+from robot_dynamics_ros.learning.running import Running
 from robot_dynamics_ros.learning.triangles import Triangle, load, save
+from robot_dynamics_ros.learning.update import Prior
 from robot_dynamics_ros.outputs import write_atomically
 from robot_dynamics_ros.robot_file import RobotFile, load_robot, save_robot
 
@@ -50,13 +54,39 @@ class Store:
             )
 
     # -- recordings ---------------------------------------------------------------------------------------------------
-    def triangles(self, folder: str = "recordings") -> list[Triangle]:
-        """All triangles, oldest first. Raises DataError naming a file that is damaged or of another robot model."""
+    def names(self, folder: str = "recordings") -> list[str]:
+        """First 16 digits of the hashes of all recordings."""
+        return sorted(path.stem for path in (self.directory / folder).glob("*.triangle"))
+
+    def triangles(self, folder: str = "recordings", names: Iterable[str] | None = None) -> list[Triangle]:
+        """All triangles or those of `names`, oldest first.
+
+        Raises DataError naming a file that is damaged or of another robot model.
+        """
         sizes = [len(i) + 1 for i in self.columns.index]
-        found = [
-            load(path, self.columns.robot_id, sizes) for path in sorted((self.directory / folder).glob("*.triangle"))
-        ]
+        chosen = self.names(folder) if names is None else names
+        found = [load(self._path(folder, name), self.columns.robot_id, sizes) for name in chosen]
         return sorted(found, key=lambda t: t.time)
+
+    def posterior(self, prior: Prior, tau: float, of: str = "posterior") -> Running:
+        """The posterior of everything learned, of: or of what the newest version has `seen`.
+
+        Triangles are read only where they are not in the kept one, or where that no longer holds.
+        """
+        wanted = self.names() if of == "posterior" else [name for name in self.names() if name in self._seen()]
+        path = self.directory / f"{of}.npz"
+        found = Running.of(prior, (), tau).kept(path) or Running.of(prior, (), tau)
+        inside = {sha256[:16] for sha256 in found.recordings}
+        new = self.triangles(names=[name for name in wanted if name not in inside])
+        if inside - set(wanted) or any(t.time < found.time for t in new):
+            found, new = Running.of(prior, (), tau), self.triangles(names=wanted)
+        if new:
+            found = found.with_all(new)
+            found.save(path)
+        return found
+
+    def _seen(self) -> set[str]:
+        return {sha256[:16] for sha256 in self.seen()}
 
     def knows(self, sha256: str) -> str:
         """Where a recording is: "recordings", "held", or "" for a new one."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,6 +21,7 @@ from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.outputs import replacing
 
 FORMAT = 1
+UNREADABLE = (OSError, ValueError, KeyError, EOFError, TypeError, zipfile.BadZipFile)  # of a damaged archive
 REQUIRED = ("robot_id", "recording", "sha256", "time", "seconds", "unit", "format", "version")
 
 

@@ -8,14 +8,13 @@ less and less, without ever returning to the prior; masses and rotor inertia do 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import linalg
 
-from robot_dynamics_ros.learning.columns import GROUPS, Columns
+from robot_dynamics_ros.learning.columns import GROUPS, WARM, Columns
 from robot_dynamics_ros.learning.triangles import Triangle
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.inertia import about_com, inertia_about_origin
@@ -28,8 +27,24 @@ TAU = 365 * DAY  # s: friction walks by sqrt(2) of its prior deviation within it
 MASS, CENTRE, INERTIA = 0.1, 0.01, 0.2  # prior deviations of a data sheet: share, m, share
 ROTOR = 0.2  # share
 KNOWN = 0.3  # of these deviations, where the numbers were identified on the robot itself
-FRICTION = {"c": 0.6, "d": 0.5, "l": 0.1, "e": 0.05, "fv1": 0.6, "fv2": 0.3, "fv0": 0.6, "fo": 0.2}
-# of the Coulomb level (c, d, fo), of the viscous friction at 1 rad/s (fv..), per Nm of load (l, e)
+FRICTION = {
+    "c": 0.6,
+    "d": 0.5,
+    "l": 0.1,
+    "e": 0.05,
+    "fv1": 0.6,
+    "fv2": 0.3,
+    "fv0": 0.6,
+    "tc": 0.015,
+    "tv": 0.015,
+    "fo": 0.2,
+}
+# of the Coulomb level (c, d, fo), of the viscous friction at 1 rad/s (fv..), per Nm of load (l, e), per K of both (t.)
+THINNER = -0.01  # 1/K, viscous friction of a robot file without a temperature law: grease
+TYPICAL, TYPICAL_LOAD = (
+    0.5,
+    0.2,
+)  # rad/s, share of the largest load: at which a temperature slope of all friction and those of its parts agree
 
 
 @dataclass(frozen=True)
@@ -102,21 +117,6 @@ def file_prior(columns: Columns) -> Prior:
     return Prior(columns, mean, covariance)
 
 
-def posterior(
-    prior: Prior, recordings: Sequence[Triangle], tau: float = TAU, until: float | None = None
-) -> Information:
-    """All recordings in the order of time, friction walking in between and on to the time `until` [s since 1970]."""
-    order = sorted(recordings, key=lambda r: r.time)
-    state = prior.information
-    for k, recording in enumerate(order):
-        if k:
-            state = walked(state, prior, recording.time - order[k - 1].time, tau)
-        state = state.with_rows(rows_of(recording, prior.columns))
-    if until is not None and order:
-        state = walked(state, prior, until - order[-1].time, tau)
-    return state
-
-
 def rows_of(recording: Triangle, columns: Columns, inflation: float = INFLATION) -> np.ndarray:
     """Rows (m, p + 1) of unit variance of a recording's triangles, variances times `inflation`."""
     found = []
@@ -172,6 +172,9 @@ def _joint_prior(columns: Columns, j: int) -> tuple[np.ndarray, np.ndarray]:
     viscous = max(known.get("fv1", 0.0) + known.get("fv2", 0.0) + known.get("fv0", 0.0), 0.3 * level)
     share = KNOWN if identified(robot.friction) and robot.hysteresis is not None else 1.0
     size = {"c": level, "d": level, "l": 1.0, "e": 1.0, "fv1": viscous, "fv2": viscous, "fv0": viscous, "fo": level}
+    size |= {"tc": level, "tv": viscous}
+    if "tv" in known and warm_slope(robot, j) == 0.0:
+        known["tv"] = THINNER * known["fv1"]
     std = np.zeros(len(terms))
     for k, t in enumerate(terms):
         kind = t if t in size else t[0]
@@ -200,9 +203,34 @@ def file_terms(columns: Columns, j: int, robot: RobotFile | None = None) -> dict
             c, load = float(value["level"][k]), float(value["load"][k])
             out |= {f"c{k}": r * c, f"d{k}": (1 - r) * c, f"l{k}": r * load, f"e{k}": (1 - r) * load}
         out["d0"] += float(value.get("fs", 0.0))  # Stribeck friction of speed alone: all but the same while sliding
-        return out | {t: float(value.get(t, 0.0)) for t in ("fv1", "fv2", "fv0", "fo")}
+        out |= {t: float(value.get(t, 0.0)) for t in ("fv1", "fv2", "fv0", "fo")}
+        slope = warm_slope(robot, j)  # per K, of the sliding level and of the viscous friction
+        level = r * loaded_level(columns, j, value["level"], value["load"])
+        return out | {"tc": slope * level, "tv": slope * viscosity(out, shape.thinning_speed)}
     law, v = FrictionModel.from_robot(robot), np.linspace(0.2, 1.0, 9)
     both = [law.torque(np.outer(s * v, np.ones(columns.n)))[:, j] for s in (1.0, -1.0)]
     slope, level = np.polyfit(v, (both[0] - both[1]) / 2, 1)
     out |= {f"c{k}": max(level, 0.0) / m for k in range(m)}
     return out | {"fv1": max(slope, 0.0), "fo": float(np.mean((both[0] + both[1]) / 2))}
+
+
+def loaded_level(columns: Columns, j: int, level: np.ndarray, load: np.ndarray) -> float:
+    """Breakaway level [Nm] of the elements (m,) of joint j at its typical load."""
+    shape = columns.shapes[j]
+    typical = min(float(columns.typical_load[j]), shape.load_limit)
+    return float(np.sum(level) + np.sum(load) * typical**shape.load_power)
+
+
+def viscosity(law: dict[str, float], v0: float) -> float:
+    """Viscous friction over velocity [Nm s/rad] of fv1, fv2, fv0 at TYPICAL."""
+    return law["fv1"] + TYPICAL * law["fv2"] + law["fv0"] / (1 + TYPICAL / v0)
+
+
+def warm_slope(robot: RobotFile, j: int) -> float:
+    """alpha [1/K] of joint j about WARM; 0 where the robot file has none about that temperature."""
+    block = robot.friction
+    if block is None or "alpha" not in block.parameters or block.reference_temperature is None:
+        return 0.0
+    reference = np.broadcast_to(block.reference_temperature, robot.n_joints)[j]
+    slope = float(robot.array("friction.parameters.alpha")[j])
+    return slope / (1 + slope * (WARM - reference))

@@ -72,9 +72,11 @@ def advice(prior: Prior, state: Information, known: list[Knowledge]) -> list[str
     for joints, places in sorted(groups.items()):
         names = ", ".join(known[k].short for k in places)
         who = " and ".join(prior.columns.robot.joint_names[j] for j in joints)
-        duration = seconds_of(prior, state, joints, places)
+        duration, torque = seconds_of(prior, state, joints, places)
         it = "it" if len(places) == 1 else "them"
-        cure = f"a motion of {who} of {duration:.0f} s would fix {it}" if duration else f"{who} alone cannot show {it}"
+        cure = f"a motion of {who} of {duration:.0f} s would fix {it}"
+        if not duration:
+            cure = f"{who} alone cannot show {it}, but what is open adds only {torque:.2g} Nm to its torque"
         found.append(f"{names}: prior only; {cure}")
     return found
 
@@ -87,9 +89,11 @@ def joints_of(columns: Columns, k: int) -> tuple[int, ...]:
     return (link,) if alone else (link - 1, link)
 
 
-def seconds_of(prior: Prior, state: Information, joints: Sequence[int], places: Sequence[int]) -> float:
+def seconds_of(prior: Prior, state: Information, joints: Sequence[int], places: Sequence[int]) -> tuple[float, float]:
     """Shortest of DURATIONS [s] in which a motion of these joints alone halves the deviations of parameters `places`
-    on average; 0 where none does. The arm stands in the middle of its range otherwise.
+    on average, 0 where none does; and the RMS torque [Nm] of these deviations on the last motion, of its largest joint.
+
+    The arm stands in the middle of its range otherwise.
     """
     lower, upper = (np.clip(prior.columns.robot.array_or(f"limits.position_{s}", v), -2.0, 2.0) for s, v in ENDS)
     for duration in DURATIONS:
@@ -99,8 +103,12 @@ def seconds_of(prior: Prior, state: Information, joints: Sequence[int], places: 
         q[:, still], qd[:, still], qdd[:, still] = centre[still], 0.0, 0.0
         after = expected(prior, state, q, qd, qdd, RATE).std
         if np.mean(after[list(places)] / state.std[list(places)]) < SHOWN:
-            return duration
-    return 0.0
+            break
+    else:
+        duration = 0.0
+    W = prior.columns.rigid.base_regressor(*(np.ascontiguousarray(x) for x in (q, qd, qdd)))
+    spread = np.array([A[:, list(places)] @ state.root[list(places)] for A in W])  # (n, N, p)
+    return duration, float(np.sqrt((spread**2).sum(axis=2).mean(axis=1)).max())
 
 
 def shortest_motion(

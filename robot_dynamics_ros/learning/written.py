@@ -15,11 +15,12 @@ from robot_dynamics_ros.identification.arm.solvers.consistency import consistent
 from robot_dynamics_ros.identification.arm.solvers.least_squares import Solution
 from robot_dynamics_ros.identification.arm.static_law import LAW, friction_table, unit_column
 from robot_dynamics_ros.identification.dataset.recording import Recording
-from robot_dynamics_ros.learning.columns import Columns
-from robot_dynamics_ros.learning.update import Information, file_terms
+from robot_dynamics_ros.learning.columns import WARM, Columns, Shape
+from robot_dynamics_ros.learning.update import Information, file_terms, loaded_level, viscosity
 from robot_dynamics_ros.robot_file import RobotFile
 
 EPS = 0.02  # rad/s, step of the static law that is used until the presliding state is known
+STEEPEST, WITHIN = 0.025, 25.0  # 1/K of alpha; K about WARM within which it is used: friction stays positive
 STATIC = ("fc", "fs", "ft", "fv1", "fv2", "fb")
 SPEED, LOADS = np.linspace(0.02, 1.5, 30), (0.0, 0.3, 1.0)  # rad/s; shares of the typical load
 
@@ -79,9 +80,11 @@ def _rotors(columns: Columns, rotor: np.ndarray, key: str) -> dict[str, Any]:
 
 def _friction(columns: Columns, state: Information, phi: np.ndarray, rotor: np.ndarray, key: str) -> dict[str, Any]:
     beta = columns.rigid.base.from_standard(phi)
-    laws = [joint_law(columns, j, state, beta, float(rotor[j])) for j in range(columns.n)]
+    found = [joint_law(columns, j, state, beta, float(rotor[j])) for j in range(columns.n)]
+    laws, alpha = [law for law, _ in found], [slope for _, slope in found]
     static = friction_table([_static(columns, j, law) for j, law in enumerate(laws)])
-    reference = None if columns.robot.friction is None else columns.robot.friction.reference_temperature
+    ends = {"t_min": [WARM - WITHIN] * columns.n, "t_max": [WARM + WITHIN] * columns.n}
+    static |= {"alpha": alpha, "gamma": alpha} | ends if any(alpha) else {}
     coupled = () if columns.robot.friction is None else columns.robot.friction.coupled
     block = {name: [law[name] for law in laws] for name in laws[0]}
     return {
@@ -89,18 +92,20 @@ def _friction(columns: Columns, state: Information, phi: np.ndarray, rotor: np.n
             "source": key,
             "model": LAW,
             "parameters": static,
-            "reference_temperature": reference,
+            "reference_temperature": WARM,
             "coupled": coupled,
         },
         "hysteresis": {"source": key, "model": "presliding", "parameters": block},
     }
 
 
-def joint_law(columns: Columns, j: int, state: Information, beta: np.ndarray, rotor: float) -> dict[str, Any]:
-    """Parameters of joint j's presliding block nearest to the posterior, given base parameters beta (b,).
+def joint_law(
+    columns: Columns, j: int, state: Information, beta: np.ndarray, rotor: float
+) -> tuple[dict[str, Any], float]:
+    """Joint j's presliding block nearest to the posterior, given base parameters beta (b,), and alpha [1/K] about WARM.
 
     Given the bodies, the frictions of the joints are independent. min |R u' - z|^2 over non-negative u for every
-    sliding ratio r, where level u_k counts r in c_k and 1 - r in d_k.
+    sliding ratio r, where level u_k counts r in c_k and 1 - r in d_k; then alpha of all friction by its own minimum.
     """
     shape, own, terms = columns.shapes[j], columns.own(j), columns.terms[j]
     m, ia = len(shape.spans), terms.index("ia")
@@ -109,6 +114,8 @@ def joint_law(columns: Columns, j: int, state: Information, beta: np.ndarray, ro
     R, z = R[:, :-1], R[:, -1]
     found = [(*nnls(R @ _basis(m, r), z), r) for r in SLIDING_RATIOS]
     u, _, r = min(found, key=lambda one: one[1])
+    size = r * loaded_level(columns, j, u[:m], u[m : 2 * m]), _viscous(u, m, shape)
+    u, alpha = _with_temperature(R, z, _basis(m, r), u, size)
     named = dict(zip(("fv1", "fv2", "fv0"), u[2 * m : 2 * m + 3].tolist(), strict=True))
     return {
         "span": list(shape.spans),
@@ -120,19 +127,35 @@ def joint_law(columns: Columns, j: int, state: Information, beta: np.ndarray, ro
         "stribeck_velocity": shape.stribeck_velocity,
         **named,
         "v0": shape.thinning_speed,
-        "fo": float(u[-2] - u[-1]),
+        "fo": float(u[2 * m + 3] - u[2 * m + 4]),
         "rotor_time": shape.rotor_time,
-    }
+    }, alpha
+
+
+def _viscous(u: np.ndarray, m: int, shape: Shape) -> float:
+    return viscosity(dict(zip(("fv1", "fv2", "fv0"), u[2 * m : 2 * m + 3], strict=True)), shape.thinning_speed)
+
+
+def _with_temperature(
+    R: np.ndarray, z: np.ndarray, B: np.ndarray, u: np.ndarray, size: tuple[float, float]
+) -> tuple[np.ndarray, float]:
+    """u with one slope alpha [1/K] for the sliding level and the viscous friction, size [Nm, Nm s/rad]; and alpha."""
+    warm = R[:, -4:-2] @ np.array(size)
+    cold = R @ (B[:, :-4] @ u[:-4])
+    alpha = float(np.clip(warm @ (z - cold) / max(float(warm @ warm), 1e-12), -STEEPEST, STEEPEST))
+    rest, _ = nnls(R @ B[:, :-4], z - alpha * warm)
+    return np.append(rest, np.zeros(4)), alpha
 
 
 def _basis(m: int, r: float) -> np.ndarray:
-    """(4 m + 5, 2 m + 5): own terms of levels, loads, fv1, fv2, fv0, +fo, -fo."""
-    B = np.zeros((4 * m + 5, 2 * m + 5))
+    """(4 m + 7, 2 m + 9): own terms of levels, loads, fv1, fv2, fv0, +fo, -fo, +tc, -tc, +tv, -tv."""
+    B = np.zeros((4 * m + 7, 2 * m + 9))
     k = np.arange(m)
     B[k, k], B[m + k, k] = r, 1 - r
     B[2 * m + k, m + k], B[3 * m + k, m + k] = r, 1 - r
     B[4 * m + np.arange(3), 2 * m + np.arange(3)] = 1.0
-    B[4 * m + 3, 2 * m + 3 :] = 1.0, -1.0
+    for place, first in ((4 * m + 5, 2 * m + 3), (4 * m + 3, 2 * m + 5), (4 * m + 4, 2 * m + 7)):
+        B[place, first : first + 2] = 1.0, -1.0
     return B
 
 

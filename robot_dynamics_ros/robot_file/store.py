@@ -36,7 +36,7 @@ def config_directories() -> list[Path]:
 
 
 def shipped_robots() -> dict[str, Path]:
-    """Name -> file of every robot that `load_robot` knows by name; the first directory wins."""
+    """Name -> file of every robot that `load_robot` finds by name; the first directory wins."""
     found: dict[str, Path] = {}
     for directory in config_directories():
         for path in sorted((directory / "robots").glob("*.yaml")):

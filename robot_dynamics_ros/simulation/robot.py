@@ -111,7 +111,7 @@ class SimulatedRobot:
             self.set_nominal_payload(mass, com, inertia)
 
     def set_nominal_payload(self, mass: float, com: Any = (0, 0, 0), inertia: Any = (0,) * 6) -> None:
-        """Only tell the controller about a payload."""
+        """Set a payload on the controller only."""
         self.core.set_nominal_payload(float(mass), list(map(float, com)), list(map(float, inertia)))
 
     def truth(self) -> dict[str, np.ndarray]:

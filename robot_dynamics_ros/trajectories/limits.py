@@ -43,7 +43,7 @@ class JointLimits:
 def joint_limits(robot: RobotFile, *, position: float | None = None, velocity: float | None = None) -> JointLimits:
     """Limits of a robot file.
 
-    position [rad]: +-position where the file knows no position limits; velocity [rad/s]: likewise. Raises
+    position [rad]: +-position where the file has no position limits; velocity [rad/s]: likewise. Raises
     CapabilityError naming the field where a position or velocity limit is unknown and not given.
     """
 
@@ -66,7 +66,7 @@ def refuse_outside_limits(
 ) -> None:
     """Raises CapabilityError naming joint, value and bound when positions or velocities leave the robot's limits.
 
-    samples (N, n) [rad] at `rate` [Hz]; speed_limit [rad/s]: of all joints, where the robot file knows none.
+    samples (N, n) [rad] at `rate` [Hz]; speed_limit [rad/s]: of all joints, where the robot file has none.
     """
     velocity = speed_limit if len(samples) > 1 else np.inf  # a single sample has no velocity
     joint_limits(robot, velocity=velocity).check(tuple(robot.joint_names), samples, rate)

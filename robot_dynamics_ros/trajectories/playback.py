@@ -1,4 +1,4 @@
-"""Positions for a controller that wants one per cycle: smooth moves to waypoints, then a stream; stops on its path."""
+"""Positions for a controller that takes one per cycle: smooth moves to waypoints, then a stream; stops on its path."""
 
 from __future__ import annotations
 

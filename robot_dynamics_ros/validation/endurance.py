@@ -34,7 +34,7 @@ class Held:
 
     @classmethod
     def of(cls, pid: int) -> Held:
-        """As /proc says now."""
+        """Present values of /proc."""
         place = Path("/proc") / str(pid)
         pages = int((place / "statm").read_text().split()[1])
         page = os.sysconf("SC_PAGE_SIZE") / 2**20

@@ -126,7 +126,7 @@ def open_stream(file: Path | None = None, target: str = "") -> Any:
 
 
 def finish(stream: Any, web: WebViewer | None) -> None:
-    """End the web viewer, then complete the file: a slow or stopped browser would hold up the end for ever."""
+    """End the web viewer, then complete the file: a slow or stopped browser would block the end."""
     if web is not None:
         web.close()
     with contextlib.suppress(RuntimeError):  # the web viewer has ended

@@ -1,4 +1,4 @@
-"""Launch files executed by the launch package: real processes, topics that arrive, errors that are told."""
+"""Launch files executed by the launch package: real processes, topics that arrive, errors that are reported."""
 
 import os
 import signal

@@ -1,4 +1,4 @@
-"""Two `up` on one robot: the second is refused at its start, a node of the same name elsewhere told while it runs."""
+"""Two `up` on one robot: the second is refused at its start, a node of the same name is reported while it runs."""
 
 import pytest
 

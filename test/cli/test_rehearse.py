@@ -71,10 +71,12 @@ def test_parameters_of_single_joints_can_be_changed(folder):
     for name, extra in (
         ("new", ()),
         ("worn", ("--set", "friction.coulomb[2]=x1.5", "--set", "friction.stribeck[2]=x1.5")),
+        ("short", ("--set", "friction.coulomb[2]=x1.5")),  # the breakaway level goes with it
     ):
         done = run("--out", name, "--rate", "250", "--date", "2026-01-31", *extra)
         assert done.exit_code == 0, done.output
-    new, worn = (load_bag(name)[0] for name in ("new", "worn"))
+    new, worn, short = (load_bag(name)[0] for name in ("new", "worn", "short"))
+    np.testing.assert_allclose(worn.effort, short.effort, atol=1e-6)
     moving = np.abs(new.qd).min(axis=0) < np.inf
     change = np.abs(worn.effort - new.effort)[50:].mean(axis=0)
     assert moving.all() and change[1] > 10 * np.delete(change, 1).max()

@@ -68,7 +68,7 @@ MUTANTS: dict[str, tuple[str, str]] = {
         "if (limits_.enable_timeout > 0 && !(seconds_between(now_ns, enable_ns_) <= limits_.enable_timeout))",
         "if (false)",
     ),
-    "age of a command": ("if (!(age_ <= patience)) return trip(GuardReason::command_age, false);", ""),
+    "age of a command": ("if (!(age_ <= max_age)) return trip(GuardReason::command_age, false);", ""),
     "first command": ("have_command_ ? limits_.safe_gap : limits_.first_command", "have_command_ ? 0.04 : 1e9"),
     "fading": ("late ? std::max(0.0, 1.0 - (age_ - hold()) / limits_.ramp) : 1.0", "1.0"),
     "frozen": ("if (frozen_ >= limits_.frozen_cycles && active()) trip(GuardReason::state_frozen, false);", ""),

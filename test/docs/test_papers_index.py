@@ -1,4 +1,4 @@
-"""The papers index is what the sources say, and every equation has a test that knows it."""
+"""The papers index is what the sources say, and every equation is named by a test."""
 
 import importlib.util
 from pathlib import Path

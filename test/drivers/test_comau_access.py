@@ -9,6 +9,8 @@ import threading
 import pytest
 
 from robot_dynamics_ros.drivers.comau import link, wire
+from robot_dynamics_ros.drivers.comau.login import Login
+from robot_dynamics_ros.drivers.comau.login import enter as enter_broker
 from robot_dynamics_ros.drivers.factory import make_driver
 from robot_dynamics_ros.errors import CapabilityError, ConfigError, ConnectionFailed
 from robot_dynamics_ros.robot_file import load_robot
@@ -155,7 +157,7 @@ def broker(certificates):
 
 
 def enter(broker, **login):
-    mqtt = link.MqttLink("127.0.0.1", broker.port, N, 1, link.Login(**{k: str(v) for k, v in login.items()}))
+    mqtt = link.MqttLink("127.0.0.1", broker.port, N, 1, Login(**{k: str(v) for k, v in login.items()}))
     mqtt.start()
     mqtt.stop()
 
@@ -183,14 +185,14 @@ def test_what_contradicts_itself_is_refused(certificates, tmp_path):
     (tmp_path / "open").write_text("x")
     (tmp_path / "open").chmod(0o644)
     for login, text in (
-        (link.Login(password_file=str(certificates / "password")), "without mqtt_user"),
-        (link.Login("arm", str(tmp_path / "open")), "chmod 600"),
-        (link.Login("arm", str(tmp_path / "none")), "cannot be read"),
-        (link.Login(ca_file=str(tmp_path / "open")), "TLS cannot be set up"),
-        (link.Login(certificate="x.pem"), "without mqtt_ca_file"),
+        (Login(password_file=str(certificates / "password")), "without mqtt_user"),
+        (Login("arm", str(tmp_path / "open")), "chmod 600"),
+        (Login("arm", str(tmp_path / "none")), "cannot be read"),
+        (Login(ca_file=str(tmp_path / "open")), "TLS cannot be set up"),
+        (Login(certificate="x.pem"), "without mqtt_ca_file"),
     ):
         with pytest.raises(ConfigError, match=text):
-            link.enter(mqtt.Client(mqtt.CallbackAPIVersion.VERSION2), login)
+            enter_broker(mqtt.Client(mqtt.CallbackAPIVersion.VERSION2), login)
     with pytest.raises(CapabilityError, match="backend to mqtt"):
         make_driver("comau", ROBOT, "127.0.0.1", mqtt_user="arm")
 

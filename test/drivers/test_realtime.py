@@ -1,4 +1,4 @@
-"""Memory is locked and the receiving thread is real-time where permitted; where not, the reason is told."""
+"""Memory is locked and the receiving thread is real-time where permitted; where not, the reason is reported."""
 
 import os
 import resource

@@ -350,3 +350,19 @@ def test_friction_before_a_torque_sensor_is_not_taken_off():
     Pipeline(robot, {"friction": {"model": "observer"}}).run(log)
     np.testing.assert_allclose(log.friction_torque[-1], 5.0, atol=0.01)
     np.testing.assert_allclose(log.external_joint_torque, 0.0, atol=1e-9)
+
+
+@pytest.mark.parametrize("axis", [0, 1, 2])
+def test_an_arm_with_good_torque_sensors_flags_5_newton(axis):
+    noise = np.array([0.05] * 4 + [0.015] * 3)  # Nm
+    residuals = {"source": "test", "moving": 3 * noise, "rest": 3 * noise, "significance": 4.0}
+    robot = load_robot("fr3").with_updates({"residuals": residuals}, {"test": "a recording"})
+    rigid, t = RobotModel(robot.chain(), robot.joint_names), np.arange(3000) * 1e-3
+    q = np.tile([0.0, -0.8, 0.0, -2.3, 0.0, 1.6, 0.8], (3000, 1))
+    push = np.zeros((3000, 6))
+    push[:, axis] = np.where(t > 2.0, 5.0, 0.0)
+    effort = rigid.gravity(q) - push @ rigid.jacobian(q[0]) + noise * np.random.default_rng(7).normal(size=q.shape)
+    log = Log(robot.joint_names, np.arange(3000) * 1_000_000, {"q": q, "qd": 0 * q, "effort": effort})
+    Pipeline(robot).run(log)
+    flagged = log.contact[:, -1] > 0.5
+    assert not flagged[t < 2.0].any() and flagged[t > 2.1].all()

@@ -20,7 +20,7 @@ from robot_dynamics_ros.estimators.wrench_metrics import Series
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.friction import FrictionModel
 
-TOPIC = "/robot_dynamics/vendor_external_wrench"  # any WrenchStamped topic is a sensor; this one write_bag knows
+TOPIC = "/robot_dynamics/vendor_external_wrench"  # any WrenchStamped topic is a sensor; write_bag writes this one
 BIAS = np.array([4.0, -3.0, 2.0, 0.2, -0.1, 0.1])
 PUSH = np.array([15.0, -10.0, 30.0, 0.5, 1.0, -0.5])
 

@@ -228,7 +228,7 @@ def test_measured_housing_corrects_the_lubricant():
 
 
 def test_a_robot_without_a_sensor_warms_its_housing_with_the_lubricant():
-    """Found warmer than believed, a joint has been warm for long: the estimate must not fall back to a cold housing."""
+    """A joint warmer than estimated has been warm for long: the estimate must not fall back to a cold housing."""
     record = hot(600, 45.0, 0.05)
     record.contact = np.where(record.time[:, None] < 120.0, 0.0, 1.0) * np.ones(record.shape("contact"))
     s = TemperatureStage()

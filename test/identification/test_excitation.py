@@ -1,4 +1,4 @@
-"""Excitation motions: limits, boundary conditions, criteria, and that the search is worth its time."""
+"""Excitation motions: limits, boundary conditions, criteria, and the gain of the search."""
 
 from __future__ import annotations
 

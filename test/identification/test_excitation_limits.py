@@ -87,7 +87,7 @@ def assert_kept(robot, name, limits, e):
     q, qd, qdd = (np.ascontiguousarray(x) for x in (e.q, e.qd, e.qdd))
     assert np.all(q >= limits.lower - TOLERANCE) and np.all(q <= limits.upper + TOLERANCE)
     bounded = [(qd, limits.velocity), (qdd, limits.acceleration)]
-    if name != "comau_ns16":  # whose masses nobody knows
+    if name != "comau_ns16":  # whose masses are unknown
         bounded.append((RobotModel(robot.chain(), robot.joint_names).rnea(q, qd, qdd), limits.torque))
     for found, limit in bounded:
         assert np.all(np.abs(found) <= (1 + TOLERANCE) * limit)

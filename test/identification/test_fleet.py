@@ -75,7 +75,7 @@ def test_the_client_of_a_cluster_is_closed(monkeypatch):
 
 
 def test_command_compares_bags_in_processes(tmp_path, monkeypatch):
-    """An unreadable bag is one line; the table and the JSON tell the bags apart."""
+    """An unreadable bag is one line; the table and the JSON name the bags."""
     (tmp_path / "broken.bag").write_bytes(b"nothing")
     found = fleet.identify_one(("ur5e", str(tmp_path / "broken.bag"), Options()))
     assert "error" in found and "\n" not in found["error"]

@@ -1,4 +1,4 @@
-"""Payload of simulated robots whose motors and masses nobody knows exactly: the truth lies within the deviations."""
+"""Payload of simulated robots that differ from their file: the true payload lies within the deviations."""
 
 import json
 
@@ -49,7 +49,7 @@ def test_truth_lies_within_three_deviations():
 
 
 def test_what_torque_constants_leave_open_is_counted(monkeypatch):
-    """Motors 3 % weaker than believed make every mass 3 % heavier: no bag shows it, so the deviation must hold it."""
+    """Motors 3 % weaker than stated make every mass 3 % heavier: no bag shows it, so the deviation must hold it."""
     strong = np.array([10.61] * 3 + [7.68] * 3)
     machine = {"deviation.individual": 50, "drive.torque_constant": strong / 1.03}
 

@@ -85,7 +85,7 @@ def halting(seed, folder):
 
 
 def test_at_rest_for_half_of_the_run(tmp_path):
-    """Figures of rest and motion are told apart; laws with memory keep standing from spoiling the model of motion."""
+    """Figures of rest and motion are separate; with hysteretic laws samples at rest do not bias the model of motion."""
     found = identify(ROBOT, [halting(0, tmp_path)], [halting(1, tmp_path)])
     told = summarise(found)["validation"]
     assert all(count > 2000 for count in told["at_rest"]["samples"])
@@ -95,7 +95,7 @@ def test_at_rest_for_half_of_the_run(tmp_path):
 
 
 def test_excitation_too_weak_to_extrapolate(judge, tmp_path):
-    """One joint at a time and hardly: the condition number is told, and that the result will not extrapolate."""
+    """One joint at a time and hardly: the condition number is reported, and that the result will not extrapolate."""
     log = synthetic_log(ROBOT, TRUTH, 1, duration=20.0, amplitude=0.05)
     found = identified(log, judge, tmp_path)
     assert found.solution.condition > 2700

@@ -18,7 +18,7 @@ RATE = 500.0
 
 
 def record(q, v, friction=None, rate=RATE, noise=0.0, gravity=0.0):
-    """One joint moving as told, with friction 5 sgn v + 3 v unless given, and a gravity error."""
+    """One joint that follows its set-point, with friction 5 sgn v + 3 v unless given, and a gravity error."""
     draw = np.random.default_rng(0)
     stamps = (np.arange(len(q)) / rate * 1e9).astype(np.int64)
     torque = 5 * np.sign(v) + 3 * v if friction is None else friction

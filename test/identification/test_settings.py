@@ -1,4 +1,4 @@
-"""Cut-off, velocity source and delay, searched together: an injected delay is found with an honest deviation."""
+"""Cut-off, velocity source and delay, searched together: an injected delay is found within its deviation."""
 
 from __future__ import annotations
 

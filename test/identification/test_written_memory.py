@@ -1,4 +1,4 @@
-"""Pre-sliding memory in the written robot file: there where it helps, and worth it in the live chain at reversals."""
+"""Presliding hysteresis in the written robot file: where it helps, and with less live error at reversals."""
 
 from __future__ import annotations
 

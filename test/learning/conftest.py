@@ -12,8 +12,9 @@ from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.identification.dataset.recording import Recording, recording
 from robot_dynamics_ros.learning.columns import Columns
 from robot_dynamics_ros.learning.intake import learn_recording
+from robot_dynamics_ros.learning.running import posterior
 from robot_dynamics_ros.learning.triangles import Triangle
-from robot_dynamics_ros.learning.update import Prior, file_prior, posterior
+from robot_dynamics_ros.learning.update import Prior, file_prior
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.validation.force import zoo
@@ -35,13 +36,13 @@ class Worker:
     triangles: list[Triangle]
     recordings: list[Recording]
 
-    def log(self, day: int, payload: float = 0.0) -> Log:
+    def log(self, day: int, payload: float = 0.0, height: float = 0.05) -> Log:
         """Point-to-point moves with rests on a day."""
         centre = home(self.robot, self.who.draw(7))
         motion = [x[: round(SECONDS * RATE)] for x in moves(self.robot, centre, self.who.draw(500 + day))]
         machine = simulated(self.robot, self.who, 500 + day)
         if payload:
-            machine.set_payload(payload, (0.0, 0.0, 0.05))
+            machine.set_payload(payload, (0.0, 0.0, height))
         machine.reset(motion[0][0])
         log = reported(machine.run(*motion)[0])
         return Log(log.joint_names, log.stamp_ns + BEGIN_NS + day * DAY_NS, log.signals)

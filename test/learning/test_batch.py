@@ -7,7 +7,10 @@ import pytest
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.learning.batch import Collector, learn_batch, read_batch
+from robot_dynamics_ros.learning.fleet import save_prior
+from robot_dynamics_ros.learning.running import Running
 from robot_dynamics_ros.learning.store import Store
+from robot_dynamics_ros.learning.update import Prior
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Sample
 
@@ -60,3 +63,15 @@ def test_another_robots_state_is_refused_at_the_start(worker, tmp_path):
     Store(tmp_path, worker.robot)
     with pytest.raises(DataError, match="state of ur5e, not of fr3"):
         Collector(load_robot("fr3"), tmp_path, 1.0, 500.0)
+
+
+def test_a_batch_is_learned_with_the_prior_of_the_fleet_where_there_is_one(worker, tmp_path):
+    store = Store(tmp_path, worker.robot)
+    shifted = Prior(worker.prior.columns, worker.prior.mean + 0.1, worker.prior.covariance)
+    save_prior(shifted, tmp_path / "fleet.npz", 2)
+    log, path = worker.logs[0], tmp_path / "batch.npz"
+    data = {name: log.signals[name] for name in ("q", "qd", "effort", "temperature")}
+    np.savez(path, stamp_ns=log.stamp_ns, names=np.array(log.joint_names), **data)
+    learn_batch(tmp_path, path)
+    assert Running.of(shifted).kept(store.directory / "posterior.npz") is not None
+    assert Running.of(worker.prior).kept(store.directory / "posterior.npz") is None

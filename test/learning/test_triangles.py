@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.dataset.motion import stack
 from robot_dynamics_ros.learning.columns import Columns
-from robot_dynamics_ros.learning.intake import CHUNK, triangles_of, working_motion
+from robot_dynamics_ros.learning.intake import CHUNK, Work, triangles_of, working_motion
 from robot_dynamics_ros.learning.store import Store
 from robot_dynamics_ros.learning.triangles import Triangle, load, merged, save
 from robot_dynamics_ros.robot_file import load_robot
@@ -29,7 +29,7 @@ def normalised(T):
 def folded(worker, motion, weight, day=0.0):
     n = worker.robot.n_joints
     about = {"robot_id": worker.prior.columns.robot_id, "recording": str(day), "time": day}
-    return Triangle(triangles_of(worker.prior, motion, weight), weight.sum(axis=0), np.ones(n), np.ones(n), about)
+    return Triangle(triangles_of(worker.prior, Work(motion), weight), weight.sum(axis=0), np.ones(n), np.ones(n), about)
 
 
 @pytest.fixture(scope="module")
@@ -64,10 +64,11 @@ def test_a_triangle_says_what_its_rows_say(worker, motions, rng):
     """Oracle: dense rows from the regressor of the model and from columns written out, no QR of the core."""
     c, m = worker.prior.columns, motions[0].take(np.arange(400))
     weight = rng.uniform(0.2, 1.0, m.q.shape)
-    joints = triangles_of(worker.prior, m, weight)
+    warmer = rng.uniform(-5.0, 5.0, m.q.shape)
+    joints = triangles_of(worker.prior, Work(m, warmer), weight)
     W = c.rigid.base_regressor(m.q, m.qd, m.qdd)
     x = np.concatenate([rng.normal(size=c.base), *(rng.normal(size=len(t)) for t in c.terms)])
-    for j, F in enumerate(c.friction(m, c.load(m))):
+    for j, F in enumerate(c.friction(m, c.load(m), warmer)):
         error = m.effort[:, j] - W[j] @ x[: c.base] - F @ x[c.own(j)]
         squares = np.sum((joints[j] @ np.append(x[c.index[j]], -1.0)) ** 2)
         assert squares == pytest.approx((weight[:, j] * error**2).sum(), rel=1e-10)

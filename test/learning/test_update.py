@@ -5,7 +5,8 @@ import pytest
 
 from robot_dynamics_ros.learning.columns import Columns
 from robot_dynamics_ros.learning.fleet import fleet_prior, load_prior, save_prior
-from robot_dynamics_ros.learning.update import DAY, Information, Prior, file_prior, posterior, rows_of, walked
+from robot_dynamics_ros.learning.running import posterior
+from robot_dynamics_ros.learning.update import DAY, Information, Prior, file_prior, rows_of, walked
 from robot_dynamics_ros.robot_file import load_robot
 
 

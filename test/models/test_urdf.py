@@ -47,7 +47,7 @@ def written(tmp_path, body):
 
 
 def configuration(model, q):
-    """Pinocchio wants cosine and sine of continuous joints."""
+    """Pinocchio takes cosine and sine of continuous joints."""
     full = np.zeros(model.nq)
     for i, joint_model in enumerate(model.joints[1:]):
         k = joint_model.idx_q

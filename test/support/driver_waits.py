@@ -1,4 +1,4 @@
-"""Waiting for a driver in tests: by what it gives, never by a fixed time; patience is for machines that stand still."""
+"""Waiting for a driver in tests: by its output, never by a fixed time; the timeout is for busy machines."""
 
 import time
 

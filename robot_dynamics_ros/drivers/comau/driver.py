@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.drivers.comau import wire as wire
-from robot_dynamics_ros.drivers.comau.link import LINKS, PORTS, TLS_PORT, Login, Received
+from robot_dynamics_ros.drivers.comau.link import LINKS, PORTS, TLS_PORT, Received
+from robot_dynamics_ros.drivers.comau.login import Login
 from robot_dynamics_ros.drivers.comau.motion import ComauMotion
 from robot_dynamics_ros.drivers.comau.states import STEP_SPEED, ComauStates
 from robot_dynamics_ros.drivers.interface import DriverInfo, Motion, MotionDriver, RobotStatus, Statistics

@@ -48,7 +48,7 @@ LAGS = np.arange(-0.04, 0.0601, 0.005)  # s
 VOTES = 2
 OVERRULE = "--contact ignore identifies it all the same"
 HAND_SAYS_NOTHING = (
-    f"effort follows a hand, so it says nothing of friction; record a motion that the controller drives ({OVERRULE})"
+    f"effort follows a hand and does not show friction; record a motion that the controller drives ({OVERRULE})"
 )
 
 

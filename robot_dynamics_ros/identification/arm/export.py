@@ -45,7 +45,7 @@ def identified_robot(found: Identification) -> RobotFile:
 
 
 def _aliases(found: Identification) -> dict[str, Any]:
-    """Joints with the names that recordings had for them, so that every command knows these from now on."""
+    """Joints with the names that recordings had for them as aliases, so that every command accepts these."""
     recorded = [r.recorded_names for r in (*found.training, *found.validation) if r.recorded_names]
     if not recorded:
         return {}

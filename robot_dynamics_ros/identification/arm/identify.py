@@ -220,8 +220,8 @@ def _widen(state: Identification) -> str:
     """Add the scatter of sliding friction between the recordings to its deviations; what these cover, as a sentence."""
     if len(state.training) < 2:
         return (
-            "deviations of friction are those within this recording: on another day (temperature, running-in, load) it "
-            "differs by more, 5 to 10 %; with recordings of several days they contain that scatter"
+            "standard deviations of friction hold for this recording: on another day (temperature, running-in, load) "
+            "friction differs by 5 to 10 %; with recordings of several days they include that scatter"
         )
     motions = [motion_of([r], state.structure) for r in state.training]
     state.fit = widened(state.fit, between_recordings(state.fit, motions))

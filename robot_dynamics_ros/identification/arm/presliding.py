@@ -34,7 +34,7 @@ QUADRATIC = 0.05  # relative held-out error that fv2 must save: beyond the recor
 ROWS = 20_000  # samples of the fit, spread evenly over the motion
 LOAD_MARGIN = 1.5  # times the largest load seen: beyond it the load of a gear no longer raises friction
 STEPS = 8.0  # deviations of the position's noise that the smallest span exceeds
-SHRINKAGE = 1e-4  # relative ridge: equal spans share what the data cannot tell apart
+SHRINKAGE = 1e-4  # relative ridge: equal spans share what the data do not separate
 
 
 @dataclass(frozen=True)

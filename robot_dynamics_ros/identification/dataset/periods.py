@@ -173,7 +173,7 @@ def relative_weight(variance: np.ndarray, count: int) -> np.ndarray:
     """Weights (P, n) of averaged samples: inverse variances over the median's, from the scatter variance (P, n) of
     `count` periods.
 
-    With few periods a single variance says little: it is pooled over the neighbouring phases of the circle.
+    With few periods a single variance is uncertain: it is pooled over the neighbouring phases of the circle.
     """
     half = int(np.ceil(FREEDOM / max(count - 1, 1) / 2))
     P = len(variance)
@@ -200,6 +200,6 @@ def judged_on_a_repeat(recordings: Sequence[Recording]) -> str:
     if not names:
         return ""
     return (
-        f"{', '.join(names)}: periodic, so the last part repeats the first and the figures cannot tell how the model "
+        f"{', '.join(names)}: periodic, so the last part repeats the first and the figures do not show how the model "
         "predicts other motions: record a second motion (robot-dynamics excite --seed 2) for --validate"
     )

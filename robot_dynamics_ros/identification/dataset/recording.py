@@ -14,7 +14,7 @@ from robot_dynamics_ros.bags import segments
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import Log
 
-MIN_SEGMENT = 1.0  # s; shorter pieces between gaps are not worth their filter edges
+MIN_SEGMENT = 1.0  # s; shorter pieces between gaps are left out: most of them is filter edges
 MIN_SAMPLES = 200
 CLEARLY = 0.8  # of the other clock's inconsistency, from which on uneven stamps are the clock of the motion
 TRAVELS = 0.05  # rad/s, at which a wrong clock shows in the travel of a step

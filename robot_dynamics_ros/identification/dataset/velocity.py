@@ -101,7 +101,7 @@ def velocity_signal(recordings: Sequence[Recording]) -> VelocitySignal | None:
     x = _solutions(A.sum(0), h.sum(0))
     left = np.stack([_solutions(A.sum(0) - a, h.sum(0) - b) for a, b in zip(A, h, strict=True)])
     std = np.sqrt((len(left) - 1) * left.var(0))
-    seen = std[:, 2] > 0  # a joint that stands says nothing
+    seen = std[:, 2] > 0  # a joint at rest is no evidence
     weight = np.where(seen, 1 / np.where(seen, std[:, 2], 1.0) ** 2, 1e-300)
     delay = float(weight @ x[:, 2] / weight.sum())
     spread = float(weight**2 @ (x[:, 2] - delay) ** 2 / weight.sum() ** 2)

@@ -20,7 +20,7 @@ from robot_dynamics_ros.models import RobotModel
 RELATIVE = 100.0  # sharpness of relative excess, of torque and speed
 LENGTH = 300.0  # of excess in metres
 PER_METRE = 5.0  # excess of a limit in space: 1 cm weighs as 5 % of a torque
-CONFIGURATIONS = 500  # that tell how far apart two parts of an arm can be
+CONFIGURATIONS = 500  # sampled for the largest distance of two parts of an arm
 REACH = 1.2  # largest distance of a pair over the clearance that can be asked of it
 SHORT = 0.5  # of the arm's longest link: links below it hold their ends closer together than a clearance
 FAR = 1e3  # m, in place of the open side of a box

@@ -23,11 +23,11 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
 
 _MARGIN = 0.9  # share of a limit that experiments use at most
-_FRICTION_SHARE = 0.3  # of the torque limit, kept free for friction where the robot file knows none
+_FRICTION_SHARE = 0.3  # of the torque limit, reserved for friction where the robot file has none
 _STEADY = 0.45  # s at constant speed, at least
 _EDGE = 0.02  # rad kept from position limits
 _CHECK_RATE = 250.0  # Hz of the samples by which a plan is judged
-_RAMP = 4.0  # rad/s2: of velocity steps, and of the rest where the robot file knows no acceleration limit
+_RAMP = 4.0  # rad/s2: of velocity steps, and of the rest where the robot file has no acceleration limit
 
 
 @dataclass(frozen=True)
@@ -237,7 +237,7 @@ def _torque(robot: RobotFile, motion: Motion, limits: JointLimits) -> np.ndarray
 
 
 def _friction(robot: RobotFile, speed: np.ndarray, limits: JointLimits) -> np.ndarray:
-    """Friction (n,) [Nm] at these speeds; a share of the torque limit where the robot file knows none."""
+    """Friction (n,) [Nm] at these speeds; a share of the torque limit where the robot file has none."""
     moving = speed > 0
     try:
         return np.where(moving, np.abs(FrictionModel.from_robot(robot).torque(speed)), 0.0)

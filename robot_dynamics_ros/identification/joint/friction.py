@@ -21,7 +21,7 @@ from robot_dynamics_ros.identification.joint.friction_fit import (
 from robot_dynamics_ros.identification.metrics import information_criteria, nrmse, rms
 from robot_dynamics_ros.models.friction import FACTORS, LAWS, FrictionLaw, law_named
 
-SPAN_T = 5.0  # K: least spread of the temperature that says something
+SPAN_T = 5.0  # K: least spread of the temperature for a fit
 
 
 def fit_friction(
@@ -105,7 +105,7 @@ def least_samples(law: FrictionLaw) -> int:
 
 
 def _refuse(law: FrictionLaw, data: FrictionData, rest: float) -> None:
-    """DataError where the samples cannot tell the parameters of the law apart."""
+    """DataError where the samples do not determine the parameters of the law."""
     need = least_samples(law)
     if len(data) < need:
         raise DataError(

@@ -17,7 +17,7 @@ from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.models.friction import FrictionLaw, FrictionModel
 
 REST = 0.01  # rad/s, below this a joint is at rest and friction is no function of velocity
-SPAN_LOAD = 2.0  # Nm: least spread of the load that says something
+SPAN_LOAD = 2.0  # Nm: least spread of the load for a fit
 
 
 @dataclass(frozen=True)

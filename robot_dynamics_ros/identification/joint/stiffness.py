@@ -32,7 +32,7 @@ def estimate_skew(
     """Time between the samples of two encoders: theta - q = skew v + c (+ elastic terms), linear least squares.
 
     t (N,) [s], theta and q (N,) [rad] reflected; torque (N,) [Nm] lets real deflection (torque, inertia, friction with
-    memory, a scale error of theta) be told from skew. Raises DataError when the joint hardly moves.
+    memory, a scale error of theta) be separated from skew. Raises DataError when the joint hardly moves.
     """
     v = np.gradient(theta, t)
     if not float(np.ptp(v)) >= 1e-2:

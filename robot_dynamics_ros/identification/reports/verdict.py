@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 
 GRADES = ((0.97, "very good"), (0.93, "good"), (0.85, "fair"), (0.5, "poor"), (-np.inf, "not usable"))
-USABLE = 0.5  # mean R2 below which nobody should load the file
+USABLE = 0.5  # mean R2 below which the file is not usable
 WORSE = 1.02  # times the RMSE of another model from which on a joint is called worse
-LIVE_LOSS = 0.02  # of mean R2 between the filters of the identification and those of the live nodes, worth a sentence
-OTHERS = {"constant_coulomb": "constant Coulomb friction", "catalogue": "the robot file it started from"}
+LIVE_LOSS = 0.02  # of mean R2 between the filters of the identification and those of the live nodes, that is mentioned
+OTHERS = {"constant_coulomb": "constant Coulomb friction", "catalogue": "the initial robot file"}
 
 
 def usable(result: dict[str, Any]) -> bool:
@@ -27,8 +27,8 @@ def verdict(result: dict[str, Any]) -> list[str]:
         words.append("Next time add slow reversals (0.02 to 0.1 rad/s) of every joint.")
     if any("weak excitation" in w or "does not support" in w for w in result["warnings"]):
         words.append(
-            "Some parameters rest on little data: record a faster, larger excitation of all joints together "
-            "(20 s or more, five harmonics) before trusting the model away from these motions."
+            "The recording does not determine some parameters well: record a faster, larger excitation of all joints "
+            "together (20 s or more, five harmonics) before you use the model for other motions."
         )
     return words
 
@@ -44,9 +44,9 @@ def _grade(v: dict[str, Any]) -> str:
             "(robot-dynamics excite --seed 2) for --validate."
         )
     grade = next(word for bound, word in GRADES if mean >= bound)
-    share = f"it explains {100 * mean:.1f} % of the measured effort's variance on data it has not seen"
+    share = f"it explains {100 * mean:.1f} % of the measured effort's variance on held-out data"
     if mean < 0:
-        share = "on data it has not seen it predicts the effort worse than the effort's mean would"
+        share = "on held-out data it predicts the effort worse than the mean of the effort does"
     return f"The written robot file is {grade}: {share} ({v['split']})."
 
 
@@ -114,8 +114,8 @@ def _joints(v: dict[str, Any], names: list[str]) -> list[str]:
         worst = int(np.nanargmin(r2))
         share = (1 - bound[worst]) / max(1 - r2[worst], 1e-12)
         words.append(
-            f"Weakest is {names[worst]} (R2 {r2[worst]:.3f}); {100 * min(share, 1):.0f} % of what is missing there "
-            "is above the motion's frequencies (noise, ripple), which no model of the state can follow."
+            f"Lowest R2: {names[worst]} ({r2[worst]:.3f}); {100 * min(share, 1):.0f} % of its residual variance is "
+            "above the frequencies of the motion (noise, torque ripple), where the model has no content."
         )
     bad = [n for n, x in zip(names, r2, strict=True) if x < 0.5]
     if bad:

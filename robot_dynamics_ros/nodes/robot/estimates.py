@@ -100,7 +100,7 @@ class Estimates(NodePart):
         return effort is None or not effort.withheld
 
     def _drives_hold(self) -> bool:
-        """Whether the drives carry the arm: behind closed brakes an effort of zero says nothing about gravity."""
+        """Whether the drives carry the arm: behind closed brakes an effort of zero is no evidence about gravity."""
         driver = self._driver
         return driver is None or (driver.status.safety_normal and driver.status.robot_mode == UR_RUNNING)
 

@@ -21,7 +21,7 @@ from robot_dynamics_ros.simulation.server.arm_server import ArmServer, Reference
 from robot_dynamics_ros.simulation.server.launcher import run_announced
 from robot_dynamics_ros.simulation.server.pacing import Pace
 
-PORT = 1337  # the client knows no other
+PORT = 1337  # fixed in the client
 START = (0.0, -np.pi / 4, 0.0, -3 * np.pi / 4, 0.0, np.pi / 2, np.pi / 4)  # rad, tool pointing down
 JOINTS = 7
 RATE = 1000.0

@@ -1,6 +1,6 @@
 """A robot file with the plant's assumed numbers where the robot's own are unknown, for protocols on the simulated arm.
 
-What the manufacturer of a Comau knows about the arm he sells, and does not publish. The simulated individual differs
+They stand for numbers that the manufacturer of a Comau does not publish. The simulated individual differs
 from these numbers as `deviation` of its plant file says. Every number taken says in its source that it is assumed.
 """
 

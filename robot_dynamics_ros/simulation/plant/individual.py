@@ -25,7 +25,7 @@ _SCATTERED = (  # differ from joint to joint of one type, by one factor per grou
 
 
 def nominal_links(robot: RobotFile, file: PlantFile) -> np.ndarray:
-    """Link parameters (n, 10) in the controller: the robot file's, or the plant file's where that knows none."""
+    """Link parameters (n, 10) in the controller: those of the robot file, or of the plant file where that has none."""
     if robot.links is None and file.links is not None and file.links.values is not None:
         return np.array([inertia_about_origin(v.mass, v.com, v.inertia) for v in file.links.values])
     return robot.link_parameters

@@ -27,8 +27,8 @@ class Drive(Block):
     """Rotor, motor and current loop; the true values, which differ from the model of the controller."""
 
     source: Source
-    rotor_inertia: Positive = Field(description="B [kg m2], reflected; the robot file's where it knows it")
-    torque_constant: Positive = Field(description="K_tau [Nm/A], output side; the robot file's where it knows it")
+    rotor_inertia: Positive = Field(description="B [kg m2], reflected; that of the robot file where it has one")
+    torque_constant: Positive = Field(description="K_tau [Nm/A], output side; that of the robot file where it has one")
     torque_limit: Positive = Field(description="[Nm]")
     current_lag: NonNegative = Field(description="time constant of the current loop [s]")
     ripple_amplitude: tuple[NonNegative, NonNegative, NonNegative] = Field(
@@ -83,7 +83,7 @@ class Transmission(Block):
     backlash: NonNegative = Field(description="mean half width [rad]")
     backlash_variation: Share = Field(description="relative amplitude over one output turn")
     soft_windup: Unit = Field(description="share of the stiffness left inside the backlash")
-    gear_ratio: Number = Field(description="motor turns per output turn, signed; the robot file's where it knows it")
+    gear_ratio: Number = Field(description="motor turns per output turn, signed; the robot file's where it has one")
     bearing_friction: NonNegative = Field(description="Coulomb friction of bearing and seals on the link [Nm]")
     bearing_presliding: Positive = Field(description="its elastic range [rad]")
     error_amplitude: Eight = Field(

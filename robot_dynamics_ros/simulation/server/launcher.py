@@ -25,7 +25,7 @@ PACKAGE_ROOT = Path(__file__).resolve().parents[3]
 
 SLICE = 1e-4  # s of processor time, see shorten_slice: a robot's cycle begins on time
 READY = "ready"  # first word of the line after those of the ports
-FIXED_PORTS = (30004, 29999, 30003)  # the ur_rtde client knows no others
+FIXED_PORTS = (30004, 29999, 30003)  # fixed in the ur_rtde client
 _candidates = itertools.count(os.getpid())
 
 
@@ -70,7 +70,7 @@ def _free(host: str, port: int) -> bool:
 
 
 def run_announced(process: Announced, announce: Callable[[str], None], ready: str) -> None:
-    """The other end, in that process: tell the ports and `ready`, then run until SIGINT, SIGTERM or its own end."""
+    """The other end, in that process: print the ports and `ready`, then run until SIGINT, SIGTERM or its own end."""
     shorten_slice(SLICE)
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, process.stop)

@@ -61,7 +61,7 @@ class Connection:
             self._hub.watch(self, writing=bool(self._waiting))
 
     def close(self) -> None:
-        """Close the socket and tell the protocol, once."""
+        """Close the socket and notify the protocol, once."""
         if self.open:
             self.open = False
             self._hub.forget(self)
@@ -110,7 +110,7 @@ class Hub:
                 handle(key.fileobj, subject)
 
     def watch(self, connection: Connection, writing: bool) -> None:
-        """Ask to be told when the socket takes bytes again."""
+        """Request a call when the socket takes bytes again."""
         if writing != (connection in self._writing):
             events = selectors.EVENT_READ | (selectors.EVENT_WRITE if writing else 0)
             self._selector.modify(connection.socket, events, (self._ready, connection))

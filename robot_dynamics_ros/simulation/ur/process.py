@@ -52,7 +52,7 @@ class Settings:
 
 
 class ControllerProcess:
-    """A controller with its ports open; run() serves until told to stop."""
+    """A controller with its ports open; run() serves until it is stopped."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings, self.host = settings, settings.host
@@ -99,7 +99,7 @@ class ControllerProcess:
         self.controller.write_inputs(values)
 
     def _await(self, reached: Callable[[], bool]) -> None:
-        """Serve the sockets until the client has done its part; it is told again and again where we are."""
+        """Serve the sockets until the client has answered; the present state is sent again and again."""
         until = time.perf_counter() + ANSWER
         while not reached() and self._answerable and (left := until - time.perf_counter()) > 0:
             again = time.perf_counter() + REPEAT

@@ -2,7 +2,7 @@
 
 The part of URScript that a torque program needs. A line is read once, when the program starts; what is not understood
 ends the program with a message, as the real interpreter refuses a script it cannot parse. Every call that waits for the
-controller (direct_torque, sync, sleep, stopj) takes at least one cycle; a program that computes for ever without one is
+controller (direct_torque, sync, sleep, stopj) takes at least one cycle; a program that never does is
 stopped, as on the robot.
 """
 

@@ -93,7 +93,7 @@ class GraphBench(SocketBench):
         """Until the condition holds; Failed otherwise."""
         end = time.monotonic() + timeout
         while not condition():
-            require(time.monotonic() < end, f"waited in vain for {what}")
+            require(time.monotonic() < end, f"no {what} after {timeout:g} s")
             self.executor.spin_once(timeout_sec=0.01)
 
     def run(self, seconds: float, until: Callable[[], bool] = lambda: False) -> bool:

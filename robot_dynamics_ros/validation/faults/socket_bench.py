@@ -50,7 +50,7 @@ class Arm:
         return reached
 
     def move(self) -> None:
-        """Torque mode on, following a path for ever; a busy machine may need more than one attempt."""
+        """Torque mode on, following a periodic path; a busy machine may need more than one attempt."""
         self.read(REPLY_TIMEOUT, lambda: bool(np.isfinite(self.driver.sample.q).all()))
         for _ in range(ATTEMPTS):
             if self._try():

@@ -14,8 +14,9 @@ from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.learning.columns import Columns
 from robot_dynamics_ros.learning.intake import learn_recording
+from robot_dynamics_ros.learning.running import posterior
 from robot_dynamics_ros.learning.triangles import Triangle, load, merged, save
-from robot_dynamics_ros.learning.update import file_prior, posterior
+from robot_dynamics_ros.learning.update import file_prior
 from robot_dynamics_ros.learning.written import written
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.validation.force import zoo

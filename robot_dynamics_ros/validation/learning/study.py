@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -21,14 +20,16 @@ from robot_dynamics_ros.learning.changes import change_of
 from robot_dynamics_ros.learning.columns import Columns
 from robot_dynamics_ros.learning.fleet import evidence_of, fleet_prior
 from robot_dynamics_ros.learning.intake import learn_recording
+from robot_dynamics_ros.learning.running import Running, posterior
 from robot_dynamics_ros.learning.triangles import Triangle
-from robot_dynamics_ros.learning.update import Prior, file_prior, posterior
+from robot_dynamics_ros.learning.update import Prior, file_prior
 from robot_dynamics_ros.learning.written import with_residuals, written
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.validation.force.recordings import KINDS, TRIALS, Trial, recorded, trial
 from robot_dynamics_ros.validation.force.zoo import Individual
-from robot_dynamics_ros.validation.learning.tasks import worked
+from robot_dynamics_ros.validation.learning.kept import kept, kept_log
+from robot_dynamics_ros.validation.learning.tasks import quick, task_of, worked
 
 AT_HAND = 3  # newest recordings whose residuals the written file states
 SETTLED = 2.0  # s at the beginning of a replay that are not judged
@@ -38,23 +39,35 @@ EFFORT = Options(effort="torque")
 
 @dataclass(frozen=True)
 class Setup:
-    """robot: name; tasks: how many of the ten; counts: recordings after which is judged; seconds of a recording."""
+    """robot: name; families: of the draw, as on the command line; tasks: how many of the ten; counts: recordings after
+    which is judged; seconds of a recording; work: directory that keeps recordings and results.
+    """
 
     robot: str
+    families: str
     tasks: int
     counts: tuple[int, ...]
     seconds: float
     work: Path
 
+    def place(self, who: Individual) -> Path:
+        """Directory of one individual: what its recordings depend on is in the name."""
+        families = self.families.replace(",", "+")
+        return self.work / f"{self.robot}_{families}_{who.seed}_{self.tasks}x{self.seconds:g}s" / f"robot_{who.index}"
+
 
 @dataclass
 class Worked:
-    """One individual: triangles of its days, why days were left out, processor seconds per recording."""
+    """One individual: triangles of its days, why days were left out, processor seconds per recording.
+
+    newest: count of recordings -> the last AT_HAND of them, in Nm and free of contact.
+    """
 
     who: Individual
-    triangles: list[Triangle]
-    left_out: list[str]
-    seconds: float
+    triangles: list[Triangle] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    newest: dict[int, list[Recording]] = field(default_factory=dict)
 
 
 @dataclass
@@ -68,18 +81,19 @@ class Judged:
 def study(
     setup: Setup, people: Sequence[Individual], pool: Executor | None, told: Callable[[str], None]
 ) -> tuple[list[Worked], list[Judged]]:
-    """All individuals: first they work, then fleet priors are made, then all are judged."""
+    """All individuals work and are judged alone; then fleet priors are made and they are judged with them."""
     over: Callable[..., Iterable] = map if pool is None else pool.map
     robots: list[Worked] = []
-    for one in over(work, [setup] * len(people), people):
+    judged: list[Judged] = []
+    for one, result in over(alone, [setup] * len(people), people):
         robots.append(one)
+        judged.append(result)
         told(f"robot {one.who.index} has worked")
     prior = file_prior(Columns(load_robot(setup.robot)))
     priors = grouped_priors(prior, [evidence_of(prior.columns, one.triangles) for one in robots])
     told("fleet priors")
-    judged: list[Judged] = []
-    for result in over(judge, [setup] * len(people), robots, priors):
-        judged.append(result)
+    for result, more in zip(judged, over(with_fleet, [setup] * len(people), robots, priors), strict=True):
+        result.force |= more
         told(f"robot {result.who.index} is judged")
     return robots, judged
 
@@ -91,8 +105,15 @@ def grouped_priors(prior: Prior, states: Sequence[np.ndarray]) -> list[Prior]:
     return [made[g] for g in group]
 
 
+def alone(setup: Setup, who: Individual) -> tuple[Worked, Judged]:
+    """An individual without a fleet: it works, and is judged with what it learned and with a dedicated motion."""
+    counts = "_".join(map(str, setup.counts))
+    one = kept(setup.place(who) / f"learned_{counts}.pickle", lambda: work(setup, who))
+    return one, kept(setup.place(who) / f"judged_{counts}.pickle", lambda: judge(setup, one))
+
+
 def work(setup: Setup, who: Individual) -> Worked:
-    """The days of one individual as triangles; the recordings that are judged with are kept under setup.work.
+    """The days of one individual as triangles.
 
     A day with a DataError, or one that is held back, is left out and replaced by a later one.
     """
@@ -100,59 +121,85 @@ def work(setup: Setup, who: Individual) -> Worked:
 
     robot = load_robot(setup.robot)
     prior = file_prior(Columns(robot))
-    found, begin = Worked(who, [], [], 0.0), 0.0
-    kept: list[Recording] = []
-    day = 0
+    found, known, day = Worked(who), Running.of(prior), 0
+    free: list[Recording] = []
     while len(found.triangles) < max(setup.counts) and day < 2 * max(setup.counts):
-        log, task = worked(robot, who, day, setup.tasks, setup.seconds)
+        log = day_of(setup, who, day)
         begin = time.process_time()
-        state = posterior(prior, found.triangles) if found.triangles else None
         try:
-            triangle, free = learn_recording(prior, recording(log, f"day_{day}"), EFFORT, f"{day:064d}", state)
+            rec = recording(log, f"day_{day}")
+            state = known.at(1e-9 * rec.start_ns) if known.recordings else None
+            triangle, rest = learn_recording(prior, rec, EFFORT, f"{day:064d}", state)
             change = None if state is None else change_of(state, triangle, prior.columns)
             if change is not None:
                 raise DataError(f"held back, {change.text}")
+            known = known.with_all([triangle])
             found.triangles.append(triangle)
-            kept = [*kept[1 - AT_HAND :], free]
+            free = [*free[1 - AT_HAND :], rest]
             if len(found.triangles) in setup.counts:
-                _kept(setup, who, len(found.triangles)).write_bytes(pickle.dumps(kept))
+                found.newest[len(found.triangles)] = free
         except DataError as error:
-            found.left_out.append(f"robot {who.index} day {day} ({task.name}): {error}")
+            name = task_of(who, day, setup.tasks).name
+            found.left_out.append(f"robot {who.index} day {day} ({name}): {error}")
         found.seconds += time.process_time() - begin
         day += 1
     found.seconds /= max(day, 1)
     return found
 
 
-def judge(setup: Setup, one: Worked, fleet: Prior) -> Judged:
-    """Every method on the same pushes: learned after each count alone and with the fleet, and a dedicated motion."""
+def day_of(setup: Setup, who: Individual, day: int) -> Log:
+    """The recording of a day."""
     robot = load_robot(setup.robot)
-    trials = [trial(robot, one.who, kind) for kind in TRIALS]
-    found = Judged(one.who)
-    found.force["alone 0"] = force(robot, trials)
-    alone = file_prior(Columns(robot))
-    for name, prior in (("alone", alone), ("fleet", fleet)):
-        for count in setup.counts:
-            if count == 0 and name == "alone":
-                continue
-            file = written(prior.columns, posterior(prior, one.triangles[:count]), "study")
-            if count:
-                kept = pickle.loads(_kept(setup, one.who, min(count, len(one.triangles))).read_bytes())
-                file = with_residuals(file, kept, next(k for k in file.sources if k.startswith("learned_")))
-            found.force[f"{name} {count}"] = force(file, trials)
-    log, _ = recorded(robot, one.who, (KINDS.index("fourier") - one.who.first) % len(KINDS))
+    path = setup.place(who) / f"day_{day}.npz"
+    return kept_log(path, lambda: worked(robot, who, day, setup.tasks, setup.seconds)[0])
+
+
+def judge(setup: Setup, one: Worked) -> Judged:
+    """Without a fleet, every method on the same pushes."""
+    robot, who = load_robot(setup.robot), one.who
+    trials, prior = trials_of(setup, who), file_prior(Columns(robot))
+    found = Judged(who, {"alone 0": force(robot, trials)})
+    for count in (n for n in setup.counts if n):
+        found.force[f"alone {count}"] = force(learned(prior, one, count), trials)
+    log, _ = recorded(robot, quick(who), (KINDS.index("fourier") - who.first) % len(KINDS))
     dedicated = recording(log, "dedicated")
-    triangle, free = learn_recording(alone, dedicated, EFFORT, "0" * 64)
-    file = written(alone.columns, posterior(alone, [triangle]), "study")
-    file = with_residuals(file, [free], next(k for k in file.sources if k.startswith("learned_")))
-    found.force["dedicated, learn"] = force(file, trials)
+    triangle, free = learn_recording(prior, dedicated, EFFORT, "0" * 64)
+    found.force["dedicated, learn"] = force(learned(prior, Worked(who, [triangle], newest={1: [free]}), 1), trials)
     try:
-        found.force["dedicated, identify"] = force(
-            identified_robot(identify_recordings(robot, [dedicated], [], EFFORT)), trials
-        )
+        identified = identified_robot(identify_recordings(robot, [dedicated], [], EFFORT))
+        found.force["dedicated, identify"] = force(identified, trials)
     except RobotDynamicsError:
         found.force["dedicated, identify"] = dict.fromkeys(STATES, float("nan"))
     return found
+
+
+def with_fleet(setup: Setup, one: Worked, fleet: Prior) -> dict[str, dict[str, float]]:
+    """Force RMS [N] of an individual that begins with the fleet's prior, by method and state."""
+    trials = trials_of(setup, one.who)
+    return {f"fleet {count}": force(learned(fleet, one, count), trials) for count in setup.counts}
+
+
+def learned(prior: Prior, one: Worked, count: int) -> RobotFile:
+    """The robot file of an individual after `count` recordings."""
+    file = written(prior.columns, posterior(prior, one.triangles[:count]), "study")
+    if not count:
+        return file
+    newest = one.newest[min(count, max(one.newest))]
+    return with_residuals(file, newest, next(k for k in file.sources if k.startswith("learned_")))
+
+
+def trials_of(setup: Setup, who: Individual) -> list[Trial]:
+    """Motions with pushes and rests that an individual is judged on."""
+    robot = load_robot(setup.robot)
+    return [_trial_of(setup, robot, who, kind) for kind in TRIALS]
+
+
+def _trial_of(setup: Setup, robot: RobotFile, who: Individual, kind: str) -> Trial:
+    return kept(setup.place(who) / f"trial_{kind}.pickle", lambda: _slim(trial(robot, who, kind)))
+
+
+def _slim(found: Trial) -> Trial:
+    return replace(found, truth={"external_wrench": found.truth["external_wrench"]})
 
 
 def force(robot: RobotFile, trials: Sequence[Trial]) -> dict[str, float]:
@@ -170,7 +217,3 @@ def force(robot: RobotFile, trials: Sequence[Trial]) -> dict[str, float]:
         return dict.fromkeys(STATES, float("nan"))
     found = figures(series)
     return {state: float(found[f"force_{state}"]) for state in STATES}  # type: ignore[arg-type]
-
-
-def _kept(setup: Setup, who: Individual, count: int) -> Path:
-    return setup.work / f"robot_{who.index}_{count}.pickle"

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import ceil
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from robot_dynamics_ros.estimators.wrench_metrics import STATES
+from robot_dynamics_ros.outputs import replacing
+from robot_dynamics_ros.plots import INK, figure, png_bytes
 from robot_dynamics_ros.validation.force.table import NAMES, markdown
 from robot_dynamics_ros.validation.learning.study import Judged, Worked
 
@@ -33,6 +36,29 @@ def _two(values: Sequence[float]) -> str:
     if not len(known):
         return "-"
     return f"{np.median(known):.1f} / {known[-ceil(len(known) / 4) :].mean():.1f}"
+
+
+def draw(judged: Sequence[Judged], path: Path) -> None:
+    """Force error by the number of recordings, a panel per state: medians, alone and with a fleet, and a dedicated one.
+
+    Raises CapabilityError without matplotlib, OSError naming the path.
+    """
+    drawing, axes = figure(1, len(STATES), 13, 3.4)
+    for axis, state in zip(axes.flat, STATES, strict=True):
+        middle = {name: float(np.nanmedian([j.force[name][state] for j in judged])) for name in judged[0].force}
+        for kind, colour, label in (("alone", INK[0], "alone"), ("fleet", INK[1], "with the fleet's prior")):
+            found = {int(name.split(" ")[1]): v for name, v in middle.items() if name.startswith(f"{kind} ")}
+            axis.plot(range(len(found)), list(found.values()), "o-", color=colour, label=label)
+            axis.set_xticks(range(len(found)), [str(n) for n in found])
+        axis.axhline(middle["dedicated, learn"], color=INK[2], lw=1, label="one dedicated motion, learn")
+        axis.axhline(middle["dedicated, identify"], color=INK[2], lw=1, ls="--", label="the same, identify")
+        axis.set_title(NAMES[state])
+        axis.set_xlabel("ordinary recordings")
+        axis.set_ylim(0)
+    axes.flat[0].set_ylabel("force RMS, median of robots [N]")
+    axes.flat[0].legend(fontsize=7)
+    with replacing(path) as temporary:
+        temporary.write_bytes(png_bytes(drawing))
 
 
 def page(robots: Sequence[Worked], judged: Sequence[Judged], said: str, words: str) -> str:

@@ -4,7 +4,7 @@ TFLS: fc sgn v + fv v, all joints weighted alike. MFLS: Coulomb level by directi
 cubic viscous friction [3-4]. MFWLS: the same with rows over ||tau_i|| [20-22]. All with base parameters and rotor
 inertia, identified on one excitation run, judged on other motions.
 
-What the weights are worth depends on what no method explains: unweighted, the errors of the heavy joints move the base
+How much the weights help depends on the unmodelled torque: unweighted, the errors of the heavy joints move the base
 parameters that the wrist shares with them. In the source joints 2 and 3 keep 15 and 4 Nm with its best method; the
 simulated arm has no such torque. A last row adds one of that size, a function of the joint's own position.
 """

@@ -41,7 +41,7 @@ def run_all(
 ) -> Iterator[tuple[str, list[Row], float]]:
     """Rows of each protocol, each figure once, and the seconds it took; `quick`: shorter, as the module says.
 
-    robot: simulated instead of the UR5e. Raises ConfigError for a protocol that knows one robot only.
+    robot: simulated instead of the UR5e. Raises ConfigError for a protocol of one robot only.
     transport: how torques reach the simulated controller in closed loop (TRANSPORTS).
     """
     told: set[tuple[str, str]] = set()

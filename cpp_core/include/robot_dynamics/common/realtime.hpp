@@ -1,4 +1,4 @@
-// Requests real-time scheduling of a thread and locked memory from the system; the result says what was granted, and
+// Requests real-time scheduling of a thread and locked memory from the system; the result states what was granted, and
 // otherwise why not.
 #pragma once
 

@@ -63,7 +63,7 @@ class AdaptiveFriction {
   }
 
   // Y1 = F(tau_J) H (Nm), omega (rad/s), f_meas (Nm), all of the same instant. `frozen`: contact, saturation, payload
-  // change or thermal transient. A sample that is not finite changes nothing.
+  // change or thermal transient. A sample that is not finite is ignored.
   Status step(double dt, const double* Y1, const double* omega, const double* f_meas, bool frozen) noexcept {
     if (!(dt > 0)) return Status::dropped;
     for (int i = 0; i < p_.n; ++i)
@@ -83,7 +83,7 @@ class AdaptiveFriction {
     for (int i = 0; i < p_.n; ++i) f[i] = a1_[i] * Y1[i] + a2_[i] * omega[i];
   }
 
-  // Back to the values of at least one snapshot period ago: what contact taught before it was detected is forgotten.
+  // Back to the values of at least one snapshot period ago: contact may have changed them before it was detected.
   void restore() noexcept {
     a1_ = snapshots_[1].a1;
     a2_ = snapshots_[1].a2;

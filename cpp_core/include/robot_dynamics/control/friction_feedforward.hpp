@@ -88,7 +88,7 @@ class FrictionFeedforward {
   }
   void ask_freeze(bool on) noexcept { asked_ = on; }
 
-  // Forget derivatives and memory, keep what was learned: after a gap, a stop, a clock that went back.
+  // Restart derivatives and hysteresis, keep the learned scales: after a gap, a stop, a clock that went back.
   void restart() noexcept {
     smooth_.reset();
     desired_.reset();
@@ -125,7 +125,7 @@ class FrictionFeedforward {
     if (have_last_ && stamp_ns == last_ns_) return Status::dropped;
     const double dt = have_last_ ? seconds_between(stamp_ns, last_ns_) : 0.0;
     const int steps = have_last_ ? static_cast<int>(std::lround(dt * o_.rate)) : 1;
-    if (have_last_ && !(steps >= 0 && steps <= 4)) restart();  // more than three missing: nothing is invented
+    if (have_last_ && !(steps >= 0 && steps <= 4)) restart();  // more than three missing: no interpolation
     double now[2 * max_joints];
     std::copy(q, q + n(), now);
     std::copy(tau, tau + n(), now + n());
@@ -176,13 +176,13 @@ class FrictionFeedforward {
     for (int i = 0; i < n(); ++i) f[i] += viscous[i];
   }
 
-  // The controller was told of another payload: what is learned now would be its error.
+  // Another payload is set on the controller: learning now would follow its error.
   void payload_changed() noexcept {
     take_back();
     left_[2] = std::max(1.0, o_.hold);
   }
 
-  // Contact as the force stage sees it.
+  // Contact as the force stage reports it.
   void contact_seen() noexcept {
     if (!(frozen_ & freeze_contact)) take_back();
     left_[0] = o_.hold;
@@ -242,7 +242,7 @@ class FrictionFeedforward {
     frozen_ |= freeze_contact;
   }
 
-  // Reasons for rest run out `hold` after they were last seen.
+  // A reason for a pause of learning ends `hold` after it last applied.
   void rest(double dt, bool saturated, const double* T, std::int64_t stamp_ns) noexcept {
     if (saturated) left_[1] = o_.hold;
     if (thermal(T, stamp_ns)) left_[3] = thermal_period;

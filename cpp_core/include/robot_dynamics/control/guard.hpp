@@ -1,5 +1,5 @@
-// The guard: the only way a torque leaves for a robot. Order of checks: finite -> semantics -> magnitude -> rate ->
-// age -> enable. For any input the output is finite and inside every limit, and every fault path ends at zero.
+// The guard: every torque that is sent to a robot passes it. Order of checks: finite -> semantics -> magnitude -> rate
+// -> age -> enable. For any input the output is finite and inside every limit, and every fault path ends at zero.
 //
 // A command is held for 3 cycles and then fades to zero, so that a late sender causes neither a step nor a lasting
 // torque.
@@ -28,8 +28,8 @@ class Guard {
   void command(std::int64_t stamp_ns, const double* torque, TorqueSemantics semantics) noexcept;
 
   // One control cycle: writes the torque that may leave, finite and inside every limit. Returns the state.
-  // host_seconds: since the last call by a clock of the host, 0 where there is none; a way to zero takes no longer than
-  // `ramp` by either clock, also when stamps stand still or step back. Until then the torque changes by at most
+  // host_seconds: since the last call by a clock of the host, 0 where there is none; a ramp to zero takes no longer
+  // than `ramp` by either clock, also when stamps stand still or step back. Until then the torque changes by at most
   // torque_rate times one cycle from one output to the next.
   GuardState step(std::int64_t now_ns, double* torque, double host_seconds = 0) noexcept;
 
@@ -74,7 +74,7 @@ inline void Guard::trip(GuardReason reason, bool hard) noexcept {
   if (hard) {
     out_.fill(0.0);
     ramping_ = false;
-  } else if (!ramping_) {  // a second fault does not prolong the way to zero
+  } else if (!ramping_) {  // a second fault does not prolong the ramp to zero
     ramp_from_ = out_;
     ramp_left_ = limits_.ramp;
     ramping_ = std::any_of(out_.begin(), out_.end(), [](double x) { return x != 0; });  // none: it is over
@@ -105,7 +105,7 @@ inline void Guard::observe(std::int64_t stamp_ns, const double* q, const double*
       note(GuardReason::state_clock);
   }
   if (have_state_ && active() && !(seconds_between(stamp_ns, state_ns_) <= limits_.safe_gap))
-    trip(GuardReason::state_gap, false);  // a gap in the robot's own time, whatever the host's clock says
+    trip(GuardReason::state_gap, false);  // a gap in the robot's own time, independent of the host's clock
   frozen_ = same && moving ? frozen_ + 1 : 0;
   if (frozen_ >= limits_.frozen_cycles && active()) trip(GuardReason::state_frozen, false);
   std::copy(q, q + limits_.n, q_.begin());
@@ -164,8 +164,8 @@ inline void Guard::check_freshness(std::int64_t now_ns) noexcept {
   if (!(gap <= limits_.safe_gap)) return trip(GuardReason::state_gap, false);
   if (limits_.enable_timeout > 0 && !(seconds_between(now_ns, enable_ns_) <= limits_.enable_timeout))
     return trip(GuardReason::enable_lost, false);
-  const double patience = have_command_ ? limits_.safe_gap : limits_.first_command;
-  if (!(age_ <= patience)) return trip(GuardReason::command_age, false);
+  const double max_age = have_command_ ? limits_.safe_gap : limits_.first_command;
+  if (!(age_ <= max_age)) return trip(GuardReason::command_age, false);
   fade();
   if (gap > limits_.degraded_gap) {
     if (state_ == GuardState::ok) note(GuardReason::state_gap);

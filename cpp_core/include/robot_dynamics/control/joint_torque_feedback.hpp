@@ -1,7 +1,7 @@
 // Joint-torque feedback [Madsen2020 appB eq. 3-6, fig. 10]: the torque behind the transmission, from its deformation
 // tau_J = a1 phi + a2 phi^3 + D phid or from a sensor, is held at the torque the desired motion needs:
 //   u = u_ff + K_P (tau_Jd - tau_J) + K_I int (tau_Jd - tau_J) dt.
-// It acts only while both are known; a missing joint torque leaves the feedforward alone and says so.
+// It acts only while both are known; a missing joint torque leaves only the feedforward and is reported.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace robot_dynamics {
 
-// Where the torque behind the transmission comes from.
+// Source of the torque behind the transmission.
 enum class JointTorqueSource : int { none = 0, deflection = 1, sensor = 2 };
 
 // tau_J (Nm) of one joint from its deformation phi = theta - q (rad) and its rate.

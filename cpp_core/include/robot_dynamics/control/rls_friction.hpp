@@ -34,14 +34,14 @@ class RlsFriction {
     since_snapshot_ = 0;
   }
 
-  // Back to what was known at least one snapshot period ago: what contact taught before it was seen is forgotten.
+  // Back to the values of at least one snapshot period ago: contact may have changed them before it was detected.
   void restore() noexcept {
     joints_ = snapshots_[1];
     snapshots_.fill(joints_);
     since_snapshot_ = 0;
   }
 
-  // Values kept from an earlier run, believed to within about 1 Nm; refused when not finite.
+  // Values kept from an earlier run, with a deviation of about 1 Nm; refused when not finite.
   bool set(const double* coulomb, const double* viscous) noexcept {
     for (int i = 0; i < n_; ++i)
       if (!(std::isfinite(coulomb[i]) && std::isfinite(viscous[i]))) return false;

@@ -1,4 +1,4 @@
-// Which joints' torque signals can be believed: one that stays exactly constant while the joint moves, or leaves the
+// Which joints' torque signals are valid: one that stays exactly constant while the joint moves, or leaves the
 // range of the drive, is isolated for a hold time; the estimators then give it no weight (faults of the sensor itself).
 #pragma once
 
@@ -13,7 +13,7 @@ struct TorqueHealthParameters {
   double stuck_time = 0.5;                 // s of exactly equal torque while moving
   double stuck_speed = 0.05;               // rad/s that counts as moving
   double hold_time = 0.5;                  // s a joint stays isolated after the last fault
-  std::array<double, max_joints> bound{};  // Nm beyond which torque is garbage
+  std::array<double, max_joints> bound{};  // Nm beyond which a torque is invalid
 };
 
 class TorqueHealth {
@@ -25,7 +25,7 @@ class TorqueHealth {
     require_each("torque_bound", p.bound.data(), n, 1e-6, 1e9);
   }
 
-  // True when every joint is believed.
+  // True when the signal of every joint is valid.
   bool step(double dt, const double* tau, const double* qd) noexcept {
     bool good = true;
     for (int i = 0; i < n_; ++i) {

@@ -77,8 +77,7 @@ class TorqueLoop {
     base_ns_ = now_ns_;
     steady_ns_ = s.steady_ns;
     guard_.observe(s.stamp_ns, s.q, s.qd);
-    if (s.stopped && !stopped_)
-      ends_.fetch_add(1);  // an enable requested before the stop was meant for a robot that ran
+    if (s.stopped && !stopped_) ends_.fetch_add(1);  // an enable requested before the stop is refused
     stopped_ = s.stopped;
     no_program_ = !s.program;
     if (stopped_ && live()) guard_.trip(GuardReason::robot_stopped, true);
@@ -118,7 +117,7 @@ class TorqueLoop {
     std::array<double, 2 * max_joints> values{};
   };
 
-  // No request is on its way: only the trajectory in use may still be read by the other thread.
+  // No request is queued: only the trajectory in use may still be read by the other thread.
   void forget_unused() {
     const TorqueTrajectory* used = in_use_.load(std::memory_order_acquire);
     kept_.erase(std::remove_if(kept_.begin(), kept_.end(), [used](const auto& t) { return t.get() != used; }),

@@ -2,7 +2,7 @@
 // The least delayed package bounds the offset from above. The offset is found before the first stamp is given, then
 // follows the drift of the two crystals at a limited slew, so that stamp differences stay controller time to 0.05 %
 // (to 2 % while an offset that was wrong by many milliseconds is worked off, as after a pause of either clock).
-// Stamps increase strictly. The one exception is a host clock set back: the map re-anchors and says so.
+// Stamps increase strictly. The one exception is a host clock set back: the map re-anchors and reports it.
 #pragma once
 
 #include <algorithm>

@@ -91,7 +91,7 @@ inline ValueType parse_type(const std::string& name) {
   return {Scalar::real, -1};
 }
 
-// One component as a double; every integer type of the protocol that the reader asks for fits exactly.
+// One component as a double; every integer type that the reader requests fits exactly.
 inline double decode(Scalar scalar, const std::uint8_t* p) noexcept {
   switch (scalar) {
     case Scalar::boolean:

@@ -12,7 +12,7 @@ struct Field {
   bool required;     // false: a controller answering NOT_FOUND is accepted, the values stay NaN
 };
 
-// Outputs asked for, in this order [rad, rad/s, A, Nm, deg C, V, N, kg, m, kg m2].
+// Requested outputs, in this order [rad, rad/s, A, Nm, deg C, V, N, kg, m, kg m2].
 constexpr Field fields[] = {
     {"timestamp", 1, true},
     {"actual_q", 6, true},
@@ -52,7 +52,7 @@ constexpr int sample_width = offset_of(n_fields);
 // Places the reader itself looks at.
 constexpr int at_timestamp = 0, at_q = offset_of(1), at_qd = offset_of(2), at_current = offset_of(3);
 constexpr int at_target_qd = offset_of(5), at_safety_mode = offset_of(11);
-constexpr int measured_begin = at_q, measured_end = at_current + 6;  // q, qd, current: what a frozen controller repeats
+constexpr int measured_begin = at_q, measured_end = at_current + 6;  // q, qd, current: repeated by a frozen controller
 
 enum SampleFlag : std::uint32_t {
   first_after_connect = 1u << 0,  // derivatives and integrals must restart here

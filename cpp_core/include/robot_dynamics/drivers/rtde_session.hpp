@@ -20,7 +20,7 @@ namespace robot_dynamics::rtde {
 struct SessionOptions {
   std::string host = "127.0.0.1";
   int port = default_port;
-  double rate = 500.0;              // output rate asked for [Hz]; a CB3 controller (major 3) gives at most 125
+  double rate = 500.0;              // requested output rate [Hz]; a CB3 controller (major 3) gives at most 125
   double timeout = 2.0;             // for each answer [s]
   std::uint32_t minimum_major = 3;  // oldest controller generation accepted
   std::uint32_t minimum_minor = 0;
@@ -36,7 +36,7 @@ class Session {
  public:
   explicit Session(SessionOptions options) : options_(std::move(options)), buffer_(4 * max_package_bytes) {}
 
-  // Handshake up to the first data package; throws ConnectionError with one line saying what is wrong.
+  // Handshake up to the first data package; throws ConnectionError with one line that names the cause.
   void open() {
     std::vector<bool> wanted(n_fields, true);
     while (!negotiate(wanted)) continue;

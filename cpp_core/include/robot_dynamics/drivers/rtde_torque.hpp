@@ -38,7 +38,7 @@ class TorqueHook : public SampleHook {
     take(loop_->cycle(state));
   }
 
-  // Cycles without a state are told only when they change something: whoever reads the records is late enough then.
+  // Cycles without a state are recorded only when they change something: a reader of the records is then late already.
   void idle(std::int64_t steady_ns) noexcept override {
     const TorqueRecord& record = loop_->idle(steady_ns);
     const bool same = std::equal(out_.begin(), out_.end(), record.torque.begin()) && run_ == record.run &&

@@ -1,4 +1,4 @@
-// What a stamp means for a stage: dt comes from the stamps, never from an assumed rate.
+// Time step of a stage: dt comes from the stamps, never from an assumed rate.
 //
 // The period is learned, so that the same limits serve 94 Hz logs and 1 kHz robots: a step of more than `late_periods`
 // is clamped and flagged, one of more than `gap_periods` (and of min_gap) restarts the stage.

@@ -1,5 +1,5 @@
 // Is the robot's state stream alive and true? Judged by controller time and by content, not by the connection alone.
-// accept() looks at every sample in the receiving thread; condition() may be asked from any thread, with any clock.
+// accept() looks at every sample in the receiving thread; condition() may be called from any thread, with any clock.
 #pragma once
 
 #include <algorithm>
@@ -115,7 +115,7 @@ class StreamMonitor {
     return quiet > limits_.degraded_gap || bad > 0 || late() ? StreamState::degraded : StreamState::ok;
   }
 
-  // Worst state since the last rearm(): safe and fault stay until then, also when nobody asked meanwhile.
+  // Worst state since the last rearm(): safe and fault stay until then, also when condition() was not called meanwhile.
   StreamState latched(std::int64_t now_ns) noexcept {
     const StreamState now = condition(now_ns);
     latch(now);

@@ -34,7 +34,7 @@ enum LinkFlag : std::uint32_t { link_stopped = 1, link_gap = 2, link_backwards =
 
 class TorqueLink {
  public:
-  static constexpr int idle_ms = 2;  // between two looks at the guard's clock while no state comes
+  static constexpr int idle_ms = 2;  // between two steps of the guard's clock while no state comes
 
   // socket: connected, packet-preserving, owned by the caller until stop(). Raises where the loop is missing.
   TorqueLink(std::shared_ptr<TorqueLoop> loop, int socket, bool follow_host_clock, int realtime_priority)

@@ -1,5 +1,5 @@
 // What the controller does with a state: rest, track a trajectory (computed torque with learned friction), hand
-// guiding, or pass on what a topic says. The friction in front of everything learns in all of them. Tracking may also
+// guiding, or pass on the torque of a topic. The friction compensation adapts in all of them. Tracking may also
 // hold the torque behind the transmission, and move the rotors of flexible joints ahead.
 //
 // All inverse dynamics of a cycle are one call with a row for each: smoothed motion, desired motion, command.
@@ -191,7 +191,7 @@ class TorqueProgram {
     return added == Status::ok ? status : added;
   }
 
-  // Joint torque held at what the acceleration that is asked for needs behind the transmission.
+  // Joint torque controlled to the value that the desired acceleration needs behind the transmission.
   Status correct(const ProgramInput& in, ProgramOutput& out) noexcept {
     double wanted[max_joints];
     const bool has_gravity = tracking_.includes_gravity();

@@ -81,7 +81,7 @@ class ContactForceEstimator {
   int joints() const noexcept { return force_.n(); }
   const std::vector<std::string>& joint_names() const noexcept { return names_; }
 
-  // The mean external torque of the last window becomes the new zero; the result says why not.
+  // The mean external torque of the last window becomes the new zero; the result gives the reason of a refusal.
   TareResult tare() noexcept { return force_.tare(); }
   void set_bias(const double* bias) noexcept { force_.set_bias(bias); }  // (n) [Nm]
   const double* bias() const noexcept { return force_.bias(); }

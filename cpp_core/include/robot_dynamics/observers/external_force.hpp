@@ -1,55 +1,17 @@
 // The force stage: from motion, drive torque and friction to external joint torque, wrench, contact, with uncertainty.
 //
 // Standard deviation of a joint's external torque: sqrt(sensor^2 + friction^2 + (model_error |model torque|)^2), rising
-// at once and falling with the observer's bandwidth, because the estimate remembers that long.
+// at once and falling with the observer's bandwidth, because the estimate is filtered as slowly.
 #pragma once
 
 #include <cstdint>
 
 #include "robot_dynamics/common/status.hpp"
-#include "robot_dynamics/control/torque_health.hpp"
 #include "robot_dynamics/drivers/sample_timing.hpp"
-#include "robot_dynamics/observers/contact.hpp"
+#include "robot_dynamics/observers/external_force_parameters.hpp"
 #include "robot_dynamics/observers/momentum_observer.hpp"
-#include "robot_dynamics/observers/payload_check.hpp"
-#include "robot_dynamics/observers/tare.hpp"
-#include "robot_dynamics/observers/virtual_force.hpp"
-#include "robot_dynamics/observers/wrench.hpp"
-#include "robot_dynamics/observers/wrench_frame.hpp"
 
 namespace robot_dynamics {
-
-enum class ForceMethod : int { momentum = 0, simoni = 1 };
-
-struct ExternalForceParameters {
-  ForceMethod method = ForceMethod::momentum;
-  std::array<double, max_joints> rotor_inertia{};  // kg m2, reflected; 0 with link-side torque
-  std::array<double, max_joints> gain{};           // K of the momentum observer, rad/s
-  VirtualForceCutoffs cutoffs;                     // of the Simoni method
-  double force_cutoff = 15.0;                      // rad/s, on the wrench [Simoni2017 Table II]; infinity: none
-  std::array<double, max_joints> torque_std{};     // Nm, sensor
-  std::array<double, max_joints> friction_std{};   // Nm, used when the friction stage gives none
-  double model_error = 0.03;                       // relative error of the model torque
-  bool ignore_friction = false;                    // link-side torque: friction is before the sensor
-  WrenchParameters wrench;
-  int frame = WrenchFrame::base;  // of framed_wrench: base, a link, or n = TCP
-  ContactParameters contact;      // channels: joints, then the significance of the wrench
-  double contact_force = 0.0;     // N, least force at the TCP that can be a contact
-  TorqueHealthParameters health;
-  PayloadParameters payload;
-  TareParameters tare;
-};
-
-struct ForceInput {  // (n); acceleration, friction and its std may be null or NaN = absent
-  const double *q, *qd, *model_torque, *drive_torque, *qdd, *friction, *friction_std;
-};
-struct ForceOutput {
-  double *torque, *torque_std;                   // (n)
-  double *wrench, *wrench_std, *singular_value;  // (6), (6), (1)
-  double *contact, *payload_or_bias;             // (n + 1), (1)
-  double* contact_load;                          // (n)
-  double *framed_wrench, *framed_wrench_std;     // (6), (6), in the named frame
-};
 
 // The sign, once: observers give the torque of the robot on the environment, we publish that of the environment on the
 // robot (tau = J'F with both).
@@ -58,9 +20,9 @@ inline double robot_on_environment(double environment_on_robot) noexcept { retur
 
 class ExternalForce {
  public:
-  static constexpr double isolated_std = 1e4;            // Nm: a joint that is not believed has no weight
+  static constexpr double isolated_std = 1e4;            // Nm: an isolated joint has no weight
   static constexpr double first_look = 0.4;              // s from the start until lasting torque can be a contact
-  static constexpr double patience = 10.0;               // s of contact after which a new payload is considered
+  static constexpr double payload_delay = 10.0;          // s of contact after which a new payload is considered
   static constexpr double free_long = 0.5;               // s without contact after which a contact is a real one
   static constexpr std::int64_t load_hold = 20'000'000;  // ns between two instants at which contact_load changes
 
@@ -161,7 +123,7 @@ class ExternalForce {
     free_time_ = 0.0;
   }
 
-  // Link-side torque does not contain friction; without a friction stage none is subtracted and the std says so.
+  // Link-side torque does not contain friction; without a friction stage none is subtracted and the std grows.
   bool read_friction(const ForceInput& in, double* friction, double* std) const noexcept {
     const int n = chain_.n;
     const bool known = !absent(in.friction, n), std_known = !absent(in.friction_std, n);
@@ -175,7 +137,7 @@ class ExternalForce {
   // The observer's r and the variance of each joint's torque.
   void observe(double dt, const ForceInput& in, const double* friction, const double* friction_std) noexcept {
     Joints tau{}, clean{};
-    for (int i = 0; i < chain_.n; ++i) {  // a joint that is not believed: r stays where it is
+    for (int i = 0; i < chain_.n; ++i) {  // an isolated joint: r stays as it is
       tau[i] = health_.isolated(i) ? in.model_torque[i] + friction[i] + r_[i] : in.drive_torque[i];
       clean[i] = tau[i] - friction[i];
     }
@@ -241,7 +203,7 @@ class ExternalForce {
     const int n = chain_.n;
     const double zero[max_joints] = {}, *qdd = absent(in.qdd, n) || !all_finite(in.qdd, n) ? zero : in.qdd;
     contact_time_ = contact_.any() ? contact_time_ + dt : 0.0;
-    if (settled() && !(payload_.confirmed() && contact_.any() && contact_time_ < patience))
+    if (settled() && !(payload_.confirmed() && contact_.any() && contact_time_ < payload_delay))
       payload_.step(dt, in.q, in.qd, qdd, out.torque, out.torque_std);
     const bool flagged = payload_.verdict() != PayloadCheck::Verdict::none;
     double magnitude[max_joints + 1], std[max_joints + 1], explained[max_joints], rest[max_joints];
@@ -256,7 +218,7 @@ class ExternalForce {
     if (WrenchEstimate left; flagged && inverse_.step(frames, rest, out.torque_std, left))
       magnitude[n] = std::min(magnitude[n], significance(left));
     if (!payload_.confirmed() && age_ < first_look + 3.0 / slowest())
-      for (int i = 0; i <= n; ++i) magnitude[i] = 0.0;  // may have been there before we were: first look at it
+      for (int i = 0; i <= n; ++i) magnitude[i] = 0.0;  // may be older than the estimator: check for a payload first
     contact_.step(dt, magnitude, std, out.contact);
     const bool free = settled() && !contact_.any() && !flagged;
     free_time_ = free ? free_time_ + dt : free_time_ < free_long ? 0.0 : free_time_;

@@ -95,7 +95,7 @@ class FrictionHealth {
     return tick == SampleClock::Tick::backwards || tick == SampleClock::Tick::gap ? Status::reset : Status::ok;
   }
 
-  double drift(int i) const { return joint_.at(i).bias; }                   // [Nm] more friction than the model says
+  double drift(int i) const { return joint_.at(i).bias; }                   // [Nm] friction above that of the model
   double scatter(int i) const { return std::sqrt(joint_.at(i).variance); }  // [Nm]
   double seen(int i) const { return joint_.at(i).seen; }                    // [s] of free motion
 

@@ -2,10 +2,10 @@
 //
 //   var f = (share f)^2 + (s fc/sqrt(3) exp(-(v/vs)^2))^2 + (f(T + sigma_T) - f(T))^2
 //
-// share: relative error while sliding; the second term is stiction: at rest a law knows only that friction is anywhere
-// in [-fc, fc], uniformly (s = 1), while a model with memory knows where it came from (s = known_stiction) once its
-// initial state no longer matters; until then the law is used. The third is the effect of an uncertain temperature.
-// Where the robot file holds residuals (moving, rest), they take the place of the stiction term:
+// share: relative error while sliding; the second term is stiction: at rest a static law gives only bounds: friction is
+// anywhere in [-fc, fc], uniformly (s = 1), while a hysteretic model follows the motion before (s = known_stiction)
+// once its initial state no longer matters; until then the law is used. The third is the effect of an uncertain
+// temperature. Where the robot file holds residuals (moving, rest), they take the place of the stiction term:
 //   var f = moving^2 (1 - w) + rest^2 w + (share f)^2 + unknown^2/3 + (load_error contact_load)^2 + the third above
 // with w = exp(-(v/vs)^2) and `unknown` the level of presliding elements that have not slipped yet.
 //
@@ -30,7 +30,7 @@ struct FrictionStageParameters {
   double stiction_speed = 0.02;  // vs, rad/s
   double unknown_spread = 15.0;  // sigma_T, K, when no temperature is given
   double known_stiction = 0.4;   // s of a model with memory
-  double load_error = 0.2;       // friction per Nm of load that a contact adds, which identification has not seen
+  double load_error = 0.2;       // friction per Nm of load that a contact adds, absent in the identification
   std::array<double, max_joints> moving{},
       rest{};  // residuals of the robot file [Nm]; 0: unknown, the rest above holds
 };

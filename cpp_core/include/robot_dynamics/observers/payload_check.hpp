@@ -22,8 +22,8 @@ struct PayloadParameters {
   double angle = 0.4;           // rad between gravity directions of two stations, seen from the last link
   double explained = 0.7;       // share of the squared torque that a payload must explain
   double bias_explained = 0.9;  // and a bias: a push that keeps its direction comes close
-  double significance = 3.0;    // root sum square over the joints of torque / std that is worth explaining
-  int stations = 3;             // orientations before a verdict (1 suffices if the torque was there from the start)
+  double significance = 3.0;  // root sum square over the joints of torque / std above which a payload or bias is fitted
+  int stations = 3;           // orientations before a verdict (1 suffices if the torque was there from the start)
 };
 
 class PayloadCheck {
@@ -71,7 +71,7 @@ class PayloadCheck {
     for (int i = 0; i < chain_.n; ++i) tau[i] = verdict_ == Verdict::bias ? bias_[i] : 0.0;
   }
 
-  void pause() noexcept { waited_ = 0.0; }  // samples are missing: what is known stays
+  void pause() noexcept { waited_ = 0.0; }  // samples are missing: the collected evidence stays
   void reset() noexcept {
     count_ = next_ = 0;
     waited_ = 0.0;

@@ -22,7 +22,7 @@ struct PowerParameters {
   bool clamped = false;  // which electric energy efficiency refers to: what flows back is lost, or credited
 };
 
-// Per joint, then the robot: (n + 1). Clamped: power that flows back is worth nothing. Joints share one bus, so the
+// Per joint, then the robot: (n + 1). Clamped: power that flows back is not counted. Joints share one bus, so the
 // robot's clamped energy clamps the sum of the joints' power, not each.
 struct PowerOutput {
   double *electrical_power, *mechanical_power;                                // W

@@ -22,7 +22,7 @@ struct RlsOptions {
   double phi_ref = 1e-3;                            // [rad]
   double time_constant = 20.0;                      // mu = exp(-dt / time_constant): 0.99995 at 1 kHz
   double delta = 100.0;                             // added to P per second: 0.1 per sample at 1 kHz
-  double prior_std = 1.0;                           // of the torque before any is seen [Nm]
+  double prior_std = 1.0;                           // of the torque before the first sample [Nm]
   double P0[max_powers] = {1e9, 1e18, 1e27, 1e36};  // diagonal of P(0), unscaled
 };
 
@@ -50,7 +50,7 @@ class RlsDf {
     std::fill(a_, a_ + max_powers, 0.0);
     std::fill(S_, S_ + max_powers * max_powers, 0.0);
     for (int p = 0; p < o_.powers; ++p) S_[p * max_powers + p] = std::sqrt(cap(p));
-    residual_ = o_.prior_std * o_.prior_std;  // worth `prior_samples` samples
+    residual_ = o_.prior_std * o_.prior_std;  // has the weight of `prior_samples` samples
     weight_ = prior_samples;
     power_ = 0;
     learned_ = 0;
@@ -104,7 +104,6 @@ class RlsDf {
 
   int powers() const noexcept { return o_.powers; }
   double coefficient(int p) const noexcept { return a_[p] / scale_[p]; }  // a_p [Nm/rad^(2p-1)]
-  void set_coefficient(int p, double a) noexcept { a_[p] = a * scale_[p]; }
   double covariance(int i, int j) const noexcept { return P(i, j) / (scale_[i] * scale_[j]); }
   double residual_variance() const noexcept { return residual_; }
   double learned() const noexcept { return learned_; }  // [s] of samples that entered

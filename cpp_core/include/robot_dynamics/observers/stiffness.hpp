@@ -98,7 +98,7 @@ class StiffnessEstimator {
   // Wear of a joint and its relative loss of stiffness at the last comparable sample.
   Wear wear(int i) const noexcept { return wear_.empty() ? Wear::unknown : wear_[i].level(); }
   double wear_drop(int i) const noexcept { return wear_.empty() ? 0.0 : wear_[i].drop(); }
-  // 1: certain, 0: nothing known about k at the present deflection.
+  // 1: certain, 0: no information about k at the present deflection.
   double confidence(int i) const noexcept {
     const double k = rls_[i].stiffness(state_[i].phi), sigma = rls_[i].stiffness_std(state_[i].phi);
     return trustworthy(i, k, sigma) ? 1 - sigma / (o_.publish_ratio * k) : 0.0;

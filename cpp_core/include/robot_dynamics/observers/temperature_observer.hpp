@@ -1,7 +1,7 @@
 // Temperature of the lubricant of n joints from friction power, and its correction [Simoni2017 7-10].
 //   model:      heat balance of thermal.hpp, P = v f(v, tau, T)
 //   correction: T -= G (RMS(f_measured, N) - RMS(f_model, N)) dt   only without contact, while moving, while armed
-//   (eq. 10 assumes that friction falls with temperature; where the map says it rises, the sign turns). G = 0 chooses
+//   (eq. 10 assumes that friction falls with temperature; where it rises in the map, the sign turns). G = 0 chooses
 //   G = 1 / (convergence_time |df/dT|). A reported housing temperature corrects the two-node model as in a Kalman
 //   filter.
 #pragma once
@@ -245,12 +245,12 @@ class TemperatureObserver {
     }
     m = std::sqrt(m / window);
     f = std::sqrt(f / window);
-    if (!(std::abs(slope) > 1e-3 * f)) return false;  // friction says nothing about temperature here
+    if (!(std::abs(slope) > 1e-3 * f)) return false;  // friction hardly depends on temperature here
     const double rate = gain > 0 ? gain * std::abs(slope) : 1 / o_.convergence_time;  // [1/s]
     const double wanted = (m - f) / slope * rate / (1 + rate * dt);                   // [K/s]
     const double used = std::min(std::max(wanted, -o_.rate_limit), o_.rate_limit);
-    // What friction says about the lubricant it says about the housing as far as their errors go together: a joint
-    // found warmer than believed has been warm for long, its housing with it.
+    // The correction of the lubricant is applied to the housing as far as their errors are correlated: a joint
+    // that is warmer than estimated has been warm for long, its housing with it.
     const double together = j.P[0] > 0 ? std::min(std::max(j.P[1] / j.P[0], 0.0), 1.0) : 0.0;
     j.T += used * dt;
     j.Th += together * used * dt;

@@ -34,7 +34,7 @@ class WearMonitor {
   }
 
   // k, its std and the baseline at the same deflection [Nm/rad]; temperatures [deg C] (NaN: unknown); dt [s].
-  // Samples that are not comparable change nothing.
+  // Samples that are not comparable are ignored.
   Wear update(double k, double k_std, double baseline, double T, double T_baseline, double dt) noexcept {
     const bool same_temperature = !(std::abs(T - T_baseline) > o_.temperature_band);
     if (!(k > 0 && k_std >= 0 && baseline > 0 && dt > 0 && same_temperature)) return level_;

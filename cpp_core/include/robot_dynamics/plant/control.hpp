@@ -17,7 +17,7 @@ struct Command {
   PerJoint torque{}, viscous_scale{}, coulomb_scale{};  // torque mode
 };
 
-struct Feedback {  // of one joint, as the drive sees it
+struct Feedback {  // of one joint, measured by the drive
   double theta, omega, link, torque_sensor;
 };
 

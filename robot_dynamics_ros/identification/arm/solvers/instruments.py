@@ -82,7 +82,7 @@ def tracked(reference: Motion, measured: Motion) -> Motion:
 
 
 def simulated(bodies: Bodies, reference: Motion, bandwidth: float) -> Motion:
-    """Motion of the bodies under friction, kept on a reference by a controller that knows gravity and friction only.
+    """Motion of the bodies under friction, kept on a reference by a controller with gravity and friction only.
 
     (M + B) a = g(q_r) + f(v_r) + K (q_r - q) + D (v_r - v) - C v - g(q) - f(v),  K = w^2 m, D = 2 w m,
     m = diag(M + B) at the mean position, w = 2 pi bandwidth [Hz]; linearly implicit in v, so that stiff friction and

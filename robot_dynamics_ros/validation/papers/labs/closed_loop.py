@@ -89,7 +89,7 @@ class ClosedLoop:
         end = time.monotonic() + STALL_TIMEOUT
         while not condition():
             if time.monotonic() > end:
-                raise RobotDynamicsError(f"closed loop: waited in vain for {what}")
+                raise RobotDynamicsError(f"closed loop: no {what} in time")
             self.driver.read(0.02)
             self.driver.send_torque()
 

@@ -33,7 +33,7 @@ def ur5e() -> RobotFile:
 
 @cache
 def subject_file(name: str) -> RobotFile:
-    """A robot as its file describes it; the plant's assumed numbers where that knows none."""
+    """A robot as its file describes it; the plant's assumed numbers where that has none."""
     return assumed_file(name)
 
 

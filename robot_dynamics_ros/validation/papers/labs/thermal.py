@@ -25,7 +25,7 @@ from robot_dynamics_ros.validation.papers.labs import lab
 ROOM = 22.0  # deg C, air
 REST = 30.0  # deg C, of a joint that has been powered and held for hours: the surroundings the heat balance sees
 KEEP = 4  # every fourth cycle of long runs is recorded: 125 Hz
-HELD = ("gamma", "delta")  # duty cycles are too fast to tell how the Stribeck part changes
+HELD = ("gamma", "delta")  # duty cycles are too fast to show how the Stribeck part changes
 SOURCES = {"reproduction": "velocity steps and duty cycles of the simulated robot"}
 
 

@@ -7,7 +7,7 @@
 
 namespace robot_dynamics::ROBOT_DYNAMICS_ISA {
 
-// f(integral_constant) with the number of joints where it is worth a specialisation, else 0
+// f(integral_constant) with the number of joints where a specialisation is compiled, else 0
 template <class F>
 RD_INLINE void with_size(int n, F&& f) {
   if (n == 6) return f(Size<6>{});

@@ -135,7 +135,7 @@ RD_INLINE void transpose_from(Vec* v) {
 // lanes x lanes, in registers
 RD_INLINE void transpose(Vec* v) { transpose_from<lanes / 2>(v); }
 
-// A number the compiler knows, as an argument.
+// A compile-time constant as an argument.
 template <int value>
 struct Size {
   static constexpr int n = value;

@@ -1,0 +1,48 @@
+// Parameters, inputs and outputs of the force stage (external_force.hpp).
+#pragma once
+
+#include <array>
+
+#include "robot_dynamics/control/torque_health.hpp"
+#include "robot_dynamics/observers/contact.hpp"
+#include "robot_dynamics/observers/payload_check.hpp"
+#include "robot_dynamics/observers/tare.hpp"
+#include "robot_dynamics/observers/virtual_force.hpp"
+#include "robot_dynamics/observers/wrench.hpp"
+#include "robot_dynamics/observers/wrench_frame.hpp"
+
+namespace robot_dynamics {
+
+enum class ForceMethod : int { momentum = 0, simoni = 1 };
+
+struct ExternalForceParameters {
+  ForceMethod method = ForceMethod::momentum;
+  std::array<double, max_joints> rotor_inertia{};  // kg m2, reflected; 0 with link-side torque
+  std::array<double, max_joints> gain{};           // K of the momentum observer, rad/s
+  VirtualForceCutoffs cutoffs;                     // of the Simoni method
+  double force_cutoff = 15.0;                      // rad/s, on the wrench [Simoni2017 Table II]; infinity: none
+  std::array<double, max_joints> torque_std{};     // Nm, sensor
+  std::array<double, max_joints> friction_std{};   // Nm, used when the friction stage gives none
+  double model_error = 0.03;                       // relative error of the model torque
+  bool ignore_friction = false;                    // link-side torque: friction is before the sensor
+  WrenchParameters wrench;
+  int frame = WrenchFrame::base;  // of framed_wrench: base, a link, or n = TCP
+  ContactParameters contact;      // channels: joints, then the significance of the wrench
+  double contact_force = 0.0;     // N, least force at the TCP that can be a contact
+  TorqueHealthParameters health;
+  PayloadParameters payload;
+  TareParameters tare;
+};
+
+struct ForceInput {  // (n); acceleration, friction and its std may be null or NaN = absent
+  const double *q, *qd, *model_torque, *drive_torque, *qdd, *friction, *friction_std;
+};
+struct ForceOutput {
+  double *torque, *torque_std;                   // (n)
+  double *wrench, *wrench_std, *singular_value;  // (6), (6), (1)
+  double *contact, *payload_or_bias;             // (n + 1), (1)
+  double* contact_load;                          // (n)
+  double *framed_wrench, *framed_wrench_std;     // (6), (6), in the named frame
+};
+
+}  // namespace robot_dynamics

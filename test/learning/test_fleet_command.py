@@ -1,0 +1,86 @@
+"""State directories of robots of one model -> the prior of the next one: `learn-fleet`, alone and on a cluster."""
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from robot_dynamics_ros.cli.main import cli
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.learning.fleet import learn_fleet, load_prior
+from robot_dynamics_ros.learning.store import Store
+from robot_dynamics_ros.robot_file import load_robot
+
+
+@pytest.fixture
+def cells(worker, tmp_path):
+    found = []
+    for name, triangles in (("cell_1", worker.triangles[:2]), ("cell_2", worker.triangles[2:])):
+        store = Store(tmp_path / name, worker.robot)
+        for T in triangles:
+            store.add(T)
+        found.append(store.directory)
+    return found
+
+
+def run(*arguments):
+    return CliRunner().invoke(cli, [*map(str, arguments)])
+
+
+def test_the_command_writes_a_prior_and_names_what_it_left_out(worker, cells, tmp_path):
+    other = Store(tmp_path / "other", load_robot("ur10e")).directory
+    done = run("learn-fleet", *cells, other, tmp_path / "nothing", "--out", tmp_path / "fleet.npz")
+    assert done.exit_code == 0, done.output
+    assert "2 robots" in done.output
+    assert f"left out: {other}: is of another robot model" in done.output
+    assert "nothing: holds no learned state" in done.output
+    prior = load_prior(worker.prior.columns, tmp_path / "fleet.npz")
+    assert not np.array_equal(prior.mean, worker.prior.mean)
+
+
+def test_one_robot_is_no_fleet(cells, tmp_path):
+    done = run("learn-fleet", cells[0], "--out", tmp_path / "fleet.npz")
+    assert done.exit_code != 0 and "a fleet needs two robots" in str(done.exception)
+    assert not (tmp_path / "fleet.npz").exists()
+
+
+def test_a_damaged_recording_leaves_its_robot_out_by_name(cells, tmp_path):
+    path = next((cells[1] / "recordings").glob("*.triangle"))
+    path.write_bytes(path.read_bytes()[:-1])
+    done = run("learn-fleet", *cells, "--out", tmp_path / "fleet.npz")
+    assert done.exit_code != 0 and path.name in str(done.exception) and "damaged" in str(done.exception)
+
+
+def test_a_cluster_gives_the_same(cells):
+    distributed = pytest.importorskip("distributed", reason="needs the extra dask")
+    options = {"n_workers": 2, "threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": None}
+    from robot_dynamics_ros.identification.fleet import executor
+
+    here, _ = learn_fleet(cells)
+    with (
+        distributed.LocalCluster(**options) as cluster,
+        executor(2, cluster.scheduler_address) as pool,
+    ):
+        there, left = learn_fleet(cells, pool)
+    assert left == []
+    assert there.mean == pytest.approx(here.mean, rel=1e-6, abs=1e-9)
+
+
+def test_a_new_robot_keeps_the_prior_that_it_was_given(worker, cells, tmp_path):
+    from robot_dynamics_ros.learning.fleet import prior_of_file
+
+    assert run("learn-fleet", *cells, "--out", tmp_path / "fleet.npz").exit_code == 0
+    store = Store(tmp_path / "new", worker.robot)
+    assert prior_of_file(store, None) is None
+    given = prior_of_file(store, tmp_path / "fleet.npz")
+    again = prior_of_file(Store(tmp_path / "new"), None)
+    assert given is not None and again is not None and np.array_equal(given.mean, again.mean)
+
+
+def test_a_damaged_prior_is_refused_by_name(worker, cells, tmp_path):
+    path = tmp_path / "fleet.npz"
+    assert run("learn-fleet", *cells, "--out", path).exit_code == 0
+    raw = bytearray(path.read_bytes())
+    raw[len(raw) // 2] ^= 1
+    path.write_bytes(raw)
+    with pytest.raises(DataError, match="fleet.npz: is no fleet prior"):
+        load_prior(worker.prior.columns, path)

@@ -82,6 +82,7 @@ def fit_live(body: IdentifiedModel, rotor: np.ndarray, motion: Motion) -> LiveMo
     folds, limits = fold_sets(motion), body.rigid.robot.array_or("limits.velocity", 1.0)
     motors = coupled_motors(body)
     shared = coupled_torque(body, motors, motion)
+    motor_side = body.rigid.robot.drives.torque_side == "motor"  # friction behind the gear follows the link
     joints: list[FrictionSamples] = []
     for j, chosen in enumerate(body.structure.filters):
         inertial = load[:, j] + rotor[j] * motion.qdd[:, j] + shared[:, j]
@@ -91,7 +92,7 @@ def fit_live(body: IdentifiedModel, rotor: np.ndarray, motion: Motion) -> LiveMo
         # less weight far off the identified model: collisions and stops are no friction
         weight = huber(motion.effort[:, j] - predicted[:, j], np.ones(len(motion)))
         signals = (y, v, load[:, j], motion.position[:, j], weight)
-        rotor_angle = None if motion.rotor is None else motion.rotor[:, j]
+        rotor_angle = None if motion.rotor is None or not motor_side else motion.rotor[:, j]
         rest = motion.start, folds, chosen, motion.rate, float(limits[j]), rotor_angle
         joints.append(FrictionSamples(*signals, *rest))
     if not rotor_drives(joints):

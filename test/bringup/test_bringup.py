@@ -210,10 +210,10 @@ def test_foxglove_layout_names_panels_topics_and_fields_that_exist():
     assert len(shown) == 5 and {name.lstrip("/") for name in others} <= {*extra, "robot_description"}
 
 
-def run(*arguments, patience=40):
+def run(*arguments, timeout=40):
     environment = os.environ | {"PYTHONPATH": str(ROOT), "ROS_DOMAIN_ID": str(1 + os.getpid() % 100)}
     command = [sys.executable, "-m", "robot_dynamics_ros.cli.main", *arguments]
-    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=patience)
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=timeout)
 
 
 @pytest.mark.parametrize("options", [["--robot", "nonsense"], ["--robot", "ur5e", "--ip", "127.254.254.99"]])

@@ -63,15 +63,15 @@ class Launched:
             start_new_session=True,
         )
 
-    def end(self, patience=90.0):
+    def end(self, timeout=90.0):
         """Ctrl-C as a terminal sends it, to the whole group; launch passes it on, so that nodes get it twice."""
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGINT)
-        return self.wait(patience)
+        return self.wait(timeout)
 
-    def wait(self, patience=90.0):
+    def wait(self, timeout=90.0):
         try:
-            return self.process.communicate(timeout=patience)[0]
+            return self.process.communicate(timeout=timeout)[0]
         finally:
             if self.process.poll() is None:
                 os.killpg(self.process.pid, signal.SIGKILL)

@@ -172,8 +172,8 @@ class Arm:
         self.records = []
         self.read(lambda: self.loop.cycles > 100 and np.isfinite(self.driver.sample.q).all())
 
-    def read(self, condition, patience=90.0):
-        end = time.monotonic() + patience
+    def read(self, condition, timeout=90.0):
+        end = time.monotonic() + timeout
         while not condition():
             assert time.monotonic() < end, (self.loop.state, self.loop.reason, self.driver.motion)
             self.driver.read(0.02)

@@ -48,19 +48,19 @@ def field(values, name):
     return values[start : start + width]
 
 
-def take(reader, n, patience=5.0):
+def take(reader, n, timeout=5.0):
     """n samples as (meta, values); fails when they do not come."""
     out = []
     for _ in range(n):
-        assert reader.wait(patience), f"only {len(out)} of {n} samples came"
+        assert reader.wait(timeout), f"only {len(out)} of {n} samples came"
         values, meta = np.empty(_core.RTDE_WIDTH), np.empty(4, dtype=np.int64)
         assert reader.pop(values, meta)
         out.append((meta, values))
     return out
 
 
-def until(condition, patience=5.0):
-    end = time.monotonic() + patience
+def until(condition, timeout=5.0):
+    end = time.monotonic() + timeout
     while not condition():
         assert time.monotonic() < end, "did not happen"
         time.sleep(0.005)

@@ -43,8 +43,8 @@ def read_for(driver, seconds):
     return samples
 
 
-def while_moving(driver, patience=40.0):
-    end, last = time.monotonic() + patience, None
+def while_moving(driver, timeout=40.0):
+    end, last = time.monotonic() + timeout, None
     while driver.motion.active:
         assert time.monotonic() < end, driver.motion
         last = driver.read(0.1) or last

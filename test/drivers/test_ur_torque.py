@@ -24,8 +24,8 @@ from robot_dynamics_ros.trajectories.smooth import through
 ROBOT = load_robot("ur5e")
 
 
-def read(driver, condition, patience=20.0):
-    end = time.monotonic() + patience
+def read(driver, condition, timeout=20.0):
+    end = time.monotonic() + timeout
     while not condition():
         assert time.monotonic() < end
         driver.read(0.02)

@@ -167,10 +167,10 @@ def play(family, message, expected):
     publisher = listener.node.create_publisher(JointTrajectory, "composed_node/play_trajectory", 5)
     listener.spin(lambda: publisher.get_subscription_count() > 0)
     listener.heard["composed_node/motion"].clear()
-    for patience in (15.0, 45.0):  # the node may discover the publisher later than the publisher the node
+    for timeout in (15.0, 45.0):  # the node may discover the publisher later than the publisher the node
         publisher.publish(message)
         with contextlib.suppress(AssertionError):
-            listener.spin(lambda: bool(listener.heard["composed_node/motion"]), patience)
+            listener.spin(lambda: bool(listener.heard["composed_node/motion"]), timeout)
             break
     listener.spin(lambda: any(expected in m.data for m in listener.heard["composed_node/motion"]), 60.0)
     listener.node.destroy_publisher(publisher)

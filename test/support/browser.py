@@ -88,9 +88,9 @@ class Browser:
         """PNG of the page as it is now."""
         return base64.b64decode(self.ask("Page.captureScreenshot", self._session, format="png")["data"])
 
-    def picture_when(self, ready, patience: float = 120.0) -> bytes:
-        """PNG once `ready(png)`; fails after `patience` seconds."""
-        end = time.monotonic() + patience
+    def picture_when(self, ready, timeout: float = 120.0) -> bytes:
+        """PNG once `ready(png)`; fails after `timeout` seconds."""
+        end = time.monotonic() + timeout
         while not ready(png := self.picture()):
             assert time.monotonic() < end, "the page never looked as expected"
             time.sleep(1.0)

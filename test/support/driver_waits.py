@@ -3,9 +3,9 @@
 import time
 
 
-def collect(driver, count, patience=60.0):
+def collect(driver, count, timeout=60.0):
     """Copies of the next samples."""
-    samples, end = [], time.monotonic() + patience
+    samples, end = [], time.monotonic() + timeout
     while len(samples) < count:
         assert time.monotonic() < end, (len(samples), driver.last_error, driver.statistics())
         sample = driver.read(0.2)
@@ -14,9 +14,9 @@ def collect(driver, count, patience=60.0):
     return samples
 
 
-def until(driver, condition, patience=60.0):
+def until(driver, condition, timeout=60.0):
     """Read on until the condition holds."""
-    end = time.monotonic() + patience
+    end = time.monotonic() + timeout
     while not condition():
         assert time.monotonic() < end, (driver.motion, driver.last_error, driver.status, driver.statistics())
         driver.read(0.05)

@@ -28,21 +28,21 @@ class Process:
             text=True,
         )
 
-    def end(self, number: int = 2, patience: float = 20.0) -> tuple[int, str]:
+    def end(self, number: int = 2, timeout: float = 20.0) -> tuple[int, str]:
         """Send the signal, wait, and return (exit status, output)."""
         if self.process.poll() is None:
             self.process.send_signal(number)
         try:
-            output, _ = self.process.communicate(timeout=patience)
+            output, _ = self.process.communicate(timeout=timeout)
         except subprocess.TimeoutExpired:
             self.process.kill()
             output, _ = self.process.communicate()
             raise AssertionError(f"did not end on signal {number}: {output}") from None
         return self.process.returncode, output
 
-    def wait(self, patience: float = 30.0) -> tuple[int, str]:
+    def wait(self, timeout: float = 30.0) -> tuple[int, str]:
         """(exit status, output) of a process that ends by itself."""
-        output, _ = self.process.communicate(timeout=patience)
+        output, _ = self.process.communicate(timeout=timeout)
         return self.process.returncode, output
 
 
@@ -64,9 +64,9 @@ class Listener:
         """Collect the messages of a topic."""
         self.node.create_subscription(kind, topic, self.heard[topic].append, qos)
 
-    def spin(self, condition, patience: float = 30.0) -> None:
+    def spin(self, condition, timeout: float = 30.0) -> None:
         """Until the condition holds; fails with what was heard when it does not."""
-        end = time.monotonic() + patience
+        end = time.monotonic() + timeout
         while not condition():
             assert time.monotonic() < end, {topic: len(found) for topic, found in self.heard.items()}
             self.executor.spin_once(timeout_sec=0.05)
@@ -77,12 +77,12 @@ class Listener:
         self.spin(lambda: self.heard[topic])
         return self.heard[topic][-1]
 
-    def call(self, kind, name: str, request=None, patience: float = 30.0):
+    def call(self, kind, name: str, request=None, timeout: float = 30.0):
         """Response of a service."""
         client = self.node.create_client(kind, name)
-        self.spin(client.service_is_ready, patience)
+        self.spin(client.service_is_ready, timeout)
         future = client.call_async(request or kind.Request())
-        self.spin(future.done, patience)
+        self.spin(future.done, timeout)
         self.node.destroy_client(client)
         return future.result()
 

@@ -32,7 +32,7 @@ STAND = 1.0  # s of a stand that the fit sees
 LOAD = 0.05  # of the RMS of the rigid-body torque, that errors of the model may be
 STEP = 0.01  # rad/s, of the friction step tanh(v / STEP)
 ROUNDS = 8  # of the robust fit
-AGAIN, LEAST = 4, 0.3  # fits at most; share of the rows below which no fit is made
+MAX_FITS, MIN_SHARE = 4, 0.3  # share of the rows below which no fit is made
 MOST = 0.5  # share of the data in contact above which leaving it out leaves too little
 ROTOR = 0.1  # identified over initial rotor inertia below which it is suspicious
 SURE = 3.0  # standard deviations
@@ -130,9 +130,9 @@ def contact_stretches(rigid: RigidModel, recordings: list[Recording]) -> list[St
     """Stretches of contact in recordings whose effort is in Nm."""
     looked = [(rec, piece, motion) for rec in recordings for piece, motion in _motions(rec)]
     found: list[Stretch] = []
-    for _ in range(AGAIN if looked else 0):  # each time the fit leaves out what was found the time before
+    for _ in range(MAX_FITS if looked else 0):  # each time the fit leaves out what was found the time before
         outside = np.concatenate([_outside(rec.name, piece, motion, found) for rec, piece, motion in looked])
-        if outside.mean() < LEAST:
+        if outside.mean() < MIN_SHARE:
             return found
         motions = [motion for _, _, motion in looked]
         residual, level = _residual(rigid, motions, outside & np.concatenate([_after_motion(m) for m in motions]))

@@ -26,7 +26,7 @@ SETTLING = 1.0  # s at the beginning of a piece in which the observer settles
 MIN_SAMPLES = 100  # of a state that says something about a joint
 STAGES = ("motion", "friction", "force")
 ENOUGH = 40_000  # samples at LOWER_RATE that tell the deviations: of longer recordings, stretches over all of them
-LEAST = 1e-3  # Nm, smallest deviation that a robot file holds
+MIN_STD = 1e-3  # Nm, smallest deviation that a robot file holds
 NAMES = ("external_joint_torque", "qd")
 FALSE_SHARE = 1e-3  # of the time of the recordings
 STAND, MIN_STANDS = 0.3, 6  # s without motion that is a stand; stands of a joint that show its presliding friction
@@ -52,7 +52,7 @@ def residuals(robot: RobotFile, recordings: Sequence[Recording], breakaway: np.n
     single = len({rec.name for rec in recordings}) < 2
     moving = np.hypot(moving, MOVING_SHARES[single] * breakaway)
     moving = np.where(np.isfinite(moving), moving, rest)
-    found = {k: INFLATION * np.fmax(v, LEAST) for k, v in (("moving", moving), ("rest", rest))}
+    found = {k: INFLATION * np.fmax(v, MIN_STD) for k, v in (("moving", moving), ("rest", rest))}
     return found | {"significance": INFLATION * _significance(robot, recordings, found)}
 
 

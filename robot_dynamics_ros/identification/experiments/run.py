@@ -100,7 +100,7 @@ def _record(driver: MotionDriver, samples: list[Sample] | None, progress: Progre
         raise RobotDynamicsError(f"motion {driver.motion.state}: {driver.motion.reason or 'no reason given'}")
 
 
-def _until_still(driver: MotionDriver, patience: float = 5.0) -> None:
-    end = time.monotonic() + patience
+def _until_still(driver: MotionDriver, timeout: float = 5.0) -> None:
+    end = time.monotonic() + timeout
     while driver.motion.active and time.monotonic() < end:
         driver.read(0.1)

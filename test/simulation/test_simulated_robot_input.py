@@ -1,0 +1,122 @@
+"""Parameters and commands of the simulated robot: what is refused, and with which message."""
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.simulation.plant.build import load_plant
+from robot_dynamics_ros.simulation.plant.plant_file import load_plant_file
+from robot_dynamics_ros.simulation.robot import SimulatedRobot
+from robot_dynamics_ros.trajectories import motions
+
+Q = np.array([0.3, -1.2, 1.5, -1.9, -1.57, 0.4])
+MOTION = motions.fourier(Q, duration=2.0, base=np.pi, seed=1)
+
+
+def run(seed=0, **kw):
+    robot = SimulatedRobot("ur5e", seed=seed, q=MOTION[0][0], **kw)
+    return robot.run(*MOTION)
+
+
+def test_errors_name_what_is_wrong():
+    with pytest.raises(ConfigError, match="no such robot"):
+        SimulatedRobot("ur7")
+    with pytest.raises(ConfigError, match="nonsense"):
+        load_plant("ur5e", without=("nonsense",))
+    with pytest.raises(ConfigError, match="does not fit"):
+        load_plant("ur5e", {"friction.coulomb": [1.0, 2.0]})
+    with pytest.raises(ValueError, match=r"q_d has shape \(10, 5\)"):
+        SimulatedRobot("ur5e").run(*[np.zeros((10, 5))] * 3)
+    with pytest.raises(ValueError, match="normal"):
+        SimulatedRobot("ur5e").set_wall([0, 0, 0], [0, 0, 0])
+
+
+@pytest.mark.parametrize(
+    "edit, expected",
+    [
+        (("stiffness: 1.0e4", "stiffness: -1.0"), "transmission.stiffness"),
+        (("coulomb: 6.0", "coulomb: .nan"), "friction.coulomb"),
+        (("joints: [a]", "joints: [b]"), "no such type 'b'"),
+        (("schema: 1", "schema: 1\nspeed: 3"), "unknown key"),
+    ],
+)
+def test_bad_plant_files_are_refused_with_the_field(tmp_path, edit, expected):
+    import yaml
+
+    whole = load_plant_file("ur5e")
+    joint = whole.types["size3"].model_dump(mode="json")
+    for block in joint.values():
+        block["source"] = "here"
+    joint["transmission"]["stiffness"], joint["friction"]["coulomb"] = "STIFF", "FC"
+    raw = {"schema": 1, "robot": "ur5e", "sources": {"here": "a test"}, "types": {"a": joint}, "joints": ["a"]}
+    text = yaml.safe_dump(raw, default_flow_style=None, sort_keys=False)
+    text = text.replace("STIFF", "1.0e4").replace("coulomb: FC", "coulomb: 6.0")
+    path = tmp_path / "plant.yaml"
+    path.write_text(text)
+    assert load_plant_file(path).joints == ("a",)
+    path.write_text(text.replace(*edit))
+    with pytest.raises(ConfigError, match=expected):
+        load_plant_file(path)
+
+
+def test_overrides_of_blocks_are_checked_too():
+    with pytest.raises(ConfigError, match="inner_rate"):
+        load_plant("ur5e", {"integration.inner_rate": 1.0})
+    with pytest.raises(ConfigError, match="unknown key"):
+        load_plant("ur5e", {"deviation.colour": 1.0})
+
+
+@pytest.mark.parametrize(
+    "call, name",
+    [
+        (lambda r: r.set_wrench([0, 0, np.nan, 0, 0, 0]), "wrench"),
+        (lambda r: r.set_ambient(np.inf), "ambient"),
+        (lambda r: r.set_temperatures(np.nan), "lubricant"),
+        (lambda r: r.reset([0, 0, np.nan, 0, 0, 0]), "q"),
+        (lambda r: r.set_payload(-1.0), "mass"),
+        (lambda r: r.set_payload(np.nan), "mass"),
+        (lambda r: r.set_wall([0, 0, 0], [0, 0, 1], stiffness=np.nan), "stiffness"),
+        (lambda r: r.run(*motions.hold(Q, 0.1), wrench=np.full((50, 6), np.nan)), "wrench"),
+        (lambda r: r.core.scale_stiffness(7, 0.5), "joint"),
+    ],
+)
+def test_numbers_that_are_none_are_refused_by_name_and_leave_the_robot_as_it_is(call, name):
+    robot = SimulatedRobot("ur5e", q=Q)
+    before = robot.truth()
+    with pytest.raises(ValueError, match=rf"^{name}"):
+        call(robot)
+    assert all(np.array_equal(before[k], v) for k, v in robot.truth().items())
+
+
+def test_random_commands_walls_and_payloads_never_leave_the_finite_numbers():
+    rng = np.random.default_rng(11)
+    for name in ("ur5e", "fr3"):
+        robot = SimulatedRobot(name)
+        n, limit = robot.n_joints, robot.machine.true["drive.torque_limit"]
+        for trial in range(6):
+            robot.reset(rng.uniform(-2, 2, n))
+            stiffness, damping = 10 ** rng.uniform(3, 7), 10 ** rng.uniform(0, 4)
+            place = robot.truth()["tcp_position"] + rng.normal(0, 0.01, 3)
+            robot.set_wall(place, rng.normal(size=3), stiffness, damping, rng.uniform(0, 1))
+            robot.set_payload(rng.uniform(0, 3), rng.normal(0, 0.05, 3), told=False)
+            torque = rng.uniform(-0.3, 0.3, (200, n)) * limit
+            _, truth = robot.run_torque(torque, wrench=rng.normal(0, 20, (200, 6)))
+            assert all(np.isfinite(v).all() for v in truth.values()), (name, trial)
+            assert np.abs(truth["qd"]).max() < 100.0, (name, trial)
+
+
+def test_the_machine_is_the_one_of_this_table():
+    """Change indication: an intended change of the plant or of its numbers is a reviewed change of these lines."""
+    log, truth = run()
+    assert truth["q"][-1] == pytest.approx([0.364953, -1.121792, 1.365778, -1.733722, -1.606695, 0.319615], abs=5e-6)
+    friction = [-18.3086, -16.1077, 11.5647, 0.2426, -3.1501, -2.8180]
+    assert truth["friction_torque"][500] == pytest.approx(friction, abs=5e-3)
+    current = [-4.85625, -4.20199, -0.97469, -0.21024, -0.30951, -0.24636]
+    assert log.current[500] == pytest.approx(current, abs=1e-3)
+
+
+@pytest.mark.parametrize("wrong", [np.zeros((3, 6), np.float32), np.zeros((6, 3)).T, np.broadcast_to(0.0, (3, 6))])
+def test_output_arrays_that_would_lose_the_result_are_refused(wrong):
+    zero = np.zeros((3, 6))
+    with pytest.raises(TypeError, match="out\\['q'\\]"):
+        load_plant("ur5e").core.run("position", zero, zero, zero, 0.002, {"q": wrong})

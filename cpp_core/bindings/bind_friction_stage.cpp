@@ -38,9 +38,11 @@ struct Columns {
 RowStep rows_of(const py::object& stage, py::ssize_t N, const py::args& args) {
   FrictionStage& s = stage.cast<FrictionStage&>();
   const py::ssize_t n = s.joints();
+  constexpr const char* names[] = {
+      "q", "theta", "v", "load", "contact_load", "temperature_estimate", "temperature_variance", "temperature"};
   if (args.size() != 10) throw py::type_error("expected 8 inputs and 2 outputs after the number of records");
   std::array<const double*, 8> in;
-  for (int a = 0; a < 8; ++a) in[a] = views::maybe(args[a], "input", {N, n});
+  for (int a = 0; a < 8; ++a) in[a] = views::maybe(args[a], names[a], {N, n});
   const std::array<double*, 2> out{views::out(args[8], "friction", {N, n}),
                                    views::out(args[9], "friction_std", {N, n})};
   const auto known = [n](const double* block, py::ssize_t k) { return block && block[k * n] == block[k * n]; };

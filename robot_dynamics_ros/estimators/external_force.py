@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,6 +45,7 @@ class ForceStage:
         "framed_wrench",
         "framed_wrench_std",
     )
+    _signals = attrgetter(*reads, *optional, *writes)
     parameters = (
         Parameter("method", "momentum", "how external torque is estimated", choices=("momentum", "simoni")),
         Parameter("bandwidth", 25.0, "K of the momentum observer", "rad/s", 0.1, 1000.0),
@@ -161,27 +163,7 @@ class ForceStage:
 
     def step(self, sample: Sample) -> Status:
         """Advance by one sample."""
-        s = sample
-        return self.core.step(
-            s.stamp_ns,
-            s.q,
-            s.qd,
-            s.model_torque,
-            s.drive_torque,
-            s.qdd,
-            s.friction_torque,
-            s.friction_std,
-            s.external_joint_torque,
-            s.external_joint_torque_std,
-            s.external_wrench,
-            s.external_wrench_std,
-            s.singular_value,
-            s.contact,
-            s.payload_or_bias,
-            s.contact_load,
-            s.framed_wrench,
-            s.framed_wrench_std,
-        )
+        return self.core.step(sample.stamp_ns, *self._signals(sample))
 
     def run(self, log: Log) -> np.ndarray:
         """The same over a log."""

@@ -129,5 +129,15 @@ def test_arrays_of_another_length_or_type_are_refused():
         run_in_turn(log.stamp_ns[1:], [step], [])
     with pytest.raises(ValueError, match="fed back signal"):
         run_in_turn(log.stamp_ns, [step], [(log.contact_load[1:], np.zeros(6))])
-    with pytest.raises(ValueError, match="friction"):
-        pipeline.stage("friction").core.rows(len(log) - 1, *[None] * 8, log.friction_torque, log.friction_std)
+    names = ("q", "theta", "v", "load", "contact_load", "temperature_estimate", "temperature_variance", "temperature")
+    core, out = pipeline.stage("friction").core, (log.friction_torque, log.friction_std)
+    for place, name in enumerate(names):
+        given = [None] * len(names)
+        given[place] = log.q[1:]
+        with pytest.raises(ValueError, match=f"^{name} has shape"):
+            core.rows(len(log), *given, *out)
+        given[place] = log.q.astype(np.float32)
+        with pytest.raises(TypeError, match=f"^{name} must be"):
+            core.rows(len(log), *given, *out)
+    with pytest.raises(ValueError, match="friction has shape"):
+        core.rows(len(log) - 1, *[None] * len(names), *out)

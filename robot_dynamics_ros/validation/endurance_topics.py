@@ -11,6 +11,7 @@ import time
 from collections.abc import Generator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass
+from types import TracebackType
 from typing import Any
 
 import numpy as np
@@ -74,7 +75,9 @@ class Node(subprocess.Popen[bytes]):
         command = [sys.executable, "-m", "robot_dynamics_ros.nodes.executables", name, "--ros-args", *arguments]
         super().__init__(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
-    def __exit__(self, *_: object) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.terminate()
         try:
             self.wait(10)
@@ -122,11 +125,12 @@ class Flood:
     def __enter__(self) -> Flood:
         os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
         import rclpy
+        from rclpy.executors import SingleThreadedExecutor
 
         self.context, self.sent = rclpy.Context(), 0
         rclpy.init(args=[], context=self.context)
         self.node = rclpy.create_node("flood", context=self.context)
-        self.executor = rclpy.executors.SingleThreadedExecutor(context=self.context)
+        self.executor = SingleThreadedExecutor(context=self.context)
         self.executor.add_node(self.node)
         self.publishers: dict[str, tuple[Any, type]] = {}
         self._garbage = Garbage(load_robot("ur5e").joint_names)
@@ -162,7 +166,7 @@ class Flood:
                 return False
             future = client.call_async(GetState.Request())
             self.executor.spin_until_future_complete(future, timeout_sec=10.0)
-            return future.done() and future.result().current_state.label == "active"
+            return bool(future.done() and future.result().current_state.label == "active")
         finally:
             self.node.destroy_client(client)
 

@@ -211,11 +211,11 @@ def _print(result: Mapping[str, Any]) -> None:
             table.add_row(f"{name}, {result['seconds'][phase]:.0f} s", *cells)
     if "as_shipped" in result:
         for phase in ("free", "contact"):
-            old = result["as_shipped"][phase]
-            table.add_row(f"  {phase}, shipped file", *(f"{old[a]:.2f}" for a in WRENCH_AXES), style="dim")
+            if old := result["as_shipped"][phase]:
+                table.add_row(f"  {phase}, shipped file", *(f"{old[a]:.2f}" for a in WRENCH_AXES), style="dim")
     table.add_row("within 2 std", *(f"{100 * result['within_two_std'][a]:.0f} %" for a in WRENCH_AXES))
     console.print(table)
-    if result.get("contact_detected") is not None:
+    if result.get("contact_detected") is not None and result["false_contact"] is not None:
         seen, wrong = 100 * result["contact_detected"], 100 * result["false_contact"]
         console.print(f"contact: true-positive rate {seen:.0f} %, false-positive rate {wrong:.1f} % (shares of time)")
     console.print(f"replay of the bag gives {100 * result['identical_share']:.1f} % of the live wrenches bit for bit")

@@ -87,6 +87,18 @@ def test_without_a_wrench_there_is_no_summary():
         force_errors(log, truth)
 
 
+def test_a_run_that_ended_before_the_first_contact_is_summarised(capsys):
+    pytest.importorskip("rclpy", reason="the demo needs rclpy")
+    from robot_dynamics_ros.cli.demo import _print
+
+    log, truth = made_up(error=1.0)
+    for part in (slice(0, 2400), slice(2600, None)):  # free, in contact
+        found = force_errors(log[part], truth[part])
+        shown = {"as_shipped": found, "identical_share": 1.0, "pace": {"busy": ""}, "stream": {}, "bag": "bag"}
+        _print({**found, **shown})
+        assert "bit for bit" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize("stretch, delay_ms, words", [(1, 1, ""), (16, 1, "31 of 500 Hz"), (1, 459, "459 ms late")])
 def test_a_machine_too_busy_for_real_time_is_reported(stretch, delay_ms, words):
     stamps = 10**18 + stretch * STEP_NS * np.arange(5000)

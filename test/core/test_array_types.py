@@ -38,7 +38,7 @@ INSTANCES = {
     "Gms": lambda: maxwell_slip(N),
     "EGms": lambda: EGMS,
     "RateStateGms": lambda: _core.RateStateGms(MAP, ROW, ROW, 1.0),
-    "Presliding": lambda: _core.Presliding(MAP, ROW, ROW, ROW, np.tile([9.0, 1, 1, 1, 0, 0, 0, 1, 0], (N, 1))),
+    "Presliding": lambda: _core.Presliding(MAP, ROW, ROW, ROW, np.tile([9.0, 1, 1, 1, 0, 0, 0, 0.3, 0, 0, 2e-3, 0], (N, 1))),
     "PeriodicTable": lambda: _core.PeriodicTable(ROW),
     "FourierTable": lambda: _core.FourierTable(ROW),
     "TemperatureObserver": lambda: _core.TemperatureObserver(MAP, HEAT, ONE, OPTIONS),

@@ -37,7 +37,7 @@ def test_every_robot_has_a_row():
     [
         ("ur5e", ["friction", "temperature", "torque mode", "contact force"], ["stiffness"]),
         ("ur10", ["friction", "temperature", "contact force"], ["torque mode", "stiffness"]),
-        ("fr3", ["stiffness", "torque mode", "contact force"], ["friction", "temperature"]),
+        ("fr3", ["stiffness", "torque mode", "contact force", "friction"], ["temperature"]),
         ("comau_ns16", ["friction", "sampling"], ["contact force", "torque mode", "stiffness", "temperature"]),
     ],
 )

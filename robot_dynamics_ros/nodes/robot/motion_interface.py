@@ -83,13 +83,16 @@ class MotionInterface(NodePart):
         """Callback: start the trajectory, or publish the reason for the refusal, also when it is the same again."""
         try:
             start(message)
-            if self._action is not None:
-                self._action.replaced("replaced by a trajectory on a topic")
+            self._end_goal()
         except RobotDynamicsError as error:
             self._published = ""
             text = reason(error)
             self._node.get_logger().warning(f"trajectory refused: {text}", throttle_duration_sec=2.0)
             self._publish_state(f"refused: {text}")
+
+    def _end_goal(self) -> None:
+        if self._action is not None:
+            self._action.replaced("replaced by a trajectory on a topic")
 
     def _approach(self, message: JointTrajectory) -> None:
         """~/play_trajectory: move to the first point at approach_speed, then follow the points."""
@@ -126,6 +129,7 @@ class MotionInterface(NodePart):
     def begin(self, message: JointTrajectory) -> None:
         """Stop a motion of this node, plan from where the robot is, start. Raises as plan(), CapabilityError."""
         samples, driver = self.plan(message), self._driver  # refused before anything is stopped
+        self._end_goal()  # before the stop, which would end it as stopped
         if driver.motion.active:
             driver.stop()
             if not driver.wait_until(lambda: not driver.motion.active, STOP_TIMEOUT):

@@ -17,7 +17,6 @@ from robot_dynamics_ros.estimators.motion import effort_gain
 from robot_dynamics_ros.estimators.pipeline import BLOCK, Pipeline
 from robot_dynamics_ros.estimators.wrench_metrics import runs
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
-from robot_dynamics_ros.identification.dataset.stretches import sampled
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
 
@@ -25,7 +24,6 @@ REST_SPEED = 0.02  # rad/s: the speed at which the live friction stage goes over
 SETTLING = 1.0  # s at the beginning of a piece in which the observer settles
 MIN_SAMPLES = 100  # of a state that says something about a joint
 STAGES = ("motion", "friction", "force")
-ENOUGH = 40_000  # samples at LOWER_RATE that tell the deviations: of longer recordings, stretches over all of them
 MIN_STD = 1e-3  # Nm, smallest deviation that a robot file holds
 NAMES = ("external_joint_torque", "qd")
 FALSE_SHARE = 1e-3  # of the time of the recordings
@@ -42,11 +40,10 @@ def residuals(robot: RobotFile, recordings: Sequence[Recording], breakaway: np.n
     The effort of the recordings is in Nm. breakaway (n,): level of friction at breakaway [Nm]. A joint that never
     moved takes the value at rest.
     """
-    whole, recordings = recordings, sampled(recordings, ENOUGH, SETTLING)
     kept = [[getattr(log, name).copy() for name in NAMES] for log in _replayed(robot, recordings)]
     torque, speed = (_joined([values[k] for values in kept], robot) for k in range(len(NAMES)))
     moving, rest = (_rms(torque, mask) for mask in (np.abs(speed) >= REST_SPEED, np.abs(speed) < REST_SPEED))
-    stands = np.sum([_stands(piece) for rec in whole for piece in rec.pieces], axis=0)
+    stands = np.sum([_stands(piece) for rec in recordings for piece in rec.pieces], axis=0)
     share = np.where(stands >= MIN_STANDS, *STANDING_SHARES)
     rest = np.hypot(np.nan_to_num(rest), share * breakaway)
     single = len({rec.name for rec in recordings}) < 2

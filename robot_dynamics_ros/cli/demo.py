@@ -182,7 +182,7 @@ def _summarise(
     again = replay([out / "bag"], load_robot(model))
     result = {"robot": robot, "model": model, "samples": len(log), **force_errors(log, true_wrench)}
     result["pace"] = pace(log, load_robot(robot).sensing.sample_rate or MOTION_RATE)
-    result["identical_share"] = _identical(log, again.log)
+    result |= _agreement(log, again.log)
     if model != base:
         result["as_shipped"] = force_errors(replay([out / "bag"], load_robot(base)).log, true_wrench)
     result["stream"] = {key: value for values in diagnostics.values() for key, value in values.items()}
@@ -195,10 +195,14 @@ def _summarise(
     return result
 
 
-def _identical(live: Log, replayed: Log) -> float:
-    """Share of wrenches that the replay gives bit for bit; the rest follow within 2 s samples the recorder lost."""
+def _agreement(live: Log, replayed: Log) -> dict[str, float]:
+    """Shares of wrenches that the replay gives bit for bit and within 0.1 N: a sample that the recorder lost changes
+    the history of presliding friction, by less and less as the gears slip.
+    """
     late = live.time > SETTLE
-    return float((live.external_wrench[late] == replayed.external_wrench[late]).all(axis=1).mean())
+    live_wrench, again = live.external_wrench[late], replayed.external_wrench[late]
+    near = np.abs(live_wrench - again)[:, :3].max(axis=1) < 0.1
+    return {"identical_share": float((live_wrench == again).all(axis=1).mean()), "near_share": float(near.mean())}
 
 
 def _print(result: Mapping[str, Any]) -> None:
@@ -218,7 +222,10 @@ def _print(result: Mapping[str, Any]) -> None:
     if result.get("contact_detected") is not None and result["false_contact"] is not None:
         seen, wrong = 100 * result["contact_detected"], 100 * result["false_contact"]
         console.print(f"contact: true-positive rate {seen:.0f} %, false-positive rate {wrong:.1f} % (shares of time)")
-    console.print(f"replay of the bag gives {100 * result['identical_share']:.1f} % of the live wrenches bit for bit")
+    identical, near = 100 * result["identical_share"], 100 * result["near_share"]
+    console.print(
+        f"replay of the bag gives {identical:.1f} % of the live wrenches bit for bit, {near:.1f} % within 0.1 N"
+    )
     if result["pace"]["busy"]:
         console.print(result["pace"]["busy"], style="bold yellow")
     for key in sorted(result["stream"]):

@@ -20,6 +20,7 @@ N = 6
 ROBOT = load_robot("ur5e")
 ONE, ROW = np.ones(N), np.ones((N, 1))
 MAP = FrictionModel.from_robot(ROBOT).core
+PRESLIDING = [9.0, 1, 1, 1, 0, 0, 0, 0.3, 0, 0, 2e-3, 0]
 EGMS = torque.friction_core(ROBOT)
 ADAPTIVE = {"gamma_coulomb": ONE, "gamma_viscous": ONE}
 LUGRE = {"fc": 5.0, "fs": 7.0, "vs": 0.05, "sigma0": 2000.0, "sigma1": 30.0, "sigma2": 8.0}
@@ -38,7 +39,7 @@ INSTANCES = {
     "Gms": lambda: maxwell_slip(N),
     "EGms": lambda: EGMS,
     "RateStateGms": lambda: _core.RateStateGms(MAP, ROW, ROW, 1.0),
-    "Presliding": lambda: _core.Presliding(MAP, ROW, ROW, ROW, np.tile([9.0, 1, 1, 1, 0, 0, 0, 0.3, 0, 0, 2e-3, 0], (N, 1))),
+    "Presliding": lambda: _core.Presliding(MAP, ROW, ROW, ROW, np.tile(PRESLIDING, (N, 1))),
     "PeriodicTable": lambda: _core.PeriodicTable(ROW),
     "FourierTable": lambda: _core.FourierTable(ROW),
     "TemperatureObserver": lambda: _core.TemperatureObserver(MAP, HEAT, ONE, OPTIONS),

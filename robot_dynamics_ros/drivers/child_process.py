@@ -44,7 +44,7 @@ def hang_up(pipe: Connection) -> None:
         return
 
 
-def end(process: subprocess.Popen[bytes], timeout: float = 5.0) -> int:
+def end(process: subprocess.Popen[Any], timeout: float = 5.0) -> int:
     """Wait for a process that was asked to end, kill it after `timeout` [s]. Returns its exit status."""
     try:
         return process.wait(timeout)

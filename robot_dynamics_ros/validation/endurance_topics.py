@@ -6,16 +6,16 @@ import importlib
 import os
 import re
 import subprocess
-import sys
 import time
-from collections.abc import Generator, Sequence
-from contextlib import ExitStack
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
-from types import TracebackType
 from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.bringup import Graph, NodeSpec
+from robot_dynamics_ros.drivers.child_process import end
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.server.launcher import SimulatedUR
@@ -55,7 +55,7 @@ def endure_garbage(pieces: int, seconds: float = 60.0) -> Generator[Look, None, 
     with ExitStack() as stack:
         ur = stack.enter_context(SimulatedUR("ur5e"))
         given = {"composed_node": {"ip": ur.host, "torque": "script"}, "estimator_node": {"driver": "none"}}
-        nodes = {name: stack.enter_context(Node(name, given[name])) for name in NODES}
+        nodes = {name: stack.enter_context(_node(name, given[name])) for name in NODES}
         flood = stack.enter_context(Flood())
         for piece in range(1, pieces + 1):
             flood.run(seconds)
@@ -65,25 +65,17 @@ def endure_garbage(pieces: int, seconds: float = 60.0) -> Generator[Look, None, 
             yield Look(piece, flood.sent, len(flood.publishers), {n: Held.of(p.pid) for n, p in nodes.items()})
 
 
-class Node(subprocess.Popen[bytes]):
+@contextmanager
+def _node(name: str, parameters: dict[str, str]) -> Iterator[subprocess.Popen[bytes]]:
     """A node as a process, ended with the block."""
-
-    def __init__(self, name: str, parameters: dict[str, str]) -> None:
-        given = {"robot": "ur5e"} | parameters
-        arguments = [a for key, value in given.items() for a in ("-p", f"{key}:={value}")]
-        arguments += ["-r", f"__ns:={NODES[name]}"]
-        command = [sys.executable, "-m", "robot_dynamics_ros.nodes.executables", name, "--ros-args", *arguments]
-        super().__init__(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-
-    def __exit__(
-        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.terminate()
-        try:
-            self.wait(10)
-        except subprocess.TimeoutExpired:
-            self.kill()
-            self.wait()
+    node = NodeSpec(name, name, {"robot": "ur5e"} | parameters)
+    command = Graph((node,), NODES[name].strip("/")).command(node)
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    try:
+        yield process
+    finally:
+        process.terminate()
+        end(process, 10.0)
 
 
 class Garbage:

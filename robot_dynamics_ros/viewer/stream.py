@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from robot_dynamics_ros.drivers.child_process import end
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
 from robot_dynamics_ros.signals import Log, Sample
 from robot_dynamics_ros.supervisor import end_with_parent
@@ -91,13 +92,8 @@ class WebViewer:
 
     def close(self) -> None:
         """End it; may be repeated."""
-        if self._process.poll() is None:
-            self._process.terminate()
-            try:
-                self._process.wait(2.0)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait()
+        self._process.terminate()
+        end(self._process, 2.0)
 
     def __enter__(self) -> WebViewer:
         return self

@@ -16,6 +16,7 @@ from types import TracebackType
 from typing import Any, Protocol
 
 from robot_dynamics_ros._core import shorten_slice
+from robot_dynamics_ros.drivers.child_process import end
 from robot_dynamics_ros.errors import ConfigError, ConnectionFailed
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.simulation.server.client import SimulationClient
@@ -136,12 +137,8 @@ class LaunchedController:
         process = self.process
         if process is None:
             return 0
-        if process.poll() is None:
-            process.terminate()
-            try:
-                process.wait(5)
-            except subprocess.TimeoutExpired:
-                process.kill()
+        process.terminate()
+        end(process)
         process.communicate()
         return process.returncode
 

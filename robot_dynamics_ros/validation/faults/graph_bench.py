@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import json
 import os
 import subprocess
 import sys
@@ -15,6 +14,8 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros._core import GuardReason
+from robot_dynamics_ros.bringup import Graph, NodeSpec
+from robot_dynamics_ros.drivers.child_process import end
 from robot_dynamics_ros.validation.faults.socket_bench import SPEED, SocketBench
 from robot_dynamics_ros.validation.faults.table import Failed, require
 
@@ -56,10 +57,8 @@ class GraphBench(SocketBench):
     def start_node(self) -> subprocess.Popen[bytes]:
         """The hardware node as a process."""
         given = {"robot": "ur5e", "ip": self.ur.host, "publish_description": False} | self._parameters
-        arguments = [a for name, value in given.items() for a in ("-p", f"{name}:={json.dumps(value)}")]
-        executable = ("robot_dynamics_ros.nodes.executables", "hardware_node")
-        command = [sys.executable, "-m", *executable, "--ros-args", *arguments]
-        return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        node = NodeSpec("hardware_node", "hardware_node", given)
+        return subprocess.Popen(Graph((node,)).command(node), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
     def start_commander(self) -> subprocess.Popen[bytes]:
         """A process that answers every state with a torque, as this object does."""
@@ -146,12 +145,8 @@ class GraphBench(SocketBench):
     ) -> None:
         import rclpy
 
-        if self.node_process.poll() is None:
-            self.node_process.terminate()
-            try:
-                self.node_process.wait(10)
-            except subprocess.TimeoutExpired:
-                self.node_process.kill()
+        self.node_process.terminate()
+        end(self.node_process, 10.0)
         self.executor.remove_node(self.node)
         self.executor.shutdown()
         for publisher in list(self.node.publishers):

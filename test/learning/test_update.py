@@ -144,7 +144,7 @@ def test_a_fleet_prior_is_refused_when_it_is_of_another_model(worker, tmp_path):
 
 
 def test_presliding_follows_the_rotor_where_the_velocity_is_measured_on_it(worker):
-    """Moved link positions change nothing while the rotor's are known; without them the position drives the elements."""
+    """Other link positions change nothing while those of the rotor are known; without them they drive the elements."""
     c = worker.prior.columns
     motion = working_motion(worker.recordings[0])
     assert motion.rotor is not None

@@ -141,6 +141,7 @@ extras["dev"] = [
     *extras["pandas"],
     *extras["tables"],
     *extras["fmu"],
+    *extras["viewer"],
     "fmpy>=0.3.20",  # runs the exported unit in a test
     "amqtt>=0.11",  # a broker for tests where mosquitto is not installed
     "pytest>=8",

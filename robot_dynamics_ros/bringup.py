@@ -157,15 +157,16 @@ def _viewer_missing() -> str:
 
 
 def environment() -> dict[str, str]:
-    """Middleware settings that the user has not set: this machine only (sockets on 127.0.0.1), quick discovery.
+    """Middleware settings that the user has not set: this machine only (sockets on 127.0.0.1), quick discovery, queues
+    that give their memory back.
 
     Where the user has set another discovery range, the profile leaves the network interfaces as they are.
     """
     reach = os.environ.get("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     wanted = {"ROS_AUTOMATIC_DISCOVERY_RANGE": reach}
     profile = find_config("fastdds_loopback.xml" if reach == "LOCALHOST" else "fastdds.xml")
-    if profile is not None:
-        wanted[_profile_variable()] = str(profile)
+    if profile is not None and _profile_variable() not in os.environ:
+        wanted |= {_profile_variable(): str(profile), "RMW_FASTRTPS_USE_QOS_FROM_XML": "1"}
     return {name: value for name, value in wanted.items() if name not in os.environ}
 
 

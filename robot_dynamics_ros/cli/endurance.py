@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from robot_dynamics_ros.bringup import measure_apart
 from robot_dynamics_ros.cli.options import console, json_option, progress, write_json
 from robot_dynamics_ros.validation.endurance import PIECE, endure, faults_of, growth_of
 from robot_dynamics_ros.validation.endurance_clock import endure_by_clock
@@ -37,6 +38,7 @@ def command(minutes: int, transport: str, json_file: Path | None) -> None:
 
     Example: robot-dynamics endurance --minutes 30 --json endurance.json
     """
+    measure_apart()
     begin, run = time.monotonic(), _garbage if transport == "topics" else _torque
     rows, text, wrong = run(minutes, transport)
     wall = time.monotonic() - begin

@@ -90,12 +90,12 @@ def command(
         session.lines.append(f"accepted: {name}")
     with stderr.status("learning") as status:
         session.learn(bags, status.update)
-        status.update("judging")
+    for line in session.lines:
+        _print(line)
+    with stderr.status("judging"):
         proposal = session.propose()
     known = knowledge(session.prior, proposal.state)
     open_words = advice(session.prior, proposal.state, known)
-    for line in session.lines:
-        _print(line)
     _table(store.columns.robot.joint_names, proposal)
     for text in proposal.reasons:
         _print(f"- {text}")

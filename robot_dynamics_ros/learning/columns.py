@@ -20,7 +20,7 @@ import numpy as np
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.identification.arm.presliding import THINNING_SPEED
 from robot_dynamics_ros.identification.arm.rigid import RigidModel, base_names
-from robot_dynamics_ros.identification.dataset.motion import Motion
+from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME, Motion
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
 
@@ -165,7 +165,7 @@ def shape_of(robot: RobotFile, j: int) -> Shape:
     limit = LOAD_LIMIT * float(robot.array_or("limits.torque", 1e3)[j])
     block = robot.hysteresis
     if block is None or block.model != "presliding":
-        return Shape(SPANS, STRIBECK_VELOCITY, THINNING_SPEED, 1.0, limit)
+        return Shape(SPANS, STRIBECK_VELOCITY, THINNING_SPEED, 1.0, limit, ROTOR_TIME)
     value = {name: robot.array(f"hysteresis.parameters.{name}")[j] for name in block.parameters}
     spans = tuple(float(x) for x in np.atleast_1d(value["span"]))
     vs, v0, power, limit = (float(value[k]) for k in ("stribeck_velocity", "v0", "load_power", "load_limit"))

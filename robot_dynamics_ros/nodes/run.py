@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import signal
 import sys
@@ -19,6 +20,7 @@ from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
 
 EVENT_PERIOD = 0.005  # s between two polls of services, parameters and timers while samples arrive
 IDLE_TIMEOUT = 0.2  # s
+M_MMAP_THRESHOLD, LARGE = -3, 256 * 1024  # of glibc's mallopt; bytes
 
 
 class Ending:
@@ -42,6 +44,7 @@ class Ending:
 def run(make: Callable[[], LifecycleBase], arguments: Sequence[str] | None = None) -> int:
     """Run one node until a signal ends it; returns the exit status. User errors are one line, no traceback."""
     ending = Ending()
+    return_large_blocks()
     rclpy.init(args=list(arguments) if arguments is not None else None, signal_handler_options=SignalHandlerOptions.NO)
     node = None
     try:
@@ -71,6 +74,13 @@ def _loop(node: LifecycleBase, ending: Ending) -> None:
         elif node.low_latency or time.monotonic() - polled > EVENT_PERIOD:
             executor.spin_once(timeout_sec=0.0)
             polled = time.monotonic()
+
+
+def return_large_blocks() -> None:
+    """Blocks of a large message go back to the system when they are freed; glibc keeps them otherwise."""
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
+    if mallopt is not None:
+        mallopt(M_MMAP_THRESHOLD, LARGE)
 
 
 def spare_collections() -> None:

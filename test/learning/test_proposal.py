@@ -211,6 +211,8 @@ def test_wrong_input_is_one_line(worker, tmp_path):
     state = tmp_path / "state"
     nothing = run("ur5e", "--state", state)
     assert nothing.exit_code != 0 and "no recording is learned yet" in str(nothing.exception)
+    missing = run("ur5e", tmp_path / "nothing", "--state", state)
+    assert missing.exit_code != 0 and f"refused: {tmp_path / 'nothing'}" in missing.output
     other = run("ur10e", "--state", state)
     assert other.exit_code != 0
     unknown = run("ur5e", "--state", state, "--forget", "day1")

@@ -1,10 +1,13 @@
 """Bayes' rule against its covariance form; wear forgets friction and never masses; a fleet's mean and spread."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from robot_dynamics_ros.learning.columns import Columns
 from robot_dynamics_ros.learning.fleet import fleet_prior, load_prior, save_prior
+from robot_dynamics_ros.learning.intake import working_motion
 from robot_dynamics_ros.learning.running import posterior
 from robot_dynamics_ros.learning.update import DAY, Information, Prior, file_prior, rows_of, walked
 from robot_dynamics_ros.robot_file import load_robot
@@ -138,3 +141,15 @@ def test_a_fleet_prior_is_refused_when_it_is_of_another_model(worker, tmp_path):
     path.write_bytes(b"PK no archive")
     with pytest.raises(DataError, match="fleet.npz"):
         load_prior(worker.prior.columns, path)
+
+
+def test_presliding_follows_the_rotor_where_the_velocity_is_measured_on_it(worker):
+    """Other link positions change nothing while those of the rotor are known; without them they drive the elements."""
+    c = worker.prior.columns
+    motion = working_motion(worker.recordings[0])
+    assert motion.rotor is not None
+    moved = replace(motion, measured=motion.position + 1e-3 * np.sin(motion.t)[:, None])
+    blind = replace(moved, rotor=None)
+    own, same, other = (c.friction(m, c.load(m))[1] for m in (motion, moved, blind))
+    np.testing.assert_array_equal(own, same)
+    assert np.abs(own - other).max() > 0.5

@@ -16,7 +16,7 @@ from typing import Any
 from robot_dynamics_ros.drivers.factory import driver_of
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.pipeline import STAGES, Pipeline
-from robot_dynamics_ros.models.robot_report import refuse_unbelievable
+from robot_dynamics_ros.models.robot_report import refuse_implausible
 from robot_dynamics_ros.nodes.tables import DRIVER, NODES
 from robot_dynamics_ros.parameters import Parameter
 from robot_dynamics_ros.robot_file import load_robot
@@ -96,7 +96,7 @@ def describe(
     """
     check_names({"namespace": namespace, "tf_prefix": tf_prefix, "joint_states": joint_states})
     loaded = load_robot(robot)
-    refuse_unbelievable(loaded)
+    refuse_implausible(loaded)
     driver = driver_of(loaded) if driver == "auto" else driver
     if driver not in DRIVERS:
         raise ConfigError("driver", "", f"{driver!r} is none of {', '.join((*DRIVERS, 'auto'))}")

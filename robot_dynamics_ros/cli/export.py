@@ -74,8 +74,8 @@ def _text(robot: RobotFile, target: str, settings: tuple[str, ...]) -> tuple[str
         return core_text(robot, parse_settings(settings)), []
     if target == "json":
         return json_text(robot), []
-    known, said = _with_masses(robot), notes(robot, target)
-    return {"urdf": lambda r: urdf_text(r, notes=said), "mjcf": mjcf_text, "sdf": sdf_text}[target](known), said
+    known, remarks = _with_masses(robot), notes(robot, target)
+    return {"urdf": lambda r: urdf_text(r, notes=remarks), "mjcf": mjcf_text, "sdf": sdf_text}[target](known), remarks
 
 
 def _fmu(robot: RobotFile, out: Path) -> None:
@@ -100,7 +100,7 @@ def _scales(robot: RobotFile, controller: str | None) -> tuple[str, list[str]]:
     from robot_dynamics_ros.robot_file.gaps import identified
 
     scales = friction_scales(robot, load_robot(controller or robot.name))
-    said = [f"with the UR ROS 2 driver: {scales.service_call()}"]
+    remarks = [f"with the UR ROS 2 driver: {scales.service_call()}"]
     if robot.friction is not None and not identified(robot.friction):
-        said.insert(0, "friction is an estimate, not identified: identify this robot before you use these scales")
-    return scales.as_json(), said
+        remarks.insert(0, "friction is an estimate, not identified: identify this robot before you use these scales")
+    return scales.as_json(), remarks

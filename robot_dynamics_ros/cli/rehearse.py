@@ -85,7 +85,7 @@ def command(motion: Path, robot: str, out: Path | None, live: bool, **o: Any) ->
     machine.set_temperatures(o["temperature"])
     if o["payload"]:
         mass, *com = _numbers("--payload", o["payload"], (1, 4))
-        machine.set_payload(mass, com or (0, 0, 0), told=False)
+        machine.set_payload(mass, com or (0, 0, 0), configured=False)
     push = _push(o)
     if out is None:
         _publish(machine, wanted, push, o["duration"])

@@ -31,7 +31,7 @@ class ContactForce(Fmi2Slave):
     def __init__(self, **kwargs):
         super().__init__(**kwargs)
         self.estimator = Estimator(self.resources)
-        for name, place, said, given in variables(self.estimator):
+        for name, place, meaning, given in variables(self.estimator):
             kind = Boolean if place is None else Real
             array, index = place or (None, 0)
             causality = Fmi2Causality.input if given else Fmi2Causality.output
@@ -39,7 +39,7 @@ class ContactForce(Fmi2Slave):
             get = (lambda a=array, i=index: float(a[i])) if place else (lambda: self.estimator.contact)
             put = (lambda v, a=array, i=index: a.__setitem__(i, v)) if given else None
             self.register_variable(
-                kind(name, causality=causality, description=said, getter=get, setter=put, **more), nested=False
+                kind(name, causality=causality, description=meaning, getter=get, setter=put, **more), nested=False
             )
 
     def do_step(self, current_time, step_size):
@@ -70,13 +70,13 @@ class Estimator:
 def variables(estimator: Estimator) -> Iterator[tuple[str, tuple[np.ndarray, int] | None, str, bool]]:
     """(name, (array, index) or None for `contact`, description, whether it is an input)."""
     joints = estimator.sample.joint_names
-    for name, said in INPUTS.items():
+    for name, meaning in INPUTS.items():
         for i, joint in enumerate(joints):
-            yield f"{name}[{i + 1}]", (getattr(estimator.sample, name), i), f"{joint}: {said}", True
+            yield f"{name}[{i + 1}]", (getattr(estimator.sample, name), i), f"{joint}: {meaning}", True
     for name, values in (("wrench", estimator.wrench), ("wrench_std", estimator.std)):
         for i, axis in enumerate(WRENCH_AXES):
-            said = "of the environment on the robot at the TCP, base orientation [N, Nm]"
-            yield f"{name}.{axis}", (values, i), "standard deviation" if name == "wrench_std" else said, False
+            meaning = "of the environment on the robot at the TCP, base orientation [N, Nm]"
+            yield f"{name}.{axis}", (values, i), "standard deviation" if name == "wrench_std" else meaning, False
     yield "contact", None, "contact at the TCP", False
 
 

@@ -92,8 +92,8 @@ def at_tcp(robot: RobotFile, q: np.ndarray, wrench: np.ndarray, frame: str, poin
 
 
 def _words(name: str, frame: str) -> str:
-    said = {TOOL: "the TCP", FLANGE: "the last link", BASE: "the base"}[name]
-    return said if frame == name else f"{frame} ({said})"
+    meaning = {TOOL: "the TCP", FLANGE: "the last link", BASE: "the base"}[name]
+    return meaning if frame == name else f"{frame} ({meaning})"
 
 
 def _point_words(name: str, point: str) -> str:

@@ -1,4 +1,4 @@
-"""Is a robot file believable? Checks derived from the dynamics it describes."""
+"""Is a robot file plausible? Checks derived from the dynamics it describes."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ class Report:
         }
 
 
-def refuse_unbelievable(robot: RobotFile) -> None:
+def refuse_implausible(robot: RobotFile) -> None:
     """Raise ConfigError with the first error that report() finds: what `check` refuses is started by nothing."""
     for found in report(robot).findings:
         if found.level == "error":

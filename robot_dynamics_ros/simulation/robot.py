@@ -50,7 +50,7 @@ class Record:
 class SimulatedRobot:
     """A robot of `config/plants`: offline runs faster than real time, and single cycles for servers and closed loops.
 
-    robot: name or RobotFile; seed: noise; overrides, without, believes: see load_plant; q (n,) [rad]: where it
+    robot: name or RobotFile; seed: noise; overrides, without, controller_model: see load_plant; q (n,) [rad]: where it
     stands; rate: control cycles per second. Raises ConfigError for unknown robots and parameters.
     Raises ValueError for a rate outside 10..10000 Hz.
     """
@@ -63,9 +63,9 @@ class SimulatedRobot:
         without: Sequence[str] = (),
         q: Any = None,
         rate: float | None = None,
-        believes: RobotFile | None = None,
+        controller_model: RobotFile | None = None,
     ) -> None:
-        self.machine = load_plant(robot, overrides, seed, without, believes)
+        self.machine = load_plant(robot, overrides, seed, without, controller_model)
         self.robot, self.core = self.machine.robot, self.machine.core
         self.n_joints = self.robot.n_joints
         self.rate = float(rate or self.robot.sensing.sample_rate or 500.0)
@@ -104,10 +104,10 @@ class SimulatedRobot:
         """Remove the wall."""
         self.core.clear_wall()
 
-    def set_payload(self, mass: float, com: Any = (0, 0, 0), inertia: Any = (0,) * 6, told: bool = True) -> None:
-        """Mount a payload [kg, m, kg m2 about its com] at the flange; `told`: the controller knows (set_payload)."""
+    def set_payload(self, mass: float, com: Any = (0, 0, 0), inertia: Any = (0,) * 6, configured: bool = True) -> None:
+        """Mount a payload [kg, m, kg m2 about its com] at the flange; `configured`: in the controller too."""
         self.core.set_payload(float(mass), list(map(float, com)), list(map(float, inertia)))
-        if told:
+        if configured:
             self.set_nominal_payload(mass, com, inertia)
 
     def set_nominal_payload(self, mass: float, com: Any = (0, 0, 0), inertia: Any = (0,) * 6) -> None:

@@ -122,7 +122,7 @@ def _peak() -> float:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
-def page(runs: Sequence[Run], said: str, processes: int) -> str:
+def page(runs: Sequence[Run], origin: str, processes: int) -> str:
     """What stands between the marks of docs/scale.md."""
     head = (
         "| recordings | robot time [s] | wall [s] | processor, all workers [s] | memory, all workers [MB] "
@@ -133,4 +133,4 @@ def page(runs: Sequence[Run], said: str, processes: int) -> str:
         f"| {r.found} of {r.worn} | {r.false} |"
         for r in runs
     ]
-    return "\n\n".join([said, f"{processes} workers of one thread.", "\n".join([head, "|---" * 8 + "|", *rows])])
+    return "\n\n".join([origin, f"{processes} workers of one thread.", "\n".join([head, "|---" * 8 + "|", *rows])])

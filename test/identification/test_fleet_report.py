@@ -23,7 +23,7 @@ GIVEN = Options(choices=UserChoices(cutoff=7.0, delay=0.0, laws=LAWS, effort_fil
 
 
 def recorded(folder, name, seed, day, rougher=1.0, payload=0.0, celsius=40.0):
-    """A run of one UR5e on one day: its elbow's friction times `rougher`, with a payload nobody told about."""
+    """A run of one UR5e on one day: its elbow's friction times `rougher`, with a payload that is not configured."""
     machine = SimulatedRobot("ur5e", seed=seed)
     true = machine.machine.true
     worn = {n: true[n].copy() for n in ("friction.coulomb", "friction.stribeck", "friction.viscous")}
@@ -33,7 +33,7 @@ def recorded(folder, name, seed, day, rougher=1.0, payload=0.0, celsius=40.0):
     machine.set_ambient(celsius)
     machine.set_temperatures(celsius)
     if payload:
-        machine.set_payload(payload, (0, 0, 0.05), told=False)
+        machine.set_payload(payload, (0, 0, 0.05), configured=False)
     motion = motions.fourier(START, 20.0, 500.0, base=0.12 * np.pi, amplitude=0.9, velocity=1.5, seed=seed)
     machine.stamp_ns = 1_767_225_600_000_000_000 + day * DAY
     machine.reset(motion[0][0])

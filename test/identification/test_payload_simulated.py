@@ -28,7 +28,7 @@ def log_of(individual, seed, mass=0.0):
     machine.set_ambient(40.0)
     machine.set_temperatures(40.0)
     if mass:
-        machine.set_payload(mass, COM, told=False)
+        machine.set_payload(mass, COM, configured=False)
     motion = motions.fourier(START, 20.0, 500.0, base=0.12 * np.pi, amplitude=0.9, velocity=1.5, seed=seed)
     machine.reset(motion[0][0])
     return machine.run(*motion, keep=4)[0]
@@ -59,7 +59,7 @@ def test_what_torque_constants_leave_open_is_counted(monkeypatch):
             robot = SimulatedRobot(ROBOT, seed=seed, overrides=machine)
             robot.set_temperatures(40.0)
             if mass:
-                robot.set_payload(mass, COM, told=False)
+                robot.set_payload(mass, COM, configured=False)
             motion = motions.fourier(START, 20.0, 500.0, base=0.12 * np.pi, amplitude=0.9, velocity=1.5, seed=seed)
             robot.reset(motion[0][0])
             logs.append(recording(robot.run(*motion, keep=4)[0], str(seed)))

@@ -184,9 +184,9 @@ def test_joint_torque_feedback_hides_motor_friction_on_a_link_side_robot():
 
 
 def test_payload_known_to_the_controller_costs_no_tracking_and_an_unknown_one_does():
-    def start_error(told):
+    def start_error(configured):
         robot = SimulatedRobot("ur5e", q=Q)
-        robot.set_payload(4.0, (0, 0, 0.05), told=told)
+        robot.set_payload(4.0, (0, 0, 0.05), configured=configured)
         log, _ = robot.run(*motions.hold(Q, 0.5))
         return np.abs(log.q - Q).max(), log.tau_d[-1, 1]
 
@@ -262,7 +262,7 @@ def test_controller_can_believe_another_robot_file_without_the_machine_changing(
     links = [v.model_dump() for v in shipped.links.values]
     links[1]["mass"] *= 1.3
     identified = shipped.with_updates({"links.values": links, "friction.parameters.fc": [9.0] * 6})
-    plain, other = SimulatedRobot("ur5e", q=Q), SimulatedRobot("ur5e", q=Q, believes=identified)
+    plain, other = SimulatedRobot("ur5e", q=Q), SimulatedRobot("ur5e", q=Q, controller_model=identified)
     assert np.array_equal(plain.machine.link_parameters, other.machine.link_parameters)
     differ = {k for k, v in plain.machine.true.items() if not np.array_equal(v, other.machine.true[k])}
     assert differ == {"control.coulomb"}

@@ -98,7 +98,7 @@ def test_random_commands_walls_and_payloads_never_leave_the_finite_numbers():
             stiffness, damping = 10 ** rng.uniform(3, 7), 10 ** rng.uniform(0, 4)
             place = robot.truth()["tcp_position"] + rng.normal(0, 0.01, 3)
             robot.set_wall(place, rng.normal(size=3), stiffness, damping, rng.uniform(0, 1))
-            robot.set_payload(rng.uniform(0, 3), rng.normal(0, 0.05, 3), told=False)
+            robot.set_payload(rng.uniform(0, 3), rng.normal(0, 0.05, 3), configured=False)
             torque = rng.uniform(-0.3, 0.3, (200, n)) * limit
             _, truth = robot.run_torque(torque, wrench=rng.normal(0, 20, (200, 6)))
             assert all(np.isfinite(v).all() for v in truth.values()), (name, trial)

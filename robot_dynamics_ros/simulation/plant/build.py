@@ -14,7 +14,7 @@ from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.robot_file.problems import validated
 from robot_dynamics_ros.simulation.plant.any_plant import plant_of
 from robot_dynamics_ros.simulation.plant.individual import (
-    believed_numbers,
+    controller_numbers,
     nominal_links,
     perturbed_links,
     true_numbers,
@@ -75,35 +75,35 @@ def load_plant(
     overrides: Mapping[str, Any] | None = None,
     seed: int = 0,
     without: Sequence[str] = (),
-    believes: RobotFile | None = None,
+    controller_model: RobotFile | None = None,
 ) -> Machine:
     """The simulated machine of a robot.
 
     overrides: dotted name -> number, (n,) or (n, k): `friction.coulomb`, `deviation.mass`, `integration.inner_rate`,
     `outputs.rotor_encoder`; without: names of WITHOUT; seed: noise (the individual is `deviation.individual`);
-    believes: the robot file its controller uses, e.g. an identified one; the machine itself stays that of `robot`.
+    controller_model: the robot file its controller uses, e.g. an identified one; the machine stays that of `robot`.
     Raises ConfigError for an unknown name or a number out of range.
     """
     robot = load_robot(robot) if isinstance(robot, str) else robot
-    believes = robot if believes is None else believes
+    controller_model = robot if controller_model is None else controller_model
     file, given = _apply_to_file(plant_of(robot), _with_switches(robot.name, overrides, without))
-    if len(file.joints) != robot.n_joints or believes.n_joints != robot.n_joints:
+    if len(file.joints) != robot.n_joints or controller_model.n_joints != robot.n_joints:
         raise ConfigError(
             robot.name,
             "joints",
-            f"{len(file.joints)} types, {believes.n_joints} joints of the controller, "
+            f"{len(file.joints)} types, {controller_model.n_joints} joints of the controller, "
             f"{robot.n_joints} joints: they must be as many",
         )
     draw = _core.PlantRandom(file.deviation.individual)
     links = perturbed_links(nominal_links(robot, file), file, draw)
-    true = {**true_numbers(robot, file, draw), **believed_numbers(believes, file)}
+    true = {**true_numbers(robot, file, draw), **controller_numbers(controller_model, file)}
     _override(robot.name, true, given)
-    actual, nominal = _chain(robot, links), _chain(believes, nominal_links(believes, file))
+    actual, nominal = _chain(robot, links), _chain(controller_model, nominal_links(controller_model, file))
     try:
         core = _core.Plant(actual, nominal, true, seed=int(seed), **file.integration.model_dump())
     except ValueError as error:
         raise ConfigError(robot.name, "plant", str(error)) from None
-    return Machine(core, believes, file, true, links)
+    return Machine(core, controller_model, file, true, links)
 
 
 def _chain(robot: RobotFile, links: np.ndarray) -> _core.Chain:

@@ -92,7 +92,7 @@ def _known(robot: RobotFile, field: str, otherwise: np.ndarray) -> np.ndarray:
         return otherwise
 
 
-def believed_numbers(robot: RobotFile, file: PlantFile) -> dict[str, np.ndarray]:
+def controller_numbers(robot: RobotFile, file: PlantFile) -> dict[str, np.ndarray]:
     """What the controller takes for true: drives and friction of the robot file it uses, the types' where unknown."""
     joints = [file.types[name] for name in file.joints]
     zero = np.zeros(robot.n_joints)

@@ -77,7 +77,7 @@ class Arm:
 
     def mount(self, mass: float, center: np.ndarray) -> None:
         """Really mount a point mass at the flange; the controller does not know."""
-        self.simulated.set_payload(mass, center, told=False)
+        self.simulated.set_payload(mass, center, configured=False)
 
     def accept(self, record: Record) -> bool:
         """Take a cycle's measurements; False when the plant left its range: it then stands at the last positions."""

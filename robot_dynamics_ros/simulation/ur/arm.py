@@ -140,7 +140,7 @@ class Arm:
     def mount(self, mass: float, center: np.ndarray) -> None:
         """Mount a point mass at the flange; the payload setting of the controller is not changed."""
         self._carried = (float(mass), np.asarray(center, float))
-        self.simulated.set_payload(mass, center, told=False)
+        self.simulated.set_payload(mass, center, configured=False)
 
     def set_wrench(self, wrench: np.ndarray) -> None:
         """Wrench of the environment on the robot at the TCP of the robot file, base frame orientation."""

@@ -179,5 +179,5 @@ def truth_line(controller: Controller) -> bytes:
 
 def serve(settings: Settings, announce: Callable[[str], None] = print) -> None:
     """Start a simulated controller, announce its ports, and serve until SIGINT, SIGTERM or the end of its duration."""
-    said = f"{settings.robot} {settings.version} scenario {settings.scenario} speed {settings.speed:g}"
-    run_announced(ControllerProcess(settings), announce, said)
+    description = f"{settings.robot} {settings.version} scenario {settings.scenario} speed {settings.speed:g}"
+    run_announced(ControllerProcess(settings), announce, description)

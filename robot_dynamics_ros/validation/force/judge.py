@@ -76,13 +76,13 @@ def judge(name: str, who: Individual, bags: int, work: Path | None) -> Verdict:
     verdict = Verdict(who.index, who.laws, [kind for _, kind in taken])
     clock.lap("simulate")
     logs = [log for log, _ in taken]
-    believed = _believed(robot, logs, work / f"robot_{who.index}", verdict)
+    identified = _identified(robot, logs, work / f"robot_{who.index}", verdict)
     clock.lap("identify")
-    law, series, rare = baseline.fit(believed, logs), {}, {}
+    law, series, rare = baseline.fit(identified, logs), {}, {}
     exact, true = _exact(robot, who)
     clock.lap("baseline")
     for t in trials:
-        estimates = _estimates(believed, exact, true, law, t)
+        estimates = _estimates(identified, exact, true, law, t)
         verdict.trials[t.name] = figures(estimates["ours"][0])
         for method, (s, significant) in estimates.items():
             rare.setdefault(method, []).append(significant)
@@ -95,7 +95,7 @@ def judge(name: str, who: Individual, bags: int, work: Path | None) -> Verdict:
     return verdict
 
 
-def _believed(robot: RobotFile, logs: Sequence[Log], out: Path, verdict: Verdict) -> RobotFile:
+def _identified(robot: RobotFile, logs: Sequence[Log], out: Path, verdict: Verdict) -> RobotFile:
     """The robot file that `identify` writes, read again. Where it refuses, the second try says what effort is, as the
     refusal advises; after another refusal the initial model is used.
     """
@@ -121,7 +121,7 @@ def _exact(robot: RobotFile, who: Individual) -> tuple[RobotFile, dict[str, np.n
 
 
 def _estimates(
-    believed: RobotFile, exact: RobotFile, true: dict[str, np.ndarray], law: baseline.Baseline, t: Trial
+    identified: RobotFile, exact: RobotFile, true: dict[str, np.ndarray], law: baseline.Baseline, t: Trial
 ) -> dict[str, tuple[Series, np.ndarray]]:
     """Series and significance (N,) of every method on one trial.
 
@@ -129,18 +129,18 @@ def _estimates(
     friction of the link alone.
     """
     ours = Log(t.log.joint_names, t.log.stamp_ns, {k: v.copy() for k, v in t.log.signals.items()})
-    Pipeline(believed).run(ours)
-    if believed.drives.torque_side == "link":
+    Pipeline(identified).run(ours)
+    if identified.drives.torque_side == "link":
         gain, friction = true["sensing.torque_gain"], t.truth["link_friction_torque"]
     else:
         gain, friction = true["control.torque_constant"] / true["drive.torque_constant"], t.truth["friction_torque"]
-    known = baseline.observed(believed, t.log, friction * gain, ORACLE_STD * np.abs(friction))
+    known = baseline.observed(identified, t.log, friction * gain, ORACLE_STD * np.abs(friction))
     scaled = Log(t.log.joint_names, t.log.stamp_ns, {**t.log.signals, "effort": t.log.effort / gain})
     best = baseline.observed(exact, scaled, friction, ORACLE_STD * np.abs(friction))
-    plain = baseline.estimate(believed, t.log, law)
+    plain = baseline.estimate(identified, t.log, law)
     late = t.log.time >= SETTLED
     result = {"baseline": (_series(t, *plain), np.full(late.sum(), np.nan))}
-    for method, log, arm in (("ours", ours, believed), ("oracle", known, believed), ("true_inertia", best, exact)):
+    for method, log, arm in (("ours", ours, identified), ("oracle", known, identified), ("true_inertia", best, exact)):
         columns = log.external_wrench, log.external_wrench_std, log.contact[:, -1] > 0.5
         result[method] = _series(t, *columns), significance(arm, log)[late]
     return result

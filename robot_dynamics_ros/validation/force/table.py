@@ -138,10 +138,10 @@ def markdown(rows: Sequence[Sequence[str]]) -> str:
     return "\n".join([lines[0], "|" + "---|" * len(rows[0]), *lines[1:]])
 
 
-def page(verdicts: Sequence[Verdict], said: str, setup: str) -> str:
+def page(verdicts: Sequence[Verdict], origin: str, setup: str) -> str:
     """What stands between the marks of docs/force.md."""
     tables = [markdown(cells(verdicts)), by_axis(verdicts), TRADE_OFF, markdown(trade_off(verdicts))]
-    return "\n\n".join([said, setup, *tables, markdown(robots(verdicts))])
+    return "\n\n".join([origin, setup, *tables, markdown(robots(verdicts))])
 
 
 def as_json(verdicts: Sequence[Verdict], setup: dict[str, Any]) -> dict[str, Any]:

@@ -86,7 +86,7 @@ def _merge(
     return read, merge, size
 
 
-def page(cost: Cost, said: str, name: str) -> str:
+def page(cost: Cost, origin: str, name: str) -> str:
     """What stands between the marks of docs/scale.md."""
     day = 8 * 60
     rows = [
@@ -104,7 +104,7 @@ def page(cost: Cost, said: str, name: str) -> str:
         (f"merging {cost.robots} triangles", f"{cost.merge_seconds:.1f} s"),
     ]
     lines = [f"| {name} | |", "|---|---|", *(f"| {what} | {value} |" for what, value in rows)]
-    return "\n\n".join([said, "Processor seconds of one core, one thread.", "\n".join(lines)])
+    return "\n\n".join([origin, "Processor seconds of one core, one thread.", "\n".join(lines)])
 
 
 def as_dict(cost: Cost) -> dict[str, float]:

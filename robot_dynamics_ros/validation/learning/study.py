@@ -79,7 +79,7 @@ class Judged:
 
 
 def study(
-    setup: Setup, people: Sequence[Individual], pool: Executor | None, told: Callable[[str], None]
+    setup: Setup, people: Sequence[Individual], pool: Executor | None, progress: Callable[[str], None]
 ) -> tuple[list[Worked], list[Judged]]:
     """All individuals work and are judged alone; then fleet priors are made and they are judged with them."""
     over: Callable[..., Iterable] = map if pool is None else pool.map
@@ -88,13 +88,13 @@ def study(
     for one, result in over(alone, [setup] * len(people), people):
         robots.append(one)
         judged.append(result)
-        told(f"robot {one.who.index} has worked")
+        progress(f"robot {one.who.index} has worked")
     prior = file_prior(Columns(load_robot(setup.robot)))
     priors = grouped_priors(prior, [evidence_of(prior.columns, one.triangles) for one in robots])
-    told("fleet priors")
+    progress("fleet priors")
     for result, more in zip(judged, over(with_fleet, [setup] * len(people), robots, priors), strict=True):
         result.force |= more
-        told(f"robot {result.who.index} is judged")
+        progress(f"robot {result.who.index} is judged")
     return robots, judged
 
 

@@ -61,9 +61,9 @@ def draw(judged: Sequence[Judged], path: Path) -> None:
         temporary.write_bytes(png_bytes(drawing))
 
 
-def page(robots: Sequence[Worked], judged: Sequence[Judged], said: str, words: str) -> str:
+def page(robots: Sequence[Worked], judged: Sequence[Judged], origin: str, words: str) -> str:
     """What stands between the marks of docs/learning.md."""
-    return "\n\n".join([said, words, markdown(cells(judged)), facts(robots)])
+    return "\n\n".join([origin, words, markdown(cells(judged)), facts(robots)])
 
 
 def facts(robots: Sequence[Worked]) -> str:

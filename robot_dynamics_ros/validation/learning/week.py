@@ -43,7 +43,7 @@ class Week:
     tasks: list[str] = field(default_factory=list)
 
 
-def week(name: str, seed: int, told: Callable[[str], None] = lambda text: None) -> Week:
+def week(name: str, seed: int, progress: Callable[[str], None] = lambda text: None) -> Week:
     """Seven days of two tasks each; on one of them it carries a payload that its robot file does not contain.
 
     Raises CapabilityError without matplotlib, before anything is computed.
@@ -57,7 +57,7 @@ def week(name: str, seed: int, told: Callable[[str], None] = lambda text: None) 
     with tempfile.TemporaryDirectory() as directory:
         store = Store(Path(directory), robot)
         for day in range(DAYS):
-            told(f"day {day + 1}")
+            progress(f"day {day + 1}")
             session = Session.of(store, None, Options(effort="torque"))
             found.tasks.append(_work(session, robot, who, day))
             proposal = session.propose()

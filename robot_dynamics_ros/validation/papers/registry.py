@@ -44,7 +44,7 @@ def run_all(
     robot: simulated instead of the UR5e. Raises ConfigError for a protocol of one robot only.
     transport: how torques reach the simulated controller in closed loop (TRANSPORTS).
     """
-    told: set[tuple[str, str]] = set()
+    printed: set[tuple[str, str]] = set()
     for name in names:
         run: Callable[..., list[Row]] = protocol(name)
         takes = inspect.signature(run).parameters
@@ -54,6 +54,6 @@ def run_all(
         if transport is not None and "transport" in takes:
             options["transport"] = transport
         start = time.monotonic()
-        rows = [row for row in run(quick, **options) if (row.source, row.figure) not in told]
-        told |= {(row.source, row.figure) for row in rows}
+        rows = [row for row in run(quick, **options) if (row.source, row.figure) not in printed]
+        printed |= {(row.source, row.figure) for row in rows}
         yield name, rows, time.monotonic() - start

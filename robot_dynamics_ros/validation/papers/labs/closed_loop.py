@@ -151,10 +151,12 @@ class ClosedLoop:
                 if each is not None:
                     each(record)
             if self.loop.state not in (GuardState.ok, GuardState.degraded) or time.monotonic() > end:
-                said = "; ".join(
+                causes = "; ".join(
                     [*self.simulation.state["messages"][-2:], self.driver.motion.reason, self.driver.last_error]
                 )
-                raise RobotDynamicsError(f"closed loop ended: {self.loop.state.name}, {self.loop.reason.name}; {said}")
+                raise RobotDynamicsError(
+                    f"closed loop ended: {self.loop.state.name}, {self.loop.reason.name}; {causes}"
+                )
         if self.loop.lost_records != lost:
             raise RobotDynamicsError(
                 f"closed loop: {self.loop.lost_records - lost} records lost, the machine is too slow"

@@ -97,7 +97,7 @@ inline const std::map<std::string, Field>& fields() {
 #undef SCALAR
 #undef ROW
 
-// Signals of one cycle by name, all (n,) unless said otherwise.
+// Signals of one cycle by name, (n,) unless stated.
 struct Output {
   const double* (*at)(const Plant&);
   int width;  // 0 = joints

@@ -1,4 +1,4 @@
-"""Change points: a recording that contradicts all before it is not averaged in, and it is said what changed.
+"""Change points: a recording that contradicts all before it is not averaged in; the report names what changed.
 
 Innovation of a recording's rows A, y against the posterior x, C C' of all before:  r = y - A x, S = I + A C C' A'.
 A hypothesis adds columns D: r = D theta + e. Its evidence is what chi2 = r' S^-1 r falls by. Columns of
@@ -19,7 +19,7 @@ from robot_dynamics_ros.learning.columns import Columns
 from robot_dynamics_ros.learning.triangles import Triangle
 from robot_dynamics_ros.learning.update import Information, rows_of
 
-SURE = 5.0  # standard deviations of a change that is believed
+SURE = 5.0  # standard deviations of a change that is accepted
 PAYLOAD, GAIN, BIAS = 0.2, 0.05, 0.1  # kg, share, share of the joint's RMS torque: smaller ones are no change point
 STRANGE = 8.0  # chi2 per row above which a recording is held back although no hypothesis explains it
 EXPLAINED = 0.3  # of what chi2 exceeds its rows by, that a hypothesis must explain

@@ -56,7 +56,7 @@ def fleet_prior(prior: Prior, robots: Sequence[np.ndarray], rounds: int = ROUNDS
 
 
 def learn_fleet(
-    directories: Sequence[str | Path], pool: Executor | None = None, told: Callable[[str], None] = lambda text: None
+    directories: Sequence[str | Path], pool: Executor | None = None, progress: Callable[[str], None] = lambda text: None
 ) -> tuple[Prior, list[str]]:
     """Fleet prior of the state directories of robots of one model, and what was left out; on `pool` where given.
 
@@ -68,7 +68,7 @@ def learn_fleet(
     states: list[np.ndarray] = []
     left: list[str] = []
     for directory, result in zip(directories, _mapped(directories, pool), strict=True):
-        told(str(directory))
+        progress(str(directory))
         if isinstance(result, str):
             left.append(result)
         elif result[1] != first.columns.robot_id:

@@ -48,7 +48,7 @@ def learn_recording(
 ) -> tuple[Triangle, Recording]:
     """A loaded recording as a triangle, and what is left of it in Nm.
 
-    state: what is known from other recordings, by which contact is told from friction; without it contact is searched
+    state: what is known from other recordings, which separates contact from friction; without it contact is searched
     as `identify` does. Raises DataError where nothing is usable.
     """
     robot = prior.columns.robot

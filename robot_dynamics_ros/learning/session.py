@@ -41,13 +41,13 @@ class Session:
         """With the prior of the first robot file where none is given."""
         return cls(store, prior or file_prior(store.columns), options, tau)
 
-    def learn(self, bags: Sequence[str | Path], told: Callable[[str], None] = lambda text: None) -> None:
+    def learn(self, bags: Sequence[str | Path], progress: Callable[[str], None] = lambda text: None) -> None:
         """Fold in bags, in the order of their time; one that says nothing usable is left out with its reason."""
         for bag in bags:
-            told(Path(bag).name)
+            progress(Path(bag).name)
             try:
                 sha256 = bag_hash(bag)
-                where = self.store.knows(sha256)
+                where = self.store.place_of(sha256)
                 if where:
                     self._say("left out", f"{bag}: is {'learned' if where == 'recordings' else 'held back'} already")
                     continue

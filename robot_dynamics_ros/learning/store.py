@@ -88,7 +88,7 @@ class Store:
     def _seen(self) -> set[str]:
         return {sha256[:16] for sha256 in self.seen()}
 
-    def knows(self, sha256: str) -> str:
+    def place_of(self, sha256: str) -> str:
         """Where a recording is: "recordings", "held", or "" for a new one."""
         return next((f for f in ("recordings", "held") if self._path(f, sha256).exists()), "")
 

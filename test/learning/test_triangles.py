@@ -138,7 +138,7 @@ def test_a_state_directory_keeps_forgets_and_names_what_it_lacks(worker, tmp_pat
     for T in worker.triangles[:2]:
         store.add(T)
     assert [T.time for T in store.triangles()] == [T.time for T in worker.triangles[:2]]
-    assert store.knows(worker.triangles[0].about["sha256"]) == "recordings"
+    assert store.place_of(worker.triangles[0].about["sha256"]) == "recordings"
     store.move("day0", "recordings", None)
     assert [T.about["recording"] for T in store.triangles()] == ["day1"]
     store.move("day1", "recordings", "held")

@@ -45,11 +45,11 @@ RD_INLINE void each_block(std::size_t N, F&& f) {
   if (first < N) f(first, int(N - first));
 }
 
-template <int N>
-void rnea_batch_of(const ChainView& chain, std::size_t samples, const double* q, const double* qd, const double* qdd,
-                   double* tau) {
+// The loop exists twice: a chain without a right-angled twist does without the branches on them.
+template <int N, class Structure>
+RD_INLINE void rnea_blocks(const ChainView& chain, const Structure& structure, std::size_t samples, const double* q,
+                           const double* qd, const double* qdd, double* tau) {
   const int n = N ? N : chain.n;
-  const KnownStructure structure = structure_of(chain);
   Block x;
   Vec out[padded(most_joints)] = {};
   each_block(samples, [&](std::size_t first, int rows) {
@@ -57,6 +57,15 @@ void rnea_batch_of(const ChainView& chain, std::size_t samples, const double* q,
     rnea<N>(chain, structure, x.q, x.qd, x.qdd, out);
     store_rows(out, n, rows, tau + first * n, n);
   });
+}
+template <int N>
+void rnea_batch_of(const ChainView& chain, std::size_t samples, const double* q, const double* qd, const double* qdd,
+                   double* tau) {
+  const KnownStructure structure = structure_of(chain);
+  int right_angled = 0;
+  for (int i = 0; i < chain.n; ++i) right_angled += structure.twist[i] != 0;
+  if (N == 0 || right_angled > 0) return rnea_blocks<N>(chain, structure, samples, q, qd, qdd, tau);
+  rnea_blocks<N>(chain, AnyStructure{}, samples, q, qd, qdd, tau);
 }
 
 // Leading columns of joint j's row that are zero (the links before it), in whole vectors: they need no transpose.

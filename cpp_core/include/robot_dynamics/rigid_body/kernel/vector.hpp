@@ -171,7 +171,7 @@ RD_INLINE Vec load_halves(const double* p, const double* q) {
 RD_INLINE void store_halves(double* p, double* q, Vec v) {
   std::memcpy(p, &v, half * sizeof(double));
 #if ROBOT_DYNAMICS_LANES == 8
-  _mm256_storeu_pd(q, _mm512_extractf64x4_pd((__m512d)v, 1));
+  _mm256_storeu_pd(q, _mm512_maskz_extractf64x4_pd(0xf, (__m512d)v, 1));
 #elif ROBOT_DYNAMICS_LANES == 4
   _mm_storeu_pd(q, _mm256_extractf128_pd((__m256d)v, 1));
 #else

@@ -61,7 +61,10 @@ def test_the_fused_sets_give_the_same_bits(selected):
         single = [body.rnea(q[0], qd[0], qdd[0]), body.mass_matrix(q[0]), body.jacobian(q[0])]
         weights = np.asfortranarray(np.ones((6 * 131, 60)))
         gradient = body.regressor_gradient(q, qd, qdd, weights)
+        wrench = _core.invert_wrench(body.chain, q[0], qd[0], np.full(6, 0.5))
+        force = _core.invert_wrench(body.chain, q[0], qd[0], np.full(6, 0.5), expected_moment=0.0)
         results.append([body.rnea(q, qd, qdd), body.regressor(q, qd, qdd), body.fk(q), *gradient, *single])
+        results[-1] += [*wrench, *force]
     assert all(np.array_equal(a, b) for a, b in zip(*results, strict=True))
 
 

@@ -190,6 +190,24 @@ def test_stacked_regressor_is_the_regressor_joint_by_joint():
     close(W, np.where(always_zero, 7.0, stacked[:, columns]), 1e-14)
 
 
+@pytest.mark.parametrize("samples", [3000, 3003])
+@pytest.mark.parametrize("offset", [0, 2, 7])
+def test_a_large_stacked_regressor_is_the_same_wherever_its_columns_begin(samples, offset):
+    """Whole cache lines are written past the cache; runs before, between and after them are not."""
+    model = random_chain(6, seed=6).model()
+    q, qd, qdd = random_motion(6, samples, seed=7)
+    expected = model.regressor(q, qd, qdd).transpose(1, 0, 2).reshape(-1, 60)
+    memory = np.full(6 * samples * 60 + 16, np.nan)
+    begin = offset + (-memory.ctypes.data // 8) % 8
+    W = memory[begin : begin + expected.size].reshape(expected.shape, order="F")
+    model.stacked_regressor(q, qd, qdd, out=W)
+    close(W, expected, 1e-14)
+    assert np.isnan(memory[:begin]).all() and np.isnan(memory[begin + expected.size :]).all()
+    W[expected != 0.0] = np.nan
+    model.stacked_regressor(q, qd, qdd, out=W, keep_zeros=True)
+    close(W, expected, 1e-14)
+
+
 def test_gravity_and_payload_have_an_effect_and_add_up():
     chain = random_chain(6, seed=6)
     q, qd, qdd = random_motion(6, 9, seed=7)

@@ -19,7 +19,6 @@
 
 #include "robot_dynamics/common/check.hpp"
 #include "robot_dynamics/common/linalg.hpp"
-#include "robot_dynamics/common/matrix6.hpp"
 #include "robot_dynamics/rigid_body/kinematics.hpp"
 
 namespace robot_dynamics {
@@ -84,88 +83,39 @@ class WrenchInverse {
 
  private:
   bool solve(const double* J, const double* tau, const double* std, WrenchEstimate& out) const noexcept {
-    const int n = chain_.n;
-    WrenchEstimate result;
-    Matrix6 A, G;  // G = J J'
-    Row6 b;
-    for (int i = 0; i < n; ++i) {
-      const double* const at = J + i;
-      const Row6 column{{{at[0], at[n]}, {at[2 * n], at[3 * n]}, {at[4 * n], at[5 * n]}}};
-      const double weight = 1.0 / (std[i] * std[i]);
-      A.add_outer(weight, column);
-      G.add_outer(1.0, column);
-      b.add(weight * tau[i], column);
-    }
-    add_prior(A, b);
-    Matrix6 B = shifted(G);
-    const auto [definite, regular] = invert(A, B, std::make_integer_sequence<int, 6>());
-    if (!definite) return false;
-    Row6 wrench;
-    for (int r = 0; r < 6; ++r) wrench.add(b[r], A.row[r]);
-    double chi2 = 0.0;
-    for (int r = 0; r < 6; ++r) chi2 += b[r] * wrench[r];
-    result.significance = standard_deviations(chi2, std::min(n, p_.expected_moment > 0.0 ? 6 : 3));
-    if (p_.expected_moment == 0.0)
-      for (int k = 3; k < 6; ++k) A.set(k, k, 0.0);
-    for (int r = 0; r < 6; ++r) {
-      result.wrench[r] = wrench[r];
-      for (int c = 0; c < 6; ++c) result.covariance[6 * r + c] = A(std::max(r, c), std::min(r, c));
-    }
-    result.singular = n < 6 || !regular;
-    result.singular_value = n < 6 ? 0.0 : regular ? from_inverse(B) : from_eigenvalues(G);
-    if (!all_finite(result.wrench.data(), 6) || !all_finite(result.covariance.data(), 36)) return false;
-    out = result;
+    const bool moments = p_.expected_moment > 0.0;
+    const WrenchProblem problem{chain_.n,
+                                J,
+                                tau,
+                                std,
+                                1.0 / (p_.expected_force * p_.expected_force),
+                                moments ? 1.0 / (p_.expected_moment * p_.expected_moment) : 0.0,
+                                moments,
+                                1.0 / p_.length,
+                                p_.singular_value * p_.singular_value};
+    WrenchSolution solution;
+    if (!active_kernels.wrench_posterior(problem, solution)) return false;
+    std::copy_n(solution.wrench, 6, out.wrench.begin());
+    std::copy_n(solution.covariance, 36, out.covariance.begin());
+    out.significance = standard_deviations(solution.chi2, std::min(chain_.n, moments ? 6 : 3));
+    out.singular = chain_.n < 6 || !solution.regular;
+    out.singular_value = chain_.n < 6 ? 0.0 : solution.regular ? solution.singular_value : from_eigenvalues(J);
     return true;
   }
 
-  void add_prior(Matrix6& A, Row6& right) const noexcept {
-    for (int k = 0; k < 3; ++k) A.set(k, k, A(k, k) + 1.0 / (p_.expected_force * p_.expected_force));
-    if (p_.expected_moment > 0.0) {
-      for (int k = 3; k < 6; ++k) A.set(k, k, A(k, k) + 1.0 / (p_.expected_moment * p_.expected_moment));
-      return;
-    }
-    for (int r = 0; r < 6; ++r)
-      for (int c = 3; c < 6; ++c) {
-        A.set(r, c, r == c ? 1.0 : 0.0);
-        A.set(c, r, r == c ? 1.0 : 0.0);
-      }
-    for (int k = 3; k < 6; ++k) right.set(k, 0.0);
-  }
-
-  // G becomes that of forces times the characteristic length; returns G - s0^2 I, positive definite where the pose is
-  // not singular.
-  Matrix6 shifted(Matrix6& G) const noexcept {
-    const double shorter = 1.0 / p_.length;
-    const Row6 scale{{{shorter, shorter}, {shorter, 1.0}, {1.0, 1.0}}};
-#pragma GCC unroll 6
-    for (int r = 0; r < 6; ++r)
-      for (int k = 0; k < 3; ++k) G.row[r].pair[k] *= scale[r] * scale.pair[k];
-    Matrix6 B = G;
-    for (int k = 0; k < 6; ++k) B.set(k, k, B(k, k) - p_.singular_value * p_.singular_value);
-    return B;
-  }
-
-  static double from_eigenvalues(const Matrix6& G) noexcept {
-    std::array<double, 36> copy, U;
+  // Smallest singular value at a pose where the kernel's is not exact enough.
+  double from_eigenvalues(const double* J) const noexcept {
+    const int n = chain_.n;
+    std::array<double, 36> G, U;
     std::array<double, 6> square;
     for (int r = 0; r < 6; ++r)
-      for (int c = 0; c < 6; ++c) copy[6 * r + c] = G(r, c);
-    symmetric_eigen<6>(copy, square, U);
+      for (int c = 0; c < 6; ++c) {
+        double sum = 0.0;
+        for (int i = 0; i < n; ++i) sum += J[r * n + i] * J[c * n + i];
+        G[6 * r + c] = sum * (r < 3 ? 1.0 / p_.length : 1.0) * (c < 3 ? 1.0 / p_.length : 1.0);
+      }
+    symmetric_eigen<6>(G, square, U);
     return std::sqrt(std::max(*std::min_element(square.begin(), square.end()), 0.0));
-  }
-
-  // The smallest singular value to about 1 %, without eigenvectors: of B = (G - s0^2 I)^-1,
-  // largest eigenvalue^16 ~ tr B^32 / tr B^16.
-  double from_inverse(Matrix6 B) const noexcept {
-    const double trace = B.trace();
-    for (Row6& row : B.row) row.scale(1.0 / trace);
-    for (int k = 0; k < 4; ++k) B = B.squared();  // B^2, B^4, B^8, B^16
-    Row6 squares;
-    for (const Row6& row : B.row)
-      for (int k = 0; k < 3; ++k) squares.pair[k] += row.pair[k] * row.pair[k];
-    const double after = ((squares[0] + squares[1]) + (squares[2] + squares[3])) + (squares[4] + squares[5]);
-    const double largest = trace * std::sqrt(std::sqrt(std::sqrt(std::sqrt(after / B.trace()))));
-    return std::sqrt(1.0 / largest + p_.singular_value * p_.singular_value);
   }
 
   Chain chain_;

@@ -45,11 +45,11 @@ RD_INLINE void each_block(std::size_t N, F&& f) {
   if (first < N) f(first, int(N - first));
 }
 
-template <int N>
-void rnea_batch_of(const ChainView& chain, std::size_t samples, const double* q, const double* qd, const double* qdd,
-                   double* tau) {
+// The loop exists twice: a chain without a right-angled twist does without the branches on them.
+template <int N, class Structure>
+RD_INLINE void rnea_blocks(const ChainView& chain, const Structure& structure, std::size_t samples, const double* q,
+                           const double* qd, const double* qdd, double* tau) {
   const int n = N ? N : chain.n;
-  const KnownStructure structure = structure_of(chain);
   Block x;
   Vec out[padded(most_joints)] = {};
   each_block(samples, [&](std::size_t first, int rows) {
@@ -57,6 +57,15 @@ void rnea_batch_of(const ChainView& chain, std::size_t samples, const double* q,
     rnea<N>(chain, structure, x.q, x.qd, x.qdd, out);
     store_rows(out, n, rows, tau + first * n, n);
   });
+}
+template <int N>
+void rnea_batch_of(const ChainView& chain, std::size_t samples, const double* q, const double* qd, const double* qdd,
+                   double* tau) {
+  const KnownStructure structure = structure_of(chain);
+  int right_angled = 0;
+  for (int i = 0; i < chain.n; ++i) right_angled += structure.twist[i] != 0;
+  if (N == 0 || right_angled > 0) return rnea_blocks<N>(chain, structure, samples, q, qd, qdd, tau);
+  rnea_blocks<N>(chain, AnyStructure{}, samples, q, qd, qdd, tau);
 }
 
 // Leading columns of joint j's row that are zero (the links before it), in whole vectors: they need no transpose.
@@ -93,38 +102,55 @@ void regressor_batch_of(const ChainView& chain, std::size_t samples, const doubl
   end_of_stream();
 }
 
-// Where the wanted columns of a block are collected: column k of joint j at block + (j n_columns + k) stack_rows.
+// The wanted columns of a run of samples are collected in the cache, column k of joint j at block + (j n_columns + k)
+// stack_rows. Where a vector is a whole line and all columns of a large W begin at the same place of one, vectors go
+// past the cache one by one: the memory writes them while the next are computed.
 template <int N>
 void stacked_regressor_of(const ChainView& chain, std::size_t samples, const double* q, const double* qd,
                           const double* qdd, const int* columns, int n_columns, bool zeroed, double* block, double* W) {
   const int n = N ? N : chain.n;
   const KnownStructure structure = structure_of(chain);
-  double* place[10 * most_joints] = {};  // of parameter k in joint 0's part of the block; null: not wanted
-  for (int k = 0; k < n_columns; ++k) place[columns[k]] = block + std::size_t(k) * stack_rows;
-  const std::size_t joint_block = std::size_t(n_columns) * stack_rows;
+  const std::size_t column = n * samples, joint_block = std::size_t(n_columns) * stack_rows;
   const bool streamed = samples * n * n_columns > streamed_doubles;
+  double* collected[10 * most_joints] = {};  // of parameter k and joint 0; null: not wanted
+  double* wanted[10 * most_joints] = {};
+  for (int k = 0; k < n_columns; ++k) {
+    collected[columns[k]] = block + std::size_t(k) * stack_rows;
+    wanted[columns[k]] = W + k * column;
+    const int felt = columns[k] / 10 + 1;  // links before a joint give no torque to it
+    if (!zeroed && streamed) zero_streamed(W + k * column + felt * samples, (n - felt) * samples);
+    if (!zeroed && !streamed) std::memset(W + k * column + felt * samples, 0, (n - felt) * samples * sizeof(double));
+  }
   Block x;
-  for (std::size_t start = 0; start < samples; start += stack_rows) {
-    const std::size_t run = samples - start < stack_rows ? samples - start : stack_rows;
+  const auto compute = [&](std::size_t start, int rows, double** place, std::size_t next_joint, auto&& put) {
+    x.read<N>(chain, start, rows, q, qd, qdd);
+    regressor<N>(chain, structure, x.q, x.qd, x.qdd, [&](int j, int i, int e, const Vec& value) {
+      if (double* to = place[10 * i + e]; to != nullptr) put(to + j * next_joint, value);
+    });
+  };
+  const auto run_of = [&](std::size_t start, std::size_t run) {
     each_block(run, [&](std::size_t first, int rows) {
-      x.read<N>(chain, start + first, rows, q, qd, qdd);
-      regressor<N>(chain, structure, x.q, x.qd, x.qdd, [&](int j, int i, int e, const Vec& value) {
-        double* to = place[10 * i + e];
-        if (to != nullptr) store(to + j * joint_block + first, value);
-      });
+      compute(start + first, rows, collected, joint_block, [&](double* to, Vec value) { store(to + first, value); });
     });
     for (int k = 0; k < n_columns; ++k)
-      for (int j = 0; j < n; ++j) {
-        double* to = W + (std::size_t(k) * n + j) * samples + start;
-        const bool felt = j <= columns[k] / 10;  // links before a joint give no torque to it
-        if (!felt && zeroed) continue;
+      for (int j = 0; j <= columns[k] / 10; ++j) {
+        double* to = W + k * column + j * samples + start;
         const double* from = block + j * joint_block + std::size_t(k) * stack_rows;
-        if (streamed && felt) copy_streamed(to, from, run);
-        if (streamed && !felt) zero_streamed(to, run);
-        if (!streamed && felt) std::memcpy(to, from, run * sizeof(double));
-        if (!streamed && !felt) std::memset(to, 0, run * sizeof(double));
+        if (streamed)
+          copy_streamed(to, from, run);
+        else
+          std::memcpy(to, from, run * sizeof(double));
       }
+  };
+  std::size_t start = 0;
+  if (lanes == 8 && streamed && samples % lanes == 0) {
+    start = to_next_line(W);
+    if (start > 0) run_of(0, start);
+    for (; start + lanes <= samples; start += lanes)
+      compute(start, lanes, wanted, samples, [&](double* to, Vec value) { store_past_cache(to + start, value); });
   }
+  for (; start < samples; start += stack_rows)
+    run_of(start, samples - start < stack_rows ? samples - start : stack_rows);
   end_of_stream();
 }
 

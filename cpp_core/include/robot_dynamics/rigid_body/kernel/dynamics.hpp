@@ -43,7 +43,7 @@ RD_INLINE Twist twist_of(const double* R, const double* p) {
 }
 
 RD_INLINE KnownStructure structure_of(const ChainView& chain) {
-  KnownStructure s;
+  KnownStructure s{};
   for (int i = 0; i < chain.n; ++i)
     s.twist[i] = static_cast<unsigned char>(twist_of(chain.placement + 12 * i, chain.placement + 12 * i + 9));
   return s;

@@ -4,6 +4,7 @@
 #include "robot_dynamics/rigid_body/kernel/batch.hpp"
 #include "robot_dynamics/rigid_body/kernel/fused_qr.hpp"
 #include "robot_dynamics/rigid_body/kernel/gradient.hpp"
+#include "robot_dynamics/rigid_body/kernel/posterior.hpp"
 #include "robot_dynamics/rigid_body/kernel/rows.hpp"
 #include "robot_dynamics/rigid_body/kernel/single.hpp"
 
@@ -58,6 +59,7 @@ inline KernelTable table(const char* isa) {
           regressor_single,
           forward_kinematics_single,
           jacobian_single,
+          wrench_posterior,
           weigh,
           all_finite,
           rnea_batch,

@@ -21,40 +21,53 @@ __attribute__((noinline)) inline void sincos_library(Vec x, Vec& s, Vec& c) {
   }
 }
 
+// `count` vectors step by step side by side: each polynomial is a chain in which every step waits for the one before.
 // x = r + quadrant pi/2 with |r| <= pi/4; the low bits of `quadrant` are the quadrant.
-RD_INLINE Vec reduce(Vec x, Ints& quadrant) {
+template <int count>
+RD_INLINE void sincos_polynomials(const Vec* x, Vec* s, Vec* c) {
   constexpr double two_over_pi = 0.63661977236758134308;
   constexpr double round_to_integer = 6755399441055744.0;     // 1.5 * 2^52
   constexpr double pi_2_high = 1.57079632673412561417e+00;    // fdlibm pio2_1, 33 bits
   constexpr double pi_2_middle = 6.07710050630396597660e-11;  // fdlibm pio2_2, 33 bits
   constexpr double pi_2_low = 2.02226624879595063154e-21;     // fdlibm pio2_2t
-  Vec k = x * two_over_pi + round_to_integer;
-  quadrant = (Ints)k;
-  k = k - round_to_integer;
-  return ((x - k * pi_2_high) - k * pi_2_middle) - k * pi_2_low;
-}
-
-RD_INLINE void sincos_polynomials(Vec x, Vec& s, Vec& c) {
-  Ints quadrant;
-  const Vec r = reduce(x, quadrant), z = r * r;
-  const Vec ps = ((((1.58962301576546568060e-10 * z - 2.50507477628578072866e-8) * z + 2.75573136213857245213e-6) * z -
-                   1.98412698295895385996e-4) *
-                      z +
-                  8.33333333332211858878e-3) *
-                     z -
-                 1.66666666666666307295e-1;
-  const Vec pc = ((((-1.13585365213876817300e-11 * z + 2.08757008419747316778e-9) * z - 2.75573141792967388112e-7) * z +
-                   2.48015872888517045348e-5) *
-                      z -
-                  1.38888888888730564116e-3) *
-                     z +
-                 4.16666666666665929218e-2;
-  const Vec sine = r + r * z * ps;
-  const Vec cosine = (1.0 - 0.5 * z) + z * z * pc;
-  const Ints odd = -(quadrant & 1);  // an odd quadrant swaps the two
-  const Ints sign_s = (quadrant & 2) << 62, sign_c = ((quadrant + 1) & 2) << 62;
-  s = (Vec)((Ints)select(odd, cosine, sine) ^ sign_s);
-  c = (Vec)((Ints)select(odd, sine, cosine) ^ sign_c);
+  constexpr double sine_terms[] = {1.58962301576546568060e-10, -2.50507477628578072866e-8, 2.75573136212857245213e-6,
+                                   -1.98412698295895385996e-4, 8.33333333332211858878e-3,  -1.66666666666666307295e-1};
+  constexpr double cosine_terms[] = {-1.13585365213876817300e-11, 2.08757008419747316778e-9,
+                                     -2.75573141792967388112e-7,  2.48015872888517047345e-5,
+                                     -1.38888888888730564116e-3,  4.16666666666665929218e-2};
+  Ints quadrant[count];
+  Vec r[count], z[count], sine[count], cosine[count];
+  const auto each = [&](auto&& f) RD_FLAT {
+    RD_UNROLL
+    for (int u = 0; u < count; ++u) f(u);
+  };
+  each([&](int u) RD_FLAT {
+    const Vec k = x[u] * two_over_pi + round_to_integer;
+    quadrant[u] = (Ints)k;
+    r[u] = k - round_to_integer;
+  });
+  each([&](int u) RD_FLAT { r[u] = ((x[u] - r[u] * pi_2_high) - r[u] * pi_2_middle) - r[u] * pi_2_low; });
+  each([&](int u) RD_FLAT {
+    z[u] = r[u] * r[u];
+    sine[u] = fill<Vec>(sine_terms[0]);
+    cosine[u] = fill<Vec>(cosine_terms[0]);
+  });
+  RD_UNROLL
+  for (int k = 1; k < 6; ++k) {
+    each([&](int u) RD_FLAT {
+      sine[u] = sine[u] * z[u] + sine_terms[k];
+      cosine[u] = cosine[u] * z[u] + cosine_terms[k];
+    });
+  }
+  each([&](int u) RD_FLAT {
+    sine[u] = r[u] + r[u] * z[u] * sine[u];
+    cosine[u] = (1.0 - 0.5 * z[u]) + z[u] * z[u] * cosine[u];
+  });
+  each([&](int u) RD_FLAT {
+    const Ints sign_s = (quadrant[u] & 2) << 62, sign_c = ((quadrant[u] + 1) & 2) << 62;
+    s[u] = (Vec)((Ints)select_odd(quadrant[u], cosine[u], sine[u]) ^ sign_s);  // an odd quadrant swaps the two
+    c[u] = (Vec)((Ints)select_odd(quadrant[u], sine[u], cosine[u]) ^ sign_c);
+  });
 }
 
 // One vector of any angles.
@@ -62,7 +75,7 @@ RD_INLINE void sincos_of(Vec x, Vec& s, Vec& c) {
   if (__builtin_expect(any(unreducible(x)), 0))
     sincos_library(x, s, c);
   else
-    sincos_polynomials(x, s, c);
+    sincos_polynomials<1>(&x, &s, &c);
 }
 
 // n angles of n different joints, whatever the lane count; s and c hold padded(n).
@@ -82,8 +95,12 @@ RD_INLINE void sincos_all(const Vec* q, int n, Vec* s, Vec* c) {
   for (int i = 0; i < n; ++i) large |= unreducible(q[i]);
   if (__builtin_expect(any(large), 0))
     for (int i = 0; i < n; ++i) sincos_library(q[i], s[i], c[i]);
-  else
-    for (int i = 0; i < n; ++i) sincos_polynomials(q[i], s[i], c[i]);
+  else {
+    constexpr int side = lanes == 8 ? 3 : 2;  // as many as the registers hold
+    int i = 0;
+    for (; i + side <= n; i += side) sincos_polynomials<side>(q + i, s + i, c + i);
+    for (; i < n; ++i) sincos_polynomials<1>(q + i, s + i, c + i);
+  }
 }
 
 }  // namespace robot_dynamics::ROBOT_DYNAMICS_ISA

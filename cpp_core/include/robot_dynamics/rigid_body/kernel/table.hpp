@@ -6,6 +6,7 @@
 
 #include "robot_dynamics/rigid_body/kernel/chain_view.hpp"
 #include "robot_dynamics/rigid_body/kernel/qr_job.hpp"
+#include "robot_dynamics/rigid_body/kernel/wrench_job.hpp"
 
 namespace robot_dynamics {
 
@@ -23,6 +24,7 @@ struct KernelTable {
   void (*regressor)(const ChainView&, const double* q, const double* qd, const double* qdd, double* Y);
   void (*forward_kinematics)(const ChainView&, const double* q, double* T);
   void (*jacobian)(const ChainView&, const double* q, double* J);
+  bool (*wrench_posterior)(const WrenchProblem&, WrenchSolution& out);
   // out[s] = sum_k weights[k] x[k * stride + s] over 2 half + 1 rows; weights[half +- k] are equal, `stride` and `out`
   // hold whole vectors of eight
   void (*weigh)(const double* weights, int half, const double* x, std::size_t stride, int signals, double* out);

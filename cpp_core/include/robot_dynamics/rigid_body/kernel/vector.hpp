@@ -17,6 +17,7 @@
 #endif
 
 #define RD_INLINE inline __attribute__((always_inline))
+#define RD_FLAT __attribute__((always_inline))  // of a lambda
 #if defined(__clang__)
 #define RD_UNROLL  // unrolls constant counts by itself
 #else
@@ -37,6 +38,18 @@ RD_INLINE T fill(double x) {
 
 // mask ? a : b, lane by lane; a mask lane is all ones or all zeros.
 RD_INLINE Vec select(Ints mask, Vec a, Vec b) { return (Vec)((mask & (Ints)a) | (~mask & (Ints)b)); }
+
+// index odd ? a : b, lane by lane
+RD_INLINE Vec select_odd(Ints index, Vec a, Vec b) {
+#if ROBOT_DYNAMICS_LANES == 8
+  return (Vec)_mm512_mask_blend_pd(_mm512_test_epi64_mask((__m512i)index, _mm512_set1_epi64(1)), (__m512d)b,
+                                   (__m512d)a);
+#elif ROBOT_DYNAMICS_LANES == 4  // by the sign bit
+  return (Vec)_mm256_blendv_pd((__m256d)b, (__m256d)a, (__m256d)(index << 63));
+#else
+  return select(-(index & 1), a, b);
+#endif
+}
 
 // The smaller and the larger of two, lane by lane; for numbers.
 RD_INLINE Vec least(Vec a, Vec b) {
@@ -126,11 +139,11 @@ RD_INLINE void exchange(Vec& a, Vec& b, std::index_sequence<k...>) {
   b = shuffle<(int(k) & h ? lanes + int(k) : int(k) + h)...>(a, b);
   a = upper;
 }
-template <int h>
+template <int h, int count = lanes>
 RD_INLINE void transpose_from(Vec* v) {
-  for (int i = 0; i < lanes; ++i)
+  for (int i = 0; i < count; ++i)
     if (!(i & h)) exchange<h>(v[i], v[i + h], std::make_index_sequence<lanes>());
-  if constexpr (h > 1) transpose_from<h / 2>(v);
+  if constexpr (h > 1) transpose_from<h / 2, count>(v);
 }
 // lanes x lanes, in registers
 RD_INLINE void transpose(Vec* v) { transpose_from<lanes / 2>(v); }
@@ -143,6 +156,33 @@ struct Size {
 
 constexpr int padded(int n) { return (n + lanes - 1) / lanes * lanes; }
 
+constexpr int half = lanes / 2;
+
+// Values p[0..half) in the lower lanes, q[0..half) in the upper ones: what is placed by the load needs no shuffle.
+RD_INLINE Vec load_halves(const double* p, const double* q) {
+#if ROBOT_DYNAMICS_LANES == 8
+  return (Vec)_mm512_maskz_insertf64x4(0xff, _mm512_castpd256_pd512(_mm256_loadu_pd(p)), _mm256_loadu_pd(q), 1);
+#elif ROBOT_DYNAMICS_LANES == 4
+  return (Vec)_mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadu_pd(p)), _mm_loadu_pd(q), 1);
+#else
+  return Vec{*p, *q};
+#endif
+}
+RD_INLINE void store_halves(double* p, double* q, Vec v) {
+  std::memcpy(p, &v, half * sizeof(double));
+#if ROBOT_DYNAMICS_LANES == 8
+  _mm256_storeu_pd(q, _mm512_maskz_extractf64x4_pd(0xf, (__m512d)v, 1));
+#elif ROBOT_DYNAMICS_LANES == 4
+  _mm_storeu_pd(q, _mm256_extractf128_pd((__m256d)v, 1));
+#else
+  *q = v[1];
+#endif
+}
+// half x half in both halves of `half` vectors
+RD_INLINE void transpose_halves(Vec* v) {
+  if constexpr (half > 1) transpose_from<half / 2, half>(v);
+}
+
 // `rows` <= lanes samples of n values (row-major, `stride` apart) -> lane l of out[i] is value i of sample l.
 // Missing samples repeat the last one, so that their lanes compute something harmless. `out` holds padded(n).
 RD_INLINE void load_tiles(const double* p, std::size_t stride, int n, int rows, Vec* out) {
@@ -153,26 +193,36 @@ RD_INLINE void load_tiles(const double* p, std::size_t stride, int n, int rows, 
   }
 }
 RD_INLINE void load_columns(const double* p, std::size_t stride, int n, int rows, Vec* out) {
-  if (rows == lanes)  // the constant lets the compiler drop every test on rows
-    load_tiles(p, stride, n, lanes, out);
-  else
-    load_tiles(p, stride, n, rows, out);
+  if (rows < lanes || n < half) return load_tiles(p, stride, n, rows, out);
+  for (int first = 0; first < n; first += half) {
+    const int at = n - first < half ? n - half : first;  // the last columns overlap those before
+    Vec v[half];
+    for (int l = 0; l < half; ++l) v[l] = load_halves(p + l * stride + at, p + (l + half) * stride + at);
+    transpose_halves(v);
+    for (int l = 0; l < half; ++l) out[at + l] = v[l];
+  }
 }
 
 // The reverse, for the first `rows` samples; `columns` holds padded(n) vectors, which are consumed.
-RD_INLINE void store_tiles(Vec* columns, int n, int rows, double* p, std::size_t stride) {
-  for (int first = 0; first < n; first += lanes) {
-    const int count = n - first < lanes ? n - first : lanes;
-    transpose(columns + first);
-    for (int l = 0; l < lanes; ++l)
-      if (l < rows) store_first(p + l * stride + first, columns[first + l], count);
-  }
+RD_INLINE void store_tile(Vec* columns, int count, int rows, double* p, std::size_t stride) {
+  transpose(columns);
+  for (int l = 0; l < lanes; ++l)
+    if (l < rows) store_first(p + l * stride, columns[l], count);
 }
 RD_INLINE void store_rows(Vec* columns, int n, int rows, double* p, std::size_t stride) {
-  if (rows == lanes)
-    store_tiles(columns, n, lanes, p, stride);
-  else
-    store_tiles(columns, n, rows, p, stride);
+  int first = 0;
+  for (; first + lanes <= n; first += lanes) store_tile(columns + first, lanes, rows, p + first, stride);
+  if (rows < lanes || n - first < half) {
+    if (first < n) store_tile(columns + first, n - first, rows, p + first, stride);
+    return;
+  }
+  for (; first < n; first += half) {
+    const int at = n - first < half ? n - half : first;
+    Vec v[half];
+    for (int l = 0; l < half; ++l) v[l] = columns[at + l];
+    transpose_halves(v);
+    for (int l = 0; l < half; ++l) store_halves(p + l * stride + at, p + (l + half) * stride + at, v[l]);
+  }
 }
 
 }  // namespace robot_dynamics::ROBOT_DYNAMICS_ISA

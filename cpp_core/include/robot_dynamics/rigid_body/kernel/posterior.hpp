@@ -1,0 +1,190 @@
+// Posterior of a wrench from joint torques (observers/wrench.hpp): A = J W J' + prior, F = A^-1 J W tau, and the
+// smallest singular value of the dimensionless Jacobian. A row of a 6 x 6 matrix is one vector of eight lanes, two of
+// four or three of two; the operations of a number and their order do not depend on that.
+#pragma once
+
+#include <utility>
+
+#include "robot_dynamics/rigid_body/kernel/vector.hpp"
+#include "robot_dynamics/rigid_body/kernel/wrench_job.hpp"
+
+namespace robot_dynamics::ROBOT_DYNAMICS_ISA {
+
+constexpr int pieces = (6 + lanes - 1) / lanes;
+constexpr int most_columns = 16;
+
+// f(Size<0>{}), ... f(Size<5>{})
+template <class F, int... i>
+RD_INLINE void six_times(F&& f, std::integer_sequence<int, i...>) {
+  (f(Size<i>{}), ...);
+}
+template <class F>
+RD_INLINE void six_times(F&& f) {
+  six_times(f, std::make_integer_sequence<int, 6>());
+}
+
+// Lane k of `v` everywhere.
+template <int k, std::size_t... lane>
+RD_INLINE Vec splat(Vec v, std::index_sequence<lane...>) {
+  return shuffle<(int(lane) * 0 + k)...>(v, v);
+}
+// `v` with lane k of `other`
+template <int k, std::size_t... lane>
+RD_INLINE Vec replace(Vec v, Vec other, std::index_sequence<lane...>) {
+  return shuffle<(int(lane) == k ? lanes + k : int(lane))...>(v, other);
+}
+constexpr std::make_index_sequence<lanes> each_lane{};
+
+struct Row {
+  Vec v[pieces];
+
+  template <int k>
+  RD_INLINE Vec at() const {
+    return splat<k % lanes>(v[k / lanes], each_lane);
+  }
+  template <int k>
+  RD_INLINE void put(Vec value) {
+    v[k / lanes] = replace<k % lanes>(v[k / lanes], value, each_lane);
+  }
+  RD_INLINE void add(Vec factor, const Row& x) {
+    for (int p = 0; p < pieces; ++p) v[p] += factor * x.v[p];
+  }
+  RD_INLINE Row times(Vec factor) const {
+    Row y;
+    for (int p = 0; p < pieces; ++p) y.v[p] = factor * v[p];
+    return y;
+  }
+  RD_INLINE void read(const double* x) {  // eight numbers
+    for (int p = 0; p < pieces; ++p) v[p] = load(x + p * lanes);
+  }
+  RD_INLINE void write(double* x) const {
+    for (int p = 0; p < pieces; ++p) store(x + p * lanes, v[p]);
+  }
+};
+
+struct Square {
+  Row row[6];
+
+  RD_INLINE void add_outer(Vec factor, const Row& x) {
+    six_times([&](auto r) RD_FLAT { row[r.n].add(factor * x.at<r.n>(), x); });
+  }
+  RD_INLINE Square squared() const {  // of a symmetric matrix
+    Square C;
+    six_times([&](auto r) RD_FLAT {
+      C.row[r.n] = row[0].times(row[r.n].template at<0>());
+      six_times([&](auto k) RD_FLAT {
+        if constexpr (k.n > 0) C.row[r.n].add(row[r.n].template at<k.n>(), row[k.n]);
+      });
+    });
+    return C;
+  }
+  RD_INLINE double trace() const {
+    Row diagonal = row[0];
+    six_times([&](auto k) RD_FLAT { diagonal.put<k.n>(row[k.n].v[k.n / lanes]); });
+    return sum_of(diagonal);
+  }
+  static RD_INLINE double sum_of(const Row& x) {
+    double at[8];
+    x.write(at);
+    return ((at[0] + at[1]) + (at[2] + at[3])) + (at[4] + at[5]);
+  }
+};
+
+// One pivot of the Gauss-Jordan inversion of A; false where it is not positive definite or not finite.
+template <int K>
+RD_INLINE bool reduce(Square& A) {
+  const Vec pivot = A.row[K].at<K>(), inverse = 1.0 / pivot;
+  A.row[K].put<K>(fill<Vec>(1.0));
+  A.row[K] = A.row[K].times(inverse);
+  six_times([&](auto r) RD_FLAT {
+    if constexpr (r.n != K) {
+      const Vec factor = -A.row[r.n].template at<K>();
+      A.row[r.n].template put<K>(Vec{});
+      A.row[r.n].add(factor, A.row[K]);
+    }
+  });
+  return pivot[0] > 0.0 && inverse[0] > 0.0;
+}
+
+// Smallest singular value from B = (G - s0^2 1)^-1 to about 1 %, without eigenvectors: largest eigenvalue of B^16
+// ~ tr B^32 / tr B^16.
+RD_INLINE double smallest_singular_value(Square B, double least_square) {
+  const double trace = B.trace();
+  for (Row& row : B.row) row = row.times(fill<Vec>(1.0 / trace));
+  for (int k = 0; k < 4; ++k) B = B.squared();  // B^2, B^4, B^8, B^16
+  Row squares{};
+  for (const Row& row : B.row)
+    for (int p = 0; p < pieces; ++p) squares.v[p] += row.v[p] * row.v[p];
+  const double ratio = Square::sum_of(squares) / B.trace();
+  const double largest = trace * std::sqrt(std::sqrt(std::sqrt(std::sqrt(ratio))));
+  return std::sqrt(1.0 / largest + least_square);
+}
+
+// Columns of J, zero beyond the sixth lane.
+RD_INLINE void read_columns(const double* J, int n, Row* columns) {
+  static constexpr double used[8] = {1, 1, 1, 1, 1, 1, 0, 0};
+  Vec part[padded(most_columns)];
+  for (int p = 0; p < pieces; ++p) {
+    load_tiles(J + p * lanes * n, n, n, 6 - p * lanes < lanes ? 6 - p * lanes : lanes, part);
+    for (int i = 0; i < n; ++i) columns[i].v[p] = part[i] * load(used + p * lanes);
+  }
+}
+
+// False and no change where A is not positive definite or a result not finite.
+inline bool wrench_posterior(const WrenchProblem& x, WrenchSolution& out) {
+  Row columns[most_columns], b{}, scale, first;
+  Square A{}, G{};
+  const double scales[8] = {x.per_length, x.per_length, x.per_length, 1, 1, 1, 0, 0}, m = x.moments;
+  const double shown[8] = {1, 1, 1, m, m, m, 0, 0};
+  scale.read(scales);
+  first.read(shown);
+  read_columns(x.J, x.n, columns);
+  for (int i = 0; i < x.n; ++i) {
+    const double weight = 1.0 / (x.std[i] * x.std[i]);
+    Row seen, scaled;
+    for (int p = 0; p < pieces; ++p) {
+      seen.v[p] = columns[i].v[p] * first.v[p];
+      scaled.v[p] = columns[i].v[p] * scale.v[p];
+    }
+    A.add_outer(fill<Vec>(weight), seen);
+    G.add_outer(fill<Vec>(1.0), scaled);
+    b.add(fill<Vec>(weight * x.tau[i]), seen);
+  }
+  bool definite = true, regular = true;
+  six_times([&](auto k) RD_FLAT {
+    constexpr int p = k.n / lanes;
+    const double prior = k.n < 3 ? x.force_prior : x.moments ? x.moment_prior : 1.0;
+    A.row[k.n].template put<k.n>(A.row[k.n].v[p] + prior);
+    G.row[k.n].template put<k.n>(G.row[k.n].v[p] - x.least_square);
+  });
+  six_times([&](auto k) RD_FLAT {  // pivots alternate: while one matrix waits for its division the other is reduced
+    definite = reduce<k.n>(A) && definite;
+    regular = reduce<k.n>(G) && regular;
+  });
+  Row F{};
+  six_times([&](auto r) RD_FLAT { F.add(b.at<r.n>(), A.row[r.n]); });
+  if (!x.moments)
+    six_times([&](auto k) RD_FLAT {
+      if constexpr (k.n >= 3) A.row[k.n].template put<k.n>(Vec{});
+    });
+  double f[8], right[8], inverse[6][8], bad = 0.0;
+  F.write(f);
+  b.write(right);
+  six_times([&](auto r) RD_FLAT { A.row[r.n].write(inverse[r.n]); });
+  for (int r = 0; r < 6; ++r) {
+    bad += f[r] * 0.0;
+    for (int c = 0; c < 6; ++c) bad += inverse[r][c] * 0.0;
+  }
+  if (!definite || !(bad == 0.0)) return false;
+  out.chi2 = 0.0;
+  for (int r = 0; r < 6; ++r) {
+    out.chi2 += right[r] * f[r];
+    out.wrench[r] = f[r];
+    for (int c = 0; c <= r; ++c) out.covariance[6 * r + c] = out.covariance[6 * c + r] = inverse[r][c];
+  }
+  out.regular = regular;
+  out.singular_value = regular ? smallest_singular_value(G, x.least_square) : 0.0;
+  return true;
+}
+
+}  // namespace robot_dynamics::ROBOT_DYNAMICS_ISA

@@ -2,12 +2,11 @@
 
 import os
 import re
-import shutil
 import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
+from core_build import CMAKE, CORE, ROOT, build, run
 from force_bench import UR5E, measured, moving, through
 
 from robot_dynamics_ros import _core
@@ -20,32 +19,18 @@ from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
 
-ROOT = Path(__file__).parents[2]
-CORE = ROOT / "cpp_core"
-CMAKE = shutil.which("cmake")
-
 pytestmark = pytest.mark.skipif(CMAKE is None, reason="cmake is not installed")
 
 
-def run(*command):
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
+@pytest.fixture(scope="module")
+def program():
+    return build("contact_force_replay") / "contact_force_replay"
 
 
 @pytest.fixture(scope="module")
-def program(tmp_path_factory):
-    """contact_force_replay with little optimisation; ccache where it is installed."""
-    out, ccache = tmp_path_factory.mktemp("core"), shutil.which("ccache")
-    options = [f"-DCMAKE_CXX_COMPILER_LAUNCHER={ccache}"] if ccache else []
-    run(CMAKE, "-S", CORE, "-B", out, "-DCMAKE_CXX_FLAGS_RELEASE=-O1", *options)
-    run(CMAKE, "--build", out, "--target", "contact_force_replay", "--parallel", min(2, os.cpu_count() or 1))
-    return out / "contact_force_replay"
-
-
-@pytest.fixture(scope="module")
-def plugin(program):
+def plugin(program, tmp_path_factory):
     """The example of a ros2_control plugin with stub headers in place of ros2_control, and a main() that runs it."""
-    stub, out = ROOT / "test" / "support" / "ros2_control_stub", program.parent / "plugin"
+    stub, out = ROOT / "test" / "support" / "ros2_control_stub", tmp_path_factory.mktemp("plugin") / "plugin"
     sources = [ROOT / "examples" / "ros2_control_plugin" / "src" / "contact_force_controller.cpp", stub / "main.cpp"]
     flags = ["-std=c++17", "-O1", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", f"-I{stub}"]
     library = program.parent / "librobot_dynamics_core.a"

@@ -25,7 +25,7 @@ LONGEST = 60  # lines of an example's own file
 @pytest.fixture
 def tree(tmp_path):
     """A copy of what the examples touch, with the compiled core."""
-    for name in ("robot_dynamics_ros", "config", "cpp_core", "test/core"):
+    for name in ("robot_dynamics_ros", "config", "cpp_core", "test/core", "test/support"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
     for name in ("pyproject.toml", "package.xml"):
         shutil.copy(ROOT / name, tmp_path)

@@ -261,21 +261,6 @@ def test_a_node_killed_in_motion_stops_the_robot_and_comes_up_idle(graph):
         assert status == 0, output
 
 
-def test_ctrl_c_twice_ends_a_node_once_and_in_order():
-    listener = Listener("twice")
-    with SimulatedUR("ur5e") as sim:
-        arguments = ("-r", "__ns:=/twice", "-p", f"ip:={sim.host}")
-        node = Process("robot_dynamics_ros.nodes.executables", "composed_node", "--ros-args", *arguments)
-        try:
-            listener.hear(JointState, "/twice/joint_states", 5)
-            listener.spin(lambda: len(listener.heard["/twice/joint_states"]) > 20, 60.0)
-        finally:
-            node.process.send_signal(2)
-            status, output = node.end()
-            listener.close()
-    assert status == 0 and "Traceback" not in output and "terminate called" not in output, output
-
-
 def csv(path, start, seconds, travel):
     """A motion of one wrist from where the robot stands."""
     t = np.linspace(0.0, seconds, 40)

@@ -26,12 +26,17 @@ def options() -> list[str]:
     return ["-DCMAKE_CXX_FLAGS_RELEASE=-O1", *([f"-DCMAKE_CXX_COMPILER_LAUNCHER={ccache}"] if ccache else [])]
 
 
+def configure(source: Path, folder: Path) -> None:
+    """Make the files of a build of the core at `source` in a folder."""
+    run(CMAKE, "-S", source, "-B", folder, "-G", "Unix Makefiles", *options())
+
+
 def build(target: str) -> Path:
     """Compile a target and return the folder it is in; one test process at a time."""
     FOLDER.mkdir(parents=True, exist_ok=True)
     with open(FOLDER.with_suffix(".lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         if not (FOLDER / "Makefile").exists():
-            run(CMAKE, "-S", CORE, "-B", FOLDER, "-G", "Unix Makefiles", *options())
+            configure(CORE, FOLDER)
         run(CMAKE, "--build", FOLDER, "--target", target, "--parallel", min(2, os.cpu_count() or 1))
     return FOLDER

@@ -3,10 +3,11 @@
 import os
 import re
 import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
-from core_build import CMAKE, CORE, ROOT, build, run
+from core_build import CMAKE, CORE, ROOT, build, newer, run
 from force_bench import UR5E, measured, moving, through
 
 from robot_dynamics_ros import _core
@@ -28,12 +29,14 @@ def program():
 
 
 @pytest.fixture(scope="module")
-def plugin(program, tmp_path_factory):
+def plugin(program):
     """The example of a ros2_control plugin with stub headers in place of ros2_control, and a main() that runs it."""
-    stub, out = ROOT / "test" / "support" / "ros2_control_stub", tmp_path_factory.mktemp("plugin") / "plugin"
+    stub, out = ROOT / "test" / "support" / "ros2_control_stub", program.parent / "plugin"
     sources = [ROOT / "examples" / "ros2_control_plugin" / "src" / "contact_force_controller.cpp", stub / "main.cpp"]
     flags = ["-std=c++17", "-O1", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", f"-I{stub}"]
     library = program.parent / "librobot_dynamics_core.a"
+    if newer(out, Path(__file__), library, *sources, *stub.rglob("*.hpp"), *(CORE / "include").rglob("*.hpp")):
+        return out
     run(os.environ.get("CXX", "c++"), *flags, f"-I{CORE / 'include'}", *sources, library, "-lpthread", "-o", out)
     return out
 

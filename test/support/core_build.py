@@ -40,3 +40,8 @@ def build(target: str) -> Path:
             configure(CORE, FOLDER)
         run(CMAKE, "--build", FOLDER, "--target", target, "--parallel", min(2, os.cpu_count() or 1))
     return FOLDER
+
+
+def newer(product: Path, *sources: Path) -> bool:
+    """Whether a product is there and newer than all it is made of."""
+    return product.exists() and product.stat().st_mtime > max(path.stat().st_mtime for path in sources)

@@ -27,7 +27,7 @@ $(VENV)/.installed_vendor: $(VENV)/.installed
 	@touch $@
 
 test: build $(VENV)/.installed_dev
-	@OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -n 2 --dist loadfile --no-loadscope-reorder $(ARGS)
+	@OPENBLAS_NUM_THREADS=1 $(PY) -m pytest -n 3 --dist loadfile --no-loadscope-reorder $(ARGS)
 
 demo: $(VENV)/.installed $(if $(filter-out ur%,$(ROBOT)),$(VENV)/.installed_vendor) # the core with one set of kernels does
 	@ROBOT_DYNAMICS_KERNELS=one $(PY) setup.py -q build_ext --inplace

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import defaultdict
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -51,20 +52,39 @@ def numbers(item: str) -> set[str]:
     return {f"{key} {chapter} {number}" for number in single}
 
 
+@cache
 def equations(text: str) -> set[str]:
     """All single equations a text cites."""
     return {number for item in citations(text) for number in numbers(item)}
 
 
+@cache
+def words(text: str) -> frozenset[str]:
+    """All words of a text."""
+    return frozenset(re.findall(r"\w+", text))
+
+
+@cache
+def imports(text: str) -> list[tuple[str, frozenset[str]]]:
+    """(module of this package, words after `import`) of every import of a text."""
+    return [(source, words(imported)) for source, imported in IMPORTED.findall(text)]
+
+
+@cache
+def defined(text: str) -> frozenset[str]:
+    """Names longer than three letters that a file defines at its top."""
+    return frozenset(name for name in DEFINED.findall(text) if len(name) > 3)
+
+
 def uses(path: Path, text: str, content: str) -> bool:
     """Whether a test imports the module or, from a package above, what it defines; C++: names a class or the file."""
-    names = {name for name in DEFINED.findall(text) if len(name) > 3}
+    names = defined(text)
     if path.suffix == ".hpp":
-        return path.name in content or any(re.search(rf"\b{name}\b", content) for name in names)
+        return path.name in content or bool(names & words(content))
     module = ".".join(path.with_suffix("").parts)
-    for source, imported in IMPORTED.findall(content):
+    for source, imported in imports(content):
         above = module.startswith(source + ".") and source.count(".") >= 1
-        if source == module or (above and names & set(re.findall(r"\w+", imported))):
+        if source == module or (above and names & imported):
             return True
     return path.stem in re.findall(rf"from {module.rpartition('.')[0]} import .*", content) or f"{module} " in content
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import threading
@@ -16,6 +17,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_threa
 RETRIES = 2
 DELAY = 1.0  # s
 INPUTS = "inputs tried: "
+COMPUTING = 5  # niceness of processes that compute, so that peers of the one that waits keep their time
 
 
 def pytest_addoption(parser):
@@ -23,8 +25,26 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    if getattr(config, "workerinput", {"workerid": "gw0"})["workerid"] != "gw0":
+        os.nice(COMPUTING)
     if getattr(config.option, "reruns", None):
         raise pytest.UsageError("--reruns would retry numeric tests too: mark tests of real-time peers `realtime`")
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config, log):
+    from scheduling import WaitingApart
+
+    return WaitingApart(config, log) if config.getvalue("dist") == "loadfile" else None
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_collection():
+    """Nothing that is made until all tests are collected is garbage, and later collections leave it out."""
+    gc.disable()
+    yield
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items):

@@ -78,15 +78,15 @@ def force(
         if v.refused:
             console.print(f"robot {v.index} was refused at first: {v.refused}", highlight=False, markup=False)
     seconds = {part: sum(v.seconds[part] for v in verdicts) / count for part in verdicts[0].seconds}
-    console.print(
-        "processor seconds per robot: " + ", ".join(f"{k} {s:.1f}" for k, s in seconds.items()), highlight=False
-    )
+    parts = ", ".join(f"{k} {s:.1f}" for k, s in seconds.items())
+    console.print(f"processor seconds per robot: {parts}", highlight=False)
     setup = {"robot": robot, "robots": count, "seed": seed, "families": families, "bags": bags or "1, 2, 3 in turn"}
     write_json(json_file, table.as_json(verdicts, setup))
     if markdown is not None:
-        said = written_by(f"robot-dynamics validate force {_arguments(setup, bags)}")
-        given = f"each identified from {bags or '1, 2 or 3'} recordings of 60 s"
-        words = f"{count} simulated {robot}, seed {seed}, families {families}, {given}."
+        given = {name: value for name, value in setup.items() if name != "bags" or bags}
+        said = written_by(f"robot-dynamics validate force {_options(given)}")
+        each = f"each identified from {bags or '1, 2 or 3'} recordings of 60 s"
+        words = f"{count} simulated {robot}, seed {seed}, families {families}, {each}."
         write_between(markdown, "zoo", table.page(verdicts, said, words), "Contact force")
 
 
@@ -288,11 +288,6 @@ def export(robot: str, seed: int, work: Path | None, json_file: Path | None, mar
         said = written_by(f"robot-dynamics validate export --robot {shlex.quote(robot)} --seed {seed}")
         text = "\n".join("| " + " | ".join(row) + " |" for row in (rows[0], ["---"] * len(rows[0]), *rows[1:]))
         write_between(markdown, "rollouts", f"{said}\n\n{text}\n", "Export")
-
-
-def _arguments(setup: dict[str, Any], bags: int | None) -> str:
-    given = {name: setup[name] for name in ("robot", "robots", "seed", "families")}
-    return _options(given | ({"bags": bags} if bags else {}))
 
 
 def _print(rows: Sequence[Sequence[str]]) -> None:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import lsq_linear
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.models.friction import FrictionModel
@@ -38,6 +37,8 @@ class SlidingFriction:
 
     def pieces(self, joint: int) -> Pieces:
         """The closest law of a joint with a bend at each of KNOTS; its level at v -> 0 and its last slope are >= 0."""
+        from scipy.optimize import lsq_linear  # half of the start of commands that never fit
+
         v, f = self.velocity[:, joint], self.torque[:, joint]
         knots = [k for k in KNOTS if v[0] < k < v[-1]]
         columns = np.column_stack([np.ones_like(v), v, *(np.minimum(v, k) for k in knots)])

@@ -5,69 +5,13 @@ import math
 
 import numpy as np
 import pytest
+from guard_rig import CYCLE, MS, Rig, limits
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from robot_dynamics_ros._core import Guard, GuardLimits, GuardReason, GuardState
+from robot_dynamics_ros._core import GuardReason, GuardState
 
-MS = 1_000_000
-CYCLE = 2 * MS
 SAFE_OR_FAULT = (GuardState.safe, GuardState.fault)
-
-
-def limits(n=2, **changes):
-    base = {
-        "torque": np.full(n, 20.0),
-        "torque_rate": np.full(n, 2000.0),
-        "velocity": np.full(n, 2.0),
-        "position_lower": np.full(n, -3.0),
-        "position_upper": np.full(n, 3.0),
-        "deceleration": np.full(n, 5.0),
-    }
-    return GuardLimits(**{**base, **changes})
-
-
-class Rig:
-    """A guard on a fake clock with a robot that moves a little, so that a repeated state is a frozen one."""
-
-    def __init__(self, n=2, **changes):
-        self.n, self.guard, self.now, self.out = n, Guard(limits(n, **changes)), 0, np.zeros(n)
-        self.q, self.qd = np.zeros(n), np.full(n, 0.1)
-
-    def state(self, q=None, qd=None):
-        self.q = self.q + 1e-4 if q is None else np.asarray(q, float)
-        self.guard.observe(self.now, self.q, self.qd if qd is None else np.asarray(qd, float))
-
-    def command(self, value, gravity=False, link=False):
-        self.guard.command(self.now, np.full(self.n, float(value)), gravity, link)
-
-    def step(self, dt=CYCLE):
-        self.now += dt
-        self.guard.step(self.now, self.out)
-        return self.out.copy()
-
-    def run(self, value, cycles=20):
-        for _ in range(cycles):
-            self.state()
-            self.command(value)
-            self.step()
-        return self
-
-    def enabled(self, value=None):
-        self.state()
-        assert self.guard.enable(self.now)
-        return self if value is None else self.run(value)
-
-    def ends_at_zero(self):
-        """The contribution is zero at most 100 ms later, and stays there whatever is asked."""
-        for _ in range(50):
-            self.step()
-        assert not self.out.any()
-        self.state()
-        self.command(5.0)
-        assert not self.step().any()
-        assert not self.guard.enable(self.now)
-        return True
 
 
 def test_a_healthy_stream_passes_unchanged():

@@ -2,12 +2,12 @@
 
 import os
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
 import numpy as np
 import pytest
+from core_build import CMAKE, CORE, ROOT, build, newer, run
 from force_bench import UR5E, measured, moving, through
 
 from robot_dynamics_ros import _core
@@ -20,26 +20,12 @@ from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
 
-ROOT = Path(__file__).parents[2]
-CORE = ROOT / "cpp_core"
-CMAKE = shutil.which("cmake")
-
 pytestmark = pytest.mark.skipif(CMAKE is None, reason="cmake is not installed")
 
 
-def run(*command):
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
 @pytest.fixture(scope="module")
-def program(tmp_path_factory):
-    """contact_force_replay with little optimisation; ccache where it is installed."""
-    out, ccache = tmp_path_factory.mktemp("core"), shutil.which("ccache")
-    options = [f"-DCMAKE_CXX_COMPILER_LAUNCHER={ccache}"] if ccache else []
-    run(CMAKE, "-S", CORE, "-B", out, "-DCMAKE_CXX_FLAGS_RELEASE=-O1", *options)
-    run(CMAKE, "--build", out, "--target", "contact_force_replay", "--parallel", min(2, os.cpu_count() or 1))
-    return out / "contact_force_replay"
+def program():
+    return build("contact_force_replay") / "contact_force_replay"
 
 
 @pytest.fixture(scope="module")
@@ -49,6 +35,8 @@ def plugin(program):
     sources = [ROOT / "examples" / "ros2_control_plugin" / "src" / "contact_force_controller.cpp", stub / "main.cpp"]
     flags = ["-std=c++17", "-O1", "-ffp-contract=off", "-Wall", "-Wextra", "-Werror", f"-I{stub}"]
     library = program.parent / "librobot_dynamics_core.a"
+    if newer(out, Path(__file__), library, *sources, *stub.rglob("*.hpp"), *(CORE / "include").rglob("*.hpp")):
+        return out
     run(os.environ.get("CXX", "c++"), *flags, f"-I{CORE / 'include'}", *sources, library, "-lpthread", "-o", out)
     return out
 

@@ -1,14 +1,9 @@
 """The CMake project of the core: cpp_core/test/*_test.cpp by ctest, and a program outside that uses the install."""
 
-import os
 import shutil
-import subprocess
-from pathlib import Path
 
 import pytest
-
-CORE = Path(__file__).parents[2] / "cpp_core"
-CMAKE = shutil.which("cmake")
+from core_build import CMAKE, CORE, build, options, run
 
 pytestmark = pytest.mark.skipif(CMAKE is None or shutil.which("ctest") is None, reason="cmake is not installed")
 
@@ -37,54 +32,28 @@ int main() {
 """
 
 
-def run(*command):
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
-@pytest.fixture(scope="module")
-def launcher():
-    """Options of a configuration: little optimisation, as only results are tested; ccache where it is installed."""
-    ccache = shutil.which("ccache")
-    return ["-DCMAKE_CXX_FLAGS_RELEASE=-O1", *([f"-DCMAKE_CXX_COMPILER_LAUNCHER={ccache}"] if ccache else [])]
-
-
-@pytest.fixture(scope="module")
-def configured(tmp_path_factory, launcher):
-    """Folder of the configured project; build(target) compiles what a test needs and no more."""
-    out = tmp_path_factory.mktemp("core")
-    run(CMAKE, "-S", CORE, "-B", out, *launcher)
-    return out
-
-
-def build(folder, target):
-    run(CMAKE, "--build", folder, "--target", target, "--parallel", min(2, os.cpu_count() or 1))
-
-
 @pytest.mark.parametrize("name", sorted(path.stem for path in (CORE / "test").glob("*_test.cpp")))
 @pytest.mark.slow
-def test_cpp(configured, name):
-    build(configured, name)
-    run("ctest", "--test-dir", configured, "-R", f"^{name}$", "--no-tests=error", "--output-on-failure")
+def test_cpp(name):
+    run("ctest", "--test-dir", build(name), "-R", f"^{name}$", "--no-tests=error", "--output-on-failure")
 
 
 @pytest.mark.skipif(
     shutil.which("aarch64-linux-gnu-g++") is None or shutil.which("qemu-aarch64") is None,
     reason="no cross compiler (g++-aarch64-linux-gnu) or no emulator (qemu-user)",
 )
-def test_neon_kernels_under_an_emulator(launcher, tmp_path):
+def test_neon_kernels_under_an_emulator(tmp_path):
     target = ["-DCMAKE_SYSTEM_NAME=Linux", "-DCMAKE_SYSTEM_PROCESSOR=aarch64", "-DCMAKE_EXE_LINKER_FLAGS=-static"]
     tools = ["-DCMAKE_CXX_COMPILER=aarch64-linux-gnu-g++", "-DCMAKE_CROSSCOMPILING_EMULATOR=qemu-aarch64"]
-    run(CMAKE, "-S", CORE, "-B", tmp_path, *launcher, *target, *tools)
-    build(tmp_path, "rigid_body_test")
+    run(CMAKE, "-S", CORE, "-B", tmp_path, *options(), *target, *tools)
+    run(CMAKE, "--build", tmp_path, "--target", "rigid_body_test")
     run("ctest", "--test-dir", tmp_path, "-R", "^rigid_body_test$", "--no-tests=error", "--output-on-failure")
 
 
-def test_a_program_finds_the_installed_package(configured, launcher, tmp_path):
-    build(configured, "core")
-    run(CMAKE, "--install", configured, "--prefix", tmp_path / "prefix")
+def test_a_program_finds_the_installed_package(tmp_path):
+    run(CMAKE, "--install", build("core"), "--prefix", tmp_path / "prefix")
     (tmp_path / "CMakeLists.txt").write_text(CONSUMER_LISTS)
     (tmp_path / "consumer.cpp").write_text(CONSUMER)
-    run(CMAKE, "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={tmp_path / 'prefix'}", *launcher)
+    run(CMAKE, "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={tmp_path / 'prefix'}", *options())
     run(CMAKE, "--build", tmp_path / "build")
     run(tmp_path / "build" / "consumer")

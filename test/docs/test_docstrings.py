@@ -2,6 +2,7 @@
 
 import ast
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -10,33 +11,41 @@ from robot_dynamics_ros.validation.faults.table import MODULES
 
 PACKAGE = Path(__file__).parents[2] / "robot_dynamics_ros"
 FILES = {path.relative_to(PACKAGE).as_posix(): path for path in sorted(PACKAGE.rglob("*.py"))}
-TREES = {name: ast.parse(path.read_text(encoding="utf-8")) for name, path in FILES.items()}
 # a function per case, listed with its title in CASES
 TITLED = tuple(f"validation/faults/{name}.py" for name in MODULES)
-ERRORS = {
-    *(node.name for node in TREES["errors.py"].body if isinstance(node, ast.ClassDef)),
-    *("ValueError", "TypeError", "KeyError", "ExperimentFailed"),
-}
+
+
+@cache
+def tree(name):
+    return ast.parse(FILES[name].read_text(encoding="utf-8"))
+
+
+@cache
+def errors():
+    ours = {node.name for node in tree("errors.py").body if isinstance(node, ast.ClassDef)}
+    return ours | {"ValueError", "TypeError", "KeyError", "ExperimentFailed"}
 
 
 def is_protocol(node):
     return any(isinstance(base, ast.Name) and base.id in ("Protocol", "ABC") for base in node.bases)
 
 
-# methods that a protocol or abstract class of the same folder explains: their classes need not say it again
-EXPLAINED = {
-    (Path(name).parent.as_posix(), method.name)
-    for name, tree in TREES.items()
-    for node in ast.walk(tree)
-    if isinstance(node, ast.ClassDef) and is_protocol(node)
-    for method in node.body
-    if isinstance(method, ast.FunctionDef)
-}
+@cache
+def explained():
+    """Methods that a protocol or abstract class of the same folder explains: their classes need not say it again."""
+    return {
+        (Path(name).parent.as_posix(), method.name)
+        for name in FILES
+        for node in ast.walk(tree(name))
+        if isinstance(node, ast.ClassDef) and is_protocol(node)
+        for method in node.body
+        if isinstance(method, ast.FunctionDef)
+    }
 
 
 def public(name):
     """Definitions a reader may use: (name, node, class it is in or None)."""
-    for node in TREES[name].body:
+    for node in tree(name).body:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_"):
             yield node.name, node, None
         if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
@@ -49,7 +58,7 @@ def raised(node):
     for inner in ast.walk(node):
         if isinstance(inner, ast.Raise) and inner.exc is not None:
             error = inner.exc.func if isinstance(inner.exc, ast.Call) else inner.exc
-            if isinstance(error, ast.Name) and error.id in ERRORS:
+            if isinstance(error, ast.Name) and error.id in errors():
                 yield error.id
 
 
@@ -60,10 +69,10 @@ def is_command(node):
 
 @pytest.mark.parametrize("name", FILES)
 def test_public_names_say_what_they_do(name):
-    assert name.endswith("__init__.py") or ast.get_docstring(TREES[name]), f"{name} does not say what it is"
+    assert name.endswith("__init__.py") or ast.get_docstring(tree(name)), f"{name} does not say what it is"
     for path, node, owner in public(name):
-        explained = (Path(name).parent.as_posix(), node.name) in EXPLAINED
-        if not (node.name == "__init__" or explained or (name.startswith(TITLED) and owner is None)):
+        by_protocol = (Path(name).parent.as_posix(), node.name) in explained()
+        if not (node.name == "__init__" or by_protocol or (name.startswith(TITLED) and owner is None)):
             assert ast.get_docstring(node), f"{name}: {path}"
 
 
@@ -72,7 +81,7 @@ def test_raised_errors_are_named(name):
     for path, node, owner in public(name):
         if isinstance(node, ast.FunctionDef) and not is_command(node):
             text = (ast.get_docstring(node) or "") + ((ast.get_docstring(owner) or "") if owner is not None else "")
-            assert set(raised(node)) <= {error for error in ERRORS if error in text}, f"{name}: {path}"
+            assert set(raised(node)) <= {error for error in errors() if error in text}, f"{name}: {path}"
 
 
 ARRAY = re.compile(r"\b(ndarray|Array|ArrayLike)\b")
@@ -90,7 +99,7 @@ def array_arguments(node):
 def without_shape(name):
     """Array arguments of public functions of a file whose docstring, or that of the class, states no shape."""
     for path, node, owner in public(name):
-        if isinstance(node, ast.FunctionDef) and (Path(name).parent.as_posix(), node.name) not in EXPLAINED:
+        if isinstance(node, ast.FunctionDef) and (Path(name).parent.as_posix(), node.name) not in explained():
             text = (ast.get_docstring(node) or "") + " " + ((ast.get_docstring(owner) or "") if owner else "")
             if not SHAPE.search(text):
                 yield from (f"{name}: {path}({argument})" for argument in array_arguments(node))
@@ -102,10 +111,11 @@ def test_shapes_of_array_arguments_are_stated(folder):
     assert not missing, "\n".join(missing)
 
 
-def test_an_argument_without_a_shape_is_noticed(monkeypatch):
+def test_an_argument_without_a_shape_is_noticed(monkeypatch, tmp_path):
     source = '"""M."""\ndef f(q: np.ndarray):\n    """Torque [Nm] of q."""\n'
-    monkeypatch.setitem(TREES, "x.py", ast.parse(source))
-    assert list(without_shape("x.py")) == ["x.py: f(q)"]
+    for name, text in (("without.py", source), ("with.py", source.replace("of q", "of q (N, n)"))):
+        monkeypatch.setitem(FILES, name, tmp_path / name)
+        FILES[name].write_text(text)
+    assert list(without_shape("without.py")) == ["without.py: f(q)"]
     assert not SHAPE.search("(may be repeated), (see above), (rad, Nm)")
-    monkeypatch.setitem(TREES, "x.py", ast.parse(source.replace("of q", "of q (N, n)")))
-    assert list(without_shape("x.py")) == []
+    assert list(without_shape("with.py")) == []

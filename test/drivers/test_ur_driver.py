@@ -31,6 +31,16 @@ def driver(simulated):
     d.disconnect()
 
 
+@pytest.fixture
+def alone():
+    """A driver, and the client of a simulated controller that no other test uses."""
+    with SimulatedUR("ur5e") as sim, sim.client() as client:
+        driver = make_driver("ur", ROBOT, sim.host)
+        driver.connect()
+        yield driver, client
+        driver.disconnect()
+
+
 def read_for(driver, seconds):
     """Copies of all samples of so much controller time."""
     first = driver.read(5.0)
@@ -41,6 +51,12 @@ def read_for(driver, seconds):
         assert sample is not None
         samples.append(sample.copy())
     return samples
+
+
+def until_it_moves(driver, timeout=30.0):
+    end = time.monotonic() + timeout
+    while abs(driver.read(1.0).qd[0]) < 0.1:
+        assert time.monotonic() < end, driver.motion
 
 
 def while_moving(driver, timeout=40.0):
@@ -137,9 +153,7 @@ def test_path_then_stream_then_stop(driver):
     while_moving(driver)
     assert driver.motion.state == "done", driver.motion
     driver.move_path([goal + 0.5], speed=0.3)
-    end = time.monotonic() + 20.0
-    while abs(driver.read(1.0).qd[0]) < 0.1:
-        assert time.monotonic() < end, driver.motion
+    until_it_moves(driver)
     driver.stop()
     while_moving(driver)
     assert driver.motion.state == "stopped"
@@ -152,9 +166,7 @@ def test_path_then_stream_then_stop(driver):
 def test_a_killed_control_process_stops_the_robot_and_the_next_request_works(driver):
     start = read_for(driver, 0.02)[-1].q.copy()
     driver.move_path([start + 1.0], speed=0.3)
-    end = time.monotonic() + 20.0
-    while abs(driver.read(1.0).qd[0]) < 0.1:
-        assert time.monotonic() < end, driver.motion
+    until_it_moves(driver)
     os.kill(driver._control.pid, signal.SIGKILL)
     while_moving(driver)
     assert driver.motion.state == "failed" and "signal 9" in driver.motion.reason
@@ -166,18 +178,15 @@ def test_a_killed_control_process_stops_the_robot_and_the_next_request_works(dri
 
 
 @pytest.mark.realtime
-def test_motion_is_refused_when_the_robot_is_stopped():
-    with SimulatedUR("ur5e") as sim, sim.client() as client:
-        driver = make_driver("ur", ROBOT, sim.host)
-        driver.connect()
-        start = read_for(driver, 0.02)[-1].q.copy()
-        client.command("emergency_stop", pressed=True)
-        client.wait(0.05)
-        read_for(driver, 0.2)
-        assert driver.condition == StreamState.safe
-        with pytest.raises(CapabilityError, match="emergency stop"):
-            driver.move_path([start])
-        driver.disconnect()
+def test_motion_is_refused_when_the_robot_is_stopped(alone):
+    driver, client = alone
+    start = read_for(driver, 0.02)[-1].q.copy()
+    client.command("emergency_stop", pressed=True)
+    client.wait(0.05)
+    read_for(driver, 0.2)
+    assert driver.condition == StreamState.safe
+    with pytest.raises(CapabilityError, match="emergency stop"):
+        driver.move_path([start])
 
 
 @pytest.mark.realtime
@@ -222,41 +231,30 @@ def test_reconnects_after_the_controller_is_killed_and_restarted():
 
 
 @pytest.mark.realtime
-def test_values_frozen_in_motion_are_withheld_and_unsafe():
-    with SimulatedUR("ur5e") as sim, sim.client() as client:
-        driver = make_driver("ur", ROBOT, sim.host)
-        driver.connect()
-        start = read_for(driver, 0.02)[-1].q.copy()
-        driver.move_path([start + 1.0], speed=0.3)
-        end = time.monotonic() + 20.0
-        while abs(driver.read(1.0).qd[0]) < 0.1:
-            assert time.monotonic() < end, driver.motion
-        client.command("freeze")
-        client.wait(0.2)
-        while driver.read(0.05) is not None:  # what came before
-            assert time.monotonic() < end
-        assert driver.condition == StreamState.safe and driver.statistics().frozen > 10
-        client.command("freeze", on=False)
-        assert driver.read(5.0) is not None and driver.latched == StreamState.safe
-        driver.disconnect()
+def test_values_frozen_in_motion_are_withheld_and_unsafe(alone):
+    driver, client = alone
+    start = read_for(driver, 0.02)[-1].q.copy()
+    driver.move_path([start + 1.0], speed=0.3)
+    until_it_moves(driver)
+    client.command("freeze")
+    client.wait(0.2)
+    end = time.monotonic() + 20.0
+    while driver.read(0.05) is not None:  # what came before
+        assert time.monotonic() < end
+    assert driver.condition == StreamState.safe and driver.statistics().frozen > 10
+    client.command("freeze", on=False)
+    assert driver.read(5.0) is not None and driver.latched == StreamState.safe
 
 
 @pytest.mark.realtime
-def test_a_silent_controller_ends_the_control_process_before_the_client_crashes():
-    with SimulatedUR("ur5e") as sim, sim.client() as client:
-        driver = make_driver("ur", ROBOT, sim.host)
-        driver.connect()
-        start = read_for(driver, 0.02)[-1].q.copy()
-        driver.move_path([start + 1.0], speed=0.3)
-        end = time.monotonic() + 30.0
-        while abs(driver.read(1.0).qd[0]) < 0.1:
-            assert time.monotonic() < end, driver.motion
-        client.command("stall", seconds=3.0)
-        while driver.motion.active:
-            driver.read(0.05)
-            assert time.monotonic() < end, driver.motion
-        assert driver.motion.state == "failed" and "silent" in driver.motion.reason
-        driver.disconnect()
+def test_a_silent_controller_ends_the_control_process_before_the_client_crashes(alone):
+    driver, client = alone
+    start = read_for(driver, 0.02)[-1].q.copy()
+    driver.move_path([start + 1.0], speed=0.3)
+    until_it_moves(driver)
+    client.command("stall", seconds=3.0)
+    while_moving(driver)
+    assert driver.motion.state == "failed" and "silent" in driver.motion.reason
 
 
 @pytest.mark.realtime

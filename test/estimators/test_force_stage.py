@@ -2,17 +2,12 @@
 
 import numpy as np
 import pytest
-from chains import random_chain
 from force_bench import POSE, UR5E, estimated, measured, model, moving, still, through
 
-from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.estimators.external_force import ForceStage
 from robot_dynamics_ros.estimators.pipeline import Pipeline
-from robot_dynamics_ros.models import RobotModel
-from robot_dynamics_ros.models.friction import FrictionModel
-from robot_dynamics_ros.robot_file import RobotFile, load_robot, shipped_robots
-from robot_dynamics_ros.signals import Log, Sample
+from robot_dynamics_ros.signals import Sample
 
 WRENCH = np.array([12.0, -25.0, -60.0, 1.0, 2.0, -0.5])  # environment on robot
 WIDE = {"expected_force": 1e6, "expected_moment": 1e6}  # nothing is expected: no shrinkage
@@ -229,140 +224,3 @@ def test_reset_forgets_and_configure_rejects_bad_parameters_whole():
         with pytest.raises(Exception, match="bandwidth|ratio|nonsense"):
             stage.configure(UR5E, bad)
         assert stage.core is core
-
-
-@pytest.mark.parametrize("n", range(1, 17))
-def test_one_to_sixteen_joints(n):
-    """External torque of a static push is recovered on any chain; with fewer than six joints the wrench says so."""
-    chain = random_chain(n, n)
-    core = _core.Chain(chain.placements, chain.parameters(), chain.tool, chain.gravity)
-    force = _core.ExternalForce(core, torque_std=np.full(n, 0.1), model_error=0.0, force_cutoff=np.inf)
-    q, zero = np.linspace(-1, 1, n), np.zeros(n)
-    J, push = chain.model().jacobian(q), np.array([30.0, -20, 10, 0, 0, 0])
-    g = chain.model().gravity(q)
-    out = [np.zeros(k) for k in (n, n, 6, 6, 1, n + 1, 1, n, 6, 6)]
-    for k in range(1000):
-        status = force.step(k * 2_000_000, q, zero, g, g - J.T @ push, zero, zero, zero, *out)
-    np.testing.assert_allclose(out[0], J.T @ push, atol=1e-3 * np.abs(J).max() * 30)
-    assert np.isfinite(np.concatenate(out)).all()
-    if n < 6:
-        assert status == Status.degraded and out[3][3:].max() > 1.0  # of the expected 2 Nm
-    else:
-        assert out[4] > 0 and (np.abs(out[2] - push) < 4 * out[3] + 0.1).all()
-
-
-LEG = """<robot name="leg"><link name="hip"/>
-<link name="thigh"><inertial><mass value="3"/><origin xyz="0.2 0 0"/>
- <inertia ixx="0.01" ixy="0" ixz="0" iyy="0.03" iyz="0" izz="0.03"/></inertial></link>
-<link name="shank"><inertial><mass value="2"/><origin xyz="0.2 0 0"/>
- <inertia ixx="0.01" ixy="0" ixz="0" iyy="0.02" iyz="0" izz="0.02"/></inertial></link><link name="foot"/>
-<joint name="hip_joint" type="continuous"><parent link="hip"/><child link="thigh"/><axis xyz="0 1 0"/></joint>
-<joint name="knee_joint" type="continuous"><parent link="thigh"/><child link="shank"/><origin xyz="0.4 0 0"/>
- <axis xyz="0 1 0"/></joint>
-<joint name="ankle" type="fixed"><parent link="shank"/><child link="foot"/><origin xyz="0.4 0 0"/></joint></robot>"""
-
-
-def test_a_two_joint_leg_estimates_a_force_without_moments_by_itself(tmp_path):
-    """F = J^-T tau in the plane of the leg, as its two joints show it; the rest has the deviation of the prior."""
-    pytest.importorskip("pinocchio")
-    from robot_dynamics_ros.models.urdf_import import robot_from_urdf
-
-    (tmp_path / "leg.urdf").write_text(LEG)
-    robot = robot_from_urdf(tmp_path / "leg.urdf", torque_side="motor", effort_unit="Nm", tip="foot")
-    rigid, n = RobotModel(robot.chain(), robot.joint_names), 2000
-    q, push = np.tile([0.7, -1.1], (n, 1)), np.array([30.0, 0, -50.0])
-    J = rigid.jacobian(q[0])[:3]
-    effort = rigid.gravity(q) - J.T @ push
-    log = Log(robot.joint_names, np.arange(n) * 2_000_000, {"q": q, "qd": 0 * q, "effort": effort})
-    given = {"force": {"torque_std": 0.001, "unknown_friction": 0.001, "model_error": 1e-6}}
-    status = Pipeline(robot, given).run(log)
-    plane = np.linalg.solve(J[[0, 2]].T, log.external_joint_torque[-1])
-    np.testing.assert_allclose(log.external_wrench[-1, [0, 2]], plane, atol=0.05)
-    np.testing.assert_allclose(plane, push[[0, 2]], atol=0.05)
-    assert not log.external_wrench[-1, 3:].any() and not log.external_wrench_std[-1, 3:].any()
-    assert log.external_wrench_std[-1, 1] == pytest.approx(200.0) and status[-1] == int(Status.degraded)  # no friction
-
-
-@pytest.mark.parametrize("name", [n for n in shipped_robots() if load_robot(n).links is not None])
-def test_every_shipped_robot_feels_a_push_at_rest(name):
-    robot = load_robot(name)
-    rigid = RobotModel(robot.chain(), robot.joint_names)
-    rng, best = np.random.default_rng(0), (0.0, None)
-    for q in rng.uniform(-2, 2, (50, robot.n_joints)):
-        best = max(best, (np.linalg.svd(rigid.jacobian(q), compute_uv=False)[-1], tuple(q)))
-    q = np.tile(best[1], (2000, 1))
-    push = np.array([10.0, -20, 40, 0.5, 0, 0])
-    friction = 0.0 if robot.friction is None else FrictionModel.from_robot(robot).torque(0 * q, 0 * q)
-    effort = robot.drives.effort.sign * (rigid.gravity(q) - rigid.jacobian(q[0]).T @ push + friction)
-    log = Log(robot.joint_names, np.arange(2000) * 2_000_000, {"q": q, "qd": 0 * q, "effort": effort})
-    pipeline = Pipeline(robot, {"force": WIDE})
-    pipeline.run(log)
-    np.testing.assert_allclose(log.external_wrench[-1], push, atol=0.05)
-    if robot.drives.torque_side == "link":
-        assert not any("friction" in note for note in pipeline.notes)
-
-
-def link_torque_robot() -> RobotFile:
-    """An FR3 whose torque sensors see the friction of its output bearings."""
-    span, level, zero = [1e-4], [0.6], [0.0] * 7
-    names = ("load_limit", "fv1", "fv2", "fv0", "fo")
-    hysteresis = {
-        "source": "test",
-        "model": "presliding",
-        "parameters": {"span": [span] * 7, "level": [level] * 7, "load": [[0.0]] * 7}
-        | dict.fromkeys(names, zero)
-        | {"load_power": [1.0] * 7, "sliding_ratio": [1.0] * 7, "stribeck_velocity": [0.1] * 7, "v0": [0.3] * 7},
-    }
-    friction = {"source": "test", "model": "viscous_coulomb", "parameters": {"fc": [0.6] * 7, "fv": zero}}
-    updates = {"friction": friction, "hysteresis": hysteresis}
-    return load_robot("fr3").with_updates(updates, {"test": "bearings of 0.6 Nm"})
-
-
-def test_friction_that_a_torque_sensor_sees_is_taken_off():
-    robot, t = link_torque_robot(), np.arange(4000) * 1e-3
-    rigid = RobotModel(robot.chain(), robot.joint_names)
-    start = np.array([0.0, -0.8, 0.0, -2.3, 0.0, 1.6, 0.8])
-    q = start + 0.2 * np.sin(2.0 * t)[:, None]
-    qd, qdd = 0.4 * np.cos(2.0 * t)[:, None] * np.ones(7), -0.8 * np.sin(2.0 * t)[:, None] * np.ones(7)
-    bearing, seen = np.zeros(7), []
-    for step in np.diff(q, axis=0, prepend=q[:1]):
-        bearing = np.clip(bearing + 0.6 / 1e-4 * step, -0.6, 0.6)
-        seen.append(bearing)
-    effort = rigid.rnea(q, qd, qdd) + np.array(seen)
-    theta = q + 0.05  # friction behind the gear moves with the link, whatever the rotor does
-    theta[2000:] -= 0.01
-    log = Log(robot.joint_names, np.arange(4000) * 1_000_000, {"q": q, "qd": qd, "effort": effort, "theta": theta})
-    Pipeline(robot).run(log)
-    late = log.time > 1.0
-    assert np.abs(log.external_joint_torque[late]).max() < 0.05
-    other = Log(robot.joint_names, log.stamp_ns, {"q": q, "qd": qd, "effort": effort})
-    Pipeline(robot, {"force": {"subtract_friction": False}}).run(other)
-    assert np.abs(other.external_joint_torque[late]).max() > 0.5
-
-
-def test_friction_before_a_torque_sensor_is_not_taken_off():
-    changes = {"sensing.motor_torque": True, "drives.torque_side": "link", "sensing.joint_torque_sensor": True}
-    robot = load_robot("fr3").with_updates(changes)
-    q = np.tile([0.0, -0.8, 0.0, -2.3, 0.0, 1.6, 0.8], (1000, 1))
-    gravity = RobotModel(robot.chain(), robot.joint_names).gravity(q)
-    rotor = {"theta": q, "omega": 0 * q, "motor_torque": gravity + 5.0}
-    log = Log(robot.joint_names, np.arange(1000) * 1_000_000, {"q": q, "qd": 0 * q, "effort": gravity, **rotor})
-    Pipeline(robot, {"friction": {"model": "observer"}}).run(log)
-    np.testing.assert_allclose(log.friction_torque[-1], 5.0, atol=0.01)
-    np.testing.assert_allclose(log.external_joint_torque, 0.0, atol=1e-9)
-
-
-@pytest.mark.parametrize("axis", [0, 1, 2])
-def test_an_arm_with_good_torque_sensors_flags_5_newton(axis):
-    noise = np.array([0.05] * 4 + [0.015] * 3)  # Nm
-    residuals = {"source": "test", "moving": 3 * noise, "rest": 3 * noise, "significance": 4.0}
-    robot = load_robot("fr3").with_updates({"residuals": residuals}, {"test": "a recording"})
-    rigid, t = RobotModel(robot.chain(), robot.joint_names), np.arange(3000) * 1e-3
-    q = np.tile([0.0, -0.8, 0.0, -2.3, 0.0, 1.6, 0.8], (3000, 1))
-    push = np.zeros((3000, 6))
-    push[:, axis] = np.where(t > 2.0, 5.0, 0.0)
-    effort = rigid.gravity(q) - push @ rigid.jacobian(q[0]) + noise * np.random.default_rng(7).normal(size=q.shape)
-    log = Log(robot.joint_names, np.arange(3000) * 1_000_000, {"q": q, "qd": 0 * q, "effort": effort})
-    Pipeline(robot).run(log)
-    flagged = log.contact[:, -1] > 0.5
-    assert not flagged[t < 2.0].any() and flagged[t > 2.1].all()

@@ -1,62 +1,18 @@
-"""Temperature observer: closed forms, energy balance, convergence, contact, faults, persistence."""
+"""Temperature observer: closed forms, energy balance, the housing, faults, gaps, persistence."""
 
 import json
 
 import numpy as np
 import pytest
+from thermal_bench import AIR, HOUSING, C, K, friction, hot, log, robot, stage
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.stage import Stage
 from robot_dynamics_ros.estimators.temperature import TemperatureStage
-from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log, Sample
-
-AIR, C, K = 22.0, 400.0, 0.8  # one node: time constant 500 s
-FRICTION = {"c0": 6.0, "c1": 9.0, "c2": 0.0, "c3": 0.0, "c4": 1.0, "h": 20.0, "alpha": -0.012, "gamma": 0.004}
-
-
-def robot(n=6, thermal=True, **parameters):
-    blocks = {"friction": {"source": "estimate_test", "model": "simoni", "parameters": FRICTION | {"v_th": 0.005}}}
-    blocks["friction"]["reference_temperature"] = 30.0
-    two = "housing_capacity" in parameters
-    numbers = {"heat_capacity": C, "heat_transfer": K} | parameters
-    block = {"source": "estimate_test", "model": "two_node" if two else "simoni", "parameters": numbers}
-    blocks["thermal"] = block if thermal else None
-    return load_robot("ur5e").with_updates(blocks, {"estimate_test": "numbers of this test"})
-
-
-def stage(*args, thermal=True, heat=None, **parameters):
-    s = TemperatureStage(*args)
-    s.configure(robot(thermal=thermal, **(heat or {})), {"ambient": AIR} | parameters)
-    return s
-
-
-def friction(v, T):
-    return FrictionModel.from_robot(robot()).torque(v, None, T)
-
-
-def log(seconds, dt=0.01, v=1.0, **signals):
-    """Constant speed back and forth (sign turns every 2 s), no contact, given signals as scalars or (N, 6)."""
-    N = int(seconds / dt)
-    names = load_robot("ur5e").joint_names
-    t = np.arange(N) * dt
-    velocity = np.tile((v * np.sign(np.sin(np.pi * t / 2 + 0.01)))[:, None], 6)
-    record = Log(names, np.round(t * 1e9).astype(np.int64), {"qd": velocity})
-    for name, value in ({"contact": 0.0, "model_torque": 0.0} | signals).items():
-        setattr(record, name, np.array(np.broadcast_to(value, record.shape(name))))
-    return record
-
-
-def hot(seconds, T, dt=0.01, **signals):
-    """A log whose measured friction is that of lubricant at temperature T (N,) or scalar."""
-    record = log(seconds, dt, **signals)
-    record.drive_torque = record.model_torque + friction(
-        record.qd, np.broadcast_to(np.reshape(T, (-1, 1)), record.qd.shape)
-    )
-    return record
 
 
 def test_is_a_stage_and_reads_its_signals():
@@ -114,96 +70,6 @@ def test_two_nodes_do_not_depend_on_the_step():
         stamps = (np.arange(N + 1) * (600e9 / N)).astype(np.int64)
         ends.append(balance(heat, stamps, np.full(N + 1, 20.0), 20, 20, 20)[-1])
     np.testing.assert_allclose(ends, [ends[-1]] * 3, rtol=1e-3)
-
-
-@pytest.mark.parametrize("start", [10.0, 70.0])
-def test_converges_from_a_wrong_start_within_two_minutes(start):
-    """[Simoni2017 Fig. 5]: the observer needs about two minutes."""
-    truth = 45.0
-    s = stage()
-    for i in range(6):
-        s.core.set_initial(i, start, start, 100.0)
-    record = hot(120, truth)
-    record.drive_torque += np.random.default_rng(0).normal(0, 0.3, record.drive_torque.shape)
-    codes = s.run(record)
-    assert abs(record.temperature_estimate[-1] - truth).max() < 2.5
-    assert record.temperature_variance[-1].max() < 4.0 < record.temperature_variance[0].min()
-    assert codes[0] == int(Status.warming_up)
-
-
-def test_the_gain_of_the_source_is_used_when_the_file_has_one():
-    slow, fast = stage(heat={"gain": 0.02}), stage(heat={"gain": 2.0})
-    for s in (slow, fast):
-        record = hot(30, 60.0)
-        s.run(record)
-        s.end = record.temperature_estimate[-1, 0]
-    assert AIR < slow.end < fast.end - 10
-
-
-def test_correction_has_the_right_sign_where_friction_rises_with_temperature():
-    rising = FRICTION | {"alpha": 0.01, "gamma": 0.01}
-    model = FrictionModel("simoni", rising, 1, 30.0)
-    core = _core.TemperatureObserver(model.core, np.array([[C, K, 0, 0]]), np.array([0.5]), _core.TemperatureOptions())
-    v = np.ones((12000, 1))
-    measured = model.torque(v, None, np.full_like(v, 45.0))
-    T, _, _ = core.run(np.arange(12000) * 10_000_000, v, None, measured, None, np.zeros((12000, 2)))
-    assert T[-1, 0] == pytest.approx(45.0, abs=1.5)
-
-
-@pytest.mark.parametrize("blocked", ["contact", "unknown contact", "standstill", "no effort"])
-def test_no_correction_without_the_right_to(blocked):
-    record = hot(60, 70.0, v=0.02 if blocked == "standstill" else 1.0)
-    if blocked == "contact":
-        record.contact[:, 3] = 1.0
-    if blocked == "unknown contact":
-        record.contact = None
-    if blocked == "no effort":
-        record.drive_torque = None
-    s = stage()
-    s.run(record)
-    reference = log(60, v=0.02 if blocked == "standstill" else 1.0)
-    s = stage()
-    s.run(reference)
-    np.testing.assert_array_equal(record.temperature_estimate, reference.temperature_estimate)
-
-
-def test_contact_freezes_the_correction_at_once():
-    """Fault 22."""
-    record = hot(60, 60.0)
-    record.contact[3000:] = 1.0
-    record.drive_torque[3000:] += 20.0
-    s = stage()
-    s.run(record)
-    before, after = record.temperature_estimate[2999], record.temperature_estimate[-1]
-    assert abs(after - before).max() < 3.0  # what the heat balance does in 30 s
-
-
-def test_correction_closes_and_is_armed_again_on_a_timer():
-    s = stage(observe_time=5.0, rearm_time=20.0)
-    armed = []
-    record = hot(60, 40.0)
-    sample = Sample(record.joint_names)
-    for k in range(len(record)):
-        record.read(k, sample)
-        s.step(sample)
-        armed.append(s.core.armed[0])
-    edges = np.flatnonzero(np.diff(armed)) * 0.01
-    assert armed[0] and len(edges) >= 4
-    assert edges[1] - edges[0] == pytest.approx(20.0, abs=0.1)
-
-
-def test_rate_and_bounds_hold_for_absurd_friction():
-    s = stage(rate_limit=0.5, bound_high=80.0)
-    record = log(300)
-    record.drive_torque = record.qd * 0.0
-    codes = s.run(record)
-    T = record.temperature_estimate
-    assert T.max() <= 80.0
-    assert np.diff(T, axis=0).max() <= (0.5 + 0.1) * 0.01
-    assert (codes == int(Status.saturated)).any()
-
-
-HOUSING = {"heat_capacity": 300.0, "heat_transfer": 0.9, "housing_capacity": 2000.0, "housing_transfer": 0.5}
 
 
 def two_node_truth(record, T0=50.0, Th0=45.0):

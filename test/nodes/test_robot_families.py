@@ -3,7 +3,6 @@
 Each runs the whole composed node against its simulated controller over the vendor's protocol.
 """
 
-import contextlib
 from contextlib import ExitStack
 
 import numpy as np
@@ -12,58 +11,21 @@ import pytest
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
 from ros_graph import Listener, Process  # isort: skip  (sets the domain before rclpy is initialised)
+from robot_family import EXTRA, FAMILIES, LATCHED, NEEDS, OWN, Family, change_parameters, play, trajectory  # isort: skip
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
 from lifecycle_msgs.srv import ChangeState, GetState
-from rcl_interfaces.srv import SetParametersAtomically
-from rclpy.parameter import Parameter
-from rclpy.qos import DurabilityPolicy, QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import String
 from std_srvs.srv import Trigger
-from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_ros.nodes.topics.encoding import to_ns
-from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.server.launcher import SimulatedController
 
 pytestmark = pytest.mark.realtime
 
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-FAMILIES = ("ur5e", "fr3", "comau_ns16")
-NEEDS = {"fr3": ("pylibfranka", "franka_sim")}
-EXTRA = {"fr3": "motor_states", "comau_ns16": "motor_currents", "ur5e": "motor_currents"}
-OWN = {  # parameters of one family
-    "comau_ns16": "    enable_commands: true\n",
-    "fr3": "    torque: client\n    control.time_scale: 0.05\n",
-}
 ABSENT = {"fr3": "motor_currents", "comau_ns16": "motor_states", "ur5e": "motor_states"}
-
-
-class Family:
-    """A robot, its simulated controller, the node, and what is heard of it."""
-
-    def __init__(self, name, stack, sim, listener):
-        self.name, self.robot, self.listener = name, load_robot(name), listener
-        self.stack, self.sim = stack, sim
-
-    def restart(self):
-        """The simulated controller again, at the same address."""
-        self.sim = self.stack.enter_context(SimulatedController(self.name, host=self.sim.host))
-
-    def recent(self, topic, count=50):
-        self.listener.heard[topic].clear()
-        self.listener.spin(lambda: len(self.listener.heard[topic]) >= count)
-        return list(self.listener.heard[topic][:count])
-
-    def diagnostics(self):
-        self.listener.heard["/diagnostics"].clear()
-        self.listener.spin(
-            lambda: any("stream" in s.name for m in self.listener.heard["/diagnostics"] for s in m.status)
-        )
-        entries = [s for m in self.listener.heard["/diagnostics"] for s in m.status if "stream" in s.name]
-        return {v.key: v.value for v in entries[-1].values}
 
 
 @pytest.fixture(scope="module", params=FAMILIES)
@@ -162,26 +124,6 @@ def test_what_a_robot_lacks_is_said_with_the_reason(family):
         assert len(family.recent("robot_dynamics/external_wrench", 50)) == 50
 
 
-def play(family, message, expected):
-    listener = family.listener
-    publisher = listener.node.create_publisher(JointTrajectory, "composed_node/play_trajectory", 5)
-    listener.spin(lambda: publisher.get_subscription_count() > 0)
-    listener.heard["composed_node/motion"].clear()
-    for timeout in (15.0, 45.0):  # the node may discover the publisher later than the publisher the node
-        publisher.publish(message)
-        with contextlib.suppress(AssertionError):
-            listener.spin(lambda: bool(listener.heard["composed_node/motion"]), timeout)
-            break
-    listener.spin(lambda: any(expected in m.data for m in listener.heard["composed_node/motion"]), 60.0)
-    listener.node.destroy_publisher(publisher)
-
-
-def trajectory(names, first, second, seconds=1):
-    points = [JointTrajectoryPoint(positions=[float(x) for x in q]) for q in (first, second)]
-    points[1].time_from_start.sec = seconds
-    return JointTrajectory(joint_names=list(names), points=points)
-
-
 @pytest.mark.slow
 def test_a_trajectory_is_played_whatever_the_joint_order(family):
     names = family.robot.joint_names
@@ -224,14 +166,6 @@ def test_services_answer_with_a_reason(family):
         assert family.listener.call(Trigger, "/composed_node/recover").message == "recovered"
     if family.name != "ur5e":
         assert "tare" in family.listener.call(Trigger, "/composed_node/zero_ft").message
-
-
-def change_parameters(family, **values):
-    """Whether the node takes them all at once, and why not."""
-    request = SetParametersAtomically.Request()
-    request.parameters = [Parameter(name, value=value).to_parameter_msg() for name, value in values.items()]
-    service = "/composed_node/set_parameters_atomically"
-    return family.listener.call(SetParametersAtomically, service, request).result
 
 
 def test_the_load_is_told_to_the_robot_or_refused_with_the_reason(family):

@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-LEFT_OUT = (".git", ".venv", "dist", "*.egg-info", "__pycache__", "_core*.so", ".pytest_cache", "demo_output", "log")
+LEFT_OUT = (".git", ".venv", "dist", "*.egg-info", "__pycache__", "_core*.so", ".*_cache", "demo_output", "log")
+LEFT_OUT += ("ctest", "sanitize")  # other builds below build/
 
 
 def copied(folder):

@@ -9,6 +9,8 @@ import textwrap
 
 import pytest
 
+from robot_dynamics_ros.simulation.server.launcher import SimulatedUR
+
 PRELUDE = """
 import json, sys, time
 import numpy as np
@@ -103,3 +105,9 @@ def raw_rtde():
     yield connect
     for client in opened:
         client.close()
+
+
+@pytest.fixture(scope="module")
+def ur():
+    with SimulatedUR() as running:
+        yield running

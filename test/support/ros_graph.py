@@ -99,3 +99,15 @@ class Listener:
 
         self.node.destroy_node()
         rclpy.shutdown(context=self.context)
+
+
+def motion_file(names, path, start, seconds: float, travel: float) -> str:
+    """A CSV file of a motion of the sixth joint from where the robot stands."""
+    import numpy as np
+
+    t = np.linspace(0.0, seconds, 40)
+    q = np.tile(start, (len(t), 1))
+    q[:, 5] += travel * 0.5 * (1 - np.cos(2 * np.pi * t / seconds))
+    rows = [",".join(["time", *names]), *(",".join(map(repr, map(float, row))) for row in np.c_[t, q])]
+    path.write_text("\n".join(rows) + "\n")
+    return str(path)

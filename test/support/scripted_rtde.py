@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import struct
 import threading
+import time
 
 import numpy as np
 
@@ -124,3 +125,26 @@ class ScriptedRtde:
     def restart(self) -> None:
         """Back on the same port."""
         self._listen(self.port)
+
+
+def field(values, name):
+    start, width = _core.RTDE_LAYOUT[name]
+    return values[start : start + width]
+
+
+def take(reader, n, timeout=5.0):
+    """n samples as (meta, values); fails when they do not come."""
+    out = []
+    for _ in range(n):
+        assert reader.wait(timeout), f"only {len(out)} of {n} samples came"
+        values, meta = np.empty(_core.RTDE_WIDTH), np.empty(4, dtype=np.int64)
+        assert reader.pop(values, meta)
+        out.append((meta, values))
+    return out
+
+
+def until(condition, timeout=5.0):
+    end = time.monotonic() + timeout
+    while not condition():
+        assert time.monotonic() < end, "did not happen"
+        time.sleep(0.005)

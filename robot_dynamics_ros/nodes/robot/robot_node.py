@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rclpy.utilities import get_rmw_implementation_identifier
 
 from robot_dynamics_ros._core import shorten_slice
 from robot_dynamics_ros.drivers.interface import Driver
 from robot_dynamics_ros.errors import CapabilityError
-from robot_dynamics_ros.learning.batch import Collector
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, STALE, WARN, status
 from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
 from robot_dynamics_ros.nodes.robot.driver_interface import DriverInterface, driver_for
@@ -28,6 +27,9 @@ from robot_dynamics_ros.nodes.topics.inputs import TopicInputs
 from robot_dynamics_ros.nodes.topics.outputs import SampleOutputs
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import Sample
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.learning.batch import Collector
 
 SLICE = 1e-4  # s of processor time: a sample is not kept waiting by processes that compute
 
@@ -68,6 +70,8 @@ class RobotNode(LifecycleBase):
         topics += self._driver_interface.topics if self._driver_interface else []
         arrow = self._estimates is not None and "force" in self._estimates.running
         if self.has_parameter("learn_state") and self.value("learn_state"):
+            from robot_dynamics_ros.learning.batch import Collector  # identification: most of a node's start
+
             rate = float(robot.sensing.sample_rate or 500.0)
             self._collector = Collector(robot, self.value("learn_state"), self.value("learn_minutes"), rate)
         self._robot, self._outputs = robot, SampleOutputs(self, robot, topics, self.value("frame_id"), arrow)

@@ -1,5 +1,5 @@
 // Transmission of one joint between rotor (theta, reflected) and link (q): kinematic error of several harmonics,
-// position-dependent backlash and a hardening spring [Madsen2020 ch3 4-10, ch4 12-17, 29-32].
+// position-dependent backlash and a hardening spring [Madsen2020 ch3 4-10; ch4 12-17, 29-32].
 //   phi = theta - e(theta) - q                          deformation
 //   psi = phi - (1 - r) d phi / (phi^4 + d^4)^(1/4)       deformation beyond the (soft) backlash of half width d
 //   d(theta) tau_J = a1 psi + a2 psi^3 + D dphi/dt               on the link; (1 - de/dtheta) tau_J on the rotor

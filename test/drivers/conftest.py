@@ -1,0 +1,36 @@
+"""What tests of the RTDE reader share: scripted servers, and readers that are stopped with the test."""
+
+import pytest
+from scripted_rtde import ScriptedRtde
+
+from robot_dynamics_ros import _core
+
+
+@pytest.fixture
+def server():
+    made = []
+
+    def make(**kwargs):
+        made.append(ScriptedRtde(**kwargs))
+        return made[-1]
+
+    yield make
+    for s in made:
+        try:
+            s.kill()
+        except OSError:
+            continue
+
+
+@pytest.fixture
+def reader():
+    made = []
+
+    def make(server, **kwargs):
+        made.append(_core.RtdeReader(host="127.0.0.1", port=server.port, timeout=1.0, **kwargs))
+        made[-1].start()
+        return made[-1]
+
+    yield make
+    for r in made:
+        r.stop()

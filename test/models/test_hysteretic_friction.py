@@ -1,0 +1,138 @@
+"""Friction with hysteresis: EGMS and the rate-and-state law, step by step and from robot files."""
+
+import numpy as np
+import pytest
+from slip_bench import MS, B, recursion, stamps, wander
+
+from robot_dynamics_ros import _core
+from robot_dynamics_ros.errors import CapabilityError, ConfigError
+from robot_dynamics_ros.models.friction import FrictionModel
+from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot, maxwell_slip, spacing
+from robot_dynamics_ros.robot_file import load_robot
+
+
+def static(n=1):
+    return FrictionModel("madsen", {"fc": 5.0, "fs": 6.5, "vs": 0.08, "fv1": 10.0, "ft2": -0.1, "eps": 0.0}, n, 25.0)
+
+
+def egms(n=1, fc1=2e-3, error=0.0):
+    levels = np.full(n, 5.0), np.full(n, fc1)
+    return _core.EGms(static(n).core, maxwell_slip(n, max_gap=1.0), *levels, np.full((n, 1), error))
+
+
+def test_egms_is_load_level_times_hysteresis_plus_viscous():
+    theta = wander(7) + np.linspace(0, 0.02, 4000)
+    v = np.gradient(theta, 1e-3)
+    tau = np.random.default_rng(8).uniform(-50, 50, 4000)
+    T = np.full(4000, 40.0)
+    ours = egms().run(stamps(4000), theta[:, None].copy(), v[:, None].copy(), tau[:, None].copy(), T[:, None].copy())[0]
+    a, s = np.abs(v), np.sign(v)
+    viscous = s * (1.5 * np.exp(-a / 0.08) + np.sqrt(a) * -0.1 * 15) + 10 * v
+    H = recursion(theta, *spacing(), lambda _: B)
+    np.testing.assert_allclose(ours[:, 0], (5 + 2e-3 * tau**2) * H + viscous, atol=1e-9)
+
+
+def test_egms_slides_on_the_static_map():
+    theta = np.linspace(0, 0.4, 4000)
+    v = np.full((4000, 1), 0.1)
+    f = egms().run(stamps(4000), theta[:, None].copy(), v)[0]
+    assert f[-1, 0] == pytest.approx(static().torque(v[-1])[0], rel=1e-9)
+
+
+@pytest.mark.parametrize("change", ["load", "hysteresis", "kinematic_error"])
+def test_each_part_of_egms_has_an_effect(change):
+    theta = 3e-4 * np.sin(np.linspace(0, 20, 2000))[:, None]
+    v, tau = np.gradient(theta, 1e-3, axis=0).copy(), np.full((2000, 1), 60.0)
+    f = egms().run(stamps(2000), theta, v, tau)[0]
+    if change == "load":
+        other = egms(fc1=0.0).run(stamps(2000), theta, v, tau)[0]
+    elif change == "hysteresis":
+        other = static().torque(v)
+    else:
+        table = 2e-4 * np.sin(np.arange(400))[None]
+        moved = _core.EGms(static().core, maxwell_slip(1, max_gap=1.0), np.array([5.0]), np.array([2e-3]), table)
+        other = moved.run(stamps(2000), theta, v, tau)[0]
+    assert abs(f - other).max() > 0.05
+
+
+def rate_state(C=200.0, M=4, n=1):
+    D, k = spacing(M)
+    nu = np.tile(k * D, (n, 1))
+    return _core.RateStateGms(static(n).core, np.tile(k * 5.0 / B, (n, 1)), nu, C), nu[0], k * 5.0 / B
+
+
+def test_rate_state_converges_to_the_stribeck_curve():
+    """The sign printed in the sources would diverge."""
+    for v in (0.02, -0.3):
+        f, _ = rate_state()[0].run(stamps(4000), np.full((4000, 1), v))
+        assert f[-1, 0] == pytest.approx(static().torque(np.array([v]))[0], rel=1e-6)
+
+
+def test_rate_state_follows_its_differential_equation_and_any_step_size():
+    core, nu, k = rate_state()
+    dt, C = 1e-5, 200.0
+    t = np.arange(0, 0.4, dt)
+    v = 0.03 * np.sign(np.sin(2 * np.pi * 5 * t + 0.1)) * (1 + 0.5 * np.sin(40 * t))
+    F, slip, direction, expected = np.zeros(4), np.zeros(4, bool), 0, np.empty(t.size)
+    s_of = static().torque(v)
+    for j, vj in enumerate(v):
+        if np.sign(vj) != direction:
+            slip[:], direction = False, np.sign(vj)
+        breaks = ~slip & (direction * (F + k * vj * dt) > nu * abs(s_of[j]))
+        slip, F = slip | breaks, np.where(breaks, nu * s_of[j], F)
+        F += np.where(slip, np.sign(vj) * C * (nu - F / s_of[j]), k * vj) * dt * (j > 0)
+        expected[j] = F.sum()
+    fine = core.run(np.round(t * 1e9).astype(np.int64), v[:, None].copy())[0][:, 0]
+    assert abs(fine - expected).max() < 0.05
+    constant = [rate_state()[0].run(stamps(N, int(4e8 / N)), np.full((N, 1), 0.02))[0][-1, 0] for N in (20, 200, 20000)]
+    np.testing.assert_allclose(constant, constant[-1], rtol=1e-3)
+
+
+@pytest.mark.parametrize("make", [lambda n: maxwell_slip(n), egms, lambda n: rate_state(n=n)[0]])
+def test_step_by_step_is_run(make):
+    rng = np.random.default_rng(5)
+    N, n = 300, 3
+    t = np.cumsum(rng.integers(0, 3, N)) * MS
+    t[200] -= 30 * MS
+    x, v = np.cumsum(rng.normal(0, 3e-4, (N, n)), axis=0), rng.normal(0, 0.1, (N, n))
+    x[40, 1] = v[40, 1] = np.nan
+    batch, live, f = make(n), make(n), np.zeros(n)
+    if isinstance(batch, _core.EGms):
+        args = lambda k: (x[k].copy(), v[k].copy(), None, None)  # noqa: E731
+        out, codes = batch.run(t, x, v)
+    elif isinstance(batch, _core.RateStateGms):
+        args = lambda k: (v[k].copy(), None)  # noqa: E731
+        out, codes = batch.run(t, v)
+    else:
+        args = lambda k: (x[k].copy(),)  # noqa: E731
+        out, codes = batch.run(t, x)
+    for k in range(N):
+        assert int(live.step(int(t[k]), *args(k), f)) == codes[k]
+        np.testing.assert_array_equal(f, out[k])
+
+
+def with_hysteresis(model, **parameters):
+    static = {"fc": [6.0, 6.0, 6.0, 1.3, 1.3, 1.3], "fv": [8.0, 8.0, 8.0, 1.0, 1.0, 1.0], "eps": 0.02}
+    blocks = {
+        "friction": {"source": "estimate_test", "model": "viscous_coulomb", "parameters": static},
+        "hysteresis": {"source": "estimate_test", "model": model, "parameters": parameters},
+    }
+    return load_robot("ur5e").with_updates(blocks, {"estimate_test": "numbers of this test"})
+
+
+def test_built_from_a_robot_file():
+    robot = with_hysteresis("egms", b=1e-3, m=4, r_d=4.0, r_k=2.0, fc0=6.0, fc1=1e-3)
+    model = hysteresis_from_robot(robot)
+    v = np.full((3000, 6), 0.1)
+    theta = np.cumsum(v, axis=0) * 1e-3
+    f = model.run(stamps(3000), theta, v, np.full_like(v, 10.0))[0]
+    expected = FrictionModel.from_robot(robot).torque(v[0]) + np.repeat([0.1, 6.1 - 1.3], 3)
+    np.testing.assert_allclose(f[-1], expected, atol=1e-9)
+
+
+def test_robot_file_without_hysteresis_or_with_a_wrong_one_says_so():
+    with pytest.raises(CapabilityError, match="hysteresis"):
+        hysteresis_from_robot(load_robot("ur5e").with_updates({"hysteresis": None}))
+    bad = with_hysteresis("gms", b=1e-3, d=[[0.5, 1.0]], k=[[1.0, 1.0]])
+    with pytest.raises(ConfigError, match="sum k D"):
+        hysteresis_from_robot(bad)

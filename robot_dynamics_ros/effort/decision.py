@@ -83,6 +83,11 @@ class Decision:
             "agree on it: kept"
         )
 
+    def confirmed(self, robot: RobotFile) -> np.ndarray:
+        """Joints (n,) bool whose slope on gravity, or where it does not show whose friction, has the sign decided."""
+        gravity, _, friction = _witnesses(self.evidence, robot, self.meaning or declared(robot), self.gain)
+        return np.asarray(np.where(gravity == 0, friction, gravity) == self.signs)
+
     def slopes(self, names: list[str]) -> str:
         """Effort over gravity torque of the joints that voted, with standard deviations, for people."""
         e = self.evidence

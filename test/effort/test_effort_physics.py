@@ -73,6 +73,17 @@ def test_friction_that_creates_energy_is_refused_with_the_option_that_overrules(
     assert "--effort" in effort_decision(with_effort(several), ROBOT).refused
 
 
+def test_a_contact_at_one_of_several_rests_does_not_make_signs_doubtful():
+    """Something leans on two joints of a robot that stands: from all poses together the signs look reversed."""
+    log = measured(through([POSE, POSE + 0.6, POSE - 0.4, POSE, POSE + 0.6]), noise=0.2)
+    gravity, effort = MODEL.gravity(log.q), log.effort
+    leaning = (log.time > log.time[-1] - 4.0)[:, None] * np.isin(np.arange(6), (1, 2))
+    log.effort = effort - 15.0 * leaning * gravity
+    assert not effort_decision(log, ROBOT).refused
+    log.effort = effort - 15.0 * gravity * np.isin(np.arange(6), (1, 2))
+    assert "--effort" in effort_decision(log, ROBOT).refused  # the same at every rest
+
+
 def test_noise_flips_nothing():
     """Efforts that hold neither gravity nor friction: no evidence, the signs of the robot file."""
     noise = np.random.default_rng(0).normal(0.0, 20.0, LOG.effort.shape)

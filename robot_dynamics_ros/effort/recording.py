@@ -52,7 +52,7 @@ def recorded_meaning(
         return whole
     edges = np.linspace(0, len(effort), STRETCHES + 1).astype(int)
     parts = [decided(slice(a, b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
-    confirming = np.sum([part.confirmed(robot) for part in parts], axis=0)
+    confirming = np.sum([part.confirms(whole.signs, robot) for part in parts], axis=0)
     doubting = np.array([sum(name in part.doubtful for part in parts) for name in robot.joint_names])
     contradicted = {name for name, c, d in zip(robot.joint_names, confirming, doubting, strict=True) if c > d}
     return replace(whole, doubtful=tuple(name for name in whole.doubtful if name not in contradicted))

@@ -180,14 +180,12 @@ def _summarise(
     identified, shipped = load_robot(model), load_robot(base)
     log, _ = load_bag(out / "bag", identified)
     true_wrench = align(log, truth)
-    # behind the gear 30 N of contact in a small motion change the slopes of gravity: effort is taken as declared
-    effort = "torque" if shipped.drives.torque_side == "link" else "auto"
-    again = replay([out / "bag"], identified, effort=effort)
+    again = replay([out / "bag"], identified)
     result = {"robot": robot, "model": model, "samples": len(log), **force_errors(log, true_wrench)}
     result["pace"] = pace(log, load_robot(robot).sensing.sample_rate or MOTION_RATE)
     result |= _agreement(log, again.log)
     if model != base:
-        result["as_shipped"] = force_errors(replay([out / "bag"], shipped, effort=effort).log, true_wrench)
+        result["as_shipped"] = force_errors(replay([out / "bag"], shipped).log, true_wrench)
     result["stream"] = {key: value for values in diagnostics.values() for key, value in values.items()}
     result["bag"], missing = str(out / "bag"), plotting_available()
     if missing:

@@ -83,6 +83,11 @@ class Decision:
             "agree on it: kept"
         )
 
+    def confirms(self, signs: np.ndarray, robot: RobotFile) -> np.ndarray:
+        """Joints (n,) bool whose slope on gravity, or where it does not show whose friction, has these signs (n,)."""
+        gravity, _, friction = _witnesses(self.evidence, robot, self.meaning or declared(robot), self.gain)
+        return np.asarray(np.where(gravity == 0, friction, gravity) == signs)
+
     def slopes(self, names: list[str]) -> str:
         """Effort over gravity torque of the joints that voted, with standard deviations, for people."""
         e = self.evidence
@@ -103,7 +108,8 @@ def decide(evidence: Evidence, robot: RobotFile, meaning: Meaning | None = None)
     limit = robot.array_or("limits.torque", 1.0)
     gain, std = _gains(evidence, found, constants, deviation, limit)
     gravity, inertia, friction = _witnesses(evidence, robot, found or declared(robot), gain)
-    signs = _signs(np.where(gravity == 0, inertia, gravity), friction, int(robot.drives.effort.sign))
+    first = np.where((gravity == 0) & (side == "motor"), inertia, gravity)  # elsewhere inertia is the second witness
+    signs = _signs(first, friction, int(robot.drives.effort.sign))
     sign = 1 if signs.sum() >= 0 else -1
     found = None if found is None else replace(found, sign=sign)
     names = np.array(robot.joint_names, dtype=object)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
 
 MIN_ROWS = 10
+STRETCHES = 5  # of a recording, which must agree on a doubt about signs
 
 
 def recorded_meaning(
@@ -31,15 +33,29 @@ def recorded_meaning(
     """Decision about a recorded effort; all (N, n), samples in order, without gaps in the rows kept.
 
     gravity, inertial: gravity torque and the rest of the rigid-body torque [Nm] of the robot file. meaning: unit and
-    gravity, where the user chose them. Raises DataError with fewer than 10 rows.
+    gravity, where the user chose them. A doubt about a sign that most of STRETCHES parts contradict is dropped: a
+    contact leans on some of them, a reversed sensor is reversed in all. Raises DataError with fewer than 10 rows.
     """
     if len(effort) < MIN_ROWS:
         raise DataError(f"{len(effort)} usable samples with effort; its meaning cannot be checked")
-    evidence = EffortEvidence(stuck_friction(robot))
-    evidence.add_motion(gravity, inertial, qd, qdd, effort)
-    for rows in resting_stretches(qd):
-        evidence.add_rest(q[rows].mean(axis=0), gravity[rows].mean(axis=0), effort[rows].mean(axis=0))
-    return decide(evidence.evidence(), robot, meaning)
+
+    def decided(rows: slice) -> Decision:
+        evidence = EffortEvidence(stuck_friction(robot))
+        evidence.add_motion(gravity[rows], inertial[rows], qd[rows], qdd[rows], effort[rows])
+        for still in resting_stretches(qd[rows]):
+            pose, load, held = (x[rows][still].mean(axis=0) for x in (q, gravity, effort))
+            evidence.add_rest(pose, load, held)
+        return decide(evidence.evidence(), robot, meaning)
+
+    whole = decided(slice(None))
+    if not whole.refused or len(effort) < MIN_ROWS * STRETCHES:
+        return whole
+    edges = np.linspace(0, len(effort), STRETCHES + 1).astype(int)
+    parts = [decided(slice(a, b)) for a, b in zip(edges[:-1], edges[1:], strict=True)]
+    confirming = np.sum([part.confirms(whole.signs, robot) for part in parts], axis=0)
+    doubting = np.array([sum(name in part.doubtful for part in parts) for name in robot.joint_names])
+    contradicted = {name for name, c, d in zip(robot.joint_names, confirming, doubting, strict=True) if c > d}
+    return replace(whole, doubtful=tuple(name for name in whole.doubtful if name not in contradicted))
 
 
 def contradictions(decision: Decision, robot: RobotFile) -> list[str]:

@@ -98,7 +98,7 @@ def _band(result: Replay, noise: float, scale: float) -> Settings:
     The residuals of a robot file are its own noise and error of the model: beside them only friction is scaled.
     """
     if result.robot.residuals is not None:
-        return {"force": {}, "friction": {"relative_error": _rounded(min(0.03 * scale, 10.0))}}
+        return {"force": {}, "friction": {"relative_error": _rounded(min(0.01 * scale, 10.0))}}
     sensor = noise if np.isfinite(noise) else 0.01 * scale
     relative = 0.1 if identified(result.robot.friction) else 0.3
     return {

@@ -19,6 +19,7 @@ from robot_dynamics_ros.signals import Log, Sample
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
 
+NOISE = 0.01  # of the torque, as share of its limit, where nothing is known about it
 TARE_REFUSALS = {
     TareResult.too_early: "not enough samples since the start; wait two windows",
     TareResult.in_contact: "the robot was free and is now in contact; release it first",
@@ -97,7 +98,7 @@ class ForceStage:
         Parameter(
             "contact_on_ratio",
             0.0,
-            "standard deviations at which contact begins; 0: 4.5, or more where the residuals of the robot file reach "
+            "standard deviations at which contact begins; 0: 4, or more where the residuals of the robot file reach "
             "more; 3.5 without residuals",
             "",
             0.0,
@@ -114,7 +115,8 @@ class ForceStage:
         Parameter(
             "contact_torque",
             0.0,
-            "least contact torque as share of the torque limit; 0: none with residuals in the robot file, else 0.02",
+            "least contact torque as share of the torque limit; 0: none with residuals in the robot file, else twice "
+            "torque_std",
             "",
             0.0,
             1.0,
@@ -122,7 +124,7 @@ class ForceStage:
         Parameter(
             "contact_force",
             0.0,
-            "least contact force at the TCP; 0: 1 N with residuals in the robot file, else 5 N",
+            "least contact force at the TCP; 0: 1 N with residuals in the robot file, else 5 N per 0.01 of torque_std",
             "N",
             0.0,
             1e5,
@@ -245,7 +247,7 @@ def _noise(robot: RobotFile) -> np.ndarray:
 def _contact_ratios(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, float]:
     """Standard deviations at which contact begins and ends; by default from the residuals of the robot file."""
     known = robot.residuals
-    usual = 3.5 if known is None else max(4.5, known.significance or 0.0)
+    usual = 3.5 if known is None else max(4.0, known.significance or 0.0)
     on = p["contact_on_ratio"] or usual
     return {"contact_on_ratio": on, "contact_off_ratio": p["contact_off_ratio"] or 0.9 * on}
 
@@ -254,8 +256,9 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
     """Arguments of _core.ExternalForce from resolved parameters and the robot file."""
     n, scale, side = robot.n_joints, torque_scale(robot), robot.drives.torque_side
     known = robot.residuals is not None
-    noise = p["torque_std"] * scale if p["torque_std"] > 0 else _noise(robot) if known else 0.01 * scale
-    contact_torque = p["contact_torque"] or (0.0 if known else 0.02)
+    noise = p["torque_std"] * scale if p["torque_std"] > 0 else _noise(robot) if known else NOISE * scale
+    share = p["torque_std"] or NOISE  # the least contact is in proportion to the noise
+    contact_torque = p["contact_torque"] or (0.0 if known else 2.0 * share)
     cutoff = p["force_cutoff"] if p["method"] == "simoni" else p["wrench_cutoff"] or np.inf
     same = (
         "method current_cutoff inertial_cutoff friction_cutoff extra_torque_cutoff length "
@@ -275,7 +278,7 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
             "model_error": p["model_error"] or (0.0 if known else 0.03),
             "friction_std": p["unknown_friction"] * scale,
             "contact_floor": contact_torque * scale,
-            "contact_force": p["contact_force"] or (1.0 if known else 5.0),
+            "contact_force": p["contact_force"] or (1.0 if known else 5.0 * share / NOISE),
             "torque_bound": 3.0 * scale,
             "tare_largest": p["tare_limit"] * scale,
         }

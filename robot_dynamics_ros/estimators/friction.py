@@ -73,7 +73,7 @@ class FrictionStage:
         Parameter(
             "relative_error",
             0.0,
-            "standard deviation as share of friction; 0: 0.03 beside residuals, 0.1 without, 0.3 for an estimate",
+            "standard deviation as share of friction; 0: 0.01 beside residuals, 0.1 without, 0.3 for an estimate",
             "",
             0.0,
             10.0,
@@ -111,7 +111,7 @@ class FrictionStage:
             return
         refuse_created_energy(robot)
         friction, choice, known = FrictionModel.from_robot(robot), p.pop("model"), identified(robot.friction)
-        p["relative_error"] = p["relative_error"] or (0.03 if robot.residuals is not None else 0.1 if known else 0.3)
+        p["relative_error"] = p["relative_error"] or (0.01 if robot.residuals is not None else 0.1 if known else 0.3)
         lugre = friction.law.name == "lugre" and robot.hysteresis is None and known
         memory = None
         if choice == "hysteresis" or (choice == "auto" and (lugre or identified(robot.hysteresis))):

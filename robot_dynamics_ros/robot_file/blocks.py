@@ -213,7 +213,7 @@ class Sensing(SourcedBlock):
 
 
 class Residuals(SourcedBlock):
-    """External joint torque that the live pipeline sees in free motion, root mean square."""
+    """Standard deviation of the external joint torque that the live pipeline sees of a free robot (docs/force.md)."""
 
     moving: n.Torques = Field(default=None, description="while the joint moves")
     rest: n.Torques = Field(default=None, description="while the joint stands still or reverses")

@@ -7,6 +7,8 @@ import pytest
 from force_bench import POSE, measured, moving, through
 from synthetic import synthetic_log, truth_of
 
+from robot_dynamics_ros.effort.decision import decide
+from robot_dynamics_ros.effort.evidence import Evidence
 from robot_dynamics_ros.effort.recording import contradictions
 from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.estimators.friction import FrictionStage
@@ -71,6 +73,38 @@ def test_friction_that_creates_energy_is_refused_with_the_option_that_overrules(
     assert decision.creates_energy == ("wrist_1_joint",) and not decision.refused and decision.warning
     several = LOG.effort - 2.0 * (column(friction, 3) + column(friction, 1))
     assert "--effort" in effort_decision(with_effort(several), ROBOT).refused
+
+
+def test_a_contact_at_one_of_several_rests_does_not_make_signs_doubtful():
+    """Something leans on two joints of a robot that stands: from all poses together the signs look reversed."""
+    log = measured(through([POSE, POSE + 0.6, POSE - 0.4, POSE, POSE + 0.6]), noise=0.2)
+    gravity, effort = MODEL.gravity(log.q), log.effort
+    leaning = (log.time > log.time[-1] - 4.0)[:, None] * np.isin(np.arange(6), (1, 2))
+    log.effort = effort - 15.0 * leaning * gravity
+    assert not effort_decision(log, ROBOT).refused
+    log.effort = effort - 15.0 * gravity * np.isin(np.arange(6), (1, 2))
+    assert "--effort" in effort_decision(log, ROBOT).refused  # the same at every rest
+
+
+def behind_the_gear(gravity, inertia):
+    """Decision about seven torque sensors behind the gear: gravity shows on joints 2 to 6, inertia on joint 7."""
+    known = np.array([0, 1, 1, 1, 1, 1, 0], bool)
+    nothing, never = np.full(7, np.nan), np.full(7, np.inf)
+    slope, deviation = np.where(known, gravity, np.nan), np.where(known, 0.05, np.inf)
+    b, b_std = np.where(known, 0.0, inertia), np.where(known, 1.0, 0.001)
+    size = np.full(7, 5.0)
+    pair = (nothing, never)
+    evidence = Evidence(slope, deviation, *pair, *pair, b, b_std, np.zeros(7), size, size, np.full(7, 1000), 2)
+    return decide(evidence, load_robot("fr3"))
+
+
+def test_one_inertia_is_not_two_witnesses_where_torque_is_sensed_behind_the_gear():
+    """A contact gave the last axis of an FR3, where gravity does not show, an inertia of -0.02 +- 0.001: that turned
+    the signs of all joints against their gravity.
+    """
+    touched = behind_the_gear(1.0, -0.02)
+    assert (touched.signs == 1).all() and not touched.doubtful
+    assert "--effort" in behind_the_gear(-1.0, -0.02).refused  # gravity of five joints says the opposite: refused
 
 
 def test_noise_flips_nothing():

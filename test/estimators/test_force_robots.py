@@ -148,3 +148,17 @@ def test_an_arm_with_good_torque_sensors_flags_5_newton(axis):
     Pipeline(robot).run(log)
     flagged = log.contact[:, -1] > 0.5
     assert not flagged[t < 2.0].any() and flagged[t > 2.1].all()
+
+
+@pytest.mark.parametrize(("noise", "flagged"), [(0.0, False), (0.0005, True)])
+def test_the_least_contact_of_an_arm_without_residuals_is_in_proportion_to_its_noise(noise, flagged):
+    """4 N lie below the 5 N of an unknown arm; torque_std says that this one sees a twentieth of the usual noise."""
+    robot = load_robot("fr3").with_updates({"friction": None})
+    rigid, t = RobotModel(robot.chain(), robot.joint_names), np.arange(3000) * 1e-3
+    q = np.tile([0.0, -0.8, 0.0, -2.3, 0.0, 1.6, 0.8], (3000, 1))
+    push = np.where(t > 2.0, 4.0, 0.0)[:, None] * np.eye(6)[2]
+    effort = rigid.gravity(q) - push @ rigid.jacobian(q[0])
+    log = Log(robot.joint_names, np.arange(3000) * 1_000_000, {"q": q, "qd": 0 * q, "effort": effort})
+    Pipeline(robot, {"force": {"torque_std": noise, "model_error": 1e-6}}).run(log)
+    contact = log.contact[:, -1] > 0.5
+    assert not contact[t < 2.0].any() and contact[t > 2.2].all() == flagged and contact[t > 2.2].any() == flagged

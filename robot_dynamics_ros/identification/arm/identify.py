@@ -30,7 +30,7 @@ from robot_dynamics_ros.identification.arm.live_model import fit_live
 from robot_dynamics_ros.identification.arm.model import coupled_statement
 from robot_dynamics_ros.identification.arm.mounting import mounted
 from robot_dynamics_ros.identification.arm.read import read, read_moving
-from robot_dynamics_ros.identification.arm.residuals import for_repaired, residuals
+from robot_dynamics_ros.identification.arm.residuals import for_repaired, gravity_deviation, residuals
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.consistency import make_consistent, rotor_included
 from robot_dynamics_ros.identification.arm.solvers.fitting import PLAIN, Fitter, known_rotors, prior_of
@@ -248,6 +248,7 @@ def measure_residuals(state: Identification) -> None:
             for_repaired(identified_robot(state)),
             [*state.training, *state.validation],
             state.live.breakaway(state.motion),
+            gravity_deviation(state.robot, state.fit),
         )
     except CapabilityError as error:
         _note(state.statements, f"no residuals in the robot file: {error}")

@@ -1,0 +1,84 @@
+"""Residuals of the written file: wider where few recordings show their scatter, without presliding that is unknown."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from synthetic import excitation, synthetic_log, truth_of
+
+from robot_dynamics_ros.identification.arm.residuals import (
+    SETTLING,
+    UNSEEN,
+    gravity_deviation,
+    largest_spans,
+    residuals,
+)
+from robot_dynamics_ros.identification.arm.rigid import RigidModel
+from robot_dynamics_ros.identification.dataset.recording import recording
+from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.signals import Log
+
+UR5E = load_robot("ur5e")
+ZERO, ONE = np.zeros(6), np.ones(6)
+PRESLIDING = {
+    "span": [[0.002, 0.02, 0.2]] * 6,
+    "level": [[1.0, 1.0, 0.0]] * 6,
+    "load": [[0.0, 0.0, 0.0]] * 6,
+}
+JOINTS = {"load_power": 1.0, "load_limit": 10.0, "sliding_ratio": 1.0, "stribeck_velocity": 0.1, "rotor_time": 0.0}
+JOINTS |= {"fv1": 1.0, "fv2": 0.0, "fv0": 0.0, "v0": 0.3, "fo": 0.0, "fs": 0.0, "eps": 0.002}
+BLOCK = PRESLIDING | {name: [value] * 6 for name, value in JOINTS.items()}
+REMEMBERING = UR5E.with_updates(
+    {"hysteresis": {"source": "test", "model": "presliding", "parameters": BLOCK}}, {"test": "made up"}
+)
+
+
+def test_few_recordings_widen_the_residual_by_students_t():
+    log = synthetic_log(UR5E, truth_of(UR5E), 1, duration=12.0)
+    one, two, three = (
+        residuals(UR5E, [recording(log, f"bag {k}") for k in range(count)], ZERO)["moving"] for count in (1, 2, 3)
+    )
+    np.testing.assert_allclose(one / two, 2.5 / 1.84)
+    np.testing.assert_allclose(two / three, 1.84 / 1.32)
+    parts = residuals(UR5E, [recording(log, "bag"), recording(log, "bag")], ZERO)  # pieces of one recording
+    np.testing.assert_allclose(parts["moving"], one)
+
+
+def test_unknown_gravity_and_the_level_of_friction_are_in_the_residuals():
+    log = synthetic_log(UR5E, truth_of(UR5E), 1, duration=12.0)
+    taken = [recording(log, "bag")]
+    plain, wide = residuals(UR5E, taken, ONE), residuals(UR5E, taken, ONE, elsewhere=3.0 * ONE)
+    for name in ("moving", "rest"):
+        np.testing.assert_allclose(wide[name], np.hypot(plain[name], 3.0))
+        assert (residuals(UR5E, taken, 40.0 * ONE)[name] > plain[name]).all()
+
+
+def test_a_stand_before_the_first_motion_says_nothing_about_presliding():
+    """Friction holds 5 Nm from before the recording: the elements that have not slipped contain it, live."""
+    assert largest_spans(REMEMBERING).tolist() == [0.02] * 6 and largest_spans(UR5E).tolist() == [0.0] * 6
+    q = np.tile(excitation(6, 4.0, 500.0, 2)[1][0], (2000, 1))
+    effort = RobotModel(UR5E.chain()).gravity(q) + 5.0
+    stamps = (2_000_000 * np.arange(2000)).astype(np.int64)
+    still = Log(UR5E.joint_names, stamps, {"q": q, "qd": np.zeros_like(q), "effort": effort})
+    assert still.time[-1] > 3.0 * SETTLING
+    unseen = residuals(REMEMBERING, [recording(still, "bag")], 2.0 * ONE)
+    np.testing.assert_allclose(unseen["rest"], UNSEEN * 2.0)
+    assert (residuals(UR5E, [recording(still, "bag")], 2.0 * ONE)["rest"] > 5.0).all()
+
+
+@pytest.mark.parametrize("deviation", [0.1, 0.3])
+def test_gravity_elsewhere_follows_the_covariance_of_the_parameters(deviation):
+    rigid = RigidModel(UR5E)
+    size = rigid.base.size + 7  # friction behind the base parameters is no gravity
+    model = SimpleNamespace(rigid=rigid, solution=SimpleNamespace(covariance=deviation**2 * np.eye(size)))
+    found = gravity_deviation(UR5E, model)
+    assert found[0] == pytest.approx(0.0, abs=1e-9)  # the first axis is vertical
+    np.testing.assert_allclose(found / deviation, gravity_deviation(UR5E, _unit(rigid)), rtol=1e-9)
+    assert (found[1:4] > deviation).all()  # m r in kg m acts with 9.8 m/s2
+    model.solution.covariance = None
+    assert gravity_deviation(UR5E, model).tolist() == [0.0] * 6
+
+
+def _unit(rigid):
+    return SimpleNamespace(rigid=rigid, solution=SimpleNamespace(covariance=np.eye(rigid.base.size)))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -173,12 +174,20 @@ def low_pass(x: np.ndarray, cutoff: float, dt: float, order: int = 4, continued:
     """
     if not cutoff < 0.45 / dt:
         return x
-    sos = signal.butter(order, 2 * cutoff * dt, output="sos")
+    sos = butterworth(order, 2 * cutoff * dt)
     pad = min(len(x) - 1, int(3 / (cutoff * dt)) + 1)
     if not continued or len(x) < MIN_FITTED:
         return signal.sosfiltfilt(sos, x, axis=0, padlen=pad)
     before, after = _continued(x, pad, cutoff * dt), _continued(x[::-1], pad, cutoff * dt)
     return signal.sosfiltfilt(sos, np.concatenate([before[::-1], x, after]), axis=0, padlen=0)[pad:-pad]
+
+
+@lru_cache(maxsize=256)
+def butterworth(order: int, cutoff: float) -> np.ndarray:
+    """Second-order sections of a Butterworth low-pass; cutoff: share of half the rate. One array for all: scipy reads
+    it only.
+    """
+    return signal.butter(order, cutoff, output="sos")
 
 
 def _continued(x: np.ndarray, count: int, periods: float) -> np.ndarray:

@@ -77,11 +77,16 @@ class LiveModel:
 
 
 def fit_live(
-    body: IdentifiedModel, rotor: np.ndarray, motion: Motion, selected: Sequence[JointFriction]
+    body: IdentifiedModel,
+    rotor: np.ndarray,
+    motion: Motion,
+    selected: Sequence[JointFriction],
+    known: Sequence[WrittenLaw] = (),
 ) -> tuple[LiveModel, list[WrittenLaw]]:
     """Model of the robot file and its law per joint: fitted to what the consistent body leaves of the effort.
 
     rotor (n,) [kg m2]: inertia of the rotors as it is in the effort. selected: the laws of the cross-validation.
+    known: laws whose static part is taken over.
     """
     load, predicted = body.load(motion), body.predict(motion)
     folds, limits = fold_sets(motion), body.rigid.robot.array_or("limits.velocity", 1.0)
@@ -102,7 +107,8 @@ def fit_live(
         joints.append(FrictionSamples(*signals, *rest))
     if not rotor_drives(joints):
         joints = [replace(samples, rotor=None) for samples in joints]
-    laws = [choose_law(samples, law.terms) for samples, law in zip(joints, selected, strict=True)]
+    statics = [law.static for law in known] or [None] * len(joints)
+    laws = [choose_law(s, law.terms, static) for s, law, static in zip(joints, selected, statics, strict=True)]
     friction, hysteresis = written_blocks(laws)
     coupled = motors if len(motors) else None
     return LiveModel(body.rigid, body.phi, rotor, friction, body.structure, hysteresis, coupled), laws

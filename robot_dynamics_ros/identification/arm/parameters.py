@@ -48,13 +48,14 @@ def fit_together(state: Identification) -> None:
     chosen, method = state.structure.laws, state.options.method
     state.live, laws = fit_live(state.consistent, np.nan_to_num(state.rotor), state.motion, chosen)
     again = method in PLAIN and any(law.presliding is not None for law in laws)
-    for _ in range(TOGETHER if again else 0):
+    for left in reversed(range(TOGETHER if again else 0)):
         state.structure = state.structure.with_laws([law.columns(c) for law, c in zip(laws, chosen, strict=True)])
         fitter = _fitter(state, state.consistent.phi)
         fitter.held = _held(state)
         state.fit = fitter.run(method)
         state.consistent, state.rotor = make_consistent(state.robot, state.fit, state.rotor_included)
-        state.live, laws = fit_live(state.consistent, np.nan_to_num(state.rotor), state.motion, chosen)
+        known = laws if left else ()
+        state.live, laws = fit_live(state.consistent, np.nan_to_num(state.rotor), state.motion, chosen, known)
     if again:
         state.fit = with_uncertainty(state.fit, state.motion)
     note(state.statements, _widen(state))

@@ -50,13 +50,14 @@ class WrittenLaw:
         return JointFriction(chosen.eps, tuple(terms), memory)
 
 
-def choose_law(samples: FrictionSamples, terms: tuple[str, ...]) -> WrittenLaw:
+def choose_law(samples: FrictionSamples, terms: tuple[str, ...], known: dict[str, float] | None = None) -> WrittenLaw:
     """The law of one joint: static, and presliding unless the static law predicts held-out motion better.
 
     terms: friction columns that cross-validation chose for the joint (`selection`); the static law has their
-    counterparts only. Raises ValueError where no term of the static law can be fitted.
+    counterparts only. known: a static law of nearly the same samples, which is not fitted again. Raises ValueError
+    where no term of the static law can be fitted.
     """
-    static = fit_static(samples, terms).parameters
+    static = known or fit_static(samples, terms).parameters
     law = FrictionModel(LAW, {name: [value] for name, value in static.items()}, 1)
     presliding = fit_presliding(samples, law.torque(samples.v[:, None], samples.load[:, None])[:, 0])
     if presliding is None or presliding.errors.sum() > (1 + MARGIN) * presliding.static_errors.sum():

@@ -24,7 +24,7 @@ from robot_dynamics_ros.robot_file import RobotFile
 MARGIN = 1e-5  # smallest eigenvalue of a pseudo-inertia relative to its size: keeps M(q) away from singular
 TOLERANCE = 1e-11  # of Clarabel: duality gap and feasibility, in the scaled problem
 PULL = 1.0  # a deviation of 100 % from phi0 costs as much as one standard deviation of the data
-# The same for rotor inertias that the effort holds. Residuals are no white noise, so the standard deviations of the data
+# The same for rotor inertias that the effort holds. Residuals are no white noise, so standard deviations of the data
 # are some ten times too small: limits of the links' inertia would otherwise move a rotor to any value.
 ROTOR_PULL = 30.0
 

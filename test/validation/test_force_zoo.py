@@ -300,5 +300,4 @@ def test_three_recordings_are_at_least_as_good_as_the_best_one(ur5e, tmp_path):
     unseen = recordings.trial(ur5e, who, "moves")
     single = [force_error(ur5e, [log], unseen, tmp_path / str(k)) for k, log in enumerate(logs)]
     together = force_error(ur5e, logs, unseen, tmp_path / "all")
-    print(single, together)
     assert together <= 1.05 * min(single), (single, together)

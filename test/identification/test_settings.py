@@ -9,7 +9,8 @@ from synthetic import excitation, torque, truth_of
 from robot_dynamics_ros.identification.arm.identify import Options, coupled_joints
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.tuning import Tuner
-from robot_dynamics_ros.identification.dataset.recording import recording
+from robot_dynamics_ros.identification.dataset.motion import NOISE, filtered, noise_limit
+from robot_dynamics_ros.identification.dataset.recording import Piece, Recording, recording
 from robot_dynamics_ros.identification.dataset.stretches import sampled, shifted, vertex
 from robot_dynamics_ros.identification.dataset.velocity import velocity_signal
 from robot_dynamics_ros.robot_file import load_robot
@@ -128,3 +129,23 @@ def test_a_robot_without_coupled_wrist_and_without_delay_gets_neither(seed):
     structure = Tuner([rec], RigidModel(ROBOT), True, coupled_joints(ROBOT, Options())).run()
     assert structure.delay == 0.0
     assert not [term for law in structure.laws for term in law.terms if term[0] == "c"]
+
+
+@pytest.mark.parametrize("source", ["q", "qd"])
+def test_up_to_the_noise_limit_an_inertia_keeps_its_size(source):
+    """Torque of a pure inertia regressed on the filtered acceleration of noisy signals: short by NOISE at the limit."""
+    rng, rate = np.random.default_rng(4), 500.0
+    t = np.arange(30_000) / rate
+    phase = 2 * np.pi * np.outer(t, [0.31, 0.53]) + [0.2, 1.0]
+    w = 2 * np.pi * np.array([0.31, 0.53])
+    q = np.sin(phase) + 2e-5 * rng.normal(size=phase.shape)
+    qd = w * np.cos(phase) + 2e-2 * rng.normal(size=phase.shape)
+    inertia = -(w**2) * np.sin(phase)
+    rec = Recording("noisy", ("a", "b"), [Piece(t, q, qd, inertia)])
+    limit = noise_limit([rec], source)
+    shares = []
+    for cutoff in (limit, 2 * limit):
+        motion = filtered(rec, cutoff, source)
+        gain = (motion.qdd * motion.effort).sum(0) / (motion.qdd**2).sum(0)
+        shares.append(float(np.median(1 - gain)))
+    assert shares[0] == pytest.approx(NOISE, rel=0.5) and shares[1] > 5 * shares[0]

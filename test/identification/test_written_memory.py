@@ -12,14 +12,17 @@ from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
 from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, identify_recordings
-from robot_dynamics_ros.identification.arm.presliding import clock
+from robot_dynamics_ros.identification.arm.model import signals_of
+from robot_dynamics_ros.identification.arm.presliding import PreslidingFit, clock
 from robot_dynamics_ros.identification.arm.written_file import file_friction
+from robot_dynamics_ros.identification.arm.written_law import WrittenLaw
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME, rotor_position
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.robot_file import load_robot, save_robot
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
+from robot_dynamics_ros.validation.force import recordings, zoo
 
 ROBOT = load_robot("ur5e")
 LAWS = (JointFriction(0.02, ("fv1", "fo", "ia", "fc", "h@0.003", "fl", "fs@0.1")),) * 6
@@ -129,3 +132,35 @@ def test_joints_without_memory_keep_their_law():
     block = found.live.hysteresis
     assert block is None or not np.all(np.sum(block["level"], axis=1) + np.sum(block["load"], axis=1))
     assert identified_robot(found).friction.model == "luo_load"
+
+
+def test_columns_of_the_written_law_are_the_stage_that_runs_live(found):
+    """The shape that bodies are solved beside, times the sums of its coefficients, is the friction of the file."""
+    motion = found.filtered(found.validation[0])
+    load, block = found.live.rigid.torque(found.live.phi, motion.q, motion.qd, motion.qdd), found.live.hysteresis
+    expected = found.live.friction_torque(motion, load)
+    signals = signals_of(motion, load, {})
+    for j in range(6):
+        p = {name: values[j] for name, values in block.items()}
+        law = WrittenLaw({}, PreslidingFit(p, np.zeros(0), np.zeros(0))).columns(JointFriction(0.02, ("fo", "ia")))
+        names = {"fo": "fo", "ms": "fs", "mv": "fv0", "fv1": "fv1", "fv2": "fv2"}
+        x = [0.0 if t == "ia" else np.sum(p[{"ml": "level", "mt": "load"}.get(t) or names[t]]) for t in law.terms]
+        assert {"ml", "ia"} <= set(law.terms) and law.memory.rotor == (p["rotor_time"] > 0)
+        np.testing.assert_allclose(signals[j].matrix(law) @ x, expected[:, j], atol=2e-6)
+
+
+def test_bodies_are_solved_beside_friction_that_grows_with_load():
+    """A tuning robot of the zoo, stop and go: the laws of the cross-validation alone leave 0.3 and 0 of the rotors."""
+    who = zoo.individuals(ROBOT, 8, 1, zoo.families("tuning"))[4]
+    log, kind = recordings.recorded(ROBOT, who, 1)
+    machine = recordings.simulated(ROBOT, who, 0).machine
+    choices = UserChoices(cutoff=27.0, delay=0.0, effort_filter=False)
+    found = identify_recordings(ROBOT, [recording(log, kind)], [], Options(choices=choices))
+    assert kind == "moves" and any("mt" in law.terms for law in found.structure.laws)
+    ratio = found.rotor / machine.true["drive.rotor_inertia"]
+    assert np.all((ratio > 0.5) & (ratio < 1.5)), ratio
+    q = np.random.default_rng(0).uniform(-2, 2, (200, 6))
+    still = np.zeros_like(q)
+    errors = found.rigid.torque(found.consistent.phi, q, still, still)
+    errors -= found.rigid.torque(machine.link_parameters.ravel(), q, still, still)
+    assert np.sqrt((errors**2).mean(0)).max() < 2.0

@@ -6,12 +6,14 @@ v joint velocity [rad/s], tau joint torque without friction [Nm], H_k the Maxwel
 D_k [rad], normalised to |H_k| <= 1. tanh with a width chosen from the data stands for sgn: no chatter at rest.
 Further columns: "ia" the acceleration (rotor inertia); "cv@k", "ca@k", "cc@k+" or "cc@k-" velocity, acceleration and
 Coulomb friction of a motor that turns with this joint and joint k, forwards or backwards (coupled wrist).
+A law with a `Memory` has the columns of the presliding law that is written (presliding.py), its shape held: "ml" level,
+"mt" load, "ms" Stribeck friction of speed alone, "mv" viscosity that falls with speed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -23,16 +25,56 @@ STRIBECK_WIDTHS = (0.1, 0.3, 1.0)  # rad/s, candidates of the second, wider step
 CURVED = 0.5  # rad/s, largest speed below which a motion is slow
 SPANS = (0.0003, 0.001, 0.003, 0.01, 0.03)  # rad, candidates of D_k; harmonic drives slide after 1e-3..1e-2 rad
 WITH_EPS = ("fc", "fl", "cc")  # kinds of columns that depend on eps
+MEMORY = ("ml", "mt", "ms", "mv")  # columns of a law with a memory
+LOADED = ("fl", "mt")  # columns that depend on the load
+
+
+@dataclass(frozen=True)
+class Memory:
+    """Shape of a presliding law: spans [rad] with the shares of each in the level and in the load (sum 1, or all 0),
+    power p of the load and its largest value [Nm], ratio r, vs, eps and v0 [rad/s]; rotor: the rotor's positions drive
+    it.
+    """
+
+    span: tuple[float, ...]
+    level: tuple[float, ...]
+    load: tuple[float, ...]
+    power: float
+    load_limit: float
+    ratio: float
+    velocity: float
+    eps: float
+    v0: float
+    rotor: bool
+
+    def fall(self, v: np.ndarray) -> np.ndarray:
+        """g(v) = 1 / (1 + (v / vs)^2) (N,)."""
+        return 1 / (1 + (v / self.velocity) ** 2)
+
+    def sliding(self, term: str, v: np.ndarray, load: np.ndarray | float) -> np.ndarray:
+        """A column (N,) where all elements slide the way of v: level, load, Stribeck or viscosity."""
+        if term == "mv":
+            return v / (1 + np.abs(v) / self.v0)
+        if term == "ms":
+            return self.fall(v) * v / (np.abs(v) + self.eps)
+        return self.strength(term, v, load) * np.sign(v)
+
+    def strength(self, term: str, v: np.ndarray, load: np.ndarray | float) -> np.ndarray:
+        """s(v) of the level, s(v) |tau|^p of the load (N,): what H is multiplied with."""
+        factor = self.ratio + (1 - self.ratio) * self.fall(v)
+        return factor if term == "ml" else factor * np.minimum(np.abs(load), self.load_limit) ** self.power
 
 
 class SlipOperator:
-    """Normalised Maxwell-slip operator of one span [rad] that takes positions in pieces: d <- clip(d + dq, -D, D),
-    H = d / D. [Madsen2020 ch4 35-37, one element]
+    """Normalised Maxwell-slip operator that takes positions in pieces: d_k <- clip(d_k + dq, -D_k, D_k),
+    H = sum_k share_k d_k / D_k. [Madsen2020 ch4 35-37]
+
+    span: rising D_k [rad]; shares: non-negative, sum 1; one element by default.
     """
 
-    def __init__(self, span: float) -> None:
-        one = np.ones((1, 1))
-        self._core = _core.Gms(one, one, np.full((1, 1), float(span)), GAP)
+    def __init__(self, span: float | Sequence[float], shares: Sequence[float] = (1.0,)) -> None:
+        D = np.atleast_2d(np.asarray(span, dtype=float))
+        self._core = _core.Gms(D, np.atleast_2d(np.asarray(shares)) / D, np.ones((1, 1)), GAP)
         self._samples, self._restarts = 0, 0
 
     def run(self, q: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
@@ -54,18 +96,19 @@ def maxwell_slip(q: np.ndarray, span: float, start: np.ndarray | None = None) ->
 
 @dataclass(frozen=True)
 class JointFriction:
-    """Which columns a joint's law has: eps [rad/s] and the optional terms by name."""
+    """Which columns a joint's law has: eps [rad/s], the optional terms by name, and the shape of the m.. terms."""
 
     eps: float = 0.02
     terms: tuple[str, ...] = ("fv1", "fc")
+    memory: Memory | None = None
 
     def without(self, term: str) -> JointFriction:
         """The law without a term."""
-        return JointFriction(self.eps, tuple(t for t in self.terms if t != term))
+        return replace(self, terms=tuple(t for t in self.terms if t != term))
 
     def with_eps(self, eps: float) -> JointFriction:
         """The law with another velocity width."""
-        return JointFriction(eps, self.terms)
+        return replace(self, eps=eps)
 
 
 def column_key(term: str, eps: float) -> str:
@@ -78,7 +121,8 @@ class JointSignals:
     """What the friction of one joint is computed from, all (N,): q, v, a and the torque without friction `load`.
 
     `others` holds the velocity and acceleration of coupled joints by number; `start` marks the first sample of each
-    segment. `slips` holds the pre-sliding operators by span: given again, they go on where the samples before ended.
+    segment. `slips` holds the pre-sliding operators by column: given again, they go on where the samples before ended.
+    `position`, `rotor`: measured position and the rotor's (None: there is none), which drive a `Memory`.
     """
 
     q: np.ndarray
@@ -87,7 +131,9 @@ class JointSignals:
     load: np.ndarray
     start: np.ndarray
     others: dict[int, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
-    slips: dict[float, SlipOperator] = field(default_factory=dict)
+    slips: dict[str, SlipOperator] = field(default_factory=dict)
+    position: np.ndarray | None = None
+    rotor: np.ndarray | None = None
     _cache: dict[str, np.ndarray] = field(default_factory=dict)
 
     def column(self, term: str, eps: float) -> np.ndarray:
@@ -99,7 +145,21 @@ class JointSignals:
 
     def matrix(self, law: JointFriction) -> np.ndarray:
         """Columns (N, k) of a law, in the order of its terms."""
-        return np.column_stack([self.column(t, law.eps) for t in law.terms])
+        return np.column_stack(
+            [self.column(t, law.eps) if law.memory is None else self._of_memory(t, law, law.memory) for t in law.terms]
+        )
+
+    def _of_memory(self, term: str, law: JointFriction, memory: Memory) -> np.ndarray:
+        """A column (N,) of a law that has a memory."""
+        if term not in MEMORY:
+            return self.column(term, law.eps)
+        if term in ("ms", "mv"):
+            return memory.sliding(term, self.v, self.load)
+        if term not in self.slips:
+            self.slips[term] = SlipOperator(memory.span, memory.level if term == "ml" else memory.load)
+        driver = self.rotor if memory.rotor and self.rotor is not None else self.position
+        H = self.slips[term].run(self.q if driver is None else driver, self.start)
+        return memory.strength(term, self.v, self.load) * H
 
     def _compute(self, term: str, eps: float) -> np.ndarray:
         v = self.v
@@ -118,8 +178,9 @@ class JointSignals:
         if kind == "fs":
             return np.tanh(v / float(rest))
         if kind == "h":
-            span = float(rest)
-            return self.slips.setdefault(span, SlipOperator(span)).run(self.q, self.start)
+            if term not in self.slips:
+                self.slips[term] = SlipOperator(float(rest))
+            return self.slips[term].run(self.q, self.start)
         return self._coupled(kind, rest, eps)
 
     def _coupled(self, kind: str, rest: str, eps: float) -> np.ndarray:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -16,28 +15,21 @@ from robot_dynamics_ros.identification.arm.checks import (
 )
 from robot_dynamics_ros.identification.arm.contact import (
     MOST,
-    OVERRULE,
     contact_stretches,
     described,
-    lost_rotors,
     refuse_guided,
     without,
 )
 from robot_dynamics_ros.identification.arm.effort_meaning import has_masses, recognise
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.known_wrench import known_wrench, with_wrench
-from robot_dynamics_ros.identification.arm.live_model import fit_live
-from robot_dynamics_ros.identification.arm.model import coupled_statement
 from robot_dynamics_ros.identification.arm.mounting import mounted
+from robot_dynamics_ros.identification.arm.parameters import check_rotors, fit_parameters, fit_together
 from robot_dynamics_ros.identification.arm.read import read, read_moving
 from robot_dynamics_ros.identification.arm.residuals import for_repaired, gravity_deviation, residuals
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
-from robot_dynamics_ros.identification.arm.solvers.consistency import make_consistent, rotor_included
-from robot_dynamics_ros.identification.arm.solvers.fitting import PLAIN, Fitter, known_rotors, prior_of
-from robot_dynamics_ros.identification.arm.solvers.stands import slow_stretches, slow_weights
-from robot_dynamics_ros.identification.arm.solvers.uncertainty import between_recordings, widened, with_uncertainty
-from robot_dynamics_ros.identification.arm.state import DEFAULTS, Identification, Options
-from robot_dynamics_ros.identification.arm.tuning import Tuner, UserChoices, motion_of
+from robot_dynamics_ros.identification.arm.state import DEFAULTS, Identification, Options, note
+from robot_dynamics_ros.identification.arm.tuning import Tuner, UserChoices
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.dataset.hold_out import other_motion
 from robot_dynamics_ros.identification.dataset.motion import Motion, filtered
@@ -69,7 +61,7 @@ def identify(
     training = [read(robot, bag, options, options.exclude) for bag in bags]
     validation, skipped = read_moving(robot, validate, options)
     found = identify_recordings(robot, training, validation, options, progress)
-    _note(found.statements, *skipped)
+    note(found.statements, *skipped)
     return found
 
 
@@ -85,7 +77,7 @@ def identify_recordings(
     apart = None if validation else other_motion(training)
     repeat = "" if validation or apart else judged_on_a_repeat(training)
     state = Identification(robot, options, *(apart or set_apart(training, validation)), repeated=bool(repeat))
-    _note(state.warnings, repeat)
+    note(state.warnings, repeat)
     try:
         for text, step in STEPS:
             progress(text)
@@ -105,7 +97,7 @@ def align_velocity(state: Identification) -> None:
     if state.velocity is not None:
         state.training = [state.velocity.repaired(r) for r in state.training]
         state.validation = [state.velocity.repaired(r) for r in state.validation]
-        _note(state.statements, *state.velocity.statements(state.robot.joint_names))
+        note(state.statements, *state.velocity.statements(state.robot.joint_names))
 
 
 def recognise_effort(state: Identification) -> None:
@@ -126,8 +118,8 @@ def recognise_effort(state: Identification) -> None:
         state.training = average_all(state.training)
     state.effort = effort
     state.rigid = RigidModel(state.robot, None if effort.includes_gravity else np.zeros(3))
-    _note(state.statements, *effort.statements, mount, state.split)
-    _note(state.warnings, *effort.warnings, mount)
+    note(state.statements, *effort.statements, mount, state.split)
+    note(state.warnings, *effort.warnings, mount)
 
 
 def use_wrench(state: Identification) -> None:
@@ -141,7 +133,7 @@ def use_wrench(state: Identification) -> None:
     known = known_wrench(state.rigid, model, state.training, state.options.wrench_sign)
     state.training = [with_wrench(model, r, known) for r in state.training]
     state.validation = [with_wrench(model, r, known) for r in state.validation]
-    _note(state.statements, known.reason(), "figures are of the effort without the torque of the measured wrench")
+    note(state.statements, known.reason(), "figures are of the effort without the torque of the measured wrench")
 
 
 def leave_out_contact(state: Identification) -> None:
@@ -164,23 +156,8 @@ def leave_out_contact(state: Identification) -> None:
         return
     state.training = left
     text = f"contact: {how_much} of the data are left out; check them, or name your own with --exclude FROM:TO"
-    _note(state.statements, text)
-    _note(state.warnings, text)
-
-
-def check_rotors(state: Identification) -> None:
-    """Fill spoiled where rotor inertias fell far below the initial model: work of somebody else is in the effort."""
-    if state.options.contact != "auto" or not state.rotor_included or state.robot.drives.torque_side != "motor":
-        return
-    places, s = state.structure.places("ia", state.rigid.base.size), state.solution
-    std = np.array([s.std[places[j]] if j in places else np.inf for j in range(state.robot.n_joints)])
-    low = lost_rotors(state.robot, state.rotor, std)
-    if len(low) >= max(2, len(places) // 3):
-        state.spoiled = state.spoiled or "rotor inertias far below the initial model"
-        state.warnings.append(
-            f"rotor inertia of {', '.join(low)}: the arm was pushed or guided, or the initial model is of another "
-            f"drive; friction is not called identified ({OVERRULE})"
-        )
+    note(state.statements, text)
+    note(state.warnings, text)
 
 
 def choose_structure(state: Identification) -> None:
@@ -192,53 +169,7 @@ def choose_structure(state: Identification) -> None:
     tuner = Tuner(state.training, state.rigid, motor, coupled_joints(state.robot, state.options))
     state.structure = tuner.run(state.options.choices)
     state.motion = tuner.motion(state.structure)
-    _note(state.statements, *tuner.notes)
-
-
-def fit_parameters(state: Identification) -> None:
-    """Fill fit and rotor_included: all parameters with their uncertainty.
-
-    Raises DataError or CapabilityError where the method lacks what it needs.
-    """
-    robot, rigid, structure, options = state.robot, state.rigid, state.structure, state.options
-    prior = prior_of(robot, rigid, structure, options.prior)
-    fitter = Fitter(rigid, structure, state.motion, prior, state.training)
-    plain = options.method in PLAIN
-    if options.method not in ("ols", "torque") and any(stretches := slow_stretches(state.motion)):
-        fitter.motion = replace(state.motion, weight=slow_weights(fitter.run("huber"), state.motion, stretches))
-    state.fit = with_uncertainty(fitter.run(options.method if plain else "huber"), state.motion)
-    state.rotor_included, rotors = rotor_included(robot, state.fit)
-    if options.known_rotor or options.method == "total":
-        fitter.held = known_rotors(robot, rigid, structure, state.rotor_included)
-    if fitter.held or not plain:
-        state.fit = with_uncertainty(fitter.run(options.method), state.motion, centred=not plain)
-    _note(state.statements, rotors, *fitter.notes, coupled_statement(robot, structure), _widen(state))
-    _note(state.warnings, *(n for n in fitter.notes if "please check" in n))
-
-
-def _widen(state: Identification) -> str:
-    """Add the scatter of sliding friction between the recordings to its deviations; what these cover, as a sentence."""
-    if len(state.training) < 2:
-        return (
-            "standard deviations of friction hold for this recording: on another day (temperature, running-in, load) "
-            "friction differs by 5 to 10 %; with recordings of several days they include that scatter"
-        )
-    motions = [motion_of([r], state.structure) for r in state.training]
-    state.fit = widened(state.fit, between_recordings(state.fit, motions))
-    return f"deviations of friction contain its scatter between the {len(motions)} recordings"
-
-
-def make_physical(state: Identification) -> None:
-    """Fill consistent and rotor: the physically consistent model nearest to the solution.
-
-    Raises DataError where the solver finds no consistent model.
-    """
-    state.consistent, state.rotor = make_consistent(state.robot, state.fit, state.rotor_included)
-
-
-def fit_live_model(state: Identification) -> None:
-    """Fill live: the model as a robot file holds it, with the friction law that nodes evaluate."""
-    state.live = fit_live(state.consistent, np.nan_to_num(state.rotor), state.motion)
+    note(state.statements, *tuner.notes)
 
 
 def measure_residuals(state: Identification) -> None:
@@ -251,22 +182,17 @@ def measure_residuals(state: Identification) -> None:
             gravity_deviation(state.robot, state.fit),
         )
     except CapabilityError as error:
-        _note(state.statements, f"no residuals in the robot file: {error}")
+        note(state.statements, f"no residuals in the robot file: {error}")
 
 
 def check_data(state: Identification) -> None:
     """Add the notes of the recordings, and warnings about what the data do not support."""
     pairs = [(r.name, note) for r in (*state.training, *state.validation) for note in r.notes]
     notes = folded([note for _, note in pairs], [name for name, _ in pairs])
-    _note(state.statements, *notes)
-    _note(state.warnings, *(n for n in notes if "please check" in n))
+    note(state.statements, *notes)
+    note(state.warnings, *(n for n in notes if "please check" in n))
     state.warnings += check_fit(state.fit, state.motion) + check_excitation(state.fit, state.motion)
     state.warnings += check_extrapolation(state)
-
-
-def _note(sentences: list[str], *more: str) -> None:
-    """Append the sentences that are not empty."""
-    sentences += [text for text in more if text]
 
 
 def slow_motion(recordings: list[Recording]) -> Motion:
@@ -294,9 +220,8 @@ STEPS: tuple[tuple[str, Callable[[Identification], None]], ...] = (
     ("looking for contact", leave_out_contact),
     ("choosing filters and friction laws", choose_structure),
     ("solving", fit_parameters),
-    ("physical consistency", make_physical),
+    ("friction laws of the robot file", fit_together),
     ("checking rotor inertias", check_rotors),
-    ("friction law for the live nodes", fit_live_model),
     ("residuals of the live pipeline", measure_residuals),
     ("checking what the data support", check_data),
 )

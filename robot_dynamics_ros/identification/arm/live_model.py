@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from robot_dynamics_ros import _core
+from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structure
 from robot_dynamics_ros.identification.arm.presliding import clock, driven, rotor_drives
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
@@ -15,6 +17,7 @@ from robot_dynamics_ros.identification.arm.solvers.least_squares import huber
 from robot_dynamics_ros.identification.arm.static_law import LAW, FrictionSamples
 from robot_dynamics_ros.identification.arm.tuning import fold_sets
 from robot_dynamics_ros.identification.arm.written_law import (
+    WrittenLaw,
     choose_law,
     coupled_motors,
     coupled_torque,
@@ -73,10 +76,17 @@ class LiveModel:
         return out
 
 
-def fit_live(body: IdentifiedModel, rotor: np.ndarray, motion: Motion) -> LiveModel:
-    """Model of the robot file: the friction law of every joint fitted to what the consistent body leaves of the effort.
+def fit_live(
+    body: IdentifiedModel,
+    rotor: np.ndarray,
+    motion: Motion,
+    selected: Sequence[JointFriction],
+    known: Sequence[WrittenLaw] = (),
+) -> tuple[LiveModel, list[WrittenLaw]]:
+    """Model of the robot file and its law per joint: fitted to what the consistent body leaves of the effort.
 
-    rotor (n,) [kg m2]: inertia of the rotors as it is in the effort.
+    rotor (n,) [kg m2]: inertia of the rotors as it is in the effort. selected: the laws of the cross-validation.
+    known: laws whose static part is taken over.
     """
     load, predicted = body.load(motion), body.predict(motion)
     folds, limits = fold_sets(motion), body.rigid.robot.array_or("limits.velocity", 1.0)
@@ -97,7 +107,8 @@ def fit_live(body: IdentifiedModel, rotor: np.ndarray, motion: Motion) -> LiveMo
         joints.append(FrictionSamples(*signals, *rest))
     if not rotor_drives(joints):
         joints = [replace(samples, rotor=None) for samples in joints]
-    laws = [choose_law(samples, law.terms) for samples, law in zip(joints, body.structure.laws, strict=True)]
+    statics = [law.static for law in known] or [None] * len(joints)
+    laws = [choose_law(s, law.terms, static) for s, law, static in zip(joints, selected, statics, strict=True)]
     friction, hysteresis = written_blocks(laws)
     coupled = motors if len(motors) else None
-    return LiveModel(body.rigid, body.phi, rotor, friction, body.structure, hysteresis, coupled)
+    return LiveModel(body.rigid, body.phi, rotor, friction, body.structure, hysteresis, coupled), laws

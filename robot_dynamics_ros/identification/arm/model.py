@@ -12,7 +12,7 @@ from scipy import signal
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction, JointSignals, SlipOperator
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.least_squares import JointRows, Solution
-from robot_dynamics_ros.identification.dataset.motion import Motion, low_pass, pieces_of
+from robot_dynamics_ros.identification.dataset.motion import Motion, butterworth, low_pass, pieces_of
 from robot_dynamics_ros.robot_file import RobotFile
 
 
@@ -40,7 +40,7 @@ class EffortFilter:
             return x
         if not self.causal:
             return low_pass(x, self.cutoff, 1 / rate, order=2)
-        sos = signal.butter(2, 2 * self.cutoff / rate, output="sos")
+        sos = butterworth(2, 2 * self.cutoff / rate)
         state = signal.sosfilt_zi(sos).reshape(len(sos), 2, *([1] * (x.ndim - 1))) * x[:1][None]
         return signal.sosfilt(sos, x, axis=0, zi=state)[0]
 
@@ -78,7 +78,7 @@ class Structure:
         return {j: int(index[j][base + law.terms.index(term)]) for j, law in enumerate(self.laws) if term in law.terms}
 
 
-Slips = Sequence[dict[float, SlipOperator]]
+Slips = Sequence[dict[str, SlipOperator]]
 
 
 def signals_of(
@@ -92,7 +92,8 @@ def signals_of(
     for j in range(motion.n):
         others = {k: (motion.qd[:, k], motion.qdd[:, k]) for k in coupled.get(j, ())}
         state = (motion.q[:, j], motion.qd[:, j], motion.qdd[:, j], load[:, j], motion.start)
-        found.append(JointSignals(*state, others, {} if slips is None else slips[j]))
+        rotor = None if motion.rotor is None else motion.rotor[:, j]
+        found.append(JointSignals(*state, others, {} if slips is None else slips[j], motion.position[:, j], rotor))
     return found
 
 

@@ -111,3 +111,8 @@ class Identification:
     def as_recorded(self, torque: np.ndarray) -> np.ndarray:
         """Torque (N, n) [Nm] in the unit and with the sign of the recorded effort."""
         return torque / self.effort.scale
+
+
+def note(sentences: list[str], *more: str) -> None:
+    """Append the sentences that are not empty."""
+    sentences += [text for text in more if text]

@@ -22,6 +22,7 @@ from robot_dynamics_ros.identification.dataset.motion import (
     filtered,
     low_pass,
     motion_frequency,
+    noise_limit,
     stack,
 )
 from robot_dynamics_ros.identification.dataset.recording import Recording
@@ -98,13 +99,16 @@ class Tuner:
         reported = all(p.qd is not None for r in self.recordings for p in r.pieces)
         none: Filters = (None,) * self.rigid.n
         first = Structure(cutoffs[0], "q", choices.delay or 0.0, self.simple, none, self.coupled)
-        candidates = [
-            replace(first, cutoff=c, source=s) for s in (("q", "qd") if reported else ("q",)) for c in cutoffs
-        ]
+        candidates = []
+        for s in ("q", "qd") if reported else ("q",):
+            limit = max(SLOWEST, noise_limit(self.recordings, s)) if not choices.cutoff else np.inf
+            own = sorted({min(c, round(limit, 3)) for c in cutoffs})
+            candidates += [replace(first, cutoff=c, source=s) for c in own]
         lags = NO_SHIFT
         if choices.delay is None:
             lags = np.array(DELAYS) * max(1, round(SHORTEST_DELAY * self.rate))
-        rows = [self._errors(c, cutoffs[0], lags).sum(0) for c in candidates]
+        margin = min(c.cutoff for c in candidates)
+        rows = [self._errors(c, margin, lags).sum(0) for c in candidates]
         if not choices.cutoff:
             self._lower(candidates, rows, lags)
         return candidates, np.array(rows), lags

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.identification.arm.friction_columns import JointFriction, Memory
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel
 from robot_dynamics_ros.identification.arm.presliding import PreslidingFit, fit_presliding, hysteresis_block
 from robot_dynamics_ros.identification.arm.static_law import LAW, FrictionSamples, fit_static, friction_table
@@ -31,14 +33,31 @@ class WrittenLaw:
     static: dict[str, float]
     presliding: PreslidingFit | None = None
 
+    def columns(self, chosen: JointFriction) -> JointFriction:
+        """The law as columns of a linear fit: of the presliding part, its shape held; the chosen law where it has none.
 
-def choose_law(samples: FrictionSamples, terms: tuple[str, ...]) -> WrittenLaw:
+        Motors that turn with two joints and the rotor's inertia keep their columns.
+        """
+        if self.presliding is None:
+            return chosen
+        p: dict[str, Any] = self.presliding.parameters
+        parts = {"ml": sum(p["level"]), "mt": sum(p["load"]), "ms": p["fs"], "mv": p["fv0"]}
+        parts |= {"fv1": p["fv1"], "fv2": p["fv2"]}
+        terms = [t for t in chosen.terms if t in ("fo", "ia") or t[0] == "c"] + [t for t, x in parts.items() if x > 0]
+        shares = [tuple(x / (sum(p[k]) or 1.0) for x in p[k]) for k in ("level", "load")]
+        speeds = (p["sliding_ratio"], p["stribeck_velocity"], p["eps"], p["v0"])
+        memory = Memory(tuple(p["span"]), *shares, p["load_power"], p["load_limit"], *speeds, p["rotor_time"] > 0)
+        return JointFriction(chosen.eps, tuple(terms), memory)
+
+
+def choose_law(samples: FrictionSamples, terms: tuple[str, ...], known: dict[str, float] | None = None) -> WrittenLaw:
     """The law of one joint: static, and presliding unless the static law predicts held-out motion better.
 
     terms: friction columns that cross-validation chose for the joint (`selection`); the static law has their
-    counterparts only. Raises ValueError where no term of the static law can be fitted.
+    counterparts only. known: a static law of nearly the same samples, which is not fitted again. Raises ValueError
+    where no term of the static law can be fitted.
     """
-    static = fit_static(samples, terms).parameters
+    static = known or fit_static(samples, terms).parameters
     law = FrictionModel(LAW, {name: [value] for name, value in static.items()}, 1)
     presliding = fit_presliding(samples, law.torque(samples.v[:, None], samples.load[:, None])[:, 0])
     if presliding is None or presliding.errors.sum() > (1 + MARGIN) * presliding.static_errors.sum():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ LOWER_RATE = 200.0  # Hz kept for identification; robot dynamics and friction re
 MOVING = 0.01  # rad/s, a joint faster than this moves; the split of every table of the report
 MIN_FITTED = 12  # samples
 ROTOR_TIME = 600.0  # s; so long that the deflection of the gear does not enter during a stand
+NOISE, NOISE_BAND = 0.03, 4.0  # share of the acceleration's power; Hz in which that power is found without noise
 MAX_EDGE = 1.0  # s; slow filters settle from padding that continues the motion
 # Periods of the cut-off dropped at both ends of a piece that parameters are fitted to: there the order 4 zero-phase
 # filter has settled to 0.3 % of the acceleration (its slowest pole decays by e in 0.42 periods).
@@ -173,12 +175,20 @@ def low_pass(x: np.ndarray, cutoff: float, dt: float, order: int = 4, continued:
     """
     if not cutoff < 0.45 / dt:
         return x
-    sos = signal.butter(order, 2 * cutoff * dt, output="sos")
+    sos = butterworth(order, 2 * cutoff * dt)
     pad = min(len(x) - 1, int(3 / (cutoff * dt)) + 1)
     if not continued or len(x) < MIN_FITTED:
         return signal.sosfiltfilt(sos, x, axis=0, padlen=pad)
     before, after = _continued(x, pad, cutoff * dt), _continued(x[::-1], pad, cutoff * dt)
     return signal.sosfiltfilt(sos, np.concatenate([before[::-1], x, after]), axis=0, padlen=0)[pad:-pad]
+
+
+@lru_cache(maxsize=256)
+def butterworth(order: int, cutoff: float) -> np.ndarray:
+    """Second-order sections of a Butterworth low-pass; cutoff: share of half the rate. One array for all: scipy reads
+    it only.
+    """
+    return signal.butter(order, cutoff, output="sos")
 
 
 def _continued(x: np.ndarray, count: int, periods: float) -> np.ndarray:
@@ -205,6 +215,24 @@ def motion_frequency(rec: Recording) -> float:
     strong = total[-1] > 1e-6 * total[-1].max()
     share = total[:, strong] / total[-1, strong]
     return float(max(f[np.argmax(share > 0.999, axis=0)].max(), 2 * f[1]))
+
+
+def noise_limit(recordings: Sequence[Recording], source: str = "q") -> float:
+    """Cut-off [Hz] above which noise is more than NOISE of the power of the acceleration of half of the joints; what is
+    regressed on it, rotor inertia first, comes out too small by that share.
+
+    White noise s^2 of a signal whose k-th derivative (2 for "q", 1 for "qd") is the acceleration leaves
+    s^2 2 dt (2 pi)^(2k) f^(2k+1) / (2k+1) behind a low-pass at f.
+    """
+    k, limits = (2, []) if source == "q" else (1, [])
+    for p in (p for rec in recordings for p in rec.pieces if len(p.t) > 20):
+        x = p.q if source == "q" else np.asarray(p.qd)
+        slow, dt = low_pass(p.q, min(NOISE_BAND, 0.2 / p.period), p.period, continued=True), p.period
+        power = np.mean(np.gradient(np.gradient(slow, dt, axis=0), dt, axis=0) ** 2, axis=0)
+        noise = np.mean(np.diff(x, 3, axis=0) ** 2, axis=0) / 20 * 2 * dt * (2 * np.pi) ** (2 * k) / (2 * k + 1)
+        limits.append((len(p.t), (NOISE * power / np.maximum(noise, 1e-300)) ** (1 / (2 * k + 1))))
+    weights = np.array([n for n, _ in limits])
+    return float(np.median(np.average([limit for _, limit in limits], axis=0, weights=weights))) if limits else np.inf
 
 
 def at_lower_rate(motion: Motion) -> Motion:

@@ -24,6 +24,9 @@ from robot_dynamics_ros.robot_file import RobotFile
 MARGIN = 1e-5  # smallest eigenvalue of a pseudo-inertia relative to its size: keeps M(q) away from singular
 TOLERANCE = 1e-11  # of Clarabel: duality gap and feasibility, in the scaled problem
 PULL = 1.0  # a deviation of 100 % from phi0 costs as much as one standard deviation of the data
+# The same for rotor inertias that the effort holds. Residuals are no white noise, so standard deviations of the data
+# are some ten times too small: limits of the links' inertia would otherwise move a rotor to any value.
+ROTOR_PULL = 30.0
 
 
 @dataclass(frozen=True)
@@ -90,7 +93,8 @@ def _solve(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     columns = np.linalg.norm(problem.R, axis=0).max()
     b = len(problem.P)
     fit = np.hstack([problem.R[:, :b] @ problem.P * scale, problem.R[:, b:]]) / columns
-    pull = np.concatenate([np.ones(10 * links), 1 / np.maximum(problem.rotor0, 1e-2)]) * PULL / columns
+    rotor = (ROTOR_PULL if problem.rotor_positive else PULL) / np.maximum(problem.rotor0, 1e-2)
+    pull = np.concatenate([np.full(10 * links, PULL), rotor]) / columns
     start = np.concatenate([problem.phi0 / scale, problem.rotor0])
     A, y = np.vstack([fit, np.diag(pull)]), np.concatenate([problem.z / columns, pull * start])
     maps = [pseudo_map(scale[10 * i : 10 * i + 10]) for i in range(links)]

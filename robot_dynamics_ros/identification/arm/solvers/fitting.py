@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError, DataError
+from robot_dynamics_ros.identification.arm.friction_columns import LOADED
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structure
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.consistency import initial_parameters, make_consistent
@@ -73,7 +74,8 @@ def known_rotors(robot: RobotFile, rigid: RigidModel, structure: Structure, incl
 
 
 class Fitter:
-    """Solves one structure on one motion; `recordings` are what the motion was filtered from.
+    """Solves one structure on one motion; `recordings` are what the motion was filtered from, `load` (10 n,) the links
+    whose torque loads friction (None: found with it).
 
     notes: sentences of the solvers about their result.
     """
@@ -86,9 +88,10 @@ class Fitter:
         prior: Prior | None = None,
         recordings: Sequence[Recording] = (),
         held: Mapping[int, float] | None = None,
+        load: np.ndarray | None = None,
     ) -> None:
         self.rigid, self.structure, self.motion, self.prior = rigid, structure, motion, prior
-        self.held, self.recordings = dict(held or {}), list(recordings)
+        self.held, self.recordings, self.load = dict(held or {}), list(recordings), load
         self.base = rigid.base.size
         self.size = int(structure.index(self.base)[-1][-1]) + 1
         self.notes: list[str] = []
@@ -104,10 +107,13 @@ class Fitter:
         return self._instrumented(model) if method == "idim-iv" else model
 
     def _plain(self, method: str) -> tuple[Solution, FusedRows]:
-        """Weighted least squares; load-dependent friction uses the torque of the previous round, twice."""
-        phi = None
+        """Weighted least squares; load-dependent friction uses the torque of the given links, or of the previous round,
+        twice.
+        """
+        phi = self.load
         weights = None if self.motion.weight is None else list(self.motion.weight.T)
-        for _ in range(3 if any("fl" in law.terms for law in self.structure.laws) else 1):
+        loaded = any(t in LOADED for law in self.structure.laws for t in law.terms)
+        for _ in range(3 if loaded and phi is None else 1):
             rows = FusedRows(self.rigid, self.structure, self.motion, phi)
             solution = self._solved(rows, method, weights)
             phi = self.rigid.base.to_standard(solution.x[: self.base])

@@ -1,0 +1,107 @@
+"""The parameters of an identification: bodies and friction of the robot file, solved together."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from robot_dynamics_ros.identification.arm.contact import OVERRULE, lost_rotors
+from robot_dynamics_ros.identification.arm.live_model import fit_live
+from robot_dynamics_ros.identification.arm.model import coupled_statement
+from robot_dynamics_ros.identification.arm.solvers.consistency import make_consistent, rotor_included
+from robot_dynamics_ros.identification.arm.solvers.fitting import PLAIN, Fitter, known_rotors, prior_of
+from robot_dynamics_ros.identification.arm.solvers.stands import slow_stretches, slow_weights
+from robot_dynamics_ros.identification.arm.solvers.uncertainty import between_recordings, widened, with_uncertainty
+from robot_dynamics_ros.identification.arm.state import Identification, note
+from robot_dynamics_ros.identification.arm.tuning import motion_of
+
+TOGETHER = 2  # rounds of bodies and friction; a third moves rotor inertias by 2 % on the zoo
+
+
+def fit_parameters(state: Identification) -> None:
+    """Fill fit, rotor_included, consistent and rotor with the laws of the cross-validation.
+
+    Raises DataError or CapabilityError where the method lacks what it needs, DataError where the solver finds no
+    physically consistent model.
+    """
+    fitter, options = _fitter(state), state.options
+    plain = options.method in PLAIN
+    state.fit = with_uncertainty(fitter.run(options.method if plain else "huber"), state.motion)
+    state.rotor_included, rotors = rotor_included(state.robot, state.fit)
+    held = _held(state)
+    if held or not plain:
+        fitter.held = held
+        state.fit = with_uncertainty(fitter.run(options.method), state.motion, centred=not plain)
+    state.consistent, state.rotor = make_consistent(state.robot, state.fit, state.rotor_included)
+    note(state.statements, rotors, *fitter.notes, coupled_statement(state.robot, state.structure))
+    note(state.warnings, *(n for n in fitter.notes if "please check" in n))
+
+
+def fit_together(state: Identification) -> None:
+    """Fill live, the model as a robot file holds it, and solve the bodies again beside its friction, whose shape is
+    held.
+
+    The laws of the cross-validation lack presliding friction that grows with load; what they leave of it, and of
+    Stribeck friction, goes into gravity and rotor inertia.
+    """
+    chosen, method = state.structure.laws, state.options.method
+    state.live, laws = fit_live(state.consistent, np.nan_to_num(state.rotor), state.motion, chosen)
+    again = method in PLAIN and any(law.presliding is not None for law in laws)
+    for left in reversed(range(TOGETHER if again else 0)):
+        state.structure = state.structure.with_laws([law.columns(c) for law, c in zip(laws, chosen, strict=True)])
+        fitter = _fitter(state, state.consistent.phi)
+        fitter.held = _held(state)
+        state.fit = fitter.run(method)
+        state.consistent, state.rotor = make_consistent(state.robot, state.fit, state.rotor_included)
+        known = laws if left else ()
+        state.live, laws = fit_live(state.consistent, np.nan_to_num(state.rotor), state.motion, chosen, known)
+    if again:
+        state.fit = with_uncertainty(state.fit, state.motion)
+    note(state.statements, _widen(state))
+
+
+def _fitter(state: Identification, load: np.ndarray | None = None) -> Fitter:
+    """Solver of the state's structure, its motion with less weight where joints stand; load (10 n,): links whose torque
+    loads friction.
+    """
+    prior = prior_of(state.robot, state.rigid, state.structure, state.options.prior)
+    fitter = Fitter(state.rigid, state.structure, state.motion, prior, state.training, load=load)
+    if state.options.method not in ("ols", "torque") and any(stretches := slow_stretches(state.motion)):
+        before = fitter.run("huber") if load is None else state.fit
+        fitter.motion = replace(state.motion, weight=slow_weights(before, state.motion, stretches))
+    return fitter
+
+
+def _held(state: Identification) -> dict[int, float]:
+    """Rotor inertias that are not sought."""
+    if state.options.known_rotor or state.options.method == "total":
+        return known_rotors(state.robot, state.rigid, state.structure, state.rotor_included)
+    return {}
+
+
+def _widen(state: Identification) -> str:
+    """Add the scatter of sliding friction between the recordings to its deviations; what these cover, as a sentence."""
+    if len(state.training) < 2:
+        return (
+            "standard deviations of friction hold for this recording: on another day (temperature, running-in, load) "
+            "friction differs by 5 to 10 %; with recordings of several days they include that scatter"
+        )
+    motions = [motion_of([r], state.structure) for r in state.training]
+    state.fit = widened(state.fit, between_recordings(state.fit, motions))
+    return f"deviations of friction contain its scatter between the {len(motions)} recordings"
+
+
+def check_rotors(state: Identification) -> None:
+    """Fill spoiled where rotor inertias fell far below the initial model: work of somebody else is in the effort."""
+    if state.options.contact != "auto" or not state.rotor_included or state.robot.drives.torque_side != "motor":
+        return
+    places, s = state.structure.places("ia", state.rigid.base.size), state.solution
+    std = np.array([s.std[places[j]] if j in places else np.inf for j in range(state.robot.n_joints)])
+    low = lost_rotors(state.robot, state.rotor, std)
+    if len(low) >= max(2, len(places) // 3):
+        state.spoiled = state.spoiled or "rotor inertias far below the initial model"
+        state.warnings.append(
+            f"rotor inertia of {', '.join(low)}: the arm was pushed or guided, or the initial model is of another "
+            f"drive; friction is not called identified ({OVERRULE})"
+        )

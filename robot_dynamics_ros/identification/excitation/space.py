@@ -165,7 +165,9 @@ def _deepest(a: np.ndarray, b: np.ndarray, box: Box) -> tuple[np.ndarray, np.nda
     slope = np.where(slope == 0, np.inf, slope)
     inner = np.clip((f[..., i] - f[..., j]) / slope, 0, 1)
     s = np.concatenate([np.broadcast_to([0.0, 1.0], (*inner.shape[:-1], 2)), inner], axis=-1)
-    depth = (f[..., None, :] + s[..., None] * d[..., None, :]).min(axis=-1)
+    depth = f[..., :1] + s * d[..., :1]
+    for side in range(1, 6):  # far faster than a minimum along an axis of six
+        np.minimum(depth, f[..., side, None] + s * d[..., side, None], out=depth)
     best = depth.argmax(axis=-1)[..., None]
     where, pair = np.take_along_axis(s, best, axis=-1), np.maximum(best - 2, 0)
     p = np.take_along_axis(d[..., j] / slope, pair, axis=-1)

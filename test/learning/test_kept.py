@@ -3,7 +3,11 @@
 import numpy as np
 import pytest
 
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.validation.force import zoo
+from robot_dynamics_ros.validation.force.recordings import RATE
 from robot_dynamics_ros.validation.learning.kept import kept, kept_log
+from robot_dynamics_ros.validation.learning.tasks import cycle, task_of
 
 
 def test_a_kept_recording_is_the_same_whether_it_was_just_made_or_read(worker, tmp_path):
@@ -26,3 +30,11 @@ def test_a_result_that_failed_is_not_kept(tmp_path):
         kept(tmp_path / "result.pickle", fails)
     assert kept(tmp_path / "result.pickle", lambda: {"a": 1.0}) == {"a": 1.0}
     assert kept(tmp_path / "result.pickle", fails) == {"a": 1.0}
+
+
+def test_a_day_of_work_has_the_length_that_was_asked():
+    """Also where a rest is too short to be a part of the motion (robot 6, day 18)."""
+    robot = load_robot("ur5e")
+    who = zoo.individuals(robot, 7, 0, zoo.families("tuning"))[6]
+    for day in range(20):
+        assert len(cycle(robot, who, task_of(who, day), who.draw(1000 + day), 60.0)[0]) == 60 * RATE

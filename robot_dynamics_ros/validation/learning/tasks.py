@@ -96,16 +96,15 @@ def cycle(
     reach = np.where(np.arange(n) < n - 3, task.reach, task.wrist)
     points = np.clip(centre + reach * draw.uniform(-1, 1, (task.points, n)), lower, upper)
     rests, share = draw.uniform(*task.rest, task.points), today.uniform(*OVERRIDE)
-    place, length = int(today.integers(task.points)), 0.0
+    place = int(today.integers(task.points))
     parts: list[motions.Motion] = [motions.hold(points[place], 1.0, RATE)]
-    while length < seconds:
+    while sum(len(part[0]) for part in parts) < seconds * RATE:
         following = (place + 1) % task.points
         parts.append(
             motions.quintic(points[place], points[following], RATE, share * task.velocity, share**2 * task.acceleration)
         )
         if rests[following] > 1 / RATE:
             parts.append(motions.hold(points[following], rests[following], RATE))
-        length += sum(len(part[0]) for part in parts[-2:]) / RATE
         place = following
     return motions.part(motions.join(*parts), slice(0, round(seconds * RATE)))
 

@@ -139,6 +139,15 @@ class ForceStage:
             "frame of external_wrench: its axes, moments about its origin; base, tool (empty: tool) or a link's name",
             read_only=True,
         ),
+        Parameter(
+            "rest_bias",
+            1.0,
+            "time constant with which the torque of a standing robot without contact is taken for an error of "
+            "friction, up to residuals.rest of the robot file; 0: never",
+            "s",
+            0.0,
+            1000.0,
+        ),
         Parameter("tare_window", 1.0, "time over which a tare averages", "s", 0.01, 100.0),
         Parameter("tare_limit", 0.25, "largest bias a tare accepts, share of the torque limit", "", 0.0, 10.0),
     )
@@ -281,5 +290,7 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
             "contact_force": p["contact_force"] or (1.0 if known else 5.0 * share / NOISE),
             "torque_bound": 3.0 * scale,
             "tare_largest": p["tare_limit"] * scale,
+            "rest_bias": p["rest_bias"] if known and p["method"] == "momentum" else 0.0,
+            "rest_std": robot.array("residuals.rest") if known else np.zeros(n),
         }
     )

@@ -56,6 +56,7 @@ JOINT = {
     "fo": 0.1,
 }
 PRESLIDING = {"model": "presliding", "source": "found", "parameters": SPANS | {k: [v] * 6 for k, v in JOINT.items()}}
+RESIDUALS = {"moving": [0.3] * 6, "rest": [1.0] * 6, "significance": 4.0}
 SOURCES = {"estimate_t": "numbers of this test", "found": "numbers of this test"}
 LOAD = {"mass": 2.0, "com": [0.0, 0.05, 0.1], "inertia": [0.01, 0.0, 0.0, 0.01, 0.0, 0.01]}
 STAGES = ("motion", "temperature", "friction", "force")
@@ -63,6 +64,9 @@ ROBOTS = {
     "shipped": UR5E,
     "warm": UR5E.with_updates({"thermal": THERMAL, "friction.reference_temperature": 25.0}, SOURCES),
     "presliding": UR5E.with_updates({"hysteresis": PRESLIDING, "friction.source": "found"}, SOURCES),
+    "residuals": UR5E.with_updates(
+        {"hysteresis": PRESLIDING, "friction.source": "found", "residuals": {"source": "found"} | RESIDUALS}, SOURCES
+    ),
     "no friction": UR5E.with_updates({"friction": None, "hysteresis": None}),
     "loaded": UR5E.with_updates(
         {"payload": {"mass": 2.0, "com": [0.0, 0.05, 0.1], "inertia": [0.01, 0, 0, 0.01, 0, 0.01]}}

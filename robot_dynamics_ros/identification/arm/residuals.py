@@ -44,6 +44,7 @@ def residuals(
     The effort of the recordings is in Nm. breakaway (n,): level of friction at breakaway [Nm]. elsewhere (n,):
     deviation of gravity in other poses [Nm] (`gravity_deviation`). A joint that never moved takes the value at rest.
     """
+    robot = robot.with_updates({"residuals": None})  # with them the force stage absorbs errors at rest
     pairs = [_seen(robot, piece) for rec in recordings for piece in rec.pieces]
     torque, speed = (_joined([pair[k] for pair in pairs], robot) for k in (0, 1))
     wider = WIDER[min(len({rec.name for rec in recordings}), len(WIDER)) - 1]

@@ -37,6 +37,7 @@ class ExternalForce {
         health_(chain.n, p.health),
         payload_(chain, p.payload),
         tare_(chain.n, p.tare),
+        rest_(chain.n, p.rest),
         smooth_(6, p.force_cutoff) {
     require_each("torque_std", p.torque_std.data(), chain.n, 1e-6, 1e6);
     require_each("friction_std", p.friction_std.data(), chain.n, 0.0, 1e6);
@@ -61,7 +62,7 @@ class ExternalForce {
     if (tick == Tick::backwards) payload_.reset();
     const bool healthy = health_.step(dt, in.drive_torque, in.qd);
     observe(dt, in, friction, friction_std);
-    const bool posed = publish(dt, in, out);
+    const bool posed = publish(stamp_ns, dt, in, out);
     if (posed) hold_load(stamp_ns, out);
     age_ += dt;
     if (!posed) return fault(out);
@@ -110,6 +111,7 @@ class ExternalForce {
     tare_.reset();
     contact_.reset();
     payload_.pause();
+    rest_.reset();
     variance_.fill(0.0);
     estimate_ = WrenchEstimate{};
     free_time_ = 0.0;
@@ -120,6 +122,7 @@ class ExternalForce {
   void forget_decisions() noexcept {
     contact_.reset();
     payload_.reset();
+    rest_.reset();
     free_time_ = 0.0;
   }
 
@@ -160,24 +163,39 @@ class ExternalForce {
   }
 
   // Outputs; false when something became non-finite.
-  bool publish(double dt, const ForceInput& in, const ForceOutput& out) noexcept {
+  bool publish(std::int64_t stamp_ns, double dt, const ForceInput& in, const ForceOutput& out) noexcept {
     const int n = chain_.n;
-    Joints raw{};
+    Joints raw{}, torque{}, std{};
     for (int i = 0; i < n; ++i) {
       raw[i] = environment_on_robot(r_[i]);
-      out.torque_std[i] = std::sqrt(variance_[i]);
-      out.torque[i] = raw[i] - tare_.bias()[i];
+      torque[i] = raw[i] - tare_.bias()[i];
+      std[i] = std::sqrt(variance_[i]);
     }
+    absorb(stamp_ns, dt, in, torque.data(), out);
     Placement frames[max_joints + 1];  // base -> link i, TCP last
     forward_kinematics(chain_, in.q, frames);
     if (!all_finite(out.torque, n) || !inverse_.step(frames, out.torque, out.torque_std, estimate_)) return false;
-    if (settled()) tare_.step(dt, raw.data(), out.torque_std);
+    if (settled()) tare_.step(dt, raw.data(), std.data());
     smooth_.step(dt, estimate_.wrench.data(), out.wrench);
     for (int k = 0; k < 6; ++k) out.wrench_std[k] = std::sqrt(std::max(estimate_.covariance[7 * k], 0.0));
     frame_.step(frames, out.wrench, estimate_.covariance.data(), out.framed_wrench, out.framed_wrench_std);
     *out.singular_value = estimate_.singular_value;
-    decide(dt, in, frames, out);
+    decide(dt, in, frames, torque.data(), std.data(), out);
     return true;
+  }
+
+  // What stays of the torque beside the error of friction at rest, and its deviation.
+  void absorb(std::int64_t stamp_ns, double dt, const ForceInput& in, const double* torque,
+              const ForceOutput& out) noexcept {
+    bool free = settled() && !contact_.any();
+    for (int i = 0; i < chain_.n; ++i) free = free && !health_.isolated(i);
+    rest_.step(stamp_ns, dt, in.q, in.qd, torque, free, contact_.any());
+    for (int i = 0; i < chain_.n; ++i) {
+      const double rest = rest_.variance(i), least = p_.torque_std[i] * p_.torque_std[i] + rest;
+      const double left = std::max(variance_[i] - rest_.full(i) + rest, least);
+      out.torque[i] = torque[i] - rest_.mean(i);
+      out.torque_std[i] = std::sqrt(std::min(left, variance_[i]));
+    }
   }
 
   // Friction grows with the load of the gear: model torque and what the environment adds to it. The friction stage
@@ -198,24 +216,25 @@ class ExternalForce {
     std::copy_n(held_.begin(), chain_.n, out.contact_load);
   }
 
-  // Contact needs significance against zero and against what a payload or bias explains.
-  void decide(double dt, const ForceInput& in, const Placement* frames, const ForceOutput& out) noexcept {
+  // Contact needs significance against zero and against what a payload or bias explains of the whole torque.
+  void decide(double dt, const ForceInput& in, const Placement* frames, const double* torque, const double* whole_std,
+              const ForceOutput& out) noexcept {
     const int n = chain_.n;
     const double zero[max_joints] = {}, *qdd = absent(in.qdd, n) || !all_finite(in.qdd, n) ? zero : in.qdd;
     contact_time_ = contact_.any() ? contact_time_ + dt : 0.0;
     if (settled() && !(payload_.confirmed() && contact_.any() && contact_time_ < payload_delay))
-      payload_.step(dt, in.q, in.qd, qdd, out.torque, out.torque_std);
+      payload_.step(dt, in.q, in.qd, qdd, torque, whole_std);
     const bool flagged = payload_.verdict() != PayloadCheck::Verdict::none;
     double magnitude[max_joints + 1], std[max_joints + 1], explained[max_joints], rest[max_joints];
     payload_.explained(in.q, in.qd, qdd, explained);
     for (int i = 0; i < n; ++i) {
-      rest[i] = out.torque[i] - explained[i];
+      rest[i] = torque[i] - explained[i];
       magnitude[i] = std::min(std::abs(out.torque[i]), std::abs(rest[i]));
       std[i] = out.torque_std[i];
     }
     magnitude[n] = significance(estimate_);
     std[n] = 1.0;
-    if (WrenchEstimate left; flagged && inverse_.step(frames, rest, out.torque_std, left))
+    if (WrenchEstimate left; flagged && inverse_.step(frames, rest, whole_std, left))
       magnitude[n] = std::min(magnitude[n], significance(left));
     if (!payload_.confirmed() && age_ < first_look + 3.0 / slowest())
       for (int i = 0; i <= n; ++i) magnitude[i] = 0.0;  // may be older than the estimator: check for a payload first
@@ -269,6 +288,7 @@ class ExternalForce {
   TorqueHealth health_;
   PayloadCheck payload_;
   Tare tare_;
+  RestBias rest_;
   LowPass smooth_;
   WrenchEstimate estimate_;
   Joints variance_{}, r_{}, held_{};

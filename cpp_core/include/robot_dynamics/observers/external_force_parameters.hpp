@@ -6,6 +6,7 @@
 #include "robot_dynamics/control/torque_health.hpp"
 #include "robot_dynamics/observers/contact.hpp"
 #include "robot_dynamics/observers/payload_check.hpp"
+#include "robot_dynamics/observers/rest_bias.hpp"
 #include "robot_dynamics/observers/tare.hpp"
 #include "robot_dynamics/observers/virtual_force.hpp"
 #include "robot_dynamics/observers/wrench.hpp"
@@ -32,6 +33,7 @@ struct ExternalForceParameters {
   TorqueHealthParameters health;
   PayloadParameters payload;
   TareParameters tare;
+  RestBiasParameters rest;
 };
 
 struct ForceInput {  // (n); acceleration, friction and its std may be null or NaN = absent

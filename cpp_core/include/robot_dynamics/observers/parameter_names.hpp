@@ -107,6 +107,8 @@ void for_each_parameter(ExternalForceParameters& p, int n, Each&& each) {
   each("tare_window", p.tare.window);
   each("tare_steady_ratio", p.tare.steady_ratio);
   each("tare_largest", p.tare.largest, n);
+  each("rest_bias", p.rest.time);
+  each("rest_std", p.rest.std, n);
 }
 
 }  // namespace robot_dynamics

@@ -1,0 +1,113 @@
+// External joint torque that a standing robot shows without contact: an error of presliding friction, absorbed slowly.
+//
+// The error b of a joint's friction model is a random process over travel s and time, with the deviation `std` that the
+// residuals of the robot file show at rest and the span over which a gear forgets:
+//
+//   b(s + ds) = d b(s) + sqrt(1 - d^2) std w    d = exp(-ds / span)         while it moves
+//   db/dt = std sqrt(share / time) w                                        while it stands
+//
+// and the scalar Kalman filter of it, which measures the external torque with the intensity share time std^2 while all
+// joints stand and no contact is flagged: its time constant tends to `time`, its variance to share std^2 (source: own).
+// |b| <= std, so a lasting push beyond that stays visible. What is subtracted is `delay` old, so that the onset of a
+// push is not in it; a contact keeps it.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "robot_dynamics/common/check.hpp"
+#include "robot_dynamics/rigid_body/chain.hpp"
+
+namespace robot_dynamics {
+
+struct RestBiasParameters {
+  double time = 0.0;                     // s, 0: off
+  std::array<double, max_joints> std{};  // Nm, of the error of friction at rest; 0: nothing is absorbed at the joint
+};
+
+class RestBias {
+ public:
+  static constexpr std::int64_t delay = 100'000'000;  // ns
+  static constexpr double speed = 0.005;              // rad/s, below it a joint stands
+  static constexpr double span = 2e-3;                // rad over which the error of presliding friction changes
+  static constexpr double share = 0.5;                // of the variance that stays after long rest
+
+  struct Bias {
+    double mean = 0.0, variance = 0.0;  // Nm, Nm2
+  };
+
+  RestBias(int n, const RestBiasParameters& p) : n_(n), p_(p) {
+    require_range("rest_bias", p.time, 0.0, 1e3);
+    require_each("rest_std", p.std.data(), n, 0.0, 1e6);
+    reset();
+  }
+
+  void reset() noexcept {
+    slot_ = std::numeric_limits<std::int64_t>::min();
+    for (int i = 0; i < n_; ++i) now_[i] = older_[i] = newer_[i] = used_[i] = {0.0, full(i)};
+  }
+
+  // tau (n): external torque; `free`: tau may be absorbed (no contact, sensors trusted).
+  void step(std::int64_t stamp_ns, double dt, const double* q, const double* qd, const double* tau, bool free,
+            bool contact) noexcept {
+    if (p_.time <= 0.0) return;
+    const std::int64_t slot = stamp_ns / delay;
+    if (slot != slot_) turn(slot, q);
+    const double phase = static_cast<double>(stamp_ns - slot * delay) / static_cast<double>(delay);
+    for (int i = 0; i < n_; ++i) {
+      const Bias late{older_[i].mean + phase * (newer_[i].mean - older_[i].mean),
+                      older_[i].variance + phase * (newer_[i].variance - older_[i].variance)};
+      used_[i] = moved(late, i, q);
+      if (contact && !held_) now_[i] = older_[i] = newer_[i] = late;
+    }
+    held_ = contact;
+    for (int i = 0; i < n_; ++i) free = free && std::abs(qd[i]) < speed;
+    for (int i = 0; i < n_; ++i) advance(i, dt, free ? tau : nullptr);
+  }
+
+  double mean(int i) const noexcept { return used_[i].mean; }
+  double variance(int i) const noexcept { return used_[i].variance; }
+  double full(int i) const noexcept {  // variance where nothing is absorbed; 0: nothing ever is
+    return p_.time > 0.0 ? p_.std[i] * p_.std[i] : 0.0;
+  }
+
+ private:
+  // Travel since the slot began makes the bias forget; at its end that becomes part of the state.
+  Bias moved(const Bias& b, int i, const double* q) const noexcept {
+    const double d = std::exp(-std::abs(q[i] - anchor_[i]) / span);
+    return {d * b.mean, full(i) - d * d * (full(i) - b.variance)};
+  }
+
+  void turn(std::int64_t slot, const double* q) noexcept {
+    const bool next = slot == slot_ + 1;
+    for (int i = 0; i < n_; ++i) {
+      if (slot_ == std::numeric_limits<std::int64_t>::min()) anchor_[i] = q[i];
+      now_[i] = moved(now_[i], i, q);
+      older_[i] = next ? moved(newer_[i], i, q) : now_[i];
+      newer_[i] = now_[i];
+      anchor_[i] = q[i];
+    }
+    slot_ = slot;
+  }
+
+  void advance(int i, double dt, const double* tau) noexcept {
+    Bias& b = now_[i];
+    if (full(i) <= 0.0) return;
+    b.variance = std::min(full(i), b.variance + share * full(i) * dt / p_.time);
+    if (!tau) return;
+    const double gain = b.variance * dt / (b.variance * dt + share * p_.time * full(i));
+    b.mean = std::min(std::max(b.mean + gain * (tau[i] - b.mean), -p_.std[i]), p_.std[i]);
+    b.variance *= 1.0 - gain;
+  }
+
+  int n_;
+  RestBiasParameters p_;
+  std::array<Bias, max_joints> now_{}, older_{}, newer_{}, used_{};
+  std::array<double, max_joints> anchor_{};  // q at the beginning of the slot
+  std::int64_t slot_ = 0;                    // stamp over delay
+  bool held_ = false;                        // by a contact
+};
+
+}  // namespace robot_dynamics

@@ -1,0 +1,127 @@
+"""What a standing robot shows without contact is taken for an error of friction; a push is not, unless it is slow."""
+
+import numpy as np
+import pytest
+from force_bench import UR5E, measured, moving, still, through
+
+from robot_dynamics_ros.estimators.external_force import ForceStage
+from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.signals import Sample
+
+REST = np.array([1.5, 2.0, 1.5, 0.6, 0.6, 0.6])
+RESIDUALS = {"source": "test", "moving": 0.3 * REST, "rest": REST, "significance": 4.0}
+ROBOT = UR5E.with_updates({"residuals": RESIDUALS}, {"test": "residuals of a test"})
+ERROR = np.array([0.8, -1.1, 0.7, 0.3, -0.3, 0.2])  # Nm, of the friction model at standstill
+
+
+def seen(log, **force):
+    pipeline = Pipeline(ROBOT, {"force": force})
+    pipeline.run(log)
+    return log.external_joint_torque, pipeline
+
+
+def standing(wrench=None, error=ERROR, seconds=8.0, noise=0.05):
+    log = measured(still(seconds=seconds), wrench, noise=noise)
+    log.effort = log.effort - error
+    return log
+
+
+def push(force, start, stop, seconds, rate=500):
+    t = np.arange(int(seconds * rate)) / rate
+    return np.where((t >= start) & (t < stop), 1.0, 0.0)[:, None] * np.array([0, 0, -force, 0, 0, 0])
+
+
+def ramp(force, begin, rise, seconds=12.0, rate=500):
+    t = np.arange(int(seconds * rate)) / rate
+    return np.clip((t - begin) / rise, 0.0, 1.0)[:, None] * np.array([0, 0, -force, 0, 0, 0])
+
+
+def test_an_error_of_friction_at_rest_is_absorbed_and_the_deviation_falls():
+    torque, _ = seen(log := standing())
+    whole, _ = seen(without := standing(), rest_bias=0.0)
+    assert (np.abs(torque[-1]) < 0.2 * np.abs(whole[-1])).all() and not log.contact.any()
+    assert (log.external_joint_torque_std[-1] < 0.9 * without.external_joint_torque_std[-1]).all()
+
+
+@pytest.mark.parametrize("size", [1.5, 3.0])
+def test_no_more_than_the_residual_at_rest_is_absorbed(size):
+    torque, _ = seen(standing(error=size * REST), contact_on_ratio=50.0)
+    np.testing.assert_allclose(torque[-1], (size - 1.0) * REST, atol=0.05)
+
+
+def test_what_was_absorbed_stays_in_contact():
+    """Before, in and after a push of 25 N the same is taken off: what the estimate is without an error of friction."""
+    wrench = push(25.0, 6.0, 10.0, seconds=12.0)
+    torque, _ = seen(log := standing(wrench, seconds=12.0, noise=0.0))
+    whole, _ = seen(standing(wrench, seconds=12.0, noise=0.0), rest_bias=0.0)
+    absorbed, t = whole - torque, log.time
+    assert log.contact[(t > 6.2) & (t < 10.0)].any(axis=1).all()
+    inside = absorbed[(t > 6.1) & (t < 10.0)]
+    np.testing.assert_array_less(np.ptp(inside, axis=0), 1e-9)
+    np.testing.assert_allclose(inside[0], ERROR, atol=0.05)
+
+
+@pytest.mark.parametrize("rest_bias", [0.0, 1.0])
+def test_a_push_of_20_newton_begins_as_before(rest_bias):
+    """Without an error of friction the bias neither delays nor hides it."""
+    wrench = push(20.0, 4.0, 7.0, seconds=8.0)
+    seen(log := standing(wrench, error=0.0), rest_bias=rest_bias)
+    found, t = log.contact.any(axis=1), log.time
+    assert not found[t < 4.0].any() and found[(t > 4.1) & (t < 7.0)].all()
+    assert np.abs(log.external_wrench[(t > 4.5) & (t < 7.0), 2] + 20.0).max() < 3.0
+
+
+def test_a_slow_push_is_found_but_shown_too_small():
+    """The price, for 20 N over 3 s: absorbed before the flag, and kept while it lasts."""
+    found, shown = {}, {}
+    for rest_bias in (0.0, 1.0):
+        seen(log := standing(ramp(20.0, 4.0, 3.0), error=0.0, seconds=12.0), rest_bias=rest_bias)
+        assert log.contact[-1].any()
+        found[rest_bias] = log.time[log.contact.any(axis=1)][0]
+        shown[rest_bias] = -log.external_wrench[-1, 2]
+    assert shown[0.0] == pytest.approx(20.0, abs=1.0) and 14.0 < shown[1.0] < 19.0
+    assert abs(found[1.0] - found[0.0]) < 0.3
+
+
+def test_a_joint_that_moves_forgets():
+    poses = through([still()[0][0], still()[0][0] + 0.3], rest=6.0)
+    log, plain = (measured(poses, noise=0.0) for _ in range(2))
+    for given in (log, plain):
+        given.effort = given.effort - ERROR
+    torque, _ = seen(log)
+    whole, _ = seen(plain, rest_bias=0.0)
+    t, absorbed = log.time, np.abs(whole - torque)
+    assert (absorbed[(t > 5.8) & (t < 6.0)].min(axis=0) > 0.7 * np.abs(ERROR)).all()
+    assert (absorbed[(t > 6.4) & (t < 6.9)] < 1e-3).all()
+
+
+def test_a_tare_starts_it_anew():
+    log = standing(seconds=6.0)
+    _, pipeline = seen(log)
+    force = pipeline.stage("force")
+    assert force.tare()[0]
+    np.testing.assert_allclose(force.core.bias, ERROR, atol=0.05)  # of the whole torque, not of what is left
+
+
+def test_step_is_run_bit_for_bit_over_motion_rest_and_pushes():
+    rows = [np.concatenate(x) for x in zip(moving(2.0), through([moving(2.0)[0][-1]], rest=3.0), strict=True)]
+    wrench = np.zeros((len(rows[0]), 6))
+    wrench[1900:2200, 2] = 60.0
+    log, sample = measured(rows, wrench, noise=0.1), Sample(UR5E.joint_names)
+    pipeline = Pipeline(ROBOT)
+    stepped = []
+    for row in range(len(log)):
+        sample.clear()
+        log.read(row, sample)
+        pipeline.step(sample)
+        stepped.append(np.concatenate([getattr(sample, name) for name in ForceStage.writes]))
+    seen(log)
+    assert log.contact[2000:2200].any()
+    np.testing.assert_array_equal(stepped, np.hstack([getattr(log, name) for name in ForceStage.writes]))
+
+
+def test_robots_without_residuals_are_estimated_as_before():
+    log, off = standing(), standing()
+    Pipeline(UR5E).run(log)
+    Pipeline(UR5E, {"force": {"rest_bias": 0.0}}).run(off)
+    np.testing.assert_array_equal(log.external_wrench, off.external_wrench)

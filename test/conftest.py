@@ -20,6 +20,7 @@ DELAY = 1.0  # s
 INPUTS = "inputs tried: "
 COMPUTING = 5  # niceness of processes that compute, so that peers of the one that waits keep their time
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of glibc's mallopt
+COLLECTED = 10_000, 20, 10  # of gc.set_threshold
 KEPT = {M_TRIM_THRESHOLD: 2**30, M_MMAP_THRESHOLD: 2**25}  # bytes
 
 
@@ -59,6 +60,7 @@ def pytest_collection():
     yield
     gc.freeze()
     gc.enable()
+    gc.set_threshold(*COLLECTED)
 
 
 def pytest_collection_modifyitems(items):

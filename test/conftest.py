@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import os
 import signal
@@ -18,6 +19,9 @@ RETRIES = 2
 DELAY = 1.0  # s
 INPUTS = "inputs tried: "
 COMPUTING = 5  # niceness of processes that compute, so that peers of the one that waits keep their time
+M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of glibc's mallopt
+COLLECTED = 10_000, 20, 10  # of gc.set_threshold
+KEPT = {M_TRIM_THRESHOLD: 2**30, M_MMAP_THRESHOLD: 2**25}  # bytes
 
 
 def pytest_addoption(parser):
@@ -27,8 +31,19 @@ def pytest_addoption(parser):
 def pytest_configure(config):
     if getattr(config, "workerinput", {"workerid": "gw0"})["workerid"] != "gw0":
         os.nice(COMPUTING)
+    keep_memory()
     if getattr(config.option, "reruns", None):
         raise pytest.UsageError("--reruns would retry numeric tests too: mark tests of real-time peers `realtime`")
+
+
+def keep_memory():
+    """Arrays of the tests' own process reuse its heap: new pages would be cleared at every allocation.
+
+    Processes that tests start are not affected: the memory of nodes is judged as it is for users.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)  # glibc only
+    for parameter, size in KEPT.items() if mallopt is not None else ():
+        mallopt(parameter, size)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -45,6 +60,7 @@ def pytest_collection():
     yield
     gc.freeze()
     gc.enable()
+    gc.set_threshold(*COLLECTED)
 
 
 def pytest_collection_modifyitems(items):

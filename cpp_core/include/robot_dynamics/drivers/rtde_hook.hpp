@@ -24,5 +24,8 @@ inline std::int64_t clock_ns(clockid_t id) noexcept {
   clock_gettime(id, &t);
   return static_cast<std::int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
 }
+inline double seconds_until(std::int64_t end) noexcept {
+  return 1e-9 * static_cast<double>(end - clock_ns(CLOCK_MONOTONIC));
+}
 
 }  // namespace robot_dynamics::rtde

@@ -12,12 +12,10 @@
 #include <string>
 #include <thread>
 
-#include "robot_dynamics/common/latency_log.hpp"
 #include "robot_dynamics/common/realtime.hpp"
 #include "robot_dynamics/common/spsc_ring.hpp"
+#include "robot_dynamics/drivers/rtde_answer.hpp"
 #include "robot_dynamics/drivers/rtde_clock.hpp"
-#include "robot_dynamics/drivers/rtde_hook.hpp"
-#include "robot_dynamics/drivers/rtde_session.hpp"
 #include "robot_dynamics/drivers/stream_monitor.hpp"
 
 namespace robot_dynamics::rtde {
@@ -47,7 +45,11 @@ class Reader {
 
  public:
   explicit Reader(const ReaderOptions& options)
-      : options_(options), session_(options.session), monitor_(options.limits), ring_(options.ring) {}
+      : options_(options),
+        session_(options.session),
+        monitor_(options.limits),
+        ring_(options.ring),
+        answer_(session_, options.session.torque_inputs) {}
   ~Reader() { stop(); }
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
@@ -55,7 +57,7 @@ class Reader {
   // Before start(). With torque inputs negotiated its torque is sent in the same cycle.
   void set_hook(std::shared_ptr<SampleHook> hook) {
     if (thread_.joinable()) throw std::logic_error("the hook is set before the reader starts");
-    hook_ = std::move(hook);
+    answer_.set_hook(std::move(hook));
   }
 
   // First connection in the caller's thread, so that its error reaches the caller; then the thread takes over.
@@ -103,11 +105,10 @@ class Reader {
   const StreamMonitor& monitor() const noexcept { return monitor_; }
   bool connected() const noexcept { return connected_.load(); }
   const RealtimeResult& realtime() const noexcept { return realtime_; }
-  // From the state's arrival on this machine, and from its reading by the thread, until its torque was sent.
-  const LatencyLog& answered() const noexcept { return answered_; }
+  const LatencyLog& answered() const noexcept { return answer_.latency(); }
   std::uint64_t overruns() const noexcept { return overruns_.load(); }
   std::uint64_t reconnects() const noexcept { return reconnects_.load(); }
-  std::uint64_t unsent() const noexcept { return unsent_.load(); }
+  std::uint64_t unsent() const noexcept { return answer_.unsent(); }
   std::uint64_t malformed() const noexcept { return malformed_.load(); }
   Version version() const {
     return locked([this] { return version_; });
@@ -138,7 +139,7 @@ class Reader {
   }
 
   void close() noexcept {
-    if (hook_ && connected_.load()) hook_->lost();
+    if (answer_ && connected_.load()) answer_.lost();
     connected_.store(false);
     monitor_.set_connected(false);
     session_.close();
@@ -175,8 +176,8 @@ class Reader {
     } else {
       std::lock_guard<std::mutex> receiving(receiving_);
       const std::size_t before = ring_.size();
-      receive(hook_ ? hook_period : receive_period);
-      if (hook_ && ring_.size() == before) rest();
+      receive(answer_ ? hook_period : receive_period);
+      if (answer_ && ring_.size() == before) answer_.idle();
     }
     if (ring_.front() != nullptr || called()) wake();
     check_silence();
@@ -187,7 +188,7 @@ class Reader {
     return caller_may_receive() && (waiting_.load() || 1e-9 * static_cast<double>(since) < absence);
   }
   bool caller_may_receive() const noexcept {
-    return !hook_ && options_.realtime_priority == 0 && connected_.load() && !lost_.load();
+    return !answer_ && options_.realtime_priority == 0 && connected_.load() && !lost_.load();
   }
 
   // In the thread that calls wait(); false when the reader's thread is receiving. Errors are left to that thread.
@@ -226,10 +227,6 @@ class Reader {
     throw ConnectionError(session_.where() + ": " + what + Socket::seconds(options_.silence));
   }
 
-  static double seconds_until(std::int64_t end) noexcept {
-    return 1e-9 * static_cast<double>(end - clock_ns(CLOCK_MONOTONIC));
-  }
-
   void take(const std::uint8_t* data, std::size_t size) noexcept {
     std::uint32_t damaged = 0;
     if (!session_.unpack(data, size, scratch_, damaged)) return void(malformed_.fetch_add(1));
@@ -249,27 +246,8 @@ class Reader {
     monitor_.set_connected(true);
     if (clock_.reanchored()) scratch_.flags |= clock_backwards;
     scratch_.stamp_ns = clock_.stamp(t_c);
-    if (hook_) answer(steady_ns);
+    if (answer_) answer_.sample(scratch_, steady_ns);
     if (!ring_.push(scratch_)) overruns_.fetch_add(1);
-  }
-
-  // The torque leaves before anything else happens to the sample.
-  void answer(std::int64_t steady_ns) noexcept {
-    hook_->sample(scratch_, steady_ns);
-    send_torque();
-    answered_.add(clock_ns(CLOCK_REALTIME) - scratch_.receive_ns, clock_ns(CLOCK_MONOTONIC) - steady_ns);
-  }
-
-  void rest() noexcept {
-    const bool ran = sent_run_;
-    hook_->idle(clock_ns(CLOCK_MONOTONIC));
-    if (ran || hook_->run()) send_torque();
-  }
-
-  void send_torque() noexcept {
-    if (!options_.session.torque_inputs) return;
-    sent_run_ = hook_->run();
-    if (!session_.send_torque(++beat_, sent_run_ ? 1 : 0, hook_->torque())) unsent_.fetch_add(1);
   }
 
   void wake() noexcept {
@@ -300,11 +278,9 @@ class Reader {
   std::uint32_t carried_ = 0;  // flags of the samples the clock map listened to before its first stamp
   std::thread thread_;
   std::atomic<bool> running_{false}, connected_{false};
-  std::shared_ptr<SampleHook> hook_;
-  LatencyLog answered_;
-  std::int32_t beat_ = 0;
-  bool sent_run_ = false, failed_ = false;
-  std::atomic<std::uint64_t> overruns_{0}, reconnects_{0}, malformed_{0}, unsent_{0};
+  TorqueAnswer answer_;
+  bool failed_ = false;
+  std::atomic<std::uint64_t> overruns_{0}, reconnects_{0}, malformed_{0};
   std::atomic<bool> waiting_{false}, lost_{false};
   std::atomic<std::int64_t> last_data_ns_{0}, called_ns_{0};
   std::atomic<std::uint64_t> malformed_before_{0};  // at the last good package

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +15,6 @@ from robot_dynamics_ros.identification.arm.solvers.fitting import PLAIN, Fitter,
 from robot_dynamics_ros.identification.arm.solvers.stands import slow_stretches, slow_weights
 from robot_dynamics_ros.identification.arm.solvers.uncertainty import between_recordings, widened, with_uncertainty
 from robot_dynamics_ros.identification.arm.state import Identification, note
-from robot_dynamics_ros.identification.arm.tuning import motion_of
 
 TOGETHER = 2  # rounds of bodies and friction; a third moves rotor inertias by 2 % on the zoo
 
@@ -52,7 +52,7 @@ def fit_together(state: Identification) -> None:
         state.structure = state.structure.with_laws([law.columns(c) for law, c in zip(laws, chosen, strict=True)])
         fitter = _fitter(state, state.consistent.phi)
         fitter.held = _held(state)
-        state.fit = fitter.run(method)
+        state.fit = fitter.run(method, rough=left > 0)
         state.consistent, state.rotor = make_consistent(state.robot, state.fit, state.rotor_included)
         known = laws if left else ()
         state.live, laws = fit_live(state.consistent, np.nan_to_num(state.rotor), state.motion, chosen, known)
@@ -68,7 +68,7 @@ def _fitter(state: Identification, load: np.ndarray | None = None) -> Fitter:
     prior = prior_of(state.robot, state.rigid, state.structure, state.options.prior)
     fitter = Fitter(state.rigid, state.structure, state.motion, prior, state.training, load=load)
     if state.options.method not in ("ols", "torque") and any(stretches := slow_stretches(state.motion)):
-        before = fitter.run("huber") if load is None else state.fit
+        before = fitter.run("huber", rough=True) if load is None else state.fit
         fitter.motion = replace(state.motion, weight=slow_weights(before, state.motion, stretches))
     return fitter
 
@@ -87,7 +87,7 @@ def _widen(state: Identification) -> str:
             "standard deviations of friction hold for this recording: on another day (temperature, running-in, load) "
             "friction differs by 5 to 10 %; with recordings of several days they include that scatter"
         )
-    motions = [motion_of([r], state.structure) for r in state.training]
+    motions = [state.motion.block(a, b) for a, b in itertools.pairwise(state.edges)]
     state.fit = widened(state.fit, between_recordings(state.fit, motions))
     return f"deviations of friction contain its scatter between the {len(motions)} recordings"
 

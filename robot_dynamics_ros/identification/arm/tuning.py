@@ -210,10 +210,6 @@ class Tuner:
         return np.median(np.abs(rest), axis=0) < QUIET * np.maximum(evidence.effort.std(0), 1e-12)
 
     # -- errors ---------------------------------------------------------------------------------------------------
-    def motion(self, structure: Structure, margin: float | None = None) -> Motion:
-        """All recordings filtered as the structure says."""
-        return motion_of(self.recordings, structure, margin)
-
     def _evidence(
         self, structure: Structure, margin: float | None = None, lags: np.ndarray = NO_SHIFT, rows: int = MAX_ROWS
     ) -> Evidence:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from robot_dynamics_ros.identification.arm.contact import OVERRULE, lost_rotors
+from robot_dynamics_ros.identification.arm.contact import OVERRULE, far_rotors, lost_rotors
 from robot_dynamics_ros.identification.arm.live_model import fit_live
 from robot_dynamics_ros.identification.arm.model import coupled_statement
 from robot_dynamics_ros.identification.arm.solvers.consistency import make_consistent, rotor_included
@@ -98,6 +98,7 @@ def check_rotors(state: Identification) -> None:
         return
     places, s = state.structure.places("ia", state.rigid.base.size), state.solution
     std = np.array([s.std[places[j]] if j in places else np.inf for j in range(state.robot.n_joints)])
+    note(state.statements, far_rotors(state.robot, state.rotor))
     low = lost_rotors(state.robot, state.rotor, std)
     if len(low) >= max(2, len(places) // 3):
         state.spoiled = state.spoiled or "rotor inertias far below the initial model"

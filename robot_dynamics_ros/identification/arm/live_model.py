@@ -100,7 +100,8 @@ def fit_live(
             inertial = chosen.apply(inertial, motion.rate, motion.start)
         y, v = motion.effort[:, j] - inertial, motion.qd[:, j]
         # less weight far off the identified model: collisions and stops are no friction
-        weight = huber(motion.effort[:, j] - predicted[:, j], np.ones(len(motion)))
+        given = np.ones(len(motion)) if motion.weight is None else motion.weight[:, j]
+        weight = huber(motion.effort[:, j] - predicted[:, j], given)
         signals = (y, v, load[:, j], motion.position[:, j], weight)
         rotor_angle = None if motion.rotor is None or not motor_side else motion.rotor[:, j]
         rest = motion.start, folds, chosen, motion.rate, float(limits[j]), rotor_angle

@@ -12,7 +12,7 @@ from robot_dynamics_ros.identification.arm.live_model import fit_live
 from robot_dynamics_ros.identification.arm.model import coupled_statement
 from robot_dynamics_ros.identification.arm.solvers.consistency import make_consistent, rotor_included
 from robot_dynamics_ros.identification.arm.solvers.fitting import PLAIN, Fitter, known_rotors, prior_of
-from robot_dynamics_ros.identification.arm.solvers.stands import slow_stretches, slow_weights
+from robot_dynamics_ros.identification.arm.solvers.stands import recording_weights, slow_stretches, slow_weights
 from robot_dynamics_ros.identification.arm.solvers.uncertainty import between_recordings, widened, with_uncertainty
 from robot_dynamics_ros.identification.arm.state import Identification, note
 
@@ -46,6 +46,8 @@ def fit_together(state: Identification) -> None:
     Stribeck friction, goes into gravity and rotor inertia.
     """
     chosen, method = state.structure.laws, state.options.method
+    if method == "huber" and len(state.training) > 1:
+        state.motion = replace(state.motion, weight=recording_weights(state.fit, state.motion, state.edges))
     state.live, laws = fit_live(state.consistent, np.nan_to_num(state.rotor), state.motion, chosen)
     again = method in PLAIN and any(law.presliding is not None for law in laws)
     for left in reversed(range(TOGETHER if again else 0)):

@@ -12,6 +12,7 @@ from robot_dynamics_ros.cli.identify import _interval, command
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.contact import (
     contact_stretches,
+    far_rotors,
     friction_lag,
     guided_joints,
     lost_rotors,
@@ -115,6 +116,15 @@ def test_rotor_inertias_far_below_the_initial_model_are_named():
     assert len(low) == 6 and low[0].startswith("shoulder_pan_joint")
     assert lost_rotors(UR5E, 0.9 * initial, 0.05 * initial) == []
     assert lost_rotors(UR5E, 0.01 * initial, initial) == []  # not known well enough to say so
+
+
+def test_rotors_a_factor_of_three_off_the_initial_model_are_named():
+    initial = UR5E.array("drives.rotor_inertia")
+    factor = np.array([1.0, 3.5, 0.5, 0.2, 2.5, np.nan])
+    text = far_rotors(UR5E, factor * initial)
+    named = [name for name in UR5E.joint_names if name in text]
+    assert named == [UR5E.joint_names[1], UR5E.joint_names[3]] and "3.5" in text and "0.2" in text
+    assert far_rotors(UR5E, 2.0 * initial) == ""
 
 
 @pytest.mark.parametrize("share", [0.0, 0.2])

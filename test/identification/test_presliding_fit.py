@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.identification.arm.presliding import SPANS, STRIBECK_RISE, fit_presliding, rotor_drives
+from robot_dynamics_ros.identification.arm.presliding import (
+    SPANS,
+    STRIBECK_RISE,
+    Shape,
+    _Problem,
+    fit_presliding,
+    rotor_drives,
+)
 from robot_dynamics_ros.identification.arm.static_law import FrictionSamples
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME
 
@@ -56,6 +63,23 @@ def test_elements_within_the_encoder_steps_get_no_level():
     assert fine["level"][0] + fine["load"][0] > 0.1 * LEVEL
     assert coarse["level"][0] == coarse["load"][0] == 0.0
     assert sum(coarse["level"]) > 0.5 * LEVEL
+
+
+@pytest.mark.parametrize("shape", [Shape(2.0, 0.7, 0.1, True), Shape(1.0, 1.0, 0.03)])
+def test_gram_matrices_of_a_shape_are_those_of_its_columns(shape):
+    data = samples(STEP)
+    data = replace(data, folds=[*data.folds, np.arange(N) * 3 // N])
+    problem = _Problem(data)
+    v, rows = data.v[problem.rows], problem.rows
+    level = problem.H[rows] * shape.factor(v)[:, None]
+    load = (np.abs(data.load[rows]) / problem.scale) ** shape.power
+    one, speed = np.ones_like(v), shape.fall(v) * v / (np.abs(v) + STRIBECK_RISE)
+    fixed = v, shape.quadratic * np.abs(v) * v, v / (1 + np.abs(v) / 0.3), one, -one
+    A = np.column_stack([level, level * load[:, None], *fixed, speed, data.y[rows]])
+    parts = [A[fold[rows] == k] for fold in data.folds for k in range(fold.max() + 1)]
+    grams = problem.grams(shape)
+    assert len(grams) == len(parts) == 7
+    assert all(G == pytest.approx(B.T @ B, rel=1e-9, abs=1e-6) for G, B in zip(grams, parts, strict=True))
 
 
 def test_the_rotor_drives_where_the_gear_bends_and_not_where_the_velocity_is_wrong():

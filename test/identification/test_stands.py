@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from robot_dynamics_ros.identification.arm.solvers.stands import SLOW, STAND, slow_stretches, slow_weights
+from robot_dynamics_ros.identification.arm.solvers.stands import (
+    MOST,
+    SLOW,
+    STAND,
+    recording_weights,
+    slow_stretches,
+    slow_weights,
+)
 from robot_dynamics_ros.identification.dataset.motion import Motion
 
 RATE = 100.0
@@ -40,3 +47,15 @@ def test_a_stand_counts_the_same_however_long_it_is():
 
 def test_a_reversal_is_no_stand():
     assert slow_stretches(stop_and_go(0.5 * STAND)) == [[], []]
+
+
+def test_a_recording_weighs_by_what_stays_unexplained_in_it_for_long():
+    """Errors that last for seconds beside white noise: 1.5 times, the same and 10 times in the second recording."""
+    zero, t = np.zeros((2000, 3)), np.arange(2000) / RATE
+    lasting = np.where(t // 4 % 2, 0.1, -0.1)[:, None] * np.where(t[:, None] < 10, 1.0, [1.5, 1.0, 10.0])
+    effort = lasting + 0.05 * np.random.default_rng(2).standard_normal(zero.shape)
+    motion = Motion(t, zero, zero, zero, effort, np.arange(2000) % 1000 == 0, RATE)
+    weight = recording_weights(NoTorque(), motion, [0, 1000, 2000])
+    np.testing.assert_allclose(weight[:1000], 1.0, rtol=0.05)
+    np.testing.assert_allclose(weight[1000:] - [1 / 1.5**2, 1.0, 1 / MOST], 0.0, atol=0.05)
+    assert (recording_weights(NoTorque(), motion, [0, 2000]) == 1.0).all()

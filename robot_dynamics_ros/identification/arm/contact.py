@@ -34,6 +34,7 @@ STEP = 0.01  # rad/s, of the friction step tanh(v / STEP)
 ROUNDS = 8  # of the robust fit
 MAX_FITS, MIN_SHARE = 4, 0.3  # share of the rows below which no fit is made
 MOST = 0.5  # share of the data in contact above which leaving it out leaves too little
+FAR = 3.0  # factor between identified and initial rotor inertia beyond which it is said
 ROTOR = 0.1  # identified over initial rotor inertia below which it is suspicious
 SURE = 3.0  # standard deviations
 GRAVITY, INERTIA = (
@@ -275,3 +276,19 @@ def lost_rotors(robot: RobotFile, rotor: np.ndarray, std: np.ndarray) -> list[st
         for name, value, was, below in zip(robot.joint_names, rotor, initial, low, strict=True)
         if below
     ]
+
+
+def far_rotors(robot: RobotFile, rotor: np.ndarray) -> str:
+    """A sentence about joints whose identified rotor inertia (n,) is FAR from that of the robot file; else empty."""
+    if not robot.has("drives.rotor_inertia"):
+        return ""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratio = rotor / robot.array("drives.rotor_inertia")
+        far = np.isfinite(ratio) & ((ratio > FAR) | (ratio < 1 / FAR))
+    found = [f"{name} {r:.2g}" for name, r, f in zip(robot.joint_names, ratio, far, strict=True) if f]
+    if not found:
+        return ""
+    return (
+        f"rotor inertia over that of the initial model: {', '.join(found)}; where that model is right, the motion "
+        "does not separate it from the links: add accelerations, or use --known-rotor"
+    )

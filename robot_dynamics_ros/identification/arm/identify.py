@@ -29,10 +29,10 @@ from robot_dynamics_ros.identification.arm.read import read, read_moving
 from robot_dynamics_ros.identification.arm.residuals import for_repaired, gravity_deviation, residuals
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.state import DEFAULTS, Identification, Options, note
-from robot_dynamics_ros.identification.arm.tuning import Tuner, UserChoices
+from robot_dynamics_ros.identification.arm.tuning import Tuner, UserChoices, motion_of
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.dataset.hold_out import other_motion
-from robot_dynamics_ros.identification.dataset.motion import Motion, filtered
+from robot_dynamics_ros.identification.dataset.motion import Motion, filtered, stack
 from robot_dynamics_ros.identification.dataset.periods import average_all, judged_on_a_repeat
 from robot_dynamics_ros.identification.dataset.recording import Recording, folded, set_apart
 from robot_dynamics_ros.identification.dataset.velocity import velocity_signal
@@ -168,7 +168,9 @@ def choose_structure(state: Identification) -> None:
     motor = state.robot.drives.torque_side == "motor"
     tuner = Tuner(state.training, state.rigid, motor, coupled_joints(state.robot, state.options))
     state.structure = tuner.run(state.options.choices)
-    state.motion = tuner.motion(state.structure)
+    motions = [motion_of([r], state.structure) for r in state.training]
+    state.motion = stack(motions)
+    state.edges = [0, *np.cumsum([len(m) for m in motions]).tolist()]
     note(state.statements, *tuner.notes)
 
 

@@ -86,7 +86,7 @@ def fit_live(
     """Model of the robot file and its law per joint: fitted to what the consistent body leaves of the effort.
 
     rotor (n,) [kg m2]: inertia of the rotors as it is in the effort. selected: the laws of the cross-validation.
-    known: laws whose static part is taken over.
+    known: laws whose static part and signal that drives presliding are taken over.
     """
     load, predicted = body.load(motion), body.predict(motion)
     folds, limits = fold_sets(motion), body.rigid.robot.array_or("limits.velocity", 1.0)
@@ -100,12 +100,13 @@ def fit_live(
             inertial = chosen.apply(inertial, motion.rate, motion.start)
         y, v = motion.effort[:, j] - inertial, motion.qd[:, j]
         # less weight far off the identified model: collisions and stops are no friction
-        weight = huber(motion.effort[:, j] - predicted[:, j], np.ones(len(motion)))
+        given = np.ones(len(motion)) if motion.weight is None else motion.weight[:, j]
+        weight = huber(motion.effort[:, j] - predicted[:, j], given)
         signals = (y, v, load[:, j], motion.position[:, j], weight)
         rotor_angle = None if motion.rotor is None or not motor_side else motion.rotor[:, j]
         rest = motion.start, folds, chosen, motion.rate, float(limits[j]), rotor_angle
         joints.append(FrictionSamples(*signals, *rest))
-    if not rotor_drives(joints):
+    if not (rotor_drives(joints) if not known else any(law.rotor for law in known)):
         joints = [replace(samples, rotor=None) for samples in joints]
     statics = [law.static for law in known] or [None] * len(joints)
     laws = [choose_law(s, law.terms, static) for s, law, static in zip(joints, selected, statics, strict=True)]

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
+import itertools
 from dataclasses import replace
 
 import numpy as np
 
-from robot_dynamics_ros.identification.arm.contact import OVERRULE, lost_rotors
+from robot_dynamics_ros.identification.arm.contact import OVERRULE, far_rotors, lost_rotors
 from robot_dynamics_ros.identification.arm.live_model import fit_live
 from robot_dynamics_ros.identification.arm.model import coupled_statement
 from robot_dynamics_ros.identification.arm.solvers.consistency import make_consistent, rotor_included
 from robot_dynamics_ros.identification.arm.solvers.fitting import PLAIN, Fitter, known_rotors, prior_of
-from robot_dynamics_ros.identification.arm.solvers.stands import slow_stretches, slow_weights
+from robot_dynamics_ros.identification.arm.solvers.stands import recording_weights, slow_stretches, slow_weights
 from robot_dynamics_ros.identification.arm.solvers.uncertainty import between_recordings, widened, with_uncertainty
 from robot_dynamics_ros.identification.arm.state import Identification, note
-from robot_dynamics_ros.identification.arm.tuning import motion_of
 
 TOGETHER = 2  # rounds of bodies and friction; a third moves rotor inertias by 2 % on the zoo
 
@@ -46,13 +46,15 @@ def fit_together(state: Identification) -> None:
     Stribeck friction, goes into gravity and rotor inertia.
     """
     chosen, method = state.structure.laws, state.options.method
+    if method == "huber" and len(state.training) > 1:
+        state.motion = replace(state.motion, weight=recording_weights(state.fit, state.motion, state.edges))
     state.live, laws = fit_live(state.consistent, np.nan_to_num(state.rotor), state.motion, chosen)
     again = method in PLAIN and any(law.presliding is not None for law in laws)
     for left in reversed(range(TOGETHER if again else 0)):
         state.structure = state.structure.with_laws([law.columns(c) for law, c in zip(laws, chosen, strict=True)])
         fitter = _fitter(state, state.consistent.phi)
         fitter.held = _held(state)
-        state.fit = fitter.run(method)
+        state.fit = fitter.run(method, rough=left > 0)
         state.consistent, state.rotor = make_consistent(state.robot, state.fit, state.rotor_included)
         known = laws if left else ()
         state.live, laws = fit_live(state.consistent, np.nan_to_num(state.rotor), state.motion, chosen, known)
@@ -68,7 +70,7 @@ def _fitter(state: Identification, load: np.ndarray | None = None) -> Fitter:
     prior = prior_of(state.robot, state.rigid, state.structure, state.options.prior)
     fitter = Fitter(state.rigid, state.structure, state.motion, prior, state.training, load=load)
     if state.options.method not in ("ols", "torque") and any(stretches := slow_stretches(state.motion)):
-        before = fitter.run("huber") if load is None else state.fit
+        before = fitter.run("huber", rough=True) if load is None else state.fit
         fitter.motion = replace(state.motion, weight=slow_weights(before, state.motion, stretches))
     return fitter
 
@@ -87,7 +89,7 @@ def _widen(state: Identification) -> str:
             "standard deviations of friction hold for this recording: on another day (temperature, running-in, load) "
             "friction differs by 5 to 10 %; with recordings of several days they include that scatter"
         )
-    motions = [motion_of([r], state.structure) for r in state.training]
+    motions = [state.motion.block(a, b) for a, b in itertools.pairwise(state.edges)]
     state.fit = widened(state.fit, between_recordings(state.fit, motions))
     return f"deviations of friction contain its scatter between the {len(motions)} recordings"
 
@@ -98,6 +100,7 @@ def check_rotors(state: Identification) -> None:
         return
     places, s = state.structure.places("ia", state.rigid.base.size), state.solution
     std = np.array([s.std[places[j]] if j in places else np.inf for j in range(state.robot.n_joints)])
+    note(state.statements, far_rotors(state.robot, state.rotor))
     low = lost_rotors(state.robot, state.rotor, std)
     if len(low) >= max(2, len(places) // 3):
         state.spoiled = state.spoiled or "rotor inertias far below the initial model"

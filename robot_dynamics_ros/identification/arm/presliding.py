@@ -138,38 +138,63 @@ class _Problem:
         one = np.ones_like(v)
         fixed = np.column_stack([v, np.abs(v) * v, v / (1 + np.abs(v) / THINNING_SPEED), one, -one])
         self.fixed = data.as_recorded(fixed)
-        folds = [fold[self.rows] for fold in data.folds]
-        self.parts = [np.flatnonzero(f == k) for f in folds for k in range(int(f.max()) + 1)]
-        self.partitions = len(folds)
-        self._cache: dict[Shape, list[np.ndarray]] = {}
+        folds = np.array([fold[self.rows] for fold in data.folds])
+        cells, cell = np.unique(folds, axis=1, return_inverse=True)  # samples with the same fold in every partition
+        cell = cell.ravel()
+        self.order = np.argsort(cell, kind="stable")
+        self.edges = np.concatenate([[0], np.cumsum(np.bincount(cell))]).tolist()
+        self.parts = [np.flatnonzero(c == k) for c in cells for k in range(int(c.max()) + 1)]
+        self.cell, self.partitions = cell, len(folds)
+        self._cache: dict[float, list[np.ndarray]] = {}
 
-    def columns(self, shape: Shape) -> np.ndarray:
-        """(rows, 2 spans + 6 + 1) weighted."""
+    def columns(self, velocity: float) -> np.ndarray:
+        """(rows, blocks of spans + 5 + 1 + 1) weighted, without a ratio and a power: elements, elements times g(v),
+        both for every power of the load; fixed columns; speed; y.
+        """
         d, v, load = self.data, self.data.v[self.read], self.data.load[self.read]
-        level = self.H[self.read] * shape.factor(v)[:, None]
-        relative = (np.abs(load) / self.scale) ** shape.power if self.loaded else np.zeros_like(load)
+        shape = Shape(1.0, 1.0, velocity)
+        H, fall = self.H[self.read], shape.fall(v)[:, None]
+        relative = (np.abs(load) / self.scale)[:, None]
+        loads = [relative**power for power in self.powers] if self.loaded else []
+        level = [H, H * fall]
         speed = shape.fall(v) * v / (np.abs(v) + STRIBECK_RISE)
-        own = np.column_stack([level, level * relative[:, None], speed])
+        own = np.column_stack([*level, *(x * w for w in loads for x in level), speed])
         if d.effort_filter is not None:
             own = d.as_recorded(own)[self.rows]
-        fixed = self.fixed[self.rows] * [1.0, shape.quadratic, 1.0, 1.0, 1.0]
-        columns = own[:, :-1], fixed, own[:, -1], d.y[self.rows]
-        return np.column_stack(columns) * self.root[:, None]
+        return np.column_stack([own[:, :-1], self.fixed[self.rows], own[:, -1], d.y[self.rows]]) * self.root[:, None]
 
     def grams(self, shape: Shape) -> list[np.ndarray]:
-        """Gram matrix of every part of every set of folds."""
-        if shape not in self._cache:
-            A = self.columns(shape)
-            self._cache[shape] = [B.T @ B for B in (A[part] for part in self.parts)]
-        return self._cache[shape]
+        """Gram matrix (k, k) of every part of every set of folds: T' G T of the columns that all ratios and powers
+        share.
+        """
+        if shape.velocity not in self._cache:
+            A = self.columns(shape.velocity)[self.order]
+            cells = np.array([A[a:b].T @ A[a:b] for a, b in itertools.pairwise(self.edges)])
+            self._cache[shape.velocity] = [cells[own].sum(0) for own in self.parts]
+        T = self.mixed(shape, len(self._cache[shape.velocity][0]))
+        return [T.T @ G @ T for G in self._cache[shape.velocity]]
+
+    def mixed(self, shape: Shape, size: int) -> np.ndarray:
+        """T (size, 2 spans + 7): columns of a shape from the shared ones, s(v) = r + (1 - r) g(v)."""
+        m = len(SPANS)
+        T = np.zeros((size, 2 * m + 7))
+        one = np.eye(m)
+        factor = np.vstack([shape.ratio * one, (1 - shape.ratio) * one])
+        T[: 2 * m, :m] = factor
+        if self.loaded:
+            first = 2 * m * (1 + self.powers.index(shape.power))
+            T[first : first + 2 * m, m : 2 * m] = factor
+        T[-7:, -7:] = np.diag([1.0, shape.quadratic, 1.0, 1.0, 1.0, 1.0, 1.0])
+        return T
 
     def gram(self, shape: Shape) -> np.ndarray:
         """Gram matrix of all samples."""
-        return sum(self.grams(shape)) / self.partitions
+        return np.asarray(sum(self.grams(shape)) / self.partitions)
 
     def held_out(self, shape: Shape) -> np.ndarray:
         """Squared error of every fold under what the others identify."""
-        grams, total = self.grams(shape), self.gram(shape)
+        grams = self.grams(shape)
+        total = sum(grams) / self.partitions
         found = []
         for G in grams:
             x = np.append(self.solve(total - G), -1.0)
@@ -179,7 +204,8 @@ class _Problem:
     def squared_errors(self, prediction: np.ndarray) -> np.ndarray:
         """The same of a given prediction (N,) [Nm]."""
         e = (self.data.as_recorded(prediction[:, None])[:, 0] - self.data.y)[self.rows] * self.root
-        return np.array([float(np.sum(e[part] ** 2)) for part in self.parts])
+        square = np.bincount(self.cell, e**2)
+        return np.array([float(square[part].sum()) for part in self.parts])
 
     def solve(self, G: np.ndarray) -> np.ndarray:
         """Non-negative coefficients (2 spans + 6,) from a Gram matrix of columns and y."""

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
 
 import numpy as np
 from scipy.optimize import lsq_linear
@@ -88,8 +90,12 @@ def fit_static(samples: FrictionSamples, chosen: tuple[str, ...]) -> StaticFit:
     samples = samples.thinned()
     y, v, weight = samples.y, samples.v, samples.weight
 
+    @cache
+    def column(name: str, eps: float, vs: float) -> np.ndarray:
+        return samples.as_recorded(unit_column(name, eps, vs, v, samples.load)[:, None])
+
     def columns(names: tuple[str, ...], eps: float, vs: float) -> np.ndarray:
-        return samples.as_recorded(np.column_stack([unit_column(name, eps, vs, v, samples.load) for name in names]))
+        return np.hstack([column(name, eps, vs if name == "fs" else STRIBECK_VELOCITIES[0]) for name in names])
 
     best: tuple[float, dict[str, float], float] | None = None
     names: tuple[str, ...] = ()
@@ -157,9 +163,10 @@ def _search(
     best: tuple[float, dict[str, float]] | None = None
     for eps in EPS_GRID:
         for vs in STRIBECK_VELOCITIES if "fs" in names else STRIBECK_VELOCITIES[:1]:
-            X = columns(names, eps, vs) * root[:, None]
-            x = lsq_linear(X, y * root, bounds=(lower, upper)).x
-            variance = float(np.mean((y * root - X @ x) ** 2))
+            rows = np.column_stack([columns(names, eps, vs), y]) * root[:, None]
+            R: Any = np.linalg.qr(rows, mode="r")  # the same problem in as many rows as columns
+            x = lsq_linear(R[:, :-1], R[:, -1], bounds=(lower, upper)).x
+            variance = float(np.sum((R[:, -1] - R[:, :-1] @ x) ** 2)) / len(y)
             if best is None or variance < best[0]:
                 values = dict(zip(names, x.tolist(), strict=True)) | {"eps": eps, "fs1": vs, "fc1": COULOMB_RISE}
                 best = (variance, values)

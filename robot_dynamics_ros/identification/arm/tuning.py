@@ -72,15 +72,15 @@ class Tuner:
         """The structure with the smallest held-out error.
 
         Cut-off, velocity source and delay are searched together with simple laws; effort filters and laws are chosen
-        without and with the delay, and the delay stays where these laws predict better with it. Settings that were
-        nearly as good are judged again with the chosen laws.
+        without and with the delay, and the delay stays where these laws predict better with it and, with the same
+        laws, AGREED of the joints do. Settings that were nearly as good are judged again with the chosen laws.
         """
         candidates, table, lags = self._search(choices)
         zero = int(np.flatnonzero(lags == 0)[0])
         chosen, errors = self._completed(_best(candidates, table[:, zero]), choices)
         if late := self._late(_best(candidates, table.min(1)), lags):
             other, less = self._completed(late, choices)
-            if less.sum() < (1 - MIN_GAIN) * errors.sum() and (less < errors).mean() >= AGREED:
+            if less.sum() < (1 - MIN_GAIN) * errors.sum() and self._agree(other):
                 chosen = _agreed(other, self._refined(other))
                 self.notes.append(_lag(chosen))
         near = [c for c, e in zip(candidates, table.min(1), strict=True) if e < (1 + NEAR) * table.min()]
@@ -143,6 +143,13 @@ class Tuner:
             return None
         rough = replace(structure, delay=delay, delay_std=std * step)
         return self._refined(rough, SEARCH_WIDTHS)
+
+    def _agree(self, late: Structure) -> bool:
+        """Whether AGREED of the joints are predicted better with the delay than without it by the same laws: other laws
+        that come with a delay can gain more than it does.
+        """
+        without, delayed = (self._errors(s, s.cutoff, NO_SHIFT, widths=None) for s in (replace(late, delay=0.0), late))
+        return bool((delayed < without).mean() >= AGREED)
 
     def _refined(self, structure: Structure, widths: Sequence[float] | None = None) -> Structure:
         """The structure with its delay found again in finer steps around it; widths as for `_errors`.
@@ -210,10 +217,6 @@ class Tuner:
         return np.median(np.abs(rest), axis=0) < QUIET * np.maximum(evidence.effort.std(0), 1e-12)
 
     # -- errors ---------------------------------------------------------------------------------------------------
-    def motion(self, structure: Structure, margin: float | None = None) -> Motion:
-        """All recordings filtered as the structure says."""
-        return motion_of(self.recordings, structure, margin)
-
     def _evidence(
         self, structure: Structure, margin: float | None = None, lags: np.ndarray = NO_SHIFT, rows: int = MAX_ROWS
     ) -> Evidence:

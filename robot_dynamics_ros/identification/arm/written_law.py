@@ -33,6 +33,11 @@ class WrittenLaw:
     static: dict[str, float]
     presliding: PreslidingFit | None = None
 
+    @property
+    def rotor(self) -> bool:
+        """Whether the integrated velocity drives the presliding part."""
+        return self.presliding is not None and self.presliding.parameters["rotor_time"] != 0.0
+
     def columns(self, chosen: JointFriction) -> JointFriction:
         """The law as columns of a linear fit: of the presliding part, its shape held; the chosen law where it has none.
 

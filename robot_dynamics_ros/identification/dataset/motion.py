@@ -256,7 +256,9 @@ def at_lower_rate(motion: Motion) -> Motion:
 
 
 def stack(motions: Sequence[Motion]) -> Motion:
-    """Several recordings as one motion; each beginning is marked."""
+    """Several recordings as one motion; each beginning is marked. A single one is not copied."""
+    if len(motions) == 1:
+        return motions[0]
     names = ("t", "q", "qd", "qdd", "effort", "start", "position")
     t, q, qd, qdd, effort, start, position = (np.concatenate([getattr(m, k) for m in motions]) for k in names)
     weight = None

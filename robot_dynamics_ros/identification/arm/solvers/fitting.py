@@ -31,6 +31,7 @@ from robot_dynamics_ros.robot_file import RobotFile
 
 Prior = tuple[np.ndarray, np.ndarray]
 PLAIN = ("huber", "wls", "torque", "ols")
+ROUGH = 2  # rounds of robust weights of a solution that only serves the next one
 METHODS = (*PLAIN, "total", "idim-iv")
 
 
@@ -96,35 +97,39 @@ class Fitter:
         self.size = int(structure.index(self.base)[-1][-1]) + 1
         self.notes: list[str] = []
 
-    def run(self, method: str) -> IdentifiedModel:
-        """The model by one of METHODS; raises DataError where the recordings lack what the method needs."""
+    def run(self, method: str, rough: bool = False) -> IdentifiedModel:
+        """The model by one of METHODS; rough: with ROUGH rounds of robust weights and the load of one round.
+
+        Raises DataError where the recordings lack what the method needs.
+        """
         if method not in METHODS:
             raise DataError(f"method '{method}' is none of {', '.join(METHODS)}")
-        solution, rows = self._plain(method if method in PLAIN else "huber")
+        solution, rows = self._plain(method if method in PLAIN else "huber", rough)
         if method == "total":
             solution = self._total(solution, rows)
         model = IdentifiedModel.from_solution(self.rigid, self.structure, solution, self.held)
         return self._instrumented(model) if method == "idim-iv" else model
 
-    def _plain(self, method: str) -> tuple[Solution, FusedRows]:
+    def _plain(self, method: str, rough: bool) -> tuple[Solution, FusedRows]:
         """Weighted least squares; load-dependent friction uses the torque of the given links, or of the previous round,
         twice.
         """
         phi = self.load
         weights = None if self.motion.weight is None else list(self.motion.weight.T)
         loaded = any(t in LOADED for law in self.structure.laws for t in law.terms)
-        for _ in range(3 if loaded and phi is None else 1):
+        rounds = (1 if rough else 2) if loaded and phi is None else 0
+        for left in reversed(range(rounds + 1)):
             rows = FusedRows(self.rigid, self.structure, self.motion, phi)
-            solution = self._solved(rows, method, weights)
+            solution = self._solved(rows, method, weights, ROUGH if left or rough else 6)
             phi = self.rigid.base.to_standard(solution.x[: self.base])
         return solution, rows
 
-    def _solved(self, rows: Rows, method: str, weights: Any) -> Solution:
+    def _solved(self, rows: Rows, method: str, weights: Any, iterations: int) -> Solution:
         if not self.held:
-            return solve(rows, self.size, method, self.prior, row_weights=weights)
+            return solve(rows, self.size, method, self.prior, iterations, weights)
         rest = HeldRows(rows, self.held, self.size)
         prior = None if self.prior is None else rest.prior(self.prior)
-        return rest.solution(solve(rest, len(rest.rest), method, prior, row_weights=weights))
+        return rest.solution(solve(rest, len(rest.rest), method, prior, iterations, weights))
 
     def _total(self, found: Solution, rows: FusedRows) -> Solution:
         """The weighted solution without the pull of noise in the motion (errors_in_variables)."""

@@ -6,12 +6,17 @@ as samples with the deviation of sliding friction, long rests would turn that er
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
+
 import numpy as np
 
 from robot_dynamics_ros.estimators.wrench_metrics import runs
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel
 from robot_dynamics_ros.identification.dataset.motion import Motion, pieces_of
 
+SPELL = 1.0  # s whose mean residual counts as one independent error of a recording
+MOST = 4.0  # ratio of the weights of two recordings, at most
 SLOW = 0.02  # rad/s, below which a joint sticks and creeps (that of the live friction stage)
 STAND = 0.1  # s that a slow stretch of any length counts as: about the correlation time of what a model leaves
 
@@ -43,3 +48,25 @@ def slow_weights(model: IdentifiedModel, motion: Motion, stretches: list[list[tu
         for first, end in found:
             weight[first:end, j] *= ratio * STAND * motion.rate / (end - first)
     return weight
+
+
+def recording_weights(model: IdentifiedModel, motion: Motion, edges: Sequence[int]) -> np.ndarray:
+    """Weights (N, n): those of the motion, times s^2_least/s^2 of each recording and joint, at least 1/MOST.
+
+    s^2: mean square of the means over SPELL seconds of what the model leaves of the joint's effort, its variance times
+    the samples per independent one. edges: numbers of the first sample of each recording, and of the end.
+    """
+    weight = np.ones_like(motion.q) if motion.weight is None else motion.weight.copy()
+    if len(edges) < 3:
+        return weight
+    rest, size = motion.effort - model.predict(motion), max(round(SPELL * motion.rate), 1)
+    square = np.array([_spells(rest[a:b], size) for a, b in itertools.pairwise(edges)])
+    for (a, b), own in zip(itertools.pairwise(edges), square, strict=True):
+        weight[a:b] *= np.maximum(square.min(0) / np.maximum(own, 1e-12), 1 / MOST)
+    return weight
+
+
+def _spells(rest: np.ndarray, size: int) -> np.ndarray:
+    """Mean square (n,) of the means of rest (N, n) over `size` samples."""
+    count = max(len(rest) // size, 1)
+    return np.asarray(np.mean([part.mean(axis=0) ** 2 for part in np.array_split(rest, count)], axis=0))

@@ -53,6 +53,7 @@ def commander_killed(_: int) -> str:
         try:
             bench.spin(lambda: bench.node.count_publishers("robot_dynamics/joint_torque_command") == 1, "the commander")
             bench.enable()
+            bench.commands_arrive()
         finally:
             begin = bench.now
             commander.kill()

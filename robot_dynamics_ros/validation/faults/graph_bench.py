@@ -129,6 +129,20 @@ class GraphBench(SocketBench):
             self.call("rearm")
         raise Failed(f"cannot be enabled: {text}")
 
+    def commands_arrive(self) -> None:
+        """Wait until the node reports commands of another process: discovery takes a while on a busy machine."""
+        from diagnostic_msgs.msg import DiagnosticArray
+
+        delays: list[str] = []
+
+        def on_diagnostics(message: Any) -> None:
+            values = (value for status in message.status for value in status.values)
+            delays.extend(v.value for v in values if v.key.startswith("state to topic command p50"))
+
+        heard = self.node.create_subscription(DiagnosticArray, "/diagnostics", on_diagnostics, 10)
+        self.spin(lambda: any(delay != "nan" for delay in delays), "command of the commander")
+        self.node.destroy_subscription(heard)
+
     @property
     def torque_mode(self) -> bool:
         """Whether the controller takes torques now."""

@@ -93,7 +93,8 @@ class EffortEvidence:
         size = np.sqrt(self._squares / max(self._count, 1))
         rest, share = self._at_rest()
         # the better of motion and rest, in the unit that effort and torque have in the mean
-        better = (share < 1.0) & (share * size / np.maximum(torque, 1e-9) < std[0])
+        known = share < 1.0
+        better = known & (np.where(known, share, 0.0) * size / np.maximum(torque, 1e-9) < std[0])
         k, k_std = np.where(better, rest, values[0]), np.where(better, 0.0, std[0])
         stuck = np.where(better, share, 0.0)
         (_, m, f, b), (_, m_std, f_std, b_std) = values, std

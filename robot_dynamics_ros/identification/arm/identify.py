@@ -20,10 +20,9 @@ from robot_dynamics_ros.identification.arm.contact import (
     refuse_guided,
     without,
 )
-from robot_dynamics_ros.identification.arm.effort_meaning import has_masses, recognise
+from robot_dynamics_ros.identification.arm.effort_meaning import has_masses, mounted, recognise
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.known_wrench import known_wrench, with_wrench
-from robot_dynamics_ros.identification.arm.mounting import mounted
 from robot_dynamics_ros.identification.arm.parameters import check_rotors, fit_parameters, fit_together
 from robot_dynamics_ros.identification.arm.read import read, read_moving
 from robot_dynamics_ros.identification.arm.residuals import for_repaired, gravity_deviation, residuals

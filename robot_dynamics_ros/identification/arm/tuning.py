@@ -1,7 +1,5 @@
-"""Structure from data: state cut-off, velocity source, effort delay, effort filter, friction laws.
-
-Every choice minimises the held-out error of the raw effort within the identification data (selection.py); nothing
-about a robot or a log is assumed.
+"""Structure from data: state cut-off, velocity source, effort delay and filter, friction laws; every choice minimises
+the held-out error of the raw effort within the identification data (selection.py).
 """
 
 from __future__ import annotations

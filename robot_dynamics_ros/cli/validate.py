@@ -84,10 +84,10 @@ def force(
     write_json(json_file, table.as_json(verdicts, setup))
     if markdown is not None:
         given = {name: value for name, value in setup.items() if name != "bags" or bags}
-        said = written_by(f"robot-dynamics validate force {_options(given)}")
+        origin = written_by(f"robot-dynamics validate force {_options(given)}")
         each = f"each identified from {bags or '1, 2 or 3'} recordings of 60 s"
         words = f"{count} simulated {robot}, seed {seed}, families {families}, {each}."
-        write_between(markdown, "zoo", table.page(verdicts, said, words), "Contact force")
+        write_between(markdown, "zoo", table.page(verdicts, origin, words), "Contact force")
 
 
 @command.command("learning")
@@ -154,13 +154,13 @@ def learning(
     given |= {"seconds": f"{seconds:g}", "seed": seed, "families": families}
     write_json(json_file, table.as_json(robots, judged, given))
     if markdown is not None:
-        said = written_by("robot-dynamics validate learning " + _options(given))
+        origin = written_by("robot-dynamics validate learning " + _options(given))
         words = (
             f"{count} simulated {robot}, {tasks} tasks, recordings of {seconds:g} s, seed {seed}, families {families}. "
             f"The fleet's prior of a robot is that of {count - -(-count // min(GROUPS, count))} others. "
             "Force RMS per axis, median / mean of the worst quarter of the robots."
         )
-        write_between(markdown, "learning", table.page(robots, judged, said, words), "Learning from ordinary work")
+        write_between(markdown, "learning", table.page(robots, judged, origin, words), "Learning from ordinary work")
 
 
 @command.command("learning-week")
@@ -200,8 +200,8 @@ def learning_scale(robot: str, robots: int, json_file: Path | None, markdown: Pa
 
     with stderr.status("measuring"):
         cost = scale.measure(robot, robots)
-    said = written_by(f"robot-dynamics validate learning-scale --robot {shlex.quote(robot)} --robots {robots}")
-    text = scale.page(cost, said, robot)
+    origin = written_by(f"robot-dynamics validate learning-scale --robot {shlex.quote(robot)} --robots {robots}")
+    text = scale.page(cost, origin, robot)
     console.print(text, highlight=False, markup=False)
     write_json(json_file, scale.as_dict(cost))
     if markdown is not None:
@@ -285,9 +285,9 @@ def export(robot: str, seed: int, work: Path | None, json_file: Path | None, mar
     _print(rows)
     write_json(json_file, {"robot": robot, "seed": seed, "models": [vars(r) for r in found_rollouts]})
     if markdown is not None:
-        said = written_by(f"robot-dynamics validate export --robot {shlex.quote(robot)} --seed {seed}")
+        origin = written_by(f"robot-dynamics validate export --robot {shlex.quote(robot)} --seed {seed}")
         text = "\n".join("| " + " | ".join(row) + " |" for row in (rows[0], ["---"] * len(rows[0]), *rows[1:]))
-        write_between(markdown, "rollouts", f"{said}\n\n{text}\n", "Export")
+        write_between(markdown, "rollouts", f"{origin}\n\n{text}\n", "Export")
 
 
 def _print(rows: Sequence[Sequence[str]]) -> None:

@@ -11,11 +11,11 @@ import numpy as np
 import yaml
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.estimators.external_force import significance, torque_scale
+from robot_dynamics_ros.estimators.external_force import NOISE, significance, torque_scale
+from robot_dynamics_ros.estimators.friction import usual_error
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.reference import TOUCH, Comparison, judged, judged_rows
 from robot_dynamics_ros.estimators.replay import Replay
-from robot_dynamics_ros.robot_file.gaps import identified
 from robot_dynamics_ros.signals import Log
 
 COVERED = 0.683  # share of a normal distribution within one standard deviation
@@ -97,17 +97,17 @@ def _band(result: Replay, noise: float, scale: float) -> Settings:
 
     The residuals of a robot file are its own noise and error of the model: beside them only friction is scaled.
     """
+    friction = {"relative_error": _rounded(min(usual_error(result.robot) * scale, 10.0))}
     if result.robot.residuals is not None:
-        return {"force": {}, "friction": {"relative_error": _rounded(min(0.01 * scale, 10.0))}}
-    sensor = noise if np.isfinite(noise) else 0.01 * scale
-    relative = 0.1 if identified(result.robot.friction) else 0.3
+        return {"force": {}, "friction": friction}
+    sensor = noise if np.isfinite(noise) else NOISE * scale
     return {
         "force": {
             "torque_std": _rounded(np.clip(sensor, 1e-6, 1.0)),
             "model_error": _rounded(min(0.03 * scale, 1.0)),
             "unknown_friction": _rounded(min(0.1 * scale, 1.0)),
         },
-        "friction": {"relative_error": _rounded(min(relative * scale, 10.0))},
+        "friction": friction,
     }
 
 

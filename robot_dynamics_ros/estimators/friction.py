@@ -40,6 +40,11 @@ def refuse_created_energy(robot: RobotFile) -> None:
 TEMPERATURES = ("temperature_estimate", "temperature_variance", "temperature")  # the last one without the first
 
 
+def usual_error(robot: RobotFile) -> float:
+    """Default of relative_error: standard deviation of friction as a share of it, by what the robot file knows."""
+    return 0.01 if robot.residuals is not None else 0.1 if identified(robot.friction) else 0.3
+
+
 class FrictionStage:
     """Position, velocity, model torque, temperature -> friction torque and its standard deviation [Nm] (n,).
 
@@ -111,7 +116,7 @@ class FrictionStage:
             return
         refuse_created_energy(robot)
         friction, choice, known = FrictionModel.from_robot(robot), p.pop("model"), identified(robot.friction)
-        p["relative_error"] = p["relative_error"] or (0.01 if robot.residuals is not None else 0.1 if known else 0.3)
+        p["relative_error"] = p["relative_error"] or usual_error(robot)
         lugre = friction.law.name == "lugre" and robot.hysteresis is None and known
         memory = None
         if choice == "hysteresis" or (choice == "auto" and (lugre or identified(robot.hysteresis))):

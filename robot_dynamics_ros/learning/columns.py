@@ -18,6 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from robot_dynamics_ros import _core
+from robot_dynamics_ros.identification.arm.friction_columns import stribeck_fall, thinning
 from robot_dynamics_ros.identification.arm.presliding import THINNING_SPEED
 from robot_dynamics_ros.identification.arm.rigid import RigidModel, base_names
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME, Motion
@@ -153,9 +154,9 @@ class Columns:
         driver = motion.position if motion.rotor is None or not shape.rotor_time else motion.rotor
         position = np.ascontiguousarray(driver[:, j])
         H = _core.presliding_elements(position, np.array(shape.spans), motion.start)
-        g = (1 / (1 + (v / shape.stribeck_velocity) ** 2))[:, None]
+        g = stribeck_fall(v, shape.stribeck_velocity)[:, None]
         L = (np.minimum(np.abs(load), shape.load_limit) ** shape.load_power)[:, None]
-        viscous = [v, np.abs(v) * v, v / (1 + np.abs(v) / shape.thinning_speed)]
+        viscous = [v, np.abs(v) * v, thinning(v, shape.thinning_speed)]
         plain = np.column_stack([*viscous, warmer * H.mean(axis=1), warmer * v, one, motion.qdd[:, j]])
         return np.hstack([H, H * g, H * L, H * g * L, plain])
 

@@ -71,9 +71,10 @@ def test_gram_matrices_of_a_shape_are_those_of_its_columns(shape):
     data = replace(data, folds=[*data.folds, np.arange(N) * 3 // N])
     problem = _Problem(data)
     v, rows = data.v[problem.rows], problem.rows
-    level = problem.H[rows] * shape.factor(v)[:, None]
+    fall = 1 / (1 + (v / shape.velocity) ** 2)
+    level = problem.H[rows] * (shape.ratio + (1 - shape.ratio) * fall)[:, None]
     load = (np.abs(data.load[rows]) / problem.scale) ** shape.power
-    one, speed = np.ones_like(v), shape.fall(v) * v / (np.abs(v) + STRIBECK_RISE)
+    one, speed = np.ones_like(v), fall * v / (np.abs(v) + STRIBECK_RISE)
     fixed = v, shape.quadratic * np.abs(v) * v, v / (1 + np.abs(v) / 0.3), one, -one
     A = np.column_stack([level, level * load[:, None], *fixed, speed, data.y[rows]])
     parts = [A[fold[rows] == k] for fold in data.folds for k in range(fold.max() + 1)]

@@ -140,8 +140,8 @@ def _semantics(
     gain, std = _known_gains(decision, meaning, robot)
     signs = decision.signs if signed else np.full(robot.n_joints, sign)
     if signed:
-        said = tuple(text for text in (_reversed(signs, robot.joint_names), decision.warning) if text)
-        statements, warnings = (*statements, *said), (*warnings, *said)
+        doubts = tuple(text for text in (_reversed(signs, robot.joint_names), decision.warning) if text)
+        statements, warnings = (*statements, *doubts), (*warnings, *doubts)
     kind = next(word for word, m in WORDS.items() if m.same_as(meaning))
     slope_std = np.hypot(e.gravity_std, e.stuck * gain)
     return EffortMeaning(

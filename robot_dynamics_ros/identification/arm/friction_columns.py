@@ -29,6 +29,21 @@ MEMORY = ("ml", "mt", "ms", "mv")  # columns of a law with a memory
 LOADED = ("fl", "mt")  # columns that depend on the load
 
 
+def stribeck_fall(v: np.ndarray, velocity: float) -> np.ndarray:
+    """g(v) = 1 / (1 + (v / vs)^2) (N,); v, vs [rad/s]."""
+    return 1 / (1 + (v / velocity) ** 2)
+
+
+def stribeck_step(v: np.ndarray, velocity: float, eps: float) -> np.ndarray:
+    """g(v) v / (|v| + eps) (N,): Stribeck friction of speed alone; v, vs, eps [rad/s]."""
+    return stribeck_fall(v, velocity) * v / (np.abs(v) + eps)
+
+
+def thinning(v: np.ndarray, v0: float) -> np.ndarray:
+    """v / (1 + |v| / v0) (N,): viscosity that falls with speed; v, v0 [rad/s]."""
+    return v / (1 + np.abs(v) / v0)
+
+
 @dataclass(frozen=True)
 class Memory:
     """Shape of a presliding law: spans [rad] with the shares of each in the level and in the load (sum 1, or all 0),
@@ -47,21 +62,17 @@ class Memory:
     v0: float
     rotor: bool
 
-    def fall(self, v: np.ndarray) -> np.ndarray:
-        """g(v) = 1 / (1 + (v / vs)^2) (N,)."""
-        return 1 / (1 + (v / self.velocity) ** 2)
-
     def sliding(self, term: str, v: np.ndarray, load: np.ndarray | float) -> np.ndarray:
         """A column (N,) where all elements slide the way of v: level, load, Stribeck or viscosity."""
         if term == "mv":
-            return v / (1 + np.abs(v) / self.v0)
+            return thinning(v, self.v0)
         if term == "ms":
-            return self.fall(v) * v / (np.abs(v) + self.eps)
+            return stribeck_step(v, self.velocity, self.eps)
         return self.strength(term, v, load) * np.sign(v)
 
     def strength(self, term: str, v: np.ndarray, load: np.ndarray | float) -> np.ndarray:
         """s(v) of the level, s(v) |tau|^p of the load (N,): what H is multiplied with."""
-        factor = self.ratio + (1 - self.ratio) * self.fall(v)
+        factor = self.ratio + (1 - self.ratio) * stribeck_fall(v, self.velocity)
         return factor if term == "ml" else factor * np.minimum(np.abs(load), self.load_limit) ** self.power
 
 

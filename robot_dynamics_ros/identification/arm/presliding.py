@@ -20,7 +20,7 @@ import numpy as np
 from scipy.optimize import nnls
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.identification.arm.friction_columns import GAP
+from robot_dynamics_ros.identification.arm.friction_columns import GAP, stribeck_fall, stribeck_step, thinning
 from robot_dynamics_ros.identification.arm.static_law import FrictionSamples
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME, Motion, pieces_of
 
@@ -56,14 +56,6 @@ class Shape:
     ratio: float
     velocity: float
     quadratic: bool = False
-
-    def fall(self, v: np.ndarray) -> np.ndarray:
-        """g(v) (N,)."""
-        return 1 / (1 + (v / self.velocity) ** 2)
-
-    def factor(self, v: np.ndarray) -> np.ndarray:
-        """s(v) (N,)."""
-        return self.ratio + (1 - self.ratio) * self.fall(v)
 
 
 def clock(start: np.ndarray, rate: float) -> np.ndarray:
@@ -136,7 +128,7 @@ class _Problem:
         self.loaded = loaded
         v = data.v
         one = np.ones_like(v)
-        fixed = np.column_stack([v, np.abs(v) * v, v / (1 + np.abs(v) / THINNING_SPEED), one, -one])
+        fixed = np.column_stack([v, np.abs(v) * v, thinning(v, THINNING_SPEED), one, -one])
         self.fixed = data.as_recorded(fixed)
         folds = np.array([fold[self.rows] for fold in data.folds])
         cells, cell = np.unique(folds, axis=1, return_inverse=True)  # samples with the same fold in every partition
@@ -152,12 +144,11 @@ class _Problem:
         both for every power of the load; fixed columns; speed; y.
         """
         d, v, load = self.data, self.data.v[self.read], self.data.load[self.read]
-        shape = Shape(1.0, 1.0, velocity)
-        H, fall = self.H[self.read], shape.fall(v)[:, None]
+        H, fall = self.H[self.read], stribeck_fall(v, velocity)[:, None]
         relative = (np.abs(load) / self.scale)[:, None]
         loads = [relative**power for power in self.powers] if self.loaded else []
         level = [H, H * fall]
-        speed = shape.fall(v) * v / (np.abs(v) + STRIBECK_RISE)
+        speed = stribeck_step(v, velocity, STRIBECK_RISE)
         own = np.column_stack([*level, *(x * w for w in loads for x in level), speed])
         if d.effort_filter is not None:
             own = d.as_recorded(own)[self.rows]

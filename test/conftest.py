@@ -17,6 +17,7 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_threa
 
 RETRIES = 2
 DELAY = 1.0  # s
+REASON = 500  # characters of a failed attempt that are printed
 INPUTS = "inputs tried: "
 COMPUTING = 5  # niceness of processes that compute, so that peers of the one that waits keep their time
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of glibc's mallopt
@@ -72,10 +73,15 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.flaky(reruns=RETRIES, reruns_delay=DELAY))
 
 
+def retries(config):
+    """Reports of attempts that failed and were repeated."""
+    reporter = config.pluginmanager.get_plugin("terminalreporter")
+    return reporter.stats.get("rerun", ()) if reporter is not None else ()
+
+
 def retried(config):
     """Test -> number of retries."""
-    reporter = config.pluginmanager.get_plugin("terminalreporter")
-    return Counter(report.nodeid for report in reporter.stats.get("rerun", ())) if reporter is not None else Counter()
+    return Counter(report.nodeid for report in retries(config))
 
 
 @pytest.fixture
@@ -115,5 +121,8 @@ def pytest_terminal_summary(terminalreporter, config):
     terminalreporter.section(f"{len(counts)} retried")
     for test, count in sorted(counts.items()):
         terminalreporter.write_line(f"{count} x {test}")
+        for report in (r for r in retries(config) if r.nodeid == test):
+            crash = getattr(report.longrepr, "reprcrash", None)
+            terminalreporter.write_line(f"  {crash or str(report.longrepr)[-REASON:]}"[:REASON])
     if bound is not None and len(counts) > bound:
         terminalreporter.write_line(f"more than {bound} tests were retried: the run fails", red=True)

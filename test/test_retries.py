@@ -45,6 +45,7 @@ def run(tmp_path):
 def test_a_peer_is_retried_and_reported(run):
     status, text = run("--max-retried", "1")
     assert status == 0 and "1 retried" in text and re.search(r"1 x \S*test_x.py::test_peer", text), text
+    assert "assert not True" in text  # why the first attempt failed
 
 
 def test_too_many_retries_fail_the_run(run):

@@ -62,13 +62,16 @@ def command(
             click.confirm("The robot will move. Is the space around it free?", abort=True)
         length = float(times[-1] - times[0])
         with stderr.status(f"moving, {length:.0f} s after the move to the first point"):
-            monitor.play(arm.joint_names, times - times[0], q)
             try:
+                monitor.play(arm.joint_names, times - times[0], q)
                 monitor.wait_for_motion(("starting", "moving", "done", "refused", "failed"), ANSWER)
                 monitor.wait_for_motion(("done", "stopped", "refused", "failed"), APPROACH + 2.0 * length)
             except KeyboardInterrupt:
-                monitor.stop_robot(ANSWER)
-                monitor.wait_for_motion(("stopped", "done", "failed"), ANSWER)
+                answered = monitor.stop_robot(ANSWER)
+                if not (monitor.wait_for_motion(("stopped", "done", "refused", "failed"), ANSWER) and answered):
+                    raise ConnectionFailed(
+                        f"{node} does not report that it stopped: stop the robot by its own button"
+                    ) from None
         answer = monitor.look().motion or "no answer"
     if not answer.startswith(("done", "stopped")):
         raise CapabilityError(f"{motion}: {answer}")

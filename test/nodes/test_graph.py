@@ -272,6 +272,7 @@ def test_a_node_killed_in_motion_stops_the_robot_and_comes_up_idle(graph):
 def test_a_file_is_played_by_command_refused_by_command_and_stopped_by_ctrl_c(graph, tmp_path):
     listener, motions = graph[0], graph[0].heard["composed_node/motion"]
     command = ("robot_dynamics_ros.cli.main", "play")
+    listener.call(Trigger, "/composed_node/stop")  # a motion of an attempt before this one
     here = np.array(recent(listener, "joint_states", 1)[0].position)
     status, said = Process(
         *command, motion_file(ROBOT.joint_names, tmp_path / "short.csv", here, 2.0, 0.2), "--robot", "ur5e", "--yes"
@@ -285,6 +286,7 @@ def test_a_file_is_played_by_command_refused_by_command_and_stopped_by_ctrl_c(gr
     listener.spin(lambda: again.process.poll() is not None, 90.0)
     status, said = again.wait()
     assert status == 0 and "again.csv: done" in said, said
+    listener.spin(lambda: motions and motions[-1].data.startswith("done"))
     words = [m.data.split(":")[0] for m in motions]
     assert words[0] in ("starting", "moving") and words[-1] == "done", words  # not the last one's done
     status, said = Process(

@@ -15,6 +15,7 @@ from sensor_msgs.msg import JointState
 from std_msgs.msg import Header
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
+from robot_dynamics_ros.drivers.interface import Motion
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.nodes.part import LONGEST_REASON
 from robot_dynamics_ros.nodes.robot import motion_interface
@@ -80,7 +81,7 @@ def motions(monkeypatch):
         active=True, get_logger=lambda: log, value=values.get, get_clock=lambda: SimpleNamespace(now=lambda: now)
     )
     interface._driver = SimpleNamespace(
-        capabilities={"servo"}, robot=ROBOT, info=SimpleNamespace(rate=500.0), speed_limit=None
+        capabilities={"servo"}, robot=ROBOT, info=SimpleNamespace(rate=500.0), speed_limit=None, motion=Motion("done")
     )
     interface._action, interface._published, interface._position = None, "", np.zeros(6)
     interface._state = SimpleNamespace(publish=lambda message: said.append((message.data, None)))
@@ -92,6 +93,27 @@ def test_a_refusal_is_short_however_long_the_names_of_a_message_are(monkeypatch)
     interface._take(trajectory(0.0, name="x" * 60_000), interface._approach)
     assert [limits for _, limits in said] == [{"throttle_duration_sec": 2.0}, None]
     assert all(len(text) <= LONGEST_REASON + 30 for text, _ in said)
+
+
+def test_a_refusal_stays_the_last_state_until_the_robot_moves_again(monkeypatch):
+    """A listener keeps one message: what follows a refusal at once would hide it."""
+    interface, said = motions(monkeypatch)
+    interface._pace = SimpleNamespace(due=lambda stamp_ns, rate: True)
+    driver, sample = interface._driver, SimpleNamespace(n_joints=6, q=np.zeros(6), stamp_ns=0)
+
+    def published():
+        interface.on_sample(sample)
+        return [text for text, limits in said if limits is None]
+
+    assert published() == ["done"]
+    for _ in range(2):
+        interface._take(trajectory(np.nan), interface._approach)
+    assert [text.split(":")[0] for text in published()] == ["done", "refused", "refused"]
+    driver.play = lambda *_: setattr(driver, "motion", Motion("moving"))
+    interface._take(trajectory(0.0), interface._approach)
+    assert published()[3:] == ["moving"]
+    interface._take(trajectory(0.0), interface._approach)
+    assert published()[3:] == ["moving", "moving"]  # a new motion is reported also where the state is the same
 
 
 def garbage(rng):

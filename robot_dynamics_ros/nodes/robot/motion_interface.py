@@ -33,7 +33,7 @@ class MotionInterface(NodePart):
         """end_torque: as TorqueInterface.end, where the node has torque."""
         super().__init__(node)
         self._end_torque = end_torque
-        self._driver, self._published = driver, ""
+        self._driver, self._published = driver, ""  # the driver's state as it was published last
         self._position: NDArray[np.float64] | None = None
         self._pace = Pace()
         self._state = self._publish_on(String, "~/motion", LATCHED)
@@ -80,15 +80,19 @@ class MotionInterface(NodePart):
         super().destroy()
 
     def _take(self, message: JointTrajectory, start: Callable[[JointTrajectory], None]) -> None:
-        """Callback: start the trajectory, or publish the reason for the refusal, also when it is the same again."""
+        """Callback: start the trajectory, or publish the reason for the refusal, also when it is the same again.
+
+        A refusal stays the latched state until the driver's state changes: a listener that is late must not miss it.
+        """
         try:
             start(message)
             self._end_goal()
-        except RobotDynamicsError as error:
             self._published = ""
+        except RobotDynamicsError as error:
             text = reason(error)
             self._node.get_logger().warning(f"trajectory refused: {text}", throttle_duration_sec=2.0)
-            self._publish_state(f"refused: {text}")
+            self._published = _words(self._driver.motion)
+            self._state.publish(String(data=f"refused: {text}"))
 
     def _end_goal(self) -> None:
         if self._action is not None:
@@ -174,10 +178,13 @@ class MotionInterface(NodePart):
         if self._action is not None:
             self._action.on_sample(sample, self._driver.motion)
         if self._pace.due(sample.stamp_ns, STATE_RATE):
-            motion = self._driver.motion
-            self._publish_state(motion.state + (f": {motion.reason}" if motion.reason else ""))
+            self._publish_state(_words(self._driver.motion))
 
     def _publish_state(self, text: str) -> None:
         if text != self._published:
             self._published = text
             self._state.publish(String(data=text))
+
+
+def _words(motion: Motion) -> str:
+    return motion.state + (f": {motion.reason}" if motion.reason else "")

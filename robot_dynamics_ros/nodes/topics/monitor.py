@@ -123,11 +123,14 @@ class Monitor:
             self._changed.notify_all()
 
     def wait_for_node(self, timeout: float) -> bool:
-        """Block until the robot node takes trajectories; False after `timeout` s."""
+        """Block until the robot node takes trajectories and can be asked to stop; False after `timeout` s."""
         end = time.monotonic() + timeout
-        while not self._trajectory.get_subscription_count() and time.monotonic() < end:
+        while not (ready := self._ready()) and time.monotonic() < end:
             time.sleep(0.05)
-        return bool(self._trajectory.get_subscription_count())
+        return ready
+
+    def _ready(self) -> bool:
+        return bool(self._trajectory.get_subscription_count()) and self._stop.service_is_ready()
 
     def stop_robot(self, timeout: float) -> bool:
         """Ask the robot node to bring the robot to rest; False when it has not answered after `timeout` s."""

@@ -6,6 +6,7 @@ control_msgs is generated here where it is not installed; joint_trajectory_contr
 import csv
 import os
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from rclpy.action import ActionClient
 from sensor_msgs.msg import JointState
 from trajectory_msgs.msg import JointTrajectory
 
+from robot_dynamics_ros.nodes.robot.follow_action import FollowAction
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.server.launcher import SimulatedUR, loopback_address
 
@@ -142,15 +144,28 @@ def test_a_goal_tolerance_is_judged_until_the_time_tolerance_is_over(robot):
 
 def test_a_trajectory_on_the_topic_replaces_a_goal(robot):
     listener, start = robot[0], position(robot[0])
+    publisher = listener.publisher(JointTrajectory, "composed_node/joint_trajectory", "composed_node")
     handle = sent(robot, goal(robot[2], 30, start + 0.4))
     assert handle.accepted
-    publisher = listener.node.create_publisher(JointTrajectory, "composed_node/joint_trajectory", 1)
-    listener.spin(lambda: publisher.get_subscription_count() > 0)
     publisher.publish(goal(robot[2], 2, start).trajectory)
     status, answer = result(robot, handle)
     assert status == 6 and "replaced" in answer.error_string
     listener.spin(lambda: np.allclose(position(listener), start, atol=0.005))
     listener.node.destroy_publisher(publisher)
+
+
+def test_a_goal_has_begun_before_any_later_message_is_handled(control_msgs):
+    """Accepted goals used to begin in a task of their own: a trajectory or a cancel before that task was lost."""
+    begun = []
+    action = FollowAction.__new__(FollowAction)
+    action._kind, action._robot, action._ends, action._goal, action._done = control_msgs, ROBOT, {}, None, None
+    action._follower = SimpleNamespace(plan=lambda t: np.zeros((1, 6)), begin=begun.append, halt=lambda: None)
+    request = goal(control_msgs, 1, np.zeros(6))
+    handle = SimpleNamespace(request=request, goal_id=SimpleNamespace(uuid=bytes(16)), execute=lambda: None)
+    action._accept(handle)
+    assert begun == [request.trajectory]
+    action.replaced("replaced by a trajectory on a topic")
+    assert action._ends[bytes(16)].result()[1:] == ("replaced by a trajectory on a topic", "abort")
 
 
 def play_wave(file, start, height, seconds, speed):

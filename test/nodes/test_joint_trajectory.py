@@ -95,8 +95,8 @@ def robot():
         node, listener = Process("robot_dynamics_ros.cli.main", "up", "--robot", "ur5e", "--ip", host), Listener("jtc")
         listener.hear(JointState, "joint_states")
         listener.hear(String, "composed_node/motion", LATCHED)
-        publisher = listener.node.create_publisher(JointTrajectory, "composed_node/joint_trajectory", 5)
-        listener.spin(lambda: listener.heard["joint_states"] and publisher.get_subscription_count(), 60.0)
+        listener.spin(lambda: bool(listener.heard["joint_states"]), 60.0)
+        publisher = listener.publisher(JointTrajectory, "composed_node/joint_trajectory", "composed_node")
         yield listener, publisher
         listener.close()
         status, output = node.end()

@@ -1,7 +1,5 @@
 """A simulated robot of one family in a graph of its own, and what a test asks of it."""
 
-import contextlib
-
 from rcl_interfaces.srv import SetParametersAtomically
 from rclpy.parameter import Parameter
 from rclpy.qos import DurabilityPolicy, QoSProfile
@@ -47,14 +45,9 @@ class Family:
 
 def play(family, message, expected):
     listener = family.listener
-    publisher = listener.node.create_publisher(JointTrajectory, "composed_node/play_trajectory", 5)
-    listener.spin(lambda: publisher.get_subscription_count() > 0)
+    publisher = listener.publisher(JointTrajectory, "composed_node/play_trajectory", "composed_node")
     listener.heard["composed_node/motion"].clear()
-    for timeout in (15.0, 45.0):  # the node may discover the publisher later than the publisher the node
-        publisher.publish(message)
-        with contextlib.suppress(AssertionError):
-            listener.spin(lambda: bool(listener.heard["composed_node/motion"]), timeout)
-            break
+    publisher.publish(message)
     listener.spin(lambda: any(expected in m.data for m in listener.heard["composed_node/motion"]), 60.0)
     listener.node.destroy_publisher(publisher)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import sys
@@ -85,6 +86,28 @@ class Listener:
         self.spin(future.done, timeout)
         self.node.destroy_client(client)
         return future.result()
+
+    def publisher(self, kind, topic: str, robot_node: str):
+        """A publisher that the node `robot_node` hears: one that it does not know yet would lose a message.
+
+        The node learns of publishers and clients in the order in which they were made, so its answer to a client that
+        was made later shows that it knows the publisher.
+        """
+        from lifecycle_msgs.srv import GetState
+
+        publisher = self.node.create_publisher(kind, topic, 5)
+        self.spin(lambda: publisher.get_subscription_count() > 0, 60.0)
+        client = self.node.create_client(GetState, f"{robot_node}/get_state")
+        self.spin(client.service_is_ready, 60.0)
+        answers = []
+        for _ in range(30):
+            client.call_async(GetState.Request()).add_done_callback(answers.append)
+            with contextlib.suppress(AssertionError):
+                self.spin(lambda: bool(answers), 2.0)
+                break
+        assert answers, f"{robot_node} does not answer"
+        self.node.destroy_client(client)
+        return publisher
 
     @staticmethod
     def decode(raw: bytes, kind):

@@ -57,8 +57,9 @@ class FollowAction(NodePart):
         self._kind, self._robot, self._follower = kind, robot, follower
         self._goal: Any = None
         self._done: Any = None
+        self._ends: dict[bytes, Any] = {}  # goal -> future of how it ends
         self._pace = Pace()
-        self._began = self._ended_at = 0.0
+        self._ended_at = 0.0
         self._canceling = False
         server = ActionServer(
             node,  # type: ignore[arg-type]  # the node itself: NodeContext is what parts use of it
@@ -66,6 +67,7 @@ class FollowAction(NodePart):
             "~/follow_joint_trajectory",
             self._execute,
             goal_callback=self._ask,
+            handle_accepted_callback=self._accept,
             cancel_callback=self._cancel,
         )
         self._keep(lambda s: s.destroy(), server)
@@ -86,22 +88,25 @@ class FollowAction(NodePart):
         self._follower.halt()
         return CancelResponse.ACCEPT
 
-    async def _execute(self, goal: Any) -> Any:
+    def _accept(self, goal: Any) -> None:
+        """Start the motion as soon as the goal is accepted: a trajectory that arrives after it replaces it."""
         self.replaced("replaced by a new goal")
-        done: Any = Future()
+        done = self._ends[bytes(goal.goal_id.uuid)] = Future()
         request = goal.request
         self._path, self._reach = self._tolerances(request.path_tolerance), self._tolerances(request.goal_tolerance)
         self._patience = request.goal_time_tolerance.sec + 1e-9 * request.goal_time_tolerance.nanosec
-        self._target = self._ended_at = 0.0
+        self._ended_at = 0.0
         self._canceling = False
         try:
             self._target = self._follower.plan(request.trajectory)[-1]
             self._follower.begin(request.trajectory)
+            self._goal, self._done = goal, done
         except RobotDynamicsError as error:
-            goal.abort()
-            return self._result(INVALID_GOAL, reason(error))
-        self._goal, self._done = goal, done
-        code, text, how = await done
+            done.set_result((INVALID_GOAL, reason(error), "abort"))
+        goal.execute()
+
+    async def _execute(self, goal: Any) -> Any:
+        code, text, how = await self._ends.pop(bytes(goal.goal_id.uuid))
         getattr(goal, how)()
         return self._result(code, text)
 

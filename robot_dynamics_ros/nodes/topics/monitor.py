@@ -13,6 +13,7 @@ import numpy as np
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
+from lifecycle_msgs.srv import GetState
 from numpy.typing import NDArray
 from rclpy.duration import Duration
 from rclpy.executors import ExternalShutdownException
@@ -28,6 +29,7 @@ from robot_dynamics_ros.nodes.topics.encoding import to_ns
 from robot_dynamics_ros.topics import PREFIX, below
 
 NEWEST = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+QUESTION_TIMEOUT = 0.5  # s until a question that was not heard is repeated
 LATCHED_TIMEOUT = 2.0  # s until the state of the last motion must have arrived, where there was one
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 WATCHED: dict[str, type] = {
@@ -82,6 +84,7 @@ class Monitor:
         self._node.create_subscription(String, f"{self.robot_node}/motion", self._moves, LATCHED)
         self._trajectory = self._node.create_publisher(JointTrajectory, f"{self.robot_node}/play_trajectory", 1)
         self._stop: Any = self._node.create_client(Trigger, f"{self.robot_node}/stop")
+        self._question: Any = self._node.create_client(GetState, f"{self.robot_node}/get_state")  # the last one made
         self._executor = EventsExecutor(context=self._context)
         self._executor.add_node(self._node)
         self._thread = threading.Thread(target=self._spin, daemon=True)
@@ -125,17 +128,27 @@ class Monitor:
     def wait_for_node(self, timeout: float) -> bool:
         """Block until the robot node takes trajectories and can be asked to stop; False after `timeout` s."""
         end = time.monotonic() + timeout
-        while not (ready := self._ready()) and time.monotonic() < end:
+        while not (ready := self._answers()) and time.monotonic() < end:
             time.sleep(0.05)
         return ready
 
-    def _ready(self) -> bool:
-        return bool(self._trajectory.get_subscription_count()) and self._stop.service_is_ready()
+    def _answers(self) -> bool:
+        """Whether the node answers a question of the client that was made last.
+
+        The node learns of publishers and clients in the order in which they were made: it then hears the others too.
+        """
+        if not (self._trajectory.get_subscription_count() and self._stop.service_is_ready()):
+            return False
+        return self._call(self._question, GetState.Request(), QUESTION_TIMEOUT)
 
     def stop_robot(self, timeout: float) -> bool:
         """Ask the robot node to bring the robot to rest; False when it has not answered after `timeout` s."""
+        return self._call(self._stop, Trigger.Request(), timeout)
+
+    @staticmethod
+    def _call(client: Any, request: Any, timeout: float) -> bool:
         answered = threading.Event()
-        self._stop.call_async(Trigger.Request()).add_done_callback(lambda _: answered.set())
+        client.call_async(request).add_done_callback(lambda _: answered.set())
         return answered.wait(timeout)
 
     def wait_for_motion(self, word: str | tuple[str, ...], timeout: float) -> bool:

@@ -2211,7 +2211,7 @@ class FrictionFeedforward:
     @property
     def coulomb(self) -> numpy.typing.NDArray[numpy.float64]:
         """
-        Scale of the Coulomb part (n,).
+        Scale of the Coulomb part (n,); with the RLS law its level [Nm].
         """
     @property
     def delay(self) -> int:

@@ -25,6 +25,12 @@ FrictionFeedforward make_feedforward(const Chain& chain, const EGms& model, cons
   return FrictionFeedforward(chain, model, adaptive, o);
 }
 
+std::pair<Array, Array> learned(const FrictionFeedforward& f) {
+  Array coulomb(f.n()), viscous(f.n());
+  f.learned(coulomb.mutable_data(), viscous.mutable_data());
+  return {coulomb, viscous};
+}
+
 }  // namespace
 
 void bind(py::module_& m) {
@@ -88,10 +94,10 @@ void bind(py::module_& m) {
           "regressor", [](const FrictionFeedforward& f) { return Array(f.n(), f.regressor()); },
           "Regressor of the Coulomb part (n,).")
       .def_property_readonly(
-          "coulomb", [](const FrictionFeedforward& f) { return Array(f.n(), f.adaptation().coulomb()); },
-          "Scale of the Coulomb part (n,).")
+          "coulomb", [](const FrictionFeedforward& f) { return learned(f).first; },
+          "Scale of the Coulomb part (n,); with the RLS law its level [Nm].")
       .def_property_readonly(
-          "viscous", [](const FrictionFeedforward& f) { return Array(f.n(), f.adaptation().viscous()); },
+          "viscous", [](const FrictionFeedforward& f) { return learned(f).second; },
           "Viscous coefficient (n,) [Nm s/rad].");
 }
 

@@ -23,7 +23,6 @@ __all__: list[str] = [
     "EstimatorCycle",
     "ExternalForce",
     "FlexibleFeedforward",
-    "FourierTable",
     "FreezeReason",
     "FrictionFeedforward",
     "FrictionHealth",
@@ -76,7 +75,6 @@ __all__: list[str] = [
     "TorqueRecord",
     "TorqueTrajectory",
     "Wear",
-    "WearMonitor",
     "available_isas",
     "contact_force_text",
     "fill_signals",
@@ -404,10 +402,9 @@ class Plant:
         """At rest at link positions q (n,) [rad]."""
     def run(
         self,
-        mode: str,
-        a: Reals,
-        b: Reals,
-        c: Reals,
+        q_d: Reals,
+        qd_d: Reals,
+        qdd_d: Reals,
         dt: Real,
         out: collections.abc.Mapping[str, numpy.ndarray],
         wrench: Reals | None = None,
@@ -415,11 +412,9 @@ class Plant:
         keep: Integer = 1,
     ) -> numpy.typing.NDArray[numpy.int32]:
         """
-        A batch of cycles: mode position (a, b, c = q_d, qd_d, qdd_d) or torque (torque, viscous and coulomb scale), each (N, n);
+        A batch of position-controlled cycles of dt [s]: q_d, qd_d, qdd_d (N, n) [rad, rad/s, rad/s2];
         `out` names the signals to write, every `keep`-th cycle; wrench (N, 6) [N, Nm], ambient (N,) [deg C]. Status codes (N,).
         """
-    def scale_stiffness(self, joint: Integer, factor: Real) -> None:
-        """Multiply the transmission stiffness of a joint by a factor."""
     def set_ambient(self, celsius: Real) -> None:
         """Ambient temperature [deg C]."""
     def set_nominal_payload(
@@ -654,12 +649,6 @@ class PeriodicTable:
     def value(self, theta: Reals, out: Reals | None = None) -> RealArray:
         """Values (N, n) of the joints' curves at theta (N, n) [rad]."""
 
-class FourierTable:
-    """Periodic curves of n joints, Fourier coefficients (n, 2 K + 1)."""
-    def __init__(self, arg0: Reals) -> None: ...
-    def value(self, theta: Reals, out: Reals | None = None) -> RealArray:
-        """Values (N, n) of the joints' curves at theta (N, n) [rad]."""
-
 class Gms:
     """Discrete Maxwell-slip hysteresis H in [-1, 1] of n joints."""
     def __init__(self, D: Reals, k: Reals, backlash: Reals, max_gap: Real = 0.1) -> None: ...
@@ -764,22 +753,16 @@ class TemperatureOptions:
     """Upper bound of the temperature [deg C]."""
     housing_sensor: bool
     """False: the robot has no housing sensor."""
-    housing_std: float
-    """Standard deviation of the housing sensor [K]."""
     initial_std: float
     """Standard deviation after a reset [K]."""
     low: float
     """Lower bound of the temperature [deg C]."""
     max_gap: float
     """Longest gap between samples [s]."""
-    model_std: float
-    """Standard deviation of the heat balance alone [K]."""
     moving: float
     """Speed above which a joint counts as moving [rad/s]."""
     observe_time: float
     """Time of correction before the gate closes [s]."""
-    observed_std: float
-    """Standard deviation while friction corrects [K]."""
     rate_limit: float
     """Largest rate of the correction [K/s]."""
     rearm_time: float
@@ -881,9 +864,6 @@ class RlsDf:
     @property
     def explained(self) -> float:
         """Share of the torque that the deflection explains; at most 1."""
-    @property
-    def residual_variance(self) -> float:
-        """Variance of the prediction error [Nm2]."""
 
 class RlsJoints:
     """RLS with directional forgetting of n joints side by side."""
@@ -1007,26 +987,6 @@ class StiffnessEstimator:
     @property
     def wear_drop(self) -> list[float]:
         """Relative drop of stiffness against the baseline (n,)."""
-
-class WearMonitor:
-    """Sustained relative drop of stiffness against a baseline."""
-    def __init__(
-        self, warn: Real = 0.15, error: Real = 0.3, hold: Real = 60.0, temperature_band: Real = 10.0, sigmas: Real = 2.0
-    ) -> None: ...
-    def reset(self) -> None:
-        """Forget all samples; parameters stay."""
-    def update(
-        self, k: Real, k_std: Real, baseline: Real, temperature: Real, baseline_temperature: Real, dt: Real
-    ) -> Wear:
-        """
-        One sample: stiffness, its standard deviation and the baseline [Nm/rad], temperatures [deg C], dt [s]; the wear status.
-        """
-    @property
-    def drop(self) -> float:
-        """Relative drop of stiffness."""
-    @property
-    def level(self) -> Wear:
-        """Present wear status."""
 
 class RotorFrictionObserver:
     """Friction from both encoders [Madsen2020 appB]."""

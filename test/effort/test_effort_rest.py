@@ -62,13 +62,11 @@ def test_nothing_is_said_in_motion_upright_or_about_garbage():
     assert recognised(lambda t, q: np.full(6, np.nan), STRETCHED) is None
 
 
-def test_meanings_say_what_the_drives_report_while_they_hold_gravity():
-    g, constant = np.array([[10.0, -4.0]]), np.array([5.0, 2.0])
-    np.testing.assert_array_equal(WORDS["torque"].holding(g, None), g)
-    np.testing.assert_array_equal(WORDS["current"].holding(g, constant), [[2.0, -2.0]])
-    np.testing.assert_array_equal(WORDS["gravity-free"].holding(g, None), [[0.0, 0.0]])
+def test_gain_of_a_meaning_is_effort_per_torque():
+    assert WORDS["torque"].gain(None) == 1.0
+    np.testing.assert_array_equal(WORDS["current"].gain(np.array([5.0, 2.0])), [0.2, 0.5])
     with pytest.raises(ValueError, match="torque constants"):
-        WORDS["current"].holding(g, None)
+        WORDS["current"].gain(None)
 
 
 @pytest.mark.parametrize("word", WORDS)

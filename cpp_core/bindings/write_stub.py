@@ -20,6 +20,7 @@ ALIASES = {  # names at the top of the file for what pybind11 accepts
     "Integers": "typing.Annotated[numpy.typing.ArrayLike, numpy.int64]",
     "RealArray": "numpy.typing.NDArray[numpy.float64]",
 }
+ALL = re.compile(r"^__all__: .*$", re.MULTILINE)  # a stub offers what it defines
 DOCSTRING = re.compile(r'^( *)"""\n(.*?)\n *"""', re.MULTILINE | re.DOTALL)
 WIDTH = 120  # of a line
 # a property of one number that can be set
@@ -49,7 +50,7 @@ def shorten(text: str) -> str:
     text = DOCSTRING.sub(docstring, text)
     text = NUMBER.sub(lambda m: f"    {m[1]}: {m[2]}\n" + re.sub(r"^    ( *\.\.\.\n)?", "", m[3]), text)
     head = "".join(f"{name}: typing.TypeAlias = {value}\n" for name, value in ALIASES.items())
-    return text.replace("__all__: ", head + "__all__: ", 1)
+    return ALL.sub(head, text, count=1)
 
 
 def write(out: str) -> None:

@@ -72,7 +72,7 @@ def command(
                     raise ConnectionFailed(
                         f"{node} does not report that it stopped: stop the robot by its own button"
                     ) from None
-        answer = monitor.look().motion or "no answer"
+        answer = monitor.snapshot().motion or "no answer"
     if not answer.startswith(("done", "stopped")):
         raise CapabilityError(f"{motion}: {answer}")
     console.print(f"{motion}: {answer}", highlight=False, soft_wrap=True)

@@ -19,7 +19,7 @@ import sys, rclpy
 from std_msgs.msg import String
 rclpy.init()
 node = rclpy.create_node(sys.argv[1])
-publisher = node.create_publisher(String, "said_by_" + sys.argv[1], 1)
+publisher = node.create_publisher(String, "sent_by_" + sys.argv[1], 1)
 node.create_timer(0.1, lambda: publisher.publish(String(data="x")))
 print("up", flush=True)
 rclpy.spin(node)

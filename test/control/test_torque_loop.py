@@ -98,11 +98,11 @@ def test_silence_degrades_then_ramps_out_and_stays_out_until_rearmed():
     assert rig.cycle()["state"] == GuardState.idle and not rig.record["run"]
 
 
-@pytest.mark.parametrize("told, reason", [({"stopped": True}, GuardReason.robot_stopped)])
-def test_a_robot_that_was_stopped_gets_no_torque_in_the_same_cycle(told, reason):
+@pytest.mark.parametrize("change, reason", [({"stopped": True}, GuardReason.robot_stopped)])
+def test_a_robot_that_was_stopped_gets_no_torque_in_the_same_cycle(change, reason):
     rig = Closed().enabled()
     rig.cycle(100)
-    record = rig.cycle(**told)
+    record = rig.cycle(**change)
     assert (record["state"], record["reason"], record["run"]) == (GuardState.fault, reason, False)
     assert not record["torque"].any()
 

@@ -29,7 +29,7 @@ POSES = [STRETCHED, STRETCHED + [0, 0.3, -0.2, 0, 0, 0], STRETCHED + [0, -0.2, 0
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_torque_current_and_compensated_are_told_apart(seed):
+def test_torque_current_and_compensated_are_distinguished(seed):
     assert str(recognised(lambda t, q: t, STRETCHED, seed=seed).meaning) == "Nm, gravity included"
     assert str(recognised(lambda t, q: t / K, *POSES, seed=seed).meaning) == "A, gravity included"
     removed = recognised(lambda t, q: t - MODEL.gravity(q), *POSES, seed=seed).meaning
@@ -54,7 +54,7 @@ def test_torque_that_is_zero_at_rest_is_free_of_gravity():
     assert str(found.meaning) == "Nm, gravity already removed" and not found.doubtful
 
 
-def test_nothing_is_said_in_motion_upright_or_about_garbage():
+def test_nothing_is_reported_in_motion_upright_or_about_garbage():
     assert recognised(lambda t, q: t, STRETCHED, moving=0.1) is None
     upright = np.array([0.0, -np.pi / 2, 0.0, -np.pi / 2, 0.0, 0.0])
     assert recognised(lambda t, q: t, upright).meaning is None

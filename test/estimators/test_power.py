@@ -52,7 +52,7 @@ def test_power_is_voltage_times_current():
     np.testing.assert_allclose(log.mechanical_power[:, 6], mechanical.sum(1), rtol=1e-12, atol=1e-9)
 
 
-def test_energies_are_the_integrals_and_both_ways_of_regeneration_are_told():
+def test_energies_are_the_integrals_and_both_ways_of_regeneration_are_reported():
     log = motion()
     configured().run(log)
     for power, energy in ((log.electrical_power, log.electrical_energy), (log.mechanical_power, log.mechanical_energy)):

@@ -72,7 +72,7 @@ def test_free_motion_is_left_alone():
     assert state.training[0].duration == pytest.approx(30.0, abs=0.1) and not state.warnings and not state.spoiled
 
 
-def test_contact_is_found_left_out_and_said():
+def test_contact_is_found_left_out_and_reported():
     state = prepared(pushed(synthetic_log(UR5E, TRUTH, 1, 30.0), SPANS))
     found = contact_stretches(state.rigid, state.training)
     assert len(found) == len(SPANS)

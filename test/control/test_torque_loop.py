@@ -118,7 +118,7 @@ def test_torque_ends_with_the_program_that_takes_it():
     assert not rig.cycle(1, program=False)["run"] and rig.loop.enabled == EnableResult.no_program
 
 
-def test_a_controller_that_computes_nonsense_ends_at_zero_at_once():
+def test_a_torque_that_is_not_finite_ends_at_zero_at_once():
     rig = Closed().enabled(TorqueMode.external)
     rig.loop.command(rig.now, np.ones(6), False, False)
     assert rig.cycle()["torque"].any()

@@ -109,7 +109,7 @@ def test_effort_of_another_robot_is_not_sold_as_a_model(good, judge, tmp_path):
 
 
 @pytest.mark.parametrize("level", [0.0, 3.3])
-def test_effort_that_nobody_fills(good, tmp_path, level):
+def test_a_constant_effort_is_refused(good, tmp_path, level):
     bag = write_bag(changed(good, effort=np.full_like(good.effort, level)), tmp_path / "a", topics=["joint_states"])
     with pytest.raises(DataError, match="the effort never changes") as caught:
         identify(ROBOT, [bag], options=SIMPLE)

@@ -72,7 +72,7 @@ def test_does_not_depend_on_rate_or_on_sub_steps():
     np.testing.assert_array_equal(slow, coarse)
 
 
-def test_remembers_nested_loops():
+def test_nested_loops_close():
     """Closing an inner loop returns to the outer one: non-local memory, which LuGre lacks."""
     outer = [0, 2e-3, -2e-4]
     inner = [*outer, 1e-4, -2e-4]

@@ -1,7 +1,7 @@
 """What the recorded effort is: the decision of effort/decision.py applied to a recording that is to be identified.
 
 Where the robot file has no masses, unit and gravity are as it declares, and the sign comes from dissipation alone.
-`mounted` finds which way gravity acts in the base frame: a robot on a wall or ceiling whose file says upright.
+`mounted` finds the direction of gravity in the base frame: a robot on a wall or ceiling whose file says upright.
 """
 
 from __future__ import annotations

@@ -18,7 +18,7 @@ except ImportError:
     FOUND = "is not installed"
 else:
     FOUND = "" if pybind11.version_info >= (3,) else f"{pybind11.__version__} is too old"
-if FOUND:  # said when the core is built; the ways of asking for names and versions work without
+if FOUND:  # reported when the core is built; name and version can be asked for without it
     from setuptools.command.build_ext import build_ext
 else:
     from pybind11.setup_helpers import ParallelCompile, Pybind11Extension, build_ext

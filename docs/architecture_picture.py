@@ -1,4 +1,4 @@
-"""Draws docs/architecture.svg: the way of a sample and the way of a bag. Stages and folders are the code's own."""
+"""Draws docs/architecture.svg: the path of a sample and of a bag. Stages and folders are the code's own."""
 
 from __future__ import annotations
 

@@ -24,6 +24,7 @@ PAPERS = {
     "Luo2024": "Luo et al., Lie-theory based dynamic parameter identification of serial manipulators, 2024",
     "Madsen2020": "Madsen, PhD thesis, Aarhus University and Universal Robots, 2020; ch3 ICRA 2019, ch4 CEP 2020, "
     "ch5 MPE 2020, ch6 MMT 2021; appendices A and B are patent applications",
+    "DeLuca2003": "De Luca and Mattone, Actuator failure detection and isolation using generalized momenta, ICRA 2003",
 }
 CITATION = re.compile(r"\[((?:{})[^\]\n]*)\]".format("|".join(PAPERS)))
 CHAPTER = re.compile(r"\[((?:ch\d|app[AB])[^\]\n]*)\]")  # further citations of the paper named in the file's header

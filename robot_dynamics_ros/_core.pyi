@@ -1,6 +1,4 @@
-"""
-C++ core of robot_dynamics_ros: equations, observers, controllers and the simulated plant.
-"""
+"""C++ core of robot_dynamics_ros: equations, observers, controllers and the simulated plant."""
 
 from __future__ import annotations
 import collections.abc
@@ -9,100 +7,14 @@ import numpy
 import numpy.typing
 import typing
 
-__all__: list[str] = [
-    "AdaptiveFriction",
-    "AdaptiveParameters",
-    "Chain",
-    "ClockMap",
-    "ComputedTorque",
-    "EGms",
-    "EnableResult",
-    "EstimatorCycle",
-    "ExternalForce",
-    "FlexibleFeedforward",
-    "FourierTable",
-    "FreezeReason",
-    "FrictionFeedforward",
-    "FrictionHealth",
-    "FrictionMap",
-    "FrictionStage",
-    "FusedQR",
-    "Gms",
-    "Guard",
-    "GuardLimits",
-    "GuardReason",
-    "GuardState",
-    "HandGuiding",
-    "JointTorqueFeedback",
-    "JointTorqueSource",
-    "LearningLaw",
-    "LinkFlag",
-    "LuGre",
-    "MotionState",
-    "PayloadVerdict",
-    "PeriodicTable",
-    "Plant",
-    "PlantRandom",
-    "PowerMeter",
-    "Presliding",
-    "RTDE_LAYOUT",
-    "RTDE_WIDTH",
-    "RateStateGms",
-    "RigidBody",
-    "RlsDf",
-    "RlsFriction",
-    "RlsJoints",
-    "RotorFrictionObserver",
-    "RowStep",
-    "RtdeConnectionError",
-    "RtdeReader",
-    "SampleFlag",
-    "SavitzkyGolay",
-    "SignalAlignment",
-    "Status",
-    "StiffnessEstimator",
-    "StiffnessOptions",
-    "StreamMonitor",
-    "StreamState",
-    "TareResult",
-    "TemperatureObserver",
-    "TemperatureOptions",
-    "TorqueLink",
-    "TorqueLoop",
-    "TorqueMode",
-    "TorqueRecord",
-    "TorqueTrajectory",
-    "Wear",
-    "WearMonitor",
-    "available_isas",
-    "contact_force_text",
-    "fill_signals",
-    "friction_laws",
-    "friction_parameters",
-    "generalised_momentum",
-    "gms_spacing",
-    "heat_balance",
-    "invert_wrench",
-    "isa",
-    "joint_torque",
-    "lock_memory",
-    "multiply_add",
-    "pass_temperature",
-    "presliding_elements",
-    "repeat_contact_force",
-    "repeat_rnea",
-    "rnea_operations",
-    "run_in_turn",
-    "savitzky_golay_weights",
-    "select_isa",
-    "shorten_slice",
-    "wrench_significance",
-]
+Real: typing.TypeAlias = typing.SupportsFloat | typing.SupportsIndex
+Integer: typing.TypeAlias = typing.SupportsInt | typing.SupportsIndex
+Reals: typing.TypeAlias = typing.Annotated[numpy.typing.ArrayLike, numpy.float64]
+Integers: typing.TypeAlias = typing.Annotated[numpy.typing.ArrayLike, numpy.int64]
+RealArray: typing.TypeAlias = numpy.typing.NDArray[numpy.float64]
 
 class Status(enum.IntEnum):
-    """
-    Result of one step of a stage.
-    """
+    """Result of one step of a stage."""
 
     degraded = 4
     dropped = 2
@@ -114,24 +26,15 @@ class Status(enum.IntEnum):
     warming_up = 1
 
 class Chain:
-    """
-    Serial chain of revolute joints turning about the z axis of their link frames.
-    """
+    """Serial chain of revolute joints turning about the z axis of their link frames."""
     def __init__(
-        self,
-        placements: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        inertia: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        tool: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        gravity: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        frames: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
+        self, placements: Reals, inertia: Reals, tool: Reals, gravity: Reals, frames: Reals | None = None
     ) -> None: ...
     def with_payload(
         self,
-        mass: typing.SupportsFloat | typing.SupportsIndex,
-        com: typing.Annotated[collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(3)"],
-        inertia: typing.Annotated[
-            collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(6)"
-        ],
+        mass: Real,
+        com: typing.Annotated[collections.abc.Sequence[Real], "FixedSize(3)"],
+        inertia: typing.Annotated[collections.abc.Sequence[Real], "FixedSize(6)"],
     ) -> Chain:
         """
         The chain with a payload on its last link: mass [kg], com (3,) [m] in the frame of the last link, inertia (6,)
@@ -139,173 +42,79 @@ class Chain:
         """
     @property
     def framed(self) -> bool:
-        """
-        True when parameters are reported in frames other than the link frames.
-        """
+        """True when parameters are reported in frames other than the link frames."""
     @property
-    def frames(self) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        (n, 3, 3) reporting frame <- link frame
-        """
+    def frames(self) -> RealArray:
+        """(n, 3, 3) reporting frame <- link frame"""
     @property
     def gravity(self) -> typing.Annotated[list[float], "FixedSize(3)"]:
-        """
-        Gravity (3,) in the base frame [m/s2].
-        """
+        """Gravity (3,) in the base frame [m/s2]."""
     @property
-    def inertia(self) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        (n, 10) in the link frames, which turn about z
-        """
+    def inertia(self) -> RealArray:
+        """(n, 10) in the link frames, which turn about z"""
     @property
-    def inertial_parameters(self) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        (10 n,) in the reporting frames
-        """
+    def inertial_parameters(self) -> RealArray:
+        """(10 n,) in the reporting frames"""
     @property
     def n_joints(self) -> int:
-        """
-        Number of joints n.
-        """
+        """Number of joints n."""
     @property
-    def placements(self) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        (n, 4, 4) link i-1 -> joint i at zero
-        """
+    def placements(self) -> RealArray:
+        """(n, 4, 4) link i-1 -> joint i at zero"""
     @property
-    def tool(self) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        (4, 4) last link -> TCP
-        """
+    def tool(self) -> RealArray:
+        """(4, 4) last link -> TCP"""
 
 class FrictionMap:
-    """
-    Static friction of n joints by one law (see docs/friction.md).
-    """
-    def __init__(
-        self,
-        law: str,
-        parameters: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        reference: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        range: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-    ) -> None: ...
-    def coulomb(
-        self,
-        arg0: typing.SupportsInt | typing.SupportsIndex,
-        arg1: typing.SupportsFloat | typing.SupportsIndex,
-        arg2: typing.SupportsFloat | typing.SupportsIndex,
-    ) -> float:
-        """
-        Coulomb level without load [Nm] of one joint at temperature T [deg C]; s: direction of motion.
-        """
+    """Static friction of n joints by one law (see docs/friction.md)."""
+    def __init__(self, law: str, parameters: Reals, reference: Reals, range: Reals | None = None) -> None: ...
+    def coulomb(self, arg0: Integer, arg1: Real, arg2: Real) -> float:
+        """Coulomb level without load [Nm] of one joint at temperature T [deg C]; s: direction of motion."""
     def slope(
-        self,
-        v: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        load: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-        temperature: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-        out: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-    ) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Derivative of the friction torque by velocity (N, n) [Nm s/rad]; arguments as in torque().
-        """
+        self, v: Reals, load: Reals | None = None, temperature: Reals | None = None, out: Reals | None = None
+    ) -> RealArray:
+        """Derivative of the friction torque by velocity (N, n) [Nm s/rad]; arguments as in torque()."""
     def torque(
-        self,
-        v: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        load: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-        temperature: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-        out: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-    ) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Friction torque [Nm] of v (N, n) [rad/s] under load (N, n) [Nm] at temperature (N, n) [deg C].
-        """
-    def viscous(
-        self,
-        arg0: typing.SupportsInt | typing.SupportsIndex,
-        arg1: typing.SupportsFloat | typing.SupportsIndex,
-        arg2: typing.SupportsFloat | typing.SupportsIndex,
-    ) -> float:
-        """
-        Friction beyond the Coulomb level [Nm] of one joint at velocity v [rad/s] and temperature T [deg C].
-        """
+        self, v: Reals, load: Reals | None = None, temperature: Reals | None = None, out: Reals | None = None
+    ) -> RealArray:
+        """Friction torque [Nm] of v (N, n) [rad/s] under load (N, n) [Nm] at temperature (N, n) [deg C]."""
+    def viscous(self, arg0: Integer, arg1: Real, arg2: Real) -> float:
+        """Friction beyond the Coulomb level [Nm] of one joint at velocity v [rad/s] and temperature T [deg C]."""
     @property
     def n_joints(self) -> int:
-        """
-        Number of joints n.
-        """
+        """Number of joints n."""
 
 class LuGre:
-    """
-    LuGre friction with temperature-dependent coefficients.
-    """
-    def __init__(self, map: FrictionMap, max_gap: typing.SupportsFloat | typing.SupportsIndex = 0.1) -> None: ...
+    """LuGre friction with temperature-dependent coefficients."""
+    def __init__(self, map: FrictionMap, max_gap: Real = 0.1) -> None: ...
     def reset(self) -> None:
-        """
-        Bristles return to rest.
-        """
+        """Bristles return to rest."""
     def run(
-        self,
-        stamp_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
-        v: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        temperature: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-        out: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-    ) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int32]]:
+        self, stamp_ns: Integers, v: Reals, temperature: Reals | None = None, out: Reals | None = None
+    ) -> tuple[RealArray, numpy.typing.NDArray[numpy.int32]]:
         """
         (friction (N, n) [Nm], status codes (N,)) of stamps (N,) [ns], v (N, n) [rad/s] and temperature (N, n) [deg C].
         """
-    def step(
-        self,
-        stamp_ns: typing.SupportsInt | typing.SupportsIndex,
-        v: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        temperature: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None,
-        friction: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    ) -> Status:
-        """
-        One sample: v, temperature (n,) [rad/s, deg C] or None; writes friction (n,) [Nm]. Returns a Status.
-        """
+    def step(self, stamp_ns: Integer, v: Reals, temperature: Reals | None, friction: Reals) -> Status:
+        """One sample: v, temperature (n,) [rad/s, deg C] or None; writes friction (n,) [Nm]. Returns a Status."""
 
 class RigidBody:
-    """
-    Rigid-body functions of a Chain for one sample (n,) or a batch (N, n).
-    """
+    """Rigid-body functions of a Chain for one sample (n,) or a batch (N, n)."""
     def __init__(self, chain: Chain) -> None: ...
     def coriolis(
-        self,
-        q: typing.Any,
-        qd: typing.Any,
-        out: typing.Any | None = None,
-        threads: typing.SupportsInt | typing.SupportsIndex = 1,
+        self, q: typing.Any, qd: typing.Any, out: typing.Any | None = None, threads: Integer = 1
     ) -> typing.Any:
-        """
-        C(q, qd) qd [Nm], (n,) or (N, n).
-        """
-    def fk(
-        self, q: typing.Any, out: typing.Any | None = None, threads: typing.SupportsInt | typing.SupportsIndex = 1
-    ) -> typing.Any:
-        """
-        Poses (n + 1, 4, 4) or (N, n + 1, 4, 4) of the links, then the TCP, in the base frame [m].
-        """
+        """C(q, qd) qd [Nm], (n,) or (N, n)."""
+    def fk(self, q: typing.Any, out: typing.Any | None = None, threads: Integer = 1) -> typing.Any:
+        """Poses (n + 1, 4, 4) or (N, n + 1, 4, 4) of the links, then the TCP, in the base frame [m]."""
     def gravity(
-        self,
-        q: typing.Any,
-        out: typing.Any | None = None,
-        gravity: typing.Any | None = None,
-        threads: typing.SupportsInt | typing.SupportsIndex = 1,
+        self, q: typing.Any, out: typing.Any | None = None, gravity: typing.Any | None = None, threads: Integer = 1
     ) -> typing.Any:
-        """
-        Gravity torque g(q) [Nm], (n,) or (N, n).
-        """
-    def jacobian(
-        self, q: typing.Any, out: typing.Any | None = None, threads: typing.SupportsInt | typing.SupportsIndex = 1
-    ) -> typing.Any:
-        """
-        Geometric Jacobian of the TCP (6, n) or (N, 6, n): linear velocity, then angular velocity.
-        """
-    def mass_matrix(
-        self, q: typing.Any, out: typing.Any | None = None, threads: typing.SupportsInt | typing.SupportsIndex = 1
-    ) -> typing.Any:
-        """
-        M(q) [kg m2], (n, n) or (N, n, n).
-        """
+        """Gravity torque g(q) [Nm], (n,) or (N, n)."""
+    def jacobian(self, q: typing.Any, out: typing.Any | None = None, threads: Integer = 1) -> typing.Any:
+        """Geometric Jacobian of the TCP (6, n) or (N, 6, n): linear velocity, then angular velocity."""
+    def mass_matrix(self, q: typing.Any, out: typing.Any | None = None, threads: Integer = 1) -> typing.Any:
+        """M(q) [kg m2], (n, n) or (N, n, n)."""
     def regressor(
         self,
         q: typing.Any,
@@ -313,23 +122,19 @@ class RigidBody:
         qdd: typing.Any,
         out: typing.Any | None = None,
         gravity: typing.Any | None = None,
-        threads: typing.SupportsInt | typing.SupportsIndex = 1,
+        threads: Integer = 1,
     ) -> typing.Any:
-        """
-        Y (n, 10 n) or (N, n, 10 n) with Y phi = rnea; phi per link XX XY XZ YY YZ ZZ mX mY mZ m [Liu2020 8].
-        """
+        """Y (n, 10 n) or (N, n, 10 n) with Y phi = rnea; phi per link XX XY XZ YY YZ ZZ mX mY mZ m [Liu2020 8]."""
     def regressor_gradient(
         self,
         q: typing.Any,
         qd: typing.Any,
         qdd: typing.Any,
         weights: typing.Any,
-        columns: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None,
+        columns: collections.abc.Sequence[Integer] | None = None,
         gravity: typing.Any | None = None,
     ) -> tuple:
-        """
-        Gradients (N, n) of sum(weights * W) with respect to q, qd, qdd; weights (n N, p) column-major, as W.
-        """
+        """Gradients (N, n) of sum(weights * W) with respect to q, qd, qdd; weights (n N, p) column-major, as W."""
     def rnea(
         self,
         q: typing.Any,
@@ -337,17 +142,15 @@ class RigidBody:
         qdd: typing.Any,
         out: typing.Any | None = None,
         gravity: typing.Any | None = None,
-        threads: typing.SupportsInt | typing.SupportsIndex = 1,
+        threads: Integer = 1,
     ) -> typing.Any:
-        """
-        Joint torque M(q) qdd + C(q, qd) qd + g(q) [Nm], (n,) or (N, n); gravity (3,) [m/s2] replaces the chain's.
-        """
+        """Joint torque M(q) qdd + C(q, qd) qd + g(q) [Nm], (n,) or (N, n); gravity (3,) [m/s2] replaces the chain's."""
     def stacked_regressor(
         self,
         q: typing.Any,
         qd: typing.Any,
         qdd: typing.Any,
-        columns: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None,
+        columns: collections.abc.Sequence[Integer] | None = None,
         out: typing.Any | None = None,
         gravity: typing.Any | None = None,
         keep_zeros: bool = False,
@@ -359,14 +162,10 @@ class RigidBody:
     def torque_gradient(
         self, q: typing.Any, qd: typing.Any, qdd: typing.Any, weights: typing.Any, gravity: typing.Any | None = None
     ) -> tuple:
-        """
-        Gradients (N, n) of sum(weights * rnea) with respect to q, qd, qdd; weights (N, n).
-        """
+        """Gradients (N, n) of sum(weights * rnea) with respect to q, qd, qdd; weights (N, n)."""
     @property
     def chain(self) -> Chain:
-        """
-        The chain.
-        """
+        """The chain."""
 
 class FusedQR:
     """
@@ -380,37 +179,20 @@ class FusedQR:
     def __init__(
         self,
         chain: Chain,
-        columns: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None,
-        extra_columns: typing.SupportsInt
-        | typing.SupportsIndex
-        | collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] = 0,
+        columns: collections.abc.Sequence[Integer] | None = None,
+        extra_columns: Integer | collections.abc.Sequence[Integer] = 0,
         gravity: typing.Any | None = None,
     ) -> None: ...
-    def absorb(
-        self,
-        joint: typing.SupportsInt | typing.SupportsIndex,
-        rows: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        weights: typing.Any | None = None,
-    ) -> None:
-        """
-        Take in ready rows (N, width of the joint's triangle) of one joint, target last, times weights (N,).
-        """
-    def fold(self, weights: typing.Any | None = None) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        One triangle (P + 1, P + 1) of all joints, joint j's rows times weights[j].
-        """
-    def parameters_of(self, joint: typing.SupportsInt | typing.SupportsIndex) -> list[int]:
-        """
-        Parameter of each column of the joint's triangle, without the target.
-        """
-    def residual_squares(self, x: typing.Any) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Sum of squared residuals of every joint at parameters x, unweighted, without another pass over data.
-        """
-    def triangle(self, joint: typing.SupportsInt | typing.SupportsIndex) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Upper triangle [R z; 0 rho] of one joint; the target is last.
-        """
+    def absorb(self, joint: Integer, rows: Reals, weights: typing.Any | None = None) -> None:
+        """Take in ready rows (N, width of the joint's triangle) of one joint, target last, times weights (N,)."""
+    def fold(self, weights: typing.Any | None = None) -> RealArray:
+        """One triangle (P + 1, P + 1) of all joints, joint j's rows times weights[j]."""
+    def parameters_of(self, joint: Integer) -> list[int]:
+        """Parameter of each column of the joint's triangle, without the target."""
+    def residual_squares(self, x: typing.Any) -> RealArray:
+        """Sum of squared residuals of every joint at parameters x, unweighted, without another pass over data."""
+    def triangle(self, joint: Integer) -> RealArray:
+        """Upper triangle [R z; 0 rho] of one joint; the target is last."""
     def update(
         self,
         q: typing.Any,
@@ -419,7 +201,7 @@ class FusedQR:
         tau: typing.Any | None = None,
         extra: typing.Any | None = None,
         weights: typing.Any | None = None,
-        joints: collections.abc.Sequence[typing.SupportsInt | typing.SupportsIndex] | None = None,
+        joints: collections.abc.Sequence[Integer] | None = None,
     ) -> None:
         """
         Take in samples: q, qd, qdd, tau (N, n), extra (N, n, extra_columns) or (N, all extra columns), weights
@@ -427,301 +209,186 @@ class FusedQR:
         """
     @property
     def n_parameters(self) -> int:
-        """
-        Number of unknowns P.
-        """
+        """Number of unknowns P."""
     @property
     def n_samples(self) -> int:
-        """
-        Number of samples taken in.
-        """
+        """Number of samples taken in."""
 
 class SavitzkyGolay:
-    """
-    Equal-delay smoothing and differentiation of several signals [Madsen2020 ch6 6.1].
-    """
-    def __init__(
-        self,
-        signals: typing.SupportsInt | typing.SupportsIndex,
-        window: typing.SupportsInt | typing.SupportsIndex = 101,
-        order: typing.SupportsInt | typing.SupportsIndex = 2,
-    ) -> None: ...
-    def first(self, dt: typing.SupportsFloat | typing.SupportsIndex) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        First derivative (signals,) per second at the same instant; dt [s] is the sampling time.
-        """
-    def push(self, x: numpy.typing.NDArray[numpy.float64]) -> bool:
-        """
-        Take in one sample x (signals,); True when a full window is there.
-        """
+    """Equal-delay smoothing and differentiation of several signals [Madsen2020 ch6 6.1]."""
+    def __init__(self, signals: Integer, window: Integer = 101, order: Integer = 2) -> None: ...
+    def first(self, dt: Real) -> RealArray:
+        """First derivative (signals,) per second at the same instant; dt [s] is the sampling time."""
+    def push(self, x: RealArray) -> bool:
+        """Take in one sample x (signals,); True when a full window is there."""
     def reset(self) -> None:
-        """
-        Forget all samples; parameters stay.
-        """
-    def second(self, dt: typing.SupportsFloat | typing.SupportsIndex) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Second derivative (signals,) per second squared at the same instant; dt [s].
-        """
-    def value(self) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Smoothed signals (signals,), `delay` samples ago.
-        """
+        """Forget all samples; parameters stay."""
+    def second(self, dt: Real) -> RealArray:
+        """Second derivative (signals,) per second squared at the same instant; dt [s]."""
+    def value(self) -> RealArray:
+        """Smoothed signals (signals,), `delay` samples ago."""
     @property
     def delay(self) -> int:
-        """
-        Delay of all results in samples.
-        """
+        """Delay of all results in samples."""
     @property
     def ready(self) -> bool:
-        """
-        True when a full window is there.
-        """
+        """True when a full window is there."""
 
 class AdaptiveParameters:
-    """
-    Gains, bounds and gates of the adaptive friction law.
-    """
+    """Gains, bounds and gates of the adaptive friction law."""
     def __init__(
         self,
         *,
-        gamma_coulomb: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        gamma_viscous: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        coulomb_lower: typing.SupportsFloat | typing.SupportsIndex = 0.4,
-        coulomb_upper: typing.SupportsFloat | typing.SupportsIndex = 1.5,
-        viscous_lower: typing.SupportsFloat | typing.SupportsIndex = -0.05,
-        viscous_upper: typing.SupportsFloat | typing.SupportsIndex = 0.05,
-        omega_min: typing.SupportsFloat | typing.SupportsIndex = 0.01,
-        omega_time: typing.SupportsFloat | typing.SupportsIndex = 0.05,
-        max_dt: typing.SupportsFloat | typing.SupportsIndex = 0.05,
-        snapshot_period: typing.SupportsFloat | typing.SupportsIndex = 0.25,
+        gamma_coulomb: Reals,
+        gamma_viscous: Reals,
+        coulomb_lower: Real = 0.4,
+        coulomb_upper: Real = 1.5,
+        viscous_lower: Real = -0.05,
+        viscous_upper: Real = 0.05,
+        omega_min: Real = 0.01,
+        omega_time: Real = 0.05,
+        max_dt: Real = 0.05,
+        snapshot_period: Real = 0.25,
     ) -> None: ...
 
 class AdaptiveFriction:
-    """
-    Normalised gradient law of the friction feedforward [Madsen2020 ch6 24-28].
-    """
+    """Normalised gradient law of the friction feedforward [Madsen2020 ch6 24-28]."""
     def __init__(self, parameters: AdaptiveParameters) -> None: ...
-    def friction(
-        self, Y1: numpy.typing.NDArray[numpy.float64], omega: numpy.typing.NDArray[numpy.float64]
-    ) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Friction torque (n,) [Nm] of the regressors Y1 and omega (n,).
-        """
+    def friction(self, Y1: RealArray, omega: RealArray) -> RealArray:
+        """Friction torque (n,) [Nm] of the regressors Y1 and omega (n,)."""
     def reset(self) -> None:
-        """
-        Return to the initial parameters.
-        """
+        """Return to the initial parameters."""
     def restore(self) -> None:
-        """
-        Return to the values of at least one snapshot period ago, before a contact was detected.
-        """
-    def set(self, coulomb: numpy.typing.NDArray[numpy.float64], viscous: numpy.typing.NDArray[numpy.float64]) -> bool:
-        """
-        Set coulomb (n,) [-] and viscous (n,) [Nm s/rad], projected into the bounds; False when not finite.
-        """
-    def step(
-        self,
-        dt: typing.SupportsFloat | typing.SupportsIndex,
-        Y1: numpy.typing.NDArray[numpy.float64],
-        omega: numpy.typing.NDArray[numpy.float64],
-        f_meas: numpy.typing.NDArray[numpy.float64],
-        frozen: bool = False,
-    ) -> Status:
+        """Return to the values of at least one snapshot period ago, before a contact was detected."""
+    def set(self, coulomb: RealArray, viscous: RealArray) -> bool:
+        """Set coulomb (n,) [-] and viscous (n,) [Nm s/rad], projected into the bounds; False when not finite."""
+    def step(self, dt: Real, Y1: RealArray, omega: RealArray, f_meas: RealArray, frozen: bool = False) -> Status:
         """
         One update: regressors Y1, omega and measured friction f_meas (n,) [-, rad/s, Nm], dt [s]; frozen: learn nothing.
         """
     @property
-    def coulomb(self) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Scale of the Coulomb part (n,).
-        """
+    def coulomb(self) -> RealArray:
+        """Scale of the Coulomb part (n,)."""
     @property
-    def viscous(self) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Viscous coefficient that was learned (n,) [Nm s/rad].
-        """
+    def viscous(self) -> RealArray:
+        """Viscous coefficient that was learned (n,) [Nm s/rad]."""
 
 class PlantRandom:
-    """
-    Random numbers of the plant: the same on every platform and in every release.
-    """
-    def __init__(self, seed: typing.SupportsInt | typing.SupportsIndex) -> None: ...
-    def normal(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        n numbers of the standard normal distribution.
-        """
-    def uniform(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        n numbers, uniform in [0, 1).
-        """
+    """Random numbers of the plant: the same on every platform and in every release."""
+    def __init__(self, seed: Integer) -> None: ...
+    def normal(self, arg0: Integer) -> RealArray:
+        """n numbers of the standard normal distribution."""
+    def uniform(self, arg0: Integer) -> RealArray:
+        """n numbers, uniform in [0, 1)."""
 
 class Plant:
-    """
-    Simulated robot: flexible joints, friction, heat, sensors and inner controller.
-    """
+    """Simulated robot: flexible joints, friction, heat, sensors and inner controller."""
     @staticmethod
     def output_widths() -> dict[str, int]:
-        """
-        Width of each signal, 0 = joints.
-        """
+        """Width of each signal, 0 = joints."""
     @staticmethod
     def parameter_widths() -> dict[str, int]:
-        """
-        Numbers per joint of each parameter.
-        """
+        """Numbers per joint of each parameter."""
     def __init__(
         self,
         chain: Chain,
         nominal: Chain,
-        parameters: collections.abc.Mapping[str, typing.Annotated[numpy.typing.ArrayLike, numpy.float64]],
-        inner_rate: typing.SupportsFloat | typing.SupportsIndex = 8000.0,
-        refresh: typing.SupportsInt | typing.SupportsIndex = 4,
-        implicitness: typing.SupportsFloat | typing.SupportsIndex = 0.5,
-        seed: typing.SupportsInt | typing.SupportsIndex = 0,
+        parameters: collections.abc.Mapping[str, Reals],
+        inner_rate: Real = 8000.0,
+        refresh: Integer = 4,
+        implicitness: Real = 0.5,
+        seed: Integer = 0,
     ) -> None: ...
     def clear_wall(self) -> None:
-        """
-        Remove the wall.
-        """
-    def cycle_position(
-        self,
-        q_d: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        qd_d: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        qdd_d: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        dt: typing.SupportsFloat | typing.SupportsIndex,
-    ) -> Status:
-        """
-        One position-controlled cycle of dt [s]: q_d, qd_d, qdd_d (n,) [rad, rad/s, rad/s2]. Returns a Status.
-        """
-    def cycle_torque(
-        self,
-        torque: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        viscous_scale: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        coulomb_scale: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        dt: typing.SupportsFloat | typing.SupportsIndex,
-    ) -> Status:
+        """Remove the wall."""
+    def cycle_position(self, q_d: Reals, qd_d: Reals, qdd_d: Reals, dt: Real) -> Status:
+        """One position-controlled cycle of dt [s]: q_d, qd_d, qdd_d (n,) [rad, rad/s, rad/s2]. Returns a Status."""
+    def cycle_torque(self, torque: Reals, viscous_scale: Reals, coulomb_scale: Reals, dt: Real) -> Status:
         """
         One torque-controlled cycle of dt [s]: torque (n,) [Nm], scales of the friction compensation (n,). Returns a Status.
         """
     def energy(self) -> float:
-        """
-        Kinetic and potential energy [J], without what the friction elements store.
-        """
-    def get(self, name: str) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Present value of the signal of this name (output_widths).
-        """
-    def reset(self, q: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> None:
-        """
-        At rest at link positions q (n,) [rad].
-        """
+        """Kinetic and potential energy [J], without what the friction elements store."""
+    def get(self, name: str) -> RealArray:
+        """Present value of the signal of this name (output_widths)."""
+    def reset(self, q: Reals) -> None:
+        """At rest at link positions q (n,) [rad]."""
     def run(
         self,
-        mode: str,
-        a: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        b: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        c: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        dt: typing.SupportsFloat | typing.SupportsIndex,
+        q_d: Reals,
+        qd_d: Reals,
+        qdd_d: Reals,
+        dt: Real,
         out: collections.abc.Mapping[str, numpy.ndarray],
-        wrench: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-        ambient: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-        keep: typing.SupportsInt | typing.SupportsIndex = 1,
+        wrench: Reals | None = None,
+        ambient: Reals | None = None,
+        keep: Integer = 1,
     ) -> numpy.typing.NDArray[numpy.int32]:
         """
-        A batch of cycles: mode position (a, b, c = q_d, qd_d, qdd_d) or torque (torque, viscous and coulomb scale), each (N, n);
+        A batch of position-controlled cycles of dt [s]: q_d, qd_d, qdd_d (N, n) [rad, rad/s, rad/s2];
         `out` names the signals to write, every `keep`-th cycle; wrench (N, 6) [N, Nm], ambient (N,) [deg C]. Status codes (N,).
         """
-    def scale_stiffness(
-        self, joint: typing.SupportsInt | typing.SupportsIndex, factor: typing.SupportsFloat | typing.SupportsIndex
-    ) -> None:
-        """
-        Multiply the transmission stiffness of a joint by a factor.
-        """
-    def set_ambient(self, celsius: typing.SupportsFloat | typing.SupportsIndex) -> None:
-        """
-        Ambient temperature [deg C].
-        """
+    def set_ambient(self, celsius: Real) -> None:
+        """Ambient temperature [deg C]."""
     def set_nominal_payload(
         self,
-        mass: typing.SupportsFloat | typing.SupportsIndex,
-        com: typing.Annotated[collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(3)"],
-        inertia: typing.Annotated[
-            collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(6)"
-        ],
+        mass: Real,
+        com: typing.Annotated[collections.abc.Sequence[Real], "FixedSize(3)"],
+        inertia: typing.Annotated[collections.abc.Sequence[Real], "FixedSize(6)"],
     ) -> None:
-        """
-        Payload the inner controller assumes: mass [kg], com (3,) [m], inertia (6,) [kg m2].
-        """
+        """Payload the inner controller assumes: mass [kg], com (3,) [m], inertia (6,) [kg m2]."""
     def set_payload(
         self,
-        mass: typing.SupportsFloat | typing.SupportsIndex,
-        com: typing.Annotated[collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(3)"],
-        inertia: typing.Annotated[
-            collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(6)"
-        ],
+        mass: Real,
+        com: typing.Annotated[collections.abc.Sequence[Real], "FixedSize(3)"],
+        inertia: typing.Annotated[collections.abc.Sequence[Real], "FixedSize(6)"],
     ) -> None:
-        """
-        Payload the arm carries: mass [kg], com (3,) [m], inertia (6,) [kg m2].
-        """
-    def set_temperatures(
-        self,
-        lubricant: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        housing: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    ) -> None:
-        """
-        Temperatures of lubricant and housing (n,) [deg C].
-        """
+        """Payload the arm carries: mass [kg], com (3,) [m], inertia (6,) [kg m2]."""
+    def set_temperatures(self, lubricant: Reals, housing: Reals) -> None:
+        """Temperatures of lubricant and housing (n,) [deg C]."""
     def set_wall(
         self,
-        point: typing.Annotated[collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(3)"],
-        normal: typing.Annotated[collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex], "FixedSize(3)"],
-        stiffness: typing.SupportsFloat | typing.SupportsIndex = 20000.0,
-        damping: typing.SupportsFloat | typing.SupportsIndex = 100.0,
-        friction: typing.SupportsFloat | typing.SupportsIndex = 0.0,
+        point: typing.Annotated[collections.abc.Sequence[Real], "FixedSize(3)"],
+        normal: typing.Annotated[collections.abc.Sequence[Real], "FixedSize(3)"],
+        stiffness: Real = 20000.0,
+        damping: Real = 100.0,
+        friction: Real = 0.0,
     ) -> None:
         """
         Wall through point (3,) [m] with outward normal (3,): stiffness [N/m], damping [N s/m], friction coefficient.
         """
-    def set_wrench(self, wrench: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> None:
-        """
-        External wrench at the TCP (6,) in the base frame [N, Nm].
-        """
+    def set_wrench(self, wrench: Reals) -> None:
+        """External wrench at the TCP (6,) in the base frame [N, Nm]."""
     @property
     def n_joints(self) -> int:
-        """
-        Number of joints n.
-        """
+        """Number of joints n."""
 
 class ComputedTorque:
-    """
-    u = f^ + M (qdd_d + v) + B (qdd_d + v) + C qd_d + g, v = -Kd e' - Kp e - Ki int e.
-    """
+    """u = f^ + M (qdd_d + v) + B (qdd_d + v) + C qd_d + g, v = -Kd e' - Kp e - Ki int e."""
     def __init__(
         self,
         chain: Chain,
         *,
-        kp: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        kd: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        ki: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        rotor_inertia: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        integral_limit: typing.SupportsFloat | typing.SupportsIndex = 0.05,
+        kp: Reals,
+        kd: Reals,
+        ki: Reals,
+        rotor_inertia: Reals,
+        integral_limit: Real = 0.05,
         includes_gravity: bool = False,
     ) -> None: ...
     def reset(self) -> None:
-        """
-        Set the integral to zero.
-        """
+        """Set the integral to zero."""
     def step(
         self,
-        dt: typing.SupportsFloat | typing.SupportsIndex,
-        q: numpy.typing.NDArray[numpy.float64],
-        qd: numpy.typing.NDArray[numpy.float64],
-        q_d: numpy.typing.NDArray[numpy.float64],
-        qd_d: numpy.typing.NDArray[numpy.float64],
-        qdd_d: numpy.typing.NDArray[numpy.float64],
-        friction: numpy.typing.NDArray[numpy.float64],
-        u: numpy.typing.NDArray[numpy.float64],
-        tau_d: numpy.typing.NDArray[numpy.float64],
+        dt: Real,
+        q: RealArray,
+        qd: RealArray,
+        q_d: RealArray,
+        qd_d: RealArray,
+        qdd_d: RealArray,
+        friction: RealArray,
+        u: RealArray,
+        tau_d: RealArray,
     ) -> Status:
         """
         Torque command of one cycle: states and references (n,) [rad, rad/s, rad/s2], friction (n,) [Nm], dt [s]; writes
@@ -729,140 +396,67 @@ class ComputedTorque:
         """
 
 class FlexibleFeedforward:
-    """
-    Motor torque and rotor position of a flexible-joint robot on a smooth trajectory.
-    """
-    def __init__(
-        self,
-        chain: Chain,
-        *,
-        a1: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        a2: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        rotor_inertia: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    ) -> None: ...
+    """Motor torque and rotor position of a flexible-joint robot on a smooth trajectory."""
+    def __init__(self, chain: Chain, *, a1: Reals, a2: Reals, rotor_inertia: Reals) -> None: ...
     def step(
-        self,
-        q: numpy.typing.NDArray[numpy.float64],
-        qd: numpy.typing.NDArray[numpy.float64],
-        qdd: numpy.typing.NDArray[numpy.float64],
-        jerk: numpy.typing.NDArray[numpy.float64],
-        snap: numpy.typing.NDArray[numpy.float64],
-    ) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]:
-        """
-        (motor torque [Nm], rotor position [rad]), (n,) each, of q, qd, qdd, jerk and snap (n,).
-        """
+        self, q: RealArray, qd: RealArray, qdd: RealArray, jerk: RealArray, snap: RealArray
+    ) -> tuple[RealArray, RealArray]:
+        """(motor torque [Nm], rotor position [rad]), (n,) each, of q, qd, qdd, jerk and snap (n,)."""
 
 class JointTorqueSource(enum.IntEnum):
-    """
-    Where the torque behind the transmission comes from.
-    """
+    """Where the torque behind the transmission comes from."""
 
     deflection = 1
     none = 0
     sensor = 2
 
 class JointTorqueFeedback:
-    """
-    K_P (tau_Jd - tau_J) + K_I int (tau_Jd - tau_J) dt, bounded [Madsen2020 appB].
-    """
-    def __init__(
-        self,
-        *,
-        kp: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        ki: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        correction_limit: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    ) -> None: ...
+    """K_P (tau_Jd - tau_J) + K_I int (tau_Jd - tau_J) dt, bounded [Madsen2020 appB]."""
+    def __init__(self, *, kp: Reals, ki: Reals, correction_limit: Reals) -> None: ...
     def reset(self) -> None:
-        """
-        Set the integral to zero.
-        """
-    def step(
-        self,
-        dt: typing.SupportsFloat | typing.SupportsIndex,
-        tau_Jd: numpy.typing.NDArray[numpy.float64],
-        tau_J: numpy.typing.NDArray[numpy.float64],
-        correction: numpy.typing.NDArray[numpy.float64],
-    ) -> Status:
-        """
-        One cycle of dt [s]: wanted and present joint torque (n,) [Nm]; writes correction (n,) [Nm].
-        """
+        """Set the integral to zero."""
+    def step(self, dt: Real, tau_Jd: RealArray, tau_J: RealArray, correction: RealArray) -> Status:
+        """One cycle of dt [s]: wanted and present joint torque (n,) [Nm]; writes correction (n,) [Nm]."""
 
 class HandGuiding:
-    """
-    tau = C qd + g + s tau_f - Kd qd with speed damping and virtual walls [Liu2020 31].
-    """
+    """tau = C qd + g + s tau_f - Kd qd with speed damping and virtual walls [Liu2020 31]."""
     def __init__(
         self,
         chain: Chain,
         *,
-        damping: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        speed_limit: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        torque_limit: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        position_lower: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        position_upper: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        wall_stiffness: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        wall_margin: typing.SupportsFloat | typing.SupportsIndex = 0.1,
-        friction_share: typing.SupportsFloat | typing.SupportsIndex = 0.8,
+        damping: Reals,
+        speed_limit: Reals,
+        torque_limit: Reals,
+        position_lower: Reals,
+        position_upper: Reals,
+        wall_stiffness: Reals,
+        wall_margin: Real = 0.1,
+        friction_share: Real = 0.8,
         includes_gravity: bool = False,
     ) -> None: ...
-    def step(
-        self,
-        q: numpy.typing.NDArray[numpy.float64],
-        qd: numpy.typing.NDArray[numpy.float64],
-        friction: numpy.typing.NDArray[numpy.float64],
-        tau: numpy.typing.NDArray[numpy.float64],
-    ) -> Status:
-        """
-        Torque (n,) [Nm] into tau of q, qd (n,) [rad, rad/s] and friction (n,) [Nm].
-        """
+    def step(self, q: RealArray, qd: RealArray, friction: RealArray, tau: RealArray) -> Status:
+        """Torque (n,) [Nm] into tau of q, qd (n,) [rad, rad/s] and friction (n,) [Nm]."""
 
 class RlsFriction:
-    """
-    Coulomb and viscous friction by RLS with forgetting [Madsen2020 appB].
-    """
+    """Coulomb and viscous friction by RLS with forgetting [Madsen2020 appB]."""
     def __init__(
-        self,
-        n_joints: typing.SupportsInt | typing.SupportsIndex,
-        *,
-        time_constant: typing.SupportsFloat | typing.SupportsIndex = 20.0,
-        omega_min: typing.SupportsFloat | typing.SupportsIndex = 0.01,
-        P0: typing.SupportsFloat | typing.SupportsIndex = 1000.0,
+        self, n_joints: Integer, *, time_constant: Real = 20.0, omega_min: Real = 0.01, P0: Real = 1000.0
     ) -> None: ...
-    def friction(self, omega: numpy.typing.NDArray[numpy.float64]) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Friction torque (n,) [Nm] at omega (n,) [rad/s].
-        """
-    def parameters(self) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]:
-        """
-        (coulomb (n,) [Nm], viscous (n,) [Nm s/rad]).
-        """
+    def friction(self, omega: RealArray) -> RealArray:
+        """Friction torque (n,) [Nm] at omega (n,) [rad/s]."""
+    def parameters(self) -> tuple[RealArray, RealArray]:
+        """(coulomb (n,) [Nm], viscous (n,) [Nm s/rad])."""
     def reset(self) -> None:
-        """
-        Return to the initial parameters.
-        """
+        """Return to the initial parameters."""
     def restore(self) -> None:
-        """
-        Return to the values of at least one snapshot period ago, before a contact was detected.
-        """
-    def set(self, coulomb: numpy.typing.NDArray[numpy.float64], viscous: numpy.typing.NDArray[numpy.float64]) -> bool:
-        """
-        Set coulomb (n,) [Nm] and viscous (n,) [Nm s/rad]; False when not finite.
-        """
-    def step(
-        self,
-        dt: typing.SupportsFloat | typing.SupportsIndex,
-        omega: numpy.typing.NDArray[numpy.float64],
-        f_meas: numpy.typing.NDArray[numpy.float64],
-        frozen: bool = False,
-    ) -> Status:
-        """
-        One update: omega (n,) [rad/s], measured friction (n,) [Nm], dt [s]; frozen: learn nothing.
-        """
+        """Return to the values of at least one snapshot period ago, before a contact was detected."""
+    def set(self, coulomb: RealArray, viscous: RealArray) -> bool:
+        """Set coulomb (n,) [Nm] and viscous (n,) [Nm s/rad]; False when not finite."""
+    def step(self, dt: Real, omega: RealArray, f_meas: RealArray, frozen: bool = False) -> Status:
+        """One update: omega (n,) [rad/s], measured friction (n,) [Nm], dt [s]; frozen: learn nothing."""
 
 class GuardState(enum.IntEnum):
-    """
-    State of the torque guard; safe and fault are latched.
-    """
+    """State of the torque guard; safe and fault are latched."""
 
     degraded = 2
     fault = 4
@@ -871,9 +465,7 @@ class GuardState(enum.IntEnum):
     safe = 3
 
 class GuardReason(enum.IntEnum):
-    """
-    Why the guard last acted.
-    """
+    """Why the guard last acted."""
 
     command_age = 5
     command_not_finite = 1
@@ -894,468 +486,211 @@ class GuardReason(enum.IntEnum):
     velocity = 10
 
 class GuardLimits:
-    """
-    Limits of the torque guard, SI units, per joint.
-    """
+    """Limits of the torque guard, SI units, per joint."""
     def __init__(
         self,
         *,
-        torque: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        torque_rate: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        velocity: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        position_lower: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        position_upper: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        deceleration: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+        torque: Reals,
+        torque_rate: Reals,
+        velocity: Reals,
+        position_lower: Reals,
+        position_upper: Reals,
+        deceleration: Reals,
         includes_gravity: bool = False,
         link_side: bool = False,
-        cycle: typing.SupportsFloat | typing.SupportsIndex = 0.002,
-        degraded_gap: typing.SupportsFloat | typing.SupportsIndex = 0.02,
-        safe_gap: typing.SupportsFloat | typing.SupportsIndex = 0.04,
-        ramp: typing.SupportsFloat | typing.SupportsIndex = 0.1,
-        enable_timeout: typing.SupportsFloat | typing.SupportsIndex = 0.0,
-        hold_cycles: typing.SupportsInt | typing.SupportsIndex = 3,
-        frozen_cycles: typing.SupportsInt | typing.SupportsIndex = 10,
-        sustained_cycles: typing.SupportsInt | typing.SupportsIndex = 50,
+        cycle: Real = 0.002,
+        degraded_gap: Real = 0.02,
+        safe_gap: Real = 0.04,
+        ramp: Real = 0.1,
+        enable_timeout: Real = 0.0,
+        hold_cycles: Integer = 3,
+        frozen_cycles: Integer = 10,
+        sustained_cycles: Integer = 50,
     ) -> None: ...
     @property
     def cycle(self) -> float:
-        """
-        Cycle time of the robot [s].
-        """
+        """Cycle time of the robot [s]."""
     @property
     def n_joints(self) -> int:
-        """
-        Number of joints n.
-        """
+        """Number of joints n."""
     @property
     def ramp(self) -> float:
-        """
-        Time of the ramp after enabling [s].
-        """
+        """Time of the ramp after enabling [s]."""
     @property
-    def torque(self) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Largest torque (n,) [Nm].
-        """
+    def torque(self) -> RealArray:
+        """Largest torque (n,) [Nm]."""
     @property
-    def torque_rate(self) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Largest change of torque (n,) [Nm/s].
-        """
+    def torque_rate(self) -> RealArray:
+        """Largest change of torque (n,) [Nm/s]."""
 
 class Guard:
-    """
-    The only way a torque leaves for a robot: finite, semantics, magnitude, rate, age.
-    """
+    """The only way a torque leaves for a robot: finite, semantics, magnitude, rate, age."""
     def __init__(self, limits: GuardLimits) -> None: ...
-    def command(
-        self,
-        stamp_ns: typing.SupportsInt | typing.SupportsIndex,
-        torque: numpy.typing.NDArray[numpy.float64],
-        includes_gravity: bool,
-        link_side: bool,
-    ) -> None:
-        """
-        Torque command (n,) [Nm] with its stamp [ns] and semantics.
-        """
+    def command(self, stamp_ns: Integer, torque: RealArray, includes_gravity: bool, link_side: bool) -> None:
+        """Torque command (n,) [Nm] with its stamp [ns] and semantics."""
     def count(self, reason: GuardReason) -> int:
-        """
-        How often the guard acted for this reason.
-        """
+        """How often the guard acted for this reason."""
     def disable(self) -> None:
-        """
-        Ramp the torque out, then idle.
-        """
-    def enable(self, now_ns: typing.SupportsInt | typing.SupportsIndex) -> bool:
-        """
-        Start passing torques; refused while latched.
-        """
-    def observe(
-        self,
-        stamp_ns: typing.SupportsInt | typing.SupportsIndex,
-        q: numpy.typing.NDArray[numpy.float64],
-        qd: numpy.typing.NDArray[numpy.float64],
-    ) -> None:
-        """
-        State of the robot: stamp [ns], q, qd (n,) [rad, rad/s].
-        """
+        """Ramp the torque out, then idle."""
+    def enable(self, now_ns: Integer) -> bool:
+        """Start passing torques; refused while latched."""
+    def observe(self, stamp_ns: Integer, q: RealArray, qd: RealArray) -> None:
+        """State of the robot: stamp [ns], q, qd (n,) [rad, rad/s]."""
     def rearm(self) -> bool:
-        """
-        Lead a latched safe or fault state back to idle; False when nothing is latched or the ramp still runs.
-        """
-    def refresh(self, now_ns: typing.SupportsInt | typing.SupportsIndex) -> None:
-        """
-        The enable device is still held at now_ns.
-        """
-    def step(
-        self,
-        now_ns: typing.SupportsInt | typing.SupportsIndex,
-        out: numpy.typing.NDArray[numpy.float64],
-        host_seconds: typing.SupportsFloat | typing.SupportsIndex = 0.0,
-    ) -> GuardState:
+        """Lead a latched safe or fault state back to idle; False when nothing is latched or the ramp still runs."""
+    def refresh(self, now_ns: Integer) -> None:
+        """The enable device is still held at now_ns."""
+    def step(self, now_ns: Integer, out: RealArray, host_seconds: Real = 0.0) -> GuardState:
         """
         Writes the torque that may leave at now_ns into out (n,) [Nm]; host_seconds: since the last call; returns the state.
         """
     def trip(self, reason: GuardReason, hard: bool = False) -> None:
-        """
-        Report a fault found elsewhere; hard: without a ramp.
-        """
+        """Report a fault found elsewhere; hard: without a ramp."""
     @property
     def command_age(self) -> float:
-        """
-        Age of the last command [s]; negative: none.
-        """
+        """Age of the last command [s]; negative: none."""
     @property
     def reason(self) -> GuardReason:
-        """
-        Reason of the last action.
-        """
+        """Reason of the last action."""
     @property
     def state(self) -> GuardState:
-        """
-        State of the guard.
-        """
+        """State of the guard."""
 
 class PeriodicTable:
-    """
-    Periodic curves of n joints over one turn, samples (n, K), interpolated linearly.
-    """
-    def __init__(self, values: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> None: ...
-    def value(
-        self,
-        theta: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        out: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-    ) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Values (N, n) of the joints' curves at theta (N, n) [rad].
-        """
-
-class FourierTable:
-    """
-    Periodic curves of n joints, Fourier coefficients (n, 2 K + 1).
-    """
-    def __init__(self, arg0: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]) -> None: ...
-    def value(
-        self,
-        theta: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        out: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-    ) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Values (N, n) of the joints' curves at theta (N, n) [rad].
-        """
+    """Periodic curves of n joints over one turn, samples (n, K), interpolated linearly."""
+    def __init__(self, values: Reals) -> None: ...
+    def value(self, theta: Reals, out: Reals | None = None) -> RealArray:
+        """Values (N, n) of the joints' curves at theta (N, n) [rad]."""
 
 class Gms:
-    """
-    Discrete Maxwell-slip hysteresis H in [-1, 1] of n joints.
-    """
-    def __init__(
-        self,
-        D: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        k: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        backlash: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        max_gap: typing.SupportsFloat | typing.SupportsIndex = 0.1,
-    ) -> None: ...
-    def deflections(
-        self, theta: typing.Annotated[numpy.typing.ArrayLike, numpy.float64]
-    ) -> numpy.typing.NDArray[numpy.float64]:
+    """Discrete Maxwell-slip hysteresis H in [-1, 1] of n joints."""
+    def __init__(self, D: Reals, k: Reals, backlash: Reals, max_gap: Real = 0.1) -> None: ...
+    def deflections(self, theta: Reals) -> RealArray:
         """
         Deflections over backlash (N, elements) of one joint along theta (N,) [rad]: the regressor of the identification.
         """
     def reset(self) -> None:
-        """
-        Elements return to rest.
-        """
+        """Elements return to rest."""
     def run(
-        self,
-        stamp_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
-        theta: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        out: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-    ) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int32]]:
-        """
-        (H (N, n), status codes (N,)) of stamps (N,) [ns] and theta (N, n) [rad].
-        """
-    def step(
-        self,
-        stamp_ns: typing.SupportsInt | typing.SupportsIndex,
-        theta: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        H: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    ) -> Status:
-        """
-        One sample: theta (n,) [rad]; writes H (n,). Returns a Status.
-        """
+        self, stamp_ns: Integers, theta: Reals, out: Reals | None = None
+    ) -> tuple[RealArray, numpy.typing.NDArray[numpy.int32]]:
+        """(H (N, n), status codes (N,)) of stamps (N,) [ns] and theta (N, n) [rad]."""
+    def step(self, stamp_ns: Integer, theta: Reals, H: Reals) -> Status:
+        """One sample: theta (n,) [rad]; writes H (n,). Returns a Status."""
     @property
-    def state(self) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Deflections of the elements (n, elements) [rad].
-        """
+    def state(self) -> RealArray:
+        """Deflections of the elements (n, elements) [rad]."""
     @property
     def valid(self) -> list[bool]:
-        """
-        True for each joint (n,) whose state is known since the last reset or gap.
-        """
+        """True for each joint (n,) whose state is known since the last reset or gap."""
 
 class RateStateGms:
-    """
-    Rate-state Maxwell-slip friction with frictional lag.
-    """
+    """Rate-state Maxwell-slip friction with frictional lag."""
     def __init__(
-        self,
-        map: FrictionMap,
-        k: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        nu: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        attraction: typing.SupportsFloat | typing.SupportsIndex,
-        floor: typing.SupportsFloat | typing.SupportsIndex = 0.001,
-        max_gap: typing.SupportsFloat | typing.SupportsIndex = 0.1,
+        self, map: FrictionMap, k: Reals, nu: Reals, attraction: Real, floor: Real = 0.001, max_gap: Real = 0.1
     ) -> None: ...
     def reset(self) -> None:
-        """
-        Elements return to rest.
-        """
+        """Elements return to rest."""
     def run(
-        self,
-        stamp_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
-        v: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        temperature: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-        out: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-    ) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int32]]:
+        self, stamp_ns: Integers, v: Reals, temperature: Reals | None = None, out: Reals | None = None
+    ) -> tuple[RealArray, numpy.typing.NDArray[numpy.int32]]:
         """
         (friction (N, n) [Nm], status codes (N,)) of stamps (N,) [ns], v (N, n) [rad/s] and temperature (N, n) [deg C].
         """
-    def step(
-        self,
-        stamp_ns: typing.SupportsInt | typing.SupportsIndex,
-        v: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        temperature: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None,
-        friction: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    ) -> Status:
-        """
-        One sample: v, temperature (n,) [rad/s, deg C] or None; writes friction (n,) [Nm]. Returns a Status.
-        """
+    def step(self, stamp_ns: Integer, v: Reals, temperature: Reals | None, friction: Reals) -> Status:
+        """One sample: v, temperature (n,) [rad/s, deg C] or None; writes friction (n,) [Nm]. Returns a Status."""
     @property
     def valid(self) -> list[bool]:
-        """
-        True for each joint (n,) whose state is known since the last reset or gap.
-        """
+        """True for each joint (n,) whose state is known since the last reset or gap."""
 
 class EGms:
-    """
-    Extended GMS friction: load-dependent level, position-dependent backlash.
-    """
-    def __init__(
-        self,
-        map: FrictionMap,
-        gms: Gms,
-        fc0: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        fc1: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        kinematic_error: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    ) -> None: ...
+    """Extended GMS friction: load-dependent level, position-dependent backlash."""
+    def __init__(self, map: FrictionMap, gms: Gms, fc0: Reals, fc1: Reals, kinematic_error: Reals) -> None: ...
     def reset(self) -> None:
-        """
-        Elements return to rest.
-        """
+        """Elements return to rest."""
     def run(
         self,
-        stamp_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
-        theta: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        v: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        load: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-        temperature: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-        out: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-    ) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int32]]:
-        """
-        The same over (N, n): (friction, status codes (N,)).
-        """
+        stamp_ns: Integers,
+        theta: Reals,
+        v: Reals,
+        load: Reals | None = None,
+        temperature: Reals | None = None,
+        out: Reals | None = None,
+    ) -> tuple[RealArray, numpy.typing.NDArray[numpy.int32]]:
+        """The same over (N, n): (friction, status codes (N,))."""
     def step(
-        self,
-        stamp_ns: typing.SupportsInt | typing.SupportsIndex,
-        theta: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        v: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        load: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None,
-        temperature: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None,
-        friction: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+        self, stamp_ns: Integer, theta: Reals, v: Reals, load: Reals | None, temperature: Reals | None, friction: Reals
     ) -> Status:
         """
         One sample: theta, v, load, temperature (n,) [rad, rad/s, Nm, deg C]; writes friction (n,) [Nm]. Returns a Status.
         """
     @property
     def valid(self) -> list[bool]:
-        """
-        True for each joint (n,) whose state is known since the last reset or gap.
-        """
+        """True for each joint (n,) whose state is known since the last reset or gap."""
 
 class Presliding:
-    """
-    Presliding friction: Maxwell-slip elements with free spans, load per element, Stribeck.
-    """
+    """Presliding friction: Maxwell-slip elements with free spans, load per element, Stribeck."""
     def __init__(
-        self,
-        map: FrictionMap,
-        span: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        level: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        load: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        parameters: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        max_gap: typing.SupportsFloat | typing.SupportsIndex = 0.1,
+        self, map: FrictionMap, span: Reals, level: Reals, load: Reals, parameters: Reals, max_gap: Real = 0.1
     ) -> None: ...
     def reset(self) -> None:
-        """
-        Elements return to rest.
-        """
+        """Elements return to rest."""
     def run(
         self,
-        stamp_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
-        theta: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        v: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        load: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-        temperature: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-        out: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-    ) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int32]]:
-        """
-        The same over (N, n): (friction, status codes (N,)).
-        """
+        stamp_ns: Integers,
+        theta: Reals,
+        v: Reals,
+        load: Reals | None = None,
+        temperature: Reals | None = None,
+        out: Reals | None = None,
+    ) -> tuple[RealArray, numpy.typing.NDArray[numpy.int32]]:
+        """The same over (N, n): (friction, status codes (N,))."""
     def step(
-        self,
-        stamp_ns: typing.SupportsInt | typing.SupportsIndex,
-        theta: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        v: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        load: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None,
-        temperature: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None,
-        friction: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+        self, stamp_ns: Integer, theta: Reals, v: Reals, load: Reals | None, temperature: Reals | None, friction: Reals
     ) -> Status:
         """
         One sample: theta, v, load, temperature (n,) [rad, rad/s, Nm, deg C]; writes friction (n,) [Nm]. Returns a Status.
         """
     @property
     def valid(self) -> list[bool]:
-        """
-        True for each joint (n,) whose state is known since the last reset or gap.
-        """
+        """True for each joint (n,) whose state is known since the last reset or gap."""
 
 class TemperatureOptions:
-    """
-    Options of the temperature observer.
-    """
+    """Options of the temperature observer."""
     def __init__(self) -> None: ...
-    @property
-    def ambient(self) -> float:
-        """
-        Ambient temperature [deg C].
-        """
-    @ambient.setter
-    def ambient(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
-    @property
-    def convergence_time(self) -> float:
-        """
-        Time constant of the correction without a given gain [s].
-        """
-    @convergence_time.setter
-    def convergence_time(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
-    @property
-    def high(self) -> float:
-        """
-        Upper bound of the temperature [deg C].
-        """
-    @high.setter
-    def high(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
-    @property
-    def housing_sensor(self) -> bool:
-        """
-        False: the robot has no housing sensor.
-        """
-    @housing_sensor.setter
-    def housing_sensor(self, arg0: bool) -> None: ...
-    @property
-    def housing_std(self) -> float:
-        """
-        Standard deviation of the housing sensor [K].
-        """
-    @housing_std.setter
-    def housing_std(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
-    @property
-    def initial_std(self) -> float:
-        """
-        Standard deviation after a reset [K].
-        """
-    @initial_std.setter
-    def initial_std(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
-    @property
-    def low(self) -> float:
-        """
-        Lower bound of the temperature [deg C].
-        """
-    @low.setter
-    def low(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
-    @property
-    def max_gap(self) -> float:
-        """
-        Longest gap between samples [s].
-        """
-    @max_gap.setter
-    def max_gap(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
-    @property
-    def model_std(self) -> float:
-        """
-        Standard deviation of the heat balance alone [K].
-        """
-    @model_std.setter
-    def model_std(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
-    @property
-    def moving(self) -> float:
-        """
-        Speed above which a joint counts as moving [rad/s].
-        """
-    @moving.setter
-    def moving(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
-    @property
-    def observe_time(self) -> float:
-        """
-        Time of correction before the gate closes [s].
-        """
-    @observe_time.setter
-    def observe_time(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
-    @property
-    def observed_std(self) -> float:
-        """
-        Standard deviation while friction corrects [K].
-        """
-    @observed_std.setter
-    def observed_std(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
-    @property
-    def rate_limit(self) -> float:
-        """
-        Largest rate of the correction [K/s].
-        """
-    @rate_limit.setter
-    def rate_limit(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
-    @property
-    def rearm_time(self) -> float:
-        """
-        Time from closing to arming again [s].
-        """
-    @rearm_time.setter
-    def rearm_time(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
+    ambient: float
+    """Ambient temperature [deg C]."""
+    convergence_time: float
+    """Time constant of the correction without a given gain [s]."""
+    high: float
+    """Upper bound of the temperature [deg C]."""
+    housing_sensor: bool
+    """False: the robot has no housing sensor."""
+    initial_std: float
+    """Standard deviation after a reset [K]."""
+    low: float
+    """Lower bound of the temperature [deg C]."""
+    max_gap: float
+    """Longest gap between samples [s]."""
+    moving: float
+    """Speed above which a joint counts as moving [rad/s]."""
+    observe_time: float
+    """Time of correction before the gate closes [s]."""
+    rate_limit: float
+    """Largest rate of the correction [K/s]."""
+    rearm_time: float
+    """Time from closing to arming again [s]."""
 
 class TemperatureObserver:
-    """
-    Lubricant temperature of n joints: heat balance, corrected by friction.
-    """
-    def __init__(
-        self,
-        map: FrictionMap,
-        heat: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        gain: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        options: TemperatureOptions,
-    ) -> None: ...
-    def cool_down(self, seconds: typing.SupportsFloat | typing.SupportsIndex) -> None:
-        """
-        Advance the heat balance by `seconds` without friction power.
-        """
+    """Lubricant temperature of n joints: heat balance, corrected by friction."""
+    def __init__(self, map: FrictionMap, heat: Reals, gain: Reals, options: TemperatureOptions) -> None: ...
+    def cool_down(self, seconds: Real) -> None:
+        """Advance the heat balance by `seconds` without friction power."""
     def reset(self) -> None:
-        """
-        Return to the initial state.
-        """
+        """Return to the initial state."""
     def rows(
         self,
-        N: typing.SupportsInt | typing.SupportsIndex,
+        N: Integer,
         v: typing.Any,
         load: typing.Any,
         friction: typing.Any,
@@ -1364,49 +699,35 @@ class TemperatureObserver:
         temperature: typing.Any,
         variance: typing.Any,
     ) -> RowStep:
-        """
-        RowStep over N records; arguments as in run(), None where a signal is absent.
-        """
+        """RowStep over N records; arguments as in run(), None where a signal is absent."""
     def run(
         self,
-        stamp_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
-        v: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        load: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-        friction: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-        housing: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-        contact: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-        temperature: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-        variance: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-    ) -> tuple[
-        numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int32]
-    ]:
+        stamp_ns: Integers,
+        v: Reals,
+        load: Reals | None = None,
+        friction: Reals | None = None,
+        housing: Reals | None = None,
+        contact: Reals | None = None,
+        temperature: Reals | None = None,
+        variance: Reals | None = None,
+    ) -> tuple[RealArray, RealArray, numpy.typing.NDArray[numpy.int32]]:
         """
         (temperature [deg C], variance [K2], status codes): (N, n), (N, n), (N,); arguments as in step(), (N, ...) each.
         """
-    def set_ambient(self, ambient: typing.SupportsFloat | typing.SupportsIndex) -> bool:
-        """
-        Ambient temperature [deg C].
-        """
-    def set_initial(
-        self,
-        joint: typing.SupportsInt | typing.SupportsIndex,
-        lubricant: typing.SupportsFloat | typing.SupportsIndex,
-        housing: typing.SupportsFloat | typing.SupportsIndex,
-        variance: typing.SupportsFloat | typing.SupportsIndex,
-    ) -> None:
-        """
-        State after a reset of one joint: lubricant and housing [deg C], variance of the lubricant [K2].
-        """
+    def set_ambient(self, ambient: Real) -> bool:
+        """Ambient temperature [deg C]."""
+    def set_initial(self, joint: Integer, lubricant: Real, housing: Real, variance: Real) -> None:
+        """State after a reset of one joint: lubricant and housing [deg C], variance of the lubricant [K2]."""
     def step(
         self,
-        stamp_ns: typing.SupportsInt | typing.SupportsIndex,
-        v: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        load: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None,
-        friction: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None,
-        housing: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None,
-        contact: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None,
-        temperature: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        variance: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+        stamp_ns: Integer,
+        v: Reals,
+        load: Reals | None,
+        friction: Reals | None,
+        housing: Reals | None,
+        contact: Reals | None,
+        temperature: Reals,
+        variance: Reals,
     ) -> Status:
         """
         One sample: v, load, friction, housing (n,) [rad/s, Nm, Nm, deg C], contact (n + 1,), or None; writes temperature [deg C]
@@ -1414,120 +735,65 @@ class TemperatureObserver:
         """
     @property
     def armed(self) -> list[bool]:
-        """
-        True for each joint (n,) whose friction may correct the temperature.
-        """
+        """True for each joint (n,) whose friction may correct the temperature."""
     @property
     def housing(self) -> list[float]:
-        """
-        Housing temperature (n,) [deg C].
-        """
+        """Housing temperature (n,) [deg C]."""
     @property
     def temperature(self) -> list[float]:
-        """
-        Lubricant temperature (n,) [deg C].
-        """
+        """Lubricant temperature (n,) [deg C]."""
     @property
     def variance(self) -> list[float]:
-        """
-        Variance of the lubricant temperature (n,) [K2].
-        """
+        """Variance of the lubricant temperature (n,) [K2]."""
 
 class RlsDf:
-    """
-    RLS with directional forgetting for one joint's elastic torque.
-    """
+    """RLS with directional forgetting for one joint's elastic torque."""
     def __init__(
         self,
-        powers: typing.SupportsInt | typing.SupportsIndex = 2,
-        phi_ref: typing.SupportsFloat | typing.SupportsIndex = 0.001,
-        time_constant: typing.SupportsFloat | typing.SupportsIndex = 20.0,
-        delta: typing.SupportsFloat | typing.SupportsIndex = 100.0,
-        P0: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex] = [1000000000.0, 1e18, 1e27, 1e36],
+        powers: Integer = 2,
+        phi_ref: Real = 0.001,
+        time_constant: Real = 20.0,
+        delta: Real = 100.0,
+        P0: collections.abc.Sequence[Real] = [1000000000.0, 1e18, 1e27, 1e36],
     ) -> None: ...
     def reset(self) -> None:
-        """
-        Forget all samples; parameters stay.
-        """
-    def run(
-        self,
-        phi: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        torque: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        dt: typing.SupportsFloat | typing.SupportsIndex,
-    ) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Prediction errors (N,) [Nm] of phi (N,) [rad] and torque (N,) [Nm], dt [s].
-        """
-    def stiffness(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> float:
-        """
-        Stiffness [Nm/rad] at deflection phi [rad].
-        """
-    def stiffness_std(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> float:
-        """
-        Standard deviation of the stiffness [Nm/rad] at deflection phi [rad].
-        """
-    def torque(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> float:
-        """
-        Elastic torque [Nm] at deflection phi [rad].
-        """
-    def update(
-        self,
-        phi: typing.SupportsFloat | typing.SupportsIndex,
-        torque: typing.SupportsFloat | typing.SupportsIndex,
-        dt: typing.SupportsFloat | typing.SupportsIndex,
-    ) -> float:
-        """
-        One sample: deflection phi [rad], torque [Nm], dt [s]; the prediction error [Nm].
-        """
+        """Forget all samples; parameters stay."""
+    def run(self, phi: Reals, torque: Reals, dt: Real) -> RealArray:
+        """Prediction errors (N,) [Nm] of phi (N,) [rad] and torque (N,) [Nm], dt [s]."""
+    def stiffness(self, arg0: Real) -> float:
+        """Stiffness [Nm/rad] at deflection phi [rad]."""
+    def stiffness_std(self, arg0: Real) -> float:
+        """Standard deviation of the stiffness [Nm/rad] at deflection phi [rad]."""
+    def torque(self, arg0: Real) -> float:
+        """Elastic torque [Nm] at deflection phi [rad]."""
+    def update(self, phi: Real, torque: Real, dt: Real) -> float:
+        """One sample: deflection phi [rad], torque [Nm], dt [s]; the prediction error [Nm]."""
     @property
     def coefficients(self) -> list[float]:
-        """
-        Coefficients (P,) of phi, phi^3, ... [Nm/rad, Nm/rad3, ...].
-        """
+        """Coefficients (P,) of phi, phi^3, ... [Nm/rad, Nm/rad3, ...]."""
     @property
-    def covariance(self) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Covariance of the coefficients (P, P).
-        """
+    def covariance(self) -> RealArray:
+        """Covariance of the coefficients (P, P)."""
     @property
     def explained(self) -> float:
-        """
-        Share of the torque that the deflection explains; at most 1.
-        """
-    @property
-    def residual_variance(self) -> float:
-        """
-        Variance of the prediction error [Nm2].
-        """
+        """Share of the torque that the deflection explains; at most 1."""
 
 class RlsJoints:
-    """
-    RLS with directional forgetting of n joints side by side.
-    """
+    """RLS with directional forgetting of n joints side by side."""
     def __init__(
         self,
-        n_joints: typing.SupportsInt | typing.SupportsIndex,
-        powers: typing.SupportsInt | typing.SupportsIndex = 2,
-        phi_ref: typing.SupportsFloat | typing.SupportsIndex = 0.001,
-        time_constant: typing.SupportsFloat | typing.SupportsIndex = 20.0,
-        delta: typing.SupportsFloat | typing.SupportsIndex = 100.0,
-        P0: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex] = [1000000000.0, 1e18, 1e27, 1e36],
+        n_joints: Integer,
+        powers: Integer = 2,
+        phi_ref: Real = 0.001,
+        time_constant: Real = 20.0,
+        delta: Real = 100.0,
+        P0: collections.abc.Sequence[Real] = [1000000000.0, 1e18, 1e27, 1e36],
     ) -> None: ...
-    def run(
-        self,
-        phi: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        torque: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        dt: typing.SupportsFloat | typing.SupportsIndex,
-        out: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-    ) -> tuple:
-        """
-        Errors (N, n) and coefficients (n, P) after the last sample.
-        """
+    def run(self, phi: Reals, torque: Reals, dt: Real, out: Reals | None = None) -> tuple:
+        """Errors (N, n) and coefficients (n, P) after the last sample."""
 
 class Wear(enum.IntEnum):
-    """
-    Wear status of a transmission.
-    """
+    """Wear status of a transmission."""
 
     error = 3
     ok = 1
@@ -1535,138 +801,67 @@ class Wear(enum.IntEnum):
     warn = 2
 
 class StiffnessOptions:
-    """
-    Options of the stiffness estimator.
-    """
+    """Options of the stiffness estimator."""
     def __init__(self) -> None: ...
-    @property
-    def cutoff(self) -> float:
-        """
-        Cut-off frequency of the equal filters [Hz].
-        """
-    @cutoff.setter
-    def cutoff(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
-    @property
-    def deflection_gate(self) -> float:
-        """
-        Smallest deflection that is learned from [rad].
-        """
-    @deflection_gate.setter
-    def deflection_gate(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
-    @property
-    def explained(self) -> float:
-        """
-        Smallest share of torque explained by deflection that is published.
-        """
-    @explained.setter
-    def explained(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
-    @property
-    def learn_time(self) -> float:
-        """
-        Time of excited motion before anything is published [s].
-        """
-    @learn_time.setter
-    def learn_time(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
-    @property
-    def link_std(self) -> float:
-        """
-        Standard deviation of the link-side torque [Nm].
-        """
-    @link_std.setter
-    def link_std(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
-    @property
-    def max_gap(self) -> float:
-        """
-        Longest gap between samples [s].
-        """
-    @max_gap.setter
-    def max_gap(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
-    @property
-    def motor_std(self) -> float:
-        """
-        Standard deviation of the motor-side torque [Nm].
-        """
-    @motor_std.setter
-    def motor_std(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
-    @property
-    def moving(self) -> float:
-        """
-        Speed above which a joint counts as moving [rad/s].
-        """
-    @moving.setter
-    def moving(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
-    @property
-    def publish_ratio(self) -> float:
-        """
-        Largest standard deviation over stiffness that is published.
-        """
-    @publish_ratio.setter
-    def publish_ratio(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
-    @property
-    def sensor_std(self) -> float:
-        """
-        Standard deviation of the joint torque sensor [Nm].
-        """
-    @sensor_std.setter
-    def sensor_std(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
-    @property
-    def torque_gate(self) -> float:
-        """
-        Smallest torque that is learned from [Nm].
-        """
-    @torque_gate.setter
-    def torque_gate(self, arg0: typing.SupportsFloat | typing.SupportsIndex) -> None: ...
+    cutoff: float
+    """Cut-off frequency of the equal filters [Hz]."""
+    deflection_gate: float
+    """Smallest deflection that is learned from [rad]."""
+    explained: float
+    """Smallest share of torque explained by deflection that is published."""
+    learn_time: float
+    """Time of excited motion before anything is published [s]."""
+    link_std: float
+    """Standard deviation of the link-side torque [Nm]."""
+    max_gap: float
+    """Longest gap between samples [s]."""
+    motor_std: float
+    """Standard deviation of the motor-side torque [Nm]."""
+    moving: float
+    """Speed above which a joint counts as moving [rad/s]."""
+    publish_ratio: float
+    """Largest standard deviation over stiffness that is published."""
+    sensor_std: float
+    """Standard deviation of the joint torque sensor [Nm]."""
+    torque_gate: float
+    """Smallest torque that is learned from [Nm]."""
 
 class StiffnessEstimator:
-    """
-    Transmission stiffness of n joints while they work.
-    """
+    """Transmission stiffness of n joints while they work."""
     def __init__(
         self,
-        joints: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        kinematic_error: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+        joints: Reals,
+        kinematic_error: Reals,
         options: StiffnessOptions,
-        powers: typing.SupportsInt | typing.SupportsIndex = 2,
-        phi_ref: typing.SupportsFloat | typing.SupportsIndex = 0.001,
-        time_constant: typing.SupportsFloat | typing.SupportsIndex = 20.0,
-        delta: typing.SupportsFloat | typing.SupportsIndex = 100.0,
-        P0: collections.abc.Sequence[typing.SupportsFloat | typing.SupportsIndex] = [1000000000.0, 1e18, 1e27, 1e36],
+        powers: Integer = 2,
+        phi_ref: Real = 0.001,
+        time_constant: Real = 20.0,
+        delta: Real = 100.0,
+        P0: collections.abc.Sequence[Real] = [1000000000.0, 1e18, 1e27, 1e36],
     ) -> None: ...
-    def covariance(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Covariance of a joint's coefficients (P, P).
-        """
+    def covariance(self, arg0: Integer) -> RealArray:
+        """Covariance of a joint's coefficients (P, P)."""
     def reset(self) -> None:
-        """
-        Forget all samples; parameters stay.
-        """
+        """Forget all samples; parameters stay."""
     def run(
         self,
-        stamp_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
-        theta: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        q: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        omega: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-        motor_torque: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-        friction: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-        link_torque: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-        sensor_torque: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-        temperature: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-        stiffness: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-        stiffness_std: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-    ) -> tuple[
-        numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int32]
-    ]:
+        stamp_ns: Integers,
+        theta: Reals,
+        q: Reals,
+        omega: Reals | None = None,
+        motor_torque: Reals | None = None,
+        friction: Reals | None = None,
+        link_torque: Reals | None = None,
+        sensor_torque: Reals | None = None,
+        temperature: Reals | None = None,
+        stiffness: Reals | None = None,
+        stiffness_std: Reals | None = None,
+    ) -> tuple[RealArray, RealArray, numpy.typing.NDArray[numpy.int32]]:
         """
         (stiffness, standard deviation [Nm/rad], status codes): (N, n), (N, n), (N,); arguments as in step(), (N, n) each.
         """
     def set_baseline(
-        self,
-        a: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        temperature: typing.SupportsFloat | typing.SupportsIndex,
-        warn: typing.SupportsFloat | typing.SupportsIndex,
-        error: typing.SupportsFloat | typing.SupportsIndex,
-        hold: typing.SupportsFloat | typing.SupportsIndex,
-        temperature_band: typing.SupportsFloat | typing.SupportsIndex,
+        self, a: Reals, temperature: Real, warn: Real, error: Real, hold: Real, temperature_band: Real
     ) -> None:
         """
         Baseline of the wear status: coefficients (n, P) at temperature [deg C]; relative drops warn and error, hold [s],
@@ -1674,155 +869,71 @@ class StiffnessEstimator:
         """
     def step(
         self,
-        stamp_ns: typing.SupportsInt | typing.SupportsIndex,
-        theta: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        q: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        omega: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None,
-        motor_torque: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None,
-        friction: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None,
-        link_torque: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None,
-        sensor_torque: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None,
-        temperature: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None,
-        stiffness: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        stiffness_std: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+        stamp_ns: Integer,
+        theta: Reals,
+        q: Reals,
+        omega: Reals | None,
+        motor_torque: Reals | None,
+        friction: Reals | None,
+        link_torque: Reals | None,
+        sensor_torque: Reals | None,
+        temperature: Reals | None,
+        stiffness: Reals,
+        stiffness_std: Reals,
     ) -> Status:
         """
         One sample: theta, q, omega (n,) [rad, rad, rad/s], torques (n,) [Nm], temperature (n,) [deg C]; absent ones are None;
         writes stiffness and its standard deviation (n,) [Nm/rad]. Returns a Status.
         """
     @property
-    def coefficients(self) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Coefficients (n, P) of phi, phi^3, ... [Nm/rad, Nm/rad3, ...].
-        """
+    def coefficients(self) -> RealArray:
+        """Coefficients (n, P) of phi, phi^3, ... [Nm/rad, Nm/rad3, ...]."""
     @property
     def confidence(self) -> list[float]:
-        """
-        Confidence of the stiffness (n,): 1 certain, 0 unknown.
-        """
+        """Confidence of the stiffness (n,): 1 certain, 0 unknown."""
     @property
     def deflection(self) -> list[float]:
-        """
-        Filtered deflection (n,) [rad].
-        """
+        """Filtered deflection (n,) [rad]."""
     @property
     def wear(self) -> list[Wear]:
-        """
-        Wear status of each joint (n,).
-        """
+        """Wear status of each joint (n,)."""
     @property
     def wear_drop(self) -> list[float]:
-        """
-        Relative drop of stiffness against the baseline (n,).
-        """
-
-class WearMonitor:
-    """
-    Sustained relative drop of stiffness against a baseline.
-    """
-    def __init__(
-        self,
-        warn: typing.SupportsFloat | typing.SupportsIndex = 0.15,
-        error: typing.SupportsFloat | typing.SupportsIndex = 0.3,
-        hold: typing.SupportsFloat | typing.SupportsIndex = 60.0,
-        temperature_band: typing.SupportsFloat | typing.SupportsIndex = 10.0,
-        sigmas: typing.SupportsFloat | typing.SupportsIndex = 2.0,
-    ) -> None: ...
-    def reset(self) -> None:
-        """
-        Forget all samples; parameters stay.
-        """
-    def update(
-        self,
-        k: typing.SupportsFloat | typing.SupportsIndex,
-        k_std: typing.SupportsFloat | typing.SupportsIndex,
-        baseline: typing.SupportsFloat | typing.SupportsIndex,
-        temperature: typing.SupportsFloat | typing.SupportsIndex,
-        baseline_temperature: typing.SupportsFloat | typing.SupportsIndex,
-        dt: typing.SupportsFloat | typing.SupportsIndex,
-    ) -> Wear:
-        """
-        One sample: stiffness, its standard deviation and the baseline [Nm/rad], temperatures [deg C], dt [s]; the wear status.
-        """
-    @property
-    def drop(self) -> float:
-        """
-        Relative drop of stiffness.
-        """
-    @property
-    def level(self) -> Wear:
-        """
-        Present wear status.
-        """
+        """Relative drop of stiffness against the baseline (n,)."""
 
 class RotorFrictionObserver:
-    """
-    Friction from both encoders [Madsen2020 appB].
-    """
-    def __init__(
-        self,
-        B: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        L: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        max_gap: typing.SupportsFloat | typing.SupportsIndex = 0.1,
-    ) -> None: ...
+    """Friction from both encoders [Madsen2020 appB]."""
+    def __init__(self, B: Reals, L: Reals, max_gap: Real = 0.1) -> None: ...
     def reset(self) -> None:
-        """
-        Start again at the next sample.
-        """
+        """Start again at the next sample."""
     def run(
-        self,
-        stamp_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
-        omega: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        tau_m: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        tau_J: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        out: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-    ) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int32]]:
-        """
-        (friction (N, n) [Nm], status codes (N,)); arguments as in step(), (N, n) each.
-        """
-    def step(
-        self,
-        stamp_ns: typing.SupportsInt | typing.SupportsIndex,
-        omega: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        tau_m: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        tau_J: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        friction: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    ) -> Status:
+        self, stamp_ns: Integers, omega: Reals, tau_m: Reals, tau_J: Reals, out: Reals | None = None
+    ) -> tuple[RealArray, numpy.typing.NDArray[numpy.int32]]:
+        """(friction (N, n) [Nm], status codes (N,)); arguments as in step(), (N, n) each."""
+    def step(self, stamp_ns: Integer, omega: Reals, tau_m: Reals, tau_J: Reals, friction: Reals) -> Status:
         """
         One sample: rotor velocity (n,) [rad/s], motor and joint torque (n,) [Nm]; writes friction (n,) [Nm]. Returns a Status.
         """
 
 class RowStep:
-    """
-    A stage bound to the arrays of a log, for run_in_turn().
-    """
+    """A stage bound to the arrays of a log, for run_in_turn()."""
     def __init__(self, codes: typing.Annotated[numpy.typing.ArrayLike, numpy.int32]) -> None:
-        """
-        A stage that has been run already: its status codes (N,).
-        """
+        """A stage that has been run already: its status codes (N,)."""
 
 class FrictionStage:
-    """
-    Friction with its standard deviation: a law, or a model with memory.
-    """
+    """Friction with its standard deviation: a law, or a model with memory."""
     def __init__(
-        self,
-        map: FrictionMap,
-        memory: typing.Any | None = None,
-        coupled: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-        **kwargs,
+        self, map: FrictionMap, memory: typing.Any | None = None, coupled: Reals | None = None, **kwargs
     ) -> None: ...
     def reset(self) -> None:
-        """
-        Hysteretic models return to rest.
-        """
-    def rows(self, arg0: typing.SupportsInt | typing.SupportsIndex, *args) -> RowStep:
+        """Hysteretic models return to rest."""
+    def rows(self, arg0: Integer, *args) -> RowStep:
         """
         RowStep over N records: rows(N, q, theta, v, load, contact_load, temperature_estimate, temperature_variance, temperature, friction, friction_std), (N, n) each, inputs may be None.
         """
     def run(
         self,
-        stamp_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
+        stamp_ns: Integers,
         position: typing.Any,
         v: numpy.ndarray,
         load: typing.Any,
@@ -1832,12 +943,10 @@ class FrictionStage:
         friction: typing.Any,
         friction_std: typing.Any,
     ) -> numpy.typing.NDArray[numpy.int32]:
-        """
-        Status codes (N,); arguments as in step(), (N, n) each.
-        """
+        """Status codes (N,); arguments as in step(), (N, n) each."""
     def step(
         self,
-        stamp_ns: typing.SupportsInt | typing.SupportsIndex,
+        stamp_ns: Integer,
         position: typing.Any,
         v: typing.Any,
         load: typing.Any,
@@ -1853,51 +962,32 @@ class FrictionStage:
         """
     @property
     def remembers(self) -> bool:
-        """
-        True with a hysteretic (presliding) model.
-        """
+        """True with a hysteretic (presliding) model."""
 
 class FrictionHealth:
-    """
-    Drift and scatter of measured against modelled friction.
-    """
-    def __init__(
-        self,
-        n: typing.SupportsInt | typing.SupportsIndex,
-        time_constant: typing.SupportsFloat | typing.SupportsIndex,
-        moving: typing.SupportsFloat | typing.SupportsIndex,
-    ) -> None: ...
-    def drift(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> float:
-        """
-        Mean of measured minus modelled friction of a joint [Nm].
-        """
+    """Drift and scatter of measured against modelled friction."""
+    def __init__(self, n: Integer, time_constant: Real, moving: Real) -> None: ...
+    def drift(self, arg0: Integer) -> float:
+        """Mean of measured minus modelled friction of a joint [Nm]."""
     def reset(self) -> None:
-        """
-        Forget all samples; parameters stay.
-        """
+        """Forget all samples; parameters stay."""
     def run(
         self,
-        stamp_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
+        stamp_ns: Integers,
         v: typing.Any,
         drive_torque: typing.Any,
         model_torque: typing.Any,
         friction_torque: typing.Any,
         contact: typing.Any,
     ) -> numpy.typing.NDArray[numpy.int32]:
-        """
-        Status codes (N,); arguments as in step(), (N, ...) each.
-        """
-    def scatter(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> float:
-        """
-        Standard deviation of that difference [Nm].
-        """
-    def seen(self, arg0: typing.SupportsInt | typing.SupportsIndex) -> float:
-        """
-        Duration of free motion of a joint [s].
-        """
+        """Status codes (N,); arguments as in step(), (N, ...) each."""
+    def scatter(self, arg0: Integer) -> float:
+        """Standard deviation of that difference [Nm]."""
+    def seen(self, arg0: Integer) -> float:
+        """Duration of free motion of a joint [s]."""
     def step(
         self,
-        stamp_ns: typing.SupportsInt | typing.SupportsIndex,
+        stamp_ns: Integer,
         v: typing.Any,
         drive_torque: typing.Any,
         model_torque: typing.Any,
@@ -1909,17 +999,13 @@ class FrictionHealth:
         """
 
 class MotionState:
-    """
-    Velocity, acceleration, model torque and drive torque [Simoni2017 V, 16, 20].
-    """
+    """Velocity, acceleration, model torque and drive torque [Simoni2017 V, 16, 20]."""
     def __init__(self, chain: Chain, **kwargs) -> None: ...
     def reset(self) -> None:
-        """
-        Forget all samples; parameters stay.
-        """
+        """Forget all samples; parameters stay."""
     def run(
         self,
-        stamp_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
+        stamp_ns: Integers,
         q: typing.Any,
         qd: typing.Any,
         effort: typing.Any,
@@ -1928,12 +1014,10 @@ class MotionState:
         model_torque: typing.Any,
         drive_torque: typing.Any,
     ) -> numpy.typing.NDArray[numpy.int32]:
-        """
-        Status codes (N,); arguments as in step(), (N, n) each.
-        """
+        """Status codes (N,); arguments as in step(), (N, n) each."""
     def step(
         self,
-        stamp_ns: typing.SupportsInt | typing.SupportsIndex,
+        stamp_ns: Integer,
         q: typing.Any,
         qd: typing.Any,
         effort: typing.Any,
@@ -1948,63 +1032,45 @@ class MotionState:
         """
     @property
     def frozen(self) -> bool:
-        """
-        True when positions repeat without change.
-        """
+        """True when positions repeat without change."""
     @property
     def missed(self) -> int:
-        """
-        Number of missed samples.
-        """
+        """Number of missed samples."""
     @property
     def period(self) -> float:
-        """
-        Typical sampling time [s].
-        """
+        """Typical sampling time [s]."""
 
 class SignalAlignment:
-    """
-    Signals of one instant from signals with delays [s], velocity gain and bias [rad/s].
-    """
-    def __init__(self, joints: typing.SupportsInt | typing.SupportsIndex, **kwargs) -> None: ...
+    """Signals of one instant from signals with delays [s], velocity gain and bias [rad/s]."""
+    def __init__(self, joints: Integer, **kwargs) -> None: ...
     def reset(self) -> None:
-        """
-        Forget all samples; parameters stay.
-        """
+        """Forget all samples; parameters stay."""
     def run(
         self,
-        stamp_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
+        stamp_ns: Integers,
         q: typing.Any,
         theta: typing.Any,
         qd: typing.Any,
         effort: typing.Any,
         current: typing.Any,
     ) -> None:
-        """
-        The same over stamps (N,) [ns] and arrays (N, n) or None.
-        """
+        """The same over stamps (N,) [ns] and arrays (N, n) or None."""
     def step(
         self,
-        stamp_ns: typing.SupportsInt | typing.SupportsIndex,
+        stamp_ns: Integer,
         q: typing.Any,
         theta: typing.Any,
         qd: typing.Any,
         effort: typing.Any,
         current: typing.Any,
     ) -> None:
-        """
-        One sample, in place: arrays (n,) or None.
-        """
+        """One sample, in place: arrays (n,) or None."""
     @property
     def latency(self) -> float:
-        """
-        Age of the estimates [s].
-        """
+        """Age of the estimates [s]."""
 
 class TareResult(enum.IntEnum):
-    """
-    Why a tare was refused, or that it was accepted.
-    """
+    """Why a tare was refused, or that it was accepted."""
 
     accepted = 0
     in_contact = 2
@@ -2013,9 +1079,7 @@ class TareResult(enum.IntEnum):
     unsteady = 3
 
 class PayloadVerdict(enum.IntEnum):
-    """
-    What explains a lasting external torque.
-    """
+    """What explains a lasting external torque."""
 
     bias = 2
     none = 0
@@ -2032,72 +1096,44 @@ class ExternalForce:
     """
     def __init__(self, chain: Chain, **kwargs) -> None: ...
     def reset(self) -> None:
-        """
-        Start again at the next sample; the bias stays.
-        """
-    def rows(self, arg0: typing.SupportsInt | typing.SupportsIndex, *args) -> RowStep:
-        """
-        RowStep over N records: rows(N, ...), then the arguments of run() after stamp_ns.
-        """
-    def run(
-        self, arg0: typing.Annotated[numpy.typing.ArrayLike, numpy.int64], *args
-    ) -> numpy.typing.NDArray[numpy.int32]:
-        """
-        Status codes (N,); arguments as in step(), (N, ...) each.
-        """
-    def step(self, arg0: typing.SupportsInt | typing.SupportsIndex, *args) -> Status:
-        """
-        One sample; arguments in the docstring of the class. Returns a Status.
-        """
+        """Start again at the next sample; the bias stays."""
+    def rows(self, arg0: Integer, *args) -> RowStep:
+        """RowStep over N records: rows(N, ...), then the arguments of run() after stamp_ns."""
+    def run(self, arg0: Integers, *args) -> numpy.typing.NDArray[numpy.int32]:
+        """Status codes (N,); arguments as in step(), (N, ...) each."""
+    def step(self, arg0: Integer, *args) -> Status:
+        """One sample; arguments in the docstring of the class. Returns a Status."""
     def tare(self) -> TareResult:
-        """
-        Take the present external torque as bias; says why it was refused.
-        """
+        """Take the present external torque as bias; says why it was refused."""
     @property
-    def bias(self) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Bias of the external torque (n,) [Nm].
-        """
+    def bias(self) -> RealArray:
+        """Bias of the external torque (n,) [Nm]."""
     @bias.setter
     def bias(self, arg1: typing.Any) -> None: ...
     @property
     def isolated(self) -> list[bool]:
-        """
-        True for each joint (n,) whose sensor is not trusted.
-        """
+        """True for each joint (n,) whose sensor is not trusted."""
     @property
     def length(self) -> float:
-        """
-        Characteristic length that weighs forces against moments [m].
-        """
+        """Characteristic length that weighs forces against moments [m]."""
     @property
-    def payload_error(self) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Excess payload (4,): m [kg], mX, mY, mZ [kg m].
-        """
+    def payload_error(self) -> RealArray:
+        """Excess payload (4,): m [kg], mX, mY, mZ [kg m]."""
     @property
     def payload_verdict(self) -> PayloadVerdict:
-        """
-        What explains a lasting external torque.
-        """
+        """What explains a lasting external torque."""
     @property
     def period(self) -> float:
-        """
-        Typical sampling time [s].
-        """
+        """Typical sampling time [s]."""
 
 class PowerMeter:
-    """
-    Electric and mechanical power and energy, per joint and total [Clochiatti2024, eq. 19-26].
-    """
-    def __init__(self, n: typing.SupportsInt | typing.SupportsIndex, **kwargs) -> None: ...
+    """Electric and mechanical power and energy, per joint and total [Clochiatti2024, eq. 19-26]."""
+    def __init__(self, n: Integer, **kwargs) -> None: ...
     def reset(self) -> None:
-        """
-        Set the energies to zero.
-        """
+        """Set the energies to zero."""
     def run(
         self,
-        stamp_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
+        stamp_ns: Integers,
         torque: typing.Any,
         velocity: typing.Any,
         electrical_power: typing.Any,
@@ -2107,12 +1143,10 @@ class PowerMeter:
         mechanical_energy: typing.Any,
         efficiency: typing.Any,
     ) -> numpy.typing.NDArray[numpy.int32]:
-        """
-        Status codes (N,); arguments as in step(), (N, ...) each.
-        """
+        """Status codes (N,); arguments as in step(), (N, ...) each."""
     def step(
         self,
-        stamp_ns: typing.SupportsInt | typing.SupportsIndex,
+        stamp_ns: Integer,
         torque: typing.Any,
         velocity: typing.Any,
         electrical_power: typing.Any,
@@ -2128,18 +1162,14 @@ class PowerMeter:
         """
 
 class LearningLaw(enum.IntEnum):
-    """
-    How the friction feedforward learns.
-    """
+    """How the friction feedforward learns."""
 
     fixed = 0
     gradient = 1
     rls = 2
 
 class FreezeReason(enum.IntFlag):
-    """
-    Why learning rests; bits.
-    """
+    """Why learning rests; bits."""
 
     asked = 16
     contact = 1
@@ -2148,31 +1178,29 @@ class FreezeReason(enum.IntFlag):
     thermal = 8
 
 class FrictionFeedforward:
-    """
-    Friction feedforward that learns [Madsen2020 ch6].
-    """
+    """Friction feedforward that learns [Madsen2020 ch6]."""
     def __init__(
         self,
         chain: Chain,
         model: EGms,
         adaptive: AdaptiveParameters,
         *,
-        rotor_inertia: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        contact_margin: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+        rotor_inertia: Reals,
+        contact_margin: Reals,
         law: LearningLaw = LearningLaw.gradient,
         memory: bool = True,
-        rate: typing.SupportsFloat | typing.SupportsIndex = 500.0,
-        window: typing.SupportsInt | typing.SupportsIndex = 51,
-        rls_time: typing.SupportsFloat | typing.SupportsIndex = 20.0,
-        contact_time: typing.SupportsFloat | typing.SupportsIndex = 0.01,
-        hold: typing.SupportsFloat | typing.SupportsIndex = 0.5,
-        thermal_rate: typing.SupportsFloat | typing.SupportsIndex = 0.05,
+        rate: Real = 500.0,
+        window: Integer = 51,
+        rls_time: Real = 20.0,
+        contact_time: Real = 0.01,
+        hold: Real = 0.5,
+        thermal_rate: Real = 0.05,
     ) -> None: ...
     def learn(
         self,
-        stamp_ns: typing.SupportsInt | typing.SupportsIndex,
-        q: numpy.typing.NDArray[numpy.float64],
-        tau: numpy.typing.NDArray[numpy.float64],
+        stamp_ns: Integer,
+        q: RealArray,
+        tau: RealArray,
         temperature: typing.Any | None = None,
         saturated: bool = False,
     ) -> Status:
@@ -2180,74 +1208,46 @@ class FrictionFeedforward:
         Learn from one measured sample: q [rad], tau [Nm] (n,), temperature (n,) [deg C] or None. Returns a Status.
         """
     def payload_changed(self) -> None:
-        """
-        Hold learning for a while after a change of payload.
-        """
+        """Hold learning for a while after a change of payload."""
     def predict(
         self,
-        stamp_ns: typing.SupportsInt | typing.SupportsIndex,
-        q_d: numpy.typing.NDArray[numpy.float64],
-        qd_d: numpy.typing.NDArray[numpy.float64],
-        tau_d: numpy.typing.NDArray[numpy.float64],
+        stamp_ns: Integer,
+        q_d: RealArray,
+        qd_d: RealArray,
+        tau_d: RealArray,
         temperature: typing.Any | None = None,
-    ) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Friction torque (n,) [Nm] along the reference q_d, qd_d, tau_d (n,).
-        """
+    ) -> RealArray:
+        """Friction torque (n,) [Nm] along the reference q_d, qd_d, tau_d (n,)."""
     def reset(self) -> None:
-        """
-        Forget what was learned.
-        """
+        """Forget what was learned."""
     def restart(self) -> None:
-        """
-        Start the filters again; what was learned stays.
-        """
-    def restore(
-        self, coulomb: numpy.typing.NDArray[numpy.float64], viscous: numpy.typing.NDArray[numpy.float64]
-    ) -> bool:
-        """
-        Set coulomb and viscous (n,) as learned in an earlier run; False when not finite.
-        """
+        """Start the filters again; what was learned stays."""
+    def restore(self, coulomb: RealArray, viscous: RealArray) -> bool:
+        """Set coulomb and viscous (n,) as learned in an earlier run; False when not finite."""
     @property
-    def coulomb(self) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Scale of the Coulomb part (n,); with the RLS law its level [Nm].
-        """
+    def coulomb(self) -> RealArray:
+        """Scale of the Coulomb part (n,); with the RLS law its level [Nm]."""
     @property
     def delay(self) -> int:
-        """
-        Delay of learning in samples.
-        """
+        """Delay of learning in samples."""
     @property
     def frozen(self) -> int:
-        """
-        Bits of FreezeReason.
-        """
+        """Bits of FreezeReason."""
     @property
-    def measure(self) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Measured friction (n,) [Nm].
-        """
+    def measure(self) -> RealArray:
+        """Measured friction (n,) [Nm]."""
     @property
     def n_joints(self) -> int:
-        """
-        Number of joints n.
-        """
+        """Number of joints n."""
     @property
-    def regressor(self) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Regressor of the Coulomb part (n,).
-        """
+    def regressor(self) -> RealArray:
+        """Regressor of the Coulomb part (n,)."""
     @property
-    def viscous(self) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Viscous coefficient (n,) [Nm s/rad].
-        """
+    def viscous(self) -> RealArray:
+        """Viscous coefficient (n,) [Nm s/rad]."""
 
 class TorqueMode(enum.IntEnum):
-    """
-    Mode of the torque loop.
-    """
+    """Mode of the torque loop."""
 
     external = 3
     guide = 2
@@ -2255,9 +1255,7 @@ class TorqueMode(enum.IntEnum):
     track = 1
 
 class EnableResult(enum.IntEnum):
-    """
-    Result of an enable request.
-    """
+    """Result of an enable request."""
 
     done = 0
     latched = 1
@@ -2271,136 +1269,86 @@ class EnableResult(enum.IntEnum):
     withdrawn = 8
 
 class TorqueRecord:
-    """
-    One cycle of the torque loop; record[name] is the same as the attribute.
-    """
+    """One cycle of the torque loop; record[name] is the same as the attribute."""
     def __getitem__(self, arg0: str) -> typing.Any: ...
     @property
     def age(self) -> float:
-        """
-        Age of the command when it left [s]; negative: none.
-        """
+        """Age of the command when it left [s]; negative: none."""
     @property
     def computing(self) -> float:
-        """
-        Time from the arrival of the state to the torque [s].
-        """
+        """Time from the arrival of the state to the torque [s]."""
     @property
-    def correction(self) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Correction of the joint torque feedback (n,) [Nm].
-        """
+    def correction(self) -> RealArray:
+        """Correction of the joint torque feedback (n,) [Nm]."""
     @property
-    def coulomb(self) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Learned scale of the Coulomb part (n,).
-        """
+    def coulomb(self) -> RealArray:
+        """Learned scale of the Coulomb part (n,)."""
     @property
-    def friction(self) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Friction feedforward (n,) [Nm].
-        """
+    def friction(self) -> RealArray:
+        """Friction feedforward (n,) [Nm]."""
     @property
     def frozen(self) -> int:
-        """
-        Bits of FreezeReason.
-        """
+        """Bits of FreezeReason."""
     @property
-    def joint_torque(self) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Torque behind the transmission (n,) [Nm].
-        """
+    def joint_torque(self) -> RealArray:
+        """Torque behind the transmission (n,) [Nm]."""
     @property
-    def measure(self) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Measured friction (n,) [Nm].
-        """
+    def measure(self) -> RealArray:
+        """Measured friction (n,) [Nm]."""
     @property
     def mode(self) -> TorqueMode:
-        """
-        Mode of the loop.
-        """
+        """Mode of the loop."""
     @property
-    def q(self) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Position (n,) [rad].
-        """
+    def q(self) -> RealArray:
+        """Position (n,) [rad]."""
     @property
-    def q_d(self) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Desired position (n,) [rad].
-        """
+    def q_d(self) -> RealArray:
+        """Desired position (n,) [rad]."""
     @property
-    def qd(self) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Velocity (n,) [rad/s].
-        """
+    def qd(self) -> RealArray:
+        """Velocity (n,) [rad/s]."""
     @property
-    def qd_d(self) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Desired velocity (n,) [rad/s].
-        """
+    def qd_d(self) -> RealArray:
+        """Desired velocity (n,) [rad/s]."""
     @property
     def reason(self) -> GuardReason:
-        """
-        Reason of the guard's last action.
-        """
+        """Reason of the guard's last action."""
     @property
     def run(self) -> bool:
-        """
-        True while torque mode must go on.
-        """
+        """True while torque mode must go on."""
     @property
     def stamp_ns(self) -> int:
-        """
-        Stamp of the state [ns].
-        """
+        """Stamp of the state [ns]."""
     @property
     def state(self) -> GuardState:
-        """
-        State of the guard.
-        """
+        """State of the guard."""
     @property
     def status(self) -> Status:
-        """
-        Status of the controller.
-        """
+        """Status of the controller."""
     @property
-    def tau(self) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Measured torque (n,) [Nm].
-        """
+    def tau(self) -> RealArray:
+        """Measured torque (n,) [Nm]."""
     @property
-    def tau_d(self) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Torque of the model along the reference (n,) [Nm].
-        """
+    def tau_d(self) -> RealArray:
+        """Torque of the model along the reference (n,) [Nm]."""
     @property
-    def torque(self) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Torque that left, after the guard (n,) [Nm].
-        """
+    def torque(self) -> RealArray:
+        """Torque that left, after the guard (n,) [Nm]."""
     @property
-    def viscous(self) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Learned viscous coefficient (n,) [Nm s/rad].
-        """
+    def viscous(self) -> RealArray:
+        """Learned viscous coefficient (n,) [Nm s/rad]."""
     @property
-    def wanted(self) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Torque of the controller, before the guard (n,) [Nm].
-        """
+    def wanted(self) -> RealArray:
+        """Torque of the controller, before the guard (n,) [Nm]."""
 
 class TorqueTrajectory:
-    """
-    q, qd, qdd, maybe jerk and snap (N, n) at a rate.
-    """
+    """q, qd, qdd, maybe jerk and snap (N, n) at a rate."""
     def __init__(
         self,
-        q: numpy.typing.NDArray[numpy.float64],
-        qd: numpy.typing.NDArray[numpy.float64],
-        qdd: numpy.typing.NDArray[numpy.float64],
-        rate: typing.SupportsFloat | typing.SupportsIndex = 500.0,
+        q: RealArray,
+        qd: RealArray,
+        qdd: RealArray,
+        rate: Real = 500.0,
         periodic: bool = False,
         jerk: typing.Any | None = None,
         snap: typing.Any | None = None,
@@ -2408,9 +1356,7 @@ class TorqueTrajectory:
     def __len__(self) -> int: ...
 
 class TorqueLoop:
-    """
-    State -> learning friction -> controller -> guard -> torque.
-    """
+    """State -> learning friction -> controller -> guard -> torque."""
     def __init__(
         self,
         tracking: ComputedTorque,
@@ -2418,8 +1364,8 @@ class TorqueLoop:
         friction: FrictionFeedforward,
         limits: GuardLimits,
         *,
-        time_scale: typing.SupportsFloat | typing.SupportsIndex = 1.0,
-        ring: typing.SupportsInt | typing.SupportsIndex = 4096,
+        time_scale: Real = 1.0,
+        ring: Integer = 4096,
         source: JointTorqueSource = JointTorqueSource.none,
         a1: typing.Any | None = None,
         a2: typing.Any | None = None,
@@ -2428,34 +1374,22 @@ class TorqueLoop:
         kinematic_error: PeriodicTable | None = None,
         flexible: FlexibleFeedforward | None = None,
     ) -> None: ...
-    def command(
-        self,
-        stamp_ns: typing.SupportsInt | typing.SupportsIndex,
-        torque: numpy.typing.NDArray[numpy.float64],
-        includes_gravity: bool,
-        link_side: bool,
-    ) -> bool:
-        """
-        Torque (n,) [Nm] of an external controller, with its stamp [ns] and semantics.
-        """
+    def command(self, stamp_ns: Integer, torque: RealArray, includes_gravity: bool, link_side: bool) -> bool:
+        """Torque (n,) [Nm] of an external controller, with its stamp [ns] and semantics."""
     def contact(self) -> bool:
-        """
-        Report a contact: learning is held.
-        """
+        """Report a contact: learning is held."""
     def count(self, reason: GuardReason) -> int:
-        """
-        How often the guard acted for this reason.
-        """
+        """How often the guard acted for this reason."""
     def cycle(
         self,
-        stamp_ns: typing.SupportsInt | typing.SupportsIndex,
-        steady_ns: typing.SupportsInt | typing.SupportsIndex,
-        q: numpy.typing.NDArray[numpy.float64],
-        qd: numpy.typing.NDArray[numpy.float64],
+        stamp_ns: Integer,
+        steady_ns: Integer,
+        q: RealArray,
+        qd: RealArray,
         tau: typing.Any | None = None,
         temperature: typing.Any | None = None,
         *,
-        payload: typing.SupportsFloat | typing.SupportsIndex = ...,
+        payload: Real = ...,
         stopped: bool = False,
         gap: bool = False,
         backwards: bool = False,
@@ -2464,101 +1398,53 @@ class TorqueLoop:
         omega: typing.Any | None = None,
         joint_torque: typing.Any | None = None,
     ) -> TorqueRecord:
-        """
-        One state of the robot (n,) at stamp_ns, received at steady_ns; returns the record of the cycle.
-        """
+        """One state of the robot (n,) at stamp_ns, received at steady_ns; returns the record of the cycle."""
     def disable(self) -> None:
-        """
-        Ramp torque out, past all requests that wait.
-        """
+        """Ramp torque out, past all requests that wait."""
     def enable(self, mode: TorqueMode, trajectory: TorqueTrajectory | None = None) -> bool:
-        """
-        Ask for a mode, with a trajectory to track; False when the queue is full.
-        """
+        """Ask for a mode, with a trajectory to track; False when the queue is full."""
     def freeze(self, on: bool) -> bool:
-        """
-        Freeze learning, or release it.
-        """
-    def idle(self, steady_ns: typing.SupportsInt | typing.SupportsIndex) -> TorqueRecord:
-        """
-        A cycle without a new state at steady_ns; returns its record.
-        """
+        """Freeze learning, or release it."""
+    def idle(self, steady_ns: Integer) -> TorqueRecord:
+        """A cycle without a new state at steady_ns; returns its record."""
     def lost(self) -> None:
-        """
-        The connection to the robot was lost.
-        """
+        """The connection to the robot was lost."""
     def pop(self) -> TorqueRecord | None:
-        """
-        Oldest waiting record, None when there is none.
-        """
+        """Oldest waiting record, None when there is none."""
     def rearm(self) -> bool:
-        """
-        Ask to clear a latched state.
-        """
+        """Ask to clear a latched state."""
     def refresh(self) -> bool:
-        """
-        Renew the enable before its timeout.
-        """
-    def restore(
-        self, coulomb: numpy.typing.NDArray[numpy.float64], viscous: numpy.typing.NDArray[numpy.float64]
-    ) -> bool:
-        """
-        Set the learned friction: coulomb and viscous (n,).
-        """
-    def run(
-        self,
-        stamp_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
-        q: numpy.typing.NDArray[numpy.float64],
-        qd: numpy.typing.NDArray[numpy.float64],
-        tau: numpy.typing.NDArray[numpy.float64],
-    ) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Torques (N, n) [Nm] of recorded states (N, n), one cycle each.
-        """
+        """Renew the enable before its timeout."""
+    def restore(self, coulomb: RealArray, viscous: RealArray) -> bool:
+        """Set the learned friction: coulomb and viscous (n,)."""
+    def run(self, stamp_ns: Integers, q: RealArray, qd: RealArray, tau: RealArray) -> RealArray:
+        """Torques (N, n) [Nm] of recorded states (N, n), one cycle each."""
     def trip(self, reason: GuardReason) -> None:
-        """
-        Stop for this reason, past all requests that wait.
-        """
+        """Stop for this reason, past all requests that wait."""
     @property
     def cycles(self) -> int:
-        """
-        Number of cycles.
-        """
+        """Number of cycles."""
     @property
     def enabled(self) -> EnableResult:
-        """
-        Result of the last enable request.
-        """
+        """Result of the last enable request."""
     @property
     def finished(self) -> bool:
-        """
-        True when the trajectory has been completed.
-        """
+        """True when the trajectory has been completed."""
     @property
     def lost_records(self) -> int:
-        """
-        Records that found no room.
-        """
+        """Records that found no room."""
     @property
     def n_joints(self) -> int:
-        """
-        Number of joints n.
-        """
+        """Number of joints n."""
     @property
     def reason(self) -> GuardReason:
-        """
-        Reason of the guard's last action.
-        """
+        """Reason of the guard's last action."""
     @property
     def state(self) -> GuardState:
-        """
-        State of the guard.
-        """
+        """State of the guard."""
 
 class LinkFlag(enum.IntFlag):
-    """
-    What is special about one state sent to a torque link; bits.
-    """
+    """What is special about one state sent to a torque link; bits."""
 
     backwards = 4
     effort = 8
@@ -2566,51 +1452,30 @@ class LinkFlag(enum.IntFlag):
     stopped = 1
 
 class TorqueLink:
-    """
-    Torque loop that answers states arriving on a socket, in its own thread.
-    """
+    """Torque loop that answers states arriving on a socket, in its own thread."""
     def __init__(
-        self,
-        loop: TorqueLoop,
-        socket: typing.SupportsInt | typing.SupportsIndex,
-        *,
-        follow_host_clock: bool = True,
-        realtime_priority: typing.SupportsInt | typing.SupportsIndex = 0,
+        self, loop: TorqueLoop, socket: Integer, *, follow_host_clock: bool = True, realtime_priority: Integer = 0
     ) -> None: ...
     def stop(self) -> None:
-        """
-        End the thread.
-        """
+        """End the thread."""
     @property
     def alive(self) -> bool:
-        """
-        True while the thread runs.
-        """
+        """True while the thread runs."""
     @property
     def malformed(self) -> int:
-        """
-        States that could not be read.
-        """
+        """States that could not be read."""
     @property
     def realtime(self) -> bool:
-        """
-        Whether real-time scheduling was permitted.
-        """
+        """Whether real-time scheduling was permitted."""
     @property
     def unsent(self) -> int:
-        """
-        Torques that could not be sent.
-        """
+        """Torques that could not be sent."""
 
 class RtdeConnectionError(ConnectionError):
-    """
-    No RTDE connection to the robot.
-    """
+    """No RTDE connection to the robot."""
 
 class StreamState(enum.IntEnum):
-    """
-    How far the robot's state stream can be trusted.
-    """
+    """How far the robot's state stream can be trusted."""
 
     degraded = 1
     fault = 3
@@ -2618,9 +1483,7 @@ class StreamState(enum.IntEnum):
     safe = 2
 
 class SampleFlag(enum.IntFlag):
-    """
-    What is special about one received sample.
-    """
+    """What is special about one received sample."""
 
     clock_backwards = 4
     first_after_connect = 1
@@ -2628,217 +1491,125 @@ class SampleFlag(enum.IntFlag):
     late = 8
 
 class StreamMonitor:
-    """
-    The rules that judge a state stream, with the clock as argument.
-    """
+    """The rules that judge a state stream, with the clock as argument."""
     def __init__(
         self,
-        rate: typing.SupportsFloat | typing.SupportsIndex = 500.0,
-        degraded_gap: typing.SupportsFloat | typing.SupportsIndex = 0.02,
-        safe_gap: typing.SupportsFloat | typing.SupportsIndex = 0.04,
-        frozen_repeats: typing.SupportsInt | typing.SupportsIndex = 10,
-        bad_samples: typing.SupportsInt | typing.SupportsIndex = 3,
+        rate: Real = 500.0,
+        degraded_gap: Real = 0.02,
+        safe_gap: Real = 0.04,
+        frozen_repeats: Integer = 10,
+        bad_samples: Integer = 3,
     ) -> None: ...
-    def accept(
-        self,
-        values: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        now_ns: typing.SupportsInt | typing.SupportsIndex,
-    ) -> typing.Any:
-        """
-        (flags, missed) of an RTDE sample (width,) received at now_ns, None: drop it.
-        """
-    def condition(self, now_ns: typing.SupportsInt | typing.SupportsIndex) -> StreamState:
-        """
-        State of the stream at now_ns.
-        """
-    def judge(
-        self,
-        time: typing.SupportsFloat | typing.SupportsIndex,
-        measured: numpy.typing.NDArray[numpy.float64],
-        moving: bool,
-        safety_mode: typing.SupportsInt | typing.SupportsIndex,
-        now_ns: typing.SupportsInt | typing.SupportsIndex,
-    ) -> typing.Any:
-        """
-        (flags, missed) of a sample of any robot, None: drop it; time [s] by its own clock.
-        """
-    def latched(self, now_ns: typing.SupportsInt | typing.SupportsIndex) -> StreamState:
-        """
-        True while a safe or fault state is latched at now_ns.
-        """
+    def accept(self, values: Reals, now_ns: Integer) -> typing.Any:
+        """(flags, missed) of an RTDE sample (width,) received at now_ns, None: drop it."""
+    def condition(self, now_ns: Integer) -> StreamState:
+        """State of the stream at now_ns."""
+    def judge(self, time: Real, measured: RealArray, moving: bool, safety_mode: Integer, now_ns: Integer) -> typing.Any:
+        """(flags, missed) of a sample of any robot, None: drop it; time [s] by its own clock."""
+    def latched(self, now_ns: Integer) -> StreamState:
+        """True while a safe or fault state is latched at now_ns."""
     def rearm(self) -> None:
-        """
-        Clear a latched state.
-        """
+        """Clear a latched state."""
     def restart(self) -> None:
-        """
-        A new connection: forget the last sample.
-        """
+        """A new connection: forget the last sample."""
     def set_connected(self, connected: bool) -> None:
-        """
-        Set whether the robot is connected.
-        """
+        """Set whether the robot is connected."""
     @property
     def counts(self) -> dict:
-        """
-        Counts of samples and faults.
-        """
+        """Counts of samples and faults."""
 
 class ClockMap:
-    """
-    Controller time to host time by the least delayed package.
-    """
+    """Controller time to host time by the least delayed package."""
     def __init__(self, follow: bool = True) -> None: ...
     def anchor(self) -> None:
-        """
-        Forget the offset: a new connection, or the controller restarted.
-        """
-    def observe(
-        self,
-        controller_ns: typing.SupportsInt | typing.SupportsIndex,
-        receive_ns: typing.SupportsInt | typing.SupportsIndex,
-    ) -> bool:
-        """
-        Take in a pair of controller time and receive time [ns]; False while the offset is still being found.
-        """
-    def stamp(self, controller_ns: typing.SupportsInt | typing.SupportsIndex) -> int:
-        """
-        Host time [ns] of a controller time [ns].
-        """
+        """Forget the offset: a new connection, or the controller restarted."""
+    def observe(self, controller_ns: Integer, receive_ns: Integer) -> bool:
+        """Take in a pair of controller time and receive time [ns]; False while the offset is still being found."""
+    def stamp(self, controller_ns: Integer) -> int:
+        """Host time [ns] of a controller time [ns]."""
     @property
     def reanchored(self) -> bool:
-        """
-        True when the last pair renewed the offset.
-        """
+        """True when the last pair renewed the offset."""
 
 class RtdeReader:
-    """
-    RTDE state reader with a receiving thread of its own.
-    """
+    """RTDE state reader with a receiving thread of its own."""
     def __init__(
         self,
         *,
         host: str,
-        port: typing.SupportsInt | typing.SupportsIndex = 30004,
-        rate: typing.SupportsFloat | typing.SupportsIndex = 500.0,
-        timeout: typing.SupportsFloat | typing.SupportsIndex = 2.0,
-        minimum_major: typing.SupportsInt | typing.SupportsIndex = 3,
-        degraded_gap: typing.SupportsFloat | typing.SupportsIndex = 0.02,
-        safe_gap: typing.SupportsFloat | typing.SupportsIndex = 0.04,
-        frozen_repeats: typing.SupportsInt | typing.SupportsIndex = 10,
-        ring: typing.SupportsInt | typing.SupportsIndex = 8192,
-        silence: typing.SupportsFloat | typing.SupportsIndex = 2.5,
+        port: Integer = 30004,
+        rate: Real = 500.0,
+        timeout: Real = 2.0,
+        minimum_major: Integer = 3,
+        degraded_gap: Real = 0.02,
+        safe_gap: Real = 0.04,
+        frozen_repeats: Integer = 10,
+        ring: Integer = 8192,
+        silence: Real = 2.5,
         follow_host_clock: bool = True,
-        realtime_priority: typing.SupportsInt | typing.SupportsIndex = 0,
+        realtime_priority: Integer = 0,
         torque_inputs: bool = False,
     ) -> None: ...
-    def pop(self, values: numpy.typing.NDArray[numpy.float64], meta: numpy.typing.NDArray[numpy.int64]) -> bool:
+    def pop(self, values: RealArray, meta: numpy.typing.NDArray[numpy.int64]) -> bool:
         """
         Oldest waiting sample into values (width,) and meta (4,): stamp, receive time [ns], flags, missed; False when none.
         """
     def rearm(self) -> None:
-        """
-        Clear a latched state.
-        """
-    def set_torque_loop(self, loop: TorqueLoop, torque_constant: numpy.typing.NDArray[numpy.float64]) -> None:
-        """
-        Run this torque loop in the receiving thread; torque_constant (6,) [Nm/A].
-        """
+        """Clear a latched state."""
+    def set_torque_loop(self, loop: TorqueLoop, torque_constant: RealArray) -> None:
+        """Run this torque loop in the receiving thread; torque_constant (6,) [Nm/A]."""
     def start(self) -> None:
-        """
-        Connect and start the thread.
-        """
+        """Connect and start the thread."""
     def statistics(self) -> dict:
-        """
-        Counts of samples, faults and reconnections.
-        """
+        """Counts of samples, faults and reconnections."""
     def stop(self) -> None:
-        """
-        End the thread.
-        """
-    def wait(self, timeout: typing.SupportsFloat | typing.SupportsIndex) -> bool:
-        """
-        Wait for a sample, at most timeout [s]; True when there is one.
-        """
+        """End the thread."""
+    def wait(self, timeout: Real) -> bool:
+        """Wait for a sample, at most timeout [s]; True when there is one."""
     @property
-    def answered(self) -> numpy.typing.NDArray[numpy.float64]:
+    def answered(self) -> RealArray:
         """
         Of the last states (N, 2) [s], N <= 8192: from arrival on this machine, and from reading in the thread, until the torque was sent.
         """
     @property
     def available(self) -> list[str]:
-        """
-        Number of waiting samples.
-        """
+        """Number of waiting samples."""
     @property
     def condition(self) -> StreamState:
-        """
-        State of the stream.
-        """
+        """State of the stream."""
     @property
     def connected(self) -> bool:
-        """
-        True while connected.
-        """
+        """True while connected."""
     @property
     def last_error(self) -> str:
-        """
-        Text of the last error, empty when none.
-        """
+        """Text of the last error, empty when none."""
     @property
     def latched(self) -> StreamState:
-        """
-        True while a safe or fault state is latched.
-        """
+        """True while a safe or fault state is latched."""
     @property
     def rate(self) -> float:
-        """
-        Sampling rate [Hz].
-        """
+        """Sampling rate [Hz]."""
     @property
     def realtime(self) -> bool:
-        """
-        Whether real-time scheduling was permitted.
-        """
+        """Whether real-time scheduling was permitted."""
     @property
     def realtime_text(self) -> str:
-        """
-        The scheduling of the thread in words.
-        """
+        """The scheduling of the thread in words."""
     @property
     def silence(self) -> float:
-        """
-        Time without samples after which the connection is renewed [s].
-        """
+        """Time without samples after which the connection is renewed [s]."""
     @property
     def version(self) -> tuple:
-        """
-        (major, minor, bugfix, build) of the controller.
-        """
+        """(major, minor, bugfix, build) of the controller."""
 
 class EstimatorCycle:
-    """
-    All estimators on one sample after the other, for benchmarks.
-    """
-    def __init__(
-        self, chain: Chain, gms: Gms, window: typing.SupportsInt | typing.SupportsIndex = 51, covariance: bool = False
-    ) -> None: ...
-    def run(
-        self,
-        step_ns: typing.SupportsInt | typing.SupportsIndex,
-        q: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        tau: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        theta: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-        out: typing.Annotated[numpy.typing.ArrayLike, numpy.float64] | None = None,
-    ) -> numpy.typing.NDArray[numpy.float64]:
-        """
-        Wrenches (N, 6).
-        """
+    """All estimators on one sample after the other, for benchmarks."""
+    def __init__(self, chain: Chain, gms: Gms, window: Integer = 51, covariance: bool = False) -> None: ...
+    def run(self, step_ns: Integer, q: Reals, tau: Reals, theta: Reals, out: Reals | None = None) -> RealArray:
+        """Wrenches (N, 6)."""
 
 def available_isas() -> list[str]:
-    """
-    Instruction sets this machine can run, narrowest first.
-    """
+    """Instruction sets this machine can run, narrowest first."""
 
 def contact_force_text(
     joint_names: collections.abc.Sequence[str],
@@ -2854,110 +1625,58 @@ def contact_force_text(
     """
 
 def fill_signals(
-    values: numpy.typing.NDArray[numpy.float64],
+    values: RealArray,
     source: numpy.typing.NDArray[numpy.int64],
-    scale: numpy.typing.NDArray[numpy.float64],
+    scale: RealArray,
     place: numpy.typing.NDArray[numpy.int64],
-    buffer: numpy.typing.NDArray[numpy.float64],
+    buffer: RealArray,
 ) -> None:
     """
     Write NaN into buffer (m,), then buffer[place] = values[source] scale; source, scale, place (k,), values (RTDE_WIDTH,). Raises ValueError where a place is outside.
     """
 
 def friction_parameters(law: str) -> list[str]:
-    """
-    Names of the parameters of a static friction law, in the order of FrictionMap's columns.
-    """
+    """Names of the parameters of a static friction law, in the order of FrictionMap's columns."""
 
-def generalised_momentum(
-    chain: Chain, q: typing.Any, qd: typing.Any
-) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64]]:
-    """
-    p = M qd and C' qd (n), (n).
-    """
+def generalised_momentum(chain: Chain, q: typing.Any, qd: typing.Any) -> tuple[RealArray, RealArray]:
+    """p = M qd and C' qd (n), (n)."""
 
-def gms_spacing(
-    elements: typing.SupportsInt | typing.SupportsIndex,
-    r_D: typing.SupportsFloat | typing.SupportsIndex = 4.0,
-    r_k: typing.SupportsFloat | typing.SupportsIndex = 2.0,
-) -> tuple:
-    """
-    (D, k): slip limits and stiffnesses (elements,) in geometric spacing.
-    """
+def gms_spacing(elements: Integer, r_D: Real = 4.0, r_k: Real = 2.0) -> tuple:
+    """(D, k): slip limits and stiffnesses (elements,) in geometric spacing."""
 
 def heat_balance(
-    heat: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    stamp_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
-    base: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    stribeck: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    factors: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    ambient: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    T: typing.SupportsFloat | typing.SupportsIndex,
-    Th: typing.SupportsFloat | typing.SupportsIndex,
-) -> numpy.typing.NDArray[numpy.float64]:
-    """
-    Temperatures (N, 2) of lubricant and housing [deg C] from base and Stribeck power (N,) [W] [Simoni2017 6, 8].
-    """
+    heat: Reals, stamp_ns: Integers, base: Reals, stribeck: Reals, factors: Reals, ambient: Reals, T: Real, Th: Real
+) -> RealArray:
+    """Temperatures (N, 2) of lubricant and housing [deg C] from base and Stribeck power (N,) [W] [Simoni2017 6, 8]."""
 
 def invert_wrench(chain: Chain, q: typing.Any, tau: typing.Any, std: typing.Any, **kwargs) -> tuple:
-    """
-    Wrench (6), covariance (6, 6) and smallest singular value of joint torques tau with standard deviations std.
-    """
+    """Wrench (6), covariance (6, 6) and smallest singular value of joint torques tau with standard deviations std."""
 
 def isa() -> str:
-    """
-    Instruction set of the kernels in use.
-    """
+    """Instruction set of the kernels in use."""
 
-def joint_torque(
-    a1: typing.SupportsFloat | typing.SupportsIndex,
-    a2: typing.SupportsFloat | typing.SupportsIndex,
-    damping: typing.SupportsFloat | typing.SupportsIndex,
-    phi: typing.SupportsFloat | typing.SupportsIndex,
-    phid: typing.SupportsFloat | typing.SupportsIndex,
-) -> float:
-    """
-    tau_J = (a1 + a2 phi^2) phi + D phid, Nm.
-    """
+def joint_torque(a1: Real, a2: Real, damping: Real, phi: Real, phid: Real) -> float:
+    """tau_J = (a1 + a2 phi^2) phi + D phid, Nm."""
 
 def lock_memory() -> tuple[bool, str]:
-    """
-    Keep all pages in memory (mlockall): whether it was permitted, and in words.
-    """
+    """Keep all pages in memory (mlockall): whether it was permitted, and in words."""
 
-def multiply_add(operations: typing.SupportsFloat | typing.SupportsIndex) -> float:
-    """
-    This many operations in independent multiply-adds of the instruction set in use: the machine's peak.
-    """
+def multiply_add(operations: Real) -> float:
+    """This many operations in independent multiply-adds of the instruction set in use: the machine's peak."""
 
 def pass_temperature(
-    measured: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    low: typing.SupportsFloat | typing.SupportsIndex,
-    high: typing.SupportsFloat | typing.SupportsIndex,
-    expected: typing.SupportsFloat | typing.SupportsIndex,
-    temperature: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    variance: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
+    measured: Reals, low: Real, high: Real, expected: Real, temperature: Reals, variance: Reals
 ) -> Status:
     """
     Write measured (n,) [deg C] into temperature (n,) and `expected` [K2] into variance (n,), NaN where it is outside low..high; Status degraded, or unavailable where one is.
     """
 
 def presliding_elements(
-    theta: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    span: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    start: typing.Annotated[numpy.typing.ArrayLike, numpy.bool],
-) -> numpy.typing.NDArray[numpy.float64]:
-    """
-    H_k (N, elements) of Maxwell-slip elements of spans (elements,) [rad].
-    """
+    theta: Reals, span: Reals, start: typing.Annotated[numpy.typing.ArrayLike, numpy.bool]
+) -> RealArray:
+    """H_k (N, elements) of Maxwell-slip elements of spans (elements,) [rad]."""
 
-def repeat_contact_force(
-    parameters: str,
-    stamp_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
-    q: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    qd: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    effort: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-) -> tuple:
+def repeat_contact_force(parameters: str, stamp_ns: Integers, q: Reals, qd: Reals, effort: Reals) -> tuple:
     """
     (wrench (N, 6), status codes (N,)) of ContactForceEstimator, one cycle after the other; parameters: the text of an export.
     """
@@ -2965,51 +1684,31 @@ def repeat_contact_force(
 def repeat_rnea(
     chain: Chain, q: typing.Any, qd: typing.Any, qdd: typing.Any, out: typing.Any | None = None
 ) -> typing.Any:
-    """
-    rnea of one sample, called N times.
-    """
+    """rnea of one sample, called N times."""
 
 def rnea_operations(chain: Chain) -> int:
-    """
-    Additions and multiplications of one batched sample.
-    """
+    """Additions and multiplications of one batched sample."""
 
 def run_in_turn(
-    stamp_ns: typing.Annotated[numpy.typing.ArrayLike, numpy.int64],
-    stages: collections.abc.Sequence[RowStep],
-    fed_back: list,
+    stamp_ns: Integers, stages: collections.abc.Sequence[RowStep], fed_back: list
 ) -> numpy.typing.NDArray[numpy.int32]:
     """
     Status codes (S, N) of S stages, run record by record: stamps (N,) [ns], a RowStep each; fed_back: pairs of a signal (N, w) and its last value (w,), with which the next record begins. Writes both.
     """
 
-def savitzky_golay_weights(
-    window: typing.SupportsInt | typing.SupportsIndex, order: typing.SupportsInt | typing.SupportsIndex
-) -> list[float]:
-    """
-    Centre weights of a least-squares polynomial over `window` samples.
-    """
+def savitzky_golay_weights(window: Integer, order: Integer) -> list[float]:
+    """Centre weights of a least-squares polynomial over `window` samples."""
 
 def select_isa(name: str) -> None:
-    """
-    Use the kernels of this instruction set from now on.
-    """
+    """Use the kernels of this instruction set from now on."""
 
-def shorten_slice(slice: typing.SupportsFloat | typing.SupportsIndex) -> bool:
+def shorten_slice(slice: Real) -> bool:
     """
     Time slice [s] of the calling thread and those it starts (sched_setattr), 1e-4..0.1: a short one runs sooner after it wakes. Whether the system accepted it; Linux before 6.12 accepts it without effect.
     """
 
-def wrench_significance(
-    chain: Chain,
-    q: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    tau: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    std: typing.Annotated[numpy.typing.ArrayLike, numpy.float64],
-    **kwargs,
-) -> numpy.typing.NDArray[numpy.float64]:
-    """
-    How rare joint torques tau (N, n) are without any wrench, in standard deviations of one normal variable (N,).
-    """
+def wrench_significance(chain: Chain, q: Reals, tau: Reals, std: Reals, **kwargs) -> RealArray:
+    """How rare joint torques tau (N, n) are without any wrench, in standard deviations of one normal variable (N,)."""
 
 RTDE_LAYOUT: dict = {
     "timestamp": (0, 1),

@@ -109,10 +109,10 @@ class Step:
 
 def run(*steps: Step) -> None:
     """Wait for steps with progress; ends this program with the last lines of the log where one fails."""
-    terminal, told = sys.stdout.isatty(), 0.0
+    terminal, printed = sys.stdout.isatty(), 0.0
     while any([step.running() for step in steps]):
-        if terminal or time.monotonic() - told > SILENCE:
-            told = time.monotonic()
+        if terminal or time.monotonic() - printed > SILENCE:
+            printed = time.monotonic()
             line = "  " + " | ".join(step.text() for step in steps)
             print(f"\r\x1b[K{line[: shutil.get_terminal_size().columns - 1]}" if terminal else line, end="", flush=True)
             print("" if terminal else "\n", end="", flush=True)

@@ -33,23 +33,6 @@ std::vector<bool> validity(const T& s) {
   return v;
 }
 
-template <class T>
-py::class_<T> periodic(py::module_& m, const char* name, const char* text) {
-  return py::class_<T>(m, name, text)
-      .def(
-          "value",
-          [](const T& t, const Array& theta, const Maybe& out) {
-            const py::ssize_t N = theta.ndim() == 2 ? theta.shape(0) : -1, n = t.joints();
-            const double* p = rows(theta, "theta", N, n);
-            Array r = result(out, N, n);
-            double* po = r.mutable_data();
-            py::gil_scoped_release release;
-            for (py::ssize_t k = 0; k < N * n; ++k) po[k] = t.value(static_cast<int>(k % n), p[k]);
-            return r;
-          },
-          py::arg("theta"), py::arg("out") = py::none(), "Values (N, n) of the joints' curves at theta (N, n) [rad].");
-}
-
 void bind_gms(py::module_& m) {
   py::class_<Gms>(m, "Gms", "Discrete Maxwell-slip hysteresis H in [-1, 1] of n joints.")
       .def(py::init(&make_gms), py::arg("D"), py::arg("k"), py::arg("backlash"), py::arg("max_gap") = 0.1)
@@ -221,16 +204,21 @@ void bind_presliding(py::module_& m) {
 void bind(py::module_& m) {
   m.def("gms_spacing", &spacing, py::arg("elements"), py::arg("r_D") = 4.0, py::arg("r_k") = 2.0,
         "(D, k): slip limits and stiffnesses (elements,) in geometric spacing.");
-  periodic<PeriodicTable>(m, "PeriodicTable",
-                          "Periodic curves of n joints over one turn, samples (n, K), interpolated linearly.")
-      .def(py::init([](const Array& values) { return table(values, "values"); }), py::arg("values"));
-  periodic<FourierTable>(m, "FourierTable", "Periodic curves of n joints, Fourier coefficients (n, 2 K + 1).")
-      .def(py::init([](const Array& c) {
-        require_shape(c, "coefficients", {-1, -1});
-        if (c.shape(1) % 2 != 1)
-          throw std::invalid_argument("coefficients has an even number of columns, needs 2 K + 1");
-        return FourierTable(static_cast<int>(c.shape(0)), static_cast<int>(c.shape(1) / 2), c.data());
-      }));
+  py::class_<PeriodicTable>(m, "PeriodicTable",
+                            "Periodic curves of n joints over one turn, samples (n, K), interpolated linearly.")
+      .def(py::init([](const Array& values) { return table(values, "values"); }), py::arg("values"))
+      .def(
+          "value",
+          [](const PeriodicTable& t, const Array& theta, const Maybe& out) {
+            const py::ssize_t N = theta.ndim() == 2 ? theta.shape(0) : -1, n = t.joints();
+            const double* p = rows(theta, "theta", N, n);
+            Array r = result(out, N, n);
+            double* po = r.mutable_data();
+            py::gil_scoped_release release;
+            for (py::ssize_t k = 0; k < N * n; ++k) po[k] = t.value(static_cast<int>(k % n), p[k]);
+            return r;
+          },
+          py::arg("theta"), py::arg("out") = py::none(), "Values (N, n) of the joints' curves at theta (N, n) [rad].");
   bind_gms(m);
   bind_rate(m);
   bind_egms(m);

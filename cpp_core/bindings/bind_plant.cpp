@@ -58,16 +58,13 @@ Status cycle_torque(PlantModel& plant, const Array& torque, const Array& viscous
 struct Rows {
   py::ssize_t count;
   int n;
-  Mode mode;
-  const double *a, *b, *c, *wrench, *ambient;
+  const double *q, *qd, *qdd, *wrench, *ambient;
 
   Command command(py::ssize_t i) const {
     Command x;
-    x.mode = mode;
-    const bool position = mode == Mode::position;
-    std::copy_n(a + i * n, n, position ? x.q.begin() : x.torque.begin());
-    std::copy_n(b + i * n, n, position ? x.qd.begin() : x.viscous_scale.begin());
-    std::copy_n(c + i * n, n, position ? x.qdd.begin() : x.coulomb_scale.begin());
+    std::copy_n(q + i * n, n, x.q.begin());
+    std::copy_n(qd + i * n, n, x.qd.begin());
+    std::copy_n(qdd + i * n, n, x.qdd.begin());
     return x;
   }
   void surround(PlantModel& plant, py::ssize_t i) const {
@@ -76,23 +73,25 @@ struct Rows {
   }
 };
 
-Rows rows_of(const PlantModel& plant, const std::string& mode, const Array& a, const Array& b, const Array& c,
+Rows rows_of(const PlantModel& plant, const Array& q, const Array& qd, const Array& qdd,
              const std::optional<Array>& wrench, const std::optional<Array>& ambient) {
-  if (mode != "position" && mode != "torque")
-    throw std::invalid_argument("mode = " + mode + ", use position or torque");
-  const bool position = mode == "position";
-  const py::ssize_t count = a.ndim() == 2 ? a.shape(0) : -1;
+  const py::ssize_t count = q.ndim() == 2 ? q.shape(0) : -1;
   const int n = plant.n();
-  require_shape(a, position ? "q_d" : "torque", {count, n});
-  require_shape(b, position ? "qd_d" : "viscous_scale", {count, n});
-  require_shape(c, position ? "qdd_d" : "coulomb_scale", {count, n});
+  require_shape(q, "q_d", {count, n});
+  require_shape(qd, "qd_d", {count, n});
+  require_shape(qdd, "qdd_d", {count, n});
   if (wrench) {
     require_shape(*wrench, "wrench", {count, 6});
     for (py::ssize_t i = 0; i < 6 * count; ++i) finite(wrench->data()[i], "wrench", static_cast<int>(i / 6));
   }
   if (ambient) checked_values(*ambient, "ambient", count);
-  return {count,    n,        position ? Mode::position : Mode::torque, a.data(),
-          b.data(), c.data(), wrench ? wrench->data() : nullptr,        ambient ? ambient->data() : nullptr};
+  return {count,
+          n,
+          q.data(),
+          qd.data(),
+          qdd.data(),
+          wrench ? wrench->data() : nullptr,
+          ambient ? ambient->data() : nullptr};
 }
 
 struct Target {  // where a signal of every kept row goes
@@ -115,11 +114,11 @@ std::vector<Target> targets_of(std::map<std::string, py::array>& out, py::ssize_
 }
 
 // Batch of cycles with the GIL released; the very same cycle() per row. Every `keep`-th row is written to `out`.
-py::array_t<int> run(PlantModel& plant, const std::string& mode, const Array& a, const Array& b, const Array& c,
-                     double dt, std::map<std::string, py::array> out, const std::optional<Array>& wrench,
+py::array_t<int> run(PlantModel& plant, const Array& q, const Array& qd, const Array& qdd, double dt,
+                     std::map<std::string, py::array> out, const std::optional<Array>& wrench,
                      const std::optional<Array>& ambient, int keep) {
   require(keep >= 1, "keep", -1, keep, ">= 1");
-  const Rows rows = rows_of(plant, mode, a, b, c, wrench, ambient);
+  const Rows rows = rows_of(plant, q, qd, qdd, wrench, ambient);
   const std::vector<Target> targets = targets_of(out, rows.count / keep, rows.n);
   py::array_t<int> status(rows.count);
   int* s = status.mutable_data();
@@ -158,12 +157,6 @@ void check_payload(double mass, const Vec3& com, const std::array<double, 6>& in
   for (double x : inertia) finite(x, "inertia", -1);
 }
 
-void scale_stiffness(PlantModel& plant, int joint, double factor) {
-  require(joint >= 0 && joint < plant.n(), "joint", -1, joint, "0..n-1");
-  require(factor > 0 && factor <= 10, "factor", -1, factor, "(0, 10]");
-  plant.scale_stiffness(joint, factor);
-}
-
 template <class Draw>
 Array drawn(py::ssize_t count, Draw draw) {
   Array values(count);
@@ -200,10 +193,9 @@ void bind(py::module_& m) {
            py::arg("dt"),
            "One torque-controlled cycle of dt [s]: torque (n,) [Nm], scales of the friction compensation (n,). Returns "
            "a Status.")
-      .def("run", &run, py::arg("mode"), py::arg("a"), py::arg("b"), py::arg("c"), py::arg("dt"), py::arg("out"),
+      .def("run", &run, py::arg("q_d"), py::arg("qd_d"), py::arg("qdd_d"), py::arg("dt"), py::arg("out"),
            py::arg("wrench") = py::none(), py::arg("ambient") = py::none(), py::arg("keep") = 1,
-           "A batch of cycles: mode position (a, b, c = q_d, qd_d, qdd_d) or torque (torque, viscous and coulomb "
-           "scale), each (N, n);\n"
+           "A batch of position-controlled cycles of dt [s]: q_d, qd_d, qdd_d (N, n) [rad, rad/s, rad/s2];\n"
            "`out` names the signals to write, every `keep`-th cycle; wrench (N, 6) [N, Nm], ambient (N,) [deg C]. "
            "Status codes (N,).")
       .def("get", &get, py::arg("name"), "Present value of the signal of this name (output_widths).")
@@ -247,9 +239,7 @@ void bind(py::module_& m) {
             plant.set_nominal_payload(mass, com, inertia);
           },
           py::arg("mass"), py::arg("com"), py::arg("inertia"),
-          "Payload the inner controller assumes: mass [kg], com (3,) [m], inertia (6,) [kg m2].")
-      .def("scale_stiffness", &scale_stiffness, py::arg("joint"), py::arg("factor"),
-           "Multiply the transmission stiffness of a joint by a factor.");
+          "Payload the inner controller assumes: mass [kg], com (3,) [m], inertia (6,) [kg m2].");
 }
 
 }  // namespace bindings::plant

@@ -1,7 +1,6 @@
 // Stiffness of transmissions, its least squares with directional forgetting, and wear.
 #include "batch.hpp"
 #include "robot_dynamics/observers/stiffness.hpp"
-#include "robot_dynamics/observers/wear.hpp"
 #include "robot_dynamics/rigid_body/chain.hpp"
 
 namespace bindings::stiffness {
@@ -64,7 +63,6 @@ void bind_rls(py::module_& m) {
       .def("stiffness_std", &RlsDf::stiffness_std,
            "Standard deviation of the stiffness [Nm/rad] at deflection phi [rad].")
       .def_property_readonly("covariance", &covariance, "Covariance of the coefficients (P, P).")
-      .def_property_readonly("residual_variance", &RlsDf::residual_variance, "Variance of the prediction error [Nm2].")
       .def_property_readonly("explained", &RlsDf::explained,
                              "Share of the torque that the deflection explains; at most 1.")
       .def_property_readonly(
@@ -228,20 +226,6 @@ void bind(py::module_& m) {
           py::arg("stiffness_std") = py::none(),
           "(stiffness, standard deviation [Nm/rad], status codes): (N, n), (N, n), (N,); arguments as in step(), (N, "
           "n) each.");
-
-  py::class_<WearMonitor>(m, "WearMonitor", "Sustained relative drop of stiffness against a baseline.")
-      .def(py::init([](double warn, double error, double hold, double band, double sigmas) {
-             return WearMonitor({warn, error, hold, band, sigmas});
-           }),
-           py::arg("warn") = 0.15, py::arg("error") = 0.30, py::arg("hold") = 60.0, py::arg("temperature_band") = 10.0,
-           py::arg("sigmas") = 2.0)
-      .def("reset", &WearMonitor::reset, "Forget all samples; parameters stay.")
-      .def("update", &WearMonitor::update, py::arg("k"), py::arg("k_std"), py::arg("baseline"), py::arg("temperature"),
-           py::arg("baseline_temperature"), py::arg("dt"),
-           "One sample: stiffness, its standard deviation and the baseline [Nm/rad], temperatures [deg C], dt [s]; the "
-           "wear status.")
-      .def_property_readonly("level", &WearMonitor::level, "Present wear status.")
-      .def_property_readonly("drop", &WearMonitor::drop, "Relative drop of stiffness.");
 }
 
 }  // namespace bindings::stiffness

@@ -94,9 +94,6 @@ void bind(py::module_& m) {
       .def_readwrite("observe_time", &O::observe_time, "Time of correction before the gate closes [s].")
       .def_readwrite("rearm_time", &O::rearm_time, "Time from closing to arming again [s].")
       .def_readwrite("initial_std", &O::initial_std, "Standard deviation after a reset [K].")
-      .def_readwrite("model_std", &O::model_std, "Standard deviation of the heat balance alone [K].")
-      .def_readwrite("observed_std", &O::observed_std, "Standard deviation while friction corrects [K].")
-      .def_readwrite("housing_std", &O::housing_std, "Standard deviation of the housing sensor [K].")
       .def_readwrite("housing_sensor", &O::housing_sensor, "False: the robot has no housing sensor.")
       .def_readwrite("max_gap", &O::max_gap, "Longest gap between samples [s].");
   using T = TemperatureObserver;

@@ -13,6 +13,21 @@ BARE_NONE = re.compile(
 MEMBER = re.compile(r"^    (\w+): typing\.ClassVar\[(\w+)\].*$", re.MULTILINE)
 # methods of the enum classes of Python: they have no types
 ENUM_METHODS = re.compile(r"^(    @classmethod\n)?    def __\w+__\([\w, ]*\):\n        \.\.\.\n", re.MULTILINE)
+ALIASES = {  # names at the top of the file for what pybind11 accepts
+    "Real": "typing.SupportsFloat | typing.SupportsIndex",
+    "Integer": "typing.SupportsInt | typing.SupportsIndex",
+    "Reals": "typing.Annotated[numpy.typing.ArrayLike, numpy.float64]",
+    "Integers": "typing.Annotated[numpy.typing.ArrayLike, numpy.int64]",
+    "RealArray": "numpy.typing.NDArray[numpy.float64]",
+}
+ALL = re.compile(r"^__all__: .*$", re.MULTILINE)  # a stub offers what it defines
+DOCSTRING = re.compile(r'^( *)"""\n(.*?)\n *"""', re.MULTILINE | re.DOTALL)
+WIDTH = 120  # of a line
+# a property of one number that can be set
+NUMBER = re.compile(
+    r"    @property\n    def (\w+)\(self\) -> (bool|float|int):\n( +\"\"\".*\"\"\"\n|        \.\.\.\n)"
+    r"    @\1\.setter\n    def \1\(self, \w+: .*\) -> None:\n        \.\.\.\n"
+)
 
 
 def enum_members(text: str) -> str:
@@ -22,6 +37,22 @@ def enum_members(text: str) -> str:
     return ENUM_METHODS.sub("", text)
 
 
+def docstring(found: re.Match[str]) -> str:
+    """On one line if it fits."""
+    line = f'{found[1]}"""{found[2].strip()}"""'
+    return found[0] if "\n" in line or len(line) > WIDTH else line
+
+
+def shorten(text: str) -> str:
+    """Long types by their aliases, docstrings of one line on one line, numbers that can be set as attributes."""
+    for name, value in ALIASES.items():
+        text = text.replace(value, name)
+    text = DOCSTRING.sub(docstring, text)
+    text = NUMBER.sub(lambda m: f"    {m[1]}: {m[2]}\n" + re.sub(r"^    ( *\.\.\.\n)?", "", m[3]), text)
+    head = "".join(f"{name}: typing.TypeAlias = {value}\n" for name, value in ALIASES.items())
+    return ALL.sub(head, text, count=1)
+
+
 def write(out: str) -> None:
     """Fails, naming the signature, where one mentions a C++ type that is not bound, or bound only later."""
     enums = rf"\w+:{MODULE}"  # every enumeration is a member of the module itself
@@ -29,7 +60,7 @@ def write(out: str) -> None:
     subprocess.run([sys.executable, "-m", "pybind11_stubgen", MODULE, *options], check=True)
     path = Path(out, *MODULE.split(".")).with_suffix(".pyi")
     text = BARE_NONE.sub(r"\1 | None = None", path.read_text(encoding="utf-8"))
-    path.write_text(enum_members(text), encoding="utf-8")
+    path.write_text(shorten(enum_members(text)), encoding="utf-8")
 
 
 if __name__ == "__main__":

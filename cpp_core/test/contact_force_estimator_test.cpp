@@ -206,7 +206,7 @@ std::string with_line(std::string text, const std::string& name, const std::stri
 void refusals_name_the_parameter() {
   const std::string text = contact_force_text(parameters(1, true));
   const struct {
-    const char *name, *line, *said;
+    const char *name, *line, *message;
   } cases[] = {
       {"force.gain", "force.gain 25 25 25", "force.gain has 3 values, expected 6"},
       {"force.model_error", "force.model_error 2", "model_error = 2 is outside 0..1"},
@@ -227,9 +227,9 @@ void refusals_name_the_parameter() {
   };
   for (const auto& c : cases) {
     const std::string padded = "\n" + text;
-    const std::string said = refusal([&] { contact_force_parameters(with_line(padded, c.name, c.line)); });
-    CHECK(said.find(c.said) != std::string::npos);
-    if (said.find(c.said) == std::string::npos) std::printf("%s -> '%s'\n", c.line, said.c_str());
+    const std::string message = refusal([&] { contact_force_parameters(with_line(padded, c.name, c.line)); });
+    CHECK(message.find(c.message) != std::string::npos);
+    if (message.find(c.message) == std::string::npos) std::printf("%s -> '%s'\n", c.line, message.c_str());
   }
   CHECK(refusal([] { read_contact_force_parameters("/does/not/exist"); }) == "/does/not/exist: cannot be read");
   ContactForceParameters wrong = parameters(0, false);

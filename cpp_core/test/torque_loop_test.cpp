@@ -172,7 +172,7 @@ void refuses_rough_trajectories() {
 void ends_past_a_full_ring() {
   const GuardReason why[] = {GuardReason::none, GuardReason::publisher, GuardReason::robot_stopped,
                              GuardReason::program_ended};
-  for (int way = 0; way < 4; ++way) {
+  for (int ending = 0; ending < 4; ++ending) {
     TorqueLoop loop(program(LearningLaw::fixed, JointTorqueSource::none, false), limits());
     loop.cycle(State(0));
     loop.enable(TorqueMode::guide);
@@ -181,15 +181,15 @@ void ends_past_a_full_ring() {
     CHECK(loop.enabled() == EnableResult::done && loop.state() == GuardState::ok);
     while (loop.request(LoopRequest::refresh)) continue;
     State s(2);
-    if (way == 0) loop.disable();
-    if (way == 1) loop.trip(GuardReason::publisher);
-    if (way == 2) s.stopped = true;
-    if (way == 3) s.program = false;
+    if (ending == 0) loop.disable();
+    if (ending == 1) loop.trip(GuardReason::publisher);
+    if (ending == 2) s.stopped = true;
+    if (ending == 3) s.program = false;
     const TorqueRecord& r = loop.cycle(s);
     loop.publish(0);
-    CHECK(loop.state() == (way == 0 ? GuardState::idle : way == 1 ? GuardState::safe : GuardState::fault));
-    CHECK(loop.reason() == why[way]);
-    CHECK(way < 2 || !r.run);
+    CHECK(loop.state() == (ending == 0 ? GuardState::idle : ending == 1 ? GuardState::safe : GuardState::fault));
+    CHECK(loop.reason() == why[ending]);
+    CHECK(ending < 2 || !r.run);
   }
 }
 

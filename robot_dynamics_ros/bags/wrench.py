@@ -16,7 +16,7 @@ from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.topics import WRENCH
 
 MAX_GAP = 5  # median periods of the sensor over which it is interpolated
-LEAST_GAP = 0.05  # s
+MIN_GAP = 0.05  # s
 
 
 class NoWrench(DataError):
@@ -39,7 +39,7 @@ class WrenchSeries:
         t, wanted = (self.stamp_ns - self.stamp_ns[0]) * 1e-9, (stamp_ns - self.stamp_ns[0]) * 1e-9
         values = np.column_stack([np.interp(wanted, t, column) for column in self.wrench.T])
         step = np.diff(t)
-        limit = max(MAX_GAP * float(np.median(step)), LEAST_GAP)
+        limit = max(MAX_GAP * float(np.median(step)), MIN_GAP)
         after = np.searchsorted(t, wanted).clip(1, len(t) - 1)
         values[(wanted < t[0]) | (wanted > t[-1]) | (step[after - 1] > limit)] = np.nan
         return values

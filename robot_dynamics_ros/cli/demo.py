@@ -153,18 +153,18 @@ def _move(monitor: Any, name: str, model: str, duration: float) -> None:
     q, qd, _ = task.motion
     monitor.play(robot.joint_names, np.arange(len(q)) / MOTION_RATE, q, qd)
     if not monitor.wait_for_motion("moving", START_TIMEOUT):
-        raise ConnectionFailed(f"the robot does not move: {monitor.look().motion or 'no answer'}")
+        raise ConnectionFailed(f"the robot does not move: {monitor.snapshot().motion or 'no answer'}")
 
 
 def _watch(monitor: Any, truth: TruthRecorder, duration: float, robot: str) -> Mapping[str, Mapping[str, str]]:
     """Show the live picture until the time is over or Ctrl-C; returns the last diagnostics."""
     from robot_dynamics_ros.cli.demo_view import picture
 
-    start, view = time.monotonic(), monitor.look()
+    start, view = time.monotonic(), monitor.snapshot()
     with Live(console=stderr, transient=True, auto_refresh=False) as live:
         try:
             while (elapsed := time.monotonic() - start) < duration:
-                view = monitor.look()
+                view = monitor.snapshot()
                 if stderr.is_terminal:
                     live.update(picture(view, truth.newest, elapsed, duration, robot), refresh=True)
                 time.sleep(0.2)

@@ -1,4 +1,4 @@
-"""`robot-dynamics endurance`: hours of torque control in a simulated controller's time, with faults on the way."""
+"""`robot-dynamics endurance`: hours of torque control in a simulated controller's time, with faults."""
 
 from __future__ import annotations
 

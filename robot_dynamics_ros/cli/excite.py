@@ -114,15 +114,15 @@ def command(
     with Progress(*columns, console=stderr, transient=True, disable=not stderr.is_terminal) as bar:
         task = bar.add_task("searching", text="")
 
-        def tell(done: int, total: int, text: str) -> None:
+        def report(done: int, total: int, text: str) -> None:
             bar.update(task, completed=done, total=total, text=text)
 
         if points is None:
             motion = design_fourier(
-                arm, limits, harmonics, base, duration, rate, criterion, starts, seed=seed, progress=tell
+                arm, limits, harmonics, base, duration, rate, criterion, starts, seed=seed, progress=report
             )
         else:
-            motion = design_points(arm, limits, points, rate, seed=seed, progress=tell)
+            motion = design_points(arm, limits, points, rate, seed=seed, progress=report)
     files = write_motion(out, arm, motion, limits)
     if view_file is not None:
         files["viewer"] = str(_view(view_file, arm, motion))

@@ -135,15 +135,15 @@ def _run(plan: Plan, robot: RobotFile, driver: Any, seed: int, out: Path, overwr
     with Progress(console=stderr, transient=True, disable=not stderr.is_terminal) as bar:
         task = bar.add_task(plan.name, total=1.0)
 
-        def tell(share: float) -> None:
+        def report(share: float) -> None:
             bar.update(task, completed=share)
 
         try:
             log: Log | None
             if driver is None:
-                log = run_simulated(plan, SimulatedRobot(robot, seed=seed), tell)
+                log = run_simulated(plan, SimulatedRobot(robot, seed=seed), report)
             else:
-                log = run_driver(plan, driver, tell)
+                log = run_driver(plan, driver, report)
         except ExperimentFailed as error:
             failure, log = error, error.log
     if log is not None and len(log):

@@ -169,25 +169,25 @@ def command(
     if not overwrite:
         _refuse_earlier(arm.name, out)
     with stderr.status("loading") as status:
-        tell = StepProgress(status.update)
-        found = identify(arm, bags, validate, options, tell)
+        progress = StepProgress(status.update)
+        found = identify(arm, bags, validate, options, progress)
         if payload_mass is not None:
             status.update("torque constants from the known mass")
             loaded = [read(found.robot, bag, options) for bag in payload_from]
             known, text = with_known_mass(found, loaded, payload_mass)
-            tell = StepProgress(status.update)
-            found = identify(known, bags, validate, options, tell)
+            progress = StepProgress(status.update)
+            found = identify(known, bags, validate, options, progress)
             found.statements.append(text)
         if rounded := rounded_angles(robot):
             found.statements.append(rounded)
-        tell("validating")
+        progress("validating")
         result = summarise(found)
         result["files"] = write_outputs(found, out, [*bags, *validate])
         if payload_from:
             status.update("payload")
             result["payload"] = _payload(found, payload_from, options, out, result["files"])
         if report:
-            tell("report")
+            progress("report")
             from robot_dynamics_ros.identification.reports.arm import write_report
 
             try:

@@ -72,7 +72,7 @@ def command(
                     raise ConnectionFailed(
                         f"{node} does not report that it stopped: stop the robot by its own button"
                     ) from None
-        answer = monitor.look().motion or "no answer"
+        answer = monitor.snapshot().motion or "no answer"
     if not answer.startswith(("done", "stopped")):
         raise CapabilityError(f"{motion}: {answer}")
     console.print(f"{motion}: {answer}", highlight=False, soft_wrap=True)
@@ -92,6 +92,6 @@ def _by_action(
             click.confirm("The robot will move. Is the space around it free?", abort=True)
         goal = goal_of(action_type(), arm.joint_names, points, here)
         with stderr.status(
-            f"moving, {goal.trajectory.points[-1].time_from_start.sec} s with the way to the first point"
+            f"moving, {goal.trajectory.points[-1].time_from_start.sec} s with the approach of the first point"
         ):
             return client.follow(goal, ANSWER)

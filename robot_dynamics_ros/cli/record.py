@@ -57,13 +57,13 @@ def _record(out: Path, topics: str, duration: float | None) -> dict[str, int]:
     start = time.monotonic()
     with LiveWriter(out) as writer, Live(console=stderr, transient=True, refresh_per_second=2) as live:
 
-        def tell(counts: dict[str, int]) -> None:
+        def report(counts: dict[str, int]) -> None:
             text = (
                 f"{time.monotonic() - start:6.1f} s  {sum(counts.values())} messages  {len(counts)} topics  Ctrl-C ends"
             )
             live.update(Text(text if stderr.is_terminal else ""))
 
-        skipped = record(writer, patterns, duration, tell)
+        skipped = record(writer, patterns, duration, report)
     for topic, reason in skipped.items():
         click.echo(printable(f"not recorded: {topic}: {reason}"), err=True)
     return writer.counts

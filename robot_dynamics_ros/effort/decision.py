@@ -3,7 +3,7 @@
 Unit and gravity: the likeliest of the meanings (torque, current, both with gravity removed) over the joints' slopes.
 Sign, per joint, by two independent witnesses: the rigid body (the slope on gravity, or where gravity does not show the
 inertia, which is positive) and the dissipation of sliding friction (on the link side of the gear, where friction does
-not show, the inertia). A sign is flipped only where both say so beyond SURE standard deviations.
+not show, the inertia). A sign is flipped only where both say so beyond SIGNIFICANCE standard deviations.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from robot_dynamics_ros.effort.meaning import CURRENT, CURRENT_GRAVITY_FREE, GRA
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
 
-SURE = 3.0  # standard deviations of evidence below which no sign is decided
+SIGNIFICANCE = 3.0  # standard deviations of evidence below which no sign is decided
 FACTOR = 2.5  # recorded over expected gravity torque, or its inverse, that payload, tool and initial masses may explain
 NO_GRAVITY = 0.15  # share of the gravity torque below which gravity has been removed
 MODEL_ERROR = 0.25  # standard deviation of a joint's slope for errors of the model, as a share of it
-SIGN_ERROR = 0.1  # the same for its sign: slopes below SURE times this share are no gravity torque at all
+SIGN_ERROR = 0.1  # the same for its sign: slopes below SIGNIFICANCE times this share are no gravity torque at all
 VOTE = 0.2  # standard deviation of a slope, as a share of it (or of SMALL), below which the joint votes on the meaning
 SMALL = 0.05  # effort per Nm
 VOTE_AT_REST = 0.5  # the same for a joint at rest, where friction may hold part of gravity
@@ -229,7 +229,7 @@ def _witnesses(
 
 def _sure(value: np.ndarray, std: np.ndarray) -> np.ndarray:
     with np.errstate(invalid="ignore"):
-        return np.where(np.abs(value) > SURE * std, np.sign(value), 0.0)
+        return np.where(np.abs(value) > SIGNIFICANCE * std, np.sign(value), 0.0)
 
 
 def _signs(first: np.ndarray, second: np.ndarray, declared_sign: int) -> np.ndarray:

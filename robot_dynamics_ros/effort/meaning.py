@@ -29,15 +29,6 @@ class Meaning:
     def __str__(self) -> str:
         return f"{self.unit}, gravity {'included' if self.includes_gravity else 'already removed'}"
 
-    def holding(self, gravity: np.ndarray, torque_constant: np.ndarray | None) -> np.ndarray:
-        """Effort (..., n) of drives that hold gravity (..., n) [Nm]: g, g / K_tau [Simoni2017, eq. 16], or 0.
-
-        Raises ValueError for a current without torque constants (n,) [Nm/A].
-        """
-        if not self.includes_gravity:
-            return np.zeros_like(gravity)
-        return self.sign * gravity * self.gain(torque_constant)
-
     def gain(self, torque_constant: np.ndarray | None) -> np.ndarray | float:
         """Effort per Nm of drive torque: 1, or 1 / K_tau (n,) of a current.
 

@@ -25,7 +25,7 @@ OFF = 0.9  # contact_off_ratio over contact_on_ratio, as the defaults
 SCALES = (0.05, 20.0)  # of the band
 STEPS = 8  # halvings of the range of scales
 STICTION = 0.4  # known_stiction by default
-ENOUGH = 500  # free rows below which nothing is calibrated
+MIN_ROWS = 500  # free rows below which nothing is calibrated
 HIGH = 0.1  # s, what changes within it at rest is noise of the torque
 SLOW = 1.0  # s, the same of the filtered force
 
@@ -50,8 +50,8 @@ def calibrate(result: Replay, before: Comparison, touch: float = TOUCH) -> Calib
     the free time. Raises DataError with too few rows without contact.
     """
     free = ~before.series.contact
-    if free.sum() < ENOUGH:
-        raise DataError(f"{int(free.sum())} rows without contact; needs {ENOUGH} to separate noise from force")
+    if free.sum() < MIN_ROWS:
+        raise DataError(f"{int(free.sum())} rows without contact; needs {MIN_ROWS} to separate noise from force")
     noise = torque_noise(result.log, result)
     settings = _sized(result, lambda scale: _band(result, noise, scale), moving=True, touch=touch)
     if result.pipeline.stage("friction").hysteresis is not None:
@@ -67,7 +67,7 @@ def _sized(result: Replay, scaled: Callable[[float], Settings], moving: bool, to
         scale = 0.5 * (low + high)
         s = run_again(result, scaled(float(np.exp(scale))), touch).series
         rows = ~s.contact & (s.moving == moving)
-        if rows.sum() < ENOUGH // 5:
+        if rows.sum() < MIN_ROWS // 5:
             return scaled(1.0)
         inside = float((np.abs(s.estimate - s.reference) <= s.std)[rows].mean())
         low, high = (low, scale) if inside > COVERED else (scale, high)
@@ -78,7 +78,7 @@ def torque_noise(log: Log, result: Replay) -> float:
     """Noise of the drive torque at rest over the torque limit, RMS over the joints; NaN without rest."""
     rows = judged_rows(log, result.status)
     still = rows & (np.abs(np.nan_to_num(log.qd)).max(axis=1) < 5e-3)
-    if still.sum() < ENOUGH // 5:
+    if still.sum() < MIN_ROWS // 5:
         return np.nan
     noise = _unsteady(log.drive_torque, still, log.time, HIGH)
     return float(np.sqrt(((noise / torque_scale(result.robot)) ** 2).mean()))

@@ -198,10 +198,6 @@ class ForceStage:
             return True, "bias [Nm]: " + ", ".join(f"{b:.2f}" for b in self.core.bias)
         return False, TARE_REFUSALS[result]
 
-    def clear_tare(self) -> None:
-        """Back to the zero of the model."""
-        self.core.bias = np.zeros_like(self.core.bias)
-
     def payload_message(self) -> str:
         """What is known about a lasting torque, for diagnostics; empty when there is none."""
         verdict = self.core.payload_verdict

@@ -28,7 +28,7 @@ from robot_dynamics_ros.robot_file.blocks import Payload
 # to three percent. Assumed where the torque constants have no deviation of their own (--payload-mass finds them): no
 # bag of an unknown payload can distinguish a heavy one from a torque constant that is too small.
 TORQUE_SCALE = 0.02
-SURE = 0.5  # relative standard deviation above which a number is called not observable
+MAX_RELATIVE_STD = 0.5  # relative standard deviation above which a number is called not observable
 LIGHT = 3.0  # masses below this many standard deviations are no payload
 
 
@@ -86,9 +86,9 @@ def identify_payload(found: Identification, loaded: Sequence[Recording]) -> Iden
     names = tuple(
         name
         for name, ok in (
-            ("mass", std < SURE * mass),
+            ("mass", std < MAX_RELATIVE_STD * mass),
             ("com", bool((deviation[:3] < 0.02).all())),
-            ("inertia", bool((deviation[3:] < SURE * max(np.abs(body.inertia).max(), 1e-6)).all())),
+            ("inertia", bool((deviation[3:] < MAX_RELATIVE_STD * max(np.abs(body.inertia).max(), 1e-6)).all())),
         )
         if ok
     )

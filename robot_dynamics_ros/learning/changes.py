@@ -19,7 +19,7 @@ from robot_dynamics_ros.learning.columns import Columns
 from robot_dynamics_ros.learning.triangles import Triangle
 from robot_dynamics_ros.learning.update import Information, rows_of
 
-SURE = 5.0  # standard deviations of a change that is accepted
+SIGNIFICANCE = 5.0  # standard deviations of a change that is accepted
 PAYLOAD, GAIN, BIAS = 0.2, 0.05, 0.1  # kg, share, share of the joint's RMS torque: smaller ones are no change point
 STRANGE = 8.0  # chi2 per row above which a recording is held back although no hypothesis explains it
 EXPLAINED = 0.3  # of what chi2 exceeds its rows by, that a hypothesis must explain
@@ -52,7 +52,7 @@ def change_of(state: Information, recording: Triangle, columns: Columns) -> Chan
         covariance = np.linalg.pinv(D.T @ D)
         gained = float(np.sum((D @ theta) ** 2))
         text = words(theta, np.sqrt(np.diag(covariance)))
-        enough = gained > SURE**2 + len(theta) and gained > EXPLAINED * max(chi2 - m, 0.0)
+        enough = gained > SIGNIFICANCE**2 + len(theta) and gained > EXPLAINED * max(chi2 - m, 0.0)
         if text and enough and (best is None or gained - len(theta) > best[0]):
             best = gained - len(theta), Change(kind, text, chi2 / m, (chi2 - gained) / m)
     if best is not None:
@@ -81,7 +81,7 @@ def _hypotheses(
 
 
 def _payload(theta: np.ndarray, std: np.ndarray) -> str:
-    if abs(theta[0]) < max(PAYLOAD, SURE * std[0]):
+    if abs(theta[0]) < max(PAYLOAD, SIGNIFICANCE * std[0]):
         return ""
     com = ", ".join(f"{v / theta[0]:.3f}" for v in theta[1:])
     return f"load of {theta[0]:+.2f} +- {std[0]:.2f} kg at the last link (centre {com} m): payload or tool"
@@ -89,7 +89,7 @@ def _payload(theta: np.ndarray, std: np.ndarray) -> str:
 
 def _gain(name: str) -> Words:
     def words(theta: np.ndarray, std: np.ndarray) -> str:
-        if abs(theta[0]) < max(GAIN, SURE * std[0]):
+        if abs(theta[0]) < max(GAIN, SIGNIFICANCE * std[0]):
             return ""
         return (
             f"torque of {name} {100 * theta[0]:+.1f} +- {100 * std[0]:.1f} %: sensor or torque constant re-calibrated"
@@ -100,7 +100,7 @@ def _gain(name: str) -> Words:
 
 def _bias(name: str, size: float) -> Words:
     def words(theta: np.ndarray, std: np.ndarray) -> str:
-        if abs(theta[0]) < max(size, SURE * std[0]):
+        if abs(theta[0]) < max(size, SIGNIFICANCE * std[0]):
             return ""
         return f"torque of {name} {theta[0]:+.2f} +- {std[0]:.2f} Nm: zero of the sensor re-calibrated"
 

@@ -55,7 +55,9 @@ def learn_recording(
     found = Identification(robot, options, [rec], [], "")
     recognise_effort(found)
     if not np.allclose(found.robot.gravity, robot.gravity):
-        raise DataError(f"{rec.name}: gravity acts another way than in the robot file: mounted otherwise?")
+        raise DataError(
+            f"{rec.name}: gravity has another direction than in the robot file: is the arm mounted otherwise?"
+        )
     if found.effort.includes_gravity != robot.drives.effort.includes_gravity:
         raise DataError(f"{rec.name}: effort is {found.effort.kind}, which the robot file does not say")
     if state is None:

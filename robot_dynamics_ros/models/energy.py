@@ -44,12 +44,6 @@ class EnergyModel:
         mechanical = torque * velocity
         return (torque / (self.gear_ratio * self.motor_constant)) ** 2 + mechanical / self.back_emf_ratio, mechanical
 
-    def voltage(self, current: np.ndarray, velocity: np.ndarray, torque_constant: np.ndarray) -> np.ndarray:
-        """V = R i + k_b w_m (N, n) [V] with K_tau (n,) [Nm/A] reflected: k_t = K_tau / |r| [Clochiatti2024, eq. 19]."""
-        k_t = torque_constant / np.abs(self.gear_ratio)
-        k_b = k_t / self.back_emf_ratio
-        return (k_t / self.motor_constant) ** 2 * current + k_b * np.abs(self.gear_ratio) * velocity
-
     def energy(self, stamp_ns: np.ndarray, torque: np.ndarray, velocity: np.ndarray) -> dict[str, Any]:
         """Energies [J] and efficiencies of a motion, per joint, then total (n + 1,): what flows back credited and lost.
 

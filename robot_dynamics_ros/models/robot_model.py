@@ -69,7 +69,7 @@ class RobotModel:
         return cls(chain, names)._with(gravity, payload)
 
     def with_gravity(self, gravity: ArrayLike) -> RobotModel:
-        """The same arm mounted another way: gravity [m/s2] in its base frame."""
+        """The same arm mounted otherwise: gravity [m/s2] in its base frame."""
         c = self.chain
         frames = c.frames if c.framed else None
         chain = _core.Chain(c.placements, c.inertia, c.tool, _vector("gravity", gravity, 3), frames)

@@ -82,7 +82,7 @@ class LifecycleBase(LifecycleNode):
             self._table[name] = p
             try:
                 value: Any = self.declare_parameter(name, p.default, descriptor(p)).value
-            except Exception as error:  # rclpy has one exception per way to be wrong
+            except Exception as error:  # rclpy has one exception per kind of error
                 raise ConfigError(self.get_name(), name, str(error).splitlines()[0]) from error
             p.checked(value, self.get_name())
 

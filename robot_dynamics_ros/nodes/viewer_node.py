@@ -45,7 +45,7 @@ class ViewerNode(LifecycleBase):
         self._health: dict[str, Health] = {}
         self._inputs: list[Any] = []
         self._timer: Any = None
-        self._pictures = self._refused = self._shown_ns = 0
+        self._pictures = self._refused = 0
         self._arrived: dict[tuple[str, int | None], int] = {}
 
     def build(self) -> None:

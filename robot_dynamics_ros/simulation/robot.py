@@ -160,24 +160,6 @@ class SimulatedRobot:
         wrench (N, 6), ambient scalar or (N,). The robot goes on from where it stands; reset(q_d[0]) to start there.
         """
         motion = [_matrix(v, self.n_joints, name) for v, name in ((q_d, "q_d"), (qd_d, "qd_d"), (qdd_d, "qdd_d"))]
-        return self._run("position", motion, rate, wrench, ambient, keep)
-
-    def run_torque(
-        self,
-        torque: Any,
-        rate: float | None = None,
-        wrench: Any = None,
-        ambient: Any = None,
-        keep: int = 1,
-        viscous_scale: float = 0.0,
-        coulomb_scale: float = 0.0,
-    ) -> tuple[Log, dict[str, np.ndarray]]:
-        """Direct torque (N, n) [Nm] on top of the controller's gravity compensation; otherwise as run."""
-        torque = _matrix(torque, self.n_joints, "torque")
-        scales = [np.full_like(torque, viscous_scale), np.full_like(torque, coulomb_scale)]
-        return self._run("torque", [torque, *scales], rate, wrench, ambient, keep)
-
-    def _run(self, mode: str, motion: list, rate: Any, wrench: Any, ambient: Any, keep: int) -> tuple[Log, dict]:
         rate = self.rate if rate is None else float(rate)
         cycles = len(motion[0])
         wrench = None if wrench is None else _matrix(np.broadcast_to(wrench, (cycles, 6)), 6, "wrench")
@@ -185,21 +167,21 @@ class SimulatedRobot:
             ambient = np.ascontiguousarray(np.broadcast_to(ambient, cycles), dtype=float)
         widths = _core.Plant.output_widths()
         out = {name: np.empty((cycles // keep, width or self.n_joints)) for name, width in widths.items()}
-        self.core.run(mode, *motion, 1.0 / rate, out, wrench, ambient, keep)
+        self.core.run(*motion, 1.0 / rate, out, wrench, ambient, keep)
         period = round(1e9 / rate)
         stamps = self.stamp_ns + period * np.arange(keep, cycles + 1, keep)
         self.stamp_ns += period * cycles
         truth = {name: out[f"true_{name}"] for name in TRUTH}
-        return self._log(stamps, out, mode), truth
+        return self._log(stamps, out), truth
 
-    def _log(self, stamps: np.ndarray, out: Mapping[str, np.ndarray], mode: str) -> Log:
+    def _log(self, stamps: np.ndarray, out: Mapping[str, np.ndarray]) -> Log:
         has, more = self.robot.sensing, self.machine.file.outputs
         signals = {name: out[name] for name in ("q", "qd")}
         if has.current:
             signals["current"] = out["current"]
         if has.temperature:
             signals["temperature"] = out["temperature"]
-        if mode == "position" and has.desired_state:
+        if has.desired_state:
             signals.update({name: out[name] for name in ("q_d", "qd_d", "qdd_d")}, tau_d=out["target_moment"])
         signals["effort"] = self._effort(out)
         if has.rotor_encoder or more.rotor_encoder:

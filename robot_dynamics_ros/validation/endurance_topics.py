@@ -137,9 +137,9 @@ class Flood:
         self.node.destroy_node()
         rclpy.shutdown(context=self.context)
 
-    def _wait(self, name: str, patience: float = 120.0) -> None:
+    def _wait(self, name: str, timeout: float = 120.0) -> None:
         """Until a node is active; then a publisher for each of its topics."""
-        end = time.monotonic() + patience
+        end = time.monotonic() + timeout
         while not self.active(name):
             if time.monotonic() > end:
                 raise RobotDynamicsError(f"{name} does not come up")

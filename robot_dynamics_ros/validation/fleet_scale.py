@@ -43,7 +43,7 @@ class Run:
 
 
 def measure(
-    name: str, counts: Sequence[int], processes: int, directory: Path, tell: Callable[[str], None] = lambda text: None
+    name: str, counts: Sequence[int], processes: int, directory: Path, report: Callable[[str], None] = lambda text: None
 ) -> list[Run]:
     """Compare the first of `counts` simulated recordings of one robot, on a Dask cluster of `processes` workers.
 
@@ -56,7 +56,7 @@ def measure(
     robot = load_robot(name)
     bags = []
     for k in range(max(counts)):
-        tell(f"recording {k + 1} of {max(counts)}")
+        report(f"recording {k + 1} of {max(counts)}")
         bags.append(record(robot, k, directory))
     seconds = [duration for _, duration in bags]
     with (
@@ -65,7 +65,7 @@ def measure(
     ):
         runs = []
         for count in counts:
-            tell(f"comparing {count} recordings")
+            report(f"comparing {count} recordings")
             paths = [path for path, _ in bags[:count]]
             runs.append(_compare(name, paths, sum(seconds[:count]), client, directory / "fleet.html"))
     return runs

@@ -110,7 +110,7 @@ def test_bad_rows_are_dropped_and_counted_by_reason(tmp_path):
 
 
 @pytest.mark.parametrize("constant", [0, 1])
-def test_constant_header_stamps_are_recognised_and_said(tmp_path, constant):
+def test_constant_header_stamps_are_recognised_and_reported(tmp_path, constant):
     stamp, q, qd, effort = rows()
     items = [(constant, JOINTS, a, b, c) for a, b, c in zip(q, qd, effort, strict=True)]
     path = write(tmp_path / "x", "mcap", {"/js": items}, receive=stamp)

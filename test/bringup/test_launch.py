@@ -97,7 +97,7 @@ def test_the_graph_comes_up_in_its_namespace_and_ends_cleanly(prefix):
 
 
 @pytest.mark.parametrize(("given", "text"), [("robot:=ur55", "did you mean"), ("driver:=pneumatic", "none of")])
-def test_what_is_wrong_is_told_and_nothing_starts(prefix, given, text):
+def test_what_is_wrong_is_reported_and_nothing_starts(prefix, given, text):
     launched = Launched(prefix, "robot.launch.py", given)
     output = launched.wait()
     assert launched.process.returncode == 1 and text in output and "process started" not in output, output

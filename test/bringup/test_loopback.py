@@ -19,7 +19,7 @@ import sys, rclpy
 from std_msgs.msg import String
 rclpy.init()
 node = rclpy.create_node(sys.argv[1])
-publisher = node.create_publisher(String, "said_by_" + sys.argv[1], 1)
+publisher = node.create_publisher(String, "sent_by_" + sys.argv[1], 1)
 node.create_timer(0.1, lambda: publisher.publish(String(data="x")))
 print("up", flush=True)
 rclpy.spin(node)
@@ -133,7 +133,7 @@ def stranger():
         ip("link", "del", "rdr_here")
 
 
-def test_a_stranger_with_static_peers_sees_an_open_node_and_not_ours(stranger, started, closed):
+def test_an_unknown_participant_with_static_peers_finds_an_open_node_and_not_ours(stranger, started, closed):
     started("closed_node", closed)
     started("open_node", plain() | {"ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET", "ROS_STATIC_PEERS": THERE})
     seen = stranger()

@@ -42,7 +42,7 @@ def test_the_second_is_refused_and_the_first_goes_on(first, listener):
     assert middleware(listener).level == DiagnosticStatus.OK and first.process.poll() is None
 
 
-def test_a_node_of_the_same_name_on_another_machine_is_told_while_it_runs(first, listener):
+def test_a_node_of_the_same_name_on_another_machine_is_reported_while_it_runs(first, listener):
     """For the graph a node of another machine is one that does not hold the name on this machine."""
     assert middleware(listener).level == DiagnosticStatus.OK
     other = rclpy.create_node("composed_node", context=listener.context)

@@ -55,7 +55,7 @@ def test_a_name_that_ros_refuses_is_refused_before_a_node_starts(name, option):
 
 
 @pytest.mark.parametrize("name", ["~nouser/x", "~nouser/x.yaml"])
-def test_the_home_of_nobody_is_no_robot_file(name):
+def test_the_home_of_an_unknown_user_is_no_robot_file(name):
     problems, robot = examine_robot(name)
     assert robot is None and "no such robot file" in str(problems[0])
     assert CliRunner().invoke(cli, ["check", name]).exit_code == 1

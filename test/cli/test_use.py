@@ -32,7 +32,7 @@ def place(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("words", "message"),
     [
         ("check nosuch", "no such robot"),
         ("check file", "mapping"),
@@ -67,7 +67,7 @@ def place(tmp_path):
         ("latency --robot nosuch", "no such robot"),
     ],
 )
-def test_what_is_wrong_is_one_line(place, monkeypatch, capsys, words, said):
+def test_what_is_wrong_is_one_line(place, monkeypatch, capsys, words, message):
     """In this process, as a person's shell would see it."""
     from robot_dynamics_ros.cli import main
 
@@ -77,15 +77,15 @@ def test_what_is_wrong_is_one_line(place, monkeypatch, capsys, words, said):
         main.main()
     lines = capsys.readouterr().err.strip().splitlines()
     assert ended.value.code == 1
-    assert len(lines) == 1 and lines[0].startswith("error: ") and said in lines[0], lines
+    assert len(lines) == 1 and lines[0].startswith("error: ") and message in lines[0], lines
     assert not {path.name for path in place.iterdir()} - {"file", "empty.bag", "empty.mcap", "directory"}
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may write anywhere")
 def test_a_directory_that_may_not_be_written_is_refused_before_the_work(place):
     (place / "directory").chmod(0o555)
-    code, _, said = run("check", "ur5e", "--json", "directory/x.json", cwd=place)
-    assert code == 1 and said == "error: --json: directory/x.json: cannot be written: permission denied\n"
+    code, _, error = run("check", "ur5e", "--json", "directory/x.json", cwd=place)
+    assert code == 1 and error == "error: --json: directory/x.json: cannot be written: permission denied\n"
 
 
 def test_a_pipe_gets_plain_text_and_no_progress(tmp_path):
@@ -127,7 +127,7 @@ def interrupt(words, cwd, ready, after=1.0):
 
 def test_ctrl_c_ends_the_search_of_a_motion_and_leaves_nothing_half_written(tmp_path):
     code, _, err = interrupt(
-        "excite --robot ur5e --out motion.csv --starts 900", tmp_path, lambda said: True, after=5.0
+        "excite --robot ur5e --out motion.csv --starts 900", tmp_path, lambda output: True, after=5.0
     )
     assert code == 1 and "Aborted" in err
     assert not list(tmp_path.iterdir())
@@ -136,12 +136,12 @@ def test_ctrl_c_ends_the_search_of_a_motion_and_leaves_nothing_half_written(tmp_
 @pytest.mark.realtime
 def test_ctrl_c_ends_a_simulated_controller(tmp_path):
     words = "simulate ur5e --rtde-port 0 --dashboard-port 0 --script-port 0"
-    assert interrupt(words, tmp_path, lambda said: "ready" in said)[0] == 0
+    assert interrupt(words, tmp_path, lambda output: "ready" in output)[0] == 0
 
 
 def test_ctrl_c_keeps_the_part_of_an_experiment_that_was_recorded(tmp_path):
     words = f"experiment {REVERSALS} --count 1000 --out bag"
-    code, out, err = interrupt(words, tmp_path, lambda said: "within all limits" in said)
+    code, out, err = interrupt(words, tmp_path, lambda output: "within all limits" in output)
     assert code == 0 and "bag: bag" in out and " 100 % of" not in out, (out, err)
     from robot_dynamics_ros.bags import load_bag
     from robot_dynamics_ros.robot_file import load_robot
@@ -160,14 +160,14 @@ def test_ctrl_c_ends_the_graph_and_keeps_the_recording(tmp_path):
     )
     try:
         words = "record --out bag --topics joint_states,external_wrench"
-        recorded = interrupt(words, tmp_path, lambda said: sum(f.stat().st_size for f in bag.glob("*.mcap")) > 1e5)
+        recorded = interrupt(words, tmp_path, lambda output: sum(f.stat().st_size for f in bag.glob("*.mcap")) > 1e5)
         assert recorded[0] == 0 and "2 topics" in recorded[1], recorded
     finally:
         for process in (graph, controller):
             process.send_signal(signal.SIGINT)
-        said = graph.communicate(timeout=60)[1].decode()
+        errors = graph.communicate(timeout=60)[1].decode()
         controller.wait(60)
-    assert (graph.returncode, controller.returncode) == (0, 0) and "Traceback" not in said, said
+    assert (graph.returncode, controller.returncode) == (0, 0) and "Traceback" not in errors, errors
 
 
 @pytest.mark.ros

@@ -101,7 +101,7 @@ def test_nothing_moves_at_rest_frozen_with_bad_samples_or_over_a_gap():
     assert before != (1.0, 0.0)
 
 
-def test_restore_forgets_what_contact_taught():
+def test_restore_discards_what_was_learned_in_contact():
     a = law()
     drive(a, 40, truth=(0.7, 0.0))
     good = a.coulomb[0]

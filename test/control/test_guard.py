@@ -50,7 +50,7 @@ def test_states_that_step_back_latch_although_the_clock_goes_on():
     assert rig.ends_at_zero()
 
 
-def test_a_silence_in_the_stamps_counts_also_when_nobody_looked_at_the_clock_meanwhile():
+def test_a_silence_in_the_stamps_counts_also_without_cycles_in_between():
     rig = Rig().enabled(7.0)
     rig.now += 50 * MS
     rig.state()
@@ -218,7 +218,7 @@ def test_the_dead_man_switch_times_out():
     assert rig.ends_at_zero()
 
 
-def test_an_enable_that_nobody_follows_up_ends():
+def test_an_enable_without_commands_ends():
     rig = Rig().enabled()
     for _ in range(round(4.9 / 0.002)):
         rig.state()

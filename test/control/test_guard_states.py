@@ -14,7 +14,7 @@ TestGuard = GuardMachine.TestCase
 TestGuard.settings = settings(max_examples=80, stateful_step_count=50, deadline=None, derandomize=True)
 
 
-def test_a_second_fault_does_not_prolong_the_way_to_zero():
+def test_a_second_fault_does_not_prolong_the_ramp_to_zero():
     machine = GuardMachine()
     machine.state(0.0, 1.0, 0)
     machine.enable()

@@ -98,11 +98,11 @@ def test_silence_degrades_then_ramps_out_and_stays_out_until_rearmed():
     assert rig.cycle()["state"] == GuardState.idle and not rig.record["run"]
 
 
-@pytest.mark.parametrize("told, reason", [({"stopped": True}, GuardReason.robot_stopped)])
-def test_a_robot_that_was_stopped_gets_no_torque_in_the_same_cycle(told, reason):
+@pytest.mark.parametrize("change, reason", [({"stopped": True}, GuardReason.robot_stopped)])
+def test_a_robot_that_was_stopped_gets_no_torque_in_the_same_cycle(change, reason):
     rig = Closed().enabled()
     rig.cycle(100)
-    record = rig.cycle(**told)
+    record = rig.cycle(**change)
     assert (record["state"], record["reason"], record["run"]) == (GuardState.fault, reason, False)
     assert not record["torque"].any()
 
@@ -118,7 +118,7 @@ def test_torque_ends_with_the_program_that_takes_it():
     assert not rig.cycle(1, program=False)["run"] and rig.loop.enabled == EnableResult.no_program
 
 
-def test_a_controller_that_computes_nonsense_ends_at_zero_at_once():
+def test_a_torque_that_is_not_finite_ends_at_zero_at_once():
     rig = Closed().enabled(TorqueMode.external)
     rig.loop.command(rig.now, np.ones(6), False, False)
     assert rig.cycle()["torque"].any()

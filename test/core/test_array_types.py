@@ -41,7 +41,6 @@ INSTANCES = {
     "RateStateGms": lambda: _core.RateStateGms(MAP, ROW, ROW, 1.0),
     "Presliding": lambda: _core.Presliding(MAP, ROW, ROW, ROW, np.tile(PRESLIDING, (N, 1))),
     "PeriodicTable": lambda: _core.PeriodicTable(ROW),
-    "FourierTable": lambda: _core.FourierTable(ROW),
     "TemperatureObserver": lambda: _core.TemperatureObserver(MAP, HEAT, ONE, OPTIONS),
     "RlsDf": _core.RlsDf,
     "RlsJoints": lambda: _core.RlsJoints(N),

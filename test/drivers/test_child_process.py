@@ -88,7 +88,7 @@ def hung(monkeypatch):
     ur.close()
 
 
-def test_a_client_that_takes_no_torque_is_ended_and_says_so(hung):
+def test_a_client_that_takes_no_torque_is_ended_with_a_message(hung):
     process = hung._process
 
     def push():

@@ -173,7 +173,7 @@ def test_login_and_tls_let_us_in(broker, certificates):
         ({"user": "arm", "password_file": "password", "ca_file": "stranger.pem"}, "certificate verify failed"),
     ],
 )
-def test_a_wrong_password_and_a_broker_we_do_not_know_are_refused(broker, certificates, login, reason, monkeypatch):
+def test_a_wrong_password_and_an_unknown_broker_are_refused(broker, certificates, login, reason, monkeypatch):
     monkeypatch.setattr(link, "CONNECT_TIMEOUT", 2.0)
     files = {k: v if k == "user" else certificates / v for k, v in login.items()}
     with pytest.raises(ConnectionFailed, match=reason):

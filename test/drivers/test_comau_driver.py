@@ -166,7 +166,7 @@ def test_the_lpc_rejects_steps_and_holds_without_commands(sim, client, driver):
 
 
 @pytest.mark.realtime
-def test_nobody_there_is_one_clear_error():
+def test_an_absent_controller_is_one_clear_error():
     with pytest.raises(ConnectionFailed, match="127.0.0.1:9"):
         make_driver("comau", ROBOT, "127.0.0.1", port=9).connect()
 

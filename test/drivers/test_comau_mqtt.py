@@ -32,7 +32,7 @@ SLOW = ROBOT.model_copy(update={"sensing": ROBOT.sensing.model_copy(update={"sam
 
 
 @pytest.mark.realtime
-def test_mqtt_gives_joined_states_and_moves_only_when_told_that_it_may(broker, mqtt_sim):
+def test_mqtt_gives_joined_states_and_moves_only_with_permission(broker, mqtt_sim):
     options = {"backend": "mqtt", "port": broker.port, "enable_commands": True, "safe_gap": 2.0, "degraded_gap": 1.0}
     driver = make_driver("comau", SLOW, "127.0.0.1", **options)
     driver.connect()

@@ -195,7 +195,7 @@ def test_settings_recovery_and_payload(driver):
 
 
 @pytest.mark.realtime
-def test_nobody_there_is_one_clear_error():
+def test_an_absent_controller_is_one_clear_error():
     with pytest.raises(ConnectionFailed, match="refused|timed out|Connection"):
         make_driver("franka", ROBOT, loopback_address((1337,))).connect()
 

@@ -26,7 +26,7 @@ def lock(code):
     return done == "True", text
 
 
-def test_memory_that_may_not_be_locked_is_told_with_what_would_help():
+def test_memory_that_may_not_be_locked_is_reported_with_what_would_help():
     done, text = lock(UNPRIVILEGED)
     assert not done
     assert text.startswith("no: ") and "memlock" in text

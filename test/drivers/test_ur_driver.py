@@ -68,7 +68,7 @@ def while_moving(driver, timeout=40.0):
 
 
 @pytest.mark.realtime
-def test_it_is_a_driver_and_knows_who_it_talks_to(driver):
+def test_it_is_a_driver_and_names_its_controller(driver):
     assert isinstance(driver, Driver)
     assert driver.info.rate == 500.0 and driver.info.version.startswith("5.26") and "torque" in driver.info.capabilities
     read_for(driver, 0.01)

@@ -132,7 +132,7 @@ def test_the_torque_program_ramps_in_again_when_heartbeats_come_back():
     assert 0.0 <= min(torques) and np.abs(np.diff(torques)).max() <= 20.0 / 22 + 1e-9
 
 
-def test_the_torque_program_ends_when_told():
+def test_the_torque_program_ends_on_command():
     controller = controller_in_torque_mode()
     controller.write_inputs({"input_int_register_25": (0,)})
     for _ in range(300):
@@ -143,11 +143,11 @@ def test_the_torque_program_ends_when_told():
 def test_a_program_without_a_wait_is_stopped_and_an_unknown_call_refused():
     controller = Controller(Arm("ur5e"), load_program)
     loops = (("x = 1\n  while True:\n  x = 2\n  end", "infinite loop"), ("while True:\n  foo()\n  end", "foo"))
-    for body, said in loops:
+    for body, message in loops:
         controller.upload(f"def p():\n  {body}\n  direct_torque([0,0,0,0,0,0])\nend\n")
         for _ in range(30):
             controller.step()
-        assert controller.program is None and said in controller.messages[-1]
+        assert controller.program is None and message in controller.messages[-1]
 
 
 class Status:

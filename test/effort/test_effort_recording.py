@@ -1,4 +1,4 @@
-"""What effort means is read from the data; what contradicts the robot file is said (faults 13-15)."""
+"""What effort means is read from the data; what contradicts the robot file is reported (faults 13-15)."""
 
 import os
 from pathlib import Path

@@ -29,7 +29,7 @@ POSES = [STRETCHED, STRETCHED + [0, 0.3, -0.2, 0, 0, 0], STRETCHED + [0, -0.2, 0
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_torque_current_and_compensated_are_told_apart(seed):
+def test_torque_current_and_compensated_are_distinguished(seed):
     assert str(recognised(lambda t, q: t, STRETCHED, seed=seed).meaning) == "Nm, gravity included"
     assert str(recognised(lambda t, q: t / K, *POSES, seed=seed).meaning) == "A, gravity included"
     removed = recognised(lambda t, q: t - MODEL.gravity(q), *POSES, seed=seed).meaning
@@ -54,7 +54,7 @@ def test_torque_that_is_zero_at_rest_is_free_of_gravity():
     assert str(found.meaning) == "Nm, gravity already removed" and not found.doubtful
 
 
-def test_nothing_is_said_in_motion_upright_or_about_garbage():
+def test_nothing_is_reported_in_motion_upright_or_about_garbage():
     assert recognised(lambda t, q: t, STRETCHED, moving=0.1) is None
     upright = np.array([0.0, -np.pi / 2, 0.0, -np.pi / 2, 0.0, 0.0])
     assert recognised(lambda t, q: t, upright).meaning is None
@@ -62,13 +62,11 @@ def test_nothing_is_said_in_motion_upright_or_about_garbage():
     assert recognised(lambda t, q: np.full(6, np.nan), STRETCHED) is None
 
 
-def test_meanings_say_what_the_drives_report_while_they_hold_gravity():
-    g, constant = np.array([[10.0, -4.0]]), np.array([5.0, 2.0])
-    np.testing.assert_array_equal(WORDS["torque"].holding(g, None), g)
-    np.testing.assert_array_equal(WORDS["current"].holding(g, constant), [[2.0, -2.0]])
-    np.testing.assert_array_equal(WORDS["gravity-free"].holding(g, None), [[0.0, 0.0]])
+def test_gain_of_a_meaning_is_effort_per_torque():
+    assert WORDS["torque"].gain(None) == 1.0
+    np.testing.assert_array_equal(WORDS["current"].gain(np.array([5.0, 2.0])), [0.2, 0.5])
     with pytest.raises(ValueError, match="torque constants"):
-        WORDS["current"].holding(g, None)
+        WORDS["current"].gain(None)
 
 
 @pytest.mark.parametrize("word", WORDS)

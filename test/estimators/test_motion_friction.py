@@ -144,7 +144,7 @@ def test_fault_17_missing_or_impossible_temperature_widens_the_band():
     assert bands["broken"][0] == bands["hot"][0] == int(_core.Status.degraded)
 
 
-def test_estimated_friction_is_less_certain_and_unknown_friction_is_said():
+def test_estimated_friction_is_less_certain_and_unknown_friction_is_reported():
     stage, _, _ = friction_of(np.zeros((5, 6)))
     assert "estimate" in stage.notes[0]
     stage.configure(UR5E.with_updates({"friction": None}))

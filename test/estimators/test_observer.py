@@ -1,4 +1,4 @@
-"""External torque of a robot simulated by RK4: bandwidth, sign, rotor inertia, and the Simoni filters."""
+"""MomentumObserver on a robot simulated by RK4 (bandwidth, sign, rotor inertia), and the filters of Simoni."""
 
 import numpy as np
 import pytest

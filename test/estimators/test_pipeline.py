@@ -220,7 +220,7 @@ def test_unknown_names_and_unknown_numbers_are_errors_that_say_so():
         Pipeline(UR5E.with_updates({"links": None}))
 
 
-def test_a_stage_the_robot_cannot_support_is_left_out_and_said_unless_asked_for():
+def test_a_stage_the_robot_cannot_support_is_left_out_and_reported_unless_asked_for():
     for parameters in (None, {"stiffness": {}}):
         pipeline = Pipeline(UR5E, parameters)
         assert "stiffness" not in [stage.name for stage in pipeline.stages]

@@ -41,7 +41,8 @@ def test_power_is_voltage_times_current():
     log = motion()
     K = UR5E.array("drives.torque_constant")
     current = log.drive_torque / K
-    volts = MODEL.voltage(current, log.qd, K)
+    k_t = K / np.abs(MODEL.gear_ratio)  # V = R i + k_b w_m [Clochiatti2024, eq. 19]
+    volts = (k_t / MODEL.motor_constant) ** 2 * current + K / MODEL.back_emf_ratio * log.qd
     electrical, mechanical = MODEL.power(log.drive_torque, log.qd)
     np.testing.assert_allclose(electrical, volts * current, rtol=1e-12)
     np.testing.assert_allclose(mechanical, log.qd * log.drive_torque)
@@ -51,7 +52,7 @@ def test_power_is_voltage_times_current():
     np.testing.assert_allclose(log.mechanical_power[:, 6], mechanical.sum(1), rtol=1e-12, atol=1e-9)
 
 
-def test_energies_are_the_integrals_and_both_ways_of_regeneration_are_told():
+def test_energies_are_the_integrals_and_both_ways_of_regeneration_are_reported():
     log = motion()
     configured().run(log)
     for power, energy in ((log.electrical_power, log.electrical_energy), (log.mechanical_power, log.mechanical_energy)):

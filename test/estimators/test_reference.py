@@ -65,7 +65,7 @@ def test_without_a_tare_the_bias_of_the_sensor_is_in_the_figures(tmp_path):
     assert np.linalg.norm(plain.bias[:3]) > 4.0 > 1.5 > np.linalg.norm(tared.bias[:3])
 
 
-def test_a_sensor_of_robot_on_environment_is_turned_and_said(tmp_path):
+def test_a_sensor_of_robot_on_environment_is_turned_and_reported(tmp_path):
     bag = sensor_bag(tmp_path / "b", moving(12.0), pushed(12.0), sign=-1.0)
     c = compare(replay([bag], UR5E), [bag], SensorOptions(TOPIC, tare=2.0))
     assert c.sign == -1 and c.gain[2] > 0.9 and any("robot on environment" in note for note in c.notes)

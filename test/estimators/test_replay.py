@@ -69,7 +69,7 @@ def test_a_recording_that_began_late_is_identical_once_the_past_is_forgotten(tmp
     assert set(result.recorded.values()) == {0.0}
 
 
-def test_effort_meaning_is_corrected_in_auto_and_as_told_otherwise(tmp_path):
+def test_effort_meaning_is_corrected_in_auto_and_taken_as_given_otherwise(tmp_path):
     log = measured(moving(), WRENCH)
     log.effort = -log.effort
     path = bag(tmp_path, log)

@@ -83,7 +83,7 @@ def test_a_slow_push_is_found_but_shown_too_small():
     assert abs(found[1.0] - found[0.0]) < 0.3
 
 
-def test_a_joint_that_moves_forgets():
+def test_motion_of_a_joint_resets_its_bias():
     poses = through([still()[0][0], still()[0][0] + 0.3], rest=6.0)
     log, plain = (measured(poses, noise=0.0) for _ in range(2))
     for given in (log, plain):

@@ -89,7 +89,7 @@ def test_measured_housing_corrects_the_lubricant():
     other = stage(heat=HOUSING)
     codes = other.run(blind)
     assert error < 6.0 < abs(blind.temperature_estimate[-1] - truth[-1, 0]).max() - 8.0
-    assert (codes[1:] == int(Status.degraded)).all()  # no housing temperature: said so
+    assert (codes[1:] == int(Status.degraded)).all()  # no housing temperature
     assert record.temperature_variance[-1, 0] < blind.temperature_variance[-1, 0]
 
 

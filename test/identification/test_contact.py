@@ -72,7 +72,7 @@ def test_free_motion_is_left_alone():
     assert state.training[0].duration == pytest.approx(30.0, abs=0.1) and not state.warnings and not state.spoiled
 
 
-def test_contact_is_found_left_out_and_said():
+def test_contact_is_found_left_out_and_reported():
     state = prepared(pushed(synthetic_log(UR5E, TRUTH, 1, 30.0), SPANS))
     found = contact_stretches(state.rigid, state.training)
     assert len(found) == len(SPANS)
@@ -134,7 +134,7 @@ def test_hand_guiding_is_refused(share):
     assert guided_joints(UR5E, slow_motion([recording(synthetic_log(UR5E, TRUTH, 1, 30.0), "driven")])) == []
 
 
-def test_friction_in_step_with_the_motion_is_no_hand():
+def test_friction_in_phase_with_the_motion_is_not_taken_for_contact():
     """Effort that leaves out all inertia, with friction that does not come late: a meaning of effort, not a hand."""
     assert guided_joints(UR5E, slow_motion([recording(guided(0.2), "late")]))
     assert guided_joints(UR5E, slow_motion([recording(guided(0.2, late=0.0), "in step")])) == []

@@ -69,7 +69,7 @@ def test_only_sure_numbers_are_written_with_their_source(found):
     unsure = replace(first, std=first.std | {"torque_constant": 1.0})
     again = identified_drives(replace(found, fits=[unsure, *found.fits[1:]]))[0]
     assert again.array("drives.torque_constant")[0] == UR5E.array("drives.torque_constant")[0]
-    assert not CurrentFit(first.values | {"torque_constant": -5.0}, first.std, 0.01, first.x).sure
+    assert not CurrentFit(first.values | {"torque_constant": -5.0}, first.std, 0.01, first.x).well_known
 
 
 def test_friction_by_power_flow_can_be_written(found):
@@ -79,7 +79,7 @@ def test_friction_by_power_flow_can_be_written(found):
     FrictionModel.from_robot(robot)
 
 
-def test_energy_is_told_both_ways(found):
+def test_energy_is_reported_both_ways(found):
     e = found.validation["energy"]
     assert (e["electrical_clamped"] >= e["electrical"] - 1e-9).all()
     assert 0 < e["efficiency"][-1] < 1

@@ -1,4 +1,4 @@
-"""Bags identified side by side: what differs is named, what cannot be identified is said."""
+"""Bags identified side by side: what differs is named, what cannot be identified is reported."""
 
 import json
 import sys

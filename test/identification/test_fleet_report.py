@@ -53,7 +53,7 @@ def results(bags):
 
 
 @pytest.mark.slow
-def test_wear_and_a_tool_are_told_apart(results):
+def test_wear_and_a_tool_are_distinguished(results):
     found = fleet.compared(results)
     friction = [text for text in found["differences"] if "friction" in text]
     assert friction and all(text.startswith("worn: friction of elbow_joint") for text in friction)

@@ -45,7 +45,7 @@ def test_a_second_periodic_motion_is_held_out_whole():
     assert "period 4 s" in text
 
 
-def test_motions_of_one_period_and_other_content_are_told_apart():
+def test_motions_of_one_period_and_other_content_are_distinguished():
     assert other_motion([runs((1, 5.0, 4), (2, 5.0, 3))]) is not None
     assert abs(other_motion([runs((1, 5.0, 4)), runs((2, 5.0, 3))])[1][0].samples - 15 * RATE) <= 1
 

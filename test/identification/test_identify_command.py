@@ -44,13 +44,13 @@ def run(tmp_path_factory):
 
 
 def test_progress_counts_up_to_the_end_and_names_the_time_left():
-    told, now = [], iter(range(100))
-    progress = StepProgress(told.append, lambda: next(now))
+    lines, now = [], iter(range(100))
+    progress = StepProgress(lines.append, lambda: next(now))
     for text in SHARES:
         progress(text)
-    shares = [int(text.split(" %")[0]) for text in told]
+    shares = [int(text.split(" %")[0]) for text in lines]
     assert shares == sorted(shares) and shares[0] == 0 and 85 < shares[-1] < 100
-    assert all(re.search(r"\d+ s left: ", text) for text in told[1:])
+    assert all(re.search(r"\d+ s left: ", text) for text in lines[1:])
     assert set(SHARES) - {text for text, _ in STEPS} == {"reading bags", "validating", "report"}
     assert sum(SHARES.values()) == 100
 
@@ -122,7 +122,7 @@ def test_truncated_bag_is_named(tmp_path):
     assert "half.bag" in str(result.exception) and isinstance(result.exception, RobotDynamicsError)
 
 
-def test_motion_that_says_nothing_is_told_in_words(tmp_path, monkeypatch):
+def test_motion_that_says_nothing_is_reported_in_words(tmp_path, monkeypatch):
     """A motion of which no part predicts another leaves nothing but rounding to solve for."""
 
     def singular(*_):
@@ -156,7 +156,7 @@ def test_stamps_that_are_no_date_have_none(stamp, expected):
     assert _bag(recording)["begun"] == expected
 
 
-def test_equations_without_a_solution_are_told_in_words(monkeypatch):
+def test_equations_without_a_solution_are_reported_in_words(monkeypatch):
     """Positions of a coarse encoder leave singular matrices in whichever step comes across them first."""
 
     def singular(_):

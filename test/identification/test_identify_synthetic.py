@@ -67,7 +67,7 @@ def test_parameters_within_three_standard_deviations(clean):
         assert abs(solution.x[i] - TRUTH.rotor[j]) < 4 * solution.std[i]
 
 
-def test_sums_that_cannot_be_told_apart_are_marked(clean):
+def test_sums_that_cannot_be_distinguished_are_marked(clean):
     names = np.flatnonzero(~clean.solution.separable[: clean.fit.rigid.base.size])
     assert [clean.fit.rigid.base.independent[k] for k in names] == [5, 15]  # ZZ1 and ZZ2, each with its rotor
 
@@ -169,7 +169,7 @@ def test_unusable_logs_are_refused_in_one_line(logs, tmp_path, spoil, words):
     assert words in text and "\n" not in text
 
 
-def test_weak_excitation_is_said(tmp_path):
+def test_weak_excitation_is_reported(tmp_path):
     weak = synthetic_log(ROBOT, TRUTH, 1, duration=12.0, amplitude=0.15)
     found = identify(
         ROBOT, [bag(weak, tmp_path, "a")], [bag(synthetic_log(ROBOT, TRUTH, 2), tmp_path, "b")], options=SIMPLE
@@ -204,7 +204,7 @@ def test_urdf_with_a_gripper_follows_the_joints_of_the_bag(logs, tmp_path):
 
 
 @pytest.mark.parametrize("gravity", [[0.0, 0.0, 9.80665], [9.80665, 0.0, 0.0], [0.0, 6.934, -6.934]])
-def test_mounting_is_found_and_said(tmp_path, gravity):
+def test_mounting_is_found_and_reported(tmp_path, gravity):
     logs = [synthetic_log(ROBOT, TRUTH, seed, duration=20.0, gravity=np.array(gravity)) for seed in (1, 2)]
     found = identify(ROBOT, [bag(logs[0], tmp_path, "a")], [bag(logs[1], tmp_path, "b")], options=SIMPLE)
     assert np.allclose(found.robot.gravity, gravity, atol=0.5)

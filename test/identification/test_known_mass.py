@@ -102,7 +102,7 @@ def test_residuals_of_a_current_are_those_of_the_live_pipeline(robots):
     assert np.all(again.residuals["moving"] > 1e-3 * size) and np.all(again.residuals["moving"] < 0.3 * size)
 
 
-def test_nonsense_is_refused(robots):
+def test_an_impossible_mass_is_refused(robots):
     again = robots[0][3]
     for mass in (0.0, -1.0, float("nan")):
         with pytest.raises(DataError, match="payload mass"):

@@ -44,6 +44,6 @@ def test_payload_within_three_standard_deviations(found, friction):
     assert payload.block().mass == pytest.approx(MASS, abs=0.1)
 
 
-def test_no_payload_is_said(found):
+def test_no_payload_is_reported(found):
     with pytest.raises(DataError, match="no payload to see"):
         identify_payload(found, [loaded(payload=False)])

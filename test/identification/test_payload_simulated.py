@@ -53,7 +53,7 @@ def test_what_torque_constants_leave_open_is_counted(monkeypatch):
     strong = np.array([10.61] * 3 + [7.68] * 3)
     machine = {"deviation.individual": 50, "drive.torque_constant": strong / 1.03}
 
-    def told():
+    def recordings_of_it():
         logs = []
         for seed, mass in ((1, 0.0), (2, 0.0), (3, MASS)):
             robot = SimulatedRobot(ROBOT, seed=seed, overrides=machine)
@@ -65,7 +65,7 @@ def test_what_torque_constants_leave_open_is_counted(monkeypatch):
             logs.append(recording(robot.run(*motion, keep=4)[0], str(seed)))
         return logs
 
-    free, judge, loaded = told()
+    free, judge, loaded = recordings_of_it()
     found = identify_recordings(ROBOT, [free], [judge], GIVEN)
     got = payloads.identify_payload(found, [loaded])
     assert got.mass == pytest.approx(1.03 * MASS, rel=0.02) and abs(got.mass - MASS) < 3 * got.mass_std
@@ -80,8 +80,8 @@ def test_the_command_writes_a_file_that_carries_it(tmp_path):
     line = ["identify", free, "--robot", "ur5e", "--validate", judge, "--payload-from", loaded, "--out", out]
     done = CliRunner().invoke(cli, [*line, "--json", result], catch_exceptions=False)
     assert done.exit_code == 0, done.output
-    told = json.loads((tmp_path / "r.json").read_text())
-    assert abs(told["payload"]["mass"] - MASS) < 3 * told["payload"]["mass_std"]
-    carried = load_robot(told["files"]["loaded_robot_file"]).payload
-    assert carried.mass == pytest.approx(told["payload"]["mass"])
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert abs(report["payload"]["mass"] - MASS) < 3 * report["payload"]["mass_std"]
+    carried = load_robot(report["files"]["loaded_robot_file"]).payload
+    assert carried.mass == pytest.approx(report["payload"]["mass"])
     assert "<h2>Payload</h2>" in (tmp_path / "out" / "report.html").read_text()

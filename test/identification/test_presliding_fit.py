@@ -44,7 +44,7 @@ def fitted(data):
     return fit.parameters
 
 
-def test_stribeck_friction_of_speed_alone_is_told_from_elements():
+def test_stribeck_friction_of_speed_alone_is_distinguished_from_elements():
     found = fitted(samples())
     near = [k for k, span in enumerate(SPANS) if 0.4 < span / SPAN < 2.5]
     assert found["fs"] == pytest.approx(FS, rel=0.1)

@@ -1,4 +1,4 @@
-"""What real logs contain, item by item, as corrupted copies of a good log: repaired and said, or refused in a line."""
+"""What real logs contain, one by one, as corrupted copies of a good log: repaired and reported, or refused."""
 
 from __future__ import annotations
 
@@ -87,11 +87,11 @@ def halting(seed, folder):
 def test_at_rest_for_half_of_the_run(tmp_path):
     """Figures of rest and motion are separate; with hysteretic laws samples at rest do not bias the model of motion."""
     found = identify(ROBOT, [halting(0, tmp_path)], [halting(1, tmp_path)])
-    told = summarise(found)["validation"]
-    assert all(count > 2000 for count in told["at_rest"]["samples"])
-    assert all(count > 1500 for count in told["moving"]["samples"])
-    assert min(told["moving"]["r2"]) > 0.95 and min(told["r2"]) > 0.7
-    assert told["moving"]["rmse"] != told["at_rest"]["rmse"]
+    report = summarise(found)["validation"]
+    assert all(count > 2000 for count in report["at_rest"]["samples"])
+    assert all(count > 1500 for count in report["moving"]["samples"])
+    assert min(report["moving"]["r2"]) > 0.95 and min(report["r2"]) > 0.7
+    assert report["moving"]["rmse"] != report["at_rest"]["rmse"]
 
 
 def test_excitation_too_weak_to_extrapolate(judge, tmp_path):
@@ -109,7 +109,7 @@ def test_effort_of_another_robot_is_not_sold_as_a_model(good, judge, tmp_path):
 
 
 @pytest.mark.parametrize("level", [0.0, 3.3])
-def test_effort_that_nobody_fills(good, tmp_path, level):
+def test_a_constant_effort_is_refused(good, tmp_path, level):
     bag = write_bag(changed(good, effort=np.full_like(good.effort, level)), tmp_path / "a", topics=["joint_states"])
     with pytest.raises(DataError, match="the effort never changes") as caught:
         identify(ROBOT, [bag], options=SIMPLE)

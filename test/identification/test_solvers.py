@@ -78,7 +78,7 @@ def test_without_noise_all_methods_agree():
     assert errors["total"] < 1.5 * errors["wls"]
 
 
-def test_too_much_noise_is_said():
+def test_too_much_noise_is_reported():
     made = fitter(recording(noisy_log(4, 1e-3), "noisy"), 40.0)
     made.run("total")
     assert any("is noise, please check" in note for note in made.notes)

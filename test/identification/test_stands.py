@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from robot_dynamics_ros.identification.arm.solvers.stands import (
-    MOST,
+    MAX_WEIGHT_RATIO,
     SLOW,
     STAND,
     recording_weights,
@@ -57,5 +57,5 @@ def test_a_recording_weighs_by_what_stays_unexplained_in_it_for_long():
     motion = Motion(t, zero, zero, zero, effort, np.arange(2000) % 1000 == 0, RATE)
     weight = recording_weights(NoTorque(), motion, [0, 1000, 2000])
     np.testing.assert_allclose(weight[:1000], 1.0, rtol=0.05)
-    np.testing.assert_allclose(weight[1000:] - [1 / 1.5**2, 1.0, 1 / MOST], 0.0, atol=0.05)
+    np.testing.assert_allclose(weight[1000:] - [1 / 1.5**2, 1.0, 1 / MAX_WEIGHT_RATIO], 0.0, atol=0.05)
     assert (recording_weights(NoTorque(), motion, [0, 2000]) == 1.0).all()

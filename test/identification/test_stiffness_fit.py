@@ -68,7 +68,7 @@ def test_naive_stiffness_of_real_data_is_refused(real):
         fit_stiffness(phi - phi.mean(), torque[:, 0] - torque[:, 0].mean())
 
 
-def test_skew_and_deflection_are_told_apart():
+def test_skew_and_deflection_are_distinguished():
     rng = np.random.default_rng(0)
     t = np.arange(5000) * 1e-3
     q = 0.5 * np.sin(1.3 * t) + 0.2 * np.sin(3.1 * t)

@@ -135,7 +135,7 @@ def test_a_periodic_recording_says_that_it_judges_a_repeat(duration):
     assert any("cannot be judged" in text for text in r["verdict"]) == periodic
 
 
-def test_a_sentence_is_said_once(found):
+def test_a_sentence_is_reported_once(found):
     twice = copy.copy(found)
     twice.statements, twice.warnings = ["a", "b", "a"], ["b", "c", "c"]
     r = summarise(twice)

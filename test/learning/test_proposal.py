@@ -170,7 +170,7 @@ def test_a_collision_is_left_out_and_the_rest_of_the_recording_agrees(worker):
     assert change_of(posterior(worker.prior, worker.triangles), triangle, worker.prior.columns) is None
 
 
-def test_what_is_open_is_said_and_a_motion_for_it_shows_it(worker):
+def test_what_is_open_is_reported_and_a_motion_for_it_shows_it(worker):
     state = posterior(worker.prior, worker.triangles)
     known = knowledge(worker.prior, state)
     places = open_parameters(known)
@@ -194,10 +194,10 @@ def test_the_command_from_bags_to_a_version(worker, tmp_path):
     state, result = tmp_path / "state", tmp_path / "learn.json"
     first = run("ur5e", *bags, "--state", state, "--effort", "torque", "--apply", "--json", result)
     assert first.exit_code == 0, first.output
-    told = json.loads(result.read_text())
-    assert told["proposed"] and told["files"]["robot_file"] == str(state / "robot.yaml")
+    report = json.loads(result.read_text())
+    assert report["proposed"] and report["files"]["robot_file"] == str(state / "robot.yaml")
     assert load_robot(state / "robot.yaml").hysteresis.model == "presliding"
-    assert 0 < told["bytes"] < 3 * 100_000
+    assert 0 < report["bytes"] < 3 * 100_000
     second = run("ur5e", bags[0], loaded, tmp_path / "nothing", "--state", state, "--effort", "torque")
     assert second.exit_code == 0, second.output
     assert "is learned already" in second.output

@@ -133,7 +133,7 @@ def test_numbers_that_are_not_finite_are_refused(worker, tmp_path):
         load(tmp_path / "day.triangle", c.robot_id, [len(i) + 1 for i in c.index])
 
 
-def test_a_state_directory_keeps_forgets_and_names_what_it_lacks(worker, tmp_path):
+def test_a_state_directory_keeps_removes_and_names_what_it_lacks(worker, tmp_path):
     store = Store(tmp_path / "state", worker.robot)
     for T in worker.triangles[:2]:
         store.add(T)

@@ -198,11 +198,11 @@ def test_bends_follow_a_level_that_falls_with_speed(v):
 
 
 def test_notes_say_what_is_lost():
-    said = " ".join(notes(presliding_robot(), "urdf"))
+    text = " ".join(notes(presliding_robot(), "urdf"))
     for part in ("closest Coulomb and viscous", "Presliding", "mean load", "Rotor inertia"):
-        assert part in said
-    said = " ".join(notes(UR5E.with_updates({"friction": None, "hysteresis": None}), "mjcf"))
-    assert "Friction is unknown" in said and "Rotor inertia" not in said
+        assert part in text
+    text = " ".join(notes(UR5E.with_updates({"friction": None, "hysteresis": None}), "mjcf"))
+    assert "Friction is unknown" in text and "Rotor inertia" not in text
 
 
 @pytest.mark.parametrize("target", ["urdf", "mjcf", "sdf", "json", "core"])
@@ -213,8 +213,8 @@ def test_the_command_writes_and_does_not_overwrite(tmp_path, target):
     assert done.exit_code == 0 and f"wrote {out}" in done.output
     written = out.read_text()
     if target in ("urdf", "mjcf", "sdf"):
-        said = [line.removeprefix("note: ") for line in done.output.splitlines() if line.startswith("note: ")]
-        assert said and all(line in written for line in said)
+        text = [line.removeprefix("note: ") for line in done.output.splitlines() if line.startswith("note: ")]
+        assert text and all(line in written for line in text)
     with pytest.raises(ConfigError, match="exists already"):
         CliRunner().invoke(command, arguments, catch_exceptions=False)
     CliRunner().invoke(command, [*arguments, "--overwrite"], catch_exceptions=False)

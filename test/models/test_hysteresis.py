@@ -72,7 +72,7 @@ def test_does_not_depend_on_rate_or_on_sub_steps():
     np.testing.assert_array_equal(slow, coarse)
 
 
-def test_remembers_nested_loops():
+def test_nested_loops_close():
     """Closing an inner loop returns to the outer one: non-local memory, which LuGre lacks."""
     outer = [0, 2e-3, -2e-4]
     inner = [*outer, 1e-4, -2e-4]
@@ -146,14 +146,3 @@ def test_tables_interpolate_and_repeat_after_a_turn():
     table = _core.PeriodicTable(np.array([[0.0, 1.0, 0.0, -1.0]]))
     theta = np.array([[0.0, np.pi / 4, np.pi / 2, 7 * np.pi / 4, 2 * np.pi, -np.pi / 2, 100 * np.pi + np.pi / 4]]).T
     np.testing.assert_allclose(table.value(theta)[:, 0], [0, 0.5, 1, -0.5, 0, -1, 0.5], atol=1e-12)
-
-
-def test_fourier_form_is_the_series():
-    rng = np.random.default_rng(4)
-    c, theta = rng.normal(0, 1, (2, 25)), rng.uniform(-20, 20, (50, 2))
-    ours = _core.FourierTable(c).value(theta)
-    for i in range(2):
-        n = np.arange(1, 13)
-        a, b = c[i, 1::2], c[i, 2::2]
-        paper = c[i, 0] / 2 + np.cos(np.outer(theta[:, i], n)) @ a + np.sin(np.outer(theta[:, i], n)) @ b
-        np.testing.assert_allclose(ours[:, i], paper, atol=1e-11)

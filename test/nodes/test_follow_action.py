@@ -184,8 +184,8 @@ def test_ctrl_c_of_play_stops_the_robot(robot, tmp_path):
     start = position(robot[0])
     process = play_wave(tmp_path / "wave.csv", start, 0.6, 10.0, 0.3)
     robot[0].spin(lambda: abs(position(robot[0]) - start)[5] > 0.05, 60.0)
-    status, said = process.end()
-    assert status == 0 and "canceled" in said and "Traceback" not in said, said
+    status, output = process.end()
+    assert status == 0 and "canceled" in output and "Traceback" not in output, output
     stopped = position(robot[0])
     for _ in range(100):
         np.testing.assert_allclose(position(robot[0]), stopped, atol=2e-3)
@@ -197,8 +197,8 @@ def test_play_drives_the_action_at_a_share_of_the_speed(robot, tmp_path):
     process = play_wave(tmp_path / "wave.csv", start, 0.1, 1.0, 0.3)
     robot[0].heard["joint_states"].clear()
     robot[0].spin(lambda: process.process.poll() is not None, 60.0)
-    status, said = process.wait()
-    assert status == 0 and "wave.csv: done" in said, said
+    status, output = process.wait()
+    assert status == 0 and "wave.csv: done" in output, output
     wrist = np.array([m.position[5] for m in robot[0].heard["joint_states"]]) - start[5]
     stamps = np.array([m.header.stamp.sec + 1e-9 * m.header.stamp.nanosec for m in robot[0].heard["joint_states"]])
     moving = stamps[np.abs(wrist) > 0.02]

@@ -68,19 +68,19 @@ def observed(listener):
     assert status == 0 and "Traceback" not in output, output
 
 
-def said(listener):
+def statuses(listener):
     return {v.value for m in listener.heard["/diagnostics"] for s in m.status for v in s.values if v.key == "effort"}
 
 
 def test_current_in_another_joint_order_is_recognised_and_gives_no_false_force(listener, observed):
-    listener.spin(lambda: "effort recognised at rest: A, gravity included" in said(listener))
+    listener.spin(lambda: "effort recognised at rest: A, gravity included" in statuses(listener))
     listener.heard["robot_dynamics/external_wrench"].clear()
     listener.spin(lambda: len(listener.heard["robot_dynamics/external_wrench"]) > 300)
     force = listener.heard["robot_dynamics/external_wrench"][-1].wrench.force
     assert np.linalg.norm([force.x, force.y, force.z]) < 15.0
 
 
-def test_old_malformed_and_incomplete_messages_are_refused_and_said(listener, observed):
+def test_old_malformed_and_incomplete_messages_are_refused_and_reported(listener, observed):
     listener.spin(lambda: len(listener.heard["robot_dynamics/external_wrench"]) > 10)
     bad = listener.node.create_publisher(JointState, "vendor/joint_states", 10)
     now = listener.node.get_clock().now().nanoseconds

@@ -231,16 +231,16 @@ def test_a_node_killed_in_motion_stops_the_robot_and_comes_up_idle(graph):
             JointTrajectory, "/second/composed_node/play_trajectory", "/second/composed_node"
         )
         start = np.array(client.state["target_q"])
-        said = listener.heard["/second/composed_node/motion"]
-        said.clear()
+        messages = listener.heard["/second/composed_node/motion"]
+        messages.clear()
         publisher.publish(trajectory(start, start + [1.5, 0, 0, 0, 0, 0], seconds=10))
 
         def ended():
-            return any("failed" in m.data or "refused" in m.data for m in said)
+            return any("failed" in m.data or "refused" in m.data for m in messages)
 
         try:
             listener.spin(lambda: abs(client.state["target_q"][0] - start[0]) > 0.05 or ended(), 60.0)
-            assert not ended(), [m.data for m in said]
+            assert not ended(), [m.data for m in messages]
         finally:  # also where it fails: a node that goes on would disturb the tests after this one
             node.process.kill()
             node.process.communicate()
@@ -268,29 +268,29 @@ def test_a_file_is_played_by_command_refused_by_command_and_stopped_by_ctrl_c(gr
     command = ("robot_dynamics_ros.cli.main", "play")
     listener.call(Trigger, "/composed_node/stop")  # a motion of an attempt before this one
     here = np.array(recent(listener, "joint_states", 1)[0].position)
-    status, said = Process(
+    status, output = Process(
         *command, motion_file(ROBOT.joint_names, tmp_path / "short.csv", here, 2.0, 0.2), "--robot", "ur5e", "--yes"
     ).wait(90)
-    assert status == 0 and "short.csv: done" in said, said
+    assert status == 0 and "short.csv: done" in output, output
     listener.spin(lambda: motions and motions[-1].data.startswith("done"))
     motions.clear()
     again = Process(
         *command, motion_file(ROBOT.joint_names, tmp_path / "again.csv", here, 2.0, 0.2), "--robot", "ur5e", "--yes"
     )
     listener.spin(lambda: again.process.poll() is not None, 90.0)
-    status, said = again.wait()
-    assert status == 0 and "again.csv: done" in said, said
+    status, output = again.wait()
+    assert status == 0 and "again.csv: done" in output, output
     listener.spin(lambda: motions and motions[-1].data.startswith("done"))
     words = [m.data.split(":")[0] for m in motions]
     assert words[0] in ("starting", "moving") and words[-1] == "done", words  # not the last one's done
-    status, said = Process(
+    status, output = Process(
         *command, motion_file(ROBOT.joint_names, tmp_path / "far.csv", here, 2.0, 9.0), "--robot", "ur5e", "--yes"
     ).wait(60)
-    assert status == 1 and said.startswith("error: trajectory: ") and len(said.splitlines()) == 1, said
+    assert status == 1 and output.startswith("error: trajectory: ") and len(output.splitlines()) == 1, output
     motions.clear()
     long = Process(
         *command, motion_file(ROBOT.joint_names, tmp_path / "long.csv", here, 60.0, 1.0), "--robot", "ur5e", "--yes"
     )
     listener.spin(lambda: any(m.data.startswith("moving") for m in motions), 60.0)
-    status, said = long.end()
-    assert status == 0 and "long.csv: stopped" in said and "Traceback" not in said, said
+    status, output = long.end()
+    assert status == 0 and "long.csv: stopped" in output and "Traceback" not in output, output

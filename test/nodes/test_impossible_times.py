@@ -73,8 +73,8 @@ def test_a_trajectory_with_velocities_that_are_not_finite_is_refused(velocity):
 def motions(monkeypatch):
     """A MotionInterface without ROS whose driver moves nothing, and what it logs and publishes."""
     monkeypatch.setattr(motion_interface, "refuse_strangers", lambda node: None)
-    said, now = [], SimpleNamespace(nanoseconds=10**18)
-    log = SimpleNamespace(warning=lambda text, **limits: said.append((text, limits)))
+    lines, now = [], SimpleNamespace(nanoseconds=10**18)
+    log = SimpleNamespace(warning=lambda text, **limits: lines.append((text, limits)))
     values = {"approach_speed": 0.3, "max_start_distance": 0.5}
     interface = MotionInterface.__new__(MotionInterface)
     interface._node = SimpleNamespace(
@@ -84,26 +84,26 @@ def motions(monkeypatch):
         capabilities={"servo"}, robot=ROBOT, info=SimpleNamespace(rate=500.0), speed_limit=None, motion=Motion("done")
     )
     interface._action, interface._published, interface._position = None, "", np.zeros(6)
-    interface._state = SimpleNamespace(publish=lambda message: said.append((message.data, None)))
-    return interface, said
+    interface._state = SimpleNamespace(publish=lambda message: lines.append((message.data, None)))
+    return interface, lines
 
 
 def test_a_refusal_is_short_however_long_the_names_of_a_message_are(monkeypatch):
-    interface, said = motions(monkeypatch)
+    interface, lines = motions(monkeypatch)
     interface._take(trajectory(0.0, name="x" * 60_000), interface._approach)
-    assert [limits for _, limits in said] == [{"throttle_duration_sec": 2.0}, None]
-    assert all(len(text) <= LONGEST_REASON + 30 for text, _ in said)
+    assert [limits for _, limits in lines] == [{"throttle_duration_sec": 2.0}, None]
+    assert all(len(text) <= LONGEST_REASON + 30 for text, _ in lines)
 
 
 def test_a_refusal_stays_the_last_state_until_the_robot_moves_again(monkeypatch):
     """A listener keeps one message: what follows a refusal at once would hide it."""
-    interface, said = motions(monkeypatch)
+    interface, lines = motions(monkeypatch)
     interface._pace = SimpleNamespace(due=lambda stamp_ns, rate: True)
     driver, sample = interface._driver, SimpleNamespace(n_joints=6, q=np.zeros(6), stamp_ns=0)
 
     def published():
         interface.on_sample(sample)
-        return [text for text, limits in said if limits is None]
+        return [text for text, limits in lines if limits is None]
 
     assert published() == ["done"]
     for _ in range(2):
@@ -142,7 +142,7 @@ def refuse_many(interface, rng, count):
 
 
 def test_nothing_of_garbage_trajectories_stays_and_their_log_is_bounded(monkeypatch):
-    interface, said = motions(monkeypatch)
+    interface, lines = motions(monkeypatch)
     rng = np.random.default_rng(3)
     refuse_many(interface, rng, 50)  # what is imported and cached at the first use
     gc.collect()
@@ -151,10 +151,10 @@ def test_nothing_of_garbage_trajectories_stays_and_their_log_is_bounded(monkeypa
     try:
         for _ in range(4):
             refuse_many(interface, rng, 100)
-            assert len(said) >= 200  # each refused: one line in the log, one on the topic
-            assert all(limits in (None, {"throttle_duration_sec": 2.0}) for _, limits in said)
-            assert max(len(text) for text, _ in said) <= LONGEST_REASON + 30
-            said.clear()
+            assert len(lines) >= 200  # each refused: one line in the log, one on the topic
+            assert all(limits in (None, {"throttle_duration_sec": 2.0}) for _, limits in lines)
+            assert max(len(text) for text, _ in lines) <= LONGEST_REASON + 30
+            lines.clear()
         kept, most = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()
@@ -163,12 +163,12 @@ def test_nothing_of_garbage_trajectories_stays_and_their_log_is_bounded(monkeypa
 
 
 def test_a_long_motion_outside_the_limits_is_refused_before_it_is_computed(monkeypatch):
-    interface, said = motions(monkeypatch)
+    interface, lines = motions(monkeypatch)
     long = trajectory(0.0)
     long.points[1].positions, long.points[-1].time_from_start = [50.0] * 6, Duration(sec=3000)
     monkeypatch.setattr(motion_interface, "resample", lambda *a, **k: pytest.fail("1.5 million samples were computed"))
     interface._take(long, interface._approach)
-    assert "position 50.000 rad" in said[0][0]
+    assert "position 50.000 rad" in lines[0][0]
 
 
 def test_reasons_with_names_of_messages_are_counted_within_bounds():

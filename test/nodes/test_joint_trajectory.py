@@ -108,14 +108,14 @@ def position(listener):
 
 
 def send(robot, trajectory, *words):
-    """Publish, and spin until each of the words was said in turn."""
+    """Publish, and spin until each of the words has arrived in turn."""
     listener, publisher = robot
-    said = listener.heard["composed_node/motion"]
-    said.clear()
+    messages = listener.heard["composed_node/motion"]
+    messages.clear()
     publisher.publish(trajectory)
     for word in words:
-        listener.spin(lambda word=word: any(w in m.data for m in said for w in (word, "refused", "failed")))
-        assert any(word in m.data for m in said), [m.data for m in said]
+        listener.spin(lambda word=word: any(w in m.data for m in messages for w in (word, "refused", "failed")))
+        assert any(word in m.data for m in messages), [m.data for m in messages]
 
 
 @pytest.mark.realtime

@@ -33,28 +33,28 @@ class Clock:
 
 @pytest.fixture
 def made(monkeypatch):
-    clock, said = Clock(), []
+    clock, lines = Clock(), []
     monkeypatch.setattr(readiness, "time", clock)
-    log = SimpleNamespace(info=said.append, error=said.append)
+    log = SimpleNamespace(info=lines.append, error=lines.append)
     node = SimpleNamespace(get_logger=lambda: log, publishers=0)
     node.count_publishers = lambda _: node.publishers
     inputs = SimpleNamespace(main="/arm/joint_states", last_refusal="")
-    return Readiness(node, inputs, PIPELINE), clock, said, node, inputs
+    return Readiness(node, inputs, PIPELINE), clock, lines, node, inputs
 
 
 def test_the_ready_line_names_topic_rate_signals_and_what_is_disabled(made):
-    ready, clock, said, *_ = made
+    ready, clock, lines, *_ = made
     sample = Sample(PIPELINE.robot.joint_names)
     sample.q, sample.effort = 0.0, 1.0
     for _ in range(300):
         ready.on_sample(sample)
         clock.now += 0.01
-    (line,) = said
+    (line,) = lines
     assert line.startswith("ready: observing /arm/joint_states at 100 Hz (position, effort); estimating ")
     assert "contact force" in line and line.endswith("; stiffness estimator disabled: no motor encoder")
 
 
-def test_what_is_disabled_is_said_without_names_of_files_or_fields_of_the_program():
+def test_what_is_disabled_is_reported_without_names_of_files_or_fields_of_the_program():
     text = estimated(Pipeline(load_robot("fr3")))
     assert "power and energy disabled: torque is measured behind the gear" in text and "stiffness estimator" in text
     assert "/" not in text and "fr3" not in text
@@ -69,15 +69,15 @@ def test_what_is_disabled_is_said_without_names_of_files_or_fields_of_the_progra
     ],
 )
 def test_silence_is_an_error_on_the_console_and_not_repeated_every_second(made, publishers, refusal, text):
-    ready, clock, said, node, inputs = made
+    ready, clock, lines, node, inputs = made
     node.publishers, inputs.last_refusal = publishers, refusal
-    assert not ready.look()
+    assert not ready.check()
     for _ in range(30):
         clock.now += 1.0
-        found = ready.look()
-    assert text in found and len(said) == 1 and text in said[0]
+        found = ready.check()
+    assert text in found and len(lines) == 1 and text in lines[0]
     ready.on_sample(Sample(PIPELINE.robot.joint_names))
-    assert not ready.look()
+    assert not ready.check()
 
 
 @pytest.mark.parametrize("max_age", [0.5, 0.0])

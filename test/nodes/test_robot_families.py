@@ -107,7 +107,7 @@ def test_diagnostics_say_rate_losses_and_modes(family):
     assert values["safety mode"] == "normal" and values["non_finite"] == "0"
 
 
-def test_what_a_robot_lacks_is_said_with_the_reason(family):
+def test_what_a_robot_lacks_is_reported_with_the_reason(family):
     family.listener.heard["/diagnostics"].clear()
     listener = family.listener
 
@@ -168,7 +168,7 @@ def test_services_answer_with_a_reason(family):
         assert "tare" in family.listener.call(Trigger, "/composed_node/zero_ft").message
 
 
-def test_the_load_is_told_to_the_robot_or_refused_with_the_reason(family):
+def test_the_load_is_sent_to_the_robot_or_refused_with_the_reason(family):
     result = change_parameters(family, load_mass=0.5, load_com_z=0.05)
     if family.name == "comau_ns16":
         assert not result.successful and "cannot set this" in result.reason

@@ -214,7 +214,7 @@ def test_rearm_answers_false_while_the_guard_stays_latched(stand):
     driver.loop.trip(GuardReason.publisher)
     for _ in range(5):
         node.work()
-    assert node.call("rearm")[0] and driver.loop.state == GuardState.idle  # after the way to zero
+    assert node.call("rearm")[0] and driver.loop.state == GuardState.idle  # after the ramp to zero
     node.call("enable_guiding")
     driver.stopped = True
     node.work()
@@ -281,7 +281,7 @@ def test_only_the_source_of_commands_may_enable(stand, source, commanding, reaso
     assert node.call("disable_torque")[0] and node.call("stop")[0]  # ending is everybody's
 
 
-def test_a_stranger_who_comes_later_ends_torque(stand, monkeypatch):
+def test_an_unknown_node_that_appears_later_ends_torque(stand, monkeypatch):
     monkeypatch.setattr("robot_dynamics_ros.nodes.robot.torque_interface.CHECK_PERIOD", -1.0)
     node, driver = stand
     node.table["command_source"], node.commanding = "/cell/planner", [ALLOWED]

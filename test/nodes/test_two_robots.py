@@ -85,12 +85,12 @@ def test_old_names_are_there_for_who_listens_and_a_second_robot_on_them_is_an_er
         assert len(listener.heard["power"][-1].velocity) == 7
         rival = listener.node.create_publisher(WrenchStamped, "robot_dynamics/external_wrench", 1)
 
-        def said():
+        def messages():
             return [
                 s.message for m in listener.heard["/diagnostics"] for s in m.status if s.name.endswith("middleware")
             ]
 
-        listener.spin(lambda: any("give each robot a namespace or a prefix" in text for text in said()))
+        listener.spin(lambda: any("give each robot a namespace or a prefix" in text for text in messages()))
         listener.node.destroy_publisher(rival)
     finally:
         status, output = node.end()

@@ -8,7 +8,7 @@ import pytest
 from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.models.urdf_import import robot_from_urdf
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.plant.any_plant import MOST, NEED, assumed_plant, plant_of, strength
+from robot_dynamics_ros.simulation.plant.any_plant import MAX_STRENGTH, MIN_STRENGTH, assumed_plant, plant_of, strength
 from robot_dynamics_ros.simulation.plant.plant_file import load_plant_file
 from robot_dynamics_ros.simulation.rehearsal import Push, cycles, rehearse, through
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
@@ -48,7 +48,7 @@ def test_a_size_between_two_sizes_lies_between_them():
 def test_placeholder_limits_do_not_make_giant_drives(robot):
     giant = robot.with_updates({"limits.torque": np.full(7, 1e4)})
     none = robot.with_updates({"limits.torque": None})
-    assert np.allclose(strength(giant), MOST / NEED * strength(none))
+    assert np.allclose(strength(giant), MAX_STRENGTH / MIN_STRENGTH * strength(none))
 
 
 def test_it_follows_a_motion_and_feels_a_push(robot, motion):
@@ -76,7 +76,7 @@ def test_effort_is_what_the_robot_file_declares(robot, motion):
     assert np.array_equal(record.effort_of(record.record()), record.record().joint_torque)
 
 
-def test_what_cannot_be_simulated_is_said(robot):
+def test_what_cannot_be_simulated_is_reported(robot):
     with pytest.raises(ConfigError, match="without masses"):
         SimulatedRobot(robot.with_updates({"links": None}))
     for times, word in (([0.0, 0.0], "increase"), ([0.0, 1e9], "cycles")):

@@ -38,14 +38,6 @@ def test_single_cycles_equal_the_batch_bit_for_bit():
         assert np.array_equal(robot.truth()["friction_torque"], truth["friction_torque"][k])
 
 
-def test_single_torque_cycles_equal_the_batch_bit_for_bit():
-    torque = 5.0 * np.sin(np.arange(200) / 20)[:, None] * np.ones(6)
-    log, _ = SimulatedRobot("ur5e", q=Q).run_torque(torque)
-    robot = SimulatedRobot("ur5e", q=Q)
-    for k in range(200):
-        assert np.array_equal(robot.step_torque(torque[k]).q, log.q[k])
-
-
 def test_batches_in_pieces_equal_one_batch():
     log, _ = run()
     robot = SimulatedRobot("ur5e", q=MOTION[0][0])
@@ -140,22 +132,23 @@ def test_position_control_tracks_and_settles():
     assert np.abs(log.q[-1] - Q - 0.5).max() < 3e-4
 
 
+def under_torque(robot, torque, *scales):
+    """Positions after 500 cycles of a constant torque (n,) [Nm]."""
+    for _ in range(500):
+        record = robot.step_torque(torque, *scales)
+    return record.q
+
+
 def test_zero_torque_stays_and_torque_beyond_friction_moves_that_joint():
     robot = SimulatedRobot("ur5e", q=Q)
-    log, _ = robot.run_torque(np.zeros((500, 6)))
-    assert np.abs(log.q[-1] - Q).max() < 1e-3
-    push = np.zeros((500, 6))
-    push[:, 0] = 20.0
-    log, _ = robot.run_torque(push)
-    assert log.q[-1, 0] - Q[0] > 0.3
+    assert np.abs(under_torque(robot, np.zeros(6)) - Q).max() < 1e-3
+    assert under_torque(robot, [20.0, 0, 0, 0, 0, 0])[0] - Q[0] > 0.3
 
 
 def test_friction_scales_make_direct_torque_lighter():
-    push = np.zeros((500, 6))
-    push[:, 0] = 15.0
     travel = [
-        SimulatedRobot("ur5e", q=Q).run_torque(push, viscous_scale=v, coulomb_scale=c)[0].q[-1, 0]
-        for v, c in ((0.0, 0.0), (0.5, 0.0), (0.0, 0.5), (0.5, 0.5))
+        under_torque(SimulatedRobot("ur5e", q=Q), [15.0, 0, 0, 0, 0, 0], viscous, coulomb)[0]
+        for viscous, coulomb in ((0.0, 0.0), (0.5, 0.0), (0.0, 0.5), (0.5, 0.5))
     ]
     assert travel[0] < travel[1] < travel[3] and travel[0] < travel[2] < travel[3]
 
@@ -171,15 +164,9 @@ def test_torque_limit_saturates_and_says_so():
 
 def test_joint_torque_feedback_hides_motor_friction_on_a_link_side_robot():
     stand = np.array([0.0, -0.8, 0.0, -2.3, 0.0, 1.6, 0.8])
-    push = np.zeros((500, 7))
-    push[:, 6] = 1.0  # above the bearing's friction, below the drive's
-    moved = [
-        abs(
-            SimulatedRobot("fr3", q=stand, overrides={"control.torque_feedback": gain}).run_torque(push)[0].q[-1, 6]
-            - stand[6]
-        )
-        for gain in (0.0, 4.0)
-    ]
+    push = [0, 0, 0, 0, 0, 0, 1.0]  # above the bearing's friction, below the drive's
+    robots = [SimulatedRobot("fr3", q=stand, overrides={"control.torque_feedback": gain}) for gain in (0.0, 4.0)]
+    moved = [abs(under_torque(robot, push)[6] - stand[6]) for robot in robots]
     assert moved[0] < 2e-3 < moved[1]
 
 
@@ -247,14 +234,6 @@ def test_temperatures_can_be_preconditioned():
     (_, ta), (b, tb) = cold.run(*MOTION), warm.run(*MOTION)
     assert b.temperature == pytest.approx(38.0, abs=0.5) and tb["lubricant_temperature"] == pytest.approx(45.0, abs=0.5)
     assert np.all(ta["friction_torque"].std(0) > 1.2 * tb["friction_torque"].std(0))
-
-
-def test_stiffness_can_wear():
-    robot = SimulatedRobot("ur5e", q=Q, without=("friction", "noise", "backlash", "hardening"))
-    before = robot.run(*motions.hold(Q, 1.0))[1]["deflection"][-1, 1]
-    robot.core.scale_stiffness(1, 0.5)
-    after = robot.run(*motions.hold(Q, 2.0))[1]["deflection"][-1, 1]
-    assert after == pytest.approx(2 * before, rel=0.02)
 
 
 def test_controller_can_believe_another_robot_file_without_the_machine_changing():

@@ -143,7 +143,7 @@ def test_dynamics_answers_are_those_of_the_robot_model(ur, ur_rtde):
         time.sleep(0.02)
         result["target_q"] = receive.getTargetQ()
         result["change"] = (np.array(receive.getTargetMoment()) - before).tolist()
-        result["told"] = [receive.getPayload(), receive.getPayloadCog()]
+        result["payload"] = [receive.getPayload(), receive.getPayloadCog()]
         result["target payload"] = control.setTargetPayload(0.0, [0, 0, 0.01], [0, 0, 0, 0, 0, 0])
         result["zero"] = control.zeroFtSensor()
         time.sleep(0.02)
@@ -164,7 +164,7 @@ def test_dynamics_answers_are_those_of_the_robot_model(ur, ur_rtde):
     target_q = np.array(result["target_q"])
     assert np.abs(result["change"]).max() > 5
     assert np.array(result["change"]) == pytest.approx(loaded.gravity(target_q) - model.gravity(target_q), abs=1e-4)
-    assert result["told"] == [2.0, [0.0, 0.0, 0.1]]
+    assert result["payload"] == [2.0, [0.0, 0.0, 0.1]]
     assert np.linalg.norm(result["force"][:3]) < 2.5
     assert result["payload"] and result["target payload"] and result["zero"]
     assert result["forceMode"] and result["forceModeStop"] and result["teach"] == [True, True]

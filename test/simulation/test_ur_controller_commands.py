@@ -260,7 +260,7 @@ def test_a_paused_path_rests_and_is_finished_when_played_again(session):
     assert session.controller.target[0] == pytest.approx(goal)
 
 
-def test_payload_told_and_payload_mounted_are_two_things(session):
+def test_configured_and_mounted_payload_are_two_things(session):
     arm = session.controller.arm
     arm.mount(2.0, np.array([0, 0, 0.05]))
     session.step(500)

@@ -56,8 +56,8 @@ def test_direct_torque_takes_the_scales_the_uploaded_script_passes(ur, ur_rtde):
         ur.host,
     )
     with ur.client() as simulation:
-        told = simulation.state["direct_torque"]
+        call = simulation.state["direct_torque"]
     # ur_rtde 1.6.5 fills one pair of variables and passes another: zero friction compensation
     zeros = "Source(constants=(0.0, 0.0, 0.0, 0.0, 0.0, 0.0), register=None)"
-    assert f"viscous_scale={zeros}" in told and f"coulomb_scale={zeros}" in told
-    assert "torque=Source(constants=(), register=0)" in told
+    assert f"viscous_scale={zeros}" in call and f"coulomb_scale={zeros}" in call
+    assert "torque=Source(constants=(), register=0)" in call

@@ -178,7 +178,7 @@ class GuardMachine(RuleBasedStateMachine):
         self._watch()
 
     def _watch(self):
-        """Leaving the active states begins the way to zero; latched states end by rearm() alone."""
+        """Leaving the active states begins the ramp to zero; latched states end by rearm() alone."""
         if self.guard.state in ACTIVE:
             return
         self.enabled = False
@@ -229,7 +229,7 @@ class GuardMachine(RuleBasedStateMachine):
             assert not self.out.any()
 
     def _judge_limits(self, before, jump):
-        """Past a limit the way to zero is as quick as the rate allows."""
+        """Past a limit the ramp to zero is as quick as the rate allows."""
         if self.observed is None:
             return
         q, qd = self.observed

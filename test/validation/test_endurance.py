@@ -20,7 +20,7 @@ def test_pieces_of_torque_control_end_in_a_latched_fault_each():
     assert all(0.0 < row.largest_error < 0.2 for row in rows)
 
 
-def test_whatever_grows_or_does_not_latch_is_told():
+def test_whatever_grows_or_does_not_latch_is_reported():
     good = Look(1, True, 0.01, CALM, CALM, 0, 0, [1.0] * 6)
     last = replace(good, piece=30)
     assert faults_of([good, last]) == []
@@ -68,7 +68,7 @@ def test_every_kind_of_fault_latches_by_clock_and_garbage_changes_nothing():
     assert rows[-1].ours.threads == rows[0].ours.threads and rows[-1].ours.files == rows[0].ours.files
 
 
-def test_a_fault_that_does_not_latch_is_told(monkeypatch):
+def test_a_fault_that_does_not_latch_is_reported(monkeypatch):
     monkeypatch.setattr(endurance_clock, "FAULTS", (lambda rig: rig.cycle(),))
     (row,) = endure_by_clock(1, seconds=0.1)
     assert not row.latched and faults_of([row]) == ["the fault after piece 1 did not latch"]

@@ -112,10 +112,10 @@ def test_the_page_carries_both_tables():
     for name, command in (("reproduce liu", "robot-dynamics reproduce"), ("ablation", "robot-dynamics ablation")):
         section = text.split(f"<!-- generated: {name} -->")[1].split(f"<!-- end: {name} -->")[0]
         assert f"`{command}" in section and section.count("\n|") >= 5
-    told = re.findall(r"<!-- generated: reproduce ([\w-]+) -->", text)  # on another robot a second word follows
-    assert set(told) <= set(PROTOCOLS) and len(told) == len(set(told)) >= 10
+    names = re.findall(r"<!-- generated: reproduce ([\w-]+) -->", text)  # on another robot a second word follows
+    assert set(names) <= set(PROTOCOLS) and len(names) == len(set(names)) >= 10
     tables = [
-        text.split(f"<!-- generated: reproduce {n} -->")[1].split(f"<!-- end: reproduce {n} -->")[0] for n in told
+        text.split(f"<!-- generated: reproduce {n} -->")[1].split(f"<!-- end: reproduce {n} -->")[0] for n in names
     ]
     figures = [row for table in tables for row in re.findall(r"^\| ([\w ]+ \| [^|]+) \|", table, re.MULTILINE)]
     assert len(figures) - len(set(figures)) == len(tables) - 1  # only the heads repeat
@@ -129,6 +129,6 @@ def test_weighted_modified_friction_beats_the_conventional_identification():
     assert all(row.note for row in rows.values() if row.met is None)
 
 
-def test_figures_are_told_once():
+def test_figures_are_reported_once():
     rows = [row for _, found, _ in run_all(["clochiatti-friction", "clochiatti"]) for row in found]
     assert len({(row.source, row.figure) for row in rows}) == len(rows)

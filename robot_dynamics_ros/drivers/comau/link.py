@@ -12,7 +12,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from robot_dynamics_ros.drivers.comau import wire as wire
-from robot_dynamics_ros.drivers.comau.login import NOBODY, Login, enter
+from robot_dynamics_ros.drivers.comau.login import ANONYMOUS, Login, enter
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed, DataError
 
 QUEUE = 16384  # states: 6 s at 2.5 kHz
@@ -70,8 +70,8 @@ class UdpLink:
 
     incomplete = 0  # every datagram is a whole state
 
-    def __init__(self, host: str, port: int, n_axes: int, arm: int, login: Login = NOBODY) -> None:
-        if login != NOBODY:
+    def __init__(self, host: str, port: int, n_axes: int, arm: int, login: Login = ANONYMOUS) -> None:
+        if login != ANONYMOUS:
             raise CapabilityError("user, password and TLS are those of an MQTT broker: set backend to mqtt")
         self._address, self._n_axes, self._arm = (host, port), n_axes, arm
         self.queue, self.malformed, self.last_error = Queue(), 0, ""
@@ -160,7 +160,7 @@ class UdpLink:
 class MqttLink:
     """The public LPC program's messages: separate topics, joined where their time is equal."""
 
-    def __init__(self, host: str, port: int, n_axes: int, arm: int, login: Login = NOBODY) -> None:
+    def __init__(self, host: str, port: int, n_axes: int, arm: int, login: Login = ANONYMOUS) -> None:
         self._address, self._arm, self._login = (host, port), arm, login
         self.queue, self.malformed, self.incomplete, self.last_error = Queue(), 0, 0, ""
         self.received_ns = 0  # steady time of the newest state

@@ -20,7 +20,7 @@ class Login(NamedTuple):
     key: str = ""
 
 
-NOBODY = Login()
+ANONYMOUS = Login()
 
 
 def enter(client: Any, login: Login) -> None:

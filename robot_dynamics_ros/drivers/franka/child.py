@@ -39,7 +39,6 @@ class Child:
         self._acting: np.ndarray | None = None  # torque that acts, in torque control
         self._busy = time.process_time(), time.monotonic()
         self._cycle, self._share = 0, 0.0
-        self._requests: list[tuple[dict[str, Any], np.ndarray]] = []
 
     def connect(self, host: str, realtime: bool) -> None:
         """Open the connection; says so on the pipe. Raises what the vendor raises."""

@@ -1,6 +1,6 @@
 """Child process around the unmodified ur_rtde control client: executes requests, stops the robot when the pipe ends.
 
-The controller's own watchdog is armed before anything moves, and kicked only while this loop runs: killed in any way,
+The controller's own watchdog is armed before anything moves, and kicked only while this loop runs: when it is killed,
 the controller stops the robot by itself.
 """
 

@@ -33,10 +33,10 @@ LOAD = 0.05  # of the RMS of the rigid-body torque, that errors of the model may
 STEP = 0.01  # rad/s, of the friction step tanh(v / STEP)
 ROUNDS = 8  # of the robust fit
 MAX_FITS, MIN_SHARE = 4, 0.3  # share of the rows below which no fit is made
-MOST = 0.5  # share of the data in contact above which leaving it out leaves too little
+MAX_CONTACT_SHARE = 0.5  # share of the data in contact above which leaving it out leaves too little
 FAR = 3.0  # factor between identified and initial rotor inertia beyond which it is reported
 ROTOR = 0.1  # identified over initial rotor inertia below which it is suspicious
-SURE = 3.0  # standard deviations
+SIGNIFICANCE = 3.0  # standard deviations
 GRAVITY, INERTIA = (
     0.1,
     0.15,
@@ -89,8 +89,8 @@ def guided_joints(robot: RobotFile, motion: Motion) -> list[str]:
         ratio, std = e.inertia / expected, e.inertia_std / np.abs(expected)
         size, friction = np.sqrt((inertial**2).mean(axis=0)), np.abs(e.friction / e.gravity)
         votes = (e.gravity_std < GRAVITY * np.abs(e.gravity)) & (std < INERTIA) & (size > SHOWN * friction)
-        follows = votes & (ratio + SURE * std < GUIDED)
-        moves = votes & (ratio - SURE * std > GUIDED)
+        follows = votes & (ratio + SIGNIFICANCE * std < GUIDED)
+        moves = votes & (ratio - SIGNIFICANCE * std > GUIDED)
     for j in np.flatnonzero(follows & (friction > ABSENT * size)).tolist():
         follows[j] = friction_lag(motion, gravity[:, j], inertial[:, j], j) >= LATE
     if follows.sum() < VOTES or follows.sum() <= 2 * moves.sum():
@@ -270,7 +270,7 @@ def lost_rotors(robot: RobotFile, rotor: np.ndarray, std: np.ndarray) -> list[st
         return []
     initial = robot.array("drives.rotor_inertia")
     with np.errstate(invalid="ignore"):
-        low = (initial > 0) & (rotor < ROTOR * initial) & (initial - rotor > SURE * std)
+        low = (initial > 0) & (rotor < ROTOR * initial) & (initial - rotor > SIGNIFICANCE * std)
     return [
         f"{name} {value:.2g} instead of {was:.2g} kg m2"
         for name, value, was, below in zip(robot.joint_names, rotor, initial, low, strict=True)

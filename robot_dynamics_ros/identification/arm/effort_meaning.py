@@ -1,7 +1,7 @@
 """What the recorded effort is: the decision of effort/decision.py applied to a recording that is to be identified.
 
 Where the robot file has no masses, unit and gravity are as it declares, and the sign comes from dissipation alone.
-`mounted` finds which way gravity acts in the base frame: a robot on a wall or ceiling whose file says upright.
+`mounted` finds the direction of gravity in the base frame: a robot on a wall or ceiling whose file says upright.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from robot_dynamics_ros.effort.decision import OVERRULE, SURE, Decision
+from robot_dynamics_ros.effort.decision import OVERRULE, SIGNIFICANCE, Decision
 from robot_dynamics_ros.effort.evidence import EffortEvidence
 from robot_dynamics_ros.effort.meaning import CURRENT_GRAVITY_FREE, WORDS, Meaning, declared
 from robot_dynamics_ros.effort.recording import recorded_meaning
@@ -200,8 +200,8 @@ def _by_friction(robot: RobotFile, motion: Motion, given: str) -> EffortMeaning:
 
 
 def dissipation_signs(robot: RobotFile, motion: Motion) -> np.ndarray:
-    """Sign (n,) of the dissipation of sliding friction in the effort, 0 below SURE standard deviations; the rigid-body
-    torque is fitted on the joint's own base columns first.
+    """Sign (n,) of the dissipation of sliding friction in the effort, 0 below SIGNIFICANCE standard deviations; the
+    rigid-body torque is fitted on the joint's own base columns first.
     """
     W = RigidModel(robot).base_regressor(motion.q, motion.qd, motion.qdd)
     effort = np.empty_like(motion.effort)
@@ -214,7 +214,7 @@ def dissipation_signs(robot: RobotFile, motion: Motion) -> np.ndarray:
     evidence.add_motion(nothing, nothing, motion.qd, motion.qdd, effort)
     e = evidence.evidence()
     with np.errstate(invalid="ignore"):
-        return np.where(np.abs(e.friction) > SURE * e.friction_std, np.sign(e.friction), 0.0)
+        return np.where(np.abs(e.friction) > SIGNIFICANCE * e.friction_std, np.sign(e.friction), 0.0)
 
 
 def mounted(robot: Any, motion: Motion) -> tuple[Any, str]:

@@ -14,7 +14,7 @@ from robot_dynamics_ros.identification.arm.checks import (
     check_fit,
 )
 from robot_dynamics_ros.identification.arm.contact import (
-    MOST,
+    MAX_CONTACT_SHARE,
     contact_stretches,
     described,
     refuse_guided,
@@ -147,7 +147,7 @@ def leave_out_contact(state: Identification) -> None:
     how_much = described(found, state.training)
     left = without(state.training, found)
     share = sum(r.duration for r in left) / sum(r.duration for r in state.training)
-    if share < MOST or len(left) < len(state.training):
+    if share < MAX_CONTACT_SHARE or len(left) < len(state.training):
         state.spoiled = f"contact in {how_much} of the data"
         state.warnings.append(
             f"{state.spoiled}: too much to leave out, so friction is not identified; record without contact"

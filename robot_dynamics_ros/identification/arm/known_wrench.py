@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.arm.contact import SURE, looked_at
+from robot_dynamics_ros.identification.arm.contact import SIGNIFICANCE, looked_at
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
@@ -76,7 +76,7 @@ def known_wrench(rigid: RigidModel, model: RobotModel, recordings: Sequence[Reco
 
 def _refuse_tie(found: KnownWrench) -> None:
     hint = "check --frame, --point and --tare, or pass --wrench-sign environment or robot"
-    if abs(found.share) < max(SURE * found.std, FOUND):
+    if abs(found.share) < max(SIGNIFICANCE * found.std, FOUND):
         raise DataError(
             f"the sign of the wrench is a tie: effort takes up {found.share:.2f} +- {found.std:.2f} of its work; {hint}"
         )

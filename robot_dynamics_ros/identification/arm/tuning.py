@@ -36,7 +36,7 @@ CONTEXT = 0.6  # s beside each stretch for the filters: two periods of SLOWEST a
 DELAYS = range(-2, 9)  # candidates in steps of SHORTEST_DELAY, or of a sample where that is longer
 SHORTEST_DELAY = 0.004  # s; a parabola through the candidates resolves a fraction of it
 ROUNDS, CLOSE = 4, 0.01  # of the finer search: at most, and step of the last one; the errors are alike on both sides
-SURE = 3.0  # standard deviations, from the scatter of the joints, beyond which a delay is tried
+SIGNIFICANCE = 3.0  # standard deviations, from the scatter of the joints, beyond which a delay is tried
 MIN_GAIN = 0.01  # relative gain in held-out error that a global choice (source, delay) must bring
 AGREED = 0.7  # share of joints whose error a delay must lower
 NEAR = 0.05  # settings whose error is within this share of the smallest are judged again with the chosen laws
@@ -127,7 +127,7 @@ class Tuner:
                 k, best = len(rows) - 1, lower
 
     def _late(self, structure: Structure, lags: np.ndarray) -> Structure | None:
-        """The structure with the delay that simple laws show beyond SURE deviations; None where they show none."""
+        """The structure with the delay that simple laws show beyond SIGNIFICANCE deviations, or None."""
         if len(lags) == 1:
             return None
         table = self._errors(structure, None, lags)
@@ -137,7 +137,7 @@ class Tuner:
         place, std = vertex(table[:, k - 1 : k + 2])
         step = (lags[1] - lags[0]) / self.rate
         delay = lags[k] / self.rate + place * step
-        if not abs(delay) > SURE * std * step:
+        if not abs(delay) > SIGNIFICANCE * std * step:
             return None
         rough = replace(structure, delay=delay, delay_std=std * step)
         return self._refined(rough, SEARCH_WIDTHS)

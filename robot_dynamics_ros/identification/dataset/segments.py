@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 
 MOVING = 0.0015  # rad/s, below this a joint stands still
 _WINDOW = 0.2  # s over which a velocity must stay the same
-_EVEN, _MOST, _FLOOR = 0.04, 0.02, 1e-3  # relative, largest and least change of velocity [rad/s] that counts as none
+_RELATIVE_CHANGE, _MAX_CHANGE, _MIN_CHANGE = (
+    0.04,
+    0.02,
+    1e-3,
+)  # relative, largest and least change of velocity [rad/s] that counts as none
 _SHORTEST = 0.15  # s
 _SETTLE = 0.02  # rad of travel after a reversal before presliding friction has settled
 _SLOW = 0.3  # rad/s, fastest reciprocating motion in which only hysteresis shows
@@ -88,7 +92,11 @@ def constant_velocity(record: JointRecord) -> list[slice]:
     half = max(round(0.5 * _WINDOW / record.period), 1)
     v = _smoothed(record.v, half)
     change = np.abs(_shifted(v, -half) - _shifted(v, half))
-    even = (np.abs(v) > MOVING) & (change < np.minimum(_EVEN * np.abs(v), _MOST) + _FLOOR) & ~_near_gap(record, half)
+    even = (
+        (np.abs(v) > MOVING)
+        & (change < np.minimum(_RELATIVE_CHANGE * np.abs(v), _MAX_CHANGE) + _MIN_CHANGE)
+        & ~_near_gap(record, half)
+    )
     found = []
     for part in _parts(even):
         settled = np.flatnonzero(np.abs(record.q[part] - record.q[part.start]) > _settling(record, part))

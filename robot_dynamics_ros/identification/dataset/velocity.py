@@ -13,7 +13,7 @@ from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
 
 BAND = 20.0  # Hz, in which the two are compared
 BLOCKS = 12  # of time, each left out once: the spread is the deviation
-SURE = 5.0  # standard deviations beyond which a signal is repaired,
+SIGNIFICANCE = 5.0  # standard deviations beyond which a signal is repaired,
 DELAY, GAIN, BIAS = 5e-4, 5e-3, 2e-3  # and at least s, share, rad/s; less changes no result
 
 
@@ -31,13 +31,13 @@ class VelocitySignal:
     @property
     def late(self) -> bool:
         """Whether the delay is certain and large enough to matter."""
-        return abs(self.delay) > max(DELAY, SURE * self.delay_std)
+        return abs(self.delay) > max(DELAY, SIGNIFICANCE * self.delay_std)
 
     @property
     def scaled(self) -> np.ndarray:
         """Joints (n,) whose gain or bias is certain and large enough to matter."""
-        gain = np.abs(self.gain - 1) > np.maximum(GAIN, SURE * self.gain_std)
-        return gain | (np.abs(self.bias) > np.maximum(BIAS, SURE * self.bias_std))
+        gain = np.abs(self.gain - 1) > np.maximum(GAIN, SIGNIFICANCE * self.gain_std)
+        return gain | (np.abs(self.bias) > np.maximum(BIAS, SIGNIFICANCE * self.bias_std))
 
     def statements(self, joint_names: Sequence[str]) -> list[str]:
         """What is repaired, one sentence each; none for a velocity that agrees with the positions."""

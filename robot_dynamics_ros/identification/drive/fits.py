@@ -26,7 +26,7 @@ from robot_dynamics_ros.robot_file import RobotFile
 CUTOFF = 10.0  # Hz, below the vibration that steps of acceleration excite in flexible joints
 MOVING = 0.02  # rad/s
 EPS = (0.005, 0.01, 0.02, 0.05, 0.1)  # rad/s, output side: smoothings tried; the source's 1e-5 chatters with sensors
-SURE = 0.05  # relative standard deviation up to which a number is written
+MAX_RELATIVE_STD = 0.05  # relative standard deviation up to which a number is written
 EXCITED = 0.1  # rad/s2, RMS of the desired acceleration that shows a rotor's inertia
 DESIRED = ("q_d", "qd_d", "qdd_d", "tau_d")
 TERMS = ("torque_constant", "kv", "tc_dir", "tc_rev", "offset")
@@ -154,10 +154,10 @@ class CurrentFit:
     x: np.ndarray
 
     @property
-    def sure(self) -> bool:
-        """Whether the torque constant is positive and known to SURE."""
+    def well_known(self) -> bool:
+        """Whether the torque constant is positive and known to MAX_RELATIVE_STD."""
         K, std = self.values["torque_constant"], self.std["torque_constant"]
-        return bool(K > 0 and std < SURE * K)
+        return bool(K > 0 and std < MAX_RELATIVE_STD * K)
 
     def current(self, qd: np.ndarray, load: np.ndarray) -> np.ndarray:
         """Predicted current (N,) [A]."""

@@ -15,7 +15,7 @@ from robot_dynamics_ros.identification.arm.identify import read
 from robot_dynamics_ros.identification.arm.state import DEFAULTS, Options
 from robot_dynamics_ros.identification.dataset.recording import Recording, set_apart
 from robot_dynamics_ros.identification.drive.fits import (
-    SURE,
+    MAX_RELATIVE_STD,
     CurrentFit,
     DriveData,
     RotorInertia,
@@ -50,13 +50,13 @@ class DrivesFound:
 
     @property
     def torque_constant(self) -> np.ndarray:
-        """K_tau (n,) [Nm/A]: identified where that is sure, otherwise NaN."""
-        return np.array([f.values["torque_constant"] if f is not None and f.sure else np.nan for f in self.fits])
+        """K_tau (n,) [Nm/A]: identified where its deviation is small enough, otherwise NaN."""
+        return np.array([f.values["torque_constant"] if f is not None and f.well_known else np.nan for f in self.fits])
 
     @property
     def torque_constant_std(self) -> np.ndarray:
-        """Standard deviation of the identified K_tau (n,) [Nm/A], NaN beside a joint that is not sure."""
-        return np.array([f.std["torque_constant"] if f is not None and f.sure else np.nan for f in self.fits])
+        """Standard deviation of the identified K_tau (n,) [Nm/A], NaN for the other joints."""
+        return np.array([f.std["torque_constant"] if f is not None and f.well_known else np.nan for f in self.fits])
 
 
 def identify_drives(
@@ -120,15 +120,15 @@ def _rotor(robot: RobotFile, data: DriveData, notes: list[str]) -> RotorInertia 
 
 
 def _inertia(robot: RobotFile, rotor: RotorInertia | None, notes: list[str]) -> np.ndarray:
-    """Identified where sure, else the robot file's, else zero."""
+    """Identified where its deviation is small enough, else the robot file's, else zero."""
     known = robot.array_or("drives.rotor_inertia", 0.0)
     if rotor is None:
         return known
-    sure = (rotor.value > 0) & (rotor.std < SURE * rotor.value)
-    if not sure.all():
-        names = ", ".join(n for n, ok in zip(robot.joint_names, sure, strict=True) if not ok)
+    certain = (rotor.value > 0) & (rotor.std < MAX_RELATIVE_STD * rotor.value)
+    if not certain.all():
+        names = ", ".join(n for n, ok in zip(robot.joint_names, certain, strict=True) if not ok)
         notes.append(f"rotor inertia of {names}: the model torque does not show it; the robot file's is kept")
-    return np.where(sure, rotor.value, known)
+    return np.where(certain, rotor.value, known)
 
 
 def _fits(robot: RobotFile, data: DriveData, load: np.ndarray, notes: list[str]) -> list[CurrentFit | None]:
@@ -155,7 +155,7 @@ def _summary(
     except CapabilityError as error:
         return result | {"energy": None, "no_energy": str(error)}
     known = robot.array_or("drives.torque_constant", np.nan)
-    K = np.array([f.values["torque_constant"] if f is not None and f.sure else np.nan for f in fits])
+    K = np.array([f.values["torque_constant"] if f is not None and f.well_known else np.nan for f in fits])
     torque = np.where(np.isfinite(K), K, known) * data.current
     return result | {"energy": model.energy(data.stamp_ns, torque, data.qd) if np.isfinite(torque).all() else None}
 
@@ -163,10 +163,10 @@ def _summary(
 def _warnings(found: DrivesFound) -> list[str]:
     warnings = []
     for name, fit in zip(found.robot.joint_names, found.fits, strict=True):
-        if fit is not None and not fit.sure:
+        if fit is not None and not fit.well_known:
             K, std = fit.values["torque_constant"], fit.std["torque_constant"]
             warnings.append(
-                f"{name}: torque constant {K:.3g} +- {std:.2g} Nm/A is not sure enough to be written: move it faster, "
+                f"{name}: torque constant {K:.3g} +- {std:.2g} Nm/A is too uncertain to be written: move it faster, "
                 "or with a load that changes"
             )
         if fit is not None and min(fit.values["tc_dir"], fit.values["tc_rev"]) < 0:
@@ -178,7 +178,9 @@ def as_dict(found: DrivesFound) -> dict[str, Any]:
     """The numbers as --json holds them, per joint; NaN is None."""
 
     def described(fits: Sequence[CurrentFit | None]) -> list[dict[str, Any] | None]:
-        return [None if f is None else {"values": f.values, "std": f.std, "eps": f.eps, "sure": f.sure} for f in fits]
+        return [
+            None if f is None else {"values": f.values, "std": f.std, "eps": f.eps, "sure": f.well_known} for f in fits
+        ]
 
     rotor = None if found.rotor is None else {"values": found.rotor.value, "std": found.rotor.std}
     result = {
@@ -198,9 +200,9 @@ def as_dict(found: DrivesFound) -> dict[str, Any]:
 
 
 def identified_drives(found: DrivesFound, friction: bool = False) -> tuple[RobotFile, list[str]]:
-    """Robot file with the sure numbers of the drives (and, if wanted, the friction law), and which blocks changed.
+    """Robot file with the certain numbers of the drives (and, if wanted, the friction law), and which blocks changed.
 
-    Raises DataError when nothing is sure enough to be written.
+    Raises DataError when every number is too uncertain to be written.
     """
     robot = found.robot
     key = "identified_drives_" + datetime.now(timezone.utc).strftime("%Y%m%dT%H%M%SZ")
@@ -220,7 +222,7 @@ def identified_drives(found: DrivesFound, friction: bool = False) -> tuple[Robot
     if friction:
         updates |= _friction(found, key)
     if not updates:
-        raise DataError("no number of the drives is sure enough to be written; see the warnings")
+        raise DataError("every number of the drives is too uncertain to be written; see the warnings")
     text = f"robot-dynamics identify-drive on {', '.join(Path(b).name for b in found.bags)}; {found.split}"
     changed = [name for name, there in (("drives", fields), ("friction", friction)) if there]
     return robot.with_updates(updates, {key: text}), changed

@@ -144,9 +144,9 @@ def obstacles(pose: Pose, limits: Limits) -> Excess:
     def slopes() -> Slopes:
         weights = np.zeros_like(pose.points)
         for pull, s, by_side in zip(PER_METRE * share, along, sides, strict=True):
-            way = pull[..., None] * (by_side[..., :3] - by_side[..., 3:])
-            weights[:, 1:-1] += (1 - s)[..., None] * way
-            weights[:, 2:] += s[..., None] * way
+            offset = pull[..., None] * (by_side[..., :3] - by_side[..., 3:])
+            weights[:, 1:-1] += (1 - s)[..., None] * offset
+            weights[:, 2:] += s[..., None] * offset
         return pose.slopes(weights)
 
     return Excess(value, slopes, excess, axis=1)
@@ -229,22 +229,22 @@ def _pairs(model: RobotModel, limits: Limits) -> tuple[np.ndarray, ...]:
 
 
 def _gaps(points: np.ndarray, link: np.ndarray, point: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Distances (N, m), ways (N, m, 3) from the nearest point of the link, and where on it that is (N, m), 0 .. 1."""
+    """Distances (N, m), offsets (N, m, 3) from the link, and its place on the link (N, m), 0..1."""
     a, d = points[:, link], points[:, link + 1] - points[:, link]
     reach = points[:, point] - a
     s = np.clip((reach * d).sum(-1) / np.maximum((d * d).sum(-1), 1e-9), 0, 1)
-    way = reach - s[..., None] * d
-    return np.sqrt((way * way).sum(-1)) + 1e-12, way, s
+    offset = reach - s[..., None] * d
+    return np.sqrt((offset * offset).sum(-1)) + 1e-12, offset, s
 
 
 def collision(pose: Pose, gaps: Gaps) -> Excess:
     """How far joints and TCP come closer to links than they may."""
-    gap, way, s = _gaps(pose.points, gaps.link, gaps.point)
+    gap, offset, s = _gaps(pose.points, gaps.link, gaps.point)
     excess = PER_METRE * (gaps.wanted - gap)
     value, share = soft_max(excess, LENGTH / PER_METRE)
 
     def slopes() -> Slopes:
-        push = (-PER_METRE * share / gap)[..., None] * way
+        push = (-PER_METRE * share / gap)[..., None] * offset
         weights = np.zeros_like(pose.points)
         for m, (link, point) in enumerate(zip(gaps.link, gaps.point, strict=True)):
             weights[:, point] += push[:, m]

@@ -85,14 +85,14 @@ def _here(driver: MotionDriver) -> np.ndarray:
 
 def _record(driver: MotionDriver, samples: list[Sample] | None, progress: Progress | None) -> None:
     """Read until the motion is over; a motion that failed raises."""
-    heard = time.monotonic()
+    last_sample = time.monotonic()
     while driver.motion.active:
         sample = driver.read(0.2)
         if sample is not None:
-            heard = time.monotonic()
+            last_sample = time.monotonic()
             if samples is not None:
                 samples.append(sample.copy())
-        elif time.monotonic() - heard > _SILENCE:
+        elif time.monotonic() - last_sample > _SILENCE:
             raise RobotDynamicsError(f"no samples for {_SILENCE:g} s: {driver.last_error or 'the robot is silent'}")
         if progress:
             progress(driver.motion.progress)

@@ -45,7 +45,7 @@ class Readiness:
     def __init__(self, node: NodeContext, inputs: TopicInputs, pipeline: Pipeline) -> None:
         self._node, self._inputs, self._pipeline = node, inputs, pipeline
         self._arrived = time.monotonic()  # of the last sample, or the start
-        self._said_at = 0.0
+        self._logged_at = 0.0
         self._first: float | None = None
         self._count, self._ready, self._signals = 0, False, ""
 
@@ -64,14 +64,14 @@ class Readiness:
             what = f"observing {self._inputs.main} at {rate:.0f} Hz ({self._signals})"
             self._node.get_logger().info(f"ready: {what}; {estimated(self._pipeline)}")
 
-    def look(self) -> str:
+    def check(self) -> str:
         """An error text while nothing has arrived for SILENCE, also on the console; else empty."""
         now = time.monotonic()
         if now - self._arrived < SILENCE:
             return ""
         text = self._why()
-        if not self._said_at or now - self._said_at > REPEAT:
-            self._said_at = now
+        if not self._logged_at or now - self._logged_at > REPEAT:
+            self._logged_at = now
             self._node.get_logger().error(text)
         return text
 

@@ -195,7 +195,7 @@ class RobotNode(LifecycleBase):
             level, text, values = self._estimates.diagnose()
             if self._inputs is not None:
                 values |= self._inputs.counts() | latencies
-            if self._readiness is not None and (silent := self._readiness.look()):
+            if self._readiness is not None and (silent := self._readiness.check()):
                 level, text = ERROR, silent
             entries.append(status(f"{name}: estimates", level, text, values))
         elif self._why_no_estimates:

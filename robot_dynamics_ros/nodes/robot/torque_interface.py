@@ -43,7 +43,7 @@ from robot_dynamics_ros.trajectories.smooth import through
 COMMAND_QOS = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
 CHECK_PERIOD = 0.05  # s between two counts of the publishers
 AT_REST = 0.01  # rad/s
-END_TIMEOUT = 1.0  # s until torque must be off; the way to zero takes 0.1 of the robot's time
+END_TIMEOUT = 1.0  # s until torque must be off; the ramp to zero takes 0.1 of the robot's time
 REFUSALS = {
     EnableResult.pending: "the loop does not answer: no states",
     EnableResult.latched: "latched off: re-arm first",
@@ -125,7 +125,7 @@ class TorqueInterface(NodePart):
 
     @property
     def _running(self) -> bool:
-        """True while the robot is in torque mode, the way to zero included."""
+        """True while the robot is in torque mode, the ramp to zero included."""
         records = self._driver.records
         last = records[-1] if records else self._last
         return last is not None and bool(last["run"])

@@ -117,7 +117,7 @@ _BLANK: dict[str, Any] = {
 class SampleWriter:
     """Publishes the signals of samples on one topic; what is absent (NaN throughout) is not published.
 
-    heard: somebody listens, as far as look() has seen; true at first, so that nobody misses the first messages.
+    subscribed: a topic has a subscriber, as of the last refresh(); true at first, so that no first message is lost.
     """
 
     def __init__(self, topic: Topic, joints: Sequence[str], frame_id: str, publishers: Sequence[Any]) -> None:
@@ -125,7 +125,7 @@ class SampleWriter:
         self._frame = frame(topic, joints, frame_id)
         self._fields = [(self._frame.fields[f], signal) for f, signal in topic.fields.items()]
         self._main = self._fields[0][1]
-        self.heard = True
+        self.subscribed = True
 
     @staticmethod
     def names(topic: Topic, joints: Sequence[str], prefix: str = "") -> list[str]:
@@ -133,9 +133,9 @@ class SampleWriter:
         name = below(prefix, topic.name) if prefix else topic.name
         return [f"{name}/{topic_name(j)}" for j in joints] if topic.per_joint else [name]
 
-    def look(self) -> None:
-        """Set `heard`: whether anybody listens to one of the topics."""
-        self.heard = any(publisher.get_subscription_count() for publisher in self.publishers)
+    def refresh(self) -> None:
+        """Set `subscribed`: whether one of the topics has a subscriber."""
+        self.subscribed = any(publisher.get_subscription_count() for publisher in self.publishers)
 
     def publish(self, sample: Sample) -> bool:
         """Publish one sample; True when there was something to publish."""

@@ -26,7 +26,7 @@ CODES = {
     -4: "path tolerance violated",
     -5: "goal tolerance violated",
 }
-APPROACH = 0.3  # rad/s, mean speed of the fastest joint on the way to the first point
+APPROACH = 0.3  # rad/s, mean speed of the fastest joint while approaching the first point
 CANCELED = 5  # action_msgs/GoalStatus
 
 

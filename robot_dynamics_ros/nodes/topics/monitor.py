@@ -69,7 +69,7 @@ class Monitor:
         self.robot_node, self.namespace = robot_node, namespace
         self._raw: dict[str, bytes] = {}
         self._counts = dict.fromkeys(WATCHED, 0)
-        self._looked = (time.monotonic(), dict(self._counts))
+        self._previous = (time.monotonic(), dict(self._counts))
         self._diagnostics: dict[str, tuple[int, Mapping[str, str]]] = {}
         self._motion, self._ended, self._changed = "", threading.Event(), threading.Condition()
         self.arrived = threading.Event()  # the first wrench is there
@@ -162,13 +162,13 @@ class Monitor:
         raw = self._raw.get(name)
         return None if raw is None else deserialize_message(raw, WATCHED[name])
 
-    def look(self) -> View:
+    def snapshot(self) -> View:
         """The newest of everything; rates are per second since the previous call."""
         view = View(motion=self._motion)
         now, counts = time.monotonic(), dict(self._counts)
-        before, old = self._looked
+        before, old = self._previous
         view.rates = {name: (n - old[name]) / max(now - before, 1e-9) for name, n in counts.items()}
-        self._looked = (now, counts)
+        self._previous = (now, counts)
         if (wrench := self._newest("external_wrench_base")) is not None:
             view.wrench, view.stamp_ns = _wrench(wrench), to_ns(wrench.header.stamp)
         if (std := self._newest("external_wrench_base_std")) is not None:

@@ -64,7 +64,7 @@ class SampleOutputs(NodePart):
         self._writers = writers + ([self._writer(topic, "") for topic in _renamed(topics)] if old else [])
         self._fast = [writer for writer in self._writers if not writer.topic.per_joint]
         self._slow = [writer for writer in self._writers if writer.topic.per_joint]
-        self._looked_at = 0
+        self._refreshed = 0
         self._model = RobotModel(robot.chain(), joints) if arrow else None
         places = (prefix, "") if old else (prefix,)
         names = [f"{place}/contact_markers".lstrip("/") for place in places] if arrow else []
@@ -93,14 +93,14 @@ class SampleOutputs(NodePart):
     def publish(self, sample: Sample) -> None:
         """One sample on the topics that somebody listens to; its latencies are counted."""
         for k, writer in enumerate(self._fast):
-            if writer.heard and writer.publish(sample) and k == 0 and writer.topic.name == FIRST:
+            if writer.subscribed and writer.publish(sample) and k == 0 and writer.topic.name == FIRST:
                 self._wrench.add(1e-9 * (time.time_ns() - sample.receive_ns))
         now = time.time_ns()
         self._processing.add(1e-9 * (now - sample.receive_ns))
         self._age.add(1e-9 * (now - sample.stamp_ns))
         if self._slow and self._slow_pace.due(sample.stamp_ns, self._node.value("temperature_rate")):
             for writer in self._slow:
-                if writer.heard:
+                if writer.subscribed:
                     writer.publish(sample)
         if self._contact is not None:
             self._publish_contact(sample, self._contact)
@@ -111,8 +111,8 @@ class SampleOutputs(NodePart):
     def _look(self) -> None:
         """Whether somebody listens to the next writer: one per sample, so that every sample costs the same."""
         if self._writers:
-            self._looked_at = (self._looked_at + 1) % len(self._writers)
-            self._writers[self._looked_at].look()
+            self._refreshed = (self._refreshed + 1) % len(self._writers)
+            self._writers[self._refreshed].refresh()
 
     def _publish_contact(self, sample: Sample, contact: Any) -> None:
         if sample.contact[0] != sample.contact[0] and np.isnan(sample.contact).all():

@@ -31,10 +31,10 @@ class Recorder(Node):
         self._writer, self._patterns = writer, tuple(patterns)
         self._seen: set[str] = set()
         self.skipped: dict[str, str] = {}
-        self.create_timer(DISCOVERY_PERIOD, self.look)
-        self.look()
+        self.create_timer(DISCOVERY_PERIOD, self.discover)
+        self.discover()
 
-    def look(self) -> None:
+    def discover(self) -> None:
         """Subscribe to what is new."""
         found = self.get_topic_names_and_types()
         names = {topic for topic, _ in found}

@@ -22,7 +22,7 @@ LIBRARY = "ur5e"  # its plant file includes the joint types of all sizes
 POSES = 200  # random states in which the torque of a joint is looked for
 ACCELERATION = 5.0  # rad/s2 where the robot file has no limit
 VELOCITY = 1.5  # rad/s, likewise
-NEED, MOST = 1.3, 5.0  # a drive is at least and at most so many times as strong as its joint needs
+MIN_STRENGTH, MAX_STRENGTH = 1.3, 5.0  # a drive is at least and at most so many times as strong as its joint needs
 DEVIATION = {"individual": 1, "mass": 0.02, "com": 0.002, "inertia": 0.05, "torque_constant": 0.015, "joint": 0.1}
 
 
@@ -74,7 +74,7 @@ def strength(robot: RobotFile) -> np.ndarray:
     model = RobotModel(robot.chain())
     need = np.abs(model.rnea(q, qd, qdd)).max(axis=0)
     need = np.maximum(need, 0.02 * need.max())
-    return np.clip(_known(robot, "limits.torque", NEED * need), NEED * need, MOST * need)
+    return np.clip(_known(robot, "limits.torque", MIN_STRENGTH * need), MIN_STRENGTH * need, MAX_STRENGTH * need)
 
 
 def _known(robot: RobotFile, field: str, otherwise: Any) -> np.ndarray:

@@ -178,12 +178,12 @@ class Arm:
         reading = self._reading(0.0, np.zeros(3))
         return np.concatenate([reading[:3] @ rotation, reading[3:] @ rotation])
 
-    def _reading(self, told_mass: float, told_center: np.ndarray) -> np.ndarray:
+    def _reading(self, configured_mass: float, configured_center: np.ndarray) -> np.ndarray:
         """External wrench at the flange plus offset plus the weight that the configured payload leaves out."""
         mass, center = self._carried
         wrench = self.external_wrench + self._offset
-        if mass or told_mass:
+        if mass or configured_mass:
             rotation = self.model.fk(self.q)[-1][:3, :3]
-            wrench[:3] += (mass - told_mass) * self._gravity
-            wrench[3:] += cross(rotation @ (mass * center - told_mass * told_center), self._gravity)
+            wrench[:3] += (mass - configured_mass) * self._gravity
+            wrench[3:] += cross(rotation @ (mass * center - configured_mass * configured_center), self._gravity)
         return wrench

@@ -55,7 +55,7 @@ class CommandLoop:
         elif not self._executing:
             self._executing = True
             if command is None:
-                self.controller.say(f"command {identifier} is not simulated")
+                self.controller.report(f"command {identifier} is not simulated")
             self._blocking = (command.action(self._context) if command is not None else None) or iter(())
             self._advance_blocking()
         return True

@@ -81,13 +81,13 @@ class Controller(MotionControl):
             try:
                 self._start_program(script)
             except ProgramError as error:
-                self.say(f"program refused: {error}")
+                self.report(f"program refused: {error}")
         if self.program is None or self.runtime_state != RuntimeState.PLAYING:
             return
         try:
             running = self.program.step()
         except (ProgramError, motion.MotionError) as error:
-            self.say(f"program stopped: {error}")
+            self.report(f"program stopped: {error}")
             running = False
         if not running:
             self.stop_program()
@@ -111,7 +111,7 @@ class Controller(MotionControl):
     def _check_watchdogs(self) -> None:
         overdue = self.watchdogs.overdue(self.time)
         if overdue is not None:
-            self.say(f"watchdog: {overdue[0]} was not written for {overdue[1]:.3f} s, program stopped")
+            self.report(f"watchdog: {overdue[0]} was not written for {overdue[1]:.3f} s, program stopped")
             self.stop_program()
 
     # -- programs -------------------------------------------------------------------------------------------------
@@ -124,7 +124,7 @@ class Controller(MotionControl):
         """A script has arrived: it replaces the running program, unless the robot may not move."""
         script = parse_script(text)
         if not self.safety.may_move:
-            self.say(f"script {script.name!r} refused: the robot is not running")
+            self.report(f"script {script.name!r} refused: the robot is not running")
             return
         self.stop_program()
         self._next_program = (self.time + START_DELAY, script)
@@ -168,7 +168,7 @@ class Controller(MotionControl):
     def protective_stop(self, reason: str) -> None:
         """Stop protectively: the program ends, the robot decelerates and holds."""
         self.safety.protective_stop(self.time, reason)
-        self.say(f"protective stop: {reason}")
+        self.report(f"protective stop: {reason}")
         self.stop_program()
         self.stop_joints(STOP_DECELERATION)
 
@@ -176,10 +176,10 @@ class Controller(MotionControl):
         """Press or release the emergency stop button."""
         self.safety.emergency_stop(pressed)
         if pressed:
-            self.say("emergency stop")
+            self.report("emergency stop")
             self.stop_program()
             self.stop_joints(ACCELERATION_LIMIT)
 
-    def say(self, message: str) -> None:
+    def report(self, message: str) -> None:
         """A line for the controller's log."""
         self.messages.append(f"{self.time:.3f} {message}")

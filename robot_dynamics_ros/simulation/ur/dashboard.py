@@ -55,7 +55,7 @@ class Dashboard:
 
     def log(self, message: str) -> str:
         """Answer to `addToLog`."""
-        self.controller.say(message)
+        self.controller.report(message)
         return "Added log message"
 
     def _line(self, connection: Connection, line: str) -> None:

@@ -62,7 +62,7 @@ class ControllerProcess:
         self.signals = Signals(self.controller, settings.gravity_in_current_torque)
         self.faults = Faults(self.controller, settings.seed)
         self.hub = Hub()
-        self._answers, self._said = 0, self.signals.values
+        self._answers, self._published = 0, self.signals.values
         self.rtde = RtdeServer(version, self._write_inputs)
         self.truth = LineServer(lambda connection, line: None)
         self.control = ControlChannel(self, COMMANDS)
@@ -106,7 +106,7 @@ class ControllerProcess:
             while not reached() and self._answerable and (pause := again - time.perf_counter()) > 0:
                 self.hub_poll(min(left, pause))
             if not reached() and self._answerable:
-                self.rtde.publish(self.controller.tick, self._said)
+                self.rtde.publish(self.controller.tick, self._published)
 
     def _await_answer(self) -> None:
         """Serve the sockets until a client has written inputs; at times until it has nothing more to say."""
@@ -161,7 +161,7 @@ class ControllerProcess:
         self.signals.update()
         values, copies = self.faults.filter(self.signals.values)
         if copies:
-            self._said = values
+            self._published = values
             self.rtde.publish(controller.tick, values, copies)
         if self.truth.connections and not self.faults.stalled and controller.tick % self.settings.truth_period == 0:
             self.truth.broadcast(truth_line(controller))

@@ -15,7 +15,7 @@ MAX_LINE = 2000  # characters of a line that is looked at
 VISCOUS_DEFAULT = (0.9, 0.9, 0.8, 0.9, 0.9, 0.9)
 COULOMB_DEFAULT = (0.8, 0.8, 0.7, 0.8, 0.8, 0.8)
 
-_DEFINITION = re.compile(r"^(def|sec)\s+(\w+)\s*\(\s*\)\s*:")
+_DEFINITION = re.compile(r"^(?:def|sec)\s+(\w+)\s*\(\s*\)\s*:")
 _NUMBER = r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?"
 _NUMBERS = rf"\s*{_NUMBER}(?:\s*,\s*{_NUMBER})*\s*"
 _MOVE = re.compile(rf"\b(movej|movel|movep)\(\s*(p?)\[({_NUMBERS})\](.*)\)")
@@ -60,7 +60,6 @@ class Script:
 
     name: str
     text: str
-    secondary: bool = False
     register_offset: int = 0
     torque: TorqueCall | None = None
     path: tuple[PathMove, ...] = field(default=())
@@ -76,9 +75,8 @@ def parse_script(text: str) -> Script:
     definition = _DEFINITION.match(text)
     offset = re.search(r"reg_offset_int\s*=[^\n]*\n\s*(\d+)|reg_offset_int\s*=\s*(\d+)", text)
     return Script(
-        name=definition[2] if definition else "",
+        name=definition[1] if definition else "",
         text=text,
-        secondary=bool(definition and definition[1] == "sec"),
         register_offset=int(offset[1] or offset[2]) if offset else 0,
         torque=_torque_call(text),
         path=tuple(_moves(_function(text, "exec_move_path"))),

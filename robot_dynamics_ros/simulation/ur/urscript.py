@@ -225,7 +225,7 @@ ACTIONS: dict[str, Callable[..., Waiting | None]] = {
     "sync": _sync,
     "sleep": _sleep,
     "stopj": _stopj,
-    "textmsg": lambda controller, *values: controller.say(f"textmsg: {' '.join(map(str, values))[:200]}"),
+    "textmsg": lambda controller, *values: controller.report(f"textmsg: {' '.join(map(str, values))[:200]}"),
     "write_output_integer_register": lambda controller, i, value: controller.registers.write_int(int(i), int(value)),
     "write_output_float_register": lambda controller, i, value: controller.registers.write_doubles(
         int(i), [float(value)]

@@ -1,4 +1,4 @@
-"""Faults around enabling and ending torque: stops just before, a program that ended, a full queue, the way to zero."""
+"""Faults around enabling and ending torque: stops just before, a program that ended, a full queue, the ramp to zero."""
 
 from __future__ import annotations
 

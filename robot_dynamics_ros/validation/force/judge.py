@@ -35,7 +35,7 @@ METHODS = ("ours", "baseline", "oracle", "true_inertia")
 class Verdict:
     """Figures of one robot by method, ours by trial, and what each method could find at given shares of false alarms.
 
-    Also its laws, its recordings, processor seconds of each part, and what `identify` said.
+    Also its laws, its recordings, processor seconds of each part, and the warnings of `identify`.
     """
 
     index: int

@@ -34,7 +34,7 @@ struct ReaderOptions {
 constexpr double hook_period = 0.002;    // s
 constexpr double receive_period = 0.02;  // s, longest wait for bytes
 constexpr double absence = 0.004;        // s without a call of wait() until the thread receives
-constexpr int backlog = 64;              // packages received before anybody is told
+constexpr int backlog = 64;              // packages received before waiting threads are notified
 
 class Reader {
   template <typename F>

@@ -1,5 +1,5 @@
 // Position-dependent joint properties over one output turn: tables (linear interpolation, 2 pi periodic) for kinematic
-// error and backlash [Madsen2020 ch4 30-32], and the Fourier form of the kinematic error [Madsen2020 2.33].
+// error and backlash [Madsen2020 ch4 30-32].
 #pragma once
 
 #include <cmath>
@@ -51,36 +51,6 @@ class PeriodicTable {
   }
   int n_, points_;
   std::vector<double> v_, smallest_, largest_;
-};
-
-// a0/2 + sum_k a_k cos(k theta) + b_k sin(k theta), k = 1..K [Madsen2020 2.33]; coefficients (n, 2K + 1): a0, a1, b1,
-// ...
-class FourierTable {
- public:
-  FourierTable(int n, int harmonics, const double* coefficients)
-      : n_(n), harmonics_(harmonics), c_(coefficients, coefficients + n * (2 * harmonics + 1)) {
-    if (!(n >= 1 && harmonics >= 0)) throw std::invalid_argument("Fourier form needs at least one joint");
-    for (double x : c_)
-      if (!std::isfinite(x)) throw std::invalid_argument("Fourier form holds a value that is not finite");
-  }
-  int joints() const { return n_; }
-
-  double value(int i, double theta) const noexcept {
-    const double* c = c_.data() + i * (2 * harmonics_ + 1);
-    const double c1 = std::cos(theta), s1 = std::sin(theta);
-    double ck = 1, sk = 0, sum = 0.5 * c[0];
-    for (int k = 1; k <= harmonics_; ++k) {  // angle addition: one sincos for all harmonics
-      const double next = ck * c1 - sk * s1;
-      sk = sk * c1 + ck * s1;
-      ck = next;
-      sum += c[2 * k - 1] * ck + c[2 * k] * sk;
-    }
-    return sum;
-  }
-
- private:
-  int n_, harmonics_;
-  std::vector<double> c_;
 };
 
 }  // namespace robot_dynamics

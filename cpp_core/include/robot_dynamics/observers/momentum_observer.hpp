@@ -1,6 +1,6 @@
 // Generalised-momentum observer: the torque that explains how the momentum changes, without acceleration.
 //
-//   p = M(q) qd + B qd,  rdot = K (tau - tau_f + C'qd - g - r - pdot)     [equations: external force]
+//   p = M(q) qd + B qd,  rdot = K (tau - tau_f + C'qd - g - r - pdot)     [DeLuca2003]
 //
 // tau drive torque, tau_f friction, B reflected rotor inertia (motor-side torque only, else 0), K [rad/s] per joint:
 // r follows the torque of the robot ON the environment through a first-order lag of bandwidth K.

@@ -105,7 +105,6 @@ class RlsDf {
   int powers() const noexcept { return o_.powers; }
   double coefficient(int p) const noexcept { return a_[p] / scale_[p]; }  // a_p [Nm/rad^(2p-1)]
   double covariance(int i, int j) const noexcept { return P(i, j) / (scale_[i] * scale_[j]); }
-  double residual_variance() const noexcept { return residual_; }
   double learned() const noexcept { return learned_; }  // [s] of samples that entered
   // Share of the torque that the deflection explains, over the memory: 1 perfect, <= 0 none.
   double explained() const noexcept { return power_ > 0 ? 1 - residual_ / power_ : 0.0; }

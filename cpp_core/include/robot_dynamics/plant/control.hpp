@@ -72,8 +72,8 @@ class Control {
  private:
   // State of joint j after another dt, z' = omega / dahl_length (1 - z sign(omega)), within -1..1 (implicit Euler).
   double dahl(int j, double omega, double dt) noexcept {
-    const double way = std::fabs(omega) * dt / dahl_length;
-    dahl_[j] = (dahl_[j] + std::copysign(way, omega)) / (1.0 + way);
+    const double travel = std::fabs(omega) * dt / dahl_length;
+    dahl_[j] = (dahl_[j] + std::copysign(travel, omega)) / (1.0 + travel);
     return dahl_[j];
   }
 

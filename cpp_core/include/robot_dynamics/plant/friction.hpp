@@ -92,11 +92,11 @@ struct FrictionStep {
 
 // Bristle torque after turning by x from F: u = 1 - sgn(x) F/s, d|u|/d|x| = -(k/s) |u|^delta, exact.
 inline double bristle(double F, double s, double k, double x, double delta) noexcept {
-  const double direction = x < 0 ? -1.0 : 1.0, way = k / s * std::fabs(x), u = 1.0 - direction * F / s;
-  if (delta == 1.0) return direction * s * (1.0 - u * exponential(-way));
+  const double direction = x < 0 ? -1.0 : 1.0, travel = k / s * std::fabs(x), u = 1.0 - direction * F / s;
+  if (delta == 1.0) return direction * s * (1.0 - u * exponential(-travel));
   const double m = std::fabs(u);
   if (!(m > 1e-12)) return direction * s;
-  const double rest = power(m, 1.0 - delta) + (delta - 1.0) * way;
+  const double rest = power(m, 1.0 - delta) + (delta - 1.0) * travel;
   const double left = rest > 0 ? power(rest, 1.0 / (1.0 - delta)) : 0.0;
   return direction * s * (1.0 - (u < 0 ? -left : left));
 }

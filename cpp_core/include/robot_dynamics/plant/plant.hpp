@@ -99,12 +99,6 @@ class Plant {
                            const std::array<double, 6>& inertia) noexcept {
     control_.set_model(with_payload(p_.nominal, mass, com, inertia));
   }
-  void scale_stiffness(int joint, double factor) noexcept {  // wear
-    TransmissionParameters t = p_.joint[joint].transmission;
-    t.stiffness *= factor;
-    t.hardening *= factor;
-    transmission_[joint] = Transmission(t);
-  }
 
   // One control cycle of dt seconds. A non-finite command is refused and the last one kept.
   Status cycle(const Command& command, double dt) noexcept {

@@ -12,7 +12,7 @@ from robot_dynamics_ros.identification.arm.friction_columns import LOADED
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structure
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.consistency import initial_parameters, make_consistent
-from robot_dynamics_ros.identification.arm.solvers.errors_in_variables import MOST, as_total, noise_grams
+from robot_dynamics_ros.identification.arm.solvers.errors_in_variables import MAX_NOISE_SHARE, as_total, noise_grams
 from robot_dynamics_ros.identification.arm.solvers.fused_rows import FusedRows, HeldRows
 from robot_dynamics_ros.identification.arm.solvers.instruments import (
     ROUNDS,
@@ -140,7 +140,7 @@ class Fitter:
         moved = [rest.moved(i) for i in wide]
         grams = [M.T @ g @ M for M, g in zip(moved, grams, strict=True)]
         solution, share = as_total(rest.part(found), [rest.numbers(i) for i in wide], grams)
-        if not share < MOST:
+        if not share < MAX_NOISE_SHARE:
             self.notes.append(
                 f"total least squares: {share:.0%} of a direction of the regressor is noise, please check: "
                 "lower --cutoff"

@@ -16,7 +16,7 @@ from robot_dynamics_ros.identification.arm.model import IdentifiedModel
 from robot_dynamics_ros.identification.dataset.motion import Motion, pieces_of
 
 SPELL = 1.0  # s whose mean residual counts as one independent error of a recording
-MOST = 4.0  # ratio of the weights of two recordings, at most
+MAX_WEIGHT_RATIO = 4.0  # ratio of the weights of two recordings, at most
 SLOW = 0.02  # rad/s, below which a joint sticks and creeps (that of the live friction stage)
 STAND = 0.1  # s that a slow stretch of any length counts as: about the correlation time of what a model leaves
 
@@ -51,7 +51,7 @@ def slow_weights(model: IdentifiedModel, motion: Motion, stretches: list[list[tu
 
 
 def recording_weights(model: IdentifiedModel, motion: Motion, edges: Sequence[int]) -> np.ndarray:
-    """Weights (N, n): those of the motion, times s^2_least/s^2 of each recording and joint, at least 1/MOST.
+    """Weights (N, n): those of the motion, times s^2_min/s^2 of each recording and joint, >= 1/MAX_WEIGHT_RATIO.
 
     s^2: mean square of the means over SPELL seconds of what the model leaves of the joint's effort, its variance times
     the samples per independent one. edges: numbers of the first sample of each recording, and of the end.
@@ -62,7 +62,7 @@ def recording_weights(model: IdentifiedModel, motion: Motion, edges: Sequence[in
     rest, size = motion.effort - model.predict(motion), max(round(SPELL * motion.rate), 1)
     square = np.array([_spells(rest[a:b], size) for a, b in itertools.pairwise(edges)])
     for (a, b), own in zip(itertools.pairwise(edges), square, strict=True):
-        weight[a:b] *= np.maximum(square.min(0) / np.maximum(own, 1e-12), 1 / MOST)
+        weight[a:b] *= np.maximum(square.min(0) / np.maximum(own, 1e-12), 1 / MAX_WEIGHT_RATIO)
     return weight
 
 

@@ -28,7 +28,7 @@ from robot_dynamics_ros.identification.dataset.motion import Motion
 # individuals, 304 parameters) were 0.99, 1.14, 1.21 times the reported deviation: small regions are not independent.
 REGIONS = 20
 CHUNK = 4096  # samples whose rows are in memory at a time
-ENOUGH = 60_000  # of a longer log every second, third.. chunk is looked at: the regions are the same
+MAX_SAMPLES = 60_000  # of a longer log every second, third.. chunk is looked at: the regions are the same
 SLIDES = 0.05  # rad/s, above which the level of sliding friction is judged
 BLOCKS = 6  # of a recording, whose levels tell scatter within it from scatter between recordings
 SETTLE = 2.0  # s before each chunk, in which filters and presliding friction find their state
@@ -51,7 +51,7 @@ def jackknife(model: IdentifiedModel, motion: Motion, regions: int = REGIONS, ce
     """Covariance (p, p) of the solution of a model on the motion that it was identified on."""
     s = model.solution
     inverse = np.linalg.pinv(s.R, rcond=RANK)
-    stride = -(-len(motion) // ENOUGH)
+    stride = -(-len(motion) // MAX_SAMPLES)
     moved = []
     for H, score in _normal(model, motion, state_folds(motion.q, motion.qd, regions), regions, stride):
         left = np.eye(len(s.x)) - stride * inverse.T @ H @ inverse  # of R'R, so that its condition does not square

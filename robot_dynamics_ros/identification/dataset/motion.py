@@ -133,8 +133,8 @@ def on_grid(p: Piece) -> Piece:
     grid = np.arange(p.t[0], p.t[-1] + 0.5 * dt, dt)
     if len(grid) == len(p.t) and np.abs(grid - p.t).max() < 1e-3 * dt:
         return p
-    q, qd = (None if x is None else _at(grid, p.t, x) for x in (p.q, p.qd))
-    return replace(p, t=grid, q=q, qd=qd, extra={})
+    qd = None if p.qd is None else _at(grid, p.t, p.qd)
+    return replace(p, t=grid, q=_at(grid, p.t, p.q), qd=qd, extra={})
 
 
 def _filtered_piece(p: Piece, cutoff: float, source: str, delay: float, margin: float) -> tuple[Any, ...]:

@@ -13,6 +13,7 @@ from robot_dynamics_ros.cli.options import (
     bags_argument,
     console,
     effort_option,
+    joint_table,
     json_option,
     out_option,
     robot_option_with,
@@ -234,12 +235,9 @@ def _payload(found: Any, bags: tuple[Path, ...], options: Any, out: Path, files:
 
 
 def _show(result: dict[str, Any]) -> None:
-    from rich.table import Column, Table
-
     v, others = result["validation"], result["comparison"]
-    unit = result["unit"]
     heads = ("RMSE", "moving", "at rest", "constant Coulomb", "initial model")
-    table = Table(Column("joint", overflow="fold"), "R2", *(f"{head} {unit}" for head in heads))
+    table = joint_table(result["joint_names"], "R2", *(f"{head} {result['unit']}" for head in heads))
     initial = others.get("catalogue", {}).get("rmse", [None] * len(v["r2"]))
     rows = (v["r2"], v["rmse"], v["moving"]["rmse"], v["at_rest"]["rmse"], others["constant_coulomb"]["rmse"], initial)
     for name, *cells in zip(result["joint_names"], *rows, strict=True):
@@ -250,8 +248,8 @@ def _show(result: dict[str, Any]) -> None:
     mean = "undefined" if v["mean_r2"] is None else f"{v['mean_r2']:.4f}"
     console.print(f"mean R2 {mean} of the written robot file on raw measured effort, {v['samples']} samples")
     for bag in (*result["training"]["bags"], *result["validation_bags"]):
-        dropped = ", ".join(f"{count} {what}" for what, count in bag["dropped"].items() if count)
-        if dropped:
+        if bag["dropped"]:
+            dropped = ", ".join(f"{count} {what}" for what, count in bag["dropped"].items())
             console.print(f"- {bag['name']}: dropped {dropped}", highlight=False, markup=False)
     for text in result["statements"]:
         console.print(f"- {text}", highlight=False, markup=False)

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.table import Table
 
 from robot_dynamics_ros.cli.options import (
     bags_argument,
     console,
+    joint_table,
     json_option,
     out_option,
     robot_option_with,
@@ -88,7 +88,8 @@ def _save(robot: Any, out: Path, changed: list[str], inputs: list[Path]) -> str:
 
 def _show(result: dict[str, Any]) -> None:
     v = result["validation"]
-    table = Table("joint", "K_tau Nm/A", "recorded", "rotor kg m2", "kv", "T dir", "T rev", "R2", "RMS mA", box=None)
+    heads = ("K_tau Nm/A", "recorded Nm/A", "rotor kg m2", "kv Nm s/rad", "T dir Nm", "T rev Nm", "R2", "RMS mA")
+    table = joint_table(result["joint_names"], *heads)
     rotor = result["rotor_inertia"] or {"values": [None] * len(result["joint_names"])}
     rows = zip(
         result["joint_names"],

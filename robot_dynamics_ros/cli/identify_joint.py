@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-from rich.table import Table
 
 from robot_dynamics_ros.bags import load_bag
 from robot_dynamics_ros.cli.options import (
     bags_argument,
     console,
+    joint_table,
     json_option,
     out_option,
     progress,
@@ -18,7 +18,7 @@ from robot_dynamics_ros.cli.options import (
     topic_option,
     write_json,
 )
-from robot_dynamics_ros.identification.joint.fits import FITS
+from robot_dynamics_ros.identification.joint.fits import FITS, head
 from robot_dynamics_ros.identification.joint.identify import JointsFound, identify_joints
 from robot_dynamics_ros.identification.reports.joint import write_joint_outputs
 from robot_dynamics_ros.models.friction import LAWS
@@ -65,7 +65,7 @@ def command(
     files = write_joint_outputs(found, log, list(bags), out)
     write_json(json_file, found.as_dict() | {"files": files, "bags": [str(b) for b in bags]})
     _show(found)
-    for text in report.notes:
+    for text in report.lines()[1:]:
         console.print(f"- {text}", highlight=False, markup=False)
     for name, path in files.items():
         console.print(f"{name.replace('_', ' ')}: {path}", highlight=False, markup=False, soft_wrap=True)
@@ -73,12 +73,12 @@ def command(
 
 def _show(found: JointsFound) -> None:
     numbers = list(dict.fromkeys(k for fit in found.fits.values() for k in fit.numbers))
-    table = Table("joint", "model", *(k.replace("_", " ") for k in numbers), box=None)
+    table = joint_table(found.fits, "model", *map(head, numbers))
     for name, fit in found.fits.items():
         table.add_row(name, fit.model, *(f"{fit.numbers[k]:.4g}" if k in fit.numbers else "-" for k in numbers))
     console.print(table)
     for name, fit in found.fits.items():
         for note in fit.notes:
             console.print(f"- {name}: {note}", highlight=False, markup=False)
-    for why in found.refused.values():
+    for why in found.reasons():
         console.print(f"not identified: {why}", highlight=False, markup=False, style="yellow")

@@ -205,6 +205,17 @@ def joint_index(robot: RobotFile, name: str, command: str, option: str) -> int:
     return robot.joint_names.index(robot.joint_aliases[name])
 
 
+LONGEST = 24  # characters of a joint name in one line
+
+
+def joint_table(names: Iterable[str], *heads: str) -> Any:
+    """Table whose first column holds joint names: never cut, those above LONGEST characters in several lines."""
+    from rich.table import Column, Table
+
+    widest = min(max((len(name) for name in names), default=0), LONGEST)
+    return Table(Column("joint", overflow="fold", width=max(widest, len("joint"))), *heads, box=None, pad_edge=False)
+
+
 def progress(items: Iterable[T], text: str, total: int | None = None) -> Iterator[T]:
     """Iterate with a progress bar on stderr; silent where stderr is no terminal."""
     columns = (

@@ -3,7 +3,8 @@
 Both runs at once, every joint j in the unit of its recorded effort (h_j: recorded over true torque):
   unloaded  y_j = h_j W_j beta + F_j phi_j          loaded  y_j = h_j (W_j beta + Y_j pi) + F_j phi'_j
 pi = [I, m c, m] with m known, friction of its own in each run (warmer grease, another load), rotor inertia in common.
-The mass fixes the scale that base parameters leave open. Bilinear in h and (beta, pi): Gauss-Newton on triangles.
+The mass fixes the scale that base parameters leave open; friction is that under the load of arm and payload, so that
+everything is solved twice. Bilinear in h and (beta, pi): Gauss-Newton on triangles.
 """
 
 from __future__ import annotations
@@ -52,8 +53,9 @@ def gains_of_known_mass(found: Identification, loaded: Sequence[Recording], mass
     if found.effort.kind != "current":
         raise DataError(f"a known payload mass finds torque constants; effort is {found.effort.kind}, not a current")
     scaled = [found.as_identified(r) for r in loaded]
-    problem = _Problem(found, stack([at_lower_rate(found.filtered(r)) for r in scaled]), mass)
-    h, std = problem.solve()
+    motion = stack([at_lower_rate(found.filtered(r)) for r in scaled])
+    first = _Problem(found, motion, mass)
+    h, std = _Problem(found, motion, mass, first.carried(found, motion)).solve()
     if not (std < 0.1).any():
         raise DataError(f"no joint shows a payload of {mass:g} kg: record it in more poses, or a heavier one")
     robot = found.robot
@@ -88,15 +90,15 @@ def with_known_mass(found: Identification, loaded: Sequence[Recording], mass: fl
 class _Problem:
     """Triangles of every joint and run, and where parameters lie in x = [h (n), beta (b), pi / SCALES (9), phi]."""
 
-    def __init__(self, found: Identification, loaded: Motion, mass: float) -> None:
+    def __init__(self, found: Identification, loaded: Motion, mass: float, carried: np.ndarray | float = 0.0) -> None:
         self.n, self.b = found.robot.n_joints, found.rigid.base.size
         self.beta0 = found.rigid.base.from_standard(found.fit.phi)
         self.mass, self.parts = mass, list[_Part]()
         self.regions: list[list[_Part]] = [[] for _ in range(REGIONS)]
         size = self.n + self.b + 9
         rotor: dict[int, int] = {}
-        for motion, extra in ((found.motion, False), (loaded, True)):
-            for j, (triangles, terms) in enumerate(_triangles(found, motion, extra)):
+        for motion, extra, load in ((found.motion, False, 0.0), (loaded, True, carried)):
+            for j, (triangles, terms) in enumerate(_triangles(found, motion, extra, load)):
                 places = []
                 for term in terms:
                     if term == "ia" and j in rotor:
@@ -116,6 +118,16 @@ class _Problem:
 
     def solve(self) -> tuple[np.ndarray, np.ndarray]:
         """h (n,) and its relative standard deviation."""
+        x = self._settled()
+        return x[: self.n], self._deviations(x) / x[: self.n]
+
+    def carried(self, found: Identification, loaded: Motion) -> np.ndarray:
+        """Torque (N, n) of the payload as recorded, h_j Y_j pi."""
+        x = self._settled()
+        pi = np.append(SCALES * x[self.n + self.b : self.n + self.b + 9], self.mass)
+        return x[: self.n] * np.einsum("jtk,k->tj", _payload_columns(found, loaded), pi)
+
+    def _settled(self) -> np.ndarray:
         x = np.zeros(self.size)
         x[: self.n], x[self.n : self.n + self.b] = 1.0, self.beta0
         for _ in range(ROUNDS):
@@ -128,7 +140,7 @@ class _Problem:
             self._scale(x)
             if largest < SETTLED:
                 break
-        return x[: self.n], self._deviations(x) / x[: self.n]
+        return x
 
     def _deviations(self, x: np.ndarray) -> np.ndarray:
         """Standard deviation of h (n,) by the jackknife over regions of the state (solvers/uncertainty.py), in which
@@ -194,13 +206,20 @@ class _Part:
     places: np.ndarray
 
 
-def _triangles(found: Identification, motion: Motion, loaded: bool) -> list[tuple[list[np.ndarray], tuple[str, ...]]]:
-    """Triangles of the regions of the state, and friction terms, of every joint."""
+def _payload_columns(found: Identification, motion: Motion) -> np.ndarray:
+    """Columns (n, N, 10) of a body on the last link."""
+    last = np.arange(10 * motion.n - 10, 10 * motion.n)
+    return found.rigid.regressor(motion.q, motion.qd, motion.qdd, last)
+
+
+def _triangles(
+    found: Identification, motion: Motion, loaded: bool, carried: np.ndarray | float
+) -> list[tuple[list[np.ndarray], tuple[str, ...]]]:
+    """Triangles of the regions of the state, and friction terms, of every joint; carried (N, n): see `predict`."""
     region = state_folds(motion.q, motion.qd, REGIONS)
     W = found.rigid.base_regressor(motion.q, motion.qd, motion.qdd)
-    last = np.arange(10 * motion.n - 10, 10 * motion.n)
-    Y = found.rigid.regressor(motion.q, motion.qd, motion.qdd, last) if loaded else None
-    rows = joint_rows(motion, W, found.consistent.load(motion), found.structure)
+    Y = _payload_columns(found, motion) if loaded else None
+    rows = joint_rows(motion, W, found.consistent.load(motion) + carried, found.structure)
     result = []
     for j, (row, law) in enumerate(zip(rows, found.structure.laws, strict=True)):
         A, chosen = row.A, found.structure.filters[j]

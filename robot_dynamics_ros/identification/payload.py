@@ -4,7 +4,7 @@ What the model of the unloaded arm leaves of the loaded run's effort is linear i
 on the last link:
   effort - model = Y_n(q, qd, qdd) pi + W delta + (friction of this run, per joint: Coulomb, viscous, offset)
 where delta is the error of the unloaded base parameters, as uncertain as the unloaded run left it (its triangle is a
-prior).
+prior). The model's friction is that under the load of arm and payload, so that the body is found twice.
 """
 
 from __future__ import annotations
@@ -30,6 +30,7 @@ from robot_dynamics_ros.robot_file.blocks import Payload
 TORQUE_SCALE = 0.02
 MAX_RELATIVE_STD = 0.5  # relative standard deviation above which a number is called not observable
 LIGHT = 3.0  # masses below this many standard deviations are no payload
+ROUNDS = 2  # of payload and its load on the friction; a third moves the mass by 0.02 %
 
 
 @dataclass(frozen=True)
@@ -67,10 +68,12 @@ def identify_payload(found: Identification, loaded: Sequence[Recording]) -> Iden
     """
     scaled = [found.as_identified(r) for r in loaded]
     motion = stack([at_lower_rate(found.filtered(r)) for r in scaled])
-    rest = motion.effort - found.consistent.predict(motion)
-    b = found.rigid.base.size
-    rows = _rows(found, motion, rest)
-    solution = solve(rows, 10 + b + 3 * motion.n, prior=_prior(found, 10 + b + 3 * motion.n))
+    columns, carried, size = _columns(found, motion), 0.0, 10 + found.rigid.base.size + 3 * motion.n
+    for _ in range(ROUNDS):
+        rest = motion.effort - found.consistent.predict(motion, carried)
+        rows = _rows(found, motion, columns, rest)
+        solution = solve(rows, size, prior=_prior(found, size))
+        carried = np.einsum("jtk,k->tj", columns, solution.x[:10])
     pi, covariance = (
         solution.x[:10],
         _covariance(found, solution) + _scale_covariance(rows, solution, torque_scale(found)),
@@ -92,7 +95,7 @@ def identify_payload(found: Identification, loaded: Sequence[Recording]) -> Iden
         )
         if ok
     )
-    after = rest - _explained(found, motion, solution)
+    after = rest - np.column_stack([r.A @ solution.x[r.index] for r in rows])
     before_r2, after_r2 = (_mean_r2(motion.effort, r) for r in (rest, after))
     return IdentifiedPayload(
         mass, std, body.com, deviation[:3], body.inertia, deviation[3:], names, before_r2, after_r2
@@ -106,8 +109,8 @@ def _columns(found: Identification, m: Motion) -> np.ndarray:
     return rigid.regressor(m.q, m.qd, m.qdd, last)
 
 
-def _rows(found: Identification, m: Motion, rest: np.ndarray) -> list[JointRows]:
-    Y, W = _columns(found, m), found.consistent.rigid.base_regressor(m.q, m.qd, m.qdd)
+def _rows(found: Identification, m: Motion, Y: np.ndarray, rest: np.ndarray) -> list[JointRows]:
+    W = found.consistent.rigid.base_regressor(m.q, m.qd, m.qdd)
     b, rows = W.shape[2], []
     for j in range(m.n):
         A = np.column_stack([Y[j], W[j], _nuisance(found, m, j)])
@@ -122,11 +125,6 @@ def _nuisance(found: Identification, m: Motion, j: int) -> np.ndarray:
     """Friction that differs between the runs: warmer grease, another load."""
     v = m.qd[:, j]
     return np.column_stack([np.tanh(v / found.structure.laws[j].eps), v, np.ones_like(v)])
-
-
-def _explained(found: Identification, m: Motion, solution: Solution) -> np.ndarray:
-    rows = _rows(found, m, np.zeros_like(m.effort))
-    return np.column_stack([r.A @ solution.x[r.index] for r in rows])
 
 
 def _prior(found: Identification, size: int) -> tuple[np.ndarray, np.ndarray]:

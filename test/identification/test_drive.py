@@ -122,8 +122,10 @@ def test_effort_that_is_no_multiple_of_current_is_seen():
 
 @pytest.mark.filterwarnings("ignore")
 def test_command_on_the_simulated_robots_bags(tmp_path):
-    for seed, name in enumerate("ab"):
-        write_bag(trapezoid_test(UR5E, seed), tmp_path / name)
+    logs = [trapezoid_test(UR5E, seed) for seed in (0, 1)]
+    logs[0].effort[100:104, 1] = np.nan
+    for log, name in zip(logs, "ab", strict=True):
+        write_bag(log, tmp_path / name)
     line = ["identify-drive", str(tmp_path / "a"), "--robot", "ur5e", "--validate", str(tmp_path / "b")]
     done = CliRunner().invoke(cli, [*line, "--out", str(tmp_path / "out"), "--json", str(tmp_path / "r.json")])
     assert done.exit_code == 0, done.output
@@ -133,3 +135,5 @@ def test_command_on_the_simulated_robots_bags(tmp_path):
     robot = load_robot(result["files"]["robot_file"])
     assert robot.provenance[-1].changed == ("drives",) and len(robot.provenance[-1].inputs) == 2
     assert "K_tau" in done.output and "efficiency" in done.output
+    assert all(name in done.output for name in UR5E.joint_names), "names are not cut"
+    assert "dropped 4 effort NaN" in " ".join(done.output.split())

@@ -53,6 +53,8 @@ def test_friction_of_the_joints_that_moved_and_a_reason_for_the_others(steps):
     found = identify_joints(steps, UR5E, "friction")
     assert set(found.fits) == {PAN, LIFT} and set(found.refused) == set(UR5E.joint_names[2:])
     assert all("velocity-steps" in why for why in found.refused.values())
+    (reason,) = found.reasons()
+    assert reason.startswith(f"{', '.join(UR5E.joint_names[2:])}: no stretch of constant velocity")
     assert all(f.numbers["nrmse"] > 98 for f in found.fits.values())
     before, after = FrictionModel.from_robot(UR5E), FrictionModel.from_robot(found.robot)
     v = np.full((1, 6), 0.7)
@@ -181,6 +183,7 @@ def test_the_command_writes_robot_file_and_report(steps, tmp_path):
     assert "friction" in robot.provenance[-1].changed
     page = (tmp_path / "out" / "friction.html").read_text()
     assert page.count("data:image/png") == 1 and PAN in page
+    assert all(head in page and head in done.output for head in ("nrmse %", "rmse Nm"))
 
 
 def test_refusal_on_the_command_line_is_one_line_and_writes_nothing(steps, tmp_path):

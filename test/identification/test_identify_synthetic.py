@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from synthetic import synthetic_log, truth_of
@@ -10,8 +12,9 @@ from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.effort_meaning import recognise
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
-from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, identify
+from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, identify, identify_recordings
 from robot_dynamics_ros.identification.dataset.initial_model import any_robot
+from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.identification.metrics import metrics
 from robot_dynamics_ros.models.inertia import is_consistent
 from robot_dynamics_ros.models.urdf_writer import write_urdf
@@ -75,6 +78,18 @@ def test_sums_that_cannot_be_distinguished_are_marked(clean):
 def test_consistent_links_and_prediction(clean):
     assert all(is_consistent(p) for p in clean.consistent.phi.reshape(-1, 10))
     assert validated(clean).min() > 0.99
+
+
+def test_rotors_that_the_initial_model_does_not_know_keep_their_size():
+    """As of a URDF: the physically consistent model predicts as well as the least squares, with their rotors."""
+    truth = replace(TRUTH, rotor=np.linspace(2.5, 0.3, 6))
+    robot = ROBOT.with_updates({"drives.rotor_inertia": None})
+    runs = [recording(synthetic_log(ROBOT, truth, seed, duration=20.0), str(seed)) for seed in (1, 2)]
+    found = identify_recordings(robot, runs[:1], runs[1:], SIMPLE)
+    m = found.filtered(found.validation[0])
+    free, possible = (np.std(m.effort - model.predict(m), axis=0) for model in (found.fit, found.consistent))
+    assert np.all(possible < 1.02 * free)
+    np.testing.assert_allclose(found.rotor[2:], truth.rotor[2:], rtol=0.1)
 
 
 def test_simple_friction_gets_a_simple_law(clean):

@@ -1,6 +1,7 @@
 """Torque constants from one loaded run of known mass; the payload of another run, with a deviation that holds.
 
-`python test/identification/test_known_mass.py 20` prints the table of 20 simulated robots.
+`python test/identification/test_known_mass.py 20` prints the table of 20 simulated robots, filters and laws chosen from
+the data as the command does (`given`: those of the tests).
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from robot_dynamics_ros.effort.evidence import Evidence
 from robot_dynamics_ros.effort.meaning import CURRENT as AMPERE
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.arm.export import identified_robot
-from robot_dynamics_ros.identification.arm.identify import identify_recordings
+from robot_dynamics_ros.identification.arm.identify import Options, identify_recordings
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.identification.known_mass import gains_of_known_mass, with_known_mass
 from robot_dynamics_ros.identification.payload import identify_payload
@@ -51,13 +52,13 @@ def runs(individual):
     return constants, masses, [in_ampere(log, constants) for log in logs]
 
 
-def judged(individual):
+def judged(individual, options=CURRENT):
     """Relative errors of gains (joints whose own data decide) and payload mass, the latter in deviations too."""
     constants, masses, (free, judge, known, unknown) = runs(individual)
-    found = identify_recordings(FILE, [free], [judge], CURRENT)
+    found = identify_recordings(FILE, [free], [judge], options)
     gains = gains_of_known_mass(found, [known], masses[0])
     robot, _ = with_known_mass(found, [known], masses[0])
-    again = identify_recordings(robot, [free], [judge], CURRENT)
+    again = identify_recordings(robot, [free], [judge], options)
     got = identify_payload(again, [unknown])
     error = (gains.scale / constants - 1)[gains.own]
     std = (gains.std / constants)[gains.own]
@@ -109,21 +110,21 @@ def test_an_impossible_mass_is_refused(robots):
             gains_of_known_mass(again, again.training, mass)
 
 
-def main(count: int) -> None:
+def main(count: int, given: bool) -> None:
     """Print mass error [%], error in deviations, and errors of the gains [%] for `count` robots."""
     rows = []
     for individual in range(40, 40 + count):
-        (error, std), mass, z, _ = judged(individual)
+        (error, std), mass, z, _ = judged(individual, CURRENT if given else Options(effort="current"))
         rows.append((100 * mass, z))
         gains = f"gains {(100 * error).round(1)} +- {(100 * std).round(1)} %"
         shown = f"payload {100 * mass:+.2f} %, {z:+.2f} deviations; {gains}"
         print(f"{individual}: {shown}", flush=True)
-    worst = np.abs(np.array(rows)).max(0)
-    print(f"worst of {count}: {worst[0]:.2f} %, {worst[1]:.2f} deviations")
+    worst, rms = np.abs(rows).max(0), np.sqrt(np.mean(np.square(rows), axis=0))
+    print(f"worst of {count}: {worst[0]:.2f} %, {worst[1]:.2f} deviations; RMS {rms[0]:.2f} %, {rms[1]:.2f} deviations")
 
 
 if __name__ == "__main__":
-    main(int(sys.argv[1]))
+    main(int(sys.argv[1]), "given" in sys.argv[2:])
 
 
 def test_the_command_finds_constants_and_writes_them_with_deviations(tmp_path):

@@ -109,14 +109,18 @@ def moved(t):
     return a * np.sin(np.outer(t, w)), a * w * np.cos(np.outer(t, w))
 
 
+@pytest.mark.parametrize("missing", [0, 100])
 @pytest.mark.parametrize("delay, gain, bias", [(0.003, 1.05, 0.01), (-0.003, 0.95, -0.02), (0.0, 1.0, 0.0)])
-def test_delay_gain_and_bias_of_the_reported_velocity(delay, gain, bias):
+def test_delay_gain_and_bias_of_the_reported_velocity(delay, gain, bias, missing):
+    """Also where single samples are missing."""
     t = np.arange(0, 30, 0.002)
     rng = np.random.default_rng(5)
     q, truth = moved(t)
     qd = moved(t - delay)[1] * [gain, 1.0, 1.0] + [bias, 0.0, 0.0]
     signals = {"q": q + 2e-5 * rng.standard_normal(q.shape), "qd": qd + 1e-3 * rng.standard_normal(q.shape)}
-    rec = recording(Log(("a", "b", "c"), 10**9 + np.round(1e9 * t).astype(np.int64), signals | {"effort": q}), "r")
+    log = Log(("a", "b", "c"), 10**9 + np.round(1e9 * t).astype(np.int64), signals | {"effort": q})
+    kept = np.sort(rng.permutation(len(t))[missing:])
+    rec, truth = recording(log[kept], "r"), truth[kept]
     found = velocity_signal([rec])
     assert found.delay == pytest.approx(delay, abs=3e-4) and found.delay_std < 1e-4
     np.testing.assert_allclose(found.gain[:2], [gain, 1.0], atol=5e-3)
@@ -140,6 +144,18 @@ def test_a_robot_without_coupled_wrist_and_without_delay_gets_neither(seed):
     structure = Tuner([rec], RigidModel(ROBOT), True, coupled_joints(ROBOT, Options())).run()
     assert structure.delay == 0.0
     assert not [term for law in structure.laws for term in law.terms if term[0] == "c"]
+
+
+@pytest.mark.parametrize("source", ["q", "qd"])
+def test_samples_that_are_missing_are_no_noise(source):
+    rec = late(0.0, duration=12.0)
+    log = Log(
+        ROBOT.joint_names,
+        np.round(1e9 * rec.pieces[0].t).astype(np.int64),
+        {k: getattr(rec.pieces[0], k) for k in ("q", "qd", "effort")},
+    )
+    some = recording(log[np.sort(np.random.default_rng(0).permutation(rec.samples)[60:])], "some")
+    assert noise_limit([some], source) == pytest.approx(noise_limit([rec], source), rel=0.05)
 
 
 @pytest.mark.parametrize("source", ["q", "qd"])

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import copy
 import json
+import re
 import sys
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from rich.console import Console
 from synthetic import Truth, synthetic_log, truth_of
 
 from robot_dynamics_ros.bags import load_bag, write_bag
+from robot_dynamics_ros.cli import options
 from robot_dynamics_ros.cli.identify import NOT_USABLE, command
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.replay import replay
@@ -19,6 +22,7 @@ from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
 from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, identify_recordings
 from robot_dynamics_ros.identification.dataset.recording import recording
+from robot_dynamics_ros.identification.reports.arm import write_report
 from robot_dynamics_ros.identification.reports.result import baselines, summarise
 from robot_dynamics_ros.identification.reports.verdict import usable, verdict
 from robot_dynamics_ros.models import RobotModel
@@ -142,6 +146,26 @@ def test_a_sentence_is_reported_once(found):
     assert r["statements"] == ["a"] and r["warnings"][:2] == ["b", "c"]
 
 
+def test_what_the_verdict_says_is_no_statement_too(found, result):
+    assert found.split in " ".join(result["verdict"]) and found.split in found.statements
+    assert found.split not in result["statements"]
+
+
+def test_consistency_that_costs_accuracy_is_a_warning():
+    """No possible bodies explain the effort of a payload of -3 kg: what consistency costs is told."""
+    body = -np.array([0.3, 0, 0, 0.3, 0, 0, 0, 0, 0.9, 3.0])
+    runs = [recording(synthetic_log(ROBOT, TRUTH, s, duration=20.0, payload=body), str(s)) for s in (1, 2)]
+    impossible = identify_recordings(ROBOT, runs[:1], runs[1:], Options(effort="torque", choices=CHOICES))
+    r = summarise(impossible)
+    free, possible = (r["comparison"][k]["mean_r2"] for k in ("unconstrained", "consistent"))
+    assert possible < free - 0.01
+    assert any(f"costs {free - possible:.3f} of R2" in text for text in r["warnings"])
+
+
+def test_what_friction_deviations_cover_is_said(result):
+    assert any(t.startswith("standard deviations of friction hold for this recording") for t in result["statements"])
+
+
 def test_a_mounted_payload_is_not_written_twice():
     robot = ROBOT.with_updates({"payload.mass": 3.0, "payload.com": [0.0, 0.0, 0.1]})
     body = np.array([0.03, 0, 0, 0.03, 0, 0, 0, 0, 0.3, 3.0])
@@ -174,6 +198,42 @@ def test_the_verdict_is_the_same_everywhere_and_names_are_learnt(tmp_path):
     assert [j.aliases[-1] for j in robot.kinematics.joints] == names
     assert load_bag(bags[0], robot)[0].joint_names == tuple(ROBOT.joint_names)
     assert len(replay([bags[1]], robot).status) == len(logs[1])
+
+
+def test_rejected_rows_are_counted_on_the_terminal(tmp_path):
+    logs = [synthetic_log(ROBOT, TRUTH, seed, duration=15.0) for seed in (1, 2)]
+    logs[0].effort[100:900:100] = 1e300
+    logs[0].q[50:60, 2] = np.nan
+    bags = [write_bag(log, tmp_path / str(k), topics=["joint_states"]) for k, log in enumerate(logs)]
+    done = invoke(bags, tmp_path / "out", "--no-report")
+    text = " ".join(done.output.split())
+    assert text.count("dropped") == 1 and "0: dropped 10 q NaN, infinite or absent, 8 effort beyond 100000" in text
+    assert json.loads((tmp_path / "out.json").read_text())["validation_bags"][0]["dropped"] == {}
+
+
+def test_every_term_code_of_the_page_is_in_its_legend_and_every_number_has_a_unit(found, result, tmp_path):
+    html = write_report(found, result, tmp_path / "report.html").read_text()
+    legend = html.split("<li>terms: ")[1].split("</li>")[0]
+    for term in {t for law in found.structure.laws for t in law.terms}:
+        assert re.search(rf"\b{re.split('[@+-]', term)[0]}\b", legend), term
+    for head in ("RMSE Nm", "RMSE moving Nm", "largest Nm", "mX kg m", "YZ kg m²", "duration s", "rate Hz"):
+        assert f"<th>{head}</th>" in html, head
+    units = re.findall(r"<tr><td>(\w+)[^<]*</td><td>[^<]*</td><td>[^<]*</td><td>([^<]*)</td>", html)
+    assert {"XX2": "kg m²", "mX2": "kg m"}.items() <= dict(units).items()
+    terms = re.findall(r"<td>wrist_3_joint</td><td>(\w+)</td><td>[^<]*</td><td>[^<]*</td><td>([^<]*)</td>", html)
+    assert dict(terms)["fv1"] == "Nm s/rad" and all(unit for _, unit in terms)
+
+
+@pytest.mark.parametrize("width", [70, 80, 200])
+def test_joint_names_are_never_cut(width, result, monkeypatch, capsys):
+    names = [f"left_arm_with_a_long_name_{k}_joint" for k in range(5)] + ["shoulder_lift_joint"]
+    monkeypatch.setattr(options, "console", Console(width=width))
+    table = options.joint_table(names, "R2", *("constant Coulomb Nm",) * 5)
+    for name in names:
+        table.add_row(name, *["0.1234"] * 6)
+    options.console.print(table)
+    shown = [line.split("  ")[0] for line in capsys.readouterr().out.splitlines()[1:]]
+    assert "".join(shown).replace(" ", "").endswith("".join(names))
 
 
 def test_not_usable_is_exit_status_three(tmp_path):

@@ -27,6 +27,14 @@ SPANS = (0.0003, 0.001, 0.003, 0.01, 0.03)  # rad, candidates of D_k; harmonic d
 WITH_EPS = ("fc", "fl", "cc")  # kinds of columns that depend on eps
 MEMORY = ("ml", "mt", "ms", "mv")  # columns of a law with a memory
 LOADED = ("fl", "mt")  # columns that depend on the load
+UNITS = {  # of coefficients, by kind of column; "mt" depends on the power of the load
+    **dict.fromkeys(("fo", "fc", "fs", "h", "cc", "ml", "ms"), "Nm"),
+    **dict.fromkeys(("fv1", "cv", "mv"), "Nm s/rad"),
+    **dict.fromkeys(("ia", "ca"), "kg m²"),
+    "fv2": "Nm s²/rad²",
+    "fv3": "Nm s³/rad³",
+    "fl": "Nm/Nm",
+}
 
 
 def stribeck_fall(v: np.ndarray, velocity: float) -> np.ndarray:
@@ -120,6 +128,11 @@ class JointFriction:
     def with_eps(self, eps: float) -> JointFriction:
         """The law with another velocity width."""
         return replace(self, eps=eps)
+
+    def units(self) -> list[str]:
+        """Unit of the coefficient of every term."""
+        loaded = "" if self.memory is None else f"Nm/Nm^{self.memory.power:g}"
+        return [loaded if term == "mt" else UNITS[term.partition("@")[0]] for term in self.terms]
 
 
 def column_key(term: str, eps: float) -> str:

@@ -144,11 +144,13 @@ class IdentifiedModel:
         """Torque without friction and rotor inertia (N, n) [Nm]."""
         return self.rigid.torque(self.phi, motion.q, motion.qd, motion.qdd)
 
-    def predict(self, motion: Motion) -> np.ndarray:
-        """Effort (N, n) [Nm], as it would have been recorded."""
+    def predict(self, motion: Motion, carried: np.ndarray | float = 0.0) -> np.ndarray:
+        """Effort (N, n) [Nm], as it would have been recorded; carried (N, n) [Nm]: torque of a payload, which loads
+        friction and is not in the result.
+        """
         load = self.load(motion)
         out = np.empty_like(load)
-        for j, s in enumerate(signals_of(motion, load, self.structure.coupled)):
+        for j, s in enumerate(signals_of(motion, load + carried, self.structure.coupled)):
             total = load[:, j] + s.matrix(self.structure.laws[j]) @ self.friction[j]
             chosen = self.structure.filters[j]
             out[:, j] = total if chosen is None else chosen.apply(total, motion.rate, motion.start)

@@ -7,7 +7,7 @@ are judged against what was recorded.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -125,14 +125,24 @@ def _joined(parts: list[np.ndarray]) -> np.ndarray:
     return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
-def _filtered_piece(p: Piece, cutoff: float, source: str, delay: float, margin: float) -> tuple[Any, ...]:
+def on_grid(p: Piece) -> Piece:
+    """Positions and reported velocity of a piece at instants one period apart, where a filter may take them; the piece
+    itself where no sample is missing.
+    """
     dt = p.period
     grid = np.arange(p.t[0], p.t[-1] + 0.5 * dt, dt)
-    even = len(grid) == len(p.t) and np.abs(grid - p.t).max() < 1e-3 * dt
-    q = p.q if even else _at(grid, p.t, p.q)
-    q = low_pass(q, cutoff, dt, continued=True)
-    if source == "qd" and p.qd is not None:
-        qd = low_pass(p.qd if even else _at(grid, p.t, p.qd), cutoff, dt, continued=True)
+    if len(grid) == len(p.t) and np.abs(grid - p.t).max() < 1e-3 * dt:
+        return p
+    qd = None if p.qd is None else _at(grid, p.t, p.qd)
+    return replace(p, t=grid, q=_at(grid, p.t, p.q), qd=qd, extra={})
+
+
+def _filtered_piece(p: Piece, cutoff: float, source: str, delay: float, margin: float) -> tuple[Any, ...]:
+    dt, state = p.period, on_grid(p)
+    grid, even = state.t, state is p
+    q = low_pass(state.q, cutoff, dt, continued=True)
+    if source == "qd" and state.qd is not None:
+        qd = low_pass(state.qd, cutoff, dt, continued=True)
     else:
         qd = np.gradient(q, dt, axis=0)
     qdd = np.gradient(qd, dt, axis=0)
@@ -207,7 +217,7 @@ def motion_frequency(rec: Recording) -> float:
     """Frequency [Hz] below which 99.9 % of the velocity's power lies, largest over the joints: f_dyn of
     [Madsen2020 ch5].
     """
-    longest = max(rec.pieces, key=lambda p: len(p.t))
+    longest = on_grid(max(rec.pieces, key=lambda p: len(p.t)))
     dt = longest.period
     qd = np.gradient(low_pass(longest.q, min(25.0, 0.3 / dt), dt), dt, axis=0)
     f, power = signal.welch(qd, 1 / dt, nperseg=min(len(qd), int(20 / dt)), axis=0)
@@ -225,7 +235,7 @@ def noise_limit(recordings: Sequence[Recording], source: str = "q") -> float:
     s^2 2 dt (2 pi)^(2k) f^(2k+1) / (2k+1) behind a low-pass at f.
     """
     k, limits = (2, []) if source == "q" else (1, [])
-    for p in (p for rec in recordings for p in rec.pieces if len(p.t) > 20):
+    for p in (on_grid(p) for rec in recordings for p in rec.pieces if len(p.t) > 20):
         x = p.q if source == "q" else np.asarray(p.qd)
         slow, dt = low_pass(p.q, min(NOISE_BAND, 0.2 / p.period), p.period, continued=True), p.period
         power = np.mean(np.gradient(np.gradient(slow, dt, axis=0), dt, axis=0) ** 2, axis=0)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.identification.dataset.motion import low_pass
+from robot_dynamics_ros.identification.dataset.motion import low_pass, on_grid
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
 
 BAND = 20.0  # Hz, in which the two are compared
@@ -113,7 +113,7 @@ def _normal(recordings: Sequence[Recording]) -> tuple[np.ndarray, np.ndarray]:
     """Normal matrices (BLOCKS, n, 3, 3) and right-hand sides (BLOCKS, n, 3) of [v, 1, dv/dt] and qd."""
     n = recordings[0].n
     A, h = np.zeros((BLOCKS, n, 3, 3)), np.zeros((BLOCKS, n, 3))
-    for p in (p for r in recordings for p in r.pieces):
+    for p in (on_grid(p) for r in recordings for p in r.pieces):
         dt = p.period
         band = min(BAND, 0.2 / dt)
         v = np.gradient(low_pass(p.q, band, dt), p.t, axis=0)

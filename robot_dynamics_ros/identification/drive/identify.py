@@ -86,10 +86,11 @@ def identify_drive_recordings(
     if robot.drives.torque_side != "motor":
         raise CapabilityError(f"{robot.name}: torque is measured behind the gear; drives need motor currents")
     whole, bags = training, [r.name for r in training]
+    given = validation
     training, validation, split = set_apart(training, validation)
     data, other = drive_data(training, cutoff), drive_data(validation, cutoff)
     recorded = effort_constant(whole)
-    notes: list[str] = []
+    notes = [text for r in (*whole, *given) for text in r.dropped()]
     rotor = _rotor(robot, data, notes)
     inertia = _inertia(robot, rotor, notes)
     loads = [model_load(robot, d, inertia) for d in (data, other)]

@@ -31,6 +31,13 @@ class JointsFound:
     robot: RobotFile
     changed: tuple[str, ...]
 
+    def reasons(self) -> list[str]:
+        """Why joints were refused, those of one reason in one sentence."""
+        names: dict[str, list[str]] = {}
+        for name, why in self.refused.items():
+            names.setdefault(why.removeprefix(f"{name}: "), []).append(name)
+        return [f"{', '.join(several)}: {why}" for why, several in names.items()]
+
     def as_dict(self) -> dict[str, Any]:
         """Plain numbers for --json."""
         joints = {

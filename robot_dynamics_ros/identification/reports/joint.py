@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.joint.fits import Curve
+from robot_dynamics_ros.identification.joint.fits import Curve, head
 from robot_dynamics_ros.identification.joint.identify import JointsFound
 from robot_dynamics_ros.identification.reports import figures
 from robot_dynamics_ros.pages import write_html
@@ -48,7 +48,8 @@ def write_report(found: JointsFound, log: Log, inputs: Sequence[str], path: Path
         inputs=list(inputs),
         samples=len(log),
         duration=float(log.time[-1]),
-        refused=found.refused,
+        refused=found.reasons(),
+        heads={key: head(key) for fit in found.fits.values() for key in fit.numbers},
         fits=found.fits,
         pictures={name: picture(fit.curve) for name, fit in found.fits.items()},
     )

@@ -93,7 +93,9 @@ def summarise(found: Identification) -> dict[str, Any]:
             "warnings": [*dict.fromkeys(found.warnings), *_inconsistent(others)],
         }
     )
-    return result | {"verdict": verdict(result), "usable": usable(result)}
+    said = verdict(result)
+    statements = [text for text in result["statements"] if f"({text})" not in " ".join(said)]
+    return result | {"statements": statements, "verdict": said, "usable": usable(result)}
 
 
 def live_nodes(found: Identification, written: RobotFile) -> dict[str, Any]:
@@ -165,6 +167,7 @@ def _parameters(found: Identification) -> dict[str, Any]:
             "joint": name,
             "eps": law.eps,
             "terms": list(law.terms),
+            "units": law.units(),
             "values": found.consistent.friction[j],
             "std": s.std[index[j][b:]],
         }
@@ -172,7 +175,8 @@ def _parameters(found: Identification) -> dict[str, Any]:
     ]
     return {
         "base": {
-            "names": base_names(base),
+            "names": (names := base_names(base)),
+            "units": [next(u for k, u in UNITS if name.startswith(k)) for name in names],
             "values": s.x[:b],
             "std": s.std[:b],
             "relative_std_percent": s.relative_std[:b],
@@ -202,6 +206,7 @@ def _structure(found: Identification) -> dict[str, Any]:
     }
 
 
+UNITS = (("mX", "kg m"), ("mY", "kg m"), ("mZ", "kg m"), ("m", "kg"), ("", "kg m²"))  # by the beginning of a name
 MAX_R2_LOSS = 0.01  # of the validation data, that physical consistency may cost without a warning
 STEP = 1e-4  # rad/s; tanh(v / STEP) is the sign of any velocity that matters
 

@@ -24,20 +24,24 @@ from robot_dynamics_ros.robot_file import RobotFile
 MARGIN = 1e-5  # smallest eigenvalue of a pseudo-inertia relative to its size: keeps M(q) away from singular
 TOLERANCE = 1e-11  # of Clarabel: duality gap and feasibility, in the scaled problem
 PULL = 1.0  # a deviation of 100 % from phi0 costs as much as one standard deviation of the data
-# The same for rotor inertias that the effort holds. Residuals are no white noise, so standard deviations of the data
-# are some ten times too small: limits of the links' inertia would otherwise move a rotor to any value.
+# The same for known rotor inertias that the effort holds. Residuals are no white noise, so standard deviations of the
+# data are some ten times too small: limits of the links' inertia would otherwise move a rotor to any value.
 ROTOR_PULL = 30.0
+LEAST_ROTOR = 0.1  # kg m2, from which an unknown rotor inertia starts where the least squares say less
 
 
 @dataclass(frozen=True)
 class Problem:
-    """Triangle R (m, b + r), z (m,) on base parameters and r rotor inertias; P (b, 10 n); phi0 (10 n,), rotor0 (r,)."""
+    """Triangle R (m, b + r), z (m,) on base parameters and r rotor inertias; P (b, 10 n); phi0 (10 n,); rotor0 (r,) and
+    what a deviation of 100 % from it costs, pull (r,).
+    """
 
     R: np.ndarray
     z: np.ndarray
     P: np.ndarray
     phi0: np.ndarray
     rotor0: np.ndarray
+    pull: np.ndarray
     rotor_positive: bool = True
 
 
@@ -71,13 +75,17 @@ def consistent(
     """Physically consistent parameters nearest to a solution in its own metric.
 
     P (b, 10 n): base parameters are the first b of the solution; rotor: indices of reflected rotor inertias in it.
+    rotor0 (r,): those of the initial model, NaN where it has none: then near the solution's, and with PULL only.
     rotor_positive=False leaves the sign of the acceleration terms free, for efforts without the rotors' torque.
     Raises DataError when the solver finds none.
     """
     b = len(P)
     keep = np.concatenate([np.arange(b), rotor]).astype(int)
     R, z, Rk, zk = eliminate(solution, keep)
-    phi, B = _solve(Problem(Rk, zk, P, phi0, rotor0, rotor_positive))
+    unknown = np.isnan(rotor0)
+    start = np.where(unknown, np.maximum(solution.x[rotor], LEAST_ROTOR), rotor0)
+    pull = np.where(unknown | (not rotor_positive), PULL, ROTOR_PULL)
+    phi, B = _solve(Problem(Rk, zk, P, phi0, start, pull, rotor_positive))
     x = np.empty(len(solution.x))
     x[keep] = np.concatenate([P @ phi, B])
     rest = np.setdiff1d(np.arange(len(x)), keep)
@@ -93,7 +101,7 @@ def _solve(problem: Problem) -> tuple[np.ndarray, np.ndarray]:
     columns = np.linalg.norm(problem.R, axis=0).max()
     b = len(problem.P)
     fit = np.hstack([problem.R[:, :b] @ problem.P * scale, problem.R[:, b:]]) / columns
-    rotor = (ROTOR_PULL if problem.rotor_positive else PULL) / np.maximum(problem.rotor0, 1e-2)
+    rotor = problem.pull / np.maximum(problem.rotor0, 1e-2)
     pull = np.concatenate([np.full(10 * links, PULL), rotor]) / columns
     start = np.concatenate([problem.phi0 / scale, problem.rotor0])
     A, y = np.vstack([fit, np.diag(pull)]), np.concatenate([problem.z / columns, pull * start])
@@ -223,7 +231,7 @@ def make_consistent(
     joints = [j for j, k in places.items() if k not in model.held]
     rotor = np.array([places[j] for j in joints], dtype=int)
     phi0 = initial_links(robot)
-    known = robot.array_or("drives.rotor_inertia", 0.1)
+    known = robot.array_or("drives.rotor_inertia", np.nan)
     P = model.rigid.base.matrix()
     result: Consistent = consistent(model.solution, P, rotor, phi0, known[joints], rotor_positive)
     inertia = np.full(robot.n_joints, np.nan)

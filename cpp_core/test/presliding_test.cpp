@@ -114,6 +114,48 @@ void unknown_until_slipped() {
   CHECK(before == 0.0);
 }
 
+// Five different joints, one without levels, with load, temperature and positions that the velocity drives.
+void joints_side_by_side_equal_each_alone() {
+  constexpr int n = 5;
+  std::vector<double> span, level, load;
+  PreslidingJoint joints[n];
+  for (int i = 0; i < n; ++i) {
+    const double factor = 1.0 + 0.3 * i, present = i == 3 ? 0.0 : 1.0;
+    for (int e = 0; e < 3; ++e) {
+      span.push_back(spans[e] * factor);
+      level.push_back(levels[e] * factor * present);
+      load.push_back(loads[e] * factor * present);
+    }
+    joints[i] = {30.0, i % 2 ? 2.0 : 1.0, 0.5 + 0.1 * i, 0.05 * factor, 2.0 + i,       0.1 * i,
+                 1.0,  0.3 * factor,      0.1 * i,       0.2 * i,       2e-3 * factor, i % 3 ? 0.0 : 0.02};
+  }
+  const auto part = [&](int first, int count) {
+    const int at = 3 * first;
+    return Presliding(law(count), 3, &span[at], &level[at], &load[at], joints + first);
+  };
+  Presliding all = part(0, n);
+  std::vector<Presliding> alone;
+  for (int i = 0; i < n; ++i) alone.push_back(part(i, 1));
+  std::mt19937 random(2);
+  std::normal_distribution<double> normal;
+  double theta[n] = {}, v[n], tau[n], T[n], f[n], one;
+  for (int k = 0; k < 2000; ++k) {
+    for (int i = 0; i < n; ++i) {
+      v[i] = normal(random), theta[i] += 2e-3 * v[i], tau[i] = 30.0 * normal(random), T[i] = 20.0 + k % 7;
+    }
+    const std::int64_t stamp = k * ms + (k > 900 ? 500 * ms : 0);
+    const Status together = all.step(stamp, theta, v, tau, k % 3 ? T : nullptr, f);
+    bool known = true;
+    for (int i = 0; i < n; ++i) {
+      const Status single = alone[i].step(stamp, theta + i, v + i, tau + i, k % 3 ? T + i : nullptr, &one);
+      CHECK(one == f[i] && alone[i].valid(0) == all.valid(i) && all.valid(i) <= (i != 3));
+      known = known && single == Status::ok;
+    }
+    CHECK(together == Status::reset || (together == Status::ok) == known);
+  }
+  CHECK(all.valid(0) && all.valid(4));
+}
+
 // Joint 2 has no levels: it follows its law. A stage around it does not allocate, with every fault in the stream.
 void a_stage_allocates_nothing() {
   std::vector<double> span, level, load;
@@ -152,6 +194,7 @@ int main() {
   creeping_keeps_the_level();
   load_counts_up_to_its_limit();
   unknown_until_slipped();
+  joints_side_by_side_equal_each_alone();
   a_stage_allocates_nothing();
   return failures ? 1 : 0;
 }

@@ -100,6 +100,26 @@ bool throws(F&& f) {
   return false;
 }
 
+KernelTable plain;
+int calls = 0;
+// The same batch ten times, as a set that is slow on this machine.
+void slow_batch(const ChainView& chain, std::size_t N, const double* q, const double* qd, const double* qdd,
+                double* tau) {
+  for (int k = 0; k < 10; ++k) plain.rnea_batch(chain, N, q, qd, qdd, tau);
+  ++calls;
+}
+
+void the_fastest_set_is_measured() {
+  plain = active_kernels;
+  KernelTable slow = plain;
+  slow.rnea_batch = slow_batch;
+  const KernelTable narrower_is_faster[] = {plain, plain, slow}, wider_is_faster[] = {plain, slow, plain};
+  CHECK(fastest(narrower_is_faster, 3) == 1);
+  CHECK(fastest(wider_is_faster, 3) == 2);
+  CHECK(calls > 0);
+  CHECK(fastest(wider_is_faster, 2) == 1);  // below three sets nothing is measured
+}
+
 }  // namespace
 
 int main() {
@@ -111,6 +131,7 @@ int main() {
     for (const int n : {1, 2, 6, 7, 16}) single_sample(n);
     for (const int n : {2, 6, 7}) batches(n);
   }
+  the_fastest_set_is_measured();
   CHECK(throws([] { FusedQR(Chain{}, {}, 0); }));
   CHECK(throws([] { FusedQR(random_chain(2), {20}, 0); }));
   CHECK(throws([] { FusedQR(random_chain(2), {}, -1); }));

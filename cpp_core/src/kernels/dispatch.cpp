@@ -60,14 +60,12 @@ double batch_time(const KernelTable& kernels) {
   return least;
 }
 
-// The widest set, or the next one where it is measured more than 5 % faster: on some processors 512-bit registers are
-// no faster than 256-bit ones.
+}  // namespace
+
 int fastest(const KernelTable* tables, int count) {
   if (count < 3) return count - 1;
   return batch_time(tables[count - 2]) < 0.95 * batch_time(tables[count - 1]) ? count - 2 : count - 1;
 }
-
-}  // namespace
 
 bool select_kernels(const char* isa) {
   KernelTable tables[most_tables];

@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.models.hysteresis import DEFAULT_BACKLASH, maxwell_slip, spacing
+from robot_dynamics_ros.models.friction import FrictionModel
+from robot_dynamics_ros.models.hysteresis import DEFAULT_BACKLASH, maxwell_slip, presliding_core, spacing
+from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.validation.benchmarks.setup import Setup
 from robot_dynamics_ros.validation.benchmarks.timing import Case
 
@@ -30,12 +32,25 @@ def cases(setup: Setup) -> Iterator[Case]:
     yield Case(SECTION, "RLS-DF step, 6 joints x 2", _rls(phi, tau), _Against(phi, tau).rls, "numpy", N)
     for elements in (1, 8, 16):
         yield Case(SECTION, f"GMS step, 6 joints x {elements}", _gms(theta, stamps, elements), count=N, budget=0.2)
+    load, name = 20.0 * np.sin(0.013 * t), "GMS step, load on each element, 6 joints x 6 spans"
+    yield Case(SECTION, name, _presliding(stamps, theta, load), count=N, budget=0.2, limit=40)
     yield Case(SECTION, "stiffness estimator, 6 joints", _stiffness(stamps, theta, phi, tau), count=N, budget=0.4)
 
 
 def _gms(theta: np.ndarray, stamps: np.ndarray, elements: int) -> Any:
     core, out = maxwell_slip(JOINTS, elements, max_gap=1e9), np.empty_like(theta)
     return lambda: core.run(stamps, theta, out)
+
+
+def _presliding(stamps: np.ndarray, theta: np.ndarray, load: np.ndarray) -> Any:
+    """All terms of the law but temperature."""
+    values = {"load_limit": 100.0, "load_power": 1.0, "sliding_ratio": 0.8, "stribeck_velocity": 0.05, "fo": 0.1}
+    speed = {"fv1": 5.0, "fv2": 0.1, "fv0": 2.0, "v0": 0.3, "fs": 0.5}
+    span = np.tile(np.geomspace(1e-5, 3e-3, 6), (JOINTS, 1))
+    elements = {"span": span, "level": np.ones_like(span), "load": np.full_like(span, 0.01)}
+    core = presliding_core({**values, **speed, **elements}, FrictionModel.from_robot(load_robot("ur5e")), 1e9)
+    v, out = np.gradient(theta, axis=0) / 2e-3, np.empty_like(theta)
+    return lambda: core.run(stamps, theta, v, load, None, out)
 
 
 def _rls(phi: np.ndarray, tau: np.ndarray) -> Any:

@@ -17,6 +17,7 @@
 #include "robot_dynamics/drivers/sample_clock.hpp"
 #include "robot_dynamics/friction/friction_map.hpp"
 #include "robot_dynamics/rigid_body/chain.hpp"
+#include "robot_dynamics/rigid_body/kernel/vector.hpp"
 
 namespace robot_dynamics {
 
@@ -45,14 +46,14 @@ class Presliding {
         joints_(joints, joints + n_),
         span_(span, span + n_ * elements),
         level_(level, level + n_ * elements),
-        load_(load, load + n_ * elements),
-        deflection_(n_ * elements, 0.0) {
+        load_(load, load + n_ * elements) {
     if (!(1 <= elements && elements <= max_elements))
       throw std::invalid_argument("elements = " + std::to_string(elements) + " is outside 1..16");
     if (!(1 <= n_ && n_ <= max_joints)) throw std::invalid_argument("joints are outside 1..16");
     if (!(max_gap > 0)) throw std::invalid_argument("max_gap = " + std::to_string(max_gap) + " is not > 0");
     clock_.max_gap = max_gap;
     for (int i = 0; i < n_; ++i) check(i);
+    side_by_side();
   }
 
   int joints() const noexcept { return n_; }
@@ -63,7 +64,7 @@ class Presliding {
   const std::vector<double>& loads() const noexcept { return load_; }    // (n, elements)
   double max_gap() const noexcept { return clock_.max_gap; }
   bool valid(int i) const noexcept {
-    return has_memory_[i] && high_[i] - low_[i] > 2 * largest_[i];
+    return has_memory_[i] && high_[i] - low_[i] > full_range_[i];
   }  // initial state forgotten
   bool has_memory(int i) const noexcept { return has_memory_[i]; }
 
@@ -81,21 +82,19 @@ class Presliding {
   // theta [rad], v [rad/s] (n), tau [Nm] and T [deg C] (n) or null -> friction [Nm]
   Status step(std::int64_t stamp_ns, const double* theta, const double* v, const double* tau, const double* T,
               double* friction) noexcept {
-    for (int i = 0; i < n_; ++i)
-      if (!(std::isfinite(v[i]) && std::isfinite(theta[i]))) return Status::dropped;
+    if (!finite(theta, v)) return Status::dropped;
     double dt;
     const auto tick = clock_.tick(stamp_ns, dt);
     if (tick == SampleClock::Tick::duplicate) return Status::dropped;
     if (tick != SampleClock::Tick::ok) restart(theta);
-    bool known = true;
-    for (int i = 0; i < n_; ++i) {
-      const double load = tau && std::isfinite(tau[i]) ? tau[i] : 0.0, t = T ? T[i] : map_.reference(i);
-      const double level = advance(i, rotor(i, theta[i], v[i], dt), load);
-      friction[i] = has_memory_[i] ? torque(i, v[i], level, t) : map_.torque_at(i, v[i], load, t);
-      known = known && (!has_memory_[i] || valid(i));
-    }
+    portable::Ints unknown{};
+    for (int i = 0; i < n_; i += portable::lanes) unknown |= step_some(i, theta, v, tau, T, dt, friction);
+    for (int i = 0; i < n_ && follows_map_; ++i)
+      if (!has_memory_[i])
+        friction[i] =
+            map_.torque_at(i, v[i], tau && std::isfinite(tau[i]) ? tau[i] : 0.0, T ? T[i] : map_.reference(i));
     const bool again = tick == SampleClock::Tick::backwards || tick == SampleClock::Tick::gap;
-    return again ? Status::reset : known ? Status::ok : Status::warming_up;
+    return again ? Status::reset : portable::any(unknown) ? Status::warming_up : Status::ok;
   }
 
  private:
@@ -106,41 +105,104 @@ class Presliding {
     return joints_[i].power == 2.0 ? load * load : load;
   }
 
-  double torque(int i, double v, double level, double T) const noexcept {
-    const PreslidingJoint& p = joints_[i];
-    const double x = v / p.stribeck_velocity, a = std::abs(v);
-    const double g = 1.0 / (1.0 + x * x), shape = p.sliding_ratio + (1.0 - p.sliding_ratio) * g;
-    const double viscous = p.fv1 + a * p.fv2 + p.fv0 / (1.0 + a / p.v0) + p.fs * g / (a + p.eps);
-    return heat(i, v, T) * (shape * level + v * viscous) + p.offset;
+  // The numbers of the joints as vectors read them: joints side by side, elements one after the other.
+  void side_by_side() {
+    stride_ = portable::padded(n_);
+    deflection_.assign(stride_ * elements_, 0.0);
+    limit_.assign(stride_ * elements_, 1.0);
+    level_per_span_ = load_per_span_ = deflection_;
+    full_range_.fill(-1.0);  // a joint that only pads a vector is always known
+    v0_.fill(1.0);
+    eps_.fill(1.0);
+    for (int i = 0; i < n_; ++i) {
+      const PreslidingJoint& p = joints_[i];
+      linear_[i] = p.power == 1.0, quadratic_[i] = p.power == 2.0;
+      load_limit_[i] = p.load_limit, rotor_time_[i] = p.rotor_time, offset_[i] = p.offset;
+      sliding_[i] = p.sliding_ratio, per_stribeck_[i] = 1.0 / p.stribeck_velocity;
+      fv1_[i] = p.fv1, fv2_[i] = p.fv2, thinning_[i] = p.fv0 * p.v0, v0_[i] = p.v0, fs_[i] = p.fs, eps_[i] = p.eps;
+      moved_rotor_ = moved_rotor_ || p.rotor_time > 0.0;
+      follows_map_ = follows_map_ || !has_memory_[i];
+      if (has_memory_[i]) full_range_[i] = 2 * largest_[i];
+      cold_forward_[i] = map_.coulomb(i, 1.0, map_.reference(i));
+      cold_backward_[i] = map_.coulomb(i, -1.0, map_.reference(i));
+      for (int e = 0; e < elements_; ++e) {
+        const std::size_t from = i * elements_ + e, to = e * stride_ + i;
+        limit_[to] = span_[from];
+        level_per_span_[to] = level_[from] / span_[from];
+        load_per_span_[to] = load_[from] / span_[from];
+      }
+    }
+  }
+
+  bool finite(const double* theta, const double* v) const noexcept {
+    double a = 0, b = 0;  // 0 for finite numbers
+    for (int i = 0; i < n_; ++i) a += 0.0 * theta[i], b += 0.0 * v[i];
+    return a + b == 0.0;
+  }
+
+  static portable::Vec magnitude(portable::Vec x) { return portable::greatest(x, -x); }
+
+  // |tau|^p up to the limit; 0 where it is not finite
+  portable::Vec powers(int i, portable::Vec tau) const noexcept {
+    using namespace portable;
+    const Vec a = magnitude(tau);
+    const Vec known = select((Ints)(a < std::numeric_limits<double>::infinity()), a, Vec{});
+    const Vec used = least(known, load(&load_limit_[i]));
+    return used * (load(&linear_[i]) + load(&quadratic_[i]) * used);
+  }
+
+  // Position that drives the elements.
+  portable::Vec rotor(int i, portable::Vec theta, portable::Vec v, double dt) const noexcept {
+    using namespace portable;
+    if (!moved_rotor_ || !(dt > 0.0)) return theta;
+    const Vec T = load(&rotor_time_[i]), ahead = load(&last_[i]) + v * dt;
+    return select((Ints)(T > 0.0), ahead + dt / (T + dt) * (theta - ahead), theta);
+  }
+
+  // Moves the elements; sum of their torques before s(v) [Nm].
+  portable::Vec advance(int i, portable::Vec dtheta, portable::Vec loaded) noexcept {
+    using namespace portable;
+    Vec sum{};
+    for (std::size_t at = i, end = stride_ * elements_; at < end; at += stride_) {
+      const Vec most = load(&limit_[at]), d = least(greatest(load(&deflection_[at]) + dtheta, -most), most);
+      store(&deflection_[at], d);
+      sum += (load(&level_per_span_[at]) + load(&load_per_span_[at]) * loaded) * d;
+    }
+    return sum;
+  }
+
+  // Torque of joints whose elements have this level, before heat and offset [Nm].
+  portable::Vec torque(int i, portable::Vec v, portable::Vec level) const noexcept {
+    using namespace portable;
+    const Vec x = v * load(&per_stribeck_[i]), a = magnitude(v), r = load(&sliding_[i]);
+    const Vec g = 1.0 / (1.0 + x * x), stribeck = load(&fs_[i]) * g / (a + load(&eps_[i]));
+    const Vec thinning = load(&thinning_[i]) / (load(&v0_[i]) + a);
+    const Vec viscous = load(&fv1_[i]) + a * load(&fv2_[i]) + thinning + stribeck;
+    return (r + (1.0 - r) * g) * level + v * viscous;
+  }
+
+  // Joints i, i + 1, ...: writes their friction; true where the initial state is not forgotten.
+  portable::Ints step_some(int i, const double* theta, const double* v, const double* tau, const double* T, double dt,
+                           double* friction) noexcept {
+    using namespace portable;
+    const int count = n_ - i < lanes ? n_ - i : lanes;
+    const Vec speed = load_first(v + i, count), x = rotor(i, load_first(theta + i, count), speed, dt);
+    const Vec loaded = powers(i, tau ? load_first(tau + i, count) : Vec{});
+    const Vec level = advance(i, x - load(&last_[i]), loaded);
+    const Vec low = least(load(&low_[i]), x), high = greatest(load(&high_[i]), x);
+    store(&last_[i], x);
+    store(&low_[i], low);
+    store(&high_[i], high);
+    Vec warm = fill<Vec>(1.0);
+    for (int l = 0; l < count && T != nullptr; ++l) warm[l] = heat(i + l, v[i + l], T[i + l]);
+    store_first(friction + i, warm * torque(i, speed, level) + load(&offset_[i]), count);
+    return ~(Ints)(high - low > load(&full_range_[i]));
   }
 
   double heat(int i, double v, double T) const noexcept {
     if (!(std::isfinite(T) && T != map_.reference(i))) return 1.0;
-    const double cold = map_.coulomb(i, v, map_.reference(i));
+    const double cold = (v < 0 ? cold_backward_ : cold_forward_)[i];
     return cold > 0.0 ? map_.coulomb(i, v, T) / cold : 1.0;
-  }
-
-  // Position that drives the elements of joint i.
-  double rotor(int i, double theta, double v, double dt) const noexcept {
-    const double T = joints_[i].rotor_time;
-    if (!(T > 0.0) || !(dt > 0.0)) return theta;
-    const double ahead = last_[i] + v * dt;
-    return ahead + dt / (T + dt) * (theta - ahead);
-  }
-
-  // Moves the elements of joint i; sum of their torques before s(v) [Nm].
-  double advance(int i, double theta, double tau) noexcept {
-    const double dtheta = theta - last_[i], loaded = power(i, tau);
-    last_[i] = theta;
-    low_[i] = std::min(low_[i], theta);
-    high_[i] = std::max(high_[i], theta);
-    double sum = 0.0;
-    for (int e = i * elements_; e < (i + 1) * elements_; ++e) {
-      const double d = std::min(std::max(deflection_[e] + dtheta, -span_[e]), span_[e]);
-      deflection_[e] = d;
-      sum += (level_[e] + load_[e] * loaded) * d / span_[e];
-    }
-    return sum;
   }
 
   void restart(const double* theta) noexcept {
@@ -180,9 +242,14 @@ class Presliding {
   FrictionMap map_;
   int n_, elements_;
   std::vector<PreslidingJoint> joints_;
-  std::vector<double> span_, level_, load_, deflection_;  // (n, elements)
-  Joints last_{}, low_{}, high_{}, largest_{};
+  std::vector<double> span_, level_, load_;  // (n, elements)
+  std::size_t stride_ = 0;                   // of the next four: element by element, joints side by side
+  std::vector<double> deflection_, limit_, level_per_span_, load_per_span_;
+  Joints last_{}, low_{}, high_{}, largest_{}, full_range_{};
+  Joints linear_{}, quadratic_{}, load_limit_{}, rotor_time_{}, offset_{}, sliding_{}, per_stribeck_{};
+  Joints fv1_{}, fv2_{}, thinning_{}, v0_{}, fs_{}, eps_{}, cold_forward_{}, cold_backward_{};
   std::array<bool, max_joints> has_memory_{};
+  bool moved_rotor_ = false, follows_map_ = false;  // of any joint
   SampleClock clock_;
 };
 

@@ -12,6 +12,8 @@
 // Friction acts on the rotor, which a push or gravity turns against the link by the deflection of the gear. A velocity
 // that is measured on the rotor shows its motion where only the link's position is reported:
 //   theta_r <- theta_r + v dt + dt / (T + dt) (theta - theta_r - v dt)  T = rotor_time; 0: theta_r = theta
+// Only changes of theta_r matter. While a joint slides (slides_at) theta_r - theta of all begins at zero again, so that
+// two histories become the same one there, bit for bit once the elements have slipped.
 #pragma once
 
 #include "robot_dynamics/drivers/sample_clock.hpp"
@@ -35,6 +37,7 @@ struct PreslidingJoint {
 class Presliding {
  public:
   static constexpr int max_elements = 16;
+  static constexpr double slides_at = 0.02;  // rad/s
 
   // span D [rad], level c [Nm], load l [Nm^(1-p)]: (n, elements), spans rising. Throws std::invalid_argument.
   Presliding(FrictionMap map, int elements, const double* span, const double* level, const double* load,
@@ -87,13 +90,15 @@ class Presliding {
     const auto tick = clock_.tick(stamp_ns, dt);
     if (tick == SampleClock::Tick::duplicate) return Status::dropped;
     if (tick != SampleClock::Tick::ok) restart(theta);
-    bool known = true;
+    bool known = true, slides = false;
     for (int i = 0; i < n_; ++i) {
       const double load = tau && std::isfinite(tau[i]) ? tau[i] : 0.0, t = T ? T[i] : map_.reference(i);
       const double level = advance(i, rotor(i, theta[i], v[i], dt), load);
+      slides = slides || std::abs(v[i]) > slides_at;
       friction[i] = has_memory_[i] ? torque(i, v[i], level, t) : map_.torque_at(i, v[i], load, t);
       known = known && (!has_memory_[i] || valid(i));
     }
+    if (slides) std::copy_n(theta, n_, last_.begin());
     const bool again = tick == SampleClock::Tick::backwards || tick == SampleClock::Tick::gap;
     return again ? Status::reset : known ? Status::ok : Status::warming_up;
   }

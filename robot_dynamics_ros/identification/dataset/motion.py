@@ -21,6 +21,7 @@ LOWER_RATE = 200.0  # Hz kept for identification; robot dynamics and friction re
 MOVING = 0.01  # rad/s, a joint faster than this moves; the split of every table of the report
 MIN_FITTED = 12  # samples
 ROTOR_TIME = 600.0  # s; so long that the deflection of the gear does not enter during a stand
+SLIDES_AT = 0.02  # rad/s, a joint above it: the integrals begin at the positions again (`Presliding::slides_at`)
 NOISE, NOISE_BAND = 0.03, 4.0  # share of the acceleration's power; Hz in which that power is found without noise
 MAX_EDGE = 1.0  # s; slow filters settle from padding that continues the motion
 # Periods of the cut-off dropped at both ends of a piece that parameters are fitted to: there the order 4 zero-phase
@@ -162,15 +163,22 @@ def _filtered_piece(p: Piece, cutoff: float, source: str, delay: float, margin: 
 def rotor_position(p: Piece) -> np.ndarray | None:
     """Position (N, n) [rad] of the rotors from the reported velocity; None without one or where theta was recorded.
 
-    theta_k = theta_(k-1) + qd dt + a (q - theta_(k-1) - qd dt), a = dt / (ROTOR_TIME + dt), as the live nodes integrate
-    it: a velocity measured on the rotor does not contain the deflection of the gear, which the link's position does.
+    x_k = (1 - a) (x_(k-1) + qd dt - dq), a = dt / (ROTOR_TIME + dt), x_(k-1) = 0 where a joint slid; theta changes by
+    that of q + x, as the live nodes integrate it: a velocity measured on the rotor does not contain the deflection of
+    the gear, which the link's position does.
     """
     if p.qd is None or p.position is not p.q:
         return None
     dt = np.diff(p.t, prepend=p.t[0])[:, None]
     left = ROTOR_TIME / (ROTOR_TIME + p.period)
     ahead = p.qd * dt - np.diff(p.q, axis=0, prepend=p.q[:1])
-    return p.q + signal.lfilter([left], [1.0, -left], ahead, axis=0)
+    x = signal.lfilter([left], [1.0, -left], ahead, axis=0)  # as if no joint slid
+    row = np.arange(len(x))
+    slid = np.maximum.accumulate(np.where(np.abs(p.qd).max(axis=1) > SLIDES_AT, row, -1))  # row of the last time
+    before = np.concatenate([[-1], slid[:-1]])
+    x -= np.where(before >= 0, left ** (row - before), 0.0)[:, None] * x[before]
+    begin = np.where(slid == row, 0.0, 1.0)[:, None] * x
+    return p.q + np.cumsum(x, axis=0) - np.cumsum(begin, axis=0) + begin
 
 
 def _at(wanted: np.ndarray, t: np.ndarray, x: np.ndarray) -> np.ndarray:

@@ -12,7 +12,12 @@
 // Friction acts on the rotor, which a push or gravity turns against the link by the deflection of the gear. A velocity
 // that is measured on the rotor shows its motion where only the link's position is reported:
 //   theta_r <- theta_r + v dt + dt / (T + dt) (theta - theta_r - v dt)  T = rotor_time; 0: theta_r = theta
+// Only changes of theta_r matter. While a joint slides (slides_at) theta_r - theta of all begins at zero again, so that
+// two histories become the same one there, bit for bit once the elements have slipped.
 #pragma once
+
+#include <algorithm>
+#include <cmath>
 
 #include "robot_dynamics/drivers/sample_clock.hpp"
 #include "robot_dynamics/friction/friction_map.hpp"
@@ -36,6 +41,7 @@ struct PreslidingJoint {
 class Presliding {
  public:
   static constexpr int max_elements = 16;
+  static constexpr double slides_at = 0.02;  // rad/s
 
   // span D [rad], level c [Nm], load l [Nm^(1-p)]: (n, elements), spans rising. Throws std::invalid_argument.
   Presliding(FrictionMap map, int elements, const double* span, const double* level, const double* load,
@@ -93,6 +99,8 @@ class Presliding {
       if (!has_memory_[i])
         friction[i] =
             map_.torque_at(i, v[i], tau && std::isfinite(tau[i]) ? tau[i] : 0.0, T ? T[i] : map_.reference(i));
+    const auto fast = [](double w) { return std::abs(w) > slides_at; };
+    if (std::any_of(v, v + n_, fast)) std::copy_n(theta, n_, last_.begin());
     const bool again = tick == SampleClock::Tick::backwards || tick == SampleClock::Tick::gap;
     return again ? Status::reset : portable::any(unknown) ? Status::warming_up : Status::ok;
   }

@@ -9,9 +9,11 @@
 // and the scalar Kalman filter of it, which measures the external torque with the intensity share time std^2 while all
 // joints stand and no contact is flagged: its time constant tends to `time`, its variance to share std^2 (source: own).
 // |b| <= std, so a lasting push beyond that stays visible. What is subtracted is `delay` old, so that the onset of a
-// push is not in it; a contact keeps it.
+// push is not in it; a contact keeps it. Where a joint has left the place where the robot stood by `far`, all joints
+// begin anew: a replay that begins later has the same bits from there on.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
@@ -33,6 +35,7 @@ class RestBias {
   static constexpr double speed = 0.005;              // rad/s, below it a joint stands
   static constexpr double span = 2e-3;                // rad over which the error of presliding friction changes
   static constexpr double share = 0.5;                // of the variance that stays after long rest
+  static constexpr double far = 5.0 * span;           // rad
 
   struct Bias {
     double mean = 0.0, variance = 0.0;  // Nm, Nm2
@@ -45,7 +48,7 @@ class RestBias {
   }
 
   void reset() noexcept {
-    slot_ = std::numeric_limits<std::int64_t>::min();
+    slot_ = none;
     for (int i = 0; i < n_; ++i) now_[i] = older_[i] = newer_[i] = used_[i] = {0.0, full(i)};
   }
 
@@ -53,6 +56,10 @@ class RestBias {
   void step(std::int64_t stamp_ns, double dt, const double* q, const double* qd, const double* tau, bool free,
             bool contact) noexcept {
     if (p_.time <= 0.0) return;
+    bool still = true;
+    for (int i = 0; i < n_; ++i) still = still && std::abs(qd[i]) < speed;
+    if (slot_ == none) std::copy_n(q, n_, stood_.begin());
+    leave(still, q);
     const std::int64_t slot = stamp_ns / delay;
     if (slot != slot_) turn(slot, q);
     const double phase = static_cast<double>(stamp_ns - slot * delay) / static_cast<double>(delay);
@@ -63,8 +70,7 @@ class RestBias {
       if (contact && !held_) now_[i] = older_[i] = newer_[i] = late;
     }
     held_ = contact;
-    for (int i = 0; i < n_; ++i) free = free && std::abs(qd[i]) < speed;
-    for (int i = 0; i < n_; ++i) advance(i, dt, free ? tau : nullptr);
+    for (int i = 0; i < n_; ++i) advance(i, dt, free && still ? tau : nullptr);
   }
 
   double mean(int i) const noexcept { return used_[i].mean; }
@@ -74,16 +80,26 @@ class RestBias {
   }
 
  private:
+  static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::min();
+
   // Travel since the slot began makes the bias forget; at its end that becomes part of the state.
   Bias moved(const Bias& b, int i, const double* q) const noexcept {
     const double d = std::exp(-std::abs(q[i] - anchor_[i]) / span);
     return {d * b.mean, full(i) - d * d * (full(i) - b.variance)};
   }
 
+  // Far from where the robot stood nothing is known; `still`: it stands here.
+  void leave(bool still, const double* q) noexcept {
+    bool away = false;
+    for (int i = 0; i < n_; ++i) away = away || std::abs(q[i] - stood_[i]) > far;
+    for (int i = 0; i < n_ && away; ++i) now_[i] = older_[i] = newer_[i] = {0.0, full(i)};
+    if (still) std::copy_n(q, n_, stood_.begin());
+  }
+
   void turn(std::int64_t slot, const double* q) noexcept {
     const bool next = slot == slot_ + 1;
     for (int i = 0; i < n_; ++i) {
-      if (slot_ == std::numeric_limits<std::int64_t>::min()) anchor_[i] = q[i];
+      if (slot_ == none) anchor_[i] = q[i];
       now_[i] = moved(now_[i], i, q);
       older_[i] = next ? moved(newer_[i], i, q) : now_[i];
       newer_[i] = now_[i];
@@ -105,9 +121,9 @@ class RestBias {
   int n_;
   RestBiasParameters p_;
   std::array<Bias, max_joints> now_{}, older_{}, newer_{}, used_{};
-  std::array<double, max_joints> anchor_{};  // q at the beginning of the slot
-  std::int64_t slot_ = 0;                    // stamp over delay
-  bool held_ = false;                        // by a contact
+  std::array<double, max_joints> anchor_{}, stood_{};  // q at the beginning of the slot, and where the robot last stood
+  std::int64_t slot_ = none;                           // stamp over delay
+  bool held_ = false;                                  // by a contact
 };
 
 }  // namespace robot_dynamics

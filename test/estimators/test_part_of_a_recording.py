@@ -1,0 +1,102 @@
+"""A replay that begins later than the live node did gives its bits after a motion.
+
+Every joint must slip in it, and it must last until the momentum observer has forgotten the friction before.
+"""
+
+import numpy as np
+import pytest
+from force_bench import POSE, UR5E, measured, through
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.models.friction import FrictionModel
+from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot
+from robot_dynamics_ros.signals import Log
+
+REST = np.array([1.5, 2.0, 1.5, 0.6, 0.6, 0.6])
+ERROR = np.array([0.8, -1.1, 0.7, 0.3, -0.3, 0.2])  # Nm, of the friction model at standstill
+ELEMENTS = {"span": [[1e-4, 5e-4, 1e-3]] * 6, "level": [[0.1, 0.1, 0.2]] * 6, "load": [[0.0, 0.01, 0.02]] * 6}
+SLIDING = {"load_limit": 200.0, "load_power": 1.0, "sliding_ratio": 0.8, "stribeck_velocity": 0.05, "fv1": 5.0}
+SLIDING |= {"fv2": 0.0, "fv0": 0.0, "v0": 0.3, "fo": 0.0}
+ROTOR = ELEMENTS | {k: [v] * 6 for k, v in (SLIDING | {"fs": 0.1, "eps": 2e-3, "rotor_time": 600.0}).items()}
+LINK = ROTOR | {"rotor_time": [0.0] * 6}
+WRITES = "friction_torque friction_std external_joint_torque external_joint_torque_std external_wrench".split()
+WRITES += "external_wrench_std framed_wrench framed_wrench_std contact contact_load payload_or_bias".split()
+FIRST, TRAVEL, LATER = 5.0, 3.0, 2.5  # s: of the first stand, a move, a later stand
+SECOND = FIRST + TRAVEL + LATER  # s, the second move begins
+PUSHES = FIRST + TRAVEL + 1.0, SECOND + TRAVEL + 1.0  # s
+
+
+def robot(block):
+    residuals = {"source": "found", "moving": 0.3 * REST, "rest": REST, "significance": 4.0}
+    updates = {"residuals": residuals, "friction.source": "found"}
+    if block is not None:
+        updates["hysteresis"] = {"model": "presliding", "parameters": block, "source": "found"}
+    return UR5E.with_updates(updates, {"found": "numbers of a test"})
+
+
+def recorded(arm):
+    """Stand, move, stand, move, stand with a push in both later stands; the velocity is off by noise and 0.1 mrad/s."""
+    poses = [POSE, POSE + [*[0.3] * 5, 6e-3], POSE + [0.2, 0.1, 0.4, -0.2, 0.1, 0.0]]
+    stand = through(poses[:1], FIRST - LATER)
+    q, qd, qdd = (np.concatenate(rows) for rows in zip(stand, through(poses, LATER, TRAVEL), strict=True))
+    wrench = np.zeros((len(q), 6))
+    for begin in PUSHES:
+        wrench[round(500 * begin) : round(500 * begin) + 500, :2] = 40.0, -30.0
+    log = measured((q, qd, qdd), wrench, friction=False, noise=0.1)
+    load = log.effort - arm.array("drives.rotor_inertia") * qdd
+    if arm.hysteresis.model == "presliding":
+        log.effort += hysteresis_from_robot(arm).run(log.stamp_ns, q, qd, load)[0]
+    else:
+        log.effort += FrictionModel.from_robot(arm).torque(qd)
+    log.effort -= ERROR * (np.abs(qd) < 0.01)
+    log.qd = qd + 1e-4 + 1e-3 * np.random.default_rng(2).normal(size=qd.shape)
+    return log
+
+
+@pytest.fixture(scope="module", params=[None, LINK, ROTOR], ids=["shipped", "link", "rotor"])
+def live(request):
+    arm = robot(request.param)
+    log = recorded(arm)
+    Pipeline(arm).run(log)
+    return arm, log
+
+
+def assert_same_from(arm, log, begin, time):
+    part = Log(log.joint_names, log.stamp_ns[begin:], {k: log.get(k)[begin:].copy() for k in ("q", "qd", "effort")})
+    Pipeline(arm).run(part)
+    late = log.time[begin:] > time
+    assert late.sum() > 1000
+    for name in WRITES:
+        np.testing.assert_array_equal(getattr(part, name)[late], getattr(log, name)[begin:][late], name)
+
+
+def test_the_first_stand_leaves_a_memory(live):
+    """Else the tests below could not fail: before the move the estimate depends on when it began."""
+    arm, log = live
+    with pytest.raises(AssertionError):
+        assert_same_from(arm, log, 500, FIRST)
+    assert all(log.contact[round(500 * begin) + 250].any() for begin in PUSHES)
+
+
+@settings(max_examples=12, deadline=None)
+@given(begin=st.integers(1, round(500 * FIRST) - 1))
+def test_from_any_sample_of_the_first_stand(live, begin):
+    assert_same_from(*live, begin, FIRST + TRAVEL)
+
+
+@settings(max_examples=6, deadline=None)
+@given(begin=st.integers(round(500 * (FIRST + TRAVEL)), round(500 * PUSHES[0])))
+def test_from_any_sample_of_a_later_stand(live, begin):
+    assert_same_from(*live, begin, SECOND + TRAVEL)
+
+
+@pytest.mark.parametrize("begin", [700, 1300])
+def test_a_gap_in_the_first_stand_forgets_like_a_start(live, begin):
+    arm, log = live
+    stamps = log.stamp_ns.copy()
+    stamps[1000:] += 10**9
+    late = Log(log.joint_names, stamps, {k: log.get(k).copy() for k in ("q", "qd", "effort")})
+    Pipeline(arm).run(late)
+    assert_same_from(arm, late, begin, FIRST + TRAVEL + 1.0)

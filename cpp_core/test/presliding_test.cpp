@@ -2,6 +2,7 @@
 // creeping, and allocates nothing in step().
 #include "robot_dynamics/friction/presliding.hpp"
 
+#include <cmath>
 #include <random>
 
 #include "check.hpp"
@@ -140,8 +141,11 @@ void joints_side_by_side_equal_each_alone() {
   std::normal_distribution<double> normal;
   double theta[n] = {}, v[n], tau[n], T[n], f[n], one;
   for (int k = 0; k < 2000; ++k) {
+    const bool slide = k / 100 % 2;  // of all: a joint that slides begins the rotor's integral of the others anew
     for (int i = 0; i < n; ++i) {
-      v[i] = normal(random), theta[i] += 2e-3 * v[i], tau[i] = 30.0 * normal(random), T[i] = 20.0 + k % 7;
+      const double x = normal(random);
+      v[i] = Presliding::slides_at * (slide ? std::copysign(1.0 + 50.0 * std::abs(x), x) : std::tanh(x));
+      theta[i] += 2e-3 * v[i], tau[i] = 30.0 * normal(random), T[i] = 20.0 + k % 7;
     }
     const std::int64_t stamp = k * ms + (k > 900 ? 500 * ms : 0);
     const Status together = all.step(stamp, theta, v, tau, k % 3 ? T : nullptr, f);

@@ -54,11 +54,17 @@ class EstimatorCycle {
         gms_(gms),
         smooth_(3 * chain.n, window, 2),
         rls_(chain.n),
-        inverse_(chain, {}),
+        inverse_(chain, both_hypotheses()),
         covariance_(covariance) {
     learns_.fill(true);
     std_.fill(1.0);
     if (gms.joints() != chain.n) throw std::invalid_argument("gms and chain differ in the number of joints");
+  }
+
+  static WrenchParameters both_hypotheses() {
+    WrenchParameters p;
+    p.point_contact = 0.25;
+    return p;
   }
 
   void run(std::int64_t step_ns, py::ssize_t N, const double* q, const double* tau, const double* theta, double* F) {

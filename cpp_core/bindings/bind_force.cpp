@@ -78,6 +78,7 @@ WrenchInverse inverse(const Chain& chain, const py::kwargs& given) {
   keys.take("singular_value", p.singular_value);
   keys.take("expected_force", p.expected_force);
   keys.take("expected_moment", p.expected_moment);
+  keys.take("point_contact", p.point_contact);
   keys.finish();
   return WrenchInverse(chain, p);
 }

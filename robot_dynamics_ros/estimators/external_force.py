@@ -49,7 +49,15 @@ class ForceStage:
     _signals = attrgetter(*reads, *optional, *writes)
     parameters = (
         Parameter("method", "momentum", "how external torque is estimated", choices=("momentum", "simoni")),
-        Parameter("bandwidth", 25.0, "K of the momentum observer", "rad/s", 0.1, 1000.0),
+        Parameter("bandwidth", 25.0, "momentum: of small changes of the external torque", "rad/s", 0.1, 1000.0),
+        Parameter(
+            "onset_bandwidth",
+            100.0,
+            "momentum: of changes beyond a standard deviation; up to bandwidth: that for all",
+            "rad/s",
+            0.0,
+            1000.0,
+        ),
         Parameter("wrench_cutoff", 0.0, "low-pass of the momentum observer's wrench, 0: none", "rad/s", 0.0, 1e4),
         Parameter("current_cutoff", 150.0, "simoni: drive torque", "rad/s", 0.1, 1e5),
         Parameter("inertial_cutoff", 150.0, "simoni: model torque", "rad/s", 0.1, 1e5),
@@ -94,6 +102,14 @@ class ForceStage:
             "Nm",
             0.0,
             1e6,
+        ),
+        Parameter(
+            "point_contact",
+            0.25,
+            "share of expected_moment of a contact at the TCP itself, a second hypothesis; 1: none",
+            "",
+            0.001,
+            1.0,
         ),
         Parameter(
             "contact_on_ratio",
@@ -267,7 +283,7 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
     cutoff = p["force_cutoff"] if p["method"] == "simoni" else p["wrench_cutoff"] or np.inf
     same = (
         "method current_cutoff inertial_cutoff friction_cutoff extra_torque_cutoff length "
-        "singular_value expected_force expected_moment contact_on_time contact_off_time "
+        "singular_value expected_force expected_moment point_contact contact_on_time contact_off_time "
         "payload_speed payload_stations tare_window"
     )
     return (
@@ -278,6 +294,7 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
             "rotor_inertia": effort_inertia(robot),
             "ignore_friction": not p["subtract_friction"] or (side == "link" and robot.friction is None),
             "gain": np.full(n, p["bandwidth"]),
+            "onset_gain": p["onset_bandwidth"],
             "force_cutoff": cutoff,
             "torque_std": noise,
             "model_error": p["model_error"] or (0.0 if known else 0.03),

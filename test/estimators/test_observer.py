@@ -65,9 +65,18 @@ def external(log, robot=UR5E, **parameters):
 def test_step_of_torque_is_followed_with_the_set_bandwidth(pushed, bandwidth):
     t = pushed.time
     expected = STEP * np.where(t >= START, 1 - np.exp(-bandwidth * (t - START)), 0.0)[:, None]
-    error = np.abs(external(pushed, bandwidth=bandwidth) - expected) / np.abs(STEP)
+    error = np.abs(external(pushed, bandwidth=bandwidth, onset_bandwidth=0.0) - expected) / np.abs(STEP)
     assert error[t < START].max() < 1e-3
     assert error.max() < 0.04 and error[-100:].max() < 2e-3
+
+
+@pytest.mark.parametrize(("torque_std", "lag"), [(1.0, 1 / 25), (1e-5, 1 / 100 + 1 / 300)])
+def test_a_change_beyond_a_deviation_is_followed_sooner_than_a_small_one(pushed, torque_std, lag):
+    """Small: the lag of the bandwidth. Large: that of the observer and of the filter behind it."""
+    reached = external(pushed, torque_std=torque_std, model_error=1e-9) / STEP
+    first = (pushed.time >= START) & (pushed.time < START + 0.3)
+    step = np.diff(pushed.time).mean()
+    np.testing.assert_allclose((1.0 - reached[first]).sum(axis=0) * step, lag, rtol=0.15)
 
 
 def test_rotor_inertia_matters_for_motor_side_torque_and_not_for_link_side(pushed):

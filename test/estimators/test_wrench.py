@@ -51,6 +51,26 @@ def test_is_the_posterior_in_every_pose(q, tau, force, moment):
     np.testing.assert_allclose(C / scale / scale[:, None], covariance / scale / scale[:, None], atol=1e-6)
 
 
+@settings(max_examples=100, deadline=None)
+@given(q=poses, wrench=wrenches, share=st.floats(0.02, 0.9), noise=st.integers(0, 1000))
+def test_two_hypotheses_are_weighted_by_their_marginal_likelihood(q, wrench, share, noise):
+    """tau ~ N(0, J' P J + STD^2) under each; mean and covariance of the mixture, between-part included."""
+    J = model().jacobian(q)
+    tau = J.T @ (wrench * 0.2) + STD * np.random.default_rng(noise).normal(size=6)
+    found, C, _ = _core.invert_wrench(CHAIN, q, tau, STD, point_contact=share)
+    moments = (MOMENT, share * MOMENT)
+    means, covariances = zip(*(posterior(J, tau, STD, FORCE, m) for m in moments), strict=True)
+    seen = [J.T @ np.diag(np.repeat([FORCE, m], 3) ** 2) @ J + np.diag(STD**2) for m in moments]
+    logs = [stats.multivariate_normal(np.zeros(6), S, allow_singular=True).logpdf(tau) for S in seen]
+    weight = 1.0 / (1.0 + np.exp(logs[1] - logs[0]))
+    apart = means[1] - means[0]
+    mean = means[0] + (1 - weight) * apart
+    mixed = weight * covariances[0] + (1 - weight) * covariances[1] + weight * (1 - weight) * np.outer(apart, apart)
+    scale = np.sqrt(np.diag(covariances[0]))
+    np.testing.assert_allclose(found / scale, mean / scale, atol=1e-4)
+    np.testing.assert_allclose(C / scale / scale[:, None], mixed / scale / scale[:, None], atol=1e-4)
+
+
 def test_covariance_is_that_of_the_noise_where_nothing_is_expected():
     J, rng = model().jacobian(POSE), np.random.default_rng(3)
     wrench = np.array([10, -20, 30, 1, 2, -3.0])

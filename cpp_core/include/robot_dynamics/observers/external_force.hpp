@@ -20,16 +20,16 @@ inline double robot_on_environment(double environment_on_robot) noexcept { retur
 
 class ExternalForce {
  public:
-  static constexpr double isolated_std = 1e4;            // Nm: an isolated joint has no weight
-  static constexpr double first_look = 0.4;              // s from the start until lasting torque can be a contact
-  static constexpr double payload_delay = 10.0;          // s of contact after which a new payload is considered
-  static constexpr double free_long = 0.5;               // s without contact after which a contact is a real one
-  static constexpr std::int64_t load_hold = 20'000'000;  // ns between two instants at which contact_load changes
+  static constexpr double isolated_std = 1e4;    // Nm: an isolated joint has no weight
+  static constexpr double first_look = 0.4;      // s from the start until lasting torque can be a contact
+  static constexpr double payload_delay = 10.0;  // s of contact after which a new payload is considered
+  static constexpr double free_long = 0.5;       // s without contact after which a contact is a real one
 
   ExternalForce(const Chain& chain, const ExternalForceParameters& p)
       : chain_(chain),
         p_(p),
-        momentum_(chain, p.rotor_inertia.data(), p.gain.data()),
+        momentum_(chain, p.rotor_inertia.data(), fastest(p).data()),
+        change_(chain.n, rest_of_lag(p).data(), following(p).data()),
         simoni_(chain.n, p.cutoffs),
         inverse_(chain, p.wrench),
         frame_(chain, p.frame),
@@ -43,6 +43,7 @@ class ExternalForce {
     require_each("friction_std", p.friction_std.data(), chain.n, 0.0, 1e6);
     require_range("model_error", p.model_error, 0.0, 1.0);
     require_range("contact_force", p.contact_force, 0.0, 1e6);
+    require_range("onset_gain", p.onset_gain, 0.0, 1e5);
     restart();
   }
 
@@ -99,13 +100,12 @@ class ExternalForce {
 
  private:
   using Joints = std::array<double, max_joints>;
-  static constexpr std::int64_t no_slot = std::numeric_limits<std::int64_t>::min();
-
   void restart() noexcept {
     age_ = 0.0;
     fresh_ = true;
     for (int i = 0; i < chain_.n; ++i) r_[i] = robot_on_environment(tare_.bias()[i]);
     simoni_.start(r_.data());
+    change_.start(r_.data());
     health_.reset();
     smooth_.reset();
     tare_.reset();
@@ -115,8 +115,7 @@ class ExternalForce {
     variance_.fill(0.0);
     estimate_ = WrenchEstimate{};
     free_time_ = 0.0;
-    held_.fill(0.0);
-    held_slot_ = no_slot;
+    load_.reset();
   }
 
   void forget_decisions() noexcept {
@@ -150,9 +149,6 @@ class ExternalForce {
       momentum_.start(in.q, in.qd, clean.data(), r_.data());
     else
       momentum_.step(dt, in.q, in.qd, clean.data());
-    fresh_ = false;
-    const double* r = p_.method == ForceMethod::simoni ? simoni_.r() : momentum_.r();
-    std::copy_n(r, chain_.n, r_.begin());
     for (int i = 0; i < chain_.n; ++i) {
       const double model = p_.model_error * in.model_torque[i];
       double now = p_.torque_std[i] * p_.torque_std[i] + friction_std[i] * friction_std[i] + model * model;
@@ -160,6 +156,9 @@ class ExternalForce {
       const double falling = variance_[i] + lowpass_weight(bandwidth(i), dt) * (now - variance_[i]);
       variance_[i] = std::max(now, std::isfinite(falling) ? falling : now);
     }
+    if (p_.method == ForceMethod::momentum && !fresh_) change_.step(dt, momentum_.r(), variance_.data());
+    fresh_ = false;
+    std::copy_n(p_.method == ForceMethod::simoni ? simoni_.r() : change_.y(), chain_.n, r_.begin());
   }
 
   // Outputs; false when something became non-finite.
@@ -198,22 +197,10 @@ class ExternalForce {
     }
   }
 
-  // Friction grows with the load of the gear: model torque and what the environment adds to it. The friction stage
-  // takes the latter one sample later; it changes at instants load_hold apart on the clock of the stamps, so that a
-  // replay that starts later or lacks samples changes it at the same ones, and is exactly zero without contact.
   void hold_load(std::int64_t stamp_ns, const ForceOutput& out) noexcept {
-    const std::int64_t slot = stamp_ns / load_hold;
-    if (!contact_.any()) {
-      held_.fill(0.0);
-      held_slot_ = no_slot;
-    } else if (slot != held_slot_) {
-      for (int i = 0; i < chain_.n; ++i) {
-        const double bound = p_.health.bound[i];  // friction that rises faster than its load cannot run away
-        held_[i] = std::min(std::max(robot_on_environment(out.torque[i]), -bound), bound);
-      }
-      held_slot_ = slot;
-    }
-    std::copy_n(held_.begin(), chain_.n, out.contact_load);
+    double load[max_joints];
+    for (int i = 0; i < chain_.n; ++i) load[i] = robot_on_environment(out.torque[i]);
+    load_.step(stamp_ns, chain_.n, contact_.any(), load, p_.health.bound.data(), out.contact_load);
   }
 
   // Contact needs significance against zero and against what a payload or bias explains of the whole torque.
@@ -268,7 +255,7 @@ class ExternalForce {
   }
 
   double bandwidth(int i) const noexcept {
-    return p_.method == ForceMethod::simoni ? p_.cutoffs.extra_torque : momentum_.gain(i);
+    return p_.method == ForceMethod::simoni ? p_.cutoffs.extra_torque : p_.gain[i];
   }
   bool settled() const noexcept { return age_ * slowest() >= 3.0; }
   double slowest() const noexcept {
@@ -281,6 +268,7 @@ class ExternalForce {
   ExternalForceParameters p_;
   SampleTiming timing_;
   MomentumObserver momentum_;
+  ChangeFilter change_;
   VirtualForce simoni_;
   WrenchInverse inverse_;
   WrenchFrame frame_;
@@ -291,8 +279,8 @@ class ExternalForce {
   RestBias rest_;
   LowPass smooth_;
   WrenchEstimate estimate_;
-  Joints variance_{}, r_{}, held_{};
-  std::int64_t held_slot_ = no_slot;                         // stamp over load_hold when held_ was taken
+  ContactLoad load_;
+  Joints variance_{}, r_{};
   double age_ = 0.0, free_time_ = 0.0, contact_time_ = 0.0;  // s since the start, without contact, in contact
   bool fresh_ = true;
 };

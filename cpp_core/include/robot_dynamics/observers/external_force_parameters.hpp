@@ -4,7 +4,9 @@
 #include <array>
 
 #include "robot_dynamics/control/torque_health.hpp"
+#include "robot_dynamics/observers/change_filter.hpp"
 #include "robot_dynamics/observers/contact.hpp"
+#include "robot_dynamics/observers/contact_load.hpp"
 #include "robot_dynamics/observers/payload_check.hpp"
 #include "robot_dynamics/observers/rest_bias.hpp"
 #include "robot_dynamics/observers/tare.hpp"
@@ -19,13 +21,14 @@ enum class ForceMethod : int { momentum = 0, simoni = 1 };
 struct ExternalForceParameters {
   ForceMethod method = ForceMethod::momentum;
   std::array<double, max_joints> rotor_inertia{};  // kg m2, reflected; 0 with link-side torque
-  std::array<double, max_joints> gain{};           // K of the momentum observer, rad/s
-  VirtualForceCutoffs cutoffs;                     // of the Simoni method
-  double force_cutoff = 15.0;                      // rad/s, on the wrench [Simoni2017 Table II]; infinity: none
-  std::array<double, max_joints> torque_std{};     // Nm, sensor
-  std::array<double, max_joints> friction_std{};   // Nm, used when the friction stage gives none
-  double model_error = 0.03;                       // relative error of the model torque
-  bool ignore_friction = false;                    // link-side torque: friction is before the sensor
+  std::array<double, max_joints> gain{};           // K, bandwidth of small changes, rad/s
+  double onset_gain = 0.0;                        // of the momentum observer, rad/s; at most gain: gain for all changes
+  VirtualForceCutoffs cutoffs;                    // of the Simoni method
+  double force_cutoff = 15.0;                     // rad/s, on the wrench [Simoni2017 Table II]; infinity: none
+  std::array<double, max_joints> torque_std{};    // Nm, sensor
+  std::array<double, max_joints> friction_std{};  // Nm, used when the friction stage gives none
+  double model_error = 0.03;                      // relative error of the model torque
+  bool ignore_friction = false;                   // link-side torque: friction is before the sensor
   WrenchParameters wrench;
   int frame = WrenchFrame::base;  // of framed_wrench: base, a link, or n = TCP
   ContactParameters contact;      // channels: joints, then the significance of the wrench
@@ -35,6 +38,24 @@ struct ExternalForceParameters {
   TareParameters tare;
   RestBiasParameters rest;
 };
+
+// Gains of the momentum observer, and of the filter behind it for small and for large changes: 1/gain is the whole lag
+// of small ones.
+inline std::array<double, max_joints> fastest(const ExternalForceParameters& p) noexcept {
+  auto gain = p.gain;
+  for (double& k : gain) k = std::max(k, p.onset_gain);
+  return gain;
+}
+inline std::array<double, max_joints> rest_of_lag(const ExternalForceParameters& p) noexcept {
+  auto gain = p.gain;
+  for (double& k : gain) k = k < p.onset_gain ? k * p.onset_gain / (p.onset_gain - k) : 1e12;
+  return gain;
+}
+inline std::array<double, max_joints> following(const ExternalForceParameters& p) noexcept {
+  auto gain = p.gain;
+  for (double& k : gain) k = k < p.onset_gain ? std::max(3.0 * p.onset_gain, k) : 1e12;
+  return gain;
+}
 
 struct ForceInput {  // (n); acceleration, friction and its std may be null or NaN = absent
   const double *q, *qd, *model_torque, *drive_torque, *qdd, *friction, *friction_std;

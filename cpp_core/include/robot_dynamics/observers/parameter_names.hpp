@@ -71,6 +71,7 @@ void for_each_parameter(ExternalForceParameters& p, int n, Each&& each) {
   p.method = force_method(method);
   each("rotor_inertia", p.rotor_inertia, n);
   each("gain", p.gain, n);
+  each("onset_gain", p.onset_gain);
   each("current_cutoff", p.cutoffs.current);
   each("inertial_cutoff", p.cutoffs.inertial);
   each("friction_cutoff", p.cutoffs.friction);
@@ -84,6 +85,7 @@ void for_each_parameter(ExternalForceParameters& p, int n, Each&& each) {
   each("singular_value", p.wrench.singular_value);
   each("expected_force", p.wrench.expected_force);
   each("expected_moment", p.wrench.expected_moment);
+  each("point_contact", p.wrench.point_contact);
   each("frame", p.frame);
   each("contact_on_ratio", p.contact.on_ratio);
   each("contact_off_ratio", p.contact.off_ratio);

@@ -9,10 +9,15 @@
 // areas, so moments about the TCP are small (2 Nm): errors of the wrist joints then no longer become forces.
 // expected_moment = 0: a force at the TCP, no moment (point contact; chains of fewer than six joints).
 //
-// Whether anything acts at all is a question to all joints together: under no contact b'A^-1 b, b = J W tau, is about
-// chi-squared with k = min(n, 6 or 3 without moments) degrees of freedom (twice the logarithm of the likelihood ratio
-// of the most likely wrench to none). `significance` is the number of standard deviations of one normal variable that
-// is as rare, by the cube root of Wilson and Hilferty (1931).
+// Most contacts are at the TCP: point_contact < 1 is a second hypothesis, as likely before measuring, with moments of
+// point_contact expected_moment. F is the mean of both, weighted by their marginal likelihood
+//   L = exp(b'A^-1 b / 2) / sqrt(det A det P),   b = J W tau
+// and its covariance contains how far they lie apart.
+//
+// Whether anything acts at all is a question to all joints together: under no contact b'A^-1 b is about chi-squared
+// with k = min(n, 6 or 3 without moments) degrees of freedom (twice the logarithm of the likelihood ratio of the most
+// likely wrench to none). `significance` is the number of standard deviations of one normal variable that is as rare,
+// by the cube root of Wilson and Hilferty (1931).
 #pragma once
 
 #include <limits>
@@ -26,6 +31,7 @@ namespace robot_dynamics {
 struct WrenchParameters {
   double expected_force = 200.0;  // N, standard deviation of each axis before measuring
   double expected_moment = 2.0;   // Nm, the same of moments about the TCP; 0: none
+  double point_contact = 1.0;     // share of expected_moment of a contact at the TCP itself; 1: no such hypothesis
   double length = 0.0;            // m, characteristic length of the singular value; 0: from the chain
   double singular_value = 0.08;   // of the dimensionless Jacobian: below it the pose counts as singular
 };
@@ -56,6 +62,7 @@ class WrenchInverse {
     require_range("singular_value", p.singular_value, 1e-6, 10.0);
     require_range("expected_force", p.expected_force, 1e-3, 1e6);
     require_range("expected_moment", p.expected_moment, 0.0, 1e6);
+    require_range("point_contact", p.point_contact, 1e-3, 1.0);
     if (p_.length == 0.0) p_.length = characteristic_length(chain);
   }
 
@@ -84,12 +91,15 @@ class WrenchInverse {
  private:
   bool solve(const double* J, const double* tau, const double* std, WrenchEstimate& out) const noexcept {
     const bool moments = p_.expected_moment > 0.0;
+    const double moment_prior = moments ? 1.0 / (p_.expected_moment * p_.expected_moment) : 0.0, s = p_.point_contact;
     const WrenchProblem problem{chain_.n,
                                 J,
                                 tau,
                                 std,
                                 1.0 / (p_.expected_force * p_.expected_force),
-                                moments ? 1.0 / (p_.expected_moment * p_.expected_moment) : 0.0,
+                                moment_prior,
+                                s < 1.0 ? moment_prior / (s * s) : 0.0,
+                                1.0 / (s * s * s),
                                 moments,
                                 1.0 / p_.length,
                                 p_.singular_value * p_.singular_value};

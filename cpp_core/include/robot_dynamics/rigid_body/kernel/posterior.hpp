@@ -1,6 +1,7 @@
-// Posterior of a wrench from joint torques (observers/wrench.hpp): A = J W J' + prior, F = A^-1 J W tau, and the
-// smallest singular value of the dimensionless Jacobian. A row of a 6 x 6 matrix is one vector of eight lanes, two of
-// four or three of two; the operations of a number and their order do not depend on that.
+// Posterior of a wrench from joint torques (observers/wrench.hpp): A = J W J' + prior, F = A^-1 J W tau, mixed with
+// that of a narrower prior on moments, and the smallest singular value of the dimensionless Jacobian. A row of a 6 x 6
+// matrix is one vector of eight lanes, two of four or three of two; the operations of a number and their order do not
+// depend on that.
 #pragma once
 
 #include <utility>
@@ -90,9 +91,10 @@ struct Square {
   }
 };
 
-// One pivot of the Gauss-Jordan inversion of A; false where it is not positive definite or not finite.
+// One pivot of the Gauss-Jordan inversion of A, a factor of its determinant; false where it is not positive definite or
+// not finite.
 template <int K>
-RD_INLINE bool reduce(Square& A) {
+RD_INLINE bool reduce(Square& A, double& determinant) {
   const Vec pivot = A.row[K].at<K>(), inverse = 1.0 / pivot;
   A.row[K].put<K>(fill<Vec>(1.0));
   A.row[K] = A.row[K].times(inverse);
@@ -103,7 +105,30 @@ RD_INLINE bool reduce(Square& A) {
       A.row[r.n].add(factor, A.row[K]);
     }
   });
+  determinant *= pivot[0];
   return pivot[0] > 0.0 && inverse[0] > 0.0;
+}
+
+// Sum of a_k b_k, six of each.
+RD_INLINE double dot(const Row& a, const Row& b) {
+  Row products;
+  for (int p = 0; p < pieces; ++p) products.v[p] = a.v[p] * b.v[p];
+  return Square::sum_of(products);
+}
+
+// F and A^-1 of the wider prior become those of the mixture with the narrower one, whose inverse is B: weights by the
+// marginal likelihood, exp(chi2/2) / sqrt(det A det P).
+RD_INLINE void mix(const Row& b, double odds, const Square& B, Row& F, Square& A) {
+  Row point{}, apart;
+  six_times([&](auto r) RD_FLAT { point.add(b.at<r.n>(), B.row[r.n]); });
+  for (int p = 0; p < pieces; ++p) apart.v[p] = point.v[p] - F.v[p];
+  const double likely = odds * std::exp(0.5 * dot(b, apart)), share = likely / (1.0 + likely);
+  const Row spread = apart.times(fill<Vec>(share * (1.0 - share)));
+  six_times([&](auto r) RD_FLAT {
+    for (int p = 0; p < pieces; ++p) A.row[r.n].v[p] += share * (B.row[r.n].v[p] - A.row[r.n].v[p]);
+    A.row[r.n].add(apart.at<r.n>(), spread);
+  });
+  F.add(fill<Vec>(share), apart);
 }
 
 // Smallest singular value from B = (G - s0^2 1)^-1 to about 1 %, without eigenvectors: largest eigenvalue of B^16
@@ -157,28 +182,41 @@ inline bool wrench_posterior(const WrenchProblem& x, WrenchSolution& out) {
     A.row[k.n].template put<k.n>(A.row[k.n].v[p] + prior);
     G.row[k.n].template put<k.n>(G.row[k.n].v[p] - x.least_square);
   });
+  const bool mixed = x.moments && x.point_prior > 0.0;
+  double wide = 1.0, narrow = 1.0, unused = 1.0;
+  Square point{};
   six_times([&](auto k) RD_FLAT {  // pivots alternate: while one matrix waits for its division the other is reduced
-    definite = reduce<k.n>(A) && definite;
-    regular = reduce<k.n>(G) && regular;
+    if constexpr (k.n == 3)        // both priors share the pivots of the force
+      if (mixed) {
+        point = A;
+        narrow = wide;
+        six_times([&](auto m) RD_FLAT {
+          if constexpr (m.n >= 3)
+            point.row[m.n].template put<m.n>(A.row[m.n].v[m.n / lanes] + (x.point_prior - x.moment_prior));
+        });
+      }
+    definite = reduce<k.n>(A, wide) && definite;
+    if constexpr (k.n >= 3)
+      if (mixed) definite = reduce<k.n>(point, narrow) && definite;
+    regular = reduce<k.n>(G, unused) && regular;
   });
   Row F{};
   six_times([&](auto r) RD_FLAT { F.add(b.at<r.n>(), A.row[r.n]); });
+  out.chi2 = dot(b, F);
+  if (mixed) mix(b, x.point_odds * std::sqrt(wide / narrow), point, F, A);
   if (!x.moments)
     six_times([&](auto k) RD_FLAT {
       if constexpr (k.n >= 3) A.row[k.n].template put<k.n>(Vec{});
     });
-  double f[8], right[8], inverse[6][8], bad = 0.0;
+  double f[8], inverse[6][8], bad = 0.0;
   F.write(f);
-  b.write(right);
   six_times([&](auto r) RD_FLAT { A.row[r.n].write(inverse[r.n]); });
   for (int r = 0; r < 6; ++r) {
     bad += f[r] * 0.0;
     for (int c = 0; c < 6; ++c) bad += inverse[r][c] * 0.0;
   }
   if (!definite || !(bad == 0.0)) return false;
-  out.chi2 = 0.0;
   for (int r = 0; r < 6; ++r) {
-    out.chi2 += right[r] * f[r];
     out.wrench[r] = f[r];
     for (int c = 0; c <= r; ++c) out.covariance[6 * r + c] = out.covariance[6 * c + r] = inverse[r][c];
   }

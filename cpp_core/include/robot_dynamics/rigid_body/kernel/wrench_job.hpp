@@ -9,6 +9,7 @@ struct WrenchProblem {
   const double* tau;                 // n
   const double* std;                 // n, standard deviations of tau
   double force_prior, moment_prior;  // inverse variances
+  double point_prior, point_odds;    // the same of the second hypothesis, 0: none; sqrt of what det P falls by
   bool moments;                      // false: a force alone
   double per_length;                 // 1/m, makes the force rows dimensionless for the singular value
   double least_square;               // square of the smallest singular value of a regular pose
@@ -17,7 +18,7 @@ struct WrenchProblem {
 struct WrenchSolution {
   double wrench[6];
   double covariance[36];
-  double chi2;            // b' A^-1 b
+  double chi2;            // b' A^-1 b of the wider hypothesis
   double singular_value;  // smallest, where `regular`
   bool regular;
 };

@@ -1,7 +1,7 @@
 #include "batch.hpp"
 #include "robot_dynamics/observers/motion_state.hpp"
 #include "robot_dynamics/observers/parameter_names.hpp"
-#include "robot_dynamics/observers/signal_alignment.hpp"
+#include "robot_dynamics/signals/signal_alignment.hpp"
 #include "robot_dynamics/rigid_body/momentum.hpp"
 #include "views.hpp"
 

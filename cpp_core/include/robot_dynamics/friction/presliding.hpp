@@ -14,9 +14,9 @@
 //   theta_r <- theta_r + v dt + dt / (T + dt) (theta - theta_r - v dt)  T = rotor_time; 0: theta_r = theta
 #pragma once
 
-#include "robot_dynamics/drivers/sample_clock.hpp"
 #include "robot_dynamics/friction/friction_map.hpp"
 #include "robot_dynamics/rigid_body/chain.hpp"
+#include "robot_dynamics/signals/sample_clock.hpp"
 
 namespace robot_dynamics {
 

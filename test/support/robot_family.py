@@ -45,8 +45,8 @@ class Family:
         return {v.key: v.value for v in entries[-1].values}
 
 
-def play(family, message, expected):
-    listener = family.listener
+def play(listener, message, expected):
+    """Publish a trajectory until the node reports a motion; wait for the expected words."""
     publisher = listener.node.create_publisher(JointTrajectory, "composed_node/play_trajectory", 5)
     listener.spin(lambda: publisher.get_subscription_count() > 0)
     listener.heard["composed_node/motion"].clear()

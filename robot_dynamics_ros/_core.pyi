@@ -935,7 +935,7 @@ class FrictionStage:
         self,
         stamp_ns: Integers,
         position: typing.Any,
-        v: numpy.ndarray,
+        v: typing.Any,
         load: typing.Any,
         contact_load: typing.Any,
         temperature: typing.Any,
@@ -943,7 +943,7 @@ class FrictionStage:
         friction: typing.Any,
         friction_std: typing.Any,
     ) -> numpy.typing.NDArray[numpy.int32]:
-        """Status codes (N,); arguments as in step(), (N, n) each."""
+        """Status codes (N,); arguments as in step(), (N, ...) each."""
     def step(
         self,
         stamp_ns: Integer,
@@ -1014,7 +1014,7 @@ class MotionState:
         model_torque: typing.Any,
         drive_torque: typing.Any,
     ) -> numpy.typing.NDArray[numpy.int32]:
-        """Status codes (N,); arguments as in step(), (N, n) each."""
+        """Status codes (N,); arguments as in step(), (N, ...) each."""
     def step(
         self,
         stamp_ns: Integer,
@@ -1054,7 +1054,7 @@ class SignalAlignment:
         effort: typing.Any,
         current: typing.Any,
     ) -> None:
-        """The same over stamps (N,) [ns] and arrays (N, n) or None."""
+        """Status codes (N,); arguments as in step(), (N, ...) each."""
     def step(
         self,
         stamp_ns: Integer,

@@ -1,6 +1,6 @@
 #include "bindings.hpp"
 #include "robot_dynamics/control/adaptive.hpp"
-#include "robot_dynamics/observers/savitzky_golay.hpp"
+#include "robot_dynamics/signals/savitzky_golay.hpp"
 
 namespace bindings::adaptive {
 using namespace robot_dynamics;

@@ -3,10 +3,10 @@
 #include "operations.hpp"
 #include "robot_dynamics/friction/gms.hpp"
 #include "robot_dynamics/observers/contact_force_file.hpp"
-#include "robot_dynamics/observers/rls_df.hpp"
-#include "robot_dynamics/observers/savitzky_golay.hpp"
 #include "robot_dynamics/observers/wrench.hpp"
 #include "robot_dynamics/rigid_body/rnea.hpp"
+#include "robot_dynamics/signals/savitzky_golay.hpp"
+#include "robot_dynamics/transmission/rls_df.hpp"
 #include "samples.hpp"
 
 namespace bindings::benchmark {

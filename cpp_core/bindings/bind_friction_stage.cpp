@@ -1,37 +1,25 @@
-#include "batch.hpp"
 #include "robot_dynamics/observers/friction_observer.hpp"
 #include "robot_dynamics/observers/friction_stage.hpp"
 #include "robot_dynamics/observers/parameter_names.hpp"
 #include "row_step.hpp"
-#include "views.hpp"
+#include "stage.hpp"
 
 namespace bindings::friction_stage {
 using namespace robot_dynamics;
 
 namespace {
 
-struct Columns {
-  const double *position, *v, *load, *contact_load, *T, *variance;
-  double *friction, *std;
-
-  Columns(std::initializer_list<py::ssize_t> shape, const py::object& position_, const py::object& v_,
-          const py::object& load_, const py::object& contact_load_, const py::object& T_, const py::object& variance_,
-          const py::object& friction_, const py::object& std_)
-      : position(views::maybe(position_, "position", shape)),
-        v(views::maybe(v_, "v", shape)),
-        load(views::maybe(load_, "load", shape)),
-        contact_load(views::maybe(contact_load_, "contact_load", shape)),
-        T(views::maybe(T_, "temperature", shape)),
-        variance(views::maybe(variance_, "temperature_variance", shape)),
-        friction(views::out(friction_, "friction", shape)),
-        std(views::out(std_, "friction_std", shape)) {}
-
-  Status step(FrictionStage& s, std::int64_t stamp, py::ssize_t k, py::ssize_t n) const {
-    return s.step(stamp, views::row(position, k, n), views::row(v, k, n), views::row(load, k, n),
-                  views::row(contact_load, k, n), views::row(T, k, n), views::row(variance, k, n), friction + k * n,
-                  std + k * n);
-  }
-};
+constexpr auto out = Column::Use::write;
+constexpr std::array<Column, 8> stage_columns{{{"position"},
+                                               {"v"},
+                                               {"load"},
+                                               {"contact_load"},
+                                               {"temperature"},
+                                               {"temperature_variance"},
+                                               {"friction", out},
+                                               {"friction_std", out}}};
+constexpr std::array<Column, 5> health_columns{
+    {{"v"}, {"drive_torque"}, {"model_torque"}, {"friction_torque"}, {"contact", Column::Use::read, 1}}};
 
 // The stage over a log whose temperatures may be estimated in turn: position is the rotor's where it is known, the
 // temperature the estimate where there is one.
@@ -79,41 +67,17 @@ std::vector<CoupledMotor> coupled_motors(const Maybe& given) {
 }
 
 void bind_health(py::module_& m) {
-  py::class_<FrictionHealth>(m, "FrictionHealth", "Drift and scatter of measured against modelled friction.")
-      .def(py::init<int, double, double>(), py::arg("n"), py::arg("time_constant"), py::arg("moving"))
+  py::class_<FrictionHealth> c(m, "FrictionHealth", "Drift and scatter of measured against modelled friction.");
+  c.def(py::init<int, double, double>(), py::arg("n"), py::arg("time_constant"), py::arg("moving"))
       .def("reset", &FrictionHealth::reset, "Forget all samples; parameters stay.")
       .def("drift", &FrictionHealth::drift, "Mean of measured minus modelled friction of a joint [Nm].")
       .def("scatter", &FrictionHealth::scatter, "Standard deviation of that difference [Nm].")
-      .def("seen", &FrictionHealth::seen, "Duration of free motion of a joint [s].")
-      .def(
-          "step",
-          [](FrictionHealth& h, std::int64_t stamp, const py::object& v, const py::object& drive,
-             const py::object& model, const py::object& friction, const py::object& contact) {
-            const int n = h.joints();
-            return h.step(stamp, views::maybe(v, "v", {n}), views::maybe(drive, "drive_torque", {n}),
-                          views::maybe(model, "model_torque", {n}), views::maybe(friction, "friction_torque", {n}),
-                          views::maybe(contact, "contact", {n + 1}));
-          },
-          py::arg("stamp_ns"), py::arg("v"), py::arg("drive_torque"), py::arg("model_torque"),
-          py::arg("friction_torque"), py::arg("contact"),
-          "One sample: v (n,) [rad/s], drive, model and friction torque (n,) [Nm], contact (n + 1,), or None. Returns "
-          "a Status.")
-      .def(
-          "run",
-          [](FrictionHealth& h, const Stamps& stamps, const py::object& v, const py::object& drive,
-             const py::object& model, const py::object& friction, const py::object& contact) {
-            const py::ssize_t N = samples(stamps), n = h.joints();
-            const double *pv = views::maybe(v, "v", {N, n}), *pd = views::maybe(drive, "drive_torque", {N, n});
-            const double* pm = views::maybe(model, "model_torque", {N, n});
-            const double* pf = views::maybe(friction, "friction_torque", {N, n});
-            const double* pc = views::maybe(contact, "contact", {N, n + 1});
-            const std::int64_t* t = stamps.data();
-            return run_batch(N, [&](py::ssize_t k) {
-              return h.step(t[k], at(pv, k, n), at(pd, k, n), at(pm, k, n), at(pf, k, n), at(pc, k, n + 1));
-            });
-          },
-          py::arg("stamp_ns"), py::arg("v"), py::arg("drive_torque"), py::arg("model_torque"),
-          py::arg("friction_torque"), py::arg("contact"), "Status codes (N,); arguments as in step(), (N, ...) each.");
+      .def("seen", &FrictionHealth::seen, "Duration of free motion of a joint [s].");
+  def_stage(
+      c, health_columns,
+      "One sample: v (n,) [rad/s], drive, model and friction torque (n,) [Nm], contact (n + 1,), or None. Returns "
+      "a Status.",
+      [](FrictionHealth& h, std::int64_t stamp, const auto& x) { return h.step(stamp, x[0], x[1], x[2], x[3], x[4]); });
 }
 
 }  // namespace
@@ -132,33 +96,14 @@ void bind(py::module_& m) {
         }),
         py::arg("map"), py::arg("memory") = py::none(), py::arg("coupled") = py::none())
       .def("reset", &FrictionStage::reset, "Hysteretic models return to rest.")
-      .def_property_readonly("remembers", &FrictionStage::remembers, "True with a hysteretic (presliding) model.")
-      .def(
-          "step",
-          [](FrictionStage& s, std::int64_t stamp, const py::object& position, const py::object& v,
-             const py::object& load, const py::object& contact_load, const py::object& T, const py::object& variance,
-             const py::object& friction, const py::object& std) {
-            return Columns({s.joints()}, position, v, load, contact_load, T, variance, friction, std)
-                .step(s, stamp, 0, s.joints());
-          },
-          py::arg("stamp_ns"), py::arg("position"), py::arg("v"), py::arg("load"), py::arg("contact_load"),
-          py::arg("temperature"), py::arg("temperature_variance"), py::arg("friction"), py::arg("friction_std"),
-          "One sample: position, v, load, contact load, temperature and its variance (n,) [rad, rad/s, Nm, Nm, deg C, "
-          "K2] or None;\n"
-          "writes friction and its standard deviation (n,) [Nm]. Returns a Status.")
-      .def(
-          "run",
-          [](FrictionStage& s, const Stamps& stamps, const py::object& position, const py::array& v,
-             const py::object& load, const py::object& contact_load, const py::object& T, const py::object& variance,
-             const py::object& friction, const py::object& std) {
-            const py::ssize_t N = samples(stamps), n = s.joints();
-            const Columns c({N, n}, position, v, load, contact_load, T, variance, friction, std);
-            const std::int64_t* t = stamps.data();
-            return run_batch(N, [&](py::ssize_t k) { return c.step(s, t[k], k, n); });
-          },
-          py::arg("stamp_ns"), py::arg("position"), py::arg("v"), py::arg("load"), py::arg("contact_load"),
-          py::arg("temperature"), py::arg("temperature_variance"), py::arg("friction"), py::arg("friction_std"),
-          "Status codes (N,); arguments as in step(), (N, n) each.");
+      .def_property_readonly("remembers", &FrictionStage::remembers, "True with a hysteretic (presliding) model.");
+  def_stage(c, stage_columns,
+            "One sample: position, v, load, contact load, temperature and its variance (n,) [rad, rad/s, Nm, Nm, deg "
+            "C, K2] or None;\n"
+            "writes friction and its standard deviation (n,) [Nm]. Returns a Status.",
+            [](FrictionStage& s, std::int64_t stamp, const auto& x) {
+              return s.step(stamp, x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]);
+            });
   c.def("rows", &rows_of,
         "RowStep over N records: rows(N, q, theta, v, load, contact_load, temperature_estimate, temperature_variance, "
         "temperature, friction, friction_std), (N, n) each, inputs may be None.");

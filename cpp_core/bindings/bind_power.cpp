@@ -1,6 +1,5 @@
-#include "batch.hpp"
 #include "robot_dynamics/observers/power.hpp"
-#include "views.hpp"
+#include "stage.hpp"
 
 namespace bindings::power {
 using namespace robot_dynamics;
@@ -19,66 +18,29 @@ PowerMeter make(int n, const py::kwargs& given) {
   return PowerMeter(n, p);
 }
 
-struct Columns {
-  const double *torque, *velocity;
-  PowerOutput out;
-
-  Columns(std::initializer_list<py::ssize_t> shape, std::initializer_list<py::ssize_t> wide, const py::object& torque_,
-          const py::object& velocity_, const py::object& electrical_power, const py::object& mechanical_power,
-          const py::object& electrical_energy, const py::object& electrical_energy_clamped,
-          const py::object& mechanical_energy, const py::object& efficiency)
-      : torque(views::maybe(torque_, "torque", shape)),
-        velocity(views::maybe(velocity_, "velocity", shape)),
-        out{views::out(electrical_power, "electrical_power", wide),
-            views::out(mechanical_power, "mechanical_power", wide),
-            views::out(electrical_energy, "electrical_energy", wide),
-            views::out(electrical_energy_clamped, "electrical_energy_clamped", wide),
-            views::out(mechanical_energy, "mechanical_energy", wide),
-            views::out(efficiency, "efficiency", wide)} {}
-
-  Status step(PowerMeter& core, std::int64_t stamp, py::ssize_t k, py::ssize_t n) const {
-    const py::ssize_t w = k * (n + 1);
-    return core.step(stamp, views::row(torque, k, n), views::row(velocity, k, n),
-                     {out.electrical_power + w, out.mechanical_power + w, out.electrical_energy + w,
-                      out.electrical_energy_clamped + w, out.mechanical_energy + w, out.efficiency + w});
-  }
-};
+constexpr auto out = Column::Use::write;
+constexpr std::array<Column, 8> columns{{{"torque"},
+                                         {"velocity"},
+                                         {"electrical_power", out, 1},
+                                         {"mechanical_power", out, 1},
+                                         {"electrical_energy", out, 1},
+                                         {"electrical_energy_clamped", out, 1},
+                                         {"mechanical_energy", out, 1},
+                                         {"efficiency", out, 1}}};
 
 }  // namespace
 
 void bind(py::module_& m) {
-  py::class_<PowerMeter>(m, "PowerMeter",
-                         "Electric and mechanical power and energy, per joint and total [Clochiatti2024, eq. 19-26].")
-      .def(py::init(&make), py::arg("n"))
-      .def("reset", &PowerMeter::reset, "Set the energies to zero.")
-      .def(
-          "step",
-          [](PowerMeter& s, std::int64_t stamp, const py::object& torque, const py::object& velocity,
-             const py::object& pe, const py::object& pm, const py::object& ee, const py::object& ec,
-             const py::object& em, const py::object& eta) {
-            const py::ssize_t n = s.joints();
-            return Columns({n}, {n + 1}, torque, velocity, pe, pm, ee, ec, em, eta).step(s, stamp, 0, n);
-          },
-          py::arg("stamp_ns"), py::arg("torque"), py::arg("velocity"), py::arg("electrical_power"),
-          py::arg("mechanical_power"), py::arg("electrical_energy"), py::arg("electrical_energy_clamped"),
-          py::arg("mechanical_energy"), py::arg("efficiency"),
-          "One sample: torque (n,) [Nm], velocity (n,) [rad/s]; writes powers [W], energies [J] and efficiency (n + "
-          "1,), the robot last.\n"
-          "Returns a Status.")
-      .def(
-          "run",
-          [](PowerMeter& s, const Stamps& stamps, const py::object& torque, const py::object& velocity,
-             const py::object& pe, const py::object& pm, const py::object& ee, const py::object& ec,
-             const py::object& em, const py::object& eta) {
-            const py::ssize_t N = samples(stamps), n = s.joints();
-            const Columns c({N, n}, {N, n + 1}, torque, velocity, pe, pm, ee, ec, em, eta);
-            const std::int64_t* t = stamps.data();
-            return run_batch(N, [&](py::ssize_t k) { return c.step(s, t[k], k, n); });
-          },
-          py::arg("stamp_ns"), py::arg("torque"), py::arg("velocity"), py::arg("electrical_power"),
-          py::arg("mechanical_power"), py::arg("electrical_energy"), py::arg("electrical_energy_clamped"),
-          py::arg("mechanical_energy"), py::arg("efficiency"),
-          "Status codes (N,); arguments as in step(), (N, ...) each.");
+  py::class_<PowerMeter> c(
+      m, "PowerMeter", "Electric and mechanical power and energy, per joint and total [Clochiatti2024, eq. 19-26].");
+  c.def(py::init(&make), py::arg("n")).def("reset", &PowerMeter::reset, "Set the energies to zero.");
+  def_stage(c, columns,
+            "One sample: torque (n,) [Nm], velocity (n,) [rad/s]; writes powers [W], energies [J] and efficiency (n + "
+            "1,), the robot last.\n"
+            "Returns a Status.",
+            [](PowerMeter& s, std::int64_t stamp, const auto& x) {
+              return s.step(stamp, x[0], x[1], {x[2], x[3], x[4], x[5], x[6], x[7]});
+            });
 }
 
 }  // namespace bindings::power

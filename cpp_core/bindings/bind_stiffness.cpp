@@ -1,7 +1,7 @@
 // Stiffness of transmissions, its least squares with directional forgetting, and wear.
 #include "batch.hpp"
-#include "robot_dynamics/observers/stiffness.hpp"
 #include "robot_dynamics/rigid_body/chain.hpp"
+#include "robot_dynamics/transmission/stiffness.hpp"
 
 namespace bindings::stiffness {
 using namespace robot_dynamics;

@@ -6,8 +6,8 @@
 #include "check.hpp"
 #include "robot_dynamics/observers/friction_observer.hpp"
 #include "robot_dynamics/observers/friction_stage.hpp"
-#include "robot_dynamics/observers/stiffness.hpp"
 #include "robot_dynamics/observers/temperature_observer.hpp"
+#include "robot_dynamics/transmission/stiffness.hpp"
 
 using namespace robot_dynamics;
 

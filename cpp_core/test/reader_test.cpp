@@ -5,8 +5,8 @@
 
 #include "check.hpp"
 #include "robot_dynamics/drivers/rtde_reader.hpp"
-#include "robot_dynamics/drivers/sample_clock.hpp"
-#include "robot_dynamics/drivers/sample_timing.hpp"
+#include "robot_dynamics/signals/sample_clock.hpp"
+#include "robot_dynamics/signals/sample_timing.hpp"
 
 using namespace robot_dynamics;
 using namespace robot_dynamics::rtde;

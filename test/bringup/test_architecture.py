@@ -64,6 +64,23 @@ def test_no_folder_holds_more_than_twenty_modules():
     assert not {folder: count for folder, count in folders.items() if count > 20 and folder != "cli"}
 
 
+HEADERS = ROOT / "cpp_core" / "include" / "robot_dynamics"
+LAYERS = ("common", "rigid_body", "signals", "friction", "transmission", "observers", "control", "drivers")
+
+
+def test_folders_of_headers_stand_above_one_another_and_the_plant_is_independent():
+    for path in HEADERS.rglob("*.hpp"):
+        folder = path.relative_to(HEADERS).parts[0]
+        below = ("common", "rigid_body", "plant") if folder == "plant" else LAYERS[: LAYERS.index(folder) + 1]
+        for other in re.findall(r'#include "robot_dynamics/(\w+)/', path.read_text()):
+            assert other in below, f"{path.relative_to(HEADERS)} includes {other}"
+
+
+def test_no_folder_holds_more_than_twenty_headers():
+    folders = collections.Counter(path.parent.name for path in HEADERS.rglob("*.hpp"))
+    assert max(folders.values()) <= 20, folders
+
+
 def test_ros_only_in_nodes_and_vendor_clients_only_in_their_driver():
     for path, part in modules():
         for name in imports(path):

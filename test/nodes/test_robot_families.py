@@ -130,14 +130,14 @@ def test_a_trajectory_is_played_whatever_the_joint_order(family):
     start = np.array(family.recent("joint_states", 1)[0].position)
     goal = start + 0.05
     order = list(reversed(range(len(names))))
-    play(family, trajectory([names[i] for i in order], start[order], goal[order]), "done")
+    play(family.listener, trajectory([names[i] for i in order], start[order], goal[order]), "done")
     assert np.allclose(family.recent("joint_states", 200)[-1].position, goal, atol=0.01)
 
 
 def test_a_trajectory_outside_the_limits_is_refused_with_the_reason(family):
     n = family.robot.n_joints
     play(
-        family,
+        family.listener,
         trajectory(family.robot.joint_names, [0.0] * n, [9.0] + [0.0] * (n - 1)),
         "refused: trajectory: position",
     )

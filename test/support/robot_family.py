@@ -43,8 +43,8 @@ class Family:
         return {v.key: v.value for v in entries[-1].values}
 
 
-def play(family, message, expected):
-    listener = family.listener
+def play(listener, message, expected):
+    """Publish a trajectory and wait for the expected words."""
     publisher = listener.publisher(JointTrajectory, "composed_node/play_trajectory", "composed_node")
     listener.heard["composed_node/motion"].clear()
     publisher.publish(message)

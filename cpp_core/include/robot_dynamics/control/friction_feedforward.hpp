@@ -17,8 +17,8 @@
 #include "robot_dynamics/control/adaptive.hpp"
 #include "robot_dynamics/control/rls_friction.hpp"
 #include "robot_dynamics/friction/egms.hpp"
-#include "robot_dynamics/observers/savitzky_golay.hpp"
 #include "robot_dynamics/rigid_body/rnea.hpp"
+#include "robot_dynamics/signals/savitzky_golay.hpp"
 
 namespace robot_dynamics {
 

@@ -11,8 +11,8 @@
 
 #include "robot_dynamics/common/spsc_ring.hpp"
 #include "robot_dynamics/control/guard.hpp"
+#include "robot_dynamics/control/torque_program.hpp"
 #include "robot_dynamics/control/torque_record.hpp"
-#include "robot_dynamics/drivers/torque_program.hpp"
 
 namespace robot_dynamics {
 

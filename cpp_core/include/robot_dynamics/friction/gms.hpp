@@ -8,9 +8,9 @@
 #include <memory>
 
 #include "robot_dynamics/common/status.hpp"
-#include "robot_dynamics/drivers/sample_clock.hpp"
-#include "robot_dynamics/observers/kinematic_error.hpp"
+#include "robot_dynamics/friction/periodic_table.hpp"
 #include "robot_dynamics/rigid_body/kernel/vector.hpp"
+#include "robot_dynamics/signals/sample_clock.hpp"
 
 namespace robot_dynamics {
 

@@ -19,10 +19,10 @@
 #include <algorithm>
 #include <cmath>
 
-#include "robot_dynamics/drivers/sample_clock.hpp"
 #include "robot_dynamics/friction/friction_map.hpp"
 #include "robot_dynamics/rigid_body/chain.hpp"
 #include "robot_dynamics/rigid_body/kernel/vector.hpp"
+#include "robot_dynamics/signals/sample_clock.hpp"
 
 namespace robot_dynamics {
 

@@ -9,8 +9,8 @@
 #include "robot_dynamics/observers/external_force.hpp"
 #include "robot_dynamics/observers/friction_stage.hpp"
 #include "robot_dynamics/observers/motion_state.hpp"
-#include "robot_dynamics/observers/signal_alignment.hpp"
 #include "robot_dynamics/observers/temperature_observer.hpp"
+#include "robot_dynamics/signals/signal_alignment.hpp"
 
 namespace robot_dynamics {
 

@@ -7,9 +7,9 @@
 #include <cstdint>
 
 #include "robot_dynamics/common/status.hpp"
-#include "robot_dynamics/drivers/sample_timing.hpp"
 #include "robot_dynamics/observers/external_force_parameters.hpp"
 #include "robot_dynamics/observers/momentum_observer.hpp"
+#include "robot_dynamics/signals/sample_timing.hpp"
 
 namespace robot_dynamics {
 

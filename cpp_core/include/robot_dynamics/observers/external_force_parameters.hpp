@@ -3,13 +3,13 @@
 
 #include <array>
 
-#include "robot_dynamics/control/torque_health.hpp"
 #include "robot_dynamics/observers/change_filter.hpp"
 #include "robot_dynamics/observers/contact.hpp"
 #include "robot_dynamics/observers/contact_load.hpp"
 #include "robot_dynamics/observers/payload_check.hpp"
 #include "robot_dynamics/observers/rest_bias.hpp"
 #include "robot_dynamics/observers/tare.hpp"
+#include "robot_dynamics/observers/torque_health.hpp"
 #include "robot_dynamics/observers/virtual_force.hpp"
 #include "robot_dynamics/observers/wrench.hpp"
 #include "robot_dynamics/observers/wrench_frame.hpp"

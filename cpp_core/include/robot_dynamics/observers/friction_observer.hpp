@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "robot_dynamics/common/status.hpp"
-#include "robot_dynamics/drivers/sample_clock.hpp"
+#include "robot_dynamics/signals/sample_clock.hpp"
 
 namespace robot_dynamics {
 

@@ -9,9 +9,9 @@
 #include <cstdint>
 
 #include "robot_dynamics/common/status.hpp"
-#include "robot_dynamics/drivers/sample_timing.hpp"
-#include "robot_dynamics/observers/lowpass.hpp"
 #include "robot_dynamics/rigid_body/rnea.hpp"
+#include "robot_dynamics/signals/lowpass.hpp"
+#include "robot_dynamics/signals/sample_timing.hpp"
 
 namespace robot_dynamics {
 
@@ -31,11 +31,6 @@ struct MotionInput {
 struct MotionOutput {
   double *qd, *qdd, *model_torque, *drive_torque;  // (n)
 };
-
-// Beyond these a number is no robot joint's: the sample is dropped like NaN.
-constexpr double plausible_position = 1e4;  // rad
-constexpr double plausible_velocity = 1e3;  // rad/s
-constexpr double plausible_torque = 1e6;    // Nm
 
 class MotionState {
  public:

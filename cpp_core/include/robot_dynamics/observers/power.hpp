@@ -10,8 +10,8 @@
 
 #include "robot_dynamics/common/check.hpp"
 #include "robot_dynamics/common/status.hpp"
-#include "robot_dynamics/drivers/sample_timing.hpp"
 #include "robot_dynamics/rigid_body/chain.hpp"
+#include "robot_dynamics/signals/sample_timing.hpp"
 
 namespace robot_dynamics {
 

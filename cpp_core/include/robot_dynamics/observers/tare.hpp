@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "robot_dynamics/observers/lowpass.hpp"
+#include "robot_dynamics/signals/lowpass.hpp"
 
 namespace robot_dynamics {
 

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "robot_dynamics/common/time.hpp"
-#include "robot_dynamics/drivers/sample_clock.hpp"
 #include "robot_dynamics/friction/friction_map.hpp"
 #include "robot_dynamics/friction/thermal.hpp"
 #include "robot_dynamics/observers/temperature_options.hpp"
+#include "robot_dynamics/signals/sample_clock.hpp"
 
 namespace robot_dynamics {
 

@@ -2,7 +2,7 @@
 //   tau_J = model torque [20], tau_o = tau - tau_J [19], dtau = tau_o - tau_f [18], F = J^-T dtau [17] (wrench.hpp).
 #pragma once
 
-#include "robot_dynamics/observers/lowpass.hpp"
+#include "robot_dynamics/signals/lowpass.hpp"
 
 namespace robot_dynamics {
 

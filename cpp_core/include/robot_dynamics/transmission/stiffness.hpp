@@ -14,10 +14,10 @@
 #include <vector>
 
 #include "robot_dynamics/common/status.hpp"
-#include "robot_dynamics/drivers/sample_clock.hpp"
-#include "robot_dynamics/observers/kinematic_error.hpp"
-#include "robot_dynamics/observers/rls_df.hpp"
-#include "robot_dynamics/observers/wear.hpp"
+#include "robot_dynamics/friction/periodic_table.hpp"
+#include "robot_dynamics/signals/sample_clock.hpp"
+#include "robot_dynamics/transmission/rls_df.hpp"
+#include "robot_dynamics/transmission/wear.hpp"
 
 namespace robot_dynamics {
 

@@ -7,8 +7,10 @@
 
 #include <vector>
 
+#include "robot_dynamics/common/check.hpp"
 #include "robot_dynamics/common/time.hpp"
-#include "robot_dynamics/observers/motion_state.hpp"
+#include "robot_dynamics/rigid_body/chain.hpp"
+#include "robot_dynamics/signals/sample_timing.hpp"
 
 namespace robot_dynamics {
 

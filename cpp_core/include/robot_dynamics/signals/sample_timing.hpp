@@ -11,6 +11,11 @@
 
 namespace robot_dynamics {
 
+// A sample with larger values is dropped like NaN.
+constexpr double plausible_position = 1e4;  // rad
+constexpr double plausible_velocity = 1e3;  // rad/s
+constexpr double plausible_torque = 1e6;    // Nm
+
 enum class Tick { first, ok, late, duplicate, backwards, gap };
 
 class SampleTiming {

@@ -11,7 +11,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "robot_dynamics/observers/rls_two.hpp"
+#include "robot_dynamics/transmission/rls_two.hpp"
 
 namespace robot_dynamics {
 

@@ -96,7 +96,7 @@ class ForceStage:
         Parameter("expected_force", 200.0, "standard deviation of each force axis before measuring", "N", 1e-3, 1e6),
         Parameter(
             "expected_moment",
-            2.0,
+            1.5,
             "standard deviation of each moment axis before measuring, 0: a force at the TCP without moments; "
             "chains of fewer than six joints: 0",
             "Nm",
@@ -114,7 +114,7 @@ class ForceStage:
         Parameter(
             "contact_on_ratio",
             0.0,
-            "standard deviations at which contact begins; 0: 4, or more where the residuals of the robot file reach "
+            "standard deviations at which contact begins; 0: 6, or more where the residuals of the robot file reach "
             "more; 3.5 without residuals",
             "",
             0.0,
@@ -159,7 +159,7 @@ class ForceStage:
             "rest_bias",
             1.0,
             "time constant with which the torque of a standing robot without contact is taken for an error of "
-            "friction, up to residuals.rest of the robot file; 0: never",
+            "friction, up to 1.4 residuals.rest of the robot file; 0: never",
             "s",
             0.0,
             1000.0,
@@ -268,7 +268,7 @@ def _noise(robot: RobotFile) -> np.ndarray:
 def _contact_ratios(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, float]:
     """Standard deviations at which contact begins and ends; by default from the residuals of the robot file."""
     known = robot.residuals
-    usual = 3.5 if known is None else max(4.0, known.significance or 0.0)
+    usual = 3.5 if known is None else max(6.0, known.significance or 0.0)
     on = p["contact_on_ratio"] or usual
     return {"contact_on_ratio": on, "contact_off_ratio": p["contact_off_ratio"] or 0.9 * on}
 

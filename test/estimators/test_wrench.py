@@ -16,7 +16,7 @@ from robot_dynamics_ros.models import RobotModel
 CHAIN = UR5E.chain()
 STD = np.array([3.0, 3.0, 2.0, 0.5, 0.4, 0.3])
 WIDE = {"expected_force": 1e6, "expected_moment": 1e6}  # nothing is expected: the weighted inverse
-FORCE, MOMENT = 200.0, 2.0  # the defaults
+FORCE, MOMENT = 200.0, 1.5  # the defaults
 SINGULAR = {
     "wrist": np.array([0.0, -1.2, 1.3, -1.5, 0.0, 0.3]),
     "elbow": np.array([0.0, -1.2, 0.0, -1.5, -1.4, 0.3]),

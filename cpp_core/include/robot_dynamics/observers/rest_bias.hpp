@@ -35,6 +35,7 @@ class RestBias {
   static constexpr double speed = 0.005;              // rad/s, below it a joint stands
   static constexpr double span = 2e-3;                // rad over which the error of presliding friction changes
   static constexpr double share = 0.5;                // of the variance that stays after long rest
+  static constexpr double reach = 1.4;                // deviations that are absorbed at most
   static constexpr double far = 5.0 * span;           // rad
 
   struct Bias {
@@ -114,7 +115,8 @@ class RestBias {
     b.variance = std::min(full(i), b.variance + share * full(i) * dt / p_.time);
     if (!tau) return;
     const double gain = b.variance * dt / (b.variance * dt + share * p_.time * full(i));
-    b.mean = std::min(std::max(b.mean + gain * (tau[i] - b.mean), -p_.std[i]), p_.std[i]);
+    const double most = reach * p_.std[i];
+    b.mean = std::min(std::max(b.mean + gain * (tau[i] - b.mean), -most), most);
     b.variance *= 1.0 - gain;
   }
 

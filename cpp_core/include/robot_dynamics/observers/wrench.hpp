@@ -6,7 +6,7 @@
 // W = diag(1/std^2) is the inverse covariance of the joint torques. Without a prior (P infinite) this is the weighted
 // inverse [Simoni2017 17]; the prior takes the place of damping near singular poses: F stays finite, and the standard
 // deviation of a direction that the joints do not show is what was expected of it. Contact forces act through small
-// areas, so moments about the TCP are small (2 Nm): errors of the wrist joints then no longer become forces.
+// areas, so moments about the TCP are small (1.5 Nm): errors of the wrist joints then no longer become forces.
 // expected_moment = 0: a force at the TCP, no moment (point contact; chains of fewer than six joints).
 //
 // Most contacts are at the TCP: point_contact < 1 is a second hypothesis, as likely before measuring, with moments of
@@ -30,7 +30,7 @@ namespace robot_dynamics {
 
 struct WrenchParameters {
   double expected_force = 200.0;  // N, standard deviation of each axis before measuring
-  double expected_moment = 2.0;   // Nm, the same of moments about the TCP; 0: none
+  double expected_moment = 1.5;   // Nm, the same of moments about the TCP; 0: none
   double point_contact = 1.0;     // share of expected_moment of a contact at the TCP itself; 1: no such hypothesis
   double length = 0.0;            // m, characteristic length of the singular value; 0: from the chain
   double singular_value = 0.08;   // of the dimensionless Jacobian: below it the pose counts as singular

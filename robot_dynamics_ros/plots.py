@@ -90,7 +90,7 @@ def grid(n: int, draw: Callable[[Any, int], None], names: Sequence[str], x: str,
             axis.set_visible(False)
             continue
         draw(axis, j)
-        axis.set_title(names[j], fontsize=9)
+        axis.set_title(names[j], fontsize=9, y=1.0)  # a given place is not searched for
         axis.grid(alpha=0.3)
         axis.tick_params(labelsize=8)
         if j >= n - 3:

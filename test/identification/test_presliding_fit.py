@@ -9,10 +9,10 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros.identification.arm.presliding import (
     SPANS,
     STRIBECK_RISE,
+    PreslidingProblem,
     Shape,
-    _Problem,
     fit_presliding,
-    rotor_drives,
+    presliding_problems,
 )
 from robot_dynamics_ros.identification.arm.static_law import FrictionSamples
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME
@@ -40,7 +40,7 @@ def samples(quantum=0.0, stiffness=np.inf, span=SPAN, seed=0):
 
 
 def fitted(data):
-    fit = fit_presliding(data, np.zeros(N))
+    fit = fit_presliding(PreslidingProblem(data), np.zeros(N))
     return fit.parameters
 
 
@@ -69,10 +69,10 @@ def test_elements_within_the_encoder_steps_get_no_level():
 def test_gram_matrices_of_a_shape_are_those_of_its_columns(shape):
     data = samples(STEP)
     data = replace(data, folds=[*data.folds, np.arange(N) * 3 // N])
-    problem = _Problem(data)
+    problem = PreslidingProblem(data)
     v, rows = data.v[problem.rows], problem.rows
     fall = 1 / (1 + (v / shape.velocity) ** 2)
-    level = problem.H[rows] * (shape.ratio + (1 - shape.ratio) * fall)[:, None]
+    level = problem.H * (shape.ratio + (1 - shape.ratio) * fall)[:, None]
     load = (np.abs(data.load[rows]) / problem.scale) ** shape.power
     one, speed = np.ones_like(v), fall * v / (np.abs(v) + STRIBECK_RISE)
     fixed = v, shape.quadratic * np.abs(v) * v, v / (1 + np.abs(v) / 0.3), one, -one
@@ -81,6 +81,10 @@ def test_gram_matrices_of_a_shape_are_those_of_its_columns(shape):
     grams = problem.grams(shape)
     assert len(grams) == len(parts) == 7
     assert all(G == pytest.approx(B.T @ B, rel=1e-9, abs=1e-6) for G, B in zip(grams, parts, strict=True))
+
+
+def rotor_drives(joints):
+    return all(problem.data.rotor is not None for problem in presliding_problems(joints))
 
 
 def test_the_rotor_drives_where_the_gear_bends_and_not_where_the_velocity_is_wrong():

@@ -108,6 +108,28 @@ class SlipOperator:
         return self._core.run(stamps, np.ascontiguousarray(q, dtype=float)[:, None])[0][:, 0]
 
 
+class KeptSlip(SlipOperator):
+    """`SlipOperator` over a motion of `samples` that passes several times in the same blocks: it runs in the first pass
+    only.
+    """
+
+    def __init__(self, span: float | Sequence[float], shares: Sequence[float], samples: int) -> None:
+        super().__init__(span, shares)
+        self._values, self._at, self._known = np.empty(samples), 0, 0
+
+    def begin(self) -> None:
+        """The next block is the first of the motion."""
+        self._at = 0
+
+    def run(self, q: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
+        """H (m,) of the next block."""
+        own = slice(self._at, self._at + len(q))
+        if own.stop > self._known:
+            self._values[own], self._known = super().run(q, start), own.stop
+        self._at = own.stop
+        return self._values[own]
+
+
 def maxwell_slip(q: np.ndarray, span: float, start: np.ndarray | None = None) -> np.ndarray:
     """`SlipOperator` of a whole motion: H (N,) of q (N,) [rad]; `start` (N,) bool, see `SlipOperator.run`."""
     return SlipOperator(span).run(q, start)
@@ -128,6 +150,15 @@ class JointFriction:
     def with_eps(self, eps: float) -> JointFriction:
         """The law with another velocity width."""
         return replace(self, eps=eps)
+
+    def slips(self) -> dict[str, tuple[Sequence[float], Sequence[float]]]:
+        """Spans [rad] and shares of the pre-sliding operators, by term."""
+        found: dict[str, tuple[Sequence[float], Sequence[float]]]
+        found = {t: ((float(t.partition("@")[2]),), (1.0,)) for t in self.terms if t.startswith("h@")}
+        if self.memory is None:
+            return found
+        shares = {"ml": self.memory.level, "mt": self.memory.load}
+        return found | {t: (self.memory.span, share) for t, share in shares.items() if t in self.terms}
 
     def units(self) -> list[str]:
         """Unit of the coefficient of every term."""
@@ -167,11 +198,12 @@ class JointSignals:
             self._cache[key] = self._compute(term, eps)
         return self._cache[key]
 
-    def matrix(self, law: JointFriction) -> np.ndarray:
-        """Columns (N, k) of a law, in the order of its terms."""
-        return np.column_stack(
-            [self.column(t, law.eps) if law.memory is None else self._of_memory(t, law, law.memory) for t in law.terms]
-        )
+    def matrix(self, law: JointFriction, out: np.ndarray | None = None) -> np.ndarray:
+        """Columns (N, k) of a law, in the order of its terms; out: an array that they are written into."""
+        out = np.empty((len(self.q), len(law.terms))) if out is None else out
+        for k, t in enumerate(law.terms):
+            out[:, k] = self.column(t, law.eps) if law.memory is None else self._of_memory(t, law, law.memory)
+        return out
 
     def _of_memory(self, term: str, law: JointFriction, memory: Memory) -> np.ndarray:
         """A column (N,) of a law that has a memory."""

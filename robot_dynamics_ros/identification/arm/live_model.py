@@ -11,7 +11,12 @@ import numpy as np
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structure
-from robot_dynamics_ros.identification.arm.presliding import clock, driven, rotor_drives
+from robot_dynamics_ros.identification.arm.presliding import (
+    PreslidingProblem,
+    clock,
+    driven,
+    presliding_problems,
+)
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.least_squares import huber
 from robot_dynamics_ros.identification.arm.static_law import LAW, FrictionSamples
@@ -106,10 +111,11 @@ def fit_live(
         rotor_angle = None if motion.rotor is None or not motor_side else motion.rotor[:, j]
         rest = motion.start, folds, chosen, motion.rate, float(limits[j]), rotor_angle
         joints.append(FrictionSamples(*signals, *rest))
-    if not (rotor_drives(joints) if not known else any(law.rotor for law in known)):
+    if known and not any(law.rotor for law in known):
         joints = [replace(samples, rotor=None) for samples in joints]
+    problems = [PreslidingProblem(samples) for samples in joints] if known else presliding_problems(joints)
     statics = [law.static for law in known] or [None] * len(joints)
-    laws = [choose_law(s, law.terms, static) for s, law, static in zip(joints, selected, statics, strict=True)]
+    laws = [choose_law(p, law.terms, static) for p, law, static in zip(problems, selected, statics, strict=True)]
     friction, hysteresis = written_blocks(laws)
     coupled = motors if len(motors) else None
     return LiveModel(body.rigid, body.phi, rotor, friction, body.structure, hysteresis, coupled), laws

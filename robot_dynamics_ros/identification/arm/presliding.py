@@ -63,13 +63,12 @@ def clock(start: np.ndarray, rate: float) -> np.ndarray:
     return (np.arange(len(start)) * (1e9 / rate) + np.cumsum(start) * 4e9 * GAP).astype(np.int64)
 
 
-def fit_presliding(data: FrictionSamples, static: np.ndarray) -> PreslidingFit | None:
+def fit_presliding(problem: PreslidingProblem, static: np.ndarray) -> PreslidingFit | None:
     """Presliding friction of one joint beside its `static` law's prediction (N,) [Nm]; None without any level.
 
-    The rotor's positions drive it where `data` has them. Samples whose elements may still be unknown are left out on
-    both sides.
+    The rotor's positions drive it where the problem has them. Samples whose elements may still be unknown are left out
+    on both sides.
     """
-    problem = _Problem(data)
     shapes = [Shape(*row) for row in itertools.product(problem.powers, SLIDING_RATIOS, STRIBECK_VELOCITIES)]
     errors = {shape: problem.held_out(shape) for shape in shapes}
     best = min(errors, key=lambda shape: errors[shape].sum())
@@ -83,20 +82,20 @@ def fit_presliding(data: FrictionSamples, static: np.ndarray) -> PreslidingFit |
     return PreslidingFit(problem.parameters(best, x), errors[best], problem.squared_errors(static))
 
 
-def rotor_drives(joints: Sequence[FrictionSamples]) -> bool:
-    """Whether the integrated velocities drive the elements of an arm's joints better than the measured positions: by
-    the product of the ratios of held-out errors, because one arm measures all its velocities alike.
+def presliding_problems(joints: Sequence[FrictionSamples]) -> list[PreslidingProblem]:
+    """Problem of every joint, its elements driven by the integrated velocities where these predict an arm's joints
+    better than the measured positions: by the product of the ratios of held-out errors, because one arm measures all
+    its velocities alike.
     """
+    measured = [PreslidingProblem(replace(data, rotor=None)) for data in joints]
+    if any(data.rotor is None for data in joints):
+        return measured
+    rotor = [PreslidingProblem(data) for data in joints]
     change = 0.0
-    for data in joints:
-        if data.rotor is None:
-            return False
-        measured, rotor = (
-            sum(problem.held_out(Shape(1.0, 1.0, w)).sum() for w in STRIBECK_VELOCITIES)
-            for problem in (_Problem(replace(data, rotor=None)), _Problem(data))
-        )
-        change += float(np.log(rotor / measured))
-    return change < 0.0
+    for pair in zip(rotor, measured, strict=True):
+        errors = [sum(p.held_out(Shape(1.0, 1.0, w)).sum() for w in STRIBECK_VELOCITIES) for p in pair]
+        change += float(np.log(errors[0] / errors[1]))
+    return rotor if change < 0.0 else measured
 
 
 def driven(block: Mapping[str, Any] | None, motion: Motion) -> tuple[Mapping[str, Any] | None, np.ndarray]:
@@ -109,7 +108,7 @@ def driven(block: Mapping[str, Any] | None, motion: Motion) -> tuple[Mapping[str
     return {**block, "rotor_time": [0.0] * motion.n}, np.where(follows, motion.rotor, motion.position)
 
 
-class _Problem:
+class PreslidingProblem:
     """Columns of one joint: a level and a load per span, viscous, quadratic, thinning, +offset, -offset, fs; then y."""
 
     def __init__(self, data: FrictionSamples) -> None:
@@ -120,7 +119,7 @@ class _Problem:
         self.rows = np.flatnonzero(known)[::step]
         self.read = self.rows if data.effort_filter is None else slice(None)  # a filter needs all samples
         self.root = np.sqrt(data.weight[self.rows])
-        self.H = _core.presliding_elements(np.ascontiguousarray(driver), np.array(SPANS), data.start)
+        self.H = _core.presliding_elements(np.ascontiguousarray(driver), np.array(SPANS), data.start)[self.read]
         self.H[:, np.array(SPANS) < STEPS * _noise(driver, data.start)] = 0.0
         self.scale = max(float(np.sqrt(np.mean(data.load**2))), 1e-6)
         loaded = bool(np.quantile(np.abs(data.load), 0.95) > 0.2 * np.median(np.abs(data.y)))
@@ -129,7 +128,7 @@ class _Problem:
         v = data.v
         one = np.ones_like(v)
         fixed = np.column_stack([v, np.abs(v) * v, thinning(v, THINNING_SPEED), one, -one])
-        self.fixed = data.as_recorded(fixed)
+        self.fixed = data.as_recorded(fixed)[self.rows]
         folds = np.array([fold[self.rows] for fold in data.folds])
         cells, cell = np.unique(folds, axis=1, return_inverse=True)  # samples with the same fold in every partition
         cell = cell.ravel()
@@ -144,7 +143,7 @@ class _Problem:
         both for every power of the load; fixed columns; speed; y.
         """
         d, v, load = self.data, self.data.v[self.read], self.data.load[self.read]
-        H, fall = self.H[self.read], stribeck_fall(v, velocity)[:, None]
+        H, fall = self.H, stribeck_fall(v, velocity)[:, None]
         relative = (np.abs(load) / self.scale)[:, None]
         loads = [relative**power for power in self.powers] if self.loaded else []
         level = [H, H * fall]
@@ -152,7 +151,7 @@ class _Problem:
         own = np.column_stack([*level, *(x * w for w in loads for x in level), speed])
         if d.effort_filter is not None:
             own = d.as_recorded(own)[self.rows]
-        return np.column_stack([own[:, :-1], self.fixed[self.rows], own[:, -1], d.y[self.rows]]) * self.root[:, None]
+        return np.column_stack([own[:, :-1], self.fixed, own[:, -1], d.y[self.rows]]) * self.root[:, None]
 
     def grams(self, shape: Shape) -> list[np.ndarray]:
         """Gram matrix (k, k) of every part of every set of folds: T' G T of the columns that all ratios and powers

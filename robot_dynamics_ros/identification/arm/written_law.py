@@ -16,8 +16,13 @@ import numpy as np
 
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction, Memory
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel
-from robot_dynamics_ros.identification.arm.presliding import PreslidingFit, fit_presliding, hysteresis_block
-from robot_dynamics_ros.identification.arm.static_law import LAW, FrictionSamples, fit_static, friction_table
+from robot_dynamics_ros.identification.arm.presliding import (
+    PreslidingFit,
+    PreslidingProblem,
+    fit_presliding,
+    hysteresis_block,
+)
+from robot_dynamics_ros.identification.arm.static_law import LAW, fit_static, friction_table
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.models.friction import FrictionModel
 
@@ -55,16 +60,17 @@ class WrittenLaw:
         return JointFriction(chosen.eps, tuple(terms), memory)
 
 
-def choose_law(samples: FrictionSamples, terms: tuple[str, ...], known: dict[str, float] | None = None) -> WrittenLaw:
+def choose_law(problem: PreslidingProblem, terms: tuple[str, ...], known: dict[str, float] | None = None) -> WrittenLaw:
     """The law of one joint: static, and presliding unless the static law predicts held-out motion better.
 
     terms: friction columns that cross-validation chose for the joint (`selection`); the static law has their
     counterparts only. known: a static law of nearly the same samples, which is not fitted again. Raises ValueError
     where no term of the static law can be fitted.
     """
+    samples = problem.data
     static = known or fit_static(samples, terms).parameters
     law = FrictionModel(LAW, {name: [value] for name, value in static.items()}, 1)
-    presliding = fit_presliding(samples, law.torque(samples.v[:, None], samples.load[:, None])[:, 0])
+    presliding = fit_presliding(problem, law.torque(samples.v[:, None], samples.load[:, None])[:, 0])
     if presliding is None or presliding.errors.sum() > (1 + MARGIN) * presliding.static_errors.sum():
         return WrittenLaw(static)
     return WrittenLaw(static, presliding)

@@ -148,7 +148,8 @@ def _filtered_piece(p: Piece, cutoff: float, source: str, delay: float, margin: 
         qd = np.gradient(q, dt, axis=0)
     qdd = np.gradient(qd, dt, axis=0)
     edge = max(min(EDGE_PERIODS / margin, MAX_EDGE), 4 * dt)
-    keep = (p.t > p.t[0] + edge) & (p.t < p.t[-1] - edge)
+    first, last = np.searchsorted(p.t, p.t[0] + edge, "right"), np.searchsorted(p.t, p.t[-1] - edge)
+    keep = slice(int(first), int(last))  # views, no copies
     wanted = p.t[keep] - delay
     weight = p.extra["weight"][keep] if "weight" in p.extra else None
     effort, rotor = p.effort[keep], rotor_position(p)

@@ -37,7 +37,10 @@ def validation_motion(found: Identification) -> list[Motion]:
 def compare(found: Identification, motions: list[Motion], predict: Any) -> dict[str, Any]:
     """Figures per joint of a prediction on motions, in the unit of the recorded effort."""
     y = np.concatenate([found.as_recorded(m.effort) for m in motions])
-    p = np.concatenate([found.as_recorded(predict(m)) for m in motions])
+    return _figures(y, np.concatenate([found.as_recorded(predict(m)) for m in motions]))
+
+
+def _figures(y: np.ndarray, p: np.ndarray) -> dict[str, Any]:
     result: dict[str, Any] = metrics(y, p)
     return {"mean_r2": mean_r2(result["r2"]), **result}
 
@@ -48,9 +51,9 @@ def summarise(found: Identification) -> dict[str, Any]:
     motions = validation_motion(found)
     written = identified_robot(found)
     predict = file_effort(written, found.rigid.gravity, found.structure.filters)
-    judged = compare(found, motions, predict)
-    y = np.concatenate([found.as_recorded(m.effort) for m in motions])
-    p = np.concatenate([found.as_recorded(predict(m)) for m in motions])
+    pairs = [(found.as_recorded(m.effort), found.as_recorded(predict(m))) for m in motions]
+    y, p = (np.concatenate([pair[k] for pair in pairs]) for k in (0, 1))
+    judged = _figures(y, p)
     moving = np.concatenate([m.moving for m in motions])
     smooth = np.concatenate(
         [found.as_recorded(low_pass(m.effort, found.structure.cutoff, 1 / m.rate)) for m in motions]
@@ -62,7 +65,7 @@ def summarise(found: Identification) -> dict[str, Any]:
         "robot_file": judged,
         **{name: compare(found, motions, model) for name, model in baselines(found).items()},
     }
-    per_bag = [{"bag": r.name, **compare(found, [m], predict)} for r, m in zip(found.validation, motions, strict=True)]
+    per_bag = [{"bag": r.name, **_figures(*pair)} for r, pair in zip(found.validation, pairs, strict=True)]
     result: dict[str, Any] = plain(
         {
             "robot": found.robot.name,

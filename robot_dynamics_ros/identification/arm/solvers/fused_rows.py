@@ -7,12 +7,15 @@ block by block as well, with as much of the neighbours as the filter remembers.
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from robot_dynamics_ros import _core
+from robot_dynamics_ros.identification.arm.friction_columns import KeptSlip, SlipOperator
 from robot_dynamics_ros.identification.arm.model import EffortFilter, Structure, signals_of
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.least_squares import Rows, Solution
@@ -31,7 +34,12 @@ class FusedRows:
         self.rigid, self.structure, self.motion, self.phi = rigid, structure, motion, phi
         self.columns = rigid.base.independent.tolist()
         self.terms = [len(law.terms) for law in structure.laws]
+        ends = np.cumsum([0, *self.terms]).tolist()
+        self.own = [slice(a, b) for a, b in itertools.pairwise(ends)]  # friction columns of every joint
         self.index = [np.array(self._triangles().parameters_of(j)) for j in range(rigid.n)]
+        kept = [{t: KeptSlip(*x, len(motion)) for t, x in law.slips().items()} for law in structure.laws]
+        self._kept = [slip for own in kept for slip in own.values()]
+        self._slips: list[dict[str, SlipOperator]] = [dict(own) for own in kept]
         filters = structure.filters
         self.filters = [f if f is not None and f.acts(motion.rate) else None for f in filters]
 
@@ -41,19 +49,26 @@ class FusedRows:
         return list(self.motion.effort.T)
 
     def triangles(self, weights: Sequence[np.ndarray] | None = None) -> list[np.ndarray]:
-        """Triangle of every joint, its samples times sqrt(weights); one pass over the motion."""
+        """Triangle of every joint, its samples times sqrt(weights); one pass over the motion.
+
+        A block is folded in a thread while the columns of the next one are made.
+        """
         qr = self._triangles()
         roots = None if weights is None else [np.sqrt(w) for w in weights]
         plain = [j for j, f in enumerate(self.filters) if f is None]
-        for first, last, state, friction, ready in self._blocks(set(range(self.rigid.n)) - set(plain)):
-            if plain:
-                root = None if roots is None else np.column_stack([r[first:last] for r in roots])
-                effort = np.ascontiguousarray(self.motion.effort[first:last])
-                q, qd, qdd = state
-                qr.update(q, qd, qdd, effort, np.column_stack(friction), root, joints=plain)
-            for j, a, A in ready:
-                rows = np.column_stack([A, self.motion.effort[a : a + len(A), j]])
-                qr.absorb(j, rows, None if roots is None else roots[j][a : a + len(A)])
+        with ThreadPoolExecutor(1) as worker:
+            folded = worker.submit(lambda: None)
+            for first, last, state, friction, ready in self._blocks(set(range(self.rigid.n)) - set(plain)):
+                folded.result()
+                for j, a, A in ready:
+                    rows = np.column_stack([A, self.motion.effort[a : a + len(A), j]])
+                    qr.absorb(j, rows, None if roots is None else roots[j][a : a + len(A)])
+                if plain:
+                    root = None if roots is None else np.column_stack([r[first:last] for r in roots])
+                    effort = np.ascontiguousarray(self.motion.effort[first:last])
+                    q, qd, qdd = state
+                    folded = worker.submit(qr.update, q, qd, qdd, effort, friction, root, plain)
+            folded.result()
         return [qr.triangle(j) for j in range(self.rigid.n)]
 
     def matrices(self) -> Iterator[tuple[int, int, np.ndarray]]:
@@ -72,22 +87,22 @@ class FusedRows:
             ready = []
             for j in sorted(wanted):
                 own = self.index[j][self.index[j] < len(self.columns)]
-                A = np.hstack([W[j][:, own], friction[j]])
+                A = np.hstack([W[j][:, own], friction[:, self.own[j]]])
                 ready += [(j, a, x) for a, x in windows[j].push(A, ends)] if j in windows else [(j, first, A)]
             yield first, last, state, friction, ready
 
     def residuals(self, x: np.ndarray) -> list[np.ndarray]:
         """Effort minus prediction (N,) of every joint."""
         b = len(self.columns)
-        ends = np.cumsum(self.terms)
-        own = [x[b + e - k : b + e] for e, k in zip(ends, self.terms, strict=True)]
+        own = [x[b:][terms] for terms in self.own]
         phi = self.rigid.base.to_standard(x[:b])
         total = np.empty((self.rigid.n, len(self.motion)))
         for first, last, _ in blocks(self.motion.start):
             part = self.motion.block(first, last)
             rigid = self.rigid.torque(phi, part.q, part.qd, part.qdd)
-            for j, F in enumerate(self._friction(part, first)):
-                total[j, first:last] = rigid[:, j] + F @ own[j]
+            F = self._friction(part, first)
+            for j, terms in enumerate(self.own):
+                total[j, first:last] = rigid[:, j] + F[:, terms] @ own[j]
         for j, chosen in enumerate(self.filters):
             if chosen is not None:
                 total[j] = chosen.apply(total[j], self.motion.rate, self.motion.start)
@@ -96,13 +111,16 @@ class FusedRows:
     def _triangles(self) -> _core.FusedQR:
         return _core.FusedQR(self.rigid.model.chain, self.columns, self.terms)
 
-    def _friction(self, part: Motion, first: int) -> list[np.ndarray]:
-        """Friction columns (m, k_j) of every joint in one block; the blocks of a pass come in order."""
-        if first == 0:
-            self._slips: list[dict] = [{} for _ in range(self.rigid.n)]
+    def _friction(self, part: Motion, first: int) -> np.ndarray:
+        """Friction columns (m, sum of k_j) of all joints in one block; the blocks of a pass come in order."""
+        for slip in self._kept if first == 0 else ():
+            slip.begin()
         load = np.zeros_like(part.q) if self.phi is None else self.rigid.torque(self.phi, part.q, part.qd, part.qdd)
         signals = signals_of(part, load, self.structure.coupled, self._slips)
-        return [s.matrix(law) for s, law in zip(signals, self.structure.laws, strict=True)]
+        out = np.empty((len(part), sum(self.terms)))
+        for s, law, own in zip(signals, self.structure.laws, self.own, strict=True):
+            s.matrix(law, out[:, own])
+        return out
 
 
 def blocks(start: np.ndarray, size: int = BLOCK) -> Iterator[tuple[int, int, bool]]:

@@ -192,6 +192,8 @@ def test_a_node_killed_in_motion_stops_the_robot_and_comes_up_idle(graph):
         client.wait(0.5)
         assert np.abs(np.array(client.state["target_q"]) - stopped).max() < 1e-6
         assert abs(stopped[0] - start[0]) < 1.4
+        for _ in range(50):  # what the killed node had still sent
+            listener.executor.spin_once(timeout_sec=0.02)
         listener.heard["/second/composed_node/motion"].clear()
         again = Process("robot_dynamics_ros.nodes.executables", "composed_node", "--ros-args", *arguments)
 

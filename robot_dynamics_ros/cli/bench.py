@@ -41,8 +41,8 @@ if TYPE_CHECKING:  # needs rclpy
     "--peers", is_flag=True, help="Include C++ libraries; compiles them once into the user's cache (one minute)."
 )
 @click.option("--isa", type=click.Choice(_core.available_isas()), help="Measure another instruction set.")
-@click.option("--section", type=click.Choice(SECTIONS), multiple=True, help="Only these sections.")
-@click.option("--fleet", type=click.IntRange(1, 100), help="Instead: 1 to this many simulated robots at real time.")
+@click.option("--section", type=click.Choice(SECTIONS), multiple=True, help="Run only these sections.")
+@click.option("--fleet", type=click.IntRange(1, 100), help="Run 1 to this many simulated robots in real time instead.")
 @robot_option_with("Robot of --fleet.", default="ur5e")
 @click.option("--duration", default=10.0, show_default=True, type=click.FloatRange(3, 3600), help="Seconds of --fleet.")
 @markdown_option

@@ -20,7 +20,13 @@ from robot_dynamics_ros.validation.papers.registry import TRANSPORTS
 
 
 @click.command()
-@click.option("--minutes", default=30, type=click.IntRange(2, 100_000), show_default=True, help="Controller time.")
+@click.option(
+    "--minutes",
+    default=30,
+    type=click.IntRange(2, 100_000),
+    show_default=True,
+    help="Duration in controller time [min].",
+)
 @click.option(
     "--transport",
     type=click.Choice((*TRANSPORTS[:2], "clock", "topics")),

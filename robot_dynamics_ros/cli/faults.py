@@ -29,7 +29,7 @@ DEFAULT = 1  # tries where none are given
     "transports",
     type=click.Choice(list(TRANSPORTS)),
     multiple=True,
-    help="Only these; default: all that can run here.",
+    help="Cases to run; default: all that can run here.",
 )
 @click.option(
     "--tries",

@@ -29,7 +29,9 @@ COLOURS = {"error": "red", "warn": "dark_orange"}
 @out_option
 @topic_option
 @click.option(
-    "--state", type=click.Path(path_type=Path, exists=True, file_okay=False), help="Also the history of `learn`."
+    "--state",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="State of `learn`: its history is included.",
 )
 @click.option("--fleet", is_flag=True, help="BAGS of several robots of one type, one directory per robot.")
 @json_option

@@ -40,7 +40,7 @@ from robot_dynamics_ros.robot_file import load_robot
     "units",
     multiple=True,
     type=click.Choice(UNITS),
-    help="Of the angles (rad, deg) or the effort (Nm, A, mA); may be repeated; default: by name and size.",
+    help="Unit of the angles (rad, deg) or the effort (Nm, A, mA); may be repeated; default: by name and size.",
 )
 @click.option("--robot", "-r", shell_complete=complete_robot, help="Names the joints: shipped robot or robot file.")
 @overwrite_option

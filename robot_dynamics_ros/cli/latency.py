@@ -27,7 +27,7 @@ STEPS = {  # diagnostic value -> row
 
 @click.command()
 @robot_option_with("Robot to simulate.", default="ur5e")
-@click.option("--duration", default=10.0, show_default=True, type=click.FloatRange(1.0, 3600.0), help="Seconds.")
+@click.option("--duration", default=10.0, show_default=True, type=click.FloatRange(1.0, 3600.0), help="Duration [s].")
 @click.option("--composed/--separate", default=True, show_default=True, help="One process, or one per node.")
 @click.option("--viewer", is_flag=True, help="Measure a second time while the viewer draws into a file.")
 @click.option("--torque", is_flag=True, help="Measure the torque loop in the receiving thread instead; no ROS.")

@@ -39,8 +39,10 @@ from robot_dynamics_ros.cli.options import (
 @click.option("--forget", multiple=True, metavar="NAME", help="Remove a learned recording.")
 @click.option("--accept", multiple=True, metavar="NAME", help="Learn from a recording that was held back.")
 @click.option("--excite", type=NewPath(), help="Write the shortest motion for the open parameters (trajectory CSV).")
-@click.option("--floor", type=float, help="Of --excite: lowest height of any joint or the TCP [m].")
-@click.option("--inside", type=float, nargs=6, metavar="X0 Y0 Z0 X1 Y1 Z1", help="Of --excite: box to stay in [m].")
+@click.option("--floor", type=float, help="Motion of --excite: lowest height of any joint or the TCP [m].")
+@click.option(
+    "--inside", type=float, nargs=6, metavar="X0 Y0 Z0 X1 Y1 Z1", help="Motion of --excite: box to stay in [m]."
+)
 @topic_option
 @stamps_option
 @effort_option

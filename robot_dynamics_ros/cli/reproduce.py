@@ -37,7 +37,7 @@ from robot_dynamics_ros.validation.papers.table import Row, number, verdict, wri
     type=click.Choice(TRANSPORTS),
     default=TRANSPORTS[0],
     show_default=True,
-    help="Closed loop: vendor client, torque program of this package, or in process.",
+    help="Transport of the closed loop: vendor client, torque program of this package, or in process.",
 )
 @markdown_option
 @html_option

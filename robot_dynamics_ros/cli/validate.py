@@ -32,8 +32,8 @@ def command() -> None:
 
 @command.command("force")
 @robot_option_with("Shipped robot's name, or robot file with masses.", default="ur5e")
-@click.option("--robots", "count", type=click.IntRange(1, 1000), default=6, show_default=True, help="How many.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the draw.")
+@click.option("--robots", "count", type=click.IntRange(1, 1000), default=6, show_default=True, help="Number of robots.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the drawn robots.")
 @click.option(
     "--families",
     default="tuning",
@@ -92,12 +92,16 @@ def force(
 
 @command.command("learning")
 @robot_option_with("Shipped robot's name, or robot file with masses.", default="ur5e")
-@click.option("--individuals", "count", type=click.IntRange(2, 1000), default=10, show_default=True, help="How many.")
-@click.option("--tasks", type=click.IntRange(1, 10), default=10, show_default=True, help="Of the ten tasks.")
+@click.option(
+    "--individuals", "count", type=click.IntRange(2, 1000), default=10, show_default=True, help="Number of robots."
+)
+@click.option("--tasks", type=click.IntRange(1, 10), default=10, show_default=True, help="Number of tasks.")
 @click.option("--recordings", default="0,1,5,30", show_default=True, help="Counts after which is judged.")
-@click.option("--seconds", type=click.FloatRange(15, 600), default=60.0, show_default=True, help="Of a recording.")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the draw.")
-@click.option("--families", default="tuning", show_default=True, help="As of `validate force`.")
+@click.option(
+    "--seconds", type=click.FloatRange(15, 600), default=60.0, show_default=True, help="Length of a recording [s]."
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the drawn robots.")
+@click.option("--families", default="tuning", show_default=True, help="Friction families, see `validate force`.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Robots at a time.")
 @click.option("--dask", metavar="ADDRESS", help="Compute on this Dask cluster instead.")
 @click.option(
@@ -165,7 +169,7 @@ def learning(
 
 @command.command("learning-week")
 @robot_option_with("Shipped robot's name, or robot file with masses.", default="ur5e")
-@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Of the draw.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the drawn robots.")
 @click.option("--out", type=NewPath(), required=True, help="Picture to write (PNG).")
 def learning_week(robot: str, seed: int, out: Path) -> None:
     """Draw a week of one simulated robot that learns every evening and carries a payload on day 5.
@@ -252,7 +256,7 @@ def _options(given: dict[str, Any]) -> str:
 
 @command.command("export")
 @robot_option_with("Shipped robot with a demo.", default="ur5e")
-@click.option("--seed", type=click.IntRange(0), default=77, show_default=True, help="Of the held-out motion.")
+@click.option("--seed", type=click.IntRange(0), default=77, show_default=True, help="Seed of the held-out motion.")
 @click.option("--work", type=NewPath(directory=True), help="Keep recordings and the identified robot file here.")
 @json_option
 @markdown_option

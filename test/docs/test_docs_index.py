@@ -36,6 +36,17 @@ def test_every_page_is_in_the_navigation():
     assert sorted(listed) == sorted(PAGES)
 
 
+def test_every_source_file_that_a_page_names_is_there():
+    files = [
+        "/" + path.relative_to(ROOT).as_posix() for suffix in ("py", "hpp", "cpp") for path in ROOT.rglob(f"*.{suffix}")
+    ]
+    for path in [*PAGES.values(), ROOT / "README.md"]:
+        text = text_of(path)
+        new = set(re.findall(r"New file `([^`]+)`", text))  # worked examples
+        for name in set(re.findall(r"`([a-z_/]+\.(?:py|hpp|cpp))`", text)) - new:
+            assert any(file.endswith("/" + name) for file in files), f"{path.name}: {name}"
+
+
 def test_every_page_is_reached_from_the_first():
     reached, waiting = set(), ["index.md"]
     while waiting:

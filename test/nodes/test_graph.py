@@ -176,8 +176,12 @@ def test_a_node_killed_in_motion_stops_the_robot_and_comes_up_idle(graph):
         def ended():
             return any("failed" in m.data or "refused" in m.data for m in messages)
 
+        def moving():  # the message too: it must not arrive after the node that sent it has been replaced
+            reported = any(m.data.startswith("moving") for m in messages)
+            return reported and abs(client.state["target_q"][0] - start[0]) > 0.05
+
         try:
-            listener.spin(lambda: abs(client.state["target_q"][0] - start[0]) > 0.05 or ended(), 60.0)
+            listener.spin(lambda: moving() or ended(), 60.0)
             assert not ended(), [m.data for m in messages]
         finally:  # also where it fails: a node that goes on would disturb the tests after this one
             node.process.kill()

@@ -23,10 +23,11 @@ families = pytest.mark.parametrize("name", FAMILIES)
 
 def pulled(plant, torque, seconds, rate=500.0):
     """Rotor angle and friction under a torque of the drive [Nm] that rises over one second and then stays."""
-    rows = torque * np.minimum(np.arange(round(seconds * rate)) / rate, 1.0)[:, None]
-    out = {name: np.empty_like(rows) for name in ("true_theta", "true_rotor_friction_torque")}
-    plant.run("torque", rows, np.zeros_like(rows), np.zeros_like(rows), 1 / rate, out)
-    return out["true_theta"][:, 0], out["true_rotor_friction_torque"][:, 0]
+    found = []
+    for share in np.minimum(np.arange(round(seconds * rate)) / rate, 1.0):
+        plant.cycle_torque(np.array([torque * share]), np.zeros(1), np.zeros(1), 1 / rate)
+        found.append([plant.get(name)[0] for name in ("true_theta", "true_rotor_friction_torque")])
+    return np.array(found).T
 
 
 @families
@@ -186,7 +187,7 @@ def test_reported_torque_is_of_an_earlier_instant(cycles):
         plant = joint(**{"sensing.torque_delay": delay})
         q = (0.1 * (1 - np.cos(6 * t)))[:, None]
         out = {name: np.empty_like(q) for name in ("effort", "q")}
-        plant.run("position", q, np.gradient(q, 1 / 500, axis=0), np.zeros_like(q), 1 / 500, out)
+        plant.run(q, np.gradient(q, 1 / 500, axis=0), np.zeros_like(q), 1 / 500, out)
         reported.append(out["effort"][:, 0])
     now, late = reported
     whole, share = int(cycles), cycles % 1

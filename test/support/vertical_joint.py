@@ -44,5 +44,5 @@ def follow(plant, q, rate=500.0, **other):
     qd = np.gradient(q, 1 / rate, axis=0)
     names = ("true_rotor_friction_torque", "true_theta", "true_omega", "true_friction_power", "true_deflection")
     out = {name: np.empty((len(q), 1)) for name in names}
-    plant.run("position", q, qd, np.gradient(qd, 1 / rate, axis=0), 1 / rate, out, **other)
+    plant.run(q, qd, np.gradient(qd, 1 / rate, axis=0), 1 / rate, out, **other)
     return tuple(out[name][:, 0] for name in names)

@@ -27,8 +27,8 @@ STAGES = ("motion", "friction", "force")
 MIN_STD = 1e-3  # Nm, smallest deviation that a robot file holds
 NAMES = ("external_joint_torque", "qd")
 FALSE_SHARE = 1e-3  # of the time of the recordings
-# Deviation over the residual of R = 1, 2, .. recordings: with one or two the fit hides some of its error; with more it is
-# 0.9, because an RMS with long tails is above what 68 % of the samples lie within. By experiment on simulated robots.
+# Deviation over the residual of R = 1, 2, .. recordings: with one or two the fit hides some of its error; with more 0.9
+# because an RMS with long tails is above what 68 % of the samples lie within. By experiment on simulated robots.
 WIDER = 1.3, 1.0, 0.9
 FLOORS = {"moving": 0.01, "rest": 0.06}  # of the breakaway level: what no recording shows of other days and places
 UNSEEN = 0.15  # of it: deviation at rest of a joint whose presliding the recordings do not show

@@ -198,7 +198,7 @@ class PreslidingProblem:
         return np.array([float(square[part].sum()) for part in self.parts])
 
     def solve(self, G: np.ndarray) -> np.ndarray:
-        """Non-negative coefficients (2 spans + 6,) from a Gram matrix of columns and y."""
+        """Non-negative coefficients (2 spans + 6,) from a Gram matrix G (k, k) of columns and y."""
         d = np.sqrt(np.diag(G))
         used = d > 1e-9 * d.max()
         d = np.where(used, d, np.inf)
@@ -208,7 +208,7 @@ class PreslidingProblem:
         return nnls(R[:-1, :-1], R[:-1, -1])[0] * d[-1] / d[:-1]
 
     def parameters(self, shape: Shape, x: np.ndarray) -> dict[str, float | list[float]]:
-        """Parameters of a robot file's block by name."""
+        """Parameters of a robot file's block by name, from coefficients x (k,) of `solve`."""
         m = len(SPANS)
         return {
             "span": list(SPANS),

@@ -3,9 +3,8 @@
 
 #include <array>
 
-#include "robot_dynamics/observers/change_filter.hpp"
+#include "robot_dynamics/friction/contact_load.hpp"
 #include "robot_dynamics/observers/contact.hpp"
-#include "robot_dynamics/observers/contact_load.hpp"
 #include "robot_dynamics/observers/payload_check.hpp"
 #include "robot_dynamics/observers/rest_bias.hpp"
 #include "robot_dynamics/observers/tare.hpp"
@@ -13,6 +12,7 @@
 #include "robot_dynamics/observers/virtual_force.hpp"
 #include "robot_dynamics/observers/wrench.hpp"
 #include "robot_dynamics/observers/wrench_frame.hpp"
+#include "robot_dynamics/signals/change_filter.hpp"
 
 namespace robot_dynamics {
 

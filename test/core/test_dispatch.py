@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from chains import random_chain
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.models import RobotModel
@@ -55,6 +56,9 @@ def test_the_fused_sets_give_the_same_bits(selected):
     if len(fused) < 2:
         pytest.skip("this processor has no AVX-512")
     body, (q, qd, qdd) = RobotModel.load("ur5e"), np.random.default_rng(0).normal(size=(3, 131, 6))
+    tilted = random_chain(6, seed=3).model()  # no right angles
+    many = np.random.default_rng(1).normal(size=(3, 4001, 6))
+    stacks = [[q, qd, qdd], many[:, :4000], many]  # in the cache, beyond it by lines, and beginning anywhere in a line
     results = []
     for name in fused:
         _core.select_isa(name)
@@ -64,7 +68,7 @@ def test_the_fused_sets_give_the_same_bits(selected):
         wrench = _core.invert_wrench(body.chain, q[0], qd[0], np.full(6, 0.5))
         force = _core.invert_wrench(body.chain, q[0], qd[0], np.full(6, 0.5), expected_moment=0.0)
         results.append([body.rnea(q, qd, qdd), body.regressor(q, qd, qdd), body.fk(q), *gradient, *single])
-        results[-1] += [*wrench, *force]
+        results[-1] += [*wrench, *force, tilted.rnea(q, qd, qdd), *(body.stacked_regressor(*x) for x in stacks)]
     assert all(np.array_equal(a, b) for a, b in zip(*results, strict=True))
 
 

@@ -8,7 +8,13 @@
 
 namespace robot_dynamics::ROBOT_DYNAMICS_ISA {
 
-// The state of `lanes` samples; null pointers read as zero.
+// Null pointers read as zero.
+RD_INLINE void read_or_zero(const double* p, std::size_t first, int n, int rows, Vec* out) {
+  if (p != nullptr) return load_columns(p + first * n, n, n, rows, out);
+  for (int i = 0; i < n; ++i) out[i] = Vec{};
+}
+
+// The state of `lanes` samples.
 struct Block {
   Vec q[padded(most_joints)], qd[padded(most_joints)], qdd[padded(most_joints)];
 
@@ -19,10 +25,6 @@ struct Block {
     load_columns(q_ + first * n, n, n, rows, q);
     read_or_zero(qd_, first, n, rows, qd);
     read_or_zero(qdd_, first, n, rows, qdd);
-  }
-  static RD_INLINE void read_or_zero(const double* p, std::size_t first, int n, int rows, Vec* out) {
-    if (p != nullptr) return load_columns(p + first * n, n, n, rows, out);
-    for (int i = 0; i < n; ++i) out[i] = Vec{};
   }
 };
 
@@ -45,29 +47,6 @@ RD_INLINE void each_block(std::size_t N, F&& f) {
   if (first < N) f(first, int(N - first));
 }
 
-// The loop exists twice: a chain without a right-angled twist does without the branches on them.
-template <int N, class Structure>
-RD_INLINE void rnea_blocks(const ChainView& chain, const Structure& structure, std::size_t samples, const double* q,
-                           const double* qd, const double* qdd, double* tau) {
-  const int n = N ? N : chain.n;
-  Block x;
-  Vec out[padded(most_joints)] = {};
-  each_block(samples, [&](std::size_t first, int rows) {
-    x.read<N>(chain, first, rows, q, qd, qdd);
-    rnea<N>(chain, structure, x.q, x.qd, x.qdd, out);
-    store_rows(out, n, rows, tau + first * n, n);
-  });
-}
-template <int N>
-void rnea_batch_of(const ChainView& chain, std::size_t samples, const double* q, const double* qd, const double* qdd,
-                   double* tau) {
-  const KnownStructure structure = structure_of(chain);
-  int right_angled = 0;
-  for (int i = 0; i < chain.n; ++i) right_angled += structure.twist[i] != 0;
-  if (N == 0 || right_angled > 0) return rnea_blocks<N>(chain, structure, samples, q, qd, qdd, tau);
-  rnea_blocks<N>(chain, AnyStructure{}, samples, q, qd, qdd, tau);
-}
-
 // Leading columns of joint j's row that are zero (the links before it), in whole vectors: they need no transpose.
 constexpr int zero_tiles(int j) { return 10 * j / lanes * lanes; }
 
@@ -87,7 +66,7 @@ void regressor_batch_of(const ChainView& chain, std::size_t samples, const doubl
     for (int j = 0; j < n; ++j)
       for (int k = zero_tiles(j); k < 10 * j; ++k) row[j][k] = Vec{};
     regressor<N>(chain, structure, x.q, x.qd, x.qdd,
-                 [&](int j, int i, int e, const Vec& value) { row[j][10 * i + e] = value; });
+                 [&](int j, int i, int e, const Vec& value) RD_FLAT { row[j][10 * i + e] = value; });
     double* to = Y + first * sample;
     const bool stage = N != 0 && streamed;
     double* block = stage ? reinterpret_cast<double*>(staged) : to;
@@ -102,20 +81,28 @@ void regressor_batch_of(const ChainView& chain, std::size_t samples, const doubl
   end_of_stream();
 }
 
+// A short run of samples of one column, past the caches; `to` begins a cache line.
+RD_INLINE void write_run(double* to, const double* from) {
+  RD_UNROLL
+  for (int l = 0; l < aligned_rows; l += lanes) store_past_cache(to + l, load(from + l));
+}
+
 // The wanted columns of a run of samples are collected in the cache, column k of joint j at block + (j n_columns + k)
-// stack_rows. Where a vector is a whole line and all columns of a large W begin at the same place of one, vectors go
-// past the cache one by one: the memory writes them while the next are computed.
+// run. Where a vector is a whole line and all columns of a large W begin at the same place of one, vectors go
+// past the cache one by one: the memory writes them while the next are computed. Shorter vectors are collected in short
+// runs in the first-level cache there: single lines, each in another page, take three times as long to write.
 template <int N>
 void stacked_regressor_of(const ChainView& chain, std::size_t samples, const double* q, const double* qd,
                           const double* qdd, const int* columns, int n_columns, bool zeroed, double* block, double* W) {
   const int n = N ? N : chain.n;
   const KnownStructure structure = structure_of(chain);
-  const std::size_t column = n * samples, joint_block = std::size_t(n_columns) * stack_rows;
-  const bool streamed = samples * n * n_columns > streamed_doubles;
+  const bool streamed = samples * n * n_columns > streamed_doubles, aligned = streamed && samples % 8 == 0;
+  const std::size_t run = aligned ? aligned_rows : stack_rows;
+  const std::size_t column = n * samples, joint_block = n_columns * run;
   double* collected[10 * most_joints] = {};  // of parameter k and joint 0; null: not wanted
   double* wanted[10 * most_joints] = {};
   for (int k = 0; k < n_columns; ++k) {
-    collected[columns[k]] = block + std::size_t(k) * stack_rows;
+    collected[columns[k]] = block + k * run;
     wanted[columns[k]] = W + k * column;
     const int felt = columns[k] / 10 + 1;  // links before a joint give no torque to it
     if (!zeroed && streamed) zero_streamed(W + k * column + felt * samples, (n - felt) * samples);
@@ -128,29 +115,29 @@ void stacked_regressor_of(const ChainView& chain, std::size_t samples, const dou
       if (double* to = place[10 * i + e]; to != nullptr) put(to + j * next_joint, value);
     });
   };
-  const auto run_of = [&](std::size_t start, std::size_t run) {
-    each_block(run, [&](std::size_t first, int rows) {
+  const auto run_of = [&](std::size_t start, std::size_t count) {
+    each_block(count, [&](std::size_t first, int rows) {
       compute(start + first, rows, collected, joint_block, [&](double* to, Vec value) { store(to + first, value); });
     });
     for (int k = 0; k < n_columns; ++k)
       for (int j = 0; j <= columns[k] / 10; ++j) {
         double* to = W + k * column + j * samples + start;
-        const double* from = block + j * joint_block + std::size_t(k) * stack_rows;
-        if (streamed)
-          copy_streamed(to, from, run);
+        const double* from = block + j * joint_block + k * run;
+        if (aligned && count == run)
+          write_run(to, from);
+        else if (streamed)
+          copy_streamed(to, from, count);
         else
-          std::memcpy(to, from, run * sizeof(double));
+          std::memcpy(to, from, count * sizeof(double));
       }
   };
-  std::size_t start = 0;
-  if (lanes == 8 && streamed && samples % lanes == 0) {
-    start = to_next_line(W);
-    if (start > 0) run_of(0, start);
-    for (; start + lanes <= samples; start += lanes)
+  std::size_t start = 0, count = aligned ? std::min(to_next_line(W), samples) : 0;  // the first run ends a line
+  if (count == 0) count = std::min(run, samples);
+  for (; start < samples; start += count, count = std::min(run, samples - start)) {
+    for (; lanes == 8 && aligned && to_next_line(W + start) == 0 && start + lanes <= samples; start += lanes)
       compute(start, lanes, wanted, samples, [&](double* to, Vec value) { store_past_cache(to + start, value); });
+    run_of(start, std::min(count, samples - start));
   }
-  for (; start < samples; start += stack_rows)
-    run_of(start, samples - start < stack_rows ? samples - start : stack_rows);
   end_of_stream();
 }
 

@@ -49,27 +49,56 @@ RD_INLINE KnownStructure structure_of(const ChainView& chain) {
   return s;
 }
 
+// 1 .. most_joints: said for the compiler, which warns of what it unrolls beyond them.
+template <int N>
+RD_INLINE int joints_of(const ChainView& chain) {
+  const int n = N ? N : chain.n;
+  if (n < 1 || n > most_joints) __builtin_unreachable();
+  return n;
+}
+
 // Acceleration of a base at rest in gravity: -g.
 template <class T>
 RD_INLINE V3<T> base_of(const ChainView& chain) {
   return {fill<T>(-chain.gravity[0]), fill<T>(-chain.gravity[1]), fill<T>(-chain.gravity[2])};
 }
 
-// Base to tip. s, c: sine and cosine of q; motion: n of them.
+// Motion of link i from that of link i - 1. s, c: sine and cosine of q.
+template <class T, class Structure>
+RD_INLINE void forward_step(int i, const ChainView& chain, const Structure& turn_of, const V3<T>& base, const T* s,
+                            const T* c, const T* qd, const T* qdd, Motion<T>* motion) {
+  const double* P = chain.placement + 12 * i;
+  turn_of(i, P, s[i], c[i], [&](auto turn) RD_FLAT {
+    if (i == 0)
+      first_motion(turn, base, qd[0], qdd[0], motion[0]);
+    else if (i == 1)
+      second_motion(turn, P + 9, motion[0], qd[1], qdd[1], motion[1]);
+    else
+      carry_motion(turn, P + 9, motion[i - 1], motion[i]);
+  });
+  if (i > 1) add_joint_motion(qd[i], qdd[i], motion[i]);
+}
+
+// Base to tip; motion: n of them.
 template <int N, class T, class Structure>
 RD_INLINE void forward(const ChainView& chain, const Structure& turn_of, const V3<T>& base, const T* s, const T* c,
                        const T* qd, const T* qdd, Motion<T>* motion) {
-  const int n = N ? N : chain.n;
-  turn_of(0, chain.placement, s[0], c[0], [&](auto turn) { first_motion(turn, base, qd[0], qdd[0], motion[0]); });
-  if (n > 1) {
-    const double* P = chain.placement + 12;
-    turn_of(1, P, s[1], c[1], [&](auto turn) { second_motion(turn, P + 9, motion[0], qd[1], qdd[1], motion[1]); });
-  }
+  const int n = joints_of<N>(chain);
+  forward_step(0, chain, turn_of, base, s, c, qd, qdd, motion);
+  if (n > 1) forward_step(1, chain, turn_of, base, s, c, qd, qdd, motion);
   RD_UNROLL
-  for (int i = 2; i < n; ++i) {
-    const double* P = chain.placement + 12 * i;
-    turn_of(i, P, s[i], c[i], [&](auto turn) { next_motion(turn, P + 9, motion[i - 1], qd[i], qdd[i], motion[i]); });
-  }
+  for (int i = 2; i < n; ++i) forward_step(i, chain, turn_of, base, s, c, qd, qdd, motion);
+}
+
+// Wrench that moves a link, about its origin.
+template <class T>
+struct Wrench {
+  V3<T> f, n;
+  RD_INLINE void add(const Wrench& w) { f = f + w.f, n = n + w.n; }
+};
+template <class T>
+RD_INLINE Wrench<T> link_wrench(const Motion<T>& k, const double* X) {
+  return {link_force(k, X), link_moment(k, X)};
 }
 
 // Tip to base: tau_i = z_i . n_i.
@@ -77,16 +106,15 @@ template <int N, class T, class Structure>
 RD_INLINE void backward(const ChainView& chain, const Structure& turn_of, const T* s, const T* c,
                         const Motion<T>* motion, T* tau) {
   const int n = N ? N : chain.n;
-  V3<T> f{}, m{};
+  Wrench<T> w{};
   RD_UNROLL
   for (int i = n - 1; i > 0; --i) {
-    const double *P = chain.placement + 12 * i, *X = chain.inertia + 10 * i;
-    f = f + link_force(motion[i], X);
-    m = m + link_moment(motion[i], X);
-    tau[i] = m.z;
-    turn_of(i, P, s[i], c[i], [&](auto turn) { to_parent(turn, P + 9, f, m); });
+    const double* P = chain.placement + 12 * i;
+    w.add(link_wrench(motion[i], chain.inertia + 10 * i));
+    tau[i] = w.n.z;
+    turn_of(i, P, s[i], c[i], [&](auto turn) { to_parent(turn, P + 9, w.f, w.n); });
   }
-  tau[0] = m.z + first_moment_z(motion[0], chain.inertia);
+  tau[0] = w.n.z + first_moment_z(motion[0], chain.inertia);
 }
 
 // tau = M(q) qdd + C(q, qd) qd + g(q) [Madsen2020 2.26]

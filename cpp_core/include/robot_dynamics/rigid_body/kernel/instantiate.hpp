@@ -5,6 +5,7 @@
 #include "robot_dynamics/rigid_body/kernel/fused_qr.hpp"
 #include "robot_dynamics/rigid_body/kernel/gradient.hpp"
 #include "robot_dynamics/rigid_body/kernel/posterior.hpp"
+#include "robot_dynamics/rigid_body/kernel/rnea_batch.hpp"
 #include "robot_dynamics/rigid_body/kernel/rows.hpp"
 #include "robot_dynamics/rigid_body/kernel/single.hpp"
 

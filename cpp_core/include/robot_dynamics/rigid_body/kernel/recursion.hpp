@@ -138,13 +138,19 @@ RD_INLINE void second_motion(const Turn<twist, T>& turn, const double* p, const 
   k.update_U();
 }
 
+// Motion of the link before, carried to the joint's frame: what depends on the twist.
 template <Twist twist, class T>
-RD_INLINE void next_motion(const Turn<twist, T>& turn, const double* p, const Motion<T>& k0, T qd, T qdd,
-                           Motion<T>& k) {
-  const V3<T> w = turn.to_child(k0.w), d = turn.to_child(k0.d);
-  k.w = {w.x, w.y, w.z + qd};
-  k.d = {d.x + w.y * qd, d.y - w.x * qd, d.z + qdd};
+RD_INLINE void carry_motion(const Turn<twist, T>& turn, const double* p, const Motion<T>& k0, Motion<T>& k) {
+  k.w = turn.to_child(k0.w);
+  k.d = turn.to_child(k0.d);
   k.a = turn.to_child(k0.a + k0.template U_times<twist>(p));
+}
+// The joint's own motion on top of it.
+template <class T>
+RD_INLINE void add_joint_motion(T qd, T qdd, Motion<T>& k) {
+  const V3<T> w = k.w;
+  k.w.z = w.z + qd;
+  k.d = {k.d.x + w.y * qd, k.d.y - w.x * qd, k.d.z + qdd};
   k.update_U();
 }
 

@@ -89,18 +89,24 @@ RD_INLINE void sincos_all(const double* q, int n, double* s, double* c) {
   }
 }
 
-// One vector per joint.
-RD_INLINE void sincos_all(const Vec* q, int n, Vec* s, Vec* c) {
+constexpr int joints_at_once = lanes == 8 ? 3 : 2;  // as many as the registers hold
+
+// One vector per joint, of at most `joints_at_once` joints.
+RD_INLINE void sincos_some(const Vec* q, int count, Vec* s, Vec* c) {
   Ints large{};
-  for (int i = 0; i < n; ++i) large |= unreducible(q[i]);
+  for (int i = 0; i < count; ++i) large |= unreducible(q[i]);
   if (__builtin_expect(any(large), 0))
-    for (int i = 0; i < n; ++i) sincos_library(q[i], s[i], c[i]);
-  else {
-    constexpr int side = lanes == 8 ? 3 : 2;  // as many as the registers hold
-    int i = 0;
-    for (; i + side <= n; i += side) sincos_polynomials<side>(q + i, s + i, c + i);
-    for (; i < n; ++i) sincos_polynomials<1>(q + i, s + i, c + i);
-  }
+    for (int i = 0; i < count; ++i) sincos_library(q[i], s[i], c[i]);
+  else if (count == joints_at_once)
+    sincos_polynomials<joints_at_once>(q, s, c);
+  else
+    for (int i = 0; i < count; ++i) sincos_polynomials<1>(q + i, s + i, c + i);
 }
+// Of the joints first .. last - 1; first is a multiple of `joints_at_once`.
+RD_INLINE void sincos_range(const Vec* q, int first, int last, Vec* s, Vec* c) {
+  for (int i = first; i < last; i += joints_at_once)
+    sincos_some(q + i, last - i < joints_at_once ? last - i : joints_at_once, s + i, c + i);
+}
+RD_INLINE void sincos_all(const Vec* q, int n, Vec* s, Vec* c) { sincos_range(q, 0, n, s, c); }
 
 }  // namespace robot_dynamics::ROBOT_DYNAMICS_ISA

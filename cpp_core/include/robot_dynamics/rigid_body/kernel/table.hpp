@@ -10,8 +10,9 @@
 
 namespace robot_dynamics {
 
-// W is filled in blocks of this many samples: long runs per column, and the block stays in the second-level cache.
-constexpr int stack_rows = 128;
+// A large W is filled in runs of so many samples: short ones stay in the first-level cache, where every column begins
+// at the same place of a cache line; the others in the second-level cache.
+constexpr int aligned_rows = 16, stack_rows = 128;
 constexpr int peak_accumulators = 12;
 
 struct KernelTable {

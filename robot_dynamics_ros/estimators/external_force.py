@@ -52,8 +52,9 @@ class ForceStage:
         Parameter("bandwidth", 25.0, "momentum: of small changes of the external torque", "rad/s", 0.1, 1000.0),
         Parameter(
             "onset_bandwidth",
-            100.0,
-            "momentum: of changes beyond a standard deviation; up to bandwidth: that for all",
+            0.0,
+            "momentum: of changes beyond a standard deviation; 0: 100 with residuals in the robot file, else that of "
+            "all; up to bandwidth: that of all",
             "rad/s",
             0.0,
             1000.0,
@@ -294,7 +295,7 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
             "rotor_inertia": effort_inertia(robot),
             "ignore_friction": not p["subtract_friction"] or (side == "link" and robot.friction is None),
             "gain": np.full(n, p["bandwidth"]),
-            "onset_gain": p["onset_bandwidth"],
+            "onset_gain": p["onset_bandwidth"] or (100.0 if known else 0.0),
             "force_cutoff": cutoff,
             "torque_std": noise,
             "model_error": p["model_error"] or (0.0 if known else 0.03),

@@ -73,7 +73,7 @@ def test_step_of_torque_is_followed_with_the_set_bandwidth(pushed, bandwidth):
 @pytest.mark.parametrize(("torque_std", "lag"), [(1.0, 1 / 25), (1e-5, 1 / 100 + 1 / 300)])
 def test_a_change_beyond_a_deviation_is_followed_sooner_than_a_small_one(pushed, torque_std, lag):
     """Small: the lag of the bandwidth. Large: that of the observer and of the filter behind it."""
-    reached = external(pushed, torque_std=torque_std, model_error=1e-9) / STEP
+    reached = external(pushed, torque_std=torque_std, model_error=1e-9, onset_bandwidth=100.0) / STEP
     first = (pushed.time >= START) & (pushed.time < START + 0.3)
     step = np.diff(pushed.time).mean()
     np.testing.assert_allclose((1.0 - reached[first]).sum(axis=0) * step, lag, rtol=0.15)

@@ -3,7 +3,7 @@
 
 #include <cmath>
 
-#include "robot_dynamics/rigid_body/kernel/qr_job.hpp"
+#include "robot_dynamics/rigid_body/kernel/jobs.hpp"
 #include "robot_dynamics/rigid_body/kernel/vector.hpp"
 
 namespace robot_dynamics::ROBOT_DYNAMICS_ISA {

@@ -6,8 +6,8 @@
 
 #include <utility>
 
+#include "robot_dynamics/rigid_body/kernel/jobs.hpp"
 #include "robot_dynamics/rigid_body/kernel/vector.hpp"
-#include "robot_dynamics/rigid_body/kernel/wrench_job.hpp"
 
 namespace robot_dynamics::ROBOT_DYNAMICS_ISA {
 

@@ -5,8 +5,7 @@
 #include <cstddef>
 
 #include "robot_dynamics/rigid_body/kernel/chain_view.hpp"
-#include "robot_dynamics/rigid_body/kernel/qr_job.hpp"
-#include "robot_dynamics/rigid_body/kernel/wrench_job.hpp"
+#include "robot_dynamics/rigid_body/kernel/jobs.hpp"
 
 namespace robot_dynamics {
 

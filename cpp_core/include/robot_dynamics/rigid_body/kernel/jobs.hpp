@@ -1,10 +1,11 @@
-// What the fused QR kernels read and write; memory belongs to FusedQR (normal_qr.hpp).
+// What the kernels of the fused QR and of the wrench's posterior read and write.
 #pragma once
 
 #include <cstddef>
 
 namespace robot_dynamics {
 
+// Fused QR (kernel/fused_qr.hpp); memory belongs to FusedQR (normal_qr.hpp).
 constexpr int qr_block_rows = 64;       // samples per block: a joint's block and triangle fit the first-level cache
 constexpr int most_extra_columns = 64;  // user columns per joint
 constexpr int qr_spare_columns = 8;     // zero columns beyond the width, one widest vector
@@ -27,6 +28,27 @@ struct QrSamples {
   const double* weight;        // count x n, or null: each row is multiplied by its weight
   int extra_columns;           // of all joints together
   unsigned joints;             // bit j: joint j takes in its rows
+};
+
+// Posterior of the wrench (kernel/posterior.hpp, observers/wrench.hpp).
+struct WrenchProblem {
+  int n;                             // joints
+  const double* J;                   // 6 x n, row-major: forces first
+  const double* tau;                 // n
+  const double* std;                 // n, standard deviations of tau
+  double force_prior, moment_prior;  // inverse variances
+  double point_prior, point_odds;    // the same of the second hypothesis, 0: none; sqrt of what det P falls by
+  bool moments;                      // false: a force alone
+  double per_length;                 // 1/m, makes the force rows dimensionless for the singular value
+  double least_square;               // square of the smallest singular value of a regular pose
+};
+
+struct WrenchSolution {
+  double wrench[6];
+  double covariance[36];
+  double chi2;            // b' A^-1 b of the wider hypothesis
+  double singular_value;  // smallest, where `regular`
+  bool regular;
 };
 
 }  // namespace robot_dynamics

@@ -31,6 +31,21 @@ def test_tracks_with_learned_friction_better_than_with_the_robot_file_s():
     assert not np.allclose(rig.record["coulomb"], 1.0)
 
 
+def test_torque_that_begins_between_two_states_desires_no_more_than_to_be_here():
+    """Until the next state nothing of the session before is left in the record."""
+    rig = Closed().enabled()
+    rig.cycle(300)
+    rig.loop.trip(GuardReason.publisher)
+    rig.cycle(200)
+    rig.loop.rearm()
+    rig.cycle(200)
+    assert rig.error() > 0.1  # the path went on
+    rig.loop.enable(TorqueMode.guide)
+    record = rig.loop.idle(rig.now + 1_000_000)
+    assert rig.loop.enabled == EnableResult.done and record["run"]
+    assert (record["q_d"] == record["q"]).all() and not record["wanted"].any() and not record["torque"].any()
+
+
 def learned(law, cycles=9000, restored=None):
     """Tracking error [rad] and error of the predicted friction [Nm] by cycle, and the last record."""
     rig = Closed({"law": law})

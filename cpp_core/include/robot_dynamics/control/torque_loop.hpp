@@ -183,6 +183,9 @@ class TorqueLoop {
       result = EnableResult::start_mismatch;
     } else if (!guard_.enable(now_ns_)) {
       result = EnableResult::no_state;
+    } else {
+      out_ = {};  // until the next state there is nothing desired but to be here
+      out_.q_d = record_.q;
     }
     in_use_.store(program_.trajectory(), std::memory_order_release);
     enabled_.store(static_cast<int>(result), std::memory_order_release);

@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 import threading
+import time
 from multiprocessing.connection import Connection
 
 import numpy as np
@@ -82,7 +83,10 @@ def hung(monkeypatch):
     monkeypatch.setattr(control, "spawn", spawn)
     ur = UrControl("nowhere")
     ur.start_torque()
-    within(60, lambda: [None for _ in iter(lambda: ur.motion.state == "moving", True)] or True)
+    end = time.monotonic() + 60
+    while ur.motion.state != "moving":
+        assert time.monotonic() < end, ur.motion
+        time.sleep(1e-3)
     os.kill(ur.pid, signal.SIGSTOP)
     yield ur
     ur.close()
@@ -101,6 +105,20 @@ def test_a_client_that_takes_no_torque_is_ended_with_a_message(hung):
     assert "hangs" in within(60, push)
     assert hung.motion.state == "failed" and "watchdog" in hung.motion.reason
     assert process.wait(30) == -signal.SIGKILL
+
+
+def test_the_pipe_of_an_ended_client_stays_open_for_its_last_writer(hung):
+    """A closed descriptor is given to the next file that is opened: a late write would go there."""
+    pipe = hung._pipe
+    os.kill(hung.pid, signal.SIGKILL)
+    hung._process.wait(30)
+    end = time.monotonic() + 60
+    while hung.motion.state != "failed":
+        assert time.monotonic() < end
+        time.sleep(1e-3)
+    assert not pipe.closed
+    with pytest.raises(BrokenPipeError):
+        pipe.send_bytes(b"late")
 
 
 def test_a_client_that_answers_no_stop_is_ended(hung, monkeypatch):

@@ -168,7 +168,7 @@ class UrControl:
                     continue
                 self._motion = replace(self._motion, **report)
         except (EOFError, OSError, json.JSONDecodeError):
-            pipe.close()
+            hang_up(pipe)  # closed by its last user: a writer must not meet the number of another file
         process.wait()
         with self._lock:
             if self._process is process:

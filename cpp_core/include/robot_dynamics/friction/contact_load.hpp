@@ -4,6 +4,7 @@
 // changes it at the same ones, and is exactly zero without contact.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <limits>

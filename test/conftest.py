@@ -122,7 +122,7 @@ def pytest_terminal_summary(terminalreporter, config):
     for test, count in sorted(counts.items()):
         terminalreporter.write_line(f"{count} x {test}")
         for report in (r for r in retries(config) if r.nodeid == test):
-            crash = getattr(report.longrepr, "reprcrash", None)
-            terminalreporter.write_line(f"  {crash or str(report.longrepr)[-REASON:]}"[:REASON])
+            why = [line[1:].strip() for line in report.longreprtext.splitlines() if line.startswith("E ")]
+            terminalreporter.write_line(f"  {' '.join(why) or report.longreprtext}"[:REASON])
     if bound is not None and len(counts) > bound:
         terminalreporter.write_line(f"more than {bound} tests were retried: the run fails", red=True)

@@ -14,8 +14,10 @@ from rclpy.experimental import EventsExecutor
 from rclpy.impl.implementation_singleton import rclpy_implementation
 from rclpy.node import Node
 from rclpy.qos import DurabilityPolicy, QoSProfile, ReliabilityPolicy
+from rclpy.signals import SignalHandlerOptions
 
 from robot_dynamics_ros.bags.live_writer import LiveWriter
+from robot_dynamics_ros.nodes.run import Ending
 from robot_dynamics_ros.topics import is_old_name
 
 DISCOVERY_PERIOD = 0.25  # s between two queries of the existing topics
@@ -87,19 +89,20 @@ def record(
     writer: LiveWriter, patterns: Sequence[str], duration: float | None, report: Callable[[dict[str, int]], None]
 ) -> dict[str, str]:
     """Record until Ctrl-C, SIGTERM or `duration` [s]; `report` gets the counts at 2 Hz. Returns skipped topics."""
-    rclpy.init(args=[])
+    ending = Ending()  # an interrupt inside the middleware would be reported as its failure
+    rclpy.init(args=[], signal_handler_options=SignalHandlerOptions.NO)
     node = Recorder(writer, patterns)
     executor = EventsExecutor()
     executor.add_node(node)
     end = float("inf") if duration is None else time.monotonic() + duration
     reported = 0.0
     try:
-        while rclpy.ok() and time.monotonic() < end:
+        while rclpy.ok() and not ending.requested and time.monotonic() < end:
             executor.spin_once(timeout_sec=0.1)
             if time.monotonic() - reported > 0.5:
                 reported = time.monotonic()
                 report(writer.counts)
-    except (KeyboardInterrupt, ExternalShutdownException, rclpy_implementation.RCLError):
+    except (ExternalShutdownException, rclpy_implementation.RCLError):
         report(writer.counts)
     skipped = dict(node.skipped)
     try:

@@ -630,6 +630,8 @@ class EGms:
 
 class Presliding:
     """Presliding friction: Maxwell-slip elements with free spans, load per element, Stribeck."""
+
+    slides_at: typing.ClassVar[float] = 0.02
     def __init__(
         self, map: FrictionMap, span: Reals, level: Reals, load: Reals, parameters: Reals, max_gap: Real = 0.1
     ) -> None: ...

@@ -195,7 +195,9 @@ void bind_presliding(py::module_& m) {
   py::class_<Presliding> c(m, "Presliding",
                            "Presliding friction: Maxwell-slip elements with free spans, load per element, Stribeck.");
   c.def(py::init(&make_presliding), py::arg("map"), py::arg("span"), py::arg("level"), py::arg("load"),
-        py::arg("parameters"), py::arg("max_gap") = 0.1);
+        py::arg("parameters"), py::arg("max_gap") = 0.1)
+      .def_readonly_static("slides_at", &Presliding::slides_at,
+                           "Speed [rad/s] of a joint at which the rotor positions of all begin anew.");
   def_friction_of_position<Presliding>(c);
 }
 

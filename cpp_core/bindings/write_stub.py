@@ -33,7 +33,7 @@ NUMBER = re.compile(
 def enum_members(text: str) -> str:
     """Members with their values, as an enum is written in Python; methods that every enum has are left out."""
     core = importlib.import_module(MODULE)
-    text = MEMBER.sub(lambda m: f"    {m[1]} = {int(getattr(core, m[2])[m[1]])}", text)
+    text = MEMBER.sub(lambda m: f"    {m[1]} = {int(getattr(core, m[2])[m[1]])}" if hasattr(core, m[2]) else m[0], text)
     return ENUM_METHODS.sub("", text)
 
 

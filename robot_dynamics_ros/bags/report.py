@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+
+def dropped_rows(name: str, counts: Mapping[str, int]) -> list[str]:
+    """A sentence with the counts of a recording's dropped rows by reason, where there are any."""
+    return [f"{name}: dropped {', '.join(f'{n} {what}' for what, n in counts.items())}"] if counts else []
 
 
 @dataclass

@@ -235,6 +235,8 @@ def _payload(found: Any, bags: tuple[Path, ...], options: Any, out: Path, files:
 
 
 def _show(result: dict[str, Any]) -> None:
+    from robot_dynamics_ros.bags.report import dropped_rows
+
     v, others = result["validation"], result["comparison"]
     heads = ("RMSE", "moving", "at rest", "constant Coulomb", "initial model")
     table = joint_table(result["joint_names"], "R2", *(f"{head} {result['unit']}" for head in heads))
@@ -248,9 +250,8 @@ def _show(result: dict[str, Any]) -> None:
     mean = "undefined" if v["mean_r2"] is None else f"{v['mean_r2']:.4f}"
     console.print(f"mean R2 {mean} of the written robot file on raw measured effort, {v['samples']} samples")
     for bag in (*result["training"]["bags"], *result["validation_bags"]):
-        if bag["dropped"]:
-            dropped = ", ".join(f"{count} {what}" for what, count in bag["dropped"].items())
-            console.print(f"- {bag['name']}: dropped {dropped}", highlight=False, markup=False)
+        for text in dropped_rows(bag["name"], bag["dropped"]):
+            console.print(f"- {text}", highlight=False, markup=False)
     for text in result["statements"]:
         console.print(f"- {text}", highlight=False, markup=False)
     for text in result["warnings"]:

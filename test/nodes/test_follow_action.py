@@ -159,7 +159,7 @@ def test_a_goal_has_begun_before_any_later_message_is_handled(control_msgs):
     begun = []
     action = FollowAction.__new__(FollowAction)
     action._kind, action._robot, action._ends, action._goal, action._done = control_msgs, ROBOT, {}, None, None
-    action._follower = SimpleNamespace(plan=lambda t: np.zeros((1, 6)), begin=begun.append, halt=lambda: None)
+    action._follower = SimpleNamespace(begin=lambda t: begun.append(t) or np.zeros((1, 6)))
     request = goal(control_msgs, 1, np.zeros(6))
     handle = SimpleNamespace(request=request, goal_id=SimpleNamespace(uuid=bytes(16)), execute=lambda: None)
     action._accept(handle)

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import signal
 
+from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
 
@@ -21,7 +22,6 @@ LOWER_RATE = 200.0  # Hz kept for identification; robot dynamics and friction re
 MOVING = 0.01  # rad/s, a joint faster than this moves; the split of every table of the report
 MIN_FITTED = 12  # samples
 ROTOR_TIME = 600.0  # s; so long that the deflection of the gear does not enter during a stand
-SLIDES_AT = 0.02  # rad/s, a joint above it: the integrals begin at the positions again (`Presliding::slides_at`)
 NOISE, NOISE_BAND = 0.03, 4.0  # share of the acceleration's power; Hz in which that power is found without noise
 MAX_EDGE = 1.0  # s; slow filters settle from padding that continues the motion
 # Periods of the cut-off dropped at both ends of a piece that parameters are fitted to: there the order 4 zero-phase
@@ -175,7 +175,8 @@ def rotor_position(p: Piece) -> np.ndarray | None:
     ahead = p.qd * dt - np.diff(p.q, axis=0, prepend=p.q[:1])
     x = signal.lfilter([left], [1.0, -left], ahead, axis=0)  # as if no joint slid
     row = np.arange(len(x))
-    slid = np.maximum.accumulate(np.where(np.abs(p.qd).max(axis=1) > SLIDES_AT, row, -1))  # row of the last time
+    slides = np.abs(p.qd).max(axis=1) > _core.Presliding.slides_at
+    slid = np.maximum.accumulate(np.where(slides, row, -1))  # row of the last time
     before = np.concatenate([[-1], slid[:-1]])
     x -= np.where(before >= 0, left ** (row - before), 0.0)[:, None] * x[before]
     begin = np.where(slid == row, 0.0, 1.0)[:, None] * x

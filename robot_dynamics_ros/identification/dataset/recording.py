@@ -82,11 +82,6 @@ class Recording:
         """Length of all pieces [s]."""
         return sum(float(p.t[-1] - p.t[0]) for p in self.pieces)
 
-    def dropped(self) -> list[str]:
-        """A sentence with the counts of dropped rows by reason, where there are any."""
-        counts = ", ".join(f"{count} {what}" for what, count in self.counts.items())
-        return [f"{self.name}: dropped {counts}"] if counts else []
-
     def stacked(self, name: str) -> np.ndarray:
         """A signal over all pieces (N, n)."""
         return np.concatenate([getattr(p, name) if hasattr(p, name) else p.extra[name] for p in self.pieces])

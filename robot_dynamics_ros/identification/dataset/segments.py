@@ -17,11 +17,8 @@ if TYPE_CHECKING:
 
 MOVING = 0.0015  # rad/s, below this a joint stands still
 _WINDOW = 0.2  # s over which a velocity must stay the same
-_RELATIVE_CHANGE, _MAX_CHANGE, _MIN_CHANGE = (
-    0.04,
-    0.02,
-    1e-3,
-)  # relative, largest and least change of velocity [rad/s] that counts as none
+_RELATIVE_CHANGE = 0.04  # share of the velocity by which it may change
+_MAX_CHANGE, _MIN_CHANGE = 0.02, 1e-3  # rad/s, largest such change; allowed beside it
 _SHORTEST = 0.15  # s
 _SETTLE = 0.02  # rad of travel after a reversal before presliding friction has settled
 _SLOW = 0.3  # rad/s, fastest reciprocating motion in which only hysteresis shows

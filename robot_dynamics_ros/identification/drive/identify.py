@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.bags.report import dropped_rows
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.arm.identify import read
 from robot_dynamics_ros.identification.arm.state import DEFAULTS, Options
@@ -90,7 +91,7 @@ def identify_drive_recordings(
     training, validation, split = set_apart(training, validation)
     data, other = drive_data(training, cutoff), drive_data(validation, cutoff)
     recorded = effort_constant(whole)
-    notes = [text for r in (*whole, *given) for text in r.dropped()]
+    notes = [text for r in (*whole, *given) for text in dropped_rows(r.name, r.counts)]
     rotor = _rotor(robot, data, notes)
     inertia = _inertia(robot, rotor, notes)
     loads = [model_load(robot, d, inertia) for d in (data, other)]

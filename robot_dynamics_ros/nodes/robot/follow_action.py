@@ -42,8 +42,8 @@ class Follower(Protocol):
     def plan(self, message: JointTrajectory) -> NDArray[np.float64]:
         """Samples (N, n) [rad] of the motion. Raises RobotDynamicsError with the reason of a refusal."""
 
-    def begin(self, message: JointTrajectory) -> None:
-        """Plan from where the robot is and start. Raises RobotDynamicsError."""
+    def begin(self, message: JointTrajectory) -> NDArray[np.float64]:
+        """Plan from where the robot is and start; samples (N, n) [rad]. Raises RobotDynamicsError."""
 
     def halt(self) -> None:
         """Stop a motion."""
@@ -98,8 +98,7 @@ class FollowAction(NodePart):
         self._ended_at = 0.0
         self._canceling = False
         try:
-            self._target = self._follower.plan(request.trajectory)[-1]
-            self._follower.begin(request.trajectory)
+            self._target = self._follower.begin(request.trajectory)[-1]
             self._goal, self._done = goal, done
         except RobotDynamicsError as error:
             done.set_result((INVALID_GOAL, reason(error), "abort"))

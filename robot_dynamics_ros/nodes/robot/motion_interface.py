@@ -79,7 +79,7 @@ class MotionInterface(NodePart):
             self._action.destroy()
         super().destroy()
 
-    def _take(self, message: JointTrajectory, start: Callable[[JointTrajectory], None]) -> None:
+    def _take(self, message: JointTrajectory, start: Callable[[JointTrajectory], object]) -> None:
         """Callback: start the trajectory, or publish the reason for the refusal, also when it is the same again.
 
         A refusal stays the latched state until the driver's state changes: a listener that is late must not miss it.
@@ -130,8 +130,11 @@ class MotionInterface(NodePart):
         now = self._node.get_clock().now().nanoseconds
         return self._sampled(from_here(message, self._driver.robot, self._position.copy(), now))
 
-    def begin(self, message: JointTrajectory) -> None:
-        """Stop a motion of this node, plan from where the robot is, start. Raises as plan(), CapabilityError."""
+    def begin(self, message: JointTrajectory) -> NDArray[np.float64]:
+        """Stop a motion of this node, plan from where the robot is, start; samples (N, n) [rad] of the motion.
+
+        Raises as plan(), CapabilityError.
+        """
         samples, driver = self.plan(message), self._driver  # refused before anything is stopped
         self._end_goal()  # before the stop, which would end it as stopped
         if driver.motion.active:
@@ -140,6 +143,7 @@ class MotionInterface(NodePart):
                 raise CapabilityError(f"the previous motion goes on: {driver.motion.state}")
             samples = self.plan(message)
         driver.servo(samples, self._rate)
+        return samples
 
     def halt(self) -> None:
         """Stop a motion of this node."""

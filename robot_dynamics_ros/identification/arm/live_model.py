@@ -107,14 +107,13 @@ def fit_live(
         # less weight far off the identified model: collisions and stops are no friction
         given = np.ones(len(motion)) if motion.weight is None else motion.weight[:, j]
         weight = huber(motion.effort[:, j] - predicted[:, j], given)
-        signals = (y, v, load[:, j], motion.position[:, j], weight)
+        signals = (y, v, load[:, j], motion.position[:, j], weight, motion.start)
         rotor_angle = None if motion.rotor is None or not motor_side else motion.rotor[:, j]
-        rest = motion.start, folds, chosen, motion.rate, float(limits[j]), rotor_angle
-        joints.append(FrictionSamples(*signals, *rest))
+        joints.append(FrictionSamples(*signals, folds, chosen, motion.rate, float(limits[j]), rotor_angle))
     if known and not any(law.rotor for law in known):
         joints = [replace(samples, rotor=None) for samples in joints]
     problems = [PreslidingProblem(samples) for samples in joints] if known else presliding_problems(joints)
-    statics = [law.static for law in known] or [None] * len(joints)
+    statics: list[dict[str, float] | None] = [law.static for law in known] or [None] * len(joints)
     laws = [choose_law(p, law.terms, static) for p, law, static in zip(problems, selected, statics, strict=True)]
     friction, hysteresis = written_blocks(laws)
     coupled = motors if len(motors) else None

@@ -43,7 +43,7 @@ class PreslidingFit:
     fold with it and with the static law.
     """
 
-    parameters: dict[str, float | list[float]]
+    parameters: dict[str, Any]
     errors: np.ndarray
     static_errors: np.ndarray
 
@@ -207,7 +207,7 @@ class PreslidingProblem:
         R = np.linalg.cholesky(g + 1e-12 * np.eye(len(g))).T
         return nnls(R[:-1, :-1], R[:-1, -1])[0] * d[-1] / d[:-1]
 
-    def parameters(self, shape: Shape, x: np.ndarray) -> dict[str, float | list[float]]:
+    def parameters(self, shape: Shape, x: np.ndarray) -> dict[str, Any]:
         """Parameters of a robot file's block by name, from coefficients x (k,) of `solve`."""
         m = len(SPANS)
         return {
@@ -248,7 +248,7 @@ def _travelled(data: FrictionSamples, distance: float) -> np.ndarray:
     return known if known.mean() > 0.3 else np.ones(len(data.y), bool)
 
 
-def hysteresis_block(found: Sequence[PreslidingFit | None]) -> dict[str, list[float] | list[list[float]]] | None:
+def hysteresis_block(found: Sequence[PreslidingFit | None]) -> dict[str, list[Any]] | None:
     """Parameters of a robot file's hysteresis block; levels of 0 mark a joint that keeps its static law."""
     kept = next((fit for fit in found if fit is not None), None)
     if kept is None:

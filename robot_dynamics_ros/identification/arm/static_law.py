@@ -129,7 +129,7 @@ def opposes_motion(values: dict[str, float], v: np.ndarray, limit: float = 0.0) 
     """
     speed = np.linspace(0.05, 2.0, 20) * np.abs(v).max()
     top = np.linspace(speed[-1], max(limit, speed[-1]), 20)
-    kept, beyond = (sum(values.get(f"fv{k}", 0.0) * x**k for k in (1, 2, 3)) for x in (speed, top))
+    kept, beyond = (np.sum([values.get(f"fv{k}", 0.0) * x**k for k in (1, 2, 3)], axis=0) for x in (speed, top))
     fc = values.get("fc", 0.0)
     return bool((kept >= -0.5 * fc).all() and (beyond >= -fc).all())
 

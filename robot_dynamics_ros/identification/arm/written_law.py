@@ -50,13 +50,13 @@ class WrittenLaw:
         """
         if self.presliding is None:
             return chosen
-        p: dict[str, Any] = self.presliding.parameters
+        p = self.presliding.parameters
         parts = {"ml": sum(p["level"]), "mt": sum(p["load"]), "ms": p["fs"], "mv": p["fv0"]}
         parts |= {"fv1": p["fv1"], "fv2": p["fv2"]}
         terms = [t for t in chosen.terms if t in ("fo", "ia") or t[0] == "c"] + [t for t, x in parts.items() if x > 0]
-        shares = [tuple(x / (sum(p[k]) or 1.0) for x in p[k]) for k in ("level", "load")]
+        level, load = (tuple(x / (sum(p[k]) or 1.0) for x in p[k]) for k in ("level", "load"))
         speeds = (p["sliding_ratio"], p["stribeck_velocity"], p["eps"], p["v0"])
-        memory = Memory(tuple(p["span"]), *shares, p["load_power"], p["load_limit"], *speeds, p["rotor_time"] > 0)
+        memory = Memory(tuple(p["span"]), level, load, p["load_power"], p["load_limit"], *speeds, p["rotor_time"] > 0)
         return JointFriction(chosen.eps, tuple(terms), memory)
 
 
@@ -76,7 +76,7 @@ def choose_law(problem: PreslidingProblem, terms: tuple[str, ...], known: dict[s
     return WrittenLaw(static, presliding)
 
 
-def written_blocks(laws: Sequence[WrittenLaw]) -> tuple[dict[str, list[float]], dict[str, object] | None]:
+def written_blocks(laws: Sequence[WrittenLaw]) -> tuple[dict[str, list[float]], dict[str, list[Any]] | None]:
     """Parameters of the robot file's friction block and of its hysteresis block (None: no joint is presliding)."""
     return friction_table([law.static for law in laws]), hysteresis_block([law.presliding for law in laws])
 

@@ -36,7 +36,7 @@ def design_points(
     criteria = Criteria(robot, limits or Limits.of(robot))
     lim, rng = criteria.limits, np.random.default_rng(seed)
     best: tuple[float, tuple[np.ndarray, ...]] | None = None
-    nearest: tuple[float, tuple[np.ndarray, ...]] | None = None
+    nearest: tuple[float, tuple[np.ndarray, ...]] = (np.inf, ())
     for k in range(tries):
         t, *motion = _within_tcp_speed(criteria, _random_points(rng, lim, points), rate)
         coarse = [np.ascontiguousarray(x[:: max(1, len(t) // SAMPLES)]) for x in motion]
@@ -46,7 +46,7 @@ def design_points(
             score = criteria.condition(criteria.triangle(*coarse))
             if (best is None or score < best[0]) and not _broken(criteria, t, motion):
                 best = (score, (t, *motion))
-        if nearest is None or violation < nearest[0]:
+        if not nearest[1] or violation < nearest[0]:
             nearest = (violation, (t, *motion))
         progress(k + 1, tries, f"cond {best[0]:.0f}" if best else "")
     if best is None:

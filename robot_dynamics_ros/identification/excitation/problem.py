@@ -36,7 +36,7 @@ class Criteria:
     def triangle(self, q: np.ndarray, qd: np.ndarray, qdd: np.ndarray) -> np.ndarray:
         """R (b, b) of the base regressor on a motion, per square root of a sample; W itself is never formed."""
         qr = _core.FusedQR(self.rigid.model.chain, self.columns)
-        qr.update(*(np.ascontiguousarray(x) for x in (q, qd, qdd)))
+        qr.update(np.ascontiguousarray(q), np.ascontiguousarray(qd), np.ascontiguousarray(qdd))
         return qr.fold()[:-1, :-1] / np.sqrt(len(q))
 
     @staticmethod
@@ -132,9 +132,9 @@ class Problem:
     def slopes(self, x: np.ndarray, criteria: Mapping[str, float], limits: Mapping[str, float]) -> np.ndarray:
         """Slopes by x of a sum of criteria and of excesses with the given factors, in one pass for all of them."""
         p = self._at(x)
-        S = sum(factor * self._criterion(p, name)[1] for name, factor in criteria.items())
+        S = np.asarray(sum(factor * self._criterion(p, name)[1] for name, factor in criteria.items()))
         by_motion = [np.zeros_like(part) for part in p.shape.motion]
-        if criteria:
+        if self._W is not None and criteria:
             weights = np.asfortranarray(self._W @ ((2 / self.samples) * S))
             model, columns = self.criteria.rigid.model, self.criteria.columns
             by_motion = list(model.regressor_gradient(*p.shape.motion, weights, columns))
@@ -159,8 +159,8 @@ class Problem:
             self.criteria.count += 1
             model, columns = self.criteria.rigid.model, self.criteria.columns
             kept = self._W is not None
-            self._W = model.stacked_regressor(*p.shape.motion, columns=columns, out=self._W, keep_zeros=kept)
-            p.G = self._W.T @ self._W / self.samples
+            W = self._W = model.stacked_regressor(*p.shape.motion, columns=columns, out=self._W, keep_zeros=kept)
+            p.G = W.T @ W / self.samples
         if name not in p.criteria:
             p.criteria[name] = CRITERIA[name](p.G)
         return p.criteria[name]

@@ -82,7 +82,8 @@ def hybrid_until(
     When a search ends before it does, another begins at a new random motion, the time going on; None where STARTS of
     them do not reach it.
     """
-    start, found = time.thread_time(), [None] * len(wanted)
+    start = time.thread_time()
+    found: list[Quality | None] = [None] * len(wanted)
     plan = phases("hybrid", effort)
 
     def watch(y: np.ndarray) -> None:

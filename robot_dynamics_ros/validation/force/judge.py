@@ -78,7 +78,9 @@ def judge(name: str, who: Individual, bags: int, work: Path | None) -> Verdict:
     logs = [log for log, _ in taken]
     identified = _identified(robot, logs, work / f"robot_{who.index}", verdict)
     clock.lap("identify")
-    law, series, rare = baseline.fit(identified, logs), {}, {}
+    law = baseline.fit(identified, logs)
+    series: dict[str, Series] = {}
+    rare: dict[str, list[np.ndarray]] = {}
     exact, true = _exact(robot, who)
     clock.lap("baseline")
     for t in trials:

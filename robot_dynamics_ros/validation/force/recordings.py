@@ -107,7 +107,8 @@ def moves(
 
 def pushes(draw: np.random.Generator) -> np.ndarray:
     """Wrenches (N, 6) over 60 s: every few seconds a force of LEVELS in any direction with a moment of 0 to 4 Nm."""
-    wrench, t, levels = np.zeros((round(DURATION * RATE), 6)), QUIET, []
+    wrench, t = np.zeros((round(DURATION * RATE), 6)), QUIET
+    levels: list[float] = []
     while t < DURATION - 3.0:
         levels = levels or list(draw.permutation(LEVELS))
         begin, end = t, t + draw.uniform(0.8, 2.0)

@@ -154,7 +154,7 @@ def plot_against_truth(
     return _save(drawing, path)
 
 
-def _legend_above(ax, handles: Sequence[Any], labels: Sequence[str]) -> None:
+def _legend_above(ax: Any, handles: Sequence[Any], labels: Sequence[str]) -> None:
     """A legend between this axis and the one above, where it covers no data."""
     short = [label.removesuffix("_joint") for label in labels]
     ax.legend(handles, short, loc="lower left", bbox_to_anchor=(0, 1), ncols=len(short), fontsize=8, frameon=False)
@@ -167,7 +167,7 @@ def _gaps(t: np.ndarray) -> np.ndarray:
 
 
 def _axis_against_truth(
-    ax,
+    ax: Any,
     used: np.ndarray,
     gaps: np.ndarray,
     t: np.ndarray,
@@ -195,7 +195,7 @@ def _thinned(log: Log) -> tuple[np.ndarray, Log]:
     return log.time[:: _step(log)], log[:: _step(log)]
 
 
-def _wrench(ax, t: np.ndarray, log: Log, first: int, label: str) -> None:
+def _wrench(ax: Any, t: np.ndarray, log: Log, first: int, label: str) -> None:
     for k, name in enumerate("xyz"):
         value, std = log.external_wrench[:, first + k], log.external_wrench_std[:, first + k]
         ax.fill_between(t, value - std, value + std, color=INK[k], alpha=0.18, lw=0)
@@ -217,7 +217,7 @@ def _limits(values: np.ndarray, margin: float) -> tuple[float, float]:
     return min(low, 0.0) - margin, max(high, 0.0) + margin
 
 
-def _shade(ax, t: np.ndarray, contact: np.ndarray) -> None:
+def _shade(ax: Any, t: np.ndarray, contact: np.ndarray) -> None:
     inside = np.concatenate([[False], contact == 1, [False]])
     edges = np.flatnonzero(np.diff(inside.astype(int)))
     for start, stop in zip(edges[::2], edges[1::2], strict=True):

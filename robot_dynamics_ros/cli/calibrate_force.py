@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -34,7 +35,17 @@ from robot_dynamics_ros.estimators.replay import replay
 @effort_option
 @click.option("--out", type=NewPath(), required=True, help="ROS parameter file to write.")
 @json_option
-def command(bags, robot, sensor, touch, topic, stamps, effort, out: Path, json_file: Path | None) -> None:
+def command(
+    bags: tuple[Path, ...],
+    robot: str,
+    sensor: Any,
+    touch: float,
+    topic: str,
+    stamps: str,
+    effort: str,
+    out: Path,
+    json_file: Path | None,
+) -> None:
     """Set noise, band and contact threshold of the force estimate from BAGS (one recording) with a force sensor.
 
     OUT is read by `up --params` and `replay --params`. Record rests, motion and contact, a minute or more.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -47,7 +48,19 @@ from robot_dynamics_ros.signals import WRENCH_AXES
 @overwrite_option
 @json_option
 def command(
-    bags, robot, out, topic, stamps, effort, payload, settings, params, sensor, touch, overwrite, json_file
+    bags: tuple[Path, ...],
+    robot: str,
+    out: Path,
+    topic: str,
+    stamps: str,
+    effort: str,
+    payload: str | None,
+    settings: tuple[str, ...],
+    params: Path | None,
+    sensor: Any,
+    touch: float,
+    overwrite: bool,
+    json_file: Path | None,
 ) -> None:
     """Estimate friction and contact force over BAGS (parts of one recording: ROS 1, sqlite3 or mcap).
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +12,7 @@ import numpy as np
 
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.bags import BagReport, load_bag, write_bag
+from robot_dynamics_ros.bags.storage import Wrap
 from robot_dynamics_ros.effort.decision import Decision
 from robot_dynamics_ros.effort.meaning import WORDS
 from robot_dynamics_ros.effort.recording import adopted, contradictions, describe, recorded_meaning
@@ -86,7 +87,7 @@ def replay(
     stamps: str = "auto",
     effort: str = "auto",
     parameters: Mapping[str, Mapping[str, Any]] | None = None,
-    progress: Callable | None = None,
+    progress: Wrap | None = None,
 ) -> Replay:
     """Run the pipeline over a recording.
 
@@ -155,7 +156,7 @@ def effort_decision(log: Log, robot: RobotFile) -> Decision:
 def write_replay(
     result: Replay,
     out: Path,
-    progress: Callable | None = None,
+    progress: Wrap | None = None,
     overwrite: bool = False,
     inputs: Sequence[str | Path] = (),
 ) -> list[Path]:

@@ -80,7 +80,7 @@ def _cluster(address: str) -> Any:
     except ImportError:
         raise CapabilityError("a cluster address needs dask: pip install dask[distributed]") from None
     try:
-        return Client(address, timeout=CLUSTER_TIMEOUT)
+        return Client(address, timeout=CLUSTER_TIMEOUT)  # type: ignore[no-untyped-call]
     except (OSError, ValueError, TimeoutError) as error:
         raise DataError(f"no cluster answers at {address}: {error}") from None
 

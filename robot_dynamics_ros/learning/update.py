@@ -157,8 +157,11 @@ def _link_covariance(columns: Columns) -> np.ndarray:
         body = about_com(row) if row[9] > 0 else None
         com, inertia = (np.zeros(3), np.zeros(6)) if body is None else (body.com, body.inertia)
         steps = np.diag([MASS * m, *[CENTRE] * 3, *[INERTIA * size] * 6]) * share
-        at = lambda e: inertia_about_origin(row[9] + e[0], com + e[1:4], inertia + e[4:])  # noqa: E731, B023
-        J = np.column_stack([(at(1e-3 * e) - at(-1e-3 * e)) / 2e-3 for e in steps])
+        ends = [
+            [inertia_about_origin(row[9] + e[0], com + e[1:4], inertia + e[4:]) for e in (1e-3 * step, -1e-3 * step)]
+            for step in steps
+        ]
+        J = np.column_stack([(after - before) / 2e-3 for after, before in ends])
         out[10 * i : 10 * i + 10, 10 * i : 10 * i + 10] = J @ J.T
     return out
 

@@ -12,13 +12,14 @@ A law with a `Memory` has the columns of the presliding law that is written (pre
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from robot_dynamics_ros import _core
 
+Coupled = dict[int, tuple[int, ...]]  # joint -> joints whose motors turn with it
 GAP = 0.5  # s; a longer silence restarts the Maxwell-slip operator
 VELOCITY_WIDTHS = (0.005, 0.01, 0.02, 0.04, 0.08, 0.16)  # rad/s, candidates of eps; covers 94 Hz to 5 kHz logs
 STRIBECK_WIDTHS = (0.1, 0.3, 1.0)  # rad/s, candidates of the second, wider step
@@ -219,7 +220,7 @@ class JointSignals:
 
     def _compute(self, term: str, eps: float) -> np.ndarray:
         v = self.v
-        simple = {
+        simple: dict[str, Callable[[], np.ndarray]] = {
             "fv1": lambda: v,
             "fv2": lambda: np.abs(v) * v,
             "fv3": lambda: v**3,

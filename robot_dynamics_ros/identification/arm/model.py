@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy import signal
 
-from robot_dynamics_ros.identification.arm.friction_columns import JointFriction, JointSignals, SlipOperator
+from robot_dynamics_ros.identification.arm.friction_columns import Coupled, JointFriction, JointSignals, SlipOperator
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.least_squares import JointRows, Solution
 from robot_dynamics_ros.identification.dataset.motion import Motion, butterworth, low_pass, pieces_of
@@ -60,7 +60,7 @@ class Structure:
     delay: float
     laws: tuple[JointFriction, ...]
     filters: Filters
-    coupled: dict[int, tuple[int, ...]] = field(default_factory=dict, hash=False)
+    coupled: Coupled = field(default_factory=dict, hash=False)
     delay_std: float = math.nan  # s
 
     def with_laws(self, laws: Sequence[JointFriction]) -> Structure:
@@ -81,9 +81,7 @@ class Structure:
 Slips = Sequence[dict[str, SlipOperator]]
 
 
-def signals_of(
-    motion: Motion, load: np.ndarray, coupled: dict[int, tuple[int, ...]], slips: Slips | None = None
-) -> list[JointSignals]:
+def signals_of(motion: Motion, load: np.ndarray, coupled: Coupled, slips: Slips | None = None) -> list[JointSignals]:
     """Friction inputs of every joint; `load` (N, n) is the torque without friction.
 
     slips: pre-sliding operators per joint, given again for a motion that comes in blocks.

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from robot_dynamics_ros.identification.arm.friction_columns import VELOCITY_WIDTHS, JointFriction
+from robot_dynamics_ros.identification.arm.friction_columns import VELOCITY_WIDTHS, Coupled, JointFriction
 from robot_dynamics_ros.identification.arm.model import EffortFilter, Filters, Structure, joint_rows, signals_of
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.selection import Evidence, Selector, state_folds
@@ -58,7 +58,9 @@ class UserChoices:
 class Tuner:
     """Finds the Structure for recordings of one robot."""
 
-    def __init__(self, recordings: Sequence[Recording], rigid: RigidModel, rotor_inertia: bool, coupled=None) -> None:
+    def __init__(
+        self, recordings: Sequence[Recording], rigid: RigidModel, rotor_inertia: bool, coupled: Coupled | None = None
+    ) -> None:
         self.recordings, self.rigid, self.coupled = list(recordings), rigid, coupled or {}
         terms = ("fv1", "fo", "ia", "fc") if rotor_inertia else ("fv1", "fo", "fc")
         self.simple = tuple(JointFriction(0.02, terms) for _ in range(rigid.n))
@@ -185,7 +187,7 @@ class Tuner:
         evidence = self._evidence(structure)
         if choices.effort_filter:
             structure = replace(structure, filters=self._filters(structure, evidence, evidence.motion.rate))
-        selector = _selector(evidence, structure.laws, structure.filters, self.coupled)
+        selector = Selector(replace(evidence, filters=structure.filters), list(structure.laws), self.coupled)
         laws = list(choices.laws) if choices.laws else selector.run()
         errors = [selector.fold_errors(j, law).sum() for j, law in enumerate(laws)]
         return structure.with_laws(laws), np.array(errors) / _power(evidence)
@@ -200,7 +202,7 @@ class Tuner:
             return (None,) * n
         table = np.empty((len(options), n))
         for k, option in enumerate(options):
-            selector = _selector(evidence, structure.laws, (option,) * n, self.coupled)
+            selector = Selector(replace(evidence, filters=(option,) * n), list(structure.laws), self.coupled)
             table[k] = [selector.fold_errors(j, selector.laws[j]).sum() for j in range(n)]
             if option is not None:
                 table[k, ~possible[option.cutoff]] = np.inf
@@ -246,7 +248,7 @@ class Tuner:
         first = int(np.abs(lags).argmin())
         order = np.r_[first, np.delete(np.arange(len(lags)), first)]
         evidence = self._evidence(structure, margin, lags[order], SEARCH_ROWS)
-        selector = _selector(evidence, structure.laws, structure.filters, self.coupled)
+        selector = Selector(replace(evidence, filters=structure.filters), list(structure.laws), self.coupled)
         errors = np.empty((self.rigid.n, len(lags)))
         for j, law in enumerate(selector.laws):
             options = [selector.shifted_errors(j, law.with_eps(e)).sum(0) for e in widths or (law.eps,)]
@@ -285,10 +287,6 @@ def motion_of(recordings: Sequence[Recording], structure: Structure, margin: flo
     """Recordings filtered as a structure says, at the rate of the solution."""
     s = structure
     return stack([at_lower_rate(filtered(r, s.cutoff, s.source, s.delay, margin)) for r in recordings])
-
-
-def _selector(evidence: Evidence, laws, filters: Filters, coupled) -> Selector:
-    return Selector(replace(evidence, filters=filters), list(laws), coupled)
 
 
 def fold_sets(motion: Motion) -> list[np.ndarray]:

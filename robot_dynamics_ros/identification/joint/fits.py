@@ -171,7 +171,7 @@ def fit_kinematic_error(record: JointRecord, robot: RobotFile, joint: int, o: Jo
             "record motor_states of a robot with an encoder on either side of the gear"
         )
     part = record.take(_longest(reversals(record), record, "reversals"))
-    phi = part.theta - part.q  # type: ignore[operator]
+    phi = part.theta - part.q
     error, gap = kinematic_error_and_backlash(part.theta, phi, settle=_SETTLE)  # type: ignore[arg-type]
     angle = np.arange(len(error)) * 2 * np.pi / len(error)
     turned = np.mod(part.theta, 2 * np.pi)  # type: ignore[arg-type]

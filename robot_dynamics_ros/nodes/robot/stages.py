@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.pipeline import STAGES
+from robot_dynamics_ros.estimators.stage import Stage
 from robot_dynamics_ros.parameters import Parameter
 from robot_dynamics_ros.topics import MAIN, TOPICS
 
@@ -64,7 +65,7 @@ def _names(text: str) -> tuple[str, ...]:
     return tuple(name for name in STAGES if name in given)
 
 
-def _with_producers(wanted: Sequence[str], made: dict) -> tuple[str, ...]:
+def _with_producers(wanted: Sequence[str], made: dict[str, Stage]) -> tuple[str, ...]:
     """The stages and, before them, those whose signals no topic carries."""
     carried = {signal for topic in TOPICS.values() for signal in topic.fields.values()}
     needed = set(wanted)
@@ -76,7 +77,7 @@ def _with_producers(wanted: Sequence[str], made: dict) -> tuple[str, ...]:
     return tuple(name for name in STAGES if name in needed)
 
 
-def _is_companion(topic: str, made: dict, stages: Sequence[str]) -> bool:
+def _is_companion(topic: str, made: dict[str, Stage], stages: Sequence[str]) -> bool:
     """True for a topic of an earlier stage, which follows joint_states with the same stamp.
 
     Slow topics, the driver's, and those of later stages (feedback of the cycle before) are used as they last came.

@@ -8,7 +8,7 @@ its lookahead time.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -152,7 +152,7 @@ class MoveL:
 class Chained:
     """Motions one after the other, each built from the position where the one before ended."""
 
-    def __init__(self, q: Vector, builders: Sequence) -> None:
+    def __init__(self, q: Vector, builders: Sequence[Any]) -> None:
         self._builders = list(builders)
         self.progress = 0
         self._q = np.array(q, float)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -49,7 +50,7 @@ def estimators(arm: Arm, covariance: bool = False) -> Callable[[], np.ndarray]:
     return lambda: cycle.run(STEP_NS, q, tau, theta, F)
 
 
-def plant(overrides: dict | None) -> Callable[[], object]:
+def plant(overrides: dict[str, Any] | None) -> Callable[[], object]:
     """One second of robot time of the simulated robot."""
     machine, motion = speed.machine_in_motion("ur5e", 1.0, overrides)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -30,9 +31,7 @@ def cases(setup: Setup) -> Iterator[Case]:
     log = _motion(robot, arm, 2000 if setup.quick else 20000)
     whole, short = Pipeline(robot, stages=CHAIN), log[:1000]
 
-    def case(name, ours, peer, peer_name, count):
-        return Case(SECTION, name, ours, peer, peer_name, count)
-
+    case = partial(Case, SECTION)
     yield case("stages over a log, per sample", lambda: whole.run(log), None, "", len(log))
     warm, pushed = Pipeline(_with_temperature(robot)), _with_contact(log, arm)
     hours = len(log) / HOUR

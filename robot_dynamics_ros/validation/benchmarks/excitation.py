@@ -8,10 +8,10 @@ import numpy as np
 
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.excitation import Criteria, FourierSearch, Limits
-from robot_dynamics_ros.identification.excitation.race import ByDifferences, condition_alone, hybrid_until
+from robot_dynamics_ros.identification.excitation.race import ByDifferences, Quality, condition_alone, hybrid_until
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.validation.benchmarks.setup import Setup
-from robot_dynamics_ros.validation.benchmarks.timing import Case
+from robot_dynamics_ros.validation.benchmarks.timing import Case, Floors
 
 SECTION = "excitation"
 HARMONICS, BASE, PERIOD = 5, 0.1 * np.pi, 20.0
@@ -34,15 +34,15 @@ def cases(setup: Setup) -> Iterator[Case]:
 
 
 def _case(
-    search: FourierSearch, other: FourierSearch, start: np.ndarray, steps: int, rounds: int, peer: str, floors: dict
+    search: FourierSearch, other: FourierSearch, start: np.ndarray, steps: int, rounds: int, peer: str, floors: Floors
 ) -> Case:
-    def alone():
+    def alone() -> Quality:
         with one_thread():
             return condition_alone(other, start, steps, rounds)
 
     wanted = alone()
 
-    def hybrid():
+    def hybrid() -> None:
         with one_thread():
             (reached,) = hybrid_until(search, start, [wanted], np.random.default_rng(1))
         if reached is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 import numpy as np
 import scipy.linalg
@@ -23,25 +24,22 @@ def cases(setup: Setup) -> Iterator[Case]:
     x = arm.motion(samples)
     tau = arm.model.rnea(*x) + np.random.default_rng(1).normal(size=(samples, arm.n))
 
-    def fused():
+    def fused() -> np.ndarray:
         qr = _core.FusedQR(arm.model.chain, columns)
         qr.update(*x, tau)
         return _solution(qr.fold())
 
-    def case(name, ours, peer, peer_name, floors=None, count=1, budget=1.0, **machine):
-        return Case(SECTION, name, ours, peer, peer_name, count, floors or {}, budget, **machine)
-
-    def by_pinocchio():
+    def by_pinocchio() -> np.ndarray:
         return np.linalg.lstsq(_pinocchio_stack(arm, x, columns), tau.T.ravel(), rcond=None)[0]
 
-    text = f"{samples} samples to {len(columns)} parameters"
+    case, text = partial(Case, SECTION), f"{samples} samples to {len(columns)} parameters"
     limit = multiply_adds(_triangle_operations(arm.n, columns, samples))
     yield case(text, fused, by_pinocchio, "pin loop + lstsq", budget=5.0, machine=limit, least_share=0.5)
     builder = figaroh(arm)
     if builder is not None:
         places = _pinocchio_places(columns)
 
-        def by_figaroh():
+        def by_figaroh() -> np.ndarray:
             W = builder.build_basic_regressor(*x, {"act_idxv": []})[:, places]
             Q, R = np.linalg.qr(W)
             return scipy.linalg.solve_triangular(R, Q.T @ tau.T.ravel())
@@ -51,22 +49,21 @@ def cases(setup: Setup) -> Iterator[Case]:
     kept.update(*x, tau)
     weights = np.arange(1.0, arm.n + 1)
     every = {"avx512": 100, "avx2": 100, "sse2": 100}
-    yield case(
-        "one re-weighting of the joints", lambda: _solution(kept.fold(weights)), fused, "fused solve again", every
-    )
+    name = "one re-weighting of the joints"
+    yield case(name, lambda: _solution(kept.fold(weights)), fused, "fused solve again", floors=every, budget=1.0)
     yield from _condition(arm, columns)
 
 
 def _condition(arm: Arm, columns: list[int]) -> Iterator[Case]:
     x = arm.motion(1000)
 
-    def ours():
+    def ours() -> float:
         qr = _core.FusedQR(arm.model.chain, columns)
         qr.update(*x)
-        return np.linalg.cond(qr.fold()[:-1, :-1])
+        return float(np.linalg.cond(qr.fold()[:-1, :-1]))
 
-    def peer():
-        return np.linalg.cond(_pinocchio_stack(arm, x, columns))
+    def peer() -> float:
+        return float(np.linalg.cond(_pinocchio_stack(arm, x, columns)))
 
     yield Case(SECTION, "cond(W) of 1000 samples", ours, peer, "pin loop + cond")
 

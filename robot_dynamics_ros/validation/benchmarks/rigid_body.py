@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,28 +36,18 @@ def _cpp(arm: Arm) -> Iterator[Case]:
     x = arm.motion(CACHED)
     tau, theirs = np.empty_like(x[0]), np.empty_like(x[0])
 
-    def case(name, ours, peer, peer_name, floors=None, count=CACHED, **machine):
-        return Case(SECTION, name, ours, peer, peer_name, count, floors or {}, budget=0.6, **machine)
-
-    def peer():
-        pin.rnea(*x, theirs)
-
-    def generated():
-        casadi.rnea(*x, theirs)
+    case = partial(Case, SECTION, count=CACHED, budget=0.6)
+    peer, generated = partial(pin.rnea, *x, theirs), partial(casadi.rnea, *x, theirs)
 
     for name, body in (("any placements", general), (f"{arm.name} (right-angled)", model)):
-        limit = {"machine": multiply_adds(CACHED * _core.rnea_operations(body.chain)), "least_share": 0.7}
-        yield case(
-            f"RNEA, batched, {name}", lambda body=body: body.rnea(*x, out=tau), peer, "pin::rnea", RNEA_BATCHED, **limit
-        )
-    floors = {"avx512": 4, "avx2": 2, "sse2": 1}
-    yield case("RNEA, batched", lambda: model.rnea(*x, out=tau), generated, "CasADi C", floors)
-
-    def single():
-        _core.repeat_rnea(model.chain, *x, tau)
-
-    yield case("RNEA, one sample per call", single, peer, "pin::rnea", {"avx512": 6, "avx2": 3.5, "sse2": 2})
-    yield case("RNEA, one sample per call", single, generated, "CasADi C", {"avx512": 1.2})
+        ours, text = partial(body.rnea, *x, out=tau), f"RNEA, batched, {name}"
+        limit = multiply_adds(CACHED * _core.rnea_operations(body.chain))
+        yield case(text, ours, peer, "pin::rnea", floors=RNEA_BATCHED, machine=limit, least_share=0.7)
+    floors: Floors = {"avx512": 4, "avx2": 2, "sse2": 1}
+    yield case("RNEA, batched", lambda: model.rnea(*x, out=tau), generated, "CasADi C", floors=floors)
+    single, floors = partial(_core.repeat_rnea, model.chain, *x, tau), {"avx512": 6, "avx2": 3.5, "sse2": 2}
+    yield case("RNEA, one sample per call", single, peer, "pin::rnea", floors=floors)
+    yield case("RNEA, one sample per call", single, generated, "CasADi C", floors={"avx512": 1.2})
     yield from _regressors(arm, pin, case)
 
 
@@ -69,8 +60,8 @@ def _regressors(arm: Arm, pin: Any, case: Callable[..., Case]) -> Iterator[Case]
         lambda: model.regressor(q, qd, qdd, out=Y),
         lambda: pin.regressor(q, qd, qdd, None),
         "pin regressor C++",
-        {"avx512": 14, "avx2": 8, "sse2": 3},
-        128,
+        floors={"avx512": 14, "avx2": 8, "sse2": 3},
+        count=128,
         machine=lambda: Y.fill(0.0),
     )
     many = arm.motion(20000)
@@ -81,8 +72,8 @@ def _regressors(arm: Arm, pin: Any, case: Callable[..., Case]) -> Iterator[Case]
         lambda: model.stacked_regressor(*many, out=W, keep_zeros=True),
         lambda: pin.regressor(*many, W),
         "pin regressor C++",
-        {"avx512": 11, "avx2": 8},
-        20000,
+        floors={"avx512": 11, "avx2": 8},
+        count=20000,
         machine=lambda: written.fill(0.0),
         least_share=0.5,
     )
@@ -147,17 +138,15 @@ def _python(arm: Arm, setup: Setup) -> Iterator[Case]:
     tau = np.empty_like(x[0])
     q0, qd0, qdd0 = (a[0] for a in x)
 
-    def loop():
+    def loop() -> None:
         for q, v, a in zip(*x, strict=True):
             pin.rnea(model, data, q, v, a)
 
-    def regressor_loop():
+    def regressor_loop() -> None:
         for q, v, a in zip(*x, strict=True):
             pin.computeJointTorqueRegressor(model, data, q, v, a)
 
-    def case(name, ours, peer, peer_name, count=samples):
-        return Case(SECTION, name, ours, peer, peer_name, count)
-
+    case = partial(Case, SECTION, count=samples)
     yield case(
         f"Python, RNEA of {samples} samples in one call",
         lambda: arm.model.rnea(*x, out=tau),
@@ -169,7 +158,7 @@ def _python(arm: Arm, setup: Setup) -> Iterator[Case]:
         lambda: [arm.model.rnea(q0, qd0, qdd0, out=tau[0]) for _ in range(1000)],
         lambda: [pin.rnea(model, data, q0, qd0, qdd0) for _ in range(1000)],
         "pin.rnea",
-        1000,
+        count=1000,
     )
     yield _threads(arm, 5 * samples)
     Y = np.empty((samples, arm.n, 10 * arm.n))

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 Call = Callable[[], Any]
-Floors = dict[str, float]  # instruction set -> least ratio to hold
+Floors = Mapping[str, float]  # instruction set -> least ratio to hold
 
 
 @dataclass

@@ -33,7 +33,7 @@ def kept(path: Path, make: Callable[[], T]) -> T:
     """What a file of this program holds, or what `make` gives, kept there. Only for directories that one made."""
     if path.exists():
         found: Any = pickle.loads(path.read_bytes())
-        return found  # type: ignore[no-any-return]
+        return found
     value = make()
     with replacing(path) as temporary:
         temporary.write_bytes(pickle.dumps(value))

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -82,7 +83,7 @@ def study(
     setup: Setup, people: Sequence[Individual], pool: Executor | None, progress: Callable[[str], None]
 ) -> tuple[list[Worked], list[Judged]]:
     """All individuals work and are judged alone; then fleet priors are made and they are judged with them."""
-    over: Callable[..., Iterable] = map if pool is None else pool.map
+    over: Callable[..., Iterable[Any]] = map if pool is None else pool.map
     robots: list[Worked] = []
     judged: list[Judged] = []
     for one, result in over(alone, [setup] * len(people), people):

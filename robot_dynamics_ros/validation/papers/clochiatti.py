@@ -5,6 +5,8 @@ Everything is identified on A by what `identify-drive` does, and judged on both 
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from robot_dynamics_ros.identification.dataset.recording import recording
@@ -54,7 +56,7 @@ def identified(robot: RobotFile) -> DrivesFound:
     return identify_drive_recordings(robot, [a], [b])
 
 
-def arm_note(judged: dict) -> str:
+def arm_note(judged: dict[str, Any]) -> str:
     """Why the 20 mA of joints 1-3 have no counterpart, with the numbers."""
     r2, rms = judged["current"]["r2"][ARM], judged["current"]["rms"][ARM]
     spread = rms / np.sqrt(1 - r2)

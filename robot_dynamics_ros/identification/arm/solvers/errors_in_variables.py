@@ -15,7 +15,7 @@ import numpy as np
 
 from robot_dynamics_ros.identification.arm.model import Structure, joint_rows
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
-from robot_dynamics_ros.identification.arm.solvers.least_squares import RANK, Solution
+from robot_dynamics_ros.identification.arm.solvers.least_squares import RANK, JointRows, Solution
 from robot_dynamics_ros.identification.arm.tuning import motion_of
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.dataset.recording import Recording
@@ -73,7 +73,7 @@ def noise_grams(
     return [_with_target(g, float(s**2 * w.sum())) for g, s, w in zip(grams, effort, weights.T, strict=True)]
 
 
-def _rows(rigid: RigidModel, structure: Structure, motion: Motion, phi: np.ndarray):
+def _rows(rigid: RigidModel, structure: Structure, motion: Motion, phi: np.ndarray) -> list[JointRows]:
     W = rigid.base_regressor(motion.q, motion.qd, motion.qdd)
     load = rigid.torque(phi, motion.q, motion.qd, motion.qdd)
     return joint_rows(motion, W, load, structure)

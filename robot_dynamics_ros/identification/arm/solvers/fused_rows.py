@@ -76,7 +76,9 @@ class FusedRows:
         for *_, ready in self._blocks(set(range(self.rigid.n))):
             yield from ready
 
-    def _blocks(self, wanted: set[int]) -> Iterator[tuple]:
+    def _blocks(
+        self, wanted: set[int]
+    ) -> Iterator[tuple[int, int, list[np.ndarray], np.ndarray, list[tuple[int, int, np.ndarray]]]]:
         """(first, last, state, friction columns, ready rows of the joints wanted) of every block in order."""
         windows = {j: Window(f, self.motion.rate) for j, f in enumerate(self.filters) if f is not None}
         for first, last, ends in blocks(self.motion.start):

@@ -164,4 +164,6 @@ def _sliding(term: str, law: JointFriction, v: np.ndarray, load: float) -> np.nd
     if term in known:
         return known[term]
     kind, _, width = term.partition("@")
-    return {"fs": lambda: np.tanh(v / float(width)), "h": lambda: np.sign(v)}.get(kind, lambda: np.zeros_like(v))()
+    if kind == "fs":
+        return np.tanh(v / float(width))
+    return np.sign(v) if kind == "h" else np.zeros_like(v)

@@ -259,8 +259,8 @@ class Tuner:
         selector = _selector(evidence, structure.laws, structure.filters, self.coupled)
         errors = np.empty((self.rigid.n, len(lags)))
         for j, law in enumerate(selector.laws):
-            options = [selector.shifted_errors(j, law.with_eps(e)).sum(0) for e in widths or (law.eps,)]
-            errors[j, order] = np.min(options, axis=0)
+            options = [law.with_eps(e) for e in widths or (law.eps,)]
+            errors[j, order] = selector.shifted_errors(j, options).sum(1).min(0)
         return errors / _power(evidence)[:, None]
 
 

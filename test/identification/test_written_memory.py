@@ -13,7 +13,7 @@ from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
 from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, identify_recordings
 from robot_dynamics_ros.identification.arm.model import signals_of
-from robot_dynamics_ros.identification.arm.presliding import PreslidingFit, clock
+from robot_dynamics_ros.identification.arm.presliding import PreslidingFit, Shape, clock
 from robot_dynamics_ros.identification.arm.written_file import file_friction
 from robot_dynamics_ros.identification.arm.written_law import WrittenLaw
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME, rotor_position
@@ -142,7 +142,9 @@ def test_columns_of_the_written_law_are_the_stage_that_runs_live(found):
     signals = signals_of(motion, load, {})
     for j in range(6):
         p = {name: values[j] for name, values in block.items()}
-        law = WrittenLaw({}, PreslidingFit(p, np.zeros(0), np.zeros(0))).columns(JointFriction(0.02, ("fo", "ia")))
+        shape = Shape(p["load_power"], p["sliding_ratio"], p["stribeck_velocity"])
+        fit = PreslidingFit(p, np.zeros(0), np.zeros(0), shape)
+        law = WrittenLaw({}, fit).columns(JointFriction(0.02, ("fo", "ia")))
         names = {"fo": "fo", "ms": "fs", "mv": "fv0", "fv1": "fv1", "fv2": "fv2"}
         x = [0.0 if t == "ia" else np.sum(p[{"ml": "level", "mt": "load"}.get(t) or names[t]]) for t in law.terms]
         assert {"ml", "ia"} <= set(law.terms) and law.memory.rotor == (p["rotor_time"] > 0)

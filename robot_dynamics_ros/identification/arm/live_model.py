@@ -87,15 +87,35 @@ def fit_live(
     motion: Motion,
     selected: Sequence[JointFriction],
     known: Sequence[WrittenLaw] = (),
+    held: bool = False,
 ) -> tuple[LiveModel, list[WrittenLaw]]:
     """Model of the robot file and its law per joint: fitted to what the consistent body leaves of the effort.
 
     rotor (n,) [kg m2]: inertia of the rotors as it is in the effort. selected: the laws of the cross-validation.
-    known: laws whose static part and signal that drives presliding are taken over.
+    known: laws of nearly the same bodies, whose signal that drives presliding is taken over; held: their static part
+    and the shapes of their presliding too.
     """
-    load, predicted = body.load(motion), body.predict(motion)
-    folds, limits = fold_sets(motion), body.rigid.robot.array_or("limits.velocity", 1.0)
     motors = coupled_motors(body)
+    joints = _samples(body, rotor, motion, motors)
+    if not known:
+        problems = presliding_problems(joints)
+    else:
+        driven_by_rotor = any(law.rotor for law in known)
+        problems = [PreslidingProblem(s if driven_by_rotor else replace(s, rotor=None)) for s in joints]
+    laws = [
+        choose_law(problem, chosen.terms, known[j] if held else None)
+        for j, (problem, chosen) in enumerate(zip(problems, selected, strict=True))
+    ]
+    friction, hysteresis = written_blocks(laws)
+    coupled = motors if len(motors) else None
+    return LiveModel(body.rigid, body.phi, rotor, friction, body.structure, hysteresis, coupled), laws
+
+
+def _samples(body: IdentifiedModel, rotor: np.ndarray, motion: Motion, motors: np.ndarray) -> list[FrictionSamples]:
+    """What the consistent body, the rotors' inertia and the motors of coupled wrists leave of every joint's effort."""
+    load = body.load(motion)
+    predicted = body.predict(motion, load=load)
+    folds, limits = fold_sets(motion), body.rigid.robot.array_or("limits.velocity", 1.0)
     shared = coupled_torque(body, motors, motion)
     motor_side = body.rigid.robot.drives.torque_side == "motor"  # friction behind the gear follows the link
     joints: list[FrictionSamples] = []
@@ -110,11 +130,4 @@ def fit_live(
         signals = (y, v, load[:, j], motion.position[:, j], weight, motion.start)
         rotor_angle = None if motion.rotor is None or not motor_side else motion.rotor[:, j]
         joints.append(FrictionSamples(*signals, folds, chosen, motion.rate, float(limits[j]), rotor_angle))
-    if known and not any(law.rotor for law in known):
-        joints = [replace(samples, rotor=None) for samples in joints]
-    problems = [PreslidingProblem(samples) for samples in joints] if known else presliding_problems(joints)
-    statics: list[dict[str, float] | None] = [law.static for law in known] or [None] * len(joints)
-    laws = [choose_law(p, law.terms, static) for p, law, static in zip(problems, selected, statics, strict=True)]
-    friction, hysteresis = written_blocks(laws)
-    coupled = motors if len(motors) else None
-    return LiveModel(body.rigid, body.phi, rotor, friction, body.structure, hysteresis, coupled), laws
+    return joints

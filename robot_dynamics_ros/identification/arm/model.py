@@ -142,11 +142,11 @@ class IdentifiedModel:
         """Torque without friction and rotor inertia (N, n) [Nm]."""
         return self.rigid.torque(self.phi, motion.q, motion.qd, motion.qdd)
 
-    def predict(self, motion: Motion, carried: np.ndarray | float = 0.0) -> np.ndarray:
+    def predict(self, motion: Motion, carried: np.ndarray | float = 0.0, load: np.ndarray | None = None) -> np.ndarray:
         """Effort (N, n) [Nm], as it would have been recorded; carried (N, n) [Nm]: torque of a payload, which loads
-        friction and is not in the result.
+        friction and is not in the result; load (N, n) [Nm]: that of `load`, where it is known.
         """
-        load = self.load(motion)
+        load = self.load(motion) if load is None else load
         out = np.empty_like(load)
         for j, s in enumerate(signals_of(motion, load + carried, self.structure.coupled)):
             total = load[:, j] + s.matrix(self.structure.laws[j]) @ self.friction[j]

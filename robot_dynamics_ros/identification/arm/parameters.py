@@ -56,8 +56,8 @@ def fit_together(state: Identification) -> None:
         fitter.held = _held(state)
         state.fit = fitter.run(method, rough=left > 0)
         state.consistent, state.rotor = make_consistent(state.robot, state.fit, state.rotor_included)
-        known = laws if left else ()
-        state.live, laws = fit_live(state.consistent, np.nan_to_num(state.rotor), state.motion, chosen, known)
+        rotor = np.nan_to_num(state.rotor)
+        state.live, laws = fit_live(state.consistent, rotor, state.motion, chosen, laws, held=left > 0)
     if again:
         state.fit = with_uncertainty(state.fit, state.motion)
     note(state.statements, _widen(state))

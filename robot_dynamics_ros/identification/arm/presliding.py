@@ -23,6 +23,7 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros.identification.arm.friction_columns import GAP, stribeck_fall, stribeck_step, thinning
 from robot_dynamics_ros.identification.arm.static_law import FrictionSamples
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME, Motion, pieces_of
+from robot_dynamics_ros.identification.dataset.stretches import cells
 
 SPANS = (3e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 3e-2)  # rad, D_k: harmonic drives slide after 1e-3..1e-2 rad
 POWERS = (1.0, 2.0)  # p of the load
@@ -40,12 +41,13 @@ SHRINKAGE = 1e-4  # relative ridge: equal spans share what the data do not separ
 @dataclass(frozen=True)
 class PreslidingFit:
     """Parameters of one joint's block `hysteresis` by name (numbers, or one per span); held-out squared error of every
-    fold with it and with the static law.
+    fold with it and with the static law; the shape that was chosen.
     """
 
     parameters: dict[str, Any]
     errors: np.ndarray
     static_errors: np.ndarray
+    shape: Shape
 
 
 @dataclass(frozen=True)
@@ -63,12 +65,21 @@ def clock(start: np.ndarray, rate: float) -> np.ndarray:
     return (np.arange(len(start)) * (1e9 / rate) + np.cumsum(start) * 4e9 * GAP).astype(np.int64)
 
 
-def fit_presliding(problem: PreslidingProblem, static: np.ndarray) -> PreslidingFit | None:
+def fit_presliding(problem: PreslidingProblem, static: np.ndarray, known: Shape | None = None) -> PreslidingFit | None:
     """Presliding friction of one joint beside its `static` law's prediction (N,) [Nm]; None without any level.
 
     The rotor's positions drive it where the problem has them. Samples whose elements may still be unknown are left out
-    on both sides.
+    on both sides. known: a shape that is not chosen again.
     """
+    best, errors = _best_shape(problem) if known is None else (known, problem.held_out(known))
+    x = problem.solve(problem.gram(best))
+    if not x[: 2 * len(SPANS)].any():
+        return None
+    return PreslidingFit(problem.parameters(best, x), errors, problem.squared_errors(static), best)
+
+
+def _best_shape(problem: PreslidingProblem) -> tuple[Shape, np.ndarray]:
+    """The shape with the smallest held-out error, and its error in every fold; quadratic only where it saves more."""
     shapes = [Shape(*row) for row in itertools.product(problem.powers, SLIDING_RATIOS, STRIBECK_VELOCITIES)]
     errors = {shape: problem.held_out(shape) for shape in shapes}
     best = min(errors, key=lambda shape: errors[shape].sum())
@@ -76,10 +87,7 @@ def fit_presliding(problem: PreslidingProblem, static: np.ndarray) -> Presliding
     errors[curved] = problem.held_out(curved)
     if errors[curved].sum() < (1 - QUADRATIC) * errors[best].sum():
         best = curved
-    x = problem.solve(problem.gram(best))
-    if not x[: 2 * len(SPANS)].any():
-        return None
-    return PreslidingFit(problem.parameters(best, x), errors[best], problem.squared_errors(static))
+    return best, errors[best]
 
 
 def presliding_problems(joints: Sequence[FrictionSamples]) -> list[PreslidingProblem]:
@@ -125,18 +133,13 @@ class PreslidingProblem:
         loaded = bool(np.quantile(np.abs(data.load), 0.95) > 0.2 * np.median(np.abs(data.y)))
         self.powers = POWERS if loaded else (1.0,)
         self.loaded = loaded
-        v = data.v
+        v = data.v[self.read]
         one = np.ones_like(v)
         fixed = np.column_stack([v, np.abs(v) * v, thinning(v, THINNING_SPEED), one, -one])
-        self.fixed = data.as_recorded(fixed)[self.rows]
-        folds = np.array([fold[self.rows] for fold in data.folds])
-        cells, cell = np.unique(folds, axis=1, return_inverse=True)  # samples with the same fold in every partition
-        cell = cell.ravel()
-        self.order = np.argsort(cell, kind="stable")
-        self.edges = np.concatenate([[0], np.cumsum(np.bincount(cell))]).tolist()
-        self.parts = [np.flatnonzero(c == k) for c in cells for k in range(int(c.max()) + 1)]
-        self.cell, self.partitions = cell, len(folds)
-        self._cache: dict[float, list[np.ndarray]] = {}
+        self.fixed = fixed if data.effort_filter is None else data.as_recorded(fixed)[self.rows]
+        self.order, self.edges, self.parts = cells([fold[self.rows] for fold in data.folds])
+        self.partitions = len(data.folds)
+        self._cache: dict[float, np.ndarray] = {}
 
     def columns(self, velocity: float) -> np.ndarray:
         """(rows, blocks of spans + 5 + 1 + 1) weighted, without a ratio and a power: elements, elements times g(v),
@@ -153,16 +156,17 @@ class PreslidingProblem:
             own = d.as_recorded(own)[self.rows]
         return np.column_stack([own[:, :-1], self.fixed, own[:, -1], d.y[self.rows]]) * self.root[:, None]
 
-    def grams(self, shape: Shape) -> list[np.ndarray]:
-        """Gram matrix (k, k) of every part of every set of folds: T' G T of the columns that all ratios and powers
+    def grams(self, shape: Shape) -> np.ndarray:
+        """Gram matrices (F, k, k) of every part of every set of folds: T' G T of the columns that all ratios and powers
         share.
         """
         if shape.velocity not in self._cache:
             A = self.columns(shape.velocity)[self.order]
-            cells = np.array([A[a:b].T @ A[a:b] for a, b in itertools.pairwise(self.edges)])
-            self._cache[shape.velocity] = [cells[own].sum(0) for own in self.parts]
-        T = self.mixed(shape, len(self._cache[shape.velocity][0]))
-        return [T.T @ G @ T for G in self._cache[shape.velocity]]
+            found = np.array([A[a:b].T @ A[a:b] for a, b in itertools.pairwise(self.edges)])
+            self._cache[shape.velocity] = np.array([found[own].sum(0) for own in self.parts])
+        grams = self._cache[shape.velocity]
+        T = self.mixed(shape, grams.shape[1])
+        return T.T @ grams @ T
 
     def mixed(self, shape: Shape, size: int) -> np.ndarray:
         """T (size, 2 spans + 7): columns of a shape from the shared ones, s(v) = r + (1 - r) g(v)."""
@@ -179,12 +183,12 @@ class PreslidingProblem:
 
     def gram(self, shape: Shape) -> np.ndarray:
         """Gram matrix of all samples."""
-        return np.asarray(sum(self.grams(shape)) / self.partitions)
+        return np.asarray(self.grams(shape).sum(0) / self.partitions)
 
     def held_out(self, shape: Shape) -> np.ndarray:
         """Squared error of every fold under what the others identify."""
         grams = self.grams(shape)
-        total = sum(grams) / self.partitions
+        total = grams.sum(0) / self.partitions
         found = []
         for G in grams:
             x = np.append(self.solve(total - G), -1.0)
@@ -194,7 +198,7 @@ class PreslidingProblem:
     def squared_errors(self, prediction: np.ndarray) -> np.ndarray:
         """The same of a given prediction (N,) [Nm]."""
         e = (self.data.as_recorded(prediction[:, None])[:, 0] - self.data.y)[self.rows] * self.root
-        square = np.bincount(self.cell, e**2)
+        square = np.add.reduceat((e**2)[self.order], self.edges[:-1])
         return np.array([float(square[part].sum()) for part in self.parts])
 
     def solve(self, G: np.ndarray) -> np.ndarray:

@@ -8,6 +8,8 @@ data.
 
 from __future__ import annotations
 
+import itertools
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,6 +24,7 @@ from robot_dynamics_ros.identification.arm.friction_columns import (
     candidates,
     column_key,
 )
+from robot_dynamics_ros.identification.dataset.stretches import cells
 
 N_FOLDS = 8
 COUPLED_GAIN = 0.1  # a coupled wrist is a matter of construction: it shows clearly or is not there
@@ -58,19 +61,17 @@ class Evidence:
 
 
 class GramTable:
-    """Gram matrices per joint and fold of [W_j, columns, effort], extended by a column when it is first asked for."""
+    """Gram matrices per joint and fold of [W_j, effort, columns], extended by columns when they are first asked for."""
 
     def __init__(self, data: Evidence) -> None:
         self.data, self.b = data, data.W.shape[2]
-        self.versions = data.effort.shape[1] // data.n
-        self.orders = [np.argsort(p, kind="stable") for p in data.folds]
-        self.edges = [np.concatenate([[0], np.cumsum(np.bincount(p))]) for p in data.folds]
-        self.sets = len(data.folds)
+        self.versions, self.sets = data.effort.shape[1] // data.n, len(data.folds)
+        self.order, self.edges, self.parts = cells(data.folds)
         self.names: list[dict[str, int]] = [{} for _ in range(data.n)]
-        self.columns = [
-            np.column_stack([self._filtered(j, data.W[j]), data.effort[:, j :: data.n]]) for j in range(data.n)
-        ]
-        self.gram = [self._grams(j, self.columns[j], self.columns[j]) for j in range(data.n)]
+        columns = [np.column_stack([self._filtered(j, W), data.effort[:, j :: data.n]]) for j, W in enumerate(data.W)]
+        self.columns = [c[self.order] for c in columns]  # samples sorted by cell
+        self.weight = data.weight[self.order]
+        self.gram = [self._grams(j, c, c) for j, c in enumerate(self.columns)]
 
     def total(self, j: int) -> np.ndarray:
         """Gram matrix of all samples of joint j."""
@@ -81,29 +82,50 @@ class GramTable:
         return x if chosen is None else chosen.apply(x, self.data.motion.rate, self.data.motion.start)
 
     def _grams(self, j: int, left: np.ndarray, right: np.ndarray) -> np.ndarray:
-        """Gram matrices of left and right (both (N, .)) per fold: samples sorted by fold once per partition."""
-        weighted, grams = left * self.data.weight[:, j, None], []
-        for order, edges in zip(self.orders, self.edges, strict=True):
-            a, b = weighted[order], right[order]
-            grams += [a[lo:hi].T @ b[lo:hi] for lo, hi in zip(edges[:-1], edges[1:], strict=True)]
-        return np.array(grams)
+        """Gram matrices of left and right (both (N, .), sorted) per fold: those of the cells, added up."""
+        weighted = left * self.weight[:, j, None]
+        found = np.array([weighted[a:b].T @ right[a:b] for a, b in itertools.pairwise(self.edges)])
+        return np.array([found[own].sum(0) for own in self.parts])
 
     def index(self, j: int, law: JointFriction) -> np.ndarray:
-        """Rows of the Gram matrix of joint j that belong to W and to a law's columns."""
-        missing = [t for t in law.terms if column_key(t, law.eps) not in self.names[j]]
-        if missing:
-            self._extend(j, missing, law.eps)
-        own = [self.names[j][column_key(t, law.eps)] for t in law.terms]
-        return np.array([*range(self.b), *own])
+        """Places of a law's columns beside W and effort."""
+        return np.array([self.names[j][column_key(t, law.eps)] for t in law.terms])
 
-    def _extend(self, j: int, terms: list[str], eps: float) -> None:
-        new = self._filtered(j, np.column_stack([self.data.signals[j].column(t, eps) for t in terms]))
+    def extend(self, j: int, laws: Sequence[JointFriction]) -> bool:
+        """Whether joint j gets columns: those of the laws that it has not had."""
+        wanted = {column_key(t, law.eps): (t, law.eps) for law in laws for t in law.terms}
+        missing = {key: column for key, column in wanted.items() if key not in self.names[j]}
+        if not missing:
+            return False
+        columns = [self.data.signals[j].column(*column) for column in missing.values()]
+        new = self._filtered(j, np.column_stack(columns))[self.order]
         cross = self._grams(j, self.columns[j], new)
         own = self._grams(j, new, new)
         self.gram[j] = np.block([[self.gram[j], cross], [np.swapaxes(cross, 1, 2), own]])
-        start = self.columns[j].shape[1]
-        self.names[j].update({column_key(t, eps): start + i for i, t in enumerate(terms)})
+        first = len(self.names[j])
+        self.names[j].update({key: first + i for i, key in enumerate(missing)})
         self.columns[j] = np.hstack([self.columns[j], new])
+        return True
+
+
+@dataclass(frozen=True)
+class Reduced:
+    """Held-out errors of one joint for D versions of the effort as functions of its own coefficients x (K, D) alone,
+    the bodies solved for them: per fold S x = s identifies x, the error is c - 2 x' p + x' Q x.
+
+    S, Q (F, K, K); s, p (F, K, D); c (F, D).
+    """
+
+    S: np.ndarray
+    s: np.ndarray
+    Q: np.ndarray
+    p: np.ndarray
+    c: np.ndarray
+
+    def errors(self, own: np.ndarray) -> np.ndarray:
+        """Held-out squared error (F, D) with the columns `own` (k,)."""
+        x = np.linalg.solve(self.S[:, own[:, None], own], self.s[:, own])
+        return self.c - 2 * (x * self.p[:, own]).sum(1) + (x * (self.Q[:, own[:, None], own] @ x)).sum(1)
 
 
 class Selector:
@@ -115,60 +137,84 @@ class Selector:
         self.table, self.laws, self.coupled = GramTable(data), list(laws), coupled or {}
         self.sigma2 = np.ones(data.n)
         self._schur: list[tuple[np.ndarray, np.ndarray] | None] = [None] * data.n
+        self._reduced: tuple[int, Reduced] | None = None  # of one joint, while the others are held
         self._refresh_noise()
 
     # -- errors ---------------------------------------------------------------------------------------------------
-    def _train(self, j: int, law: JointFriction, versions: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Per fold: Gram and right-hand sides of all other folds, and the joint's columns' index."""
-        index = self.table.index(j, law)
-        G = self.table.gram[j]
-        rest = self.table.total(j) - G
-        b = self.table.b
-        return rest[:, index[:, None], index], rest[:, index, b : b + versions], index
+    def _normal(self, j: int) -> tuple[np.ndarray, np.ndarray]:
+        """Per fold: normal matrix (F, k, k) of all other folds over W and joint j's columns, ridge of the own columns
+        included, and right-hand sides (F, k, D), both over the joint's variance.
+        """
+        G, b, versions = self.table.gram[j], self.table.b, self.table.versions
+        rest = (self.table.total(j) - G) / self.sigma2[j]
+        columns = np.r_[0:b, b + versions : G.shape[1]]
+        A = rest[:, columns[:, None], columns]
+        own = np.arange(b, len(columns))
+        A[:, own, own] *= 1 + RIDGE
+        return A, rest[:, columns, b : b + versions]
 
-    def _eliminate(self, j: int, versions: int) -> tuple[np.ndarray, np.ndarray]:
-        """Contribution of joint j to the rigid-body normal equations with its own columns eliminated, per fold."""
+    def _eliminate(self, j: int) -> tuple[np.ndarray, np.ndarray]:
+        """Contribution of joint j to the rigid-body normal equations with its law's columns eliminated, per fold."""
         known = self._schur[j]
-        if known is None or known[1].shape[2] < versions:
-            A, h, _ = self._train(j, self.laws[j], versions)
-            b = self.table.b
-            own = A[:, b:, b:] + RIDGE * _diagonal(A[:, b:, b:])
-            gain = np.linalg.solve(own, A[:, b:, :b])
-            S = A[:, :b, :b] - A[:, :b, b:] @ gain
-            r = h[:, :b] - np.swapaxes(gain, 1, 2) @ h[:, b:]
-            known = self._schur[j] = (S / self.sigma2[j], r / self.sigma2[j])
+        if known is None:
+            self.table.extend(j, [self.laws[j]])
+            A, h = self._normal(j)
+            b, own = self.table.b, self.table.b + self.table.index(j, self.laws[j])
+            gain = np.linalg.solve(A[:, own[:, None], own], A[:, own, :b])
+            S = A[:, :b, :b] - A[:, :b, own] @ gain
+            r = h[:, :b] - np.swapaxes(gain, 1, 2) @ h[:, own]
+            known = self._schur[j] = S, r
         return known
+
+    def _reduce(self, j: int) -> Reduced:
+        """The problem of joint j with the bodies eliminated, beside the laws of the others."""
+        A, h = self._normal(j)
+        b, versions = self.table.b, self.table.versions
+        M, r = A[:, :b, :b], h[:, :b]
+        for i in range(self.table.data.n):
+            if i != j:
+                S, more = self._eliminate(i)
+                M, r = M + S, r + more
+        M = M + RIDGE * _diagonal(M)
+        T = _solved(M, np.concatenate([A[:, :b, b:], r], axis=2))
+        gain, x = T[:, :, : A.shape[2] - b], T[:, :, A.shape[2] - b :]
+        across = np.swapaxes(A[:, :b, b:], 1, 2)
+        G = self.table.gram[j]
+        y, own = np.arange(b, b + versions), np.arange(b + versions, G.shape[1])
+        B, C, left = G[:, :b, :b], G[:, :b, own], np.swapaxes(gain, 1, 2)
+        BT, rest = B @ gain, G[:, :b, y] - B @ x
+        Q = G[:, own[:, None], own] - left @ C - np.swapaxes(C, 1, 2) @ gain + left @ BT
+        line = G[:, own[:, None], y] - np.swapaxes(C, 1, 2) @ x - left @ rest
+        c = G[:, y, y] - (x * (G[:, :b, y] + rest)).sum(1)
+        return Reduced(A[:, b:, b:] - across @ gain, h[:, b:] - across @ x, Q, line, c)
 
     def fold_errors(self, j: int, law: JointFriction) -> np.ndarray:
         """Held-out squared error (F,) of joint j in each fold when it has `law`."""
-        return self.shifted_errors(j, law, 1)[:, 0]
+        return self.shifted_errors(j, [law])[0, :, 0]
 
-    def shifted_errors(self, j: int, law: JointFriction, versions: int | None = None) -> np.ndarray:
-        """The same for each version of the effort (F, D), all of them by default."""
-        D = versions or self.table.versions
-        A, h, index = self._train(j, law, D)
-        A, h = A / self.sigma2[j], h / self.sigma2[j]
-        b = self.table.b
-        for i in range(self.table.data.n):
-            if i != j:
-                S, r = self._eliminate(i, D)
-                A[:, :b, :b] += S
-                h[:, :b] += r[:, :, :D]
-        x = _ridge_solve(A, h)
-        G, y = self.table.gram[j], np.arange(b, b + D)
-        inner = G[:, index[:, None], index]
-        cross = (x * G[:, index[:, None], y]).sum(1)
-        return G[:, y, y] - 2 * cross + (x * (inner @ x)).sum(1)
+    def shifted_errors(self, j: int, laws: Sequence[JointFriction]) -> np.ndarray:
+        """The same of several laws for each version of the effort (laws, F, D)."""
+        known = self._reduced
+        if self.table.extend(j, laws) or known is None or known[0] != j:
+            known = self._reduced = j, self._reduce(j)
+        return np.array([known[1].errors(self.table.index(j, law)) for law in laws])
 
     def _refresh_noise(self) -> None:
-        counts = np.array([self.table.data.weight[:, j].sum() for j in range(self.table.data.n)])
-        total = [self.table.total(j)[self.table.b, self.table.b] for j in range(self.table.data.n)]
+        n = self.table.data.n
+        counts = np.array([self.table.data.weight[:, j].sum() for j in range(n)])
+        total = [self.table.total(j)[self.table.b, self.table.b] for j in range(n)]
         self.sigma2 = np.maximum(np.array(total) / counts, 1e-12)
         for _ in range(2):
-            self._schur = [None] * self.table.data.n
+            self._forget(*range(n))
             errors = [self.fold_errors(j, law).sum() / self.table.sets for j, law in enumerate(self.laws)]
             self.sigma2 = np.maximum(np.array(errors) / counts, 1e-12)
-        self._schur = [None] * self.table.data.n
+        self._forget(*range(n))
+
+    def _forget(self, *joints: int) -> None:
+        """The laws or variances of joints have changed."""
+        self._reduced = None
+        for j in joints:
+            self._schur[j] = None
 
     # -- search ---------------------------------------------------------------------------------------------------
     def run(self, sweeps: int = 2, gain: float = 0.002) -> list[JointFriction]:
@@ -176,7 +222,7 @@ class Selector:
         for _ in range(sweeps):
             for j in range(self.table.data.n):
                 self.laws[j] = self._joint(j, gain)
-                self._schur[j] = None
+                self._forget(j)
             self._refresh_noise()
         return self.laws
 
@@ -191,19 +237,19 @@ class Selector:
         return self._prune(j, self._best_eps(j, law), gain)
 
     def _extensions(self, j: int, law: JointFriction) -> list[tuple[JointFriction, np.ndarray]]:
-        found = []
         fast = bool(np.abs(self.table.data.signals[j].v).max() > CURVED)
-        now = self.fold_errors(j, law)
-        for group in candidates(law, fast, self.coupled.get(j, ())):
-            wider = JointFriction(law.eps, (*law.terms, *group))
-            errors = self.fold_errors(j, wider)
-            if group[0].startswith("cv@") and not clearly_better(errors, now, COUPLED_GAIN):
-                continue
-            found.append((wider, errors))
-        return found
+        groups = list(candidates(law, fast, self.coupled.get(j, ())))
+        wider = [JointFriction(law.eps, (*law.terms, *group)) for group in groups]
+        now, *errors = self.shifted_errors(j, [law, *wider])[:, :, 0]
+        return [
+            (law, e)
+            for law, group, e in zip(wider, groups, errors, strict=True)
+            if not group[0].startswith("cv@") or clearly_better(e, now, COUPLED_GAIN)
+        ]
 
     def _best_eps(self, j: int, law: JointFriction) -> JointFriction:
-        return min((law.with_eps(e) for e in VELOCITY_WIDTHS), key=lambda w: self.fold_errors(j, w).sum())
+        laws = [law.with_eps(e) for e in VELOCITY_WIDTHS]
+        return laws[int(self.shifted_errors(j, laws)[:, :, 0].sum(1).argmin())]
 
     def _prune(self, j: int, law: JointFriction, gain: float) -> JointFriction:
         for term in law.terms[3:]:
@@ -228,8 +274,7 @@ def _diagonal(A: np.ndarray) -> np.ndarray:
     return A * np.eye(A.shape[-1])
 
 
-def _ridge_solve(A: np.ndarray, h: np.ndarray) -> np.ndarray:
-    """x (f, k, D) of A x = h for a stack, scaled to unit diagonal and ridged by RIDGE."""
+def _solved(A: np.ndarray, h: np.ndarray) -> np.ndarray:
+    """x (f, k, D) of A x = h for a stack, A scaled to unit diagonal."""
     d = np.sqrt(np.maximum(np.einsum("fkk->fk", A), 1e-300))
-    scaled = A / d[:, :, None] / d[:, None, :] + RIDGE * np.eye(A.shape[1])
-    return np.linalg.solve(scaled, h / d[..., None]) / d[..., None]
+    return np.linalg.solve(A / d[:, :, None] / d[:, None, :], h / d[..., None]) / d[..., None]

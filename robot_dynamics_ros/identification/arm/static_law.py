@@ -6,10 +6,8 @@ parameters are solved inside (bounded least squares), eps and the Stribeck veloc
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
-from typing import Any
 
 import numpy as np
 from scipy.optimize import lsq_linear
@@ -22,6 +20,7 @@ LAW = "luo_load"
 SAMPLES = 20_000  # used for the static law: a handful of parameters per joint
 LINEAR = ("fv1", "fv2", "fv3", "fc", "fs", "ft", "fb")
 NONNEGATIVE = ("fc", "fs", "fv1")
+UNSMOOTHED = ("fv1", "fb")  # do not depend on eps
 COULOMB_RISE = 2e-3  # rad/s, fc1: the Coulomb level is reached at once, eps alone smooths the reversal
 EPS_GRID = (0.002, 0.005, 0.01, 0.02, 0.04, 0.08, 0.16)
 STRIBECK_VELOCITIES = (0.03, 0.1, 0.3, 1.0)
@@ -88,22 +87,14 @@ def fit_static(samples: FrictionSamples, chosen: tuple[str, ...]) -> StaticFit:
     Raises ValueError when no term can be fitted.
     """
     samples = samples.thinned()
-    y, v, weight = samples.y, samples.v, samples.weight
-
-    @cache
-    def column(name: str, eps: float, vs: float) -> np.ndarray:
-        return samples.as_recorded(unit_column(name, eps, vs, v, samples.load)[:, None])
-
-    def columns(names: tuple[str, ...], eps: float, vs: float) -> np.ndarray:
-        return np.hstack([column(name, eps, vs if name == "fs" else STRIBECK_VELOCITIES[0]) for name in names])
-
+    y, v, normal = samples.y, samples.v, _Normal(samples)
     best: tuple[float, dict[str, float], float] | None = None
     names: tuple[str, ...] = ()
     effective = max(len(y) / 10, 50.0)  # independent samples in a correlated residual: about one in ten
     for group in TERMS:
         if not all(_counterpart(term, chosen) for term in group):
             continue
-        trial = _search(columns, (*names, *group), y, weight)
+        trial = _search(normal, (*names, *group))
         if not opposes_motion(trial[1], v, samples.speed_limit):
             continue
         score = effective * np.log(trial[0]) + np.log(effective) * (len(names) + len(group))
@@ -149,30 +140,67 @@ def unit_column(name: str, eps: float, vs: float, v: np.ndarray, load: np.ndarra
     return FrictionModel(LAW, values, 1).torque(v[:, None], load[:, None])[:, 0]
 
 
-def _search(
-    columns: Callable[[tuple[str, ...], float, float], np.ndarray],
-    names: tuple[str, ...],
-    y: np.ndarray,
-    weight: np.ndarray,
-) -> tuple[float, dict[str, float]]:
+class _Normal:
+    """Weighted normal matrices of the law's columns and y, a column made when it is first asked for."""
+
+    def __init__(self, samples: FrictionSamples) -> None:
+        self.samples, self.root = samples, np.sqrt(samples.weight)
+        self.rows, self.scale = [samples.y * self.root], [1.0]  # y, then columns of unit length
+        self.gram = np.array([[self.rows[0] @ self.rows[0]]])
+        self.places: dict[tuple[str, float, float], int] = {}
+
+    def triangle(self, names: tuple[str, ...], eps: float, vs: float) -> tuple[np.ndarray, np.ndarray]:
+        """R (k + 1, k + 1) of columns of unit length and y, and the lengths (k,) that they had."""
+        keys = [self._key(name, eps, vs) for name in names]
+        own = [self._place(key) for key in keys]
+        G = self.gram[np.ix_([*own, 0], [*own, 0])]
+        G[np.arange(len(own)), np.arange(len(own))] += 1e-13
+        return np.linalg.cholesky(G).T, np.array([self.scale[k] for k in own])
+
+    @staticmethod
+    def _key(name: str, eps: float, vs: float) -> tuple[str, float, float]:
+        """What a column depends on."""
+        return name, EPS_GRID[0] if name in UNSMOOTHED else eps, vs if name == "fs" else STRIBECK_VELOCITIES[0]
+
+    def _place(self, key: tuple[str, float, float]) -> int:
+        if key not in self.places:
+            s = self.samples
+            column = s.as_recorded(unit_column(*key, s.v, s.load)[:, None])[:, 0] * self.root
+            self.scale.append(max(float(np.linalg.norm(column)), 1e-300))
+            column /= self.scale[-1]
+            self.places[key] = len(self.gram)
+            cross = np.array([[x @ column for x in self.rows]])
+            self.gram = np.block([[self.gram, cross.T], [cross, column @ column]])
+            self.rows.append(column)
+        return self.places[key]
+
+
+def _search(normal: _Normal, names: tuple[str, ...]) -> tuple[float, dict[str, float]]:
     """Residual variance and parameters of the best of a grid over eps and the Stribeck velocity."""
-    root = np.sqrt(weight)
-    lower = np.array([0.0 if n in NONNEGATIVE else -np.inf for n in names])
+    y = normal.samples.y
     most = 2 * float(np.abs(y).max())  # a Coulomb or Stribeck level above all that was measured is extrapolation
+    lower = np.array([0.0 if n in NONNEGATIVE else -np.inf for n in names])
     upper = np.array([most if n in ("fc", "fs") else np.inf for n in names])
     best: tuple[float, dict[str, float]] | None = None
     for eps in EPS_GRID:
         for vs in STRIBECK_VELOCITIES if "fs" in names else STRIBECK_VELOCITIES[:1]:
-            rows = np.column_stack([columns(names, eps, vs), y]) * root[:, None]
-            R: Any = np.linalg.qr(rows, mode="r")  # the same problem in as many rows as columns
-            x = lsq_linear(R[:, :-1], R[:, -1], bounds=(lower, upper)).x
+            R, scale = normal.triangle(names, eps, vs)
+            x = _bounded(R, lower * scale, upper * scale)
             variance = float(np.sum((R[:, -1] - R[:, :-1] @ x) ** 2)) / len(y)
             if best is None or variance < best[0]:
-                values = dict(zip(names, x.tolist(), strict=True)) | {"eps": eps, "fs1": vs, "fc1": COULOMB_RISE}
-                best = (variance, values)
+                values = dict(zip(names, (x / scale).tolist(), strict=True))
+                best = (variance, values | {"eps": eps, "fs1": vs, "fc1": COULOMB_RISE})
     if best is None:
         raise ValueError("empty search")
     return best
+
+
+def _bounded(R: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
+    """x (k,) between bounds with the smallest residual of a triangle R (k + 1, k + 1)."""
+    x = np.linalg.lstsq(R[:-1, :-1], R[:-1, -1], rcond=None)[0]
+    if ((lower <= x) & (x <= upper)).all():
+        return np.asarray(x)
+    return np.asarray(lsq_linear(R[:, :-1], R[:, -1], bounds=(lower, upper)).x)
 
 
 def friction_table(laws: Sequence[dict[str, float]]) -> dict[str, list[float]]:

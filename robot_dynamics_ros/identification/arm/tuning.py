@@ -186,16 +186,16 @@ class Tuner:
         structure = structure.with_laws(self.simple)
         evidence = self._evidence(structure)
         if choices.effort_filter:
-            structure = replace(structure, filters=self._filters(structure, evidence, evidence.motion.rate))
+            structure = replace(structure, filters=self._filters(structure, evidence))
         selector = Selector(replace(evidence, filters=structure.filters), list(structure.laws), self.coupled)
         laws = list(choices.laws) if choices.laws else selector.run()
         errors = [selector.fold_errors(j, law).sum() for j, law in enumerate(laws)]
         return structure.with_laws(laws), np.array(errors) / _power(evidence)
 
-    def _filters(self, structure: Structure, evidence: Evidence, rate: float) -> Filters:
+    def _filters(self, structure: Structure, evidence: Evidence) -> Filters:
         """Per joint: the low-pass the recorded effort has seen, if the data show one beyond doubt."""
         n = self.rigid.n
-        possible = {c: self._smoothed(evidence, c, rate) for c in np.geomspace(1.0, 0.16 * rate, 13)}
+        possible = self._smoothed(np.geomspace(1.0, 0.16 * evidence.motion.rate, 13))
         options: list[EffortFilter | None] = [None]
         options += [EffortFilter(float(c), k) for c, joints in possible.items() if joints.any() for k in (False, True)]
         if len(options) == 1:
@@ -210,11 +210,21 @@ class Tuner:
         worth = table.min(0) < (1 - MIN_FILTER_GAIN) * table[0]
         return tuple(options[c] if w else None for c, w in zip(chosen, worth, strict=True))
 
-    @staticmethod
-    def _smoothed(evidence: Evidence, cutoff: float, rate: float) -> np.ndarray:
-        """Which efforts (n,) have no noise left well above a cut-off: under QUIET of their deviation."""
-        rest = evidence.effort - low_pass(evidence.effort, 2.5 * cutoff, 1 / rate)
-        return np.median(np.abs(rest), axis=0) < QUIET * np.maximum(evidence.effort.std(0), 1e-12)
+    def _smoothed(self, cutoffs: np.ndarray) -> dict[float, np.ndarray]:
+        """Which efforts (n,) have no noise left well above a cut-off: under QUIET of their deviation.
+
+        At the rate of the recording: behind the anti-alias filter of a lower rate no effort has noise left. What has
+        noise above one cut-off has it above every lower one.
+        """
+        pieces = [(p.effort, p.period) for r in self._sampled[SEARCH_ROWS] for p in r.pieces]
+        size = np.maximum(np.concatenate([y for y, _ in pieces]).std(0), 1e-12)
+        quiet, found = np.ones(self.rigid.n, bool), {}
+        for cutoff in cutoffs[::-1].tolist():
+            if quiet.any():
+                rest = np.concatenate([y - low_pass(y, 2.5 * cutoff, dt) for y, dt in pieces])
+                quiet = quiet & (np.median(np.abs(rest), axis=0) < QUIET * size)
+            found[cutoff] = quiet
+        return dict(reversed(found.items()))
 
     # -- errors ---------------------------------------------------------------------------------------------------
     def _evidence(
@@ -251,8 +261,8 @@ class Tuner:
         selector = Selector(replace(evidence, filters=structure.filters), list(structure.laws), self.coupled)
         errors = np.empty((self.rigid.n, len(lags)))
         for j, law in enumerate(selector.laws):
-            options = [selector.shifted_errors(j, law.with_eps(e)).sum(0) for e in widths or (law.eps,)]
-            errors[j, order] = np.min(options, axis=0)
+            options = [law.with_eps(e) for e in widths or (law.eps,)]
+            errors[j, order] = selector.shifted_errors(j, options).sum(1).min(0)
         return errors / _power(evidence)[:, None]
 
 

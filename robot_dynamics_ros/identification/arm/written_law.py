@@ -60,17 +60,18 @@ class WrittenLaw:
         return JointFriction(chosen.eps, tuple(terms), memory)
 
 
-def choose_law(problem: PreslidingProblem, terms: tuple[str, ...], known: dict[str, float] | None = None) -> WrittenLaw:
+def choose_law(problem: PreslidingProblem, terms: tuple[str, ...], known: WrittenLaw | None = None) -> WrittenLaw:
     """The law of one joint: static, and presliding unless the static law predicts held-out motion better.
 
     terms: friction columns that cross-validation chose for the joint (`selection`); the static law has their
-    counterparts only. known: a static law of nearly the same samples, which is not fitted again. Raises ValueError
-    where no term of the static law can be fitted.
+    counterparts only. known: the law of nearly the same samples, whose static part and shape are not chosen again.
+    Raises ValueError where no term of the static law can be fitted.
     """
     samples = problem.data
-    static = known or fit_static(samples, terms).parameters
+    static = fit_static(samples, terms).parameters if known is None else known.static
     law = FrictionModel(LAW, {name: [value] for name, value in static.items()}, 1)
-    presliding = fit_presliding(problem, law.torque(samples.v[:, None], samples.load[:, None])[:, 0])
+    shape = None if known is None or known.presliding is None else known.presliding.shape
+    presliding = fit_presliding(problem, law.torque(samples.v[:, None], samples.load[:, None])[:, 0], shape)
     if presliding is None or presliding.errors.sum() > (1 + MARGIN) * presliding.static_errors.sum():
         return WrittenLaw(static)
     return WrittenLaw(static, presliding)

@@ -65,3 +65,17 @@ def vertex(errors: np.ndarray) -> tuple[float, float]:
     mean = float(weight @ place)
     moved = weight * (place - mean) / np.maximum(1 - weight, 1e-3)
     return mean, float(np.sqrt((len(place) - 1) / len(place) * moved @ moved))
+
+
+def cells(folds: Sequence[np.ndarray]) -> tuple[np.ndarray, list[int], list[np.ndarray]]:
+    """Order (N,) in which samples with the same fold in every partition (a cell) follow each other, the edges of the
+    cells in it, and the numbers of the cells of every fold of every partition; folds: numbers (N,) per partition.
+    """
+    code = np.zeros(len(folds[0]), np.int64)
+    for fold in folds:
+        code = code * (int(fold.max()) + 1) + fold
+    order = np.argsort(code.astype(np.int16), kind="stable")
+    code = code[order]
+    first = np.flatnonzero(np.diff(code, prepend=-1))
+    numbers = [fold[order[first]] for fold in folds]
+    return order, [*first.tolist(), len(code)], [np.flatnonzero(c == k) for c in numbers for k in range(c.max() + 1)]

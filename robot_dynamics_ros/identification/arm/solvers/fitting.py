@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 import numpy as np
 
@@ -23,15 +22,18 @@ from robot_dynamics_ros.identification.arm.solvers.instruments import (
     simulated,
     tracked,
 )
-from robot_dynamics_ros.identification.arm.solvers.least_squares import Rows, Solution, solve
+from robot_dynamics_ros.identification.arm.solvers.least_squares import Solution, solve
 from robot_dynamics_ros.identification.arm.tuning import motion_of
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.dataset.recording import Recording
+from robot_dynamics_ros.identification.dataset.stretches import thinned
 from robot_dynamics_ros.robot_file import RobotFile
 
 Prior = tuple[np.ndarray, np.ndarray]
 PLAIN = ("huber", "wls", "torque", "ols")
 ROUGH = 2  # rounds of robust weights of a solution that only serves the next one
+FIRST_ROWS = 16_000  # samples from which the robust weights of a longer motion start; all of them follow in LAST rounds
+LAST = 3
 METHODS = (*PLAIN, "total", "idim-iv")
 
 
@@ -98,7 +100,7 @@ class Fitter:
         self.notes: list[str] = []
 
     def run(self, method: str, rough: bool = False) -> IdentifiedModel:
-        """The model by one of METHODS; rough: with ROUGH rounds of robust weights and the load of one round.
+        """The model by one of METHODS; rough: of FIRST_ROWS, ROUGH rounds of robust weights and the load of one round.
 
         Raises DataError where the recordings lack what the method needs.
         """
@@ -113,23 +115,35 @@ class Fitter:
     def _plain(self, method: str, rough: bool) -> tuple[Solution, FusedRows]:
         """Weighted least squares; load-dependent friction uses the torque of the given links, or of the previous round,
         twice.
+
+        Robust weights of a long motion are found on some of its stretches first.
         """
+        short = method == "huber" and len(self.motion) > 2 * FIRST_ROWS
+        motion = thinned(self.motion, FIRST_ROWS) if short else self.motion
         phi = self.load
-        weights = None if self.motion.weight is None else list(self.motion.weight.T)
         loaded = any(t in LOADED for law in self.structure.laws for t in law.terms)
         rounds = (1 if rough else 2) if loaded and phi is None else 0
         for left in reversed(range(rounds + 1)):
-            rows = FusedRows(self.rigid, self.structure, self.motion, phi)
-            solution = self._solved(rows, method, weights, ROUGH if left or rough else 6)
+            rows = FusedRows(self.rigid, self.structure, motion, phi)
+            solution = self._solved(rows, method, ROUGH if left or rough else 6)
             phi = self.rigid.base.to_standard(solution.x[: self.base])
-        return solution, rows
+        if not short or rough:
+            return solution, rows
+        rows = FusedRows(self.rigid, self.structure, self.motion, phi if self.load is None else self.load)
+        return self._solved(rows, method, LAST, solution.x), rows
 
-    def _solved(self, rows: Rows, method: str, weights: Any, iterations: int) -> Solution:
+    def _solved(self, rows: FusedRows, method: str, iterations: int, start: np.ndarray | None = None) -> Solution:
+        weight, prior = rows.motion.weight, self.prior
+        if prior is not None:  # as strong beside some of the samples as beside all
+            share = np.sqrt(len(rows.motion) / len(self.motion))
+            prior = share * prior[0], share * prior[1]
+        weights = None if weight is None else list(weight.T)
         if not self.held:
-            return solve(rows, self.size, method, self.prior, iterations, weights)
+            return solve(rows, self.size, method, prior, iterations, weights, start)
         rest = HeldRows(rows, self.held, self.size)
-        prior = None if self.prior is None else rest.prior(self.prior)
-        return rest.solution(solve(rest, len(rest.rest), method, prior, iterations, weights))
+        start = None if start is None else start[rest.rest]
+        prior = None if prior is None else rest.prior(prior)
+        return rest.solution(solve(rest, len(rest.rest), method, prior, iterations, weights, start))
 
     def _total(self, found: Solution, rows: FusedRows) -> Solution:
         """The weighted solution without the pull of noise in the motion (errors_in_variables)."""

@@ -136,22 +136,25 @@ def solve(
     prior: tuple[np.ndarray, np.ndarray] | None = None,
     iterations: int = 6,
     row_weights: Sequence[np.ndarray] | None = None,
+    start: np.ndarray | None = None,
 ) -> Solution:
     """Parameters x (size,) of all joints' rows.
 
     method: "ols"; "wls", rows of joint j times 1 / sigma_j of the OLS residuals [Madsen2020 ch5 19-20]; "torque", times
     1 / ||tau_j|| [Liu2020 23]; "huber", WLS with iteratively re-weighted samples. prior: rows (P, z) added to the
     weighted problem, e.g. CAD values with a stated strength. row_weights (N,) per joint: inverse variances of the
-    samples relative to each other; robust weights come on top.
+    samples relative to each other; robust weights come on top. start (size,): what the first robust weights come from
+    instead of a solution without any.
     """
     rows: Rows = StoredRows(joint_rows) if isinstance(joint_rows, Sequence) else joint_rows
     n = len(rows.y)
     given = [np.ones(len(y)) for y in rows.y] if row_weights is None else list(row_weights)
-    weights, triangles = given, rows.triangles(row_weights)
-    sigma = np.ones(n)
-    if method == "torque":
-        sigma = np.array([np.sqrt(np.mean(y**2)) for y in rows.y])
-    x = combined(triangles, rows.index, sigma, size, prior)[0]
+    weights, triangles, sigma = given, [], np.ones(n)
+    if start is None:
+        triangles = rows.triangles(row_weights)
+        if method == "torque":
+            sigma = np.array([np.sqrt(np.mean(y**2)) for y in rows.y])
+    x = combined(triangles, rows.index, sigma, size, prior)[0] if start is None else start
     rounds = {"ols": 0, "torque": 0, "wls": 2, "huber": iterations}[method]
     residuals = rows.residuals(x)
     for _ in range(rounds):

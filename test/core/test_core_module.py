@@ -13,8 +13,11 @@ def test_chain_names_the_wrong_argument():
 
 
 def description(value):
-    """Docstring of a class or property; of a function what follows its signature."""
-    text = value.__doc__ or ""
+    """Docstring of a class or property; of a function what follows its signature.
+
+    Before Python 3.12 the None of the type hides the docstring of a static property.
+    """
+    text = value.__doc__ or (vars(property)["__doc__"].__get__(value) if isinstance(value, property) else "")
     return text if isinstance(value, type | property) else "".join(text.splitlines(keepends=True)[1:])
 
 

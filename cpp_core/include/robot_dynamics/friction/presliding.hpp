@@ -74,6 +74,13 @@ class Presliding {
   }  // initial state forgotten
   bool has_memory(int i) const noexcept { return has_memory_[i]; }
 
+  // Level of all elements without load [Nm].
+  double level(int i) const noexcept {
+    double sum = 0.0;
+    for (int e = i * elements_; e < (i + 1) * elements_; ++e) sum += level_[e];
+    return sum;
+  }
+
   // Level of the elements whose deflection is still unknown at load tau [Nm]: their friction lies within +- it.
   double unknown_level(int i, double tau) const noexcept {
     double sum = 0.0;

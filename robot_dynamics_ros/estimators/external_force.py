@@ -165,6 +165,15 @@ class ForceStage:
             0.0,
             1000.0,
         ),
+        Parameter(
+            "recent_error",
+            0.25,
+            "time over which the torque of a free robot scales the deviations of its wrench, with residuals in the "
+            "robot file; 0: never",
+            "s",
+            0.0,
+            2.0,
+        ),
         Parameter("tare_window", 1.0, "time over which a tare averages", "s", 0.01, 100.0),
         Parameter("tare_limit", 0.25, "largest bias a tare accepts, share of the torque limit", "", 0.0, 10.0),
     )
@@ -305,6 +314,7 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
             "torque_bound": 3.0 * scale,
             "tare_largest": p["tare_limit"] * scale,
             "rest_bias": p["rest_bias"] if known and p["method"] == "momentum" else 0.0,
+            "recent_error": p["recent_error"] if known and p["method"] == "momentum" else 0.0,
             "rest_std": robot.array("residuals.rest") if known else np.zeros(n),
         }
     )

@@ -240,6 +240,9 @@ class Residuals(SourcedBlock):
 
     moving: n.Torques = Field(default=None, description="while the joint moves")
     rest: n.Torques = Field(default=None, description="while the joint stands still or reverses")
+    speed: n.Velocities = Field(
+        default=None, description="largest speed of the recordings: the deviation grows beyond it; null: unknown"
+    )
     significance: n.Deviations | None = Field(
         default=None,
         description="standard deviations that the torques of all joints together exceed in 0.1 % of the time",

@@ -54,6 +54,13 @@ def test_unknown_gravity_and_the_level_of_friction_are_in_the_residuals():
         assert (residuals(UR5E, taken, 40.0 * ONE)[name] > plain[name]).all()
 
 
+def test_the_largest_speed_leaves_out_single_samples():
+    log = synthetic_log(UR5E, truth_of(UR5E), 1, duration=12.0)
+    speed = np.abs(log.qd)
+    found = residuals(UR5E, [recording(log, "bag")], ZERO)["speed"]
+    assert (found > 0.9 * np.quantile(speed, 0.99, axis=0)).all() and (found <= 1.02 * speed.max(axis=0)).all()
+
+
 def test_a_stand_before_the_first_motion_says_nothing_about_presliding():
     """Friction holds 5 Nm from before the recording: the elements that have not slipped contain it, live."""
     assert largest_spans(REMEMBERING).tolist() == [0.02] * 6 and largest_spans(UR5E).tolist() == [0.0] * 6

@@ -31,6 +31,7 @@ FALSE_SHARE = 1e-3  # of the time of the recordings
 # because an RMS with long tails is above what 68 % of the samples lie within. By experiment on simulated robots.
 WIDER = 1.3, 1.0, 0.9
 FLOORS = {"moving": 0.01, "rest": 0.06}  # of the breakaway level: what no recording shows of other days and places
+FASTEST = 0.999  # share of the samples that are at most as fast as what the recordings show
 UNSEEN = 0.15  # of it: deviation at rest of a joint whose presliding the recordings do not show
 POSES = 300
 
@@ -38,7 +39,8 @@ POSES = 300
 def residuals(
     robot: RobotFile, recordings: Sequence[Recording], breakaway: np.ndarray, elsewhere: np.ndarray | float = 0.0
 ) -> dict[str, Any]:
-    """moving, rest (n,) [Nm]: standard deviation of the external joint torque of a free robot, by the joint's state.
+    """moving, rest (n,) [Nm]: standard deviation of the external joint torque of a free robot, by the joint's state;
+    speed (n,) [rad/s]: largest of the recordings.
 
     significance: standard deviations that the torques of all joints together exceed in FALSE_SHARE of the time.
     The effort of the recordings is in Nm. breakaway (n,): level of friction at breakaway [Nm]. elsewhere (n,):
@@ -53,7 +55,8 @@ def residuals(
     rest = np.hypot(rest, elsewhere)
     moving = np.hypot(np.hypot(moving, FLOORS["moving"] * breakaway), elsewhere)
     moving = np.where(np.isfinite(moving), moving, rest)
-    found = {"moving": np.fmax(moving, MIN_STD), "rest": np.fmax(rest, MIN_STD)}
+    fastest = np.fmax(np.quantile(np.abs(speed), FASTEST, axis=0), REST_SPEED)
+    found = {"moving": np.fmax(moving, MIN_STD), "rest": np.fmax(rest, MIN_STD), "speed": fastest}
     return found | {"significance": _significance(robot, recordings, found)}
 
 

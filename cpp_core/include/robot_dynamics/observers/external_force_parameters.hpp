@@ -37,6 +37,7 @@ struct ExternalForceParameters {
   PayloadParameters payload;
   TareParameters tare;
   RestBiasParameters rest;
+  double recent_error = 0.0;  // s, over which errors of a free robot scale the covariance of the wrench; 0: not
 };
 
 // Gains of the momentum observer, and of the filter behind it for small and for large changes: 1/gain is the whole lag

@@ -6,8 +6,10 @@
 // anywhere in [-fc, fc], uniformly (s = 1), while a hysteretic model follows the motion before (s = known_stiction)
 // once its initial state no longer matters; until then the law is used. The third is the effect of an uncertain
 // temperature. Where the robot file holds residuals (moving, rest), they take the place of the stiction term:
-//   var f = moving^2 (1 - w) + rest^2 w + (share f)^2 + unknown^2/3 + (load_error contact_load)^2 + the third above
-// with w = exp(-(v/vs)^2) and `unknown` the level of presliding elements that have not slipped yet.
+//   var f = moving^2 (1 - w) + rest^2 w + (share f)^2 + unknown^2/3 + (load_error contact_load)^2
+//         + (beyond f max(|v| / speed - 1, 0))^2 + the third above
+// with w = exp(-(v/vs)^2), `unknown` the level of presliding elements that have not slipped yet, and `speed` the
+// largest one that the recordings show: beyond it the law is extrapolated.
 //
 // A motor that turns with a second joint (coupled wrists) adds to the joint it loads
 //   f_j += fc tanh((v_j + s v_k)/eps) + fv v_k,
@@ -36,7 +38,8 @@ struct FrictionStageParameters {
   double known_stiction = 0.4;   // s of a model with memory
   double load_error = 0.2;       // friction per Nm of load that a contact adds, absent in the identification
   std::array<double, max_joints> moving{},
-      rest{};  // residuals of the robot file [Nm]; 0: unknown, the rest above holds
+      rest{};                              // residuals of the robot file [Nm]; 0: unknown, the rest above holds
+  std::array<double, max_joints> speed{};  // largest of the recordings [rad/s]; 0: unknown
 };
 
 struct CoupledMotor {
@@ -56,6 +59,8 @@ using FrictionMemory = std::variant<std::monostate, EGms, LuGre, RateStateGms, P
 
 class FrictionStage {
  public:
+  static constexpr double beyond = 0.1;  // relative error of friction at twice the largest speed of the recordings
+
   FrictionStage(FrictionMap map, const FrictionStageParameters& p, FrictionMemory memory = {})
       : map_(std::move(map)), p_(p), memory_(std::move(memory)), used_(map_.joints()), next_(map_.joints(), 0.0) {
     require_range("relative_error", p.relative_error, 0.0, 10.0);
@@ -65,6 +70,7 @@ class FrictionStage {
     require_range("load_error", p.load_error, 0.0, 1.0);
     require_each("moving", p.moving.data(), map_.joints(), 0.0, 1e5);
     require_each("rest", p.rest.data(), map_.joints(), 0.0, 1e5);
+    require_each("speed", p.speed.data(), map_.joints(), 0.0, 1e3);
   }
 
   // Throws std::invalid_argument naming the field.
@@ -199,6 +205,11 @@ class FrictionStage {
     return std::sqrt(slide * slide + rest * rest + unknown * unknown / 3.0 + (std::isfinite(warm) ? warm * warm : 0.0));
   }
 
+  // How far a speed is beyond the recordings, as share of their largest; at most ten times.
+  double excess(int i, double v) const noexcept {
+    return p_.speed[i] > 0.0 ? std::min(std::max(std::abs(v) / p_.speed[i] - 1.0, 0.0), 10.0) : 0.0;
+  }
+
   // Residuals of free motion by the joint's state, elements that have not slipped, temperature, load of a contact.
   double from_residuals(int i, double v, double tau, double f, double law, double sigma) const noexcept {
     const double x = v / p_.stiction_speed, rest = std::exp(-x * x);
@@ -206,8 +217,9 @@ class FrictionStage {
     const auto* m = std::get_if<Presliding>(&memory_);
     const double unknown = m ? m->unknown_level(i, tau) : 0.0, contact = p_.load_error * contact_[i];
     const double share = p_.relative_error * f;
+    const double fast = beyond * f * excess(i, v);
     const double warm = sigma > 0 ? map_.torque_at(i, v, tau, used_[i] + sigma) - law : 0.0;
-    return std::sqrt(free + share * share + unknown * unknown / 3.0 + contact * contact +
+    return std::sqrt(free + share * share + unknown * unknown / 3.0 + contact * contact + fast * fast +
                      (std::isfinite(warm) ? warm * warm : 0.0));
   }
 

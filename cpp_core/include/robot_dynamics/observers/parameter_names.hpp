@@ -38,6 +38,7 @@ void for_each_parameter(FrictionStageParameters& p, int n, Each&& each) {
   each("load_error", p.load_error);
   each("moving", p.moving, n);
   each("rest", p.rest, n);
+  each("speed", p.speed, n);
 }
 
 template <class Each>
@@ -111,6 +112,7 @@ void for_each_parameter(ExternalForceParameters& p, int n, Each&& each) {
   each("tare_largest", p.tare.largest, n);
   each("rest_bias", p.rest.time);
   each("rest_std", p.rest.std, n);
+  each("recent_error", p.recent_error);
 }
 
 }  // namespace robot_dynamics

@@ -1,0 +1,90 @@
+"""Deviations by state: recent errors scale those of the wrench, friction beyond recorded speeds is wider."""
+
+import numpy as np
+import pytest
+from force_bench import UR5E, measured, moving, still
+
+from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.estimators.friction import FrictionStage
+from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.signals import Log
+
+REST = np.array([1.5, 2.0, 1.5, 0.6, 0.6, 0.6])
+RESIDUALS = {"source": "test", "moving": 0.3 * REST, "rest": REST, "significance": 6.0}
+ROBOT = UR5E.with_updates({"residuals": RESIDUALS}, {"test": "residuals of a test"})
+SLOT, WINDOW, LATE = 50_000_000, 5, 2  # ns, slots of 0.25 s, newest slots that are left out
+
+
+def run(log, **force):
+    log = Log(log.joint_names, log.stamp_ns, {k: log.get(k).copy() for k in ("q", "qd", "effort")})
+    Pipeline(ROBOT, {"force": force}).run(log)
+    return log
+
+
+def wrong(size, wrench=None, seconds=5.0):
+    """Motion whose torque is off by `size` of its deviation for the second half."""
+    log = measured(moving(seconds), wrench, noise=0.02)
+    late = (log.time > seconds / 2)[:, None]
+    log.effort = log.effort + late * size * 0.3 * REST * np.sign(np.sin(9.0 * log.time))[:, None]
+    return log
+
+
+def expected(log, counts):
+    """Scale of the variance (N,) from the joints' torques and deviations, in plain numpy."""
+    z = ((log.external_joint_torque / log.external_joint_torque_std) ** 2).mean(axis=1)
+    slot = log.stamp_ns // SLOT - log.stamp_ns[0] // SLOT
+    means = [z[(slot == k) & counts].mean() if ((slot == k) & counts).any() else np.nan for k in range(slot[-1] + 1)]
+    found = []
+    for k in range(slot[-1] + 1):
+        last = np.array(means[max(k - LATE - WINDOW + 1, 0) : max(k - LATE + 1, 0)])
+        known = last[np.isfinite(last)]
+        found.append((known.sum() + 0.5 * WINDOW * 0.5) / (len(known) + 0.5 * WINDOW))
+    return np.clip(np.array(found)[slot], 0.25, 9.0)
+
+
+@pytest.mark.parametrize("size", [0.5, 2.0])
+def test_errors_of_the_last_moments_scale_the_covariance(size):
+    log = wrong(size)
+    scaled, plain = run(log, contact_on_ratio=50.0), run(log, contact_on_ratio=50.0, recent_error=0.0)
+    np.testing.assert_array_equal(scaled.external_wrench, plain.external_wrench)
+    found, late = (scaled.external_wrench_std / plain.external_wrench_std) ** 2, log.time > 1.0
+    scale = expected(plain, log.time >= 0.13)
+    np.testing.assert_allclose(found[late], np.tile(scale[late, None], 6), rtol=1e-9)
+    assert scale[late].min() < 0.5 and (scale.max() > 1.5) == (size > 1.0)
+
+
+def test_contact_is_decided_without_and_keeps_its_deviation():
+    wrench = np.zeros((2500, 6))
+    wrench[1500:2000, 2] = -60.0
+    log = wrong(0.5, wrench)
+    scaled, plain = run(log), run(log, recent_error=0.0)
+    np.testing.assert_array_equal(scaled.contact, plain.contact)
+    flagged = plain.contact[:-1].any(axis=1)
+    assert flagged.sum() > 400
+    same = (scaled.external_wrench_std == plain.external_wrench_std)[1:].all(axis=1)
+    assert same[flagged].all() and not same[~flagged][600:].all()
+
+
+def test_robots_without_residuals_have_the_deviations_of_before():
+    log, off = (measured(still(), noise=0.05) for _ in range(2))
+    Pipeline(UR5E).run(log)
+    Pipeline(UR5E, {"force": {"recent_error": 0.0}}).run(off)
+    np.testing.assert_array_equal(log.external_wrench_std, off.external_wrench_std)
+    with pytest.raises(ConfigError, match="recent_error"):
+        Pipeline(UR5E, {"force": {"recent_error": 3.0}})
+
+
+def test_friction_beyond_the_recorded_speeds_is_known_less_well():
+    """By a tenth of it at twice the largest speed of the recordings."""
+    v = np.linspace(-2.0, 2.0, 81)[:, None] * np.ones(6)
+    found = {}
+    for speed in (None, [0.5] * 6):
+        robot = ROBOT.with_updates({"residuals.speed": speed})
+        log = Log(robot.joint_names, np.arange(81) * 2_000_000, {"qd": v, "model_torque": np.zeros_like(v)})
+        stage = FrictionStage()
+        stage.configure(robot, {"model": "static"})
+        stage.run(log)
+        found[speed is None] = log
+    more = found[False].friction_std ** 2 - found[True].friction_std ** 2
+    beyond = 0.1 * found[True].friction_torque * np.maximum(np.abs(v) / 0.5 - 1.0, 0.0)
+    np.testing.assert_allclose(more, beyond**2, atol=1e-9)

@@ -234,45 +234,6 @@ class SavitzkyGolay:
     def ready(self) -> bool:
         """True when a full window is there."""
 
-class AdaptiveParameters:
-    """Gains, bounds and gates of the adaptive friction law."""
-    def __init__(
-        self,
-        *,
-        gamma_coulomb: Reals,
-        gamma_viscous: Reals,
-        coulomb_lower: Real = 0.4,
-        coulomb_upper: Real = 1.5,
-        viscous_lower: Real = -0.05,
-        viscous_upper: Real = 0.05,
-        omega_min: Real = 0.01,
-        omega_time: Real = 0.05,
-        max_dt: Real = 0.05,
-        snapshot_period: Real = 0.25,
-    ) -> None: ...
-
-class AdaptiveFriction:
-    """Normalised gradient law of the friction feedforward [Madsen2020 ch6 24-28]."""
-    def __init__(self, parameters: AdaptiveParameters) -> None: ...
-    def friction(self, Y1: RealArray, omega: RealArray) -> RealArray:
-        """Friction torque (n,) [Nm] of the regressors Y1 and omega (n,)."""
-    def reset(self) -> None:
-        """Return to the initial parameters."""
-    def restore(self) -> None:
-        """Return to the values of at least one snapshot period ago, before a contact was detected."""
-    def set(self, coulomb: RealArray, viscous: RealArray) -> bool:
-        """Set coulomb (n,) [-] and viscous (n,) [Nm s/rad], projected into the bounds; False when not finite."""
-    def step(self, dt: Real, Y1: RealArray, omega: RealArray, f_meas: RealArray, frozen: bool = False) -> Status:
-        """
-        One update: regressors Y1, omega and measured friction f_meas (n,) [-, rad/s, Nm], dt [s]; frozen: learn nothing.
-        """
-    @property
-    def coulomb(self) -> RealArray:
-        """Scale of the Coulomb part (n,)."""
-    @property
-    def viscous(self) -> RealArray:
-        """Viscous coefficient that was learned (n,) [Nm s/rad]."""
-
 class PlantRandom:
     """Random numbers of the plant: the same on every platform and in every release."""
     def __init__(self, seed: Integer) -> None: ...
@@ -436,24 +397,6 @@ class HandGuiding:
     ) -> None: ...
     def step(self, q: RealArray, qd: RealArray, friction: RealArray, tau: RealArray) -> Status:
         """Torque (n,) [Nm] into tau of q, qd (n,) [rad, rad/s] and friction (n,) [Nm]."""
-
-class RlsFriction:
-    """Coulomb and viscous friction by RLS with forgetting [Madsen2020 appB]."""
-    def __init__(
-        self, n_joints: Integer, *, time_constant: Real = 20.0, omega_min: Real = 0.01, P0: Real = 1000.0
-    ) -> None: ...
-    def friction(self, omega: RealArray) -> RealArray:
-        """Friction torque (n,) [Nm] at omega (n,) [rad/s]."""
-    def parameters(self) -> tuple[RealArray, RealArray]:
-        """(coulomb (n,) [Nm], viscous (n,) [Nm s/rad])."""
-    def reset(self) -> None:
-        """Return to the initial parameters."""
-    def restore(self) -> None:
-        """Return to the values of at least one snapshot period ago, before a contact was detected."""
-    def set(self, coulomb: RealArray, viscous: RealArray) -> bool:
-        """Set coulomb (n,) [Nm] and viscous (n,) [Nm s/rad]; False when not finite."""
-    def step(self, dt: Real, omega: RealArray, f_meas: RealArray, frozen: bool = False) -> Status:
-        """One update: omega (n,) [rad/s], measured friction (n,) [Nm], dt [s]; frozen: learn nothing."""
 
 class GuardState(enum.IntEnum):
     """State of the torque guard; safe and fault are latched."""
@@ -1175,23 +1118,8 @@ class FreezeReason(enum.IntFlag):
 
 class FrictionFeedforward:
     """Friction feedforward that learns [Madsen2020 ch6]."""
-    def __init__(
-        self,
-        chain: Chain,
-        model: EGms,
-        adaptive: AdaptiveParameters,
-        *,
-        rotor_inertia: Reals,
-        contact_margin: Reals,
-        law: LearningLaw = LearningLaw.gradient,
-        memory: bool = True,
-        rate: Real = 500.0,
-        window: Integer = 51,
-        rls_time: Real = 20.0,
-        contact_time: Real = 0.01,
-        hold: Real = 0.5,
-        thermal_rate: Real = 0.05,
-    ) -> None: ...
+    def __init__(self, chain: Chain, model: EGms, law: LearningLaw = LearningLaw.gradient, **kwargs) -> None:
+        """Gains and options by name, as in AdaptiveParameters and FeedforwardOptions of the core."""
     def learn(
         self,
         stamp_ns: Integer,
@@ -1691,9 +1619,6 @@ def run_in_turn(
     """
     Status codes (S, N) of S stages, run record by record: stamps (N,) [ns], a RowStep each; fed_back: pairs of a signal (N, w) and its last value (w,), with which the next record begins. Writes both.
     """
-
-def savitzky_golay_weights(window: Integer, order: Integer) -> list[float]:
-    """Centre weights of a least-squares polynomial over `window` samples."""
 
 def select_isa(name: str) -> None:
     """Use the kernels of this instruction set from now on."""

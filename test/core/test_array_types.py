@@ -22,14 +22,12 @@ ONE, ROW = np.ones(N), np.ones((N, 1))
 MAP = FrictionModel.from_robot(ROBOT).core
 PRESLIDING = [9.0, 1, 1, 1, 0, 0, 0, 0.3, 0, 0, 2e-3, 0]
 EGMS = torque.friction_core(ROBOT)
-ADAPTIVE = {"gamma_coulomb": ONE, "gamma_viscous": ONE}
 LUGRE = {"fc": 5.0, "fs": 7.0, "vs": 0.05, "sigma0": 2000.0, "sigma1": 30.0, "sigma2": 8.0}
 LUGRE |= {"alpha": -0.01, "gamma": 0.004, "eps": 0.0}
 HEAT = np.tile([0.01, 0.01, 0.01, 0.01], (N, 1))
 
 INSTANCES = {
     "SavitzkyGolay": lambda: _core.SavitzkyGolay(N, 5, 2),
-    "AdaptiveFriction": lambda: _core.AdaptiveFriction(_core.AdaptiveParameters(**ADAPTIVE)),
     "ComputedTorque": lambda: torque.tracking(ROBOT),
     "HandGuiding": lambda: torque.guiding(ROBOT),
     "FrictionFeedforward": lambda: torque.friction_feedforward(ROBOT),

@@ -234,45 +234,6 @@ class SavitzkyGolay:
     def ready(self) -> bool:
         """True when a full window is there."""
 
-class AdaptiveParameters:
-    """Gains, bounds and gates of the adaptive friction law."""
-    def __init__(
-        self,
-        *,
-        gamma_coulomb: Reals,
-        gamma_viscous: Reals,
-        coulomb_lower: Real = 0.4,
-        coulomb_upper: Real = 1.5,
-        viscous_lower: Real = -0.05,
-        viscous_upper: Real = 0.05,
-        omega_min: Real = 0.01,
-        omega_time: Real = 0.05,
-        max_dt: Real = 0.05,
-        snapshot_period: Real = 0.25,
-    ) -> None: ...
-
-class AdaptiveFriction:
-    """Normalised gradient law of the friction feedforward [Madsen2020 ch6 24-28]."""
-    def __init__(self, parameters: AdaptiveParameters) -> None: ...
-    def friction(self, Y1: RealArray, omega: RealArray) -> RealArray:
-        """Friction torque (n,) [Nm] of the regressors Y1 and omega (n,)."""
-    def reset(self) -> None:
-        """Return to the initial parameters."""
-    def restore(self) -> None:
-        """Return to the values of at least one snapshot period ago, before a contact was detected."""
-    def set(self, coulomb: RealArray, viscous: RealArray) -> bool:
-        """Set coulomb (n,) [-] and viscous (n,) [Nm s/rad], projected into the bounds; False when not finite."""
-    def step(self, dt: Real, Y1: RealArray, omega: RealArray, f_meas: RealArray, frozen: bool = False) -> Status:
-        """
-        One update: regressors Y1, omega and measured friction f_meas (n,) [-, rad/s, Nm], dt [s]; frozen: learn nothing.
-        """
-    @property
-    def coulomb(self) -> RealArray:
-        """Scale of the Coulomb part (n,)."""
-    @property
-    def viscous(self) -> RealArray:
-        """Viscous coefficient that was learned (n,) [Nm s/rad]."""
-
 class PlantRandom:
     """Random numbers of the plant: the same on every platform and in every release."""
     def __init__(self, seed: Integer) -> None: ...
@@ -436,24 +397,6 @@ class HandGuiding:
     ) -> None: ...
     def step(self, q: RealArray, qd: RealArray, friction: RealArray, tau: RealArray) -> Status:
         """Torque (n,) [Nm] into tau of q, qd (n,) [rad, rad/s] and friction (n,) [Nm]."""
-
-class RlsFriction:
-    """Coulomb and viscous friction by RLS with forgetting [Madsen2020 appB]."""
-    def __init__(
-        self, n_joints: Integer, *, time_constant: Real = 20.0, omega_min: Real = 0.01, P0: Real = 1000.0
-    ) -> None: ...
-    def friction(self, omega: RealArray) -> RealArray:
-        """Friction torque (n,) [Nm] at omega (n,) [rad/s]."""
-    def parameters(self) -> tuple[RealArray, RealArray]:
-        """(coulomb (n,) [Nm], viscous (n,) [Nm s/rad])."""
-    def reset(self) -> None:
-        """Return to the initial parameters."""
-    def restore(self) -> None:
-        """Return to the values of at least one snapshot period ago, before a contact was detected."""
-    def set(self, coulomb: RealArray, viscous: RealArray) -> bool:
-        """Set coulomb (n,) [Nm] and viscous (n,) [Nm s/rad]; False when not finite."""
-    def step(self, dt: Real, omega: RealArray, f_meas: RealArray, frozen: bool = False) -> Status:
-        """One update: omega (n,) [rad/s], measured friction (n,) [Nm], dt [s]; frozen: learn nothing."""
 
 class GuardState(enum.IntEnum):
     """State of the torque guard; safe and fault are latched."""
@@ -657,35 +600,10 @@ class Presliding:
     def valid(self) -> list[bool]:
         """True for each joint (n,) whose state is known since the last reset or gap."""
 
-class TemperatureOptions:
-    """Options of the temperature observer."""
-    def __init__(self) -> None: ...
-    ambient: float
-    """Ambient temperature [deg C]."""
-    convergence_time: float
-    """Time constant of the correction without a given gain [s]."""
-    high: float
-    """Upper bound of the temperature [deg C]."""
-    housing_sensor: bool
-    """False: the robot has no housing sensor."""
-    initial_std: float
-    """Standard deviation after a reset [K]."""
-    low: float
-    """Lower bound of the temperature [deg C]."""
-    max_gap: float
-    """Longest gap between samples [s]."""
-    moving: float
-    """Speed above which a joint counts as moving [rad/s]."""
-    observe_time: float
-    """Time of correction before the gate closes [s]."""
-    rate_limit: float
-    """Largest rate of the correction [K/s]."""
-    rearm_time: float
-    """Time from closing to arming again [s]."""
-
 class TemperatureObserver:
     """Lubricant temperature of n joints: heat balance, corrected by friction."""
-    def __init__(self, map: FrictionMap, heat: Reals, gain: Reals, options: TemperatureOptions) -> None: ...
+    def __init__(self, map: FrictionMap, heat: Reals, gain: Reals, **kwargs) -> None:
+        """Options by name, as in TemperatureOptions of the core."""
     def cool_down(self, seconds: Real) -> None:
         """Advance the heat balance by `seconds` without friction power."""
     def reset(self) -> None:
@@ -701,21 +619,19 @@ class TemperatureObserver:
         temperature: typing.Any,
         variance: typing.Any,
     ) -> RowStep:
-        """RowStep over N records; arguments as in run(), None where a signal is absent."""
+        """RowStep over N records; arguments as in run()."""
     def run(
         self,
         stamp_ns: Integers,
-        v: Reals,
-        load: Reals | None = None,
-        friction: Reals | None = None,
-        housing: Reals | None = None,
-        contact: Reals | None = None,
-        temperature: Reals | None = None,
-        variance: Reals | None = None,
-    ) -> tuple[RealArray, RealArray, numpy.typing.NDArray[numpy.int32]]:
-        """
-        (temperature [deg C], variance [K2], status codes): (N, n), (N, n), (N,); arguments as in step(), (N, ...) each.
-        """
+        v: typing.Any,
+        load: typing.Any,
+        friction: typing.Any,
+        housing: typing.Any,
+        contact: typing.Any,
+        temperature: typing.Any,
+        variance: typing.Any,
+    ) -> numpy.typing.NDArray[numpy.int32]:
+        """Status codes (N,); arguments as in step(), (N, ...) each."""
     def set_ambient(self, ambient: Real) -> bool:
         """Ambient temperature [deg C]."""
     def set_initial(self, joint: Integer, lubricant: Real, housing: Real, variance: Real) -> None:
@@ -723,16 +639,16 @@ class TemperatureObserver:
     def step(
         self,
         stamp_ns: Integer,
-        v: Reals,
-        load: Reals | None,
-        friction: Reals | None,
-        housing: Reals | None,
-        contact: Reals | None,
-        temperature: Reals,
-        variance: Reals,
+        v: typing.Any,
+        load: typing.Any,
+        friction: typing.Any,
+        housing: typing.Any,
+        contact: typing.Any,
+        temperature: typing.Any,
+        variance: typing.Any,
     ) -> Status:
         """
-        One sample: v, load, friction, housing (n,) [rad/s, Nm, Nm, deg C], contact (n + 1,), or None; writes temperature [deg C]
+        One sample: v, load, friction, housing (n,) [rad/s, Nm, Nm, deg C], contact (n + 1,), or None but for v; writes temperature [deg C]
         and variance [K2] (n,). Returns a Status.
         """
     @property
@@ -802,45 +718,13 @@ class Wear(enum.IntEnum):
     unknown = 0
     warn = 2
 
-class StiffnessOptions:
-    """Options of the stiffness estimator."""
-    def __init__(self) -> None: ...
-    cutoff: float
-    """Cut-off frequency of the equal filters [Hz]."""
-    deflection_gate: float
-    """Smallest deflection that is learned from [rad]."""
-    explained: float
-    """Smallest share of torque explained by deflection that is published."""
-    learn_time: float
-    """Time of excited motion before anything is published [s]."""
-    link_std: float
-    """Standard deviation of the link-side torque [Nm]."""
-    max_gap: float
-    """Longest gap between samples [s]."""
-    motor_std: float
-    """Standard deviation of the motor-side torque [Nm]."""
-    moving: float
-    """Speed above which a joint counts as moving [rad/s]."""
-    publish_ratio: float
-    """Largest standard deviation over stiffness that is published."""
-    sensor_std: float
-    """Standard deviation of the joint torque sensor [Nm]."""
-    torque_gate: float
-    """Smallest torque that is learned from [Nm]."""
-
 class StiffnessEstimator:
     """Transmission stiffness of n joints while they work."""
-    def __init__(
-        self,
-        joints: Reals,
-        kinematic_error: Reals,
-        options: StiffnessOptions,
-        powers: Integer = 2,
-        phi_ref: Real = 0.001,
-        time_constant: Real = 20.0,
-        delta: Real = 100.0,
-        P0: collections.abc.Sequence[Real] = [1000000000.0, 1e18, 1e27, 1e36],
-    ) -> None: ...
+    def __init__(self, joints: Reals, kinematic_error: Reals, **kwargs) -> None:
+        """
+        joints (n, 3): rotor inertia, damping, skew; kinematic_error (n, points) [rad]; options by name, as in
+        StiffnessOptions and RlsOptions of the core.
+        """
     def covariance(self, arg0: Integer) -> RealArray:
         """Covariance of a joint's coefficients (P, P)."""
     def reset(self) -> None:
@@ -848,20 +732,18 @@ class StiffnessEstimator:
     def run(
         self,
         stamp_ns: Integers,
-        theta: Reals,
-        q: Reals,
-        omega: Reals | None = None,
-        motor_torque: Reals | None = None,
-        friction: Reals | None = None,
-        link_torque: Reals | None = None,
-        sensor_torque: Reals | None = None,
-        temperature: Reals | None = None,
-        stiffness: Reals | None = None,
-        stiffness_std: Reals | None = None,
-    ) -> tuple[RealArray, RealArray, numpy.typing.NDArray[numpy.int32]]:
-        """
-        (stiffness, standard deviation [Nm/rad], status codes): (N, n), (N, n), (N,); arguments as in step(), (N, n) each.
-        """
+        theta: typing.Any,
+        q: typing.Any,
+        omega: typing.Any,
+        motor_torque: typing.Any,
+        friction: typing.Any,
+        link_torque: typing.Any,
+        sensor_torque: typing.Any,
+        temperature: typing.Any,
+        stiffness: typing.Any,
+        stiffness_std: typing.Any,
+    ) -> numpy.typing.NDArray[numpy.int32]:
+        """Status codes (N,); arguments as in step(), (N, ...) each."""
     def set_baseline(
         self, a: Reals, temperature: Real, warn: Real, error: Real, hold: Real, temperature_band: Real
     ) -> None:
@@ -872,16 +754,16 @@ class StiffnessEstimator:
     def step(
         self,
         stamp_ns: Integer,
-        theta: Reals,
-        q: Reals,
-        omega: Reals | None,
-        motor_torque: Reals | None,
-        friction: Reals | None,
-        link_torque: Reals | None,
-        sensor_torque: Reals | None,
-        temperature: Reals | None,
-        stiffness: Reals,
-        stiffness_std: Reals,
+        theta: typing.Any,
+        q: typing.Any,
+        omega: typing.Any,
+        motor_torque: typing.Any,
+        friction: typing.Any,
+        link_torque: typing.Any,
+        sensor_torque: typing.Any,
+        temperature: typing.Any,
+        stiffness: typing.Any,
+        stiffness_std: typing.Any,
     ) -> Status:
         """
         One sample: theta, q, omega (n,) [rad, rad, rad/s], torques (n,) [Nm], temperature (n,) [deg C]; absent ones are None;
@@ -909,10 +791,12 @@ class RotorFrictionObserver:
     def reset(self) -> None:
         """Start again at the next sample."""
     def run(
-        self, stamp_ns: Integers, omega: Reals, tau_m: Reals, tau_J: Reals, out: Reals | None = None
-    ) -> tuple[RealArray, numpy.typing.NDArray[numpy.int32]]:
-        """(friction (N, n) [Nm], status codes (N,)); arguments as in step(), (N, n) each."""
-    def step(self, stamp_ns: Integer, omega: Reals, tau_m: Reals, tau_J: Reals, friction: Reals) -> Status:
+        self, stamp_ns: Integers, omega: typing.Any, tau_m: typing.Any, tau_J: typing.Any, friction: typing.Any
+    ) -> numpy.typing.NDArray[numpy.int32]:
+        """Status codes (N,); arguments as in step(), (N, ...) each."""
+    def step(
+        self, stamp_ns: Integer, omega: typing.Any, tau_m: typing.Any, tau_J: typing.Any, friction: typing.Any
+    ) -> Status:
         """
         One sample: rotor velocity (n,) [rad/s], motor and joint torque (n,) [Nm]; writes friction (n,) [Nm]. Returns a Status.
         """
@@ -1094,23 +978,76 @@ class PayloadVerdict(enum.IntEnum):
     payload = 1
 
 class ExternalForce:
-    """
-    External joint torque, wrench at the TCP and contact (see docs/force.md).
-
-    step(stamp_ns, q, qd, model_torque, drive_torque, qdd, friction, friction_std,
-         torque, torque_std, wrench, wrench_std, singular_value, contact, payload_or_bias, contact_load,
-         framed_wrench, framed_wrench_std):
-    seven inputs (n) or None, ten outputs written in place; run() takes (N, ...) arrays.
-    """
+    """External joint torque, wrench at the TCP and contact (see docs/force.md)."""
     def __init__(self, chain: Chain, **kwargs) -> None: ...
     def reset(self) -> None:
         """Start again at the next sample; the bias stays."""
-    def rows(self, arg0: Integer, *args) -> RowStep:
-        """RowStep over N records: rows(N, ...), then the arguments of run() after stamp_ns."""
-    def run(self, arg0: Integers, *args) -> numpy.typing.NDArray[numpy.int32]:
+    def rows(
+        self,
+        N: Integer,
+        q: typing.Any,
+        qd: typing.Any,
+        model_torque: typing.Any,
+        drive_torque: typing.Any,
+        qdd: typing.Any,
+        friction: typing.Any,
+        friction_std: typing.Any,
+        torque: typing.Any,
+        torque_std: typing.Any,
+        wrench: typing.Any,
+        wrench_std: typing.Any,
+        singular_value: typing.Any,
+        contact: typing.Any,
+        payload_or_bias: typing.Any,
+        contact_load: typing.Any,
+        framed_wrench: typing.Any,
+        framed_wrench_std: typing.Any,
+    ) -> RowStep:
+        """RowStep over N records; arguments as in run()."""
+    def run(
+        self,
+        stamp_ns: Integers,
+        q: typing.Any,
+        qd: typing.Any,
+        model_torque: typing.Any,
+        drive_torque: typing.Any,
+        qdd: typing.Any,
+        friction: typing.Any,
+        friction_std: typing.Any,
+        torque: typing.Any,
+        torque_std: typing.Any,
+        wrench: typing.Any,
+        wrench_std: typing.Any,
+        singular_value: typing.Any,
+        contact: typing.Any,
+        payload_or_bias: typing.Any,
+        contact_load: typing.Any,
+        framed_wrench: typing.Any,
+        framed_wrench_std: typing.Any,
+    ) -> numpy.typing.NDArray[numpy.int32]:
         """Status codes (N,); arguments as in step(), (N, ...) each."""
-    def step(self, arg0: Integer, *args) -> Status:
-        """One sample; arguments in the docstring of the class. Returns a Status."""
+    def step(
+        self,
+        stamp_ns: Integer,
+        q: typing.Any,
+        qd: typing.Any,
+        model_torque: typing.Any,
+        drive_torque: typing.Any,
+        qdd: typing.Any,
+        friction: typing.Any,
+        friction_std: typing.Any,
+        torque: typing.Any,
+        torque_std: typing.Any,
+        wrench: typing.Any,
+        wrench_std: typing.Any,
+        singular_value: typing.Any,
+        contact: typing.Any,
+        payload_or_bias: typing.Any,
+        contact_load: typing.Any,
+        framed_wrench: typing.Any,
+        framed_wrench_std: typing.Any,
+    ) -> Status:
+        """One sample: seven inputs (n,) or None, ten outputs written in place. Returns a Status."""
     def tare(self) -> TareResult:
         """Take the present external torque as bias; says why it was refused."""
     @property
@@ -1187,23 +1124,8 @@ class FreezeReason(enum.IntFlag):
 
 class FrictionFeedforward:
     """Friction feedforward that learns [Madsen2020 ch6]."""
-    def __init__(
-        self,
-        chain: Chain,
-        model: EGms,
-        adaptive: AdaptiveParameters,
-        *,
-        rotor_inertia: Reals,
-        contact_margin: Reals,
-        law: LearningLaw = LearningLaw.gradient,
-        memory: bool = True,
-        rate: Real = 500.0,
-        window: Integer = 51,
-        rls_time: Real = 20.0,
-        contact_time: Real = 0.01,
-        hold: Real = 0.5,
-        thermal_rate: Real = 0.05,
-    ) -> None: ...
+    def __init__(self, chain: Chain, model: EGms, law: LearningLaw = LearningLaw.gradient, **kwargs) -> None:
+        """Gains and options by name, as in AdaptiveParameters and FeedforwardOptions of the core."""
     def learn(
         self,
         stamp_ns: Integer,
@@ -1703,9 +1625,6 @@ def run_in_turn(
     """
     Status codes (S, N) of S stages, run record by record: stamps (N,) [ns], a RowStep each; fed_back: pairs of a signal (N, w) and its last value (w,), with which the next record begins. Writes both.
     """
-
-def savitzky_golay_weights(window: Integer, order: Integer) -> list[float]:
-    """Centre weights of a least-squares polynomial over `window` samples."""
 
 def select_isa(name: str) -> None:
     """Use the kernels of this instruction set from now on."""

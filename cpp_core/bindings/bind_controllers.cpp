@@ -144,45 +144,6 @@ void bind_hand_guiding(py::module_& m) {
           py::arg("tau").noconvert(), "Torque (n,) [Nm] into tau of q, qd (n,) [rad, rad/s] and friction (n,) [Nm].");
 }
 
-void bind_rls_friction(py::module_& m) {
-  py::class_<RlsFriction>(m, "RlsFriction", "Coulomb and viscous friction by RLS with forgetting [Madsen2020 appB].")
-      .def(py::init<int, double, double, double>(), py::arg("n_joints"), py::kw_only(), py::arg("time_constant") = 20.0,
-           py::arg("omega_min") = 0.01, py::arg("P0") = 1e3)
-      .def(
-          "step",
-          [](RlsFriction& r, double dt, const Array& omega, const Array& f_meas, bool frozen) {
-            return r.step(dt, input(omega, "omega", r.n()), input(f_meas, "f_meas", r.n()), frozen);
-          },
-          py::arg("dt"), py::arg("omega").noconvert(), py::arg("f_meas").noconvert(), py::arg("frozen") = false,
-          "One update: omega (n,) [rad/s], measured friction (n,) [Nm], dt [s]; frozen: learn nothing.")
-      .def(
-          "friction",
-          [](const RlsFriction& r, const Array& omega) {
-            Array f(r.n());
-            r.friction(input(omega, "omega", r.n()), f.mutable_data());
-            return f;
-          },
-          py::arg("omega").noconvert(), "Friction torque (n,) [Nm] at omega (n,) [rad/s].")
-      .def(
-          "parameters",
-          [](const RlsFriction& r) {
-            Array coulomb(r.n()), viscous(r.n());
-            r.parameters(coulomb.mutable_data(), viscous.mutable_data());
-            return py::make_tuple(coulomb, viscous);
-          },
-          "(coulomb (n,) [Nm], viscous (n,) [Nm s/rad]).")
-      .def(
-          "set",
-          [](RlsFriction& r, const Array& coulomb, const Array& viscous) {
-            return r.set(input(coulomb, "coulomb", r.n()), input(viscous, "viscous", r.n()));
-          },
-          py::arg("coulomb").noconvert(), py::arg("viscous").noconvert(),
-          "Set coulomb (n,) [Nm] and viscous (n,) [Nm s/rad]; False when not finite.")
-      .def("restore", &RlsFriction::restore,
-           "Return to the values of at least one snapshot period ago, before a contact was detected.")
-      .def("reset", &RlsFriction::reset, "Return to the initial parameters.");
-}
-
 }  // namespace
 
 void bind(py::module_& m) {
@@ -190,7 +151,6 @@ void bind(py::module_& m) {
   bind_feedforward(m);
   bind_torque_feedback(m);
   bind_hand_guiding(m);
-  bind_rls_friction(m);
 }
 
 }  // namespace bindings::controllers

@@ -1,7 +1,5 @@
-#include "batch.hpp"
 #include "robot_dynamics/observers/contact_force_file.hpp"
-#include "row_step.hpp"
-#include "views.hpp"
+#include "stage.hpp"
 
 namespace bindings::force {
 using namespace robot_dynamics;
@@ -26,40 +24,24 @@ ExternalForce make(const Chain& chain, const py::kwargs& given) {
   return ExternalForce(chain, parameters(chain, given));
 }
 
-constexpr int inputs = 7, outputs = 10;
-const char* const input_names[inputs] = {"q", "qd", "model_torque", "drive_torque", "qdd", "friction", "friction_std"};
-const char* const output_names[outputs] = {"torque",         "torque_std",       "wrench",          "wrench_std",
-                                           "singular_value", "contact",          "payload_or_bias", "contact_load",
-                                           "framed_wrench",  "framed_wrench_std"};
-
-// Pointers of all arguments of one sample (N < 0) or of a log of N samples.
-struct Columns {
-  const double* in[inputs];
-  double* out[outputs];
-  py::ssize_t width[outputs];
-
-  Columns(py::ssize_t N, py::ssize_t n, const py::args& args) : width{n, n, 6, 6, 1, n + 1, 1, n, 6, 6} {
-    if (args.size() != inputs + outputs) throw py::type_error("expected 7 inputs and 10 outputs after stamp_ns");
-    for (int a = 0; a < inputs; ++a) {
-      const py::object given = args[a];
-      in[a] = N < 0 ? views::maybe(given, input_names[a], {n}) : views::maybe(given, input_names[a], {N, n});
-    }
-    for (int a = 0; a < outputs; ++a) {
-      const py::object given = args[inputs + a];
-      out[a] =
-          N < 0 ? views::out(given, output_names[a], {width[a]}) : views::out(given, output_names[a], {N, width[a]});
-    }
-  }
-
-  Status step(ExternalForce& core, std::int64_t stamp, py::ssize_t k) const {
-    const py::ssize_t n = width[0];
-    const ForceInput from{views::row(in[0], k, n), views::row(in[1], k, n), views::row(in[2], k, n),
-                          views::row(in[3], k, n), views::row(in[4], k, n), views::row(in[5], k, n),
-                          views::row(in[6], k, n)};
-    const auto at = [&](int a) { return out[a] + k * width[a]; };
-    return core.step(stamp, from, {at(0), at(1), at(2), at(3), at(4), at(5), at(6), at(7), at(8), at(9)});
-  }
-};
+constexpr auto out = Column::Use::write;
+constexpr std::array<Column, 17> columns{{{"q"},
+                                          {"qd"},
+                                          {"model_torque"},
+                                          {"drive_torque"},
+                                          {"qdd"},
+                                          {"friction"},
+                                          {"friction_std"},
+                                          {"torque", out},
+                                          {"torque_std", out},
+                                          {"wrench", out, 0, 6},
+                                          {"wrench_std", out, 0, 6},
+                                          {"singular_value", out, 0, 1},
+                                          {"contact", out, 1},
+                                          {"payload_or_bias", out, 0, 1},
+                                          {"contact_load", out},
+                                          {"framed_wrench", out, 0, 6},
+                                          {"framed_wrench_std", out, 0, 6}}};
 
 std::string parameter_text(const std::vector<std::string>& names, const MotionState& motion,
                            const std::optional<TemperatureObserver>& temperature, bool motor_side,
@@ -125,38 +107,10 @@ void bind(py::module_& m) {
       .value("payload", PayloadCheck::Verdict::payload)
       .value("bias", PayloadCheck::Verdict::bias)
       .finalize();
-  py::class_<ExternalForce> c(
-      m, "ExternalForce",
-      "External joint torque, wrench at the TCP and contact (see docs/force.md).\n\n"
-      "step(stamp_ns, q, qd, model_torque, drive_torque, qdd, friction, friction_std,\n"
-      "     torque, torque_std, wrench, wrench_std, singular_value, contact, payload_or_bias, contact_load,\n"
-      "     framed_wrench, framed_wrench_std):\n"
-      "seven inputs (n) or None, ten outputs written in place; run() takes (N, ...) arrays.");
+  py::class_<ExternalForce> c(m, "ExternalForce",
+                              "External joint torque, wrench at the TCP and contact (see docs/force.md).");
   c.def(py::init(&make), py::arg("chain"))
       .def("reset", &ExternalForce::reset, "Start again at the next sample; the bias stays.")
-      .def(
-          "step",
-          [](ExternalForce& s, std::int64_t stamp, const py::args& args) {
-            return Columns(-1, s.n(), args).step(s, stamp, 0);
-          },
-          "One sample; arguments in the docstring of the class. Returns a Status.")
-      .def(
-          "run",
-          [](ExternalForce& s, const Stamps& stamps, const py::args& args) {
-            const py::ssize_t N = samples(stamps);
-            const Columns c(N, s.n(), args);
-            const std::int64_t* t = stamps.data();
-            return run_batch(N, [&](py::ssize_t k) { return c.step(s, t[k], k); });
-          },
-          "Status codes (N,); arguments as in step(), (N, ...) each.")
-      .def(
-          "rows",
-          [](const py::object& stage, py::ssize_t N, const py::args& args) {
-            ExternalForce& s = stage.cast<ExternalForce&>();
-            const Columns c(N, s.n(), args);
-            return RowStep{[&s, c](std::int64_t stamp, py::ssize_t k) { return c.step(s, stamp, k); }, N, stage, args};
-          },
-          "RowStep over N records: rows(N, ...), then the arguments of run() after stamp_ns.")
       .def("tare", &ExternalForce::tare, "Take the present external torque as bias; says why it was refused.")
       .def_property(
           "bias", [](const ExternalForce& s) { return Array(s.n(), s.bias()); },
@@ -184,6 +138,13 @@ void bind(py::module_& m) {
             return isolated;
           },
           "True for each joint (n,) whose sensor is not trusted.");
+  def_stage(
+      c, columns, "One sample: seven inputs (n,) or None, ten outputs written in place. Returns a Status.",
+      [](ExternalForce& s, std::int64_t stamp, const auto& x) {
+        return s.step(stamp, {x[0], x[1], x[2], x[3], x[4], x[5], x[6]},
+                      {x[7], x[8], x[9], x[10], x[11], x[12], x[13], x[14], x[15], x[16]});
+      },
+      true);
   m.def("contact_force_text", &parameter_text, py::arg("joint_names"), py::arg("motion"), py::arg("temperature"),
         py::arg("motor_side"), py::arg("friction"), py::arg("force"), py::arg("alignment") = py::none(),
         "Parameters of configured stages as the text that a C++ ContactForceEstimator reads; temperature, friction and "

@@ -1,4 +1,5 @@
 #include "torque_arguments.hpp"
+#include "views.hpp"
 
 namespace bindings::friction_feedforward {
 using namespace robot_dynamics;
@@ -7,21 +8,20 @@ using bindings::torque::optional;
 
 namespace {
 
-FrictionFeedforward make_feedforward(const Chain& chain, const EGms& model, const AdaptiveParameters& adaptive,
-                                     const Array& rotor_inertia, const Array& contact_margin, LearningLaw law,
-                                     bool memory, double rate, int window, double rls_time, double contact_time,
-                                     double hold, double thermal_rate) {
+FrictionFeedforward make_feedforward(const Chain& chain, const EGms& model, LearningLaw law, const py::kwargs& given) {
+  AdaptiveParameters adaptive;
   FeedforwardOptions o;
-  copy_joints(o.rotor_inertia, rotor_inertia, "rotor_inertia", chain.n);
-  copy_joints(o.contact_margin, contact_margin, "contact_margin", chain.n);
+  adaptive.n = chain.n;
   o.law = law;
-  o.memory = memory;
-  o.rate = rate;
-  o.window = window;
-  o.rls_time = rls_time;
-  o.contact_time = contact_time;
-  o.hold = hold;
-  o.thermal_rate = thermal_rate;
+  views::Keywords keys(given);
+  keys.take("gamma_coulomb", adaptive.gamma_coulomb, chain.n);
+  keys.take("gamma_viscous", adaptive.gamma_viscous, chain.n);
+  keys.take("rotor_inertia", o.rotor_inertia, chain.n);
+  keys.take("contact_margin", o.contact_margin, chain.n);
+  keys.take("memory", o.memory);
+  keys.take("rate", o.rate);
+  keys.take("window", o.window);
+  keys.finish();
   return FrictionFeedforward(chain, model, adaptive, o);
 }
 
@@ -47,10 +47,8 @@ void bind(py::module_& m) {
       .value("asked", freeze_asked)
       .finalize();
   py::class_<FrictionFeedforward>(m, "FrictionFeedforward", "Friction feedforward that learns [Madsen2020 ch6].")
-      .def(py::init(&make_feedforward), py::arg("chain"), py::arg("model"), py::arg("adaptive"), py::kw_only(),
-           py::arg("rotor_inertia"), py::arg("contact_margin"), py::arg("law") = LearningLaw::gradient,
-           py::arg("memory") = true, py::arg("rate") = 500.0, py::arg("window") = 51, py::arg("rls_time") = 20.0,
-           py::arg("contact_time") = 0.01, py::arg("hold") = 0.5, py::arg("thermal_rate") = 0.05)
+      .def(py::init(&make_feedforward), py::arg("chain"), py::arg("model"), py::arg("law") = LearningLaw::gradient,
+           "Gains and options by name, as in AdaptiveParameters and FeedforwardOptions of the core.")
       .def(
           "learn",
           [](FrictionFeedforward& f, std::int64_t stamp_ns, const Array& q, const Array& tau, const py::object& T,

@@ -13,7 +13,7 @@ void bind(py::module_&);
 namespace bindings::normal_qr {
 void bind(py::module_&);
 }
-namespace bindings::adaptive {
+namespace bindings::savitzky_golay {
 void bind(py::module_&);
 }
 namespace bindings::plant {
@@ -77,7 +77,7 @@ PYBIND11_MODULE(_core, m) {
   bindings::friction::bind(m);
   bindings::rigid_body::bind(m);
   bindings::normal_qr::bind(m);
-  bindings::adaptive::bind(m);
+  bindings::savitzky_golay::bind(m);
   bindings::plant::bind(m);
   bindings::controllers::bind(m);
   bindings::guard::bind(m);

@@ -1,7 +1,7 @@
 // Stiffness of transmissions, its least squares with directional forgetting, and wear.
-#include "batch.hpp"
 #include "robot_dynamics/rigid_body/chain.hpp"
 #include "robot_dynamics/transmission/stiffness.hpp"
+#include "stage.hpp"
 
 namespace bindings::stiffness {
 using namespace robot_dynamics;
@@ -18,6 +18,45 @@ RlsOptions rls_options(int powers, double phi_ref, double time_constant, double 
   validate(o);
   return o;
 }
+
+StiffnessEstimator make_estimator(const Array& joints, const Array& error, const py::kwargs& given) {
+  const py::ssize_t n = joints.ndim() == 2 ? joints.shape(0) : -1;
+  const double* p = rows(joints, "joints", n, 3);
+  require_shape(error, "kinematic_error", {n, -1});
+  std::vector<StiffnessJoint> list(n);
+  for (py::ssize_t i = 0; i < n; ++i) list[i] = {p[3 * i], p[3 * i + 1], p[3 * i + 2]};
+  StiffnessOptions o;
+  RlsOptions rls;
+  views::Keywords keys(given);
+  keys.take("cutoff", o.cutoff);
+  keys.take("deflection_gate", o.deflection_gate);
+  keys.take("torque_gate", o.torque_gate);
+  keys.take("moving", o.moving);
+  keys.take("motor_std", o.motor_std);
+  keys.take("link_std", o.link_std);
+  keys.take("sensor_std", o.sensor_std);
+  keys.take("publish_ratio", o.publish_ratio);
+  keys.take("explained", o.explained);
+  keys.take("learn_time", o.learn_time);
+  keys.take("powers", rls.powers);
+  keys.take("time_constant", rls.time_constant);
+  keys.finish();
+  validate(rls);
+  return StiffnessEstimator(list, rls, o,
+                            PeriodicTable(static_cast<int>(n), static_cast<int>(error.shape(1)), error.data()));
+}
+
+using Use = Column::Use;
+constexpr std::array<Column, 10> columns{{{"theta", Use::need},
+                                          {"q", Use::need},
+                                          {"omega"},
+                                          {"motor_torque"},
+                                          {"friction"},
+                                          {"link_torque"},
+                                          {"sensor_torque"},
+                                          {"temperature"},
+                                          {"stiffness", Use::write},
+                                          {"stiffness_std", Use::write}}};
 
 Array coefficients(const StiffnessEstimator& s) {
   const int n = s.joints(), P = s.rls(0).powers();
@@ -121,35 +160,11 @@ void bind(py::module_& m) {
       .value("warn", Wear::warn)
       .value("error", Wear::error)
       .finalize();
-  using O = StiffnessOptions;
-  py::class_<O>(m, "StiffnessOptions", "Options of the stiffness estimator.")
-      .def(py::init<>())
-      .def_readwrite("cutoff", &O::cutoff, "Cut-off frequency of the equal filters [Hz].")
-      .def_readwrite("deflection_gate", &O::deflection_gate, "Smallest deflection that is learned from [rad].")
-      .def_readwrite("torque_gate", &O::torque_gate, "Smallest torque that is learned from [Nm].")
-      .def_readwrite("moving", &O::moving, "Speed above which a joint counts as moving [rad/s].")
-      .def_readwrite("motor_std", &O::motor_std, "Standard deviation of the motor-side torque [Nm].")
-      .def_readwrite("link_std", &O::link_std, "Standard deviation of the link-side torque [Nm].")
-      .def_readwrite("sensor_std", &O::sensor_std, "Standard deviation of the joint torque sensor [Nm].")
-      .def_readwrite("publish_ratio", &O::publish_ratio, "Largest standard deviation over stiffness that is published.")
-      .def_readwrite("explained", &O::explained, "Smallest share of torque explained by deflection that is published.")
-      .def_readwrite("learn_time", &O::learn_time, "Time of excited motion before anything is published [s].")
-      .def_readwrite("max_gap", &O::max_gap, "Longest gap between samples [s].");
   using S = StiffnessEstimator;
-  py::class_<S>(m, "StiffnessEstimator", "Transmission stiffness of n joints while they work.")
-      .def(py::init([](const Array& joints, const Array& error, const O& options, int powers, double phi_ref,
-                       double time_constant, double delta, const std::vector<double>& P0) {
-             const py::ssize_t n = joints.ndim() == 2 ? joints.shape(0) : -1;
-             const double* p = rows(joints, "joints", n, 3);
-             require_shape(error, "kinematic_error", {n, -1});
-             std::vector<StiffnessJoint> list(n);
-             for (py::ssize_t i = 0; i < n; ++i) list[i] = {p[3 * i], p[3 * i + 1], p[3 * i + 2]};
-             return S(list, rls_options(powers, phi_ref, time_constant, delta, P0), options,
-                      PeriodicTable(static_cast<int>(n), static_cast<int>(error.shape(1)), error.data()));
-           }),
-           py::arg("joints"), py::arg("kinematic_error"), py::arg("options"), py::arg("powers") = 2,
-           py::arg("phi_ref") = 1e-3, py::arg("time_constant") = 20.0, py::arg("delta") = 100.0,
-           py::arg("P0") = std::vector<double>{1e9, 1e18, 1e27, 1e36})
+  py::class_<S> c(m, "StiffnessEstimator", "Transmission stiffness of n joints while they work.");
+  c.def(py::init(&make_estimator), py::arg("joints"), py::arg("kinematic_error"),
+        "joints (n, 3): rotor inertia, damping, skew; kinematic_error (n, points) [rad]; options by name, as in\n"
+        "StiffnessOptions and RlsOptions of the core.")
       .def("reset", &S::reset, "Forget all samples; parameters stay.")
       .def_property_readonly("coefficients", &coefficients,
                              "Coefficients (n, P) of phi, phi^3, ... [Nm/rad, Nm/rad3, ...].")
@@ -175,57 +190,14 @@ void bind(py::module_& m) {
           "confidence", [](const S& s) { return each<double>(s, &S::confidence); },
           "Confidence of the stiffness (n,): 1 certain, 0 unknown.")
       .def_property_readonly(
-          "deflection", [](const S& s) { return each<double>(s, &S::deflection); }, "Filtered deflection (n,) [rad].")
-      .def(
-          "step",
-          [](S& s, std::int64_t stamp, const Array& theta, const Array& q, const Maybe& omega, const Maybe& motor,
-             const Maybe& friction, const Maybe& link, const Maybe& sensor, const Maybe& temperature, Array& k,
-             Array& k_std) {
-            const int n = s.joints();
-            require_shape(k, "stiffness", {n});
-            require_shape(k_std, "stiffness_std", {n});
-            const StiffnessInputs in{row(theta, "theta", n),          row(q, "q", n),
-                                     row(omega, "omega", n),          row(motor, "motor_torque", n),
-                                     row(friction, "friction", n),    row(link, "link_torque", n),
-                                     row(sensor, "sensor_torque", n), row(temperature, "temperature", n)};
-            return s.step(stamp, in, k.mutable_data(), k_std.mutable_data());
-          },
-          py::arg("stamp_ns"), py::arg("theta"), py::arg("q"), py::arg("omega").none(true),
-          py::arg("motor_torque").none(true), py::arg("friction").none(true), py::arg("link_torque").none(true),
-          py::arg("sensor_torque").none(true), py::arg("temperature").none(true), py::arg("stiffness"),
-          py::arg("stiffness_std"),
-          "One sample: theta, q, omega (n,) [rad, rad, rad/s], torques (n,) [Nm], temperature (n,) [deg C]; absent "
-          "ones are None;\n"
-          "writes stiffness and its standard deviation (n,) [Nm/rad]. Returns a Status.")
-      .def(
-          "run",
-          [](S& s, const Stamps& stamps, const Array& theta, const Array& q, const Maybe& omega, const Maybe& motor,
-             const Maybe& friction, const Maybe& link, const Maybe& sensor, const Maybe& temperature, const Maybe& k,
-             const Maybe& k_std) {
-            const py::ssize_t N = samples(stamps), n = s.joints();
-            const double *pt = rows(theta, "theta", N, n), *pq = rows(q, "q", N, n);
-            const double *pw = rows(omega, "omega", N, n), *pm = rows(motor, "motor_torque", N, n);
-            const double *pf = rows(friction, "friction", N, n), *pl = rows(link, "link_torque", N, n);
-            const double *ps = rows(sensor, "sensor_torque", N, n), *pT = rows(temperature, "temperature", N, n);
-            rows(k, "stiffness", N, n), rows(k_std, "stiffness_std", N, n);
-            Array K = result(k, N, n), D = result(k_std, N, n);
-            double *pk = K.mutable_data(), *pd = D.mutable_data();
-            const std::int64_t* t = stamps.data();
-            const Codes codes = run_batch(N, [&](py::ssize_t j) {
-              if (!k) hold_row(pk, j, n);
-              if (!k_std) hold_row(pd, j, n);
-              const StiffnessInputs in{pt + j * n,   pq + j * n,   at(pw, j, n), at(pm, j, n),
-                                       at(pf, j, n), at(pl, j, n), at(ps, j, n), at(pT, j, n)};
-              return s.step(t[j], in, pk + j * n, pd + j * n);
+          "deflection", [](const S& s) { return each<double>(s, &S::deflection); }, "Filtered deflection (n,) [rad].");
+  def_stage(c, columns,
+            "One sample: theta, q, omega (n,) [rad, rad, rad/s], torques (n,) [Nm], temperature (n,) [deg C]; absent "
+            "ones are None;\n"
+            "writes stiffness and its standard deviation (n,) [Nm/rad]. Returns a Status.",
+            [](S& s, std::int64_t stamp, const auto& x) {
+              return s.step(stamp, {x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7]}, x[8], x[9]);
             });
-            return py::make_tuple(K, D, codes);
-          },
-          py::arg("stamp_ns"), py::arg("theta"), py::arg("q"), py::arg("omega") = py::none(),
-          py::arg("motor_torque") = py::none(), py::arg("friction") = py::none(), py::arg("link_torque") = py::none(),
-          py::arg("sensor_torque") = py::none(), py::arg("temperature") = py::none(), py::arg("stiffness") = py::none(),
-          py::arg("stiffness_std") = py::none(),
-          "(stiffness, standard deviation [Nm/rad], status codes): (N, n), (N, n), (N,); arguments as in step(), (N, "
-          "n) each.");
 }
 
 }  // namespace bindings::stiffness

@@ -1,8 +1,6 @@
 // Temperature observer, and the heat balance alone.
-#include "batch.hpp"
-#include "robot_dynamics/observers/temperature_observer.hpp"
-#include "row_step.hpp"
-#include "views.hpp"
+#include "robot_dynamics/observers/parameter_names.hpp"
+#include "stage.hpp"
 
 namespace bindings::temperature {
 using namespace robot_dynamics;
@@ -10,7 +8,11 @@ using namespace robot_dynamics;
 namespace {
 
 TemperatureObserver make_temperature(const FrictionMap& map, const Array& heat, const Array& gain,
-                                     const TemperatureOptions& options) {
+                                     const py::kwargs& given) {
+  TemperatureOptions options;
+  views::Keywords keys(given);
+  for_each_parameter(options, [&](const char* name, auto& value) { keys.take(name, value); });
+  keys.finish();
   const int n = map.joints();
   const double* p = rows(heat, "heat", n, 4);
   std::vector<HeatParameters> parameters(n);
@@ -45,21 +47,14 @@ Array balance(const Array& heat, const Stamps& stamps, const Array& base, const 
   return r;
 }
 
-RowStep rows_of(const py::object& stage, py::ssize_t N, const py::object& v, const py::object& load,
-                const py::object& friction, const py::object& housing, const py::object& contact,
-                const py::object& temperature, const py::object& variance) {
-  TemperatureObserver& s = stage.cast<TemperatureObserver&>();
-  const py::ssize_t n = s.joints();
-  const double *pv = views::in(v, "v", {N, n}), *pl = views::maybe(load, "load", {N, n});
-  const double *pf = views::maybe(friction, "friction", {N, n}), *ph = views::maybe(housing, "housing", {N, n});
-  const double* pc = views::maybe(contact, "contact", {N, n + 1});
-  double *pT = views::out(temperature, "temperature", {N, n}), *pV = views::out(variance, "variance", {N, n});
-  const auto step = [=, &s](std::int64_t stamp, py::ssize_t k) {
-    return s.step(stamp, pv + k * n, at(pl, k, n), at(pf, k, n), at(ph, k, n), at(pc, k, n + 1), pT + k * n,
-                  pV + k * n);
-  };
-  return {step, N, stage, py::make_tuple(v, load, friction, housing, contact, temperature, variance)};
-}
+using Use = Column::Use;
+constexpr std::array<Column, 7> columns{{{"v", Use::need},
+                                         {"load"},
+                                         {"friction"},
+                                         {"housing"},
+                                         {"contact", Use::read, 1},
+                                         {"temperature", Use::write},
+                                         {"variance", Use::write}}};
 
 // The measured temperature as estimate, where the friction law has no thermal part.
 Status pass_on(const Array& measured, double low, double high, double expected, Array& temperature, Array& variance) {
@@ -81,24 +76,10 @@ Status pass_on(const Array& measured, double low, double high, double expected, 
 }  // namespace
 
 void bind(py::module_& m) {
-  using O = TemperatureOptions;
-  py::class_<O>(m, "TemperatureOptions", "Options of the temperature observer.")
-      .def(py::init<>())
-      .def_readwrite("ambient", &O::ambient, "Ambient temperature [deg C].")
-      .def_readwrite("low", &O::low, "Lower bound of the temperature [deg C].")
-      .def_readwrite("high", &O::high, "Upper bound of the temperature [deg C].")
-      .def_readwrite("rate_limit", &O::rate_limit, "Largest rate of the correction [K/s].")
-      .def_readwrite("moving", &O::moving, "Speed above which a joint counts as moving [rad/s].")
-      .def_readwrite("convergence_time", &O::convergence_time,
-                     "Time constant of the correction without a given gain [s].")
-      .def_readwrite("observe_time", &O::observe_time, "Time of correction before the gate closes [s].")
-      .def_readwrite("rearm_time", &O::rearm_time, "Time from closing to arming again [s].")
-      .def_readwrite("initial_std", &O::initial_std, "Standard deviation after a reset [K].")
-      .def_readwrite("housing_sensor", &O::housing_sensor, "False: the robot has no housing sensor.")
-      .def_readwrite("max_gap", &O::max_gap, "Longest gap between samples [s].");
   using T = TemperatureObserver;
   py::class_<T> c(m, "TemperatureObserver", "Lubricant temperature of n joints: heat balance, corrected by friction.");
-  c.def(py::init(&make_temperature), py::arg("map"), py::arg("heat"), py::arg("gain"), py::arg("options"))
+  c.def(py::init(&make_temperature), py::arg("map"), py::arg("heat"), py::arg("gain"),
+        "Options by name, as in TemperatureOptions of the core.")
       .def("reset", &T::reset, "Return to the initial state.")
       .def("set_initial", &T::set_initial, py::arg("joint"), py::arg("lubricant"), py::arg("housing"),
            py::arg("variance"),
@@ -116,51 +97,14 @@ void bind(py::module_& m) {
           "Variance of the lubricant temperature (n,) [K2].")
       .def_property_readonly(
           "armed", [](const T& t) { return each<bool>(t, &T::armed); },
-          "True for each joint (n,) whose friction may correct the temperature.")
-      .def(
-          "step",
-          [](T& s, std::int64_t stamp, const Array& v, const Maybe& load, const Maybe& friction, const Maybe& housing,
-             const Maybe& contact, Array& temperature, Array& variance) {
-            const int n = s.joints();
-            require_shape(temperature, "temperature", {n});
-            require_shape(variance, "variance", {n});
-            return s.step(stamp, row(v, "v", n), row(load, "load", n), row(friction, "friction", n),
-                          row(housing, "housing", n), row(contact, "contact", n + 1), temperature.mutable_data(),
-                          variance.mutable_data());
-          },
-          py::arg("stamp_ns"), py::arg("v"), py::arg("load").none(true), py::arg("friction").none(true),
-          py::arg("housing").none(true), py::arg("contact").none(true), py::arg("temperature"), py::arg("variance"),
-          "One sample: v, load, friction, housing (n,) [rad/s, Nm, Nm, deg C], contact (n + 1,), or None; writes "
-          "temperature [deg C]\n"
-          "and variance [K2] (n,). Returns a Status.")
-      .def(
-          "run",
-          [](T& s, const Stamps& stamps, const Array& v, const Maybe& load, const Maybe& friction, const Maybe& housing,
-             const Maybe& contact, const Maybe& temperature, const Maybe& variance) {
-            const py::ssize_t N = samples(stamps), n = s.joints();
-            const double *pv = rows(v, "v", N, n), *pl = rows(load, "load", N, n);
-            const double *pf = rows(friction, "friction", N, n), *ph = rows(housing, "housing", N, n);
-            const double* pc = rows(contact, "contact", N, n + 1);
-            rows(temperature, "temperature", N, n), rows(variance, "variance", N, n);
-            Array T = result(temperature, N, n), V = result(variance, N, n);
-            double *pT = T.mutable_data(), *pV = V.mutable_data();
-            const std::int64_t* t = stamps.data();
-            const Codes codes = run_batch(N, [&](py::ssize_t k) {
-              if (!temperature) hold_row(pT, k, n);
-              if (!variance) hold_row(pV, k, n);
-              return s.step(t[k], pv + k * n, at(pl, k, n), at(pf, k, n), at(ph, k, n), at(pc, k, n + 1), pT + k * n,
-                            pV + k * n);
-            });
-            return py::make_tuple(T, V, codes);
-          },
-          py::arg("stamp_ns"), py::arg("v"), py::arg("load") = py::none(), py::arg("friction") = py::none(),
-          py::arg("housing") = py::none(), py::arg("contact") = py::none(), py::arg("temperature") = py::none(),
-          py::arg("variance") = py::none(),
-          "(temperature [deg C], variance [K2], status codes): (N, n), (N, n), (N,); arguments as in step(), (N, ...) "
-          "each.");
-  c.def("rows", &rows_of, py::arg("N"), py::arg("v"), py::arg("load"), py::arg("friction"), py::arg("housing"),
-        py::arg("contact"), py::arg("temperature"), py::arg("variance"),
-        "RowStep over N records; arguments as in run(), None where a signal is absent.");
+          "True for each joint (n,) whose friction may correct the temperature.");
+  def_stage(
+      c, columns,
+      "One sample: v, load, friction, housing (n,) [rad/s, Nm, Nm, deg C], contact (n + 1,), or None but for v; "
+      "writes temperature [deg C]\n"
+      "and variance [K2] (n,). Returns a Status.",
+      [](T& s, std::int64_t stamp, const auto& x) { return s.step(stamp, x[0], x[1], x[2], x[3], x[4], x[5], x[6]); },
+      true);
   m.def("pass_temperature", &pass_on, py::arg("measured"), py::arg("low"), py::arg("high"), py::arg("expected"),
         py::arg("temperature"), py::arg("variance"),
         "Write measured (n,) [deg C] into temperature (n,) and `expected` [K2] into variance (n,), NaN where it is "

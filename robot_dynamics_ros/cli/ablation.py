@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from robot_dynamics_ros.cli.options import json_option, markdown_option, stderr, write_json
+from robot_dynamics_ros.cli.options import command_line, json_option, markdown_option, stderr, write_json
 from robot_dynamics_ros.cli.reproduce import show
 from robot_dynamics_ros.validation.papers.table import write_section
 
@@ -28,4 +28,4 @@ def command(quick: bool, markdown: Path | None, json_file: Path | None) -> None:
     show(rows)
     write_json(json_file, {"rows": [asdict(row) for row in rows], "quick": quick})
     if markdown is not None:
-        write_section(markdown, rows, f"robot-dynamics ablation{' --quick' if quick else ''}", "ablation")
+        write_section(markdown, rows, command_line(), "ablation")

@@ -12,7 +12,15 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from robot_dynamics_ros.cli.options import console, html_option, json_option, markdown_option, progress, write_json
+from robot_dynamics_ros.cli.options import (
+    command_line,
+    console,
+    html_option,
+    json_option,
+    markdown_option,
+    progress,
+    write_json,
+)
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.pages import write_between
 from robot_dynamics_ros.validation.faults.table import TRANSPORTS, Case, cases, run_case
@@ -57,12 +65,11 @@ def command(
         table.add_row(row.case, str(row.tries), row.result, row.measured)
     console.print(table)
     write_json(json_file, {"rows": [asdict(row) for row in rows]})
-    given = "".join(f" --transport {transport}" for transport in transports) + f" --tries {tries}"
     if markdown is not None:
-        page = as_markdown(rows, f"robot-dynamics faults{given}") + _machine(begin)
+        page = as_markdown(rows, command_line()) + _machine(begin)
         write_between(markdown, "faults", page, "Faults")
     if html is not None:
-        write_faults(html, rows, f"robot-dynamics faults{given}")
+        write_faults(html, rows, command_line())
     sys.exit(any(row.result != "pass" for row in rows))
 
 

@@ -18,9 +18,9 @@ from robot_dynamics_ros.cli.options import (
     topic_option,
     write_json,
 )
-from robot_dynamics_ros.identification.joint.fits import FITS, head
+from robot_dynamics_ros.identification.joint.fits import FITS
 from robot_dynamics_ros.identification.joint.identify import JointsFound, identify_joints
-from robot_dynamics_ros.identification.reports.joint import write_joint_outputs
+from robot_dynamics_ros.identification.reports.joint import head, write_joint_outputs
 from robot_dynamics_ros.models.friction import LAWS
 from robot_dynamics_ros.robot_file import load_robot
 

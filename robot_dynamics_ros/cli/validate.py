@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 import tempfile
 from collections.abc import Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,9 @@ import click
 
 from robot_dynamics_ros.cli.options import (
     NewPath,
+    command_line,
     console,
+    given_options,
     json_option,
     markdown_option,
     progress,
@@ -80,14 +82,11 @@ def force(
     seconds = {part: sum(v.seconds[part] for v in verdicts) / count for part in verdicts[0].seconds}
     parts = ", ".join(f"{k} {s:.1f}" for k, s in seconds.items())
     console.print(f"processor seconds per robot: {parts}", highlight=False)
-    setup = {"robot": robot, "robots": count, "seed": seed, "families": families, "bags": bags or "1, 2, 3 in turn"}
-    write_json(json_file, table.as_json(verdicts, setup))
+    write_json(json_file, table.as_json(verdicts, given_options()))
     if markdown is not None:
-        given = {name: value for name, value in setup.items() if name != "bags" or bags}
-        origin = written_by(f"robot-dynamics validate force {_options(given)}")
         each = f"each identified from {bags or '1, 2 or 3'} recordings of 60 s"
         words = f"{count} simulated {robot}, seed {seed}, families {families}, {each}."
-        write_between(markdown, "zoo", table.page(verdicts, origin, words), "Contact force")
+        write_between(markdown, "zoo", table.page(verdicts, written_by(command_line()), words), "Contact force")
 
 
 @command.command("learning")
@@ -131,8 +130,6 @@ def learning(
 
     Example: robot-dynamics validate learning --individuals 50 --tasks 10 --jobs 4
     """
-    import tempfile
-
     from robot_dynamics_ros.identification.fleet import executor
     from robot_dynamics_ros.pages import write_between, written_by
     from robot_dynamics_ros.robot_file import load_robot
@@ -143,28 +140,23 @@ def learning(
     people = zoo.individuals(load_robot(robot), count, seed, zoo.families(families))
     with tempfile.TemporaryDirectory() as temporary, stderr.status("working") as status:
         setup = Setup(robot, families, tasks, _counts(recordings), seconds, work or Path(temporary))
-        if jobs == 1 and dask is None:
-            robots, judged = study(setup, people, None, status.update)
-        else:
-            with executor(jobs, dask) as pool:
-                robots, judged = study(setup, people, pool, status.update)
+        with executor(jobs, dask) if jobs > 1 or dask else nullcontext() as pool:
+            robots, judged = study(setup, people, pool, status.update)
     _print(table.cells(judged))
     console.print(table.facts(robots), highlight=False)
     for text in (text for r in robots for text in r.left_out):
         console.print(f"- {text}", highlight=False, markup=False)
     if picture is not None:
         table.draw(judged, picture)
-    given = {"robot": robot, "individuals": count, "tasks": tasks, "recordings": recordings}
-    given |= {"seconds": f"{seconds:g}", "seed": seed, "families": families}
-    write_json(json_file, table.as_json(robots, judged, given))
+    write_json(json_file, table.as_json(robots, judged, given_options()))
     if markdown is not None:
-        origin = written_by("robot-dynamics validate learning " + _options(given))
         words = (
             f"{count} simulated {robot}, {tasks} tasks, recordings of {seconds:g} s, seed {seed}, families {families}. "
             f"The fleet's prior of a robot is that of {count - -(-count // min(GROUPS, count))} others. "
             "Force RMS per axis, median / mean of the worst quarter of the robots."
         )
-        write_between(markdown, "learning", table.page(robots, judged, origin, words), "Learning from ordinary work")
+        page = table.page(robots, judged, written_by(command_line()), words)
+        write_between(markdown, "learning", page, "Learning from ordinary work")
 
 
 @command.command("learning-week")
@@ -204,8 +196,7 @@ def learning_scale(robot: str, robots: int, json_file: Path | None, markdown: Pa
 
     with stderr.status("measuring"):
         cost = scale.measure(robot, robots)
-    origin = written_by(f"robot-dynamics validate learning-scale --robot {shlex.quote(robot)} --robots {robots}")
-    text = scale.page(cost, origin, robot)
+    text = scale.page(cost, written_by(command_line()), robot)
     console.print(text, highlight=False, markup=False)
     write_json(json_file, scale.as_dict(cost))
     if markdown is not None:
@@ -229,8 +220,7 @@ def compare_scale(robot: str, recordings: str, processes: int, json_file: Path |
     counts = tuple(filter(None, _counts(recordings)))
     with tempfile.TemporaryDirectory() as directory, stderr.status("recording") as status:
         runs = fleet_scale.measure(robot, counts, processes, Path(directory), status.update)
-    given = _options({"robot": robot, "recordings": recordings, "processes": processes})
-    text = fleet_scale.page(runs, written_by(f"robot-dynamics validate compare-scale {given}"), processes)
+    text = fleet_scale.page(runs, written_by(command_line()), processes)
     console.print(text, highlight=False, markup=False)
     write_json(json_file, {"runs": [vars(run) for run in runs]})
     if markdown is not None:
@@ -250,10 +240,6 @@ def _counts(text: str) -> tuple[int, ...]:
     return counts
 
 
-def _options(given: dict[str, Any]) -> str:
-    return " ".join(f"--{name} {shlex.quote(str(value))}" for name, value in given.items())
-
-
 @command.command("export")
 @robot_option_with("Shipped robot with a demo.", default="ur5e")
 @click.option("--seed", type=click.IntRange(0), default=77, show_default=True, help="Seed of the held-out motion.")
@@ -268,7 +254,7 @@ def export(robot: str, seed: int, work: Path | None, json_file: Path | None, mar
     Example: robot-dynamics validate export --json rollouts.json
     """
     from robot_dynamics_ros.cli.demo_robots import demo_robot, excitation, identified_model
-    from robot_dynamics_ros.pages import write_between, written_by
+    from robot_dynamics_ros.pages import markdown_table, write_between
     from robot_dynamics_ros.robot_file import load_robot
     from robot_dynamics_ros.simulation.robot import SimulatedRobot
     from robot_dynamics_ros.validation import export_rollouts as rollouts
@@ -289,9 +275,7 @@ def export(robot: str, seed: int, work: Path | None, json_file: Path | None, mar
     _print(rows)
     write_json(json_file, {"robot": robot, "seed": seed, "models": [vars(r) for r in found_rollouts]})
     if markdown is not None:
-        origin = written_by(f"robot-dynamics validate export --robot {shlex.quote(robot)} --seed {seed}")
-        text = "\n".join("| " + " | ".join(row) + " |" for row in (rows[0], ["---"] * len(rows[0]), *rows[1:]))
-        write_between(markdown, "rollouts", f"{origin}\n\n{text}\n", "Export")
+        write_between(markdown, "rollouts", markdown_table(rows[0], rows[1:], command_line()), "Export")
 
 
 def _print(rows: Sequence[Sequence[str]]) -> None:

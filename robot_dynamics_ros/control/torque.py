@@ -114,14 +114,11 @@ def friction_feedforward(robot: RobotFile, parameters: Mapping[str, Any] | None 
     p = resolve(CONTROL, parameters, "control")
     n, torque = robot.n_joints, robot.array("limits.torque")
     level, rate = coulomb_level(robot), robot.sensing.sample_rate or 500.0
-    adaptive = _core.AdaptiveParameters(
-        gamma_coulomb=1.0 / (p["adaptation_time"] * np.maximum(level, 1e-3) ** 2),
-        gamma_viscous=np.full(n, 1.0 / (p["viscous_time"] * TYPICAL_SPEED**2)),
-    )
     return _core.FrictionFeedforward(
         robot.chain(),
         friction_core(robot),
-        adaptive,
+        gamma_coulomb=1.0 / (p["adaptation_time"] * np.maximum(level, 1e-3) ** 2),
+        gamma_viscous=np.full(n, 1.0 / (p["viscous_time"] * TYPICAL_SPEED**2)),
         rotor_inertia=commanded_inertia(robot),
         contact_margin=np.maximum(0.08 * torque, level),
         law=getattr(_core.LearningLaw, p["law"]),

@@ -55,7 +55,7 @@ class RotorFriction:
         if not all(log.has(name) for name in READS):
             return np.full(len(log), int(Status.unavailable), dtype=np.int32)
         tau_J = np.ascontiguousarray(self._joint_torque(log))
-        status = self.core.run(log.stamp_ns, log.omega, log.motor_torque, tau_J, friction)[1]
+        status = self.core.run(log.stamp_ns, log.omega, log.motor_torque, tau_J, friction)
         missing = np.any([np.isnan(getattr(log, name)).all(axis=1) for name in READS], axis=0)
         status[missing] = int(Status.unavailable)
         std[:] = np.where((missing | (status == int(Status.dropped)))[:, None], np.nan, self._std)

@@ -93,21 +93,11 @@ class StiffnessStage:
                 "position, or force-gauge data (fit_stiffness)"
             )
         side = _side(robot, p["side"])
-        options = _core.StiffnessOptions()
-        for name in ("cutoff", "deflection_gate", "torque_gate", "moving", "publish_ratio", "explained", "learn_time"):
-            setattr(options, name, p[name])
-        for name in ("motor_std", "link_std", "sensor_std"):
-            setattr(options, name, p[name])
         given = robot.stiffness.parameters if robot.stiffness is not None else {}
         inertia = robot.array("drives.rotor_inertia") if side in ("motor", "fused") else np.zeros(robot.n_joints)
         joints = np.column_stack([inertia, transmission_damping(robot), np.full(robot.n_joints, p["skew"])])
-        core = _core.StiffnessEstimator(
-            np.ascontiguousarray(joints),
-            kinematic_error(robot),
-            options,
-            powers=p["powers"],
-            time_constant=p["time_constant"],
-        )
+        options = {k: v for k, v in p.items() if k not in ("side", "skew") and not k.startswith("wear_")}
+        core = _core.StiffnessEstimator(np.ascontiguousarray(joints), kinematic_error(robot), **options)
         self.notes = self._set_baseline(robot, core, p, given)
         self.core, self.side = core, side
         self._motor_side = robot.drives.torque_side == "motor"
@@ -163,7 +153,7 @@ class StiffnessStage:
         names = ("motor_torque", "drive_torque", "friction_torque", "model_torque", "qdd", "contact")
         torques = self._torques(*(getattr(log, name) for name in names))
         given = (log.theta, log.q, log.get("omega"), *torques, log.get("temperature_estimate"))
-        status = self.core.run(log.stamp_ns, *given, k, k_std)[2]
+        status = self.core.run(log.stamp_ns, *given, k, k_std)
         missing = np.isnan(log.theta).all(axis=1) | np.isnan(log.q).all(axis=1)
         status[missing] = int(Status.unavailable)
         return status

@@ -78,25 +78,13 @@ class TemperatureStage:
             self.restore(Path(values["state_file"]))
 
     def _build(self, robot: RobotFile, values: Mapping[str, Any]) -> _core.TemperatureObserver:
-        options = _core.TemperatureOptions()
-        for name in (
-            "ambient",
-            "rate_limit",
-            "moving",
-            "convergence_time",
-            "observe_time",
-            "rearm_time",
-            "initial_std",
-        ):
-            setattr(options, name, values[name])
-        options.housing_sensor = bool(robot.sensing.temperature)
-        options.low, options.high, options.max_gap = values["bound_low"], values["bound_high"], values["max_gap"]
+        options = {name.removeprefix("bound_"): value for name, value in values.items() if name != "state_file"}
         given = robot.thermal.parameters if robot.thermal is not None else {}
         gain = robot.array("thermal.parameters.gain") if "gain" in given else np.zeros(robot.n_joints)
         try:
-            return _core.TemperatureObserver(
-                FrictionModel.from_robot(robot).core, heat_parameters(robot), np.ascontiguousarray(gain), options
-            )
+            law, gain = FrictionModel.from_robot(robot).core, np.ascontiguousarray(gain)
+            sensor = bool(robot.sensing.temperature)
+            return _core.TemperatureObserver(law, heat_parameters(robot), gain, housing_sensor=sensor, **options)
         except ValueError as error:
             raise ConfigError(robot.file, "thermal.parameters", str(error)) from None
 
@@ -132,7 +120,7 @@ class TemperatureStage:
             return np.where(good, int(Status.degraded), int(Status.unavailable)).astype(np.int32)
         if not log.has("qd"):
             return np.full(len(log), int(Status.unavailable), dtype=np.int32)
-        return self.core.run(log.stamp_ns, *self._inputs(log), T, variance)[2]
+        return self.core.run(log.stamp_ns, *self._inputs(log), T, variance)
 
     def rows(self, log: Log) -> _core.RowStep:
         """run() as a step over the records."""

@@ -162,23 +162,6 @@ class Log:
         for name in names:
             self.allocate(name)[row] = getattr(sample, name)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Plain arrays by name, with joint_names and stamp_ns: what np.savez or a pickle-free file stores."""
-        result: dict[str, Any] = {"joint_names": list(self.joint_names), "stamp_ns": self.stamp_ns}
-        if self.receive_ns is not None:
-            result["receive_ns"] = self.receive_ns
-        return result | self.signals
-
-    @classmethod
-    def from_dict(cls, values: Mapping[str, Any]) -> Log:
-        """Inverse of to_dict; keys that are no signals are refused. Raises DataError."""
-        known = {"joint_names", "stamp_ns", "receive_ns"}
-        unknown = set(values) - known - set(SIGNALS)
-        if unknown or not {"joint_names", "stamp_ns"} <= set(values):
-            raise DataError(f"not a log: unknown {sorted(unknown)}, or joint_names / stamp_ns missing")
-        signals = {k: v for k, v in values.items() if k in SIGNALS}
-        return cls([str(j) for j in values["joint_names"]], values["stamp_ns"], signals, values.get("receive_ns"))
-
     def reordered(self, joint_names: Sequence[str], aliases: Mapping[str, str] | None = None) -> Log:
         """The log with its joints as `joint_names`; extra joints are dropped. Raises DataError (joint_columns)."""
         columns = joint_columns(self.joint_names, joint_names, aliases)

@@ -167,19 +167,6 @@ def _soft_ends(t: np.ndarray, duration: float, ramp: float) -> Motion:
     return ramp * i0 + run - ramp * i1, v0 - v1, (s0 - s1) / ramp
 
 
-def velocity_steps(
-    q: Any, joint: int, velocities: Sequence[float], travel: float = 1.0, rate: float = 500.0, acceleration: float = 4.0
-) -> Motion:
-    """One joint back and forth by `travel` [rad] at each constant speed [rad/s]: the friction map of a drive."""
-    q = np.asarray(q, dtype=float)
-    end = q.copy()
-    end[joint] += travel
-    parts = []
-    for v in velocities:
-        parts += [trapezoid(q, end, rate, v, acceleration), trapezoid(end, q, rate, v, acceleration)]
-    return join(*parts)
-
-
 def reversals(
     q: Any, joint: int, count: int = 240, advance: float = np.deg2rad(3.0), a: float = 0.05, rate: float = 500.0
 ) -> Motion:

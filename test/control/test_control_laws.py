@@ -10,7 +10,6 @@ from robot_dynamics_ros._core import (
     FlexibleFeedforward,
     HandGuiding,
     JointTorqueFeedback,
-    RlsFriction,
     Status,
     joint_torque,
 )
@@ -189,27 +188,3 @@ def test_hand_guiding_saturates_and_refuses_what_is_not_finite():
 def test_full_friction_compensation_is_refused(share):
     with pytest.raises(ValueError, match="friction_share"):
         guide(friction_share=share)
-
-
-def test_rls_recovers_friction_tracks_a_change_and_does_not_wind_up():
-    rng = np.random.default_rng(5)
-    law = RlsFriction(1, time_constant=5.0)
-    truth = [6.0, 9.0]
-    for k in range(40_000):
-        w = 0.8 * math.sin(2 * math.pi * 0.4 * k * DT) + 0.2 * math.sin(2 * math.pi * 0.13 * k * DT)
-        f_c, f_v = (truth[0], 9.0) if k < 20_000 else (truth[1], 9.0)
-        f = math.copysign(f_c, w) + f_v * w + 0.2 * rng.standard_normal()
-        law.step(DT, np.array([w]), np.array([f]))
-        if k == 19_999:
-            assert law.parameters()[0][0] == pytest.approx(6.0, abs=0.1)
-    coulomb, viscous = law.parameters()
-    assert coulomb[0] == pytest.approx(9.0, abs=0.1) and viscous[0] == pytest.approx(9.0, abs=0.3)
-    for _ in range(100_000):  # at constant speed the two columns are collinear: bounded, and the sum stays right
-        law.step(DT, np.array([0.5]), np.array([9.0 + 4.5 + 0.2 * rng.standard_normal()]))
-    assert law.friction(np.array([0.5]))[0] == pytest.approx(13.5, abs=0.2)
-    assert np.isfinite(law.parameters()).all()
-    before = law.parameters()[0][0]
-    for w, f in ((0.005, 99.0), (math.nan, 99.0), (0.5, math.inf)):
-        law.step(DT, np.array([w]), np.array([f]))
-    assert law.step(DT, np.array([0.5]), np.array([99.0]), frozen=True) == Status.degraded
-    assert law.parameters()[0][0] == before

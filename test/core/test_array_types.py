@@ -22,14 +22,12 @@ ONE, ROW = np.ones(N), np.ones((N, 1))
 MAP = FrictionModel.from_robot(ROBOT).core
 PRESLIDING = [9.0, 1, 1, 1, 0, 0, 0, 0.3, 0, 0, 2e-3, 0]
 EGMS = torque.friction_core(ROBOT)
-ADAPTIVE = {"gamma_coulomb": ONE, "gamma_viscous": ONE}
 LUGRE = {"fc": 5.0, "fs": 7.0, "vs": 0.05, "sigma0": 2000.0, "sigma1": 30.0, "sigma2": 8.0}
 LUGRE |= {"alpha": -0.01, "gamma": 0.004, "eps": 0.0}
-HEAT, OPTIONS = np.tile([0.01, 0.01, 0.01, 0.01], (N, 1)), _core.TemperatureOptions()
+HEAT = np.tile([0.01, 0.01, 0.01, 0.01], (N, 1))
 
 INSTANCES = {
     "SavitzkyGolay": lambda: _core.SavitzkyGolay(N, 5, 2),
-    "AdaptiveFriction": lambda: _core.AdaptiveFriction(_core.AdaptiveParameters(**ADAPTIVE)),
     "ComputedTorque": lambda: torque.tracking(ROBOT),
     "HandGuiding": lambda: torque.guiding(ROBOT),
     "FrictionFeedforward": lambda: torque.friction_feedforward(ROBOT),
@@ -41,12 +39,10 @@ INSTANCES = {
     "RateStateGms": lambda: _core.RateStateGms(MAP, ROW, ROW, 1.0),
     "Presliding": lambda: _core.Presliding(MAP, ROW, ROW, ROW, np.tile(PRESLIDING, (N, 1))),
     "PeriodicTable": lambda: _core.PeriodicTable(ROW),
-    "TemperatureObserver": lambda: _core.TemperatureObserver(MAP, HEAT, ONE, OPTIONS),
+    "TemperatureObserver": lambda: _core.TemperatureObserver(MAP, HEAT, ONE),
     "RlsDf": _core.RlsDf,
     "RlsJoints": lambda: _core.RlsJoints(N),
-    "StiffnessEstimator": lambda: _core.StiffnessEstimator(
-        np.zeros((N, 3)), np.zeros((N, 1)), _core.StiffnessOptions()
-    ),
+    "StiffnessEstimator": lambda: _core.StiffnessEstimator(np.zeros((N, 3)), np.zeros((N, 1))),
     "RotorFrictionObserver": lambda: _core.RotorFrictionObserver(ONE, ONE),
     "LuGre": lambda: _core.LuGre(FrictionModel("lugre", LUGRE, N, 25.0).core),
     "PowerMeter": lambda: EnergyModel.from_robot(ROBOT).meter(),

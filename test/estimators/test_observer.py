@@ -54,7 +54,7 @@ def external(log, robot=UR5E, **parameters):
     motion, force = MotionStage(), ForceStage()
     motion.configure(robot)
     force.configure(robot, parameters)
-    log = Log.from_dict(log.to_dict())
+    log = Log(log.joint_names, log.stamp_ns, log.signals)
     log.friction_torque = log.friction_std = np.zeros_like(log.q)
     motion.run(log)
     force.run(log)

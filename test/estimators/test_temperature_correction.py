@@ -37,10 +37,11 @@ def test_the_gain_of_the_source_is_used_when_the_file_has_one():
 def test_correction_has_the_right_sign_where_friction_rises_with_temperature():
     rising = FRICTION | {"alpha": 0.01, "gamma": 0.01}
     model = FrictionModel("simoni", rising, 1, 30.0)
-    core = _core.TemperatureObserver(model.core, np.array([[C, K, 0, 0]]), np.array([0.5]), _core.TemperatureOptions())
+    core = _core.TemperatureObserver(model.core, np.array([[C, K, 0, 0]]), np.array([0.5]))
     v = np.ones((12000, 1))
     measured = model.torque(v, None, np.full_like(v, 45.0))
-    T, _, _ = core.run(np.arange(12000) * 10_000_000, v, None, measured, None, np.zeros((12000, 2)))
+    T, variance = np.empty_like(v), np.empty_like(v)
+    core.run(np.arange(12000) * 10_000_000, v, None, measured, None, np.zeros((12000, 2)), T, variance)
     assert T[-1, 0] == pytest.approx(45.0, abs=1.5)
 
 

@@ -20,6 +20,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.timeout(1500)]
 
 MONTHS, RATE, SECONDS, FASTER = 10, 125, 40.0, 90  # warming up
 START = 1_750_000_000
+TOPICS = ("joint_states", "motor_states", "joint_temperatures", "motor_currents")
 FREQUENCY = np.array([0.9, 1.3, 1.7, 2.1, 2.5, 2.9])
 POSE = np.array([0.0, -1.2, 1.3, -1.5, -1.4, 0.3])
 TWO_ENCODERS = load_robot("ur5e").with_updates({"sensing.rotor_encoder": True})
@@ -61,7 +62,7 @@ def recorded(bag, month, seed, individual=None, friction=1.0, stiffness=1.0, coo
     robot.set_temperatures(ambient)
     robot.reset(q[0])
     log, _ = robot.run(q, qd, qdd, rate=RATE, ambient=ambient)
-    return str(write_bag(log, bag))
+    return str(write_bag(log, bag, topics=TOPICS))
 
 
 @pytest.fixture(scope="module")

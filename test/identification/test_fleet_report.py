@@ -76,7 +76,7 @@ def test_the_page_holds_every_bag_and_needs_nothing_else(results, tmp_path):
 
 def test_a_cluster_gives_the_same(results, bags, tmp_path):
     distributed = pytest.importorskip("distributed", reason="needs the extra dask")
-    options = {"n_workers": 2, "threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": None}
+    options = {"n_workers": 1, "threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": None}
     with distributed.LocalCluster(**options) as cluster:
         there = fleet.identify_each("ur5e", bags[:2], GIVEN, dask=cluster.scheduler_address)
     for here, far in zip(results[:2], there, strict=True):

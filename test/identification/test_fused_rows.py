@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from synthetic import excitation, torque, truth_of
 
-from robot_dynamics_ros.identification.arm.friction_columns import JointFriction, SlipOperator, maxwell_slip
+from robot_dynamics_ros.identification.arm.friction_columns import JointFriction, SlipOperator
 from robot_dynamics_ros.identification.arm.model import EffortFilter, Structure, joint_rows
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers import fused_rows
@@ -175,7 +175,7 @@ def test_pre_sliding_in_pieces_is_that_of_the_whole():
     start[[0, 400]] = True
     operator = SlipOperator(0.003)
     parts = [operator.run(q[a:b], start[a:b]) for a, b in ((0, 100), (100, 101), (101, 450), (450, 900))]
-    assert np.array_equal(np.concatenate(parts), maxwell_slip(q, 0.003, start))
+    assert np.array_equal(np.concatenate(parts), SlipOperator(0.003).run(q, start))
 
 
 def test_torque_of_impossible_bodies_is_the_regressor_times_parameters():

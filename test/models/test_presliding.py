@@ -4,50 +4,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from presliding_joint import JOINT, MS, NONE, SPANS, law, model
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros._core import Status
-from robot_dynamics_ros.errors import ConfigError
-from robot_dynamics_ros.estimators.friction import FrictionStage
-from robot_dynamics_ros.models.friction import FrictionModel
-from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot, presliding_core
-from robot_dynamics_ros.robot_file import load_robot, save_robot
-from robot_dynamics_ros.signals import Log, Sample
+from robot_dynamics_ros.models.hysteresis import presliding_core
 
-MS = 1_000_000
-SPANS = [1e-4, 1e-3, 1e-2]
-JOINT = {
-    "span": SPANS,
-    "level": [1.0, 2.0, 3.0],
-    "load": [0.02, 0.0, 0.05],
-    "load_limit": 60.0,
-    "load_power": 1.0,
-    "sliding_ratio": 0.7,
-    "stribeck_velocity": 0.05,
-    "fv1": 4.0,
-    "fv2": 0.5,
-    "fv0": 3.0,
-    "v0": 0.3,
-    "fo": -0.4,
-    "fs": 1.5,
-    "eps": 5e-3,
-    "rotor_time": 0.0,
-}
-NONE = JOINT | {"level": [0.0] * 3, "load": [0.0] * 3, "fv1": 0.0, "fv2": 0.0, "fv0": 0.0, "fo": 0.0, "fs": 0.0}
-LAW = {"fc": 6.0, "fs": 7.0, "vs": 0.05, "fv1": 9.0, "fv2": -1.0, "fv3": 0.1, "alpha": -0.008}
 paths = st.lists(st.floats(-1.0, 1.0), min_size=2, max_size=40).map(np.array)
 scales = st.sampled_from([1e-5, 1e-4, 1e-3, 1e-2, 1.0])
-
-
-def law(n=1, **changes):
-    return FrictionModel("madsen", LAW | changes, n, 25.0)
-
-
-def model(*joints, max_gap=1e9, friction=None):
-    """Presliding joints from parameters by name."""
-    chosen = joints or (JOINT,)
-    block = {name: [joint[name] for joint in chosen] for name in JOINT}
-    return presliding_core(block, friction or law(len(chosen)), max_gap)
 
 
 def run(core, theta, v=0.0, tau=0.0, step=MS):
@@ -201,104 +164,3 @@ def test_temperature_scales_it_as_the_coulomb_level_of_the_law():
 
 
 # ---- in a robot file and in the stage
-
-
-def robot(*joints, **changes):
-    chosen = [JOINT] * 6 if not joints else [*joints, *[NONE] * (6 - len(joints))]
-    block = {name: [joint[name] for joint in chosen] for name in JOINT} | changes
-    return load_robot("ur5e").with_updates(
-        {
-            "friction": {"model": "madsen", "parameters": LAW, "source": "fit_test", "reference_temperature": 25.0},
-            "hysteresis": {"model": "presliding", "parameters": block, "source": "fit_test"},
-        },
-        {"fit_test": "numbers of this test"},
-    )
-
-
-def strokes(N=3000, amplitude=0.03):
-    t = np.arange(N) * 2e-3
-    q = amplitude * np.sin(2.2 * t)[:, None] * np.linspace(0.001, 1, 6)
-    log = Log(
-        load_robot("ur5e").joint_names, np.arange(N) * 2 * MS + 10**15, {"q": q, "qd": np.gradient(q, 2e-3, axis=0)}
-    )
-    log.model_torque = 20 * np.cos(q)
-    return log
-
-
-def staged(*joints):
-    stage = FrictionStage()
-    stage.configure(robot(*joints))
-    return stage
-
-
-def test_the_written_file_reads_back_as_the_same_model(tmp_path):
-    save_robot(robot(), tmp_path / "arm.yaml")
-    again, log = load_robot(tmp_path / "arm.yaml"), strokes()
-    columns = (log.stamp_ns, log.q, log.qd, log.model_torque)
-    found, codes = hysteresis_from_robot(again).run(*columns)
-    other, same = hysteresis_from_robot(robot()).run(*columns)
-    np.testing.assert_array_equal(found, other)
-    np.testing.assert_array_equal(codes, same)
-
-
-@pytest.mark.parametrize(
-    ("changes", "named"),
-    [
-        ({"span": [[1e-3, 1e-4, 1e-2]] * 6}, "span"),
-        ({"level": [[-1.0, 0, 0]] * 6}, "level"),
-        ({"load": [[0.0, -0.1, 0]] * 6}, "load"),
-        ({"load_power": 1.5}, "load_power"),
-        ({"sliding_ratio": 1.2}, "sliding_ratio"),
-        ({"stribeck_velocity": 0.0}, "stribeck_velocity"),
-        ({"fv1": -1.0}, "fv1|viscous"),
-        ({"fs": -1.0}, "fs"),
-        ({"eps": 0.0}, "eps"),
-        ({"rotor_time": -1.0}, "rotor_time"),
-    ],
-)
-def test_values_outside_their_bounds_are_refused_by_name(changes, named):
-    with pytest.raises(ConfigError, match=named):
-        hysteresis_from_robot(robot(**changes))
-
-
-def test_steps_of_the_stage_are_its_run_bit_for_bit():
-    log, contact = strokes(800), np.random.default_rng(2).normal(0, 20, (800, 6))
-    log.contact_load = contact
-    log.q[300] = np.nan
-    log.stamp_ns[500:] += 10**9
-    whole, single, sample = log[:], staged(JOINT, JOINT), Sample(log.joint_names)
-    codes = staged(JOINT, JOINT).run(whole)
-    for row in range(len(log)):
-        sample.clear()
-        log.read(row, sample)
-        assert int(single.step(sample)) == codes[row]
-        np.testing.assert_array_equal(sample.friction_torque, whole.friction_torque[row])
-        np.testing.assert_array_equal(sample.friction_std, whole.friction_std[row])
-
-
-def test_elements_of_unknown_past_widen_the_deviation_until_they_have_slipped():
-    """Uniform within the level of what has not slipped; beyond twice the largest span two pasts agree bit for bit."""
-    theta = np.concatenate([np.linspace(-0.2, 0.0, 200, endpoint=False), np.linspace(0, 0.03, 301)])
-    q = np.repeat(theta[:, None], 6, axis=1)
-    longer = Log(load_robot("ur5e").joint_names, np.arange(len(q)) * 2 * MS, {"q": q, "qd": np.zeros_like(q)})
-    fresh = longer[200:]
-    staged().run(longer), staged().run(fresh)
-    known, std, level = longer.friction_std[200:], fresh.friction_std, np.array(JOINT["level"])
-    unknown = np.array([level[x <= 2 * np.array(SPANS)].sum() for x in theta[200:]])
-    assert unknown[0] == 6.0 and unknown[-1] == 0.0
-    assert (std**2 >= unknown[:, None] ** 2 / 3 - 1e-9).all()
-    assert (std[unknown > 0] > known[unknown > 0]).all()
-    np.testing.assert_array_equal(std[unknown == 0], known[unknown == 0])
-    np.testing.assert_allclose(
-        fresh.friction_torque[unknown == 0], longer.friction_torque[200:][unknown == 0], atol=1e-12
-    )
-
-
-def test_a_gap_makes_the_past_unknown_again():
-    core = model(max_gap=0.1)
-    one = lambda x: np.array([x])  # noqa: E731
-    out = np.zeros(1)
-    codes = [core.step(k * MS, one(theta), one(0.0), one(0.0), None, out) for k, theta in enumerate((0.0, 0.015, 0.03))]
-    assert codes == [Status.warming_up, Status.warming_up, Status.ok] and core.valid == [True]
-    assert core.step(10**9, one(0.03), one(0.0), one(0.0), None, out) == Status.reset
-    assert core.valid == [False] and out[0] == JOINT["fo"]

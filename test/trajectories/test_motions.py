@@ -9,13 +9,20 @@ Q = np.array([0.3, -1.2, 1.5])
 END = np.array([1.1, -1.3, 0.2])
 
 
+def steps(velocities):
+    """One joint back and forth at each constant speed."""
+    end = Q + [1.0, 0.0, 0.0]
+    there_and_back = [((Q, end), (end, Q), v) for v in velocities]
+    return motions.join(*(motions.trapezoid(*way, 500.0, v, 4.0) for *ways, v in there_and_back for way in ways))
+
+
 def cases():
     yield "quintic", motions.quintic(Q, END, velocity=1.0, acceleration=2.0)
     yield "path", motions.path([Q, END, Q])
     yield "fourier", motions.fourier(Q, duration=10.0, base=0.2 * np.pi, seed=2)
     yield "reversals", motions.reversals(Q, 1, count=3)
     yield "trapezoid", motions.trapezoid(Q, END, velocity=1.0, acceleration=2.0)
-    yield "steps", motions.velocity_steps(Q, 0, [0.1, 0.5])
+    yield "steps", steps([0.1, 0.5])
     yield "duty", motions.duty_cycle(Q, np.ones(3), 4.0, 0.5, 70.0)
 
 

@@ -131,11 +131,6 @@ class KeptSlip(SlipOperator):
         return self._values[own]
 
 
-def maxwell_slip(q: np.ndarray, span: float, start: np.ndarray | None = None) -> np.ndarray:
-    """`SlipOperator` of a whole motion: H (N,) of q (N,) [rad]; `start` (N,) bool, see `SlipOperator.run`."""
-    return SlipOperator(span).run(q, start)
-
-
 @dataclass(frozen=True)
 class JointFriction:
     """Which columns a joint's law has: eps [rad/s], the optional terms by name, and the shape of the m.. terms."""

@@ -36,26 +36,6 @@ _ROOM = 25.0  # deg C, where nothing is reported
 _ACROSS = 0.05  # rad/s: above it friction is known well enough to see the elastic torque
 
 
-UNITS = {  # of the figures of merit
-    "nrmse": "%",
-    "nrmse_fit": "%",
-    "nrmse_without": "%",
-    "rmse": "Nm",
-    "error_peak_to_peak": "rad",
-    "backlash_mean": "rad",
-    "rms_before": "rad",
-    "rms_after": "rad",
-    "temperature_span": "deg C",
-    "skew": "s",
-    "stiffness": "Nm/rad",
-}
-
-
-def head(number: str) -> str:
-    """Name of a figure of merit with its unit, as heads of tables have it."""
-    return f"{number.replace('_', ' ')} {UNITS.get(number, '')}".strip()
-
-
 @dataclass(frozen=True)
 class JointOptions:
     """What the user chooses: the friction law; temperature [deg C] of a rested joint, None: of the first sample."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.joint.fits import Curve, head
+from robot_dynamics_ros.identification.joint.fits import Curve
 from robot_dynamics_ros.identification.joint.identify import JointsFound
 from robot_dynamics_ros.identification.reports import figures
 from robot_dynamics_ros.pages import write_html
@@ -15,6 +15,24 @@ from robot_dynamics_ros.robot_file import save_robot
 from robot_dynamics_ros.signals import Log
 
 TEMPLATE = "joint_report.html.j2"
+UNITS = {  # of the figures of merit
+    "nrmse": "%",
+    "nrmse_fit": "%",
+    "nrmse_without": "%",
+    "rmse": "Nm",
+    "error_peak_to_peak": "rad",
+    "backlash_mean": "rad",
+    "rms_before": "rad",
+    "rms_after": "rad",
+    "temperature_span": "deg C",
+    "skew": "s",
+    "stiffness": "Nm/rad",
+}
+
+
+def head(number: str) -> str:
+    """Name of a figure of merit with its unit, as heads of tables have it."""
+    return f"{number.replace('_', ' ')} {UNITS.get(number, '')}".strip()
 
 
 def picture(curve: Curve) -> str:

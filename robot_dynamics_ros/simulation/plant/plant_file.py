@@ -227,18 +227,3 @@ def _check_sources(plant: PlantFile, file: str) -> None:
             unknown = [key for key in keys if key not in plant.sources]
             if unknown:
                 raise ConfigError(file, f"types.{name}.{block}.source", f"{unknown[0]!r} is not in sources")
-
-
-def parameter_table() -> str:
-    """Markdown table of every parameter of a plant file, for the documentation."""
-    blocks = {
-        **JointType.model_fields,
-        **{k: PlantFile.model_fields[k] for k in ("deviation", "integration", "outputs")},
-    }
-    rows = ["| parameter | meaning |", "|---|---|"]
-    for block, outer in blocks.items():
-        model: Any = outer.annotation
-        for name, field in model.model_fields.items():
-            if name != "source":
-                rows.append(f"| `{block}.{name}` | {field.description} |")
-    return "\n".join(rows)

@@ -59,7 +59,7 @@ def _rls(phi: np.ndarray, tau: np.ndarray) -> Any:
 
 
 def _stiffness(stamps: np.ndarray, theta: np.ndarray, phi: np.ndarray, tau: np.ndarray) -> Any:
-    core = _core.StiffnessEstimator(np.zeros((JOINTS, 3)), np.zeros((JOINTS, 1)), _core.StiffnessOptions())
+    core = _core.StiffnessEstimator(np.zeros((JOINTS, 3)), np.zeros((JOINTS, 1)))
     omega, zero, k, std = np.ones_like(phi), np.zeros_like(phi), np.empty_like(phi), np.empty_like(phi)
 
     def run() -> None:

@@ -1,0 +1,37 @@
+"""One joint with presliding friction: its parameters, the law under it, the model of the core."""
+
+from robot_dynamics_ros.models.friction import FrictionModel
+from robot_dynamics_ros.models.hysteresis import presliding_core
+
+MS = 1_000_000
+SPANS = [1e-4, 1e-3, 1e-2]
+JOINT = {
+    "span": SPANS,
+    "level": [1.0, 2.0, 3.0],
+    "load": [0.02, 0.0, 0.05],
+    "load_limit": 60.0,
+    "load_power": 1.0,
+    "sliding_ratio": 0.7,
+    "stribeck_velocity": 0.05,
+    "fv1": 4.0,
+    "fv2": 0.5,
+    "fv0": 3.0,
+    "v0": 0.3,
+    "fo": -0.4,
+    "fs": 1.5,
+    "eps": 5e-3,
+    "rotor_time": 0.0,
+}
+NONE = JOINT | {"level": [0.0] * 3, "load": [0.0] * 3, "fv1": 0.0, "fv2": 0.0, "fv0": 0.0, "fo": 0.0, "fs": 0.0}
+LAW = {"fc": 6.0, "fs": 7.0, "vs": 0.05, "fv1": 9.0, "fv2": -1.0, "fv3": 0.1, "alpha": -0.008}
+
+
+def law(n=1, **changes):
+    return FrictionModel("madsen", LAW | changes, n, 25.0)
+
+
+def model(*joints, max_gap=1e9, friction=None):
+    """Presliding joints from parameters by name."""
+    chosen = joints or (JOINT,)
+    block = {name: [joint[name] for joint in chosen] for name in JOINT}
+    return presliding_core(block, friction or law(len(chosen)), max_gap)

@@ -51,7 +51,7 @@ struct RigidBody {
   py::object run(std::initializer_list<std::pair<const char*, py::object>> inputs, std::vector<py::ssize_t> tail,
                  const Optional& out, const double* gravity, int threads, One&& one, Many&& many) const {
     require_threads(threads);
-    const Samples x(inputs, chain.n);
+    const Samples x(inputs, chain.n, false, threads);
     BatchOutput y(out, x, std::move(tail));
     const ChainView v = view(chain, gravity);
     if (x.single) {

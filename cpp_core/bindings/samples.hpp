@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <cstdint>
 #include <cstdlib>
 #include <new>
@@ -14,6 +15,7 @@
 #endif
 
 #include "bindings.hpp"
+#include "robot_dynamics/common/parallel.hpp"
 #include "robot_dynamics/rigid_body/batch.hpp"
 
 // float64 arrays as they are (a strided view is copied), numbers in lists and tuples as float64; any other dtype is an
@@ -61,15 +63,18 @@ struct Samples {
   bool single = false;
   py::ssize_t count = 1;  // samples
 
-  Samples(std::initializer_list<std::pair<const char*, py::object>> given, int n, bool batch_only = false)
+  Samples(std::initializer_list<std::pair<const char*, py::object>> given, int n, bool batch_only = false,
+          int threads = 1)
       : batch_only_(batch_only) {
     for (const auto& [text, value] : given) {
       name[inputs] = text;
       array[inputs] = float_array(value, text);
       check_shape(inputs, n);
-      require_finite(array[inputs], text);
+      if (threads == 1) require_finite(array[inputs], text);
       ++inputs;
     }
+    if (threads > 1 && !all_finite(threads))
+      for (int k = 0; k < inputs; ++k) require_finite(array[k], name[k]);
   }
   // null for an absent input (index -1)
   const double* operator[](int k) const { return k < 0 ? nullptr : data_[k]; }
@@ -83,6 +88,19 @@ struct Samples {
  private:
   const double* data_[most] = {};
   bool batch_only_;
+
+  bool all_finite(int threads) const {
+    std::atomic<bool> finite{true};
+    const py::gil_scoped_release release;
+    robot_dynamics::parallel(count, threads, [&](std::size_t first, std::size_t N) {
+      const Inputs x = from(first);
+      for (int k = 0; k < inputs; ++k) {
+        const std::size_t size = N * (array[k].size() / std::max<py::ssize_t>(count, 1));
+        if (robot_dynamics::first_not_finite(x[k], size) != size) finite = false;
+      }
+    });
+    return finite;
+  }
 
   void check_shape(int k, int n) {
     const Array& a = array[k];

@@ -183,7 +183,7 @@ class Pipeline:
     def _advance(self, sample: Any) -> Status:
         """advance() for signals of one instant."""
         for name, last in self.fed_back.items():
-            getattr(sample, name)[:] = last
+            getattr(sample, name)[...] = last
         result = Status.ok
         for place, stage in enumerate(self.stages):
             status = stage.step(sample)
@@ -195,7 +195,7 @@ class Pipeline:
                     getattr(sample, name).fill(np.nan)
                 return status
         for name, last in self.fed_back.items():
-            last[:] = getattr(sample, name)
+            last[...] = getattr(sample, name)
         return result
 
     def run(self, log: Log, progress: Callable[[Iterable[int], str, int], Iterable[int]] | None = None) -> np.ndarray:

@@ -36,7 +36,7 @@ class Sample:
     def __setattr__(self, name: str, value: Any) -> None:
         """Assigning a signal writes into its preallocated array: sample.q = [..]; a wrong length raises."""
         if name in SIGNALS:
-            getattr(self, name)[:] = value
+            getattr(self, name)[...] = value
         else:
             object.__setattr__(self, name, value)
 

@@ -146,7 +146,7 @@ class SampleWriter:
             self._publish_joints(sample)
             return True
         for target, signal in self._fields:
-            target[:] = getattr(sample, signal)
+            target[...] = getattr(sample, signal)
         self.publishers[0].publish(self._frame.stamped(sample.stamp_ns))
         return True
 

@@ -26,53 +26,92 @@ struct Reflector {
   }
 };
 
-// Columns j .. j + count - 1: subtract f x, then their dot products with `next`, summed by one transpose.
-template <int count>
-RD_INLINE void update_group(const Column& x, const Column& next, const double* f, Column* columns, double* dot) {
-  Vec sums[lanes] = {};
+// Columns that a pass takes at a time: their sums and factors and the columns x1, x2, y1, y2 fit the registers.
+constexpr int pass_columns = lanes > 2 ? lanes / 2 : 2;
+
+// Column j loses f1[j] x1 + f2[j] x2; then d1[j] and d2[j] are its products with y1 and y2.
+struct Pass {
+  const Column &x1, &x2, &y1, &y2;
+  const double *f1, *f2;
+  double *d1, *d2;
+};
+
+// Columns j .. j + pass_columns - 1; their products are summed by a transpose.
+RD_INLINE void take_off(const Pass& p, Column* columns, int j) {
+  constexpr int count = pass_columns;
+  Vec sums[2 * count] = {};
   for (int i = 0; i < row_vectors; ++i) {
-    const Vec xi = x[i], ni = next[i];
+    const Vec x1 = p.x1[i], x2 = p.x2[i], y1 = p.y1[i], y2 = p.y2[i];
+    RD_UNROLL
     for (int u = 0; u < count; ++u) {
-      const Vec c = columns[u][i] - f[u] * xi;
-      columns[u][i] = c;
-      sums[u] += ni * c;
+      const Vec c = columns[j + u][i] - p.f1[j + u] * x1 - p.f2[j + u] * x2;
+      columns[j + u][i] = c;
+      sums[u] += y1 * c;
+      sums[count + u] += y2 * c;
     }
   }
-  transpose(sums);
-  for (int u = 1; u < lanes; ++u) sums[0] += sums[u];
-  store(dot, sums[0]);
+  for (int first = 0; first < 2 * count; first += lanes) {
+    transpose(sums + first);
+    for (int u = 1; u < lanes; ++u) sums[first] += sums[first + u];
+    sums[first / lanes] = sums[first];
+  }
+  std::memcpy(p.d1 + j, sums, count * sizeof(double));
+  std::memcpy(p.d2 + j, reinterpret_cast<const double*>(sums) + count, count * sizeof(double));
 }
 
-// All columns from j to width - 1; a last group of at most half the lanes costs half.
-RD_INLINE void update(const Column& x, const Column& next, const double* f, Column* block, double* dot, int j,
-                      int width) {
-  for (; j + lanes / 2 < width; j += lanes) update_group<lanes>(x, next, f + j, block + j, dot + j);
-  if (j < width) update_group<(lanes + 1) / 2>(x, next, f + j, block + j, dot + j);
+// x becomes value(row vector); x'x and x'y
+struct Products {
+  double square, mixed;
+};
+template <class F>
+RD_INLINE Products replace(Column& x, const Column& y, F&& value) {
+  Vec square[2] = {}, product[2] = {};
+  RD_UNROLL
+  for (int i = 0; i < row_vectors; ++i) {
+    const Vec c = x[i] = value(i);
+    square[i % 2] += c * c;
+    product[i % 2] += c * y[i];
+  }
+  return {sum(square[0] + square[1]), sum(product[0] + product[1])};
 }
 
 constexpr int most_folded_columns = 10 * most_joints + most_joints * most_extra_columns + 1;
 
 // R (upper, row-major, `stride` apart) becomes the triangle of [R; block]. The block's columns and R's rows go on with
-// zeros for `lanes` columns beyond `width`, so that the last group may be incomplete. The block is used up.
-// Each reflector needs its column's products with the others; the pass that applies one computes them for the next,
-// so that the block is read and written once per reflector.
+// zeros for `lanes` columns beyond `width`, so that the last columns may be incomplete. The block is used up.
+// Two reflectors share a pass over the columns, which also makes the products for the next two: y has lost x's
+// reflector by then and the others have not, so that x'y has to come off their products with y.
 inline void absorb(double* R, int width, int stride, Column* block) {
-  double dot[most_folded_columns + 2 * lanes], f[most_folded_columns + 2 * lanes] = {};
-  update(block[0], block[0], f, block, dot, 0, width);
-  for (int k = 0; k < width; ++k) {
-    double* row = R + k * stride;
-    const Reflector h(row[k], dot[k]);
+  constexpr int most = most_folded_columns + 2 * lanes;
+  double f1[most], f2[most], d1[most], d2[most];
+  double* const all[] = {f1, f2, d1, d2};
+  for (double* x : all) std::memset(x, 0, (width + 2 * lanes) * sizeof(double));
+  for (int k = 0; k < width; k += 2) {
+    double *row = R + k * stride, *next = row + stride;
+    Column &x = block[k], &y = block[k + 1];
+    const Column &last_x = block[k > 0 ? k - 2 : 0], &last_y = block[k > 0 ? k - 1 : 0];
+    const auto rest = [&](int j) RD_FLAT {
+      return [&, j](int i) RD_FLAT { return block[j][i] - f1[j] * last_x[i] - f2[j] * last_y[i]; };
+    };
+    replace(y, y, rest(k + 1));
+    const auto [xx, xy] = replace(x, y, rest(k));
+    const Reflector h(row[k], xx);
     row[k] = h.beta;
-    for (int j = k + 1; j < width; j += lanes) {
-      const Vec r = load(row + j), scaled = h.tau * (h.v0 * r + load(dot + j));
-      store(row + j, r - h.v0 * scaled);
-      store(f + j, scaled);
-    }
     if (k + 1 == width) return;
-    const double f_next = f[k + 1];
-    for (int i = 0; i < row_vectors; ++i) block[k + 1][i] -= f_next * block[k][i];
-    f[k + 1] = 0;  // done; its product with itself still comes out of the pass
-    update(block[k], block[k + 1], f, block, dot, k + 1, width);
+    const double f = h.tau * (h.v0 * row[k + 1] + xy);
+    row[k + 1] -= h.v0 * f;
+    const auto [yy, yx] = replace(y, x, [&](int i) RD_FLAT { return y[i] - f * x[i]; });
+    const Reflector g(next[k + 1], yy);
+    next[k + 1] = g.beta;
+    for (int j = k + 2; j < width; j += pass_columns) take_off({last_x, last_y, x, y, f1, f2, d1, d2}, block, j);
+    for (int j = k + 2; j < width; j += lanes) {
+      const Vec r = load(row + j), s = load(next + j);
+      const Vec of_x = h.tau * (h.v0 * r + load(d1 + j)), of_y = g.tau * (g.v0 * s + (load(d2 + j) - yx * of_x));
+      store(row + j, r - h.v0 * of_x);
+      store(next + j, s - g.v0 * of_y);
+      store(f1 + j, of_x);
+      store(f2 + j, of_y);
+    }
   }
 }
 

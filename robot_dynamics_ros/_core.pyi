@@ -1637,6 +1637,12 @@ def fill_signals(
     Write NaN into buffer (m,), then buffer[place] = values[source] scale; source, scale, place (k,), values (RTDE_WIDTH,). Raises ValueError where a place is outside.
     """
 
+def filter_sections(sos: Reals, x: Reals, zero_phase: bool = True) -> None:
+    """
+    Filter x (N, n) in place by second-order sections (S, 6), forward and (zero_phase) backward, as if its ends
+    had stood there before.
+    """
+
 def friction_parameters(law: str) -> list[str]:
     """Names of the parameters of a static friction law, in the order of FrictionMap's columns."""
 
@@ -1662,6 +1668,9 @@ def joint_torque(a1: Real, a2: Real, damping: Real, phi: Real, phid: Real) -> fl
 
 def lock_memory() -> tuple[bool, str]:
     """Keep all pages in memory (mlockall): whether it was permitted, and in words."""
+
+def mcap_messages(records: bytes) -> tuple:
+    """Messages among the records of an mcap chunk: channels, stamps [ns], and where each begins and ends."""
 
 def multiply_add(operations: Real) -> float:
     """This many operations in independent multiply-adds of the instruction set in use: the machine's peak."""
@@ -1690,6 +1699,12 @@ def repeat_rnea(
 
 def rnea_operations(chain: Chain) -> int:
     """Additions and multiplications of one batched sample."""
+
+def rotor_positions(t: Reals, q: Reals, qd: Reals, left: Real) -> RealArray:
+    """
+    Positions (N, n) [rad] of rotors: q (N, n) plus the integral of qd dt - dq, of which the share `left` stays
+    per sample, since a joint last slid; t (N,) [s], qd (N, n) [rad/s].
+    """
 
 def run_in_turn(
     stamp_ns: Integers, stages: collections.abc.Sequence[RowStep], fed_back: list

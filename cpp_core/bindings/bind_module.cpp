@@ -28,6 +28,12 @@ void bind(py::module_&);
 namespace bindings::hysteresis {
 void bind(py::module_&);
 }
+namespace bindings::sections {
+void bind(py::module_&);
+}
+namespace bindings::mcap {
+void bind(py::module_&);
+}
 namespace bindings::temperature {
 void bind(py::module_&);
 }
@@ -82,6 +88,8 @@ PYBIND11_MODULE(_core, m) {
   bindings::controllers::bind(m);
   bindings::guard::bind(m);
   bindings::hysteresis::bind(m);
+  bindings::sections::bind(m);
+  bindings::mcap::bind(m);
   bindings::temperature::bind(m);
   bindings::stiffness::bind(m);
   bindings::rotor_friction::bind(m);

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from scipy import signal
 
+from robot_dynamics_ros import _core
 from robot_dynamics_ros.identification.arm.friction_columns import Coupled, JointFriction, JointSignals, SlipOperator
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.least_squares import JointRows, Solution
@@ -40,9 +40,9 @@ class EffortFilter:
             return x
         if not self.causal:
             return low_pass(x, self.cutoff, 1 / rate, order=2)
-        sos = butterworth(2, 2 * self.cutoff / rate)
-        state = signal.sosfilt_zi(sos).reshape(len(sos), 2, *([1] * (x.ndim - 1))) * x[:1][None]
-        return signal.sosfilt(sos, x, axis=0, zi=state)[0]
+        out = np.array(x, order="C")
+        _core.filter_sections(butterworth(2, 2 * self.cutoff / rate), out.reshape(len(out), -1), zero_phase=False)
+        return out
 
     def __str__(self) -> str:
         return f"{self.cutoff:.3g} Hz {'causal' if self.causal else 'zero-phase'}"

@@ -12,13 +12,13 @@ from functools import lru_cache
 from typing import Any
 
 import numpy as np
-from scipy import signal
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
 
 LOWER_RATE = 200.0  # Hz kept for identification; robot dynamics and friction reversals lie well below a tenth of it
+LOWEST_RATE, ENOUGH = 100.0, 60_000  # Hz kept at least of recordings that still have so many samples then
 MOVING = 0.01  # rad/s, a joint faster than this moves; the split of every table of the report
 MIN_FITTED = 12  # samples
 ROTOR_TIME = 600.0  # s; so long that the deflection of the gear does not enter during a stand
@@ -170,17 +170,8 @@ def rotor_position(p: Piece) -> np.ndarray | None:
     """
     if p.qd is None or p.position is not p.q:
         return None
-    dt = np.diff(p.t, prepend=p.t[0])[:, None]
-    left = ROTOR_TIME / (ROTOR_TIME + p.period)
-    ahead = p.qd * dt - np.diff(p.q, axis=0, prepend=p.q[:1])
-    x = signal.lfilter([left], [1.0, -left], ahead, axis=0)  # as if no joint slid
-    row = np.arange(len(x))
-    slides = np.abs(p.qd).max(axis=1) > _core.Presliding.slides_at
-    slid = np.maximum.accumulate(np.where(slides, row, -1))  # row of the last time
-    before = np.concatenate([[-1], slid[:-1]])
-    x -= np.where(before >= 0, left ** (row - before), 0.0)[:, None] * x[before]
-    begin = np.where(slid == row, 0.0, 1.0)[:, None] * x
-    return p.q + np.cumsum(x, axis=0) - np.cumsum(begin, axis=0) + begin
+    t, q, qd = (np.ascontiguousarray(x) for x in (p.t, p.q, p.qd))
+    return _core.rotor_positions(t, q, qd, ROTOR_TIME / (ROTOR_TIME + p.period))
 
 
 def _at(wanted: np.ndarray, t: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -197,18 +188,38 @@ def low_pass(x: np.ndarray, cutoff: float, dt: float, order: int = 4, continued:
         return x
     sos = butterworth(order, 2 * cutoff * dt)
     pad = min(len(x) - 1, int(3 / (cutoff * dt)) + 1)
-    if not continued or len(x) < MIN_FITTED:
-        return signal.sosfiltfilt(sos, x, axis=0, padlen=pad)
-    before, after = _continued(x, pad, cutoff * dt), _continued(x[::-1], pad, cutoff * dt)
-    return signal.sosfiltfilt(sos, np.concatenate([before[::-1], x, after]), axis=0, padlen=0)[pad:-pad]
+    if continued and len(x) >= MIN_FITTED:
+        before, after = _continued(x, pad, cutoff * dt), _continued(x[::-1], pad, cutoff * dt)
+    else:
+        before, after = 2 * x[0] - x[1 : pad + 1], 2 * x[-1] - x[-2 : -pad - 2 : -1]
+    wide = np.ascontiguousarray(np.concatenate([before[::-1], x, after]))
+    _core.filter_sections(sos, wide.reshape(len(wide), -1))
+    return wide[pad : len(wide) - pad]
 
 
 @lru_cache(maxsize=256)
 def butterworth(order: int, cutoff: float) -> np.ndarray:
-    """Second-order sections of a Butterworth low-pass; cutoff: share of half the rate. One array for all: scipy reads
-    it only.
+    """Sections (order / 2, 6) of a Butterworth low-pass of even order by the bilinear transformation; cutoff: share of
+    half the rate.
     """
-    return signal.butter(order, cutoff, output="sos")
+    k = np.tan(0.5 * np.pi * cutoff)
+    damping = 2 * np.sin((2 * np.arange(order // 2) + 1) * np.pi / (2 * order))
+    own = [[k**2, 2 * k**2, k**2, 1 + d * k + k**2, 2 * (k**2 - 1), 1 - d * k + k**2] for d in damping]
+    return np.array(own) / np.array(own)[:, 3:4]
+
+
+def spectral_density(x: np.ndarray, rate: float, samples: int) -> tuple[np.ndarray, np.ndarray]:
+    """Frequencies (F,) [Hz] and power spectral density (F, n) of x (N, n), mean of Hann windows of `samples` that
+    overlap by half, each without its mean [Welch 1967].
+    """
+    window = 0.5 - 0.5 * np.cos(2 * np.pi * np.arange(samples) / samples)[:, None]
+    starts = range(0, len(x) - samples + 1, samples - samples // 2)
+    parts = (x[a : a + samples] for a in starts)
+    power = sum(np.abs(np.fft.rfft(window * (p - p.mean(0)), axis=0)) ** 2 for p in parts)
+    power *= 2 / (rate * (window**2).sum() * len(starts))
+    power[0] /= 2
+    power[-1] /= 1 + (samples % 2 == 0)
+    return np.fft.rfftfreq(samples, 1 / rate), power
 
 
 def _continued(x: np.ndarray, count: int, periods: float) -> np.ndarray:
@@ -230,7 +241,7 @@ def motion_frequency(rec: Recording) -> float:
     longest = on_grid(max(rec.pieces, key=lambda p: len(p.t)))
     dt = longest.period
     qd = np.gradient(low_pass(longest.q, min(25.0, 0.3 / dt), dt), dt, axis=0)
-    f, power = signal.welch(qd, 1 / dt, nperseg=min(len(qd), int(20 / dt)), axis=0)
+    f, power = spectral_density(qd, 1 / dt, min(len(qd), int(20 / dt)))
     total = np.cumsum(power, axis=0)
     strong = total[-1] > 1e-6 * total[-1].max()
     share = total[:, strong] / total[-1, strong]
@@ -255,12 +266,17 @@ def noise_limit(recordings: Sequence[Recording], source: str = "q") -> float:
     return float(np.median(np.average([limit for _, limit in limits], axis=0, weights=weights))) if limits else np.inf
 
 
-def at_lower_rate(motion: Motion) -> Motion:
-    """Every k-th sample above LOWER_RATE, the effort behind an anti-alias filter: parallel filter and decimation.
+def kept_rate(samples: int, rate: float) -> float:
+    """Rate [Hz] kept of so many samples at `rate` [Hz]: LOWER_RATE, less where ENOUGH are left, down to LOWEST_RATE."""
+    return min(max(rate * ENOUGH / max(samples, 1), LOWEST_RATE), LOWER_RATE)
+
+
+def at_lower_rate(motion: Motion, rate: float = LOWER_RATE) -> Motion:
+    """Every k-th sample above a rate [Hz], the effort behind an anti-alias filter: parallel filter and decimation.
 
     The state is already far below the new band, so that only the effort needs the filter [Madsen2020 ch5 4.2].
     """
-    k = int(motion.rate // LOWER_RATE)
+    k = int(motion.rate // rate)
     if k < 2:
         return motion
     parts = []

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
-from scipy import signal
 
 from robot_dynamics_ros.bags import segments
 from robot_dynamics_ros.errors import DataError
@@ -146,7 +145,7 @@ def _without_spikes(log: Log, counts: dict[str, int]) -> Log:
     """Rows whose position or effort jumps away and back: more than 8 robust deviations off the median of 5 rows."""
     bad = np.zeros(len(log), bool)
     for values, floor in ((log.q, 0.02), (log.effort, None)):
-        off = np.abs(values - signal.medfilt(values, (5, 1)))
+        off = np.abs(values - median_of_five(values))
         scale = np.quantile(off, 0.99, axis=0) * 4 if len(off) else 0.0
         span = np.ptp(np.quantile(values, [0.01, 0.99], axis=0), axis=0)
         limit = np.maximum(scale, span) if floor is None else np.maximum(np.maximum(scale, floor), 0.05 * span)
@@ -154,6 +153,19 @@ def _without_spikes(log: Log, counts: dict[str, int]) -> Log:
     if bad.any():
         counts["isolated spikes"] = int(bad.sum())
     return log[~bad] if bad.any() else log
+
+
+def median_of_five(x: np.ndarray) -> np.ndarray:
+    """Median (N, n) of each value of x (N, n) and the two before and after it; zero beyond the ends."""
+    out = np.empty_like(x)
+    for j, column in enumerate(x.T):
+        wide = np.concatenate([np.zeros(2), column, np.zeros(2)])
+        a, b, c, d, e = (wide[k : k + len(x)] for k in range(5))
+        low = np.maximum(np.minimum(a, b), np.minimum(d, e))  # neither the smallest nor the largest of the four
+        high = np.minimum(np.maximum(a, b), np.maximum(d, e))
+        low, high = np.minimum(low, high), np.maximum(low, high)
+        out[:, j] = np.maximum(low, np.minimum(high, c))
+    return out
 
 
 def _piece(part: Log, notes: list[str], begin: float) -> Piece:

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
-from scipy import signal
 
+from robot_dynamics_ros.identification.dataset.motion import spectral_density
 from robot_dynamics_ros.plots import POINTS, figure, fixed_margins, grid, png
 
 MEASURED, MODEL, ERROR, OTHER = "#222222", "#1f77b4", "#d62728", "#999999"
@@ -61,13 +61,14 @@ def spectrum(y: np.ndarray, r: np.ndarray, rate: float, names: Sequence[str], un
     """Amplitude spectral density of effort y and residual r (N, n); above the cut-off [Hz] no model of the filtered
     state can follow the effort.
     """
-    f, effort = signal.welch(y - y.mean(0), rate, nperseg=min(len(y), 1024), axis=0)
-    _, rest = signal.welch(r - r.mean(0), rate, nperseg=min(len(r), 1024), axis=0)
+    f, effort = spectral_density(y, rate, min(len(y), 1024))
+    _, rest = spectral_density(r, rate, min(len(r), 1024))
 
     def draw(axis: Any, j: int) -> None:
         axis.loglog(f[1:], np.sqrt(effort[1:, j]), color=MEASURED, lw=1, label="effort")
         axis.loglog(f[1:], np.sqrt(rest[1:, j]), color=ERROR, lw=1, label="residual")
         axis.axvline(cutoff, color=OTHER, ls="--", lw=1, label="cut-off of the state")
+        axis.minorticks_off()  # half of the time of the picture
         if j == 0:
             axis.legend(fontsize=7)
 

@@ -5,6 +5,7 @@ rosbags opens the file, checks it and reads its index; here only the records of 
 
 from __future__ import annotations
 
+import itertools
 import struct
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -15,7 +16,7 @@ RECORD = struct.Struct("<BQ")  # operation, length
 MESSAGE = struct.Struct("<HIQQ")  # channel, number, log and publish time
 OF_MESSAGE = 0x05
 
-Take = Callable[[str, int, bytes], None]  # topic, receive stamp [ns], serialised message
+Take = Callable[[str, list[int], list[bytes]], None]  # topic, receive stamps [ns], serialised messages
 
 
 def indexed_chunks(reader: Any) -> list[Any] | None:
@@ -31,19 +32,21 @@ def indexed_chunks(reader: Any) -> list[Any] | None:
 
 
 def read_chunks(storage: Any, wanted: set[str], take: Take) -> None:
-    """Hand every message of the wanted types to `take`, in the order of the receive stamps.
+    """Hand all messages of every topic of the wanted types to `take`, in the order of the receive stamps.
 
     Raises DataError for a record that ends outside of its chunk, rosbags' errors for a chunk that is damaged.
     """
     topics = {c.id: c.topic for c in storage.connections if c.msgtype in wanted}
-    found: list[tuple[int, int, bytes]] = []
+    found: dict[str, tuple[list[int], list[bytes]]] = {name: ([], []) for name in topics.values()}
+    places = {channel: found[name] for channel, name in topics.items()}
     for chunk in sorted(storage.chunks, key=lambda c: c.chunk_start_offset):
         if any(chunk.channel_count.get(channel, 0) for channel in topics):
-            found += _messages(_content(storage.bio, chunk), topics)
-    if any(later[0] < earlier[0] for earlier, later in zip(found[:-1], found[1:], strict=True)):
-        found.sort(key=lambda message: message[0])
-    for stamp, channel, data in found:
-        take(topics[channel], stamp, data)
+            _collect(_content(storage.bio, chunk), places)
+    for name, (stamps, raws) in found.items():
+        if any(later < earlier for earlier, later in itertools.pairwise(stamps)):
+            order = sorted(range(len(stamps)), key=stamps.__getitem__)
+            stamps, raws = [stamps[k] for k in order], [raws[k] for k in order]
+        take(name, stamps, raws)
 
 
 def _content(file: Any, chunk: Any) -> bytes:
@@ -59,9 +62,9 @@ def _content(file: Any, chunk: Any) -> bytes:
     return bytes(decompress(packed, chunk.compression, chunk.uncompressed_size, checksum))
 
 
-def _messages(records: bytes, topics: Mapping[int, str]) -> list[tuple[int, int, bytes]]:
-    """(stamp [ns], channel, message) of the records of a chunk."""
-    found, place, end = [], 0, len(records)
+def _collect(records: bytes, places: Mapping[int, tuple[list[int], list[bytes]]]) -> None:
+    """Append stamp [ns] and message of the records of a chunk to the lists of their channel."""
+    place, end = 0, len(records)
     while place < end:
         operation, length = RECORD.unpack_from(records, place)
         place += RECORD.size
@@ -69,7 +72,8 @@ def _messages(records: bytes, topics: Mapping[int, str]) -> list[tuple[int, int,
             raise DataError("a record ends beyond its chunk")
         if operation == OF_MESSAGE:
             channel, _, stamp, _ = MESSAGE.unpack_from(records, place)
-            if channel in topics:
-                found.append((stamp, channel, records[place + MESSAGE.size : place + length]))
+            if channel in places:
+                stamps, raws = places[channel]
+                stamps.append(stamp)
+                raws.append(records[place + MESSAGE.size : place + length])
         place += length
-    return found

@@ -138,6 +138,7 @@ def _load_one(
     report.drop("message longer than 1 MiB", raw.too_long)
     report.drop("message whose stamp is no time", raw.no_time)
     groups, unreadable = decode(raw.raws, JOINT_STATE, raw.ros2)
+    raw.raws.clear()  # most of the memory of a reading
     report.drop("message cannot be decoded", unreadable)
     names, groups = _select(groups, joint_names, aliases, path, report)
     rows = np.sort(np.concatenate([g.rows for g in groups]))

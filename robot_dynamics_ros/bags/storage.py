@@ -40,6 +40,15 @@ class RawTopic:
             self.receive_ns.append(stamp)
             self.raws.append(bytes(raw))
 
+    def take_all(self, stamps: list[int], raws: list[bytes]) -> None:
+        """`take` of many messages."""
+        if raws and max(map(len, raws)) <= MAX_MESSAGE and min(stamps) >= 0:
+            self.receive_ns += stamps
+            self.raws += raws
+            return
+        for stamp, raw in zip(stamps, raws, strict=True):
+            self.take(stamp, raw)
+
     def stamps(self) -> np.ndarray:
         """Receive stamps (N,) int64 [ns]."""
         return np.array(self.receive_ns, dtype=np.int64)
@@ -119,7 +128,7 @@ def _read_file(path: Path, wanted: set[str], topics: dict[str, RawTopic], progre
         chunks = None if progress or path.suffix == ".bag" else indexed_chunks(reader)
         if chunks is not None:
             for storage in chunks:
-                read_chunks(storage, wanted, lambda name, stamp, raw: topics[name].take(stamp, raw))
+                read_chunks(storage, wanted, lambda name, stamps, raws: topics[name].take_all(stamps, raws))
             return
         messages = reader.messages(connections=connections)
         if progress:

@@ -31,16 +31,16 @@ REPORT = "report.html"
 
 
 SHARES = {  # per cent of the time that each step takes: 10 minutes at 500 Hz
-    "reading bags": 18,
+    "reading bags": 8,
     "comparing velocity and position": 2,
-    "recognising the effort": 2,
-    "looking for contact": 6,
-    "choosing filters and friction laws": 22,
+    "recognising the effort": 1,
+    "looking for contact": 3,
+    "choosing filters and friction laws": 18,
     "solving": 10,
-    "friction laws of the robot file": 17,
-    "residuals of the live pipeline": 6,
-    "validating": 9,
-    "report": 8,
+    "friction laws of the robot file": 27,
+    "residuals of the live pipeline": 5,
+    "validating": 5,
+    "report": 20,
 }
 
 

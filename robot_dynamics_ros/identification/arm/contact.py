@@ -31,7 +31,7 @@ STILL = 0.02  # rad/s
 STAND = 1.0  # s of a stand that the fit sees
 LOAD = 0.05  # of the RMS of the rigid-body torque, that errors of the model may be
 STEP = 0.01  # rad/s, of the friction step tanh(v / STEP)
-ROUNDS = 8  # of the robust fit
+ROUNDS, FITTED = 8, 10_000  # of the robust fit; rows from which only every second, third .. counts
 MAX_FITS, MIN_SHARE = 4, 0.3  # share of the rows below which no fit is made
 MAX_CONTACT_SHARE = 0.5  # share of the data in contact above which leaving it out leaves too little
 FAR = 3.0  # factor between identified and initial rotor inertia beyond which it is reported
@@ -188,13 +188,15 @@ def _residual(rigid: RigidModel, motions: list[Motion], use: np.ndarray) -> tupl
     """
     q, qd, qdd, effort = (np.concatenate([getattr(m, k) for m in motions]) for k in ("q", "qd", "qdd", "effort"))
     W = rigid.base_regressor(q, qd, qdd)
+    fitted = np.flatnonzero(use)
+    fitted = fitted[:: max(len(fitted) // FITTED, 1)]
     residual, level = np.empty_like(effort), np.empty(effort.shape[1])
     for j, (A, v, y) in enumerate(zip(W, qd.T, effort.T, strict=True)):
         step, b = np.tanh(v / STEP), A.shape[1]
         columns = np.column_stack([A, qdd[:, j], step, v, np.ones_like(v)])
-        load = A @ _robust(columns[use], y[use])[:b]
+        load = A @ _robust(columns[fitted], y[fitted])[:b]
         columns = np.column_stack([columns, step * np.abs(load)])
-        x = _robust(columns[use], y[use])
+        x = _robust(columns[fitted], y[fitted])
         residual[:, j] = y - columns @ x
         friction = abs(x[b + 1]) + abs(x[-1]) * float(np.abs(load).mean())
         noise = float(np.median(np.abs(np.diff(residual[:, j])))) if len(v) > 1 else 0.0

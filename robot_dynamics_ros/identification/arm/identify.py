@@ -59,12 +59,13 @@ def identify(
     progress("reading bags")
     training = [read(robot, bag, options, options.exclude) for bag in bags]
     validation, skipped = read_moving(robot, validate, options)
-    found = identify_recordings(robot, training, validation, options, progress)
-    note(found.statements, *skipped)
-    return found
+    state = _begun(robot, training, validation, options)
+    del training, validation  # recordings as read are let go of where a step replaces them
+    _run(state, progress)
+    note(state.statements, *skipped)
+    return state
 
 
-@one_thread()
 def identify_recordings(
     robot: RobotFile,
     training: list[Recording],
@@ -73,21 +74,36 @@ def identify_recordings(
     progress: Progress = lambda text: None,
 ) -> Identification:
     """`identify` on recordings that are already loaded. Raises DataError like it."""
+    state = _begun(robot, training, validation, options)
+    _run(state, progress)
+    return state
+
+
+@one_thread()
+def _begun(
+    robot: RobotFile, training: list[Recording], validation: list[Recording], options: Options
+) -> Identification:
+    """The state before the first step: recordings to identify and to validate on."""
     apart = None if validation else other_motion(training)
     repeat = "" if validation or apart else judged_on_a_repeat(training)
     state = Identification(robot, options, *(apart or set_apart(training, validation)), repeated=bool(repeat))
     note(state.warnings, repeat)
+    return state
+
+
+@one_thread()
+def _run(state: Identification, progress: Progress) -> None:
+    """All steps in order. Raises DataError like `identify`."""
     try:
         for text, step in STEPS:
             progress(text)
             step(state)
     except np.linalg.LinAlgError:
-        names = ", ".join(r.name for r in training)
+        names = ", ".join(r.name for r in state.training)
         raise DataError(
             f"{names}: shows too little of the robot for a model: record larger motions of all joints, "
             "for 30 s or more (robot-dynamics excite)"
         ) from None
-    return state
 
 
 def align_velocity(state: Identification) -> None:

@@ -99,10 +99,7 @@ def presliding_problems(joints: Sequence[FrictionSamples]) -> list[PreslidingPro
     if any(data.rotor is None for data in joints):
         return measured
     rotor = [PreslidingProblem(data) for data in joints]
-    change = 0.0
-    for pair in zip(rotor, measured, strict=True):
-        errors = [sum(p.held_out(Shape(1.0, 1.0, w)).sum() for w in STRIBECK_VELOCITIES) for p in pair]
-        change += float(np.log(errors[0] / errors[1]))
+    change = sum(np.log(a.level_error() / b.level_error()) for a, b in zip(rotor, measured, strict=True))
     return rotor if change < 0.0 else measured
 
 
@@ -167,12 +164,32 @@ class PreslidingProblem:
         share.
         """
         if shape.velocity not in self._cache:
-            A = self.columns(shape.velocity)[self.order]
-            found = np.array([A[a:b].T @ A[a:b] for a, b in itertools.pairwise(self.edges)])
-            self._cache[shape.velocity] = np.array([found[own].sum(0) for own in self.parts])
+            self._cache[shape.velocity] = self._grams(self.columns(shape.velocity))
         grams = self._cache[shape.velocity]
         T = self.mixed(shape, grams.shape[1])
         return T.T @ grams @ T
+
+    def _grams(self, A: np.ndarray) -> np.ndarray:
+        """Gram matrices (F, k, k) of columns A (rows, k)."""
+        A = A[self.order]
+        found = np.array([A[a:b].T @ A[a:b] for a, b in itertools.pairwise(self.edges)])
+        return np.array([found[own].sum(0) for own in self.parts])
+
+    def level_error(self) -> float:
+        """Sum of `held_out` of a level and a load that do not fall with speed (r = p = 1), over STRIBECK_VELOCITIES, from
+        one set of Gram matrices.
+        """
+        d, v, m = self.data, self.data.v[self.read], 2 * len(SPANS) + 5
+        relative = np.abs(d.load[self.read])[:, None] / self.scale * self.loaded
+        speeds = [stribeck_step(v, velocity, STRIBECK_RISE) for velocity in STRIBECK_VELOCITIES]
+        own = np.column_stack([self.H, self.H * relative, *speeds])
+        if d.effort_filter is not None:
+            own = d.as_recorded(own)[self.rows]
+        fixed = self.fixed * np.array([1.0, 0.0, 1.0, 1.0, 1.0])
+        A = np.column_stack([own[:, : m - 5], fixed, own[:, m - 5 :], d.y[self.rows]]) * self.root[:, None]
+        grams = self._grams(A)
+        chosen = [np.r_[0:m, m + k, m + len(speeds)] for k in range(len(speeds))]
+        return sum(float(self._left_out(grams[:, c[:, None], c]).sum()) for c in chosen)
 
     def mixed(self, shape: Shape, size: int) -> np.ndarray:
         """T (size, 2 spans + 7): columns of a shape from the shared ones, s(v) = r + (1 - r) g(v)."""
@@ -193,7 +210,10 @@ class PreslidingProblem:
 
     def held_out(self, shape: Shape) -> np.ndarray:
         """Squared error of every fold under what the others identify."""
-        grams = self.grams(shape)
+        return self._left_out(self.grams(shape))
+
+    def _left_out(self, grams: np.ndarray) -> np.ndarray:
+        """Squared error (F,) of every fold from Gram matrices (F, k, k)."""
         total = grams.sum(0) / self.partitions
         found = []
         for G in grams:

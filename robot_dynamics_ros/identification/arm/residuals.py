@@ -17,6 +17,7 @@ from robot_dynamics_ros.estimators.motion import effort_gain
 from robot_dynamics_ros.estimators.pipeline import BLOCK, Pipeline
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
+from robot_dynamics_ros.identification.dataset.stretches import sampled
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
 
@@ -26,6 +27,7 @@ MIN_SAMPLES = 100  # of a state that says something about a joint
 STAGES = ("motion", "friction", "force")
 MIN_STD = 1e-3  # Nm, smallest deviation that a robot file holds
 NAMES = ("external_joint_torque", "qd")
+ROWS = 40_000  # at LOWER_RATE: of longer recordings some stretches are replayed
 FALSE_SHARE = 1e-3  # of the time of the recordings
 # Deviation over the residual of R = 1, 2, .. recordings: with one or two the fit hides some of its error; with more 0.9
 # because an RMS with long tails is above what 68 % of the samples lie within. By experiment on simulated robots.
@@ -47,6 +49,7 @@ def residuals(
     deviation of gravity in other poses [Nm] (`gravity_deviation`). A joint that never moved takes the value at rest.
     """
     robot = robot.with_updates({"residuals": None})  # with them the force stage absorbs errors at rest
+    recordings = sampled(recordings, ROWS, SETTLING)
     pairs = [_seen(robot, piece) for rec in recordings for piece in rec.pieces]
     torque, speed = (_joined([pair[k] for pair in pairs], robot) for k in (0, 1))
     wider = WIDER[min(len({rec.name for rec in recordings}), len(WIDER)) - 1]

@@ -200,7 +200,7 @@ def _bounded(R: np.ndarray, lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     x = np.linalg.lstsq(R[:-1, :-1], R[:-1, -1], rcond=None)[0]
     if ((lower <= x) & (x <= upper)).all():
         return np.asarray(x)
-    return np.asarray(lsq_linear(R[:, :-1], R[:, -1], bounds=(lower, upper)).x)
+    return np.asarray(lsq_linear(R[:, :-1], R[:, -1], bounds=(lower, upper), method="bvls").x)
 
 
 def friction_table(laws: Sequence[dict[str, float]]) -> dict[str, list[float]]:

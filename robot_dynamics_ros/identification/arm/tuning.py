@@ -18,6 +18,7 @@ from robot_dynamics_ros.identification.dataset.motion import (
     Motion,
     at_lower_rate,
     filtered,
+    kept_rate,
     low_pass,
     motion_frequency,
     noise_limit,
@@ -295,8 +296,8 @@ def _lag(structure: Structure) -> str:
 
 def motion_of(recordings: Sequence[Recording], structure: Structure, margin: float | None = None) -> Motion:
     """Recordings filtered as a structure says, at the rate of the solution."""
-    s = structure
-    return stack([at_lower_rate(filtered(r, s.cutoff, s.source, s.delay, margin)) for r in recordings])
+    s, rate = structure, kept_rate(sum(r.samples for r in recordings), max(r.rate for r in recordings))
+    return stack([at_lower_rate(filtered(r, s.cutoff, s.source, s.delay, margin), rate) for r in recordings])
 
 
 def fold_sets(motion: Motion) -> list[np.ndarray]:

@@ -19,6 +19,7 @@ from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
 
 LOWER_RATE = 200.0  # Hz kept for identification; robot dynamics and friction reversals lie well below a tenth of it
+LOWEST_RATE, ENOUGH = 100.0, 60_000  # Hz kept at least of recordings that still have so many samples then
 MOVING = 0.01  # rad/s, a joint faster than this moves; the split of every table of the report
 MIN_FITTED = 12  # samples
 ROTOR_TIME = 600.0  # s; so long that the deflection of the gear does not enter during a stand
@@ -255,12 +256,17 @@ def noise_limit(recordings: Sequence[Recording], source: str = "q") -> float:
     return float(np.median(np.average([limit for _, limit in limits], axis=0, weights=weights))) if limits else np.inf
 
 
-def at_lower_rate(motion: Motion) -> Motion:
-    """Every k-th sample above LOWER_RATE, the effort behind an anti-alias filter: parallel filter and decimation.
+def kept_rate(samples: int, rate: float) -> float:
+    """Rate [Hz] kept of so many samples at `rate` [Hz]: LOWER_RATE, less where ENOUGH are left, down to LOWEST_RATE."""
+    return min(max(rate * ENOUGH / max(samples, 1), LOWEST_RATE), LOWER_RATE)
+
+
+def at_lower_rate(motion: Motion, rate: float = LOWER_RATE) -> Motion:
+    """Every k-th sample above a rate [Hz], the effort behind an anti-alias filter: parallel filter and decimation.
 
     The state is already far below the new band, so that only the effort needs the filter [Madsen2020 ch5 4.2].
     """
-    k = int(motion.rate // LOWER_RATE)
+    k = int(motion.rate // rate)
     if k < 2:
         return motion
     parts = []

@@ -68,6 +68,7 @@ def spectrum(y: np.ndarray, r: np.ndarray, rate: float, names: Sequence[str], un
         axis.loglog(f[1:], np.sqrt(effort[1:, j]), color=MEASURED, lw=1, label="effort")
         axis.loglog(f[1:], np.sqrt(rest[1:, j]), color=ERROR, lw=1, label="residual")
         axis.axvline(cutoff, color=OTHER, ls="--", lw=1, label="cut-off of the state")
+        axis.minorticks_off()  # half of the time of the picture
         if j == 0:
             axis.legend(fontsize=7)
 

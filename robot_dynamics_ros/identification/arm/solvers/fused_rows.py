@@ -21,6 +21,7 @@ from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.least_squares import Rows, Solution
 from robot_dynamics_ros.identification.dataset.motion import Motion, pieces_of
 
+KEPT_ROWS = 16_384  # of a motion whose friction columns stay in memory between the passes
 BLOCK = 2048  # samples whose friction columns exist at a time: a few MB for seven joints with a dozen terms each
 
 
@@ -40,6 +41,7 @@ class FusedRows:
         kept = [{t: KeptSlip(*x, len(motion)) for t, x in law.slips().items()} for law in structure.laws]
         self._kept = [slip for own in kept for slip in own.values()]
         self._slips: list[dict[str, SlipOperator]] = [dict(own) for own in kept]
+        self._columns: dict[int, np.ndarray] = {}  # friction columns by the first row of their block
         filters = structure.filters
         self.filters = [f if f is not None and f.acts(motion.rate) else None for f in filters]
 
@@ -115,6 +117,8 @@ class FusedRows:
 
     def _friction(self, part: Motion, first: int) -> np.ndarray:
         """Friction columns (m, sum of k_j) of all joints in one block; the blocks of a pass come in order."""
+        if first in self._columns:
+            return self._columns[first]
         for slip in self._kept if first == 0 else ():
             slip.begin()
         load = np.zeros_like(part.q) if self.phi is None else self.rigid.torque(self.phi, part.q, part.qd, part.qdd)
@@ -122,6 +126,8 @@ class FusedRows:
         out = np.empty((len(part), sum(self.terms)))
         for s, law, own in zip(signals, self.structure.laws, self.own, strict=True):
             s.matrix(law, out[:, own])
+        if len(self.motion) <= KEPT_ROWS:
+            self._columns[first] = out
         return out
 
 

@@ -34,15 +34,15 @@ FrictionMap lugre_law() {
   return FrictionMap(FrictionLaw::lugre, n, p.data(), T0.data());
 }
 
-Presliding presliding() {
+Presliding presliding(const FrictionMap& map) {
   std::vector<double> span, level, load;
-  for (int i = 0; i < n; ++i) {
+  for (int i = 0; i < map.joints(); ++i) {
     span.insert(span.end(), {1e-4, 1e-3, 1e-2});
     level.insert(level.end(), {1.0, 2.0, 2.0});
     load.insert(load.end(), {0.02, 0.0, 0.05});
   }
   const PreslidingJoint joints[n];
-  return Presliding(law(), 3, span.data(), level.data(), load.data(), joints);
+  return Presliding(map, 3, span.data(), level.data(), load.data(), joints);
 }
 
 EGms egms() {
@@ -60,7 +60,7 @@ RateStateGms rate_state() {
 FrictionMemory memory(int kind) {
   switch (kind) {
     case 1:
-      return presliding();
+      return presliding(law());
     case 2:
       return egms();
     case 3:
@@ -83,13 +83,16 @@ ContactForceParameters parameters(int kind, bool thermal) {
   FrictionStageParameters stage;
   stage.moving.fill(0.3);
   stage.rest.fill(0.5);
+  stage.speed.fill(0.1);
   p.friction = FrictionStage(kind == 3 ? lugre_law() : law(), stage, memory(kind));
   p.friction->couple({{5, 4, -1.0, 0.01, 0.5, 0.1}});
+  if (kind == 1) p.friction->couple({{4, 5, -1.0}, {3, 4, 1.0}}, presliding(contact_force_file::frictionless(2)));
   if (thermal)
     p.temperature = TemperatureObserver(p.friction->map(), std::vector<HeatParameters>(n, {3000.0, 2.0, 5000.0, 3.0}),
                                         std::vector<double>(n, 0.0), {});
   p.force.rotor_inertia.fill(1.0);
   p.force.gain.fill(25.0);
+  p.force.recent_error = 0.25;
   p.force.torque_std.fill(1.0);
   p.force.friction_std.fill(5.0);
   p.force.health.bound.fill(500.0);
@@ -224,6 +227,8 @@ void refusals_name_the_parameter() {
       {"robot_dynamics_core", "", "robot_dynamics_core is missing"},
       {"memory.model", "memory.model clay", "memory.model = 'clay' is none of"},
       {"friction.coupled", "friction.coupled 6 0 1 1 1 1", "friction.coupled joint = 6 is outside 0..5"},
+      {"motors.turns", "motors.turns 6 0 1 3 4 1", "motors.turns joint = 6 is outside 0..5"},
+      {"motors.turns", "motors.turns 4 4 1 3 4 1", "motor with = 4 is its joint"},
   };
   for (const auto& c : cases) {
     const std::string padded = "\n" + text;

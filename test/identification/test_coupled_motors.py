@@ -10,6 +10,7 @@ from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
 from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, identify_recordings
 from robot_dynamics_ros.identification.arm.written_file import file_friction
 from robot_dynamics_ros.identification.dataset.recording import recording
+from robot_dynamics_ros.learning.columns import Columns
 from robot_dynamics_ros.robot_file import load_robot, save_robot
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
@@ -112,3 +113,11 @@ def test_what_is_judged_is_what_the_live_stage_evaluates(found):
     load = found.live.rigid.torque(found.live.phi, part.q, part.qd, part.qdd)
     judged = found.live.friction_torque(part, load)
     np.testing.assert_array_equal(file_friction(identified_robot(found), part, load), judged)
+
+
+def test_learning_takes_it_off_as_the_live_stage_does(found):
+    robot, part = identified_robot(found), found.filtered(found.validation[0]).take(np.arange(3000))
+    bare, load = robot.with_updates({"hysteresis.motors": [], "friction.coupled": []}), np.zeros((3000, 6))
+    motor = file_friction(robot, part, load) - file_friction(bare, part, load)
+    assert np.abs(motor[:, 4:]).max() > 1.0
+    np.testing.assert_allclose(Columns(robot).known_torque(part), motor, atol=1e-9)

@@ -83,8 +83,9 @@ class Presliding {
 
   // Level of the elements whose deflection is still unknown at load tau [Nm]: their friction lies within +- it.
   double unknown_level(int i, double tau) const noexcept {
-    double sum = 0.0;
     const double loaded = power(i, tau), range = high_[i] - low_[i];
+    if (range > full_range_[i]) return 0.0;
+    double sum = 0.0;
     for (int e = i * elements_; e < (i + 1) * elements_; ++e)
       if (!(range > 2 * span_[e])) sum += level_[e] + load_[e] * loaded;
     return sum;

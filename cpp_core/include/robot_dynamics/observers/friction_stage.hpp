@@ -207,7 +207,8 @@ class FrictionStage {
 
   // How far a speed is beyond the recordings, as share of their largest; at most ten times.
   double excess(int i, double v) const noexcept {
-    return p_.speed[i] > 0.0 ? std::min(std::max(std::abs(v) / p_.speed[i] - 1.0, 0.0), 10.0) : 0.0;
+    const double over = std::abs(v) - p_.speed[i];
+    return p_.speed[i] > 0.0 && over > 0.0 ? std::min(over / p_.speed[i], 10.0) : 0.0;
   }
 
   // Residuals of free motion by the joint's state, elements that have not slipped, temperature, load of a contact.

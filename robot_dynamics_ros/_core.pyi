@@ -809,7 +809,13 @@ class RowStep:
 class FrictionStage:
     """Friction with its standard deviation: a law, or a model with memory."""
     def __init__(
-        self, map: FrictionMap, memory: typing.Any | None = None, coupled: Reals | None = None, **kwargs
+        self,
+        map: FrictionMap,
+        memory: typing.Any | None = None,
+        coupled: Reals | None = None,
+        motors: typing.Any | None = None,
+        turns: Reals | None = None,
+        **kwargs,
     ) -> None: ...
     def reset(self) -> None:
         """Hysteretic models return to rest."""

@@ -66,6 +66,18 @@ std::vector<CoupledMotor> coupled_motors(const Maybe& given) {
   return motors;
 }
 
+// Rows (m, 3): joint, with, sign.
+std::vector<MotorTurn> motor_turns(const Maybe& given) {
+  if (!given) throw std::invalid_argument("turns are missing");
+  require_shape(*given, "turns", {-1, 3});
+  std::vector<MotorTurn> turns;
+  for (py::ssize_t k = 0; k < given->shape(0); ++k) {
+    const double* row = given->data(k, 0);
+    turns.push_back({int(row[0]), int(row[1]), row[2]});
+  }
+  return turns;
+}
+
 void bind_health(py::module_& m) {
   py::class_<FrictionHealth> c(m, "FrictionHealth", "Drift and scatter of measured against modelled friction.");
   c.def(py::init<int, double, double>(), py::arg("n"), py::arg("time_constant"), py::arg("moving"))
@@ -85,16 +97,19 @@ void bind_health(py::module_& m) {
 void bind(py::module_& m) {
   py::class_<FrictionStage> c(m, "FrictionStage",
                               "Friction with its standard deviation: a law, or a model with memory.");
-  c.def(py::init([](const FrictionMap& map, const py::object& memory, const Maybe& coupled, const py::kwargs& given) {
+  c.def(py::init([](const FrictionMap& map, const py::object& memory, const Maybe& coupled, const py::object& motors,
+                    const Maybe& turns, const py::kwargs& given) {
           FrictionStageParameters p;
           views::Keywords keys(given);
           for_each_parameter(p, map.joints(), [&](const char* name, auto&&... value) { keys.take(name, value...); });
           keys.finish();
           FrictionStage stage(map, p, memory_of(memory));
           stage.couple(coupled_motors(coupled));
+          if (!motors.is_none()) stage.couple(motor_turns(turns), motors.cast<Presliding>());
           return stage;
         }),
-        py::arg("map"), py::arg("memory") = py::none(), py::arg("coupled") = py::none())
+        py::arg("map"), py::arg("memory") = py::none(), py::arg("coupled") = py::none(), py::arg("motors") = py::none(),
+        py::arg("turns") = py::none())
       .def("reset", &FrictionStage::reset, "Hysteretic models return to rest.")
       .def_property_readonly("remembers", &FrictionStage::remembers, "True with a hysteretic (presliding) model.");
   def_stage(c, stage_columns,

@@ -12,7 +12,7 @@ import select
 import numpy as np
 
 TIMES = 3  # int64 per sample: controller time, host time, steady time [ns]
-_HEADER = 64  # bytes: samples read, dropped, written
+_HEADER = 64  # bytes: samples read, dropped, written; steady time of the newest
 _MAX_SIZE = 1 << 26  # bytes
 
 
@@ -30,8 +30,8 @@ class SampleRing:
         self.memory = memory
         self.event = os.eventfd(0, os.EFD_NONBLOCK) if event is None else event
         self._map = mmap.mmap(self.memory, size)
-        counts = np.frombuffer(self._map, np.int64, 3)
-        self._read, self._dropped, self._count = counts[:1], counts[1:2], counts[2:]
+        counts = np.frombuffer(self._map, np.int64, 4)
+        self._read, self._dropped, self._count, self._newest = (counts[k : k + 1] for k in range(4))
         self._times = np.frombuffer(self._map, np.int64, slots * TIMES, _HEADER).reshape(slots, TIMES)
         start = _HEADER + 8 * slots * TIMES
         self._values = np.frombuffer(self._map, np.float64, slots * width, start).reshape(slots, width)
@@ -49,6 +49,7 @@ class SampleRing:
         self._times[place] = times
         self._values[place] = values
         self._written += 1
+        self._newest[0] = times[2]
         self._count[0] = self._written
         os.eventfd_write(self.event, 1)  # the system call orders the memory: the row is there before its announcement
         return True
@@ -76,6 +77,11 @@ class SampleRing:
         return int(self._count[0] - self._read[0])
 
     @property
+    def newest_ns(self) -> int:
+        """Steady time of the newest sample [ns], read or waiting; 0 before the first."""
+        return int(self._newest[0])
+
+    @property
     def dropped(self) -> int:
         """Samples lost because they were read too late."""
         return int(self._dropped[0])
@@ -84,7 +90,7 @@ class SampleRing:
         """Give the memory back; the other process keeps its own view of it."""
         if self.memory < 0:
             return
-        del self._read, self._dropped, self._count, self._times, self._values
+        del self._read, self._dropped, self._count, self._newest, self._times, self._values
         self._map.close()
         os.close(self.memory)
         os.close(self.event)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,11 +27,12 @@ class StreamOptions:
 class Stream:
     """Judges samples by controller time and content, and maps controller time to the host clock.
 
-    One thread takes samples; condition, latched and counts may be read from any.
+    One thread takes samples; condition, latched and counts may be read from any. received_ns: steady time of the newest
+    sample that arrived [ns], taken or not, by which silence is judged: a late reader is no silent robot.
     """
 
-    def __init__(self, options: StreamOptions) -> None:
-        self.options = options
+    def __init__(self, options: StreamOptions, received_ns: Callable[[], int] = lambda: 0) -> None:
+        self.options, self._received_ns, self._taken_ns = options, received_ns, 0
         self._monitor = StreamMonitor(
             rate=options.rate,
             degraded_gap=options.degraded_gap,
@@ -65,6 +67,7 @@ class Stream:
         moving: motion is commanded; safety_mode: 1 normal, 2 reduced, 0 unknown, else stopped; receive_ns,
         steady_ns: host clocks.
         """
+        self._taken_ns = steady_ns
         verdict = self._monitor.judge(1e-9 * controller_ns, measured, moving, safety_mode, steady_ns)
         if verdict is None:
             return None
@@ -101,12 +104,16 @@ class Stream:
     @property
     def condition(self) -> StreamState:
         """State of the stream now."""
-        return self._monitor.condition(time.monotonic_ns())
+        return self._monitor.condition(self._now())
+
+    def _now(self) -> int:
+        """Steady time [ns] less the time for which the newest sample that waits is younger than the last one taken."""
+        return time.monotonic_ns() - max(self._received_ns() - self._taken_ns, 0)
 
     @property
     def latched(self) -> StreamState:
         """Worst state since rearm()."""
-        return self._monitor.latched(time.monotonic_ns())
+        return self._monitor.latched(self._now())
 
     def rearm(self) -> None:
         """Clear latched faults."""

@@ -12,7 +12,7 @@ from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.rotor_friction import RotorFriction
 from robot_dynamics_ros.models.friction import FrictionModel, created_energy
-from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot
+from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot, presliding_motors
 from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.robot_file.gaps import identified
 from robot_dynamics_ros.signals import Log, Sample
@@ -123,7 +123,8 @@ class FrictionStage:
             memory = friction_memory(robot, friction)
         if robot.residuals is not None:
             p |= {name: robot.array(f"residuals.{name}") for name in ("moving", "rest")}
-        core = _core.FrictionStage(friction.core, memory, robot.coupled_friction, **p)
+        motors = {} if memory is None else presliding_motors(robot)
+        core = _core.FrictionStage(friction.core, memory, robot.coupled_friction, **motors, **p)
         self.observer, self.core, self.hysteresis = None, core, memory
         self.notes = [f"{robot.name}: friction is an estimate, not identified; forces are less certain"] * (not known)
 

@@ -19,10 +19,12 @@ import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.identification.arm.friction_columns import stribeck_fall, thinning
-from robot_dynamics_ros.identification.arm.presliding import THINNING_SPEED
+from robot_dynamics_ros.identification.arm.presliding import THINNING_SPEED, clock, driven
 from robot_dynamics_ros.identification.arm.rigid import RigidModel, base_names
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME, Motion
 from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.models.friction import FrictionModel
+from robot_dynamics_ros.models.hysteresis import motors_core, presliding_motors
 from robot_dynamics_ros.robot_file import RobotFile
 
 SPANS = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2)  # rad, D_k where the robot file has no presliding law
@@ -134,11 +136,19 @@ class Columns:
         out = np.zeros_like(motion.q)
         if self.robot.payload.mass > 0:
             out += self.load(motion) - self.rigid.torque(self.robot.inertial_parameters, *state)
-        coupled = self.robot.coupled_friction
-        for row in () if coupled is None else coupled:
-            (j, k), (sign, eps, coulomb, viscous) = row[:2].astype(int), row[2:]
-            v, w = motion.qd[:, j], motion.qd[:, k]
-            out[:, j] += coulomb * np.tanh((v + sign * w) / eps) + viscous * w
+        return out if self.robot.coupled_friction is None else out + self._of_motors(motion)
+
+    def _of_motors(self, motion: Motion) -> np.ndarray:
+        """Friction (N, n) [Nm] of the motors that turn with two joints, by the live friction stage."""
+        nothing = FrictionModel("viscous_coulomb", {"fc": 0.0, "fv": 0.0}, self.n)
+        turning, position, block = presliding_motors(self.robot), motion.position, self.robot.hysteresis
+        if turning and block is not None:
+            _, motors, position = driven(block.parameters, motion, [motor.values for motor in block.motors])
+            turning["motors"] = motors_core(motors)
+        stage = _core.FrictionStage(nothing.core, None, self.robot.coupled_friction, **turning)
+        out, std = np.empty_like(motion.q), np.empty_like(motion.q)
+        position, qd = np.ascontiguousarray(position), np.ascontiguousarray(motion.qd)
+        stage.run(clock(motion.start, motion.rate), position, qd, None, None, None, None, out, std)
         return out
 
     def friction(self, motion: Motion, load: np.ndarray, warmer: np.ndarray | None = None) -> list[np.ndarray]:

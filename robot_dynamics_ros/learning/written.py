@@ -86,6 +86,7 @@ def _friction(columns: Columns, state: Information, phi: np.ndarray, rotor: np.n
     ends = {"t_min": [WARM - WITHIN] * columns.n, "t_max": [WARM + WITHIN] * columns.n}
     static |= {"alpha": alpha, "gamma": alpha} | ends if any(alpha) else {}
     coupled = () if columns.robot.friction is None else columns.robot.friction.coupled
+    motors = () if columns.robot.hysteresis is None else columns.robot.hysteresis.motors
     block = {name: [law[name] for law in laws] for name in laws[0]}
     return {
         "friction": {
@@ -95,7 +96,7 @@ def _friction(columns: Columns, state: Information, phi: np.ndarray, rotor: np.n
             "reference_temperature": WARM,
             "coupled": coupled,
         },
-        "hysteresis": {"source": key, "model": "presliding", "parameters": block},
+        "hysteresis": {"source": key, "model": "presliding", "parameters": block, "motors": motors},
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -121,6 +121,30 @@ def presliding_core(parameters: Mapping[str, Any], friction: FrictionModel, max_
         np.broadcast_to(np.asarray(parameters.get(name, ABSENT.get(name, 0.0)), dtype=float), n) for name in PRESLIDING
     ]
     return _core.Presliding(friction.core, span, level, load, np.column_stack(columns), max_gap)
+
+
+def motors_core(parameters: Sequence[Mapping[str, Any]], max_gap: float = 0.1) -> _core.Presliding:
+    """Presliding friction of motors that turn with two joints, from the parameters of each. Raises like the above."""
+    block = {name: [p[name] for p in parameters] for name in parameters[0]}
+    nothing = FrictionModel("viscous_coulomb", {"fc": 0.0, "fv": 0.0}, len(parameters))
+    return presliding_core(block, nothing, max_gap)
+
+
+def presliding_motors(robot: RobotFile) -> dict[str, Any]:
+    """Arguments `motors` and `turns` of the friction stage: rows (m, 3) joint, other joint, sign; empty without motors.
+
+    Raises ConfigError for values that do not fit together.
+    """
+    motors = () if robot.hysteresis is None else robot.hysteresis.motors
+    if not motors:
+        return {}
+    number = robot.joint_names.index
+    try:
+        core = motors_core([motor.values for motor in motors])
+    except ValueError as problem:
+        raise ConfigError(robot.file, "hysteresis.motors", str(problem)) from None
+    turns = [(number(motor.joint), number(motor.turns_with), motor.sign) for motor in motors]
+    return {"motors": core, "turns": np.array(turns, dtype=float)}
 
 
 def kinematic_error(robot: RobotFile) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
@@ -191,6 +191,29 @@ class Friction(ModelBlock):
     coupled: tuple[CoupledFriction, ...] = Field(default=(), description="motors that turn with two joints")
 
 
+class PreslidingMotor(Block):
+    """Presliding friction f of a motor that turns with two joints, in its angle: f on `joint`, sign f on `turns_with`.
+
+    It takes the place of the entries of friction.coupled for the same motor where positions are known.
+    """
+
+    joint: Name = Field(description="joint that is loaded with f")
+    turns_with: Name = Field(description="the other joint, loaded with sign f")
+    sign: Literal[1, -1] = Field(description="1: the motor's angle is the sum of both joints', -1: the difference")
+    parameters: dict[str, n.ParameterValue] = Field(description="those of model presliding, of one joint")
+
+    @property
+    def values(self) -> dict[str, Any]:
+        """Parameter -> number or list."""
+        return {name: value[0] for name, value in self.parameters.items()}
+
+
+class Hysteresis(ModelBlock):
+    """Friction with memory of every joint, and of motors of a coupled wrist beside model presliding."""
+
+    motors: tuple[PreslidingMotor, ...] = Field(default=(), description="motors that turn with two joints")
+
+
 class Sensing(SourcedBlock):
     """What the controller measures and reports."""
 
@@ -260,7 +283,7 @@ class RobotFields(Block):
     drives: Drives
     limits: Limits
     friction: Friction | None = None
-    hysteresis: ModelBlock | None = None
+    hysteresis: Hysteresis | None = None
     thermal: ModelBlock | None = None
     stiffness: ModelBlock | None = None
     residuals: Residuals | None = None

@@ -88,12 +88,16 @@ def _coupling(robot: b.RobotFields) -> Iterator[Problem]:
     if rows is not None and [len(row) for row in rows] != [n] * n:
         yield ("drives", "coupling"), f"must be {n} x {n}"
     names = [j.name for j in robot.kinematics.joints]
-    for i, motor in enumerate(robot.friction.coupled if robot.friction is not None else ()):
-        for field in ("joint", "turns_with"):
-            if getattr(motor, field) not in names:
-                yield ("friction", "coupled", i, field), f"'{getattr(motor, field)}' is no joint of this robot"
-        if motor.joint == motor.turns_with:
-            yield ("friction", "coupled", i, "turns_with"), "must be another joint"
+    static = robot.friction.coupled if robot.friction is not None else ()
+    presliding = robot.hysteresis.motors if robot.hysteresis is not None else ()
+    found = [(("friction", "coupled", i), m.joint, m.turns_with) for i, m in enumerate(static)]
+    found += [(("hysteresis", "motors", i), m.joint, m.turns_with) for i, m in enumerate(presliding)]
+    for where, *pair in found:
+        for field, name in zip(("joint", "turns_with"), pair, strict=True):
+            if name not in names:
+                yield (*where, field), f"'{name}' is no joint of this robot"
+        if pair[0] == pair[1]:
+            yield (*where, "turns_with"), "must be another joint"
 
 
 def _payload(robot: b.RobotFields) -> Iterator[Problem]:
@@ -128,18 +132,26 @@ def _models(robot: b.RobotFields) -> Iterator[Problem]:
         if block.model not in models:
             yield (kind, "model"), f"'{block.model}' is unknown{nearest(block.model, list(models))}"
             continue
-        yield from _parameters(kind, block, models[block.model], len(robot.kinematics.joints))
+        where, n = (kind, "parameters"), len(robot.kinematics.joints)
+        yield from _parameters(where, block.model, block.parameters, models[block.model], n)
+    for i, motor in enumerate(robot.hysteresis.motors if robot.hysteresis is not None else ()):
+        if robot.hysteresis is not None and robot.hysteresis.model != "presliding":
+            yield ("hysteresis", "motors", i), "needs model presliding"
+        known = MODELS["hysteresis"]["presliding"]
+        yield from _parameters(("hysteresis", "motors", i, "parameters"), "presliding", motor.parameters, known, 1)
 
 
-def _parameters(kind: str, block: b.ModelBlock, known: dict[str, Parameter], n: int) -> Iterator[Problem]:
-    for name in block.parameters:
+def _parameters(
+    where: tuple[Any, ...], model: str, given: dict[str, Any], known: dict[str, Parameter], n: int
+) -> Iterator[Problem]:
+    for name in given:
         if name not in known:
-            yield (kind, "parameters", name), f"unknown parameter of {block.model}{nearest(name, list(known))}"
+            yield (*where, name), f"unknown parameter of {model}{nearest(name, list(known))}"
     for name, spec in known.items():
-        if name in block.parameters:
-            yield from _values((kind, "parameters", name), block.parameters[name], spec, n)
+        if name in given:
+            yield from _values((*where, name), given[name], spec, n)
         elif spec.required:
-            yield (kind, "parameters", name), "is missing; write null where the value is unknown"
+            yield (*where, name), "is missing; write null where the value is unknown"
 
 
 def _values(loc: tuple[Any, ...], values: tuple[Any, ...], spec: Parameter, n: int) -> Iterator[Problem]:

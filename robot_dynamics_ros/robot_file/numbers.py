@@ -120,5 +120,10 @@ def _as_parameter(value: Any) -> Any:
     return value if isinstance(value, tuple) else (value,)
 
 
+def _of_one(value: Any) -> Any:
+    return (_nested_tuple(value),)
+
+
+ParameterValue = Annotated[Any, BeforeValidator(_of_one), PlainSerializer(lambda value: value[0])]
 ParameterValues = Annotated[Any, BeforeValidator(_as_parameter), PlainSerializer(_as_scalar)]
 Source = Annotated[dict[str, str], BeforeValidator(_as_sources), PlainSerializer(_plain_source)]

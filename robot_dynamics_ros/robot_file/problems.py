@@ -104,7 +104,8 @@ def _dotted(loc: Sequence[Any], raw: Any) -> str:
 
 
 def _first_index(text: str) -> bool:
-    return "[" not in text and not text.startswith(("provenance", "kinematics.gravity", "payload", "kinematics.tool"))
+    others = ("provenance", "kinematics.gravity", "payload", "kinematics.tool", "friction.coupled", "hysteresis.motors")
+    return "[" not in text and not text.startswith(others)
 
 
 def _joint_name(raw: Any, index: int) -> str:

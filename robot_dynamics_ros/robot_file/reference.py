@@ -20,7 +20,7 @@ from robot_dynamics_ros.robot_file.parameters import MODELS, Parameter
 from robot_dynamics_ros.robot_file.schema import RobotFile
 from robot_dynamics_ros.robot_file.store import load_robot, shipped_robots
 
-_MODEL_BLOCKS = "hysteresis, thermal, stiffness"
+_MODEL_BLOCKS = "thermal, stiffness"
 
 
 def schema_tables() -> str:
@@ -49,6 +49,8 @@ def _blocks() -> Iterator[tuple[str, type[BaseModel]]]:
     yield "limits", b.Limits
     yield "friction", b.Friction
     yield "friction.coupled[]", b.CoupledFriction
+    yield "hysteresis", b.Hysteresis
+    yield "hysteresis.motors[]", b.PreslidingMotor
     yield _MODEL_BLOCKS, b.ModelBlock
     yield "residuals", b.Residuals
     yield "sensing", b.Sensing

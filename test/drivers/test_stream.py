@@ -77,3 +77,15 @@ def test_signals_that_are_not_finite_are_absent_and_counted_once_each():
     assert np.array_equal(good, np.ones(3))
     assert all(np.isnan(values).all() for values in (partly, infinite, absent))
     assert stream.statistics().non_finite == 2 == stream.statistics().non_finite
+
+
+def test_a_late_reader_is_no_silent_robot(monkeypatch):
+    """Silence is judged by the newest sample that arrived, also while samples wait to be read."""
+    now = 10_000 * PERIOD
+    monkeypatch.setattr("time.monotonic_ns", lambda: now)
+    arrived = now - PERIOD
+    stream = Stream(StreamOptions(rate=1000.0), lambda: arrived)
+    feed(stream, 100)  # read 9.9 s late
+    assert stream.condition == StreamState.ok and stream.latched == StreamState.ok
+    arrived = now - 100 * PERIOD
+    assert stream.condition == StreamState.safe and stream.latched == StreamState.safe

@@ -210,24 +210,21 @@ def test_a_file_is_played_by_command_refused_by_command_and_stopped_by_ctrl_c(gr
     command = ("robot_dynamics_ros.cli.main", "play")
     listener.call(Trigger, "/composed_node/stop")  # a motion of an attempt before this one
     here = np.array(recent(listener, "joint_states", 1)[0].position)
-    status, output = Process(
-        *command, motion_file(ROBOT.joint_names, tmp_path / "short.csv", here, 2.0, 0.2), "--robot", "ur5e", "--yes"
-    ).wait(90)
+
+    def played(name, travel):
+        file = motion_file(ROBOT.joint_names, tmp_path / name, here, 2.0, travel)
+        return listener.ended(Process(*command, file, "--robot", "ur5e", "--yes"))
+
+    status, output = played("short.csv", 0.2)
     assert status == 0 and "short.csv: done" in output, output
     listener.spin(lambda: motions and motions[-1].data.startswith("done"))
     motions.clear()
-    again = Process(
-        *command, motion_file(ROBOT.joint_names, tmp_path / "again.csv", here, 2.0, 0.2), "--robot", "ur5e", "--yes"
-    )
-    listener.spin(lambda: again.process.poll() is not None, 90.0)
-    status, output = again.wait()
+    status, output = played("again.csv", 0.2)
     assert status == 0 and "again.csv: done" in output, output
     listener.spin(lambda: motions and motions[-1].data.startswith("done"))
     words = [m.data.split(":")[0] for m in motions]
     assert words[0] in ("starting", "moving") and words[-1] == "done", words  # not the last one's done
-    status, output = Process(
-        *command, motion_file(ROBOT.joint_names, tmp_path / "far.csv", here, 2.0, 9.0), "--robot", "ur5e", "--yes"
-    ).wait(60)
+    status, output = played("far.csv", 9.0)
     assert status == 1 and output.startswith("error: trajectory: ") and len(output.splitlines()) == 1, output
     motions.clear()
     long = Process(

@@ -3,6 +3,9 @@
 Each runs the whole composed node against its simulated controller over the vendor's protocol.
 """
 
+import os
+import signal
+import time
 from contextlib import ExitStack
 
 import numpy as np
@@ -54,7 +57,7 @@ def family(request, tmp_path_factory):
             listener.spin(lambda: len(listener.heard["joint_states"]) > 50)
         except AssertionError as error:
             raise AssertionError(f"nothing heard: {node.end()}") from error
-        yield Family(request.param, stack, sim, listener)
+        yield Family(request.param, stack, sim, listener, node)
         listener.close()
         status, output = node.end()
         assert status == 0 and "Traceback" not in output, output
@@ -222,6 +225,24 @@ def test_torque_is_enabled_and_ended_by_services_where_the_robot_takes_it(family
     assert listener.call(Trigger, "/composed_node/disable_torque").success
     listener.spin(lambda: guard()["state"] == "idle" and family.diagnostics()["motion"] == "stopped")
     assert listener.call(Trigger, "/composed_node/rearm").success
+
+
+def test_a_node_that_fell_behind_publishes_what_is_new_and_counts_what_it_left_out(family):
+    if family.name != "fr3":
+        pytest.skip("its samples do not wait outside of the node")
+
+    def age():
+        message = family.listener.fresh("joint_states")
+        return 1e-9 * (time.time_ns() - to_ns(message.header.stamp))
+
+    before = int(family.diagnostics()["not published"])
+    os.kill(family.node.process.pid, signal.SIGSTOP)
+    with family.sim.client() as client:
+        client.wait(1.5)
+    os.kill(family.node.process.pid, signal.SIGCONT)
+    family.listener.spin(lambda: int(family.diagnostics()["not published"]) > before + 100)
+    family.listener.spin(lambda: age() < 0.5)
+    family.listener.spin(lambda: family.diagnostics()["condition"] == "ok")
 
 
 def test_lifecycle_deactivate_silences_and_activate_resumes(family):

@@ -21,9 +21,9 @@ OWN = {  # parameters of one family
 class Family:
     """A robot, its simulated controller, the node, and what is heard of it."""
 
-    def __init__(self, name, stack, sim, listener):
+    def __init__(self, name, stack, sim, listener, node):
         self.name, self.robot, self.listener = name, load_robot(name), listener
-        self.stack, self.sim = stack, sim
+        self.stack, self.sim, self.node = stack, sim, node
 
     def restart(self):
         """The simulated controller again, at the same address."""

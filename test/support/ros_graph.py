@@ -72,6 +72,11 @@ class Listener:
             assert time.monotonic() < end, {topic: len(found) for topic, found in self.heard.items()}
             self.executor.spin_once(timeout_sec=0.05)
 
+    def ended(self, process: Process, timeout: float = 90.0) -> tuple[int, str]:
+        """(exit status, output) of a process that ends by itself; what is heard meanwhile does not pile up."""
+        self.spin(lambda: process.process.poll() is not None, timeout)
+        return process.wait()
+
     def fresh(self, topic: str):
         """The next message of a topic that is heard."""
         self.heard[topic].clear()

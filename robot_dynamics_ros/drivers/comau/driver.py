@@ -68,7 +68,8 @@ class ComauDriver(StreamDriver, MotionDriver):
         default = TLS_PORT if mqtt_ca_file else PORTS[backend]
         self._link = LINKS[backend](host, port or default, robot.n_joints, arm, login)
         rate = robot.sensing.sample_rate or 500.0
-        self._stream = Stream(StreamOptions(rate, follow_host_clock, degraded_gap, safe_gap, frozen_repeats))
+        options = StreamOptions(rate, follow_host_clock, degraded_gap, safe_gap, frozen_repeats)
+        self._stream = Stream(options, lambda: self._link.received_ns)
         self._states = ComauStates(robot, rate)
         self._move = ComauMotion(self._n, rate, self._link.send, enable_commands, unconfirmed, modality)
         self.capabilities = frozenset({"current", "desired_state"} | ({"move", "servo"} if enable_commands else set()))

@@ -84,7 +84,8 @@ class FrankaDriver(StreamDriver, TorqueDriver):
             raise CapabilityError(f"torque {torque!r} is none of {', '.join(TRANSPORTS)} on {robot.name}")
         self.robot, self.host = robot, host
         rate = robot.sensing.sample_rate or 1000.0
-        self._stream = Stream(StreamOptions(rate, follow_host_clock, degraded_gap, safe_gap, frozen_repeats))
+        options = StreamOptions(rate, follow_host_clock, degraded_gap, safe_gap, frozen_repeats)
+        self._stream = Stream(options, lambda: self._process.received_ns())
         self._realtime, self._with_torque = realtime_priority > 0, torque != "none"
         self._process = FrankaProcess(robot, host, self._stream, realtime_priority)
         self._loop: TorqueLoop | None = None

@@ -218,6 +218,11 @@ class FrankaProcess:
                 "unsent": self._unsent + (link.unsent if link else 0),
             }
 
+    def received_ns(self) -> int:
+        """Steady time of the newest state [ns], 0 without one."""
+        with self._lock:
+            return self._ring.newest_ns if self._ring is not None else 0
+
     @property
     def pid(self) -> int | None:
         """Process id of the client, None while there is none."""

@@ -35,7 +35,12 @@ def identified_robot(found: Identification) -> RobotFile:
         "friction": _friction(found, held, live.friction),
         "hysteresis": None
         if live.hysteresis is None
-        else {"source": held, "model": "presliding", "parameters": live.hysteresis},
+        else {
+            "source": held,
+            "model": "presliding",
+            "parameters": live.hysteresis,
+            "motors": [motor.block(robot.joint_names) for motor in live.motors],
+        },
     }
     updates |= _drives(found, key) | _aliases(found)
     if robot.payload.mass > 0:  # what was mounted is in the identified links

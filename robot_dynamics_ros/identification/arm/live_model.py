@@ -22,21 +22,24 @@ from robot_dynamics_ros.identification.arm.solvers.least_squares import huber
 from robot_dynamics_ros.identification.arm.static_law import LAW, FrictionSamples
 from robot_dynamics_ros.identification.arm.tuning import fold_sets
 from robot_dynamics_ros.identification.arm.written_law import (
+    MotorLaw,
     WrittenLaw,
     choose_law,
+    choose_motors,
     coupled_motors,
     coupled_torque,
     written_blocks,
 )
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.models.friction import FrictionModel
-from robot_dynamics_ros.models.hysteresis import presliding_core
+from robot_dynamics_ros.models.hysteresis import motors_core, presliding_core
 
 
 @dataclass(frozen=True)
 class LiveModel:
     """phi (10 n,), rotor inertia (n,) as it is in the effort, parameters of the friction law by name, of the hysteresis
-    block (None: no joint is presliding), and motors that turn with two joints (K, 6); predicts the effort as nodes do.
+    block (None: no joint is presliding), motors that turn with two joints (K, 6) and those of them that have presliding
+    friction; predicts the effort as nodes do.
     """
 
     rigid: RigidModel
@@ -46,19 +49,27 @@ class LiveModel:
     structure: Structure
     hysteresis: dict[str, Any] | None = None
     coupled: np.ndarray | None = None
+    motors: tuple[MotorLaw, ...] = ()
 
     def friction_torque(self, motion: Motion, load: np.ndarray) -> np.ndarray:
         """Friction (N, n) [Nm] by the stage that runs live."""
         law = FrictionModel(LAW, self.friction, motion.n)
         if self.hysteresis is None and self.coupled is None:
             return law.torque(motion.qd, load)
-        block, position = driven(self.hysteresis, motion)
+        own = [motor.presliding.parameters for motor in self.motors]
+        block, motors, position = driven(self.hysteresis, motion, own)
         memory = None if block is None else presliding_core(block, law)
+        turning: dict[str, Any] = {"motors": motors_core(motors), "turns": self.turns} if motors else {}
         out, std = np.empty_like(load), np.empty_like(load)
         position, qd, load = (np.ascontiguousarray(x) for x in (position, motion.qd, load))
-        stage = _core.FrictionStage(law.core, memory, self.coupled)
+        stage = _core.FrictionStage(law.core, memory, self.coupled, **turning)
         stage.run(clock(motion.start, motion.rate), position, qd, load, None, None, None, out, std)
         return out
+
+    @property
+    def turns(self) -> np.ndarray:
+        """Joint, other joint and sign of every motor with presliding friction (m, 3)."""
+        return np.array([(m.joint, m.other, m.sign) for m in self.motors], dtype=float).reshape(-1, 3)
 
     def breakaway(self, motion: Motion) -> np.ndarray:
         """Level of friction at breakaway (n,) [Nm] under the mean load of a motion."""
@@ -93,7 +104,7 @@ def fit_live(
 
     rotor (n,) [kg m2]: inertia of the rotors as it is in the effort. selected: the laws of the cross-validation.
     known: laws of nearly the same bodies, whose signal that drives presliding is taken over; held: their static part
-    and the shapes of their presliding too.
+    and the shapes of their presliding too, and coupled motors keep their static law.
     """
     motors = coupled_motors(body)
     joints = _samples(body, rotor, motion, motors)
@@ -106,9 +117,13 @@ def fit_live(
         choose_law(problem, chosen.terms, known[j] if held else None)
         for j, (problem, chosen) in enumerate(zip(problems, selected, strict=True))
     ]
+    turning: list[MotorLaw] = []
+    if len(motors) and not held:
+        turning, laws = choose_motors(motors, problems, laws, [chosen.terms for chosen in selected])
     friction, hysteresis = written_blocks(laws)
     coupled = motors if len(motors) else None
-    return LiveModel(body.rigid, body.phi, rotor, friction, body.structure, hysteresis, coupled), laws
+    live = LiveModel(body.rigid, body.phi, rotor, friction, body.structure, hysteresis, coupled, tuple(turning))
+    return live, laws
 
 
 def _samples(body: IdentifiedModel, rotor: np.ndarray, motion: Motion, motors: np.ndarray) -> list[FrictionSamples]:

@@ -106,14 +106,20 @@ def presliding_problems(joints: Sequence[FrictionSamples]) -> list[PreslidingPro
     return rotor if change < 0.0 else measured
 
 
-def driven(block: Mapping[str, Any] | None, motion: Motion) -> tuple[Mapping[str, Any] | None, np.ndarray]:
-    """A hysteresis block and the positions (N, n) [rad] that drive it in a motion: with the motion's own integrated
-    velocities, at the rate of the recording, the block has nothing left to integrate (`rotor_time` 0).
+def driven(
+    block: Mapping[str, Any] | None, motion: Motion, motors: Sequence[Mapping[str, Any]] = ()
+) -> tuple[Mapping[str, Any] | None, list[Mapping[str, Any]], np.ndarray]:
+    """A hysteresis block, its motors that turn with two joints, and the positions (N, n) [rad] that drive both in a
+    motion: with the motion's own integrated velocities, at the rate of the recording, nothing is left to integrate
+    (`rotor_time` 0). Joints without levels follow what drives the others.
     """
     if block is None or motion.rotor is None or "rotor_time" not in block:
-        return block, motion.position
+        return block, list(motors), motion.position
+    empty = (np.asarray(block["level"]) + np.asarray(block["load"])).sum(axis=1) == 0
     follows = np.asarray(block["rotor_time"]) > 0
-    return {**block, "rotor_time": [0.0] * motion.n}, np.where(follows, motion.rotor, motion.position)
+    follows = follows | (empty & follows.any())
+    still: list[Mapping[str, Any]] = [{**motor, "rotor_time": 0.0} for motor in motors]
+    return {**block, "rotor_time": [0.0] * motion.n}, still, np.where(follows, motion.rotor, motion.position)
 
 
 class PreslidingProblem:

@@ -7,7 +7,7 @@ How far all joints together go beyond these deviations sets the threshold of con
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -89,9 +89,16 @@ def largest_spans(robot: RobotFile) -> np.ndarray:
     """Largest span (n,) [rad] whose presliding element carries friction; 0 without presliding."""
     if robot.hysteresis is None or robot.hysteresis.model != "presliding":
         return np.zeros(robot.n_joints)
-    block = robot.hysteresis.parameters
+    own, number = _largest(robot.hysteresis.parameters), robot.joint_names.index
+    for motor in robot.hysteresis.motors:  # its joints turn it
+        places = [number(motor.joint), number(motor.turns_with)]
+        own[places] = np.maximum(own[places], _largest(motor.values))
+    return own
+
+
+def _largest(block: Mapping[str, Any]) -> np.ndarray:
     span, level, load = (np.asarray(block[name], float) for name in ("span", "level", "load"))
-    return np.asarray(np.where(level + load > 0, span, 0.0).max(axis=1))
+    return np.asarray(np.where(level + load > 0, span, 0.0).max(axis=-1))
 
 
 def _significance(robot: RobotFile, recordings: Sequence[Recording], found: dict[str, Any]) -> float:

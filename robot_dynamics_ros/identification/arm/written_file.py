@@ -46,9 +46,12 @@ def file_friction(robot: RobotFile, motion: Motion, load: np.ndarray) -> np.ndar
         return np.zeros_like(load)
     position = motion.position
     if robot.hysteresis is not None and robot.hysteresis.model == "presliding":
-        block, position = driven(robot.hysteresis.parameters, motion)
+        given = robot.hysteresis.motors
+        block, motors, position = driven(robot.hysteresis.parameters, motion, [motor.values for motor in given])
         if block is not None and "rotor_time" in block:
-            robot = robot.with_updates({"hysteresis.parameters.rotor_time": block["rotor_time"]})
+            still = [motor.model_dump() | {"parameters": p} for motor, p in zip(given, motors, strict=True)]
+            updates = {"hysteresis.parameters.rotor_time": block["rotor_time"], "hysteresis.motors": still}
+            robot = robot.with_updates(updates)
     stage = FrictionStage()
     stage.configure(robot)
     signals = {"q": position, "qd": motion.qd, "model_torque": load}

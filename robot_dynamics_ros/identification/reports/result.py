@@ -192,6 +192,7 @@ def _parameters(found: Identification) -> dict[str, Any]:
         "links": found.consistent.phi.reshape(-1, 10),
         "live_friction": found.live.friction,
         "live_hysteresis": found.live.hysteresis,
+        "live_motors": [motor.block(found.robot.joint_names) for motor in found.live.motors],
     }
 
 

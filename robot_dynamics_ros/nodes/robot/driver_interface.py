@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
@@ -24,6 +25,7 @@ from robot_dynamics_ros.topics import DRIVER_TOPICS, MAIN
 LEVELS = {StreamState.ok: OK, StreamState.degraded: WARN, StreamState.safe: ERROR, StreamState.fault: ERROR}
 LOAD_INERTIA = tuple(f"load_inertia_{axes}" for axes in ("xx", "xy", "xz", "yy", "yz", "zz"))
 LOAD = ("load_mass", "load_com_x", "load_com_y", "load_com_z", *LOAD_INERTIA)
+LATE, CAUGHT_UP = 0.2, 0.02  # s from arrival: samples later than LATE are not published until one is within CAUGHT_UP
 COLLISION = ("collision_torque", "collision_force", "collision_moment")
 
 
@@ -84,6 +86,24 @@ class RobotSettings:
             raise CapabilityError(f"{parameter}: the driver of {name} cannot set this; set it on the robot itself")
 
 
+class Lateness:
+    """States which samples a machine that is too slow leaves unpublished, and counts them.
+
+    Publishing is most of a sample's processor time. Without this rule a node that falls behind is late by as much as
+    the driver's queue holds (4 s), and every estimate on its topics with it.
+    """
+
+    def __init__(self) -> None:
+        self._late, self.unpublished = False, 0
+
+    def of(self, sample: Sample) -> bool:
+        """True from a sample that waited for longer than LATE to the first that waited for less than CAUGHT_UP."""
+        waited = 1e-9 * (time.time_ns() - sample.receive_ns)
+        self._late = waited > (CAUGHT_UP if self._late else LATE)
+        self.unpublished += self._late
+        return self._late
+
+
 class DriverInterface(NodePart):
     """Made before the driver connects; on_sample() is called with every sample. Raises CapabilityError (torque)."""
 
@@ -95,7 +115,7 @@ class DriverInterface(NodePart):
         self._torque = self._make_torque() if node.value("torque") != "none" else None
         end_torque = self._torque.end if self._torque is not None else None
         self._motion = MotionInterface(node, driver, end_torque) if isinstance(driver, MotionDriver) else None
-        self.settings, self._cpu = RobotSettings(node, driver), CpuShare()
+        self.settings, self._cpu, self.lateness = RobotSettings(node, driver), CpuShare(), Lateness()
         self._trigger("~/rearm", self._rearm)
         if "recover" in driver.capabilities:
             self._trigger("~/recover", driver.recover)
@@ -162,6 +182,8 @@ class DriverInterface(NodePart):
             found.append((ERROR, f"safety mode {robot.safety_text}"))
         if counts.overruns:
             found.append((ERROR, f"{counts.overruns} samples lost: this machine is too slow"))
+        if unpublished := self.lateness.unpublished:
+            found.append((WARN, f"{unpublished} samples not published, to catch up: this machine is too slow"))
         values = {
             "condition": condition.name,
             "latched": driver.latched.name,
@@ -175,7 +197,7 @@ class DriverInterface(NodePart):
         if isinstance(driver, MotionDriver):
             values["motion"] = driver.motion.state
         values |= {name: count for name, count in asdict(counts).items() if name != "rate"}
-        values |= {"this process [% of a core]": f"{100 * self._cpu.share():.0f}"}
+        values |= {"not published": unpublished, "this process [% of a core]": f"{100 * self._cpu.share():.0f}"}
         values |= {"samples received [Hz]": f"{counts.rate:.1f}"} | driver.details()
         return *worst(*found), values
 

@@ -157,7 +157,8 @@ class RobotNode(LifecycleBase):
             self._collector.on_sample(sample)
         if self._driver_interface is not None:
             self._driver_interface.on_sample(sample)
-        if self._outputs is not None:
+        late = self._driver_interface is not None and self._driver_interface.lateness.of(sample)
+        if self._outputs is not None and not late:
             self._outputs.publish(sample)
 
     # -- parameters ---------------------------------------------------------------------------------------------------

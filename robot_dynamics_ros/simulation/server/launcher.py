@@ -27,7 +27,7 @@ PACKAGE_ROOT = Path(__file__).resolve().parents[3]
 SLICE = 1e-4  # s of processor time, see shorten_slice: a robot's cycle begins on time
 READY = "ready"  # first word of the line after those of the ports
 FIXED_PORTS = (30004, 29999, 30003)  # fixed in the ur_rtde client
-_candidates = itertools.count(os.getpid())
+_candidates = itertools.count(os.getpid() << 12)  # processes that start together try different ones
 
 
 def loopback_address(ports: Sequence[int] = FIXED_PORTS) -> str:

@@ -74,6 +74,13 @@ class Presliding {
   }  // initial state forgotten
   bool has_memory(int i) const noexcept { return has_memory_[i]; }
 
+  // Level of all elements without load [Nm].
+  double level(int i) const noexcept {
+    double sum = 0.0;
+    for (int e = i * elements_; e < (i + 1) * elements_; ++e) sum += level_[e];
+    return sum;
+  }
+
   // Level of the elements whose deflection is still unknown at load tau [Nm]: their friction lies within +- it.
   double unknown_level(int i, double tau) const noexcept {
     double sum = 0.0;
@@ -93,32 +100,37 @@ class Presliding {
     const auto tick = clock_.tick(stamp_ns, dt);
     if (tick == SampleClock::Tick::duplicate) return Status::dropped;
     if (tick != SampleClock::Tick::ok) restart(theta);
-    portable::Ints unknown{};
-    for (int i = 0; i < n_; i += portable::lanes) unknown |= step_some(i, theta, v, tau, T, dt, friction);
+    portable::Ints unknown{}, slides{};
+    int i = 0;
+    for (; i + portable::lanes <= n_; i += portable::lanes)
+      step_some(i, portable::Size<portable::lanes>{}, theta, v, tau, T, dt, friction, unknown, slides);
+    for (; i < n_; ++i) step_some(i, portable::Size<1>{}, theta, v, tau, T, dt, friction, unknown, slides);
     for (int i = 0; i < n_ && follows_map_; ++i)
       if (!has_memory_[i])
         friction[i] =
             map_.torque_at(i, v[i], tau && std::isfinite(tau[i]) ? tau[i] : 0.0, T ? T[i] : map_.reference(i));
-    const auto fast = [](double w) { return std::abs(w) > slides_at; };
-    if (std::any_of(v, v + n_, fast)) std::copy_n(theta, n_, last_.begin());
+    if (portable::any(slides)) std::copy_n(theta, n_, last_.begin());
     const bool again = tick == SampleClock::Tick::backwards || tick == SampleClock::Tick::gap;
     return again ? Status::reset : portable::any(unknown) ? Status::warming_up : Status::ok;
   }
 
  private:
-  using Joints = std::array<double, max_joints>;
+  struct alignas(sizeof(portable::Vec)) Joints : std::array<double, max_joints> {
+    portable::Vec at(int i) const noexcept { return reinterpret_cast<const portable::StoredVec&>((*this)[i]); }
+    void put(int i, portable::Vec x) noexcept { reinterpret_cast<portable::StoredVec&>((*this)[i]) = x; }
+  };
+  struct Element {  // of joints side by side: d, -D, D, c / D, l / D
+    portable::Vec deflection{}, least{}, most{}, level_per_span{}, load_per_span{};
+  };
 
   double power(int i, double tau) const noexcept {
     const double load = std::isfinite(tau) ? std::min(std::abs(tau), joints_[i].load_limit) : 0.0;
     return joints_[i].power == 2.0 ? load * load : load;
   }
 
-  // The numbers of the joints as vectors read them: joints side by side, elements one after the other.
+  // The numbers of the joints as vectors read them: all elements of the first joints, those of the next ...
   void side_by_side() {
-    stride_ = portable::padded(n_);
-    deflection_.assign(stride_ * elements_, 0.0);
-    limit_.assign(stride_ * elements_, 1.0);
-    level_per_span_ = load_per_span_ = deflection_;
+    side_by_side_.resize(portable::padded(n_) / portable::lanes * elements_);
     full_range_.fill(-1.0);  // a joint that only pads a vector is always known
     v0_.fill(1.0);
     eps_.fill(1.0);
@@ -134,18 +146,26 @@ class Presliding {
       cold_forward_[i] = map_.coulomb(i, 1.0, map_.reference(i));
       cold_backward_[i] = map_.coulomb(i, -1.0, map_.reference(i));
       for (int e = 0; e < elements_; ++e) {
-        const std::size_t from = i * elements_ + e, to = e * stride_ + i;
-        limit_[to] = span_[from];
-        level_per_span_[to] = level_[from] / span_[from];
-        load_per_span_[to] = load_[from] / span_[from];
+        const std::size_t from = i * elements_ + e;
+        Element& to = elements_of(i)[e];
+        const int lane = i % portable::lanes;
+        to.least[lane] = -span_[from], to.most[lane] = span_[from];
+        to.level_per_span[lane] = level_[from] / span_[from];
+        to.load_per_span[lane] = load_[from] / span_[from];
       }
     }
   }
 
+  Element* elements_of(int i) noexcept { return side_by_side_.data() + i / portable::lanes * elements_; }
+
   bool finite(const double* theta, const double* v) const noexcept {
-    double a = 0, b = 0;  // 0 for finite numbers
-    for (int i = 0; i < n_; ++i) a += 0.0 * theta[i], b += 0.0 * v[i];
-    return a + b == 0.0;
+    using namespace portable;
+    Vec zero{};  // 0 for finite numbers
+    for (int i = 0; i < n_; i += lanes) {
+      const int count = n_ - i < lanes ? n_ - i : lanes;
+      zero += 0.0 * load_first(theta + i, count) + 0.0 * load_first(v + i, count);
+    }
+    return sum(zero) == 0.0;
   }
 
   static portable::Vec magnitude(portable::Vec x) { return portable::greatest(x, -x); }
@@ -155,15 +175,15 @@ class Presliding {
     using namespace portable;
     const Vec a = magnitude(tau);
     const Vec known = select((Ints)(a < std::numeric_limits<double>::infinity()), a, Vec{});
-    const Vec used = least(known, load(&load_limit_[i]));
-    return used * (load(&linear_[i]) + load(&quadratic_[i]) * used);
+    const Vec used = least(known, load_limit_.at(i));
+    return used * (linear_.at(i) + quadratic_.at(i) * used);
   }
 
   // Position that drives the elements.
   portable::Vec rotor(int i, portable::Vec theta, portable::Vec v, double dt) const noexcept {
     using namespace portable;
     if (!moved_rotor_ || !(dt > 0.0)) return theta;
-    const Vec T = load(&rotor_time_[i]), ahead = load(&last_[i]) + v * dt;
+    const Vec T = rotor_time_.at(i), ahead = last_.at(i) + v * dt;
     return select((Ints)(T > 0.0), ahead + dt / (T + dt) * (theta - ahead), theta);
   }
 
@@ -171,10 +191,9 @@ class Presliding {
   portable::Vec advance(int i, portable::Vec dtheta, portable::Vec loaded) noexcept {
     using namespace portable;
     Vec sum{};
-    for (std::size_t at = i, end = stride_ * elements_; at < end; at += stride_) {
-      const Vec most = load(&limit_[at]), d = least(greatest(load(&deflection_[at]) + dtheta, -most), most);
-      store(&deflection_[at], d);
-      sum += (load(&level_per_span_[at]) + load(&load_per_span_[at]) * loaded) * d;
+    for (Element *e = elements_of(i), *end = e + elements_; e != end; ++e) {
+      e->deflection = least(greatest(e->deflection + dtheta, e->least), e->most);
+      sum += (e->level_per_span + e->load_per_span * loaded) * e->deflection;
     }
     return sum;
   }
@@ -182,29 +201,30 @@ class Presliding {
   // Torque of joints whose elements have this level, before heat and offset [Nm].
   portable::Vec torque(int i, portable::Vec v, portable::Vec level) const noexcept {
     using namespace portable;
-    const Vec x = v * load(&per_stribeck_[i]), a = magnitude(v), r = load(&sliding_[i]);
-    const Vec g = 1.0 / (1.0 + x * x), stribeck = load(&fs_[i]) * g / (a + load(&eps_[i]));
-    const Vec thinning = load(&thinning_[i]) / (load(&v0_[i]) + a);
-    const Vec viscous = load(&fv1_[i]) + a * load(&fv2_[i]) + thinning + stribeck;
+    const Vec x = v * per_stribeck_.at(i), a = magnitude(v), r = sliding_.at(i);
+    const Vec g = 1.0 / (1.0 + x * x), stribeck = fs_.at(i) / (a + eps_.at(i)) * g;
+    const Vec thinning = thinning_.at(i) / (v0_.at(i) + a);
+    const Vec viscous = fv1_.at(i) + a * fv2_.at(i) + thinning + stribeck;
     return (r + (1.0 - r) * g) * level + v * viscous;
   }
 
-  // Joints i, i + 1, ...: writes their friction; true where the initial state is not forgotten.
-  portable::Ints step_some(int i, const double* theta, const double* v, const double* tau, const double* T, double dt,
-                           double* friction) noexcept {
+  // Joints i, i + 1, ...: writes their friction; adds to `unknown` where the initial state is not forgotten.
+  template <int count>
+  void step_some(int i, portable::Size<count>, const double* theta, const double* v, const double* tau, const double* T,
+                 double dt, double* friction, portable::Ints& unknown, portable::Ints& slides) noexcept {
     using namespace portable;
-    const int count = n_ - i < lanes ? n_ - i : lanes;
     const Vec speed = load_first(v + i, count), x = rotor(i, load_first(theta + i, count), speed, dt);
     const Vec loaded = powers(i, tau ? load_first(tau + i, count) : Vec{});
-    const Vec level = advance(i, x - load(&last_[i]), loaded);
-    const Vec low = least(load(&low_[i]), x), high = greatest(load(&high_[i]), x);
-    store(&last_[i], x);
-    store(&low_[i], low);
-    store(&high_[i], high);
+    const Vec level = advance(i, x - last_.at(i), loaded);
+    const Vec low = least(low_.at(i), x), high = greatest(high_.at(i), x);
+    last_.put(i, x);
+    low_.put(i, low);
+    high_.put(i, high);
     Vec warm = fill<Vec>(1.0);
     for (int l = 0; l < count && T != nullptr; ++l) warm[l] = heat(i + l, v[i + l], T[i + l]);
-    store_first(friction + i, warm * torque(i, speed, level) + load(&offset_[i]), count);
-    return ~(Ints)(high - low > load(&full_range_[i]));
+    store_first(friction + i, warm * torque(i, speed, level) + offset_.at(i), count);
+    unknown |= ~(Ints)(high - low > full_range_.at(i));
+    slides |= (Ints)(magnitude(speed) > slides_at);
   }
 
   double heat(int i, double v, double T) const noexcept {
@@ -214,7 +234,7 @@ class Presliding {
   }
 
   void restart(const double* theta) noexcept {
-    std::fill(deflection_.begin(), deflection_.end(), 0.0);
+    for (Element& e : side_by_side_) e.deflection = portable::Vec{};
     for (int i = 0; i < n_; ++i) last_[i] = low_[i] = high_[i] = theta[i];
   }
 
@@ -251,8 +271,7 @@ class Presliding {
   int n_, elements_;
   std::vector<PreslidingJoint> joints_;
   std::vector<double> span_, level_, load_;  // (n, elements)
-  std::size_t stride_ = 0;                   // of the next four: element by element, joints side by side
-  std::vector<double> deflection_, limit_, level_per_span_, load_per_span_;
+  std::vector<Element> side_by_side_;        // (padded n / lanes, elements)
   Joints last_{}, low_{}, high_{}, largest_{}, full_range_{};
   Joints linear_{}, quadratic_{}, load_limit_{}, rotor_time_{}, offset_{}, sliding_{}, per_stribeck_{};
   Joints fv1_{}, fv2_{}, thinning_{}, v0_{}, fs_{}, eps_{}, cold_forward_{}, cold_backward_{};

@@ -83,6 +83,32 @@ inline FrictionMap read_map(ParameterReader& text, int n) {
   return FrictionMap(law, n, p.data(), reference.data(), range.data());
 }
 
+// Names begin with the prefix.
+inline void write(ParameterWriter& text, const std::string& prefix, const Presliding& m) {
+  text.take(prefix + "elements", m.elements());
+  text.take(prefix + "max_gap", m.max_gap());
+  text.numbers(prefix + "spans", m.spans());
+  text.numbers(prefix + "levels", m.levels());
+  text.numbers(prefix + "loads", m.loads());
+  std::vector<double> rows;
+  for (const PreslidingJoint& p : m.parameters())
+    rows.insert(rows.end(), {p.load_limit, p.power, p.sliding_ratio, p.stribeck_velocity, p.fv1, p.fv2, p.fv0, p.v0,
+                             p.offset, p.fs, p.eps, p.rotor_time});
+  text.numbers(prefix + "parameters", rows);
+}
+
+inline Presliding read_presliding(ParameterReader& text, const std::string& prefix, const FrictionMap& map) {
+  const int n = map.joints(), M = text.whole(prefix + "elements", 1, max_elements);
+  const double gap = text.numbers(prefix + "max_gap", 1)[0];
+  const auto rows = [&](const char* name) { return text.numbers(prefix + name, static_cast<long>(n) * M); };
+  const auto span = rows("spans"), level = rows("levels"), load = rows("loads");
+  const auto p = text.numbers(prefix + "parameters", 12 * n);
+  std::vector<PreslidingJoint> joints;
+  for (const double* x = p.data(); x != p.data() + 12 * n; x += 12)
+    joints.push_back({x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9], x[10], x[11]});
+  return Presliding(map, M, span.data(), level.data(), load.data(), joints.data(), gap);
+}
+
 struct MemoryWriter {
   ParameterWriter& text;
 
@@ -111,15 +137,7 @@ struct MemoryWriter {
   }
   void operator()(const Presliding& m) const {
     text.take("memory.model", "presliding");
-    elements(m.elements(), m.max_gap());
-    text.numbers("memory.spans", m.spans());
-    text.numbers("memory.levels", m.levels());
-    text.numbers("memory.loads", m.loads());
-    std::vector<double> rows;
-    for (const PreslidingJoint& p : m.parameters())
-      rows.insert(rows.end(), {p.load_limit, p.power, p.sliding_ratio, p.stribeck_velocity, p.fv1, p.fv2, p.fv0, p.v0,
-                               p.offset, p.fs, p.eps, p.rotor_time});
-    text.numbers("memory.parameters", rows);
+    write(text, "memory.", m);
   }
 
  private:
@@ -133,6 +151,7 @@ inline FrictionMemory read_memory(ParameterReader& text, const FrictionMap& map)
   const int n = map.joints();
   const std::string model = text.word("memory.model");
   if (model == "none") return {};
+  if (model == "presliding") return read_presliding(text, "memory.", map);
   const double gap = text.numbers("memory.max_gap", 1)[0];
   if (model == "lugre") return LuGre(map, gap);
   const int M = text.whole("memory.elements", 1, max_elements);
@@ -148,14 +167,7 @@ inline FrictionMemory read_memory(ParameterReader& text, const FrictionMap& map)
     const double attraction = text.numbers("memory.attraction", 1)[0], floor = text.numbers("memory.floor", 1)[0];
     return RateStateGms(map, M, k.data(), nu.data(), attraction, floor, gap);
   }
-  if (model != "presliding")
-    throw std::invalid_argument("memory.model = '" + model + "' is none of none, egms, lugre, rate_state, presliding");
-  const auto span = rows("memory.spans"), level = rows("memory.levels"), load = rows("memory.loads");
-  const auto p = text.numbers("memory.parameters", 12 * n);
-  std::vector<PreslidingJoint> joints;
-  for (const double* x = p.data(); x != p.data() + 12 * n; x += 12)
-    joints.push_back({x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9], x[10], x[11]});
-  return Presliding(map, M, span.data(), level.data(), load.data(), joints.data(), gap);
+  throw std::invalid_argument("memory.model = '" + model + "' is none of none, egms, lugre, rate_state, presliding");
 }
 
 inline void write(ParameterWriter& text, const FrictionStage& stage) {
@@ -167,21 +179,44 @@ inline void write(ParameterWriter& text, const FrictionStage& stage) {
     rows.insert(rows.end(), {double(m.joint), double(m.with), m.sign, m.eps, m.coulomb, m.viscous});
   if (!rows.empty()) text.numbers("friction.coupled", rows);
   std::visit(MemoryWriter{text}, stage.memory());
+  if (!stage.motors()) return;
+  std::vector<double> turns;
+  for (const MotorTurn& m : stage.turns()) turns.insert(turns.end(), {double(m.joint), double(m.with), m.sign});
+  text.numbers("motors.turns", turns);
+  write(text, "motors.", *stage.motors());
+}
+
+// Rows of `width` values, the first two numbers of joints.
+inline std::vector<double> read_rows(ParameterReader& text, const std::string& name, std::size_t width, int n) {
+  const auto rows = text.has(name) ? text.numbers(name) : std::vector<double>{};
+  if (rows.size() % width)
+    throw std::invalid_argument(name + " does not hold rows of " + std::to_string(width) + " values");
+  for (std::size_t k = 0; k < rows.size(); k += width)
+    for (const std::size_t joint : {k, k + 1}) require_range(name + " joint", rows[joint], 0, n - 1);
+  return rows;
+}
+
+// The map of n motors, whose friction is in their presliding alone.
+inline FrictionMap frictionless(int n) {
+  const std::vector<double> zero(n * FrictionMap::parameter_count(FrictionLaw::viscous_coulomb)), T0(n, 25.0);
+  return FrictionMap(FrictionLaw::viscous_coulomb, n, zero.data(), T0.data());
 }
 
 inline FrictionStage read_friction(ParameterReader& text, int n) {
   const FrictionMap map = read_map(text, n);
   FrictionStageParameters p;
   for_each_parameter(p, n, behind(text, "friction."));
-  const auto rows = text.has("friction.coupled") ? text.numbers("friction.coupled") : std::vector<double>{};
-  if (rows.size() % 6) throw std::invalid_argument("friction.coupled does not hold rows of 6 values");
+  const auto rows = read_rows(text, "friction.coupled", 6, n), turned = read_rows(text, "motors.turns", 3, n);
   std::vector<CoupledMotor> motors;
-  for (std::size_t k = 0; k < rows.size(); k += 6) {
-    for (const std::size_t joint : {k, k + 1}) require_range("friction.coupled joint", rows[joint], 0, n - 1);
+  for (std::size_t k = 0; k < rows.size(); k += 6)
     motors.push_back({int(rows[k]), int(rows[k + 1]), rows[k + 2], rows[k + 3], rows[k + 4], rows[k + 5]});
-  }
   FrictionStage stage(map, p, read_memory(text, map));
   stage.couple(std::move(motors));
+  std::vector<MotorTurn> turns;
+  for (std::size_t k = 0; k < turned.size(); k += 3)
+    turns.push_back({int(turned[k]), int(turned[k + 1]), turned[k + 2]});
+  if (const int m = static_cast<int>(turns.size()); m > 0)
+    stage.couple(std::move(turns), read_presliding(text, "motors.", frictionless(m)));
   return stage;
 }
 

@@ -11,7 +11,11 @@
 //
 // A motor that turns with a second joint (coupled wrists) adds to the joint it loads
 //   f_j += fc tanh((v_j + s v_k)/eps) + fv v_k,
-// and to its variance the same two terms at the motor's velocity v_j + s v_k.
+// and to its variance the same two terms at the motor's velocity v_j + s v_k. Where positions are known, its presliding
+// friction f(q_m, v_m) of the motor's angle q_m = q_j + s q_k takes the place of that law. By the transpose of the
+// coupling it loads both joints:
+//   f_j += f    f_k += s f    var f_j, f_k += (share f)^2 + unknown^2/3
+// and, of joints without residuals, a third of (known_stiction level exp(-(v_m/vs)^2))^2.
 #pragma once
 
 #include <optional>
@@ -43,6 +47,11 @@ struct CoupledMotor {
   double viscous;   // fv, Nm s/rad
 };
 
+struct MotorTurn {
+  int joint, with;  // j, k
+  double sign;      // s = +-1
+};
+
 using FrictionMemory = std::variant<std::monostate, EGms, LuGre, RateStateGms, Presliding>;
 
 class FrictionStage {
@@ -71,17 +80,33 @@ class FrictionStage {
     coupled_ = std::move(motors);
   }
 
+  // Presliding friction of motors that turn with two joints, one joint of it per turn. Throws like the above.
+  void couple(std::vector<MotorTurn> turns, Presliding presliding) {
+    require_range("motors", static_cast<int>(turns.size()), presliding.joints(), presliding.joints());
+    for (const MotorTurn& m : turns) {
+      require_range("motor joint", m.joint, 0, joints() - 1);
+      require_range("motor with", m.with, 0, joints() - 1);
+      require_range("motor sign", std::abs(m.sign), 1.0, 1.0);
+      if (m.joint == m.with) throw std::invalid_argument("motor with = " + std::to_string(m.with) + " is its joint");
+    }
+    turns_ = std::move(turns);
+    motors_ = std::move(presliding);
+  }
+
   int joints() const noexcept { return map_.joints(); }
   const FrictionMap& map() const noexcept { return map_; }
   const FrictionStageParameters& parameters() const noexcept { return p_; }
   const FrictionMemory& memory() const noexcept { return memory_; }
   const std::vector<CoupledMotor>& coupled() const noexcept { return coupled_; }
+  const std::vector<MotorTurn>& turns() const noexcept { return turns_; }
+  const std::optional<Presliding>& motors() const noexcept { return motors_; }
   bool remembers() const noexcept { return memory_.index() != 0; }
   void reset() noexcept {
     if (auto* m = std::get_if<EGms>(&memory_)) m->reset();
     if (auto* m = std::get_if<LuGre>(&memory_)) m->reset();
     if (auto* m = std::get_if<RateStateGms>(&memory_)) m->reset();
     if (auto* m = std::get_if<Presliding>(&memory_)) m->reset();
+    if (motors_) motors_->reset();
   }
 
   // position [rad], v [rad/s] (n); the load of the gear is load + contact_load [Nm]; all but v may be null or NaN =
@@ -105,6 +130,9 @@ class FrictionStage {
     }
     const Status memory = remember(stamp_ns, position, v, load_.data());
     if (memory == Status::dropped) return memory;
+    double turned[max_joints];
+    const Status motors = turn(stamp_ns, position, v, turned);
+    if (motors == Status::dropped) return motors;
     for (int i = 0; i < n; ++i) {
       const double tau = load_[i], law = map_.torque_at(i, v[i], tau, used_[i]);
       const bool known = memory == Status::ok && usable(i);
@@ -113,7 +141,11 @@ class FrictionStage {
       friction[i] = f;
       std[i] = deviation(i, v[i], tau, f, law, spread(i, T, variance), known);
     }
-    for (const CoupledMotor& m : coupled_) add(m, v, friction, std);
+    const bool known = motors == Status::ok;
+    for (const CoupledMotor& m : coupled_)
+      if (!(known && presliding(m))) add(m, v, friction, std);
+    for (std::size_t i = 0; i < turns_.size() && known; ++i)
+      distribute(static_cast<int>(i), turned[i], v, friction, std);
     return status;
   }
 
@@ -187,11 +219,47 @@ class FrictionStage {
     std[m.joint] = std::sqrt(std[m.joint] * std[m.joint] + slide * slide + rest * rest);
   }
 
+  // Friction of the motors that turn with two joints: ok, unavailable without any or without a position, or dropped.
+  Status turn(std::int64_t stamp_ns, const double* position, const double* v, double* friction) noexcept {
+    if (!motors_ || absent(position, joints())) return Status::unavailable;
+    double q[max_joints], w[max_joints];
+    for (std::size_t i = 0; i < turns_.size(); ++i) {
+      const MotorTurn& m = turns_[i];
+      q[i] = position[m.joint] + m.sign * position[m.with];
+      w[i] = v[m.joint] + m.sign * v[m.with];
+    }
+    const Status status = motors_->step(stamp_ns, q, w, nullptr, nullptr, friction);
+    return status == Status::dropped ? status : Status::ok;
+  }
+
+  // Whether the friction of this motor is a presliding one: v_k + s v_j is s (v_j + s v_k).
+  bool presliding(const CoupledMotor& m) const noexcept {
+    for (const MotorTurn& t : turns_)
+      if (t.sign == m.sign && ((t.joint == m.joint && t.with == m.with) || (t.joint == m.with && t.with == m.joint)))
+        return true;
+    return false;
+  }
+
+  void distribute(int i, double f, const double* v, double* friction, double* std) const noexcept {
+    const MotorTurn& m = turns_[i];
+    const double x = (v[m.joint] + m.sign * v[m.with]) / p_.stiction_speed, slide = p_.relative_error * f;
+    const double unknown = motors_->unknown_level(i, 0.0),
+                 rest = p_.known_stiction * motors_->level(i) * std::exp(-x * x);
+    friction[m.joint] += f;
+    friction[m.with] += m.sign * f;
+    for (const int j : {m.joint, m.with}) {
+      const double stiction = p_.moving[j] > 0.0 ? 0.0 : rest;  // residuals contain it
+      std[j] = std::sqrt(std[j] * std[j] + slide * slide + (unknown * unknown + stiction * stiction) / 3.0);
+    }
+  }
+
   FrictionMap map_;
   FrictionStageParameters p_;
   FrictionMemory memory_;
   std::array<double, max_joints> load_{}, contact_{};  // of the gears, and what a contact adds to it [Nm]
   std::vector<CoupledMotor> coupled_;
+  std::vector<MotorTurn> turns_;
+  std::optional<Presliding> motors_;  // driven by the angles of turns_
   std::vector<double> used_, next_;
 };
 

@@ -116,16 +116,14 @@ class WrenchInverse {
   // Smallest singular value at a pose where the kernel's is not exact enough.
   double from_eigenvalues(const double* J) const noexcept {
     const int n = chain_.n;
-    std::array<double, 36> G, U;
-    std::array<double, 6> square;
+    std::array<double, 36> G;
     for (int r = 0; r < 6; ++r)
       for (int c = 0; c < 6; ++c) {
         double sum = 0.0;
         for (int i = 0; i < n; ++i) sum += J[r * n + i] * J[c * n + i];
         G[6 * r + c] = sum * (r < 3 ? 1.0 / p_.length : 1.0) * (c < 3 ? 1.0 / p_.length : 1.0);
       }
-    symmetric_eigen<6>(G, square, U);
-    return std::sqrt(std::max(*std::min_element(square.begin(), square.end()), 0.0));
+    return std::sqrt(std::max(smallest_eigenvalue<6>(G), 0.0));
   }
 
   Chain chain_;

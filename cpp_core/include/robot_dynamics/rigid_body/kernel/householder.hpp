@@ -9,7 +9,6 @@
 namespace robot_dynamics::ROBOT_DYNAMICS_ISA {
 
 constexpr int row_vectors = qr_block_rows / lanes;  // a column of a block
-typedef Vec StoredVec __attribute__((may_alias));   // the memory belongs to arrays of doubles
 typedef StoredVec Column[row_vectors];
 
 // Columns shorter than 1e-145 are zero: their reflector would overflow.

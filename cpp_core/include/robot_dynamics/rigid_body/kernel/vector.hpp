@@ -28,6 +28,7 @@ namespace robot_dynamics::ROBOT_DYNAMICS_ISA {
 
 constexpr int lanes = ROBOT_DYNAMICS_LANES;
 typedef double Vec __attribute__((vector_size(8 * ROBOT_DYNAMICS_LANES)));
+typedef Vec StoredVec __attribute__((may_alias));  // the memory belongs to arrays of doubles
 typedef std::int64_t Ints __attribute__((vector_size(8 * ROBOT_DYNAMICS_LANES)));
 
 // The same value in every lane (x - 0 is x for every x, so this is a broadcast and no arithmetic).

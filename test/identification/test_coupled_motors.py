@@ -1,0 +1,114 @@
+"""Presliding friction of a wrist's coupled motor: chosen where it predicts better, and less live error at rest."""
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.identification.arm import live_model
+from robot_dynamics_ros.identification.arm.export import identified_robot
+from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
+from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, identify_recordings
+from robot_dynamics_ros.identification.arm.written_file import file_friction
+from robot_dynamics_ros.identification.dataset.recording import recording
+from robot_dynamics_ros.robot_file import load_robot, save_robot
+from robot_dynamics_ros.signals import Log
+from robot_dynamics_ros.simulation.robot import SimulatedRobot
+from robot_dynamics_ros.trajectories import motions
+
+ROBOT = load_robot("ur5e")
+SPANS, LEVELS, VISCOUS = np.array([3e-4, 2e-3, 8e-3]), np.array([1.0, 1.0, 0.6]), 0.8
+OWN = ("fv1", "fo", "ia", "fc")
+MOTORS = ("cv@5", "ca@5", "cc@5+"), ("cv@4", "ca@4", "cc@4+")
+LAWS = (*(JointFriction(0.02, OWN),) * 4, *(JointFriction(0.02, (*OWN, *m)) for m in MOTORS))
+RATE = 500.0
+
+
+@pytest.fixture(scope="module")
+def logs():
+    """Moves of the simulated robot with rests between them, no contact: one to identify from, one to judge on."""
+    return [moves(seed, count) for seed, count in ((11, 12), (21, 10))]
+
+
+def moves(seed, count):
+    here = np.array([0.0, -1.6, 1.4, -1.4, -1.57, 0.0])
+    random, parts = np.random.default_rng(seed), [motions.hold(here, 0.5, RATE)]
+    for there in here + random.uniform(-0.9, 0.9, (count, 6)):
+        parts += [motions.quintic(here, there, RATE, 1.0, 3.0), motions.hold(there, 0.6, RATE)]
+        here = there
+    motion, robot = motions.join(*parts), SimulatedRobot(ROBOT, seed=seed)
+    robot.reset(motion[0][0])
+    return robot.run(*motion)[0]
+
+
+def elements(angle):
+    """Friction (N,) of elastoplastic elements: d <- clip(d + dq), sum of level d / span."""
+    d, out = np.zeros(3), np.zeros(len(angle))
+    for k in range(1, len(angle)):
+        d = np.clip(d + angle[k] - angle[k - 1], -SPANS, SPANS)
+        out[k] = np.sum(LEVELS * d / SPANS)
+    return out
+
+
+def coupled(log, friction):
+    """The log of a wrist whose last motor turns with the sum of the last two joints and loads both."""
+    v = log.qd[:, 4] + log.qd[:, 5]
+    extra = np.outer(friction(log.q[:, 4] + log.q[:, 5], v) + VISCOUS * v, [0, 0, 0, 0, 1, 1])
+    return Log(log.joint_names, log.stamp_ns, {**log.signals, "effort": log.effort + extra})
+
+
+def presliding(angle, v):
+    return elements(angle)
+
+
+def static(angle, v):
+    return LEVELS.sum() * np.tanh(v / 0.02)
+
+
+def identified(logs, friction):
+    first, second = (recording(coupled(log, friction), str(k)) for k, log in enumerate(logs))
+    choices = UserChoices(cutoff=10.0, delay=0.0, laws=LAWS, effort_filter=False)
+    return identify_recordings(ROBOT, [first], [second], Options(choices=choices))
+
+
+@pytest.fixture(scope="module")
+def found(logs):
+    return identified(logs, presliding)
+
+
+def wrist_error(robot, log):
+    """RMS (2,) [Nm] of what friction and model leave of the last two joints' effort: moving, at rest."""
+    log = Log(log.joint_names, log.stamp_ns, dict(log.signals))
+    Pipeline(robot, stages=["motion", "friction"]).run(log)
+    left = (log.drive_torque - log.model_torque - log.friction_torque)[:, 4:]
+    known, still = np.isfinite(left).all(axis=1) & (log.time > 2.0), np.abs(log.qd).max(axis=1) < 0.01
+    return [float(np.sqrt((left[known & rows] ** 2).mean())) for rows in (~still, still)]
+
+
+def test_the_motor_s_presliding_is_found_and_written(found, tmp_path):
+    save_robot(identified_robot(found), tmp_path / "arm.yaml")
+    (motor,) = load_robot(tmp_path / "arm.yaml").hysteresis.motors
+    assert (motor.joint, motor.turns_with, motor.sign) == ("wrist_2_joint", "wrist_3_joint", 1)
+    assert sum(motor.values["level"]) == pytest.approx(LEVELS.sum(), rel=0.15)
+    assert motor.values["fv1"] == pytest.approx(VISCOUS, rel=0.4)
+
+
+def test_the_error_at_rest_falls_against_the_static_law(found, logs, monkeypatch):
+    """On held-out motion, both identified from the same recording: by more than half, at rest and moving."""
+    monkeypatch.setattr(live_model, "choose_motors", lambda motors, problems, laws, terms: ([], list(laws)))
+    before, judged = identified(logs, presliding), coupled(logs[1], presliding)
+    assert not before.live.motors
+    ours, theirs = (wrist_error(identified_robot(x), judged) for x in (found, before))
+    print(f"moving, at rest [Nm]: {ours[0]:.2f}, {ours[1]:.2f}; static law {theirs[0]:.2f}, {theirs[1]:.2f}")
+    assert ours[0] < 0.6 * theirs[0] and ours[1] < 0.3 * theirs[1]
+
+
+def test_a_static_motor_keeps_its_static_law(logs):
+    robot = identified_robot(identified(logs, static))
+    assert robot.hysteresis.motors == () and len(robot.coupled_friction) == 2
+
+
+def test_what_is_judged_is_what_the_live_stage_evaluates(found):
+    part = found.filtered(found.validation[0]).take(np.arange(3000))
+    load = found.live.rigid.torque(found.live.phi, part.q, part.qd, part.qdd)
+    judged = found.live.friction_torque(part, load)
+    np.testing.assert_array_equal(file_friction(identified_robot(found), part, load), judged)

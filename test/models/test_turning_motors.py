@@ -1,0 +1,160 @@
+"""Presliding friction of motors that turn with two joints: elements written in numpy, deviations, files, bounds."""
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros._core import Status
+from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.estimators.core_file import core_text
+from robot_dynamics_ros.estimators.friction import FrictionStage
+from robot_dynamics_ros.robot_file import load_robot, save_robot
+from robot_dynamics_ros.signals import Log, Sample
+
+NAMES = load_robot("ur5e").joint_names
+SPANS, LEVELS, N, DT = [2e-4, 2e-3, 1e-2], [0.5, 0.8, 0.4], 4000, 2e-3
+FV, FS, EPS, RATIO, VS = 0.6, 0.3, 5e-3, 0.8, 0.1
+LAW = {"fv1": FV, "fs": FS, "eps": EPS, "sliding_ratio": RATIO, "stribeck_velocity": VS, "rotor_time": 0.0}
+LAW |= {"load_limit": 0.0, "load_power": 1.0, "fv2": 0.0, "fv0": 0.0, "v0": 0.3, "fo": 0.0}
+LAW |= {"span": SPANS, "level": LEVELS, "load": [0.0] * 3}
+OWN = {name: [value] * 6 for name, value in LAW.items()} | {"level": [[1.0, 2.0, 0.0]] * 6}
+STATIC = {"eps": 0.02, "coulomb": 1.5, "viscous": 0.4}
+
+
+def robot(*motors, coupled=(), **changes):
+    """Presliding joints; motors and coupled: (joint, other joint, sign) from 0."""
+    places = [{"joint": NAMES[j], "turns_with": NAMES[k], "sign": s} for j, k, s in motors]
+    static = [{"joint": NAMES[j], "turns_with": NAMES[k], "sign": s} | STATIC for j, k, s in coupled]
+    block = {"model": "presliding", "source": "test", "parameters": OWN}
+    law = {"model": "viscous_coulomb", "parameters": {"fc": 3.0, "fv": 1.0}, "source": "test", "coupled": static}
+    motor = [place | {"parameters": LAW} | changes for place in places]
+    return load_robot("ur5e").with_updates(
+        {"friction": law, "hysteresis": block | {"motors": motor}}, {"test": "numbers of this test"}
+    )
+
+
+def motion():
+    """The last two joints turn with and against each other, stand and reverse."""
+    t = np.arange(N) * DT
+    stand = np.clip(1.4 * np.sin(0.9 * t), -1, 1)
+    q = np.zeros((N, 6))
+    q[:, 4], q[:, 5] = 0.02 * np.sin(2.0 * t) * stand, 0.015 * np.sin(3.1 * t + 1) * stand
+    qd = np.gradient(q, DT, axis=0)
+    return Log(NAMES, np.arange(N) * int(1e9 * DT), {"q": q, "qd": qd, "model_torque": np.full((N, 6), 5.0)})
+
+
+def run(arm, log=None):
+    log, stage = log or motion(), FrictionStage()
+    stage.configure(arm)
+    stage.run(log)
+    return log
+
+
+def expected(q, v):
+    """Elastoplastic elements of the motor's angle in plain numpy: d <- clip(d + dq), sum of level d / span."""
+    d, level = np.zeros(3), np.zeros(len(q))
+    for k in range(1, len(q)):
+        d = np.clip(d + q[k] - q[k - 1], -np.array(SPANS), SPANS)
+        level[k] = np.sum(LEVELS * d / SPANS)
+    g = 1 / (1 + (v / VS) ** 2)
+    return (RATIO + (1 - RATIO) * g) * level + FS * g * v / (np.abs(v) + EPS) + FV * v
+
+
+@pytest.mark.parametrize(("j", "k", "sign"), [(4, 5, 1), (4, 5, -1), (5, 4, -1)])
+def test_a_motor_loads_both_joints_with_the_friction_of_its_angle(j, k, sign):
+    log = motion()
+    found = run(robot((j, k, sign))).friction_torque - run(robot()).friction_torque
+    f = expected(log.q[:, j] + sign * log.q[:, k], log.qd[:, j] + sign * log.qd[:, k])
+    assert 1.0 < np.abs(f).max() < 2.5
+    np.testing.assert_allclose(found[:, j], f, atol=1e-9)
+    np.testing.assert_allclose(found[:, k], sign * f, atol=1e-9)
+    assert not np.delete(found, [j, k], axis=1).any()
+
+
+def test_two_motors_of_a_wrist_add_up():
+    both = run(robot((4, 5, 1), (3, 4, -1))).friction_torque
+    one, other, none = (run(robot(*m)).friction_torque for m in ([(4, 5, 1)], [(3, 4, -1)], []))
+    np.testing.assert_allclose(both, one + other - none, atol=1e-12)
+
+
+def test_it_takes_the_place_of_the_static_law_of_the_same_motor():
+    rows = ((4, 5, 1), (5, 4, 1))
+    beside = run(robot((4, 5, 1), coupled=rows)).friction_torque
+    np.testing.assert_array_equal(beside, run(robot((4, 5, 1))).friction_torque)
+    other = run(robot((4, 5, -1), coupled=rows)).friction_torque - run(robot((4, 5, -1))).friction_torque
+    log = motion()
+    v, w = log.qd[:, 4], log.qd[:, 5]
+    np.testing.assert_allclose(other[:, 4], 1.5 * np.tanh((v + w) / 0.02) + 0.4 * w, atol=1e-9)
+    log.q = np.full_like(log.q, np.nan)  # without positions the static laws hold
+    still = motion()
+    still.q = np.full_like(still.q, np.nan)
+    without = run(robot(coupled=rows), still).friction_torque
+    np.testing.assert_array_equal(run(robot((4, 5, 1), coupled=rows), log).friction_torque, without)
+
+
+def test_deviations_of_both_joints_contain_what_has_not_slipped_yet():
+    """All elements of the motor at first; those within half of the range that it has covered no more."""
+    log = run(robot((4, 5, 1)))
+    angle, own = log.q[:, 4] + log.q[:, 5], run(robot()).friction_std
+    covered = np.maximum.accumulate(angle) - np.minimum.accumulate(angle)
+    unknown = np.array([np.sum(LEVELS, where=c <= 2 * np.array(SPANS)) for c in covered])
+    assert unknown[0] == pytest.approx(1.7) and unknown[-1] == 0.0
+    for j in (4, 5):
+        extra = log.friction_std[:, j] ** 2 - own[:, j] ** 2
+        assert (extra >= unknown**2 / 3 - 1e-9).all()
+        assert extra[-1] < 0.3
+    np.testing.assert_array_equal(log.friction_std[:, :4], own[:, :4])
+
+
+def test_steps_of_the_stage_are_its_run_bit_for_bit():
+    arm, log = robot((4, 5, 1), coupled=((4, 5, 1),)), motion()[:600]
+    log.q[300] = np.nan
+    log.stamp_ns[400:] += 10**9
+    single, sample = FrictionStage(), Sample(log.joint_names)
+    single.configure(arm)
+    whole = log[:]
+    stage = FrictionStage()
+    stage.configure(arm)
+    codes = stage.run(whole)
+    for row in range(len(log)):
+        sample.clear()
+        log.read(row, sample)
+        assert int(single.step(sample)) == codes[row]
+        np.testing.assert_array_equal(sample.friction_torque, whole.friction_torque[row])
+        np.testing.assert_array_equal(sample.friction_std, whole.friction_std[row])
+    single.reset()
+    assert single.step(sample) in (Status.ok, Status.reset)
+
+
+def test_files_keep_the_motors(tmp_path):
+    arm = robot((4, 5, 1), coupled=((4, 5, 1),))
+    save_robot(arm, tmp_path / "arm.yaml")
+    again = load_robot(tmp_path / "arm.yaml")
+    assert again.hysteresis.motors == arm.hysteresis.motors
+    np.testing.assert_array_equal(run(again).friction_torque, run(arm).friction_torque)
+    assert "motors.turns 4 5 1" in core_text(arm)
+
+
+@pytest.mark.parametrize(
+    ("changes", "named"),
+    [
+        ({"turns_with": "elbow"}, "'elbow' is no joint of this robot"),
+        ({"turns_with": NAMES[4]}, "must be another joint"),
+        ({"sign": 0}, "sign"),
+        ({"parameters": LAW | {"fv1": -1.0}}, "fv1"),
+        ({"parameters": LAW | {"fv1": [1.0, 1.0]}}, "fv1"),
+        ({"parameters": {k: v for k, v in LAW.items() if k != "span"}}, "span"),
+        ({"parameters": LAW | {"stiffness": 1.0}}, "unknown parameter"),
+    ],
+)
+def test_what_does_not_fit_is_refused_by_name(changes, named):
+    with pytest.raises(ConfigError, match=named):
+        robot((4, 5, 1), **changes)
+
+
+def test_motors_need_spans_that_rise_and_joints_that_are_presliding():
+    with pytest.raises(ConfigError, match="hysteresis.motors.*span"):
+        run(robot((4, 5, 1), parameters=LAW | {"span": SPANS[::-1]}))
+    shipped = load_robot("ur5e")
+    block = shipped.raw()["hysteresis"] | {"motors": robot((4, 5, 1)).raw()["hysteresis"]["motors"]}
+    with pytest.raises(ConfigError, match="needs model presliding"):
+        shipped.with_updates({"hysteresis": block})

@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.bags.layout import Group, decode
-from robot_dynamics_ros.bags.report import BagReport
-from robot_dynamics_ros.bags.rows import order_rows, repair_rows
+from robot_dynamics_ros.bags.rows import BagReport, order_rows, repair_rows
 from robot_dynamics_ros.bags.side import add_side_topics
 from robot_dynamics_ros.bags.storage import RawTopic, Wrap, read_topics
 from robot_dynamics_ros.bags.table_log import BY_NAME, TableOptions, table_log

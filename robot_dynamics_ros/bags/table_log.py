@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from robot_dynamics_ros.bags.report import BagReport
+from robot_dynamics_ros.bags.rows import BagReport
 from robot_dynamics_ros.bags.table_columns import WORDS, Group, grouped, time_columns, unit_of
 from robot_dynamics_ros.bags.tables import Table, chosen, listed, read_table
 from robot_dynamics_ros.errors import DataError

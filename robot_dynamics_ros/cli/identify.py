@@ -235,7 +235,7 @@ def _payload(found: Any, bags: tuple[Path, ...], options: Any, out: Path, files:
 
 
 def _show(result: dict[str, Any]) -> None:
-    from robot_dynamics_ros.bags.report import dropped_rows
+    from robot_dynamics_ros.bags.rows import dropped_rows
 
     v, others = result["validation"], result["comparison"]
     heads = ("RMSE", "moving", "at rest", "constant Coulomb", "initial model")

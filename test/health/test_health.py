@@ -15,9 +15,8 @@ from robot_dynamics_ros import pages
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli import health
 from robot_dynamics_ros.cli.health import command
-from robot_dynamics_ros.health.conditions import at_equal_conditions, slopes_of
 from robot_dynamics_ros.health.measure import warming
-from robot_dynamics_ros.health.report import as_dict
+from robot_dynamics_ros.health.report import as_dict, at_equal_conditions, slopes_of
 from robot_dynamics_ros.health.trend import MONTH, change_points, trend_of
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.friction import FrictionModel

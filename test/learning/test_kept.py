@@ -6,7 +6,7 @@ import pytest
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.validation.force import zoo
 from robot_dynamics_ros.validation.force.recordings import RATE
-from robot_dynamics_ros.validation.learning.kept import kept, kept_log
+from robot_dynamics_ros.validation.learning.study import kept, kept_log
 from robot_dynamics_ros.validation.learning.tasks import cycle, task_of
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from robot_dynamics_ros.bags.report import dropped_rows
+from robot_dynamics_ros.bags.rows import dropped_rows
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.arm.identify import read
 from robot_dynamics_ros.identification.arm.state import DEFAULTS, Options

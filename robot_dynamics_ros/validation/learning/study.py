@@ -1,12 +1,16 @@
-"""Individuals that work, learn, and are judged: alone, with what their fleet knows, and by a dedicated motion."""
+"""Individuals that work, learn, and are judged: alone, with what their fleet knows, and by a dedicated motion.
+
+Recordings and results are kept on disk: a study that was cut goes on where it ended.
+"""
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -25,11 +29,11 @@ from robot_dynamics_ros.learning.running import Running, posterior
 from robot_dynamics_ros.learning.triangles import Triangle
 from robot_dynamics_ros.learning.update import Prior, file_prior
 from robot_dynamics_ros.learning.written import with_residuals, written
+from robot_dynamics_ros.outputs import replacing
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.validation.force.recordings import KINDS, TRIALS, Trial, recorded, trial
 from robot_dynamics_ros.validation.force.zoo import Individual
-from robot_dynamics_ros.validation.learning.kept import kept, kept_log
 from robot_dynamics_ros.validation.learning.tasks import quick, task_of, worked
 
 AT_HAND = 3  # newest recordings whose residuals the written file states
@@ -218,3 +222,31 @@ def force(robot: RobotFile, trials: Sequence[Trial]) -> dict[str, float]:
         return dict.fromkeys(STATES, float("nan"))
     found = figures(series)
     return {state: float(found[f"force_{state}"]) for state in STATES}  # type: ignore[arg-type]
+
+
+T = TypeVar("T")
+EXACT = ("q",)  # the others are kept in single precision: 3.6 MB for a minute
+
+
+def kept_log(path: Path, make: Callable[[], Log]) -> Log:
+    """The log in a file, or the one that `make` gives, kept there; both are the same numbers."""
+    if not path.exists():
+        log = make()
+        values = {k: v if k in EXACT else v.astype(np.float32) for k, v in log.signals.items()}
+        with replacing(path) as temporary, temporary.open("wb") as stream:
+            np.savez(stream, stamp_ns=log.stamp_ns, names=np.array(log.joint_names), **values)  # type: ignore[arg-type]
+    with np.load(path, allow_pickle=False) as file:
+        data = dict(file)
+    stamp, names = data.pop("stamp_ns"), data.pop("names").tolist()
+    return Log(names, stamp, {k: v.astype(float) for k, v in data.items()})
+
+
+def kept(path: Path, make: Callable[[], T]) -> T:
+    """What a file of this program holds, or what `make` gives, kept there. Only for directories that one made."""
+    if path.exists():
+        found: Any = pickle.loads(path.read_bytes())
+        return found
+    value = make()
+    with replacing(path) as temporary:
+        temporary.write_bytes(pickle.dumps(value))
+    return value

@@ -134,7 +134,7 @@ struct RigidBody {
     const ChainView v = view(chain, g.value.data());
     const bool zeroed = out.is_none() ? W.zeroed : keep_zeros;
     const py::gil_scoped_release release;
-    AlignedDoubles block(std::size_t(chain.n) * width * stack_rows);
+    AlignedDoubles block(std::size_t(chain.n) * 10 * chain.n * stack_rows);
     active_kernels.stacked_regressor(v, x.count, x[0], x[1], x[2], columns.data(), int(width), zeroed, block.data(),
                                      W.data());
     return W.array;

@@ -87,10 +87,10 @@ RD_INLINE void write_run(double* to, const double* from) {
   for (int l = 0; l < aligned_rows; l += lanes) store_past_cache(to + l, load(from + l));
 }
 
-// The wanted columns of a run of samples are collected in the cache, column k of joint j at block + (j n_columns + k)
-// run. Where a vector is a whole line and all columns of a large W begin at the same place of one, vectors go
-// past the cache one by one: the memory writes them while the next are computed. Shorter vectors are collected in short
-// runs in the first-level cache there: single lines, each in another page, take three times as long to write.
+// The columns of a run of samples are collected in the cache, column k of joint j at block + (10 n j + k) run. Where a
+// vector is a whole line and all columns of a large W begin at the same place of one, vectors go past the cache one by
+// one: the memory writes them while the next are computed. Shorter vectors are collected in short runs in the
+// first-level cache there: single lines, each in another page, take three times as long to write.
 template <int N>
 void stacked_regressor_of(const ChainView& chain, std::size_t samples, const double* q, const double* qd,
                           const double* qdd, const int* columns, int n_columns, bool zeroed, double* block, double* W) {
@@ -98,31 +98,37 @@ void stacked_regressor_of(const ChainView& chain, std::size_t samples, const dou
   const KnownStructure structure = structure_of(chain);
   const bool streamed = samples * n * n_columns > streamed_doubles, aligned = streamed && samples % 8 == 0;
   const std::size_t run = aligned ? aligned_rows : stack_rows;
-  const std::size_t column = n * samples, joint_block = n_columns * run;
-  double* collected[10 * most_joints] = {};  // of parameter k and joint 0; null: not wanted
-  double* wanted[10 * most_joints] = {};
+  const std::size_t column = n * samples;
+  double* wanted[10 * most_joints] = {};  // of parameter k and joint 0; null: not wanted
   for (int k = 0; k < n_columns; ++k) {
-    collected[columns[k]] = block + k * run;
     wanted[columns[k]] = W + k * column;
     const int felt = columns[k] / 10 + 1;  // links before a joint give no torque to it
     if (!zeroed && streamed) zero_streamed(W + k * column + felt * samples, (n - felt) * samples);
     if (!zeroed && !streamed) std::memset(W + k * column + felt * samples, 0, (n - felt) * samples * sizeof(double));
   }
   Block x;
-  const auto compute = [&](std::size_t start, int rows, double** place, std::size_t next_joint, auto&& put) {
+  const auto compute = [&](std::size_t start, int rows, auto&& emit) RD_FLAT {
     x.read<N>(chain, start, rows, q, qd, qdd);
-    regressor<N>(chain, structure, x.q, x.qd, x.qdd, [&](int j, int i, int e, const Vec& value) {
-      if (double* to = place[10 * i + e]; to != nullptr) put(to + j * next_joint, value);
+    regressor<N>(chain, structure, x.q, x.qd, x.qdd, emit);
+  };
+  // All columns are collected: a place that does not depend on the wanted ones needs no table and no branch.
+  const auto collect = [&](auto size, std::size_t start, std::size_t count) {
+    each_block(count, [&](std::size_t first, int rows) RD_FLAT {
+      double* to = block + first;
+      compute(start + first, rows, [&, to](int j, int i, int e, const Vec& value) RD_FLAT {
+        store(to + (j * 10 * n + 10 * i + e) * size.n, value);
+      });
     });
   };
   const auto run_of = [&](std::size_t start, std::size_t count) {
-    each_block(count, [&](std::size_t first, int rows) {
-      compute(start + first, rows, collected, joint_block, [&](double* to, Vec value) { store(to + first, value); });
-    });
+    if (aligned)
+      collect(Size<aligned_rows>{}, start, count);
+    else
+      collect(Size<stack_rows>{}, start, count);
     for (int k = 0; k < n_columns; ++k)
       for (int j = 0; j <= columns[k] / 10; ++j) {
         double* to = W + k * column + j * samples + start;
-        const double* from = block + j * joint_block + k * run;
+        const double* from = block + (j * 10 * n + columns[k]) * run;
         if (aligned && count == run)
           write_run(to, from);
         else if (streamed)
@@ -135,7 +141,9 @@ void stacked_regressor_of(const ChainView& chain, std::size_t samples, const dou
   if (count == 0) count = std::min(run, samples);
   for (; start < samples; start += count, count = std::min(run, samples - start)) {
     for (; lanes == 8 && aligned && to_next_line(W + start) == 0 && start + lanes <= samples; start += lanes)
-      compute(start, lanes, wanted, samples, [&](double* to, Vec value) { store_past_cache(to + start, value); });
+      compute(start, lanes, [&](int j, int i, int e, const Vec& value) RD_FLAT {
+        if (double* to = wanted[10 * i + e]; to != nullptr) store_past_cache(to + j * samples + start, value);
+      });
     run_of(start, std::min(count, samples - start));
   }
   end_of_stream();

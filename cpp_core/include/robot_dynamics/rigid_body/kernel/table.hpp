@@ -36,7 +36,7 @@ struct KernelTable {
   void (*regressor_batch)(const ChainView&, std::size_t N, const double* q, const double* qd, const double* qdd,
                           double* Y);
   // W (column-major): column c holds joint 0's N samples, then joint 1's, ...; `columns` are indices below 10 n.
-  // `block` holds n * n_columns * stack_rows doubles, 64-byte aligned; `zeroed`: W holds zeros already
+  // `block` holds 10 n n stack_rows doubles, 64-byte aligned; `zeroed`: W holds zeros already
   void (*stacked_regressor)(const ChainView&, std::size_t N, const double* q, const double* qd, const double* qdd,
                             const int* columns, int n_columns, bool zeroed, double* block, double* W);
   void (*forward_kinematics_batch)(const ChainView&, std::size_t N, const double* q, double* T);

@@ -162,7 +162,7 @@ def test_equations_without_a_solution_are_reported_in_words(monkeypatch):
     def singular(_):
         np.linalg.cholesky(np.zeros((2, 2)))
 
-    state = SimpleNamespace(warnings=[])
+    state = SimpleNamespace(warnings=[], training=[SimpleNamespace(name="bag1")])
     monkeypatch.setattr(procedure, "Identification", lambda *_, **__: state)
     monkeypatch.setattr(procedure, "set_apart", lambda training, validation: (training, validation))
     monkeypatch.setattr(procedure, "other_motion", lambda training: None)

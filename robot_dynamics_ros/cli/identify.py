@@ -31,7 +31,7 @@ REPORT = "report.html"
 
 
 SHARES = {  # per cent of the time that each step takes: 10 minutes at 500 Hz
-    "reading bags": 8,
+    "reading bags": 9,
     "comparing velocity and position": 2,
     "recognising the effort": 1,
     "looking for contact": 3,

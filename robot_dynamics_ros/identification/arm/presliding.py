@@ -176,8 +176,8 @@ class PreslidingProblem:
         return np.array([found[own].sum(0) for own in self.parts])
 
     def level_error(self) -> float:
-        """Sum of `held_out` of a level and a load that do not fall with speed (r = p = 1), over STRIBECK_VELOCITIES, from
-        one set of Gram matrices.
+        """Sum of `held_out` over STRIBECK_VELOCITIES of a level and a load that do not fall with speed (r = p = 1):
+        they share their Gram matrices.
         """
         d, v, m = self.data, self.data.v[self.read], 2 * len(SPANS) + 5
         relative = np.abs(d.load[self.read])[:, None] / self.scale * self.loaded

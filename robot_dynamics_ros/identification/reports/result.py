@@ -213,7 +213,7 @@ def _structure(found: Identification) -> dict[str, Any]:
 
 UNITS = (("mX", "kg m"), ("mY", "kg m"), ("mZ", "kg m"), ("m", "kg"), ("", "kg m²"))  # by the beginning of a name
 MAX_R2_LOSS = 0.01  # of the validation data, that physical consistency may cost without a warning
-ROWS = 40_000  # at the rate of the solution, that the figures of the training data are of
+ROWS = 60_000  # at the rate of the solution, that the figures of the training data are of
 STEP = 1e-4  # rad/s; tanh(v / STEP) is the sign of any velocity that matters
 
 

@@ -11,7 +11,8 @@ import numpy as np
 import yaml
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.estimators.external_force import NOISE, significance, torque_scale
+from robot_dynamics_ros.estimators.external_force import significance
+from robot_dynamics_ros.estimators.force_arguments import NOISE, torque_scale
 from robot_dynamics_ros.estimators.friction import usual_error
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.reference import TOUCH, Comparison, judged, judged_rows

@@ -6,7 +6,7 @@ from force_bench import POSE, UR5E, model, moving
 from test_pipeline_feedback import assert_run_is_step
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.estimators.external_force import torque_scale
+from robot_dynamics_ros.estimators.force_arguments import torque_scale
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot
 from robot_dynamics_ros.signals import Log

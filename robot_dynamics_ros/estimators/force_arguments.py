@@ -1,0 +1,77 @@
+"""What the force stage hands to its C++ core: parameters, and in their default place what the robot file knows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.estimators.motion import effort_inertia
+
+if TYPE_CHECKING:
+    from robot_dynamics_ros.robot_file import RobotFile
+
+NOISE = 0.01  # of the torque, as share of its limit, where nothing is known about it
+
+
+def torque_scale(robot: RobotFile) -> np.ndarray:
+    """Torque (n,) [Nm] that uncertainties are shares of: the limits, or 100 Nm for a joint whose limit is unknown."""
+    try:
+        return robot.array("limits.torque")
+    except CapabilityError:
+        limits = robot.limits.torque or (None,) * robot.n_joints
+        return np.array([100.0 if value is None else float(value) for value in limits]) * np.ones(robot.n_joints)
+
+
+def _noise(robot: RobotFile) -> np.ndarray:
+    """What residuals leave to the force stage (n,) [Nm]: all of them where it takes off no friction, else that carries
+    them.
+    """
+    return robot.array("residuals.moving") * (0.1 if robot.friction is not None else 1.0)
+
+
+def _contact_ratios(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, float]:
+    """Standard deviations at which contact begins and ends; by default from the residuals of the robot file."""
+    known = robot.residuals
+    usual = 3.5 if known is None else max(6.0, known.significance or 0.0)
+    on = p["contact_on_ratio"] or usual
+    return {"contact_on_ratio": on, "contact_off_ratio": p["contact_off_ratio"] or 0.9 * on}
+
+
+def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments of _core.ExternalForce from resolved parameters and the robot file."""
+    n, scale, side = robot.n_joints, torque_scale(robot), robot.drives.torque_side
+    known = robot.residuals is not None
+    noise = p["torque_std"] * scale if p["torque_std"] > 0 else _noise(robot) if known else NOISE * scale
+    share = p["torque_std"] or NOISE  # the least contact is in proportion to the noise
+    contact_torque = p["contact_torque"] or (0.0 if known else 2.0 * share)
+    cutoff = p["force_cutoff"] if p["method"] == "simoni" else p["wrench_cutoff"] or np.inf
+    same = (
+        "method current_cutoff inertial_cutoff friction_cutoff extra_torque_cutoff length "
+        "singular_value expected_force expected_moment point_contact contact_on_time contact_off_time "
+        "payload_speed payload_stations tare_window"
+    )
+    return (
+        {name: p[name] for name in same.split()}
+        | _contact_ratios(robot, p)
+        | {
+            "expected_moment": p["expected_moment"] if n >= 6 else 0.0,
+            "rotor_inertia": effort_inertia(robot),
+            "ignore_friction": not p["subtract_friction"] or (side == "link" and robot.friction is None),
+            "gain": np.full(n, p["bandwidth"]),
+            "onset_gain": p["onset_bandwidth"] or (100.0 if known else 0.0),
+            "force_cutoff": cutoff,
+            "torque_std": noise,
+            "model_error": p["model_error"] or (0.0 if known else 0.03),
+            "friction_std": p["unknown_friction"] * scale,
+            "contact_floor": contact_torque * scale,
+            "contact_force": p["contact_force"] or (1.0 if known else 5.0 * share / NOISE),
+            "torque_bound": 3.0 * scale,
+            "tare_largest": p["tare_limit"] * scale,
+            "rest_bias": p["rest_bias"] if known and p["method"] == "momentum" else 0.0,
+            "recent_error": p["recent_error"] if known and p["method"] == "momentum" else 0.0,
+            "rest_std": robot.array("residuals.rest") if known else np.zeros(n),
+        }
+    )

@@ -21,9 +21,9 @@ class RecentMean {
   static constexpr double weight = 0.5;                  // of what is expected, beside all slots
 
   // time [s], 0: off. Throws std::invalid_argument.
-  RecentMean(double time, double expected)
-      : slots_(static_cast<int>(time * 1e9 / slot_time + 0.5)), expected_(expected) {
+  RecentMean(double time, double expected) : expected_(expected) {
     require_range("recent time", time, 0.0, 1e-9 * slot_time * most_slots);
+    slots_ = static_cast<int>(time * 1e9 / slot_time + 0.5);
     reset();
   }
 
@@ -61,7 +61,7 @@ class RecentMean {
     mean_ = (sum + weight * expected_ * slots_) / (seen + weight * slots_);
   }
 
-  int slots_;
+  int slots_ = 0;
   double expected_, mean_ = 0.0;
   std::int64_t slot_ = none;
   std::array<int, ring> count_{};

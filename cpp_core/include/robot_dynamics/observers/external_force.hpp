@@ -99,7 +99,7 @@ class ExternalForce {
   const TorqueHealth& health() const noexcept { return health_; }
   const SampleTiming& timing() const noexcept { return timing_; }
   double length() const noexcept { return inverse_.length(); }
-  int n() const noexcept { return chain_.n; }
+  int joints() const noexcept { return chain_.n; }
   const Chain& chain() const noexcept { return chain_; }
   const ExternalForceParameters& parameters() const noexcept { return p_; }
   const std::array<double, 36>& covariance() const noexcept { return estimate_.covariance; }  // TCP, base axes

@@ -4,7 +4,7 @@
 // at once and falling with the observer's bandwidth, because the estimate is filtered as slowly.
 //
 // Errors last for tenths of a second: while no contact is flagged, the recent mean of (torque / deviation)^2 over all
-// joints scales the covariance of the wrench, within 0.25..9 (source: own). Contact is decided without.
+// joints scales the covariance of the wrench, within 0.25..9 (source: own). The contact decision does not use it.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
-// Mean of a value over the last moments, in slots on the clock of the stamps: a replay that begins later has the same
-// bits once it has filled them.
+// Mean of a value over the last moments. The slots are on the clock of the stamps: a replay that begins later has the
+// same bits as soon as its slots are filled.
 //
 //   m = (sum of slot means + weight N expected) / (k + weight N)
 //
-// over the k of the last N slots that hold values. The newest, `late`, are left out.
+// over the k of the last N slots that hold values. The newest `late` slots are left out.
 #pragma once
 
 #include <array>

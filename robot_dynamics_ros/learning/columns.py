@@ -24,7 +24,7 @@ from robot_dynamics_ros.identification.arm.rigid import RigidModel, base_names
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME, Motion
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.friction import FrictionModel
-from robot_dynamics_ros.models.hysteresis import motors_core, presliding_motors
+from robot_dynamics_ros.models.hysteresis import presliding_motors
 from robot_dynamics_ros.robot_file import RobotFile
 
 SPANS = (1e-4, 3e-4, 1e-3, 3e-3, 1e-2)  # rad, D_k where the robot file has no presliding law
@@ -140,13 +140,12 @@ class Columns:
 
     def _of_motors(self, motion: Motion) -> np.ndarray:
         """Friction (N, n) [Nm] of the motors that turn with two joints, by the live friction stage."""
-        coupled, turning = self.robot.coupled_friction, presliding_motors(self.robot)
-        position, block = motion.position, self.robot.hysteresis
-        if coupled is None and not turning:
-            return np.zeros_like(motion.q)
-        if turning and block is not None:
+        coupled, block, motors, position = self.robot.coupled_friction, self.robot.hysteresis, None, motion.position
+        if block is not None and block.motors:
             _, motors, position = driven(block.parameters, motion, [motor.values for motor in block.motors])
-            turning["motors"] = motors_core(motors)
+        if coupled is None and motors is None:
+            return np.zeros_like(motion.q)
+        turning = presliding_motors(self.robot, motors)
         stage = _core.FrictionStage(FrictionModel.none(self.n).core, None, coupled, **turning)
         out, std = np.empty_like(motion.q), np.empty_like(motion.q)
         position, qd = np.ascontiguousarray(position), np.ascontiguousarray(motion.qd)

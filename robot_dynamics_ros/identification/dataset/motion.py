@@ -22,6 +22,7 @@ LOWER_RATE = 200.0  # Hz kept for identification; robot dynamics and friction re
 LOWEST_RATE, ENOUGH = 100.0, 60_000  # Hz kept at least of recordings that still have so many samples then
 MOVING = 0.01  # rad/s, a joint faster than this moves; the split of every table of the report
 MIN_FITTED = 12  # samples
+TOGETHER = 250_000  # values that are filtered in one call
 ROTOR_TIME = 600.0  # s; so long that the deflection of the gear does not enter during a stand
 NOISE, NOISE_BAND = 0.03, 4.0  # share of the acceleration's power; Hz in which that power is found without noise
 MAX_EDGE = 1.0  # s; slow filters settle from padding that continues the motion
@@ -196,7 +197,7 @@ def low_pass(x: np.ndarray, cutoff: float, dt: float, order: int = 4, continued:
     """
     if not cutoff < 0.45 / dt:
         return x
-    if x.ndim == 2:  # column by column: scipy copies what it filters several times
+    if x.ndim == 2 and x.size > TOGETHER:  # column by column: scipy copies what it filters several times
         return np.column_stack([low_pass(column, cutoff, dt, order, continued) for column in x.T])
     sos = butterworth(order, 2 * cutoff * dt)
     pad = min(len(x) - 1, int(3 / (cutoff * dt)) + 1)

@@ -164,25 +164,12 @@ def _filtered_piece(p: Piece, cutoff: float, source: str, delay: float, margin: 
 
 
 def rotor_position(p: Piece) -> np.ndarray | None:
-    """Position (N, n) [rad] of the rotors from the reported velocity; None without one or where theta was recorded.
-
-    x_k = (1 - a) (x_(k-1) + qd dt - dq), a = dt / (ROTOR_TIME + dt), x_(k-1) = 0 where a joint slid; theta changes by
-    that of q + x, as the live nodes integrate it: a velocity measured on the rotor does not contain the deflection of
-    the gear, which the link's position does.
+    """Position (N, n) [rad] of the rotors from the reported velocity, as the live nodes integrate it; None without one
+    or where theta was recorded.
     """
     if p.qd is None or p.position is not p.q:
         return None
-    dt = np.diff(p.t, prepend=p.t[0])[:, None]
-    left = ROTOR_TIME / (ROTOR_TIME + p.period)
-    ahead = p.qd * dt - np.diff(p.q, axis=0, prepend=p.q[:1])
-    x = signal.lfilter([left], [1.0, -left], ahead, axis=0)  # as if no joint slid
-    row = np.arange(len(x))
-    slides = np.abs(p.qd).max(axis=1) > _core.Presliding.slides_at
-    slid = np.maximum.accumulate(np.where(slides, row, -1))  # row of the last time
-    before = np.concatenate([[-1], slid[:-1]])
-    x -= np.where(before >= 0, left ** (row - before), 0.0)[:, None] * x[before]
-    begin = np.where(slid == row, 0.0, 1.0)[:, None] * x
-    return p.q + np.cumsum(x, axis=0) - np.cumsum(begin, axis=0) + begin
+    return _core.rotor_positions(p.t, p.q, p.qd, ROTOR_TIME)
 
 
 def _at(wanted: np.ndarray, t: np.ndarray, x: np.ndarray) -> np.ndarray:

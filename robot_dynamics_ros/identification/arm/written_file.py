@@ -18,7 +18,7 @@ from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.model import Filters
 from robot_dynamics_ros.identification.arm.presliding import clock, driven
-from robot_dynamics_ros.identification.arm.residuals import for_repaired, piece_log, replayed
+from robot_dynamics_ros.identification.arm.residuals import for_repaired, piece_log, replayed, settled
 from robot_dynamics_ros.identification.arm.state import Identification, note
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
@@ -32,8 +32,8 @@ CANDIDATES = 20.0, 25.0, 30.0, 40.0, 50.0, 65.0, 80.0, 100.0, 120.0, 150.0, 200.
 PER_PERIOD = 1.0  # largest cut-off times period, above the usual one: the filter keeps 63 % of the newest difference
 ACCELERATING = 0.1  # rad/s2, RMS of half of the joints; the slowest recordings of the zoo have 0.12
 MARGIN = 0.01  # of the smallest error, by which that of the cut-off may be larger; found on the zoo
-ROWS = 8_000  # at LOWER_RATE: of longer recordings some stretches are replayed
-SLOWEST_SETTLES = 0.5  # s at the beginning of a stretch that are not judged
+ROWS = 6_000  # at LOWER_RATE: of longer recordings some stretches are replayed,
+CONTEXT = 0.5  # s beside each
 
 
 def file_effort(robot: RobotFile, gravity: np.ndarray, filters: Filters) -> Callable[[Motion], np.ndarray]:
@@ -130,23 +130,24 @@ def live_errors(robot: RobotFile, recordings: Sequence[Recording]) -> tuple[np.n
     Friction is replayed once: its load hardly changes with the cut-off. Raises CapabilityError where a stage lacks
     numbers.
     """
-    recordings = sampled(recordings, ROWS, SLOWEST_SETTLES)
+    recordings = sampled(recordings, ROWS, CONTEXT)
     fastest = max(PER_PERIOD * max(r.rate for r in recordings), ACCELERATION_CUTOFF)
     cutoffs = np.array([c for c in CANDIDATES if c <= 1.01 * fastest])
     whole = Pipeline(robot, stages=("motion", "friction"))
     motions = [Pipeline(robot, {"motion": {"acceleration_cutoff": float(c)}}, ("motion",)) for c in cutoffs]
-    found = [_squares(whole, motions, piece_log(robot, p)) for rec in recordings for p in rec.pieces]
+    found = [_squares(whole, motions, piece) for rec in recordings for piece in rec.pieces]
     effort, squares = np.concatenate([y for y, _ in found]), np.sum([e for _, e in found], axis=0)
-    power = len(effort) * effort.var(axis=0)
+    power = np.nansum((effort - np.nanmean(effort, axis=0)) ** 2, axis=0)
     return cutoffs, (squares[:, power > 0] / power[power > 0]).mean(axis=1)
 
 
-def _squares(whole: Pipeline, motions: Sequence[Pipeline], log: Log) -> tuple[np.ndarray, np.ndarray]:
-    """Drive torque (N, n) of a log once the stages have settled, and the squares of its live errors (C, n)."""
+def _squares(whole: Pipeline, motions: Sequence[Pipeline], piece: Piece) -> tuple[np.ndarray, np.ndarray]:
+    """Drive torque (N, n) of a piece, NaN until friction has settled, and the squares of its live errors (C, n)."""
+    log = piece_log(whole.robot, piece)
     whole.reset()
     whole.run(log)
     effort, rest = log.drive_torque, log.drive_torque - log.friction_torque
-    out = ~np.isfinite(rest).all(axis=1) | (log.time < SLOWEST_SETTLES)
+    out = ~(settled(whole.robot, piece) & np.isfinite(rest))
     squares = []
     for motion in motions:
         motion.reset()
@@ -154,4 +155,4 @@ def _squares(whole: Pipeline, motions: Sequence[Pipeline], log: Log) -> tuple[np
         left = rest - log.model_torque
         left[out] = 0.0
         squares.append(np.einsum("ij,ij->j", left, left))
-    return effort[~out], np.array(squares)
+    return np.where(out, np.nan, effort), np.array(squares)

@@ -11,6 +11,7 @@ from synthetic import excitation, torque, truth_of
 
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.motion import MotionStage
+from robot_dynamics_ros.identification.arm import written_file
 from robot_dynamics_ros.identification.arm.export import identified_robot, write_outputs
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
 from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, identify_recordings
@@ -115,7 +116,9 @@ def test_live_accuracy_on_other_motion_rises_by_what_theory_says(noisy):
 
 def test_clean_velocities_keep_a_fast_filter():
     found = identified(500.0, 1e-4)
+    errors = {c: theory(c, 500.0, 1e-4, 1).mean() for c in CANDIDATES}
     assert found.acceleration_cutoff >= 200.0
+    assert errors[found.acceleration_cutoff] < 1.03 * min(errors.values())
     assert (live_r2(found) > live_r2(found, USUAL) - 1e-4).all()
 
 
@@ -135,6 +138,8 @@ def test_the_file_holds_it_the_nodes_use_it_and_the_report_says_it(noisy, tmp_pa
 
     own = qdd(ROBOT, acceleration_cutoff=found.acceleration_cutoff)
     np.testing.assert_array_equal(qdd(robot), own)
+    # nodes give a stage its defaults too, once one of its parameters was set
+    np.testing.assert_array_equal(qdd(robot, **{p.name: p.default for p in MotionStage.parameters}), own)
     usual = qdd(robot, acceleration_cutoff=USUAL)  # a user's value wins, also where it is the usual one
     np.testing.assert_array_equal(usual, qdd(ROBOT))
     assert np.abs(usual - own).max() > 0.1
@@ -154,6 +159,14 @@ def test_nothing_is_written_where_the_recording_does_not_show_it(noisy):
         choose_acceleration_cutoff(other)
         assert other.acceleration_cutoff is None
         assert identified_robot(other).drives.acceleration_cutoff is None
+
+
+def test_of_nearly_equal_ones_the_fastest_is_taken(noisy, monkeypatch):
+    cutoffs = np.array([50.0, 80.0, 120.0, USUAL, 200.0])
+    monkeypatch.setattr(written_file, "live_errors", lambda *_: (cutoffs, np.array([0.1011, 0.1, 0.1009, 0.1012, 0.2])))
+    other = replace_fields(noisy[0])
+    choose_acceleration_cutoff(other)
+    assert other.acceleration_cutoff == 120.0
 
 
 def replace_fields(found, **changes):

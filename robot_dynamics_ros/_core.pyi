@@ -720,8 +720,8 @@ class StiffnessEstimator:
     """Transmission stiffness of n joints while they work."""
     def __init__(self, joints: Reals, kinematic_error: Reals, **kwargs) -> None:
         """
-        joints (n, 3): rotor inertia, damping, skew; kinematic_error (n, points) [rad]; options by name, as in
-        StiffnessOptions and RlsOptions of the core.
+        joints (n, 3): rotor inertia, damping, skew; kinematic_error (n, points) [rad]. Options by name: those of
+        StiffnessOptions of the core without max_gap, and powers and time_constant.
         """
     def covariance(self, arg0: Integer) -> RealArray:
         """Covariance of a joint's coefficients (P, P)."""
@@ -1123,7 +1123,10 @@ class FreezeReason(enum.IntFlag):
 class FrictionFeedforward:
     """Friction feedforward that learns [Madsen2020 ch6]."""
     def __init__(self, chain: Chain, model: EGms, law: LearningLaw = LearningLaw.gradient, **kwargs) -> None:
-        """Gains and options by name, as in AdaptiveParameters and FeedforwardOptions of the core."""
+        """
+        Gains and options by name: gamma_coulomb, gamma_viscous, rotor_inertia, contact_margin (n,), memory, rate,
+        window; see AdaptiveParameters and FeedforwardOptions of the core.
+        """
     def learn(
         self,
         stamp_ns: Integer,

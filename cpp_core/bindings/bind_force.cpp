@@ -56,11 +56,7 @@ std::string parameter_text(const std::vector<std::string>& names, const MotionSt
 WrenchInverse inverse(const Chain& chain, const py::kwargs& given) {
   WrenchParameters p;
   views::Keywords keys(given);
-  keys.take("length", p.length);
-  keys.take("singular_value", p.singular_value);
-  keys.take("expected_force", p.expected_force);
-  keys.take("expected_moment", p.expected_moment);
-  keys.take("point_contact", p.point_contact);
+  for_each_parameter(p, [&](const char* name, double& value) { keys.take(name, value); });
   keys.finish();
   return WrenchInverse(chain, p);
 }
@@ -113,10 +109,10 @@ void bind(py::module_& m) {
       .def("reset", &ExternalForce::reset, "Start again at the next sample; the bias stays.")
       .def("tare", &ExternalForce::tare, "Take the present external torque as bias; says why it was refused.")
       .def_property(
-          "bias", [](const ExternalForce& s) { return Array(s.n(), s.bias()); },
+          "bias", [](const ExternalForce& s) { return Array(s.joints(), s.bias()); },
           [](ExternalForce& s, const py::object& bias) {
-            const double* given = views::in(bias, "bias", {s.n()});
-            require_each("bias", given, s.n(), -1e6, 1e6);
+            const double* given = views::in(bias, "bias", {s.joints()});
+            require_each("bias", given, s.joints(), -1e6, 1e6);
             s.set_bias(given);
           },
           "Bias of the external torque (n,) [Nm].")
@@ -134,7 +130,7 @@ void bind(py::module_& m) {
           "isolated",
           [](const ExternalForce& s) {
             std::vector<bool> isolated;
-            for (int i = 0; i < s.n(); ++i) isolated.push_back(s.health().isolated(i));
+            for (int i = 0; i < s.joints(); ++i) isolated.push_back(s.health().isolated(i));
             return isolated;
           },
           "True for each joint (n,) whose sensor is not trusted.");

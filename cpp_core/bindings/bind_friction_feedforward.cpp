@@ -47,8 +47,10 @@ void bind(py::module_& m) {
       .value("asked", freeze_asked)
       .finalize();
   py::class_<FrictionFeedforward>(m, "FrictionFeedforward", "Friction feedforward that learns [Madsen2020 ch6].")
-      .def(py::init(&make_feedforward), py::arg("chain"), py::arg("model"), py::arg("law") = LearningLaw::gradient,
-           "Gains and options by name, as in AdaptiveParameters and FeedforwardOptions of the core.")
+      .def(
+          py::init(&make_feedforward), py::arg("chain"), py::arg("model"), py::arg("law") = LearningLaw::gradient,
+          "Gains and options by name: gamma_coulomb, gamma_viscous, rotor_inertia, contact_margin (n,), memory, rate,\n"
+          "window; see AdaptiveParameters and FeedforwardOptions of the core.")
       .def(
           "learn",
           [](FrictionFeedforward& f, std::int64_t stamp_ns, const Array& q, const Array& tau, const py::object& T,

@@ -1,7 +1,6 @@
 #include "robot_dynamics/observers/friction_observer.hpp"
 #include "robot_dynamics/observers/friction_stage.hpp"
 #include "robot_dynamics/observers/parameter_names.hpp"
-#include "row_step.hpp"
 #include "stage.hpp"
 
 namespace bindings::friction_stage {
@@ -37,9 +36,8 @@ RowStep rows_of(const py::object& stage, py::ssize_t N, const py::args& args) {
   const auto step = [&s, n, known, in, out](std::int64_t stamp, py::ssize_t k) {
     const auto [q, theta, v, load, contact_load, estimate, variance, measured] = in;
     const bool estimated = known(estimate, k);
-    const auto at = [k, n](const double* block) { return views::row(block, k, n); };
-    return s.step(stamp, at(known(theta, k) ? theta : q), at(v), at(load), at(contact_load),
-                  at(estimated ? estimate : measured), estimated ? at(variance) : nullptr, out[0] + k * n,
+    return s.step(stamp, at(known(theta, k) ? theta : q, k, n), at(v, k, n), at(load, k, n), at(contact_load, k, n),
+                  at(estimated ? estimate : measured, k, n), estimated ? at(variance, k, n) : nullptr, out[0] + k * n,
                   out[1] + k * n);
   };
   return {step, N, stage, args};

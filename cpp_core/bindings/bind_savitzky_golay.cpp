@@ -6,7 +6,14 @@ using namespace robot_dynamics;
 
 namespace {
 
-Array copy_of(const double* values, int n) { return Array(n, values); }
+// (signals, dt) -> derivative (signals,)
+auto derivative(double (SavitzkyGolay::*of)(int, double) const) {
+  return [of](const SavitzkyGolay& s, double dt) {
+    Array out(s.signals());
+    for (int i = 0; i < s.signals(); ++i) out.mutable_at(i) = (s.*of)(i, dt);
+    return out;
+  };
+}
 
 }  // namespace
 
@@ -22,24 +29,12 @@ void bind(py::module_& m) {
           },
           py::arg("x").noconvert(), "Take in one sample x (signals,); True when a full window is there.")
       .def(
-          "value", [](const SavitzkyGolay& s) { return copy_of(s.value(), s.signals()); },
+          "value", [](const SavitzkyGolay& s) { return Array(s.signals(), s.value()); },
           "Smoothed signals (signals,), `delay` samples ago.")
-      .def(
-          "first",
-          [](const SavitzkyGolay& s, double dt) {
-            Array out(s.signals());
-            for (int i = 0; i < s.signals(); ++i) out.mutable_at(i) = s.first(i, dt);
-            return out;
-          },
-          py::arg("dt"), "First derivative (signals,) per second at the same instant; dt [s] is the sampling time.")
-      .def(
-          "second",
-          [](const SavitzkyGolay& s, double dt) {
-            Array out(s.signals());
-            for (int i = 0; i < s.signals(); ++i) out.mutable_at(i) = s.second(i, dt);
-            return out;
-          },
-          py::arg("dt"), "Second derivative (signals,) per second squared at the same instant; dt [s].")
+      .def("first", derivative(&SavitzkyGolay::first), py::arg("dt"),
+           "First derivative (signals,) per second at the same instant; dt [s] is the sampling time.")
+      .def("second", derivative(&SavitzkyGolay::second), py::arg("dt"),
+           "Second derivative (signals,) per second squared at the same instant; dt [s].")
       .def("reset", &SavitzkyGolay::reset, "Forget all samples; parameters stay.")
       .def_property_readonly("ready", &SavitzkyGolay::ready, "True when a full window is there.")
       .def_property_readonly("delay", &SavitzkyGolay::delay, "Delay of all results in samples.");

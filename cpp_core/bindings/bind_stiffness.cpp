@@ -163,8 +163,8 @@ void bind(py::module_& m) {
   using S = StiffnessEstimator;
   py::class_<S> c(m, "StiffnessEstimator", "Transmission stiffness of n joints while they work.");
   c.def(py::init(&make_estimator), py::arg("joints"), py::arg("kinematic_error"),
-        "joints (n, 3): rotor inertia, damping, skew; kinematic_error (n, points) [rad]; options by name, as in\n"
-        "StiffnessOptions and RlsOptions of the core.")
+        "joints (n, 3): rotor inertia, damping, skew; kinematic_error (n, points) [rad]. Options by name: those of\n"
+        "StiffnessOptions of the core without max_gap, and powers and time_constant.")
       .def("reset", &S::reset, "Forget all samples; parameters stay.")
       .def_property_readonly("coefficients", &coefficients,
                              "Coefficients (n, P) of phi, phi^3, ... [Nm/rad, Nm/rad3, ...].")

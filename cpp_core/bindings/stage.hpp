@@ -22,14 +22,6 @@ struct Column {
 
 template <std::size_t>
 using Argument = const py::object&;
-template <class Core>
-auto joints_of(const Core& core, int) -> decltype(core.joints()) {
-  return core.joints();
-}
-template <class Core>
-auto joints_of(const Core& core, long) -> decltype(core.n()) {
-  return core.n();
-}
 
 // Binds step(core, stamp, pointers of the columns) -> Status or nothing.
 template <class Core, std::size_t K, class Step, class Indices = std::make_index_sequence<K>>
@@ -45,7 +37,7 @@ class StageBinding<Core, K, Step, std::index_sequence<I...>> {
     class_.def(
         "step",
         [columns = columns_, step = step_](Core& core, std::int64_t stamp, Argument<I>... x) {
-          const py::ssize_t n = joints_of(core, 0);
+          const py::ssize_t n = core.joints();
           return step(core, stamp, Pointers{columns[I].data(x, {columns[I].width(n)})...});
         },
         py::arg("stamp_ns"), py::arg(columns_[I].name)..., text);
@@ -78,7 +70,7 @@ class StageBinding<Core, K, Step, std::index_sequence<I...>> {
  private:
   auto over_log() const {  // -> (stamp, k): step of record k
     return [columns = columns_, step = step_](Core& core, py::ssize_t N, Argument<I>... x) {
-      const py::ssize_t n = joints_of(core, 0);
+      const py::ssize_t n = core.joints();
       const Pointers first{columns[I].data(x, {N, columns[I].width(n)})...};
       const std::array<py::ssize_t, K> width{columns[I].width(n)...};
       return [step, &core, first, width](std::int64_t stamp, py::ssize_t k) {

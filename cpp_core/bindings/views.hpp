@@ -34,8 +34,6 @@ inline double* out(const py::handle& h, const char* name, std::initializer_list<
   return const_cast<double*>(data);
 }
 
-inline const double* row(const double* block, py::ssize_t k, py::ssize_t n) { return block ? block + k * n : nullptr; }
-
 // Keyword arguments of a constructor: each is taken once, what is left over is an error.
 class Keywords {
  public:

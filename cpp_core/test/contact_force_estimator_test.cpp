@@ -86,7 +86,7 @@ ContactForceParameters parameters(int kind, bool thermal) {
   stage.speed.fill(0.1);
   p.friction = FrictionStage(kind == 3 ? lugre_law() : law(), stage, memory(kind));
   p.friction->couple({{5, 4, -1.0, 0.01, 0.5, 0.1}});
-  if (kind == 1) p.friction->couple({{4, 5, -1.0}, {3, 4, 1.0}}, presliding(contact_force_file::frictionless(2)));
+  if (kind == 1) p.friction->couple({{4, 5, -1.0}, {3, 4, 1.0}}, presliding(FrictionMap::none(2)));
   if (thermal)
     p.temperature = TemperatureObserver(p.friction->map(), std::vector<HeatParameters>(n, {3000.0, 2.0, 5000.0, 3.0}),
                                         std::vector<double>(n, 0.0), {});

@@ -41,8 +41,8 @@ class RawTopic:
             self.raws.append(bytes(raw))
 
     def take_all(self, stamps: list[int], raws: list[bytes]) -> None:
-        """`take` of many messages."""
-        if raws and max(map(len, raws)) <= MAX_MESSAGE and min(stamps) >= 0:
+        """`take` of many messages whose stamps are integers of at least 0."""
+        if raws and max(map(len, raws)) <= MAX_MESSAGE and max(stamps) < 2**63:
             self.receive_ns += stamps
             self.raws += raws
             return

@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.errors import ConnectionFailed
+
 
 def spawn(
     module: str, arguments: Sequence[str], descriptors: Sequence[int] = ()
@@ -33,6 +35,20 @@ def spawn(
     )
     theirs.close()
     return process, Connection(ours.detach())
+
+
+def connected(pipe: Connection, process: subprocess.Popen[Any], host: str, timeout: float) -> str:
+    """Version that a new process reports within `timeout` [s]. Raises ConnectionFailed with the reason."""
+    reason = f"no answer within {timeout:g} s"
+    try:
+        if pipe.poll(timeout):
+            report, _ = receive(pipe)
+            if report["event"] == "connected":
+                return str(report["version"])
+            reason = str(report.get("reason"))
+    except (EOFError, OSError):
+        reason = f"the driver process ended ({ending(end(process))})"
+    raise ConnectionFailed(f"{host}: {reason}")
 
 
 def hang_up(pipe: Connection) -> None:

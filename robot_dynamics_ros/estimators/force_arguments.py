@@ -1,4 +1,4 @@
-"""What the force stage hands to its C++ core: parameters, and in their default place what the robot file knows."""
+"""Arguments of the C++ force stage: its parameters, and values of the robot file where a parameter has its default."""
 
 from __future__ import annotations
 

@@ -136,16 +136,18 @@ class Columns:
         out = np.zeros_like(motion.q)
         if self.robot.payload.mass > 0:
             out += self.load(motion) - self.rigid.torque(self.robot.inertial_parameters, *state)
-        return out if self.robot.coupled_friction is None else out + self._of_motors(motion)
+        return out + self._of_motors(motion)
 
     def _of_motors(self, motion: Motion) -> np.ndarray:
         """Friction (N, n) [Nm] of the motors that turn with two joints, by the live friction stage."""
-        nothing = FrictionModel("viscous_coulomb", {"fc": 0.0, "fv": 0.0}, self.n)
-        turning, position, block = presliding_motors(self.robot), motion.position, self.robot.hysteresis
+        coupled, turning = self.robot.coupled_friction, presliding_motors(self.robot)
+        position, block = motion.position, self.robot.hysteresis
+        if coupled is None and not turning:
+            return np.zeros_like(motion.q)
         if turning and block is not None:
             _, motors, position = driven(block.parameters, motion, [motor.values for motor in block.motors])
             turning["motors"] = motors_core(motors)
-        stage = _core.FrictionStage(nothing.core, None, self.robot.coupled_friction, **turning)
+        stage = _core.FrictionStage(FrictionModel.none(self.n).core, None, coupled, **turning)
         out, std = np.empty_like(motion.q), np.empty_like(motion.q)
         position, qd = np.ascontiguousarray(position), np.ascontiguousarray(motion.qd)
         stage.run(clock(motion.start, motion.rate), position, qd, None, None, None, None, out, std)

@@ -188,6 +188,11 @@ class FrictionModel:
             raise ConfigError("friction", "parameters", str(error)) from None
 
     @classmethod
+    def none(cls, n_joints: int) -> FrictionModel:
+        """No friction: the law under models with memory that hold all of it."""
+        return cls("viscous_coulomb", {"fc": 0.0, "fv": 0.0}, n_joints)
+
+    @classmethod
     def from_robot(cls, robot: RobotFile) -> FrictionModel:
         """The model in a robot file; factors of the thermal block apply where friction has none of its own.
 

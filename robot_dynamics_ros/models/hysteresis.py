@@ -123,11 +123,11 @@ def presliding_core(parameters: Mapping[str, Any], friction: FrictionModel, max_
     return _core.Presliding(friction.core, span, level, load, np.column_stack(columns), max_gap)
 
 
-def motors_core(parameters: Sequence[Mapping[str, Any]], max_gap: float = 0.1) -> _core.Presliding:
+def motors_core(parameters: Sequence[Mapping[str, Any]]) -> _core.Presliding:
     """Presliding friction of motors that turn with two joints, from the parameters of each. Raises like the above."""
-    block = {name: [p[name] for p in parameters] for name in parameters[0]}
-    nothing = FrictionModel("viscous_coulomb", {"fc": 0.0, "fv": 0.0}, len(parameters))
-    return presliding_core(block, nothing, max_gap)
+    names = dict.fromkeys(name for p in parameters for name in p)
+    block = {name: [p.get(name, ABSENT.get(name, 0.0)) for p in parameters] for name in names}
+    return presliding_core(block, FrictionModel.none(len(parameters)))
 
 
 def presliding_motors(robot: RobotFile) -> dict[str, Any]:
@@ -142,7 +142,7 @@ def presliding_motors(robot: RobotFile) -> dict[str, Any]:
     try:
         core = motors_core([motor.values for motor in motors])
     except ValueError as problem:
-        raise ConfigError(robot.file, "hysteresis.motors", str(problem)) from None
+        raise ConfigError(robot.file, "hysteresis.motors", str(problem).replace("joint", "motor", 1)) from None
     turns = [(number(motor.joint), number(motor.turns_with), motor.sign) for motor in motors]
     return {"motors": core, "turns": np.array(turns, dtype=float)}
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.models.friction import created_energy
+from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot, presliding_motors
 from robot_dynamics_ros.models.inertia import consistency_margin
 from robot_dynamics_ros.models.robot_model import RobotModel
 from robot_dynamics_ros.robot_file import Payload, RobotFile, capabilities
@@ -68,7 +69,7 @@ def refuse_implausible(robot: RobotFile) -> None:
 def report(robot: RobotFile) -> Report:
     """All derived checks of a robot file; checks whose numbers are unknown are left out."""
     result = Report(robot)
-    for check in (_inertias, _masses, _mass_matrix, _reach, _gravity, _rotors, _friction):
+    for check in (_inertias, _masses, _mass_matrix, _reach, _gravity, _rotors, _friction, _hysteresis):
         _run(check, result)
     return result
 
@@ -162,3 +163,15 @@ def _rotors(result: Report) -> Iterator[Finding]:
 def _friction(result: Report) -> Iterator[Finding]:
     for name, text in created_energy(result.robot).items():
         yield Finding("error", f"friction.parameters [{name}]", text)
+
+
+def _hysteresis(result: Report) -> Iterator[Finding]:
+    """What the friction stage refuses."""
+    robot = result.robot
+    if robot.hysteresis is None or any(name.startswith("hysteresis.parameters") for name in unknown_numbers(robot)):
+        return
+    try:
+        hysteresis_from_robot(robot)
+        presliding_motors(robot)
+    except ConfigError as problem:
+        yield Finding("error", problem.field, str(problem).removeprefix(f"{problem.file}: {problem.field}: "))

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any
 
 from robot_dynamics_ros.robot_file import blocks as b
@@ -12,6 +13,7 @@ from robot_dynamics_ros.robot_file.parameters import MODELS, Parameter
 from robot_dynamics_ros.robot_file.problems import nearest, short
 
 Problem = tuple[tuple[Any, ...], str]
+Judge = Callable[[tuple[Any, ...], Any, Parameter], Iterator[Problem]]  # location, value or values, bounds
 _LARGEST = sys.float_info.max
 _NO_NUMBERS = {"source", "model", "convention", "base_frame", "tip_frame"}
 
@@ -132,24 +134,36 @@ def _models(robot: b.RobotFields) -> Iterator[Problem]:
         if block.model not in models:
             yield (kind, "model"), f"'{block.model}' is unknown{nearest(block.model, list(models))}"
             continue
-        where, n = (kind, "parameters"), len(robot.kinematics.joints)
-        yield from _parameters(where, block.model, block.parameters, models[block.model], n)
-    for i, motor in enumerate(robot.hysteresis.motors if robot.hysteresis is not None else ()):
-        if robot.hysteresis is not None and robot.hysteresis.model != "presliding":
-            yield ("hysteresis", "motors", i), "needs model presliding"
-        known = MODELS["hysteresis"]["presliding"]
-        yield from _parameters(("hysteresis", "motors", i, "parameters"), "presliding", motor.parameters, known, 1)
+        judge = partial(_values, n=len(robot.kinematics.joints))
+        yield from _parameters((kind, "parameters"), block.model, block.parameters, judge)
+    if robot.hysteresis is not None:
+        yield from _motors(robot.hysteresis)
 
 
-def _parameters(
-    where: tuple[Any, ...], model: str, given: dict[str, Any], known: dict[str, Parameter], n: int
-) -> Iterator[Problem]:
+def _motors(block: b.Hysteresis) -> Iterator[Problem]:
+    """Each entry is another motor, with all numbers of a presliding joint and as many elements as the others."""
+    seen: list[tuple[set[str], int]] = []
+    for i, motor in enumerate(block.motors):
+        where, turned = ("hysteresis", "motors", i), ({motor.joint, motor.turns_with}, motor.sign)
+        if block.model != "presliding":
+            yield where, "needs model presliding"
+        if turned in seen:
+            yield where, f"is the motor of hysteresis.motors[{seen.index(turned)}]"
+        seen.append(turned)
+        yield from _parameters((*where, "parameters"), "presliding", motor.values, _known)
+    rows = [motor.values.get(name) for motor in block.motors for name in ("span", "level", "load")]
+    if len({len(row) for row in rows if isinstance(row, tuple)}) > 1:
+        yield ("hysteresis", "motors"), "span, level and load must have equally many entries, the same in every motor"
+
+
+def _parameters(where: tuple[Any, ...], model: str, given: dict[str, Any], judge: Judge) -> Iterator[Problem]:
+    known = MODELS[str(where[0])][model]
     for name in given:
         if name not in known:
             yield (*where, name), f"unknown parameter of {model}{nearest(name, list(known))}"
     for name, spec in known.items():
         if name in given:
-            yield from _values((*where, name), given[name], spec, n)
+            yield from judge((*where, name), given[name], spec)
         elif spec.required:
             yield (*where, name), "is missing; write null where the value is unknown"
 
@@ -158,12 +172,21 @@ def _values(loc: tuple[Any, ...], values: tuple[Any, ...], spec: Parameter, n: i
     if len(values) not in (1, n):
         yield loc, f"has {len(values)} entries for {n} joints"
     for i, value in enumerate(values):
-        if isinstance(value, tuple) != spec.row and value is not None:
-            yield (*loc, i), "must be a list per joint" if spec.row else "must be one number per joint"
-            continue
-        for j, one in enumerate(value if isinstance(value, tuple) else (value,)):
-            where = (*loc, i, j) if spec.row else (*loc, i)
-            yield from _number(where, one, spec)
+        yield from _value((*loc, i), value, spec)
+
+
+def _known(loc: tuple[Any, ...], value: Any, spec: Parameter) -> Iterator[Problem]:
+    if value is None or (isinstance(value, tuple) and None in value):
+        yield loc, "must be known: leave out a motor with unknown numbers"
+    yield from _value(loc, value, spec)
+
+
+def _value(loc: tuple[Any, ...], value: Any, spec: Parameter) -> Iterator[Problem]:
+    if isinstance(value, tuple) != spec.row and value is not None:
+        yield loc, "must be a list per joint" if spec.row else "must be one number per joint"
+        return
+    for j, one in enumerate(value if isinstance(value, tuple) else (value,)):
+        yield from _number((*loc, j) if spec.row else loc, one, spec)
 
 
 def _number(loc: tuple[Any, ...], value: Any, spec: Parameter) -> Iterator[Problem]:

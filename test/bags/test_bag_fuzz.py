@@ -122,6 +122,14 @@ def test_a_stamp_that_is_no_time_costs_its_message_and_no_other(tmp_path, stamp,
     assert (np.diff(log.stamp_ns) > 0).all()
 
 
+def test_an_mcap_stamp_beyond_64_bits_with_sign_costs_its_message_and_no_other(tmp_path):
+    stamp, q, qd, effort = rows(50)
+    items = [(s, JOINTS, a, b, c) for s, a, b, c in zip(stamp, q, qd, effort, strict=True)]
+    received = [2**63 if k == 3 else int(s) for k, s in enumerate(stamp)]
+    log, report = load_bag(write(tmp_path / "bag", "mcap", {"/joint_states": items}, receive=received))
+    assert len(log) == 49 and report.dropped == {"message whose stamp is no time": 1}
+
+
 def test_header_stamps_before_1970_are_dropped(tmp_path):
     stamp, q, qd, effort = rows(50)
     stamp[7] = -5_000_000_000

@@ -115,8 +115,10 @@ def test_what_is_judged_is_what_the_live_stage_evaluates(found):
     np.testing.assert_array_equal(file_friction(identified_robot(found), part, load), judged)
 
 
-def test_learning_takes_it_off_as_the_live_stage_does(found):
+@pytest.mark.parametrize("static", [True, False])
+def test_learning_takes_it_off_as_the_live_stage_does(found, static):
     robot, part = identified_robot(found), found.filtered(found.validation[0]).take(np.arange(3000))
+    robot = robot if static else robot.with_updates({"friction.coupled": []})
     bare, load = robot.with_updates({"hysteresis.motors": [], "friction.coupled": []}), np.zeros((3000, 6))
     motor = file_friction(robot, part, load) - file_friction(bare, part, load)
     assert np.abs(motor[:, 4:]).max() > 1.0

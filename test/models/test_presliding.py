@@ -161,6 +161,3 @@ def test_temperature_scales_it_as_the_coulomb_level_of_the_law():
         core.reset()
         found[temperature] = core.run(np.arange(2) * MS, theta, v, tau, np.full((2, 1), temperature))[0][-1, 0]
     assert found[45.0] / found[25.0] == pytest.approx(1 - 0.01 * 20)
-
-
-# ---- in a robot file and in the stage

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from presliding_joint import JOINT, LAW, MS, NONE, SPANS, model
+from presliding_joint import JOINT, LAW, MS, NONE, SPANS, assert_steps_are_run, model
 
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot
 from robot_dynamics_ros.robot_file import load_robot, save_robot
-from robot_dynamics_ros.signals import Log, Sample
+from robot_dynamics_ros.signals import Log
 
 
 def robot(*joints, **changes):
@@ -75,14 +75,7 @@ def test_steps_of_the_stage_are_its_run_bit_for_bit():
     log.contact_load = contact
     log.q[300] = np.nan
     log.stamp_ns[500:] += 10**9
-    whole, single, sample = log[:], staged(JOINT, JOINT), Sample(log.joint_names)
-    codes = staged(JOINT, JOINT).run(whole)
-    for row in range(len(log)):
-        sample.clear()
-        log.read(row, sample)
-        assert int(single.step(sample)) == codes[row]
-        np.testing.assert_array_equal(sample.friction_torque, whole.friction_torque[row])
-        np.testing.assert_array_equal(sample.friction_std, whole.friction_std[row])
+    assert_steps_are_run(lambda: staged(JOINT, JOINT), log)
 
 
 def test_elements_of_unknown_past_widen_the_deviation_until_they_have_slipped():

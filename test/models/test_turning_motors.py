@@ -2,13 +2,15 @@
 
 import numpy as np
 import pytest
+from presliding_joint import assert_steps_are_run
 
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.core_file import core_text
 from robot_dynamics_ros.estimators.friction import FrictionStage
+from robot_dynamics_ros.models.robot_report import refuse_implausible
 from robot_dynamics_ros.robot_file import load_robot, save_robot
-from robot_dynamics_ros.signals import Log, Sample
+from robot_dynamics_ros.signals import Log
 
 NAMES = load_robot("ur5e").joint_names
 SPANS, LEVELS, N, DT = [2e-4, 2e-3, 1e-2], [0.5, 0.8, 0.4], 4000, 2e-3
@@ -42,10 +44,15 @@ def motion():
     return Log(NAMES, np.arange(N) * int(1e9 * DT), {"q": q, "qd": qd, "model_torque": np.full((N, 6), 5.0)})
 
 
-def run(arm, log=None):
-    log, stage = log or motion(), FrictionStage()
+def staged(arm):
+    stage = FrictionStage()
     stage.configure(arm)
-    stage.run(log)
+    return stage
+
+
+def run(arm, log=None):
+    log = log or motion()
+    staged(arm).run(log)
     return log
 
 
@@ -109,18 +116,7 @@ def test_steps_of_the_stage_are_its_run_bit_for_bit():
     arm, log = robot((4, 5, 1), coupled=((4, 5, 1),)), motion()[:600]
     log.q[300] = np.nan
     log.stamp_ns[400:] += 10**9
-    single, sample = FrictionStage(), Sample(log.joint_names)
-    single.configure(arm)
-    whole = log[:]
-    stage = FrictionStage()
-    stage.configure(arm)
-    codes = stage.run(whole)
-    for row in range(len(log)):
-        sample.clear()
-        log.read(row, sample)
-        assert int(single.step(sample)) == codes[row]
-        np.testing.assert_array_equal(sample.friction_torque, whole.friction_torque[row])
-        np.testing.assert_array_equal(sample.friction_std, whole.friction_std[row])
+    single, sample = assert_steps_are_run(lambda: staged(arm), log)
     single.reset()
     assert single.step(sample) in (Status.ok, Status.reset)
 
@@ -142,6 +138,9 @@ def test_files_keep_the_motors(tmp_path):
         ({"sign": 0}, "sign"),
         ({"parameters": LAW | {"fv1": -1.0}}, "fv1"),
         ({"parameters": LAW | {"fv1": [1.0, 1.0]}}, "fv1"),
+        ({"parameters": LAW | {"fv1": None}}, "fv1: must be known"),
+        ({"parameters": LAW | {"level": [0.5, -0.8, 0.4]}}, r"parameters.level\[1\]: -0.8 must be >= 0.0 Nm"),
+        ({"parameters": LAW | {"level": [0.5, 0.8]}}, "equally many entries"),
         ({"parameters": {k: v for k, v in LAW.items() if k != "span"}}, "span"),
         ({"parameters": LAW | {"stiffness": 1.0}}, "unknown parameter"),
     ],
@@ -151,9 +150,28 @@ def test_what_does_not_fit_is_refused_by_name(changes, named):
         robot((4, 5, 1), **changes)
 
 
+def test_a_motor_that_is_there_already_is_refused():
+    with pytest.raises(ConfigError, match=r"motors\[1\]: is the motor of hysteresis.motors\[0\]"):
+        robot((4, 5, 1), (5, 4, 1))
+
+
+def test_a_number_that_one_motor_lacks_has_its_default_there():
+    lacking = {name: value for name, value in LAW.items() if name != "fs"}
+    arm = robot((4, 5, 1), (3, 4, -1))
+    motors = arm.raw()["hysteresis"]["motors"]
+    for first, second in ((LAW, lacking), (lacking, LAW)):
+        own = [motor | {"parameters": p} for motor, p in zip(motors, (first, second), strict=True)]
+        same = [motor | {"parameters": {"fs": 0.0} | p} for motor, p in zip(motors, (first, second), strict=True)]
+        found, stated = (run(arm.with_updates({"hysteresis.motors": m})).friction_torque for m in (own, same))
+        np.testing.assert_array_equal(found, stated)
+
+
 def test_motors_need_spans_that_rise_and_joints_that_are_presliding():
     with pytest.raises(ConfigError, match="hysteresis.motors.*span"):
         run(robot((4, 5, 1), parameters=LAW | {"span": SPANS[::-1]}))
+    with pytest.raises(ConfigError, match="hysteresis.motors: motor 1: span"):
+        refuse_implausible(robot((4, 5, 1), parameters=LAW | {"span": SPANS[::-1]}))
+    refuse_implausible(robot((4, 5, 1)))
     shipped = load_robot("ur5e")
     block = shipped.raw()["hysteresis"] | {"motors": robot((4, 5, 1)).raw()["hysteresis"]["motors"]}
     with pytest.raises(ConfigError, match="needs model presliding"):

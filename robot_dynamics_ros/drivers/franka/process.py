@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros._core import TorqueLink, TorqueLoop
-from robot_dynamics_ros.drivers.child_process import Outbox, end, ending, hang_up, receive, send, spawn
+from robot_dynamics_ros.drivers.child_process import Outbox, connected, end, ending, hang_up, receive, send, spawn
 from robot_dynamics_ros.drivers.franka.rows import COMMAND, SLOTS, WIDTH
 from robot_dynamics_ros.drivers.interface import Motion
 from robot_dynamics_ros.drivers.sample_ring import SampleRing
@@ -93,7 +93,7 @@ class FrankaProcess:
         for s in theirs:
             s.close()
         try:
-            version = _connected(pipe, process, self.host)
+            version = connected(pipe, process, self.host, CONNECT_TIMEOUT)
             for request in self._kept.values():
                 send(pipe, request)
         except (ConnectionFailed, OSError) as error:
@@ -288,17 +288,3 @@ class FrankaProcess:
                 self._outbox.send(request, array)
             except OSError as error:
                 raise ConnectionFailed(f"{self.host}: the driver process ended") from error
-
-
-def _connected(pipe: Connection, process: subprocess.Popen[bytes], host: str) -> str:
-    """Version the process reports. Raises ConnectionFailed with the reason."""
-    reason = f"no answer within {CONNECT_TIMEOUT:g} s"
-    try:
-        if pipe.poll(CONNECT_TIMEOUT):
-            report, _ = receive(pipe)
-            if report["event"] == "connected":
-                return str(report["version"])
-            reason = str(report.get("reason"))
-    except (EOFError, OSError):
-        reason = f"the driver process ended ({ending(end(process))})"
-    raise ConnectionFailed(f"{host}: {reason}")

@@ -61,7 +61,7 @@ def identify(
     training = [read(robot, bag, options, options.exclude) for bag in bags]
     validation, skipped = read_moving(robot, validate, options)
     state = _begun(robot, training, validation, options)
-    del training, validation  # recordings as read are let go of where a step replaces them
+    del training, validation  # a recording that a step replaces is freed then
     _run(state, progress)
     note(state.statements, *skipped)
     return state

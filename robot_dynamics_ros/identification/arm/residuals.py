@@ -33,8 +33,8 @@ FALSE_SHARE = 1e-3  # of the time of the recordings
 # because an RMS with long tails is above what 68 % of the samples lie within. By experiment on simulated robots.
 WIDER = 1.3, 1.0, 0.9
 FLOORS = {"moving": 0.01, "rest": 0.06}  # of the breakaway level: what no recording shows of other days and places
-FASTEST = 0.999  # share of the samples that are at most as fast as what the recordings show
 UNSEEN = 0.15  # of it: deviation at rest of a joint whose presliding the recordings do not show
+FASTEST = 0.999  # share of the samples below what counts as the largest speed: single samples may be wrong
 POSES = 300
 
 

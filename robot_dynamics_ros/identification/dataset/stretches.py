@@ -74,7 +74,7 @@ def cells(folds: Sequence[np.ndarray]) -> tuple[np.ndarray, list[int], list[np.n
     code = np.zeros(len(folds[0]), np.int64)
     for fold in folds:
         code = code * (int(fold.max()) + 1) + fold
-    order = np.argsort(code.astype(np.int16), kind="stable")
+    order = np.argsort(code.astype(np.int16), kind="stable")  # a radix sort; there are far fewer cells
     code = code[order]
     first = np.flatnonzero(np.diff(code, prepend=-1))
     numbers = [fold[order[first]] for fold in folds]

@@ -155,9 +155,10 @@ class RobotNode(LifecycleBase):
             return
         if self._collector is not None:
             self._collector.on_sample(sample)
+        late = False
         if self._driver_interface is not None:
             self._driver_interface.on_sample(sample)
-        late = self._driver_interface is not None and self._driver_interface.lateness.of(sample)
+            late = self._driver_interface.lateness.of(sample)
         if self._outputs is not None and not late:
             self._outputs.publish(sample)
 

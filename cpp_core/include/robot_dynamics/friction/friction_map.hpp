@@ -21,6 +21,12 @@ class FrictionMap {
     }
   }
 
+  // No friction of n joints: the law under models with memory that hold all of it.
+  static FrictionMap none(int n) {
+    const std::vector<double> zero(n * parameter_count(FrictionLaw::viscous_coulomb)), T0(n, 25.0);
+    return FrictionMap(FrictionLaw::viscous_coulomb, n, zero.data(), T0.data());
+  }
+
   static int parameter_count(FrictionLaw law) {
     return visit_law(law, [](auto l) { return decltype(l)::size; }) + friction_tail;
   }

@@ -78,7 +78,7 @@ class ContactForceEstimator {
       if (e_.contact[i] > 0.0) return true;
     return false;
   }
-  int joints() const noexcept { return force_.n(); }
+  int joints() const noexcept { return force_.joints(); }
   const std::vector<std::string>& joint_names() const noexcept { return names_; }
 
   // The mean external torque of the last window becomes the new zero; the result gives the reason of a refusal.

@@ -196,12 +196,6 @@ inline std::vector<double> read_rows(ParameterReader& text, const std::string& n
   return rows;
 }
 
-// The map of n motors, whose friction is in their presliding alone.
-inline FrictionMap frictionless(int n) {
-  const std::vector<double> zero(n * FrictionMap::parameter_count(FrictionLaw::viscous_coulomb)), T0(n, 25.0);
-  return FrictionMap(FrictionLaw::viscous_coulomb, n, zero.data(), T0.data());
-}
-
 inline FrictionStage read_friction(ParameterReader& text, int n) {
   const FrictionMap map = read_map(text, n);
   FrictionStageParameters p;
@@ -216,7 +210,7 @@ inline FrictionStage read_friction(ParameterReader& text, int n) {
   for (std::size_t k = 0; k < turned.size(); k += 3)
     turns.push_back({int(turned[k]), int(turned[k + 1]), turned[k + 2]});
   if (const int m = static_cast<int>(turns.size()); m > 0)
-    stage.couple(std::move(turns), read_presliding(text, "motors.", frictionless(m)));
+    stage.couple(std::move(turns), read_presliding(text, "motors.", FrictionMap::none(m)));
   return stage;
 }
 

@@ -4,7 +4,7 @@
 // at once and falling with the observer's bandwidth, because the estimate is filtered as slowly.
 //
 // Errors last for tenths of a second: while no contact is flagged, the recent mean of (torque / deviation)^2 over all
-// joints scales the covariance of the wrench, within 0.25..9 (source: own). Contact is decided without.
+// joints scales the covariance of the wrench, within 0.25..9 (source: own). The contact decision does not use it.
 #pragma once
 
 #include <cstdint>
@@ -99,7 +99,7 @@ class ExternalForce {
   const TorqueHealth& health() const noexcept { return health_; }
   const SampleTiming& timing() const noexcept { return timing_; }
   double length() const noexcept { return inverse_.length(); }
-  int n() const noexcept { return chain_.n; }
+  int joints() const noexcept { return chain_.n; }
   const Chain& chain() const noexcept { return chain_; }
   const ExternalForceParameters& parameters() const noexcept { return p_; }
   const std::array<double, 36>& covariance() const noexcept { return estimate_.covariance; }  // TCP, base axes

@@ -59,6 +59,15 @@ void for_each_parameter(TemperatureOptions& o, Each&& each) {
   each("housing_sensor", o.housing_sensor);
 }
 
+template <class Each>
+void for_each_parameter(WrenchParameters& p, Each&& each) {
+  each("length", p.length);
+  each("singular_value", p.singular_value);
+  each("expected_force", p.expected_force);
+  each("expected_moment", p.expected_moment);
+  each("point_contact", p.point_contact);
+}
+
 inline ForceMethod force_method(const std::string& name) {
   if (name != "momentum" && name != "simoni")
     throw std::invalid_argument("method = '" + name + "' is none of momentum, simoni");
@@ -82,11 +91,7 @@ void for_each_parameter(ExternalForceParameters& p, int n, Each&& each) {
   each("friction_std", p.friction_std, n);
   each("model_error", p.model_error);
   each("ignore_friction", p.ignore_friction);
-  each("length", p.wrench.length);
-  each("singular_value", p.wrench.singular_value);
-  each("expected_force", p.wrench.expected_force);
-  each("expected_moment", p.wrench.expected_moment);
-  each("point_contact", p.wrench.point_contact);
+  for_each_parameter(p.wrench, each);
   each("frame", p.frame);
   each("contact_on_ratio", p.contact.on_ratio);
   each("contact_off_ratio", p.contact.off_ratio);

@@ -1,9 +1,9 @@
-// Mean of a value over the last moments, in slots on the clock of the stamps: a replay that begins later has the same
-// bits once it has filled them.
+// Mean of a value over the last moments. The slots are on the clock of the stamps: a replay that begins later has the
+// same bits as soon as its slots are filled.
 //
 //   m = (sum of slot means + weight N expected) / (k + weight N)
 //
-// over the k of the last N slots that hold values. The newest, `late`, are left out.
+// over the k of the last N slots that hold values. The newest `late` slots are left out.
 #pragma once
 
 #include <array>
@@ -21,9 +21,9 @@ class RecentMean {
   static constexpr double weight = 0.5;                  // of what is expected, beside all slots
 
   // time [s], 0: off. Throws std::invalid_argument.
-  RecentMean(double time, double expected)
-      : slots_(static_cast<int>(time * 1e9 / slot_time + 0.5)), expected_(expected) {
+  RecentMean(double time, double expected) : expected_(expected) {
     require_range("recent time", time, 0.0, 1e-9 * slot_time * most_slots);
+    slots_ = static_cast<int>(time * 1e9 / slot_time + 0.5);
     reset();
   }
 
@@ -61,7 +61,7 @@ class RecentMean {
     mean_ = (sum + weight * expected_ * slots_) / (seen + weight * slots_);
   }
 
-  int slots_;
+  int slots_ = 0;
   double expected_, mean_ = 0.0;
   std::int64_t slot_ = none;
   std::array<int, ring> count_{};

@@ -32,7 +32,7 @@ from robot_dynamics_ros.robot_file import RobotFile
 Prior = tuple[np.ndarray, np.ndarray]
 PLAIN = ("huber", "wls", "torque", "ols")
 ROUGH = 2  # rounds of robust weights of a solution that only serves the next one
-FIRST_ROWS = 16_000  # samples from which the robust weights of a longer motion start; all of them follow in LAST rounds
+FIRST_ROWS = 16_000  # samples of a long motion that give the first robust weights; LAST rounds with all samples follow
 LAST = 3
 METHODS = (*PLAIN, "total", "idim-iv")
 
@@ -100,7 +100,7 @@ class Fitter:
         self.notes: list[str] = []
 
     def run(self, method: str, rough: bool = False) -> IdentifiedModel:
-        """The model by one of METHODS; rough: of FIRST_ROWS, ROUGH rounds of robust weights and the load of one round.
+        """The model by one of METHODS; rough: from FIRST_ROWS alone, in ROUGH rounds, the load of one round.
 
         Raises DataError where the recordings lack what the method needs.
         """

@@ -149,12 +149,12 @@ def solve(
     rows: Rows = StoredRows(joint_rows) if isinstance(joint_rows, Sequence) else joint_rows
     n = len(rows.y)
     given = [np.ones(len(y)) for y in rows.y] if row_weights is None else list(row_weights)
-    weights, triangles, sigma = given, [], np.ones(n)
-    if start is None:
+    weights, triangles, sigma, x = given, [], np.ones(n), start
+    if x is None:
         triangles = rows.triangles(row_weights)
         if method == "torque":
             sigma = np.array([np.sqrt(np.mean(y**2)) for y in rows.y])
-    x = combined(triangles, rows.index, sigma, size, prior)[0] if start is None else start
+        x = combined(triangles, rows.index, sigma, size, prior)[0]
     rounds = {"ols": 0, "torque": 0, "wls": 2, "huber": iterations}[method]
     residuals = rows.residuals(x)
     for _ in range(rounds):

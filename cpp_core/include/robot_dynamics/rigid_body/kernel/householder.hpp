@@ -79,8 +79,8 @@ constexpr int most_folded_columns = 10 * most_joints + most_joints * most_extra_
 
 // R (upper, row-major, `stride` apart) becomes the triangle of [R; block]. The block's columns and R's rows go on with
 // zeros for `lanes` columns beyond `width`, so that the last columns may be incomplete. The block is used up.
-// Two reflectors share a pass over the columns, which also makes the products for the next two: y has lost x's
-// reflector by then and the others have not, so that x'y has to come off their products with y.
+// Two reflectors share a pass over the columns, which also makes the products for the next two, x and y. The reflector
+// of x is then applied to y, but not yet to the other columns: a share of y'x is taken off their products with y.
 inline void absorb(double* R, int width, int stride, Column* block) {
   constexpr int most = most_folded_columns + 2 * lanes;
   double f1[most], f2[most], d1[most], d2[most];

@@ -573,8 +573,6 @@ class EGms:
 
 class Presliding:
     """Presliding friction: Maxwell-slip elements with free spans, load per element, Stribeck."""
-
-    slides_at: typing.ClassVar[float] = 0.02
     def __init__(
         self, map: FrictionMap, span: Reals, level: Reals, load: Reals, parameters: Reals, max_gap: Real = 0.1
     ) -> None: ...
@@ -1621,6 +1619,11 @@ def repeat_rnea(
 
 def rnea_operations(chain: Chain) -> int:
     """Additions and multiplications of one batched sample."""
+
+def rotor_positions(t: Reals, theta: Reals, v: Reals, time: Real) -> RealArray:
+    """
+    Positions (N, n) [rad] of the rotors that drive `Presliding` with rotor_time = time [s], from the link's theta [rad] and the velocity v [rad/s] measured on the rotor (N, n) at t (N,) [s].
+    """
 
 def run_in_turn(
     stamp_ns: Integers, stages: collections.abc.Sequence[RowStep], fed_back: list

@@ -52,7 +52,10 @@ def canvas(width: float, height: float, dpi: float = 100.0) -> Any:
 def figure(rows: int, columns: int, width: float, height: float) -> tuple[Any, np.ndarray]:
     """A figure for a page, and its axes (rows, columns). Raises CapabilityError without matplotlib."""
     drawing = canvas(width, height, 80.0)
-    return drawing, drawing.subplots(rows, columns, squeeze=False)
+    axes = drawing.subplots(rows, columns, squeeze=False)
+    for axis in axes.ravel():
+        axis.locator_params(nbins=5)  # ticks are half of the time of a small picture
+    return drawing, axes
 
 
 def fixed_margins(drawing: Any, width: float, height: float) -> None:

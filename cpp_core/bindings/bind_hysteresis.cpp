@@ -189,15 +189,42 @@ Array unit_elements(const Array& theta, const Array& span, const py::array_t<boo
   return H;
 }
 
+// theta_r (N, n) of one piece, continued where it begins at theta again; seconds t (N,).
+Array rotor_positions(const Array& t, const Array& theta, const Array& v, double T) {
+  const py::ssize_t N = theta.ndim() == 2 ? theta.shape(0) : -1, n = theta.ndim() == 2 ? theta.shape(1) : -1;
+  const double *seconds = row(t, "t", N), *q = rows(theta, "theta", N, n), *speed = rows(v, "v", N, n);
+  if (!(T > 0.0)) throw std::invalid_argument("time = " + std::to_string(T) + " is not > 0");
+  Array result({N, n});
+  double* r = result.mutable_data();
+  std::vector<double> last(q, q + (N > 0 ? n : 0));
+  std::copy(last.begin(), last.end(), r);
+  bool slides = false;
+  for (py::ssize_t k = 1; k < N; ++k) {
+    if (slides) std::copy_n(q + (k - 1) * n, n, last.begin());
+    slides = false;
+    for (py::ssize_t j = k * n; j < (k + 1) * n; ++j) {
+      double& before = last[j - k * n];
+      const double after = rotor_after(seconds[k] - seconds[k - 1], before, q[j], speed[j], T);
+      r[j] = r[j - n] + (after - before);
+      before = after;
+      slides = slides || std::abs(speed[j]) > Presliding::slides_at;
+    }
+  }
+  return result;
+}
+
 void bind_presliding(py::module_& m) {
+  m.def(
+      "rotor_positions", &rotor_positions,
+      "Positions (N, n) [rad] of the rotors that drive `Presliding` with rotor_time = time [s], from the link's theta "
+      "[rad] and the velocity v [rad/s] measured on the rotor (N, n) at t (N,) [s].",
+      py::arg("t"), py::arg("theta"), py::arg("v"), py::arg("time"));
   m.def("presliding_elements", &unit_elements, "H_k (N, elements) of Maxwell-slip elements of spans (elements,) [rad].",
         py::arg("theta"), py::arg("span"), py::arg("start"));
   py::class_<Presliding> c(m, "Presliding",
                            "Presliding friction: Maxwell-slip elements with free spans, load per element, Stribeck.");
   c.def(py::init(&make_presliding), py::arg("map"), py::arg("span"), py::arg("level"), py::arg("load"),
-        py::arg("parameters"), py::arg("max_gap") = 0.1)
-      .def_readonly_static("slides_at", &Presliding::slides_at,
-                           "Speed [rad/s] of a joint at which the rotor positions of all begin anew.");
+        py::arg("parameters"), py::arg("max_gap") = 0.1);
   def_friction_of_position<Presliding>(c);
 }
 

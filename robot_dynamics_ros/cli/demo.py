@@ -15,10 +15,10 @@ import numpy as np
 from rich.live import Live
 from rich.table import Table
 
-from robot_dynamics_ros.bags import load_bag
+from robot_dynamics_ros.bags import load_bag, write_bag
 from robot_dynamics_ros.bringup import describe, environment
-from robot_dynamics_ros.cli.demo_robots import base_file, demo_robot, parameter_file
-from robot_dynamics_ros.cli.demo_summary import PHASES, SETTLE, TruthRecorder, align, force_errors, pace
+from robot_dynamics_ros.cli.demo_robots import base_file, circles, demo_robot, parameter_file, touched
+from robot_dynamics_ros.cli.demo_summary import PHASES, SETTLE, TruthRecorder, agreement, align, force_errors, pace
 from robot_dynamics_ros.cli.options import (
     NewPath,
     console,
@@ -28,20 +28,18 @@ from robot_dynamics_ros.cli.options import (
     view_option,
     write_json,
 )
-from robot_dynamics_ros.errors import ConnectionFailed
+from robot_dynamics_ros.errors import ConnectionFailed, DataError
 from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.nodes.executables import require_ros
 from robot_dynamics_ros.outputs import remove_bag
 from robot_dynamics_ros.plots import plot_against_truth, plotting_available
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import WRENCH_AXES, Log
-from robot_dynamics_ros.simulation.polishing import polishing
 from robot_dynamics_ros.simulation.server.launcher import SimulatedController
 from robot_dynamics_ros.supervisor import Supervisor
 from robot_dynamics_ros.topics import INPUT_TOPICS
 
 MOTION_RATE = 100.0  # Hz of the trajectory that is sent; the hardware node resamples it
-RESTS, PERIOD = ((2.5, 4.5), (20.3, 24.0)), 24.0  # s, the tool stands; the scenario pushes it within the second
 START_TIMEOUT = 30.0  # s
 # what a replay reads, what it is compared with, what is drawn; all of the topics would occupy most of a core
 ESTIMATES = ("external_wrench", "external_wrench_base*", "joint_contact", "friction_torque")
@@ -54,6 +52,7 @@ PICTURES = ("demo.png", "demo.rrd")
 @robot_option_with("Robot to simulate and to observe.", default="ur5e")
 @click.option("--model", help="Robot file of the nodes. Default: identified first.")
 @click.option("--as-shipped", is_flag=True, help="Use the shipped robot file; skip the identification.")
+@click.option("--offline", is_flag=True, help="Without nodes and not in real time: a simulated bag, replayed. No ROS.")
 @click.option("--duration", default=50.0, show_default=True, type=click.FloatRange(15, 3600), help="Seconds of motion.")
 @click.option(
     "--out",
@@ -69,6 +68,7 @@ def command(
     robot: str,
     model: str | None,
     as_shipped: bool,
+    offline: bool,
     duration: float,
     out: Path,
     ip: str,
@@ -81,7 +81,10 @@ def command(
 
     Example: robot-dynamics demo --duration 30 --json demo.json
     """
-    require_ros()
+    if not offline:
+        require_ros()
+    elif view:
+        raise DataError("--view shows live nodes, --offline starts none: leave one of them out")
     for name in (robot, model or robot):
         load_robot(name)
     os.environ.update(environment())
@@ -94,9 +97,15 @@ def command(
     demo_robot(robot)
     base = base_file(robot, out)
     model = base if as_shipped else model or _identified(robot, base, out)
-    console.print(f"starting a simulated {robot} at {ip} and the graph, then {duration:.0f} s of motion ...")
-    diagnostics, truth = _run(robot, model, duration, out, ip, view)
-    result = _summarise(robot, base, model, out, truth, diagnostics)
+    if offline:
+        console.print(f"simulating {duration:.0f} s of {robot} and replaying them ...")
+        log, truth = _offline(base, model, robot, duration, out)
+        live: dict[str, Any] = {}
+    else:
+        console.print(f"starting a simulated {robot} at {ip} and the graph, then {duration:.0f} s of motion ...")
+        diagnostics, recorded = _run(robot, model, duration, out, ip, view)
+        log, truth, live = _recorded(robot, model, out, recorded, diagnostics)
+    result = _summarise(robot, base, model, out, log, truth) | live
     _print(result)
     write_json(json_file, result)
 
@@ -147,10 +156,8 @@ def _recorder(bag: Path) -> list[str]:
 
 
 def _move(monitor: Any, name: str, model: str, duration: float) -> None:
-    robot, demo = load_robot(model), demo_robot(name)
-    stands = [(begin + k * PERIOD, end + k * PERIOD) for k in range(int(duration / PERIOD) + 1) for begin, end in RESTS]
-    task = polishing(robot, demo.pose, (), duration, rate=MOTION_RATE, radius=demo.radius, turn=demo.turn, rests=stands)
-    q, qd, _ = task.motion
+    robot = load_robot(model)
+    q, qd, _ = circles(robot, demo_robot(name), duration, MOTION_RATE)
     monitor.play(robot.joint_names, np.arange(len(q)) / MOTION_RATE, q, qd)
     if not monitor.wait_for_motion("moving", START_TIMEOUT):
         raise ConnectionFailed(f"the robot does not move: {monitor.snapshot().motion or 'no answer'}")
@@ -173,20 +180,31 @@ def _watch(monitor: Any, truth: TruthRecorder, duration: float, robot: str) -> M
     return view.diagnostics
 
 
-def _summarise(
-    robot: str, base: str, model: str, out: Path, truth: np.ndarray, diagnostics: Mapping[str, Mapping[str, str]]
-) -> dict[str, Any]:
+def _offline(base: str, model: str, robot: str, duration: float, out: Path) -> tuple[Log, np.ndarray]:
+    """The estimates of a simulated bag, which is written, and the true wrench (N, 6)."""
+    measured, truth = touched(load_robot(base), demo_robot(robot), duration)
+    write_bag(measured, out / "bag", overwrite=True)
+    log = replay([out / "bag"], load_robot(model)).log
+    return log, align(log, np.column_stack([1e-9 * measured.stamp_ns, truth]))
+
+
+def _recorded(
+    robot: str, model: str, out: Path, truth: np.ndarray, diagnostics: Mapping[str, Mapping[str, str]]
+) -> tuple[Log, np.ndarray, dict[str, Any]]:
+    """The live estimates, the true wrench (N, 6), and how well live and replayed estimates agree and kept time."""
     console.print("replaying the bag and drawing the picture, about 5 s ...")
-    identified, shipped = load_robot(model), load_robot(base)
-    log, _ = load_bag(out / "bag", identified)
+    log, _ = load_bag(out / "bag", load_robot(model))
     true_wrench = align(log, truth)
-    again = replay([out / "bag"], identified)
+    live: dict[str, Any] = {**agreement(log, replay([out / "bag"], load_robot(model)).log)}
+    live["pace"] = pace(log, load_robot(robot).sensing.sample_rate or MOTION_RATE)
+    live["stream"] = {key: value for values in diagnostics.values() for key, value in values.items()}
+    return log, true_wrench, live
+
+
+def _summarise(robot: str, base: str, model: str, out: Path, log: Log, true_wrench: np.ndarray) -> dict[str, Any]:
     result = {"robot": robot, "model": model, "samples": len(log), **force_errors(log, true_wrench)}
-    result["pace"] = pace(log, load_robot(robot).sensing.sample_rate or MOTION_RATE)
-    result |= _agreement(log, again.log)
     if model != base:
-        result["as_shipped"] = force_errors(replay([out / "bag"], shipped).log, true_wrench)
-    result["stream"] = {key: value for values in diagnostics.values() for key, value in values.items()}
+        result["as_shipped"] = force_errors(replay([out / "bag"], load_robot(base)).log, true_wrench)
     result["bag"], missing = str(out / "bag"), plotting_available()
     if missing:
         console.print(missing)
@@ -194,16 +212,6 @@ def _summarise(
         title = f"Simulated {robot}: estimated contact force and ground truth"
         result["picture"] = str(plot_against_truth(log, true_wrench, out / "demo.png", title, SETTLE))
     return result
-
-
-def _agreement(live: Log, replayed: Log) -> dict[str, float]:
-    """Shares of wrenches that the replay gives bit for bit and within 0.1 N: a sample that the recorder lost changes
-    the history of presliding friction, by less and less as the gears slip.
-    """
-    late = live.time > SETTLE
-    live_wrench, again = live.external_wrench[late], replayed.external_wrench[late]
-    near = np.abs(live_wrench - again)[:, :3].max(axis=1) < 0.1
-    return {"identical_share": float((live_wrench == again).all(axis=1).mean()), "near_share": float(near.mean())}
 
 
 def _print(result: Mapping[str, Any]) -> None:
@@ -223,6 +231,12 @@ def _print(result: Mapping[str, Any]) -> None:
     if result.get("contact_detected") is not None and result["false_contact"] is not None:
         seen, wrong = 100 * result["contact_detected"], 100 * result["false_contact"]
         console.print(f"contact: true-positive rate {seen:.0f} %, false-positive rate {wrong:.1f} % (shares of time)")
+    if "stream" in result:
+        _print_live(result)
+    console.print(f"bag {result['bag']}    picture {result.get('picture', 'none')}", highlight=False, soft_wrap=True)
+
+
+def _print_live(result: Mapping[str, Any]) -> None:
     identical, near = 100 * result["identical_share"], 100 * result["near_share"]
     console.print(
         f"replay of the bag gives {identical:.1f} % of the live wrenches bit for bit, {near:.1f} % within 0.1 N"
@@ -232,4 +246,3 @@ def _print(result: Mapping[str, Any]) -> None:
     for key in sorted(result["stream"]):
         if any(word in key for word in ("p50", "p99", "max [us]", "missed", "[Hz]")):
             console.print(f"  {key}: {result['stream'][key]}", markup=False, highlight=False)
-    console.print(f"bag {result['bag']}    picture {result.get('picture', 'none')}", highlight=False, soft_wrap=True)

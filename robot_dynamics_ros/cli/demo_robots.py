@@ -1,4 +1,4 @@
-"""Parameters of the demo for each robot: pose, excitation, contact scenario; and its robot file, identified."""
+"""The demo of each robot: pose, excitation, motion, contact scenario, and its robot file, identified."""
 
 from __future__ import annotations
 
@@ -14,9 +14,15 @@ from robot_dynamics_ros.identification.arm.export import write_outputs
 from robot_dynamics_ros.identification.arm.identify import identify
 from robot_dynamics_ros.outputs import write_atomically
 from robot_dynamics_ros.robot_file import RobotFile, load_robot, save_robot
+from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.simulation.plant.assumed import assumed_file
+from robot_dynamics_ros.simulation.polishing import polishing
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
+from robot_dynamics_ros.simulation.server.arm_server import Arm
+from robot_dynamics_ros.simulation.server.scenario import Scenario
 from robot_dynamics_ros.trajectories import motions
+
+RESTS, PERIOD = ((2.5, 4.5), (20.3, 24.0)), 24.0  # s, the tool stands; the scenario pushes it within the second
 
 
 class DemoRobot(NamedTuple):
@@ -77,6 +83,28 @@ def parameter_file(name: str, out: Path) -> str:
     path = out / "nodes.yaml"
     write_atomically(path, yaml.safe_dump({"composed_node": {"ros__parameters": parameters}}))
     return str(path)
+
+
+def circles(robot: RobotFile, demo: DemoRobot, duration: float, rate: float) -> motions.Motion:
+    """The motion of the demo: circles with rests, samples at `rate` [Hz]."""
+    stands = [(begin + k * PERIOD, end + k * PERIOD) for k in range(int(duration / PERIOD) + 1) for begin, end in RESTS]
+    return polishing(robot, demo.pose, (), duration, rate=rate, radius=demo.radius, turn=demo.turn, rests=stands).motion
+
+
+def touched(robot: RobotFile, demo: DemoRobot, duration: float) -> tuple[Log, np.ndarray]:
+    """What a robot measures in the motion and contacts of the demo, without a controller's sockets, and the true wrench
+    (N, 6). Contact presses on the tool where the motion has it.
+    """
+    arm, scenario = Arm(robot, demo.pose), Scenario(demo.scenario)
+    rate = arm.simulated.rate
+    motion = circles(robot, demo, duration, rate)
+    wrench = np.zeros((len(motion[0]), 6))
+    for k, (arm.record.q, arm.record.qd) in enumerate(zip(*motion[:2], strict=True)):
+        scenario.apply(arm, k / rate)
+        wrench[k] = arm.wrench
+    arm.simulated.reset(motion[0][0])
+    log, truth = arm.simulated.run(*motion, wrench=wrench)
+    return log, truth["external_wrench"]
 
 
 WAYPOINTS = 16

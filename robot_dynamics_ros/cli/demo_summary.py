@@ -118,3 +118,13 @@ def pace(log: Log, nominal: float) -> dict[str, Any]:
         busy = f"this machine was too busy for real time: {', '.join(slow + late)} ({load}); "
         busy += "the errors are larger than on an idle machine"
     return {"rate": rate, "nominal": nominal, "age_p99": age, "busy": busy}
+
+
+def agreement(live: Log, replayed: Log) -> dict[str, float]:
+    """Shares of wrenches that the replay gives bit for bit and within 0.1 N: a sample that the recorder lost changes
+    the history of presliding friction, by less and less as the gears slip.
+    """
+    late = live.time > SETTLE
+    live_wrench, again = live.external_wrench[late], replayed.external_wrench[late]
+    near = np.abs(live_wrench - again)[:, :3].max(axis=1) < 0.1
+    return {"identical_share": float((live_wrench == again).all(axis=1).mean()), "near_share": float(near.mean())}

@@ -16,6 +16,8 @@ from robot_dynamics_ros.signals import Log, Sample
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
 
+ACCELERATION_CUTOFF = 150.0  # rad/s, of a robot file that says nothing [Simoni2017 Table II]
+
 
 def effort_inertia(robot: RobotFile, notes: list[str] | None = None) -> np.ndarray:
     """Inertia beside the links (n,) [kg m2] as it appears in effort; zero, with a note, where it is unknown."""
@@ -47,7 +49,14 @@ class MotionStage:
     optional = ("qd", "effort", "current")
     writes = ("qdd", "drive_torque", "model_torque")
     parameters = (
-        Parameter("acceleration_cutoff", 150.0, "low-pass of the differentiated velocity", "rad/s", 1.0, 1e5),
+        Parameter(
+            "acceleration_cutoff",
+            0.0,
+            "low-pass of the differentiated velocity, 0: that of the robot file, else 150",
+            "rad/s",
+            0.0,
+            1e5,
+        ),
         Parameter(
             "velocity_cutoff", 150.0, "low-pass of the differentiated position, used without qd", "rad/s", 1, 1e5
         ),
@@ -74,7 +83,7 @@ class MotionStage:
         included = {"included": True, "excluded": False}.get(p["effort_gravity"], robot.drives.effort.includes_gravity)
         self.core = _core.MotionState(
             robot.chain(),
-            acceleration_cutoff=p["acceleration_cutoff"],
+            acceleration_cutoff=p["acceleration_cutoff"] or robot.drives.acceleration_cutoff or ACCELERATION_CUTOFF,
             velocity_cutoff=p["velocity_cutoff"],
             rotor_inertia=effort_inertia(robot, notes),
             effort_gain=effort_gain(robot, p["torque_source"], p["effort_unit"]),

@@ -135,6 +135,9 @@ class Drives(SourcedBlock):
     velocity: Velocity | None = Field(
         default=None, description="delay, gain and bias of the reported velocity; null: it agrees with the positions"
     )
+    acceleration_cutoff: n.Cutoff | None = Field(
+        default=None, description="low-pass of the live acceleration, the difference of velocities; null: 150"
+    )
     torque_constant: n.TorqueConstants = Field(default=None, description="K_tau, output torque per ampere")
     torque_constant_std: n.TorqueConstants = Field(default=None, description="standard deviation of torque_constant")
     gear_ratio: n.GearRatios = Field(default=None, description="motor turns per joint turn, signed")

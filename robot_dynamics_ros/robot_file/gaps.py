@@ -42,7 +42,7 @@ def _block(robot: RobotFile, name: str, block: b.SourcedBlock) -> Iterator[str]:
         value = getattr(block, field)
         if field in either or (field == "coupling" and not robot.drives.coupled_motors):
             continue
-        if field == "torque_constant_std":  # a deviation that nobody stated is no gap
+        if field in ("torque_constant_std", "acceleration_cutoff"):  # no gap: live stages do without
             continue
         if field == "temperature_place" and not robot.sensing.temperature:
             continue

@@ -9,17 +9,22 @@ from fnmatch import fnmatch
 
 import numpy as np
 import pytest
+from click.testing import CliRunner
 from matplotlib import image
 from rich.console import Console
 
 from robot_dynamics_ros import plots
 from robot_dynamics_ros.cli.demo import RECORDED
+from robot_dynamics_ros.cli.demo_robots import demo_robot, touched
 from robot_dynamics_ros.cli.demo_summary import TruthRecorder, align, force_errors, pace
+from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.plots import plot_against_truth
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import WRENCH_AXES, Log
+from robot_dynamics_ros.simulation.plant.assumed import assumed_file
 from robot_dynamics_ros.simulation.server.launcher import loopback_address
 from robot_dynamics_ros.topics import TOPICS
 
@@ -157,6 +162,32 @@ def test_the_demo_runs_and_its_force_is_near_the_truth(tmp_path):
     assert result["near_share"] > 0.5  # 1 unless a busy machine makes the recorder lose samples
     assert result["contact"]["Mz"] < result["as_shipped"]["contact"]["Mz"]  # identification has an effect
     assert image.imread(result["picture"])[..., :3].std() > 0.05
+
+
+@pytest.mark.parametrize(("robot", "force"), [("ur5e", 30.0), ("comau_ns16", 200.0)])
+def test_the_offline_demo_presses_as_its_scenario_says(robot, force):
+    file = load_robot(robot)
+    measured, wrench = touched(file if file.links is not None else assumed_file(robot), demo_robot(robot), 15.0)
+    seconds, size = 1e-9 * measured.stamp_ns, np.linalg.norm(wrench[:, :3], axis=1)
+    assert not size[seconds < 6.0].any() and not size[(seconds > 12.1) & (seconds < 15.0)].any()
+    steady = size[(seconds > 6.6) & (seconds < 11.4)]  # the normal force and at most its drag across it
+    assert np.all(steady > 0.999 * force) and np.all(steady < 1.001 * force * np.hypot(1.0, 0.15))
+    assert np.abs(measured.qd).max() > 0.05
+
+
+def test_the_offline_demo_is_the_same_every_time_and_starts_no_nodes(tmp_path):
+    results = []
+    for name in ("a", "b"):
+        arguments = ["demo", "--offline", "--as-shipped", "--duration", "15", "--out", str(tmp_path / name)]
+        done = CliRunner().invoke(cli, [*arguments, "--json", str(tmp_path / "demo.json")])
+        assert done.exit_code == 0, done.output
+        results.append(json.loads((tmp_path / "demo.json").read_text()))
+    assert results[0]["contact"] == results[1]["contact"] and results[0]["seconds"]["contact"] > 5
+    assert "stream" not in results[0] and "bit for bit" not in done.output
+    log, truth = replay([tmp_path / "a" / "bag"], load_robot("ur5e")).log, results[0]["contact"]
+    assert len(log) == results[0]["samples"] and 0 < truth["Fz"] < 12
+    refused = CliRunner().invoke(cli, ["demo", "--offline", "--view"])
+    assert isinstance(refused.exception, DataError) and "--view" in str(refused.exception)
 
 
 def test_the_picture_has_own_scales_gaps_and_a_marked_start(tmp_path, monkeypatch):

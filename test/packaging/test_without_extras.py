@@ -80,6 +80,13 @@ def test_a_command_that_needs_ros_says_so_in_one_line(arguments):
     assert not Path("none_such").exists()
 
 
+def test_the_demo_runs_offline_without_ros(tmp_path):
+    arguments = ["demo", "--offline", "--as-shipped", "--duration", "15", "--out", str(tmp_path / "out")]
+    done = run("from robot_dynamics_ros.cli.main import main; main()", *arguments)
+    assert done.returncode == 0, done.stderr
+    assert "force RMS error" in done.stdout and "matplotlib is missing" in done.stdout
+
+
 def test_every_ros_package_that_is_imported_is_a_dependency():
     declared = {entry.text for entry in ElementTree.parse(ROOT / "package.xml").getroot() if "depend" in entry.tag}
     pattern = r"^\s*(?:from|import) (rclpy|launch|launch_ros|ament_index_python|std_srvs|\w+_(?:msgs|interfaces))\b"

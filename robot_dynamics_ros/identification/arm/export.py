@@ -91,6 +91,8 @@ def _drives(found: Identification, key: str) -> dict[str, Any]:
     velocity = None if found.velocity is None else found.velocity.block()
     if velocity is not None or robot.drives.velocity is not None:
         fields["velocity"] = velocity
+    if found.acceleration_cutoff is not None or robot.drives.acceleration_cutoff is not None:
+        fields["acceleration_cutoff"] = found.acceleration_cutoff
     if robot.drives.torque_side == "motor" and not found.rotor_included:
         fields["effort"]["residual_inertia"] = np.nan_to_num(found.rotor).tolist()
     if found.rotor_included and robot.drives.torque_side == "motor":

@@ -72,7 +72,7 @@ def fit_presliding(problem: PreslidingProblem, static: np.ndarray, known: Shape 
     on both sides. known: a shape that is not chosen again.
     """
     best, errors = _best_shape(problem) if known is None else (known, problem.held_out(known))
-    x = problem.solve(problem.gram(best))
+    (x,) = problem.solve(problem.gram(best)[None])
     if not x[: 2 * len(SPANS)].any():
         return None
     return PreslidingFit(problem.parameters(best, x), errors, problem.squared_errors(static), best)
@@ -214,12 +214,9 @@ class PreslidingProblem:
 
     def _left_out(self, grams: np.ndarray) -> np.ndarray:
         """Squared error (F,) of every fold from Gram matrices (F, k, k)."""
-        total = grams.sum(0) / self.partitions
-        found = []
-        for G in grams:
-            x = np.append(self.solve(total - G), -1.0)
-            found.append(float(x @ G @ x))
-        return np.array(found)
+        others = self.solve(grams.sum(0) / self.partitions - grams)
+        x = np.column_stack([others, np.full(len(others), -1.0)])
+        return np.asarray(np.einsum("fi,fij,fj->f", x, grams, x, optimize=True))
 
     def squared_errors(self, prediction: np.ndarray) -> np.ndarray:
         """The same of a given prediction (N,) [Nm]."""
@@ -227,15 +224,16 @@ class PreslidingProblem:
         square = np.add.reduceat((e**2)[self.order], self.edges[:-1])
         return np.array([float(square[part].sum()) for part in self.parts])
 
-    def solve(self, G: np.ndarray) -> np.ndarray:
-        """Non-negative coefficients (2 spans + 6,) from a Gram matrix G (k, k) of columns and y."""
-        d = np.sqrt(np.diag(G))
-        used = d > 1e-9 * d.max()
-        d = np.where(used, d, np.inf)
-        g = G / d / d[:, None]
-        g[:-1, :-1] += SHRINKAGE * np.eye(len(g) - 1)
-        R = np.linalg.cholesky(g + 1e-12 * np.eye(len(g))).T
-        return nnls(R[:-1, :-1], R[:-1, -1])[0] * d[-1] / d[:-1]
+    def solve(self, grams: np.ndarray) -> np.ndarray:
+        """Non-negative coefficients (F, 2 spans + 6) from Gram matrices (F, k, k) of columns and y."""
+        d = np.sqrt(np.diagonal(grams, axis1=1, axis2=2))
+        d = np.where(d > 1e-9 * d.max(axis=1, keepdims=True), d, np.inf)
+        g = grams / d[:, None] / d[:, :, None]
+        ridge = np.full(g.shape[1], SHRINKAGE + 1e-12)
+        ridge[-1] = 1e-12
+        L = np.linalg.cholesky(g + np.diag(ridge))
+        found = np.array([nnls(one[:-1, :-1].T, one[-1, :-1])[0] for one in L])
+        return np.asarray(found * d[:, -1:] / d[:, :-1])
 
     def parameters(self, shape: Shape, x: np.ndarray) -> dict[str, Any]:
         """Parameters of a robot file's block by name, from coefficients x (k,) of `solve`."""

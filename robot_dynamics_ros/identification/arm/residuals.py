@@ -80,15 +80,18 @@ def gravity_deviation(robot: RobotFile, model: IdentifiedModel) -> np.ndarray:
 
 
 def _seen(robot: RobotFile, piece: Piece) -> tuple[np.ndarray, np.ndarray]:
-    """External torque and speed (N, n) of a piece; NaN while the observer settles, and until a joint has moved by the
-    largest span of its presliding friction to and fro: before, its deviation contains the elements that have not
-    slipped.
-    """
+    """External torque and speed (N, n) of a piece; NaN until they are `settled`."""
     kept = [[getattr(log, name).copy() for name in NAMES] for log in replayed(robot, piece, STAGES)]
     torque, speed = (np.concatenate([values[k] for values in kept]) for k in range(len(NAMES)))
+    return np.where(settled(robot, piece), torque, np.nan), speed
+
+
+def settled(robot: RobotFile, piece: Piece) -> np.ndarray:
+    """(N, n) bool: False while the observer settles, and until a joint has moved by the largest span of its presliding
+    friction to and fro: before, its deviation contains the elements that have not slipped.
+    """
     travel = np.maximum.accumulate(piece.q) - np.minimum.accumulate(piece.q)
-    known = (travel >= 2.0 * largest_spans(robot)) & (piece.t >= piece.t[0] + SETTLING)[:, None]
-    return np.where(known, torque, np.nan), speed
+    return np.asarray((travel >= 2.0 * largest_spans(robot)) & (piece.t >= piece.t[0] + SETTLING)[:, None])
 
 
 def largest_spans(robot: RobotFile) -> np.ndarray:

@@ -61,6 +61,7 @@ class Identification:
     - consistent, rotor: physically consistent model nearest to `fit`; rotor inertias (n,) [kg m2], NaN where there is
       none
     - live: the model as the robot file holds it
+    - acceleration_cutoff: low-pass of the live acceleration [rad/s]; None where the recordings do not show what is best
     - spoiled: why friction is not called identified; empty where it is
     - residuals: external torque (n,) [Nm] that the live pipeline sees with it in the training recordings, by state;
       None where it sees none; significance: their threshold of contact
@@ -83,6 +84,7 @@ class Identification:
     rotor: np.ndarray = field(init=False)
     live: LiveModel = field(init=False)
     velocity: VelocitySignal | None = None
+    acceleration_cutoff: float | None = None
     repeated: bool = False  # validated on a repeat of the motion it was identified on
     spoiled: str = ""
     residuals: dict[str, Any] | None = None

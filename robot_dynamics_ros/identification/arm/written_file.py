@@ -1,23 +1,39 @@
-"""A robot file judged as nodes evaluate it: links, inertia beside them, and the friction stage that runs live."""
+"""A robot file judged as nodes evaluate it: links, inertia beside them, and the friction stage that runs live.
+
+The cut-off of their acceleration is chosen so: noise against latency, by the motion stage itself on the training
+recordings. In faster work than what was recorded latency costs more, noise the same: of the cut-offs that predict
+about as well the largest is taken.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
+from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.estimators.friction import FrictionStage
-from robot_dynamics_ros.estimators.motion import effort_inertia
+from robot_dynamics_ros.estimators.motion import ACCELERATION_CUTOFF, effort_inertia
+from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.model import Filters
 from robot_dynamics_ros.identification.arm.presliding import clock, driven
-from robot_dynamics_ros.identification.arm.residuals import replayed
+from robot_dynamics_ros.identification.arm.residuals import for_repaired, piece_log, replayed, settled
+from robot_dynamics_ros.identification.arm.state import Identification, note
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
+from robot_dynamics_ros.identification.dataset.stretches import sampled
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
 
-SETTLING = 0.1  # s at the beginning of a piece, in which the causal filters of the live nodes (150 rad/s) settle
+SETTLING = 0.1  # s at the beginning of a piece, in which causal filters of 150 rad/s settle
+CANDIDATES = 20.0, 25.0, 30.0, 40.0, 50.0, 65.0, 80.0, 100.0, 120.0, 150.0, 200.0, 250.0, 300.0, 400.0, 500.0  # rad/s
+PER_PERIOD = 1.0  # largest cut-off times period, above the usual one: the filter keeps 63 % of the newest difference
+ACCELERATING = 0.1  # rad/s2, RMS of half of the joints; the slowest recordings of the zoo have 0.12
+MARGIN = 0.01  # of the smallest error, by which that of the cut-off may be larger; found on the zoo
+ROWS = 6_000  # at LOWER_RATE: of longer recordings some stretches are replayed,
+CONTEXT = 0.5  # s beside each
 
 
 def file_effort(robot: RobotFile, gravity: np.ndarray, filters: Filters) -> Callable[[Motion], np.ndarray]:
@@ -79,3 +95,64 @@ def _replayed(robot: RobotFile, piece: Piece) -> tuple[np.ndarray, np.ndarray]:
         torques.append(log.drive_torque[rows])
         predictions.append(prediction[rows])
     return np.concatenate(torques), np.concatenate(predictions)
+
+
+def choose_acceleration_cutoff(state: Identification) -> None:
+    """Fill acceleration_cutoff; it stays None where the recordings do not show what is best."""
+    if not _shown(state):
+        return
+    try:
+        cutoffs, errors = live_errors(for_repaired(identified_robot(state)), state.training)
+    except CapabilityError:  # the step of the residuals, which runs the same stages, says it
+        return
+    chosen = state.acceleration_cutoff = float(cutoffs[errors <= (1 + MARGIN) * errors.min()].max())
+    found = dict(zip(cutoffs.tolist(), (1 - errors).tolist(), strict=True))
+    note(
+        state.statements,
+        f"acceleration of the live nodes: low-pass at {chosen:g} rad/s, with which their mean R2 on the identification "
+        f"data is {found[chosen]:.4f} ({found[ACCELERATION_CUTOFF]:.4f} with {ACCELERATION_CUTOFF:g} rad/s)",
+    )
+
+
+def _shown(state: Identification) -> bool:
+    """Whether noise and latency are those of live samples: a smoothed effort comes late itself, contact is no error of
+    the acceleration, means over periods have less noise, and a robot that hardly accelerates shows no latency.
+    """
+    smoothed = any(chosen is not None for chosen in state.structure.filters)
+    acceleration = np.median(np.sqrt(np.mean(state.motion.qdd**2, axis=0)))
+    return not (smoothed or state.spoiled or state.options.average_periods or acceleration < ACCELERATING)
+
+
+def live_errors(robot: RobotFile, recordings: Sequence[Recording]) -> tuple[np.ndarray, np.ndarray]:
+    """Cut-offs (C,) [rad/s] and the live error with each (C,): sum (effort - model torque - friction)^2 over that of
+    (effort - mean)^2, mean over the joints.
+
+    Friction is replayed once: its load hardly changes with the cut-off. Raises CapabilityError where a stage lacks
+    numbers.
+    """
+    recordings = sampled(recordings, ROWS, CONTEXT)
+    fastest = max(PER_PERIOD * max(r.rate for r in recordings), ACCELERATION_CUTOFF)
+    cutoffs = np.array([c for c in CANDIDATES if c <= 1.01 * fastest])
+    whole = Pipeline(robot, stages=("motion", "friction"))
+    motions = [Pipeline(robot, {"motion": {"acceleration_cutoff": float(c)}}, ("motion",)) for c in cutoffs]
+    found = [_squares(whole, motions, piece) for rec in recordings for piece in rec.pieces]
+    effort, squares = np.concatenate([y for y, _ in found]), np.sum([e for _, e in found], axis=0)
+    power = np.nansum((effort - np.nanmean(effort, axis=0)) ** 2, axis=0)
+    return cutoffs, (squares[:, power > 0] / power[power > 0]).mean(axis=1)
+
+
+def _squares(whole: Pipeline, motions: Sequence[Pipeline], piece: Piece) -> tuple[np.ndarray, np.ndarray]:
+    """Drive torque (N, n) of a piece, NaN until friction has settled, and the squares of its live errors (C, n)."""
+    log = piece_log(whole.robot, piece)
+    whole.reset()
+    whole.run(log)
+    effort, rest = log.drive_torque, log.drive_torque - log.friction_torque
+    out = ~(settled(whole.robot, piece) & np.isfinite(rest))
+    squares = []
+    for motion in motions:
+        motion.reset()
+        motion.run(log)
+        left = rest - log.model_torque
+        left[out] = 0.0
+        squares.append(np.einsum("ij,ij->j", left, left))
+    return np.where(out, np.nan, effort), np.array(squares)

@@ -22,6 +22,7 @@ LOWER_RATE = 200.0  # Hz kept for identification; robot dynamics and friction re
 LOWEST_RATE, ENOUGH = 100.0, 60_000  # Hz kept at least of recordings that still have so many samples then
 MOVING = 0.01  # rad/s, a joint faster than this moves; the split of every table of the report
 MIN_FITTED = 12  # samples
+TOGETHER = 250_000  # values that are filtered in one call
 ROTOR_TIME = 600.0  # s; so long that the deflection of the gear does not enter during a stand
 NOISE, NOISE_BAND = 0.03, 4.0  # share of the acceleration's power; Hz in which that power is found without noise
 MAX_EDGE = 1.0  # s; slow filters settle from padding that continues the motion
@@ -163,25 +164,12 @@ def _filtered_piece(p: Piece, cutoff: float, source: str, delay: float, margin: 
 
 
 def rotor_position(p: Piece) -> np.ndarray | None:
-    """Position (N, n) [rad] of the rotors from the reported velocity; None without one or where theta was recorded.
-
-    x_k = (1 - a) (x_(k-1) + qd dt - dq), a = dt / (ROTOR_TIME + dt), x_(k-1) = 0 where a joint slid; theta changes by
-    that of q + x, as the live nodes integrate it: a velocity measured on the rotor does not contain the deflection of
-    the gear, which the link's position does.
+    """Position (N, n) [rad] of the rotors from the reported velocity, as the live nodes integrate it; None without one
+    or where theta was recorded.
     """
     if p.qd is None or p.position is not p.q:
         return None
-    dt = np.diff(p.t, prepend=p.t[0])[:, None]
-    left = ROTOR_TIME / (ROTOR_TIME + p.period)
-    ahead = p.qd * dt - np.diff(p.q, axis=0, prepend=p.q[:1])
-    x = signal.lfilter([left], [1.0, -left], ahead, axis=0)  # as if no joint slid
-    row = np.arange(len(x))
-    slides = np.abs(p.qd).max(axis=1) > _core.Presliding.slides_at
-    slid = np.maximum.accumulate(np.where(slides, row, -1))  # row of the last time
-    before = np.concatenate([[-1], slid[:-1]])
-    x -= np.where(before >= 0, left ** (row - before), 0.0)[:, None] * x[before]
-    begin = np.where(slid == row, 0.0, 1.0)[:, None] * x
-    return p.q + np.cumsum(x, axis=0) - np.cumsum(begin, axis=0) + begin
+    return _core.rotor_positions(p.t, p.q, p.qd, ROTOR_TIME)
 
 
 def _at(wanted: np.ndarray, t: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -196,7 +184,7 @@ def low_pass(x: np.ndarray, cutoff: float, dt: float, order: int = 4, continued:
     """
     if not cutoff < 0.45 / dt:
         return x
-    if x.ndim == 2:  # column by column: scipy copies what it filters several times
+    if x.ndim == 2 and x.size > TOGETHER:  # column by column: scipy copies what it filters several times
         return np.column_stack([low_pass(column, cutoff, dt, order, continued) for column in x.T])
     sos = butterworth(order, 2 * cutoff * dt)
     pad = min(len(x) - 1, int(3 / (cutoff * dt)) + 1)

@@ -205,6 +205,7 @@ def _structure(found: Identification) -> dict[str, Any]:
         "effort_delay": s.delay,
         "effort_delay_std": s.delay_std if np.isfinite(s.delay_std) else None,
         "reported_velocity": None if found.velocity is None else found.velocity.to_dict(),
+        "acceleration_cutoff": found.acceleration_cutoff,
         "effort_filter": [None if f is None else str(f) for f in s.filters],
         "friction": [list(law.terms) for law in s.laws],
         "eps": [law.eps for law in s.laws],

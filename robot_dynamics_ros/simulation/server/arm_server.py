@@ -49,7 +49,7 @@ class Arm:
         nominal = nominal_links(robot, self.simulated.machine.file)
         self.model = _core.RigidBody(self.simulated.machine.robot.chain_with_links(nominal))
         self.record: Record = self.simulated.record()
-        self._wrench = np.zeros(6)
+        self.wrench = np.zeros(6)  # of the environment on the robot
 
     @property
     def q(self) -> np.ndarray:
@@ -71,9 +71,9 @@ class Arm:
 
     def set_wrench(self, wrench: np.ndarray) -> None:
         """Environment on robot at the TCP, base orientation."""
-        if not np.array_equal(wrench, self._wrench):
-            self._wrench = np.array(wrench, float)
-            self.simulated.set_wrench(self._wrench)
+        if not np.array_equal(wrench, self.wrench):
+            self.wrench = np.array(wrench, float)
+            self.simulated.set_wrench(self.wrench)
 
     def mount(self, mass: float, center: np.ndarray) -> None:
         """Really mount a point mass at the flange; the controller does not know."""

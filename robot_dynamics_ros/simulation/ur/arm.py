@@ -9,7 +9,8 @@ import numpy as np
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.robot import Record, SimulatedRobot
+from robot_dynamics_ros.simulation.robot import Record
+from robot_dynamics_ros.simulation.server.arm_server import Arm as SimulatedArm
 from robot_dynamics_ros.simulation.ur.kinematics import cross
 from robot_dynamics_ros.simulation.ur.motion import MotionError
 
@@ -25,7 +26,7 @@ FORCE_NOISE = np.array([0.3, 0.3, 0.3, 0.02, 0.02, 0.02])
 FORCE_OFFSET = np.array([1.5, 1.5, 1.5, 0.1, 0.1, 0.1])
 
 
-class Arm:
+class Arm(SimulatedArm):
     """A simulated robot, the model of its controller, and its sensors.
 
     Raises ConfigError for an arm without a UR controller.
@@ -37,7 +38,7 @@ class Arm:
             raise ConfigError(file.name, "manufacturer", f"{file.manufacturer}: only UR arms have a UR controller")
         if file.n_joints != JOINTS:
             raise ConfigError(file.name, "kinematics.joints", f"{file.n_joints} joints; a UR controller moves {JOINTS}")
-        self.simulated = SimulatedRobot(file, seed=seed, q=np.array(q), rate=1 / DT)
+        super().__init__(file, q, seed, 1 / DT)
         self.name = file.name
         self._true = self.simulated.machine.true
         self.torque_constant = self._true["control.torque_constant"]  # Nm/A, of the controller
@@ -50,24 +51,12 @@ class Arm:
         self._random = np.random.default_rng([seed, 1])
         self._offset = FORCE_OFFSET * self._random.uniform(-1, 1, 6)
         self._zero = np.zeros(6)
-        self._wrench = np.zeros(6)
         self._carried = (0.0, np.zeros(3))  # what is really mounted
         self.set_payload(0.0, np.zeros(3), np.zeros(6))
-        self.record = self.simulated.record()
         self._history: deque[np.ndarray] = deque([self.q], maxlen=HISTORY)
         self.target_moment = self.record.target_moment
 
     # -- measurements ---------------------------------------------------------------------------------------------
-    @property
-    def q(self) -> np.ndarray:
-        """Measured joint positions [rad]."""
-        return self.record.q
-
-    @property
-    def qd(self) -> np.ndarray:
-        """Measured joint velocities [rad/s]."""
-        return self.record.qd
-
     @property
     def current(self) -> np.ndarray:
         """Measured currents [A]."""
@@ -101,10 +90,8 @@ class Arm:
 
     def _take(self, record: Record) -> None:
         """Accept a cycle's measurements; a plant driven out of its numbers starts again where it last was."""
-        if record.status == _core.Status.fault:
-            self.simulated.reset(self.record.q)
+        if not self.accept(record):
             raise MotionError("the simulated robot was driven out of its range")
-        self.record = record
         self._history.append(record.q)
 
     def within_limits(self, q: np.ndarray) -> bool:
@@ -140,21 +127,7 @@ class Arm:
     def mount(self, mass: float, center: np.ndarray) -> None:
         """Mount a point mass at the flange; the payload setting of the controller is not changed."""
         self._carried = (float(mass), np.asarray(center, float))
-        self.simulated.set_payload(mass, center, configured=False)
-
-    def set_wrench(self, wrench: np.ndarray) -> None:
-        """Wrench of the environment on the robot at the TCP of the robot file, base frame orientation."""
-        if not np.array_equal(wrench, self._wrench):
-            self._wrench = np.array(wrench, float)
-            self.simulated.set_wrench(self._wrench)
-
-    def flange(self, q: np.ndarray) -> np.ndarray:
-        """Pose (4, 4) of the flange at positions q (6,) [rad]."""
-        return self.model.fk(q)[-1]
-
-    def jacobian(self, q: np.ndarray) -> np.ndarray:
-        """Geometric Jacobian (6, 6) of the flange at positions q (6,) [rad], linear rows first."""
-        return self.model.jacobian(q)
+        super().mount(mass, center)
 
     def truth(self) -> dict[str, np.ndarray]:
         """Ground truth of the plant."""

@@ -38,6 +38,13 @@ struct PreslidingJoint {
   double rotor_time = 0.0;         // T [s]: how long the integrated velocity drives the elements; 0: the position
 };
 
+// theta_r of the header after dt.
+template <class V>
+V rotor_after(double dt, V rotor, V theta, V v, V T) noexcept {
+  const V ahead = rotor + v * dt;
+  return ahead + dt / (T + dt) * (theta - ahead);
+}
+
 class Presliding {
  public:
   static constexpr int max_elements = 16;
@@ -184,8 +191,8 @@ class Presliding {
   portable::Vec rotor(int i, portable::Vec theta, portable::Vec v, double dt) const noexcept {
     using namespace portable;
     if (!moved_rotor_ || !(dt > 0.0)) return theta;
-    const Vec T = rotor_time_.at(i), ahead = last_.at(i) + v * dt;
-    return select((Ints)(T > 0.0), ahead + dt / (T + dt) * (theta - ahead), theta);
+    const Vec T = rotor_time_.at(i);
+    return select((Ints)(T > 0.0), rotor_after(dt, last_.at(i), theta, v, T), theta);
   }
 
   // Moves the elements; sum of their torques before s(v) [Nm].

@@ -1,0 +1,196 @@
+"""The cut-off of the live acceleration: chosen from recordings, against the variance that theory gives."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from scipy.signal import lfilter
+from synthetic import excitation, torque, truth_of
+
+from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.estimators.motion import MotionStage
+from robot_dynamics_ros.identification.arm import written_file
+from robot_dynamics_ros.identification.arm.export import identified_robot, write_outputs
+from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
+from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, identify_recordings
+from robot_dynamics_ros.identification.arm.residuals import for_repaired
+from robot_dynamics_ros.identification.arm.written_file import (
+    CANDIDATES,
+    choose_acceleration_cutoff,
+    live_errors,
+    live_torques,
+)
+from robot_dynamics_ros.identification.dataset.recording import recording
+from robot_dynamics_ros.identification.metrics import metrics
+from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.signals import Log
+
+ROBOT = load_robot("ur5e")
+TRUTH = replace(truth_of(ROBOT), fc=np.zeros(6))  # Coulomb friction is not linear in noise of the velocity
+LAWS = (JointFriction(0.02, ("fv1", "fo", "ia", "fc")),) * 6
+CHOICES = Options(choices=UserChoices(cutoff=8.0, laws=LAWS, effort_filter=False), contact="off")
+EFFORT_NOISE = 0.02  # of each joint's effort
+USUAL = 150.0
+
+
+def reported(seed: int, rate: float, noise: float, slower: float = 1.0) -> Log:
+    """24 s of what a robot reports: positions, velocities with white noise [rad/s], effort."""
+    t, q, qd, qdd = excitation(6, 24.0, rate, seed, period=10.0 * slower)
+    rng = np.random.default_rng(seed)
+    effort = torque(ROBOT, TRUTH, q, qd, qdd)
+    effort = effort + EFFORT_NOISE * effort.std(0) * rng.standard_normal(q.shape)
+    signals = {"q": q + 2e-5 * rng.standard_normal(q.shape), "qd": qd + noise * rng.standard_normal(q.shape)}
+    return Log(ROBOT.joint_names, 10**18 + np.round(t * 1e9).astype(np.int64), signals | {"effort": effort})
+
+
+def identified(rate: float, noise: float, robot=ROBOT, **slower):
+    runs = [recording(reported(seed, rate, noise, **slower), str(seed)) for seed in (1, 2)]
+    return identify_recordings(robot, runs[:1], runs[1:], CHOICES)
+
+
+@pytest.fixture(scope="module", params=[0.005, 0.02])
+def noisy(request):
+    return identified(125.0, request.param), request.param
+
+
+def gains(cutoff: float, dt: float) -> tuple[float, float]:
+    """Variance of the live acceleration, and its covariance with the newest velocity, per variance of white noise on
+    the velocity: y += w ((v - v before) / dt - y) has the impulse response w/dt (1, -w, -w a, -w a^2, ..), a = 1 - w.
+    """
+    w = 1 - np.exp(-cutoff * dt)
+    return (w / dt) ** 2 * 2 / (2 - w), w / dt
+
+
+def theory(cutoff: float, rate: float, noise: float, seed: int) -> np.ndarray:
+    """1 - R2 (n,) of the live prediction with the true parameters: noise of velocity and effort, latency."""
+    t, q, qd, qdd = excitation(6, 24.0, rate, seed)
+    M = RobotModel(ROBOT.chain(), ROBOT.joint_names).mass_matrix(q) + np.diag(TRUTH.rotor)
+    variance, covariance = gains(cutoff, 1 / rate)
+    own = np.einsum("tjj->tj", M)
+    noisy = (M**2).sum(axis=2) * variance + 2 * own * TRUTH.fv * covariance + TRUTH.fv**2
+    w = covariance / rate
+    late = lfilter([w], [1, w - 1], np.diff(qd, axis=0, prepend=qd[:1]) * rate, axis=0) - qdd
+    lost = np.einsum("tjk,tk->tj", M, late)[round(0.2 * rate) :] ** 2
+    effort = torque(ROBOT, TRUTH, q, qd, qdd)
+    return (noise**2 * noisy.mean(0) + lost.mean(0)) / effort.var(0) + EFFORT_NOISE**2
+
+
+def live_r2(found, cutoff=None) -> np.ndarray:
+    """R2 (n,) of the live nodes on the recording that was not identified from, by its file, or with another cut-off."""
+    robot = for_repaired(identified_robot(found))
+    if cutoff is not None:
+        robot = robot.with_updates({"drives.acceleration_cutoff": cutoff, "drives.source": "found"}, {"found": "test"})
+    return np.asarray(metrics(*live_torques(robot, found.validation[0]))["r2"])
+
+
+@pytest.mark.parametrize("cutoff", [20.0, 65.0, 150.0, 500.0])
+@pytest.mark.parametrize("rate", [125, 500])
+def test_noise_of_the_stage_is_that_of_the_formula(rate, cutoff):
+    rng, n = np.random.default_rng(0), 20_000
+    stamps = np.arange(n) * (10**9 // rate)
+    log = Log(ROBOT.joint_names, stamps, {"q": np.zeros((n, 6)), "qd": 0.01 * rng.standard_normal((n, 6))})
+    stage = MotionStage()
+    stage.configure(ROBOT, {"acceleration_cutoff": cutoff})
+    stage.run(log)
+    assert (log.qdd[rate:] ** 2).mean() == pytest.approx(1e-4 * gains(cutoff, 1 / rate)[0], rel=0.03)
+
+
+def test_noisy_velocities_get_the_cutoff_that_theory_finds(noisy):
+    found, noise = noisy
+    errors = {c: theory(c, 125.0, noise, 1).mean() for c in CANDIDATES}
+    assert found.acceleration_cutoff < 50.0
+    assert errors[found.acceleration_cutoff] < 1.03 * min(errors.values())
+
+
+def test_live_accuracy_on_other_motion_rises_by_what_theory_says(noisy):
+    found, noise = noisy
+    expected = theory(USUAL, 125.0, noise, 2) - theory(found.acceleration_cutoff, 125.0, noise, 2)
+    measured = live_r2(found) - live_r2(found, USUAL)
+    assert measured.mean() > 0.01
+    assert measured.mean() == pytest.approx(expected.mean(), rel=0.05)
+    np.testing.assert_allclose(measured, expected, rtol=0.2)
+
+
+def test_clean_velocities_keep_a_fast_filter():
+    found = identified(500.0, 1e-4)
+    errors = {c: theory(c, 500.0, 1e-4, 1).mean() for c in CANDIDATES}
+    assert found.acceleration_cutoff >= 200.0
+    assert errors[found.acceleration_cutoff] < 1.03 * min(errors.values())
+    assert (live_r2(found) > live_r2(found, USUAL) - 1e-4).all()
+
+
+def test_the_file_holds_it_the_nodes_use_it_and_the_report_says_it(noisy, tmp_path):
+    found, _ = noisy
+    robot = load_robot(write_outputs(found, tmp_path, [])["robot_file"])
+    assert robot.drives.acceleration_cutoff == found.acceleration_cutoff
+    assert robot.drives.source["acceleration_cutoff"] in robot.sources
+    assert any(f"low-pass at {found.acceleration_cutoff:g} rad/s" in text for text in found.statements)
+    log = reported(3, 125.0, 0.01)
+
+    def qdd(robot, **parameters):
+        stage = MotionStage()
+        stage.configure(robot, parameters)
+        stage.run(log)
+        return log.qdd.copy()
+
+    own = qdd(ROBOT, acceleration_cutoff=found.acceleration_cutoff)
+    np.testing.assert_array_equal(qdd(robot), own)
+    # nodes give a stage its defaults too, once one of its parameters was set
+    np.testing.assert_array_equal(qdd(robot, **{p.name: p.default for p in MotionStage.parameters}), own)
+    usual = qdd(robot, acceleration_cutoff=USUAL)  # a user's value wins, also where it is the usual one
+    np.testing.assert_array_equal(usual, qdd(ROBOT))
+    assert np.abs(usual - own).max() > 0.1
+
+
+def test_nothing_is_written_where_the_recording_does_not_show_it(noisy):
+    found, _ = noisy
+    whole = replace_fields(found)
+    choose_acceleration_cutoff(whole)
+    assert whole.acceleration_cutoff == found.acceleration_cutoff
+    for change in (
+        {"spoiled": "contact"},
+        {"structure": replace(found.structure, filters=("1 Hz",) + (None,) * 5)},
+        {"options": replace(found.options, average_periods=True)},
+    ):
+        other = replace_fields(found, **change)
+        choose_acceleration_cutoff(other)
+        assert other.acceleration_cutoff is None
+        assert identified_robot(other).drives.acceleration_cutoff is None
+
+
+def test_of_nearly_equal_ones_the_fastest_is_taken(noisy, monkeypatch):
+    cutoffs = np.array([50.0, 80.0, 120.0, USUAL, 200.0])
+    monkeypatch.setattr(written_file, "live_errors", lambda *_: (cutoffs, np.array([0.1011, 0.1, 0.1009, 0.1012, 0.2])))
+    other = replace_fields(noisy[0])
+    choose_acceleration_cutoff(other)
+    assert other.acceleration_cutoff == 120.0
+
+
+def replace_fields(found, **changes):
+    """The state before the cut-off was chosen, with other fields."""
+    other = object.__new__(type(found))
+    vars(other).update(vars(found) | {"acceleration_cutoff": None, "statements": []} | changes)
+    return other
+
+
+def test_an_old_number_does_not_outlive_an_identification_that_finds_none():
+    old = ROBOT.with_updates({"drives.acceleration_cutoff": 33.0, "drives.source": "old"}, {"old": "test"})
+    found = identified(125.0, 1e-3, robot=old, slower=7.0)  # the robot hardly accelerates
+    assert found.acceleration_cutoff is None
+    assert identified_robot(found).drives.acceleration_cutoff is None
+
+
+@pytest.mark.parametrize("value", [0.5, -3.0, float("nan"), 2e5])
+def test_the_number_of_the_file_has_bounds(value):
+    with pytest.raises(ConfigError, match=r"drives\.acceleration_cutoff"):
+        ROBOT.with_updates({"drives.acceleration_cutoff": value})
+
+
+@pytest.mark.parametrize(("rate", "last"), [(50.0, USUAL), (125.0, USUAL), (250.0, 250.0), (500.0, 500.0)])
+def test_the_rate_limits_the_candidates(rate, last):
+    cutoffs, errors = live_errors(ROBOT, [recording(reported(1, rate, 0.01), "1")])
+    assert cutoffs[-1] == last and USUAL in cutoffs
+    assert len(errors) == len(cutoffs) and np.isfinite(errors).all()

@@ -203,7 +203,7 @@ class PreslidingMotor(Block):
     joint: Name = Field(description="joint that is loaded with f")
     turns_with: Name = Field(description="the other joint, loaded with sign f")
     sign: Literal[1, -1] = Field(description="1: the motor's angle is the sum of both joints', -1: the difference")
-    parameters: dict[str, n.ParameterValue] = Field(description="those of model presliding, of one joint")
+    parameters: dict[str, n.ParameterValue] = Field(description="those of model presliding, of one joint, all known")
 
     @property
     def values(self) -> dict[str, Any]:

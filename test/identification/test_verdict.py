@@ -106,6 +106,8 @@ def test_mean_r2_that_is_lower_comes_first_although_most_errors_are_lower(result
     first, *rest = verdict(mixed)
     assert first.startswith("WORSE") and "wrist_3_joint by 22 %" in first and "0.950 against 0.960" in first
     assert any("lower than with constant Coulomb" in text for text in rest)
+    v["mean_r2"] = 0.97
+    assert "although mean R2 is better: 0.970 against 0.960" in verdict(mixed)[0]
 
 
 def test_the_initial_model_is_judged_as_its_file_says(found):

@@ -152,7 +152,7 @@ def _without_spikes(log: Log, counts: dict[str, int]) -> Log:
         limit = np.maximum(scale, span) if floor is None else np.maximum(np.maximum(scale, floor), 0.05 * span)
         bad |= (off > np.maximum(limit, 1e-9)).any(1)
     if bad.any():
-        counts["isolated spikes"] = int(bad.sum())
+        counts["rows with an isolated spike"] = int(bad.sum())
     return log[~bad] if bad.any() else log
 
 

@@ -64,9 +64,15 @@ def _worse(result: dict[str, Any]) -> list[str]:
         means = _means(v, other)
         if worse or (means and means[0] < means[1] - 1e-3):
             joints = f": error of {', '.join(worse)} higher" if worse else ""
-            r2 = f"; mean R2 {means[0]:.3f} against {means[1]:.3f}" if means else ""
-            words.append(f"WORSE than {text}{joints}{r2}.")
+            words.append(f"WORSE than {text}{joints}{_against(means)}.")
     return words
+
+
+def _against(means: tuple[float, float] | None) -> str:
+    if means is None:
+        return ""
+    ours, other = means
+    return f"{', although mean R2 is better:' if ours > other else '; mean R2'} {ours:.3f} against {other:.3f}"
 
 
 def _better(result: dict[str, Any]) -> list[str]:

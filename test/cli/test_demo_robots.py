@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from robot_dynamics_ros.cli.demo import PERIOD, RESTS
-from robot_dynamics_ros.cli.demo_robots import base_file, demo_robot, excitation, parameter_file
+from robot_dynamics_ros.cli.demo_robots import PERIOD, RESTS, base_file, demo_robot, excitation, parameter_file
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot

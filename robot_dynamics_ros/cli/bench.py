@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
-from rich.console import Console
 from rich.table import Table
 
 from robot_dynamics_ros import __version__, _core
@@ -73,7 +72,7 @@ def command(
     )
     cases = _cases(Setup(quick=quick, cpp_peers=peers), section or SECTIONS)
     rows = [measure(case, machine["isa"]) for case in progress(cases, "measuring", len(cases))]
-    _wide(console).print(_table(rows))
+    console.print(_table(rows))
     missed = [row.name for row in rows if row.met is False]
     console.print(f"{sum(row.met is True for row in rows)} floors held, {len(missed)} missed")
     if markdown:
@@ -173,11 +172,6 @@ def _table(rows: list[Row]) -> Table:
         peer = (row.peer_name, _time(row.peer), _time(row.peer_worst)) if row.peer is not None else ("", "", "")
         table.add_row(row.name, _time(row.ours), _time(row.ours_worst), *peer, *_ratios(row), mark)
     return table
-
-
-def _wide(screen: Console) -> Console:
-    """The console itself, or one wide enough for the table where the output is a file."""
-    return screen if screen.is_terminal else Console(width=190)
 
 
 def _time(nanoseconds: float | None) -> str:

@@ -145,8 +145,18 @@ def sensor_options(name: str, text: str, required: bool = False, touch: bool = T
     return add
 
 
+WIDE = 190  # characters of a line in a file or pipe: the table of `bench`
+
+
 class PlainConsole(Console):
-    """A console that prints text of files and robots without their control characters."""
+    """A console that prints text of files and robots without their control characters; in files and pipes its lines and
+    tables are not broken at 80 characters.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        if not self.is_terminal and self._width is None:  # nor in COLUMNS
+            self.width = WIDE
 
     def render_str(self, text: str, **options: Any) -> Text:
         """Text of a print or of a cell of a table."""

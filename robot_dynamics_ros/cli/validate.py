@@ -279,9 +279,10 @@ def export(robot: str, seed: int, work: Path | None, json_file: Path | None, mar
 
 
 def _print(rows: Sequence[Sequence[str]]) -> None:
-    from rich.table import Table
+    from rich.table import Column, Table
 
-    shown = Table(*(text.replace("\\|", "|") for text in rows[0]))
+    head, *others = (text.replace("\\|", "|") for text in rows[0])
+    shown = Table(Column(head, no_wrap=True), *others, box=None, pad_edge=False)
     for row in rows[1:]:
         shown.add_row(*row)
     console.print(shown)

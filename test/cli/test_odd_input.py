@@ -95,3 +95,13 @@ def test_names_of_a_message_are_cut():
 
 def test_what_is_printable_stays():
     assert printable("Gelenk 1: 3.5 °C, µ = 0.1\tend") == "Gelenk 1: 3.5 °C, µ = 0.1 end"
+
+
+def test_lines_in_a_file_are_as_long_as_they_are_but_for_columns(monkeypatch):
+    for columns, lines in ((None, 1), ("40", 4)):
+        out = io.StringIO()
+        monkeypatch.delenv("COLUMNS", raising=False)
+        if columns:
+            monkeypatch.setenv("COLUMNS", columns)
+        PlainConsole(file=out).print("word " * 30)
+        assert len(out.getvalue().splitlines()) == lines

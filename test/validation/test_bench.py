@@ -10,6 +10,7 @@ from click.testing import CliRunner
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.bringup import environment
 from robot_dynamics_ros.cli import bench
+from robot_dynamics_ros.cli.options import WIDE
 from robot_dynamics_ros.validation.benchmarks import SECTIONS, cycles, least_squares, rigid_body
 from robot_dynamics_ros.validation.benchmarks.fleet import FleetRow, grow
 from robot_dynamics_ros.validation.benchmarks.setup import Arm, Setup, figaroh
@@ -83,6 +84,7 @@ def test_command_writes_what_it_prints(tmp_path, monkeypatch):
     monkeypatch.setattr(
         bench, "_cases", lambda setup, sections: [Case("s", "empty work", lambda: None, lambda: None, "peer")]
     )
+    monkeypatch.setattr(bench.console, "width", WIDE)  # workers of the test runner have COLUMNS=80
     files = ["--json", str(tmp_path / "bench.json"), "--markdown", str(tmp_path / "bench.md")]
     result = CliRunner().invoke(bench.command, ["--quick", *files])
     assert result.exit_code == 0, result.output

@@ -87,7 +87,8 @@ def hysteresis_from_robot(
     """The hysteretic friction model of a robot file, on top of its static law.
 
     gms: F = the map's Coulomb level; egms: F = fc0 + fc1 tau_J^2 [Madsen2020, ch6 eq. 20]; rate_state [ch3 eq. 12-13].
-    Raises CapabilityError where the file holds no hysteresis, ConfigError for values that do not fit together.
+    Raises CapabilityError where the file holds no hysteresis or does not know its numbers, ConfigError for values that
+    do not fit together.
     """
     block = robot.hysteresis
     if block is None:
@@ -98,7 +99,8 @@ def hysteresis_from_robot(
             k, nu = _required_rows(robot, "k"), _required_rows(robot, "nu")
             return _core.RateStateGms(friction.core, k, nu, float(robot.array("hysteresis.parameters.c")[0]))
         if block.model == "presliding":
-            return presliding_core(block.parameters, friction, max_gap)
+            known = {name: robot.array(f"hysteresis.parameters.{name}") for name in block.parameters}
+            return presliding_core(known, friction, max_gap)
         D, k = _elements(robot)
         gms = _core.Gms(D, k, _backlash(robot), max_gap)
         return _core.EGms(friction.core, gms, *_levels(robot, friction), kinematic_error(robot))

@@ -5,7 +5,7 @@ import pytest
 from presliding_joint import JOINT, LAW, MS, NONE, SPANS, assert_steps_are_run, model
 
 from robot_dynamics_ros._core import Status
-from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot
 from robot_dynamics_ros.robot_file import load_robot, save_robot
@@ -104,3 +104,9 @@ def test_a_gap_makes_the_past_unknown_again():
     assert codes == [Status.warming_up, Status.warming_up, Status.ok] and core.valid == [True]
     assert core.step(10**9, one(0.03), one(0.0), one(0.0), None, out) == Status.reset
     assert core.valid == [False] and out[0] == JOINT["fo"]
+
+
+@pytest.mark.parametrize("changes", [{"fv1": [None] + [1.0] * 5}, {"level": [[None, *JOINT["level"][1:]]] * 6}])
+def test_an_unknown_number_is_named(changes):
+    with pytest.raises(CapabilityError, match=rf"{next(iter(changes))} of shoulder_pan_joint.* is unknown"):
+        hysteresis_from_robot(robot(**changes))

@@ -72,6 +72,10 @@ class Columns:
         self.shapes = [shape_of(robot, j) for j in range(robot.n_joints)]
         self.n, self.base = robot.n_joints, self.rigid.base.size
 
+    def __reduce__(self) -> tuple[type[Columns], tuple[RobotFile]]:
+        """To another process goes the robot file: models of the core stay in theirs."""
+        return Columns, (self.robot,)
+
     @cached_property
     def terms(self) -> list[tuple[str, ...]]:
         """Names of every joint's own columns; behind the gear there is no friction to see, only an offset."""

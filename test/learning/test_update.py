@@ -1,5 +1,6 @@
 """Bayes' rule against its covariance form; wear forgets friction and never masses; a fleet's mean and spread."""
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -153,3 +154,11 @@ def test_presliding_follows_the_rotor_where_the_velocity_is_measured_on_it(worke
     own, same, other = (c.friction(m, c.load(m))[1] for m in (motion, moved, blind))
     np.testing.assert_array_equal(own, same)
     assert np.abs(own - other).max() > 0.5
+
+
+def test_a_prior_goes_to_another_process():
+    prior = file_prior(Columns(load_robot("ur5e")))
+    again = pickle.loads(pickle.dumps(prior))
+    assert again.columns.names == prior.columns.names
+    np.testing.assert_array_equal(again.mean, prior.mean)
+    np.testing.assert_array_equal(again.covariance, prior.covariance)

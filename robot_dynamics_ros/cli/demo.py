@@ -193,12 +193,14 @@ def _recorded(
 ) -> tuple[Log, np.ndarray, dict[str, Any]]:
     """The live estimates, the true wrench (N, 6), and how well live and replayed estimates agree and kept time."""
     console.print("replaying the bag and drawing the picture, about 5 s ...")
-    log, _ = load_bag(out / "bag", load_robot(model))
-    true_wrench = align(log, truth)
-    live: dict[str, Any] = {**agreement(log, replay([out / "bag"], load_robot(model)).log)}
-    live["pace"] = pace(log, load_robot(robot).sensing.sample_rate or MOTION_RATE)
-    live["stream"] = {key: value for values in diagnostics.values() for key, value in values.items()}
-    return log, true_wrench, live
+    identified = load_robot(model)
+    log, _ = load_bag(out / "bag", identified)
+    live = {
+        **agreement(log, replay([out / "bag"], identified).log),
+        "pace": pace(log, load_robot(robot).sensing.sample_rate or MOTION_RATE),
+        "stream": {key: value for values in diagnostics.values() for key, value in values.items()},
+    }
+    return log, align(log, truth), live
 
 
 def _summarise(robot: str, base: str, model: str, out: Path, log: Log, true_wrench: np.ndarray) -> dict[str, Any]:

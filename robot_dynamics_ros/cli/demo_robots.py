@@ -99,7 +99,8 @@ def touched(robot: RobotFile, demo: DemoRobot, duration: float) -> tuple[Log, np
     rate = arm.simulated.rate
     motion = circles(robot, demo, duration, rate)
     wrench = np.zeros((len(motion[0]), 6))
-    for k, (arm.record.q, arm.record.qd) in enumerate(zip(*motion[:2], strict=True)):
+    for k in range(len(wrench)):
+        arm.record.q, arm.record.qd = motion[0][k], motion[1][k]
         scenario.apply(arm, k / rate)
         wrench[k] = arm.wrench
     arm.simulated.reset(motion[0][0])

@@ -9,7 +9,7 @@ import numpy as np
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
-from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.signals import Log, Sample
 
@@ -80,10 +80,13 @@ class MotionStage:
         """Build for a robot. Raises ConfigError, or CapabilityError for unknown links or torque constants."""
         p = resolve(self.parameters, parameters, self.name)
         notes: list[str] = []
+        cutoff = p["acceleration_cutoff"] or robot.drives.acceleration_cutoff or ACCELERATION_CUTOFF
+        if cutoff < 1.0:
+            raise ConfigError(self.name, "acceleration_cutoff", f"{cutoff!r} is neither 0 nor in 1..100000 rad/s")
         included = {"included": True, "excluded": False}.get(p["effort_gravity"], robot.drives.effort.includes_gravity)
         self.core = _core.MotionState(
             robot.chain(),
-            acceleration_cutoff=p["acceleration_cutoff"] or robot.drives.acceleration_cutoff or ACCELERATION_CUTOFF,
+            acceleration_cutoff=cutoff,
             velocity_cutoff=p["velocity_cutoff"],
             rotor_inertia=effort_inertia(robot, notes),
             effort_gain=effort_gain(robot, p["torque_source"], p["effort_unit"]),

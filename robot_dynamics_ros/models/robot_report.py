@@ -167,11 +167,8 @@ def _friction(result: Report) -> Iterator[Finding]:
 
 def _hysteresis(result: Report) -> Iterator[Finding]:
     """What the friction stage refuses."""
-    robot = result.robot
-    if robot.hysteresis is None or any(name.startswith("hysteresis.parameters") for name in unknown_numbers(robot)):
-        return
     try:
-        hysteresis_from_robot(robot)
-        presliding_motors(robot)
+        hysteresis_from_robot(result.robot)
+        presliding_motors(result.robot)
     except ConfigError as problem:
         yield Finding("error", problem.field, str(problem).removeprefix(f"{problem.file}: {problem.field}: "))

@@ -165,7 +165,8 @@ def _parameters(where: tuple[Any, ...], model: str, given: dict[str, Any], judge
         if name in given:
             yield from judge((*where, name), given[name], spec)
         elif spec.required:
-            yield (*where, name), "is missing; write null where the value is unknown"
+            hint = "" if judge is _known else "; write null where the value is unknown"
+            yield (*where, name), f"is missing{hint}"
 
 
 def _values(loc: tuple[Any, ...], values: tuple[Any, ...], spec: Parameter, n: int) -> Iterator[Problem]:

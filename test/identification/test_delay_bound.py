@@ -17,10 +17,10 @@ sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[1] / "suppor
 from test_settings import ROBOT, late
 
 from robot_dynamics_ros.identification.arm.identify import STEPS, Identification, Options, UserChoices
-from robot_dynamics_ros.identification.arm.model import joint_rows
+from robot_dynamics_ros.identification.arm.model import joint_rows, motion_of
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.fitting import Fitter
-from robot_dynamics_ros.identification.arm.tuning import Tuner, motion_of
+from robot_dynamics_ros.identification.arm.tuning import Tuner
 from robot_dynamics_ros.identification.dataset.motion import pieces_of
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.validation.force import recordings, zoo

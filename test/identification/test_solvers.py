@@ -12,14 +12,13 @@ from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
 from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, identify
-from robot_dynamics_ros.identification.arm.model import EffortFilter, Structure
+from robot_dynamics_ros.identification.arm.model import EffortFilter, Structure, motion_of
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.errors_in_variables import BLOCK, noise_deviation, total_solution
 from robot_dynamics_ros.identification.arm.solvers.fitting import METHODS, Fitter, known_rotors, prior_of
 from robot_dynamics_ros.identification.arm.solvers.fused_rows import FusedRows, HeldRows
 from robot_dynamics_ros.identification.arm.solvers.instruments import Bodies, instrumented, simulated
 from robot_dynamics_ros.identification.arm.solvers.least_squares import JointRows, StoredRows, solve
-from robot_dynamics_ros.identification.arm.tuning import motion_of
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log

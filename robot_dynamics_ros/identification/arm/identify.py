@@ -23,12 +23,13 @@ from robot_dynamics_ros.identification.arm.contact import (
 from robot_dynamics_ros.identification.arm.effort_meaning import has_masses, mounted, recognise
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.known_wrench import known_wrench, with_wrench
+from robot_dynamics_ros.identification.arm.model import motion_of
 from robot_dynamics_ros.identification.arm.parameters import check_rotors, fit_parameters, fit_together
 from robot_dynamics_ros.identification.arm.read import read, read_moving
 from robot_dynamics_ros.identification.arm.residuals import for_repaired, gravity_deviation, residuals
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.state import DEFAULTS, Identification, Options, note
-from robot_dynamics_ros.identification.arm.tuning import Tuner, UserChoices, motion_of
+from robot_dynamics_ros.identification.arm.tuning import Tuner, UserChoices
 from robot_dynamics_ros.identification.arm.written_file import choose_acceleration_cutoff
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.dataset.hold_out import other_motion

@@ -18,9 +18,9 @@ from robot_dynamics_ros.identification.arm.presliding import (
     presliding_problems,
 )
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
+from robot_dynamics_ros.identification.arm.selection import fold_sets
 from robot_dynamics_ros.identification.arm.solvers.least_squares import huber
 from robot_dynamics_ros.identification.arm.static_law import LAW, FrictionSamples
-from robot_dynamics_ros.identification.arm.tuning import fold_sets
 from robot_dynamics_ros.identification.arm.written_law import (
     MotorLaw,
     WrittenLaw,

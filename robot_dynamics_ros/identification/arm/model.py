@@ -12,7 +12,17 @@ from scipy import signal
 from robot_dynamics_ros.identification.arm.friction_columns import Coupled, JointFriction, JointSignals, SlipOperator
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.least_squares import JointRows, Solution
-from robot_dynamics_ros.identification.dataset.motion import Motion, butterworth, low_pass, pieces_of
+from robot_dynamics_ros.identification.dataset.motion import (
+    Motion,
+    at_lower_rate,
+    butterworth,
+    filtered,
+    kept_rate,
+    low_pass,
+    pieces_of,
+    stack,
+)
+from robot_dynamics_ros.identification.dataset.recording import Recording
 from robot_dynamics_ros.robot_file import RobotFile
 
 
@@ -174,3 +184,9 @@ def coupled_statement(robot: RobotFile, structure: Structure) -> str:
     """A sentence naming the joints of a coupled wrist; empty where there are none."""
     names = [robot.joint_names[j] for j, law in enumerate(structure.laws) if any(t[0] == "c" for t in law.terms)]
     return f"{', '.join(names)} carry friction of a motor that turns with a neighbour: coupled wrist" if names else ""
+
+
+def motion_of(recordings: Sequence[Recording], structure: Structure, margin: float | None = None) -> Motion:
+    """Recordings filtered as a structure says, at the rate of the solution."""
+    s, rate = structure, kept_rate(sum(r.samples for r in recordings), max(r.rate for r in recordings))
+    return stack([at_lower_rate(filtered(r, s.cutoff, s.source, s.delay, margin), rate) for r in recordings])

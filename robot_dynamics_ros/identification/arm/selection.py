@@ -24,6 +24,7 @@ from robot_dynamics_ros.identification.arm.friction_columns import (
     candidates,
     column_key,
 )
+from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.dataset.stretches import cells
 
 N_FOLDS = 8
@@ -38,6 +39,12 @@ def state_folds(q: np.ndarray, qd: np.ndarray, n_folds: int = N_FOLDS, seed: int
     step = max(1, len(x) // 5000)
     centres, _ = kmeans2(x[::step], n_folds, minit="++", seed=np.random.default_rng(seed))
     return vq(x, centres)[0]
+
+
+def fold_sets(motion: Motion) -> list[np.ndarray]:
+    """Two partitions of the samples: regions of the state space, and stretches of time."""
+    time = np.minimum(np.arange(len(motion)) * 6 // len(motion), 5)
+    return [state_folds(motion.q, motion.qd), time]
 
 
 @dataclass

@@ -10,19 +10,21 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from robot_dynamics_ros.identification.arm.friction_columns import VELOCITY_WIDTHS, Coupled, JointFriction
-from robot_dynamics_ros.identification.arm.model import EffortFilter, Filters, Structure, joint_rows, signals_of
+from robot_dynamics_ros.identification.arm.model import (
+    EffortFilter,
+    Filters,
+    Structure,
+    joint_rows,
+    motion_of,
+    signals_of,
+)
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
-from robot_dynamics_ros.identification.arm.selection import Evidence, Selector, state_folds
+from robot_dynamics_ros.identification.arm.selection import Evidence, Selector, fold_sets
 from robot_dynamics_ros.identification.arm.solvers.least_squares import StoredRows, gram_triangle, solve
 from robot_dynamics_ros.identification.dataset.motion import (
-    Motion,
-    at_lower_rate,
-    filtered,
-    kept_rate,
     low_pass,
     motion_frequency,
     noise_limit,
-    stack,
 )
 from robot_dynamics_ros.identification.dataset.recording import Recording
 from robot_dynamics_ros.identification.dataset.stretches import sampled, shifted, thinned, vertex
@@ -294,16 +296,4 @@ def _lag(structure: Structure) -> str:
     return f"effort {relation} the reported state by {size:.3g} +- {std:.1g} ms: compensated"
 
 
-def motion_of(recordings: Sequence[Recording], structure: Structure, margin: float | None = None) -> Motion:
-    """Recordings filtered as a structure says, at the rate of the solution."""
-    s, rate = structure, kept_rate(sum(r.samples for r in recordings), max(r.rate for r in recordings))
-    return stack([at_lower_rate(filtered(r, s.cutoff, s.source, s.delay, margin), rate) for r in recordings])
-
-
-def fold_sets(motion: Motion) -> list[np.ndarray]:
-    """Two partitions of the samples: regions of the state space, and stretches of time."""
-    time = np.minimum(np.arange(len(motion)) * 6 // len(motion), 5)
-    return [state_folds(motion.q, motion.qd), time]
-
-
-__all__ = ["Tuner", "UserChoices", "fold_sets"]
+__all__ = ["Tuner", "UserChoices"]

@@ -11,13 +11,13 @@ import numpy as np
 
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
+from robot_dynamics_ros.identification.arm.model import motion_of
 from robot_dynamics_ros.identification.arm.residuals import for_repaired
 from robot_dynamics_ros.identification.arm.rigid import base_names
 from robot_dynamics_ros.identification.arm.solvers.consistency import initial_parameters
 from robot_dynamics_ros.identification.arm.solvers.fitting import Fitter
 from robot_dynamics_ros.identification.arm.solvers.uncertainty import steady_friction
 from robot_dynamics_ros.identification.arm.state import Identification
-from robot_dynamics_ros.identification.arm.tuning import motion_of
 from robot_dynamics_ros.identification.arm.written_file import file_effort, live_torques
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.dataset.motion import Motion, low_pass

@@ -53,6 +53,7 @@ class Arm(SimulatedArm):
         self._zero = np.zeros(6)
         self._carried = (0.0, np.zeros(3))  # what is really mounted
         self.set_payload(0.0, np.zeros(3), np.zeros(6))
+        self.record = self.simulated.record()
         self._history: deque[np.ndarray] = deque([self.q], maxlen=HISTORY)
         self.target_moment = self.record.target_moment
 

@@ -13,10 +13,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from robot_dynamics_ros.identification.arm.model import Structure, joint_rows
+from robot_dynamics_ros.identification.arm.model import Structure, joint_rows, motion_of
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.least_squares import RANK, JointRows, Solution
-from robot_dynamics_ros.identification.arm.tuning import motion_of
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.dataset.recording import Recording
 

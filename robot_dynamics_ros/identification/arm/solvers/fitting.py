@@ -8,7 +8,7 @@ import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.arm.friction_columns import LOADED
-from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structure
+from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structure, motion_of
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.consistency import initial_parameters, make_consistent
 from robot_dynamics_ros.identification.arm.solvers.errors_in_variables import MAX_NOISE_SHARE, as_total, noise_grams
@@ -23,7 +23,6 @@ from robot_dynamics_ros.identification.arm.solvers.instruments import (
     tracked,
 )
 from robot_dynamics_ros.identification.arm.solvers.least_squares import Solution, solve
-from robot_dynamics_ros.identification.arm.tuning import motion_of
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.identification.dataset.recording import Recording
 from robot_dynamics_ros.identification.dataset.stretches import thinned

@@ -146,7 +146,6 @@ extras["dev"] = [
     "amqtt>=0.11",  # a broker for tests where mosquitto is not installed
     "pytest>=8",
     "pytest-timeout>=2.3",
-    "pytest-rerunfailures>=14",
     "pytest-xdist>=3.8",
     "hypothesis>=6.100",
     "ruff>=0.6",

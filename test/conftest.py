@@ -1,4 +1,4 @@
-"""What every test process starts from, the order of files, and the retries of tests that talk to real-time peers."""
+"""What every test process starts from, the two tiers of the suite, and the table of the slowest tests."""
 
 from __future__ import annotations
 
@@ -15,26 +15,21 @@ import pytest
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
-RETRIES = 2
-DELAY = 1.0  # s
-REASON = 500  # characters of a failed attempt that are printed
+SLOWEST = 25  # rows of each table at the end of a run
 INPUTS = "inputs tried: "
-COMPUTING = 5  # niceness of processes that compute, so that peers of the one that waits keep their time
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of glibc's mallopt
 COLLECTED = 10_000, 20, 10  # of gc.set_threshold
 KEPT = {M_TRIM_THRESHOLD: 2**30, M_MMAP_THRESHOLD: 2**25}  # bytes
 
 
 def pytest_addoption(parser):
-    parser.addoption("--max-retried", type=int, default=None, help="fail when more tests than this were retried")
+    parser.addoption(
+        "--tier", choices=("short", "long"), default=None, help="run only tests without, or with, the marker `long`"
+    )
 
 
 def pytest_configure(config):
-    if getattr(config, "workerinput", {"workerid": "gw0"})["workerid"] != "gw0":
-        os.nice(COMPUTING)
     keep_memory()
-    if getattr(config.option, "reruns", None):
-        raise pytest.UsageError("--reruns would retry numeric tests too: mark tests of real-time peers `realtime`")
 
 
 def keep_memory():
@@ -47,13 +42,6 @@ def keep_memory():
         mallopt(parameter, size)
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_make_scheduler(config, log):
-    from scheduling import WaitingApart
-
-    return WaitingApart(config, log) if config.getvalue("dist") == "loadfile" else None
-
-
 @pytest.hookimpl(hookwrapper=True)
 def pytest_collection():
     """Nothing that is made until all tests are collected is garbage, and later collections leave it out."""
@@ -64,24 +52,14 @@ def pytest_collection():
     gc.set_threshold(*COLLECTED)
 
 
-def pytest_collection_modifyitems(items):
-    """Files with tests marked `slow` come first; only tests marked `realtime` are retried."""
-    slow = {item.path for item in items if item.get_closest_marker("slow") is not None}
-    items.sort(key=lambda item: item.path not in slow)
-    for item in items:
-        if item.get_closest_marker("realtime") is not None:
-            item.add_marker(pytest.mark.flaky(reruns=RETRIES, reruns_delay=DELAY))
-
-
-def retries(config):
-    """Reports of attempts that failed and were repeated."""
-    reporter = config.pluginmanager.get_plugin("terminalreporter")
-    return reporter.stats.get("rerun", ()) if reporter is not None else ()
-
-
-def retried(config):
-    """Test -> number of retries."""
-    return Counter(report.nodeid for report in retries(config))
+def pytest_collection_modifyitems(config, items):
+    """The tests of the tier that was asked for; all of them without --tier."""
+    tier = config.getoption("--tier")
+    if tier is None:
+        return
+    wanted = [item for item in items if (item.get_closest_marker("long") is not None) == (tier == "long")]
+    config.hook.pytest_deselected(items=[item for item in items if item not in set(wanted)])
+    items[:] = wanted
 
 
 @pytest.fixture
@@ -90,10 +68,9 @@ def tried(record_property):
     return lambda kind, count: record_property(INPUTS + kind, count)
 
 
-def inputs_tried(config):
+def inputs_tried(reporter):
     """Kind of input -> [inputs tried, tests that failed]."""
     found: dict[str, list[int]] = {}
-    reporter = config.pluginmanager.get_plugin("terminalreporter")
     for outcome in ("passed", "failed"):
         for report in reporter.stats.get(outcome, ()):
             for name, count in report.user_properties if report.when == "call" else ():
@@ -103,26 +80,24 @@ def inputs_tried(config):
     return found
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_sessionfinish(session):
-    bound = session.config.getoption("--max-retried")
-    if bound is not None and len(retried(session.config)) > bound and session.exitstatus == pytest.ExitCode.OK:
-        session.exitstatus = pytest.ExitCode.TESTS_FAILED
+def durations(reporter):
+    """Seconds per test and per file, set-up and teardown included."""
+    tests, files = Counter(), Counter()
+    for reports in reporter.stats.values():
+        for report in reports:
+            if hasattr(report, "duration") and hasattr(report, "nodeid"):
+                tests[report.nodeid] += report.duration
+                files[report.nodeid.split("::")[0]] += report.duration
+    return tests, files
 
 
-def pytest_terminal_summary(terminalreporter, config):
+def pytest_terminal_summary(terminalreporter):
     if "FUZZ_TRIES" in os.environ:
         terminalreporter.section("damaged inputs")
-        for kind, (count, failed) in sorted(inputs_tried(config).items()):
+        for kind, (count, failed) in sorted(inputs_tried(terminalreporter).items()):
             terminalreporter.write_line(f"| {kind} | {count} | {failed} |")
-    counts, bound = retried(config), config.getoption("--max-retried")
-    if not counts:
-        return
-    terminalreporter.section(f"{len(counts)} retried")
-    for test, count in sorted(counts.items()):
-        terminalreporter.write_line(f"{count} x {test}")
-        for report in (r for r in retries(config) if r.nodeid == test):
-            why = [line[1:].strip() for line in report.longreprtext.splitlines() if line.startswith("E ")]
-            terminalreporter.write_line(f"  {' '.join(why) or report.longreprtext}"[:REASON])
-    if bound is not None and len(counts) > bound:
-        terminalreporter.write_line(f"more than {bound} tests were retried: the run fails", red=True)
+    for name, counted in zip(("tests", "files"), durations(terminalreporter), strict=True):
+        if len(counted) > SLOWEST:
+            terminalreporter.section(f"{SLOWEST} slowest {name}, {sum(counted.values()):.0f} s in all")
+            for where, seconds in counted.most_common(SLOWEST):
+                terminalreporter.write_line(f"{seconds:7.1f} s  {where}")

@@ -143,7 +143,7 @@ def test_the_live_picture_answers_contact_force_and_certainty():
 
 
 @pytest.mark.realtime
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.ros
 def test_the_demo_runs_and_its_force_is_near_the_truth(tmp_path):
     pytest.importorskip("rclpy", reason="the graph needs rclpy")

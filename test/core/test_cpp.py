@@ -33,7 +33,7 @@ int main() {
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in (CORE / "test").glob("*_test.cpp")))
-@pytest.mark.slow
+@pytest.mark.long
 def test_cpp(name):
     run("ctest", "--test-dir", build(name), "-R", f"^{name}$", "--no-tests=error", "--output-on-failure")
 

@@ -59,7 +59,7 @@ def test_every_public_name_of_the_core_is_in_the_stub():
     assert {name for name in dir(_core) if not name.startswith("_")} <= typed | {"annotations"}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_public_face_passes_mypy():
     pytest.importorskip("mypy", reason="mypy is in the dev extra")
     outside = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}  # or it trusts our files

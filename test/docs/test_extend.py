@@ -69,7 +69,7 @@ def run(line, tree):
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_example_works_as_printed(page, tree):
     text = page.read_text(encoding="utf-8")
     steps = list(STEP.finditer(text))

@@ -44,7 +44,7 @@ def commands():
     return [line for block in re.findall(r"```bash\n(.*?)```", PAGE, re.DOTALL) for line in block.splitlines()]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_page_leads_from_a_urdf_to_the_force(folder, monkeypatch):
     monkeypatch.chdir(folder)
     assert len(commands()) == 6

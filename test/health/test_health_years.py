@@ -16,7 +16,7 @@ from robot_dynamics_ros.robot_file import load_robot, save_robot
 from robot_dynamics_ros.simulation.plant.build import load_plant
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(1500)]
+pytestmark = [pytest.mark.long, pytest.mark.timeout(1500)]
 
 MONTHS, RATE, SECONDS, FASTER = 10, 125, 40.0, 90  # warming up
 START = 1_750_000_000

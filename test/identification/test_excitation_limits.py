@@ -138,7 +138,7 @@ def free(search, seed, size):
     return x.ravel()
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_broken_motions_are_mended_or_reported():
     robot = load_robot("ur5e")
     limits = limits_of(robot)

@@ -52,7 +52,7 @@ def results(bags):
     return fleet.identify_each("ur5e", bags, GIVEN)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_wear_and_a_tool_are_distinguished(results):
     found = fleet.compared(results)
     friction = [text for text in found["differences"] if "friction" in text]

@@ -55,7 +55,7 @@ def test_progress_counts_up_to_the_end_and_names_the_time_left():
     assert sum(SHARES.values()) == 100
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_json_contract(run):
     _, result, _ = run
     v = result["validation"]

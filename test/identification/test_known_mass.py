@@ -70,7 +70,7 @@ def robots():
     return [judged(individual) for individual in (41, 46)]
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_payload_within_two_percent_and_two_deviations(robots):
     for _, mass, z, _ in robots:
         assert abs(mass) < 0.02 and abs(z) < 2

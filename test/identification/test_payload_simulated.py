@@ -73,7 +73,7 @@ def test_what_torque_constants_leave_open_is_counted(monkeypatch):
     assert payloads.identify_payload(found, [loaded]).mass_std < 0.7 * got.mass_std
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_command_writes_a_file_that_carries_it(tmp_path):
     for name, seed, mass in (("free", 1, 0.0), ("judge", 2, 0.0), ("loaded", 3, MASS)):
         write_bag(log_of(60, seed, mass), tmp_path / name)

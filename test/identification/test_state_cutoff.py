@@ -15,7 +15,7 @@ from robot_dynamics_ros.signals import Log
 
 
 @pytest.mark.parametrize("velocity", [True, False])
-@pytest.mark.slow
+@pytest.mark.long
 def test_late_stamps_do_not_raise_the_cut_off(velocity: bool) -> None:
     """Stamps that jitter by 0.3 ms at 1 kHz and missing samples neither make the motion look faster than it is nor let
     their noise pass to the acceleration."""

@@ -204,7 +204,7 @@ def test_a_node_killed_in_motion_stops_the_robot_and_comes_up_idle(graph):
         assert status == 0, output
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_file_is_played_by_command_refused_by_command_and_stopped_by_ctrl_c(graph, tmp_path):
     listener, motions = graph[0], graph[0].heard["composed_node/motion"]
     command = ("robot_dynamics_ros.cli.main", "play")

@@ -127,7 +127,7 @@ def test_what_a_robot_lacks_is_reported_with_the_reason(family):
         assert len(family.recent("robot_dynamics/external_wrench", 50)) == 50
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_a_trajectory_is_played_whatever_the_joint_order(family):
     names = family.robot.joint_names
     start = np.array(family.recent("joint_states", 1)[0].position)

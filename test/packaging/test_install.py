@@ -40,7 +40,7 @@ def wheel(unchanged_source, tmp_path_factory):
     return built(unchanged_source, tmp_path_factory.mktemp("wheel"))
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(1500)
 def test_wheel_installs_and_finds_its_robot_files(wheel, tmp_path):
     names = zipfile.ZipFile(wheel).namelist()
@@ -63,7 +63,7 @@ def contents(wheel):
     return {f.filename: f.CRC for f in files if not f.filename.endswith((".so", "RECORD"))}
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(1500)
 def test_the_source_distribution_gives_the_same_wheel(source, wheel, tmp_path):
     run(sys.executable, "setup.py", "-q", "sdist", "-d", tmp_path, cwd=source, PYTHONWARNINGS="ignore")
@@ -128,7 +128,7 @@ def colcon():
     return command
 
 
-@pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.timeout(1500)
 @pytest.mark.parametrize("option", [(), ("--symlink-install",)], ids=["copied", "linked"])
 def test_colcon_builds_it_as_an_ament_python_package(workspace, colcon, option):

@@ -247,7 +247,7 @@ def test_the_summary_takes_the_worst_by_its_own_sense():
     assert len({line.replace("\\|", "").count("|") for line in text.splitlines()}) == 1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_the_command_judges_a_robot_from_end_to_end(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     words = "validate force --robots 1 --families maxwell --bags 1 --seed 3 --work work --json a.json --markdown a.md"

@@ -36,7 +36,7 @@ def test_two_recordings_are_at_least_as_good_as_the_better_one(ur5e, tmp_path):
     assert errors[2] <= 1.05 * min(errors[:2]), errors
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_three_recordings_are_at_least_as_good_as_the_best_one(ur5e, tmp_path):
     """The same with stop and go, slow and periodic motion; the slow one alone does not support a model."""
     who = zoo.individuals(ur5e, 8, 2, zoo.families("tuning"))[1]

@@ -13,7 +13,7 @@ def errors(request):
     return recovery.recovery(FIXED, request.param), request.param
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_parameters_lie_within_their_deviations(errors):
     """Of a normal distribution 95.4 and 99.7 % do; three individuals have 102 base parameters and 12 or more rotors."""
     z = errors[0].base if errors[1] else errors[0].base + errors[0].rotor

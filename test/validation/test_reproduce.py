@@ -79,13 +79,13 @@ def test_clochiatti_meets_its_numbers(tmp_path):
     assert all(r["note"] for r in rows if r["met"] is None)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_load_dependent_hysteresis_beats_the_discontinuous_model():
     rows = protocol("madsen-egms")(True)
     assert rows[0].met and rows[0].paper == 2.1
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_online_stiffness_meets_its_numbers():
     rows = protocol("madsen-stiffness")(True)
     assert [r.paper for r in rows] == [95.2, 96.6, 94.0] and all(r.met for r in rows)
@@ -96,7 +96,7 @@ def test_an_unknown_protocol_is_one_line():
     assert isinstance(done.exception, ConfigError) and "madsen-joint" in str(done.exception)
 
 
-@pytest.mark.slow
+@pytest.mark.long
 def test_each_part_of_the_friction_model_buys_something():
     from robot_dynamics_ros.validation.papers.ablation import run
 

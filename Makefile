@@ -7,9 +7,9 @@ CXX ?= g++
 # byte code is kept: without it each of the many processes of demo and test compiles everything it imports
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-long build sanitize fuzz mutants lint format bench stub docs sizes clean
+.PHONY: demo test test-long build sanitize fuzz mutants lint format bench reproduce stub docs sizes clean
 build: $(VENV)/.installed
-	@$(PY) setup.py -q build_ext --inplace
+	@ROBOT_DYNAMICS_BENCH=1 $(PY) setup.py -q build_ext --inplace
 
 # two stamps: what the demo needs, and what tests, lint and docs need besides
 $(VENV)/.installed: setup.py package.xml pyproject.toml tools/environment.py
@@ -41,13 +41,17 @@ demo: $(VENV)/.installed $(if $(filter-out ur%,$(ROBOT)),$(VENV)/.installed_vend
 sizes: # seconds and megabytes of the set-up
 	@$(PYTHON) tools/environment.py sizes
 
+# the laboratory: make reproduce ARGS="all --quick"; every other command of it: python -m bench NAME
+reproduce: build
+	@$(PY) -m bench reproduce $(or $(ARGS),all)
+
 bench: build # PEERS=1: against Pinocchio, CasADi and figaroh, in an environment of their own
 ifdef PEERS
 	@test -e .venv-bench/.installed || VENV=.venv-bench $(PYTHON) tools/environment.py peers
 	@touch .venv-bench/.installed
-	@OPENBLAS_NUM_THREADS=1 .venv-bench/bin/robot-dynamics bench --peers $(ARGS)
+	@OPENBLAS_NUM_THREADS=1 .venv-bench/bin/python -m bench speed --peers $(ARGS)
 else
-	@OPENBLAS_NUM_THREADS=1 $(VENV)/bin/robot-dynamics bench $(ARGS)
+	@OPENBLAS_NUM_THREADS=1 $(PY) -m bench speed $(ARGS)
 endif
 
 # the C++ tests under AddressSanitizer with UndefinedBehaviorSanitizer, then under ThreadSanitizer; minutes
@@ -88,4 +92,4 @@ format: $(VENV)/.installed_dev
 	@$(VENV)/bin/clang-format -i $$(git ls-files '*.cpp' '*.hpp')
 
 clean:
-	rm -rf build dist *.egg-info robot_dynamics_ros/_core*.so
+	rm -rf build dist *.egg-info robot_dynamics_ros/_core*.so bench/speed/native*.so

@@ -93,20 +93,29 @@ class BuildCore(build_ext):
 
 
 NODES = ("hardware_node", "estimator_node", "composed_node", "viewer_node")
-SOURCES = sorted(glob("cpp_core/bindings/unit_*.cpp") + glob("cpp_core/src/kernels/*.cpp"))
-if FOUND:
-    core = Extension(f"{NAME}._core", SOURCES)
-else:
-    ParallelCompile("NPY_NUM_BUILD_JOBS", default=os.cpu_count() or 1, needs_recompile=needs_recompile).install()
-    core = Pybind11Extension(
-        f"{NAME}._core",
-        SOURCES,
+KERNELS = sorted(glob("cpp_core/src/kernels/*.cpp"))
+
+
+def extension(name: str, sources: list[str]) -> Extension:
+    """A module of the core's headers and kernels."""
+    if FOUND:
+        return Extension(name, sources)
+    return Pybind11Extension(
+        name,
+        sources,
         depends=sorted(glob("cpp_core/include/**/*.hpp", recursive=True) + glob("cpp_core/bindings/*.?pp")),
-        include_dirs=["cpp_core/include"],
+        include_dirs=["cpp_core/include", "cpp_core/bindings"],
         cxx_std=17,
         extra_compile_args=["-O3", "-fno-math-errno", "-fno-trapping-math", "-ffp-contract=off", "-fvisibility=hidden"],
         libraries=["rt"] if platform.system() == "Linux" else [],
     )
+
+
+if not FOUND:
+    ParallelCompile("NPY_NUM_BUILD_JOBS", default=os.cpu_count() or 1, needs_recompile=needs_recompile).install()
+modules = [extension(f"{NAME}._core", sorted(glob("cpp_core/bindings/unit_*.cpp")) + KERNELS)]
+if os.environ.get("ROBOT_DYNAMICS_BENCH"):  # the laboratory, of a clone only
+    modules.append(extension("bench.speed.native", ["bench/speed/native.cpp", *KERNELS]))
 
 
 def share(folder: str, *patterns: str) -> tuple[str, list[str]]:
@@ -173,7 +182,7 @@ setup(
     package_data={NAME: ["__init__.pyi", "_core.pyi", "py.typed", "data/**/*", "drivers/ur/torque.script"]},
     include_package_data=True,
     # make builds the core in place itself and installs only the dependencies
-    ext_modules=[] if os.environ.get("ROBOT_DYNAMICS_CORE_BUILT_IN_PLACE") else [core],
+    ext_modules=[] if os.environ.get("ROBOT_DYNAMICS_CORE_BUILT_IN_PLACE") else modules,
     cmdclass={"build_ext": BuildCore},
     data_files=[
         ("share/ament_index/resource_index/packages", [f"resource/{NAME}"]),

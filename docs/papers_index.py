@@ -14,7 +14,6 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "papers.md"
 SOURCES = ("cpp_core/include/**/*.hpp", "cpp_core/src/**/*.cpp", "robot_dynamics_ros/**/*.py")
-WHOLE_PROTOCOLS = ("papers", "labs", "benchmarks")  # folders that rerun a paper instead of implementing its equations
 PAPERS = {
     "Simoni2017": "Simoni et al., On the use of a temperature based friction model for a virtual force sensor in "
     "industrial robot manipulators, ETFA 2017, doi:10.1109/ETFA.2017.8247655",
@@ -110,8 +109,6 @@ def rows() -> list[tuple[str, str, Path, list[Path]]]:
     tests |= {p.relative_to(ROOT): p.read_text(encoding="utf-8") for p in sorted(ROOT.glob("cpp_core/test/*.cpp"))}
     table = []
     for path in sorted({p for pattern in SOURCES for p in ROOT.glob(pattern)}):
-        if path.parent.name in WHOLE_PROTOCOLS:
-            continue
         text = path.read_text(encoding="utf-8")
         by_key: dict[str, set[str]] = defaultdict(set)
         for item in citations(text):
@@ -129,7 +126,7 @@ def page() -> str:
         "# Papers: equation, file, test",
         "",
         "Written by `python docs/papers_index.py`; do not edit. To run complete protocols and compare the numbers: "
-        "`robot-dynamics reproduce all`. Equations are listed as the file cites them: `25-28` contains 27. "
+        "`python -m bench reproduce all`. Equations are listed as the file cites them: `25-28` contains 27. "
         "By name of a law: [friction](friction.md#static-laws); by symbol: [glossary](glossary.md).",
         "",
     ]

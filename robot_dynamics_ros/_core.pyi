@@ -1533,12 +1533,6 @@ class RtdeReader:
     def version(self) -> tuple:
         """(major, minor, bugfix, build) of the controller."""
 
-class EstimatorCycle:
-    """All estimators on one sample after the other, for benchmarks."""
-    def __init__(self, chain: Chain, gms: Gms, window: Integer = 51, covariance: bool = False) -> None: ...
-    def run(self, step_ns: Integer, q: Reals, tau: Reals, theta: Reals, out: Reals | None = None) -> RealArray:
-        """Wrenches (N, 6)."""
-
 def available_isas() -> list[str]:
     """Instruction sets this machine can run, narrowest first."""
 
@@ -1592,9 +1586,6 @@ def joint_torque(a1: Real, a2: Real, damping: Real, phi: Real, phid: Real) -> fl
 def lock_memory() -> tuple[bool, str]:
     """Keep all pages in memory (mlockall): whether it was permitted, and in words."""
 
-def multiply_add(operations: Real) -> float:
-    """This many operations in independent multiply-adds of the instruction set in use: the machine's peak."""
-
 def pass_temperature(
     measured: Reals, low: Real, high: Real, expected: Real, temperature: Reals, variance: Reals
 ) -> Status:
@@ -1606,19 +1597,6 @@ def presliding_elements(
     theta: Reals, span: Reals, start: typing.Annotated[numpy.typing.ArrayLike, numpy.bool]
 ) -> RealArray:
     """H_k (N, elements) of Maxwell-slip elements of spans (elements,) [rad]."""
-
-def repeat_contact_force(parameters: str, stamp_ns: Integers, q: Reals, qd: Reals, effort: Reals) -> tuple:
-    """
-    (wrench (N, 6), status codes (N,)) of ContactForceEstimator, one cycle after the other; parameters: the text of an export.
-    """
-
-def repeat_rnea(
-    chain: Chain, q: typing.Any, qd: typing.Any, qdd: typing.Any, out: typing.Any | None = None
-) -> typing.Any:
-    """rnea of one sample, called N times."""
-
-def rnea_operations(chain: Chain) -> int:
-    """Additions and multiplications of one batched sample."""
 
 def rotor_positions(t: Reals, theta: Reals, v: Reals, time: Real) -> RealArray:
     """

@@ -14,8 +14,8 @@ TEMPLATES = Path(__file__).resolve().parent / "data"
 BEGIN, END = "<!-- generated: {} -->", "<!-- end: {} -->"
 
 
-def write_html(template: str, path: Path, **values: Any) -> Path:
-    """A template of data/ filled with values, as one HTML file without external resources; returns its path.
+def write_html(template: str | Path, path: Path, **values: Any) -> Path:
+    """A template (by name: of data/) filled with values, as one HTML file without external resources; returns its path.
 
     Raises CapabilityError without jinja2, DataError when the file cannot be written.
     """

@@ -67,9 +67,6 @@ void bind(py::module_&);
 namespace bindings::rtde {
 void bind(py::module_&);
 }
-namespace bindings::benchmark {
-void bind(py::module_&);
-}
 
 PYBIND11_MODULE(_core, m) {
   m.doc() = "C++ core of robot_dynamics_ros: equations, observers, controllers and the simulated plant.";
@@ -95,5 +92,4 @@ PYBIND11_MODULE(_core, m) {
   bindings::torque::bind(m);
   bindings::torque_link::bind(m);
   bindings::rtde::bind(m);
-  bindings::benchmark::bind(m);
 }

@@ -1,5 +1,4 @@
 // Bindings of the observers of a pipeline and of the simulated plant, in one unit (see unit_models.cpp).
-#include "bind_benchmark.cpp"
 #include "bind_force.cpp"
 #include "bind_friction_stage.cpp"
 #include "bind_motion.cpp"

@@ -30,44 +30,39 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "learn-fleet": ("learn_fleet", "merge what robots of one model learned into a prior"),
     "compare": ("compare", "identify several bags and compare the results"),
     "experiment": ("experiment", "run and record an identification motion of one joint"),
-    "reproduce": ("reproduce", "run the papers' protocols and compare the results"),
-    "ablation": ("ablation", "force error without temperature, hysteresis, load terms"),
-    "validate": ("validate", "force errors and coverage on many simulated robots"),
     "replay": ("replay", "run all estimators over a recording"),
     "calibrate-force": ("calibrate_force", "calibrate noise, std and contact threshold from a sensor"),
     "export": ("export", "write a robot file for C++, URDF, MuJoCo, Gazebo"),
     "health": ("health", "trends of joint parameters over many recordings"),
-    "faults": ("faults", "inject faults into the torque path and check the reaction"),
-    "endurance": ("endurance", "long run of torque control with a fault every minute"),
-    "bench": ("bench", "benchmarks, compared with other libraries"),
-    "latency": ("latency", "measure rate, latency, losses and CPU of the nodes"),
 }
 
 
 class LazyGroup(click.Group):
-    """A click group that imports the module of a command only when that command is called."""
+    """Commands of a table, name -> (module of `package` with `command`, what for); each is imported when called."""
+
+    package, table, all_threads = "robot_dynamics_ros.cli", COMMANDS, ""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names in the order of the table."""
-        return list(COMMANDS)
+        return list(self.table)
 
     def get_command(self, ctx: click.Context | None, name: str) -> click.Command | None:
         """The command of that name, None where there is none."""
-        if name not in COMMANDS:
+        if name not in self.table:
             return None
-        if name != "bench":  # the peers it compares with run as they do by themselves
+        if name != self.all_threads:
             # matrices are small here: a second BLAS thread would only wait for the first; read when numpy loads
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-        module = importlib.import_module(f"robot_dynamics_ros.cli.{COMMANDS[name][0]}")
+        module = importlib.import_module(f"{self.package}.{self.table[name][0]}")
         return importlib.import_module("robot_dynamics_ros.cli.options").only_finite(module.command)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         """The table, whole."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+            formatter.write_dl([(name, text) for name, (_, text) in self.table.items()])
 
 
-@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.group("robot-dynamics", cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__)
 def cli() -> None:
     """Sensorless force estimation, friction and stiffness observers, and identification from bags for robot arms.
@@ -76,10 +71,10 @@ def cli() -> None:
     """
 
 
-def main() -> None:
-    """Run the command line: user errors are one line and exit status 1, never a traceback."""
+def run(group: click.Group) -> None:
+    """Run a command line: user errors are one line and exit status 1, never a traceback."""
     try:
-        cli(prog_name="robot-dynamics")
+        group(prog_name=group.name)
     except RobotDynamicsError as error:
         click.echo(f"error: {error}", err=True)
     except OSError as error:
@@ -87,6 +82,11 @@ def main() -> None:
             raise  # no file of the user's: a defect of ours
         click.echo(printable(f"error: {error.filename}: {error.strerror}"), err=True)
     sys.exit(1)
+
+
+def main() -> None:
+    """Entry point of the installed command."""
+    run(cli)
 
 
 if __name__ == "__main__":

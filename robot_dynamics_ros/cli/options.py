@@ -220,7 +220,7 @@ def given_options() -> dict[str, Any]:
 
 def command_line() -> str:
     """The running command with these options, as a page names its origin."""
-    words = ["robot-dynamics", *click.get_current_context().command_path.split()[1:]]
+    words = click.get_current_context().command_path.split()
     for name, given in given_options().items():
         for value in given if isinstance(given, tuple) else (given,):
             text = f"{value:g}" if isinstance(value, float) else str(value)

@@ -57,6 +57,11 @@ def imported_modules(path, files):
             yield from (alias.name for alias in node.names if alias.name in files)
 
 
+def test_nothing_of_the_product_imports_the_laboratory():
+    for path in [*PACKAGE.rglob("*.py"), *(ROOT / "launch").glob("*.py"), *(ROOT / "examples").glob("*.py")]:
+        assert not {name for name in imports(path) if name.split(".")[0] == "bench"}, path.relative_to(ROOT)
+
+
 def test_no_folder_holds_more_than_twenty_modules():
     folders = collections.Counter(
         path.parent.relative_to(PACKAGE).as_posix() for path, _ in modules() if path.stem != "__init__"
@@ -86,6 +91,6 @@ def test_ros_only_in_nodes_and_vendor_clients_only_in_their_driver():
         for name in imports(path):
             top = name.split(".")[0]
             if top in ("rclpy", "sensor_msgs", "std_msgs", "geometry_msgs", "launch", "launch_ros"):
-                assert part == "nodes" or "validation" in path.parts, f"{path.relative_to(ROOT)} imports {name}"
+                assert part == "nodes", f"{path.relative_to(ROOT)} imports {name}"
             if top in ("rtde_control", "rtde_receive", "pylibfranka"):
                 assert part == "drivers", f"{path.relative_to(ROOT)} imports {name}"

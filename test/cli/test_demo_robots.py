@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 
+from bench.papers.labs.thermal import SUBJECTS
+from bench.papers.simoni import TASKS
 from robot_dynamics_ros.cli.demo_robots import PERIOD, RESTS, base_file, demo_robot, excitation, parameter_file
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.models import RobotModel
@@ -10,8 +12,6 @@ from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.plant.assumed import KEY, assumed_file, heat_capacities
 from robot_dynamics_ros.simulation.polishing import STOP, polishing
 from robot_dynamics_ros.simulation.server.scenario import SCENARIOS
-from robot_dynamics_ros.validation.papers.labs.thermal import SUBJECTS
-from robot_dynamics_ros.validation.papers.simoni import TASKS
 
 ROBOTS = ("ur5e", "fr3", "comau_ns16")
 

@@ -52,7 +52,6 @@ INSTANCES = {
     "MotionState": lambda: _core.MotionState(ROBOT.chain()),
     "SignalAlignment": lambda: _core.SignalAlignment(N),
     "RigidBody": lambda: _core.RigidBody(ROBOT.chain()),
-    "EstimatorCycle": lambda: _core.EstimatorCycle(ROBOT.chain(), maxwell_slip(N)),
 }
 PLAIN = {"stamp_ns": 10**9, "steady_ns": 10**9, "now_ns": 10**9, "step_ns": 10**6, "dt": 0.01, "frozen": False}
 PLAIN |= {"saturated": False, "includes_gravity": True, "link_side": False, "temperature_band": 5.0, "warn": 0.1}

@@ -7,12 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from robot_dynamics_ros.validation.faults.table import MODULES
+from bench.faults.table import MODULES
 
-PACKAGE = Path(__file__).parents[2] / "robot_dynamics_ros"
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "robot_dynamics_ros"
 FILES = {path.relative_to(PACKAGE).as_posix(): path for path in sorted(PACKAGE.rglob("*.py"))}
+FILES |= {path.relative_to(ROOT).as_posix(): path for path in sorted((ROOT / "bench").rglob("*.py"))}
 # a function per case, listed with its title in CASES
-TITLED = tuple(f"validation/faults/{name}.py" for name in MODULES)
+TITLED = tuple(f"bench/faults/{name}.py" for name in MODULES)
 
 
 @cache

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from robot_dynamics_ros.validation.faults.table import cases as fault_cases
+from bench.faults.table import cases as fault_cases
 
 ROOT = Path(__file__).parents[2]
 TEST = re.compile(r"`([\w/]+\.py)::(\w+)`")
@@ -60,7 +60,7 @@ def test_the_table_of_runs_lists_every_case():
     """Whether they pass is the matter of test_faults.py, which runs them."""
     listed = {row[0] for row in table("faults.md", "case")}
     titles = {case.title for case in fault_cases("clock") + fault_cases("sockets")}
-    assert titles <= listed, "run: robot-dynamics faults --markdown"
+    assert titles <= listed, "run: python -m bench faults --markdown"
 
 
 def test_a_test_that_is_not_there_is_noticed():

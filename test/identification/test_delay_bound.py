@@ -16,6 +16,7 @@ sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[1] / "suppor
 
 from test_settings import ROBOT, late
 
+from bench.force import recordings, zoo
 from robot_dynamics_ros.identification.arm.identify import STEPS, Identification, Options, UserChoices
 from robot_dynamics_ros.identification.arm.model import joint_rows, motion_of
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
@@ -23,7 +24,6 @@ from robot_dynamics_ros.identification.arm.solvers.fitting import Fitter
 from robot_dynamics_ros.identification.arm.tuning import Tuner
 from robot_dynamics_ros.identification.dataset.motion import pieces_of
 from robot_dynamics_ros.identification.dataset.recording import recording
-from robot_dynamics_ros.validation.force import recordings, zoo
 
 BLOCK = 1.0  # s whose scores are one independent error
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from bench.papers.labs.calibration import trapezoid_test
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import CapabilityError, DataError
@@ -18,7 +19,6 @@ from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.trajectories import motions
-from robot_dynamics_ros.validation.papers.labs.calibration import trapezoid_test
 
 UR5E = load_robot("ur5e")
 K = np.array([11.2, 10.1, 10.9, 7.2, 7.9, 8.1])

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from bench.papers.labs.race import condition_alone, hybrid_until, quality
 from robot_dynamics_ros.cli.excite import command
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.blas import one_thread
@@ -19,7 +20,6 @@ from robot_dynamics_ros.identification.excitation import (
 )
 from robot_dynamics_ros.identification.excitation.limits import TOLERANCE
 from robot_dynamics_ros.identification.excitation.motion import FourierBasis
-from robot_dynamics_ros.identification.excitation.race import condition_alone, hybrid_until, quality
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.trajectories.files import load_trajectory

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from click.testing import CliRunner
 
+from bench.papers.labs.race import condition_alone, hybrid_until
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.cli.excite import command
 from robot_dynamics_ros.errors import DataError
@@ -26,7 +27,6 @@ from robot_dynamics_ros.identification.excitation import (
 )
 from robot_dynamics_ros.identification.excitation.check import breaches, broken, mend
 from robot_dynamics_ros.identification.excitation.limits import TOLERANCE
-from robot_dynamics_ros.identification.excitation.race import condition_alone, hybrid_until
 from robot_dynamics_ros.identification.excitation.space import _deepest
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from bench.papers.labs.race import ByDifferences
 from robot_dynamics_ros.identification.blas import one_thread
 from robot_dynamics_ros.identification.excitation import Box, Criteria, FourierSearch, Limits
 from robot_dynamics_ros.identification.excitation.criteria import CRITERIA, condition, sharp_condition
 from robot_dynamics_ros.identification.excitation.motion import FourierBasis, FourierMotion
-from robot_dynamics_ros.identification.excitation.race import ByDifferences
 from robot_dynamics_ros.identification.excitation.search import Phase, State
 from robot_dynamics_ros.identification.excitation.soft import column_max, column_max_size, power_max, soft_max
 from robot_dynamics_ros.robot_file import load_robot

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from synthetic import excitation, torque, truth_of
 
+from bench.force import recordings, zoo
+from bench.force.recordings import KINDS
 from robot_dynamics_ros.identification.arm.identify import Options, coupled_joints
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.tuning import Tuner
@@ -17,8 +19,6 @@ from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
-from robot_dynamics_ros.validation.force import recordings, zoo
-from robot_dynamics_ros.validation.force.recordings import KINDS
 
 ROBOT = load_robot("ur5e")
 

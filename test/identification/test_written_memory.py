@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from synthetic import synthetic_log, truth_of
 
+from bench.force import recordings, zoo
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.estimators.pipeline import Pipeline
@@ -22,7 +23,6 @@ from robot_dynamics_ros.robot_file import load_robot, save_robot
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
-from robot_dynamics_ros.validation.force import recordings, zoo
 
 ROBOT = load_robot("ur5e")
 LAWS = (JointFriction(0.02, ("fv1", "fo", "ia", "fc", "h@0.003", "fl", "fs@0.1")),) * 6

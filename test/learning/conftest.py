@@ -8,6 +8,9 @@ from hashlib import sha256
 import numpy as np
 import pytest
 
+from bench.force import zoo
+from bench.force.recordings import RATE, home, moves, reported, simulated
+from bench.learning.tasks import BEGIN_NS, DAY_NS
 from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.identification.dataset.recording import Recording, recording
 from robot_dynamics_ros.learning.columns import Columns
@@ -17,9 +20,6 @@ from robot_dynamics_ros.learning.triangles import Triangle
 from robot_dynamics_ros.learning.update import Prior, file_prior
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import Log
-from robot_dynamics_ros.validation.force import zoo
-from robot_dynamics_ros.validation.force.recordings import RATE, home, moves, reported, simulated
-from robot_dynamics_ros.validation.learning.tasks import BEGIN_NS, DAY_NS
 
 SECONDS = 25.0
 TORQUE = Options(effort="torque")

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from bench.force import zoo
+from bench.force.recordings import RATE
+from bench.learning.study import kept, kept_log
+from bench.learning.tasks import cycle, task_of
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.validation.force import zoo
-from robot_dynamics_ros.validation.force.recordings import RATE
-from robot_dynamics_ros.validation.learning.study import kept, kept_log
-from robot_dynamics_ros.validation.learning.tasks import cycle, task_of
 
 
 def test_a_kept_recording_is_the_same_whether_it_was_just_made_or_read(worker, tmp_path):

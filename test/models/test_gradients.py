@@ -73,7 +73,7 @@ def test_torque_slopes_are_those_of_the_regressor(n, framed):
 
 @pytest.mark.parametrize("name", ["ur5e", "panda"])
 def test_torque_slopes_are_pinocchios(name):
-    from robot_dynamics_ros.validation.benchmarks.setup import Arm
+    from bench.speed.setup import Arm
 
     arm = Arm(name)
     model, data = arm.pinocchio

@@ -11,7 +11,7 @@ pytest.importorskip("rclpy")
 
 from diagnostic_msgs.msg import DiagnosticArray
 
-from robot_dynamics_ros.validation.faults.graph_bench import GraphBench
+from bench.faults.graph_bench import GraphBench
 
 pytestmark = pytest.mark.realtime
 

@@ -46,6 +46,7 @@ def test_wheel_installs_and_finds_its_robot_files(wheel, tmp_path):
     names = zipfile.ZipFile(wheel).namelist()
     assert any(name.endswith("config/robots/ur5e.yaml") for name in names)
     assert any("_core" in name and name.endswith(".so") for name in names)
+    assert not [name for name in names if "bench" in name]
     site = tmp_path / "site"
     run(sys.executable, "-m", "venv", "--system-site-packages", "--without-pip", site, cwd=tmp_path)
     python = site / "bin" / "python"

@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
+from bench.speed.simulation_speed import real_time_factor
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.polishing import cartesian, polishing
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
-from robot_dynamics_ros.validation.benchmarks.simulation_speed import real_time_factor
 
 Q = np.array([0.0, -1.57, 1.57, -1.57, -1.57, 0.0])
 

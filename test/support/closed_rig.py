@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
+from bench.faults.clock_bench import START, ClockBench
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import EnableResult, TorqueMode
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.trajectories.smooth import through
-from robot_dynamics_ros.validation.faults.clock_bench import START, ClockBench
 
 ROBOT = load_robot("ur5e")
 MS = 1_000_000

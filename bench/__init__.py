@@ -1,0 +1,1 @@
+"""The laboratory: what proves the package. Run from a clone by `python -m bench NAME`, never installed."""

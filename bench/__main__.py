@@ -1,0 +1,37 @@
+"""`python -m bench NAME`: the one entry of the laboratory."""
+
+from __future__ import annotations
+
+import click
+
+from robot_dynamics_ros.cli.main import LazyGroup, run
+
+COMMANDS: dict[str, tuple[str, str]] = {
+    "reproduce": ("reproduce", "run the papers' protocols and compare the results"),
+    "ablation": ("ablation", "force error without temperature, hysteresis, load terms"),
+    "force": ("force", "force errors and coverage on many simulated robots"),
+    "learning": ("learning", "learning from ordinary work on many simulated robots"),
+    "learning-week": ("learning_week", "draw a week of one robot that learns"),
+    "learning-scale": ("learning_scale", "bytes, seconds and memory of learning"),
+    "compare-scale": ("compare_scale", "identification of many recordings on a cluster"),
+    "export": ("export", "motions of exported MuJoCo models"),
+    "faults": ("faults", "inject faults into the torque path and check the reaction"),
+    "endurance": ("endurance", "long run of torque control with a fault every minute"),
+    "speed": ("speed", "benchmarks, compared with other libraries"),
+    "latency": ("latency", "rate, latency, losses and CPU of the nodes"),
+}
+
+
+class Laboratory(LazyGroup):
+    """The commands above; `speed` leaves BLAS its threads, as the peers it compares with have them."""
+
+    package, table, all_threads = "bench.commands", COMMANDS, "speed"
+
+
+@click.group("python -m bench", cls=Laboratory, context_settings={"help_option_names": ["-h", "--help"]})
+def cli() -> None:
+    """The laboratory of robot_dynamics_ros: papers, zoo, faults, endurance and benchmarks, run from a clone."""
+
+
+if __name__ == "__main__":
+    run(cli)

@@ -1,0 +1,31 @@
+"""`python -m bench ablation`: force error without thermal model, hysteresis or load dependence of friction."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from bench.commands.reproduce import show
+from bench.papers.table import write_section
+from robot_dynamics_ros.cli.options import command_line, json_option, markdown_option, stderr, write_json
+
+
+@click.command("ablation")
+@click.option("--quick", is_flag=True, help="Shorter free motion between the contacts.")
+@markdown_option
+@json_option
+def command(quick: bool, markdown: Path | None, json_file: Path | None) -> None:
+    """Force error of a polishing task with the thermal model, hysteresis (GMS) and load dependence on and off.
+
+    Example: python -m bench ablation --quick --json ablation.json
+    """
+    from bench.papers.ablation import run
+
+    with stderr.status("identifying, polishing"):
+        rows = run(quick)
+    show(rows)
+    write_json(json_file, {"rows": [asdict(row) for row in rows], "quick": quick})
+    if markdown is not None:
+        write_section(markdown, rows, command_line(), "ablation")

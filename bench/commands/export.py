@@ -1,0 +1,58 @@
+"""`python -m bench export`: exported MuJoCo models under recorded torque."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+import click
+
+from bench.shown import show
+from robot_dynamics_ros.cli.options import (
+    NewPath,
+    command_line,
+    json_option,
+    markdown_option,
+    robot_option_with,
+    stderr,
+    write_json,
+)
+
+
+@click.command("export")
+@robot_option_with("Shipped robot with a demo.", default="ur5e")
+@click.option("--seed", type=click.IntRange(0), default=77, show_default=True, help="Seed of the held-out motion.")
+@click.option("--work", type=NewPath(directory=True), help="Keep recordings and the identified robot file here.")
+@json_option
+@markdown_option
+def command(robot: str, seed: int, work: Path | None, json_file: Path | None, markdown: Path | None) -> None:
+    """Roll out exported MuJoCo models under the recorded torque of a simulated robot, and compare the motions.
+
+    The robot is identified from one simulated recording; errors are of another motion. Needs MuJoCo.
+
+    Example: python -m bench export --json rollouts.json
+    """
+    from bench.evidence import export_rollouts as rollouts
+    from robot_dynamics_ros.cli.demo_robots import demo_robot, excitation, identified_model
+    from robot_dynamics_ros.pages import markdown_table, write_between
+    from robot_dynamics_ros.robot_file import load_robot
+    from robot_dynamics_ros.simulation.robot import SimulatedRobot
+
+    given, demo = load_robot(robot), demo_robot(robot)
+
+    def record(number: int) -> Any:
+        motion = excitation(given, demo, number)
+        simulated = SimulatedRobot(given, seed=number, rate=500.0)
+        simulated.reset(motion[0][0])
+        return simulated.run(*motion)
+
+    with tempfile.TemporaryDirectory() as directory:
+        found = load_robot(str(identified_model(robot, demo, work or Path(directory), stderr.print)))
+    log, truth = record(seed)
+    found_rollouts = rollouts.compare(found, given, record(11)[0], log, truth["friction_torque"])
+    rows = rollouts.table(found_rollouts)
+    show(rows)
+    write_json(json_file, {"robot": robot, "seed": seed, "models": [vars(r) for r in found_rollouts]})
+    if markdown is not None:
+        write_between(markdown, "rollouts", markdown_table(rows[0], rows[1:], command_line()), "Export")

@@ -1,0 +1,99 @@
+"""`python -m bench faults`: every fault of the command path, injected and judged."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import platform
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+from rich.table import Table
+
+from bench.faults.table import TRANSPORTS, Case, cases, run_case
+from bench.faults.table import markdown as as_markdown
+from bench.page import write_faults
+from robot_dynamics_ros.cli.options import (
+    command_line,
+    console,
+    html_option,
+    json_option,
+    markdown_option,
+    progress,
+    write_json,
+)
+from robot_dynamics_ros.errors import ConfigError
+from robot_dynamics_ros.pages import write_between
+
+DEFAULT = 1  # tries where none are given
+
+
+@click.command()
+@json_option
+@click.option(
+    "--transport",
+    "transports",
+    type=click.Choice(list(TRANSPORTS)),
+    multiple=True,
+    help="Cases to run; default: all that can run here.",
+)
+@click.option(
+    "--tries",
+    default="clock=10,sockets=2,graph=1",
+    show_default=True,
+    metavar="N|TRANSPORT=N,...",
+    help="Runs of each case.",
+)
+@markdown_option
+@html_option
+def command(
+    json_file: Path | None, transports: tuple[str, ...], tries: str, markdown: Path | None, html: Path | None
+) -> None:
+    """Inject faults of the torque path into a simulated robot; exit status 1 if a reaction is not as required.
+
+    Example: python -m bench faults --transport clock --json faults.json
+    """
+    runs, rows, begin = runs_of(tries), [], os.getloadavg()[1]
+    for case in progress(_cases(transports), "faults"):
+        rows.append(run_case(case, runs.get(case.transport, DEFAULT)))
+        if rows[-1].result != "pass":
+            console.print(f"FAIL {rows[-1].case}: {rows[-1].measured}")
+    table = Table("case", "tries", "result", "observed")
+    for row in rows:
+        table.add_row(row.case, str(row.tries), row.result, row.measured)
+    console.print(table)
+    write_json(json_file, {"rows": [asdict(row) for row in rows]})
+    if markdown is not None:
+        page = as_markdown(rows, command_line()) + _machine(begin)
+        write_between(markdown, "faults", page, "Faults")
+    if html is not None:
+        write_faults(html, rows, command_line())
+    sys.exit(any(row.result != "pass" for row in rows))
+
+
+def runs_of(tries: str) -> dict[str, int]:
+    """Transport -> tries of `N` or `clock=100,graph=2`. Raises ConfigError."""
+    parts = (
+        [part.partition("=") for part in tries.split(",")] if "=" in tries else [(t, "=", tries) for t in TRANSPORTS]
+    )
+    for name, _, number in parts:
+        if name not in TRANSPORTS or not number.isdigit() or not 1 <= int(number) <= 1000:
+            raise ConfigError(
+                "--tries", name, f"{number!r} must be a number of runs in 1..1000, of {', '.join(TRANSPORTS)}"
+            )
+    return {name: int(number) for name, _, number in parts}
+
+
+def _machine(begin: float) -> str:
+    load = f"load {begin:.1f} at the start, {os.getloadavg()[1]:.1f} at the end"
+    return f"\nIn one run, on {platform.machine()} with {os.cpu_count()} processors, {load}.\n"
+
+
+def _cases(transports: tuple[str, ...]) -> list[Case]:
+    wanted = list(transports or TRANSPORTS)
+    if "graph" in wanted and not transports and importlib.util.find_spec("rclpy") is None:
+        wanted.remove("graph")
+        console.print("rclpy is not installed: no cases of the ROS graph")
+    return [case for transport in wanted for case in cases(transport)]

@@ -1,0 +1,77 @@
+"""`python -m bench force`: force errors and coverage on many simulated robots."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from bench.shown import show
+from robot_dynamics_ros.cli.options import (
+    NewPath,
+    command_line,
+    console,
+    given_options,
+    json_option,
+    markdown_option,
+    progress,
+    robot_option_with,
+    write_json,
+)
+
+
+@click.command("force")
+@robot_option_with("Shipped robot's name, or robot file with masses.", default="ur5e")
+@click.option("--robots", "count", type=click.IntRange(1, 1000), default=6, show_default=True, help="Number of robots.")
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the drawn robots.")
+@click.option(
+    "--families",
+    default="tuning",
+    show_default=True,
+    help="tuning, held-out, all, or some of lugre, dahl, gms, drift, maxwell, by commas.",
+)
+@click.option("--bags", type=click.IntRange(1, 3), help="Recordings to identify from; default: 1, 2, 3 in turn.")
+@click.option("--work", type=NewPath(directory=True), help="Keep the identified robot files in this directory.")
+@click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Robots at a time.")
+@json_option
+@markdown_option
+def command(
+    robot: str,
+    count: int,
+    seed: int,
+    families: str,
+    bags: int | None,
+    work: Path | None,
+    jobs: int,
+    json_file: Path | None,
+    markdown: Path | None,
+) -> None:
+    """Identify simulated robots from 1 to 3 recordings of 60 s, replay others with pushes, and judge the contact force.
+
+    Half of the kinds of friction are held out: leave them alone while you tune.
+
+    Example: python -m bench force --robots 8 --families tuning --json zoo.json
+    """
+    from bench.force import table, zoo
+    from bench.force.judge import judge_all
+    from robot_dynamics_ros.pages import write_between, written_by
+    from robot_dynamics_ros.robot_file import load_robot
+
+    people = zoo.individuals(load_robot(robot), count, seed, zoo.families(families))
+    verdicts = list(progress(judge_all(robot, people, bags, work, jobs), f"{count} robots", count))
+    show(table.cells(verdicts))
+    console.print(table.by_axis(verdicts), highlight=False)
+    console.print(table.TRADE_OFF, highlight=False)
+    show(table.trade_off(verdicts))
+    show(table.robots(verdicts))
+    for v in verdicts:
+        if v.refused:
+            console.print(f"robot {v.index} was refused at first: {v.refused}", highlight=False, markup=False)
+    seconds = {part: sum(v.seconds[part] for v in verdicts) / count for part in verdicts[0].seconds}
+    parts = ", ".join(f"{k} {s:.1f}" for k, s in seconds.items())
+    console.print(f"processor seconds per robot: {parts}", highlight=False)
+    write_json(json_file, table.as_json(verdicts, given_options()))
+    if markdown is not None:
+        each = f"each identified from {bags or '1, 2 or 3'} recordings of 60 s"
+        words = f"{count} simulated {robot}, seed {seed}, families {families}, {each}."
+        write_between(markdown, "zoo", table.page(verdicts, written_by(command_line()), words), "Contact force")

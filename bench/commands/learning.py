@@ -1,0 +1,92 @@
+"""`python -m bench learning`: what robots learn from ordinary work, alone and as a fleet."""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import nullcontext
+from pathlib import Path
+
+import click
+
+from bench.shown import counts, show
+from robot_dynamics_ros.cli.options import (
+    NewPath,
+    command_line,
+    console,
+    given_options,
+    json_option,
+    markdown_option,
+    robot_option_with,
+    stderr,
+    write_json,
+)
+
+
+@click.command("learning")
+@robot_option_with("Shipped robot's name, or robot file with masses.", default="ur5e")
+@click.option(
+    "--individuals", "count", type=click.IntRange(2, 1000), default=10, show_default=True, help="Number of robots."
+)
+@click.option("--tasks", type=click.IntRange(1, 10), default=10, show_default=True, help="Number of tasks.")
+@click.option("--recordings", default="0,1,5,30", show_default=True, help="Counts after which is judged.")
+@click.option(
+    "--seconds", type=click.FloatRange(15, 600), default=60.0, show_default=True, help="Length of a recording [s]."
+)
+@click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the drawn robots.")
+@click.option("--families", default="tuning", show_default=True, help="Friction families, see `python -m bench force`.")
+@click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Robots at a time.")
+@click.option("--dask", metavar="ADDRESS", help="Compute on this Dask cluster instead.")
+@click.option(
+    "--work",
+    type=NewPath(directory=True),
+    help="Keep recordings (3.6 MB each) and results there; a run that was cut goes on from them.",
+)
+@click.option("--picture", type=NewPath(), help="Draw force error by the number of recordings (PNG).")
+@json_option
+@markdown_option
+def command(
+    robot: str,
+    count: int,
+    tasks: int,
+    recordings: str,
+    seconds: float,
+    seed: int,
+    families: str,
+    jobs: int,
+    dask: str | None,
+    work: Path | None,
+    picture: Path | None,
+    json_file: Path | None,
+    markdown: Path | None,
+) -> None:
+    """Let simulated robots work, learn from it alone and as a fleet, and judge the contact force.
+
+    Example: python -m bench learning --individuals 50 --tasks 10 --jobs 4
+    """
+    from bench.force import zoo
+    from bench.learning import table
+    from bench.learning.study import GROUPS, Setup, study
+    from robot_dynamics_ros.identification.fleet import executor
+    from robot_dynamics_ros.pages import write_between, written_by
+    from robot_dynamics_ros.robot_file import load_robot
+
+    people = zoo.individuals(load_robot(robot), count, seed, zoo.families(families))
+    with tempfile.TemporaryDirectory() as temporary, stderr.status("working") as status:
+        setup = Setup(robot, families, tasks, counts(recordings), seconds, work or Path(temporary))
+        with executor(jobs, dask) if jobs > 1 or dask else nullcontext() as pool:
+            robots, judged = study(setup, people, pool, status.update)
+    show(table.cells(judged))
+    console.print(table.facts(robots), highlight=False)
+    for text in (text for r in robots for text in r.left_out):
+        console.print(f"- {text}", highlight=False, markup=False)
+    if picture is not None:
+        table.draw(judged, picture)
+    write_json(json_file, table.as_json(robots, judged, given_options()))
+    if markdown is not None:
+        words = (
+            f"{count} simulated {robot}, {tasks} tasks, recordings of {seconds:g} s, seed {seed}, families {families}. "
+            f"The fleet's prior of a robot is that of {count - -(-count // min(GROUPS, count))} others. "
+            "Force RMS per axis, median / mean of the worst quarter of the robots."
+        )
+        page = table.page(robots, judged, written_by(command_line()), words)
+        write_between(markdown, "learning", page, "Learning from ordinary work")

@@ -1,0 +1,95 @@
+"""`python -m bench reproduce`: the papers' protocols on the simulated robot, their numbers beside ours."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+from rich.table import Table
+
+from bench.page import write_papers
+from bench.papers.registry import PROTOCOLS, TRANSPORTS, run_all
+from bench.papers.table import Row, number, verdict, write_protocol
+from robot_dynamics_ros.cli.options import (
+    complete_robot,
+    console,
+    html_option,
+    json_option,
+    markdown_option,
+    stderr,
+    write_json,
+)
+from robot_dynamics_ros.errors import ConfigError
+
+
+@click.command("reproduce")
+@click.argument("names", nargs=-1, required=True, metavar="[PROTOCOL]...|all")
+@click.option("--quick", is_flag=True, help="Shorter motions and fewer joints than the published protocol.")
+@click.option(
+    "--robot",
+    "-r",
+    shell_complete=complete_robot,
+    help="For protocols that support several robots; default: ur5e.",
+)
+@click.option(
+    "--transport",
+    type=click.Choice(TRANSPORTS),
+    default=TRANSPORTS[0],
+    show_default=True,
+    help="Transport of the closed loop: vendor client, torque program of this package, or in process.",
+)
+@markdown_option
+@html_option
+@json_option
+def command(
+    names: tuple[str, ...],
+    quick: bool,
+    robot: str | None,
+    transport: str,
+    markdown: Path | None,
+    html: Path | None,
+    json_file: Path | None,
+) -> None:
+    """Run the protocols of papers on the simulated robot and compare the results with the published numbers.
+
+    Estimators and identification use measurements only; the friction model of the simulated robot differs from theirs.
+
+    --markdown replaces only the generated tables of a page, one table per protocol and robot.
+
+    Example: python -m bench reproduce all --quick
+    """
+    wanted = list(PROTOCOLS) if "all" in names else list(dict.fromkeys(names))
+    unknown = [name for name in wanted if name not in PROTOCOLS]
+    if unknown:
+        raise ConfigError("reproduce", unknown[0], f"is no protocol; known: {', '.join(PROTOCOLS)}, all")
+    given = (f" --robot {robot}" if robot else "") + (f" --transport {transport}" if transport != TRANSPORTS[0] else "")
+    line = f"python -m bench reproduce {' '.join(names)}{' --quick' if quick else ''}{given}"
+    rows: list[Row] = []
+    took: dict[str, float] = {}
+    with stderr.status(wanted[0]) as status:
+        for place, (name, found, seconds) in enumerate(run_all(wanted, quick, robot, transport), 1):
+            rows, took[name] = rows + found, seconds
+            if markdown is not None:
+                write_protocol(markdown, f"{name} {robot}" if robot else name, found, line)
+            if place < len(wanted):
+                status.update(f"{wanted[place]} ({place + 1} of {len(wanted)})")
+    show(rows)
+    if html is not None:
+        write_papers(html, rows, line)
+    write_json(json_file, {"rows": [asdict(row) for row in rows], "seconds": took, "quick": quick})
+
+
+def show(rows: list[Row]) -> None:
+    """The table, and one line that sums it up."""
+    table = Table("source", "figure", "paper", "ours", "met", box=None)
+    for row in rows:
+        unit = f" {row.unit}" if row.unit else ""
+        table.add_row(row.source, row.figure, number(row.paper) + unit, number(row.ours) + unit, verdict(row))
+    console.print(table)
+    judged = [row for row in rows if row.met is not None]
+    if judged:
+        console.print(f"{sum(bool(row.met) for row in judged)} of {len(judged)} met")
+    for row in rows:
+        if row.note:
+            console.print(f"- {row.figure}: {row.note}", highlight=False, markup=False)

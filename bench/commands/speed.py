@@ -1,0 +1,183 @@
+"""`python -m bench speed`: our figures and the peers' in one run, with the floor that this machine must hold."""
+
+from __future__ import annotations
+
+import datetime
+import importlib
+import os
+import platform
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from rich.table import Table
+
+from bench.speed import SECTIONS
+from bench.speed.setup import Setup
+from bench.speed.timing import Case, Row, measure
+from robot_dynamics_ros import __version__, _core
+from robot_dynamics_ros.bringup import measure_apart
+from robot_dynamics_ros.cli.options import (
+    console,
+    json_option,
+    markdown_option,
+    progress,
+    robot_option_with,
+    stderr,
+    write_json,
+)
+from robot_dynamics_ros.nodes.executables import require_ros
+from robot_dynamics_ros.outputs import write_atomically
+
+if TYPE_CHECKING:  # needs rclpy
+    from bench.speed.fleet import FleetRow
+
+
+@click.command("speed")
+@click.option("--quick", is_flag=True, help="Smaller problems; less accurate ratios.")
+@click.option(
+    "--peers", is_flag=True, help="Include C++ libraries; compiles them once into the user's cache (one minute)."
+)
+@click.option("--isa", type=click.Choice(_core.available_isas()), help="Measure another instruction set.")
+@click.option("--section", type=click.Choice(SECTIONS), multiple=True, help="Run only these sections.")
+@click.option("--fleet", type=click.IntRange(1, 100), help="Run 1 to this many simulated robots in real time instead.")
+@robot_option_with("Robot of --fleet.", default="ur5e")
+@click.option("--duration", default=10.0, show_default=True, type=click.FloatRange(3, 3600), help="Seconds of --fleet.")
+@markdown_option
+@json_option
+def command(
+    quick: bool,
+    peers: bool,
+    isa: str | None,
+    section: tuple[str, ...],
+    fleet: int | None,
+    robot: str,
+    duration: float,
+    markdown: Path | None,
+    json_file: Path | None,
+) -> None:
+    """Benchmarks, compared with other libraries in one run: interleaved rounds, median and worst.
+
+    Example: python -m bench speed --section rigid_body --json bench.json
+    """
+    if fleet:
+        return _fleet(robot, fleet, duration, markdown, json_file)
+    if isa:
+        _core.select_isa(isa)
+    machine = _machine()
+    console.print(
+        f"{machine['processor']}, {machine['isa']} in use (has {', '.join(machine['available'])}); "
+        f"load {machine['load']}"
+    )
+    cases = _cases(Setup(quick=quick, cpp_peers=peers), section or SECTIONS)
+    rows = [measure(case, machine["isa"]) for case in progress(cases, "measuring", len(cases))]
+    console.print(_table(rows))
+    missed = [row.name for row in rows if row.met is False]
+    console.print(f"{sum(row.met is True for row in rows)} floors held, {len(missed)} missed")
+    if markdown:
+        write_atomically(markdown, _markdown(machine, rows))
+    write_json(json_file, {"machine": machine, "rows": [row.as_dict() for row in rows]})
+
+
+def _fleet(robot: str, most: int, duration: float, markdown: Path | None, json_file: Path | None) -> None:
+    """Simulated robots on this machine, one more at a time, until one is not observed in real time."""
+    require_ros()
+    measure_apart()
+    from bench.speed.fleet import expected_rate, grow
+
+    rows, expected = [], expected_rate(robot)
+    console.print(f"{robot} at {expected:g} Hz, {os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}")
+    for row in grow(robot, most, duration):
+        rows.append(row)
+        console.print(
+            f"{row.robots}: {row.rate:.1f} Hz, {row.missed} missed, p50 {row.p50_us:.0f} us, p99 {row.p99_us:.0f} us, "
+            f"nodes {100 * row.nodes_cpu:.0f} %, controllers {100 * row.controllers_cpu:.0f} % of a core"
+        )
+        if not row.in_time(expected):
+            break
+    held = max((row.robots for row in rows if row.in_time(expected)), default=0)
+    console.print(f"without loss: {held}" + ("" if held < most else " or more"))
+    if markdown:
+        write_atomically(markdown, _fleet_markdown(rows))
+    write_json(json_file, {"robot": robot, "without_loss": held, "rows": [row.as_dict() for row in rows]})
+
+
+def _fleet_markdown(rows: list[FleetRow]) -> str:
+    head = "| robots | slowest [Hz] | missed | p50 [us] | p99 [us] | nodes [cores] | controllers [cores] | load |\n"
+    return f"{head}|{'---|' * 8}\n" + "".join(
+        f"| {r.robots} | {r.rate:.1f} | {r.missed} | {r.p50_us:.0f} | {r.p99_us:.0f} | {r.nodes_cpu:.2f} "
+        f"| {r.controllers_cpu:.2f} | {r.load:.1f} |\n"
+        for r in rows
+    )
+
+
+def _cases(setup: Setup, sections: tuple[str, ...]) -> list[Case]:
+    with stderr.status("preparing (the first time with --peers compiles for a minute)"):
+        modules = [importlib.import_module(f"bench.speed.{name}") for name in sections]
+        return [case for module in modules for case in module.cases(setup)]
+
+
+def _machine() -> dict[str, Any]:
+    return {
+        "version": __version__,
+        "processor": _processor(),
+        "isa": _core.isa(),
+        "available": _core.available_isas(),
+        "cores": os.cpu_count(),
+        "load": round(os.getloadavg()[0], 2),
+        "python": sys.version.split()[0],
+        "blas_threads": os.environ.get("OPENBLAS_NUM_THREADS", "default"),
+    }
+
+
+def _processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.machine()
+
+
+def _markdown(machine: dict[str, Any], rows: list[Row]) -> str:
+    head = (
+        f"{datetime.date.today()}, {machine['processor']}, {machine['isa']}, load {machine['load']}, "
+        f"Python {machine['python']}:\n\n"
+        "| what | ours, median (worst) | peer | peer, median (worst) | ratio | floor | share of the machine | floor |\n"
+        "|---|---|---|---|---|---|---|---|\n"
+    )
+    return head + "".join(_markdown_row(row) for row in rows)
+
+
+def _markdown_row(row: Row) -> str:
+    peer = "" if row.peer is None else f"{_time(row.peer)} ({_time(row.peer_worst)})"
+    ours = f"{_time(row.ours)} ({_time(row.ours_worst)})"
+    return f"| {row.name} | {ours} | {row.peer_name} | {peer} | {' | '.join(_ratios(row))} |\n"
+
+
+def _ratios(row: Row) -> list[str]:
+    """Ratio and its floor, share and its floor, as text."""
+    texts = ["" if x is None else f"{x:.3g}" for x in (row.ratio, row.floor, row.share, row.least_share)]
+    if row.limit is not None:
+        texts[1] = f"< {_time(row.limit)}"
+    return texts
+
+
+def _table(rows: list[Row]) -> Table:
+    table = Table()
+    for title in ("what", "ours", "worst", "peer", "median", "worst", "ratio", "floor", "share", "floor", ""):
+        table.add_column(title, no_wrap=True, justify="left" if title in ("what", "peer", "") else "right")
+    for row in rows:
+        mark = {True: "[green]held", False: "[red]missed", None: ""}[row.met]
+        peer = (row.peer_name, _time(row.peer), _time(row.peer_worst)) if row.peer is not None else ("", "", "")
+        table.add_row(row.name, _time(row.ours), _time(row.ours_worst), *peer, *_ratios(row), mark)
+    return table
+
+
+def _time(nanoseconds: float | None) -> str:
+    if nanoseconds is None:
+        return ""
+    for unit, scale in (("ns", 1), ("us", 1e3), ("ms", 1e6)):
+        if nanoseconds < 1000 * scale:
+            return f"{nanoseconds / scale:.3g} {unit}"
+    return f"{nanoseconds / 1e9:.3g} s"

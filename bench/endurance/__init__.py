@@ -1,0 +1,1 @@
+"""Torque control and nodes for hours, with faults."""

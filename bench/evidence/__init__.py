@@ -1,0 +1,1 @@
+"""Evidence from machines and logs that are not ours."""

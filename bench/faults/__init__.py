@@ -1,0 +1,1 @@
+"""Faults of the command path, injected and judged: `python -m bench faults`."""

@@ -1,0 +1,201 @@
+"""The bench with a hardware node in a process of its own, commanded over its topic; and a commander to be killed."""
+
+from __future__ import annotations
+
+import gc
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from bench.faults.socket_bench import SPEED, SocketBench
+from bench.faults.table import Failed, require
+from robot_dynamics_ros._core import GuardReason
+from robot_dynamics_ros.bringup import Graph, NodeSpec
+from robot_dynamics_ros.drivers.child_process import end
+
+TORQUE = 2.0  # Nm at the first joint, that the commander sends
+EVENT_TIMEOUT = 40.0  # s
+
+
+class GraphBench(SocketBench):
+    """A simulated controller, a hardware node, and a node of ours that answers every state with a torque."""
+
+    transport = "graph"
+
+    def __init__(self, publishes: bool = True, parameters: dict[str, Any] | None = None) -> None:
+        super().__init__(arm=False)
+        self._publishes = publishes
+        self._parameters = {"torque": "script", "control.time_scale": SPEED, "follow_host_clock": False}
+        self._parameters |= parameters or {}
+
+    def __enter__(self) -> GraphBench:
+        os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+        import rclpy
+        from rclpy.experimental import EventsExecutor
+
+        super().__enter__()
+        self.node_process = self.start_node()
+        self.context = rclpy.Context()
+        rclpy.init(args=[], context=self.context)
+        self.node = rclpy.create_node("commander", context=self.context)
+        self.executor = EventsExecutor(context=self.context)
+        self.executor.add_node(self.node)
+        self._subscribe()
+        try:
+            self.spin(lambda: self.state is not None, "joint_states")
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def start_node(self) -> subprocess.Popen[bytes]:
+        """The hardware node as a process."""
+        given = {"robot": "ur5e", "ip": self.ur.host, "publish_description": False} | self._parameters
+        node = NodeSpec("hardware_node", "hardware_node", given)
+        return subprocess.Popen(Graph((node,)).command(node), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def start_commander(self) -> subprocess.Popen[bytes]:
+        """A process that answers every state with a torque, as this object does."""
+        return subprocess.Popen([sys.executable, "-m", "bench.faults.graph_bench"])
+
+    def _subscribe(self) -> None:
+        from rclpy.qos import QoSProfile, ReliabilityPolicy
+        from sensor_msgs.msg import JointState
+
+        quick = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+        self.state: Any = None
+        self.torque: np.ndarray | None = None
+        self.message = JointState
+        self.publisher: Any = None
+        if self._publishes:
+            self.publisher = self.node.create_publisher(JointState, "robot_dynamics/joint_torque_command", quick)
+        self.node.create_subscription(JointState, "joint_states", self._answer, quick)
+
+    def _answer(self, state: Any) -> None:
+        self.state = state
+        if self.torque is not None and self._publishes:
+            self.publisher.publish(self.command(self.torque))
+
+    def command(self, torque: np.ndarray) -> Any:
+        """A torque in answer to the last state."""
+        message = self.message(name=self.state.name, effort=[float(x) for x in torque])
+        message.header.stamp = self.state.header.stamp
+        return message
+
+    def spin(self, condition: Callable[[], bool], what: str, timeout: float = EVENT_TIMEOUT) -> None:
+        """Until the condition holds; Failed otherwise."""
+        end = time.monotonic() + timeout
+        while not condition():
+            require(time.monotonic() < end, f"no {what} after {timeout:g} s")
+            self.executor.spin_once(timeout_sec=0.01)
+
+    def run(self, seconds: float, until: Callable[[], bool] = lambda: False) -> bool:
+        """Spin for so many seconds of controller time, or until the condition holds."""
+        end = time.monotonic() + seconds / SPEED
+        while not (reached := until()) and time.monotonic() < end:
+            self.executor.spin_once(timeout_sec=min(0.005, seconds))
+        return reached
+
+    def call(self, name: str) -> tuple[bool, str]:
+        """A Trigger service of the hardware node."""
+        from std_srvs.srv import Trigger
+
+        client: Any = self.node.create_client(Trigger, f"hardware_node/{name}")
+        self.spin(client.service_is_ready, name)
+        future: Any = client.call_async(Trigger.Request())
+        self.spin(future.done, name)
+        self.node.destroy_client(client)
+        return future.result().success, future.result().message
+
+    def enable(self, service: str = "enable_torque") -> None:
+        """Enabled and in torque mode; a busy machine may need more than one attempt."""
+        for _ in range(4):
+            self.torque = np.zeros(6)
+            good, text = self.call(service)
+            if good:
+                self.torque = np.array([TORQUE, 0, 0, 0, 0, 0])
+                self.run(0.2)
+                if self.torque_mode:
+                    return
+                text = "torque mode ended again"
+            self.call("disable_torque")
+            self.run(0.5)
+            self.call("rearm")
+        raise Failed(f"cannot be enabled: {text}")
+
+    def commands_arrive(self) -> None:
+        """Wait until the node reports commands of another process: discovery takes a while on a busy machine."""
+        from diagnostic_msgs.msg import DiagnosticArray
+
+        delays: list[str] = []
+
+        def on_diagnostics(message: Any) -> None:
+            values = (value for status in message.status for value in status.values)
+            delays.extend(v.value for v in values if v.key.startswith("state to topic command p50"))
+
+        heard = self.node.create_subscription(DiagnosticArray, "/diagnostics", on_diagnostics, 10)
+        self.spin(lambda: any(delay != "nan" for delay in delays), "command of the commander")
+        self.node.destroy_subscription(heard)
+
+    @property
+    def torque_mode(self) -> bool:
+        """Whether the controller takes torques now."""
+        return self.observe()[1]
+
+    def stays_off(self, reason: GuardReason | None = None) -> None:
+        """Require that the node refuses to enable before a re-arm, with its reason."""
+        good, text = self.call("enable_torque")
+        require(not good, "enabled again without a re-arm")
+        require("guard" in text or "publishers" in text, f"refused for another reason: {text}")
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        import rclpy
+
+        self.node_process.terminate()
+        end(self.node_process, 10.0)
+        self.executor.remove_node(self.node)
+        self.executor.shutdown()
+        for publisher in list(self.node.publishers):
+            self.node.destroy_publisher(publisher)
+        self.node.destroy_node()
+        rclpy.shutdown(context=self.context)
+        self.publisher = None
+        del self.node, self.executor, self.context
+        gc.collect()  # the middleware announces a publisher until the last reference to its context is gone
+        super().__exit__(None, None, None)
+
+
+def main() -> None:
+    """A commander in a process of its own: answers every joint_states with a small torque, until it is killed."""
+    import rclpy
+    from rclpy.experimental import EventsExecutor
+    from rclpy.qos import QoSProfile, ReliabilityPolicy
+    from sensor_msgs.msg import JointState
+
+    rclpy.init()
+    node = rclpy.create_node("commander_process")
+    quick = QoSProfile(depth=1, reliability=ReliabilityPolicy.BEST_EFFORT)
+    publisher = node.create_publisher(JointState, "robot_dynamics/joint_torque_command", quick)
+
+    def answer(state: JointState) -> None:
+        message = JointState(name=state.name, effort=[TORQUE] + [0.0] * (len(state.name) - 1))
+        message.header.stamp = state.header.stamp
+        publisher.publish(message)
+
+    node.create_subscription(JointState, "joint_states", answer, quick)
+    executor = EventsExecutor()
+    executor.add_node(node)
+    while rclpy.ok():
+        executor.spin_once(timeout_sec=0.1)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,167 @@
+"""One robot of the zoo: recorded, identified, replayed with pushes, and judged beside the baseline and the oracle."""
+
+from __future__ import annotations
+
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass, field
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from bench.force import baseline
+from bench.force.recordings import TRIALS, Trial, recorded, simulated, trial
+from bench.force.zoo import Individual
+from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.estimators.external_force import significance
+from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.estimators.wrench_metrics import Series, figures, trade_off
+from robot_dynamics_ros.identification.arm.export import write_outputs
+from robot_dynamics_ros.identification.arm.identify import Options, identify_recordings
+from robot_dynamics_ros.identification.dataset.recording import recording
+from robot_dynamics_ros.robot_file import RobotFile, load_robot
+from robot_dynamics_ros.signals import Log
+
+SETTLED = 2.0  # s at the beginning of a replay that are not judged
+ORACLE_STD = 0.02  # share of the true friction that the oracle gives as deviation
+METHODS = ("ours", "baseline", "oracle", "true_inertia")
+
+
+@dataclass
+class Verdict:
+    """Figures of one robot by method, ours by trial, and what each method could find at given shares of false alarms.
+
+    Also its laws, its recordings, processor seconds of each part, and the warnings of `identify`.
+    """
+
+    index: int
+    laws: dict[str, str]
+    recordings: list[str]
+    figures: dict[str, dict[str, Any]] = field(default_factory=dict)
+    trials: dict[str, dict[str, Any]] = field(default_factory=dict)
+    trade_off: dict[str, dict[float, dict[str, float]]] = field(default_factory=dict)
+    seconds: dict[str, float] = field(default_factory=dict)
+    refused: str = ""
+    warnings: list[str] = field(default_factory=list)
+
+    def as_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        return asdict(self)
+
+
+def judge_all(
+    name: str, people: Sequence[Individual], bags: int | None, work: Path | None, jobs: int
+) -> Iterator[Verdict]:
+    """Verdicts in the order of the robots, `jobs` at a time; figures do not depend on `jobs`."""
+    arguments = [(name, who, bags or who.bags, work) for who in people]
+    if jobs == 1:
+        yield from (judge(*row) for row in arguments)
+        return
+    with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
+        yield from pool.map(judge, *zip(*arguments, strict=True))
+
+
+def judge(name: str, who: Individual, bags: int, work: Path | None) -> Verdict:
+    """Record, identify, replay and judge one robot; files under `work`, or in a temporary directory."""
+    if work is None:
+        with tempfile.TemporaryDirectory() as directory:
+            return judge(name, who, bags, Path(directory))
+    robot, clock = load_robot(name), _Clock()
+    taken = [recorded(robot, who, k) for k in range(bags)]
+    trials = [trial(robot, who, kind) for kind in TRIALS]
+    verdict = Verdict(who.index, who.laws, [kind for _, kind in taken])
+    clock.lap("simulate")
+    logs = [log for log, _ in taken]
+    identified = _identified(robot, logs, work / f"robot_{who.index}", verdict)
+    clock.lap("identify")
+    law = baseline.fit(identified, logs)
+    series: dict[str, Series] = {}
+    rare: dict[str, list[np.ndarray]] = {}
+    exact, true = _exact(robot, who)
+    clock.lap("baseline")
+    for t in trials:
+        estimates = _estimates(identified, exact, true, law, t)
+        verdict.trials[t.name] = figures(estimates["ours"][0])
+        for method, (s, significant) in estimates.items():
+            rare.setdefault(method, []).append(significant)
+            series[method] = series[method].joined(s) if method in series else s
+    clock.lap("replay")
+    verdict.figures = {method: figures(s) for method, s in series.items()}
+    verdict.trade_off = {m: trade_off(series[m], np.concatenate(rare[m])) for m in METHODS if m != "baseline"}
+    clock.lap("figures")
+    verdict.seconds = clock.seconds
+    return verdict
+
+
+def _identified(robot: RobotFile, logs: Sequence[Log], out: Path, verdict: Verdict) -> RobotFile:
+    """The robot file that `identify` writes, read again. Where it refuses, the second try says what effort is, as the
+    refusal advises; after another refusal the initial model is used.
+    """
+    for options in (Options(), Options(effort="torque")):
+        taken = [recording(log, f"recording_{k}") for k, log in enumerate(logs)]
+        try:
+            found = identify_recordings(robot, taken, [], options)
+            verdict.warnings = found.warnings
+            return load_robot(write_outputs(found, out, [])["robot_file"])
+        except RobotDynamicsError as error:
+            verdict.refused = f"{verdict.refused}; then: {error}" if verdict.refused else str(error)
+    return robot
+
+
+def _exact(robot: RobotFile, who: Individual) -> tuple[RobotFile, dict[str, np.ndarray]]:
+    """Robot file with the individual's own masses and rotors, and all its true numbers."""
+    machine = simulated(robot, who, 0).machine
+    updates = {
+        "links": {"source": "true", "parameters": machine.link_parameters},
+        "drives.rotor_inertia": machine.true["drive.rotor_inertia"],
+    }
+    return robot.with_updates(updates, {"true": "the simulated individual"}), dict(machine.true)
+
+
+def _estimates(
+    identified: RobotFile, exact: RobotFile, true: dict[str, np.ndarray], law: baseline.Baseline, t: Trial
+) -> dict[str, tuple[Series, np.ndarray]]:
+    """Series and significance (N,) of every method on one trial.
+
+    The oracle's friction is scaled like the reported torque, whose gain is off; a torque sensor on the link sees
+    friction of the link alone.
+    """
+    ours = Log(t.log.joint_names, t.log.stamp_ns, {k: v.copy() for k, v in t.log.signals.items()})
+    Pipeline(identified).run(ours)
+    if identified.drives.torque_side == "link":
+        gain, friction = true["sensing.torque_gain"], t.truth["link_friction_torque"]
+    else:
+        gain, friction = true["control.torque_constant"] / true["drive.torque_constant"], t.truth["friction_torque"]
+    known = baseline.observed(identified, t.log, friction * gain, ORACLE_STD * np.abs(friction))
+    scaled = Log(t.log.joint_names, t.log.stamp_ns, {**t.log.signals, "effort": t.log.effort / gain})
+    best = baseline.observed(exact, scaled, friction, ORACLE_STD * np.abs(friction))
+    plain = baseline.estimate(identified, t.log, law)
+    late = t.log.time >= SETTLED
+    result = {"baseline": (_series(t, *plain), np.full(late.sum(), np.nan))}
+    for method, log, arm in (("ours", ours, identified), ("oracle", known, identified), ("true_inertia", best, exact)):
+        columns = log.external_wrench, log.external_wrench_std, log.contact[:, -1] > 0.5
+        result[method] = _series(t, *columns), significance(arm, log)[late]
+    return result
+
+
+def _series(t: Trial, wrench: np.ndarray, std: np.ndarray, flagged: np.ndarray) -> Series:
+    late = t.log.time >= SETTLED
+    columns = (t.log.time, wrench, std, t.truth["external_wrench"], t.moving, t.contact, flagged)
+    return Series(*(values[late] for values in columns))
+
+
+class _Clock:
+    """Processor seconds of consecutive parts."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+        self._last = time.process_time()
+
+    def lap(self, name: str) -> None:
+        """The part that ends here."""
+        now = time.process_time()
+        self.seconds[name], self._last = now - self._last, now

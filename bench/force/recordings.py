@@ -1,0 +1,156 @@
+"""What a user records and what is then asked: motions to identify from, and motions with rests, pushes and moments."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from bench.force.zoo import Individual
+from robot_dynamics_ros.estimators.wrench_metrics import moving_mask
+from robot_dynamics_ros.models import RobotModel
+from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.signals import Log
+from robot_dynamics_ros.simulation.robot import SimulatedRobot
+from robot_dynamics_ros.trajectories import motions
+
+RATE, DURATION = 500.0, 60.0  # Hz, s
+KINDS = ("fourier", "moves", "slow")  # recordings to identify from, in an order that turns with the robot
+TRIALS = ("moves", "singular")  # replays with pushes
+REACH, VELOCITY, ACCELERATION = 0.7, 1.0, 3.0  # rad, rad/s, rad/s2
+REST = (1.0, 3.0)  # s
+LEVELS = (10.0, 20.0, 40.0)  # N, of the pushes
+MOMENT = 4.0  # Nm, largest at the tool beside the force
+QUIET = 4.0  # s without a push at the beginning
+AFTERGLOW = 0.2  # s after a push that still count as contact
+SINGULAR = (0.01, 0.06)  # smallest singular value of the Jacobian, moments over a quarter of the arm
+POSES = 400
+REPORTED = ("q", "qd", "effort", "temperature")  # what the bag of a driver holds
+
+
+@dataclass
+class Trial:
+    """A replayed recording: what was reported, what was so, when the arm was to move and when it was touched."""
+
+    name: str
+    log: Log
+    truth: dict[str, np.ndarray]
+    moving: np.ndarray
+    contact: np.ndarray
+
+
+def simulated(robot: RobotFile, who: Individual, seed: int) -> SimulatedRobot:
+    """The machine of an individual, warm; seed: of the noise and of the day's temperature (within 4 K)."""
+    machine = SimulatedRobot(robot, seed=seed, overrides=who.overrides, rate=RATE)
+    today = who.temperature + float(np.random.default_rng((who.seed, who.index, 1, seed)).uniform(-4, 4))
+    machine.set_ambient(today - 10.0)
+    machine.set_temperatures(today, today - 3.0)
+    return machine
+
+
+def recorded(robot: RobotFile, who: Individual, number: int) -> tuple[Log, str]:
+    """Recording `number` (0, 1, 2) of 60 s without contact, and its kind."""
+    kind, draw = KINDS[(who.first + number) % len(KINDS)], who.draw(10 + number)
+    centre = home(robot, draw)
+    if kind == "moves":
+        motion = moves(robot, centre, draw)
+    else:
+        speed = VELOCITY if kind == "fourier" else 0.3 * VELOCITY
+        noise = int(draw.integers(2**31))
+        motion = motions.fourier(centre, DURATION, RATE, amplitude=REACH, velocity=speed, seed=noise)
+    machine = simulated(robot, who, 10 + number)
+    machine.reset(motion[0][0])
+    return reported(machine.run(*motion)[0]), kind
+
+
+def trial(robot: RobotFile, who: Individual, name: str) -> Trial:
+    """A recording with pushes while moving and while standing."""
+    number = 20 + TRIALS.index(name)
+    draw = who.draw(number)
+    motion = moves(robot, home(robot, draw), draw, near_singular=name == "singular")
+    wrench = pushes(draw)
+    machine = simulated(robot, who, number)
+    machine.reset(motion[0][0])
+    log, truth = machine.run(*motion, wrench=wrench)
+    after = int(AFTERGLOW * RATE)
+    touched = np.convolve((wrench != 0).any(axis=1), np.ones(after + 1))[: len(wrench)] > 0
+    return Trial(name, reported(log), truth, moving_mask(motion[1], log.time), touched)
+
+
+def reported(log: Log) -> Log:
+    """What a bag holds of it."""
+    return Log(log.joint_names, log.stamp_ns, {k: v for k, v in log.signals.items() if k in REPORTED})
+
+
+def moves(
+    robot: RobotFile, centre: np.ndarray, draw: np.random.Generator, near_singular: bool = False
+) -> motions.Motion:
+    """60 s from point to point with rests, at several speeds; every fifth move creeps at 1 mrad/s."""
+    lower, upper = limits(robot)
+    parts, here, length, count = [motions.hold(centre, 1.0, RATE)], centre, 1.0, 0
+    while length < DURATION:
+        rest = motions.hold(here, draw.uniform(*REST), RATE)
+        if count % 5 == 4:
+            there = np.clip(here + 4e-3 * draw.choice([-1.0, 1.0], len(here)), lower, upper)
+            move = motions.trapezoid(here, there, RATE, 1e-3, 0.1)
+        else:
+            near = singular_pose(robot, draw, here) if near_singular and count % 2 == 0 else None
+            there = np.clip(centre + draw.uniform(-REACH, REACH, len(here)), lower, upper) if near is None else near
+            move = motions.quintic(here, there, RATE, VELOCITY * draw.uniform(0.2, 1.0), ACCELERATION)
+        parts += [rest, move]
+        length += (len(rest[0]) + len(move[0])) / RATE
+        here, count = there, count + 1
+    q, qd, qdd = motions.join(*parts)
+    rows = slice(0, round(DURATION * RATE))
+    return q[rows], qd[rows], qdd[rows]
+
+
+def pushes(draw: np.random.Generator) -> np.ndarray:
+    """Wrenches (N, 6) over 60 s: every few seconds a force of LEVELS in any direction with a moment of 0 to 4 Nm."""
+    wrench, t = np.zeros((round(DURATION * RATE), 6)), QUIET
+    levels: list[float] = []
+    while t < DURATION - 3.0:
+        levels = levels or list(draw.permutation(LEVELS))
+        begin, end = t, t + draw.uniform(0.8, 2.0)
+        force, moment = (v / np.linalg.norm(v) for v in draw.normal(size=(2, 3)))
+        wrench += _pulse(begin, end, draw.uniform(0.05, 0.2))[:, None] * np.concatenate(
+            [levels.pop() * force, draw.uniform(0, MOMENT) * moment]
+        )
+        t = end + draw.uniform(1.0, 2.5)
+    return wrench
+
+
+def _pulse(begin: float, end: float, ramp: float) -> np.ndarray:
+    """Level (N,) 0..1 with smooth ramps of `ramp` seconds inside begin..end."""
+    t = motions.times(DURATION, RATE)
+    x = np.clip(np.minimum(t - begin, end - t) / ramp, 0, 1)
+    return x * x * (3 - 2 * x)
+
+
+def limits(robot: RobotFile) -> tuple[np.ndarray, np.ndarray]:
+    """Position limits (n,), at most half a turn, with room for the controller."""
+    lower, upper = robot.array_or("limits.position_lower", -np.pi), robot.array_or("limits.position_upper", np.pi)
+    return np.maximum(lower, -np.pi) + 0.05, np.minimum(upper, np.pi) - 0.05
+
+
+def home(robot: RobotFile, draw: np.random.Generator) -> np.ndarray:
+    """A pose from which the arm moves well: of random ones above the table the farthest from singular."""
+    q, smallest, height = _poses(robot, draw)
+    return q[np.argmax(np.where(height > 0.15, smallest, -1.0))]
+
+
+def singular_pose(robot: RobotFile, draw: np.random.Generator, here: np.ndarray) -> np.ndarray:
+    """A pose near a singular one: of random ones the nearest to where the arm is."""
+    q, smallest, height = _poses(robot, draw)
+    usable = (smallest > SINGULAR[0]) & (smallest < SINGULAR[1]) & (height > 0.0)
+    return q[np.argmin(np.where(usable, np.abs(q - here).max(axis=1), np.inf))]
+
+
+def _poses(robot: RobotFile, draw: np.random.Generator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Random poses (POSES, n) with room for the motion, smallest singular value and height of the TCP [m]."""
+    lower, upper = limits(robot)
+    q = draw.uniform(lower + 0.5 * REACH, upper - 0.5 * REACH, (POSES, robot.n_joints))
+    model = RobotModel(robot.chain())
+    J, tcp = model.jacobian(q), model.fk(q)[:, -1, :3, 3]
+    J[:, 3:] *= 0.25 * np.linalg.norm(tcp, axis=1).max()
+    return q, np.linalg.svd(J, compute_uv=False)[:, -1], tcp[:, 2]

@@ -1,0 +1,1 @@
+"""Learning from ordinary work judged on simulated robots: `python -m bench learning`."""

@@ -1,0 +1,252 @@
+"""Individuals that work, learn, and are judged: alone, with what their fleet knows, and by a dedicated motion.
+
+Recordings and results are kept on disk: a study that was cut goes on where it ended.
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import Executor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from bench.force.recordings import KINDS, TRIALS, Trial, recorded, trial
+from bench.force.zoo import Individual
+from bench.learning.tasks import quick, task_of, worked
+from robot_dynamics_ros.errors import DataError, RobotDynamicsError
+from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.estimators.wrench_metrics import STATES, Series, figures
+from robot_dynamics_ros.identification.arm.export import identified_robot
+from robot_dynamics_ros.identification.arm.identify import identify_recordings
+from robot_dynamics_ros.identification.arm.state import Options
+from robot_dynamics_ros.identification.dataset.recording import Recording, recording
+from robot_dynamics_ros.learning.changes import change_of
+from robot_dynamics_ros.learning.columns import Columns
+from robot_dynamics_ros.learning.fleet import evidence_of, fleet_prior
+from robot_dynamics_ros.learning.intake import learn_recording
+from robot_dynamics_ros.learning.running import Running, posterior
+from robot_dynamics_ros.learning.triangles import Triangle
+from robot_dynamics_ros.learning.update import Prior, file_prior
+from robot_dynamics_ros.learning.written import with_residuals, written
+from robot_dynamics_ros.outputs import replacing
+from robot_dynamics_ros.robot_file import RobotFile, load_robot
+from robot_dynamics_ros.signals import Log
+
+AT_HAND = 3  # newest recordings whose residuals the written file states
+SETTLED = 2.0  # s at the beginning of a replay that are not judged
+GROUPS = 5  # the fleet prior of each group of individuals is that of the others
+EFFORT = Options(effort="torque")
+
+
+@dataclass(frozen=True)
+class Setup:
+    """robot: name; families: of the draw, as on the command line; tasks: how many of the ten; counts: recordings after
+    which is judged; seconds of a recording; work: directory that keeps recordings and results.
+    """
+
+    robot: str
+    families: str
+    tasks: int
+    counts: tuple[int, ...]
+    seconds: float
+    work: Path
+
+    def place(self, who: Individual) -> Path:
+        """Directory of one individual: what its recordings depend on is in the name."""
+        families = self.families.replace(",", "+")
+        return self.work / f"{self.robot}_{families}_{who.seed}_{self.tasks}x{self.seconds:g}s" / f"robot_{who.index}"
+
+
+@dataclass
+class Worked:
+    """One individual: triangles of its days, why days were left out, processor seconds per recording.
+
+    newest: count of recordings -> the last AT_HAND of them, in Nm and free of contact.
+    """
+
+    who: Individual
+    triangles: list[Triangle] = field(default_factory=list)
+    left_out: list[str] = field(default_factory=list)
+    seconds: float = 0.0
+    newest: dict[int, list[Recording]] = field(default_factory=dict)
+
+
+@dataclass
+class Judged:
+    """Force RMS [N] of one individual: name of the method -> state -> N."""
+
+    who: Individual
+    force: dict[str, dict[str, float]] = field(default_factory=dict)
+
+
+def study(
+    setup: Setup, people: Sequence[Individual], pool: Executor | None, progress: Callable[[str], None]
+) -> tuple[list[Worked], list[Judged]]:
+    """All individuals work and are judged alone; then fleet priors are made and they are judged with them."""
+    over: Callable[..., Iterable[Any]] = map if pool is None else pool.map
+    robots: list[Worked] = []
+    judged: list[Judged] = []
+    for one, result in over(alone, [setup] * len(people), people):
+        robots.append(one)
+        judged.append(result)
+        progress(f"robot {one.who.index} has worked")
+    prior = file_prior(Columns(load_robot(setup.robot)))
+    priors = grouped_priors(prior, [evidence_of(prior.columns, one.triangles) for one in robots])
+    progress("fleet priors")
+    for result, more in zip(judged, over(with_fleet, [setup] * len(people), robots, priors), strict=True):
+        result.force |= more
+        progress(f"robot {result.who.index} is judged")
+    return robots, judged
+
+
+def grouped_priors(prior: Prior, states: Sequence[np.ndarray]) -> list[Prior]:
+    """The fleet prior for every robot, from the rows (m, p + 1) of robots of other groups only."""
+    group = np.arange(len(states)) % min(GROUPS, len(states))
+    made = {g: fleet_prior(prior, [s for s, own in zip(states, group, strict=True) if own != g]) for g in set(group)}
+    return [made[g] for g in group]
+
+
+def alone(setup: Setup, who: Individual) -> tuple[Worked, Judged]:
+    """An individual without a fleet: it works, and is judged with what it learned and with a dedicated motion."""
+    counts = "_".join(map(str, setup.counts))
+    one = kept(setup.place(who) / f"learned_{counts}.pickle", lambda: work(setup, who))
+    return one, kept(setup.place(who) / f"judged_{counts}.pickle", lambda: judge(setup, one))
+
+
+def work(setup: Setup, who: Individual) -> Worked:
+    """The days of one individual as triangles.
+
+    A day with a DataError, or one that is held back, is left out and replaced by a later one.
+    """
+    import time
+
+    robot = load_robot(setup.robot)
+    prior = file_prior(Columns(robot))
+    found, known, day = Worked(who), Running.of(prior), 0
+    free: list[Recording] = []
+    while len(found.triangles) < max(setup.counts) and day < 2 * max(setup.counts):
+        log = day_of(setup, who, day)
+        begin = time.process_time()
+        try:
+            rec = recording(log, f"day_{day}")
+            state = known.at(1e-9 * rec.start_ns) if known.recordings else None
+            triangle, rest = learn_recording(prior, rec, EFFORT, f"{day:064d}", state)
+            change = None if state is None else change_of(state, triangle, prior.columns)
+            if change is not None:
+                raise DataError(f"held back, {change.text}")
+            known = known.with_all([triangle])
+            found.triangles.append(triangle)
+            free = [*free[1 - AT_HAND :], rest]
+            if len(found.triangles) in setup.counts:
+                found.newest[len(found.triangles)] = free
+        except DataError as error:
+            name = task_of(who, day, setup.tasks).name
+            found.left_out.append(f"robot {who.index} day {day} ({name}): {error}")
+        found.seconds += time.process_time() - begin
+        day += 1
+    found.seconds /= max(day, 1)
+    return found
+
+
+def day_of(setup: Setup, who: Individual, day: int) -> Log:
+    """The recording of a day."""
+    robot = load_robot(setup.robot)
+    path = setup.place(who) / f"day_{day}.npz"
+    return kept_log(path, lambda: worked(robot, who, day, setup.tasks, setup.seconds)[0])
+
+
+def judge(setup: Setup, one: Worked) -> Judged:
+    """Without a fleet, every method on the same pushes."""
+    robot, who = load_robot(setup.robot), one.who
+    trials, prior = trials_of(setup, who), file_prior(Columns(robot))
+    found = Judged(who, {"alone 0": force(robot, trials)})
+    for count in (n for n in setup.counts if n):
+        found.force[f"alone {count}"] = force(learned(prior, one, count), trials)
+    log, _ = recorded(robot, quick(who), (KINDS.index("fourier") - who.first) % len(KINDS))
+    dedicated = recording(log, "dedicated")
+    triangle, free = learn_recording(prior, dedicated, EFFORT, "0" * 64)
+    found.force["dedicated, learn"] = force(learned(prior, Worked(who, [triangle], newest={1: [free]}), 1), trials)
+    try:
+        identified = identified_robot(identify_recordings(robot, [dedicated], [], EFFORT))
+        found.force["dedicated, identify"] = force(identified, trials)
+    except RobotDynamicsError:
+        found.force["dedicated, identify"] = dict.fromkeys(STATES, float("nan"))
+    return found
+
+
+def with_fleet(setup: Setup, one: Worked, fleet: Prior) -> dict[str, dict[str, float]]:
+    """Force RMS [N] of an individual that begins with the fleet's prior, by method and state."""
+    trials = trials_of(setup, one.who)
+    return {f"fleet {count}": force(learned(fleet, one, count), trials) for count in setup.counts}
+
+
+def learned(prior: Prior, one: Worked, count: int) -> RobotFile:
+    """The robot file of an individual after `count` recordings."""
+    file = written(prior.columns, posterior(prior, one.triangles[:count]), "study")
+    if not count:
+        return file
+    newest = one.newest[min(count, max(one.newest))]
+    return with_residuals(file, newest, next(k for k in file.sources if k.startswith("learned_")))
+
+
+def trials_of(setup: Setup, who: Individual) -> list[Trial]:
+    """Motions with pushes and rests that an individual is judged on."""
+    robot = load_robot(setup.robot)
+    return [_trial_of(setup, robot, who, kind) for kind in TRIALS]
+
+
+def _trial_of(setup: Setup, robot: RobotFile, who: Individual, kind: str) -> Trial:
+    return kept(setup.place(who) / f"trial_{kind}.pickle", lambda: _slim(trial(robot, who, kind)))
+
+
+def _slim(found: Trial) -> Trial:
+    return replace(found, truth={"external_wrench": found.truth["external_wrench"]})
+
+
+def force(robot: RobotFile, trials: Sequence[Trial]) -> dict[str, float]:
+    """Force RMS [N] per axis by state, over all trials."""
+    series: Series | None = None
+    for t in trials:
+        log = Log(t.log.joint_names, t.log.stamp_ns, {k: v.copy() for k, v in t.log.signals.items()})
+        Pipeline(robot).run(log)
+        late = log.time >= SETTLED
+        truth, flagged = t.truth["external_wrench"], log.contact[:, -1] > 0.5
+        columns = (log.time, log.external_wrench, log.external_wrench_std, truth, t.moving, t.contact, flagged)
+        one = Series(*(values[late] for values in columns))
+        series = one if series is None else series.joined(one)
+    if series is None:
+        return dict.fromkeys(STATES, float("nan"))
+    found = figures(series)
+    return {state: float(found[f"force_{state}"]) for state in STATES}  # type: ignore[arg-type]
+
+
+T = TypeVar("T")
+EXACT = ("q",)  # the others are kept in single precision: 3.6 MB for a minute
+
+
+def kept_log(path: Path, make: Callable[[], Log]) -> Log:
+    """The log in a file, or the one that `make` gives, kept there; both are the same numbers."""
+    if not path.exists():
+        log = make()
+        values = {k: v if k in EXACT else v.astype(np.float32) for k, v in log.signals.items()}
+        with replacing(path) as temporary, temporary.open("wb") as stream:
+            np.savez(stream, stamp_ns=log.stamp_ns, names=np.array(log.joint_names), **values)  # type: ignore[arg-type]
+    with np.load(path, allow_pickle=False) as file:
+        data = dict(file)
+    stamp, names = data.pop("stamp_ns"), data.pop("names").tolist()
+    return Log(names, stamp, {k: v.astype(float) for k, v in data.items()})
+
+
+def kept(path: Path, make: Callable[[], T]) -> T:
+    """What a file of this program holds, or what `make` gives, kept there. Only for directories that one made."""
+    if path.exists():
+        found: Any = pickle.loads(path.read_bytes())
+        return found
+    value = make()
+    with replacing(path) as temporary:
+        temporary.write_bytes(pickle.dumps(value))
+    return value

@@ -1,0 +1,197 @@
+"""Closed loop on the simulated UR over its real protocols, the controller in lockstep.
+
+`client`: torques leave through `directTorque` of the unmodified ur_rtde client in its child process. `script`: through
+our own torque program and the thread of the wire. `process`: no wire at all, one thread, for tests.
+
+In lockstep a cycle of the controller waits for its answer, so that the loop runs as fast as both sides can and no
+result depends on how busy the machine is; the wire, the client and the torque program are those of real time.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from bench.papers.labs.in_process import RATE, WARM, InProcessLoop, Run
+from robot_dynamics_ros import _core
+from robot_dynamics_ros._core import EnableResult, GuardState, TorqueMode
+from robot_dynamics_ros.control.torque import torque_loop
+from robot_dynamics_ros.drivers.guard import guard_limits, refuse_torque
+from robot_dynamics_ros.drivers.ur.driver import UrDriver
+from robot_dynamics_ros.errors import RobotDynamicsError
+from robot_dynamics_ros.robot_file import RobotFile
+from robot_dynamics_ros.simulation.server.client import SimulationClient
+from robot_dynamics_ros.simulation.server.launcher import SimulatedUR
+from robot_dynamics_ros.trajectories.smooth import Trajectory
+
+SLOW = 0.004  # controller time per wall time that faults of this side are judged by: the controller waits for us
+APPROACH = 4.0  # controller time per wall time of moves under position control
+FAST = (
+    3.0  # controller time per wall time that is aimed at in torque mode: more than this our records do not keep up with
+)
+CRAWL = 0.05  # controller time per wall time while we catch up
+LOOK, BEHIND = 50, 1000  # reads between looks at how many samples wait, and how many are too many
+ATTEMPTS = 5
+STALL_TIMEOUT = 60.0  # s of wall time without progress
+
+
+class ClosedLoop:
+    """A simulated UR5e, the driver and a torque loop: `with ClosedLoop(robot) as loop`."""
+
+    simulation: SimulationClient
+
+    def __init__(
+        self,
+        robot: RobotFile,
+        parameters: dict[str, Any] | None = None,
+        seed: int = 0,
+        payload: float = 0.0,
+        transport: str = "client",
+    ) -> None:
+        self.robot, self._transport, self._seed, self._payload = robot, transport, seed, payload
+        self._reads, self._slowed = 0, False
+        self._parameters = {"time_scale": SLOW} | (parameters or {})
+
+    def __enter__(self) -> ClosedLoop:
+        self.ur = SimulatedUR("ur5e", lockstep=True, seed=self._seed, speed=APPROACH)
+        self.ur.__enter__()
+        self.simulation = self.ur.client()
+        self.simulation.command("set_temperatures", lubricant=WARM)
+        wire: dict[str, Any] = {
+            "follow_host_clock": False,
+            "time_scale": SLOW,
+            "client_silence": STALL_TIMEOUT,
+            "silence": STALL_TIMEOUT,
+        }
+        self.driver = UrDriver(self.robot, self.ur.host, torque=self._transport, **wire)
+        self.loop = torque_loop(self.robot, guard_limits(self.robot), self._parameters)
+        self.driver.attach(self.loop)
+        self.driver.connect()
+        self._wait(lambda: bool(np.isfinite(self.driver.sample.q).all()), "a first state")
+        if self._payload > 0:
+            self.simulation.command("set_payload", mass=self._payload, center=[0.0, 0.0, 0.05])
+            self.driver.set_payload(self._payload, np.array([0.0, 0.0, 0.05]))
+            self._wait(lambda: abs(self.driver.status.payload - self._payload) < 1e-6, "the payload")
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.driver.disconnect()
+        self.simulation.close()
+        self.ur.stop()
+
+    def _wait(self, condition: Callable[[], bool], what: str) -> None:
+        end = time.monotonic() + STALL_TIMEOUT
+        while not condition():
+            if time.monotonic() > end:
+                raise RobotDynamicsError(f"closed loop: no {what} in time")
+            self.driver.read(0.02)
+            self.driver.send_torque()
+
+    def move_to(self, q: np.ndarray) -> None:
+        """Point to point under the controller's own position control; its watchdog may end a move on a busy machine.
+
+        Raises RobotDynamicsError when the move fails.
+        """
+        for _ in range(ATTEMPTS):
+            self.driver.move_path(q[None, :], speed=1.5, acceleration=3.0)
+            self._wait(lambda: not self.driver.motion.active, "the move to the start")
+            if self.driver.motion.state == "done":
+                return
+        raise RobotDynamicsError(f"closed loop: {self.driver.motion.reason}")
+
+    def push(self, wrench: np.ndarray) -> None:
+        """The environment's wrench on the tool (6,), base orientation, until changed."""
+        self.simulation.command("set_wrench", wrench=wrench.tolist())
+
+    def enable(self, mode: TorqueMode, trajectory: Trajectory | None = None) -> None:
+        """Torque mode on; the controller then runs as fast as it is answered.
+
+        Raises RobotDynamicsError when it is refused.
+        """
+        refuse_torque(self.robot, self.driver.info, self.driver.status)
+        motion = None
+        if trajectory is not None:
+            motion = _core.TorqueTrajectory(trajectory.q, trajectory.qd, trajectory.qdd, RATE, True)
+        self.driver.start_torque()
+        for _ in range(self.driver.statistics().pending):
+            self.driver.read(0.0)  # what waits is of before
+        self.driver.send_torque()
+        self.driver.records.clear()
+        self.loop.enable(mode, motion)
+        self._wait(lambda: self.loop.enabled != EnableResult.pending, "the loop")
+        if self.loop.enabled != EnableResult.done:
+            raise RobotDynamicsError(f"closed loop: not enabled: {self.loop.enabled.name}")
+        self.simulation.command("speed", factor=FAST)
+        self._slowed = False
+
+    def run(self, seconds: float, each: Callable[[_core.TorqueRecord], None] | None = None) -> Run:
+        """Records of so many seconds of controller time; `each` sees every one as it comes.
+
+        Raises RobotDynamicsError when torque ends before.
+        """
+        kept: list[_core.TorqueRecord] = []
+        records, wanted = self.driver.records, int(seconds * RATE)
+        end, lost = time.monotonic() + STALL_TIMEOUT, self.loop.lost_records
+        while len(kept) < wanted:
+            self.driver.read(0.02)
+            self.driver.send_torque()
+            self._keep_up()
+            while records and len(kept) < wanted:
+                record = records.popleft()
+                if not (kept or record["run"]) or (kept and record["stamp_ns"] == kept[-1]["stamp_ns"]):
+                    continue  # of before torque, or a cycle without a new state
+                kept.append(record)
+                end = time.monotonic() + STALL_TIMEOUT
+                if each is not None:
+                    each(record)
+            if self.loop.state not in (GuardState.ok, GuardState.degraded) or time.monotonic() > end:
+                causes = "; ".join(
+                    [*self.simulation.state["messages"][-2:], self.driver.motion.reason, self.driver.last_error]
+                )
+                raise RobotDynamicsError(
+                    f"closed loop ended: {self.loop.state.name}, {self.loop.reason.name}; {causes}"
+                )
+        if self.loop.lost_records != lost:
+            raise RobotDynamicsError(
+                f"closed loop: {self.loop.lost_records - lost} records lost, the machine is too slow"
+            )
+        return Run(kept)
+
+    def _keep_up(self) -> None:
+        """The controller waits for the torque program, not for us: it is slowed down while we are behind."""
+        self._reads += 1
+        if self._reads % LOOK:
+            return
+        pending = self.driver.statistics().pending
+        if pending > BEHIND and not self._slowed:
+            self.simulation.command("speed", factor=CRAWL)
+        elif pending < BEHIND // 10 and self._slowed:
+            self.simulation.command("speed", factor=FAST)
+        else:
+            return
+        self._slowed = not self._slowed
+
+    def disable(self) -> None:
+        """Torque ramps out, the robot holds."""
+        self.loop.disable()
+        self._wait(lambda: not (self.driver.records and self.driver.records[-1]["run"]), "the end of torque")
+        self.slow()
+
+    def slow(self) -> None:
+        """The pace of moves under position control."""
+        self.simulation.command("speed", factor=APPROACH)
+
+
+def closed_loop(
+    robot: RobotFile, parameters: dict[str, Any] | None = None, *, payload: float = 0.0, transport: str = "client"
+) -> ClosedLoop | InProcessLoop:
+    """A loop by one of the transports of the registry."""
+    if transport == "process":
+        return InProcessLoop(robot, parameters, payload=payload)
+    return ClosedLoop(robot, parameters, payload=payload, transport=transport)

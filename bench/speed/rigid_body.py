@@ -1,0 +1,174 @@
+"""Inverse dynamics and regressor against Pinocchio (C++ and Python), CasADi's generated C, and figaroh."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from bench.speed import native
+from bench.speed.setup import Arm, Setup, figaroh
+from bench.speed.timing import Case, Floors
+from robot_dynamics_ros import _core
+
+SECTION = "rigid body"
+CACHED = 2048  # samples whose states and torques stay in the second-level cache
+RNEA_BATCHED: Floors = {"avx512": 20, "avx2": 12, "sse2": 4}
+
+
+def cases(setup: Setup) -> Iterator[Case]:
+    """Cases of rigid-body dynamics."""
+    arm = Arm("ur5e")
+    if setup.cpp_peers:
+        yield from _cpp(arm)
+        yield from _cpp_panda()
+    yield from _python(arm, setup)
+
+
+def _cpp(arm: Arm) -> Iterator[Case]:
+    from bench.speed.cpp_peers import CasadiC, PinocchioCpp
+
+    pin, casadi, model = PinocchioCpp(arm), CasadiC(arm), arm.model
+    general = _general(arm)
+    x = arm.motion(CACHED)
+    tau, theirs = np.empty_like(x[0]), np.empty_like(x[0])
+
+    case = partial(Case, SECTION, count=CACHED, budget=0.6)
+    peer, generated = partial(pin.rnea, *x, theirs), partial(casadi.rnea, *x, theirs)
+
+    for name, body in (("any placements", general), (f"{arm.name} (right-angled)", model)):
+        ours, text = partial(body.rnea, *x, out=tau), f"RNEA, batched, {name}"
+        limit = multiply_adds(CACHED * native.rnea_operations(body.chain))
+        yield case(text, ours, peer, "pin::rnea", floors=RNEA_BATCHED, machine=limit, least_share=0.7)
+    floors: Floors = {"avx512": 4, "avx2": 2, "sse2": 1}
+    yield case("RNEA, batched", lambda: model.rnea(*x, out=tau), generated, "CasADi C", floors=floors)
+    single, floors = partial(native.repeat_rnea, model.chain, *x, tau), {"avx512": 6, "avx2": 3.5, "sse2": 2}
+    yield case("RNEA, one sample per call", single, peer, "pin::rnea", floors=floors)
+    yield case("RNEA, one sample per call", single, generated, "CasADi C", floors={"avx512": 1.2})
+    yield from _regressors(arm, pin, case)
+
+
+def _regressors(arm: Arm, pin: Any, case: Callable[..., Case]) -> Iterator[Case]:
+    model = arm.model
+    q, qd, qdd = arm.motion(128)
+    Y = np.empty((128, arm.n, 10 * arm.n))
+    yield case(
+        "regressor, into cache",
+        lambda: model.regressor(q, qd, qdd, out=Y),
+        lambda: pin.regressor(q, qd, qdd, None),
+        "pin regressor C++",
+        floors={"avx512": 14, "avx2": 8, "sse2": 3},
+        count=128,
+        machine=lambda: Y.fill(0.0),
+    )
+    many = arm.motion(20000)
+    W = np.zeros((20000 * arm.n, 10 * arm.n), order="F")
+    written = np.zeros(20000 * 10 * sum(range(1, arm.n + 1)))  # what is not zero by structure
+    yield case(
+        "stacked W, reused",
+        lambda: model.stacked_regressor(*many, out=W, keep_zeros=True),
+        lambda: pin.regressor(*many, W),
+        "pin regressor C++",
+        floors={"avx512": 11, "avx2": 8},
+        count=20000,
+        machine=lambda: written.fill(0.0),
+        least_share=0.5,
+    )
+
+
+def multiply_adds(operations: float) -> Callable[[], Any]:
+    """As many additions and multiplications in the best order the machine can have them."""
+    return lambda: native.multiply_add(float(operations))
+
+
+def _cpp_panda() -> Iterator[Case]:
+    from bench.speed.cpp_peers import PinocchioCpp
+
+    arm = Arm("panda")
+    pin, x = PinocchioCpp(arm), arm.motion(CACHED)
+    tau, theirs = np.empty_like(x[0]), np.empty_like(x[0])
+    yield Case(
+        SECTION,
+        "RNEA, batched, panda (right-angled)",
+        lambda: arm.model.rnea(*x, out=tau),
+        lambda: pin.rnea(*x, theirs),
+        "pin::rnea",
+        CACHED,
+        RNEA_BATCHED,
+        budget=0.6,
+        machine=multiply_adds(CACHED * native.rnea_operations(arm.model.chain)),
+        least_share=0.7,
+    )
+
+
+def _general(arm: Arm) -> _core.RigidBody:
+    """The arm with its placements turned a little, so that no right angle is left to exploit."""
+    chain, angle = arm.model.chain, 0.1
+    c, s = np.cos(angle), np.sin(angle)
+    placements = chain.placements
+    placements[:, :3, :3] = placements[:, :3, :3] @ np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]])
+    return _core.RigidBody(_core.Chain(placements, chain.inertia, chain.tool, np.array(chain.gravity)))
+
+
+def _threads(arm: Arm, samples: int) -> Case:
+    """One call over two cores; starting a thread takes about 20 us, as long as RNEA of 1000 samples."""
+    x = arm.motion(samples)
+    tau = np.empty_like(x[0])
+    return Case(
+        SECTION,
+        f"Python, RNEA of {samples} samples over 2 threads, wall clock",
+        lambda: arm.model.rnea(*x, out=tau, threads=2),
+        lambda: arm.model.rnea(*x, out=tau),
+        "one thread",
+        samples,
+        dict.fromkeys(_core.available_isas(), 1.7) if (os.cpu_count() or 1) > 1 else {},
+        clock=time.perf_counter,
+    )
+
+
+def _python(arm: Arm, setup: Setup) -> Iterator[Case]:
+    import pinocchio as pin
+
+    model, data = arm.pinocchio
+    samples = 2000 if setup.quick else 20000
+    x = arm.motion(samples)
+    tau = np.empty_like(x[0])
+    q0, qd0, qdd0 = (a[0] for a in x)
+
+    def loop() -> None:
+        for q, v, a in zip(*x, strict=True):
+            pin.rnea(model, data, q, v, a)
+
+    def regressor_loop() -> None:
+        for q, v, a in zip(*x, strict=True):
+            pin.computeJointTorqueRegressor(model, data, q, v, a)
+
+    case = partial(Case, SECTION, count=samples)
+    yield case(
+        f"Python, RNEA of {samples} samples in one call",
+        lambda: arm.model.rnea(*x, out=tau),
+        loop,
+        "pin.rnea loop",
+    )
+    yield case(
+        "Python, RNEA of one sample",
+        lambda: [arm.model.rnea(q0, qd0, qdd0, out=tau[0]) for _ in range(1000)],
+        lambda: [pin.rnea(model, data, q0, qd0, qdd0) for _ in range(1000)],
+        "pin.rnea",
+        count=1000,
+    )
+    yield _threads(arm, 5 * samples)
+    Y = np.empty((samples, arm.n, 10 * arm.n))
+    yield case("Python, regressor, out=", lambda: arm.model.regressor(*x, out=Y), regressor_loop, "pin loop")
+    builder = figaroh(arm)
+    if builder is not None:
+        yield case(
+            "Python, new stacked W",
+            lambda: arm.model.stacked_regressor(*x),
+            lambda: builder.build_basic_regressor(*x, {"act_idxv": []}),
+            "figaroh",
+        )

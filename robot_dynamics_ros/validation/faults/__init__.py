@@ -1,1 +1,0 @@
-"""Faults of the command path, injected and judged: `robot-dynamics faults`."""

@@ -1,1 +1,0 @@
-"""Learning from ordinary work judged on simulated robots: `robot-dynamics validate learning`."""

@@ -1,0 +1,156 @@
+"""The benchmark command: both sides of a case compute the same thing, and what is printed is written."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+
+from bench.commands import speed as bench
+from bench.speed import SECTIONS, cycles, least_squares, native, rigid_body
+from bench.speed.fleet import FleetRow, grow
+from bench.speed.setup import Arm, Setup, figaroh
+from bench.speed.timing import Case, measure
+from robot_dynamics_ros import _core
+from robot_dynamics_ros.bringup import environment
+from robot_dynamics_ros.cli.options import WIDE
+
+
+def test_ratio_and_floor_come_from_the_medians_of_both_sides():
+    calls = []
+    case = Case("s", "n", lambda: calls.append("ours"), lambda: calls.append("peer"), "them", 2, {"avx2": 1e9}, 0.01)
+    row = measure(case, "avx2")
+    assert calls[:4] == ["ours", "peer"] * 2
+    assert row.ratio == pytest.approx(row.peer / row.ours)
+    assert row.met is False
+    assert measure(case, "sse2").met is None
+    assert measure(Case("s", "n", lambda: None), "avx2").ratio is None
+
+
+def test_the_share_of_the_machine_is_its_limit_over_our_time():
+    calls = []
+    case = Case("s", "n", lambda: calls.append("ours"), budget=0.01, machine=lambda: calls.append("machine"))
+    row = measure(case, "avx2")
+    assert calls[:4] == ["ours", "machine"] * 2
+    assert row.share == pytest.approx(row.machine / row.ours)
+    assert row.met is None
+    case.least_share = 1e9
+    assert measure(case, "avx2").met is False
+    case.least_share = 0.0
+    assert measure(case, "avx2").met is True
+
+
+def test_triangles_count_what_each_joint_feels():
+    assert least_squares._triangle_operations(2, [9, 10, 15], samples=5) == 2 * 5 * (4**2 + 3**2)
+
+
+def test_work_without_a_peer_can_have_a_limit():
+    assert measure(Case("s", "n", lambda: None, count=0.5, limit=1e9), "avx2").met is True
+    assert measure(Case("s", "n", lambda: sum(range(1000)), limit=0.0), "avx2").met is False
+
+
+def test_peers_of_the_least_squares_section_solve_the_same_problem():
+    arm = Arm("ur5e")
+    columns = least_squares._base_columns(arm)
+    x = arm.motion(50)
+    ours = arm.model.stacked_regressor(*x, columns)
+    np.testing.assert_allclose(least_squares._pinocchio_stack(arm, x, columns), ours, atol=1e-12)
+    builder = figaroh(arm)
+    if builder is not None:
+        theirs = builder.build_basic_regressor(*x, {"act_idxv": []})
+        np.testing.assert_allclose(theirs[:, least_squares._pinocchio_places(columns)], ours, atol=1e-12)
+
+
+def test_repeated_single_calls_are_the_batch():
+    arm = Arm("panda")
+    x = arm.motion(37)
+    np.testing.assert_allclose(native.repeat_rnea(arm.model.chain, *x), arm.model.rnea(*x), rtol=1e-12, atol=1e-12)
+
+
+def test_generated_peer_computes_our_torques(tmp_path, monkeypatch):
+    casadi = pytest.importorskip("casadi")
+    from bench.speed.cpp_peers import _symbolic_rnea
+
+    arm = Arm("ur5e")
+    q, v, a = (casadi.SX.sym(name, 6) for name in "qva")
+    function = casadi.Function("peer", [q, v, a], [_symbolic_rnea(arm.model.chain, q, v, a)])
+    x = arm.motion(3)
+    theirs = np.array([function(*sample).full().ravel() for sample in zip(*x, strict=True)])
+    np.testing.assert_allclose(theirs, arm.model.rnea(*x), rtol=1e-12, atol=1e-12)
+
+
+def test_command_writes_what_it_prints(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        bench, "_cases", lambda setup, sections: [Case("s", "empty work", lambda: None, lambda: None, "peer")]
+    )
+    monkeypatch.setattr(bench.console, "width", WIDE)  # workers of the test runner have COLUMNS=80
+    files = ["--json", str(tmp_path / "bench.json"), "--markdown", str(tmp_path / "bench.md")]
+    result = CliRunner().invoke(bench.command, ["--quick", *files])
+    assert result.exit_code == 0, result.output
+    assert "empty work" in result.output
+    written = json.loads((tmp_path / "bench.json").read_text(encoding="utf-8"))
+    assert written["machine"]["isa"] == _core.isa()
+    assert written["rows"][0]["name"] == "empty work"
+    assert "| empty work | " in (tmp_path / "bench.md").read_text(encoding="utf-8")
+
+
+def test_every_section_has_cases():
+    for name in SECTIONS:
+        module = __import__(f"bench.speed.{name}", fromlist=["cases"])
+        assert next(iter(module.cases(Setup(quick=True)))).name
+
+
+def test_a_constant_peer_gives_a_ratio():
+    row = measure(Case("s", "n", lambda: None, floors={"avx2": 2.0}, constant=1e18), "avx2")
+    assert row.met is True
+    assert row.peer_name == "real time"
+
+
+def test_operations_are_counted_as_the_recursion_makes_them():
+    ur5e, panda = Arm("ur5e"), Arm("panda")
+    counts = [native.rnea_operations(body.chain) for body in (ur5e.model, rigid_body._general(ur5e), panda.model)]
+    assert 600 < counts[0] < counts[1] < 2000
+    assert counts[0] < counts[2]
+    assert native.multiply_add(1e6) > 0
+
+
+def test_joints_side_by_side_learn_what_each_learns_alone():
+    phi, tau = 1e-3 * np.random.default_rng(3).normal(size=(2, 500, 7))
+    tau = 2e4 * phi + 4e9 * phi**3 + 1e3 * tau
+    errors, a = _core.RlsJoints(7).run(phi, tau, 1e-3)
+    for i in range(7):
+        alone = _core.RlsDf()
+        same = np.array([alone.update(x, y, 1e-3) for x, y in zip(phi[:, i], tau[:, i], strict=True)])
+        assert (same == errors[:, i]).all()
+        assert (alone.coefficients == a[i]).all()
+
+
+def test_whole_cycle_does_the_work_it_is_timed_for():
+    arm = Arm("ur5e")
+    assert np.isfinite(cycles.estimators(arm)()[-100:]).all()
+    plain, damped = cycles.estimators(arm)(), cycles.estimators(arm, covariance=True)()
+    # the priors on moments and forces take a share away; the joint torques stay explained, more by forces than before
+    assert np.linalg.norm(damped[-100:]) < np.linalg.norm(plain[-100:]) < 5 * np.linalg.norm(damped[-100:])
+    t = 1e-9 * cycles.STEP_NS * np.arange(cycles.N)[:, None]
+    J = arm.model.jacobian(cycles.START + 0.3 * np.sin(t * np.linspace(0.7, 2.0, arm.n)))
+    torque, explained = (np.einsum("nij,ni->nj", J, F)[100:] for F in (plain, damped))
+    for k in range(6):
+        assert np.corrcoef(torque[:, k], explained[:, k])[0, 1] > 0.9
+
+
+def test_a_fleet_is_in_time_without_losses_at_the_rate_of_the_robot():
+    row = FleetRow(2, rate=499.0, missed=0, p50_us=1.0, p99_us=1.0, nodes_cpu=0.1, controllers_cpu=0.1, load=0.0)
+    assert row.in_time(500.0)
+    assert not replace(row, missed=1).in_time(500.0)
+    assert not replace(row, rate=490.0).in_time(500.0)
+
+
+@pytest.mark.realtime
+def test_fleet_measures_each_number_of_robots(monkeypatch):
+    for name, value in environment().items():
+        monkeypatch.setenv(name, value)
+    rows = list(grow("ur5e", 2, 2.0))
+    assert [row.robots for row in rows] == [1, 2]
+    assert all(row.rate > 1.0 and row.p50_us > 0.0 and row.nodes_cpu > 0.0 for row in rows)
+    assert bench._fleet_markdown(rows).count("\n") == 4

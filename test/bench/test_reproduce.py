@@ -1,0 +1,134 @@
+"""The registry, the rows and the page they are written into; a fast subset that must meet the papers' numbers."""
+
+import json
+import re
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from bench.__main__ import cli
+from bench.papers.registry import PROTOCOLS, protocol, run_all
+from bench.papers.table import (
+    Row,
+    at_least,
+    at_most,
+    beside,
+    write_protocol,
+    write_section,
+)
+from robot_dynamics_ros.errors import ConfigError
+
+FIELDS = {"source", "figure", "paper", "ours", "unit", "met", "note"}
+
+
+def test_every_protocol_can_be_run():
+    for name in PROTOCOLS:
+        assert callable(protocol(name))
+    with pytest.raises(ConfigError, match="simoni"):
+        protocol("nothing")
+
+
+@pytest.mark.parametrize(
+    "ours,more,less", [(2.0, True, False), (1.0, True, True), (0.5, False, True), (float("nan"), False, False)]
+)
+def test_met_means_met(ours, more, less):
+    assert at_least("S", "f", 1.0, ours).met is more and at_most("S", "f", 1.0, ours).met is less
+    assert beside("S", "f", 1.0, ours, "", "why").met is None
+
+
+def test_rows_have_the_promised_fields():
+    row = asdict(at_least("S", "f", 1, 2))
+    assert set(row) == FIELDS and json.loads(json.dumps(row)) == row
+
+
+def test_the_page_keeps_its_words_and_gets_the_table(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("# Title\n\nbefore\n\n<!-- generated: reproduce -->\nold\n<!-- end: reproduce -->\n\nafter\n")
+    write_section(page, [Row("S", "figure one", 1.0, 2.0, "%", True, "a note")], "python -m bench reproduce x")
+    text = page.read_text()
+    assert "before" in text and "after" in text and "old" not in text
+    assert "| S | figure one | 1 % | 2 % | yes | a note |" in text and "`python -m bench reproduce x`" in text
+    write_section(page, [Row("S", "figure one", 1.0, 0.5, "%", False)], "c")
+    assert page.read_text().count("<!-- generated") == 1 and "NO" in page.read_text()
+    write_section(tmp_path / "new.md", [], "c")
+    assert (tmp_path / "new.md").read_text().startswith("# ")
+
+
+def test_a_protocol_replaces_its_own_table_only(tmp_path):
+    page = tmp_path / "page.md"
+    page.write_text("# Title\n\nbefore\n\n## Ablation\n\nafter\n")
+    for name in ("one", "two", "one"):
+        write_protocol(page, name, [Row("S", f"figure {name}", 1.0, 2.0)], f"python -m bench reproduce {name}")
+    text = page.read_text()
+    assert text.count("figure one") == text.count("figure two") == text.count("### one") == 1
+    assert "before" in text and "after" in text and text.index("figure one") < text.index("figure two")
+    page.write_text(text.replace("## Ablation\n\nafter\n", "") + "\n## Ablation\n\nafter\n")
+    write_protocol(page, "three", [Row("S", "figure three", 1.0, 2.0)], "c")
+    text = page.read_text()
+    assert text.index("figure two") < text.index("figure three") < text.index("## Ablation")
+
+
+def test_clochiatti_meets_its_numbers(tmp_path):
+    done = CliRunner().invoke(cli, ["reproduce", "clochiatti-friction", "--json", str(tmp_path / "r.json")])
+    assert done.exit_code == 0, done.output
+    rows = json.loads((tmp_path / "r.json").read_text())["rows"]
+    assert len(rows) == 5 and all(set(r) == FIELDS for r in rows)
+    assert all(r["met"] for r in rows if r["met"] is not None) and sum(r["met"] is not None for r in rows) >= 4
+    assert all(r["note"] for r in rows if r["met"] is None)
+
+
+@pytest.mark.long
+def test_load_dependent_hysteresis_beats_the_discontinuous_model():
+    rows = protocol("madsen-egms")(True)
+    assert rows[0].met and rows[0].paper == 2.1
+
+
+@pytest.mark.long
+def test_online_stiffness_meets_its_numbers():
+    rows = protocol("madsen-stiffness")(True)
+    assert [r.paper for r in rows] == [95.2, 96.6, 94.0] and all(r.met for r in rows)
+
+
+def test_an_unknown_protocol_is_one_line():
+    done = CliRunner().invoke(cli, ["reproduce", "nothing"])
+    assert isinstance(done.exception, ConfigError) and "madsen-joint" in str(done.exception)
+
+
+@pytest.mark.long
+def test_each_part_of_the_friction_model_buys_something():
+    from bench.papers.ablation import run
+
+    rows = {row.figure.rsplit(", ", 1)[1]: row.ours for row in run(quick=True)}
+    whole = rows.pop("everything on")
+    assert set(rows) == {"thermal model off", "GMS off", "load off", "all three off"}
+    assert all(error > 1.05 * whole for error in rows.values()), (whole, rows)
+
+
+def test_the_page_carries_both_tables():
+    page = Path(__file__).parents[2] / "docs" / "reproduction.md"
+    text = page.read_text()
+    for name, command in (("reproduce liu", "python -m bench reproduce"), ("ablation", "python -m bench ablation")):
+        section = text.split(f"<!-- generated: {name} -->")[1].split(f"<!-- end: {name} -->")[0]
+        assert f"`{command}" in section and section.count("\n|") >= 5
+    names = re.findall(r"<!-- generated: reproduce ([\w-]+) -->", text)  # on another robot a second word follows
+    assert set(names) <= set(PROTOCOLS) and len(names) == len(set(names)) >= 10
+    tables = [
+        text.split(f"<!-- generated: reproduce {n} -->")[1].split(f"<!-- end: reproduce {n} -->")[0] for n in names
+    ]
+    figures = [row for table in tables for row in re.findall(r"^\| ([\w ]+ \| [^|]+) \|", table, re.MULTILINE)]
+    assert len(figures) - len(set(figures)) == len(tables) - 1  # only the heads repeat
+    for source in ("Simoni2017", "Madsen2020 ch3", "Madsen2020 ch4", "Madsen2020 ch6", "Luo2024", "Clochiatti2024"):
+        assert f"| {source} |" in text
+
+
+def test_weighted_modified_friction_beats_the_conventional_identification():
+    rows = {row.figure: row for row in protocol("liu")(True)}
+    assert rows["joints on which MFWLS beats TFLS"].met
+    assert all(row.note for row in rows.values() if row.met is None)
+
+
+def test_figures_are_reported_once():
+    rows = [row for _, found, _ in run_all(["clochiatti-friction", "clochiatti"]) for row in found]
+    assert len({(row.source, row.figure) for row in rows}) == len(rows)

@@ -25,7 +25,6 @@ ARGUMENTS = (
     ("use_sim_time", "false", "true: time from /clock"),
     ("tf_prefix", "", "prefix of frame names"),
     ("prefix", "robot_dynamics", "name above the topics of estimates and commands, and of nodes"),
-    ("old_names", "true", "true: also use the topic names of before, directly in the namespace"),
     ("joint_states", "joint_states", "topic of an existing driver"),
 )
 SHOWN = ("contact_markers", "external_wrench")  # topics of config/contact_force.rviz below the prefix
@@ -42,7 +41,7 @@ def installed(package):
 def nodes(context):
     given = {name: LaunchConfiguration(name).perform(context) for name, _, _ in ARGUMENTS}
     rviz = given.pop("rviz") == "true"
-    for flag in ("composed", "use_sim_time", "view", "old_names"):
+    for flag in ("composed", "use_sim_time", "view"):
         given[flag] = given[flag] == "true"
     try:
         graph = describe(**given)

@@ -79,7 +79,6 @@ def describe(
     use_sim_time: bool = False,
     tf_prefix: str = "",
     prefix: str = PREFIX,
-    old_names: bool = True,
     max_age: float | None = None,
     joint_states: str = "joint_states",
     view: bool = False,
@@ -91,8 +90,8 @@ def describe(
     composed: driver, stages and publishers in one process; otherwise the driver and each stage in their own.
     driver `auto`: that of the robot's manufacturer; `none`: an existing driver publishes `joint_states` (remapped from
     the given topic). prefix: above the topics of estimates and commands; one of your own also begins the names of the
-    nodes, and ends old_names (the former topic names, directly in the namespace). view: also the viewer, in a
-    browser; view_file: an .rrd file for it; without rerun the viewer is left out and noted.
+    nodes. view: also the viewer, in a browser; view_file: an .rrd file for it; without rerun the viewer is left out
+    and noted.
     """
     check_names({"namespace": namespace, "tf_prefix": tf_prefix, "joint_states": joint_states})
     loaded = load_robot(robot)
@@ -103,7 +102,6 @@ def describe(
     if prefix == "~" and not composed:
         raise ConfigError("prefix", "", "~ is for one node per robot: the stages of several nodes need a common prefix")
     common = {"robot": robot, "tf_prefix": tf_prefix, "use_sim_time": use_sim_time, "prefix": check_prefix(prefix)}
-    names: dict[str, Any] = {} if old_names else {"old_names": False}
     ours: dict[str, Any] = {"driver": driver, "ip": ip}
     if driver == "none":  # the existing driver describes its robot
         ours = {"driver": "none", "publish_description": False}
@@ -112,11 +110,11 @@ def describe(
         reads["effort_semantics"] = "recognise"
     remap = (("joint_states", joint_states),) if joint_states != "joint_states" else ()
     if composed:
-        nodes = [NodeSpec("composed_node", "composed_node", common | names | ours | reads, remap)]
+        nodes = [NodeSpec("composed_node", "composed_node", common | ours | reads, remap)]
     else:
-        nodes = [NodeSpec("hardware_node", "hardware_node", common | names | ours)] if driver != "none" else []
+        nodes = [NodeSpec("hardware_node", "hardware_node", common | ours)] if driver != "none" else []
         nodes += [
-            NodeSpec("estimator_node", f"{stage.name}_node", common | names | reads | {"stages": stage.name}, remap)
+            NodeSpec("estimator_node", f"{stage.name}_node", common | reads | {"stages": stage.name}, remap)
             for stage in Pipeline(loaded).stages
         ]
     missing = _viewer_missing() if view or view_file else ""

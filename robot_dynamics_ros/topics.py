@@ -7,7 +7,6 @@ else is below a prefix: <namespace>/robot_dynamics/external_wrench.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
 from typing import NamedTuple
 
 from robot_dynamics_ros.errors import ConfigError
@@ -91,19 +90,6 @@ DRIVER_TOPICS = {  # besides joint_states: topic -> the capability of a driver t
     "vendor_external_wrench": "vendor_force",
 }
 
-# names of 0.1.0 directly in the namespace, for one release; what is not listed kept its type
-_OLD = (
-    Topic("contact", JOINT_STATE, {"effort": "contact"}),
-    Topic("power", JOINT_STATE, {"velocity": "mechanical_power", "effort": "electrical_power"}),
-    Topic("energy", JOINT_STATE, {"velocity": "mechanical_energy", "effort": "electrical_energy"}),
-    _effort_only("electrical_energy_clamped"),
-    _effort_only("efficiency"),
-)
-OLD_TOPICS: dict[str, Topic] = {
-    t.name: t for t in (*(t for t in TOPICS.values() if t.name not in INPUT_TOPICS and t.type != ARRAY), *_OLD)
-}
-del OLD_TOPICS["joint_contact"]  # was: contact
-
 
 def check_prefix(prefix: str) -> str:
     """The prefix itself. Raises ConfigError where ROS does not take it as the beginning of a relative topic name."""
@@ -115,12 +101,3 @@ def check_prefix(prefix: str) -> str:
 def below(prefix: str, name: str) -> str:
     """Name of a topic relative to the namespace: measured topics as they are, all others below the prefix."""
     return name if name.split("/")[0] in INPUT_TOPICS else f"{prefix}/{name}"
-
-
-def is_old_name(topic: str, names: Collection[str]) -> bool:
-    """Whether a topic (absolute name) repeats, under its old name, one below the default prefix among `names`."""
-    place, _, name = topic.rpartition("/")
-    if name not in OLD_TOPICS and name != "contact_markers":
-        place, _, name = place.rpartition("/")  # name/<joint>
-    known = name in OLD_TOPICS or name == "contact_markers"
-    return known and any(n.startswith(f"{place}/{PREFIX}/") for n in names)

@@ -17,7 +17,7 @@ from robot_dynamics_ros.bags.tables import is_table
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import Log, joint_columns
 from robot_dynamics_ros.signals.table import shown
-from robot_dynamics_ros.topics import ARRAY, JOINT_STATE, OLD_TOPICS, TEMPERATURE, TOPICS, TRAJECTORY, WRENCH
+from robot_dynamics_ros.topics import ARRAY, JOINT_STATE, TEMPERATURE, TOPICS, TRAJECTORY, WRENCH
 
 TYPES = (JOINT_STATE, TEMPERATURE, TRAJECTORY, WRENCH, ARRAY)
 STAMPS = ("auto", "header", "receive")
@@ -90,7 +90,7 @@ def choose_topic(topics: Mapping[str, RawTopic], wanted: str, path: Path) -> str
             if name in topics and topics[name].type == JOINT_STATE:
                 return name
         raise DataError(f"{path}: no JointState topic {wanted!r}; topics: {listing}")
-    derived = {t.name for t in (*TOPICS.values(), *OLD_TOPICS.values()) if t.type == JOINT_STATE} - {"joint_states"}
+    derived = {t.name for t in TOPICS.values() if t.type == JOINT_STATE} - {"joint_states"}
     names = [n for n, t in topics.items() if t.type == JOINT_STATE and t.raws and n.rsplit("/", 1)[-1] not in derived]
     if len(names) == 1:
         return names[0]

@@ -11,7 +11,7 @@ from robot_dynamics_ros.bags.layout import Group, decode
 from robot_dynamics_ros.bags.storage import RawTopic
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import SIGNALS, Log, entries, joint_columns
-from robot_dynamics_ros.topics import ARRAY, OLD_TOPICS, PREFIX, TOPICS, Topic
+from robot_dynamics_ros.topics import ARRAY, MAIN, PREFIX, TOPICS, Topic
 
 MAX_AGE = 5  # periods of the side topic that one of its messages stays valid
 
@@ -37,9 +37,8 @@ class _SideTopics:
     use_header: bool
 
     def add_all(self, main: str) -> None:
-        for topic in (*TOPICS.values(), *OLD_TOPICS.values()):
-            known = all(self.log.has(signal) for signal in topic.fields.values())  # under its present name
-            if topic.name == "joint_states" or self.prefix + topic.name == main or known:
+        for topic in TOPICS.values():
+            if topic.name == MAIN or self.prefix + topic.name == main:
                 continue
             if topic.per_joint:
                 self._add_per_joint(topic)

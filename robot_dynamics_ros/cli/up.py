@@ -33,7 +33,6 @@ from robot_dynamics_ros.topics import PREFIX
 @click.option(
     "--prefix", default=PREFIX, show_default=True, help="Name above the topics of estimates and commands, and of nodes."
 )
-@click.option("--old-names/--no-old-names", default=True, show_default=True, help="Also use the former topic names.")
 @click.option(
     "--joint-states", default="joint_states", show_default=True, help="JointState topic of an existing driver."
 )

@@ -30,14 +30,6 @@ NAMES = (
         read_only=True,
     ),
 )
-OLD_NAMES = (
-    Parameter(
-        "old_names",
-        True,
-        "also use the former topic names, directly in the namespace, for one release; only with the default prefix",
-        read_only=True,
-    ),
-)
 
 DRIVER = (
     Parameter(
@@ -215,18 +207,8 @@ VIEWER = (
 
 # node -> its tables; stages add theirs as <stage>.<parameter>
 NODES: dict[str, tuple[Parameter, ...]] = {
-    "hardware_node": COMMON + NAMES + OLD_NAMES + DESCRIPTION + DRIVER + SETTINGS + TORQUE + MOTION + MARKERS[2:],
-    "estimator_node": COMMON + NAMES + OLD_NAMES + NO_DESCRIPTION + INPUT + MARKERS + LEARNING,
+    "hardware_node": COMMON + NAMES + DESCRIPTION + DRIVER + SETTINGS + TORQUE + MOTION + MARKERS[2:],
+    "estimator_node": COMMON + NAMES + NO_DESCRIPTION + INPUT + MARKERS + LEARNING,
     "viewer_node": COMMON[:2] + NAMES + VIEWER,
-    "composed_node": COMMON
-    + NAMES
-    + OLD_NAMES
-    + DESCRIPTION
-    + DRIVER
-    + SETTINGS
-    + TORQUE
-    + MOTION
-    + INPUT
-    + MARKERS
-    + LEARNING,
+    "composed_node": COMMON + NAMES + DESCRIPTION + DRIVER + SETTINGS + TORQUE + MOTION + INPUT + MARKERS + LEARNING,
 }

@@ -9,7 +9,7 @@ from rosbags.highlevel import AnyReader
 from robot_dynamics_ros.bags import load_bag, write_bag, writer
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.signals import Log, width
-from robot_dynamics_ros.topics import ARRAY, INPUT_TOPICS, OLD_TOPICS, TOPICS
+from robot_dynamics_ros.topics import ARRAY, INPUT_TOPICS, TOPICS
 
 NAMES = ("a", "b")
 BAGGED = [s for t in TOPICS.values() if not t.per_joint for s in t.fields.values()]
@@ -86,13 +86,3 @@ def test_topics_are_found_below_any_prefix(tmp_path, prefix, monkeypatch):
     again, _ = load_bag(write_bag(log, tmp_path / "x"))
     np.testing.assert_array_equal(again.external_wrench, log.external_wrench)
     np.testing.assert_array_equal(again.mechanical_power, log.mechanical_power)
-
-
-def test_bags_with_the_names_of_before_are_read(tmp_path, monkeypatch):
-    log = full_log(20)
-    monkeypatch.setattr(writer, "below", lambda _, name: name)
-    monkeypatch.setattr(writer, "TOPICS", {"joint_states": TOPICS["joint_states"], **OLD_TOPICS})
-    again, report = load_bag(write_bag(log, tmp_path / "x"))
-    assert report.topic == "/joint_states"
-    for name in ("contact", "electrical_power", "mechanical_energy", "framed_wrench", "efficiency"):
-        np.testing.assert_array_equal(again.get(name), log.get(name), err_msg=name)

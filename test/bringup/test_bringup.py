@@ -101,9 +101,9 @@ def launch_constant(name):
 
 
 def test_a_prefix_names_topics_and_nodes_and_an_existing_driver_describes_its_robot():
-    (node,) = describe("ur5e", "none", prefix="left", old_names=False).nodes
+    (node,) = describe("ur5e", "none", prefix="left").nodes
     assert node.name == "left_composed_node" and node.parameters["prefix"] == "left"
-    assert node.parameters["publish_description"] is False and node.parameters["old_names"] is False
+    assert node.parameters["publish_description"] is False
     assert "publish_description" not in describe("ur5e").nodes[0].parameters
     with pytest.raises(ConfigError, match="common prefix"):
         describe("ur5e", composed=False, prefix="~")

@@ -18,7 +18,7 @@ from robot_dynamics_ros.nodes.topics.outputs import SampleOutputs, contact_arrow
 from robot_dynamics_ros.nodes.topics.sources import MAX_WAITING, StampJoin
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Sample
-from robot_dynamics_ros.topics import ARRAY, FRAMED, JOINT_STATE, OLD_TOPICS, TOPICS, below, check_prefix, is_old_name
+from robot_dynamics_ros.topics import ARRAY, FRAMED, TOPICS, below, check_prefix
 
 ROBOT = load_robot("ur5e")
 NAMES, ALIASES = ROBOT.joint_names, ROBOT.joint_aliases
@@ -154,7 +154,7 @@ class Node:
 
     def __init__(self, **given):
         self.given, self.published = (
-            {"tf_prefix": "l_", "publish_description": False, "prefix": "arm", "old_names": True} | given,
+            {"tf_prefix": "l_", "publish_description": False, "prefix": "arm"} | given,
             {},
         )
 
@@ -178,9 +178,7 @@ def test_headers_name_the_frame_of_the_numbers(frame, named):
     sample.q, sample.external_wrench, sample.vendor_external_wrench = [0.0] * 6, [1.0] * 6, [2.0] * 6
     sample.framed_wrench, sample.framed_wrench_std = [3.0] * 6, [4.0] * 6
     SampleOutputs(node, ROBOT, topics, frame).publish(sample)
-    assert set(node.published) == {
-        below("arm", name) for name in topics
-    }  # and no old name beside a prefix of one's own
+    assert set(node.published) == {below("arm", name) for name in topics}
     node.published = {name.removeprefix("arm/"): message for name, message in node.published.items()}
     frames = {name: message.header.frame_id for name, message in node.published.items()}
     assert frames == {name: named if name in FRAMED else "l_base" for name in topics}
@@ -192,17 +190,6 @@ def test_headers_name_the_frame_of_the_numbers(frame, named):
 def test_publishers_of_an_unknown_frame_are_refused():
     with pytest.raises(ConfigError, match="'camera' has no known transform"):
         SampleOutputs(Node(), ROBOT, ["external_wrench"], "camera")
-
-
-def test_old_names_carry_what_they_carried_and_are_known_as_old():
-    carried = {signal for topic in TOPICS.values() for signal in topic.fields.values()}
-    assert {signal for topic in OLD_TOPICS.values() for signal in topic.fields.values()} <= carried
-    assert OLD_TOPICS["power"].type == JOINT_STATE and OLD_TOPICS["contact"].fields == {"effort": "contact"}
-    names = {"/left/robot_dynamics/external_wrench", "/left/external_wrench", "/left/joint_states", "/external_wrench"}
-    old = {name for name in names if is_old_name(name, names)}
-    assert old == {"/left/external_wrench"}
-    temperatures = {"/robot_dynamics/estimated_temperatures/a", "/estimated_temperatures/a"}
-    assert {name for name in temperatures if is_old_name(name, temperatures)} == {"/estimated_temperatures/a"}
 
 
 @pytest.mark.parametrize("prefix", ["", "/left", "left/", "2nd", "a b"])

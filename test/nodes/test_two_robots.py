@@ -1,4 +1,4 @@
-"""Two robots in one graph without namespaces: everything of each is below its prefix; old names for the default one."""
+"""Two robots in one graph without namespaces: everything of each is below its prefix."""
 
 import pytest
 
@@ -14,7 +14,7 @@ from std_msgs.msg import Bool, Float64MultiArray
 
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.topics import OLD_TOPICS
+from robot_dynamics_ros.topics import INPUT_TOPICS, TOPICS
 
 pytestmark = pytest.mark.realtime
 
@@ -66,7 +66,8 @@ def test_two_robots_share_a_graph_without_a_name_in_common(listener):
     finally:
         outputs = [node.end() for node in nodes]
     assert all(status == 0 and "Traceback" not in output for status, output in outputs), outputs
-    assert not {name for name in names if name.strip("/").split("/")[0] in {*OLD_TOPICS, "contact_markers"}}, names
+    estimated = {*TOPICS, "contact_markers"} - {*INPUT_TOPICS}
+    assert not {name for name in names if name.strip("/").split("/")[0] in estimated}, names
     assert not any("robot_description" in name for name in names)  # the existing driver's
     array = listener.heard["left/electrical_power"][-1]
     assert array.layout.dim[0].label.split(",") == [*ROBOT.joint_names, "total"] and len(array.data) == 7
@@ -74,15 +75,13 @@ def test_two_robots_share_a_graph_without_a_name_in_common(listener):
     assert listener.heard["left/joint_contact"][-1].name[-1] == "tcp"
 
 
-def test_old_names_are_there_for_who_listens_and_a_second_robot_on_them_is_an_error(listener):
+def test_a_second_robot_on_the_same_topics_is_an_error(listener):
     drive(listener, "joint_states")
     listener.hear(DiagnosticArray, "/diagnostics")
-    listener.hear(JointState, "power")
-    listener.hear(WrenchStamped, "external_wrench")
+    listener.hear(WrenchStamped, "robot_dynamics/external_wrench")
     node = observe()
     try:
-        listener.spin(lambda: len(listener.heard["power"]) > 5 and len(listener.heard["external_wrench"]) > 5, 60.0)
-        assert len(listener.heard["power"][-1].velocity) == 7
+        listener.spin(lambda: len(listener.heard["robot_dynamics/external_wrench"]) > 5, 60.0)
         rival = listener.node.create_publisher(WrenchStamped, "robot_dynamics/external_wrench", 1)
 
         def messages():
@@ -95,16 +94,3 @@ def test_old_names_are_there_for_who_listens_and_a_second_robot_on_them_is_an_er
     finally:
         status, output = node.end()
     assert status == 0 and "Traceback" not in output, output
-
-
-def test_old_names_can_be_turned_off(listener):
-    drive(listener, "quiet/joint_states")
-    listener.hear(WrenchStamped, "quiet/robot_dynamics/external_wrench")
-    node = observe("--no-old-names", "--namespace", "quiet")
-    try:
-        listener.spin(lambda: len(listener.heard["quiet/robot_dynamics/external_wrench"]) > 5, 60.0)
-        names = {name.removeprefix("/quiet/") for name, _ in listener.node.get_topic_names_and_types()}
-    finally:
-        status, output = node.end()
-    assert status == 0, output
-    assert "robot_dynamics/contact_markers" in names and not names & {*OLD_TOPICS, "contact_markers"}

@@ -35,7 +35,6 @@ from robot_dynamics_ros.nodes.robot.adaptation import AdaptedFriction
 from robot_dynamics_ros.nodes.robot.command_source import refuse_strangers, strangers
 from robot_dynamics_ros.nodes.topics.encoding import possible_ns
 from robot_dynamics_ros.signals import Sample, joint_columns
-from robot_dynamics_ros.topics import PREFIX
 from robot_dynamics_ros.trajectories.files import load_waypoints
 from robot_dynamics_ros.trajectories.limits import refuse_outside_limits
 from robot_dynamics_ros.trajectories.smooth import through
@@ -86,10 +85,8 @@ class TorqueInterface(NodePart):
         self._timeout, self._held_at = values["enable_timeout"] / values["time_scale"], -math.inf  # s of wall time
         self._checked = time.monotonic()
         self._columns: dict[tuple[str, ...], list[int]] = {}
-        names = [f"{node.value('prefix')}/joint_torque_command"]
-        if node.value("prefix") == PREFIX and node.value("old_names"):
-            names.append("joint_torque_command")
-        self._commands = [self._subscribe(JointState, name, self._command, COMMAND_QOS) for name in names]
+        name = f"{node.value('prefix')}/joint_torque_command"
+        self._commands = self._subscribe(JointState, name, self._command, COMMAND_QOS)
         self._switch = self._subscribe(Bool, "~/enable_switch", self._on_switch, COMMAND_QOS)
         self._trigger("~/enable_torque", lambda: self._enable(TorqueMode.external))
         self._trigger("~/enable_guiding", lambda: self._enable(TorqueMode.guide))
@@ -141,7 +138,7 @@ class TorqueInterface(NodePart):
         self._adapted.save_regularly(self._last)
 
     def _publishers(self) -> int:
-        return sum(self._node.count_publishers(commands.topic_name) for commands in self._commands)
+        return self._node.count_publishers(self._commands.topic_name)
 
     # -- commands -----------------------------------------------------------------------------------------------------
     def _command(self, message: JointState) -> None:
@@ -220,7 +217,7 @@ class TorqueInterface(NodePart):
             )
         refuse_strangers(self._node)
         if self._publishers() > 1:
-            raise CapabilityError(f"no torque: {self._publishers()} publishers on {self._commands[0].topic_name}")
+            raise CapabilityError(f"no torque: {self._publishers()} publishers on {self._commands.topic_name}")
         if self._node.namesakes():
             raise CapabilityError(
                 f"no torque: there is another node named {self._node.get_name()}; end it (one that was killed is "

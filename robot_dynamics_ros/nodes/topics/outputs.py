@@ -21,7 +21,7 @@ from robot_dynamics_ros.nodes.part import NodeContext, NodePart
 from robot_dynamics_ros.nodes.topics.encoding import MESSAGE_TYPES, SampleWriter, to_time
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
-from robot_dynamics_ros.topics import FRAMED, OLD_TOPICS, PREFIX, TOPICS, Topic, check_prefix
+from robot_dynamics_ros.topics import FRAMED, TOPICS, Topic, check_prefix
 
 CONTACT_RATE = 10.0  # Hz of the topic contact while nothing changes
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -59,16 +59,12 @@ class SampleOutputs(NodePart):
         self._robot, self._base_frame = robot, tf_prefix + robot.kinematics.base_frame
         self._framed = tf_prefix + wrench_frame(robot, frame_id)[1]
         joints = robot.joint_names
-        writers = [self._writer(TOPICS[name], prefix) for name in sorted(topics, key=lambda name: name != FIRST)]
-        old = prefix == PREFIX and node.value("old_names")
-        self._writers = writers + ([self._writer(topic, "") for topic in _renamed(topics)] if old else [])
+        self._writers = [self._writer(TOPICS[name], prefix) for name in sorted(topics, key=lambda name: name != FIRST)]
         self._fast = [writer for writer in self._writers if not writer.topic.per_joint]
         self._slow = [writer for writer in self._writers if writer.topic.per_joint]
         self._refreshed = 0
         self._model = RobotModel(robot.chain(), joints) if arrow else None
-        places = (prefix, "") if old else (prefix,)
-        names = [f"{place}/contact_markers".lstrip("/") for place in places] if arrow else []
-        self._markers = [self._publish_active(MarkerArray, name, 5) for name in names]
+        self._markers = self._publish_active(MarkerArray, f"{prefix}/contact_markers", 5) if arrow else None
         self._contact = self._publish_active(Bool, f"{prefix}/contact", DEPTH) if arrow else None
         self._in_contact = False
         described = node.value("publish_description")
@@ -105,7 +101,7 @@ class SampleOutputs(NodePart):
         if self._contact is not None:
             self._publish_contact(sample, self._contact)
         if self._model is not None:
-            self._mark(sample, self._model)
+            self._mark(sample, self._model, self._markers)
         self._look()
 
     def _look(self) -> None:
@@ -122,15 +118,14 @@ class SampleOutputs(NodePart):
             self._in_contact = touched
             contact.publish(Bool(data=touched))
 
-    def _mark(self, sample: Sample, model: RobotModel) -> None:
+    def _mark(self, sample: Sample, model: RobotModel, markers: Any) -> None:
         rate = self._node.value("marker_rate")
         if not self._marker_pace.due(sample.stamp_ns, max(rate, 0.5)) or rate == 0.0:
             return
-        listened = [markers for markers in self._markers if markers.get_subscription_count()]
-        if listened:
+        if markers.get_subscription_count():
             position = model.fk(sample.q)[-1][:3, 3]
             arrow = contact_arrow(sample, position, self._base_frame, self._node.value("marker_scale"))
-            for markers in listened if arrow is not None else ():
+            if arrow is not None:
                 markers.publish(arrow)
 
     def shared(self) -> list[str]:
@@ -143,12 +138,6 @@ class SampleOutputs(NodePart):
         values = {"rate [Hz]": f"{self._processing.rate():.1f}"}
         values |= self._wrench.summary("receive to wrench") if self._wrench.count else {}
         return values | self._processing.summary("receive to published") | self._age.summary("stamp to published")
-
-
-def _renamed(topics: Sequence[str]) -> list[Topic]:
-    """Old topics of the signals that the named topics carry; those of measured signals kept their names."""
-    signals = {signal for name in topics for signal in TOPICS[name].fields.values()}
-    return [topic for topic in OLD_TOPICS.values() if signals & set(topic.fields.values())]
 
 
 CONTACT, FREE = ColorRGBA(r=0.9, g=0.2, b=0.1, a=1.0), ColorRGBA(r=0.2, g=0.5, b=0.9, a=0.6)

@@ -18,7 +18,6 @@ from rclpy.signals import SignalHandlerOptions
 
 from robot_dynamics_ros.bags.live_writer import LiveWriter
 from robot_dynamics_ros.nodes.run import Ending
-from robot_dynamics_ros.topics import is_old_name
 
 DISCOVERY_PERIOD = 0.25  # s between two queries of the existing topics
 NOT_RECORDED = ("*/parameter_events", "*/rosout", "*/transition_event")
@@ -39,9 +38,8 @@ class Recorder(Node):
     def discover(self) -> None:
         """Subscribe to what is new."""
         found = self.get_topic_names_and_types()
-        names = {topic for topic, _ in found}
         for topic, types in found:
-            if topic not in self._seen and self._wanted(topic) and not is_old_name(topic, names):
+            if topic not in self._seen and self._wanted(topic):
                 self._seen.add(topic)
                 self._subscribe(topic, types[0])
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections import deque
 
 import numpy as np
+import pytest
+from rclpy.parameter import Parameter
 from ros_graph import Listener  # sets the domain before rclpy is initialised
 
 from robot_dynamics_ros._core import StreamState
@@ -31,7 +33,8 @@ class SteppedDriver(TorqueDriver):
     """Every read is a cycle of the robot.
 
     late: samples that wait between the robot and the reader; silent: none come; deaf: a stop is not followed;
-    stopped, stop_on_start: the robot's safety stops it; failure: the next motion fails with this reason.
+    stopped, stop_on_start: the robot's safety stops it; failure: a motion fails with this reason. streams: positions of
+    all motions; ending: samples until a stop has ended the motion.
     """
 
     def __init__(self, robot="ur5e", capabilities=("current", "temperature", "desired_state", "move", "servo")):
@@ -45,7 +48,7 @@ class SteppedDriver(TorqueDriver):
         self.late, self.silent, self.deaf, self.stopped, self.stop_on_start, self.failure = 0, *[False] * 4, ""
         self.condition = self.latched = StreamState.ok
         self.status, self.last_error, self._motion = GOOD, "", Motion()
-        self._waiting, self._path, self._ending = deque(), deque(), 0
+        self._waiting, self._path, self.ending, self.streams = deque(), deque(), 0, []
 
     def steady(self):
         return 1e-9 * self.now
@@ -88,16 +91,17 @@ class SteppedDriver(TorqueDriver):
         elif self._path:
             self.held = self._path.popleft()
             self._motion = Motion("moving") if self._path else Motion("done")
-        elif self._ending > 0:
-            self._ending -= 1
-            if not self._ending:
+        elif self.ending > 0:
+            self.ending -= 1
+            if not self.ending:
                 self._motion = Motion("stopped", "stop was requested")
 
     # -- motion and torque --------------------------------------------------------------------------------------------
     def servo(self, positions, rate=500.0):
         if self._motion.active:
             raise CapabilityError("a motion is running: stop it first")
-        self._motion, self._path, self._ending = Motion("starting"), deque(np.array(positions)), 0
+        self._motion, self._path, self.ending = Motion("starting"), deque(np.array(positions)), 0
+        self.streams.append(np.array(positions))
 
     def play(self, approach, positions, rate=500.0, speed=0.5):
         steps = int(np.abs(approach[0] - self.held).max() / speed * rate) + 1
@@ -109,7 +113,7 @@ class SteppedDriver(TorqueDriver):
     def stop(self):
         if self._motion.active and not self.deaf:
             self._path.clear()
-            self._ending = STOPPING
+            self.ending = STOPPING
 
     @property
     def motion(self):
@@ -124,7 +128,7 @@ class SteppedDriver(TorqueDriver):
             self.read(0)
 
     def send_torque(self):
-        while (record := self.loop.pop()) is not None:
+        while self.loop is not None and (record := self.loop.pop()) is not None:
             self.records.append(record)
 
     def rearm(self):
@@ -144,18 +148,19 @@ class SteppedDriver(TorqueDriver):
 
 
 class Stepped(Listener):
-    """A node of ours around a SteppedDriver (None: on topics) and a listener; parameters with _ for a dot."""
+    """A node of ours around a SteppedDriver (None: on topics) and a listener; parameters with __ for a dot."""
 
-    def __init__(self, monkeypatch, driver, name="composed_node", **parameters):
+    def __init__(self, driver=None, kind="composed_node", **parameters):
         super().__init__()
-        from rclpy.parameter import Parameter
-
-        monkeypatch.setattr(robot_node, "driver_for", lambda node, robot: driver)
-        given = {"robot": driver.robot.name} if driver is not None else {"driver": "none", "max_age": 0.0}
+        self._patch = pytest.MonkeyPatch()
+        self._patch.setattr(robot_node, "driver_for", lambda node, robot: driver)
+        given = (
+            {"robot": driver.robot.name} if driver is not None else {"robot": "ur5e", "driver": "none", "max_age": 0.0}
+        )
         overrides = [Parameter(k.replace("__", "."), value=v) for k, v in (given | parameters).items()]
         self.driver = driver
         self.robot_node = robot_node.RobotNode(
-            name, context=self.context, use_global_arguments=False, parameter_overrides=overrides
+            kind, context=self.context, use_global_arguments=False, parameter_overrides=overrides
         )
         self.executor.add_node(self.robot_node)
         assert self.robot_node.bring_up(), self.robot_node.failure
@@ -178,7 +183,14 @@ class Stepped(Listener):
             self.executor.spin_once(timeout_sec=0.0)
         assert condition(), (self.driver.motion, {topic: len(found) for topic, found in self.heard.items()})
 
+    def settled(self, seconds=60.0):
+        """The state in which the present motion ends."""
+        self.until(lambda: not self.driver.motion.active, seconds)
+        self.seconds(0.1)
+        return self.driver.motion.state
+
     def close(self):
+        self._patch.undo()
         self.robot_node._leave()
         self.robot_node.drop()
         self.robot_node.destroy_node()

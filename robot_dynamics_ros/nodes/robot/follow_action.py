@@ -145,13 +145,11 @@ class FollowAction(NodePart):
             self._finish(PATH_TOLERANCE_VIOLATED, f"path tolerance violated: {outside}", "abort")
 
     def _judge_end(self, sample: Sample) -> None:
-        """By samples received after the end of the motion: earlier ones may still wait to be processed."""
+        """The time tolerance counts by the arrival of samples: earlier ones may still wait to be processed."""
         now = self._follower.now_ns()
         self._ended_ns = min(self._ended_ns or now, now)  # the clock may be set back
         waited = 1e-9 * (sample.receive_ns - self._ended_ns)
         outside = self._outside(np.asarray(self._target) - sample.q, self._reach)
-        if waited < 0.0:
-            return
         if not outside:
             self._finish(SUCCESSFUL, "", "succeed")
         elif waited > self._patience:

@@ -83,6 +83,13 @@ class Motion:
         return self.state in ("starting", "moving")
 
 
+class Clock:
+    """The clocks of this machine; a test gives a driver those of a simulated robot."""
+
+    steady = staticmethod(time.monotonic)  # s, of waits
+    system_ns = staticmethod(time.time_ns)  # ns since 1970, of Sample.receive_ns
+
+
 class Driver(ABC):
     """A source of samples.
 
@@ -93,6 +100,7 @@ class Driver(ABC):
 
     robot: RobotFile
     capabilities: frozenset[str] = frozenset()
+    clock: Clock = Clock()
     meanwhile: Callable[[], object] | None = None  # work of the caller while a call waits for the robot; None: read
 
     # -- connection ---------------------------------------------------------------------------------------------------
@@ -137,9 +145,9 @@ class Driver(ABC):
 
     def wait_until(self, condition: Callable[[], bool], seconds: float) -> bool:
         """Go on with `meanwhile`, or with reading, until the condition holds; False when it does not in `seconds`."""
-        end = time.monotonic() + seconds
+        end = self.clock.steady() + seconds
         while not condition():
-            if time.monotonic() > end:
+            if self.clock.steady() > end:
                 return False
             if self.meanwhile is not None:
                 self.meanwhile()

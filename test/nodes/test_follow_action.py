@@ -1,173 +1,205 @@
-"""FollowJointTrajectory of a node of ours, driven by a client and by `play --action`.
+"""FollowJointTrajectory of a node of ours: goals on a robot that the test steps; once through the middleware by `play`.
 
-control_msgs is generated here where it is not installed; joint_trajectory_controller itself is not tested.
+control_msgs is generated where it is not installed; joint_trajectory_controller itself is not tested.
 """
 
 import csv
 import os
-import sys
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
-pytest.importorskip("rosidl_generator_py", reason="the generators of ROS interfaces are not installed")
 
 from ros_graph import Listener, Process  # isort: skip  (sets the domain before rclpy is initialised)
 
-from generated_control_msgs import generate
-from rclpy.action import ActionClient
+from rclpy.action import CancelResponse, GoalResponse
 from sensor_msgs.msg import JointState
-from trajectory_msgs.msg import JointTrajectory
+from stepped import Stepped, SteppedDriver
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
-from robot_dynamics_ros.nodes.robot.follow_action import FollowAction
+from robot_dynamics_ros.nodes.robot import follow_action, motion_interface
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.server.launcher import SimulatedUR, loopback_address
-
-pytestmark = pytest.mark.realtime
+from robot_dynamics_ros.simulation.server.launcher import SimulatedUR
 
 ROBOT = load_robot("ur5e")
 ACTION = "composed_node/follow_joint_trajectory"
+SUCCEEDED, CANCELED, ABORTED = 4, 5, 6
+KIND = SimpleNamespace(  # the fields that the action uses of control_msgs.action.FollowJointTrajectory
+    Feedback=lambda **fields: SimpleNamespace(header=SimpleNamespace(stamp=None), **fields), Result=SimpleNamespace
+)
 
 
-@pytest.fixture(scope="module")
-def control_msgs(tmp_path_factory):
-    try:
-        import control_msgs.action
-    except ImportError:
-        tree = str(generate(tmp_path_factory.mktemp("control_msgs")))
-        sys.path.insert(0, tree)
-        os.environ["PYTHONPATH"] = os.pathsep.join(p for p in (tree, os.environ.get("PYTHONPATH", "")) if p)
-    import control_msgs.action
+class Server:
+    """As rclpy's ActionServer calls it, without messages."""
 
-    return control_msgs
+    def __init__(self, node, kind, name, execute, goal_callback, handle_accepted_callback, cancel_callback):
+        self.execute, self.ask, self.cancel = execute, goal_callback, cancel_callback
+        self.accept, self.destroy = handle_accepted_callback, lambda: None
 
 
-@pytest.fixture(scope="module")
-def robot(control_msgs):
-    host = loopback_address()
-    with SimulatedUR("ur5e", host=host):
-        node, listener = (
-            Process("robot_dynamics_ros.cli.main", "up", "--robot", "ur5e", "--ip", host),
-            Listener("goals"),
+class Goal:
+    """A goal handle that is executed as far as it goes; status None while it runs."""
+
+    def __init__(self, server, request, number):
+        self.request, self.goal_id = request, SimpleNamespace(uuid=number.to_bytes(16, "big"))
+        self.status, self.result, self.feedback, self._server = None, None, [], server
+        self.succeed, self.canceled, self.abort = (
+            lambda s=s: setattr(self, "status", s) for s in (SUCCEEDED, CANCELED, ABORTED)
         )
-        listener.hear(JointState, "joint_states")
-        client = ActionClient(listener.node, control_msgs.action.FollowJointTrajectory, ACTION)
-        listener.spin(lambda: listener.heard["joint_states"] and client.server_is_ready(), 60.0)
-        yield listener, client, control_msgs
-        client.destroy()
-        listener.close()
-        status, output = node.end()
-        assert status == 0 and "Traceback" not in output, output
+
+    def publish_feedback(self, message):
+        self.feedback.append(message)
+
+    def execute(self):
+        self._running = self._server.execute(self)
+
+    @property
+    def ended(self):
+        try:
+            if self.result is None:
+                self._running.send(None)
+        except StopIteration as end:
+            self.result = end.value
+        return self.result is not None
 
 
-def position(listener):
-    return np.array(listener.fresh("joint_states").position)
+@pytest.fixture(scope="module")
+def rig():
+    servers = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(motion_interface, "action_type", lambda: KIND)
+        patch.setattr(follow_action, "ActionServer", lambda *a, **k: servers.append(Server(*a, **k)) or servers[-1])
+        made = Stepped(SteppedDriver())
+    (made.server,), made.goals = servers, 0
+    made.seconds(0.1)
+    yield made
+    made.close()
 
 
-def goal(kind, seconds, q, names=tuple(ROBOT.joint_names)):
-    made = kind.action.FollowJointTrajectory.Goal()
-    made.trajectory.joint_names = list(names)
-    point = type(kind.action.FollowJointTrajectory.Feedback().desired)(positions=list(map(float, q)))
+@pytest.fixture(autouse=True)
+def at_rest(request):
+    yield
+    if "rig" in request.fixturenames:
+        rig = request.getfixturevalue("rig")
+        rig.driver.late = 0
+        rig.driver.stop()
+        rig.settled()
+
+
+def goal(seconds, q, names=tuple(ROBOT.joint_names), path=(), reach=(), patience=0.0):
+    point = JointTrajectoryPoint(positions=list(map(float, q)))
     point.time_from_start.sec = seconds
-    made.trajectory.points = [point]
+    made = SimpleNamespace(trajectory=JointTrajectory(joint_names=list(names), points=[point]))
+    made.path_tolerance, made.goal_tolerance = path, reach
+    made.goal_time_tolerance = SimpleNamespace(sec=int(patience), nanosec=int(1e9 * (patience % 1)))
     return made
 
 
-def sent(robot, wanted, feedback=None):
-    listener, client, _ = robot
-    future = client.send_goal_async(wanted, feedback_callback=feedback)
-    listener.spin(future.done)
-    return future.result()
+def tolerance(position, name="wrist_3_joint"):
+    return SimpleNamespace(name=name, position=position)
 
 
-def result(robot, handle):
-    future = handle.get_result_async()
-    robot[0].spin(future.done)
-    return future.result().status, future.result().result
+def sent(rig, request):
+    """The handle of an accepted goal."""
+    assert rig.server.ask(request) == GoalResponse.ACCEPT
+    rig.goals += 1
+    handle = Goal(rig.server, request, rig.goals)
+    rig.server.accept(handle)
+    return handle
 
 
-def test_a_goal_succeeds_with_feedback(robot):
-    goal_position, heard = position(robot[0]) + [0.1, 0, 0, 0, 0, 0.1], []
-    status, answer = result(robot, sent(robot, goal(robot[2], 2, goal_position), heard.append))
-    assert (status, answer.error_code) == (4, 0)
-    np.testing.assert_allclose(position(robot[0]), goal_position, atol=0.01)
-    last = heard[-1].feedback
-    assert len(heard) > 5 and last.joint_names == ROBOT.joint_names
+def result(rig, handle):
+    rig.until(lambda: handle.ended)
+    return handle.status, handle.result.error_code, handle.result.error_string
+
+
+def test_a_goal_succeeds_with_feedback(rig):
+    target = rig.driver.held + [0.1, 0, 0, 0, 0, 0.1]
+    handle = sent(rig, goal(2, target))
+    assert result(rig, handle) == (SUCCEEDED, 0, "")
+    np.testing.assert_allclose(rig.driver.state.q, target, atol=0.005)
+    last = handle.feedback[-1]
+    assert 38 <= len(handle.feedback) <= 42 and last.joint_names == list(ROBOT.joint_names)  # 20 Hz for 2 s
     np.testing.assert_allclose(np.subtract(last.desired.positions, last.actual.positions), last.error.positions)
 
 
-def test_goals_that_cannot_be_followed_are_rejected(robot):
-    here = position(robot[0])
-    assert not sent(robot, goal(robot[2], 2, here[:2], ROBOT.joint_names[:2])).accepted
-    assert not sent(robot, goal(robot[2], 1, here + 6.0)).accepted
-    unknown = goal(robot[2], 1, here)
-    unknown.goal_tolerance = [robot[2].msg.JointTolerance(name="wheel", position=0.1)]
-    assert not sent(robot, unknown).accepted
+def test_goals_that_cannot_be_followed_are_rejected(rig):
+    here = rig.driver.held
+    for bad in (
+        goal(2, here[:2], ROBOT.joint_names[:2]),
+        goal(1, here + 6.0),
+        goal(1, here, path=[tolerance(0.1, "wheel")]),
+        goal(1, here, reach=[tolerance(-0.5)]),
+    ):
+        assert rig.server.ask(bad) == GoalResponse.REJECT
+    assert not rig.driver.motion.active
 
 
-def test_a_goal_is_canceled_and_a_new_one_replaces_the_one_that_runs(robot):
-    start = position(robot[0])
-    handle = sent(robot, goal(robot[2], 30, start + 0.4))
-    assert handle.accepted
-    answered = handle.cancel_goal_async()
-    robot[0].spin(answered.done)
-    assert result(robot, handle)[0] == 5  # canceled
-    first = sent(robot, goal(robot[2], 30, start + 0.4))
-    second = sent(robot, goal(robot[2], 3, start))
-    status, answer = result(robot, first)
-    assert status == 6 and "replaced" in answer.error_string
-    assert result(robot, second)[0] == 4
+def test_a_goal_is_canceled_when_the_robot_has_stopped(rig):
+    handle = sent(rig, goal(30, rig.driver.held + 0.4))
+    rig.seconds(1.0)
+    assert rig.server.cancel(handle) == CancelResponse.ACCEPT and not handle.ended
+    assert result(rig, handle)[0] == CANCELED and rig.driver.motion.state == "stopped"
 
 
-def test_a_path_tolerance_ends_the_motion(robot):
-    start = position(robot[0])
-    strict = goal(robot[2], 2, start + 0.4)
-    strict.path_tolerance = [robot[2].msg.JointTolerance(name=name, position=1e-6) for name in ROBOT.joint_names]
-    status, answer = result(robot, sent(robot, strict))
-    assert (status, answer.error_code) == (6, -4) and "is off by" in answer.error_string
+def test_a_new_goal_replaces_the_one_that_runs(rig):
+    start = rig.driver.held.copy()
+    first = sent(rig, goal(30, start + 0.4))
+    rig.seconds(1.0)
+    second = sent(rig, goal(3, start))
+    assert result(rig, first)[0] == ABORTED and "replaced by a new goal" in first.result.error_string
+    assert result(rig, second)[0] == SUCCEEDED
 
 
-def test_a_goal_tolerance_is_judged_until_the_time_tolerance_is_over(robot):
-    wanted = goal(robot[2], 1, position(robot[0]) + [0, 0, 0, 0, 0, 0.1])
-    wanted.goal_tolerance = [robot[2].msg.JointTolerance(name="wrist_3_joint", position=1e-9)]  # below the noise
-    wanted.goal_time_tolerance.sec = 1
-    heard = []
-    status, answer = result(robot, sent(robot, wanted, heard.append))
-    assert (status, answer.error_code) == (6, -5) and "wrist_3_joint is off by" in answer.error_string
-    stamps = [m.feedback.header.stamp.sec + 1e-9 * m.feedback.header.stamp.nanosec for m in heard]
-    assert np.ptp(stamps) > 1.5  # 1 s of motion and 1 s after it
-    wanted.goal_tolerance[0].position, wanted.goal_time_tolerance.sec = 0.05, 0
-    assert result(robot, sent(robot, wanted))[0] == 4
+def test_a_trajectory_on_the_topic_replaces_a_goal(rig):
+    start = rig.driver.held.copy()
+    publisher = rig.node.create_publisher(JointTrajectory, "composed_node/joint_trajectory", 5)
+    rig.spin(publisher.get_subscription_count)
+    handle = sent(rig, goal(30, start + 0.4))
+    rig.seconds(1.0)
+    publisher.publish(goal(2, start).trajectory)
+    rig.spin(lambda: handle.ended)
+    rig.node.destroy_publisher(publisher)
+    assert handle.status == ABORTED and "replaced by a trajectory" in handle.result.error_string
+    assert rig.settled() == "done"
+    np.testing.assert_allclose(rig.driver.state.q, start, atol=0.005)
 
 
-def test_a_trajectory_on_the_topic_replaces_a_goal(robot):
-    listener, start = robot[0], position(robot[0])
-    publisher = listener.publisher(JointTrajectory, "composed_node/joint_trajectory", "composed_node")
-    handle = sent(robot, goal(robot[2], 30, start + 0.4))
-    assert handle.accepted
-    publisher.publish(goal(robot[2], 2, start).trajectory)
-    status, answer = result(robot, handle)
-    assert status == 6 and "replaced" in answer.error_string
-    listener.spin(lambda: np.allclose(position(listener), start, atol=0.005))
-    listener.node.destroy_publisher(publisher)
+def test_a_goal_ends_with_the_reason_when_the_robot_stops_by_itself(rig):
+    handle = sent(rig, goal(30, rig.driver.held + 0.4))
+    rig.seconds(0.5)
+    rig.driver.failure = "protective stop"
+    assert result(rig, handle) == (ABORTED, -1, "failed: protective stop")
 
 
-def test_a_goal_has_begun_before_any_later_message_is_handled(control_msgs):
-    """Accepted goals used to begin in a task of their own: a trajectory or a cancel before that task was lost."""
-    begun = []
-    action = FollowAction.__new__(FollowAction)
-    action._kind, action._robot, action._ends, action._goal, action._done = control_msgs, ROBOT, {}, None, None
-    action._follower = SimpleNamespace(begin=lambda t: begun.append(t) or np.zeros((1, 6)))
-    request = goal(control_msgs, 1, np.zeros(6))
-    handle = SimpleNamespace(request=request, goal_id=SimpleNamespace(uuid=bytes(16)), execute=lambda: None)
-    action._accept(handle)
-    assert begun == [request.trajectory]
-    action.replaced("replaced by a trajectory on a topic")
-    assert action._ends[bytes(16)].result()[1:] == ("replaced by a trajectory on a topic", "abort")
+def test_a_path_tolerance_ends_the_motion(rig):
+    strict = goal(2, rig.driver.held + 0.4, path=[tolerance(1e-6, name) for name in ROBOT.joint_names])
+    status, code, text = result(rig, sent(rig, strict))
+    assert (status, code) == (ABORTED, -4) and "is off by" in text
+    assert rig.settled() == "stopped"
 
 
+def test_a_goal_tolerance_is_judged_until_the_time_tolerance_is_over(rig):
+    target = rig.driver.held + [0, 0, 0, 0, 0, 0.1]
+    handle = sent(rig, goal(1, target, reach=[tolerance(1e-9)], patience=1.5))  # below the noise
+    begin = rig.driver.now
+    status, code, text = result(rig, handle)
+    assert (status, code) == (ABORTED, -5) and "wrist_3_joint is off by" in text
+    assert 1e-9 * (rig.driver.now - begin) == pytest.approx(2.5, abs=0.02)
+    assert result(rig, sent(rig, goal(1, target, reach=[tolerance(0.05)])))[0] == SUCCEEDED
+
+
+def test_samples_from_before_the_end_of_the_motion_do_not_judge_the_goal(rig):
+    """On a busy machine they are processed after the driver has reported the end."""
+    start = rig.driver.held.copy()
+    handle = sent(rig, goal(1, start + [0, 0, 0, 0, 0, 0.5], reach=[tolerance(0.02)]))
+    rig.driver.late = 90  # samples: the robot is 0.18 s ahead of what the node knows
+    assert result(rig, handle)[0] == SUCCEEDED
+
+
+# -- through the middleware -------------------------------------------------------------------------------------------
 def play_wave(file, start, height, seconds, speed):
     """`play --action` of a motion of the last wrist to start + height and back."""
     times = np.linspace(0.0, seconds, 30)
@@ -180,27 +212,43 @@ def play_wave(file, start, height, seconds, speed):
     return Process("robot_dynamics_ros.cli.main", *arguments)
 
 
-def test_ctrl_c_of_play_stops_the_robot(robot, tmp_path):
-    start = position(robot[0])
-    process = play_wave(tmp_path / "wave.csv", start, 0.6, 10.0, 0.3)
-    robot[0].spin(lambda: abs(position(robot[0]) - start)[5] > 0.05, 60.0)
-    status, output = process.end()
-    assert status == 0 and "canceled" in output and "Traceback" not in output, output
-    stopped = position(robot[0])
-    for _ in range(100):
-        np.testing.assert_allclose(position(robot[0]), stopped, atol=2e-3)
-    assert abs(stopped - start)[5] < 0.55
+@pytest.mark.long
+@pytest.mark.realtime
+def test_play_drives_the_action_at_a_share_of_the_speed_and_ctrl_c_stops_the_robot(tmp_path, monkeypatch):
+    try:
+        import control_msgs.action  # noqa: F401
+    except ImportError:
+        pytest.importorskip("rosidl_generator_py", reason="the generators of ROS interfaces are not installed")
+        from generated_control_msgs import generate
 
+        paths = str(generate(tmp_path / "control_msgs")), os.environ.get("PYTHONPATH", "")
+        monkeypatch.setenv("PYTHONPATH", os.pathsep.join(p for p in paths if p))
+    listener = Listener("goals")
+    listener.hear(JointState, "joint_states", 500)
 
-def test_play_drives_the_action_at_a_share_of_the_speed(robot, tmp_path):
-    start = position(robot[0])
-    process = play_wave(tmp_path / "wave.csv", start, 0.1, 1.0, 0.3)
-    robot[0].heard["joint_states"].clear()
-    robot[0].spin(lambda: process.process.poll() is not None, 60.0)
-    status, output = process.wait()
-    assert status == 0 and "wave.csv: done" in output, output
-    wrist = np.array([m.position[5] for m in robot[0].heard["joint_states"]]) - start[5]
-    stamps = np.array([m.header.stamp.sec + 1e-9 * m.header.stamp.nanosec for m in robot[0].heard["joint_states"]])
-    moving = stamps[np.abs(wrist) > 0.02]
-    assert wrist.max() == pytest.approx(0.1, abs=0.01)
-    assert np.ptp(moving) > 1.0  # 0.7 s at full speed, 2.3 s at this one; a busy machine loses messages
+    def wrist():
+        return np.array([m.position[5] for m in listener.heard["joint_states"]]) - start[5]
+
+    with SimulatedUR("ur5e") as sim:
+        node = Process("robot_dynamics_ros.cli.main", "up", "--robot", "ur5e", "--ip", sim.host)
+        try:
+            start = np.array(listener.fresh("joint_states").position)
+            process = play_wave(tmp_path / "wave.csv", start, 0.1, 1.0, 0.3)
+            listener.spin(lambda: process.process.poll() is not None, 60.0)
+            status, output = process.wait()
+            assert status == 0 and "wave.csv: done" in output, output
+            stamps = [m.header.stamp.sec + 1e-9 * m.header.stamp.nanosec for m in listener.heard["joint_states"]]
+            assert wrist().max() == pytest.approx(0.1, abs=0.01)
+            assert np.ptp(np.array(stamps)[np.abs(wrist()) > 0.02]) > 1.4  # 0.7 s at full speed, 2.3 s at this one
+            listener.heard["joint_states"].clear()
+            process = play_wave(tmp_path / "wave.csv", start, 0.6, 10.0, 0.3)
+            listener.spin(lambda: len(wrist()) and wrist()[-1] > 0.05, 60.0)
+            status, output = process.end()
+            assert status == 0 and "canceled" in output and "Traceback" not in output, output
+            listener.fresh("joint_states")
+            listener.spin(lambda: len(wrist()) > 100)
+            assert np.ptp(wrist()) < 2e-3 and wrist()[-1] < 0.55
+        finally:
+            ended = node.end()
+            listener.close()
+    assert ended[0] == 0 and "Traceback" not in ended[1], ended

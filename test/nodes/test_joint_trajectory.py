@@ -5,26 +5,21 @@ import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
-from ros_graph import Listener, Process  # isort: skip  (sets the domain before rclpy is initialised)
-
 from rclpy.duration import Duration
-from rclpy.qos import DurabilityPolicy, QoSProfile
-from sensor_msgs.msg import JointState
 from std_msgs.msg import String
+from stepped import Stepped, SteppedDriver
 from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
 
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.nodes.robot.joint_trajectory import from_here
 from robot_dynamics_ros.nodes.topics.encoding import to_time
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.server.launcher import SimulatedUR, loopback_address
 from robot_dynamics_ros.trajectories.files import resample
 
 ROBOT = load_robot("ur5e")
 NAMES = list(ROBOT.joint_names)
 HERE = np.array([0.3, -1.2, 1.4, -0.5, 0.2, 0.1])
 NOW = 1_700_000_000_000_000_000
-LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 def message(points, names=NAMES, stamp_ns=0, velocities=None):
@@ -89,53 +84,69 @@ def test_what_is_refused_says_why(bad, text):
 
 
 @pytest.fixture(scope="module")
-def robot():
-    host = loopback_address()
-    with SimulatedUR("ur5e", host=host):
-        node, listener = Process("robot_dynamics_ros.cli.main", "up", "--robot", "ur5e", "--ip", host), Listener("jtc")
-        listener.hear(JointState, "joint_states")
-        listener.hear(String, "composed_node/motion", LATCHED)
-        listener.spin(lambda: bool(listener.heard["joint_states"]), 60.0)
-        publisher = listener.publisher(JointTrajectory, "composed_node/joint_trajectory", "composed_node")
-        yield listener, publisher
-        listener.close()
-        status, output = node.end()
-        assert status == 0 and "Traceback" not in output, output
+def rig():
+    made = Stepped(SteppedDriver())
+    made.hear(String, "composed_node/motion", 100)
+    made.seconds(0.1)
+    yield made
+    made.close()
 
 
-def position(listener):
-    return np.array(listener.fresh("joint_states").position)
+@pytest.fixture
+def publish(rig):
+    publisher = rig.node.create_publisher(JointTrajectory, "composed_node/joint_trajectory", 5)
+    rig.spin(publisher.get_subscription_count)
+    yield publisher.publish
+    rig.driver.late = 0
+    rig.driver.stop()
+    rig.settled()
+    rig.node.destroy_publisher(publisher)
 
 
-def send(robot, trajectory, *words):
-    """Publish, and spin until each of the words has arrived in turn."""
-    listener, publisher = robot
-    messages = listener.heard["composed_node/motion"]
-    messages.clear()
-    publisher.publish(trajectory)
-    for word in words:
-        listener.spin(lambda word=word: any(w in m.data for m in messages for w in (word, "refused", "failed")))
-        assert any(word in m.data for m in messages), [m.data for m in messages]
+def started(rig, publish, trajectory):
+    """Publish; the node has handled it when the driver has its positions."""
+    count = len(rig.driver.streams)
+    publish(trajectory)
+    rig.spin(lambda: len(rig.driver.streams) > count)
 
 
-@pytest.mark.realtime
-def test_the_robot_follows_stops_and_refuses(robot):
-    listener = robot[0]
-    start = position(listener)
-    goal = start + [0.15, 0, 0, 0, 0, -0.1]
-    send(robot, message([(2.0, goal[::-1])], NAMES[::-1]), "moving", "done")
-    np.testing.assert_allclose(position(listener), goal, atol=0.01)
-    send(robot, message([(1.0, goal[:2])], NAMES[:2]), "refused: trajectory: 2 of 6 joints")
-    send(robot, message([(0.1, goal + 0.5)]), "refused: trajectory: velocity")
-    send(robot, message([(20.0, goal + 0.5)]), "moving")
-    send(robot, message([]), "stopped")
-    assert np.abs(position(listener) - goal).max() < 0.4
+def test_the_robot_follows_and_stops(rig, publish):
+    goal = rig.driver.held + [0.15, 0, 0, 0, 0, -0.1]
+    started(rig, publish, message([(2.0, goal[::-1])], NAMES[::-1]))
+    assert rig.settled() == "done"
+    np.testing.assert_allclose(rig.driver.state.q, goal, atol=0.005)
+    rig.spin(lambda: [m.data for m in rig.heard["composed_node/motion"]][-2:] == ["moving", "done"])
+    started(rig, publish, message([(20.0, goal + 0.5)]))
+    rig.seconds(2.0)
+    publish(message([]))
+    rig.spin(lambda: rig.driver.ending)
+    assert rig.settled() == "stopped" and 0.01 < np.abs(rig.driver.state.q - goal).max() < 0.2
 
 
-@pytest.mark.realtime
-def test_a_new_trajectory_replaces_the_one_that_runs(robot):
-    listener = robot[0]
-    start = position(listener)
-    send(robot, message([(30.0, start + 0.5)]), "moving")
-    send(robot, message([(3.0, start)]), "done")
-    np.testing.assert_allclose(position(listener), start, atol=0.01)
+@pytest.mark.parametrize(
+    ("points", "names", "text"),
+    [
+        ([(1.0, HERE[:2])], NAMES[:2], "refused: trajectory: 2 of 6 joints"),
+        ([(0.1, HERE + 0.5)], NAMES, "refused: trajectory: velocity"),
+    ],
+)
+def test_what_cannot_be_followed_is_refused_on_the_topic_of_the_motion(rig, publish, points, names, text):
+    rig.heard["composed_node/motion"].clear()
+    publish(message(points, names))
+    rig.spin(lambda: any(m.data.startswith(text) for m in rig.heard["composed_node/motion"]))
+    assert not rig.driver.motion.active
+
+
+@pytest.mark.parametrize("late", [0, 50])
+def test_a_new_trajectory_replaces_the_one_that_runs_from_where_the_robot_has_stopped(rig, publish, late):
+    """Also where a busy machine has not yet processed what the robot measured meanwhile."""
+    start = rig.driver.held.copy()
+    started(rig, publish, message([(3.0, start + 0.5)]))
+    rig.driver.late = late  # samples, 0.1 s
+    rig.seconds(1.5)
+    moving = rig.driver.held.copy()
+    started(rig, publish, message([(3.0, start)]))
+    assert np.abs(moving - start).min() > 0.2
+    np.testing.assert_allclose(rig.driver.streams[-1][0], rig.driver.state.q, atol=0.005)
+    assert rig.settled() == "done"
+    np.testing.assert_allclose(rig.driver.state.q, start, atol=0.005)

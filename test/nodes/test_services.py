@@ -3,89 +3,25 @@
 import logging
 import subprocess
 import sys
-from collections import deque
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 
 pytest.importorskip("rclpy")
 
 from std_srvs.srv import Trigger
+from stepped import SteppedDriver
 
-from robot_dynamics_ros._core import GuardReason, GuardState, StreamState
-from robot_dynamics_ros.drivers.interface import DriverInfo, Motion, RobotStatus, Statistics, TorqueDriver
-from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
+from robot_dynamics_ros._core import GuardReason, GuardState
+from robot_dynamics_ros.drivers.interface import Motion
+from robot_dynamics_ros.errors import ConnectionFailed
 from robot_dynamics_ros.nodes.lifecycle_base import claim
 from robot_dynamics_ros.nodes.robot.driver_interface import DriverInterface
 from robot_dynamics_ros.nodes.robot.stages import select
 from robot_dynamics_ros.nodes.tables import NODES
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.signals import Sample
-from robot_dynamics_ros.simulation.robot import SimulatedRobot
 
 ROBOT = load_robot("ur5e").with_updates({"payload.mass": 0.0, "payload.com": [0.0, 0.0, 0.0]})
-START = np.array([0.0, -1.5, 1.5, -1.5, -1.5, 0.0])
-GOOD = RobotStatus(7, 1, True, 1.0, 0.0, (0.0, 0.0, 0.0), "normal", "running", True)
-MS = 10**6
-
-
-class SimulatedDriver(TorqueDriver):
-    """The plant in this process: every read is a cycle of 2 ms."""
-
-    capabilities = frozenset({"move", "servo"})
-
-    def __init__(self):
-        self.robot, self.records, self.sample = ROBOT, deque(), Sample(ROBOT.joint_names)
-        self.sim = SimulatedRobot(ROBOT, q=START, rate=500)
-        self.state, self.now, self.status, self._motion = self.sim.record(), 10**9, GOOD, Motion()
-        self.silent, self.deaf, self.stopped, self.stop_on_start = False, False, False, False
-        self.info = DriverInfo("x", "5.26", 500.0, capabilities=frozenset({"torque"}))
-        self.condition = self.latched = StreamState.ok
-        self.last_error, self.run = "", False
-
-    def attach(self, loop):
-        self.loop = loop
-
-    def read(self, timeout):
-        self.now += 2 * MS
-        if self.silent:
-            self.loop.idle(self.now)
-            return None
-        r, K = self.state, ROBOT.array("drives.torque_constant")
-        record = self.loop.cycle(self.now, self.now, r.q, r.qd, K * r.current, r.temperature, stopped=self.stopped)
-        self.run = record["run"]
-        self.state = self.sim.step_torque(record["torque"]) if self.run else self.sim.step_position(r.q)
-        self.sample.q[:], self.sample.qd[:], self.sample.effort[:] = r.q, r.qd, K * r.current
-        self.sample.stamp_ns = self.now
-        return self.sample
-
-    def send_torque(self):
-        while (record := self.loop.pop()) is not None:
-            self.records.append(record)
-
-    def start_torque(self):
-        if self.stop_on_start:
-            self.stopped = True
-            self.read(0)
-
-    def stop(self):
-        if not self.deaf and self._motion.active:
-            self._motion = Motion("stopped")
-
-    @property
-    def motion(self):
-        return self._motion
-
-    def statistics(self):
-        return Statistics()
-
-    def _nothing(self, *_, **__):
-        raise CapabilityError("not here")
-
-    connect = disconnect = rearm = lambda self: None
-    move_path = servo = play = _nothing
-    info = status = condition = latched = last_error = None  # set in __init__
 
 
 class Node:
@@ -146,10 +82,9 @@ class Node:
 
 @pytest.fixture
 def stand(monkeypatch):
-    monkeypatch.setattr("robot_dynamics_ros.nodes.robot.torque_interface.END_TIMEOUT", 30.0)  # not of this machine
     # another test of this process may have made the actions of control_msgs importable, which need a real node
     monkeypatch.setattr("robot_dynamics_ros.nodes.robot.motion_interface.action_type", lambda: None)
-    node, driver = Node(), SimulatedDriver()
+    node, driver = Node(), SteppedDriver(ROBOT)
     node.parts = DriverInterface(node, driver)
     for _ in range(20):
         node.work()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 
 from robot_dynamics_ros._core import StreamState
 from robot_dynamics_ros.drivers.factory import DRIVERS, make_driver
-from robot_dynamics_ros.drivers.interface import Driver, MotionDriver, TorqueDriver
+from robot_dynamics_ros.drivers.interface import Clock, Driver, MotionDriver, TorqueDriver
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN, CpuShare, worst
 from robot_dynamics_ros.nodes.part import NodeContext, NodePart
@@ -93,12 +92,13 @@ class Lateness:
     the driver's queue holds (4 s), and every estimate on its topics with it.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
         self._late, self.unpublished = False, 0
 
     def of(self, sample: Sample) -> bool:
         """True from a sample that waited for longer than LATE to the first that waited for less than CAUGHT_UP."""
-        waited = 1e-9 * (time.time_ns() - sample.receive_ns)
+        waited = 1e-9 * (self._clock.system_ns() - sample.receive_ns)
         self._late = waited > (CAUGHT_UP if self._late else LATE)
         self.unpublished += self._late
         return self._late
@@ -115,7 +115,7 @@ class DriverInterface(NodePart):
         self._torque = self._make_torque() if node.value("torque") != "none" else None
         end_torque = self._torque.end if self._torque is not None else None
         self._motion = MotionInterface(node, driver, end_torque) if isinstance(driver, MotionDriver) else None
-        self.settings, self._cpu, self.lateness = RobotSettings(node, driver), CpuShare(), Lateness()
+        self.settings, self._cpu, self.lateness = RobotSettings(node, driver), CpuShare(), Lateness(driver.clock)
         self._trigger("~/rearm", self._rearm)
         if "recover" in driver.capabilities:
             self._trigger("~/recover", driver.recover)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from importlib import import_module
 from typing import Any, Protocol
 
@@ -48,6 +47,9 @@ class Follower(Protocol):
     def halt(self) -> None:
         """Stop a motion."""
 
+    def now_ns(self) -> int:
+        """Present time [ns] by the clock of Sample.receive_ns."""
+
 
 class FollowAction(NodePart):
     """One goal at a time; a new goal, or a trajectory on a topic, ends the one before (aborted)."""
@@ -59,7 +61,7 @@ class FollowAction(NodePart):
         self._done: Any = None
         self._ends: dict[bytes, Any] = {}  # goal -> future of how it ends
         self._pace = Pace()
-        self._ended_at = 0.0
+        self._ended_ns = 0
         self._canceling = False
         server = ActionServer(
             node,  # type: ignore[arg-type]  # the node itself: NodeContext is what parts use of it
@@ -95,7 +97,7 @@ class FollowAction(NodePart):
         request = goal.request
         self._path, self._reach = self._tolerances(request.path_tolerance), self._tolerances(request.goal_tolerance)
         self._patience = request.goal_time_tolerance.sec + 1e-9 * request.goal_time_tolerance.nanosec
-        self._ended_at = 0.0
+        self._ended_ns = 0
         self._canceling = False
         try:
             self._target = self._follower.begin(request.trajectory)[-1]
@@ -133,7 +135,7 @@ class FollowAction(NodePart):
         elif self._canceling:
             self._finish(SUCCESSFUL, "canceled: the robot has stopped", "canceled")
         elif state.state == "done":
-            self._judge_end(np.asarray(self._target) - sample.q)
+            self._judge_end(sample)
         else:
             self._finish(INVALID_GOAL, f"{state.state}: {state.reason}".rstrip(": "), "abort")
 
@@ -142,12 +144,15 @@ class FollowAction(NodePart):
             self._follower.halt()
             self._finish(PATH_TOLERANCE_VIOLATED, f"path tolerance violated: {outside}", "abort")
 
-    def _judge_end(self, error: NDArray[np.float64]) -> None:
-        outside = self._outside(error, self._reach)
-        self._ended_at = self._ended_at or time.monotonic()
+    def _judge_end(self, sample: Sample) -> None:
+        """The time tolerance counts by the arrival of samples: earlier ones may still wait to be processed."""
+        now = self._follower.now_ns()
+        self._ended_ns = min(self._ended_ns or now, now)  # the clock may be set back
+        waited = 1e-9 * (sample.receive_ns - self._ended_ns)
+        outside = self._outside(np.asarray(self._target) - sample.q, self._reach)
         if not outside:
             self._finish(SUCCESSFUL, "", "succeed")
-        elif time.monotonic() - self._ended_at > self._patience:
+        elif waited > self._patience:
             self._finish(GOAL_TOLERANCE_VIOLATED, f"goal tolerance violated: {outside}", "abort")
 
     def _outside(self, error: NDArray[np.float64], bound: NDArray[np.float64]) -> str:

@@ -35,6 +35,7 @@ class MotionInterface(NodePart):
         self._end_torque = end_torque
         self._driver, self._published = driver, ""  # the driver's state as it was published last
         self._position: NDArray[np.float64] | None = None
+        self._received_ns = 0  # of the sample that the position is from
         self._pace = Pace()
         self._state = self._publish_on(String, "~/motion", LATCHED)
         self._subscribe(JointTrajectory, "~/play_trajectory", lambda m: self._take(m, self._approach), 5)
@@ -141,6 +142,9 @@ class MotionInterface(NodePart):
             driver.stop()
             if not driver.wait_until(lambda: not driver.motion.active, STOP_TIMEOUT):
                 raise CapabilityError(f"the previous motion goes on: {driver.motion.state}")
+            ended_ns = self.now_ns()  # samples received before may still wait to be processed
+            if not driver.wait_until(lambda: self._received_ns >= ended_ns, STOP_TIMEOUT):
+                raise CapabilityError("the robot's position is not known since the previous motion ended")
             samples = self.plan(message)
         driver.servo(samples, self._rate)
         return samples
@@ -148,6 +152,10 @@ class MotionInterface(NodePart):
     def halt(self) -> None:
         """Stop a motion of this node."""
         self._driver.stop()
+
+    def now_ns(self) -> int:
+        """Present time [ns] by the clock of Sample.receive_ns."""
+        return self._driver.clock.system_ns()
 
     @property
     def _rate(self) -> float:
@@ -178,7 +186,7 @@ class MotionInterface(NodePart):
         """Take over the robot's position; STATE_RATE times per second publish the state of the motion if it changed."""
         if self._position is None:
             self._position = np.empty(sample.n_joints)
-        self._position[:] = sample.q
+        self._position[:], self._received_ns = sample.q, sample.receive_ns
         if self._action is not None:
             self._action.on_sample(sample, self._driver.motion)
         if self._pace.due(sample.stamp_ns, STATE_RATE):

@@ -83,7 +83,7 @@ class TorqueInterface(NodePart):
         self._sample: Sample | None = None
         self._time_scale = values["time_scale"]
         self._timeout, self._held_at = values["enable_timeout"] / values["time_scale"], -math.inf  # s of wall time
-        self._checked = time.monotonic()
+        self._checked = driver.clock.steady()
         self._columns: dict[tuple[str, ...], list[int]] = {}
         name = f"{node.value('prefix')}/joint_torque_command"
         self._commands = self._subscribe(JointState, name, self._command, COMMAND_QOS)
@@ -115,7 +115,7 @@ class TorqueInterface(NodePart):
             sample.feedforward_torque = self._last.friction
         if sample.contact[0] == sample.contact[0] and sample.contact.any():
             self.loop.contact()
-        now = time.monotonic()
+        now = self._driver.clock.steady()
         if now - self._checked > CHECK_PERIOD:
             self._checked = now
             self._check()
@@ -172,7 +172,7 @@ class TorqueInterface(NodePart):
 
     def _on_switch(self, message: Bool) -> None:
         """The enable switch: held while true arrives, released by false or by silence."""
-        self._held_at = time.monotonic() if message.data else -math.inf
+        self._held_at = self._driver.clock.steady() if message.data else -math.inf
         if message.data:
             self.loop.refresh()
         else:
@@ -211,7 +211,7 @@ class TorqueInterface(NodePart):
         if self.loop.state != GuardState.idle:
             why = f"{self.loop.state.name}, {self.loop.reason.name}"
             raise CapabilityError(f"no torque: the guard is latched ({why}); call ~/rearm first")
-        if self._timeout > 0 and not time.monotonic() - self._held_at <= self._timeout:
+        if self._timeout > 0 and not driver.clock.steady() - self._held_at <= self._timeout:
             raise CapabilityError(
                 f"no torque: the enable switch is not held; publish true on {self._switch.topic_name}"
             )

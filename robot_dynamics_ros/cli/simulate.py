@@ -24,7 +24,7 @@ from robot_dynamics_ros.simulation.server.launcher import controller_of, setting
     "settings",
     multiple=True,
     metavar="NAME=VALUE",
-    help="A port or another setting of the vendor's controller, e.g. rtde_port=0, broker=localhost:1883.",
+    help="A port or another setting of the vendor's controller, e.g. rtde_port=0, polyscope=5.11.",
 )
 @click.pass_context
 def command(context: click.Context, robot: str, settings: tuple[str, ...], **options: Any) -> None:

@@ -135,24 +135,18 @@ extras = {
     "franka": ["pylibfranka>=0.21"],
     "viewer": ["rerun-sdk>=0.41"],
     "reports": ["matplotlib>=3.7", "jinja2>=3.1"],
-    "comau": ["paho-mqtt>=2.0"],
     "pandas": ["pandas>=2.2"],  # Log.to_pandas, RobotFile.to_pandas
     "tables": ["pyarrow>=14", "h5py>=3.8"],  # import and identify of .parquet and .h5; .csv and .npz need nothing
-    "fmu": ["pythonfmu>=0.6.9"],  # export --format fmu
     "dask": ["distributed>=2023.1"],  # compare over a cluster
 }
 extras["demo"] = extras["reports"]  # what `make demo` installs; `make test` installs dev
 extras["dev"] = [
     *extras["demo"],
     *extras["franka"],
-    *extras["comau"],
     *extras["dask"],
     *extras["pandas"],
     *extras["tables"],
-    *extras["fmu"],
     *extras["viewer"],
-    "fmpy>=0.3.20",  # runs the exported unit in a test
-    "amqtt>=0.11",  # a broker for tests where mosquitto is not installed
     "pytest>=8",
     "pytest-timeout>=2.3",
     "pytest-xdist>=3.8",

@@ -79,7 +79,6 @@ def describe(
     use_sim_time: bool = False,
     tf_prefix: str = "",
     prefix: str = PREFIX,
-    max_age: float | None = None,
     joint_states: str = "joint_states",
     view: bool = False,
     view_file: str = "",
@@ -101,13 +100,13 @@ def describe(
         raise ConfigError("driver", "", f"{driver!r} is none of {', '.join((*DRIVERS, 'auto'))}")
     if prefix == "~" and not composed:
         raise ConfigError("prefix", "", "~ is for one node per robot: the stages of several nodes need a common prefix")
-    common = {"robot": robot, "tf_prefix": tf_prefix, "use_sim_time": use_sim_time, "prefix": check_prefix(prefix)}
+    common: dict[str, Any] = {"robot": robot, "prefix": check_prefix(prefix)}
+    clock = {"use_sim_time": True} if use_sim_time else {}  # where it is not given, a parameter file may say it
+    common |= clock | ({"tf_prefix": tf_prefix} if tf_prefix else {})
     ours: dict[str, Any] = {"driver": driver, "ip": ip}
     if driver == "none":  # the existing driver describes its robot
         ours = {"driver": "none", "publish_description": False}
-    reads: dict[str, Any] = {} if max_age is None else {"max_age": max_age}
-    if driver == "none":
-        reads["effort_semantics"] = "recognise"
+    reads: dict[str, Any] = {"effort_semantics": "recognise"} if driver == "none" else {}
     remap = (("joint_states", joint_states),) if joint_states != "joint_states" else ()
     if composed:
         nodes = [NodeSpec("composed_node", "composed_node", common | ours | reads, remap)]
@@ -121,11 +120,10 @@ def describe(
     if (view or view_file) and not missing:
         shown = {
             "robot": robot,
-            "use_sim_time": use_sim_time,
             "prefix": prefix.replace("~", "composed_node"),
             "file": str(view_file),
             "web": view,
-        }
+        } | clock
         nodes.append(NodeSpec("viewer_node", "viewer_node", shown, remap))
     if prefix not in (PREFIX, "~"):
         nodes = [replace(node, name=f"{prefix.replace('/', '_')}_{node.name}") for node in nodes]

@@ -182,7 +182,7 @@ def share_libraries() -> None:
 def vendor() -> None:
     """Clients of the Franka and Comau controllers, and the server that the simulated Franka uses."""
     print("installing the vendor clients of Franka and Comau (once) ...", flush=True)
-    run(Step("vendor packages", installer("pylibfranka>=0.21", "paho-mqtt>=2.0")))
+    run(Step("vendor packages", installer("pylibfranka>=0.21")))
     run(Step("vendor packages", installer("--no-deps", "franka-sim>=1.1")))
 
 

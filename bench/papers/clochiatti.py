@@ -1,6 +1,6 @@
 """Electro-mechanical model of the UR5e: inertia, torque constants, currents, energy on tests A and B [Clochiatti2024].
 
-Everything is identified on A by what `identify-drive` does, and judged on both while the joints move.
+Everything is identified on A by what `identify --what drives` does, and judged on both while the joints move.
 """
 
 from __future__ import annotations

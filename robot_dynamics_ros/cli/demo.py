@@ -50,7 +50,6 @@ PICTURES = ("demo.png", "demo.rrd")
 
 @click.command()
 @robot_option_with("Robot to simulate and to observe.", default="ur5e")
-@click.option("--model", help="Robot file of the nodes. Default: identified first.")
 @click.option("--as-shipped", is_flag=True, help="Use the shipped robot file; skip the identification.")
 @click.option("--offline", is_flag=True, help="Without nodes and not in real time: a simulated bag, replayed. No ROS.")
 @click.option("--duration", default=50.0, show_default=True, type=click.FloatRange(15, 3600), help="Seconds of motion.")
@@ -66,7 +65,6 @@ PICTURES = ("demo.png", "demo.rrd")
 @json_option
 def command(
     robot: str,
-    model: str | None,
     as_shipped: bool,
     offline: bool,
     duration: float,
@@ -85,8 +83,7 @@ def command(
         require_ros()
     elif view:
         raise DataError("--view shows live nodes, --offline starts none: leave one of them out")
-    for name in (robot, model or robot):
-        load_robot(name)
+    load_robot(robot)
     os.environ.update(environment())
     signal.signal(signal.SIGTERM, lambda *_: (_ for _ in ()).throw(KeyboardInterrupt()))
     out.mkdir(parents=True, exist_ok=True)
@@ -96,7 +93,7 @@ def command(
         (out / name).unlink(missing_ok=True)
     demo_robot(robot)
     base = base_file(robot, out)
-    model = base if as_shipped else model or _identified(robot, base, out)
+    model = base if as_shipped else _identified(robot, base, out)
     if offline:
         console.print(f"simulating {duration:.0f} s of {robot} and replaying them ...")
         log, truth = _offline(base, model, robot, duration, out)

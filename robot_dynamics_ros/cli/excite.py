@@ -29,16 +29,7 @@ CLEARANCE = 0.1  # m, where none is given
 @click.option(
     "--points", type=click.IntRange(2, 100), help="Trapezoidal moves through this number of random points instead."
 )
-@click.option("--harmonics", type=click.IntRange(2, 20), default=5, show_default=True, help="Harmonics of each joint.")
-@click.option("--base", type=float, default=0.1 * np.pi, show_default="0.1 pi", help="Base frequency [rad/s].")
 @click.option("--duration", type=float, default=20.0, show_default=True, help="Length [s]; whole periods end at rest.")
-@click.option(
-    "--criterion",
-    type=click.Choice(["hybrid", "condition", "logdet", "hadamard"]),
-    default="hybrid",
-    show_default=True,
-    help="Criterion to minimise.",
-)
 @click.option("--starts", type=click.IntRange(1, 1000), default=3, show_default=True, help="Independent searches.")
 @click.option("--acceleration", type=float, default=4.0, show_default=True, help="Largest acceleration [rad/s2].")
 @click.option("--floor", type=float, help="Lowest height of any joint or the TCP [m] in the base frame.")
@@ -63,7 +54,6 @@ CLEARANCE = 0.1  # m, where none is given
     metavar="X0 ...",
     help="Box that no link may enter [m]; may be repeated.",
 )
-@click.option("--rate", type=float, default=125.0, show_default=True, help="Samples per second of the CSV.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random starts.")
 @view_file_option
 @json_option
@@ -71,17 +61,13 @@ def command(
     robot: str,
     out: Path,
     points: int | None,
-    harmonics: int,
-    base: float,
     duration: float,
-    criterion: str,
     starts: int,
     acceleration: float,
     floor: float | None,
     clearance: float | None,
     inside: tuple[float, ...] | None,
     outside: tuple[tuple[float, ...], ...],
-    rate: float,
     seed: int,
     view_file: Path | None,
     json_file: Path | None,
@@ -118,11 +104,9 @@ def command(
             bar.update(task, completed=done, total=total, text=text)
 
         if points is None:
-            motion = design_fourier(
-                arm, limits, harmonics, base, duration, rate, criterion, starts, seed=seed, progress=report
-            )
+            motion = design_fourier(arm, limits, duration=duration, starts=starts, seed=seed, progress=report)
         else:
-            motion = design_points(arm, limits, points, rate, seed=seed, progress=report)
+            motion = design_points(arm, limits, points, seed=seed, progress=report)
     files = write_motion(out, arm, motion, limits)
     if view_file is not None:
         files["viewer"] = str(_view(view_file, arm, motion))

@@ -13,11 +13,10 @@ from rich.progress import Progress
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.demo_robots import working_pose
 from robot_dynamics_ros.cli.options import NewPath, console, joint_index, overwrite_option, robot_option, stderr
-from robot_dynamics_ros.drivers.factory import DRIVERS, driver_of, make_driver
+from robot_dynamics_ros.drivers.factory import driver_of, make_driver
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.identification.experiments.plan import EXPERIMENTS, Plan, check_steps, joined
 from robot_dynamics_ros.identification.experiments.run import ExperimentFailed, run_driver, run_simulated
-from robot_dynamics_ros.models.friction import LAWS
 from robot_dynamics_ros.outputs import refuse_bag
 from robot_dynamics_ros.robot_file import RobotFile, load_robot
 from robot_dynamics_ros.signals import Log
@@ -25,7 +24,7 @@ from robot_dynamics_ros.signals import Log
 SIZES = {  # option -> argument of the experiment's function
     "velocity-steps": {"travel": "travel", "count": "count"},
     "reversals": {"travel": "turn", "count": "count"},
-    "duty-cycles": {"travel": "amplitude", "minutes": "minutes"},
+    "duty-cycles": {"travel": "amplitude", "duration": "minutes"},
     "stiffness": {"travel": "travel", "duration": "duration"},
 }
 
@@ -34,13 +33,6 @@ SIZES = {  # option -> argument of the experiment's function
 @click.argument("name", type=click.Choice(list(EXPERIMENTS)), metavar="|".join(EXPERIMENTS))
 @robot_option
 @click.option("--ip", help="Address of the robot's controller.")
-@click.option(
-    "--driver",
-    type=click.Choice(("auto", *DRIVERS)),
-    default="auto",
-    show_default=True,
-    help="auto: driver of the manufacturer.",
-)
 @click.option("--simulated", is_flag=True, help="Run on the simulated robot, faster than real time.")
 @click.option("--joint", "joints", multiple=True, help="Name or number (from 1); may be repeated. Default: the first.")
 @click.option(
@@ -49,15 +41,7 @@ SIZES = {  # option -> argument of the experiment's function
 )
 @click.option("--travel", type=float, help="Travel of the joint [rad].")
 @click.option("--count", type=click.IntRange(1, 1000), help="Number of speeds, or of reversing cycles.")
-@click.option("--minutes", type=click.FloatRange(0.1, 600), help="Minutes per duty cycle.")
-@click.option("--duration", type=click.FloatRange(1, 36000), help="Length of the stiffness motion [s].")
-@click.option(
-    "--law",
-    type=click.Choice(list(LAWS)),
-    default="madsen",
-    show_default=True,
-    help="Friction law to be fitted to velocity steps; too few of them are refused.",
-)
+@click.option("--duration", type=click.FloatRange(1, 36000), help="Length [s] of the stiffness motion or a duty cycle.")
 @click.option("--seed", default=0, show_default=True, help="Seed of random motions and simulated noise.")
 @click.option("--preview", type=NewPath(), help="Plot the motion into a PNG first.")
 @click.option("--out", type=NewPath(directory=True), help="Bag to write; without it the robot does not move.")
@@ -79,7 +63,7 @@ def command(name: str, robot: str, joints: tuple[str, ...], out: Path | None, pr
         refuse_bag(out, o["overwrite"])
     driver = None
     if out is not None and o["ip"]:
-        driver = make_driver(driver_of(known) if o["driver"] == "auto" else o["driver"], known, o["ip"])
+        driver = make_driver(driver_of(known), known, o["ip"])
         driver.connect()
     try:
         plan = _plan(name, known, joints, _start(known, o["start"], driver), o)
@@ -100,6 +84,8 @@ def command(name: str, robot: str, joints: tuple[str, ...], out: Path | None, pr
 
 def _plan(name: str, robot: RobotFile, joints: tuple[str, ...], start: np.ndarray, o: dict[str, Any]) -> Plan:
     options: dict[str, Any] = {to: o[option] for option, to in SIZES[name].items() if o[option] is not None}
+    if "minutes" in options:
+        options["minutes"] /= 60.0
     options["rate"] = robot.sensing.sample_rate or 500.0
     if name == "stiffness":
         options["seed"] = o["seed"]
@@ -107,7 +93,7 @@ def _plan(name: str, robot: RobotFile, joints: tuple[str, ...], start: np.ndarra
     plans = [EXPERIMENTS[name](robot, j, start, **options) for j in indices]
     if name == "velocity-steps":
         for j, plan in zip(indices, plans, strict=True):
-            check_steps(plan, j, o["law"])
+            check_steps(plan, j)
     return joined(plans)
 
 

@@ -15,7 +15,7 @@ from robot_dynamics_ros.robot_file import load_robot
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
 
-FORMATS = ("urdf", "mjcf", "sdf", "json", "core", "fmu", "ur-friction-scales")
+FORMATS = ("urdf", "mjcf", "core", "ur-friction-scales")
 
 
 @click.command("export")
@@ -34,11 +34,9 @@ def command(
     """Write a ROBOT (name of a shipped robot, or path of a robot file) for another tool.
 
     \b
-    urdf, mjcf (MuJoCo), sdf (Gazebo): links, limits, friction; what the
+    urdf (also Gazebo), mjcf (MuJoCo): links, limits, friction; what the
       format cannot hold is printed and written as a comment.
-    json: the whole robot file, with inertias and friction over velocity.
     core: parameters of the C++ class ContactForceEstimator.
-    fmu: contact force from q, qd, effort as FMI 2.0 co-simulation.
     ur-friction-scales: scales of a UR controller's torque mode with which a
       hand needs half the force; friction must be identified.
 
@@ -51,9 +49,6 @@ def command(
     if out.exists() and not overwrite:
         raise ConfigError(str(out), "", "exists already; choose another --out or give --overwrite")
     known = load_robot(robot)
-    if target == "fmu":
-        _fmu(known, out)
-        return
     text, notes = _scales(known, controller) if target == "ur-friction-scales" else _text(known, target, settings)
     write_atomically(out, text)
     click.echo(f"wrote {out}")
@@ -65,26 +60,13 @@ def _text(robot: RobotFile, target: str, settings: tuple[str, ...]) -> tuple[str
     from robot_dynamics_ros.cli.replay import parse_settings
     from robot_dynamics_ros.estimators.core_file import core_text
     from robot_dynamics_ros.models.export_notes import notes
-    from robot_dynamics_ros.models.json_writer import json_text
     from robot_dynamics_ros.models.mjcf_writer import mjcf_text
-    from robot_dynamics_ros.models.sdf_writer import sdf_text
     from robot_dynamics_ros.models.urdf_writer import urdf_text
 
     if target == "core":
         return core_text(robot, parse_settings(settings)), []
-    if target == "json":
-        return json_text(robot), []
     known, remarks = _with_masses(robot), notes(robot, target)
-    return {"urdf": lambda r: urdf_text(r, notes=remarks), "mjcf": mjcf_text, "sdf": sdf_text}[target](known), remarks
-
-
-def _fmu(robot: RobotFile, out: Path) -> None:
-    from robot_dynamics_ros.estimators.fmu import write_fmu
-
-    if out.suffix != ".fmu":
-        raise ConfigError("export", "--out", f"{out} must end with .fmu")
-    write_fmu(robot, out)
-    click.echo(f"wrote {out}\nnote: the tool that runs it needs a Python in which this package is installed")
+    return (urdf_text(known, notes=remarks) if target == "urdf" else mjcf_text(known)), remarks
 
 
 def _with_masses(robot: RobotFile) -> RobotFile:

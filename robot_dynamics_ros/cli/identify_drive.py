@@ -1,72 +1,38 @@
-"""`robot-dynamics identify-drive`: torque constants, rotor inertia, friction and energy of the drives from bags."""
+"""`robot-dynamics identify --what drives`: torque constants, rotor inertia, losses and energy from bags."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-import click
-
-from robot_dynamics_ros.cli.options import (
-    bags_argument,
-    console,
-    joint_table,
-    json_option,
-    out_option,
-    robot_option_with,
-    stamps_option,
-    stderr,
-    topic_option,
-    write_json,
-)
+from robot_dynamics_ros.cli.options import console, joint_table, stderr, write_json
 from robot_dynamics_ros.errors import DataError
 
-PATH = click.Path(path_type=Path)
 
-
-@click.command("identify-drive")
-@bags_argument
-@robot_option_with("Shipped robot's name, or robot file; its masses are used.")
-@click.option("--validate", "-v", multiple=True, type=PATH, help="Bag to validate the result; may be repeated.")
-@click.option(
-    "--cutoff", type=float, help="Low-pass of motion and current [Hz]; default 10, at most a fifth of the rate."
-)
-@click.option("--friction", is_flag=True, help="Also write the friction law by power flow into the robot file.")
-@topic_option
-@stamps_option
-@out_option
-@json_option
-def command(
+def identify_drive(
     bags: tuple[Path, ...],
     robot: str,
     validate: tuple[Path, ...],
-    cutoff: float | None,
-    friction: bool,
     topic: str,
     stamps: str,
     out: Path,
     json_file: Path | None,
 ) -> None:
-    """Identify the drives of a robot from BAGS with motor currents: torque constants, rotor inertia, losses, energy.
+    """Torque constants, rotor inertia, losses and energy from bags with motor currents.
 
-    Writes a robot file with the parameters that are sufficiently accurate. Record large fast motions of all joints
-    with motor_currents, and desired_state where the controller reports it.
-
-    Example: robot-dynamics identify-drive run1 --robot ur5e --validate run2 --out drives
+    Writes a robot file with the parameters that are sufficiently accurate.
     """
     from robot_dynamics_ros.identification.arm.export import bag_files
     from robot_dynamics_ros.identification.arm.identify import Options
     from robot_dynamics_ros.identification.dataset.initial_model import any_robot
     from robot_dynamics_ros.identification.drive.identify import as_dict, identified_drives, identify_drives
 
-    if cutoff is not None and not 0 < cutoff < 1e4:
-        raise DataError(f"--cutoff {cutoff} must be above 0 and below 10000 Hz")
     with stderr.status("identifying drives"):
         options = Options(topic=topic, stamps=stamps)
-        found = identify_drives(any_robot(robot, None, bags), bags, validate, cutoff, options)
+        found = identify_drives(any_robot(robot, None, bags), bags, validate, None, options)
     result = as_dict(found)
     try:
-        written, changed = identified_drives(found, friction)
+        written, changed = identified_drives(found, False)
         result["files"] = {"robot_file": _save(written, out, changed, bag_files([*bags, *validate]))}
     except DataError as error:
         result["files"], result["warnings"] = {}, [*result["warnings"], str(error)]

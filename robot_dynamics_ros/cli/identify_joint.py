@@ -1,66 +1,36 @@
-"""`robot-dynamics identify-joint`: friction, hysteresis, heat and stiffness of joints from bags."""
+"""`robot-dynamics identify --what ...`: friction, hysteresis, heat and stiffness of joints from bags."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-import click
-
 from robot_dynamics_ros.bags import load_bag
-from robot_dynamics_ros.cli.options import (
-    bags_argument,
-    console,
-    joint_table,
-    json_option,
-    out_option,
-    progress,
-    robot_option,
-    topic_option,
-    write_json,
-)
-from robot_dynamics_ros.identification.joint.fits import FITS
+from robot_dynamics_ros.cli.options import console, joint_table, progress, write_json
 from robot_dynamics_ros.identification.joint.identify import JointsFound, identify_joints
 from robot_dynamics_ros.identification.reports.joint import head, write_joint_outputs
-from robot_dynamics_ros.models.friction import LAWS
 from robot_dynamics_ros.robot_file import load_robot
 
 
-@click.command("identify-joint")
-@bags_argument
-@robot_option
-@click.option("--what", required=True, type=click.Choice(list(FITS)), help="What to identify.")
-@click.option("--joint", "joints", multiple=True, help="Name, alias or number (from 1); may be repeated. Default: all.")
-@click.option("--law", type=click.Choice(list(LAWS)), default="madsen", show_default=True, help="Friction law.")
-@click.option(
-    "--ambient", type=float, help="Temperature of a joint at rest [deg C], for thermal. Default: first sample."
-)
-@topic_option
-@out_option
-@json_option
-def command(
+def identify_property(
+    what: str,
     bags: tuple[Path, ...],
     robot: str,
-    what: str,
     joints: tuple[str, ...],
-    law: str,
     ambient: float | None,
     topic: str,
     out: Path,
     json_file: Path | None,
 ) -> None:
-    """Identify one property of the joints from BAGS, which are parts of one recording or several runs.
+    """Identify one property of the joints from bags, which are parts of one recording or several runs.
 
-    The usable segments (constant velocity, reversals, duty cycles) are detected from the motion. Writes a robot file
-    with the results and a report with plots. Joints with insufficient data are refused, with the reason and advice on
-    what to record.
-
-    Example: robot-dynamics identify-joint sweeps --robot ur5e --what friction --joint 2 --out joint2
+    Writes a robot file with the results and a report. Joints with insufficient data are refused, with the reason and
+    advice on what to record.
     """
     known = load_robot(robot)
     log, report = load_bag(list(bags), known, topic=topic)
     names = ", ".join(b.name for b in bags)
     found = identify_joints(
-        log, known, what, joints, law, names, ambient, lambda items: progress(items, what, len(items))
+        log, known, what, joints, "madsen", names, ambient, lambda items: progress(items, what, len(items))
     )
     files = write_joint_outputs(found, log, list(bags), out)
     write_json(json_file, found.as_dict() | {"files": files, "bags": [str(b) for b in bags]})

@@ -23,16 +23,13 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "excite": ("excite", "design an excitation motion for identification"),
     "rehearse": ("rehearse", "run a motion on a simulated arm of any robot file"),
     "play": ("play", "run a motion of excite on the robot that `up` runs"),
-    "identify": ("identify", "identify a robot file and URDF from bags; report"),
-    "identify-joint": ("identify_joint", "identify friction, hysteresis, thermal model, stiffness"),
-    "identify-drive": ("identify_drive", "identify torque constants, rotor inertia, losses"),
+    "identify": ("identify", "identify arm, joints or drives from bags; report"),
     "learn": ("learn", "improve a robot file from recordings of ordinary work"),
     "learn-fleet": ("learn_fleet", "merge what robots of one model learned into a prior"),
-    "compare": ("compare", "identify several bags and compare the results"),
     "experiment": ("experiment", "run and record an identification motion of one joint"),
     "replay": ("replay", "run all estimators over a recording"),
     "calibrate-force": ("calibrate_force", "calibrate noise, std and contact threshold from a sensor"),
-    "export": ("export", "write a robot file for C++, URDF, MuJoCo, Gazebo"),
+    "export": ("export", "write a robot file for C++, URDF tools, MuJoCo"),
     "health": ("health", "trends of joint parameters over many recordings"),
 }
 

@@ -24,15 +24,7 @@ SETTING = re.compile(r"([a-z_.]+)(?:\[(\w+)\])?=(x?)([-+]?[\d.]+(?:e[-+]?\d+)?)"
 @robot_option_with("Shipped robot's name, robot file, or URDF with masses.")
 @click.option("--out", type=NewPath(directory=True), help="Bag to write, faster than real time.")
 @click.option("--live", is_flag=True, help="Publish joint_states in real time instead, back and forth until Ctrl-C.")
-@click.option("--push", metavar="X,Y,Z", help="Force on the TCP [N], base axes.")
-@click.option("--push-at", type=click.FloatRange(0), default=5.0, show_default=True, help="When the push begins [s].")
-@click.option(
-    "--push-for",
-    type=click.FloatRange(0, min_open=True),
-    default=5.0,
-    show_default=True,
-    help="Duration of the push [s].",
-)
+@click.option("--push", metavar="X,Y,Z[,AT,FOR]", help="Force on the TCP [N], base axes; from 5 s on for 5 s.")
 @click.option("--payload", metavar="KG[,X,Y,Z]", help="Mass on the flange [kg] and its centre [m].")
 @click.option(
     "--temperature",
@@ -127,8 +119,11 @@ def _push(o: dict[str, Any]) -> Any:
 
     if not o["push"]:
         return None
-    x, y, z = _numbers("--push", o["push"], (3,))
-    return Push((x, y, z), o["push_at"], o["push_for"])
+    x, y, z, *when = _numbers("--push", o["push"], (3, 5))
+    begin, length = when or (5.0, 5.0)
+    if not (begin >= 0 and length > 0):
+        raise ConfigError("rehearse", "--push", f"begins at {begin:g} s for {length:g} s, expected >= 0 and > 0")
+    return Push((x, y, z), begin, length)
 
 
 def _numbers(option: str, text: str, counts: tuple[int, ...]) -> list[float]:

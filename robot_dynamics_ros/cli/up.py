@@ -29,15 +29,12 @@ from robot_dynamics_ros.topics import PREFIX
 @click.option("--composed/--separate", default=True, show_default=True, help="One process, or one per node.")
 @click.option("--namespace", default="", help="ROS namespace of all nodes.")
 @click.option("--params", "params_file", type=click.Path(exists=True, dir_okay=False), help="ROS parameter file.")
-@click.option("--tf-prefix", default="", help="Prefix of frame names.")
 @click.option(
     "--prefix", default=PREFIX, show_default=True, help="Name above the topics of estimates and commands, and of nodes."
 )
 @click.option(
     "--joint-states", default="joint_states", show_default=True, help="JointState topic of an existing driver."
 )
-@click.option("--use-sim-time", is_flag=True, help="Time from /clock.")
-@click.option("--max-age", type=click.FloatRange(0.0), help="Refuse messages older than this [s]; 0: any age.")
 @view_option
 @view_file_option
 @click.option("--duration", type=click.FloatRange(0.0), help="Stop after this time [s].")

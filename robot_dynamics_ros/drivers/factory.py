@@ -20,12 +20,10 @@ class Entry(NamedTuple):
     options: tuple[str, ...]
 
 
-MQTT_OPTIONS = ("mqtt_user", "mqtt_password_file", "mqtt_ca_file", "mqtt_certificate", "mqtt_key")
-COMAU_OPTIONS = ("port", "backend", "arm", "enable_commands", "torque", *MQTT_OPTIONS)
 DRIVERS = {
     "ur": Entry("ur.driver", "UrDriver", ("port", "effort_source", "torque")),
     "franka": Entry("franka.driver", "FrankaDriver", ("torque",)),
-    "comau": Entry("comau.driver", "ComauDriver", COMAU_OPTIONS),
+    "comau": Entry("comau.driver", "ComauDriver", ("port", "arm", "enable_commands", "torque")),
 }
 MANUFACTURERS = {"Universal Robots": "ur", "Franka Robotics": "franka", "Comau": "comau"}
 

@@ -36,6 +36,7 @@ class RobotStatus:
     safety_text: str = "unknown"
     mode_text: str = "unknown"
     safety_normal: bool = False
+    drives_hold: bool = True  # False behind closed brakes, where an effort of zero says nothing
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,7 @@ class Driver(ABC):
     robot: RobotFile
     capabilities: frozenset[str] = frozenset()
     clock: Clock = Clock()
+    effort_varies = False  # True: the meaning of `effort` depends on the version of the controller
     meanwhile: Callable[[], object] | None = None  # work of the caller while a call waits for the robot; None: read
 
     # -- connection ---------------------------------------------------------------------------------------------------

@@ -22,7 +22,6 @@ from robot_dynamics_ros.signals import Log
 COVERED = 0.683  # share of a normal distribution within one standard deviation
 FALSE_SHARE = 1e-3  # share of the free time that may lie above the thresholds
 RATIOS = (2.5, 15.0)  # contact_on_ratio that may be written
-OFF = 0.9  # contact_off_ratio over contact_on_ratio, as the defaults
 SCALES = (0.05, 20.0)  # of the band
 STEPS = 8  # halvings of the range of scales
 STICTION = 0.4  # known_stiction by default
@@ -121,7 +120,7 @@ def _with_stiction(settings: Settings, scale: float) -> Settings:
 
 
 def thresholds(result: Replay, settings: Settings, noise: float, touch: float) -> dict[str, float]:
-    """contact_on_ratio, contact_off_ratio, contact_force and contact_torque from the rows without contact."""
+    """contact_on_ratio, contact_force and contact_torque from the rows without contact."""
     log, rows = _replayed(result, settings)
     s = judged(log, rows, touch).series
     rare = significance(result.robot, log)[rows]
@@ -131,7 +130,7 @@ def thresholds(result: Replay, settings: Settings, noise: float, touch: float) -
     floor = {"contact_force": _rounded(max(on * sensor, 0.1))} if np.isfinite(sensor) else {}
     if np.isfinite(noise):
         floor["contact_torque"] = _rounded(min(on * noise, 1.0))
-    return {"contact_on_ratio": _rounded(on), "contact_off_ratio": _rounded(OFF * on), **floor}
+    return {"contact_on_ratio": _rounded(on), **floor}
 
 
 def run_again(result: Replay, settings: Settings, touch: float) -> Comparison:

@@ -11,7 +11,7 @@ import numpy as np
 from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import PayloadVerdict, Status, TareResult
 from robot_dynamics_ros.errors import ConfigError
-from robot_dynamics_ros.estimators.force_arguments import core_arguments
+from robot_dynamics_ros.estimators.force_arguments import CONSTANTS, core_arguments
 from robot_dynamics_ros.models.urdf_writer import link_name, tcp_name
 from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.signals import Log, Sample
@@ -47,7 +47,6 @@ class ForceStage:
     )
     _signals = attrgetter(*reads, *optional, *writes)
     parameters = (
-        Parameter("method", "momentum", "how external torque is estimated", choices=("momentum", "simoni")),
         Parameter("bandwidth", 25.0, "momentum: of small changes of the external torque", "rad/s", 0.1, 1000.0),
         Parameter(
             "onset_bandwidth",
@@ -59,11 +58,6 @@ class ForceStage:
             1000.0,
         ),
         Parameter("wrench_cutoff", 0.0, "low-pass of the momentum observer's wrench, 0: none", "rad/s", 0.0, 1e4),
-        Parameter("current_cutoff", 150.0, "simoni: drive torque", "rad/s", 0.1, 1e5),
-        Parameter("inertial_cutoff", 150.0, "simoni: model torque", "rad/s", 0.1, 1e5),
-        Parameter("friction_cutoff", 150.0, "simoni: friction", "rad/s", 0.1, 1e5),
-        Parameter("extra_torque_cutoff", 1.0, "simoni: external joint torque", "rad/s", 0.01, 1e5),
-        Parameter("force_cutoff", 15.0, "simoni: wrench", "rad/s", 0.1, 1e5),
         Parameter(
             "torque_std",
             0.0,
@@ -88,13 +82,6 @@ class ForceStage:
             1.0,
         ),
         Parameter(
-            "length", 0.0, "characteristic length that moments are scaled by, 0: from the chain", "m", 0.0, 100.0
-        ),
-        Parameter(
-            "singular_value", 0.08, "scaled singular value below which a pose counts as singular", "", 1e-6, 10.0
-        ),
-        Parameter("expected_force", 200.0, "standard deviation of each force axis before measuring", "N", 1e-3, 1e6),
-        Parameter(
             "expected_moment",
             1.5,
             "standard deviation of each moment axis before measuring, 0: a force at the TCP without moments; "
@@ -104,26 +91,10 @@ class ForceStage:
             1e6,
         ),
         Parameter(
-            "point_contact",
-            0.25,
-            "share of expected_moment of a contact at the TCP itself, a second hypothesis; 1: none",
-            "",
-            0.001,
-            1.0,
-        ),
-        Parameter(
             "contact_on_ratio",
             0.0,
             "standard deviations at which contact begins; 0: 6, or more where the residuals of the robot file reach "
             "more; 3.5 without residuals",
-            "",
-            0.0,
-            100.0,
-        ),
-        Parameter(
-            "contact_off_ratio",
-            0.0,
-            "standard deviations below which it ends; 0: 0.9 contact_on_ratio",
             "",
             0.0,
             100.0,
@@ -147,8 +118,6 @@ class ForceStage:
         ),
         Parameter("contact_on_time", 0.01, "time above the threshold before contact is declared", "s", 0.0, 10.0),
         Parameter("contact_off_time", 0.05, "time below before it is over", "s", 0.0, 10.0),
-        Parameter("payload_speed", 4.0, "no payload check while a joint is faster", "rad/s", 0.0, 100.0),
-        Parameter("payload_stations", 3, "orientations before a lasting force is called payload or bias", "", 2, 8),
         Parameter(
             "frame_id",
             "",
@@ -164,17 +133,6 @@ class ForceStage:
             0.0,
             1000.0,
         ),
-        Parameter(
-            "recent_error",
-            0.25,
-            "time over which the torque of a free robot scales the deviations of its wrench, with residuals in the "
-            "robot file; 0: never",
-            "s",
-            0.0,
-            2.0,
-        ),
-        Parameter("tare_window", 1.0, "time over which a tare averages", "s", 0.01, 100.0),
-        Parameter("tare_limit", 0.25, "largest bias a tare accepts, share of the torque limit", "", 0.0, 10.0),
     )
 
     def __init__(self) -> None:
@@ -183,11 +141,11 @@ class ForceStage:
         self.core: Any = None
 
     def configure(self, robot: RobotFile, parameters: Mapping[str, Any] | None = None) -> None:
-        """Build for a robot; an earlier tare is forgotten.
+        """Build for a robot; an earlier tare is forgotten. parameters: also those of force_arguments.CONSTANTS.
 
         Raises ConfigError, also for a frame without a known transform, CapabilityError for unknown links.
         """
-        p = resolve(self.parameters, parameters, self.name)
+        p = resolve(self.parameters + CONSTANTS, parameters, self.name)
         frame, frame_id = wrench_frame(robot, p["frame_id"])
         self.core = _core.ExternalForce(robot.chain(), frame=frame, **core_arguments(robot, p))
         self.frame_id = frame_id

@@ -25,7 +25,7 @@ def unphysical_links(robot: RobotFile) -> dict[str, float]:
 
 
 def notes(robot: RobotFile, target: str) -> list[str]:
-    """Sentences on what `target` (urdf, mjcf, sdf) leaves out or simplifies."""
+    """Sentences on what `target` (urdf, mjcf) leaves out or simplifies."""
     found = [f"Link of {name} is no physical body (margin {m:.2g})." for name, m in unphysical_links(robot).items()]
     found += _friction(robot, target)
     if target != "mjcf" and robot.has("drives.rotor_inertia") and np.any(robot.array("drives.rotor_inertia")):

@@ -55,13 +55,7 @@ DRIVER = (
         choices=("current", "controller"),
         read_only=True,
     ),
-    Parameter("backend", "udp", "transport to the LPC (comau)", choices=("udp", "mqtt"), read_only=True),
     Parameter("arm", 1, "number of the arm at its controller (comau)", low=1, high=4, read_only=True),
-    Parameter("mqtt_user", "", "user at the MQTT broker, empty: none (comau)", read_only=True),
-    Parameter("mqtt_password_file", "", "file with the password, readable by its owner only (comau)", read_only=True),
-    Parameter("mqtt_ca_file", "", "TLS to the broker, checked against these certificates; empty: none", read_only=True),
-    Parameter("mqtt_certificate", "", "certificate of ours where the broker asks for one (comau)", read_only=True),
-    Parameter("mqtt_key", "", "key of that certificate (comau)", read_only=True),
     Parameter("enable_commands", False, "allow positions to be sent; false: only receive (comau)", read_only=True),
     Parameter(
         "follow_host_clock",

@@ -79,7 +79,7 @@ def test_help_of_all_commands_imports_none_of_them():
     ("words", "expected"),
     [
         ("repl", {"replay"}),
-        ("identify-j", {"identify-joint"}),
+        ("identify --wh", {"--what"}),
         ("replay --robot ur5", {"ur5", "ur5e"}),
         ("check fr", {"fr3"}),
         ("simulate pan", {"panda"}),

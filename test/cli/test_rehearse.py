@@ -31,7 +31,7 @@ def run(*arguments):
 
 def test_a_bag_of_the_motion_with_push_and_payload(folder):
     assert "name: arm_2" in Path("arm-2.yaml").read_text()
-    for name, extra in (("free", ()), ("pushed", ("--push", "0,0,-30", "--push-at", "1", "--push-for", "1"))):
+    for name, extra in (("free", ()), ("pushed", ("--push", "0,0,-30,1,1"))):
         done = run("--out", name, "--rate", "250", *extra)
         assert done.exit_code == 0, done.output
     assert run("--out", "loaded", "--rate", "250", "--payload", "2,0,0,0.05").exit_code == 0

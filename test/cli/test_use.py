@@ -41,8 +41,10 @@ def place(tmp_path):
         ("new nosuch.urdf --torque-side motor --effort-unit Nm --out a.yaml", "no such file"),
         ("new file --torque-side motor --effort-unit Nm --out a.yaml", "not XML"),
         ("simulate nosuch", "no such robot"),
-        ("simulate ur5e --scenario nosuch --rtde-port 0 --dashboard-port 0 --script-port 0", "nosuch"),
-        ("simulate ur5e --rtde-port 70000", "70000"),
+        ("simulate ur5e --scenario nosuch --set rtde_port=0 --set dashboard_port=0 --set script_port=0", "nosuch"),
+        ("simulate ur5e --set rtde_port=70000", "70000"),
+        ("simulate ur5e --set rtde_port=x", "is no int"),
+        ("simulate fr3 --set rtde_port=0", "controller has none"),
         ("up --robot nosuch", "no such robot"),
         ("up --robot ur5e --params file", "ros__parameters"),
         ("record --out file/x --duration 1", "file is a file"),
@@ -55,16 +57,15 @@ def place(tmp_path):
         ("identify directory --robot ur5e --out out", "no bag in this directory"),
         ("identify empty.mcap --robot ur5e --out out", "cannot be read as a bag"),
         ("identify empty.mcap --robot ur5e --out file", "is a file, expected a directory"),
-        ("identify-joint nosuch --robot ur5e --what friction --out out", "no such file"),
-        ("identify-drive empty.bag --robot ur5e --out out", "cannot be read as a bag"),
-        ("compare nosuch --robot ur5e", "no such file"),
+        ("identify nosuch --robot ur5e --what friction --out out", "no such file"),
+        ("identify empty.bag --what drives --robot ur5e --out out", "cannot be read as a bag"),
+        ("identify nosuch --what compare --robot ur5e --out out", "no such file"),
+        ("identify nosuch --what drives --joint 1 --robot ur5e --out out", "no option of --what drives"),
         ("experiment reversals --robot ur5e --out bag", "--simulated"),
-        ("reproduce nosuch", "is no protocol"),
         ("replay nosuch --robot ur5e --out out", "no such file"),
         ("replay empty.bag --robot ur5e --out out", "cannot be read as a bag"),
         ("replay empty.bag --robot ur5e --out out --set force.nosuch=1", "cannot be read as a bag"),
         ("demo --robot nosuch", "no such robot"),
-        ("latency --robot nosuch", "no such robot"),
     ],
 )
 def test_what_is_wrong_is_one_line(place, monkeypatch, capsys, words, message):
@@ -135,7 +136,7 @@ def test_ctrl_c_ends_the_search_of_a_motion_and_leaves_nothing_half_written(tmp_
 
 @pytest.mark.realtime
 def test_ctrl_c_ends_a_simulated_controller(tmp_path):
-    words = "simulate ur5e --rtde-port 0 --dashboard-port 0 --script-port 0"
+    words = "simulate ur5e --set rtde_port=0 --set dashboard_port=0 --set script_port=0"
     assert interrupt(words, tmp_path, lambda output: "ready" in output)[0] == 0
 
 

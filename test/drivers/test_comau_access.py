@@ -1,18 +1,11 @@
-"""Who is heard on the Comau link: one session over UDP; over MQTT who the broker lets in, by login and TLS."""
+"""Who is heard on the Comau link: one session."""
 
-import shutil
 import socket
-import ssl
-import subprocess
 import threading
 
 import pytest
 
 from robot_dynamics_ros.drivers.comau import link, wire
-from robot_dynamics_ros.drivers.comau.login import Login
-from robot_dynamics_ros.drivers.comau.login import enter as enter_broker
-from robot_dynamics_ros.drivers.factory import make_driver
-from robot_dynamics_ros.errors import CapabilityError, ConfigError, ConnectionFailed
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.comau.lpc import Settings, SimulatedLpc
 
@@ -82,121 +75,3 @@ def test_an_lpc_serves_one_client_and_gives_its_session_back(simulated):
     assert made.foreign == 3
     first.close()
     second.close()
-
-
-# -- MQTT -------------------------------------------------------------------------------------------------------------
-def packet(kind, body):
-    return bytes([kind, len(body)]) + body
-
-
-class TlsBroker:
-    """As much of an MQTT 3.1.1 broker as a login and subscriptions need, behind TLS."""
-
-    def __init__(self, certificate, key, user, password):
-        self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        self._context.load_cert_chain(certificate, key)
-        self._wanted = (user, password)
-        self._server = socket.create_server(("127.0.0.1", 0))
-        self.port = self._server.getsockname()[1]
-        threading.Thread(target=self._accept, daemon=True).start()
-
-    def _accept(self):
-        while True:
-            try:
-                peer, _ = self._server.accept()
-            except OSError:
-                return
-            try:
-                with self._context.wrap_socket(peer, server_side=True) as secure:
-                    self._serve(secure)
-            except OSError:
-                peer.close()
-
-    def _serve(self, peer):
-        while (head := peer.recv(2)) and len(head) == 2:
-            kind, body = head[0], b""
-            while len(body) < head[1]:
-                body += peer.recv(head[1] - len(body))
-            if kind == 0x10:
-                texts, at = [], 10
-                while at < len(body):
-                    size = int.from_bytes(body[at : at + 2], "big")
-                    texts.append(body[at + 2 : at + 2 + size].decode())
-                    at += 2 + size
-                peer.sendall(packet(0x20, bytes([0, 0 if tuple(texts[1:]) == self._wanted else 5])))
-            elif kind == 0x82:
-                peer.sendall(packet(0x90, body[:2] + b"\0"))
-
-    def stop(self):
-        self._server.shutdown(socket.SHUT_RDWR)
-        self._server.close()
-
-
-@pytest.fixture(scope="module")
-def certificates(tmp_path_factory):
-    if shutil.which("openssl") is None:
-        pytest.skip("openssl is not installed: no certificates to test TLS with")
-    place = tmp_path_factory.mktemp("tls")
-    for name in ("broker", "stranger"):
-        command = f"openssl req -x509 -newkey rsa:2048 -nodes -days 2 -keyout {name}.key -out {name}.pem"
-        words = [*command.split(), "-subj", "/CN=127.0.0.1", "-addext", "subjectAltName=IP:127.0.0.1"]
-        subprocess.run(words, cwd=place, check=True, capture_output=True)
-    (place / "password").write_text("open sesame\n")
-    (place / "wrong").write_text("let me in\n")
-    for name in ("password", "wrong"):
-        (place / name).chmod(0o600)
-    return place
-
-
-@pytest.fixture
-def broker(certificates):
-    pytest.importorskip("paho.mqtt", reason="paho-mqtt is not installed")
-    made = TlsBroker(certificates / "broker.pem", certificates / "broker.key", "arm", "open sesame")
-    yield made
-    made.stop()
-
-
-def enter(broker, **login):
-    mqtt = link.MqttLink("127.0.0.1", broker.port, N, 1, Login(**{k: str(v) for k, v in login.items()}))
-    mqtt.start()
-    mqtt.stop()
-
-
-def test_login_and_tls_let_us_in(broker, certificates):
-    enter(broker, user="arm", password_file=certificates / "password", ca_file=certificates / "broker.pem")
-
-
-@pytest.mark.parametrize(
-    ("login", "reason"),
-    [
-        ({"user": "arm", "password_file": "wrong", "ca_file": "broker.pem"}, "[Nn]ot authorized"),
-        ({"user": "arm", "password_file": "password", "ca_file": "stranger.pem"}, "certificate verify failed"),
-    ],
-)
-def test_a_wrong_password_and_an_unknown_broker_are_refused(broker, certificates, login, reason, monkeypatch):
-    monkeypatch.setattr(link, "CONNECT_TIMEOUT", 2.0)
-    files = {k: v if k == "user" else certificates / v for k, v in login.items()}
-    with pytest.raises(ConnectionFailed, match=reason):
-        enter(broker, **files)
-
-
-def test_what_contradicts_itself_is_refused(certificates, tmp_path):
-    mqtt = pytest.importorskip("paho.mqtt.client", reason="paho-mqtt is not installed")
-    (tmp_path / "open").write_text("x")
-    (tmp_path / "open").chmod(0o644)
-    for login, text in (
-        (Login(password_file=str(certificates / "password")), "without mqtt_user"),
-        (Login("arm", str(tmp_path / "open")), "chmod 600"),
-        (Login("arm", str(tmp_path / "none")), "cannot be read"),
-        (Login(ca_file=str(tmp_path / "open")), "TLS cannot be set up"),
-        (Login(certificate="x.pem"), "without mqtt_ca_file"),
-    ):
-        with pytest.raises(ConfigError, match=text):
-            enter_broker(mqtt.Client(mqtt.CallbackAPIVersion.VERSION2), login)
-    with pytest.raises(CapabilityError, match="backend to mqtt"):
-        make_driver("comau", ROBOT, "127.0.0.1", mqtt_user="arm")
-
-
-def test_tls_has_the_port_of_tls(certificates):
-    driver = make_driver("comau", ROBOT, "127.0.0.1", backend="mqtt", mqtt_ca_file=str(certificates / "broker.pem"))
-    assert driver._link._address[1] == link.TLS_PORT

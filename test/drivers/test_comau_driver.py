@@ -171,10 +171,9 @@ def test_an_absent_controller_is_one_clear_error():
         make_driver("comau", ROBOT, "127.0.0.1", port=9).connect()
 
 
-@pytest.mark.parametrize("options", [{"backend": "serial"}, {"modality": 17}], ids=["backend", "modality"])
-def test_options_that_make_no_sense_are_refused(options):
-    with pytest.raises(CapabilityError):
-        ComauDriver(ROBOT, "127.0.0.1", **options)
+def test_torque_is_refused():
+    with pytest.raises(CapabilityError, match="not commanded"):
+        ComauDriver(ROBOT, "127.0.0.1", torque="script")
 
 
 @pytest.mark.realtime

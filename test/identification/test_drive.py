@@ -62,7 +62,7 @@ def test_only_sure_numbers_are_written_with_their_source(found):
     robot, changed = identified_drives(found)
     assert changed == ["drives"]
     source = robot.drives.source["torque_constant"]
-    assert source.startswith("identified_drives_") and "identify-drive on a" in robot.sources[source]
+    assert source.startswith("identified_drives_") and "identify --what drives on a" in robot.sources[source]
     np.testing.assert_allclose(robot.array("drives.rotor_inertia"), INERTIA, rtol=1e-6)
     assert robot.friction == UR5E.friction
     first = found.fits[0]
@@ -126,7 +126,7 @@ def test_command_on_the_simulated_robots_bags(tmp_path):
     logs[0].effort[100:104, 1] = np.nan
     for log, name in zip(logs, "ab", strict=True):
         write_bag(log, tmp_path / name)
-    line = ["identify-drive", str(tmp_path / "a"), "--robot", "ur5e", "--validate", str(tmp_path / "b")]
+    line = ["identify", "--what", "drives", str(tmp_path / "a"), "--robot", "ur5e", "--validate", str(tmp_path / "b")]
     done = CliRunner().invoke(cli, [*line, "--out", str(tmp_path / "out"), "--json", str(tmp_path / "r.json")])
     assert done.exit_code == 0, done.output
     result = json.loads((tmp_path / "r.json").read_text())

@@ -80,7 +80,19 @@ def test_command_compares_bags_in_processes(tmp_path, monkeypatch):
     found = fleet.identify_one(("ur5e", str(tmp_path / "broken.bag"), Options()))
     assert "error" in found and "\n" not in found["error"]
     monkeypatch.setattr(fleet, "identify_each", lambda *a, **k: [result("a", 5.0), result("b", 7.0)])
-    line = ["compare", "a", "b", "--robot", "ur5e", "--json", str(tmp_path / "r.json")]
+    line = [
+        "identify",
+        "--what",
+        "compare",
+        "a",
+        "b",
+        "--robot",
+        "ur5e",
+        "--out",
+        str(tmp_path / "out"),
+        "--json",
+        str(tmp_path / "r.json"),
+    ]
     done = CliRunner().invoke(cli, line)
     assert done.exit_code == 0, done.output
     assert json.loads((tmp_path / "r.json").read_text())["bags"] == ["a", "b"]

@@ -94,8 +94,8 @@ def test_a_cluster_that_does_not_answer_is_one_line(bags, monkeypatch):
 
 def test_the_command_writes_the_page(results, bags, tmp_path, monkeypatch):
     monkeypatch.setattr(fleet, "identify_each", lambda *a, **k: results)
-    line = ["compare", *map(str, bags), "--robot", "ur5e", "--report", str(tmp_path / "p.html")]
+    line = ["identify", "--what", "compare", *map(str, bags), "--robot", "ur5e", "--out", str(tmp_path / "p")]
     done = CliRunner().invoke(cli, [*line, "--json", str(tmp_path / "r.json")])
     assert done.exit_code == 0, done.output
-    assert (tmp_path / "p.html").is_file() and "worn" in done.output
+    assert (tmp_path / "p" / "comparison.html").is_file() and "worn" in done.output
     assert len(json.loads((tmp_path / "r.json").read_text())["friction_std"]) == 5

@@ -13,7 +13,8 @@ from click.testing import CliRunner
 from synthetic import synthetic_log, truth_of
 
 from robot_dynamics_ros.bags import write_bag
-from robot_dynamics_ros.cli.identify import SHARES, StepProgress, command
+from robot_dynamics_ros.cli.identify import command
+from robot_dynamics_ros.cli.identify_arm import SHARES, StepProgress
 from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import DataError, RobotDynamicsError
 from robot_dynamics_ros.identification.arm import identify as procedure
@@ -112,8 +113,8 @@ def test_user_errors_are_one_line(tmp_path, args, words):
 
 def test_an_option_that_is_no_number_is_refused(tmp_path):
     out = tmp_path / "out"
-    result = CliRunner().invoke(cli, ["identify", "x.bag", "--robot", "ur5e", "--cutoff", "nan", "--out", str(out)])
-    assert result.exit_code == 2 and "--cutoff" in result.output and not out.exists()
+    result = CliRunner().invoke(cli, ["identify", "x.bag", "--robot", "ur5e", "--tare", "nan", "--out", str(out)])
+    assert result.exit_code == 2 and "--tare" in result.output and not out.exists()
 
 
 def test_truncated_bag_is_named(tmp_path):

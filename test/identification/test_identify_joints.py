@@ -1,4 +1,4 @@
-"""identify-joint on recordings of the simulated robot: what is found, what is refused, what is written."""
+"""Properties of joints from recordings of the simulated robot: what is found, what is refused, what is written."""
 
 import json
 
@@ -173,13 +173,13 @@ def test_the_command_writes_robot_file_and_report(steps, tmp_path):
     pytest.importorskip("matplotlib")
     pytest.importorskip("jinja2")
     write_bag(steps, tmp_path / "steps")
-    arguments = ["identify-joint", str(tmp_path / "steps"), "-r", "ur5e", "--what", "friction", "--joint", "1"]
+    arguments = ["identify", str(tmp_path / "steps"), "-r", "ur5e", "--what", "friction", "--joint", "1"]
     arguments += ["--out", str(tmp_path / "out"), "--json", str(tmp_path / "f.json")]
     done = CliRunner().invoke(cli, arguments)
     assert done.exit_code == 0, (done.output, done.exception)
     numbers = json.loads((tmp_path / "f.json").read_text())
     robot = load_robot(numbers["files"]["robot_file"])
-    assert robot.friction.model == "madsen" and "identify-joint" in robot.sources["identify_joint"]
+    assert robot.friction.model == "madsen" and "identify --what friction" in robot.sources["identify_joint"]
     assert "friction" in robot.provenance[-1].changed
     page = (tmp_path / "out" / "friction.html").read_text()
     assert page.count("data:image/png") == 1 and PAN in page
@@ -189,7 +189,7 @@ def test_the_command_writes_robot_file_and_report(steps, tmp_path):
 def test_refusal_on_the_command_line_is_one_line_and_writes_nothing(steps, tmp_path):
     write_bag(steps, tmp_path / "steps")
     arguments = [
-        "identify-joint",
+        "identify",
         str(tmp_path / "steps"),
         "-r",
         "ur5e",
@@ -203,23 +203,13 @@ def test_refusal_on_the_command_line_is_one_line_and_writes_nothing(steps, tmp_p
     assert not (tmp_path / "o").exists()
 
 
-def test_the_experiment_command_records_a_bag_that_identify_joint_reads(tmp_path):
+def test_the_experiment_command_records_a_bag_that_identify_reads(tmp_path):
     start = ",".join(map(str, START))
-    arguments = ["experiment", "velocity-steps", "-r", "ur5e", "--simulated", "--joint", "6", f"--start={start}"]
-    arguments += ["--count", "6", "--travel", "0.6", "--law", "viscous_coulomb", "--out", str(tmp_path / "bag")]
-    done = CliRunner().invoke(cli, arguments)
+    arguments = ["experiment", "reversals", "-r", "ur5e", "--simulated", "--joint", "6", f"--start={start}"]
+    done = CliRunner().invoke(cli, [*arguments, "--count", "2", "--out", str(tmp_path / "bag")])
     assert done.exit_code == 0 and "100 % of the motion" in done.output, (done.output, done.exception)
-    arguments = [
-        "identify-joint",
-        str(tmp_path / "bag"),
-        "-r",
-        "ur5e",
-        "--what",
-        "friction",
-        "--joint",
-        "wrist_3_joint",
-    ]
-    done = CliRunner().invoke(cli, [*arguments, "--law", "viscous_coulomb", "--out", str(tmp_path / "o")])
+    arguments = ["identify", str(tmp_path / "bag"), "-r", "ur5e", "--what", "hysteresis", "--joint", "wrist_3_joint"]
+    done = CliRunner().invoke(cli, [*arguments, "--out", str(tmp_path / "o")])
     assert done.exit_code == 0, (done.output, done.exception)
 
 
@@ -258,6 +248,8 @@ def test_a_law_with_fixed_parameters_goes_into_a_file_that_has_none_of_them(step
 def test_a_law_that_creates_energy_beyond_the_recorded_speeds_is_refused():
     parameters = {"fc": [5.0] * 6, "fv1": [8.0] * 6, "fv2": [0.0] * 6, "fv3": [-30.0, *[0.0] * 5], "fb": [0.0] * 6}
     fitted = UR5E.with_updates({"friction": {"source": "t", "model": "luo", "parameters": parameters}}, {"t": "test"})
-    with pytest.raises(DataError, match=f"{PAN}: identified friction creates energy.*nothing is written: .*--law"):
+    with pytest.raises(
+        DataError, match=f"{PAN}: identified friction creates energy.*nothing is written: record speeds"
+    ):
         _refuse_created_energy(fitted, {PAN})
     _refuse_created_energy(fitted, {UR5E.joint_names[1]})

@@ -15,7 +15,8 @@ from synthetic import Truth, synthetic_log, truth_of
 
 from robot_dynamics_ros.bags import load_bag, write_bag
 from robot_dynamics_ros.cli import options
-from robot_dynamics_ros.cli.identify import NOT_USABLE, command
+from robot_dynamics_ros.cli.identify import command
+from robot_dynamics_ros.cli.identify_arm import NOT_USABLE
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.identification.arm.export import identified_robot
@@ -180,7 +181,7 @@ def test_a_mounted_payload_is_not_written_twice():
 
 
 def invoke(bags, out, *more):
-    arguments = [str(bags[0]), "--robot", "ur5e", "--validate", str(bags[1]), "--cutoff", "8", "--out", str(out)]
+    arguments = [str(bags[0]), "--robot", "ur5e", "--validate", str(bags[1]), "--out", str(out)]
     return CliRunner().invoke(command, [*arguments, "--json", f"{out}.json", *more])
 
 

@@ -7,6 +7,8 @@ import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
+from robot_dynamics_ros.drivers.ur.driver import UrDriver
+from robot_dynamics_ros.drivers.ur.status import status_of
 from robot_dynamics_ros.effort.evidence import REST_SAMPLES
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.nodes.robot.estimates import EffortWatch, Estimates
@@ -51,9 +53,11 @@ class Node:
     robot = ROBOT
 
     def __init__(self, mode, source):
-        status = SimpleNamespace(robot_mode=mode, safety_normal=True)
-        self.driver = SimpleNamespace(status=status)
-        self.given = {"driver": "ur", "effort_source": source, "effort_semantics": "robot_file"}
+        status = status_of(lambda name: np.array([float({"robot_mode": mode, "safety_mode": 1}.get(name, 0))]))
+        self.driver = SimpleNamespace(
+            status=status, effort_varies=UrDriver(ROBOT, "", effort_source=source).effort_varies
+        )
+        self.given = {"effort_semantics": "robot_file"}
 
     def value(self, name):
         return self.given[name]

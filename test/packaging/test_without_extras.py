@@ -19,7 +19,6 @@ ABSENT = (
         "matplotlib",
         "jinja2",
         "pylibfranka",
-        "paho",
         "distributed",
         "mujoco",
         "hypothesis",

@@ -1,4 +1,4 @@
-"""Comau arms with C5G Open: states of the LPC over UDP or MQTT, and positions to it where that is enabled."""
+"""Comau arms with C5G Open: states of the LPC over UDP, and positions to it where that is enabled."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.drivers.comau import wire as wire
-from robot_dynamics_ros.drivers.comau.link import LINKS, PORTS, TLS_PORT, Received
-from robot_dynamics_ros.drivers.comau.login import Login
+from robot_dynamics_ros.drivers.comau.link import PORT, Received, UdpLink
 from robot_dynamics_ros.drivers.comau.motion import ComauMotion
 from robot_dynamics_ros.drivers.comau.states import STEP_SPEED, ComauStates
 from robot_dynamics_ros.drivers.interface import DriverInfo, Motion, MotionDriver, RobotStatus, Statistics
@@ -26,8 +25,8 @@ class ComauDriver(StreamDriver, MotionDriver):
     """Driver of Comau arms behind the LPC bridge.
 
     speed_limit [rad/s]: of the LPC, for arms whose file has none. Contents of a sample: ComauStates. enable_commands:
-    positions may be sent; modality: the one that the LPC must be in for them. mqtt_*: as in Login.
-    Raises CapabilityError for an unknown backend, modality or number of axes, and for torque.
+    positions may be sent, while the LPC is in absolute position. Raises CapabilityError for an impossible number of
+    axes, and for torque.
     """
 
     speed_limit = STEP_SPEED
@@ -37,41 +36,27 @@ class ComauDriver(StreamDriver, MotionDriver):
         robot: RobotFile,
         host: str,
         port: int | None = None,
-        backend: str = "udp",
         arm: int = 1,
         enable_commands: bool = False,
-        unconfirmed: bool = False,
-        modality: int = wire.POS_ABSOLUTE,
         follow_host_clock: bool = True,
         realtime_priority: int = 0,
         degraded_gap: float = 0.020,
         safe_gap: float = 0.040,
         frozen_repeats: int = 10,
         torque: str = "none",
-        mqtt_user: str = "",
-        mqtt_password_file: str = "",
-        mqtt_ca_file: str = "",
-        mqtt_certificate: str = "",
-        mqtt_key: str = "",
     ) -> None:
-        if backend not in LINKS:
-            raise CapabilityError(f"backend {backend!r} is none of {', '.join(LINKS)}")
         if not 1 <= robot.n_joints <= wire.AXES:
             raise CapabilityError(f"{robot.name}: an arm of the C5G has 1..{wire.AXES} axes, not {robot.n_joints}")
-        if modality != wire.POS_ABSOLUTE:
-            raise CapabilityError(f"modality {modality}: only {wire.POS_ABSOLUTE} (absolute position) is commanded")
         if torque != "none":
             raise CapabilityError(f"{robot.name}: additive current of C5G Open is experimental and not commanded")
         self.robot, self.host = robot, host
-        self._n, self._backend = robot.n_joints, backend
-        login = Login(mqtt_user, mqtt_password_file, mqtt_ca_file, mqtt_certificate, mqtt_key)
-        default = TLS_PORT if mqtt_ca_file else PORTS[backend]
-        self._link = LINKS[backend](host, port or default, robot.n_joints, arm, login)
+        self._n = robot.n_joints
+        self._link = UdpLink(host, port or PORT, robot.n_joints, arm)
         rate = robot.sensing.sample_rate or 500.0
         options = StreamOptions(rate, follow_host_clock, degraded_gap, safe_gap, frozen_repeats)
         self._stream = Stream(options, lambda: self._link.received_ns)
         self._states = ComauStates(robot, rate)
-        self._move = ComauMotion(self._n, rate, self._link.send, enable_commands, unconfirmed, modality)
+        self._move = ComauMotion(self._n, rate, self._link.send, enable_commands)
         self.capabilities = frozenset({"current", "desired_state"} | ({"move", "servo"} if enable_commands else set()))
         self._started = False
 
@@ -130,8 +115,8 @@ class ComauDriver(StreamDriver, MotionDriver):
     @property
     def info(self) -> DriverInfo:
         """Wire format, rate and abilities."""
-        version = f"C5G Open, {self._backend}" + (f" version {wire.VERSION}" if self._backend == "udp" else "")
-        return DriverInfo("comau", version, self._stream.options.rate, False, self.capabilities)
+        version, rate = f"C5G Open, UDP version {wire.VERSION}", self._stream.options.rate
+        return DriverInfo("comau", version, rate, False, self.capabilities)
 
     @property
     def status(self) -> RobotStatus:
@@ -142,12 +127,12 @@ class ComauDriver(StreamDriver, MotionDriver):
         reason = self._move.ready_text(state)
         listening = state.modality == wire.LISTEN
         return RobotStatus(
-            robot_mode=-1 if state.modality is None else state.modality,
-            safety_mode=1 if not reason or listening else -1 if state.status is None else 3,
+            robot_mode=state.modality,
+            safety_mode=1 if not reason or listening else 3,
             program_running=self.motion.active,
             speed_scaling=1.0,
             safety_text="normal" if not reason or listening else reason,
-            mode_text="not reported" if state.modality is None else wire.MODALITIES.get(state.modality, "unknown"),
+            mode_text=wire.MODALITIES.get(state.modality, "unknown"),
             safety_normal=not reason or listening,
         )
 
@@ -158,7 +143,7 @@ class ComauDriver(StreamDriver, MotionDriver):
 
     def statistics(self) -> Statistics:
         """Counts since connecting; malformed holds damaged, late and implausible packets."""
-        malformed = self._link.malformed + self.out_of_order + self.jumps + self._link.incomplete
+        malformed = self._link.malformed + self.out_of_order + self.jumps
         return self._stream.statistics(
             malformed=malformed, overruns=self._link.queue.overruns, pending=self._link.queue.pending
         )
@@ -176,7 +161,7 @@ class ComauDriver(StreamDriver, MotionDriver):
     def details(self) -> dict[str, str]:
         """Diagnostic values that only this robot reports."""
         state = self._states.last
-        drives = "not reported" if state is None or state.status is None else wire.DRIVE_STATUS.get(state.status, "?")
+        drives = "not reported" if state is None else wire.DRIVE_STATUS.get(state.status, "?")
         return {
             "drives": drives,
             "packets out of order": str(self.out_of_order),

@@ -22,8 +22,7 @@ REPORT = 100  # cycles between two looks at progress
 class ComauMotion:
     """One motion at a time, one command per state.
 
-    send: sends a command; rate [Hz] of the states; enabled: positions may be sent; modality: the one that the LPC must
-    be in; unconfirmed: a program that reports neither modality nor drives is taken to be ready.
+    send: sends a command; rate [Hz] of the states; enabled: positions may be sent.
     """
 
     def __init__(
@@ -32,11 +31,9 @@ class ComauMotion:
         rate: float,
         send: Callable[[wire.Command], None],
         enabled: bool,
-        unconfirmed: bool,
-        modality: int,
     ) -> None:
         self._n, self._rate, self._send = n_joints, rate, send
-        self.enabled, self._unconfirmed, self._modality = enabled, unconfirmed, modality
+        self.enabled = enabled
         self._lock = threading.RLock()
         self.state = Motion()
         self._playback: Playback | None = None
@@ -68,13 +65,11 @@ class ComauMotion:
 
     def ready_text(self, state: wire.State) -> str:
         """Why the LPC does not take commands, empty when it does."""
-        if state.modality is None or state.status is None:
-            return "" if self._unconfirmed or not self.enabled else "the MQTT program reports no modality"
         if not state.powerlink:
             return "POWERLINK is down"
         if state.status != wire.DRIVES_ON:
             return f"drives are {wire.DRIVE_STATUS.get(state.status, 'in an unknown state')}"
-        if state.modality != self._modality:
+        if state.modality != wire.POS_ABSOLUTE:
             return f"modality is {wire.MODALITIES.get(state.modality, state.modality)}"
         return ""
 
@@ -104,7 +99,7 @@ class ComauMotion:
             self._sent = following / DEGREE
             degrees = tuple(self._sent.tolist()) + (0.0,) * (wire.AXES - self._n)
             mask = (1 << self._n) - 1
-            self._send(wire.Command(0, state.sequence, state.time_us, self._modality, mask, degrees))
+            self._send(wire.Command(0, state.sequence, state.time_us, wire.POS_ABSOLUTE, mask, degrees))
 
     def _rejected(self, state: wire.State) -> bool:
         """True when the LPC's target has been elsewhere than what was sent for REJECTED commands in a row."""

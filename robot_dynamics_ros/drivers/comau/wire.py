@@ -1,13 +1,12 @@
-"""Both wire formats between a ROS PC and the Comau LPC: our UDP version 2, and the public MQTT JSON messages.
+"""The wire format between a ROS PC and the Comau LPC: UDP version 2.
 
-UDP, little-endian, fixed size; SI is left to the driver: the wire carries motor rounds, degrees, rpm and ampere. The
+Little-endian, fixed size; SI is left to the driver: the wire carries motor rounds, degrees, rpm and ampere. The
 same layout is in data/c5gopen_lpc/c5gopen_bridge.h, for the LPC's side. A client draws a session number at random and
 puts it into its commands; the LPC serves one session at a time and puts its number into the states.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import struct
 from dataclasses import dataclass, field
@@ -36,7 +35,7 @@ NAN10 = (math.nan,) * AXES
 
 @dataclass
 class State:
-    """One state of the LPC; blocks it does not give are NaN. modality, status None: not reported."""
+    """One state of the LPC; blocks it does not give are NaN."""
 
     sequence: int
     time_us: int
@@ -48,8 +47,8 @@ class State:
     current_model: tuple[float, ...] = NAN10  # A, the controller's own dynamic model
     n_axes: int = AXES
     arm: int = 1
-    modality: int | None = None
-    status: int | None = None
+    modality: int = LISTEN
+    status: int = 0
     powerlink: bool = True
     session: int = 0  # of the client it is for
 
@@ -77,7 +76,7 @@ def pack_state(s: State) -> bytes:
     blocks = (s.rounds, s.link, s.target, s.rpm, s.current, s.current_model)
     mask = sum(1 << bit for bit, block in enumerate(blocks) if not math.isnan(block[0]))
     head = (MAGIC_STATE, VERSION, s.n_axes, s.session, s.sequence & 0xFFFFFFFF, s.time_us)
-    flags = (s.arm, s.modality or 0, s.status or 0, int(s.powerlink))
+    flags = (s.arm, s.modality, s.status, int(s.powerlink))
     return STATE.pack(*head, *flags, mask, *(x for block in blocks for x in block))
 
 
@@ -121,47 +120,3 @@ def _head(magic: int, expected: int, version: int, axes: int, n_axes: int) -> No
         raise DataError(f"wire version {version}, expected {VERSION}")
     if axes != n_axes:
         raise DataError(f"{axes} axes, the robot file has {n_axes}")
-
-
-# -- MQTT: the messages of the public LPC program ---------------------------------------------------------------------
-MAX_PAYLOAD = 1024  # bytes
-KEYS = tuple(f"J{i + 1}" for i in range(AXES))
-TOPIC_BLOCKS = {  # last part of the topic -> block of the state; published velocities stay 0 and are not read
-    "real_joints_positions": "link",
-    "target_joints_positions": "target",
-    "motor_currents": "current",
-}
-TRAJECTORY_TOPIC = "target_joints_trajectory"
-
-
-def topic(arm: int, name: str) -> str:
-    """robot/arm<N>/<name>."""
-    return f"robot/arm{arm}/{name}"
-
-
-def pack_json(values: tuple[float, ...], time_us: int) -> bytes:
-    """Payload with the trailing NUL of the public program."""
-    return json.dumps({**dict(zip(KEYS, values, strict=True)), "time": time_us}).encode() + b"\0"
-
-
-def unpack_json(payload: bytes) -> tuple[tuple[float, ...], int]:
-    """Values J1..J10 and time [us]. Raises DataError: size, JSON, missing axis, not a finite number, no time."""
-    if len(payload) > MAX_PAYLOAD:
-        raise DataError(f"a payload of {len(payload)} bytes, at most {MAX_PAYLOAD}")
-    try:
-        tree = json.loads(payload.rstrip(b"\0").decode("utf-8"))
-    except (ValueError, RecursionError) as error:
-        raise DataError(f"not JSON: {error}") from error
-    if not isinstance(tree, dict):
-        raise DataError("not a JSON object")
-    time_us = tree.get("time")
-    if isinstance(time_us, bool) or not isinstance(time_us, (int, float)) or not 0 <= time_us <= MAX_TIME_US:
-        raise DataError(f"time {time_us!r} is not a number of microseconds")
-    return tuple(_number(tree, key) for key in KEYS), int(time_us)
-
-
-def _number(tree: dict[str, object], key: str) -> float:
-    value = tree.get(key)
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= 1e9:
-        raise DataError(f"{key} = {value!r} is not a finite number")
-    return float(value)

@@ -79,6 +79,7 @@ class UrDriver(TorqueDriver):
         if torque not in TRANSPORTS:
             raise CapabilityError(f"torque {torque!r} is none of {', '.join(TRANSPORTS)}")
         self.robot, self.host, self._effort_source = robot, host, effort_source
+        self.effort_varies = effort_source == "controller"
         self._cycle = 0.002 / time_scale
         self._transport = torque
         self._sender: TorqueSender | None = None

@@ -51,6 +51,7 @@ def status_of(value: Callable[[str], np.ndarray]) -> RobotStatus:
         safety_text=SAFETY_MODES.get(safety, f"unknown ({safety})"),
         mode_text=ROBOT_MODES.get(mode, f"unknown ({mode})"),
         safety_normal=safety in NORMAL,
+        drives_hold=mode == RUNNING,
     )
 
 

@@ -225,7 +225,7 @@ def identified_drives(found: DrivesFound, friction: bool = False) -> tuple[Robot
         updates |= _friction(found, key)
     if not updates:
         raise DataError("every number of the drives is too uncertain to be written; see the warnings")
-    text = f"robot-dynamics identify-drive on {', '.join(Path(b).name for b in found.bags)}; {found.split}"
+    text = f"robot-dynamics identify --what drives on {', '.join(Path(b).name for b in found.bags)}; {found.split}"
     changed = [name for name, there in (("drives", fields), ("friction", friction)) if there]
     return robot.with_updates(updates, {key: text}), changed
 

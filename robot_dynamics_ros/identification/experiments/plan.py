@@ -220,7 +220,7 @@ def check_steps(plan: Plan, joint: int, law: str = "madsen") -> None:
     if (count := int((np.abs(v) >= REST).sum())) < need:
         raise CapabilityError(
             f"{plan.name}: {name} would slide steadily in {count} samples, a fit of {law} needs {need}: take more "
-            "speeds (--count), more travel (--travel), a start farther from its limits (--start), or a simpler --law"
+            "speeds (--count), more travel (--travel), or a start farther from its limits (--start)"
         )
 
 

@@ -83,7 +83,7 @@ def fit_load(record: JointRecord, robot: RobotFile, joint: int, o: JointOptions)
     Raises DataError for a law without load, or loads too narrow.
     """
     if o.law not in ("madsen", "luo_load", "clochiatti"):
-        raise DataError(f"{o.law} does not depend on load: use --law madsen, luo_load or clochiatti")
+        raise DataError(f"{o.law} does not depend on load: madsen, luo_load and clochiatti do")
     sliding = sliding_friction(record)
     span = float(np.ptp(np.abs(sliding.data.load))) if sliding.data.load is not None else 0.0
     if not span >= SPAN_LOAD:

@@ -1,4 +1,4 @@
-"""identify-joint: records of the joints, the wanted fit for each, and the robot file with what was found."""
+"""identify --what ...: records of the joints, the wanted fit for each, and the robot file with what was found."""
 
 from __future__ import annotations
 
@@ -82,7 +82,7 @@ def identify_joints(
         raise DataError(next(iter(refused.values())))
     if not fits:
         raise DataError(_one_reason(refused))
-    updated = with_fits(robot, fits, f"robot-dynamics identify-joint --what {what} on {source}")
+    updated = with_fits(robot, fits, f"robot-dynamics identify --what {what} on {source}")
     block = next(iter(fits.values())).block
     if block == "friction":
         _refuse_created_energy(updated, {robot.joint_names[j] for j in fits})
@@ -94,8 +94,7 @@ def _refuse_created_energy(robot: RobotFile, fitted: set[str]) -> None:
     """Raises DataError where a fitted law creates energy at a speed within limits.velocity."""
     for name, text in created_energy(robot).items():
         if name in fitted:
-            advice = "record speeds up to limits.velocity, or choose --law viscous_coulomb, which extrapolates linearly"
-            raise DataError(f"{name}: identified {text}; nothing is written: {advice}")
+            raise DataError(f"{name}: identified {text}; nothing is written: record speeds up to limits.velocity")
 
 
 def _one_reason(refused: Mapping[str, str]) -> str:

@@ -1,4 +1,4 @@
-"""The report of identify-joint: one HTML file with a picture per joint, and robot file beside it."""
+"""The report of identify --what: one HTML file with a picture per joint, and robot file beside it."""
 
 from __future__ import annotations
 

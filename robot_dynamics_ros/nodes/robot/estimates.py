@@ -19,8 +19,6 @@ from robot_dynamics_ros.nodes.robot.stages import OF_NODE, Selection
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Sample
 
-UR_RUNNING = 7  # robot mode of a UR controller whose brakes are released
-
 
 class EffortWatch:
     """Recognises at rest what the effort of another driver means (unit, sign, gravity).
@@ -82,8 +80,7 @@ class Estimates(NodePart):
         self.running = {stage.name for stage in self.pipeline.stages}
         # in a node of its own a stage finds in the sample what the stages of other nodes have estimated
         self._step = self.pipeline.step if selection.all else self.pipeline.advance
-        # what a controller's own torque means depends on its version
-        reported = driver is not None and node.value("driver") == "ur" and node.value("effort_source") == "controller"
+        reported = driver is not None and driver.effort_varies
         if (driver is None or reported) and "motion" in self.running:
             self._effort = EffortWatch(robot, reported or node.value("effort_semantics") == "recognise")
         self._statuses: Counter[Status] = Counter()
@@ -102,7 +99,7 @@ class Estimates(NodePart):
     def _drives_hold(self) -> bool:
         """Whether the drives carry the arm: behind closed brakes an effort of zero is no evidence about gravity."""
         driver = self._driver
-        return driver is None or (driver.status.safety_normal and driver.status.robot_mode == UR_RUNNING)
+        return driver is None or (driver.status.safety_normal and driver.status.drives_hold)
 
     def _adopt(self, effort: EffortWatch) -> None:
         """Configure the motion stage with the recognised meaning of effort; everything else stays."""

@@ -1,4 +1,4 @@
-"""Simulated LPC of a Comau controller with C5G Open: the plant behind UDP version 2 and the public MQTT messages."""
+"""Simulated LPC of a Comau controller with C5G Open: the plant behind UDP version 2."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ import numpy as np
 
 from robot_dynamics_ros.drivers.comau import wire as wire
 from robot_dynamics_ros.errors import ConnectionFailed, DataError
-from robot_dynamics_ros.simulation.comau.mqtt import Publisher
 from robot_dynamics_ros.simulation.robot import Record
 from robot_dynamics_ros.simulation.server.arm_server import ArmServer, Reference
 from robot_dynamics_ros.simulation.server.launcher import run_announced
@@ -31,14 +30,13 @@ DEGREE = math.pi / 180.0
 
 @dataclass
 class Settings:
-    """What a simulated LPC is started with; port 0 asks for the default, broker "" for none."""
+    """What a simulated LPC is started with; port 0 asks for the default."""
 
     robot: str = "comau_ns16"
     scenario: str = "idle"
     speed: float = 1.0
     host: str = "127.0.0.1"
     udp_port: int = 0
-    broker: str | None = None
     truth_port: int = 0
     control_port: int = 0
     seed: int = 0
@@ -86,7 +84,6 @@ class SimulatedLpc:
         except OSError as error:
             arm_server.hub.close()
             raise ConnectionFailed(f"UDP port {settings.host}:{port} cannot be used: {error}") from error
-        self.mqtt = Publisher(settings.broker, self._take_trajectory) if settings.broker else None
         arm_server.control.add({"lpc": self._command_lpc, "fault": self._command_fault})
         self.host, self.ports, self.stop = settings.host, {"udp": port, **arm_server.ports}, arm_server.stop
 
@@ -122,8 +119,6 @@ class SimulatedLpc:
                     arm_server.stop()
                 arm_server.wait()
         finally:
-            if self.mqtt is not None:
-                self.mqtt.close()
             self._socket.close()
             arm_server.hub.close()
 
@@ -177,14 +172,6 @@ class SimulatedLpc:
             return
         self._wanted, self._commanded = wanted, True
 
-    def _take_trajectory(self, payload: bytes) -> None:
-        try:
-            position, _ = wire.unpack_json(payload)
-        except DataError:
-            self.malformed += 1
-            return
-        self._take(wire.POS_ABSOLUTE, (1 << self.n) - 1, position)
-
     def _send(self) -> None:
         self.sequence += 1
         state = self._state()
@@ -197,8 +184,6 @@ class SimulatedLpc:
                     self._socket.sendto(data, self._client[0])
                 except OSError:
                     continue
-        if self.mqtt is not None:
-            self.mqtt.publish(state)
 
     def _state(self) -> wire.State:
         record, ratio = self.arm_server.arm.record, self._ratio

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import importlib
 import itertools
 import os
@@ -10,7 +11,7 @@ import socket
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol
@@ -53,13 +54,6 @@ class Announced(Protocol):
     def stop(self, *_: object) -> None: ...
 
 
-def _flag(name: str, value: Any) -> str:
-    """A long option; a flag is given by its name alone."""
-    if isinstance(value, bool):
-        return f"--{name}" if value else f"--no-{name}"
-    return f"--{name}={value}"
-
-
 def _free(host: str, port: int) -> bool:
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -83,7 +77,7 @@ def run_announced(process: Announced, announce: Callable[[str], None], ready: st
 
 
 class LaunchedController:
-    """Context manager around `robot-dynamics simulate`; options are its long options with underscores."""
+    """Context manager around `robot-dynamics simulate`; options are settings of the robot's controller."""
 
     def __init__(self, robot: str, host: str, timeout: float, **options: Any) -> None:
         self.robot, self.host, self.timeout = robot, host, timeout
@@ -92,7 +86,8 @@ class LaunchedController:
         self.process: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> LaunchedController:
-        arguments = [_flag(name.replace("_", "-"), value) for name, value in self.options.items()]
+        settings = self.options | {"stop_with_stdin": True}
+        arguments = [f"--set={name}={value}" for name, value in settings.items()]
         paths = [str(PACKAGE_ROOT), os.environ.get("PYTHONPATH", "")]
         self.process = subprocess.Popen(
             [
@@ -101,7 +96,6 @@ class LaunchedController:
                 "robot_dynamics_ros.cli.main",
                 "simulate",
                 self.robot,
-                "--stop-with-stdin",
                 *arguments,
             ],
             env=os.environ | {"PYTHONPATH": os.pathsep.join(path for path in paths if path)},
@@ -166,6 +160,27 @@ PORTS = {"Universal Robots": FIXED_PORTS, "Franka Robotics": (1337,), "Comau": (
 def controller_of(robot: RobotFile) -> Any:
     """Module with Settings and serve of a robot's simulated controller. Raises ConfigError where there is none."""
     return importlib.import_module(MODULES[_known(robot)])
+
+
+def settings_of(robot: RobotFile, name: str, given: Mapping[str, Any], texts: Sequence[str] = ()) -> Any:
+    """Settings of a robot's simulated controller: those given, and NAME=VALUE read as the type of the setting.
+
+    Raises ConfigError naming a setting that this controller does not have, or a value of another type.
+    """
+    Settings = controller_of(robot).Settings
+    kinds = {field.name: str(field.type).removesuffix(" | None") for field in dataclasses.fields(Settings)}
+    read = {"int": int, "float": float, "bool": {"True": True, "False": False}.__getitem__}
+    values = dict(given)
+    for text in texts:
+        key, _, value = text.partition("=")
+        try:
+            values[key] = read.get(kinds.get(key, ""), str)(value)
+        except (ValueError, KeyError):
+            raise ConfigError(robot.name, key, f"{value!r} is no {kinds[key]}") from None
+    if unknown := sorted(set(values) - set(kinds)):
+        names = ", ".join(sorted(set(kinds) - {"robot"}))
+        raise ConfigError(robot.name, unknown[0], f"a {robot.manufacturer} controller has none; it has {names}")
+    return Settings(**values | {"robot": name})
 
 
 def _known(robot: RobotFile) -> str:

@@ -44,7 +44,7 @@ class Settings:
     control_port: int = 0
     seed: int = 0
     duration: float | None = None
-    version: str = "5.26.0.0"
+    polyscope: str = "5.26.0.0"  # version to announce
     gravity_in_current_torque: bool = True
     truth_period: int = 1  # cycles between ground truth lines
     lockstep: bool = False  # cycles of torque mode or a torque program, and of a watchdog that runs out, wait
@@ -56,7 +56,7 @@ class ControllerProcess:
 
     def __init__(self, settings: Settings) -> None:
         self.settings, self.host = settings, settings.host
-        version = Version.parse(settings.version)
+        version = Version.parse(settings.polyscope)
         self.scenario = Scenario(settings.scenario)
         self.controller = Controller(Arm(settings.robot, settings.seed), load_program)
         self.signals = Signals(self.controller, settings.gravity_in_current_torque)
@@ -179,5 +179,5 @@ def truth_line(controller: Controller) -> bytes:
 
 def serve(settings: Settings, announce: Callable[[str], None] = print) -> None:
     """Start a simulated controller, announce its ports, and serve until SIGINT, SIGTERM or the end of its duration."""
-    description = f"{settings.robot} {settings.version} scenario {settings.scenario} speed {settings.speed:g}"
+    description = f"{settings.robot} {settings.polyscope} scenario {settings.scenario} speed {settings.speed:g}"
     run_announced(ControllerProcess(settings), announce, description)

@@ -69,7 +69,7 @@ def known_rotors(robot: RobotFile, rigid: RigidModel, structure: Structure, incl
     missing = [robot.joint_names[j] for j in places if not np.isfinite(rotor[j])]
     if missing:
         raise CapabilityError(
-            f"{robot.name}: drives.rotor_inertia of {', '.join(missing)} is not known: identify it (another --method), "
+            f"{robot.name}: drives.rotor_inertia of {', '.join(missing)} is not known: identify it, "
             "or write it into the robot file"
         )
     return {k: float(rotor[j]) for j, k in places.items()}
@@ -156,7 +156,7 @@ class Fitter:
         if not share < MAX_NOISE_SHARE:
             self.notes.append(
                 f"total least squares: {share:.0%} of a direction of the regressor is noise, please check: "
-                "lower --cutoff"
+                "a lower cut-off of the state leaves less"
             )
         return rest.solution(solution)
 

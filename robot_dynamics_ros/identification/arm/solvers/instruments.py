@@ -66,7 +66,7 @@ def commanded(recordings: Sequence[Recording]) -> list[Recording]:
             if q_d is None or not np.isfinite(q_d).all():
                 raise DataError(
                     f"{rec.name}: idim-iv simulates the commanded motion, which is not in the bag: record "
-                    "desired_state, or choose another --method"
+                    "desired_state, or choose another method"
                 )
             pieces.append(replace(p, q=q_d, qd=None, extra={}))
         found.append(replace(rec, pieces=pieces))
@@ -152,7 +152,7 @@ def instrumented(
     A, z = R[:p, p : 2 * p], R[:p, -1]
     explained = np.linalg.norm(A, axis=0) / size
     if not explained[free].min() > CLEAR:
-        raise DataError("idim-iv: the simulated robot does not move as the recorded one; choose another --method")
+        raise DataError("idim-iv: the simulated robot does not move as the recorded one; choose another method")
     x = np.linalg.lstsq(A / size, z, rcond=RANK)[0] / size
     x[list(held)] = list(held.values())
     sigma = deviations(rows.residuals(x), list(start.weights.T), rows.index)

@@ -1,51 +1,29 @@
-"""`robot-dynamics compare`: bags identified side by side, what differs between them."""
+"""`robot-dynamics identify --what compare`: bags identified side by side, what differs between them."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
 
-import click
 from rich.table import Table
 
-from robot_dynamics_ros.cli.options import (
-    NewPath,
-    bags_argument,
-    console,
-    effort_option,
-    json_option,
-    robot_option_with,
-    stderr,
-    topic_option,
-    write_json,
-)
+from robot_dynamics_ros.cli.options import console, stderr, write_json
+from robot_dynamics_ros.errors import CapabilityError
+
+REPORT = "comparison.html"
 
 
-@click.command("compare")
-@bags_argument
-@robot_option_with("Shipped robot's name, robot file, or URDF.")
-@effort_option
-@topic_option
-@click.option(
-    "--processes", type=click.IntRange(1, 64), default=2, show_default=True, help="Bags processed in parallel."
-)
-@click.option("--dask", metavar="ADDRESS", help="Scheduler of a Dask cluster whose workers see the bags' paths.")
-@click.option("--report", type=NewPath(), help="Write tables and plots to this HTML FILE.")
-@json_option
-def command(
+def compare(
     bags: tuple[Path, ...],
     robot: str,
     effort: str,
     topic: str,
-    processes: int,
+    jobs: int,
     dask: str | None,
-    report: Path | None,
+    out: Path,
     json_file: Path | None,
 ) -> None:
-    """Identify each of BAGS separately and compare the results: robots of a fleet, or one robot over months.
-
-    Example: robot-dynamics compare january.bag june.bag --robot ur5e --report months.html
-    """
+    """Identify each bag separately and compare the results: robots of a fleet, or one robot over months."""
     from robot_dynamics_ros.identification.arm.identify import Options
     from robot_dynamics_ros.identification.fleet import compared, identify_each
 
@@ -55,14 +33,17 @@ def command(
         def on_done(count: int, total: int) -> None:
             status.update(f"{count} of {total} bags identified")
 
-        results = identify_each(robot, bags, options, processes, dask, on_done)
+        results = identify_each(robot, bags, options, jobs, dask, on_done)
     result = compared(results)
     write_json(json_file, result | {"results": results})
     _show(result)
-    if report is not None:
-        from robot_dynamics_ros.identification.reports.fleet import write_fleet_report
+    from robot_dynamics_ros.identification.reports.fleet import write_fleet_report
 
-        console.print(f"report: {write_fleet_report(result, report)}", highlight=False, soft_wrap=True)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        console.print(f"report: {write_fleet_report(result, out / REPORT)}", highlight=False, soft_wrap=True)
+    except CapabilityError as error:  # the numbers do not depend on drawing
+        console.print(f"no report: {error}", highlight=False, markup=False)
 
 
 def _show(result: dict[str, Any]) -> None:

@@ -1,0 +1,153 @@
+"""`robot-dynamics identify`: the arm's masses, rotors and friction; validated robot file, URDF and report out."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+
+from robot_dynamics_ros.cli.options import console, joint_table, stderr, write_json
+from robot_dynamics_ros.errors import CapabilityError, DataError
+from robot_dynamics_ros.identification.arm.export import write_outputs
+from robot_dynamics_ros.identification.arm.identify import Options, identify, read
+from robot_dynamics_ros.identification.dataset.initial_model import any_robot, rounded_angles
+from robot_dynamics_ros.identification.known_mass import with_known_mass
+from robot_dynamics_ros.identification.reports.result import summarise
+
+NOT_USABLE = 3  # exit status of a result that is written but predicts too little to be loaded
+REPORT = "report.html"
+SHARES = {  # per cent of the time that each step takes: 10 minutes at 500 Hz
+    "reading bags": 10,
+    "comparing velocity and position": 1,
+    "recognising the effort": 1,
+    "looking for contact": 3,
+    "choosing filters and friction laws": 17,
+    "solving": 10,
+    "friction laws of the robot file": 21,
+    "acceleration of the live nodes": 1,
+    "residuals of the live pipeline": 8,
+    "validating": 6,
+    "report": 22,
+}
+
+
+class StepProgress:
+    """Share of the work that is done and the time left, printed at the beginning of each step."""
+
+    def __init__(self, update: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
+        self._update, self._clock = update, clock
+        self._began, self._done, self._next = clock(), 0, 0
+
+    def __call__(self, text: str) -> None:
+        """Begin a step."""
+        self._done = min(self._done + self._next, 99)
+        self._next = SHARES.get(text, 0)
+        left = (self._clock() - self._began) * (100 - self._done) / max(self._done, 1)
+        estimate = f", {left:.0f} s left" if self._done else ""
+        self._update(f"{self._done} %{estimate}: {text}")
+
+
+def identify_arm(
+    bags: tuple[Path, ...],
+    robot: str,
+    validate: tuple[Path, ...],
+    options: Options,
+    payload_from: tuple[Path, ...],
+    payload_mass: float | None,
+    report: bool,
+    out: Path,
+    overwrite: bool,
+    json_file: Path | None,
+) -> None:
+    """Identify, write the files into `out`, print the result. Raises DataError, ConfigError."""
+    if payload_mass is not None and not payload_from:
+        raise DataError("--payload-mass needs the loaded run: --payload-from BAG")
+    arm = any_robot(robot, None, bags)
+    if not overwrite:
+        _refuse_earlier(arm.name, out)
+    with stderr.status("loading") as status:
+        progress = StepProgress(status.update)
+        found = identify(arm, bags, validate, options, progress)
+        if payload_mass is not None:
+            status.update("torque constants from the known mass")
+            loaded = [read(found.robot, bag, options) for bag in payload_from]
+            known, text = with_known_mass(found, loaded, payload_mass)
+            progress = StepProgress(status.update)
+            found = identify(known, bags, validate, options, progress)
+            found.statements.append(text)
+        if rounded := rounded_angles(robot):
+            found.statements.append(rounded)
+        progress("validating")
+        result = summarise(found)
+        result["files"] = write_outputs(found, out, [*bags, *validate])
+        if payload_from:
+            status.update("payload")
+            result["payload"] = _payload(found, payload_from, options, out, result["files"])
+        if report:
+            progress("report")
+            from robot_dynamics_ros.identification.reports.arm import write_report
+
+            try:
+                result["files"]["report"] = str(write_report(found, result, out / REPORT))
+            except CapabilityError as error:  # numbers and files do not depend on drawing
+                result["statements"].append(f"no report: {error}")
+    write_json(json_file, result)
+    _show(result)
+    if not result["usable"]:
+        click.get_current_context().exit(NOT_USABLE)
+
+
+def _refuse_earlier(robot: str, out: Path) -> None:
+    """Raises DataError where a result file of an earlier run would be replaced."""
+    for name in (f"{robot}_identified.yaml", f"{robot}_identified.urdf", f"{robot}_identified_loaded.yaml", REPORT):
+        if (out / name).exists():
+            raise DataError(f"{out / name}: exists already; choose another --out, or replace it by --overwrite")
+
+
+def _payload(found: Any, bags: tuple[Path, ...], options: Any, out: Path, files: dict[str, str]) -> dict[str, Any]:
+    """Payload of the loaded runs; a second robot file carries it."""
+    from robot_dynamics_ros.identification.payload import identify_payload
+    from robot_dynamics_ros.robot_file import load_robot, save_robot
+
+    payload = identify_payload(found, [read(found.robot, bag, options) for bag in bags])
+    robot = load_robot(files["robot_file"]).with_updates({"payload": payload.block()})
+    path = out / f"{robot.name}_identified_loaded.yaml"
+    save_robot(robot, path, inputs=[b for b in bags if b.is_file()], changed=["payload"])
+    files["loaded_robot_file"] = str(path)
+    return payload.to_dict()
+
+
+def _show(result: dict[str, Any]) -> None:
+    from robot_dynamics_ros.bags.rows import dropped_rows
+
+    v, others = result["validation"], result["comparison"]
+    heads = ("RMSE", "moving", "at rest", "constant Coulomb", "initial model")
+    table = joint_table(result["joint_names"], "R2", *(f"{head} {result['unit']}" for head in heads))
+    initial = others.get("catalogue", {}).get("rmse", [None] * len(v["r2"]))
+    rows = (v["r2"], v["rmse"], v["moving"]["rmse"], v["at_rest"]["rmse"], others["constant_coulomb"]["rmse"], initial)
+    for name, *cells in zip(result["joint_names"], *rows, strict=True):
+        table.add_row(name, *("-" if c is None else f"{c:.4g}" for c in cells))
+    for text in result["verdict"]:
+        console.print(text, highlight=False, markup=False, soft_wrap=True)
+    console.print(table)
+    mean = "undefined" if v["mean_r2"] is None else f"{v['mean_r2']:.4f}"
+    console.print(f"mean R2 {mean} of the written robot file on raw measured effort, {v['samples']} samples")
+    for bag in (*result["training"]["bags"], *result["validation_bags"]):
+        for text in dropped_rows(bag["name"], bag["dropped"]):
+            console.print(f"- {text}", highlight=False, markup=False)
+    for text in result["statements"]:
+        console.print(f"- {text}", highlight=False, markup=False)
+    for text in result["warnings"]:
+        console.print(f"warning: {text}", highlight=False, markup=False, style="yellow")
+    if "payload" in result:
+        p = result["payload"]
+        com = ", ".join(f"{c:.4f} +- {s:.4f}" for c, s in zip(p["com"], p["com_std"], strict=True))
+        console.print(
+            f"payload {p['mass']:.3f} +- {p['mass_std']:.3f} kg, centre of mass [{com}] m in the last link frame"
+        )
+        console.print(f"observable: {', '.join(p['observable']) or 'nothing'}")
+    for what, path in result["files"].items():
+        console.print(f"{what.replace('_', ' ')}: {path}", highlight=False, markup=False, soft_wrap=True)

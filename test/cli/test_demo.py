@@ -175,6 +175,7 @@ def test_the_offline_demo_presses_as_its_scenario_says(robot, force):
     assert np.abs(measured.qd).max() > 0.05
 
 
+@pytest.mark.long
 def test_the_offline_demo_is_the_same_every_time_and_starts_no_nodes(tmp_path):
     results = []
     for name in ("a", "b"):

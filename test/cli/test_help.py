@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 import pytest
+from click.shell_completion import ShellComplete
 from click.testing import CliRunner
 
 from robot_dynamics_ros.cli.main import COMMANDS, cli
@@ -38,11 +39,12 @@ def test_the_example_is_accepted(name, tmp_path, monkeypatch):
         pytest.fail(error.format_message())
 
 
-@pytest.mark.parametrize("name", COMMANDS)
-def test_shared_options_have_one_spelling(name):
-    options = {option for parameter in cli.get_command(None, name).params for option in parameter.opts}
-    column = {"--time"} if name == "import" else set()  # a column of the file, no duration
-    assert not (options - column) & {"--output", "--output-dir", "--json-file", "--robot-file", "--time", "--seconds"}
+def test_shared_options_have_one_spelling():
+    for name in COMMANDS:
+        options = {option for parameter in cli.get_command(None, name).params for option in parameter.opts}
+        options -= {"--time"} if name == "import" else set()  # a column of the file, no duration
+        others = {"--output", "--output-dir", "--json-file", "--robot-file", "--time", "--seconds"}
+        assert not options & others, name
 
 
 def test_an_option_that_every_command_may_have_means_the_same_in_each():
@@ -89,8 +91,14 @@ def test_help_of_all_commands_imports_none_of_them():
     ],
 )
 def test_tab_completes(words, expected):
-    line = f"robot-dynamics {words}"
-    asked = {"_ROBOT_DYNAMICS_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": str(len(line.split()) - 1)}
+    *before, incomplete = words.split()
+    found = ShellComplete(cli, {}, "robot-dynamics", "").get_completions(before, incomplete)
+    assert {item.value for item in found} == expected
+
+
+def test_a_shell_gets_the_completions_of_its_line():
+    line = "robot-dynamics repl"
+    asked = {"_ROBOT_DYNAMICS_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": "1"}
     command = [sys.executable, "-m", "robot_dynamics_ros.cli.main"]
     done = subprocess.run(command, env={**os.environ, **asked}, capture_output=True, text=True, check=True)
-    assert {item.split(",")[1] for item in done.stdout.split()} == expected
+    assert done.stdout.split() == ["plain,replay"]

@@ -89,11 +89,9 @@ def test_a_directory_that_may_not_be_written_is_refused_before_the_work(place):
     assert code == 1 and error == "error: --json: directory/x.json: cannot be written: permission denied\n"
 
 
-def test_a_pipe_gets_plain_text_and_no_progress(tmp_path):
+def test_a_pipe_gets_plain_text(tmp_path):
     code, out, err = run("check", "ur5e", cwd=tmp_path)
     assert code == 0 and "ur5e" in out and "\x1b" not in out + err
-    code, out, err = run("experiment", *REVERSALS.split(), "--count", 1, "--out", "bag", cwd=tmp_path)
-    assert code == 0 and out.endswith("100 % of the motion\n") and err == ""
 
 
 def test_colours_can_be_had_through_a_pipe_and_refused_on_a_terminal(tmp_path):
@@ -144,6 +142,7 @@ def test_ctrl_c_keeps_the_part_of_an_experiment_that_was_recorded(tmp_path):
     words = f"experiment {REVERSALS} --count 1000 --out bag"
     code, out, err = interrupt(words, tmp_path, lambda output: "within all limits" in output)
     assert code == 0 and "bag: bag" in out and " 100 % of" not in out, (out, err)
+    assert err == ""  # no progress where nobody watches
     from robot_dynamics_ros.bags import load_bag
     from robot_dynamics_ros.robot_file import load_robot
 

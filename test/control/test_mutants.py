@@ -10,11 +10,12 @@ sys.path.insert(0, str(Path(__file__).parent))
 import mutants
 
 
-@pytest.mark.parametrize("rule", mutants.MUTANTS)
-def test_a_rule_is_in_the_header_once(rule):
-    assert mutants.mutant(rule) != (mutants.ROOT / "cpp_core/include" / mutants.HEADER).read_text(encoding="utf-8")
+def test_every_rule_is_in_the_header_once():
+    whole = (mutants.ROOT / "cpp_core/include" / mutants.HEADER).read_text(encoding="utf-8")
+    assert all(mutants.mutant(rule) != whole for rule in mutants.MUTANTS)  # ValueError: not there once
 
 
+@pytest.mark.long
 @pytest.mark.skipif(shutil.which("g++") is None, reason="g++ is not installed")
 def test_a_removed_rule_is_noticed(tmp_path):
     mutants.compile_into(tmp_path, mutants.mutant("a command is finite"))

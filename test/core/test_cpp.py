@@ -5,7 +5,10 @@ import shutil
 import pytest
 from core_build import CMAKE, CORE, build, options, run
 
-pytestmark = pytest.mark.skipif(CMAKE is None or shutil.which("ctest") is None, reason="cmake is not installed")
+pytestmark = [
+    pytest.mark.long,  # compiles for minutes
+    pytest.mark.skipif(CMAKE is None or shutil.which("ctest") is None, reason="cmake is not installed"),
+]
 
 CONSUMER_LISTS = """
 cmake_minimum_required(VERSION 3.16)
@@ -33,7 +36,6 @@ int main() {
 
 
 @pytest.mark.parametrize("name", sorted(path.stem for path in (CORE / "test").glob("*_test.cpp")))
-@pytest.mark.long
 def test_cpp(name):
     run("ctest", "--test-dir", build(name), "-R", f"^{name}$", "--no-tests=error", "--output-on-failure")
 

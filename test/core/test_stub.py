@@ -1,4 +1,4 @@
-"""The typed face of the core, _core.pyi, says what the compiled core offers, and the public face passes mypy."""
+"""The typed face of the core, _core.pyi, says what the compiled core offers."""
 
 import ast
 import os
@@ -7,6 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
+
+from robot_dynamics_ros import _core
 
 ROOT = Path(__file__).resolve().parents[2]
 WRITER = ROOT / "cpp_core" / "bindings" / "write_stub.py"
@@ -51,19 +53,7 @@ def test_the_stub_is_what_the_core_offers(fresh):
 
 
 def test_every_public_name_of_the_core_is_in_the_stub():
-    from robot_dynamics_ros import _core
-
     typed = {
         name.partition("(")[0].partition(".")[0].partition(":")[0] for name in face(STUB.read_text(encoding="utf-8"))
     }
     assert {name for name in dir(_core) if not name.startswith("_")} <= typed | {"annotations"}
-
-
-@pytest.mark.long
-def test_the_public_face_passes_mypy():
-    pytest.importorskip("mypy", reason="mypy is in the dev extra")
-    outside = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}  # or it trusts our files
-    done = subprocess.run(
-        [sys.executable, "-m", "mypy"], cwd=ROOT, env=outside, capture_output=True, text=True, timeout=280
-    )
-    assert done.returncode == 0, done.stdout

@@ -2,11 +2,9 @@
 
 import os
 import re
-import subprocess
 import sys
 from pathlib import Path
 
-import pytest
 import yaml
 
 ROOT = Path(__file__).parents[2]
@@ -37,9 +35,9 @@ def test_every_page_is_in_the_navigation():
 
 
 def test_every_source_file_that_a_page_names_is_there():
-    files = [
-        "/" + path.relative_to(ROOT).as_posix() for suffix in ("py", "hpp", "cpp") for path in ROOT.rglob(f"*.{suffix}")
-    ]
+    folders = [path for path in ROOT.iterdir() if path.is_dir() and path.name[0] != "." and path.name != "build"]
+    sources = [path for folder in folders for path in folder.rglob("*") if path.suffix in (".py", ".hpp", ".cpp")]
+    files = ["/" + path.relative_to(ROOT).as_posix() for path in [*sources, *ROOT.glob("*.py")]]
     for path in [*PAGES.values(), ROOT / "README.md"]:
         text = text_of(path)
         new = set(re.findall(r"New file `([^`]+)`", text))  # worked examples
@@ -60,16 +58,15 @@ def test_every_page_is_reached_from_the_first():
     assert reached == set(PAGES)
 
 
-@pytest.mark.parametrize("page", [*PAGES, "../README.md", "../CHANGELOG.md"])
-def test_links_lead_somewhere(page):
-    path = DOCS / page
-    for target, anchor in LINK.findall(text_of(path)):
-        if target.startswith(("http://", "https://", "mailto:")):
-            continue
-        there = (path.parent / target).resolve() if target else path
-        assert there.exists(), f"{page}: {target}"
-        if anchor and there.suffix == ".md":
-            assert anchor in anchors(there), f"{page}: {target}#{anchor}"
+def test_links_lead_somewhere():
+    for path in [*PAGES.values(), ROOT / "README.md", ROOT / "CHANGELOG.md"]:
+        for target, anchor in LINK.findall(text_of(path)):
+            if target.startswith(("http://", "https://", "mailto:")):
+                continue
+            there = (path.parent / target).resolve() if target else path
+            assert there.exists(), f"{path.name}: {target}"
+            if anchor and there.suffix == ".md":
+                assert anchor in anchors(there), f"{path.name}: {target}#{anchor}"
 
 
 def test_the_picture_of_the_architecture_is_todays():
@@ -81,11 +78,3 @@ def test_the_picture_of_the_architecture_is_todays():
         name = lines[0].replace("<name>", "ur5e")
         places = (ROOT / "robot_dynamics_ros" / name, ROOT / name)
         assert colour == drawing.OUTSIDE or any(place.exists() for place in places), name
-
-
-def test_the_site_builds_without_a_warning(tmp_path):
-    pytest.importorskip("mkdocs", reason="mkdocs is in the dev extra")
-    command = [sys.executable, "-m", "mkdocs", "build", "-q", "--strict", "-d", str(tmp_path / "site")]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120)
-    assert done.returncode == 0, done.stdout + done.stderr
-    assert (tmp_path / "site" / "index.html").stat().st_size > 1000

@@ -8,8 +8,10 @@ from hypothesis import strategies as st
 
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
+from robot_dynamics_ros.estimators.core_file import core_text
 from robot_dynamics_ros.estimators.pipeline import STAGES, Pipeline
 from robot_dynamics_ros.estimators.stage import Stage
+from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import SIGNALS, Log, Sample
 
 PERIOD = 2_000_000
@@ -262,3 +264,11 @@ def test_counts_of_every_status_per_stage():
     pipeline = Pipeline(UR5E)
     pipeline.run(log)
     assert pipeline.counts["motion"][Status.dropped] == 1 and sum(pipeline.counts["force"].values()) == len(log) - 1
+
+
+def test_what_the_core_cannot_compute_is_not_written_to_its_file():
+    sensing = {"sensing.rotor_encoder": True, "sensing.motor_torque": True}
+    with pytest.raises(ConfigError, match="'observer' is not available"):
+        core_text(load_robot("fr3").with_updates(sensing), {"friction": {"model": "observer"}})
+    with pytest.raises(ConfigError, match="bandwidth"):
+        core_text(UR5E, {"force": {"bandwidth": -1.0}})

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from synthetic import excitation, torque, truth_of
 
-from robot_dynamics_ros.identification.arm.identify import Options, coupled_joints
+from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, coupled_joints
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.tuning import Tuner
 from robot_dynamics_ros.identification.dataset.motion import NOISE, filtered, noise_limit
@@ -21,6 +21,7 @@ from robot_dynamics_ros.validation.force import recordings, zoo
 from robot_dynamics_ros.validation.force.recordings import KINDS
 
 ROBOT = load_robot("ur5e")
+GIVEN = UserChoices(cutoff=8.0, effort_filter=False)
 
 
 def late(delay, rate=500.0, seed=1, duration=24.0):
@@ -38,7 +39,7 @@ def late(delay, rate=500.0, seed=1, duration=24.0):
 @pytest.mark.parametrize("delay", [0.003, pytest.param(-0.003, marks=pytest.mark.long)])
 def test_three_milliseconds_are_found_within_a_tenth(delay):
     tuner = Tuner([late(delay)], RigidModel(ROBOT), True)
-    found = tuner.run()
+    found = tuner.run(GIVEN)
     assert found.delay == pytest.approx(delay, abs=3e-4)
     assert 0 < found.delay_std < 3e-4
     assert any("+-" in note and ("lags" if delay > 0 else "leads") in note for note in tuner.notes)
@@ -54,7 +55,7 @@ def test_the_deviation_of_a_delay_at_a_low_rate_is_that_of_its_errors():
 
 def test_no_delay_is_found_where_there_is_none():
     tuner = Tuner([late(0.0, 125.0, seed=2)], RigidModel(ROBOT), True)
-    assert tuner.run().delay == 0.0 and not tuner.notes
+    assert tuner.run(GIVEN).delay == 0.0 and not tuner.notes
 
 
 @pytest.mark.long
@@ -77,7 +78,9 @@ def test_shifted_efforts_are_those_of_later_samples():
 
 
 def test_a_long_recording_is_cut_to_stretches_over_all_of_it():
-    rec = late(0.0, duration=200.0)
+    t = np.arange(0, 200, 0.002)
+    x = np.zeros((len(t), 6))
+    rec = Recording("long", ROBOT.joint_names, [Piece(t, x, x, x)])
     parts = sampled([rec], 5000, 0.6)[0].pieces
     assert len(parts) == 12
     assert parts[0].t[0] == 0.0 and parts[-1].t[-1] == rec.pieces[0].t[-1]

@@ -107,8 +107,8 @@ def test_the_initial_model_of_torque_behind_the_gear_has_no_rotors():
     zero = np.zeros(7)
     truth = Truth(robot.inertial_parameters, zero, zero, zero, zero)
     chosen = structure((JointFriction(0.02, ("fv1", "fo", "fc")),) * 7)
-    made = [run(seed, robot, truth) for seed in (1, 2)]
-    found = steps(made[:1], made[1:], robot, chosen, until="fit_parameters", contact="ignore", effort="torque")
+    made = [run(seed, robot, truth, duration=20.0) for seed in (1, 2)]
+    found = steps(made[:1], made[1:], robot, chosen, until="fit_parameters")
     m = found.filtered(found.validation[0])
     error = m.effort - baselines(found)["catalogue"](m)
     assert np.all(error.std(0) < 0.05 * m.effort.std(0))

@@ -11,6 +11,8 @@ from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
 
+TUNING = zoo.families("tuning")
+
 
 @pytest.fixture(scope="module")
 def ur5e():
@@ -27,20 +29,14 @@ def force_error(ur5e, logs, unseen, folder):
     return np.sqrt(np.mean((log.external_wrench - unseen.truth["external_wrench"])[late, :3] ** 2))
 
 
-def test_two_recordings_are_at_least_as_good_as_the_better_one(ur5e, tmp_path):
-    """Force error of a replay that was not used, by the file of each recording alone and of both together."""
-    who = zoo.individuals(ur5e, 2, 0, ["lugre", "gms"])[1]
-    logs = [recordings.recorded(ur5e, who, k)[0] for k in range(2)]
-    unseen = recordings.trial(ur5e, who, "moves")
-    errors = [force_error(ur5e, part, unseen, tmp_path / str(k)) for k, part in enumerate(([logs[0]], [logs[1]], logs))]
-    assert errors[2] <= 1.05 * min(errors[:2]), errors
-
-
 @pytest.mark.long
-def test_three_recordings_are_at_least_as_good_as_the_best_one(ur5e, tmp_path):
-    """The same with stop and go, slow and periodic motion; the slow one alone does not support a model."""
-    who = zoo.individuals(ur5e, 8, 2, zoo.families("tuning"))[1]
-    logs = [recordings.recorded(ur5e, who, k)[0] for k in range(3)]
+@pytest.mark.parametrize(("drawn", "count"), [((2, 0, ["lugre", "gms"]), 2), ((8, 2, TUNING), 3)])
+def test_several_recordings_are_at_least_as_good_as_the_best_one(ur5e, tmp_path, drawn, count):
+    """Force error of a replay that was not used, by the file of each recording alone and of all together; the three
+    are of stop and go, slow and periodic motion, and the slow one alone does not support a model.
+    """
+    who = zoo.individuals(ur5e, *drawn)[1]
+    logs = [recordings.recorded(ur5e, who, k)[0] for k in range(count)]
     unseen = recordings.trial(ur5e, who, "moves")
     single = [force_error(ur5e, [log], unseen, tmp_path / str(k)) for k, log in enumerate(logs)]
     together = force_error(ur5e, logs, unseen, tmp_path / "all")

@@ -6,6 +6,9 @@ import os
 from pathlib import Path
 
 import pytest
+from prepared import given, structure
+
+from robot_dynamics_ros.identification.arm import identify as procedure
 
 
 @pytest.fixture(scope="session")
@@ -16,3 +19,9 @@ def real_data() -> Path:
         if place and (Path(place) / "ur3" / "id1.bag").is_file():
             return Path(place)
     pytest.skip("real logs are absent: neither ../shared/data nor ROBOT_DYNAMICS_DATA holds ur3/id1.bag")
+
+
+@pytest.fixture
+def given_structure(monkeypatch):
+    """`identify` with the filters and laws of prepared.structure instead of a choice from the data."""
+    monkeypatch.setattr(procedure, "STEPS", given(structure()))

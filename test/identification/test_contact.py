@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from prepared import identified as free
+from prepared import steps
 from rosbags.rosbag2 import StoragePlugin, Writer
 from rosbags.typesys import Stores, get_typestore
 from synthetic import synthetic_log, truth_of
@@ -21,7 +23,6 @@ from robot_dynamics_ros.identification.arm.contact import (
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.identify import (
     Options,
-    identify_recordings,
     leave_out_contact,
     read,
     read_moving,
@@ -32,7 +33,7 @@ from robot_dynamics_ros.identification.arm.state import Identification
 from robot_dynamics_ros.identification.dataset.recording import folded, recording
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.robot_file.gaps import identified
+from robot_dynamics_ros.robot_file.gaps import identified as known
 from robot_dynamics_ros.signals import Log
 
 UR5E = load_robot("ur5e")
@@ -88,12 +89,12 @@ def test_contact_is_found_left_out_and_reported():
 
 
 def test_leaving_contact_out_gives_back_the_friction():
-    """Sliding friction from a recording with pushes is nearer to the truth than when contact is ignored."""
+    """A recording with pushes predicts free motion better than when contact is ignored."""
     errors = []
     for contact in ("auto", "ignore"):
         log = pushed(synthetic_log(UR5E, TRUTH, 1, 30.0), SPANS, 120.0)
-        free = recording(synthetic_log(UR5E, TRUTH, 2, 15.0), "free")
-        found = identify_recordings(UR5E, [recording(log, "run")], [free], Options(contact=contact))
+        judge = recording(synthetic_log(UR5E, TRUTH, 2, 15.0), "judge")
+        found = steps([recording(log, "run")], [judge], until="fit_parameters", contact=contact)
         motion = found.filtered(found.validation[0])
         errors.append(
             np.sqrt(((motion.effort - found.consistent.predict(motion)) ** 2).mean(axis=0)) / motion.effort.std(0)
@@ -103,11 +104,10 @@ def test_leaving_contact_out_gives_back_the_friction():
 
 def test_a_recording_full_of_contact_does_not_give_identified_friction():
     log = pushed(synthetic_log(UR5E, TRUTH, 1, 30.0), [(a, a + 1.7) for a in np.arange(1.0, 28.0, 2.0)], 100.0)
-    found = identify_recordings(UR5E, [recording(log, "run")], [])
+    found = steps([recording(log, "run")], until="choose_acceleration_cutoff")
     assert "contact" in found.spoiled and any("not identified" in text for text in found.warnings)
-    assert not identified(identified_robot(found).friction)
-    free = identify_recordings(UR5E, [recording(synthetic_log(UR5E, TRUTH, 1, 20.0), "run")], [])
-    assert not free.spoiled and identified(identified_robot(free).friction)
+    assert not known(identified_robot(found).friction)
+    assert not free().spoiled and known(identified_robot(free()).friction)
 
 
 def test_rotor_inertias_far_below_the_initial_model_are_named():

@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
+from prepared import ROBOT, laws, steps, structure
 
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.arm import live_model
 from robot_dynamics_ros.identification.arm.export import identified_robot
-from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
-from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, identify_recordings
 from robot_dynamics_ros.identification.arm.written_file import file_friction
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.learning.columns import Columns
@@ -16,18 +15,15 @@ from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
 
-ROBOT = load_robot("ur5e")
 SPANS, LEVELS, VISCOUS = np.array([3e-4, 2e-3, 8e-3]), np.array([1.0, 1.0, 0.6]), 0.8
-OWN = ("fv1", "fo", "ia", "fc")
-MOTORS = ("cv@5", "ca@5", "cc@5+"), ("cv@4", "ca@4", "cc@4+")
-LAWS = (*(JointFriction(0.02, OWN),) * 4, *(JointFriction(0.02, (*OWN, *m)) for m in MOTORS))
+LAWS = (*laws(n=4), *laws("cv@5", "ca@5", "cc@5+", n=1), *laws("cv@4", "ca@4", "cc@4+", n=1))
 RATE = 500.0
 
 
 @pytest.fixture(scope="module")
 def logs():
     """Moves of the simulated robot with rests between them, no contact: one to identify from, one to judge on."""
-    return [moves(seed, count) for seed, count in ((11, 12), (21, 10))]
+    return [moves(seed, count) for seed, count in ((11, 10), (21, 6))]
 
 
 def moves(seed, count):
@@ -67,8 +63,7 @@ def static(angle, v):
 
 def identified(logs, friction):
     first, second = (recording(coupled(log, friction), str(k)) for k, log in enumerate(logs))
-    choices = UserChoices(cutoff=10.0, delay=0.0, laws=LAWS, effort_filter=False)
-    return identify_recordings(ROBOT, [first], [second], Options(choices=choices))
+    return steps([first], [second], chosen=structure(LAWS, 10.0), until="fit_together")
 
 
 @pytest.fixture(scope="module")
@@ -99,7 +94,6 @@ def test_the_error_at_rest_falls_against_the_static_law(found, logs, monkeypatch
     before, judged = identified(logs, presliding), coupled(logs[1], presliding)
     assert not before.live.motors
     ours, theirs = (wrist_error(identified_robot(x), judged) for x in (found, before))
-    print(f"moving, at rest [Nm]: {ours[0]:.2f}, {ours[1]:.2f}; static law {theirs[0]:.2f}, {theirs[1]:.2f}")
     assert ours[0] < 0.6 * theirs[0] and ours[1] < 0.3 * theirs[1]
 
 
@@ -109,7 +103,7 @@ def test_a_static_motor_keeps_its_static_law(logs):
 
 
 def test_what_is_judged_is_what_the_live_stage_evaluates(found):
-    part = found.filtered(found.validation[0]).take(np.arange(3000))
+    part = found.filtered(found.validation[0]).take(np.arange(1500))
     load = found.live.rigid.torque(found.live.phi, part.q, part.qd, part.qdd)
     judged = found.live.friction_torque(part, load)
     np.testing.assert_array_equal(file_friction(identified_robot(found), part, load), judged)
@@ -117,9 +111,9 @@ def test_what_is_judged_is_what_the_live_stage_evaluates(found):
 
 @pytest.mark.parametrize("static", [True, False])
 def test_learning_takes_it_off_as_the_live_stage_does(found, static):
-    robot, part = identified_robot(found), found.filtered(found.validation[0]).take(np.arange(3000))
+    robot, part = identified_robot(found), found.filtered(found.validation[0]).take(np.arange(1500))
     robot = robot if static else robot.with_updates({"friction.coupled": []})
-    bare, load = robot.with_updates({"hysteresis.motors": [], "friction.coupled": []}), np.zeros((3000, 6))
+    bare, load = robot.with_updates({"hysteresis.motors": [], "friction.coupled": []}), np.zeros((1500, 6))
     motor = file_friction(robot, part, load) - file_friction(bare, part, load)
     assert np.abs(motor[:, 4:]).max() > 1.0
     np.testing.assert_allclose(Columns(robot).known_torque(part), motor, atol=1e-9)

@@ -73,6 +73,7 @@ def synthetic(rate, seed):
     return structure.delay - 0.003, structure.delay_std, bound(model, motion)[1]
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("rate", [125.0, 500.0])
 def test_where_the_laws_are_right_the_delay_is_found_nearly_as_well_as_the_data_allow(rate):
     error, _, least = np.array([synthetic(rate, seed) for seed in (1, 2, 3)]).T

@@ -4,18 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from synthetic import excitation, synthetic_log, truth_of
+from prepared import ROBOT, run, steps, structure
+from synthetic import excitation
 
-from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
-from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, identify_recordings
 from robot_dynamics_ros.identification.dataset.motion import EDGE_PERIODS, JUDGED_PERIODS, filtered, low_pass
-from robot_dynamics_ros.identification.dataset.recording import Piece, Recording, recording
+from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
 from robot_dynamics_ros.identification.reports.result import summarise
-from robot_dynamics_ros.robot_file import load_robot
-
-ROBOT = load_robot("ur5e")
-TRUTH = truth_of(ROBOT)
-LAWS = (JointFriction(0.02, ("fv1", "fo", "ia", "fc")),) * 6
 
 
 def cut_motion(rate, seed):
@@ -59,9 +53,8 @@ def test_short_pieces_are_filtered(samples):
 
 
 def test_figures_are_of_all_samples_but_half_a_period_at_the_ends():
-    runs = [recording(synthetic_log(ROBOT, TRUTH, seed, duration=12.0), str(seed)) for seed in (1, 2)]
-    choices = UserChoices(cutoff=4.0, delay=0.0, laws=LAWS, effort_filter=False)
-    found = identify_recordings(ROBOT, runs[:1], runs[1:], Options(choices=choices))
+    runs = [run(seed) for seed in (1, 2)]
+    found = steps(runs[:1], runs[1:], chosen=structure(cutoff=4.0))
     result = summarise(found)
     dropped = 2 * JUDGED_PERIODS / 4.0 * runs[1].rate
     assert result["validation"]["samples"] == pytest.approx(runs[1].samples - dropped, abs=4)

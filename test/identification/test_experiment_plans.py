@@ -36,7 +36,7 @@ SHORT = {
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)
-@pytest.mark.parametrize("joint", [0, 1, 5])
+@pytest.mark.parametrize("joint", [1, 5])
 def test_motions_keep_the_limits_and_move_one_joint(name, joint):
     plan = EXPERIMENTS[name](UR5E, joint, START, **SHORT[name])
     limits, (q, qd, qdd) = joint_limits(UR5E), plan.motion
@@ -185,6 +185,7 @@ def test_the_simulated_robot_has_a_pose_to_start_from(name):
     assert pose.shape == (robot.n_joints,) and np.all((pose > lower) & (pose < upper))
 
 
+@pytest.mark.long
 def test_the_example_of_the_help_runs_without_a_start(tmp_path):
     line = ["velocity-steps", "--robot", "ur5e", "--simulated", "--joint", "2"]
     done = CliRunner().invoke(command, [*line, "--out", str(tmp_path / "sweeps")], catch_exceptions=False)

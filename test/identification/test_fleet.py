@@ -13,6 +13,7 @@ from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification import fleet
 from robot_dynamics_ros.identification.arm.identify import Options
+from robot_dynamics_ros.identification.reports.fleet import write_fleet_report
 
 
 def result(bag, fc, beta=1.0):
@@ -37,6 +38,14 @@ def test_what_differs_is_named():
     assert any("c: friction of one" in text for text in found["differences"])
     assert any("c: ZZ1" in text for text in found["differences"])
     assert not any(text.startswith(("a:", "b:")) for text in found["differences"])
+
+
+def test_the_page_holds_every_bag_and_needs_nothing_else(tmp_path):
+    results = [result("a", 5.0), result("b", 5.0), result("c", 8.0), {"bag": "broken", "error": "robot at rest"}]
+    text = write_fleet_report(fleet.compared(results), tmp_path / "p.html").read_text()
+    assert all(word in text for word in ("2026-01-01 00:00", "robot at rest", "c: friction of one"))
+    assert text.count("data:image/png") == 2 and "http" not in text.split("</style>")[1]
+    assert text.count('class="off"') == 1
 
 
 def test_failed_bags_are_kept_apart_and_two_are_needed():
@@ -80,21 +89,10 @@ def test_command_compares_bags_in_processes(tmp_path, monkeypatch):
     found = fleet.identify_one(("ur5e", str(tmp_path / "broken.bag"), Options()))
     assert "error" in found and "\n" not in found["error"]
     monkeypatch.setattr(fleet, "identify_each", lambda *a, **k: [result("a", 5.0), result("b", 7.0)])
-    line = [
-        "identify",
-        "--what",
-        "compare",
-        "a",
-        "b",
-        "--robot",
-        "ur5e",
-        "--out",
-        str(tmp_path / "out"),
-        "--json",
-        str(tmp_path / "r.json"),
-    ]
-    done = CliRunner().invoke(cli, line)
+    line = f"identify --what compare a b --robot ur5e --out {tmp_path / 'out'} --json {tmp_path / 'r.json'}"
+    done = CliRunner().invoke(cli, line.split())
     assert done.exit_code == 0, done.output
+    assert (tmp_path / "out" / "comparison.html").is_file()
     assert json.loads((tmp_path / "r.json").read_text())["bags"] == ["a", "b"]
 
 
@@ -104,3 +102,10 @@ def test_processes_answer_in_the_order_of_the_bags(tmp_path):
     results = fleet.identify_each("ur5e", [tmp_path / "x.bag", tmp_path / "y.bag"], Options())
     assert [r["bag"].rsplit("/", 1)[-1] for r in results] == ["x.bag", "y.bag"]
     assert all("error" in r for r in results)
+
+
+def test_a_cluster_that_does_not_answer_is_one_line(monkeypatch):
+    pytest.importorskip("distributed", reason="needs the extra dask")
+    monkeypatch.setattr(fleet, "CLUSTER_TIMEOUT", "1s")
+    with pytest.raises(DataError, match="no cluster answers at tcp://127.0.0.1:9"):
+        fleet.identify_each("ur5e", ["a"], Options(), dask="tcp://127.0.0.1:9")

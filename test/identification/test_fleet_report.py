@@ -1,25 +1,21 @@
-"""Bags of simulated robots compared end to end: in processes, on a Dask cluster of this machine, and as a page."""
-
-import json
+"""Bags of simulated robots compared end to end: in processes and on a Dask cluster of this machine."""
 
 import numpy as np
 import pytest
-from click.testing import CliRunner
+from prepared import laws
 
 from robot_dynamics_ros.bags import write_bag
-from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.identification import fleet
-from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
 from robot_dynamics_ros.identification.arm.identify import Options, UserChoices
-from robot_dynamics_ros.identification.reports.fleet import write_fleet_report
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
+
+pytestmark = pytest.mark.long
 
 START = np.array([0.0, -1.2, 1.5, -1.9, -1.57, 0.4])
 DAY = 86_400_000_000_000
 ELBOW = 2
-LAWS = (JointFriction(0.02, ("fv1", "fo", "ia", "fc", "fl", "fs@0.1", "h@0.001")),) * 6
-GIVEN = Options(choices=UserChoices(cutoff=7.0, delay=0.0, laws=LAWS, effort_filter=False))
+GIVEN = Options(choices=UserChoices(cutoff=7.0, delay=0.0, laws=laws("fl", "fs@0.1", "h@0.001"), effort_filter=False))
 
 
 def recorded(folder, name, seed, day, rougher=1.0, payload=0.0, celsius=40.0):
@@ -52,7 +48,6 @@ def results(bags):
     return fleet.identify_each("ur5e", bags, GIVEN)
 
 
-@pytest.mark.long
 def test_wear_and_a_tool_are_distinguished(results):
     found = fleet.compared(results)
     friction = [text for text in found["differences"] if "friction" in text]
@@ -64,16 +59,6 @@ def test_wear_and_a_tool_are_distinguished(results):
     assert np.all(np.array(found["friction_std"]) < 0.2 * np.array(found["friction"]))
 
 
-def test_the_page_holds_every_bag_and_needs_nothing_else(results, tmp_path):
-    page = write_fleet_report(
-        fleet.compared([*results, {"bag": "broken", "error": "robot at rest"}]), tmp_path / "p.html"
-    )
-    text = page.read_text()
-    assert all(name in text for name in ("month1", "worn", "tool", "2026-01-31 00:00", "robot at rest"))
-    assert text.count("data:image/png") == 2 and "http" not in text.split("</style>")[1]
-    assert text.count('class="off"') == 1
-
-
 def test_a_cluster_gives_the_same(results, bags, tmp_path):
     distributed = pytest.importorskip("distributed", reason="needs the extra dask")
     options = {"n_workers": 1, "threads_per_worker": 1, "host": "127.0.0.1", "dashboard_address": None}
@@ -82,20 +67,3 @@ def test_a_cluster_gives_the_same(results, bags, tmp_path):
     for here, far in zip(results[:2], there, strict=True):
         assert far["bag"] == here["bag"]
         assert np.allclose(far["parameters"]["base"]["values"], here["parameters"]["base"]["values"], atol=1e-9)
-
-
-def test_a_cluster_that_does_not_answer_is_one_line(bags, monkeypatch):
-    distributed = pytest.importorskip("distributed", reason="needs the extra dask")
-    monkeypatch.setattr(fleet, "CLUSTER_TIMEOUT", "1s")
-    assert distributed
-    with pytest.raises(fleet.DataError, match="no cluster answers at tcp://127.0.0.1:9"):
-        fleet.identify_each("ur5e", bags[:1], GIVEN, dask="tcp://127.0.0.1:9")
-
-
-def test_the_command_writes_the_page(results, bags, tmp_path, monkeypatch):
-    monkeypatch.setattr(fleet, "identify_each", lambda *a, **k: results)
-    line = ["identify", "--what", "compare", *map(str, bags), "--robot", "ur5e", "--out", str(tmp_path / "p")]
-    done = CliRunner().invoke(cli, [*line, "--json", str(tmp_path / "r.json")])
-    assert done.exit_code == 0, done.output
-    assert (tmp_path / "p" / "comparison.html").is_file() and "worn" in done.output
-    assert len(json.loads((tmp_path / "r.json").read_text())["friction_std"]) == 5

@@ -6,8 +6,7 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 from synthetic import excitation, torque, truth_of
 
-from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
-from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, identify_recordings
+from robot_dynamics_ros.identification.arm.identify import identify_recordings
 from robot_dynamics_ros.identification.dataset.hold_out import other_motion
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.identification.reports.result import summarise
@@ -16,8 +15,6 @@ from robot_dynamics_ros.signals import Log
 
 ROBOT = load_robot("ur5e")
 RATE = 125.0
-LAWS = tuple(JointFriction(0.02, ("fv1", "fo", "ia", "fc")) for _ in range(6))
-GIVEN = Options(choices=UserChoices(cutoff=8.0, delay=0.0, laws=LAWS, effort_filter=False), coupled=False)
 
 
 def runs(*motions):
@@ -56,9 +53,10 @@ def test_one_motion_however_often_is_not_held_out():
     assert other_motion([runs((1, 5.0, 3)), runs((1, 5.0, 3))]) is None
 
 
-def test_the_verdict_says_that_a_repeat_judges_nothing():
-    result = summarise(identify_recordings(ROBOT, [runs((1, 5.0, 6))], [], GIVEN))
+def test_the_verdict_says_that_a_repeat_judges_nothing(given_structure):
+    result = summarise(identify_recordings(ROBOT, [runs((1, 5.0, 3))], []))
+    assert any("periodic" in text for text in result["warnings"])
     assert "cannot be judged" in " ".join(result["verdict"]) and "--validate" in " ".join(result["verdict"])
     assert not any("very good" in text for text in result["verdict"])
-    apart = identify_recordings(ROBOT, [runs((1, 5.0, 6), (2, 4.0, 3))], [], GIVEN)
+    apart = identify_recordings(ROBOT, [runs((1, 5.0, 3), (2, 4.0, 3))], [])
     assert "very good" in " ".join(summarise(apart)["verdict"]) and "held out" in apart.split

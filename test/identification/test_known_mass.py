@@ -8,15 +8,15 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path += [str(Path(__file__).parent), str(Path(__file__).parents[1] / "support")]
 
+from prepared import steps
 from test_payload_simulated import GIVEN, ROBOT, log_of
 
 from robot_dynamics_ros.bags import write_bag
@@ -35,7 +35,6 @@ from robot_dynamics_ros.signals import Log
 
 NOMINAL = np.array([10.61] * 3 + [7.68] * 3)
 FILE = ROBOT.with_updates({"drives.effort.unit": "A", "drives.torque_constant": NOMINAL})
-CURRENT = replace(GIVEN, effort="current")
 
 
 def in_ampere(log: Log, constants: np.ndarray):
@@ -52,43 +51,47 @@ def runs(individual):
     return constants, masses, [in_ampere(log, constants) for log in logs]
 
 
-def judged(individual, options=CURRENT):
+def given_laws(robot, training, validation):
+    return steps(training, validation, robot, GIVEN, effort="current")
+
+
+def as_the_command(robot, training, validation):
+    return identify_recordings(robot, training, validation, Options(effort="current"))
+
+
+def judged(individual, identify=given_laws):
     """Relative errors of gains (joints whose own data decide) and payload mass, the latter in deviations too."""
     constants, masses, (free, judge, known, unknown) = runs(individual)
-    found = identify_recordings(FILE, [free], [judge], options)
+    found = identify(FILE, [free], [judge])
     gains = gains_of_known_mass(found, [known], masses[0])
     robot, _ = with_known_mass(found, [known], masses[0])
-    again = identify_recordings(robot, [free], [judge], options)
+    again = identify(robot, [free], [judge])
     got = identify_payload(again, [unknown])
     error = (gains.scale / constants - 1)[gains.own]
     std = (gains.std / constants)[gains.own]
     return (error, std), got.mass / masses[1] - 1, (got.mass - masses[1]) / got.mass_std, again
 
 
-@pytest.fixture(scope="module")
-def robots():
-    return [judged(individual) for individual in (41, 46)]
+@pytest.fixture(scope="module", params=[41, pytest.param(46, marks=pytest.mark.long)])
+def robot(request):
+    return judged(request.param)
 
 
-@pytest.mark.long
-def test_payload_within_two_percent_and_two_deviations(robots):
-    for _, mass, z, _ in robots:
-        assert abs(mass) < 0.02 and abs(z) < 2
+def test_payload_within_two_percent_and_two_deviations(robot):
+    _, mass, z, _ = robot
+    assert abs(mass) < 0.02 and abs(z) < 2
 
 
-def test_gains_come_back(robots):
-    for (error, _), *_ in robots:
-        assert len(error) >= 4 and np.abs(error).max() < 0.1 and np.median(np.abs(error)) < 0.05
-
-
-def test_the_deviations_of_gains_are_those_of_their_errors(robots):
-    z = np.concatenate([error / std for (error, std), *_ in robots])
+def test_gains_come_back_and_their_deviations_are_those_of_their_errors(robot):
+    error, std = robot[0]
+    z = error / std
+    assert len(error) >= 4 and np.abs(error).max() < 0.1 and np.median(np.abs(error)) < 0.05
     assert np.abs(z).max() < 2.5 and 0.3 < np.sqrt((z**2).mean()) < 1.5
 
 
-def test_the_written_file_keeps_gains_with_their_deviations(robots):
+def test_the_written_file_keeps_gains_with_their_deviations(robot):
     """And whoever reads the file has them: a decision about another log, a payload."""
-    robot = identified_robot(robots[0][3])
+    robot = identified_robot(robot[3])
     K, std = robot.array("drives.torque_constant"), robot.array("drives.torque_constant_std")
     assert np.all(std[1:3] < 0.05 * K[1:3]) and np.all(std > 0)
     zero, one = np.zeros(6), np.ones(6)
@@ -97,36 +100,20 @@ def test_the_written_file_keeps_gains_with_their_deviations(robots):
     np.testing.assert_allclose(decision.gain_std / decision.gain, std / K)
 
 
-def test_residuals_of_a_current_are_those_of_the_live_pipeline(robots):
-    again = robots[0][3]
+def test_residuals_of_a_current_are_those_of_the_live_pipeline(robot):
+    again = robot[3]
     size = again.motion.effort.std(0)
     assert np.all(again.residuals["moving"] > 1e-3 * size) and np.all(again.residuals["moving"] < 0.3 * size)
 
 
-def test_an_impossible_mass_is_refused(robots):
-    again = robots[0][3]
+def test_an_impossible_mass_is_refused(robot):
+    again = robot[3]
     for mass in (0.0, -1.0, float("nan")):
         with pytest.raises(DataError, match="payload mass"):
             gains_of_known_mass(again, again.training, mass)
 
 
-def main(count: int, given: bool) -> None:
-    """Print mass error [%], error in deviations, and errors of the gains [%] for `count` robots."""
-    rows = []
-    for individual in range(40, 40 + count):
-        (error, std), mass, z, _ = judged(individual, CURRENT if given else Options(effort="current"))
-        rows.append((100 * mass, z))
-        gains = f"gains {(100 * error).round(1)} +- {(100 * std).round(1)} %"
-        shown = f"payload {100 * mass:+.2f} %, {z:+.2f} deviations; {gains}"
-        print(f"{individual}: {shown}", flush=True)
-    worst, rms = np.abs(rows).max(0), np.sqrt(np.mean(np.square(rows), axis=0))
-    print(f"worst of {count}: {worst[0]:.2f} %, {worst[1]:.2f} deviations; RMS {rms[0]:.2f} %, {rms[1]:.2f} deviations")
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]), "given" in sys.argv[2:])
-
-
+@pytest.mark.long
 def test_the_command_finds_constants_and_writes_them_with_deviations(tmp_path):
     constants, masses, records = runs(41)
     bags = []
@@ -149,3 +136,20 @@ def test_the_command_finds_constants_and_writes_them_with_deviations(tmp_path):
     )  # the joints that carry the mass
     payload = json.loads((tmp_path / "r.json").read_text())["payload"]
     assert abs(payload["mass"] / masses[0] - 1) < 0.02 and payload["mass_std"] > 0
+
+
+def main(count: int, given: bool) -> None:
+    """Print mass error [%], error in deviations, and errors of the gains [%] for `count` robots."""
+    rows = []
+    for individual in range(40, 40 + count):
+        (error, std), mass, z, _ = judged(individual, given_laws if given else as_the_command)
+        rows.append((100 * mass, z))
+        gains = f"gains {(100 * error).round(1)} +- {(100 * std).round(1)} %"
+        shown = f"payload {100 * mass:+.2f} %, {z:+.2f} deviations; {gains}"
+        print(f"{individual}: {shown}", flush=True)
+    worst, rms = np.abs(rows).max(0), np.sqrt(np.mean(np.square(rows), axis=0))
+    print(f"worst of {count}: {worst[0]:.2f} %, {worst[1]:.2f} deviations; RMS {rms[0]:.2f} %, {rms[1]:.2f} deviations")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), "given" in sys.argv[2:])

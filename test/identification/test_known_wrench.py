@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from prepared import steps
 from synthetic import synthetic_log, truth_of
 
 from robot_dynamics_ros.bags import write_bag
@@ -11,7 +12,6 @@ from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.force_sensor import SensorOptions
 from robot_dynamics_ros.identification.arm.identify import (
     Options,
-    identify_recordings,
     read,
     read_moving,
     recognise_effort,
@@ -29,7 +29,7 @@ MODEL = RobotModel(UR5E.chain())
 TOPIC = "/robot_dynamics/vendor_external_wrench"
 
 
-def touched(seconds=30.0, level=60.0, seed=1):
+def touched(seconds=15.0, level=60.0, seed=1):
     """A log in contact all the time, and the true wrench (N, 6), environment on robot in base axes at the TCP."""
     log, rng = synthetic_log(UR5E, TRUTH, seed, seconds), np.random.default_rng(4)
     knots = np.arange(0.0, seconds + 1.0, 0.5)
@@ -43,7 +43,7 @@ def state_of(log, **options):
     return Identification(UR5E, Options(contact="ignore", effort="torque", **options), [recording(log, "run")], [], "")
 
 
-def with_sensor(sign=1.0, late=0.0, seconds=30.0, **kwargs):
+def with_sensor(sign=1.0, late=0.0, seconds=15.0, **kwargs):
     log, w = touched(seconds, **kwargs)
     shifted = np.column_stack([np.interp(log.time - late, log.time, x) for x in w.T])
     log.measured_wrench = sign * shifted + 0.2 * np.random.default_rng(6).normal(size=w.shape)
@@ -84,7 +84,7 @@ def test_work_alone_does_not_decide_against_physics():
 
 
 def test_the_known_wrench_gives_back_the_free_effort():
-    free, (log, _) = synthetic_log(UR5E, TRUTH, 1, 30.0), touched()
+    free, (log, _) = synthetic_log(UR5E, TRUTH, 1, 15.0), touched()
     log.measured_wrench = touched()[1]
     state = state_of(log, wrench=SensorOptions(TOPIC))
     recognise_effort(state)
@@ -98,15 +98,15 @@ def test_contact_with_a_sensor_identifies_as_well_as_free_motion():
     free, errors = synthetic_log(UR5E, TRUTH, 2, 15.0), {}
     known = {"sensor": (with_sensor(), SensorOptions(TOPIC)), "none": (touched()[0], None)}
     for name, (log, sensor) in known.items():
-        options = Options(contact="ignore", effort="torque", wrench=sensor)
-        found = identify_recordings(UR5E, [recording(log, "run")], [recording(free, "free")], options)
+        given = {"contact": "ignore", "effort": "torque", "wrench": sensor}
+        found = steps([recording(log, "run")], [recording(free, "free")], until="fit_parameters", **given)
         motion = found.filtered(found.validation[0])
         errors[name] = (motion.effort - found.consistent.predict(motion)).std(axis=0) / motion.effort.std(axis=0)
     assert errors["sensor"].mean() < 0.1 and errors["none"].mean() > 2 * errors["sensor"].mean()
 
 
 def test_the_command_reads_the_topic(tmp_path):
-    log, w = touched(20.0)
+    log, w = touched(12.0)
     R = MODEL.fk(log.q)[:, -1, :3, :3]
     log.vendor_external_wrench = np.hstack([np.einsum("kji,kj->ki", R, w[:, p]) for p in (slice(0, 3), slice(3, 6))])
     bag = write_bag(log, tmp_path / "b", topics=["joint_states", "vendor_external_wrench"], frame_id="tool0")

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import prepared
 import pytest
+from prepared import ROBOT, steps, structure
 from scipy.signal import lfilter
-from synthetic import excitation, torque, truth_of
+from synthetic import excitation, torque
 
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.motion import MotionStage
 from robot_dynamics_ros.identification.arm import written_file
 from robot_dynamics_ros.identification.arm.export import identified_robot, write_outputs
-from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
-from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, identify_recordings
 from robot_dynamics_ros.identification.arm.residuals import for_repaired
 from robot_dynamics_ros.identification.arm.written_file import (
     CANDIDATES,
@@ -28,10 +28,7 @@ from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
 
-ROBOT = load_robot("ur5e")
-TRUTH = replace(truth_of(ROBOT), fc=np.zeros(6))  # Coulomb friction is not linear in noise of the velocity
-LAWS = (JointFriction(0.02, ("fv1", "fo", "ia", "fc")),) * 6
-CHOICES = Options(choices=UserChoices(cutoff=8.0, laws=LAWS, effort_filter=False), contact="off")
+TRUTH = replace(prepared.TRUTH, fc=np.zeros(6))  # Coulomb friction is not linear in noise of the velocity
 EFFORT_NOISE = 0.02  # of each joint's effort
 USUAL = 150.0
 
@@ -48,10 +45,10 @@ def reported(seed: int, rate: float, noise: float, slower: float = 1.0) -> Log:
 
 def identified(rate: float, noise: float, robot=ROBOT, **slower):
     runs = [recording(reported(seed, rate, noise, **slower), str(seed)) for seed in (1, 2)]
-    return identify_recordings(robot, runs[:1], runs[1:], CHOICES)
+    return steps(runs[:1], runs[1:], robot, structure(source="qd"), "choose_acceleration_cutoff", contact="off")
 
 
-@pytest.fixture(scope="module", params=[0.005, 0.02])
+@pytest.fixture(scope="module", params=[pytest.param(0.005, marks=pytest.mark.long), 0.02])
 def noisy(request):
     return identified(125.0, request.param), request.param
 
@@ -86,8 +83,7 @@ def live_r2(found, cutoff=None) -> np.ndarray:
     return np.asarray(metrics(*live_torques(robot, found.validation[0]))["r2"])
 
 
-@pytest.mark.parametrize("cutoff", [20.0, 65.0, 150.0, 500.0])
-@pytest.mark.parametrize("rate", [125, 500])
+@pytest.mark.parametrize(("rate", "cutoff"), [(125, 20.0), (125, 150.0), (500, 65.0), (500, 500.0)])
 def test_noise_of_the_stage_is_that_of_the_formula(rate, cutoff):
     rng, n = np.random.default_rng(0), 20_000
     stamps = np.arange(n) * (10**9 // rate)

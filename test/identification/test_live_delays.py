@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from synthetic import excitation, torque, truth_of
+from prepared import ROBOT, TRUTH, laws
+from synthetic import excitation, torque
 
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.arm.export import identified_robot, write_outputs
-from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
 from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, identify_recordings
 from robot_dynamics_ros.identification.arm.residuals import for_repaired
 from robot_dynamics_ros.identification.arm.written_file import live_torques
@@ -16,16 +16,13 @@ from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
 
-ROBOT = load_robot("ur5e")
-TRUTH = truth_of(ROBOT)
-LAWS = (JointFriction(0.02, ("fv1", "fo", "ia", "fc")),) * 6
-CHOICES = Options(choices=UserChoices(cutoff=8.0, laws=LAWS, effort_filter=False), contact="off")
+CHOICES = Options(choices=UserChoices(cutoff=8.0, laws=laws(), effort_filter=False), contact="off")
 EFFORT, VELOCITY = 0.003, 0.003  # s
 GAIN = np.array([1.0, 1.05, 1.0, 1.0, 0.95, 1.0])
 STAGES = ("motion", "friction", "force")
 
 
-def reported(seed: int, duration: float = 24.0) -> Log:
+def reported(seed: int, duration: float = 16.0) -> Log:
     """What a robot reports whose effort and velocity are 3 ms late and whose velocity is 5 % wrong in two joints."""
     t, q, qd, qdd = excitation(6, duration, 1000.0, seed)
     effort = np.roll(torque(ROBOT, TRUTH, q, qd, qdd), round(1000 * EFFORT), axis=0)

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from synthetic import excitation, torque, truth_of
+from prepared import ROBOT, TRUTH, steps
+from synthetic import excitation, torque
 
-from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
-from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, identify
 from robot_dynamics_ros.identification.dataset.motion import filtered
 from robot_dynamics_ros.identification.dataset.periods import averaged, difference, find_periods, relative_weight
 from robot_dynamics_ros.identification.dataset.recording import recording
-from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
 
-ROBOT = load_robot("ur5e")
-TRUTH = truth_of(ROBOT)
 RATE = 125.0
 
 
@@ -108,20 +103,16 @@ def test_difference_is_the_mean_square_of_the_shifted_motion():
         assert found[lag] == pytest.approx(((x[lag:] - x[:-lag]) ** 2).mean())
 
 
-def test_identify_averages_and_gets_nearer_to_the_truth(tmp_path):
-    """Against the same bag's first period alone; both judged by the parameters the log was made from."""
-    laws = (JointFriction(0.02, ("fv1", "fo", "ia", "fc")),) * 6
-    choices = UserChoices(cutoff=8.0, delay=0.0, laws=laws, effort_filter=False)
-    judge = write_bag(periodic_log(seed=2), tmp_path / "judge", topics=["joint_states"])
+def test_identify_averages_and_gets_nearer_to_the_truth():
+    """Against the same recording's first period alone; both judged by the parameters the log was made from."""
     long = periodic_log(period=8.0, count=8, noise=2.0)
     errors = {}
     for name, log, average in (("average", long, True), ("one", long[: round(8.0 * RATE)], False)):
-        bag = write_bag(log, tmp_path / name, topics=["joint_states"])
-        found = identify(ROBOT, [bag], [judge], Options(choices=choices, average_periods=average, prior=1e-3))
+        found = steps([recording(log, name)], until="fit_parameters", average_periods=average, prior=1e-3)
         base = found.rigid.base
         sole = found.solution.separable[: base.size]
         gap = (found.solution.x[: base.size] - base.from_standard(TRUTH.phi))[sole]
         errors[name] = np.sqrt(np.mean(gap**2))
     assert errors["average"] < 0.7 * errors["one"]
     with pytest.raises(DataError, match="not periodic"):
-        identify(ROBOT, [tmp_path / "one"], [judge], Options(choices=choices, average_periods=True))
+        steps([recording(log, "one")], until="recognise_effort", average_periods=True)

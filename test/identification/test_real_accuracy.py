@@ -69,7 +69,9 @@ def r2(y, p):
     return float(metrics(y, p)["r2"].mean())
 
 
-@pytest.mark.parametrize(("fitted", "judged", "floor"), [("id1", "id2", 0.975), ("id2", "id1", 0.978)])
+@pytest.mark.parametrize(
+    ("fitted", "judged", "floor"), [("id1", "id2", 0.975), pytest.param("id2", "id1", 0.978, marks=pytest.mark.long)]
+)
 def test_ur3_predicts_the_other_trajectory(real_data, fitted, judged, floor):
     folder = real_data / "ur3"
     found = identify(load_robot("ur3"), [folder / f"{fitted}.bag"], [folder / f"{judged}.bag"])
@@ -87,6 +89,7 @@ def test_ur3_predicts_the_other_trajectory(real_data, fitted, judged, floor):
     assert rows["live nodes, without the edges"] > rows["report, without the edges"] - 0.003
 
 
+@pytest.mark.long
 def test_ur10_predicts_the_last_30_percent(real_data):
     found = identify(load_robot("ur10"), [real_data / "ur10" / "ur10_exciting_trajectory.db3"])
     assert written(found, found.judged(found.validation[0]))["r2"].mean() >= 0.994

@@ -6,19 +6,13 @@ import re
 
 import numpy as np
 import pytest
-from synthetic import synthetic_log, truth_of
+from prepared import ROBOT, run, steps
 
-from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
-from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, identify_recordings
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.dataset.initial_model import any_robot, rounded_angles
-from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.models.right_angles import snap_robot, snapped
 from robot_dynamics_ros.models.urdf_writer import write_urdf
 from robot_dynamics_ros.robot_file import load_robot, save_robot
-
-SIMPLE = (JointFriction(0.02, ("fv1", "fo", "ia", "fc")),) * 6
-CHOICES = UserChoices(cutoff=8.0, delay=0.0, laws=SIMPLE, effort_filter=False)
 
 
 def rounded(robot, digits):
@@ -72,9 +66,6 @@ def test_urdfs_are_snapped_and_say_so(tmp_path):
 
 def test_condition_without_masses_counts_groups_once():
     """Rotor and ZZ of the first link are one number, although rounded angles tell them apart by a millionth."""
-    robot = load_robot("ur5e")
-    logs = [synthetic_log(robot, truth_of(robot), seed, duration=20.0) for seed in (1, 2)]
-    runs = [recording(log, str(k)) for k, log in enumerate(logs)]
-    bare = rounded(robot, 4).with_updates({"links": None})
-    found = identify_recordings(bare, runs[:1], runs[1:], Options(choices=CHOICES))
+    bare = rounded(ROBOT, 4).with_updates({"links": None})
+    found = steps([run(1)], robot=bare, until="fit_parameters")
     assert found.solution.condition < 200 and not found.solution.separable.all()

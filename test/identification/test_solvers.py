@@ -5,20 +5,23 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import prepared
 import pytest
-from synthetic import excitation, synthetic_log, torque, truth_of
+from prepared import run, steps
+from synthetic import excitation, torque, truth_of
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
-from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, identify
-from robot_dynamics_ros.identification.arm.model import EffortFilter, Structure, motion_of
+from robot_dynamics_ros.identification.arm.model import EffortFilter, motion_of
+from robot_dynamics_ros.identification.arm.read import read
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.errors_in_variables import BLOCK, noise_deviation, total_solution
 from robot_dynamics_ros.identification.arm.solvers.fitting import METHODS, Fitter, known_rotors, prior_of
 from robot_dynamics_ros.identification.arm.solvers.fused_rows import FusedRows, HeldRows
 from robot_dynamics_ros.identification.arm.solvers.instruments import Bodies, instrumented, simulated
 from robot_dynamics_ros.identification.arm.solvers.least_squares import JointRows, StoredRows, solve
+from robot_dynamics_ros.identification.arm.state import DEFAULTS
 from robot_dynamics_ros.identification.dataset.recording import recording
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
@@ -26,11 +29,10 @@ from robot_dynamics_ros.signals import Log
 TRUTH = truth_of(load_robot("ur5e"))
 ROBOT = load_robot("ur5e").with_updates({"drives.rotor_inertia": TRUTH.rotor.tolist()})
 RIGID = RigidModel(ROBOT)
-LAWS = (JointFriction(0.02, ("fv1", "fo", "ia", "fc")),) * 6
 
 
 def structure(cutoff):
-    return Structure(cutoff, "q", 0.0, LAWS, (None,) * 6)
+    return prepared.structure(cutoff=cutoff)
 
 
 def noisy_log(seed, noise, rate=200.0):
@@ -59,14 +61,14 @@ def error(model):
 # -- noise in the motion ------------------------------------------------------------------------------------------
 
 
-def test_errors_in_variables_pull_less_with_total_and_instruments():
-    """Derivatives of noisy positions bias least squares; both remedies take most of it away, on every log."""
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.long) for k in (1, 2))])
+def test_errors_in_variables_pull_less_with_total_and_instruments(seed):
+    """Derivatives of noisy positions bias least squares; both remedies take most of it away."""
     held = known_rotors(ROBOT, RIGID, structure(20.0))
-    for seed in (0, 1, 2):
-        rec = recording(noisy_log(seed, 2e-4), "noisy")
-        plain = error(fitter(rec, 20.0, held).run("wls"))
-        assert error(fitter(rec, 20.0, held).run("total")) < 0.6 * plain
-        assert error(fitter(rec, 20.0).run("idim-iv")) < 0.3 * error(fitter(rec, 20.0).run("huber"))
+    rec = recording(noisy_log(seed, 2e-4), "noisy")
+    plain = error(fitter(rec, 20.0, held).run("wls"))
+    assert error(fitter(rec, 20.0, held).run("total")) < 0.6 * plain
+    assert error(fitter(rec, 20.0).run("idim-iv")) < 0.3 * error(fitter(rec, 20.0).run("huber"))
 
 
 def test_without_noise_all_methods_agree():
@@ -168,21 +170,17 @@ def test_simulated_motion_follows_and_shows_the_bodies():
     np.testing.assert_allclose(np.gradient(light.q, 1 / 200, axis=0)[100:-1], light.qd[100:-1], atol=0.05)
 
 
-def test_instruments_need_the_commanded_motion(tmp_path):
-    log = synthetic_log(ROBOT, TRUTH, 1, duration=12.0)
-    bag = write_bag(log, tmp_path / "a", topics=["joint_states"])
-    choices = UserChoices(cutoff=8.0, delay=0.0, laws=LAWS, effort_filter=False)
+def test_instruments_need_the_commanded_motion():
     with pytest.raises(DataError, match="record desired_state"):
-        identify(ROBOT, [bag], options=Options(choices=choices, method="idim-iv"))
+        steps([run(1, ROBOT, TRUTH)], robot=ROBOT, until="fit_parameters", method="idim-iv")
 
 
 def test_instruments_from_a_bag_with_desired_state(tmp_path):
     bag = write_bag(noisy_log(10, 1e-4), tmp_path / "a", topics=["joint_states", "desired_state"])
-    choices = UserChoices(cutoff=15.0, delay=0.0, laws=LAWS, effort_filter=False)
-    found = identify(ROBOT, [bag], options=Options(choices=choices, method="idim-iv"))
+    rec, first = read(ROBOT, bag, DEFAULTS), {"robot": ROBOT, "until": "fit_parameters"}
+    found = steps([rec], chosen=structure(15.0), method="idim-iv", **first)
     assert any("instrumental variables: still after" in text for text in found.statements)
-    plain = identify(ROBOT, [bag], options=Options(choices=choices, method="wls"))
-    assert error(found.fit) < 0.7 * error(plain.fit)
+    assert error(found.fit) < 0.7 * error(steps([rec], chosen=structure(15.0), method="wls", **first).fit)
 
 
 # -- known parameters ---------------------------------------------------------------------------------------------
@@ -221,22 +219,18 @@ def test_held_parameters_are_those_of_a_smaller_problem():
     np.testing.assert_allclose(np.concatenate(held.residuals(found.x[rest])), (y - A @ found.x)[5:], atol=1e-12)
 
 
-def test_known_rotors_reach_the_written_model(tmp_path):
-    bag = write_bag(noisy_log(13, 1e-5), tmp_path / "a", topics=["joint_states"])
-    choices = UserChoices(cutoff=8.0, delay=0.0, laws=LAWS, effort_filter=False)
-    found = identify(ROBOT, [bag], options=Options(choices=choices, known_rotor=True))
+def test_known_rotors_reach_the_written_model():
+    found = steps([recording(noisy_log(13, 1e-5), "a")], robot=ROBOT, until="fit_together", known_rotor=True)
     np.testing.assert_allclose(found.rotor, TRUTH.rotor)
     np.testing.assert_allclose([found.consistent.coefficient(j, "ia") for j in range(6)], TRUTH.rotor)
 
 
-def test_rotors_whose_torque_the_effort_leaves_out_are_held_at_zero(tmp_path):
+def test_rotors_whose_torque_the_effort_leaves_out_are_held_at_zero():
     log = noisy_log(14, 0.0)
     _, _, _, qdd = excitation(6, 15.0, 200.0, 14)
     effort = log.effort - 2 * TRUTH.rotor * qdd  # acceleration torque below the links' own, as UR logs have it
     log = Log(log.joint_names, log.stamp_ns, {**log.signals, "effort": effort}, log.stamp_ns)
-    bag = write_bag(log, tmp_path / "a", topics=["joint_states"])
-    choices = UserChoices(cutoff=8.0, delay=0.0, laws=LAWS, effort_filter=False)
-    found = identify(ROBOT, [bag], options=Options(choices=choices, known_rotor=True))
+    found = steps([recording(log, "a")], robot=ROBOT, until="fit_together", known_rotor=True)
     assert not found.rotor_included
     assert len(found.fit.held) == 6 and not any(found.fit.held.values())
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import copy
 import json
 import re
-import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
+from prepared import ROBOT, TRUTH, identified, run, steps, structure
 from rich.console import Console
-from synthetic import Truth, synthetic_log, truth_of
+from synthetic import Truth, synthetic_log
 
-from robot_dynamics_ros.bags import load_bag, write_bag
+from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli import options
 from robot_dynamics_ros.cli.identify import command
 from robot_dynamics_ros.cli.identify_arm import NOT_USABLE
@@ -21,8 +22,7 @@ from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
-from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, identify_recordings
-from robot_dynamics_ros.identification.dataset.recording import recording
+from robot_dynamics_ros.identification.arm.identify import identify_recordings
 from robot_dynamics_ros.identification.reports.arm import write_report
 from robot_dynamics_ros.identification.reports.result import baselines, summarise
 from robot_dynamics_ros.identification.reports.verdict import usable, verdict
@@ -30,24 +30,10 @@ from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Log
 
-ROBOT = load_robot("ur5e")
-TRUTH = truth_of(ROBOT)
-SIMPLE = (JointFriction(0.02, ("fv1", "fo", "ia", "fc")),) * 6
-CHOICES = UserChoices(cutoff=8.0, delay=0.0, laws=SIMPLE, effort_filter=False)
-
-
-def identified(robot, logs, choices=CHOICES):
-    runs = [recording(log, str(k)) for k, log in enumerate(logs)]
-    return identify_recordings(robot, runs[:-1], runs[-1:], Options(choices=choices))
-
-
-def with_effort(log: Log, effort) -> Log:
-    return Log(log.joint_names, log.stamp_ns, {**log.signals, "effort": effort}, log.receive_ns)
-
 
 @pytest.fixture(scope="module")
 def found():
-    return identified(ROBOT, [synthetic_log(ROBOT, TRUTH, seed, duration=20.0) for seed in (1, 2)])
+    return identified()
 
 
 @pytest.fixture(scope="module")
@@ -71,8 +57,6 @@ def test_figures_follow_the_file_when_it_is_worse_than_the_fit(found):
     """Half the friction of one joint in the written file must show in its figures and in front of the verdict."""
     worse = copy.copy(found)
     friction = {k: list(v) for k, v in found.live.friction.items()}
-    from dataclasses import replace
-
     for name in ("fc", "fv1", "fs"):
         friction[name][2] *= 0.3
     worse.live = replace(found.live, friction=friction, hysteresis=None)
@@ -84,9 +68,9 @@ def test_figures_follow_the_file_when_it_is_worse_than_the_fit(found):
 
 
 def test_replay_by_the_live_nodes_is_among_the_figures(found, result):
-    robot, log = identified_robot(found), synthetic_log(ROBOT, TRUTH, 2, duration=20.0)
+    robot, log = identified_robot(found), synthetic_log(ROBOT, TRUTH, 2, duration=12.0)
     Pipeline(robot, stages=["motion", "friction"]).run(log)
-    error = (log.drive_torque - log.model_torque - log.friction_torque)[log.time > 1.0]
+    error = (log.drive_torque - log.model_torque - log.friction_torque)[log.time > 0.1]
     rmse = np.sqrt(np.nanmean(error**2, axis=0))
     np.testing.assert_allclose(result["validation"]["live_nodes"]["rmse"], rmse, rtol=0.02)
 
@@ -113,8 +97,7 @@ def test_mean_r2_that_is_lower_comes_first_although_most_errors_are_lower(result
 
 def test_the_initial_model_is_judged_as_its_file_says(found):
     """A file that was identified, memory and rotors included, predicts as well when it is the initial model."""
-    again = identified(identified_robot(found), [synthetic_log(ROBOT, TRUTH, seed, duration=20.0) for seed in (3, 4)])
-    r = summarise(again)
+    r = summarise(steps([run(3)], [run(4)], identified_robot(found)))
     assert r["comparison"]["catalogue"]["mean_r2"] > 0.995
     assert np.all(np.array(r["comparison"]["catalogue"]["rmse"]) < 1.3 * np.array(r["validation"]["rmse"]))
 
@@ -124,22 +107,19 @@ def test_the_initial_model_of_torque_behind_the_gear_has_no_rotors():
     robot = load_robot("panda").with_updates(updates)
     zero = np.zeros(7)
     truth = Truth(robot.inertial_parameters, zero, zero, zero, zero)
-    law = (JointFriction(0.02, ("fv1", "fo", "fc")),) * 7
-    logs = [synthetic_log(robot, truth, seed, duration=20.0) for seed in (1, 2)]
-    found = identified(robot, logs, UserChoices(cutoff=8.0, delay=0.0, laws=law, effort_filter=False))
+    chosen = structure((JointFriction(0.02, ("fv1", "fo", "fc")),) * 7)
+    made = [run(seed, robot, truth, duration=20.0) for seed in (1, 2)]
+    found = steps(made[:1], made[1:], robot, chosen, until="fit_parameters")
     m = found.filtered(found.validation[0])
     error = m.effort - baselines(found)["catalogue"](m)
     assert np.all(error.std(0) < 0.05 * m.effort.std(0))
 
 
-@pytest.mark.parametrize("duration", [30.0, 12.0])
-def test_a_periodic_recording_says_that_it_judges_a_repeat(duration):
-    """Three periods of 10 s are one motion three times; a period and a bit are not."""
-    run = recording(synthetic_log(ROBOT, TRUTH, 1, duration=duration), "run")
-    r = summarise(identify_recordings(ROBOT, [run], [], Options(choices=CHOICES)))
-    periodic = duration == 30.0
-    assert any("periodic" in text for text in r["warnings"]) == periodic
-    assert any("cannot be judged" in text for text in r["verdict"]) == periodic
+def test_a_recording_of_little_more_than_a_period_is_judged(given_structure):
+    """What is said of several periods is in test_hold_out."""
+    r = summarise(identify_recordings(ROBOT, [run(1)], []))
+    assert not any("periodic" in text for text in r["warnings"])
+    assert not any("cannot be judged" in text for text in r["verdict"])
 
 
 def test_a_sentence_is_reported_once(found):
@@ -157,9 +137,7 @@ def test_what_the_verdict_says_is_no_statement_too(found, result):
 def test_consistency_that_costs_accuracy_is_a_warning():
     """No possible bodies explain the effort of a payload of -3 kg: what consistency costs is told."""
     body = -np.array([0.3, 0, 0, 0.3, 0, 0, 0, 0, 0.9, 3.0])
-    runs = [recording(synthetic_log(ROBOT, TRUTH, s, duration=20.0, payload=body), str(s)) for s in (1, 2)]
-    impossible = identify_recordings(ROBOT, runs[:1], runs[1:], Options(effort="torque", choices=CHOICES))
-    r = summarise(impossible)
+    r = summarise(steps([run(1, payload=body)], [run(2, payload=body)], effort="torque"))
     free, possible = (r["comparison"][k]["mean_r2"] for k in ("unconstrained", "consistent"))
     assert possible < free - 0.01
     assert any(f"costs {free - possible:.3f} of R2" in text for text in r["warnings"])
@@ -172,50 +150,53 @@ def test_what_friction_deviations_cover_is_said(result):
 def test_a_mounted_payload_is_not_written_twice():
     robot = ROBOT.with_updates({"payload.mass": 3.0, "payload.com": [0.0, 0.0, 0.1]})
     body = np.array([0.03, 0, 0, 0.03, 0, 0, 0, 0, 0.3, 3.0])
-    logs = [synthetic_log(robot, TRUTH, seed, duration=20.0, payload=body) for seed in (1, 2)]
-    written = identified_robot(identified(robot, logs))
+    written = identified_robot(steps([run(1, robot, payload=body)], robot=robot, until="choose_acceleration_cutoff"))
     q = np.zeros((1, 6))
     model = RobotModel(written.chain(), written.joint_names)
     truth = RobotModel(ROBOT.chain_with_links((TRUTH.phi + np.r_[np.zeros(50), body]).reshape(6, 10)))
     np.testing.assert_allclose(model.gravity(q), truth.gravity(q), atol=1.0)
 
 
-def invoke(bags, out, *more):
-    arguments = [str(bags[0]), "--robot", "ur5e", "--validate", str(bags[1]), "--out", str(out)]
-    return CliRunner().invoke(command, [*arguments, "--json", f"{out}.json", *more])
+def invoke(logs, folder, *more):
+    """The command on two logs; its result, and what it wrote as JSON."""
+    bags = [str(write_bag(log, folder / str(k), topics=["joint_states"])) for k, log in enumerate(logs)]
+    line = [bags[0], "--robot", "ur5e", "--validate", bags[1], "--out", str(folder / "out")]
+    done = CliRunner().invoke(command, [*line, "--json", str(folder / "out.json"), *more])
+    return done, json.loads((folder / "out.json").read_text()), bags
 
 
-def test_the_verdict_is_the_same_everywhere_and_names_are_learnt(tmp_path):
-    """Terminal, JSON and page begin with it; a bag with foreign names is replayed with the written file."""
+def test_terminal_and_json_begin_with_the_verdict_and_names_are_learnt(given_structure, tmp_path):
+    """A bag with foreign names is replayed with the written file."""
     names = [f"axis{k}" for k in range(1, 7)]
-    logs = [synthetic_log(ROBOT, TRUTH, seed, duration=15.0, names=names) for seed in (1, 2)]
-    bags = [write_bag(log, tmp_path / str(k), topics=["joint_states"]) for k, log in enumerate(logs)]
-    done = invoke(bags, tmp_path / "out")
+    logs = [synthetic_log(ROBOT, TRUTH, seed, duration=12.0, names=names) for seed in (1, 2)]
+    done, result, bags = invoke(logs, tmp_path, "--no-report")
     assert done.exit_code == 0, done.output
-    result = json.loads((tmp_path / "out.json").read_text())
-    html = (tmp_path / "out" / "report.html").read_text()
-    for text in result["verdict"]:
-        assert text in done.output and text in html.replace("&#39;", "'")
+    assert all(text in done.output for text in result["verdict"])
     assert done.output.index(result["verdict"][0]) < done.output.index("mean R2")
     robot = load_robot(result["files"]["robot_file"])
     assert [j.aliases[-1] for j in robot.kinematics.joints] == names
-    assert load_bag(bags[0], robot)[0].joint_names == tuple(ROBOT.joint_names)
     assert len(replay([bags[1]], robot).status) == len(logs[1])
 
 
-def test_rejected_rows_are_counted_on_the_terminal(tmp_path):
-    logs = [synthetic_log(ROBOT, TRUTH, seed, duration=15.0) for seed in (1, 2)]
+def test_rejected_rows_are_counted_and_a_useless_model_is_exit_status_three(given_structure, tmp_path):
+    logs = [synthetic_log(ROBOT, TRUTH, seed, duration=12.0) for seed in (1, 2)]
     logs[0].effort[100:900:100] = 1e300
     logs[0].q[50:60, 2] = np.nan
-    bags = [write_bag(log, tmp_path / str(k), topics=["joint_states"]) for k, log in enumerate(logs)]
-    done = invoke(bags, tmp_path / "out", "--no-report")
+    logs[1].effort[:] = 20 * np.random.default_rng(0).standard_normal(logs[1].effort.shape)
+    done, result, _ = invoke(logs, tmp_path, "--no-report")
+    assert done.exit_code == NOT_USABLE == 3, (done.output, done.exception)
     text = " ".join(done.output.split())
+    assert "not usable" in text
     assert text.count("dropped") == 1 and "0: dropped 10 q NaN, infinite or absent, 8 effort beyond 100000" in text
-    assert json.loads((tmp_path / "out.json").read_text())["validation_bags"][0]["dropped"] == {}
+    assert result["validation_bags"][0]["dropped"] == {}
 
 
-def test_every_term_code_of_the_page_is_in_its_legend_and_every_number_has_a_unit(found, result, tmp_path):
+def test_the_page_is_one_file_with_the_verdict_pictures_every_term_code_in_its_legend_and_units(
+    found, result, tmp_path
+):
     html = write_report(found, result, tmp_path / "report.html").read_text()
+    assert 'src="data:image/png;base64,' in html and not re.findall(r'(?:src|href)="(?!data:)', html)
+    assert all(text in html.replace("&#39;", "'") for text in result["verdict"])
     legend = html.split("<li>terms: ")[1].split("</li>")[0]
     for term in {t for law in found.structure.laws for t in law.terms}:
         assert re.search(rf"\b{re.split('[@+-]', term)[0]}\b", legend), term
@@ -237,13 +218,3 @@ def test_joint_names_are_never_cut(width, result, monkeypatch, capsys):
     options.console.print(table)
     shown = [line.split("  ")[0] for line in capsys.readouterr().out.splitlines()[1:]]
     assert "".join(shown).replace(" ", "").endswith("".join(names))
-
-
-def test_not_usable_is_exit_status_three(tmp_path):
-    logs = [synthetic_log(ROBOT, TRUTH, seed, duration=15.0) for seed in (1, 2)]
-    rng = np.random.default_rng(0)
-    logs[1] = with_effort(logs[1], 20 * rng.standard_normal(logs[1].effort.shape))
-    bags = [write_bag(log, tmp_path / str(k), topics=["joint_states"]) for k, log in enumerate(logs)]
-    done = invoke(bags, tmp_path / "out", "--no-report")
-    assert done.exit_code == NOT_USABLE == 3, (done.output, done.exception, sys.exc_info())
-    assert "not usable" in done.output

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from synthetic import excitation, synthetic_log, truth_of
+from prepared import ROBOT, TRUTH, laws, r2, steps, structure
+from synthetic import excitation, synthetic_log
 
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.arm.export import identified_robot
-from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
-from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, identify_recordings
 from robot_dynamics_ros.identification.dataset.recording import recording
-from robot_dynamics_ros.identification.metrics import metrics
 from robot_dynamics_ros.robot_file import load_robot, save_robot
-from robot_dynamics_ros.signals import Log
+from robot_dynamics_ros.signals import Log, Sample
 
-ROBOT = load_robot("ur5e")
-TRUTH = truth_of(ROBOT)
-SIMPLE = ("fv1", "fo", "ia", "fc")
-MOTORS = ("cv@5", "ca@5", "cc@5+"), ("cv@4", "ca@4", "cc@4+")
-LAWS = (*(JointFriction(0.02, SIMPLE),) * 4, *(JointFriction(0.02, (*SIMPLE, *m)) for m in MOTORS))
+LAWS = (*laws(n=4), *laws("cv@5", "ca@5", "cc@5+", n=1), *laws("cv@4", "ca@4", "cc@4+", n=1))
 
 
 def coupled(log: Log) -> Log:
@@ -32,15 +26,15 @@ def coupled(log: Log) -> Log:
 
 def without_rotors(log: Log, seed: int) -> Log:
     """A controller that takes twice the rotors' torque off: less than the links' own inertia is left."""
-    qdd = excitation(6, 20.0, 125.0, seed)[3]
+    qdd = excitation(6, 12.0, 125.0, seed)[3]
     signals = {**log.signals, "effort": log.effort - 2 * TRUTH.rotor * qdd}
     return Log(log.joint_names, log.stamp_ns, signals, log.receive_ns)
 
 
-def identified(change, laws):
-    runs = [recording(change(synthetic_log(ROBOT, TRUTH, seed, duration=20.0), seed), str(seed)) for seed in (1, 2)]
-    choices = UserChoices(cutoff=8.0, delay=0.0, laws=laws, effort_filter=False)
-    return identify_recordings(ROBOT, runs[:1], runs[1:], Options(choices=choices))
+def identified(change, chosen):
+    made = [synthetic_log(ROBOT, TRUTH, seed, duration=12.0) for seed in (1, 2)]
+    runs = [recording(change(log, seed), str(seed)) for seed, log in enumerate(made, 1)]
+    return steps(runs[:1], runs[1:], chosen=structure(chosen), until="fit_together")
 
 
 @pytest.fixture(scope="module")
@@ -50,12 +44,7 @@ def wrist():
 
 @pytest.fixture(scope="module")
 def lacking():
-    return identified(without_rotors, (JointFriction(0.02, SIMPLE),) * 6)
-
-
-def r2(found, predicted):
-    motion = found.filtered(found.validation[0])
-    return metrics(motion.effort, predicted(motion))["r2"]
+    return identified(without_rotors, laws())
 
 
 def test_coupled_wrist_is_in_the_written_file(wrist, tmp_path):
@@ -64,7 +53,7 @@ def test_coupled_wrist_is_in_the_written_file(wrist, tmp_path):
     assert motors[:, :3].tolist() == [[4, 5, 1], [5, 4, 1]]
     np.testing.assert_allclose(motors[:, 4], 1.2, atol=0.1)
     np.testing.assert_allclose(motors[:, 5], 1.0, atol=0.1)
-    assert np.all(r2(wrist, wrist.live.predict) > r2(wrist, wrist.consistent.predict) - 0.003)
+    assert np.all(r2(wrist, wrist.live.predict) > r2(wrist) - 0.003)
 
 
 def test_coupled_friction_reaches_the_live_stage_bit_for_bit(wrist):
@@ -93,8 +82,6 @@ def test_steps_of_the_stage_are_its_run(wrist):
     whole, single = (Pipeline(robot, stages=["motion", "friction"]) for _ in range(2))
     whole.run(log)
     expected = log.friction_torque.copy()
-    from robot_dynamics_ros.signals import Sample
-
     for k in range(len(log)):
         sample = Sample(robot.joint_names)
         sample.stamp_ns = int(log.stamp_ns[k])
@@ -110,7 +97,7 @@ def test_effort_without_the_rotors_keeps_what_is_beside_the_links(lacking, tmp_p
     assert not robot.drives.effort.includes_rotor_inertia
     np.testing.assert_allclose(robot.effort_inertia, lacking.rotor)
     np.testing.assert_allclose(robot.effort_inertia[2:], -TRUTH.rotor[2:], atol=0.03)
-    assert np.all(r2(lacking, lacking.live.predict) > r2(lacking, lacking.consistent.predict) - 0.003)
+    assert np.all(r2(lacking, lacking.live.predict) > r2(lacking) - 0.003)
     Pipeline(robot).run(synthetic_log(ROBOT, TRUTH, 5, duration=1.0))  # every stage takes it
 
 

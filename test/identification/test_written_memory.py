@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from synthetic import synthetic_log, truth_of
+from prepared import ROBOT, identified, laws, steps, structure
 
 from bench.force import recordings, zoo
 from robot_dynamics_ros import _core
@@ -23,9 +23,6 @@ from robot_dynamics_ros.robot_file import load_robot, save_robot
 from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 from robot_dynamics_ros.trajectories import motions
-
-ROBOT = load_robot("ur5e")
-LAWS = (JointFriction(0.02, ("fv1", "fo", "ia", "fc", "h@0.003", "fl", "fs@0.1")),) * 6
 
 
 def simulated(seed: int, waypoints: int):
@@ -53,14 +50,8 @@ def sliding(motion, travel):
 
 @pytest.fixture(scope="module")
 def found():
-    runs = [recording(simulated(seed, 12), str(seed)) for seed in (11, 12)]
-    options = Options(choices=UserChoices(cutoff=10.0, laws=LAWS, effort_filter=False), coupled=False)
-    return identify_recordings(ROBOT, runs[:1], runs[1:], options)
-
-
-def test_hysteresis_is_not_taken_for_a_delay(found):
-    assert found.structure.delay == 0.0
-    assert not any("lags" in text for text in found.statements)
+    runs = [recording(simulated(seed, count), str(seed)) for seed, count in ((11, 10), (12, 4))]
+    return steps(runs[:1], runs[1:], chosen=structure(laws("h@0.003", "fl", "fs@0.1"), 10.0), coupled=False)
 
 
 def test_memory_is_written_and_loads(found, tmp_path):
@@ -75,7 +66,7 @@ def test_memory_is_written_and_loads(found, tmp_path):
 
 def test_what_is_judged_is_what_the_live_stage_evaluates(found):
     """Friction of LiveModel.predict, on which headline and verdict rest, against the stage of the written file."""
-    robot, part = identified_robot(found), found.filtered(found.validation[0]).take(np.arange(4000))
+    robot, part = identified_robot(found), found.filtered(found.validation[0]).take(np.arange(1000))
     load = found.live.rigid.torque(found.live.phi, part.q, part.qd, part.qdd)
     judged = found.live.friction_torque(part, load)
     np.testing.assert_array_equal(file_friction(robot, part, load), judged)
@@ -144,10 +135,7 @@ def test_live_force_error_at_reversals_falls(found):
 
 
 def test_joints_without_memory_keep_their_law():
-    runs = [recording(synthetic_log(ROBOT, truth_of(ROBOT), seed, duration=20.0), str(seed)) for seed in (1, 2)]
-    laws = (JointFriction(0.02, ("fv1", "fo", "ia", "fc")),) * 6
-    options = Options(choices=UserChoices(cutoff=8.0, delay=0.0, laws=laws, effort_filter=False))
-    found = identify_recordings(ROBOT, runs[:1], runs[1:], options)
+    found = identified()
     block = found.live.hysteresis
     assert block is None or not np.all(np.sum(block["level"], axis=1) + np.sum(block["load"], axis=1))
     assert identified_robot(found).friction.model == "luo_load"
@@ -170,6 +158,7 @@ def test_columns_of_the_written_law_are_the_stage_that_runs_live(found):
         np.testing.assert_allclose(signals[j].matrix(law) @ x, expected[:, j], atol=2e-6)
 
 
+@pytest.mark.long
 def test_bodies_are_solved_beside_friction_that_grows_with_load():
     """A tuning robot of the zoo, stop and go: the laws of the cross-validation alone leave 0.3 and 0 of the rotors."""
     who = zoo.individuals(ROBOT, 8, 1, zoo.families("tuning"))[4]

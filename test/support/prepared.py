@@ -1,0 +1,71 @@
+"""A synthetic UR5e, and `identify` up to a step with filters and friction laws that the test gives."""
+
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+from synthetic import synthetic_log, truth_of
+
+from robot_dynamics_ros.identification.arm import identify as procedure
+from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
+from robot_dynamics_ros.identification.arm.model import Structure, motion_of
+from robot_dynamics_ros.identification.arm.state import Identification, Options
+from robot_dynamics_ros.identification.dataset.motion import stack
+from robot_dynamics_ros.identification.dataset.recording import recording
+from robot_dynamics_ros.identification.metrics import metrics
+from robot_dynamics_ros.robot_file import load_robot
+
+ROBOT = load_robot("ur5e")
+TRUTH = truth_of(ROBOT)
+TERMS = ("fv1", "fo", "ia", "fc")
+
+
+def laws(*more, n=6):
+    """Viscous and Coulomb friction, offset and rotor inertia of every joint, and more terms."""
+    return (JointFriction(0.02, (*TERMS, *more)),) * n
+
+
+def structure(chosen=None, cutoff=8.0, delay=0.0, source="q"):
+    """State from positions below 8 Hz, no delay and no effort filter; unless other laws are chosen, those above."""
+    chosen = chosen or laws()
+    return Structure(cutoff, source, delay, chosen, (None,) * len(chosen))
+
+
+def given(chosen):
+    """The steps of `identify` with a given structure instead of the choice from the data."""
+
+    def choose(state):
+        state.structure = chosen
+        state.structure.coupled.update(procedure.coupled_joints(state.robot, state.options))
+        motions = [motion_of([r], chosen) for r in state.training]
+        state.motion, state.edges = stack(motions), [0, *np.cumsum([len(m) for m in motions]).tolist()]
+
+    return tuple((text, choose if step is procedure.choose_structure else step) for text, step in procedure.STEPS)
+
+
+def run(seed, robot=ROBOT, truth=TRUTH, **changes):
+    """A recording of 12 s."""
+    return recording(synthetic_log(robot, truth, seed, **({"duration": 12.0} | changes)), str(seed))
+
+
+def steps(training, validation=(), robot=ROBOT, chosen=None, until="check_data", **options):
+    """The state of `identify` after the step of that name, with the given structure."""
+    state = Identification(robot, Options(**options), list(training), list(validation), "given")
+    for _, step in given(chosen or structure()):
+        step(state)
+        if step.__name__ == until:
+            return state
+    raise LookupError(until)
+
+
+@cache
+def identified():
+    """Run 1 identified and run 2 to judge it on; once per process, not to be changed."""
+    return steps([run(1)], [run(2)])
+
+
+def r2(found, predict=None):
+    """R2 (n,) of the first validation recording; of the consistent model unless another prediction is given."""
+    motion = found.filtered(found.validation[0])
+    return np.asarray(metrics(motion.effort, (predict or found.consistent.predict)(motion))["r2"])

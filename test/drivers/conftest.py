@@ -27,7 +27,8 @@ def reader():
     made = []
 
     def make(server, **kwargs):
-        made.append(_core.RtdeReader(host="127.0.0.1", port=server.port, timeout=1.0, **kwargs))
+        options = {"timeout": 60.0, "silence": 60.0} | kwargs  # no time-out is judged unless a test says so
+        made.append(_core.RtdeReader(host="127.0.0.1", port=server.port, **options))
         made[-1].start()
         return made[-1]
 

@@ -15,7 +15,7 @@ import pytest
 from robot_dynamics_ros.drivers import child_process
 from robot_dynamics_ros.drivers.child_process import Outbox, receive, send
 from robot_dynamics_ros.drivers.ur import control
-from robot_dynamics_ros.drivers.ur.control import UrControl
+from robot_dynamics_ros.drivers.ur.control import SILENCE_TIMEOUT, UrControl
 from robot_dynamics_ros.errors import ConnectionFailed
 
 
@@ -130,6 +130,21 @@ def test_a_client_that_answers_no_stop_is_ended(hung, monkeypatch):
     hung.supervise(0.0)
     assert hung.motion.state == "failed" and "stop" in hung.motion.reason
     assert process.wait(30) == -signal.SIGKILL
+
+
+def test_a_silent_controller_ends_the_client_before_it_crashes(hung):
+    hung.supervise(SILENCE_TIMEOUT - 0.1)
+    assert hung.motion.state == "moving"
+    process = hung._process
+    hung.supervise(SILENCE_TIMEOUT + 0.1)
+    assert hung.motion.state == "failed" and "silent" in hung.motion.reason
+    assert process.wait(30) == -signal.SIGKILL and SILENCE_TIMEOUT < 2.5  # s, at which it crashes
+
+
+def test_a_stop_that_meets_a_client_that_has_just_ended_is_no_error(hung):
+    hung._pipe.close()
+    hung.stop()
+    hung._process.kill()
 
 
 def test_small_messages_are_on_the_wire_as_before(pipes):

@@ -13,7 +13,6 @@ from robot_dynamics_ros import _core
 SETTLE = 25  # samples the clock map listens to before it stamps
 
 
-@pytest.mark.realtime
 def test_types_come_from_the_reply_and_missing_optional_outputs_are_nan(server, reader):
     s = server(missing=["actual_current_as_torque", "payload_cog"], types={"robot_mode": "UINT32"})
     r = reader(s)
@@ -28,7 +27,6 @@ def test_types_come_from_the_reply_and_missing_optional_outputs_are_nan(server, 
     assert r.version == (5, 26, 0, 1) and "payload" in r.available and "payload_cog" not in r.available
 
 
-@pytest.mark.realtime
 def test_texts_before_the_start_reply_are_skipped(server, reader):
     text = b"\x05hello\x02us\x03"
     s = server(before_start=bytes([0, 3 + len(text)]) + b"M" + text)
@@ -37,14 +35,12 @@ def test_texts_before_the_start_reply_are_skipped(server, reader):
     take(r, 1)
 
 
-@pytest.mark.realtime
 def test_cb3_is_asked_for_125_hz(server, reader):
     s = server(version=(3, 15, 4, 1))
     r = reader(s)
     assert s.rate == 125.0 and r.rate == 125.0
 
 
-@pytest.mark.realtime
 @pytest.mark.parametrize(
     ("kwargs", "text"),
     [
@@ -61,7 +57,6 @@ def test_a_controller_that_cannot_serve_is_one_line(server, kwargs, text):
     assert f"127.0.0.1:{s.port}" in str(error.value) and "\n" not in str(error.value)
 
 
-@pytest.mark.realtime
 def test_refused_wrong_version_and_unknown_host_are_one_line(server):
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
@@ -83,7 +78,6 @@ def test_setup_errors_name_the_argument():
             _core.RtdeReader(host="127.0.0.1", **kwargs)
 
 
-@pytest.mark.realtime
 def test_missed_and_duplicates_are_counted_by_controller_time(server, reader):
     s = server()
     r = reader(s)
@@ -97,7 +91,6 @@ def test_missed_and_duplicates_are_counted_by_controller_time(server, reader):
     assert statistics["missed"] == 2 and statistics["duplicates"] == 1
 
 
-@pytest.mark.realtime
 def test_a_stalled_consumer_loses_nothing(server, reader):
     s = server()
     r = reader(s)
@@ -136,12 +129,11 @@ def test_packages_that_arrive_together_keep_their_order_and_number(server, reade
         assert got == list(range(SETTLE, SETTLE + burst))
         r.statistics()
         s.drop_client()
-        s.started.wait(5.0)
+        s.started.wait(60.0)
         s.stream(0, SETTLE)
         take(r, 1)
 
 
-@pytest.mark.realtime
 def test_a_full_ring_refuses_and_counts(server, reader):
     s = server()
     r = reader(s, ring=16)
@@ -150,7 +142,6 @@ def test_a_full_ring_refuses_and_counts(server, reader):
     assert [field(v, "actual_q")[0] for _, v in take(r, 16)] == list(range(SETTLE - 1, SETTLE + 15))
 
 
-@pytest.mark.realtime
 @pytest.mark.parametrize("name", ["target_q", "target_qdd", "joint_temperatures", "actual_TCP_force", "payload"])
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_values_beside_the_measured_ones_that_are_not_finite_are_absent_and_counted(server, reader, name, bad):
@@ -167,7 +158,6 @@ def test_values_beside_the_measured_ones_that_are_not_finite_are_absent_and_coun
     assert r.statistics()["non_finite"] == 2 and r.statistics()["samples"] == 44
 
 
-@pytest.mark.realtime
 def test_non_finite_samples_never_come_out(server, reader):
     s = server()
     r = reader(s)
@@ -180,7 +170,6 @@ def test_non_finite_samples_never_come_out(server, reader):
     assert r.statistics()["non_finite"] == 2
 
 
-@pytest.mark.realtime
 def test_frozen_values_with_fresh_stamps_are_flagged_only_while_motion_is_commanded(server, reader):
     s = server()
     r = reader(s, frozen_repeats=5)
@@ -195,7 +184,6 @@ def test_frozen_values_with_fresh_stamps_are_flagged_only_while_motion_is_comman
     assert r.latched == _core.StreamState.safe
 
 
-@pytest.mark.realtime
 def test_reconnect_after_the_controller_is_killed_marks_the_first_sample(server, reader):
     s = server()
     r = reader(s)
@@ -205,7 +193,7 @@ def test_reconnect_after_the_controller_is_killed_marks_the_first_sample(server,
     until(lambda: not r.connected)
     assert r.condition == _core.StreamState.fault and "closed" in r.last_error
     s.restart()
-    assert s.started.wait(5.0)
+    assert s.started.wait(60.0)
     s.stream(0, SETTLE + 1)  # its clock starts again
     got = take(r, 2)
     assert got[0][0][2] & int(_core.SampleFlag.first_after_connect)
@@ -213,18 +201,15 @@ def test_reconnect_after_the_controller_is_killed_marks_the_first_sample(server,
     assert r.statistics()["reconnects"] == 1 and r.connected
 
 
-@pytest.mark.realtime
-def test_silence_is_unsafe_then_a_lost_connection(server, reader):
+def test_silence_is_a_lost_connection(server, reader):
     s = server()
     r = reader(s, silence=0.3)
     s.stream(0, SETTLE + 1)
     take(r, 2)
-    until(lambda: r.condition == _core.StreamState.safe, 1.0)
-    until(lambda: not r.connected)
-    assert r.latched == _core.StreamState.fault
+    until(lambda: r.statistics()["reconnects"] > 0)
+    assert r.latched == _core.StreamState.fault and "no data for" in r.last_error
 
 
-@pytest.mark.realtime
 def test_garbage_does_not_crash_and_is_reported(server, reader):
     s = server()
     r = reader(s)
@@ -252,10 +237,10 @@ def test_a_stream_of_short_packages_is_given_up_with_the_reason_and_taken_up_aga
 
     thread = threading.Thread(target=babble, daemon=True)
     thread.start()
-    until(lambda: "packages of another size" in r.last_error, 20.0)
+    until(lambda: "packages of another size" in r.last_error)
     stop.set()
     thread.join()
-    until(lambda: r.connected, 20.0)
+    until(lambda: r.connected)
     s.stream(0, SETTLE + 1)
     take(r, 1)
     assert r.last_error == ""
@@ -274,21 +259,9 @@ def test_a_time_that_no_controller_has_is_dropped_and_counted(server, reader, ti
     assert r.statistics()["non_finite"] == 1
 
 
-@pytest.mark.realtime
-def test_waiting_releases_the_interpreter(server, reader):
-    r = reader(server())
-    beats = []
-    thread = threading.Thread(target=lambda: [beats.append(time.sleep(0.01)) for _ in range(10)])
-    thread.start()
-    assert not r.wait(0.5)
-    assert len(beats) == 10
-
-
-@pytest.mark.realtime
-def test_stop_ends_a_wait_and_may_be_repeated(server, reader):
-    r = reader(server())
-    threading.Timer(0.1, r.stop).start()
-    start = time.monotonic()
-    assert not r.wait(30.0)
-    assert time.monotonic() - start < 15.0
+def test_waiting_releases_the_interpreter_and_a_stop_ends_it(server, reader):
+    r, beats = reader(server()), []
+    threading.Timer(0.05, lambda: (beats.append(1), r.stop())).start()
+    assert not r.wait(200.0)
+    assert beats  # empty when the other thread had to wait for the 200 s
     r.stop()

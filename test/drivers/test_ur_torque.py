@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 
 import numpy as np
 import pytest
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros._core import EnableResult, GuardState, TorqueMode
+from robot_dynamics_ros._core import EnableResult, GuardReason, GuardState, TorqueMode
 from robot_dynamics_ros.control.torque import torque_loop
 from robot_dynamics_ros.drivers.guard import guard_limits, refuse_semantics, refuse_torque
+from robot_dynamics_ros.drivers.interface import Motion
 from robot_dynamics_ros.drivers.ur.driver import UrDriver
-from robot_dynamics_ros.drivers.ur.torque import PROGRAM
-from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.drivers.ur.torque import PROGRAM, TorqueSender
+from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
+from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.server.launcher import SimulatedUR
-from robot_dynamics_ros.simulation.ur.arm import Arm
+from robot_dynamics_ros.simulation.ur.arm import START, Arm
 from robot_dynamics_ros.simulation.ur.controller import Controller
 from robot_dynamics_ros.simulation.ur.programs import load_program
 from robot_dynamics_ros.trajectories.smooth import through
@@ -24,16 +27,12 @@ from robot_dynamics_ros.trajectories.smooth import through
 ROBOT = load_robot("ur5e")
 
 
-def read(driver, condition, timeout=20.0):
+def read(driver, condition, timeout=120.0):
     end = time.monotonic() + timeout
     while not condition():
         assert time.monotonic() < end
         driver.read(0.02)
         driver.send_torque()
-
-
-def ended(loop):
-    return loop.enabled != EnableResult.pending and (loop.finished or loop.state != GuardState.ok)
 
 
 def connected(ur, way):
@@ -46,7 +45,7 @@ def connected(ur, way):
 
 
 @pytest.mark.realtime
-@pytest.mark.parametrize("way", ["script", "client"])
+@pytest.mark.parametrize("way", ["script", pytest.param("client", marks=pytest.mark.long)])
 def test_a_trajectory_is_followed_and_torque_mode_ends_in_position_control(way):
     with SimulatedUR("ur5e", lockstep=True) as ur, ur.client() as simulation:
         driver, loop = connected(ur, way)
@@ -68,24 +67,61 @@ def test_a_trajectory_is_followed_and_torque_mode_ends_in_position_control(way):
             driver.disconnect()
 
 
-def test_reading_never_sends(monkeypatch):
-    """Through the vendor client torques leave from send_torque() alone."""
-    with SimulatedUR("ur5e", lockstep=True) as ur:
-        driver, loop = connected(ur, "client")
-        sent = []
-        try:
-            driver.start_torque()
-            monkeypatch.setattr(driver._control, "send_torque", lambda torque, run: sent.append(run))
-            driver.records.clear()
-            loop.enable(TorqueMode.guide)
-            end = time.monotonic() + 20.0
-            while loop.enabled == EnableResult.pending and time.monotonic() < end:
-                driver.read(0.02)
-            assert loop.enabled == EnableResult.done and not sent and not driver.records
-            driver.send_torque()
-            assert True in sent and driver.records
-        finally:
-            driver.disconnect()
+class Client:
+    """Takes torques in place of the vendor's process."""
+
+    def __init__(self):
+        self.motion, self.sent, self.gone = Motion("moving"), [], False
+
+    def send_torque(self, torque, run):
+        if self.gone:
+            raise ConnectionFailed("gone")
+        self.sent.append(run)
+
+
+class Guiding:
+    """A loop that guides, on states that the test makes, and the sender of its torques through a client."""
+
+    def __init__(self):
+        self.client, self.records, self.k = Client(), deque(), 0
+        self.loop = torque_loop(ROBOT, guard_limits(ROBOT), {})
+        self.sender = TorqueSender(self.loop, self.client, self.records)
+        self.q, self.zero = np.array(START), np.zeros(6)
+        self.effort = RobotModel.load("ur5e").gravity(self.q)
+        self.cycles(50)
+        self.loop.enable(TorqueMode.guide)
+        self.cycles(1)
+        assert self.loop.enabled == EnableResult.done
+
+    def cycles(self, count):
+        for _ in range(count):
+            self.k += 1
+            self.loop.cycle(2_000_000 * self.k, 2_000_000 * self.k, self.q, self.zero, self.effort, payload=0.0)
+
+
+def test_torques_leave_through_the_client_when_they_are_sent_and_at_no_other_time():
+    guiding = Guiding()
+    assert not guiding.client.sent and not guiding.records
+    guiding.sender.send()
+    assert guiding.client.sent == [True] and len(guiding.records) == 51
+    guiding.sender.send()
+    assert guiding.client.sent == [True]
+    guiding.loop.disable()
+    guiding.cycles(500)
+    guiding.sender.send()
+    assert guiding.client.sent.index(False) == len(guiding.client.sent) - 1  # the end of torque, once
+
+
+@pytest.mark.parametrize("end", ["motion", "connection"])
+def test_a_client_that_ended_latches_torque_off(end):
+    guiding = Guiding()
+    if end == "motion":
+        guiding.client.motion = Motion("failed")
+    else:
+        guiding.client.gone = True
+    guiding.sender.send()
+    guiding.cycles(1)
+    assert (guiding.loop.state, guiding.loop.reason) == (GuardState.safe, GuardReason.robot_stopped)
 
 
 def controller_in_torque_mode():

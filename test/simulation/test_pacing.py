@@ -1,10 +1,14 @@
 """Pacing of simulated controllers against a clock that the test sets."""
 
+import struct
+
 import pytest
+from ur_rig import Rig
 
 from robot_dynamics_ros.errors import RobotDynamicsError
 from robot_dynamics_ros.simulation.server import pacing
 from robot_dynamics_ros.simulation.server.pacing import MAX_LATE, Pace
+from robot_dynamics_ros.simulation.ur import process
 
 
 @pytest.fixture
@@ -47,3 +51,29 @@ def test_speed_scales_the_period_and_is_bounded(clock):
     for factor in (0.0, float("nan"), 1e7):
         with pytest.raises(RobotDynamicsError, match="speed"):
             Pace(500.0, factor)
+
+
+@pytest.mark.parametrize("answers", [True, False])
+def test_a_watchdog_gives_its_client_the_period_in_wall_time_also_while_a_delay_is_made_up(clock, monkeypatch, answers):
+    """400 cycles in no time: a client that answers within the 0.2 s keeps its program, one that is silent does not."""
+    rig = Rig()
+    client = rig.rtde()
+    client.ask("I", b"input_int_register_0")
+    rig.talk("script", "def p():\n  while True:\n    direct_torque([0,0,0,0,0,0])\n    sync()\n  end\nend\n")
+    rig.until(lambda: rig.controller.program is not None)
+    write = lambda: client.send("U", struct.pack(">Bi", 1, 7))  # noqa: E731
+    write()
+    rig.controller.watchdogs.arm("input_int_register_0", 5.0, rig.controller.time)
+
+    def poll(timeout):
+        clock[0] += min(timeout, 0.15)
+        if answers:
+            write()
+
+    monkeypatch.setattr(rig.process, "hub_poll", poll)
+    assert process.time is pacing.time  # one clock
+    for _ in range(400):
+        rig.process.hear()
+        rig.process.cycle()
+    assert (rig.controller.program is not None) == answers
+    assert clock[0] - 100.0 == pytest.approx(0.6 if answers else 0.2, abs=0.16)

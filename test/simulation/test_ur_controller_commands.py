@@ -4,25 +4,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from ur_session import SCRIPT, Session
 
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.simulation.server.scenario import SCENARIOS
-from robot_dynamics_ros.simulation.ur.arm import START, Arm
+from robot_dynamics_ros.simulation.ur.arm import START
 from robot_dynamics_ros.simulation.ur.commands import COMMANDS
-from robot_dynamics_ros.simulation.ur.controller import Controller
 from robot_dynamics_ros.simulation.ur.faults import COMMANDS as CONTROL_COMMANDS
-from robot_dynamics_ros.simulation.ur.programs import load_program
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "simulated_controller.md"
 HOME = np.array(START)
-SCRIPT = """def rtde_control():
-    def process_cmd(cmd):
-        elif cmd == 66:
-            torque = q_from_input_float_registers(0)
-            direct_torque(torque, viscous_scale=[0,0,0,0,0,0], coulomb_scale=[0,0,0,0,0,0])
-    end
-end
-"""
 # id -> doubles and integers (from register 1 on) that make sense; everything else runs with zeros
 ARGUMENTS = {
     1: ([*HOME, 1.0, 4.0], []),
@@ -46,48 +37,6 @@ ARGUMENTS = {
     60: ([-0.1, -0.3, 0.5, 2.2, -2.2, 0.0], []),
     65: ([1.0, 0.0, 0.0, 0.05, 0.01, 0.01, 0.01, 0, 0, 0], []),
 }
-
-
-class Session:
-    """A controller with the control script running, and the client's side of the register handshake."""
-
-    def __init__(self, robot="ur5e"):
-        self.controller = Controller(Arm(robot), load_program)
-        self.controller.upload(SCRIPT)
-        self.until(lambda: self.out(0) == 1)
-
-    def out(self, index: int) -> int:
-        return self.controller.registers.values[f"output_int_register_{index}"][0]
-
-    def answer(self, count: int, first: int = 0) -> np.ndarray:
-        values = self.controller.registers.values
-        return np.array([values[f"output_double_register_{first + i}"][0] for i in range(count)])
-
-    def write(self, identifier, doubles=(), integers=()):
-        values = {f"input_double_register_{i}": (float(v),) for i, v in enumerate(doubles)}
-        values |= {f"input_int_register_{i + 1}": (int(v),) for i, v in enumerate(integers)}
-        self.controller.write_inputs(values | {"input_int_register_0": (identifier,)})
-
-    def step(self, cycles=1):
-        for _ in range(cycles):
-            self.controller.step()
-
-    def until(self, condition, limit=20_000):
-        for _ in range(limit):
-            if condition():
-                return
-            self.controller.step()
-        raise AssertionError(list(self.controller.messages))
-
-    def do(self, identifier, doubles=(), integers=()):
-        """A command as ur_rtde sends it: wait for ready, write, wait for done, clear; real-time ones only write."""
-        self.until(lambda: self.out(0) == 1)
-        self.write(identifier, doubles, integers)
-        if COMMANDS[identifier].realtime:
-            return self.step(3)
-        self.until(lambda: self.out(0) == 2 or self.controller.program is None)
-        self.write(0)
-        self.step()
 
 
 @pytest.fixture

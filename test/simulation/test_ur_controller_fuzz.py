@@ -1,66 +1,54 @@
 """Nothing a client sends may raise inside the simulated controller or leave it with numbers that are not numbers."""
 
 import json
+import os
 import random
 import struct
 import tracemalloc
 
 import numpy as np
 import pytest
+from ur_rig import Pipe, Rig
 
 from robot_dynamics_ros.simulation.ur import rtde_wire as wire
 from robot_dynamics_ros.simulation.ur.commands import COMMANDS
+from robot_dynamics_ros.simulation.ur.dashboard import REPLIES, Dashboard
 from robot_dynamics_ros.simulation.ur.faults import COMMANDS as CONTROL_COMMANDS
-from robot_dynamics_ros.simulation.ur.process import ControllerProcess, Settings
 from robot_dynamics_ros.simulation.ur.script import ScriptReceiver
 
+TRIES = int(os.environ.get("FUZZ_TRIES", "100"))
 ODD = [0.0, -1.0, 1.0, 0.3, -2.7, 1e-300, 1e300, -1e308, float("nan"), float("inf"), 5e-324, 1e9]
 LOOP = "def rtde_control():\n def process_cmd(cmd):\n  elif cmd == 66:\n   direct_torque({})\n end\nend\n"
 
 
-class Pipe:
-    """A connection without a socket."""
-
-    def __init__(self):
-        self.socket, self.open, self.backlog, self.sent = object(), True, 0, 0
-
-    def send(self, data: bytes) -> None:
-        self.sent += len(data)
-
-    def close(self) -> None:
-        self.open = False
-
-
 @pytest.fixture
 def process():
-    running = ControllerProcess(Settings(rtde_port=0, dashboard_port=0, script_port=0))
+    running = Rig().process
     yield running
     running.hub.close()
 
 
 @pytest.fixture
 def client(process):
-    pipe = Pipe()
-    process.rtde.opened(pipe)
+    pipe = Pipe(process.rtde)
     process.rtde.received(pipe, wire.pack_packet(ord("V"), b"\x00\x02"))
     return pipe
 
 
 def cycles(process, count: int) -> None:
     for _ in range(count):
-        process._cycle()
+        process.cycle()
     controller = process.controller
     assert np.all(np.isfinite(controller.arm.q)) and np.all(np.isfinite(controller.target))
     wire.Recipe(1, wire.OUTPUTS, wire.OUTPUTS).pack(process.signals.values)
 
 
 def test_packets(process, tried):
-    tried("packets, scripts and lines to the simulated UR", 1500)
+    tried("packets, scripts and lines to the simulated UR", 5 * TRIES)
     rng = random.Random(11)
     names = [*wire.OUTPUTS, *wire.INPUTS, "", "nonsense"]
-    for _ in range(1500):
-        pipe = Pipe()
-        process.rtde.opened(pipe)
+    for _ in range(5 * TRIES):
+        pipe = Pipe(process.rtde)
         for _ in range(rng.randrange(1, 8)):
             if not pipe.open:
                 break
@@ -83,12 +71,12 @@ def test_name_lists_as_long_as_a_packet(process, client, kind, name):
 
 
 def test_commands_with_any_number(process, client, tried):
-    tried("packets, scripts and lines to the simulated UR", 400)
+    tried("packets, scripts and lines to the simulated UR", TRIES)
     rng = random.Random(12)
     doubles = [f"input_double_register_{i}" for i in range(18)]
     integers = [f"input_int_register_{i}" for i in range(8)]
     process.rtde.received(client, wire.pack_packet(ord("I"), ",".join(integers + doubles).encode()))
-    for _ in range(400):
+    for _ in range(TRIES):
         if process.controller.program is None:
             process.controller.safety.__init__()
             process.controller.upload(LOOP.format("[0,0,0,0,0,0]" if rng.random() < 0.1 else "torque"))
@@ -106,7 +94,7 @@ def test_commands_with_any_number(process, client, tried):
 
 
 def test_scripts(process, tried):
-    tried("packets, scripts and lines to the simulated UR", 200)
+    tried("packets, scripts and lines to the simulated UR", TRIES)
     rng = random.Random(13)
     statements = ["movej", "movel", "stopj", "sleep", "set_payload", "write_output_integer_register", "set_tcp", "x"]
     pose = "[" + "1" * 5000 + "]"
@@ -123,7 +111,7 @@ def test_scripts(process, tried):
         LOOP.format("1,2,3,4,5,6,7"),
         "\xff\x00 end\nend\n" * 10,
     ]
-    for _ in range(200):
+    for _ in range(TRIES):
         arguments = ",".join(rng.choice([repr(rng.choice(ODD)), "[0,1", "p[1,2,3,4,5,6]", "a=2", ""]) for _ in range(3))
         texts.append(f"def b():\n {rng.choice(statements)}({arguments})\n {rng.choice(statements)}(0.1)\nend\n")
     for text in texts:
@@ -134,14 +122,14 @@ def test_scripts(process, tried):
 
 
 def test_control_lines(process, tried):
-    tried("packets, scripts and lines to the simulated UR", 3000)
+    tried("packets, scripts and lines to the simulated UR", 10 * TRIES)
     rng = random.Random(14)
     fields = ["seconds", "wrench", "mass", "center", "point", "normal", "stiffness", "celsius", "lubricant", "field",
               "next", "probability", "factor", "name", "on", "pressed", "element", "housing"]  # fmt: skip
     values = [*ODD, None, True, "x", [], [1] * 3, [1e9] * 6, [float("nan")] * 3, {}, "actual_q", 10**400]
     commands = [name for name in CONTROL_COMMANDS if name not in ("kill", "stall")]
     lines = ["[" * 100_000, '{"a":' * 50_000, "null", "[1]", '"x"', "{}", '{"command": null}', "\ud800"]
-    for _ in range(3000):
+    for _ in range(10 * TRIES):
         chosen = {rng.choice(fields): rng.choice(values) for _ in range(rng.randrange(4))}
         lines.append(json.dumps({"command": rng.choice(commands)} | chosen))
     for k, line in enumerate(lines):
@@ -151,19 +139,13 @@ def test_control_lines(process, tried):
             cycles(process, 2)
 
 
-def test_dashboard_lines(tried):
-    tried("packets, scripts and lines to the simulated UR", 3000)
-    from robot_dynamics_ros.simulation.ur.dashboard import REPLIES, Dashboard
-    from robot_dynamics_ros.simulation.ur.rtde_wire import Version
-
-    rng = random.Random(15)
-    running = ControllerProcess(Settings(rtde_port=0, dashboard_port=0, script_port=0))
-    dashboard = Dashboard(running.controller, Version(), "UR5E")
-    for _ in range(3000):
+def test_dashboard_lines(process, tried):
+    tried("packets, scripts and lines to the simulated UR", 10 * TRIES)
+    rng, dashboard = random.Random(15), Dashboard(process.controller, wire.Version(), "UR5E")
+    for _ in range(10 * TRIES):
         line = rng.choice([*REPLIES, "", " ", "\x00"]) + rng.choice(["", " x", "\t", "  y z", "\x00"])
         assert "\n" not in dashboard.reply(line)
-    cycles(running, 20)
-    running.hub.close()
+    cycles(process, 20)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import time
 
 
-def collect(driver, count, timeout=60.0):
+def collect(driver, count, timeout=120.0):
     """Copies of the next samples."""
     samples, end = [], time.monotonic() + timeout
     while len(samples) < count:
@@ -14,7 +14,7 @@ def collect(driver, count, timeout=60.0):
     return samples
 
 
-def until(driver, condition, timeout=60.0):
+def until(driver, condition, timeout=120.0):
     """Read on until the condition holds."""
     end = time.monotonic() + timeout
     while not condition():

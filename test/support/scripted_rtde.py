@@ -132,7 +132,7 @@ def field(values, name):
     return values[start : start + width]
 
 
-def take(reader, n, timeout=5.0):
+def take(reader, n, timeout=60.0):
     """n samples as (meta, values); fails when they do not come."""
     out = []
     for _ in range(n):
@@ -143,7 +143,7 @@ def take(reader, n, timeout=5.0):
     return out
 
 
-def until(condition, timeout=5.0):
+def until(condition, timeout=60.0):
     end = time.monotonic() + timeout
     while not condition():
         assert time.monotonic() < end, "did not happen"

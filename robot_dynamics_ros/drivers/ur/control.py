@@ -6,6 +6,7 @@ import json
 import subprocess
 import threading
 import time
+from contextlib import suppress
 from dataclasses import replace
 from multiprocessing.connection import Connection
 from typing import Any
@@ -77,11 +78,12 @@ class UrControl:
         self._request({"do": "zero_ft"})
 
     def stop(self) -> None:
-        """Stop what we started."""
+        """Stop what we started; a child that has just ended needs no stop: the watchdog stops the robot."""
         with self._lock:
             if self._pipe is not None:
                 self._stop_asked = self._stop_asked or time.monotonic()
-                self._request({"do": "stop"})
+                with suppress(ConnectionFailed):
+                    self._request({"do": "stop"})
 
     @property
     def motion(self) -> Motion:

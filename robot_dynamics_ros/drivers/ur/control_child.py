@@ -19,6 +19,7 @@ from robot_dynamics_ros.drivers.child_process import receive, send
 from robot_dynamics_ros.errors import CapabilityError
 
 HANG_TIMEOUT = 30.0  # s without a turn of this loop until the process ends itself, without the interpreter
+START_TIMEOUT = 5.0  # s from the upload of the client's program until it must run, as the client itself waits
 WATCHDOG_HZ = 5.0  # slowest rate of input updates the controller accepts before it stops the robot
 TORQUE_WATCHDOG_HZ = 20.0  # the same while torques are streamed: 50 ms
 NO_FRICTION = [0.0] * 6  # the torque loop feeds friction forward
@@ -47,7 +48,7 @@ class Child:
         """Execute requests until the pipe ends."""
         while True:
             faulthandler.dump_traceback_later(HANG_TIMEOUT, exit=True)
-            if self._pipe.poll(1.0 / WATCHDOG_HZ / 2):
+            if self._pipe.poll(1.0 / WATCHDOG_HZ / 4):
                 self._execute(*receive(self._pipe))
             elif self._client is not None:
                 self._client.kickWatchdog()
@@ -62,18 +63,22 @@ class Child:
             self.report("stopped", str(stop))
 
     def _connect(self) -> None:
-        if self._client is not None and self._client.isProgramRunning():
-            return
-        if self._client is not None:  # the program ended: a stop, a watchdog, the pendant
-            self._client.reuploadScript()
-        else:
-            try:
-                from rtde_control import RTDEControlInterface
-            except ImportError as error:
-                raise CapabilityError(f"motion needs the ur_rtde client (pip install ur-rtde): {error}") from None
-            self._client = RTDEControlInterface(self._host)
-        if not self._client.setWatchdog(WATCHDOG_HZ):
-            raise RuntimeError("the controller does not accept the watchdog")
+        """The client's program runs under the watchdog; one that has ended (stop, watchdog, pendant) is sent again."""
+        if self._client is None:
+            self._client = make_client(self._host)
+        for _ in range(2):  # it may end between the look at it and the watchdog
+            if not self._client.isProgramRunning():
+                self._upload()
+            if self._client.setWatchdog(WATCHDOG_HZ):
+                return
+        raise RuntimeError("the controller does not accept the watchdog")
+
+    def _upload(self) -> None:
+        """Send the program and wait until it runs: the client returns before."""
+        self._client.reuploadScript()
+        until = time.monotonic() + START_TIMEOUT
+        while not self._client.isProgramRunning() and time.monotonic() < until:
+            time.sleep(POLL)
 
     # -- requests -----------------------------------------------------------------------------------------------------
     def do_move(self, path: np.ndarray, speed: float, acceleration: float, blend: float) -> None:
@@ -205,6 +210,15 @@ class Child:
             self._halt()
             self._client.stopScript()
             self._client.disconnect()
+
+
+def make_client(host: str) -> Any:
+    """The vendor's control client with its program running. Raises CapabilityError where it is not installed."""
+    try:
+        from rtde_control import RTDEControlInterface
+    except ImportError as error:
+        raise CapabilityError(f"motion needs the ur_rtde client (pip install ur-rtde): {error}") from None
+    return RTDEControlInterface(host)
 
 
 def main() -> None:

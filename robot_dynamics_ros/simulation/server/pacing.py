@@ -30,7 +30,7 @@ class Pace:
         """
         if not 0.01 <= factor <= 1e6:
             raise RobotDynamicsError(f"speed {factor} is outside 0.01..1e6")
-        self._period = 1.0 / self._rate / factor
+        self.speed, self._period = factor, 1.0 / self._rate / factor
 
     def left(self) -> float:
         """Wall time [s] until the next cycle is due, negative when it is late."""

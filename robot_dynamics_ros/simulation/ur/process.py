@@ -13,7 +13,7 @@ from robot_dynamics_ros.simulation.server.control_channel import ControlChannel
 from robot_dynamics_ros.simulation.server.launcher import run_announced
 from robot_dynamics_ros.simulation.server.pacing import Pace
 from robot_dynamics_ros.simulation.server.scenario import Scenario
-from robot_dynamics_ros.simulation.server.sockets import Hub, LineServer
+from robot_dynamics_ros.simulation.server.sockets import Hub, LineServer, Server
 from robot_dynamics_ros.simulation.ur.arm import DT, Arm
 from robot_dynamics_ros.simulation.ur.controller import Controller
 from robot_dynamics_ros.simulation.ur.dashboard import Dashboard
@@ -63,18 +63,21 @@ class ControllerProcess:
         self.faults = Faults(self.controller, settings.seed)
         self.hub = Hub()
         self._answers, self._published = 0, self.signals.values
+        self._heard: dict[str, float] = {}  # input -> wall time of its last write
         self.rtde = RtdeServer(version, self._write_inputs)
         self.truth = LineServer(lambda connection, line: None)
         self.control = ControlChannel(self, COMMANDS)
-        dashboard = Dashboard(self.controller, version, settings.robot.upper())
-        listen = self.hub.listen
+        self.servers: dict[str, Server] = {
+            "rtde": self.rtde,
+            "dashboard": Dashboard(self.controller, version, settings.robot.upper()).server,
+            "script": ScriptServer(self.controller.upload),
+            "truth": self.truth,
+            "control": self.control.server,
+        }
         try:
             self.ports = {
-                "rtde": listen(settings.host, settings.rtde_port, "RTDE", self.rtde),
-                "dashboard": listen(settings.host, settings.dashboard_port, "dashboard", dashboard.server),
-                "script": listen(settings.host, settings.script_port, "script", ScriptServer(self.controller.upload)),
-                "truth": listen(settings.host, settings.truth_port, "truth", self.truth),
-                "control": listen(settings.host, settings.control_port, "control", self.control.server),
+                name: self.hub.listen(settings.host, getattr(settings, f"{name}_port"), name, server)
+                for name, server in self.servers.items()
             }
         except Exception:
             self.hub.close()
@@ -96,6 +99,7 @@ class ControllerProcess:
 
     def _write_inputs(self, values: dict[str, tuple[Any, ...]]) -> None:
         self._answers += 1
+        self._heard.update(dict.fromkeys(values, time.perf_counter()))
         self.controller.write_inputs(values)
 
     def _await(self, reached: Callable[[], bool]) -> None:
@@ -107,6 +111,17 @@ class ControllerProcess:
                 self.hub_poll(min(left, pause))
             if not reached() and self._answerable:
                 self.rtde.publish(self.controller.tick, self._published)
+
+    def hear(self) -> None:
+        """A watchdog fires when its client was silent for the period of wall time, too.
+
+        Cycles that make up a delay of this process are shorter than the client's.
+        """
+        while not self._stop and (due := self.controller.watchdogs.overdue(self.time, ahead=DT)) is not None:
+            left = self._heard.get(due[0], 0.0) + due[1] / self.pace.speed - time.perf_counter()
+            if left <= 0:
+                return
+            self.hub_poll(left)
 
     def _await_answer(self) -> None:
         """Serve the sockets until a client has written inputs; at times until it has nothing more to say."""
@@ -136,7 +151,8 @@ class ControllerProcess:
                 self._answers = 0
                 if self.settings.lockstep:
                     self._await(lambda: not self.controller.watchdog_due)
-                sent = self._cycle()
+                self.hear()
+                sent = self.cycle()
                 self.pace.advance()
                 if self.settings.lockstep and sent and self.controller.expects_torque:
                     self._await_answer()
@@ -151,8 +167,8 @@ class ControllerProcess:
         else:
             self.hub.poll(timeout)
 
-    def _cycle(self) -> bool:
-        """One cycle of 2 ms; returns whether its package left."""
+    def cycle(self) -> bool:
+        """One cycle of 2 ms: environment, controller, packages; returns whether its package left."""
         controller = self.controller
         self.scenario.apply(controller.arm, controller.time)
         begin = time.perf_counter()

@@ -1,0 +1,165 @@
+"""The process around the vendor's UR client, in lockstep with the simulated controller: nothing here reads a clock."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from ur_session import Client, Pipe, Session
+
+from robot_dynamics_ros.drivers.ur import control_child
+from robot_dynamics_ros.drivers.ur.control_child import HOLD, RAMP, Child
+
+
+@pytest.fixture
+def child(monkeypatch):
+    session = Session()
+    made = Child(Pipe(session), "nowhere")
+    made._client = Client(session)
+    clock = SimpleNamespace(monotonic=lambda: session.controller.time, sleep=lambda s: session.step(round(s / 0.002)))
+    monkeypatch.setattr(control_child, "time", clock)
+    monkeypatch.setattr(control_child, "faulthandler", SimpleNamespace(dump_traceback_later=lambda *_, **__: None))
+    return made
+
+
+def run(child, *requests):
+    """Requests (time, request, array) until the driver ends, and what main() does then. Returns the controller."""
+    for time, request, *array in requests:
+        child._pipe.at(time, request, *array)
+    with pytest.raises(EOFError):
+        child.run()
+    child.leave()
+    return child._client.controller
+
+
+def move(path, speed=1.0):
+    return {"do": "move", "speed": speed, "acceleration": 4.0, "blend": 0.0}, np.array(path)
+
+
+def servo(rows):
+    return {"do": "servo", "rate": 500.0, "lookahead": 0.03, "gain": 1000.0}, np.array(rows)
+
+
+def at_rest(controller):
+    return np.abs(controller.target[1]).max() == 0.0 and controller.program is None
+
+
+def test_a_path_then_a_stream_then_the_driver_leaves(child):
+    start = child._client.controller.arm.q.copy()
+    wave = start + 0.05 * np.sin(np.linspace(0, np.pi, 400))[:, None] ** 2
+    request = {"do": "play", "rate": 500.0, "speed": 1.0, "acceleration": 4.0, "split": 2}
+    controller = run(child, (0.1, request, np.vstack([start + 0.1, start, wave])), (8.0, None))
+    assert child._pipe.states == ["moving", "done"]
+    assert max(report["progress"] for report in child._pipe.reports[:-1]) > 0.5
+    assert controller.target[0] == pytest.approx(start, abs=1e-3) and at_rest(controller)
+    assert child._client.calls == ["disconnect"]
+
+
+@pytest.fixture(params=["move", "servo"])
+def long_motion(request, child):
+    start = child._client.controller.arm.q.copy()
+    rows = start + np.outer(np.arange(3000), [6e-4, 0, 0, 0, 0, 0])
+    return move([start + 1.0], 0.3) if request.param == "move" else servo(rows)
+
+
+def test_a_stop_ends_a_motion_at_rest_on_its_way(child, long_motion):
+    start = child._client.controller.arm.q[0]
+    controller = run(child, (0.1, *long_motion), (1.0, {"do": "stop"}), (2.0, None))
+    assert child._pipe.states == ["moving", "stopped"]
+    assert 0.1 < controller.arm.q[0] - start < 0.5 and at_rest(controller)
+
+
+def test_the_end_of_the_driver_ends_a_motion_at_rest(child, long_motion):
+    start = child._client.controller.arm.q[0]
+    controller = run(child, (0.1, *long_motion), (1.0, None))
+    assert 0.1 < controller.arm.q[0] - start < 0.5 and at_rest(controller)
+
+
+def test_a_program_that_ends_in_a_motion_is_a_failure_with_that_reason(child, long_motion):
+    controller, step = child._client.controller, child._client.session.step
+
+    def end_it(cycles=1):
+        step(cycles)
+        if controller.time > 1.0:
+            controller.stop_program()
+
+    child._client.session.step = end_it
+    child._pipe.at(0.1, *long_motion)
+    with pytest.raises(RuntimeError, match="program ended during the"):
+        child.run()
+
+
+def test_a_child_that_dies_leaves_a_robot_that_its_watchdog_stops(child, long_motion):
+    child._pipe.at(0.1, *long_motion)
+    controller, step = child._client.controller, child._client.session.step
+
+    def killed(cycles=1):
+        step(cycles)
+        if controller.time > 1.0:
+            raise KeyboardInterrupt
+
+    child._client.session.step = killed
+    with pytest.raises(KeyboardInterrupt):
+        child.run()
+    for _ in range(300):
+        controller.step()
+    assert at_rest(controller) and "watchdog" in controller.messages[-1]
+
+
+def test_an_idle_child_keeps_its_program_and_one_that_ended_is_sent_again_and_waited_for(child):
+    controller, start = child._client.controller, child._client.controller.arm.q.copy()
+    stop = child._client.controller.stop_program
+    child._pipe.at(0.1, *move([start + 0.01]))
+    child._pipe.at(5.0, {"do": "zero"})
+    child.do_zero = lambda _: (child._client.calls.append(controller.program is not None), stop())
+    controller = run(child, (6.0, *move([start])), (8.0, None))
+    assert child._client.calls == [True, "upload", "disconnect"]
+    assert child._pipe.states == ["moving", "done", "moving", "done"]
+
+
+def test_a_program_that_ends_before_it_takes_the_watchdog_is_sent_again(child):
+    """The client has not seen yet that its program ended: it refuses the watchdog once."""
+    client, controller = child._client, child._client.controller
+    set_watchdog = client.setWatchdog
+    client.setWatchdog = lambda hz: (setattr(client, "setWatchdog", set_watchdog), controller.stop_program())[1]
+    run(child, (0.1, *move([controller.arm.q + 0.01])), (5.0, None))
+    assert child._pipe.states == ["moving", "done"] and client.calls[0] == "upload"
+
+
+def test_a_controller_that_takes_no_watchdog_moves_nothing(child):
+    child._client.setWatchdog = lambda hz: False
+    child._pipe.at(0.1, *move([child._client.controller.arm.q + 0.1]))
+    with pytest.raises(RuntimeError, match="does not accept the watchdog"):
+        child.run()
+    assert child._pipe.states == []
+
+
+def test_torque_is_held_ramped_out_and_a_fault_when_no_more_comes(child):
+    torque = np.array([[0, 0, 0, 0, 0, 2.0]])
+    child._pipe.at(0.1, {"do": "torque", "cycle": 0.002})
+    child._pipe.at(0.5, {"do": "torque_value", "run": True}, torque)
+    with pytest.raises(RuntimeError, match="ramped out"):
+        child.run()
+    sent = np.array([call for call in child._client.calls if isinstance(call, list)])[:, 5]
+    acting = sent[sent.argmax() :]
+    assert acting[: HOLD + 1].tolist() == [2.0] * (HOLD + 1) and len(acting) == HOLD + RAMP + 1
+    assert np.abs(np.diff(acting)).max() < 2.0 / RAMP + 1e-9 and acting[-1] == 0.0
+    assert not child._client.controller.torque_mode
+
+
+def test_torque_ends_orderly_and_its_last_value_is_the_newest(child):
+    child._pipe.at(0.1, {"do": "torque", "cycle": 0.002})
+    for k in range(5):
+        child._pipe.at(0.5, {"do": "torque_value", "run": True}, np.full((1, 6), 0.1 * k))
+    child._pipe.at(0.51, {"do": "torque_value", "run": False, "why": "switched off"}, np.zeros((1, 6)))
+    run(child, (1.0, None))
+    assert child._pipe.reports[-1] | {"rows": 0, "columns": 0} == child._pipe.reports[-1]
+    assert child._pipe.states == ["moving", "stopped"] and child._pipe.reports[-1]["reason"] == "switched off"
+    torques = [call for call in child._client.calls if isinstance(call, list)]
+    assert [0.4] * 6 in torques and [0.1] * 6 not in torques
+
+
+def test_the_payload_has_the_order_of_the_client(child):
+    """Ixx Iyy Izz Ixy Ixz Iyz, about the centre of mass [UR set_target_payload]; ours is XX XY XZ YY YZ ZZ."""
+    load = {"do": "payload", "mass": 1.5, "com": [0.01, 0.02, 0.07], "inertia": [11.0, 1.0, 2.0, 12.0, 3.0, 13.0]}
+    run(child, (0.1, load), (1.0, None))
+    assert child._client.calls[0] == (1.5, [0.01, 0.02, 0.07], [11.0, 12.0, 13.0, 1.0, 2.0, 3.0])

@@ -18,7 +18,7 @@ from robot_dynamics_ros.trajectories import motions
 START = np.array([0.0, -1.2, 1.5, -1.9, -1.57, 0.4])
 DAY = 86_400_000_000_000
 ELBOW = 2
-LAWS = (JointFriction(0.02, ("fv1", "fo", "ia", "fc", "fl", "fs@0.1", "h@0.001")),) * 6
+LAWS = (JointFriction(),) * 6
 GIVEN = Options(choices=UserChoices(cutoff=7.0, delay=0.0, laws=LAWS, effort_filter=False))
 
 

@@ -25,7 +25,7 @@ from robot_dynamics_ros.trajectories import motions
 from robot_dynamics_ros.validation.force import recordings, zoo
 
 ROBOT = load_robot("ur5e")
-LAWS = (JointFriction(0.02, ("fv1", "fo", "ia", "fc", "h@0.003", "fl", "fs@0.1")),) * 6
+LAWS = (JointFriction(),) * 6
 
 
 def simulated(seed: int, waypoints: int):

@@ -17,8 +17,8 @@ import numpy as np
 
 from robot_dynamics_ros.effort.gains import pooled
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.arm.cross_validation import state_folds
 from robot_dynamics_ros.identification.arm.model import joint_rows
-from robot_dynamics_ros.identification.arm.selection import state_folds
 from robot_dynamics_ros.identification.arm.solvers.least_squares import triangle
 from robot_dynamics_ros.identification.arm.solvers.uncertainty import REGIONS
 from robot_dynamics_ros.identification.arm.state import Identification

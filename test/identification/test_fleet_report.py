@@ -15,7 +15,7 @@ pytestmark = pytest.mark.long
 START = np.array([0.0, -1.2, 1.5, -1.9, -1.57, 0.4])
 DAY = 86_400_000_000_000
 ELBOW = 2
-GIVEN = Options(choices=UserChoices(cutoff=7.0, delay=0.0, laws=laws("fl", "fs@0.1", "h@0.001"), effort_filter=False))
+GIVEN = Options(choices=UserChoices(cutoff=7.0, delay=0.0, laws=laws(), effort_filter=False))
 
 
 def recorded(folder, name, seed, day, rougher=1.0, payload=0.0, celsius=40.0):

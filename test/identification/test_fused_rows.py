@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from synthetic import excitation, torque, truth_of
 
-from robot_dynamics_ros.identification.arm.friction_columns import JointFriction, SlipOperator
+from robot_dynamics_ros.identification.arm.friction_columns import JointFriction, Memory, SlipOperator
 from robot_dynamics_ros.identification.arm.model import EffortFilter, Structure, joint_rows
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers import fused_rows
@@ -22,12 +22,13 @@ ROBOT = load_robot("ur5e")
 RIGID = RigidModel(ROBOT)
 TRUTH = truth_of(ROBOT)
 RATE = 200.0
-EVERY = ("fv1", "fo", "fc", "fl", "h@0.003", "fs@0.3")
+EVERY = ("fv1", "fv2", "fo", "ml", "mt", "ms", "mv")
+SHAPE = Memory((0.001, 0.003), (0.4, 0.6), (1.0, 0.0), 1.0, 40.0, 0.7, 0.1, 0.005, 0.3, False)
 LAWS = (  # no rotor inertia of joints 1 and 2: only its sum with the links' is in the rows
-    JointFriction(0.02, EVERY),
+    JointFriction(0.02, EVERY, SHAPE),
     JointFriction(0.04, ("fv1", "fo", "fc")),
-    JointFriction(0.02, (*EVERY, "ia")),
-    JointFriction(0.01, ("fv1", "fv2", "fo", "ia", "fc", "h@0.001")),
+    JointFriction(0.02, (*EVERY, "ia"), SHAPE),
+    JointFriction(0.01, ("fv1", "fv2", "fo", "ia", "fc")),
     JointFriction(0.02, ("fv1", "fo", "ia", "fc", "cv@5", "ca@5", "cc@5+")),
     JointFriction(0.02, ("fv1", "fo", "ia", "fc")),
 )

@@ -17,7 +17,7 @@ from robot_dynamics_ros.trajectories import motions
 
 START = np.array([0.0, -1.2, 1.5, -1.9, -1.57, 0.4])
 MASS, COM = 2.0, (0.03, -0.01, 0.08)
-GIVEN = structure(laws("fl", "fs@0.1", "h@0.001"), 7.0)
+GIVEN = structure(laws(), 7.0)
 
 
 def log_of(individual, seed, mass=0.0):

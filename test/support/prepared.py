@@ -18,12 +18,11 @@ from robot_dynamics_ros.robot_file import load_robot
 
 ROBOT = load_robot("ur5e")
 TRUTH = truth_of(ROBOT)
-TERMS = ("fv1", "fo", "ia", "fc")
 
 
 def laws(*more, n=6):
     """Viscous and Coulomb friction, offset and rotor inertia of every joint, and more terms."""
-    return (JointFriction(0.02, (*TERMS, *more)),) * n
+    return (JointFriction().with_terms(more),) * n
 
 
 def structure(chosen=None, cutoff=8.0, delay=0.0, source="q"):

@@ -1,9 +1,7 @@
 """Columns that are linear in friction: every term the law of a joint may be built from, by name.
 
-f(v, tau, q) = fv1 v + fv2 |v|v + fv3 v^3 + fo + fc tanh(v/eps) + fs tanh(v/eps2) + fl |tau| tanh(v/eps)
-             + sum_k h_k H_k(q)                              [Luo2024 11, 18; Madsen2020 ch4 25, 27, 35]
-v joint velocity [rad/s], tau joint torque without friction [Nm], H_k the Maxwell-slip (pre-sliding) operator of span
-D_k [rad], normalised to |H_k| <= 1. tanh with a width chosen from the data stands for sgn: no chatter at rest.
+f(v) = fv1 v + fv2 |v|v + fo + fc tanh(v/eps)                                              [Luo2024 11]
+v joint velocity [rad/s]; tanh stands for sgn: no chatter at rest. `SIMPLE` is the law of the first solution.
 Further columns: "ia" the acceleration (rotor inertia); "cv@k", "ca@k", "cc@k+" or "cc@k-" velocity, acceleration and
 Coulomb friction of a motor that turns with this joint and joint k, forwards or backwards (coupled wrist).
 A law with a `Memory` has the columns of the presliding law that is written (presliding.py), its shape held: "ml" level,
@@ -12,7 +10,7 @@ A law with a `Memory` has the columns of the presliding law that is written (pre
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -21,20 +19,14 @@ from robot_dynamics_ros import _core
 
 Coupled = dict[int, tuple[int, ...]]  # joint -> joints whose motors turn with it
 GAP = 0.5  # s; a longer silence restarts the Maxwell-slip operator
-VELOCITY_WIDTHS = (0.005, 0.01, 0.02, 0.04, 0.08, 0.16)  # rad/s, candidates of eps; covers 94 Hz to 5 kHz logs
-STRIBECK_WIDTHS = (0.1, 0.3, 1.0)  # rad/s, candidates of the second, wider step
-CURVED = 0.5  # rad/s, largest speed below which a motion is slow
-SPANS = (0.0003, 0.001, 0.003, 0.01, 0.03)  # rad, candidates of D_k; harmonic drives slide after 1e-3..1e-2 rad
-WITH_EPS = ("fc", "fl", "cc")  # kinds of columns that depend on eps
+EPS = 0.02  # rad/s, width of the step of Coulomb friction: above the noise of velocities, below those of work
+SIMPLE = ("fv1", "fo", "ia", "fc")
 MEMORY = ("ml", "mt", "ms", "mv")  # columns of a law with a memory
-LOADED = ("fl", "mt")  # columns that depend on the load
 UNITS = {  # of coefficients, by kind of column; "mt" depends on the power of the load
-    **dict.fromkeys(("fo", "fc", "fs", "h", "cc", "ml", "ms"), "Nm"),
+    **dict.fromkeys(("fo", "fc", "cc", "ml", "ms"), "Nm"),
     **dict.fromkeys(("fv1", "cv", "mv"), "Nm s/rad"),
     **dict.fromkeys(("ia", "ca"), "kg m²"),
     "fv2": "Nm s²/rad²",
-    "fv3": "Nm s³/rad³",
-    "fl": "Nm/Nm",
 }
 
 
@@ -133,38 +125,27 @@ class KeptSlip(SlipOperator):
 
 @dataclass(frozen=True)
 class JointFriction:
-    """Which columns a joint's law has: eps [rad/s], the optional terms by name, and the shape of the m.. terms."""
+    """Which columns a joint's law has: eps [rad/s], its terms by name, and the shape of the m.. terms."""
 
-    eps: float = 0.02
-    terms: tuple[str, ...] = ("fv1", "fc")
+    eps: float = EPS
+    terms: tuple[str, ...] = SIMPLE
     memory: Memory | None = None
 
-    def without(self, term: str) -> JointFriction:
-        """The law without a term."""
-        return replace(self, terms=tuple(t for t in self.terms if t != term))
-
-    def with_eps(self, eps: float) -> JointFriction:
-        """The law with another velocity width."""
-        return replace(self, eps=eps)
+    def with_terms(self, terms: tuple[str, ...]) -> JointFriction:
+        """The law with further terms."""
+        return replace(self, terms=(*self.terms, *terms))
 
     def slips(self) -> dict[str, tuple[Sequence[float], Sequence[float]]]:
         """Spans [rad] and shares of the pre-sliding operators, by term."""
-        found: dict[str, tuple[Sequence[float], Sequence[float]]]
-        found = {t: ((float(t.partition("@")[2]),), (1.0,)) for t in self.terms if t.startswith("h@")}
         if self.memory is None:
-            return found
+            return {}
         shares = {"ml": self.memory.level, "mt": self.memory.load}
-        return found | {t: (self.memory.span, share) for t, share in shares.items() if t in self.terms}
+        return {t: (self.memory.span, share) for t, share in shares.items() if t in self.terms}
 
     def units(self) -> list[str]:
         """Unit of the coefficient of every term."""
         loaded = "" if self.memory is None else f"Nm/Nm^{self.memory.power:g}"
         return [loaded if term == "mt" else UNITS[term.partition("@")[0]] for term in self.terms]
-
-
-def column_key(term: str, eps: float) -> str:
-    """What distinguishes a column from others of the same signals: its term, and eps where it depends on it."""
-    return f"{term}/{eps}" if term.partition("@")[0] in WITH_EPS else term
 
 
 @dataclass
@@ -185,26 +166,25 @@ class JointSignals:
     slips: dict[str, SlipOperator] = field(default_factory=dict)
     position: np.ndarray | None = None
     rotor: np.ndarray | None = None
-    _cache: dict[str, np.ndarray] = field(default_factory=dict)
-
-    def column(self, term: str, eps: float) -> np.ndarray:
-        """One column (N,) by name; see `candidates` for the names."""
-        key = column_key(term, eps)
-        if key not in self._cache:
-            self._cache[key] = self._compute(term, eps)
-        return self._cache[key]
 
     def matrix(self, law: JointFriction, out: np.ndarray | None = None) -> np.ndarray:
         """Columns (N, k) of a law, in the order of its terms; out: an array that they are written into."""
         out = np.empty((len(self.q), len(law.terms))) if out is None else out
         for k, t in enumerate(law.terms):
-            out[:, k] = self.column(t, law.eps) if law.memory is None else self._of_memory(t, law, law.memory)
+            out[:, k] = self._column(t, law)
         return out
 
-    def _of_memory(self, term: str, law: JointFriction, memory: Memory) -> np.ndarray:
-        """A column (N,) of a law that has a memory."""
-        if term not in MEMORY:
-            return self.column(term, law.eps)
+    def _column(self, term: str, law: JointFriction) -> np.ndarray:
+        """A column (N,) of a law."""
+        v = self.v
+        if law.memory is not None and term in MEMORY:
+            return self._of_memory(term, law.memory)
+        if term == "fc":
+            return np.tanh(v / law.eps)
+        known = {"fv1": v, "fv2": np.abs(v) * v, "fo": np.ones_like(v), "ia": self.a}
+        return known[term] if term in known else self._coupled(*term.split("@"), law.eps)
+
+    def _of_memory(self, term: str, memory: Memory) -> np.ndarray:
         if term in ("ms", "mv"):
             return memory.sliding(term, self.v, self.load)
         if term not in self.slips:
@@ -213,60 +193,14 @@ class JointSignals:
         H = self.slips[term].run(self.q if driver is None else driver, self.start)
         return memory.strength(term, self.v, self.load) * H
 
-    def _compute(self, term: str, eps: float) -> np.ndarray:
-        v = self.v
-        simple: dict[str, Callable[[], np.ndarray]] = {
-            "fv1": lambda: v,
-            "fv2": lambda: np.abs(v) * v,
-            "fv3": lambda: v**3,
-            "fo": lambda: np.ones_like(v),
-            "ia": lambda: self.a,
-            "fc": lambda: np.tanh(v / eps),
-            "fl": lambda: np.abs(self.load) * np.tanh(v / eps),
-        }
-        if term in simple:
-            return simple[term]()
-        kind, _, rest = term.partition("@")
-        if kind == "fs":
-            return np.tanh(v / float(rest))
-        if kind == "h":
-            if term not in self.slips:
-                self.slips[term] = SlipOperator(float(rest))
-            return self.slips[term].run(self.q, self.start)
-        return self._coupled(kind, rest, eps)
-
-    def _coupled(self, kind: str, rest: str, eps: float) -> np.ndarray:
+    def _coupled(self, kind: str, motor: str, eps: float) -> np.ndarray:
         """Columns of a coupled wrist: friction and inertia of a motor turning with this joint and joint k."""
-        joint, sign = int(rest.rstrip("+-")), -1.0 if rest.endswith("-") else 1.0
-        v, a = self.others[joint]
-        if kind == "cv":
-            return v
-        if kind == "ca":
-            return a
+        v, a = self.others[int(motor.rstrip("+-"))]
         if kind == "cc":
-            return np.tanh((self.v + sign * v) / eps)
-        raise KeyError(f"unknown friction column {kind}@{rest}")
+            return np.tanh((self.v + (-v if motor.endswith("-") else v)) / eps)
+        return {"cv": v, "ca": a}[kind]
 
 
-def candidates(law: JointFriction, fast: bool = True, coupled: tuple[int, ...] = ()) -> Iterator[tuple[str, ...]]:
-    """Groups of terms that may be added to a law; a group is added or refused as a whole.
-
-    fast: the motion shows the curvature of viscous friction; on a slow one it would be extrapolated.
-    """
-    have = set(law.terms)
-    if fast and "fv2" not in have:
-        yield ("fv2",)
-    elif fast and "fv3" not in have:
-        yield ("fv3",)
-    if "fl" not in have:
-        yield ("fl",)
-    for width in STRIBECK_WIDTHS:
-        if f"fs@{width}" not in have and width > 2 * law.eps:
-            yield (f"fs@{width}",)
-    for span in SPANS:
-        if f"h@{span}" not in have:
-            yield (f"h@{span}",)
-    for k in coupled:
-        if f"cv@{k}" not in have:
-            for sign in "+-":
-                yield (f"cv@{k}", f"ca@{k}", f"cc@{k}{sign}")
+def coupled_terms(k: int) -> list[tuple[str, str, str]]:
+    """Terms of a motor that turns with joint k: friction turned with, or against it."""
+    return [(f"cc@{k}{sign}", f"cv@{k}", f"ca@{k}") for sign in "+-"]

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
+from robot_dynamics_ros.identification.arm.cross_validation import fold_sets
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structure
 from robot_dynamics_ros.identification.arm.presliding import (
     PreslidingProblem,
@@ -18,7 +18,6 @@ from robot_dynamics_ros.identification.arm.presliding import (
     presliding_problems,
 )
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
-from robot_dynamics_ros.identification.arm.selection import fold_sets
 from robot_dynamics_ros.identification.arm.solvers.least_squares import huber
 from robot_dynamics_ros.identification.arm.static_law import LAW, FrictionSamples
 from robot_dynamics_ros.identification.arm.written_law import (
@@ -96,13 +95,12 @@ def fit_live(
     body: IdentifiedModel,
     rotor: np.ndarray,
     motion: Motion,
-    selected: Sequence[JointFriction],
     known: Sequence[WrittenLaw] = (),
     held: bool = False,
 ) -> tuple[LiveModel, list[WrittenLaw]]:
     """Model of the robot file and its law per joint: fitted to what the consistent body leaves of the effort.
 
-    rotor (n,) [kg m2]: inertia of the rotors as it is in the effort. selected: the laws of the cross-validation.
+    rotor (n,) [kg m2]: inertia of the rotors as it is in the effort.
     known: laws of nearly the same bodies, whose signal that drives presliding is taken over; held: their static part
     and the shapes of their presliding too, and coupled motors keep their static law.
     """
@@ -113,13 +111,10 @@ def fit_live(
     else:
         driven_by_rotor = any(law.rotor for law in known)
         problems = [PreslidingProblem(s if driven_by_rotor else replace(s, rotor=None)) for s in joints]
-    laws = [
-        choose_law(problem, chosen.terms, known[j] if held else None)
-        for j, (problem, chosen) in enumerate(zip(problems, selected, strict=True))
-    ]
+    laws = [choose_law(problem, known[j] if held else None) for j, problem in enumerate(problems)]
     turning: list[MotorLaw] = []
     if len(motors) and not held:
-        turning, laws = choose_motors(motors, problems, laws, [chosen.terms for chosen in selected])
+        turning, laws = choose_motors(motors, problems, laws)
     friction, hysteresis = written_blocks(laws)
     coupled = motors if len(motors) else None
     live = LiveModel(body.rigid, body.phi, rotor, friction, body.structure, hysteresis, coupled, tuple(turning))
@@ -130,7 +125,7 @@ def _samples(body: IdentifiedModel, rotor: np.ndarray, motion: Motion, motors: n
     """What the consistent body, the rotors' inertia and the motors of coupled wrists leave of every joint's effort."""
     load = body.load(motion)
     predicted = body.predict(motion, load=load)
-    folds, limits = fold_sets(motion), body.rigid.robot.array_or("limits.velocity", 1.0)
+    folds = fold_sets(motion)
     shared = coupled_torque(body, motors, motion)
     motor_side = body.rigid.robot.drives.torque_side == "motor"  # friction behind the gear follows the link
     joints: list[FrictionSamples] = []
@@ -144,5 +139,5 @@ def _samples(body: IdentifiedModel, rotor: np.ndarray, motion: Motion, motors: n
         weight = huber(motion.effort[:, j] - predicted[:, j], given)
         signals = (y, v, load[:, j], motion.position[:, j], weight, motion.start)
         rotor_angle = None if motion.rotor is None or not motor_side else motion.rotor[:, j]
-        joints.append(FrictionSamples(*signals, folds, chosen, motion.rate, float(limits[j]), rotor_angle))
+        joints.append(FrictionSamples(*signals, folds, chosen, motion.rate, rotor_angle))
     return joints

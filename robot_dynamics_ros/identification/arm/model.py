@@ -77,6 +77,10 @@ class Structure:
         """The same with other friction laws."""
         return replace(self, laws=tuple(laws))
 
+    def extended(self, j: int, terms: tuple[str, ...]) -> Structure:
+        """The same with further terms in the law of joint j."""
+        return self.with_laws([*self.laws[:j], self.laws[j].with_terms(terms), *self.laws[j + 1 :]])
+
     def index(self, base: int) -> list[np.ndarray]:
         """Global parameter numbers of every joint's rows: base parameters, then its own friction terms."""
         starts = base + np.concatenate([[0], np.cumsum([len(law.terms) for law in self.laws])])

@@ -20,7 +20,7 @@ TOGETHER = 2  # rounds of bodies and friction; a third moves rotor inertias by 2
 
 
 def fit_parameters(state: Identification) -> None:
-    """Fill fit, rotor_included, consistent and rotor with the laws of the cross-validation.
+    """Fill fit, rotor_included, consistent and rotor with the simple law of friction.
 
     Raises DataError or CapabilityError where the method lacks what it needs, DataError where the solver finds no
     physically consistent model.
@@ -42,13 +42,13 @@ def fit_together(state: Identification) -> None:
     """Fill live, the model as a robot file holds it, and solve the bodies again beside its friction, whose shape is
     held.
 
-    The laws of the cross-validation lack presliding friction that grows with load; what they leave of it, and of
-    Stribeck friction, goes into gravity and rotor inertia.
+    The simple law lacks presliding, load and Stribeck friction; what it leaves of them goes into gravity and rotor
+    inertia.
     """
     chosen, method = state.structure.laws, state.options.method
     if method == "huber" and len(state.training) > 1:
         state.motion = replace(state.motion, weight=recording_weights(state.fit, state.motion, state.edges))
-    state.live, laws = fit_live(state.consistent, np.nan_to_num(state.rotor), state.motion, chosen)
+    state.live, laws = fit_live(state.consistent, np.nan_to_num(state.rotor), state.motion)
     again = method in PLAIN and any(law.presliding is not None for law in laws)
     for left in reversed(range(TOGETHER if again else 0)):
         state.structure = state.structure.with_laws([law.columns(c) for law, c in zip(laws, chosen, strict=True)])
@@ -57,7 +57,7 @@ def fit_together(state: Identification) -> None:
         state.fit = fitter.run(method, rough=left > 0)
         state.consistent, state.rotor = make_consistent(state.robot, state.fit, state.rotor_included)
         rotor = np.nan_to_num(state.rotor)
-        state.live, laws = fit_live(state.consistent, rotor, state.motion, chosen, laws, held=left > 0)
+        state.live, laws = fit_live(state.consistent, rotor, state.motion, laws, held=left > 0)
     if again:
         state.fit = with_uncertainty(state.fit, state.motion)
     note(state.statements, _widen(state))

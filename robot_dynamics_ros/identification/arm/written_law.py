@@ -5,7 +5,7 @@ the law that nodes will evaluate (`WrittenLaw`): a static law [Luo2024 8], and p
 [Madsen2020 ch4 35-37] where that predicts held-out motion no worse. Another kind of law is added as a candidate there.
 
 Motors that turn with two joints (coupled wrists) are written beside the joints' own laws. Their static law loads one
-joint, f_j += fc tanh((v_j + s v_k)/eps) + fv v_k; cross-validation (`selection`) chooses it. Presliding friction of the
+joint, f_j += fc tanh((v_j + s v_k)/eps) + fv v_k; cross-validation chooses it. Presliding friction of the
 motor's angle, with the elements of a joint's own law but no load, loads both by the transpose of the coupling:
   f_j += f(q_m, v_m)   f_k += s f(q_m, v_m)   q_m = q_j + s q_k
 """
@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.identification.arm.cross_validation import clearly_better
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction, Memory
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel
 from robot_dynamics_ros.identification.arm.presliding import (
@@ -27,7 +28,6 @@ from robot_dynamics_ros.identification.arm.presliding import (
     fit_presliding,
     hysteresis_block,
 )
-from robot_dynamics_ros.identification.arm.selection import clearly_better
 from robot_dynamics_ros.identification.arm.static_law import LAW, FrictionSamples, fit_static, friction_table
 from robot_dynamics_ros.identification.dataset.motion import Motion
 from robot_dynamics_ros.models.friction import FrictionModel
@@ -70,15 +70,13 @@ class WrittenLaw:
         return JointFriction(chosen.eps, tuple(terms), memory)
 
 
-def choose_law(problem: PreslidingProblem, terms: tuple[str, ...], known: WrittenLaw | None = None) -> WrittenLaw:
+def choose_law(problem: PreslidingProblem, known: WrittenLaw | None = None) -> WrittenLaw:
     """The law of one joint: static, and presliding unless the static law predicts held-out motion better.
 
-    terms: friction columns that cross-validation chose for the joint (`selection`); the static law has their
-    counterparts only. known: the law of nearly the same samples, whose static part and shape are not chosen again.
-    Raises ValueError where no term of the static law can be fitted.
+    known: the law of nearly the same samples, whose static part and shape are not chosen again.
     """
     samples = problem.data
-    static = fit_static(samples, terms).parameters if known is None else known.static
+    static = fit_static(samples) if known is None else known.static
     law = FrictionModel(LAW, {name: [value] for name, value in static.items()}, 1)
     shape = None if known is None or known.presliding is None else known.presliding.shape
     presliding = fit_presliding(problem, law.torque(samples.v[:, None], samples.load[:, None])[:, 0], shape)
@@ -148,12 +146,12 @@ def coupled_blocks(motors: np.ndarray, names: Sequence[str]) -> list[dict[str, o
 
 
 def choose_motors(
-    motors: np.ndarray, problems: Sequence[PreslidingProblem], laws: Sequence[WrittenLaw], terms: Sequence[Any]
+    motors: np.ndarray, problems: Sequence[PreslidingProblem], laws: Sequence[WrittenLaw]
 ) -> tuple[list[MotorLaw], list[WrittenLaw]]:
     """Presliding friction of the motors (K, 6) where it predicts held-out motion of both joints clearly better than
     their static laws, and the laws of all joints beside it.
 
-    problems, laws, terms: of every joint beside the motors' static laws (see `choose_law`).
+    problems, laws: of every joint beside the motors' static laws (see `choose_law`).
     """
     found: list[MotorLaw] = []
     problems, laws = list(problems), list(laws)
@@ -161,7 +159,7 @@ def choose_motors(
         if problems[j].data.effort_filter != problems[k].data.effort_filter:
             continue
         bare = {i: _without_static(motors, [p.data for p in problems], (j, k, sign), i) for i in (j, k)}
-        fit, beside, own = _beside(bare, sign, laws, terms)
+        fit, beside, own = _beside(bare, sign, laws)
         after = [own.get(i, law) for i, law in enumerate(laws)]
         if fit is None or all(law.presliding is None for law in after):
             continue
@@ -176,7 +174,7 @@ def choose_motors(
 
 
 def _beside(
-    bare: dict[int, FrictionSamples], sign: int, laws: Sequence[WrittenLaw], terms: Sequence[Any]
+    bare: dict[int, FrictionSamples], sign: int, laws: Sequence[WrittenLaw]
 ) -> tuple[PreslidingFit | None, dict[int, PreslidingProblem], dict[int, WrittenLaw]]:
     """A motor's presliding friction beside its joints' own laws, these beside it, and so on; None without any level.
 
@@ -193,7 +191,7 @@ def _beside(
         torque = data.as_recorded(_friction(WrittenLaw(NOTHING, fit), data)[:, None])[: len(data.y) // 2, 0]
         for i, factor in zip(bare, (1, sign), strict=True):
             beside[i] = PreslidingProblem(replace(bare[i], y=bare[i].y - factor * torque))
-            own[i] = choose_law(beside[i], terms[i], laws[i])
+            own[i] = choose_law(beside[i], laws[i])
     return fit, beside, own
 
 

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError, DataError
-from robot_dynamics_ros.identification.arm.friction_columns import LOADED
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel, Structure, motion_of
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.consistency import initial_parameters, make_consistent
@@ -120,7 +119,7 @@ class Fitter:
         short = method == "huber" and len(self.motion) > 2 * FIRST_ROWS
         motion = thinned(self.motion, FIRST_ROWS) if short else self.motion
         phi = self.load
-        loaded = any(t in LOADED for law in self.structure.laws for t in law.terms)
+        loaded = any("mt" in law.terms for law in self.structure.laws for t in law.terms)
         rounds = (1 if rough else 2) if loaded and phi is None else 0
         for left in reversed(range(rounds + 1)):
             rows = FusedRows(self.rigid, self.structure, motion, phi)

@@ -37,19 +37,10 @@ class Bodies:
         """Friction (n,) [Nm] of velocities v (n,) without load, hysteresis and coupling, and its slope (n,), >= 0."""
         f, slope = np.zeros_like(v), np.zeros_like(v)
         for j, law in enumerate(self.model.structure.laws):
-            for term, c in zip(law.terms, self.model.friction[j], strict=True):
-                kind, _, rest = term.partition("@")
-                if kind in ("fc", "fs", "h"):
-                    width = float(rest) if kind == "fs" else law.eps
-                    th = np.tanh(v[j] / width)
-                    f[j] += c * th
-                    slope[j] += c * (1 - th**2) / width
-                elif kind in ("fv1", "fv2", "fv3"):
-                    power = int(kind[2])
-                    f[j] += c * v[j] * abs(v[j]) ** (power - 1)
-                    slope[j] += c * power * abs(v[j]) ** (power - 1)
-                elif kind == "fo":
-                    f[j] += c
+            own = dict(zip(law.terms, self.model.friction[j].tolist(), strict=True))
+            step = np.tanh(v[j] / law.eps)
+            f[j] = own["fc"] * step + own["fv1"] * v[j] + own["fo"]
+            slope[j] = own["fc"] * (1 - step**2) / law.eps + own["fv1"]
         return f, np.maximum(slope, 0.0)
 
 

@@ -18,9 +18,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from robot_dynamics_ros.identification.arm.cross_validation import state_folds
 from robot_dynamics_ros.identification.arm.friction_columns import MEMORY, JointFriction
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel, joint_rows
-from robot_dynamics_ros.identification.arm.selection import state_folds
 from robot_dynamics_ros.identification.arm.solvers.least_squares import RANK, JointRows, Solution
 from robot_dynamics_ros.identification.dataset.motion import Motion
 
@@ -127,7 +127,7 @@ def widened(model: IdentifiedModel, variance: np.ndarray) -> IdentifiedModel:
         return model
     covariance = s.covariance.copy()
     for j, (law, index) in enumerate(zip(model.structure.laws, model.structure.index(b), strict=True)):
-        level = next((k for k, term in enumerate(law.terms) if term in ("fc", "ml") or term[:2] == "h@"), None)
+        level = next((k for k, term in enumerate(law.terms) if term in ("fc", "ml")), None)
         if level is not None:
             covariance[index[b + level], index[b + level]] += variance[j]
     return replace(model, solution=replace(s, covariance=covariance, std=np.sqrt(np.diag(covariance))))
@@ -159,11 +159,5 @@ def _sliding(term: str, law: JointFriction, v: np.ndarray, load: float) -> np.nd
     """A friction column (k,) at steady speeds: presliding is saturated, coupled motors stand."""
     if law.memory is not None and term in MEMORY:
         return law.memory.sliding(term, v, load)
-    step = np.tanh(v / law.eps)
-    known = {"fv1": v, "fv2": v * np.abs(v), "fv3": v**3, "fc": step, "fl": load * step}
-    if term in known:
-        return known[term]
-    kind, _, width = term.partition("@")
-    if kind == "fs":
-        return np.tanh(v / float(width))
-    return np.sign(v) if kind == "h" else np.zeros_like(v)
+    known = {"fv1": v, "fv2": v * np.abs(v), "fc": np.tanh(v / law.eps)}
+    return known.get(term, np.zeros_like(v))

@@ -1,0 +1,135 @@
+"""Held-out errors of a structure inside the identification data, and the motors of a coupled wrist that they show.
+
+Folds are clusters of the state (q, qd), not only stretches of time: a periodic excitation repeats every pose, so that a
+held-out period is no test at all, while a held-out region of the state space is what a new trajectory will visit.
+Bodies and friction of all joints are solved from Gram matrices of the other folds: a delay or a motor costs one small
+solve per fold and no pass over the data.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+from scipy.cluster.vq import kmeans2, vq
+
+from robot_dynamics_ros.identification.arm.friction_columns import coupled_terms
+from robot_dynamics_ros.identification.arm.model import Structure, joint_rows
+from robot_dynamics_ros.identification.arm.rigid import RigidModel
+from robot_dynamics_ros.identification.arm.solvers.least_squares import JointRows, StoredRows, gram_triangle, solve
+from robot_dynamics_ros.identification.dataset.motion import Motion
+from robot_dynamics_ros.identification.dataset.stretches import cells
+
+N_FOLDS = 8
+COUPLED_GAIN = 0.1  # a coupled wrist is a matter of construction: it shows clearly or is not there
+RIDGE = 1e-6  # on unit-diagonal Gram matrices: keeps unexcited directions finite, below any excited one
+
+
+def state_folds(q: np.ndarray, qd: np.ndarray, n_folds: int = N_FOLDS, seed: int = 0) -> np.ndarray:
+    """Fold number (N,) of each sample: k-means clusters of standardised (q, qd); deterministic."""
+    x = np.hstack([q, qd])
+    x = (x - x.mean(0)) / np.maximum(x.std(0), 1e-9)
+    step = max(1, len(x) // 5000)
+    centres, _ = kmeans2(x[::step], n_folds, minit="++", seed=np.random.default_rng(seed))
+    return vq(x, centres)[0]
+
+
+def fold_sets(motion: Motion) -> list[np.ndarray]:
+    """Two partitions of the samples: regions of the state space, and stretches of time."""
+    time = np.minimum(np.arange(len(motion)) * 6 // len(motion), 5)
+    return [state_folds(motion.q, motion.qd), time]
+
+
+def clearly_better(new: np.ndarray, old: np.ndarray, gain: float) -> bool:
+    """Whether the total held-out error falls by more than `gain` (relative) and does not rise in half of the folds.
+
+    new, old (F,): held-out squared error of every fold.
+    """
+    return bool(new.sum() < (1 - gain) * old.sum() and (new <= old).mean() >= 0.5)
+
+
+class CrossValidation:
+    """Held-out errors of structures on one motion; its efforts (N, D n) hold D versions side by side, shifted in time.
+
+    Robust weights and variances of the joints come from the structure given, without load, and the first version.
+    """
+
+    def __init__(self, rigid: RigidModel, structure: Structure, motion: Motion, efforts: np.ndarray) -> None:
+        self.motion, self.efforts, self.n, folds = motion, efforts, rigid.n, fold_sets(motion)
+        self.W = rigid.base_regressor(motion.q, motion.qd, motion.qdd)
+        self.order, self.edges, self.members = cells(folds)
+        self.sets, self.base = len(folds), self.W.shape[2]
+        weights = None if motion.weight is None else list(motion.weight.T)
+        size = int(structure.index(self.base)[-1][-1]) + 1
+        solution = solve(StoredRows(self._rows(structure), gram_triangle), size, iterations=3, row_weights=weights)
+        self.weight, self.variance = solution.weights, solution.sigma**2
+        self.power = (self.weight * motion.effort**2).sum(0) * self.sets  # (n,) of each joint's effort
+
+    def errors(self, structure: Structure) -> np.ndarray:
+        """Held-out error (n, D) of every joint over all folds, as a share of the power of its effort."""
+        return self._held_out(self._grams(structure), structure).sum(1) / self.power[:, None]
+
+    def with_motors(self, structure: Structure) -> Structure:
+        """The structure with the motors that turn with two joints: those that save COUPLED_GAIN of a joint's error."""
+        motors = {j: [g for k in others for g in coupled_terms(k)] for j, others in structure.coupled.items()}
+        every = {j: tuple(dict.fromkeys(itertools.chain(*groups))) for j, groups in motors.items()}
+        wide = structure.with_laws([law.with_terms(every.get(j, ())) for j, law in enumerate(structure.laws)])
+        grams = self._grams(wide)
+        now = self._part(grams, wide, structure)
+        for j, groups in motors.items():
+            for _ in structure.coupled[j]:
+                trials = [structure.extended(j, g) for g in groups if g[1] not in structure.laws[j].terms]
+                found = [self._part(grams, wide, trial) for trial in trials]
+                best = min(range(len(found)), key=lambda k: found[k][j].sum())
+                if not clearly_better(found[best][j], now[j], COUPLED_GAIN):
+                    break
+                structure, now = trials[best], found[best]
+        return structure
+
+    def _part(self, grams: list[np.ndarray], wide: Structure, structure: Structure) -> np.ndarray:
+        """Held-out errors (n, F) of some of the terms of a wide structure, from its Gram matrices."""
+        parts = []
+        for G, all_terms, law in zip(grams, wide.laws, structure.laws, strict=True):
+            own = [self.base + all_terms.terms.index(t) for t in law.terms]
+            kept = np.r_[0 : self.base, own, self.base + len(all_terms.terms) : G.shape[1]]
+            parts.append(G[:, kept[:, None], kept])
+        return self._held_out(parts, structure)[:, :, 0]
+
+    def _rows(self, structure: Structure) -> list[JointRows]:
+        return joint_rows(self.motion, self.W, np.zeros_like(self.motion.q), structure)
+
+    def _grams(self, structure: Structure) -> list[np.ndarray]:
+        """Per joint: weighted Gram matrices (F, k, k) of [W_j, F_j, D efforts] in every fold."""
+        found = []
+        for j, row in enumerate(self._rows(structure)):
+            A = np.column_stack([row.A, self.efforts[:, j :: self.n]])[self.order]
+            A *= np.sqrt(self.weight[self.order, j, None])
+            parts = np.array([A[a:b].T @ A[a:b] for a, b in itertools.pairwise(self.edges)])
+            found.append(np.array([parts[own].sum(0) for own in self.members]))
+        return found
+
+    def _held_out(self, grams: list[np.ndarray], structure: Structure) -> np.ndarray:
+        """Squared error (n, F, D) of every joint in every fold under what the other folds identify."""
+        index = structure.index(self.base)
+        size, (folds, *_) = int(index[-1][-1]) + 1, grams[0].shape
+        H, h = np.zeros((folds, size, size)), np.zeros((folds, size, self.efforts.shape[1] // self.n))
+        for G, own, variance in zip(grams, index, self.variance, strict=True):
+            rest, k = (G.sum(0) / self.sets - G) / variance, len(own)
+            H[:, own[:, None], own] += rest[:, :k, :k]
+            h[:, own] += rest[:, :k, k:]
+        x = _solved(H, h)
+        return np.array([_squares(G, x[:, own]) for G, own in zip(grams, index, strict=True)])
+
+
+def _squares(G: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """|y - A x|^2 (F, D) from Gram matrices G (F, k + D, k + D) of [A, y] and x (F, k, D)."""
+    k = x.shape[1]
+    y = np.einsum("fdd->fd", G[:, k:, k:])
+    return np.asarray(y - 2 * (x * G[:, :k, k:]).sum(1) + (x * (G[:, :k, :k] @ x)).sum(1))
+
+
+def _solved(H: np.ndarray, h: np.ndarray) -> np.ndarray:
+    """x (F, p, D) of H x = h for a stack, H scaled to unit diagonal, with a ridge."""
+    d = np.sqrt(np.maximum(np.einsum("fkk->fk", H), 1e-300))
+    scaled = H / d[:, :, None] / d[:, None, :] + RIDGE * np.eye(H.shape[1])
+    return np.linalg.solve(scaled, h / d[..., None]) / d[..., None]

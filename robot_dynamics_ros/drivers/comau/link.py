@@ -82,14 +82,8 @@ class UdpLink:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Send a hello and wait for the first state. Raises ConnectionFailed."""
-        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER)
-        try:
-            self._socket.connect(self._address)
-        except OSError as error:
-            raise ConnectionFailed(f"{self._address[0]}:{self._address[1]}: {error}") from error
-        self._socket.setblocking(False)
+        """Say hello and wait for the first state. Raises ConnectionFailed."""
+        self.open()
         self._running = True
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -101,13 +95,27 @@ class UdpLink:
             reason = self.last_error or "no state within 5 s"
             raise ConnectionFailed(f"{self._address[0]}:{self._address[1]}: {reason}")
 
+    def open(self) -> None:
+        """The socket alone; receive() then takes what came. Raises ConnectionFailed."""
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER)
+        try:
+            self._socket.connect(self._address)
+        except OSError as error:
+            raise ConnectionFailed(f"{self._address[0]}:{self._address[1]}: {error}") from error
+        self._socket.setblocking(False)
+
     def stop(self) -> None:
-        """End the thread."""
+        """End the thread, close the socket."""
         self._running = False
         if self._thread is not None:
             self._thread.join()
             self._thread = None
-            self._socket.close()
+        self._socket.close()
+
+    def hello(self) -> None:
+        """Ask the LPC to go on sending states to this socket."""
+        self.send(wire.Command(0, modality=wire.LISTEN))
 
     def send(self, command: wire.Command) -> None:
         """Send a command; one that does not fit is lost, the LPC's watchdog counts it."""
@@ -125,11 +133,11 @@ class UdpLink:
         while self._running:
             if time.monotonic() - hello > HELLO_PERIOD:
                 hello = time.monotonic()
-                self.send(wire.Command(0, modality=wire.LISTEN))
+                self.hello()
             if poll.poll(50):
-                self._receive()
+                self.receive()
 
-    def _receive(self) -> None:
+    def receive(self) -> None:
         """Everything that waits, as one batch."""
         batch: list[Received] = []
         while len(batch) < BATCH:
@@ -189,7 +197,7 @@ class MqttLink:
         except OSError as error:
             raise ConnectionFailed(f"broker {self._address[0]}:{self._address[1]}: {error}") from error
         self._client.loop_start()
-        if not self._up.wait(CONNECT_TIMEOUT):
+        if not self._up.wait(CONNECT_TIMEOUT) or self._refused:
             self.stop()
             raise ConnectionFailed(self.last_error or f"broker {self._address[0]}:{self._address[1]}: no answer")
 
@@ -210,6 +218,7 @@ class MqttLink:
         self._refused = f"broker {self._address[0]}:{self._address[1]}: {reason}" if reason.is_failure else ""
         if self._refused:
             self.last_error = self._refused
+            self._up.set()  # nobody waits for a broker that has answered
             return
         self._unanswered = {client.subscribe(wire.topic(self._arm, name), qos=0)[1] for name in wire.TOPIC_BLOCKS}
 

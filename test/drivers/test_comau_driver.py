@@ -4,42 +4,31 @@ import math
 
 import numpy as np
 import pytest
+from comau_rig import ROBOT, Rig, free_udp_port
 from driver_waits import collect, until
 
 from robot_dynamics_ros._core import StreamState
+from robot_dynamics_ros.drivers.comau import link
 from robot_dynamics_ros.drivers.comau import wire as wire
 from robot_dynamics_ros.drivers.comau.driver import ComauDriver
 from robot_dynamics_ros.drivers.factory import make_driver
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
-from robot_dynamics_ros.robot_file import load_robot
-from robot_dynamics_ros.simulation.server.launcher import SimulatedController
 
-ROBOT = load_robot("comau_ns16")
 RATE = 2500.0 / 3
 
 
-@pytest.fixture(scope="module")
-def sim():
-    with SimulatedController("comau_ns16") as controller:
-        yield controller
-
-
-@pytest.fixture(scope="module")
-def client(sim):
-    with sim.client() as client:
-        yield client
+@pytest.fixture
+def rig(monkeypatch):
+    made = Rig(monkeypatch, enable_commands=True)
+    yield made
+    made.close()
 
 
 @pytest.fixture
-def driver(sim, client):
-    client.command("lpc")  # ready
-    driver = make_driver("comau", ROBOT, sim.host, enable_commands=True, safe_gap=1.0, degraded_gap=0.5)
-    driver.connect()
-    yield driver
-    driver.disconnect()
+def driver(rig):
+    return rig.driver
 
 
-@pytest.mark.realtime
 def test_states_come_with_controller_time_and_none_is_lost(driver):
     samples = collect(driver, 600)
     steps = np.diff([s.stamp_ns for s in samples])
@@ -48,7 +37,6 @@ def test_states_come_with_controller_time_and_none_is_lost(driver):
     assert counts.missed == counts.malformed == counts.overruns == counts.backwards == 0
 
 
-@pytest.mark.realtime
 def test_units_names_and_what_is_absent(driver):
     sample = collect(driver, 50)[-1]
     assert sample.joint_names == tuple(ROBOT.joint_names)
@@ -57,7 +45,6 @@ def test_units_names_and_what_is_absent(driver):
     assert np.isnan(sample.temperature).all() and np.isnan(sample.theta).all()
 
 
-@pytest.mark.realtime
 def test_a_motion_is_followed_and_velocity_is_the_derivative(driver):
     start = collect(driver, 50)[-1].q_d.copy()
     driver.move_path([start + 0.1], speed=0.4)
@@ -73,7 +60,6 @@ def test_a_motion_is_followed_and_velocity_is_the_derivative(driver):
     assert np.abs(qd).max() < 0.45
 
 
-@pytest.mark.realtime
 def test_a_stream_and_a_stop(driver):
     start = collect(driver, 50)[-1].q_d.copy()
     wave = start + 0.05 * np.sin(np.linspace(0, np.pi, 800))[:, None] ** 2
@@ -87,7 +73,6 @@ def test_a_stream_and_a_stop(driver):
     assert driver.motion.state == "stopped" and np.abs(collect(driver, 100)[-1].qd).max() < 0.01
 
 
-@pytest.mark.realtime
 @pytest.mark.parametrize(
     ("change", "text"),
     [
@@ -97,38 +82,35 @@ def test_a_stream_and_a_stop(driver):
         ({"powerlink": False}, "POWERLINK"),
     ],
 )
-def test_commands_are_gated_by_modality_drives_and_powerlink(driver, client, change, text):
+def test_commands_are_gated_by_modality_drives_and_powerlink(rig, driver, change, text):
     here = collect(driver, 50)[-1].q_d.copy()
-    client.command("lpc", **change)
+    rig.command("lpc", **change)
     until(driver, lambda: text in driver._move.ready_text(driver._states.last))
     with pytest.raises(CapabilityError, match=text):
         driver.move_path([here + 0.05])
-    client.command("lpc")
+    rig.command("lpc")
 
 
-@pytest.mark.realtime
-def test_losing_the_drives_ends_a_motion(driver, client):
+def test_losing_the_drives_ends_a_motion(rig, driver):
     here = collect(driver, 50)[-1].q_d.copy()
     driver.move_path([here + 0.3], speed=0.2)
-    client.command("lpc", status=3)
+    rig.command("lpc", status=3)
     until(driver, lambda: not driver.motion.active)
     assert driver.motion.state == "failed" and "driving off" in driver.motion.reason
     until(driver, lambda: driver.latched >= StreamState.safe)
-    client.command("lpc")
+    rig.command("lpc")
 
 
-@pytest.mark.realtime
-def test_listening_is_the_default(sim):
-    driver = make_driver("comau", ROBOT, sim.host)
-    driver.connect()
+def test_listening_is_the_default(monkeypatch):
+    rig = Rig(monkeypatch)
+    driver = rig.driver
     here = collect(driver, 50)[-1].q_d.copy()
     assert "move" not in driver.capabilities
     with pytest.raises(CapabilityError, match="only listens"):
         driver.move_path([here])
-    driver.disconnect()
+    rig.close()
 
 
-@pytest.mark.realtime
 @pytest.mark.parametrize(
     ("fault", "counted"),
     [
@@ -141,34 +123,34 @@ def test_listening_is_the_default(sim):
     ],
     ids=["twice", "swap", "garbage", "axes", "swallow", "jump"],
 )
-def test_damaged_packets_are_dropped_and_counted(driver, client, fault, counted):
+def test_damaged_packets_are_dropped_and_counted(rig, driver, fault, counted):
     before = collect(driver, 50)[-1].q.copy()
-    client.command("fault", **fault)
+    rig.command("fault", **fault)
     samples = collect(driver, 100)
     until(driver, lambda: counted(driver), 10.0)
     assert np.allclose([s.q for s in samples], before, atol=0.01)
     assert (np.diff([s.stamp_ns for s in samples]) > 0).all()
 
 
-@pytest.mark.realtime
-def test_the_lpc_rejects_steps_and_holds_without_commands(sim, client, driver):
+def test_the_lpc_rejects_steps_and_holds_without_commands(rig, driver):
     here = np.degrees(collect(driver, 50)[-1].q_d)
-    rejected = client.command("lpc")["rejected"]
+    rejected = rig.command("lpc")["rejected"]
     full = (1 << 6) - 1
     for position, mask in ((here + 5.0, full), (here, 3)):
         driver._link.send(wire.Command(0, modality=wire.POS_ABSOLUTE, mask=mask, position=(*position, 0, 0, 0, 0)))
     nan = wire.Command(0, modality=wire.POS_ABSOLUTE, mask=full, position=(math.nan,) * 10)
     driver._link.send(nan)
-    client.wait(0.1)
-    answer = client.command("lpc")
+    collect(driver, 50)
+    answer = rig.command("lpc")
     assert answer["rejected"] > rejected and answer["malformed"] > 0 and answer["missed"] > 5
     assert np.allclose(np.degrees(collect(driver, 50)[-1].q), here, atol=0.1)
 
 
-@pytest.mark.realtime
-def test_an_absent_controller_is_one_clear_error():
-    with pytest.raises(ConnectionFailed, match="127.0.0.1:9"):
-        make_driver("comau", ROBOT, "127.0.0.1", port=9).connect()
+def test_an_absent_controller_is_one_clear_error(monkeypatch):
+    monkeypatch.setattr(link, "CONNECT_TIMEOUT", 0.1)
+    port = free_udp_port()
+    with pytest.raises(ConnectionFailed, match=f"127.0.0.1:{port}"):
+        make_driver("comau", ROBOT, "127.0.0.1", port=port).connect()
 
 
 def test_torque_is_refused():
@@ -176,16 +158,24 @@ def test_torque_is_refused():
         ComauDriver(ROBOT, "127.0.0.1", torque="script")
 
 
-@pytest.mark.realtime
-def test_fast_states_arrive_in_batches_without_loss():
-    with SimulatedController("comau_ns16", rate=2500) as fast:
-        robot = ROBOT.with_updates({"sensing.sample_rate": 2500.0})
-        driver = make_driver("comau", robot, fast.host, safe_gap=1.0, degraded_gap=0.5)
-        driver.connect()
-        samples = collect(driver, 2500)
-        counts = driver.statistics()
-        driver.disconnect()
-    assert len(samples) == 2500 and counts.malformed == counts.overruns == 0
-    stamps = np.array([s.stamp_ns for s in samples])
-    assert np.median(np.diff(stamps)) == pytest.approx(4e5, rel=0.02)
-    assert counts.missed == 0  # by controller time: a busy machine delays packets, it loses none
+def test_states_that_wait_arrive_as_one_batch_without_loss(monkeypatch):
+    robot = ROBOT.with_updates({"sensing.sample_rate": 2500.0})
+    rig = Rig(monkeypatch, robot, rate=2500)
+    samples = collect(rig.driver, 1)
+    while len(samples) < 1000:
+        rig.send(199)
+        samples += collect(rig.driver, 200)
+    counts = rig.driver.statistics()
+    assert set(np.diff([s.stamp_ns for s in samples])) == {400_000}
+    assert counts.missed == counts.malformed == counts.overruns == 0
+    rig.close()
+
+
+def test_silence_is_no_time_to_begin_a_motion(rig, driver):
+    here = collect(driver, 50)[-1].q_d.copy()
+    rig.lpc._send = lambda: None
+    for _ in range(200):
+        assert driver.read(0.0) is None
+    with pytest.raises(CapabilityError, match=r"no state for 0\.2"):
+        driver.move_path([here + 0.1])
+    assert driver.condition == StreamState.safe

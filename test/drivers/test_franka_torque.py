@@ -23,7 +23,7 @@ class Pair:
     def __init__(self, robot=ROBOT):
         self.ours, self.theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.ours.setblocking(False)
-        self.theirs.settimeout(10.0)
+        self.theirs.settimeout(60.0)
         self.loop = make_loop(robot)
         self.link = TorqueLink(self.loop, self.ours.fileno(), follow_host_clock=False)
         self.time = 0
@@ -43,7 +43,7 @@ class Pair:
         """States until the offset of the clocks is known and a while on; the last answer."""
         for _ in range(count):
             self.state()
-        end = time.monotonic() + 10.0
+        end = time.monotonic() + 60.0
         stamp = -1
         while stamp < self.time:
             assert time.monotonic() < end
@@ -63,7 +63,6 @@ def pair():
     made.close()
 
 
-@pytest.mark.realtime
 def test_every_state_is_answered_with_its_own_time_and_no_torque_before_it_is_enabled(pair):
     run, torque = pair.settle()
     assert run == 0 and not torque.any()
@@ -73,7 +72,6 @@ def test_every_state_is_answered_with_its_own_time_and_no_torque_before_it_is_en
         assert stamp == pair.time and run == 0
 
 
-@pytest.mark.realtime
 def test_enabled_guiding_flows_and_a_stopped_robot_ends_it_in_the_same_cycle(pair):
     pair.settle()
     pair.loop.enable(TorqueMode.guide)
@@ -85,7 +83,6 @@ def test_enabled_guiding_flows_and_a_stopped_robot_ends_it_in_the_same_cycle(pai
     assert pair.loop.state == GuardState.fault and pair.loop.reason == GuardReason.robot_stopped
 
 
-@pytest.mark.realtime
 def test_packets_that_are_no_states_are_counted_and_not_answered(pair):
     pair.settle()
     for data in (b"x", b"y" * 512, struct.pack("@q", 1)):
@@ -94,7 +91,6 @@ def test_packets_that_are_no_states_are_counted_and_not_answered(pair):
     assert pair.answer()[0] == pair.time and pair.link.malformed == 3
 
 
-@pytest.mark.realtime
 def test_the_end_of_the_connection_latches_torque_off(pair):
     pair.settle()
     pair.loop.enable(TorqueMode.guide)
@@ -102,7 +98,7 @@ def test_the_end_of_the_connection_latches_torque_off(pair):
     pair.answer()
     assert pair.loop.state == GuardState.ok
     pair.theirs.close()
-    end = time.monotonic() + 10.0
+    end = time.monotonic() + 60.0
     while pair.link.alive and time.monotonic() < end:
         time.sleep(0.005)
     assert pair.loop.state == GuardState.fault and not pair.link.alive

@@ -42,7 +42,7 @@ class Arm:
         self.records = []
         self.read(lambda: self.loop.cycles > 100 and np.isfinite(self.driver.sample.q).all())
 
-    def read(self, condition, timeout=90.0):
+    def read(self, condition, timeout=120.0):
         end = time.monotonic() + timeout
         while not condition():
             assert time.monotonic() < end, (self.loop.state, self.loop.reason, self.driver.motion)
@@ -61,8 +61,12 @@ class Arm:
     def run(self, cycles):
         """The records of so many cycles."""
         self.records.clear()
-        self.read(lambda: len(self.records) >= cycles or self.loop.state != GuardState.ok)
-        assert self.loop.state == GuardState.ok, (self.loop.state, self.loop.reason)
+        stopped = (
+            GuardState.safe,
+            GuardState.fault,
+        )  # degraded is the guard's answer to one late state: torque flows on
+        self.read(lambda: len(self.records) >= cycles or self.loop.state in stopped)
+        assert self.loop.state not in stopped, (self.loop.state, self.loop.reason)
         return self.records[:cycles]
 
     def end(self):
@@ -82,6 +86,7 @@ def rms(records):
     return np.sqrt(np.mean(error**2, axis=0))
 
 
+@pytest.mark.long
 @pytest.mark.realtime
 def test_friction_is_learned_while_a_trajectory_is_followed(arm):
     q = arm.driver.sample.q.copy()
@@ -104,6 +109,7 @@ def test_friction_is_learned_while_a_trajectory_is_followed(arm):
     assert change.max() < 1e-3 * 2000.0  # of the loop's guard; the last guard passes 1000 Nm/s
 
 
+@pytest.mark.long
 @pytest.mark.realtime
 def test_the_hand_moves_it_and_it_stays_where_it_is_let_go(arm, sim):
     start = arm.driver.sample.q.copy()
@@ -123,6 +129,7 @@ def test_the_hand_moves_it_and_it_stays_where_it_is_let_go(arm, sim):
     arm.end()
 
 
+@pytest.mark.long
 @pytest.mark.realtime
 def test_a_second_motion_is_refused_while_torque_flows(arm):
     arm.enable(TorqueMode.guide)
@@ -135,8 +142,11 @@ def test_a_second_motion_is_refused_while_torque_flows(arm):
 
 
 @pytest.mark.realtime
-def test_a_killed_client_latches_torque_off_and_a_new_one_starts_without(arm):
+def test_states_come_at_1_khz_and_a_killed_client_latches_torque_off_until_it_is_enabled_again(arm):
     arm.enable(TorqueMode.guide)
+    records = arm.run(300)
+    assert np.median(np.diff([r["stamp_ns"] for r in records])) == pytest.approx(1e6, rel=0.01)  # of robot time
+    assert arm.driver.statistics().non_finite == 0 and arm.driver.sample.has("vendor_external_wrench")
     os.kill(arm.driver._process.pid, signal.SIGKILL)
     arm.read(lambda: arm.loop.state == GuardState.fault)
     arm.read(lambda: arm.driver.statistics().reconnects == 1 and not arm.driver.motion.active)
@@ -149,6 +159,7 @@ def test_a_killed_client_latches_torque_off_and_a_new_one_starts_without(arm):
     arm.end()
 
 
+@pytest.mark.long
 @pytest.mark.realtime
 def test_a_client_that_hangs_holds_up_neither_the_stop_nor_the_end_of_torque(arm, monkeypatch):
     """Stopped by SIGSTOP: calls return, torque ends in the loop, and the process that does not answer is ended."""

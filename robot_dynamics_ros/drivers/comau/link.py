@@ -73,14 +73,8 @@ class UdpLink:
         self._thread: threading.Thread | None = None
 
     def start(self) -> None:
-        """Send a hello and wait for the first state. Raises ConnectionFailed."""
-        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER)
-        try:
-            self._socket.connect(self._address)
-        except OSError as error:
-            raise ConnectionFailed(f"{self._address[0]}:{self._address[1]}: {error}") from error
-        self._socket.setblocking(False)
+        """Say hello and wait for the first state. Raises ConnectionFailed."""
+        self.open()
         self._running = True
         self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
@@ -92,13 +86,27 @@ class UdpLink:
             reason = self.last_error or "no state within 5 s"
             raise ConnectionFailed(f"{self._address[0]}:{self._address[1]}: {reason}")
 
+    def open(self) -> None:
+        """The socket alone; receive() then takes what came. Raises ConnectionFailed."""
+        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BUFFER)
+        try:
+            self._socket.connect(self._address)
+        except OSError as error:
+            raise ConnectionFailed(f"{self._address[0]}:{self._address[1]}: {error}") from error
+        self._socket.setblocking(False)
+
     def stop(self) -> None:
-        """End the thread."""
+        """End the thread, close the socket."""
         self._running = False
         if self._thread is not None:
             self._thread.join()
             self._thread = None
-            self._socket.close()
+        self._socket.close()
+
+    def hello(self) -> None:
+        """Ask the LPC to go on sending states to this socket."""
+        self.send(wire.Command(0, modality=wire.LISTEN))
 
     def send(self, command: wire.Command) -> None:
         """Send a command; one that does not fit is lost, the LPC's watchdog counts it."""
@@ -116,11 +124,11 @@ class UdpLink:
         while self._running:
             if time.monotonic() - hello > HELLO_PERIOD:
                 hello = time.monotonic()
-                self.send(wire.Command(0, modality=wire.LISTEN))
+                self.hello()
             if poll.poll(50):
-                self._receive()
+                self.receive()
 
-    def _receive(self) -> None:
+    def receive(self) -> None:
         """Everything that waits, as one batch."""
         batch: list[Received] = []
         while len(batch) < BATCH:

@@ -110,17 +110,25 @@ class SimulatedLpc:
         arm_server = self.arm_server
         try:
             while not arm_server.stopping:
-                self._receive()
-                if not arm_server.cycle(self._step):
-                    self._held = self._wanted = arm_server.arm.q / DEGREE
-                    self._reference = Reference(arm_server.arm.q, BANDWIDTH)
-                self._send()
+                self.cycle()
                 if self.duration is not None and arm_server.time >= self.duration:
                     arm_server.stop()
                 arm_server.wait()
         finally:
-            self._socket.close()
-            arm_server.hub.close()
+            self.close()
+
+    def cycle(self) -> None:
+        """One cycle: the newest command in, the plant, its state out."""
+        self._receive()
+        if not self.arm_server.cycle(self._step):
+            self._held = self._wanted = self.arm_server.arm.q / DEGREE
+            self._reference = Reference(self.arm_server.arm.q, BANDWIDTH)
+        self._send()
+
+    def close(self) -> None:
+        """Close every socket."""
+        self._socket.close()
+        self.arm_server.hub.close()
 
     def _step(self) -> Record:
         """Held or commanded position, through the interpolation of the drives."""

@@ -1,0 +1,117 @@
+"""The unmodified libfranka client against franka-sim's server, with our plant and with MuJoCo behind it.
+
+Limits are in robot time and cycle counts: the machine may be slow.
+"""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+pytest.importorskip("pylibfranka", reason="pylibfranka is not installed")
+pytest.importorskip("franka_sim", reason="franka-sim is not installed")
+
+from driver_waits import collect, until
+from franka_mjcf import mjcf_text
+
+from robot_dynamics_ros._core import StreamState
+from robot_dynamics_ros.drivers.factory import make_driver
+from robot_dynamics_ros.errors import ConnectionFailed
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.simulation.server.launcher import SimulatedController, loopback_address
+
+ROBOT = load_robot("fr3")
+
+
+def test_an_absent_controller_is_one_clear_error():
+    with pytest.raises(ConnectionFailed, match="refused|timed out|Connection"):
+        make_driver("franka", ROBOT, loopback_address((1337,))).connect()
+
+
+@pytest.mark.long
+@pytest.mark.realtime
+def test_another_server_version_is_named():
+    host = loopback_address((1337,))
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, 1337))
+        listener.listen(1)
+
+        def answer():
+            connection, _ = listener.accept()
+            connection.recv(64)  # connect request: answered "incompatible library version", server version 99
+            connection.sendall(b"\x00\x00\x00\x00\x00\x00\x00\x00\x10\x00\x00\x00" + b"\x01\x00\x63\x00")
+            connection.recv(64)
+            connection.close()
+
+        threading.Thread(target=answer, daemon=True).start()
+        with pytest.raises(ConnectionFailed, match=r"(?i)version|incompatible"):
+            make_driver("franka", ROBOT, host).connect()
+
+
+@pytest.mark.long
+@pytest.mark.realtime
+def test_the_driver_connects_again_after_a_restart_and_its_process_dying():
+    host = loopback_address((1337,))
+    with SimulatedController("fr3", host=host):
+        driver = make_driver("franka", ROBOT, host)
+        driver.connect()
+        collect(driver, 50)
+        os.kill(driver._process.pid, signal.SIGKILL)  # of the client
+        until(driver, lambda: driver.statistics().reconnects == 1)
+        collect(driver, 50)
+    until(driver, lambda: driver.condition == StreamState.fault)
+    assert driver.read(0.05) is None and driver.last_error
+    with SimulatedController("fr3", host=host):
+        until(driver, lambda: driver.statistics().reconnects == 2)
+        collect(driver, 50)
+        assert driver.latched >= StreamState.safe
+        driver.disconnect()
+    driver.disconnect()
+
+
+@pytest.mark.long
+@pytest.mark.realtime
+def test_mujoco_behind_the_server_speaks_the_same_protocol(tmp_path):
+    pytest.importorskip("mujoco", reason="mujoco is not installed")
+    model = tmp_path / "fr3.xml"
+    model.write_text(mjcf_text(ROBOT))
+    host = loopback_address((1337,))
+    program = f"from franka_sim import FrankaSimServer; FrankaSimServer(host={host!r}, enable_gripper=False).start()"
+    server = subprocess.Popen(
+        [sys.executable, "-c", program],
+        env=os.environ | {"FR3_MJCF": str(model)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        driver = _patiently(host, server)
+        sample = collect(driver, 500)[-1]
+        assert np.array_equal(sample.theta, sample.q)  # rigid there
+        start = sample.q_d.copy()
+        driver.move_path([start + 0.05], speed=0.5)
+        until(driver, lambda: not driver.motion.active)
+        assert driver.motion.state == "done", driver.motion
+        assert np.allclose(collect(driver, 200)[-1].q, start + 0.05, atol=0.02)
+        driver.disconnect()
+    finally:
+        server.kill()
+        server.wait()
+
+
+def _patiently(host, server):
+    end = time.monotonic() + 60
+    while True:
+        assert server.poll() is None and time.monotonic() < end
+        driver = make_driver("franka", ROBOT, host)
+        try:
+            driver.connect()
+            return driver
+        except ConnectionFailed:
+            time.sleep(0.3)

@@ -1,0 +1,60 @@
+"""The Comau driver and the simulated LPC over UDP in one thread: each read of the driver is one cycle of the LPC."""
+
+import json
+import socket
+from types import SimpleNamespace
+
+from robot_dynamics_ros.drivers import stream
+from robot_dynamics_ros.drivers.comau import driver as comau
+from robot_dynamics_ros.drivers.comau import link
+from robot_dynamics_ros.drivers.factory import make_driver
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.simulation.comau import lpc
+
+ROBOT = load_robot("comau_ns16")
+HELLO = 100  # cycles
+
+
+def free_udp_port():
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Rig:
+    """All clocks are the LPC's; `driver` is connected."""
+
+    def __init__(self, monkeypatch, robot=ROBOT, rate=None, **options):
+        port = free_udp_port()
+        self.lpc = lpc.SimulatedLpc(lpc.Settings(udp_port=port, rate=rate))
+        seconds = lambda: self.lpc.arm_server.time  # noqa: E731
+        nanoseconds = lambda: round(1e9 * seconds())  # noqa: E731
+        clock = SimpleNamespace(monotonic=seconds, monotonic_ns=nanoseconds, time_ns=nanoseconds, perf_counter=seconds)
+        for module in (stream, comau, link, lpc):
+            monkeypatch.setattr(module, "time", clock)
+        self.driver = make_driver("comau", robot, "127.0.0.1", port=port, **options)
+        self.link, self._read = self.driver._link, self.driver.read
+        self.link.start, self.driver.read = self.link.open, self.read
+        self.driver.connect()
+
+    def send(self, count=1):
+        """Cycles of the LPC; their states wait in the socket."""
+        for _ in range(count):
+            if self.lpc.sequence % HELLO == 0:
+                self.link.hello()
+            self.lpc.cycle()
+
+    def read(self, timeout=0.0):
+        self.send()
+        self.link.receive()
+        return self._read(0.0)
+
+    def command(self, name, /, **fields):
+        """A line of the LPC's control channel."""
+        reply = json.loads(json.dumps(self.lpc.arm_server.control.execute(json.dumps({"command": name, **fields}))))
+        assert reply.pop("ok"), reply
+        return reply
+
+    def close(self):
+        self.driver.disconnect()
+        self.lpc.close()

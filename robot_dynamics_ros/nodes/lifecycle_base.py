@@ -237,7 +237,7 @@ class LifecycleBase(LifecycleNode):
 
     def _publish_diagnostics(self) -> None:
         entries = self.diagnose()
-        if entries and rclpy.ok():
+        if entries and self.context.ok():
             message = DiagnosticArray(status=entries)
             message.header.stamp = self.get_clock().now().to_msg()
             self._diagnostics.publish(message)

@@ -8,8 +8,6 @@ import time
 
 import pytest
 
-from robot_dynamics_ros.simulation.server.launcher import FIXED_PORTS, loopback_address
-
 COMMAND = [sys.executable, "-m", "robot_dynamics_ros.cli.main"]
 os.environ.setdefault("ROS_DOMAIN_ID", str(1 + os.getpid() % 100))
 PLAIN = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS")}
@@ -133,6 +131,7 @@ def test_ctrl_c_ends_the_search_of_a_motion_and_leaves_nothing_half_written(tmp_
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.long
 @pytest.mark.realtime
 def test_ctrl_c_ends_a_simulated_controller(tmp_path):
     words = "simulate ur5e --rtde-port 0 --dashboard-port 0 --script-port 0"
@@ -147,27 +146,6 @@ def test_ctrl_c_keeps_the_part_of_an_experiment_that_was_recorded(tmp_path):
     from robot_dynamics_ros.robot_file import load_robot
 
     assert len(load_bag([tmp_path / "bag"], load_robot("ur5e"))[0]) > 100
-
-
-@pytest.mark.realtime
-def test_ctrl_c_ends_the_graph_and_keeps_the_recording(tmp_path):
-    pytest.importorskip("rclpy")
-    bag, host = tmp_path / "bag", loopback_address(FIXED_PORTS)
-    words = f"simulate ur5e --host {host}"
-    controller = subprocess.Popen([*COMMAND, *words.split()], cwd=tmp_path, env=PLAIN, stdout=subprocess.DEVNULL)
-    graph = subprocess.Popen(
-        [*COMMAND, *f"up --robot ur5e --ip {host}".split()], cwd=tmp_path, env=PLAIN, stderr=subprocess.PIPE
-    )
-    try:
-        words = "record --out bag --topics joint_states,external_wrench"
-        recorded = interrupt(words, tmp_path, lambda output: sum(f.stat().st_size for f in bag.glob("*.mcap")) > 1e5)
-        assert recorded[0] == 0 and "2 topics" in recorded[1], recorded
-    finally:
-        for process in (graph, controller):
-            process.send_signal(signal.SIGINT)
-        errors = graph.communicate(timeout=60)[1].decode()
-        controller.wait(60)
-    assert (graph.returncode, controller.returncode) == (0, 0) and "Traceback" not in errors, errors
 
 
 @pytest.mark.ros

@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
-from ros_graph import Listener, Process  # isort: skip  (sets the domain before rclpy is initialised)
+from ros_graph import Listener, Process, motion_file  # isort: skip  (sets the domain before rclpy is initialised)
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
@@ -161,9 +161,15 @@ def test_a_comau_at_its_rate_moves_and_is_found_again_when_its_controller_return
         graph.listener.spin(lambda: graph.listener.call(Trigger, "/composed_node/rearm").success)
 
 
-def test_a_node_killed_in_motion_stops_the_robot_and_comes_up_idle(tmp_path):
+def test_ctrl_c_of_play_and_the_death_of_the_node_stop_the_robot(tmp_path):
     with Graph("ur5e", tmp_path) as graph, graph.sim.client() as client:
-        start = np.array(graph.recent("joint_states", 1)[0].position)
+        start, heard = np.array(graph.recent("joint_states", 1)[0].position), graph.listener.heard[MOTION]
+        file = motion_file(graph.robot.joint_names, tmp_path / "long.csv", start, 60.0, 1.0)
+        playing = Process(MAIN, "play", file, "--robot", "ur5e", "--yes")
+        graph.listener.spin(lambda: any(m.data.startswith("moving") for m in heard), 60.0)
+        status, output = playing.end()
+        assert status == 0 and "long.csv: stopped" in output and "Traceback" not in output, output
+        start = np.array(client.state["target_q"])
         graph.play(start + [1.5, 0, 0, 0, 0, 0], 10, "moving")
         graph.listener.spin(lambda: abs(client.state["target_q"][0] - start[0]) > 0.05)
         graph.node.process.kill()
@@ -173,8 +179,8 @@ def test_a_node_killed_in_motion_stops_the_robot_and_comes_up_idle(tmp_path):
         client.wait(0.5)
         assert np.abs(np.array(client.state["target_q"]) - stopped).max() < 1e-6
         assert abs(stopped[0] - start[0]) < 1.4
-        graph.listener.heard[MOTION].clear()
+        heard.clear()
         graph.node = Process(MAIN, "up", "--robot", "ur5e", "--ip", graph.sim.host)
-        graph.listener.spin(lambda: graph.listener.heard[MOTION], 60.0)
-        assert graph.listener.heard[MOTION][0].data == "idle"
+        graph.listener.spin(lambda: heard, 60.0)
+        assert heard[0].data == "idle"
         graph.in_step()

@@ -19,6 +19,7 @@ from robot_dynamics_ros.drivers.child_process import receive, send
 from robot_dynamics_ros.errors import CapabilityError
 
 HANG_TIMEOUT = 30.0  # s without a turn of this loop until the process ends itself, without the interpreter
+START_TIMEOUT = 5.0  # s from the upload of the client's program until the controller must take the watchdog
 WATCHDOG_HZ = 5.0  # slowest rate of input updates the controller accepts before it stops the robot
 TORQUE_WATCHDOG_HZ = 20.0  # the same while torques are streamed: 50 ms
 NO_FRICTION = [0.0] * 6  # the torque loop feeds friction forward
@@ -72,8 +73,15 @@ class Child:
             except ImportError as error:
                 raise CapabilityError(f"motion needs the ur_rtde client (pip install ur-rtde): {error}") from None
             self._client = RTDEControlInterface(self._host)
-        if not self._client.setWatchdog(WATCHDOG_HZ):
-            raise RuntimeError("the controller does not accept the watchdog")
+        self._arm()
+
+    def _arm(self) -> None:
+        """The watchdog, as soon as the program runs: the client uploads it again without waiting for its start."""
+        until = time.monotonic() + START_TIMEOUT
+        while not (self._client.isProgramRunning() and self._client.setWatchdog(WATCHDOG_HZ)):
+            if time.monotonic() > until:
+                raise RuntimeError("the controller does not accept the watchdog")
+            time.sleep(POLL)
 
     # -- requests -----------------------------------------------------------------------------------------------------
     def do_move(self, path: np.ndarray, speed: float, acceleration: float, blend: float) -> None:

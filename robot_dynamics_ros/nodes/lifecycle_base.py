@@ -9,7 +9,6 @@ import traceback
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import rclpy
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescriptor, SetParametersResult
 from rclpy.clock import Clock, ClockType
@@ -237,7 +236,7 @@ class LifecycleBase(LifecycleNode):
 
     def _publish_diagnostics(self) -> None:
         entries = self.diagnose()
-        if entries and rclpy.ok():
+        if entries and self.context.ok():
             message = DiagnosticArray(status=entries)
             message.header.stamp = self.get_clock().now().to_msg()
             self._diagnostics.publish(message)

@@ -146,6 +146,7 @@ def test_a_fleet_is_in_time_without_losses_at_the_rate_of_the_robot():
     assert not replace(row, rate=490.0).in_time(500.0)
 
 
+@pytest.mark.long
 @pytest.mark.realtime
 def test_fleet_measures_each_number_of_robots(monkeypatch):
     for name, value in environment().items():

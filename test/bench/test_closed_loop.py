@@ -71,6 +71,7 @@ def test_one_thread_repeats_bit_for_bit():
 
 
 @pytest.mark.parametrize("transport", TRANSPORTS[:2])
+@pytest.mark.long
 @pytest.mark.realtime
 def test_the_wire_does_what_one_thread_does(transport):
     wire, thread = swing(transport), swing("process")

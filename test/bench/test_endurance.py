@@ -12,6 +12,7 @@ from bench.endurance.pieces import Held, Look, endure, faults_of, growth_of
 CALM = Held(100.0, 5, 20)
 
 
+@pytest.mark.long
 @pytest.mark.realtime  # the guard latches early where the controller's process gets no time
 def test_pieces_of_torque_control_end_in_a_latched_fault_each():
     rows = list(endure(2, piece=2.0))

@@ -23,6 +23,7 @@ def test_a_fault_is_handled(case):
     assert row.result == "pass", row.measured
 
 
+@pytest.mark.long
 @pytest.mark.realtime
 @pytest.mark.parametrize("case", [c for c in cases("sockets") if c.name in QUICK], ids=lambda case: case.title)
 def test_a_fault_is_handled_over_sockets(case):

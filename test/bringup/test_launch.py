@@ -16,7 +16,7 @@ from ros_graph import Listener
 from robot_dynamics_ros.nodes.tables import NODES
 from robot_dynamics_ros.simulation.server.launcher import SimulatedUR, loopback_address
 
-pytestmark = pytest.mark.realtime
+pytestmark = [pytest.mark.long, pytest.mark.realtime]
 
 ROOT = Path(__file__).resolve().parents[2]
 LAUNCH = """

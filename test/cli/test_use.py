@@ -1,14 +1,17 @@
 """Commands as a person meets them: one line for what is wrong, plain text in a pipe, Ctrl-C keeps what was recorded."""
 
+import itertools
 import os
 import signal
 import subprocess
 import sys
-import time
 
 import pytest
+from rich.progress import Progress
 
-from robot_dynamics_ros.simulation.server.launcher import FIXED_PORTS, loopback_address
+from robot_dynamics_ros.bags import load_bag
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.simulation.robot import SimulatedRobot
 
 COMMAND = [sys.executable, "-m", "robot_dynamics_ros.cli.main"]
 os.environ.setdefault("ROS_DOMAIN_ID", str(1 + os.getpid() % 100))
@@ -109,65 +112,57 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path):
 REVERSALS = "reversals --robot ur5e --simulated --start 0,-1.5,1.5,-1.5,-1.5,0 --travel 0.05"
 
 
-def interrupt(words, cwd, ready, after=1.0):
-    """Start, wait until ready(stdout), `after` seconds later SIGINT: exit status, stdout, stderr."""
-    out, err = cwd.parent / f"{cwd.name}.out", cwd.parent / f"{cwd.name}.err"
-    with out.open("wb") as stdout, err.open("wb") as stderr:
-        child = subprocess.Popen([*COMMAND, *words.split()], cwd=cwd, env=PLAIN, stdout=stdout, stderr=stderr)
-        end = time.monotonic() + 60.0
-        while not ready(out.read_text()) and child.poll() is None and time.monotonic() < end:
-            time.sleep(0.05)
-        time.sleep(after)
-        child.send_signal(signal.SIGINT)
-        child.wait(60)
-    assert "Traceback" not in err.read_text(), err.read_text()
-    return child.returncode, out.read_text(), err.read_text()
+@pytest.fixture
+def interrupted(monkeypatch, tmp_path, capsys):
+    """interrupted(words, owner, name, call): Ctrl-C in that call of owner.name: exit status, stdout, stderr."""
+
+    def run_in_this_process(words, owner, name, call):
+        from robot_dynamics_ros.cli import main
+
+        function, calls = getattr(owner, name), itertools.count(1)
+
+        def interrupting(*arguments, **options):
+            if next(calls) == call:
+                signal.raise_signal(signal.SIGINT)
+            return function(*arguments, **options)
+
+        monkeypatch.setattr(owner, name, interrupting)
+        monkeypatch.chdir(tmp_path)
+        monkeypatch.setattr(sys, "argv", ["robot-dynamics", *words.split()])
+        try:
+            main.main()
+            code = 0
+        except SystemExit as ended:
+            code = ended.code or 0
+        assert next(calls) > call
+        return code, *capsys.readouterr()
+
+    return run_in_this_process
 
 
-def test_ctrl_c_ends_the_search_of_a_motion_and_leaves_nothing_half_written(tmp_path):
-    code, _, err = interrupt(
-        "excite --robot ur5e --out motion.csv --starts 900", tmp_path, lambda output: True, after=5.0
-    )
+def test_ctrl_c_ends_the_search_of_a_motion_and_leaves_nothing_half_written(interrupted, tmp_path):
+    code, _, err = interrupted("excite --robot ur5e --out motion.csv --starts 900", Progress, "update", 2)
     assert code == 1 and "Aborted" in err
     assert not list(tmp_path.iterdir())
 
 
+def test_ctrl_c_keeps_the_part_of_an_experiment_that_was_recorded(interrupted, tmp_path):
+    words = f"experiment {REVERSALS} --count 1000 --out bag"
+    code, out, err = interrupted(words, SimulatedRobot, "run", 3)
+    assert code == 0 and "bag: bag" in out and " 100 % of" not in out, (out, err)
+    assert len(load_bag([tmp_path / "bag"], load_robot("ur5e"))[0]) == 10_000  # two of the pieces of 10 s
+
+
+@pytest.mark.long
 @pytest.mark.realtime
 def test_ctrl_c_ends_a_simulated_controller(tmp_path):
     words = "simulate ur5e --set rtde_port=0 --set dashboard_port=0 --set script_port=0"
-    assert interrupt(words, tmp_path, lambda output: "ready" in output)[0] == 0
-
-
-def test_ctrl_c_keeps_the_part_of_an_experiment_that_was_recorded(tmp_path):
-    words = f"experiment {REVERSALS} --count 1000 --out bag"
-    code, out, err = interrupt(words, tmp_path, lambda output: "within all limits" in output)
-    assert code == 0 and "bag: bag" in out and " 100 % of" not in out, (out, err)
-    assert err == ""  # no progress where nobody watches
-    from robot_dynamics_ros.bags import load_bag
-    from robot_dynamics_ros.robot_file import load_robot
-
-    assert len(load_bag([tmp_path / "bag"], load_robot("ur5e"))[0]) > 100
-
-
-@pytest.mark.realtime
-def test_ctrl_c_ends_the_graph_and_keeps_the_recording(tmp_path):
-    pytest.importorskip("rclpy")
-    bag, host = tmp_path / "bag", loopback_address(FIXED_PORTS)
-    words = f"simulate ur5e --host {host}"
-    controller = subprocess.Popen([*COMMAND, *words.split()], cwd=tmp_path, env=PLAIN, stdout=subprocess.DEVNULL)
-    graph = subprocess.Popen(
-        [*COMMAND, *f"up --robot ur5e --ip {host}".split()], cwd=tmp_path, env=PLAIN, stderr=subprocess.PIPE
-    )
-    try:
-        words = "record --out bag --topics joint_states,external_wrench"
-        recorded = interrupt(words, tmp_path, lambda output: sum(f.stat().st_size for f in bag.glob("*.mcap")) > 1e5)
-        assert recorded[0] == 0 and "2 topics" in recorded[1], recorded
-    finally:
-        for process in (graph, controller):
-            process.send_signal(signal.SIGINT)
-        errors = graph.communicate(timeout=60)[1].decode()
-        controller.wait(60)
-    assert (graph.returncode, controller.returncode) == (0, 0) and "Traceback" not in errors, errors
+    child = subprocess.Popen([*COMMAND, *words.split()], cwd=tmp_path, env=PLAIN, stdout=-1, stderr=-1, text=True)
+    while not (line := child.stdout.readline()).startswith("ready"):
+        assert line, child.communicate()
+    child.send_signal(signal.SIGINT)
+    _, errors = child.communicate(timeout=60)
+    assert child.returncode == 0 and not errors
 
 
 @pytest.mark.ros

@@ -9,10 +9,9 @@ from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.server.launcher import SimulatedUR
 
-pytestmark = pytest.mark.realtime
+pytestmark = [pytest.mark.long, pytest.mark.realtime]
 
 
-@pytest.mark.long
 def test_experiment_over_the_driver_records_currents_and_desired_motion(tmp_path):
     robot = load_robot("ur5e")
     with SimulatedUR("ur5e", host="127.9.47.1") as simulated, simulated.client():

@@ -78,6 +78,25 @@ def test_a_batch_is_learned_with_the_prior_of_the_fleet_where_there_is_one(worke
     assert Running.of(worker.prior).kept(store.directory / "posterior.npz") is None
 
 
+def test_a_node_gives_every_sample_to_the_collector_and_ends_it(tmp_path, monkeypatch):
+    pytest.importorskip("rclpy", reason="rclpy is not installed")
+    from stepped import Stepped, SteppedDriver
+
+    given, ended = [], []
+
+    def collector(robot, directory, minutes, rate):
+        assert (robot.name, directory, minutes, rate) == ("ur5e", str(tmp_path), 0.5, 500.0)
+        return SimpleNamespace(on_sample=lambda s: given.append(s.stamp_ns), close=lambda: ended.append(True))
+
+    monkeypatch.setattr("robot_dynamics_ros.learning.batch.Collector", collector)
+    rig = Stepped(SteppedDriver(), learn_state=str(tmp_path), learn_minutes=0.5)
+    rig.cycle(50)
+    assert len(given) == 50 and given[-1] == rig.driver.now and not ended
+    rig.close()
+    assert ended
+
+
+@pytest.mark.long
 @pytest.mark.realtime
 def test_a_node_learns_from_the_topics_of_a_driver(worker, tmp_path):
     """A recording is played to a node faster than real time: its batch is learned, and its robot file stays."""

@@ -51,6 +51,7 @@ while large.get_subscription_count():
 """
 
 
+@pytest.mark.long
 @pytest.mark.realtime
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
 def test_large_messages_leave_no_memory_behind():

@@ -13,7 +13,7 @@ from diagnostic_msgs.msg import DiagnosticArray
 
 from bench.faults.graph_bench import GraphBench
 
-pytestmark = pytest.mark.realtime
+pytestmark = [pytest.mark.long, pytest.mark.realtime]
 
 JOINTS = load_robot("ur5e").joint_names
 
@@ -41,7 +41,6 @@ def path_around(graph, file):
     file.write_text(yaml.safe_dump({"joint_names": list(JOINTS), "waypoints": points}))
 
 
-@pytest.mark.long
 def test_learned_friction_outlives_the_node(tmp_path):
     kept, path = tmp_path / "learned.json", tmp_path / "path.yaml"
     given = {"adaptation_file": str(kept), "waypoints": str(path), "control.adaptation_time": 0.5}

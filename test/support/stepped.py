@@ -12,21 +12,25 @@ import numpy as np
 import pytest
 from rclpy.parameter import Parameter
 from ros_graph import Listener  # sets the domain before rclpy is initialised
+from sensor_msgs.msg import JointState
 
 from robot_dynamics_ros._core import StreamState
 from robot_dynamics_ros.drivers.interface import DriverInfo, Motion, RobotStatus, Statistics, TorqueDriver
+from robot_dynamics_ros.drivers.ur.driver import UrDriver
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.nodes.robot import robot_node
+from robot_dynamics_ros.nodes.topics.encoding import to_ns, to_time
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.signals import Sample
 from robot_dynamics_ros.simulation.plant.assumed import assumed_file
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
+from robot_dynamics_ros.topics import DRIVER_TOPICS, TOPICS
 
 GOOD = RobotStatus(7, 1, True, 1.0, 0.0, (0.0, 0.0, 0.0), "normal", "running", True)
 BEGIN = 1_700_000_000_000_000_000  # ns
 STOPPING = 25  # samples from a stop to standstill
 START = {6: [0.0, -1.5, 1.5, -1.5, -1.5, 0.0], 7: [0.0, -0.8, 0.0, -2.4, 0.0, 1.6, 0.8]}
-MEASURED = ("q", "qd", "q_d", "qd_d", "qdd_d", "current", "temperature")
+UR = UrDriver.capabilities
 
 
 class SteppedDriver(TorqueDriver):
@@ -37,7 +41,7 @@ class SteppedDriver(TorqueDriver):
     all motions; ending: samples until a stop has ended the motion.
     """
 
-    def __init__(self, robot="ur5e", capabilities=("current", "temperature", "desired_state", "move", "servo")):
+    def __init__(self, robot="ur5e", capabilities=UR):
         self.robot = load_robot(robot) if isinstance(robot, str) else robot
         self.capabilities = frozenset(capabilities)
         plant = self.robot if self.robot.links is not None else assumed_file(self.robot.name)
@@ -48,6 +52,9 @@ class SteppedDriver(TorqueDriver):
         self.late, self.silent, self.deaf, self.stopped, self.stop_on_start, self.failure = 0, *[False] * 4, ""
         self.condition = self.latched = StreamState.ok
         self.status, self.last_error, self._motion = GOOD, "", Motion()
+        topics = [name for name, need in DRIVER_TOPICS.items() if need in self.capabilities]
+        signals = {signal for name in ("joint_states", *topics) for signal in TOPICS[name].fields.values()}
+        self._signals = [name for name in signals - {"effort"} if name in self.state.MEASURED]
         self._waiting, self._path, self.ending, self.streams = deque(), deque(), 0, []
 
     def steady(self):
@@ -58,6 +65,8 @@ class SteppedDriver(TorqueDriver):
 
     # -- samples ------------------------------------------------------------------------------------------------------
     def read(self, timeout):
+        if len(self._waiting) > self.late:
+            return self._waiting.popleft()
         self.now += round(1e9 / self.sim.rate)
         if self.silent:
             if self.loop is not None:
@@ -70,7 +79,7 @@ class SteppedDriver(TorqueDriver):
         """What the robot measures, and its next cycle: under torque, along its path, or at rest."""
         r, sample = self.state, Sample(self.robot.joint_names, self.now)
         sample.receive_ns, sample.effort = self.now, self.sim.effort_of(r)
-        for name in MEASURED:
+        for name in self._signals:
             setattr(sample, name, getattr(r, name))
         if self.loop is not None:
             args = (r.q, r.qd, sample.effort, r.temperature)
@@ -134,6 +143,9 @@ class SteppedDriver(TorqueDriver):
     def rearm(self):
         self.latched = self.condition
 
+    def recover(self):
+        return "recovered"
+
     def set_payload(self, mass, com, inertia=(0.0,) * 6):
         self.load = (mass, tuple(com), tuple(inertia))
 
@@ -147,23 +159,52 @@ class SteppedDriver(TorqueDriver):
     info = status = condition = latched = last_error = None  # set in __init__
 
 
-class Stepped(Listener):
-    """A node of ours around a SteppedDriver (None: on topics) and a listener; parameters with __ for a dot."""
+class Observed(Listener):
+    """Listener and nodes of ours, made from descriptions of graphs, on the topics of somebody else's driver."""
 
-    def __init__(self, driver=None, kind="composed_node", **parameters):
+    def __init__(self, *graphs):
         super().__init__()
-        self._patch = pytest.MonkeyPatch()
+        self.stamp_ns, self.processed, self.nodes = BEGIN, 0, []
+        for graph in graphs:
+            (node,) = graph.nodes
+            self.nodes.append(self.made(cli_args=graph.arguments(node)))
+
+    def made(self, kind="composed_node", **options):
+        """A node of ours in this process."""
+        node = robot_node.RobotNode(kind, context=self.context, use_global_arguments=False, **options)
+        on_joined = node._on_joined
+        node._on_joined = lambda sample: (on_joined(sample), setattr(self, "processed", sample.stamp_ns))
+        self.executor.add_node(node)
+        assert node.bring_up(), node.failure
+        return node
+
+    def tell(self, publisher, names, q, effort):
+        """One state at rest, 2 ms later than the one before, and what a node does with it."""
+        self.stamp_ns += 2_000_000
+        message = JointState(name=list(names), position=list(q), velocity=[0.0] * len(q), effort=list(effort))
+        message.header.stamp = to_time(self.stamp_ns)
+        publisher.publish(message)
+        self.spin(lambda: self.processed == self.stamp_ns)
+
+    def close(self):
+        for node in self.nodes:
+            node._leave()
+            node.drop()
+            node.destroy_node()
+        super().close()
+
+
+class Stepped(Observed):
+    """A node of ours around a SteppedDriver, and a listener; parameters with __ for a dot."""
+
+    def __init__(self, driver, **parameters):
+        super().__init__()
+        self.driver, self._patch = driver, pytest.MonkeyPatch()
         self._patch.setattr(robot_node, "driver_for", lambda node, robot: driver)
-        given = (
-            {"robot": driver.robot.name} if driver is not None else {"robot": "ur5e", "driver": "none", "max_age": 0.0}
-        )
-        overrides = [Parameter(k.replace("__", "."), value=v) for k, v in (given | parameters).items()]
-        self.driver = driver
-        self.robot_node = robot_node.RobotNode(
-            kind, context=self.context, use_global_arguments=False, parameter_overrides=overrides
-        )
-        self.executor.add_node(self.robot_node)
-        assert self.robot_node.bring_up(), self.robot_node.failure
+        given = {"robot": driver.robot.name} | parameters
+        overrides = [Parameter(k.replace("__", "."), value=v) for k, v in given.items()]
+        self.robot_node = self.made(parameter_overrides=overrides)
+        self.nodes = [self.robot_node]
 
     def cycle(self, count=1):
         """So many samples through the node, without events."""
@@ -183,15 +224,26 @@ class Stepped(Listener):
             self.executor.spin_once(timeout_sec=0.0)
         assert condition(), (self.driver.motion, {topic: len(found) for topic, found in self.heard.items()})
 
+    def published(self, count, *topics):
+        """What the node publishes on topics that are heard, while it takes `count` samples: a list for each."""
+        self.cycle(2 * len(TOPICS))  # it looks at one topic per sample whether somebody listens
+        begin = self.driver.now
+        self.cycle(count)
+        heard = [self.heard[topic] for topic in topics]
+        self.spin(lambda: all(found and to_ns(found[-1].header.stamp) == self.driver.now for found in heard))
+        return [[m for m in found if to_ns(m.header.stamp) > begin] for found in heard]
+
     def settled(self, seconds=60.0):
         """The state in which the present motion ends."""
         self.until(lambda: not self.driver.motion.active, seconds)
         self.seconds(0.1)
         return self.driver.motion.state
 
+    def diagnosed(self, entry):
+        """(message, values) of an entry of the node's diagnostics."""
+        (found,) = (s for s in self.robot_node.diagnose() if s.name.endswith(entry))
+        return found.message, {value.key: value.value for value in found.values}
+
     def close(self):
         self._patch.undo()
-        self.robot_node._leave()
-        self.robot_node.drop()
-        self.robot_node.destroy_node()
         super().close()

@@ -117,6 +117,7 @@ def listening(port):
     return {address for address, number in local if int(number, 16) == port}
 
 
+@pytest.mark.long
 @pytest.mark.realtime
 @pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="needs the kernel's table of sockets")
 def test_the_web_viewer_listens_on_this_machine_only():
@@ -128,6 +129,7 @@ def test_the_web_viewer_listens_on_this_machine_only():
     assert all(not listening(port) for port in ports)
 
 
+@pytest.mark.long
 @pytest.mark.realtime
 def test_a_browser_that_takes_nothing_does_not_hold_up_the_end(tmp_path):
     with WebViewer() as viewer:
@@ -152,6 +154,7 @@ def reddish(png):
 
 
 @pytest.mark.skipif(EXECUTABLE is None, reason="no Chromium on this machine")
+@pytest.mark.long
 @pytest.mark.realtime
 def test_the_first_screen_shows_robot_and_force(recording):
     with WebViewer(files=(recording,)) as viewer, Browser(viewer.url + "&renderer=webgl") as browser:
@@ -160,6 +163,7 @@ def test_the_first_screen_shows_robot_and_force(recording):
     assert share < 0.2 and colours > 300
 
 
+@pytest.mark.long
 @pytest.mark.realtime
 def test_the_node_shows_a_live_graph(tmp_path):
     pytest.importorskip("rclpy", reason="rclpy is not installed")

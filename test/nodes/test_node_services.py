@@ -1,0 +1,214 @@
+"""Parameters, services and lifecycle of a node on a robot that the test steps: what is refused says why."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+
+from stepped import UR, Stepped, SteppedDriver  # isort: skip  (sets the domain before rclpy is initialised)
+
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray
+from lifecycle_msgs.srv import ChangeState, GetState
+from rcl_interfaces.srv import DescribeParameters, SetParametersAtomically
+from rclpy.duration import Duration
+from rclpy.parameter import Parameter
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from robot_dynamics_ros._core import StreamState
+from robot_dynamics_ros.drivers.franka.driver import FrankaDriver
+from robot_dynamics_ros.estimators.external_force import TARE_REFUSALS
+from robot_dynamics_ros.nodes.robot.robot_node import RobotNode
+
+ABLE = UR | (FrankaDriver.capabilities - {"vendor_force", "rotor"})
+
+
+@pytest.fixture(scope="module")
+def rig():
+    made = Stepped(SteppedDriver("ur5e", ABLE))
+    made.hear(String, "composed_node/motion", 100)
+    made.seconds(0.2)
+    yield made
+    made.close()
+
+
+def trigger(rig, name):
+    answer = rig.call(Trigger, f"/composed_node/{name}")
+    return answer.success, answer.message
+
+
+def change(rig, **values):
+    """Whether the node takes the parameters all at once, and why not; __ for a dot."""
+    given = [Parameter(name.replace("__", "."), value=value).to_parameter_msg() for name, value in values.items()]
+    request = SetParametersAtomically.Request(parameters=given)
+    result = rig.call(SetParametersAtomically, "/composed_node/set_parameters_atomically", request).result
+    return result.successful, result.reason
+
+
+# -- parameters -----------------------------------------------------------------------------------------------------
+def test_parameters_change_together_or_not_at_all(rig):
+    done, why = change(rig, force__bandwidth=30.0, marker_scale=-1.0)
+    assert not done and "marker_scale" in why and rig.robot_node.value("force.bandwidth") == 25.0
+    assert change(rig, force__bandwidth=30.0, marker_scale=0.02)[0]
+    assert rig.robot_node.value("force.bandwidth") == 30.0
+    assert not change(rig, force__bandwidth=float("nan"))[0]
+    assert not change(rig, robot="ur10e")[0]  # read-only
+    assert change(rig, force__bandwidth=25.0)[0]
+
+
+def test_parameters_are_described_with_unit_and_range(rig):
+    request = DescribeParameters.Request(names=["force.bandwidth"])
+    (found,) = rig.call(DescribeParameters, "/composed_node/describe_parameters", request).descriptors
+    assert "[rad/s]" in found.description and found.floating_point_range[0].to_value == 1000.0
+
+
+def test_load_and_collision_thresholds_reach_the_robot(rig):
+    assert change(rig, load_mass=0.5, load_com_z=0.05)[0]
+    assert rig.driver.load == (0.5, (0.0, 0.0, 0.05), (0.0,) * 6)
+    assert change(rig, collision_torque=0.5, collision_force=60.0, collision_moment=20.0)[0]
+    torque, force = rig.driver.thresholds
+    np.testing.assert_allclose(torque, 0.5 * rig.driver.robot.array("limits.torque"))
+    assert force.tolist() == [60.0] * 3 + [20.0] * 3
+    done, why = change(rig, collision_force=0.0)
+    assert not done and "together" in why
+
+
+def test_what_a_robot_cannot_set_is_refused(rig, monkeypatch):
+    monkeypatch.setattr(rig.driver, "capabilities", frozenset({"move", "servo"}))
+    for values in ({"load_mass": 0.7}, {"collision_torque": 0.5, "collision_force": 60.0, "collision_moment": 20.0}):
+        done, why = change(rig, **values)
+        assert not done and "cannot set this" in why
+
+
+# -- motion by topic and services -----------------------------------------------------------------------------------
+@pytest.fixture
+def play(rig):
+    publisher = rig.node.create_publisher(JointTrajectory, "composed_node/play_trajectory", 5)
+    rig.spin(publisher.get_subscription_count)
+
+    def publish(first, second, seconds=1.0, names=rig.driver.robot.joint_names):
+        points = [JointTrajectoryPoint(positions=list(map(float, q))) for q in (first, second)]
+        points[1].time_from_start = Duration(seconds=seconds).to_msg()
+        rig.heard["composed_node/motion"].clear()
+        publisher.publish(JointTrajectory(joint_names=list(names), points=points))
+
+    yield publish
+    rig.driver.stop()
+    rig.settled()
+    rig.node.destroy_publisher(publisher)
+
+
+def words(rig):
+    return [m.data for m in rig.heard["composed_node/motion"]]
+
+
+def test_a_trajectory_is_played_whatever_the_joint_order_after_its_approach(rig, play):
+    names, start = rig.driver.robot.joint_names, rig.driver.held.copy()
+    play((start + 0.05)[::-1], (start + 0.1)[::-1], names=names[::-1])
+    rig.spin(lambda: rig.driver.motion.active)
+    assert rig.settled() == "done"
+    np.testing.assert_allclose(rig.driver.state.q, start + 0.1, atol=0.005)
+    rig.spin(lambda: words(rig)[-1:] == ["done"])
+
+
+def test_a_trajectory_that_cannot_be_played_is_refused_with_the_reason(rig, play):
+    start = rig.driver.held
+    for first, second, text in (
+        (start, start + [3.0, 0, 0, 0, 0, 0], "refused: trajectory: velocity"),
+        (start, start + 9.0, "refused: trajectory: position"),
+        (start + [4.0, 0, 0, 0, 0, 0], start + [4.1, 0, 0, 0, 0, 0], "refused: shoulder_pan_joint starts 4.0"),
+    ):
+        play(first, second)
+        rig.spin(lambda text=text: any(word.startswith(text) for word in words(rig)))
+    assert not rig.driver.motion.active
+
+
+def test_stop_answers_when_the_motion_has_ended(rig, play):
+    start = rig.driver.held.copy()
+    play(start, start + 0.3, seconds=10.0)
+    rig.spin(lambda: rig.driver.motion.active)
+    rig.seconds(2.0)
+    assert trigger(rig, "stop") == (True, "motion ended") and rig.driver.motion.state == "stopped"
+    assert trigger(rig, "stop") == (True, "nothing of this node was moving")
+
+
+def test_services_answer_with_a_reason(rig):
+    assert trigger(rig, "recover") == (True, "recovered")
+    assert trigger(rig, "rearm") == (True, "latched faults cleared")
+    assert not trigger(rig, "zero_ft")[0] and "tare" in trigger(rig, "zero_ft")[1]
+    assert trigger(rig, "reset")[0]
+    done, why = trigger(rig, "tare")  # too soon after the reset
+    assert not done and why in TARE_REFUSALS.values()
+    rig.seconds(5.0)
+    assert trigger(rig, "tare")[0]
+    names = {name for name, _ in rig.robot_node.get_service_names_and_types()}
+    assert "/composed_node/stop" in names and "/composed_node/enable_guiding" not in names  # made without torque
+
+
+# -- lifecycle ------------------------------------------------------------------------------------------------------
+def heard(rig, count):
+    (messages,) = rig.published(count, "joint_states")
+    return len(messages)
+
+
+def test_deactivate_silences_and_activate_resumes(rig):
+    rig.hear(JointState, "joint_states", 500)
+    rig.spin(lambda: rig.robot_node.count_subscribers("joint_states"))
+
+    def transition(number):
+        request = ChangeState.Request()
+        request.transition.id = number
+        assert rig.call(ChangeState, "/composed_node/change_state", request).success
+
+    assert heard(rig, 50) == 50
+    transition(4)  # deactivate
+    assert rig.call(GetState, "/composed_node/get_state").current_state.label == "inactive"
+    assert not rig.robot_node.work() and "not active" in rig.robot_node.diagnose()[0].message
+    for number in (2, 1, 3):  # clean up, configure, activate
+        transition(number)
+    rig.spin(lambda: rig.robot_node.count_subscribers("joint_states"))
+    assert heard(rig, 50) == 50
+
+
+def test_a_robot_that_falls_silent_and_returns_is_found_again_and_nothing_old_is_published(rig):
+    driver, last = rig.driver, rig.driver.now
+    driver.silent, driver.condition, driver.last_error = True, StreamState.fault, "the connection was lost"
+    driver.latched = StreamState.fault
+    rig.cycle(100)
+    assert rig.diagnosed("stream")[0] == "the connection was lost"
+    done, why = trigger(rig, "rearm")
+    assert not done and "the stream is fault now" in why
+    driver.silent, driver.condition, driver.last_error = False, StreamState.ok, ""
+    silent_ns = driver.now
+    assert heard(rig, 50) == 50
+    stamps = [m.header.stamp.sec * 10**9 + m.header.stamp.nanosec for m in rig.heard["joint_states"]]
+    assert not [stamp for stamp in stamps if last < stamp <= silent_ns]
+    assert trigger(rig, "rearm")[0] and rig.diagnosed("stream")[1]["latched"] == "ok"
+
+
+# -- a second node of the name --------------------------------------------------------------------
+@pytest.fixture
+def elsewhere():
+    context = rclpy.Context()
+    rclpy.init(args=[], context=context)
+    yield context
+    rclpy.shutdown(context=context)
+
+
+def test_a_second_node_of_this_machine_is_refused_and_the_first_goes_on(rig, elsewhere):
+    second = RobotNode("composed_node", context=elsewhere, use_global_arguments=False)
+    assert not second.bring_up() and "runs on this machine already" in second.failure
+    second.drop()
+    second.destroy_node()
+    assert len(rig.published(50, "joint_states")[0]) == 50
+
+
+def test_a_node_of_the_same_name_on_another_machine_is_reported(rig, elsewhere):
+    """For the graph a node of another machine is one that does not hold the name on this machine."""
+    rig.hear(DiagnosticArray, "/diagnostics")
+    other = rclpy.create_node("composed_node", context=elsewhere)
+    rig.spin(lambda: any("other node of this name" in s.message for m in rig.heard["/diagnostics"] for s in m.status))
+    other.destroy_node()

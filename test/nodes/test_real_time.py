@@ -1,0 +1,186 @@
+"""Whole graphs in real time, one of each robot family: simulated controller, node, recorder as processes."""
+
+import os
+import signal
+import time
+
+import numpy as np
+import pytest
+
+pytest.importorskip("rclpy", reason="rclpy is not installed")
+
+from ros_graph import Listener, Process, motion_file  # isort: skip  (sets the domain before rclpy is initialised)
+
+from diagnostic_msgs.msg import DiagnosticArray
+from geometry_msgs.msg import WrenchStamped
+from rclpy.qos import DurabilityPolicy, QoSProfile
+from sensor_msgs.msg import JointState
+from std_msgs.msg import String
+from std_srvs.srv import Trigger
+from trajectory_msgs.msg import JointTrajectory, JointTrajectoryPoint
+
+from robot_dynamics_ros.bags import load_bag
+from robot_dynamics_ros.cli.demo_summary import agreement
+from robot_dynamics_ros.estimators.replay import replay
+from robot_dynamics_ros.nodes.topics.encoding import to_ns
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.simulation.server.launcher import SimulatedController
+
+pytestmark = pytest.mark.realtime
+
+MAIN = "robot_dynamics_ros.cli.main"
+LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
+GAPS = "    degraded_gap: 0.5\n    safe_gap: 1.0\n    frozen_repeats: 200\n"  # a busy machine is no real-time system
+BASE, MOTION = "robot_dynamics/external_wrench_base", "composed_node/motion"
+
+
+class Graph:
+    """`up` of a robot's simulated controller, and a listener."""
+
+    def __init__(self, robot, folder, parameters=""):
+        file = folder / "nodes.yaml"
+        file.write_text(f"composed_node:\n  ros__parameters:\n{GAPS}{parameters}")
+        self.robot, self.listener = load_robot(robot), Listener()
+        self.sim = SimulatedController(robot).__enter__()
+        self.node = Process(MAIN, "up", "--robot", robot, "--ip", self.sim.host, "--params", str(file))
+        self.listener.hear(JointState, "joint_states", 1000)
+        self.listener.hear(WrenchStamped, BASE, 1000)
+        self.listener.hear(DiagnosticArray, "/diagnostics")
+        self.listener.hear(String, MOTION, LATCHED)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, kind, *_):
+        """Ctrl-C twice ends the node once and in order."""
+        self.node.process.send_signal(2)
+        status, output = self.node.end()
+        self.listener.close()
+        self.sim.stop()
+        assert kind is not None or (status == 0 and "Traceback" not in output and "terminate" not in output), output
+
+    def recent(self, topic, count):
+        self.listener.heard[topic].clear()
+        self.listener.spin(lambda: len(self.listener.heard[topic]) >= count, 60.0)
+        return self.listener.heard[topic][:count]
+
+    def in_step(self):
+        """State at the robot's rate, all joints by name, stamps of the source."""
+        messages = self.recent("joint_states", 300)
+        stamps = np.array([to_ns(m.header.stamp) for m in messages])
+        assert tuple(messages[0].name) == tuple(self.robot.joint_names) and (np.diff(stamps) > 0).all()
+        assert np.median(np.diff(stamps)) == pytest.approx(1e9 / self.robot.sensing.sample_rate, rel=0.02)
+
+    def force(self):
+        return np.mean([[m.wrench.force.x, m.wrench.force.y, m.wrench.force.z] for m in self.recent(BASE, 100)], axis=0)
+
+    def stream(self):
+        """Values of the next diagnostics of the stream."""
+        heard = self.listener.heard["/diagnostics"]
+        heard.clear()
+        self.listener.spin(lambda: any("stream" in s.name for m in heard for s in m.status))
+        return {v.key: v.value for m in heard for s in m.status if "stream" in s.name for v in s.values}
+
+    def play(self, target, seconds, *words):
+        """Publish a motion from here; wait until one of the words is reported."""
+        publisher = self.listener.publisher(JointTrajectory, "composed_node/play_trajectory", "composed_node")
+        here = self.recent("joint_states", 1)[0].position
+        points = [JointTrajectoryPoint(positions=list(map(float, q))) for q in (here, target)]
+        points[1].time_from_start.sec = seconds
+        heard = self.listener.heard[MOTION]
+        heard.clear()
+        publisher.publish(JointTrajectory(joint_names=list(self.robot.joint_names), points=points))
+        ends = (*words, "refused", "failed")
+        self.listener.spin(lambda: any(m.data.startswith(ends) for m in heard), 60.0)
+        assert not any(m.data.startswith(("refused", "failed")) for m in heard), [m.data for m in heard]
+
+    def moved(self):
+        """It goes where it is told."""
+        target = np.array(self.recent("joint_states", 1)[0].position) + 0.05
+        self.play(target, 1, "done")
+        np.testing.assert_allclose(self.recent("joint_states", 100)[-1].position, target, atol=0.01)
+
+
+def test_a_ur_at_its_rate_with_contact_motion_and_a_recording_that_replays_as_live(tmp_path):
+    bag = tmp_path / "bag"
+    with Graph("ur5e", tmp_path) as graph:
+        topics = "joint_states,motor_currents,joint_temperatures/*,robot_dynamics/external_wrench_base*"
+        recorder = Process(MAIN, "record", "--out", str(bag), "--topics", topics)
+        graph.in_step()
+        before = graph.force()
+        with graph.sim.client() as client:
+            client.command("set_wrench", wrench=[0, 0, -40, 0, 0, 0])
+            client.wait(1.5)
+            after = graph.force()
+            client.command("set_wrench", wrench=[0] * 6)
+        assert after[2] - before[2] < -15.0
+        assert graph.stream()["safety mode"] == "normal"
+        graph.moved()
+        status, output = recorder.end()
+    assert status == 0 and "messages" in output, output
+    live, _ = load_bag([bag], graph.robot)
+    assert len(live) > 1000
+    assert agreement(live, replay([bag], graph.robot).log)["near_share"] > 0.9
+
+
+def test_an_fr3_at_its_rate_with_contact_motion_and_torque_and_what_waited_while_it_was_stopped(tmp_path):
+    for module in ("pylibfranka", "franka_sim"):
+        pytest.importorskip(module, reason=f"{module} is not installed")
+    with Graph("fr3", tmp_path, "    torque: client\n    control.time_scale: 0.05\n") as graph:
+        graph.in_step()
+        before = graph.force()
+        with graph.sim.client() as client:
+            client.command("set_wrench", wrench=[0, 0, -40, 0, 0, 0])
+            client.wait(1.5)
+            assert graph.force()[2] - before[2] < -15.0
+            client.command("set_wrench", wrench=[0] * 6)
+            left_out = int(graph.stream()["not published"])
+            os.kill(graph.node.process.pid, signal.SIGSTOP)
+            client.wait(1.5)
+            os.kill(graph.node.process.pid, signal.SIGCONT)
+        graph.listener.spin(lambda: int(graph.stream()["not published"]) > left_out + 100)
+        graph.listener.spin(lambda: time.time_ns() - to_ns(graph.recent("joint_states", 1)[0].header.stamp) < 5e8)
+        graph.listener.spin(lambda: graph.stream()["condition"] == "ok")
+        graph.moved()
+        enabled = graph.listener.call(Trigger, "/composed_node/enable_guiding")
+        assert enabled.success, enabled.message
+        ended = graph.listener.call(Trigger, "/composed_node/stop")
+        assert ended.success, ended.message
+
+
+def test_a_comau_at_its_rate_moves_and_is_found_again_when_its_controller_returns(tmp_path):
+    with Graph("comau_ns16", tmp_path, "    enable_commands: true\n") as graph:
+        graph.in_step()
+        graph.moved()
+        graph.sim.stop()
+        graph.listener.spin(lambda: graph.stream()["condition"] in ("fault", "safe"), 60.0)
+        refused = graph.listener.call(Trigger, "/composed_node/rearm")
+        assert not refused.success and refused.message
+        graph.sim = SimulatedController("comau_ns16", host=graph.sim.host).__enter__()
+        graph.in_step()
+        graph.listener.spin(lambda: graph.listener.call(Trigger, "/composed_node/rearm").success)
+
+
+def test_ctrl_c_of_play_and_the_death_of_the_node_stop_the_robot(tmp_path):
+    with Graph("ur5e", tmp_path) as graph, graph.sim.client() as client:
+        start, heard = np.array(graph.recent("joint_states", 1)[0].position), graph.listener.heard[MOTION]
+        file = motion_file(graph.robot.joint_names, tmp_path / "long.csv", start, 60.0, 1.0)
+        playing = Process(MAIN, "play", file, "--robot", "ur5e", "--yes")
+        graph.listener.spin(lambda: any(m.data.startswith("moving") for m in heard), 60.0)
+        status, output = playing.end()
+        assert status == 0 and "long.csv: stopped" in output and "Traceback" not in output, output
+        start = np.array(client.state["target_q"])
+        graph.play(start + [1.5, 0, 0, 0, 0, 0], 10, "moving")
+        graph.listener.spin(lambda: abs(client.state["target_q"][0] - start[0]) > 0.05)
+        graph.node.process.kill()
+        graph.node.process.communicate()
+        client.wait(1.5)
+        stopped = np.array(client.state["target_q"])
+        client.wait(0.5)
+        assert np.abs(np.array(client.state["target_q"]) - stopped).max() < 1e-6
+        assert abs(stopped[0] - start[0]) < 1.4
+        heard.clear()
+        graph.node = Process(MAIN, "up", "--robot", "ur5e", "--ip", graph.sim.host)
+        graph.listener.spin(lambda: heard, 60.0)
+        assert heard[0].data == "idle"
+        graph.in_step()

@@ -61,7 +61,7 @@ def place(tmp_path):
         ("reproduce nosuch", "is no protocol"),
         ("replay nosuch --robot ur5e --out out", "no such file"),
         ("replay empty.bag --robot ur5e --out out", "cannot be read as a bag"),
-        ("replay empty.bag --robot ur5e --out out --set force.nosuch=1", "cannot be read as a bag"),
+        ("replay empty.bag --robot ur5e --out out --params file", "ros__parameters"),
         ("demo --robot nosuch", "no such robot"),
         ("latency --robot nosuch", "no such robot"),
     ],
@@ -107,26 +107,36 @@ def test_a_reader_that_goes_away_is_no_error(tmp_path):
 REVERSALS = "reversals --robot ur5e --simulated --start 0,-1.5,1.5,-1.5,-1.5,0 --travel 0.05"
 
 
-def interrupt(words, cwd, ready, after=1.0):
-    """Start, wait until ready(stdout), `after` seconds later SIGINT: exit status, stdout, stderr."""
+def interrupt(words, cwd, ready):
+    """Start, wait until ready(stdout), a second later SIGINT: exit status, stdout, stderr."""
     out, err = cwd.parent / f"{cwd.name}.out", cwd.parent / f"{cwd.name}.err"
     with out.open("wb") as stdout, err.open("wb") as stderr:
         child = subprocess.Popen([*COMMAND, *words.split()], cwd=cwd, env=PLAIN, stdout=stdout, stderr=stderr)
         end = time.monotonic() + 60.0
         while not ready(out.read_text()) and child.poll() is None and time.monotonic() < end:
             time.sleep(0.05)
-        time.sleep(after)
+        time.sleep(1.0)
         child.send_signal(signal.SIGINT)
         child.wait(60)
     assert "Traceback" not in err.read_text(), err.read_text()
     return child.returncode, out.read_text(), err.read_text()
 
 
-def test_ctrl_c_ends_the_search_of_a_motion_and_leaves_nothing_half_written(tmp_path):
-    code, _, err = interrupt(
-        "excite --robot ur5e --out motion.csv --starts 900", tmp_path, lambda output: True, after=5.0
-    )
-    assert code == 1 and "Aborted" in err
+def test_ctrl_c_ends_the_search_of_a_motion_and_leaves_nothing_half_written(tmp_path, monkeypatch, capsys):
+    from robot_dynamics_ros.cli import main
+    from robot_dynamics_ros.identification import excitation
+
+    search = excitation.design_fourier
+
+    def interrupted(*arguments, progress, **options):
+        return search(*arguments, progress=lambda *_: signal.raise_signal(signal.SIGINT), **options)
+
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(excitation, "design_fourier", interrupted)
+    monkeypatch.setattr(sys, "argv", "robot-dynamics excite --robot ur5e --out motion.csv".split())
+    with pytest.raises(SystemExit) as ended:
+        main.main()
+    assert ended.value.code == 1 and "Aborted" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
 

@@ -67,7 +67,7 @@ def place(tmp_path):
         ("experiment reversals --robot ur5e --out bag", "--simulated"),
         ("replay nosuch --robot ur5e --out out", "no such file"),
         ("replay empty.bag --robot ur5e --out out", "cannot be read as a bag"),
-        ("replay empty.bag --robot ur5e --out out --set force.nosuch=1", "cannot be read as a bag"),
+        ("replay empty.bag --robot ur5e --out out --params file", "ros__parameters"),
         ("demo --robot nosuch", "no such robot"),
     ],
 )

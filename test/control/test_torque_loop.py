@@ -65,6 +65,7 @@ def rms(x):
     return [np.sqrt(np.mean(x[part] ** 2, axis=0)) for part in (slice(0, 2000), slice(-2000, None))]
 
 
+@pytest.mark.long
 def test_rls_learns_all_of_the_friction_in_closed_loop_and_begins_where_it_left_off():
     # [Madsen2020 appB eq. 14-20]
     fixed, rls = learned("fixed"), learned("rls")

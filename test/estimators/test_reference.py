@@ -49,7 +49,7 @@ def run(*arguments, of=command):
 
 
 def test_replay_compares_with_the_sensor(tmp_path):
-    bag, out, numbers = sensor_bag(tmp_path / "b", moving(20.0), pushed(20.0)), tmp_path / "o", tmp_path / "n.json"
+    bag, out, numbers = sensor_bag(tmp_path / "b", moving(12.0), pushed(12.0)), tmp_path / "o", tmp_path / "n.json"
     done = run(bag, "--robot", "ur5e", "--out", out, "--json", numbers, "--reference", TOPIC, "--tare", 2)
     assert done.exit_code == 0 and "axes of tool0 (the TCP)" in done.output and "tared by [4" in done.output
     c = json.loads(numbers.read_text())["reference"]
@@ -130,9 +130,8 @@ def test_calibrated_parameters_are_what_replay_and_up_read(tmp_path):
     found = json.loads(numbers.read_text())
     check_parameter_file(file, describe("ur5e"))
     assert stage_parameters(file) == found["parameters"]
-    assert run(bag, *sensor, "--params", file, "--out", tmp_path / "o", "--json", numbers).exit_code == 0
-    again = json.loads(numbers.read_text())["reference"]
-    assert again["axes_moving"] == pytest.approx(found["after"]["axes_moving"])
+    again = compare(replay([bag], UR5E, parameters=stage_parameters(file)), [bag], SensorOptions(TOPIC, tare=2.0))
+    assert again.to_dict()["axes_moving"] == pytest.approx(found["after"]["axes_moving"])
     before, after = (found[k]["within_1_moving"] for k in ("before", "after"))
     assert abs(after - 0.683) < 0.5 * abs(before - 0.683)
     assert found["parameters"]["friction"]["relative_error"] == pytest.approx(0.15, rel=0.3)  # the default is 0.3

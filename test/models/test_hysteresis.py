@@ -14,7 +14,7 @@ def H_of(theta, gms=None):
     return gms.run(stamps(len(theta)), np.ascontiguousarray(theta)[:, None])[0][:, 0]
 
 
-@pytest.mark.parametrize("M", range(1, 11))
+@pytest.mark.parametrize("M", [1, 4, 10])
 def test_spacing_laws(M):
     D, k = spacing(M)
     i = np.arange(1, M + 1)
@@ -41,7 +41,7 @@ def test_position_dependent_backlash_is_the_recursion_of_the_paper_for_fine_step
     np.testing.assert_allclose(ours, recursion(theta, D, k, at), atol=2e-2)
 
 
-@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("seed", range(2))
 @pytest.mark.parametrize("scale", [1e-6, 1e-4, 1e-2, 3.0])
 def test_never_exceeds_one(seed, scale):
     K = 16
@@ -85,7 +85,7 @@ def test_steady_sliding_is_one_for_any_backlash():
     np.testing.assert_allclose(H[100:], 1.0, atol=1e-9)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("seed", range(5))
 def test_valid_means_the_initial_state_no_longer_matters(seed):
     """Two unknown pasts agree from the moment the flag rises."""
     rng = np.random.default_rng(seed)

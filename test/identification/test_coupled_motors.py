@@ -23,7 +23,7 @@ RATE = 500.0
 @pytest.fixture(scope="module")
 def logs():
     """Moves of the simulated robot with rests between them, no contact: one to identify from, one to judge on."""
-    return [moves(seed, count) for seed, count in ((11, 10), (21, 6))]
+    return [moves(seed, count) for seed, count in ((11, 12), (21, 10))]
 
 
 def moves(seed, count):
@@ -34,7 +34,7 @@ def moves(seed, count):
         here = there
     motion, robot = motions.join(*parts), SimulatedRobot(ROBOT, seed=seed)
     robot.reset(motion[0][0])
-    return robot.run(*motion)[0]
+    return robot.run(*motion, keep=2)[0]
 
 
 def elements(angle):
@@ -97,6 +97,7 @@ def test_the_error_at_rest_falls_against_the_static_law(found, logs, monkeypatch
     assert ours[0] < 0.6 * theirs[0] and ours[1] < 0.3 * theirs[1]
 
 
+@pytest.mark.long
 def test_a_static_motor_keeps_its_static_law(logs):
     robot = identified_robot(identified(logs, static))
     assert robot.hysteresis.motors == () and len(robot.coupled_friction) == 2

@@ -29,7 +29,7 @@ MODEL = RobotModel(UR5E.chain())
 TOPIC = "/robot_dynamics/vendor_external_wrench"
 
 
-def touched(seconds=15.0, level=60.0, seed=1):
+def touched(seconds=30.0, level=60.0, seed=1):
     """A log in contact all the time, and the true wrench (N, 6), environment on robot in base axes at the TCP."""
     log, rng = synthetic_log(UR5E, TRUTH, seed, seconds), np.random.default_rng(4)
     knots = np.arange(0.0, seconds + 1.0, 0.5)
@@ -43,7 +43,7 @@ def state_of(log, **options):
     return Identification(UR5E, Options(contact="ignore", effort="torque", **options), [recording(log, "run")], [], "")
 
 
-def with_sensor(sign=1.0, late=0.0, seconds=15.0, **kwargs):
+def with_sensor(sign=1.0, late=0.0, seconds=30.0, **kwargs):
     log, w = touched(seconds, **kwargs)
     shifted = np.column_stack([np.interp(log.time - late, log.time, x) for x in w.T])
     log.measured_wrench = sign * shifted + 0.2 * np.random.default_rng(6).normal(size=w.shape)
@@ -84,7 +84,7 @@ def test_work_alone_does_not_decide_against_physics():
 
 
 def test_the_known_wrench_gives_back_the_free_effort():
-    free, (log, _) = synthetic_log(UR5E, TRUTH, 1, 15.0), touched()
+    free, (log, _) = synthetic_log(UR5E, TRUTH, 1, 30.0), touched()
     log.measured_wrench = touched()[1]
     state = state_of(log, wrench=SensorOptions(TOPIC))
     recognise_effort(state)
@@ -96,7 +96,7 @@ def test_the_known_wrench_gives_back_the_free_effort():
 def test_contact_with_a_sensor_identifies_as_well_as_free_motion():
     """Held-out error on free motion: with the sensor like free motion, without it worse."""
     free, errors = synthetic_log(UR5E, TRUTH, 2, 15.0), {}
-    known = {"sensor": (with_sensor(), SensorOptions(TOPIC)), "none": (touched()[0], None)}
+    known = {"sensor": (with_sensor(seconds=15.0), SensorOptions(TOPIC)), "none": (touched(15.0)[0], None)}
     for name, (log, sensor) in known.items():
         given = {"contact": "ignore", "effort": "torque", "wrench": sensor}
         found = steps([recording(log, "run")], [recording(free, "free")], until="fit_parameters", **given)

@@ -52,13 +52,8 @@ def test_a_damaged_recording_leaves_its_robot_out_by_name(cells, tmp_path):
 
 def test_a_cluster_gives_the_same(cells):
     distributed = pytest.importorskip("distributed", reason="needs the extra dask")
-    options = {
-        "n_workers": 1,
-        "threads_per_worker": 1,
-        "processes": False,
-        "host": "127.0.0.1",
-        "dashboard_address": None,
-    }
+    options = {"n_workers": 1, "threads_per_worker": 1, "processes": False, "protocol": "tcp://"}
+    options |= {"host": "127.0.0.1", "dashboard_address": None}
     from robot_dynamics_ros.identification.fleet import executor
 
     here, _ = learn_fleet(cells)

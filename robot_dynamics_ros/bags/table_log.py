@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from robot_dynamics_ros.bags.rows import BagReport
+from robot_dynamics_ros.bags.table_bounds import within
 from robot_dynamics_ros.bags.table_columns import WORDS, Group, grouped, time_columns, unit_of
 from robot_dynamics_ros.bags.tables import Table, chosen, listed, read_table
 from robot_dynamics_ros.errors import DataError
@@ -24,6 +25,7 @@ UNITS = ("rad", "deg", "Nm", "A", "mA")
 SECONDS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
 RATES = (5.0, 10_000.0)  # Hz between which a robot is recorded: the unit of a clock that does not say it
 TURNS = 4 * np.pi  # rad; an axis that goes further is recorded in degrees
+MAX_JOINTS = 64
 EPOCH = 1_000_000_000_000_000_000  # ns, stamp of the first row of a clock that starts anywhere
 PAUSE = 1.0  # s between parts whose clock starts again, episodes of a data set
 
@@ -65,6 +67,7 @@ def table_log(
             f"columns: {listed(list(table.columns))}"
         )
     labels = list(taken["q"])
+    within(path, len(labels), MAX_JOINTS, "columns of joint positions")
     taken = {s: _by_joint(path, s, c, labels, s in options.columns) for s, c in taken.items()}
     signals = {s: np.column_stack([table.columns[c] for c in cs.values()]).astype(float) for s, cs in taken.items()}
     stamps, clock = _clock(table, options, report)

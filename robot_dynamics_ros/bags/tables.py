@@ -14,6 +14,15 @@ from typing import Any
 
 import numpy as np
 
+from robot_dynamics_ros.bags.table_bounds import (
+    MAX_CELLS,
+    MAX_FILE_BYTES,
+    MAX_OBJECTS,
+    refuse_npz,
+    refuse_parquet,
+    refuse_text,
+    within,
+)
 from robot_dynamics_ros.errors import CapabilityError, DataError
 
 MAX_WIDTH = 64  # columns of one array; wider ones are images or features, not joints
@@ -45,6 +54,7 @@ def read_table(path: Path) -> Table:
     if not path.is_file():
         raise DataError(f"{path}: no such file")
     try:
+        within(path, path.stat().st_size, MAX_FILE_BYTES, "bytes")
         columns = READERS[path.suffix.lower()](path)
     except (DataError, CapabilityError):
         raise
@@ -78,6 +88,7 @@ def _text(path: Path) -> dict[str, np.ndarray]:
     if first is None:
         return {}
     delimiter = next((d for d in DELIMITERS if d in lines[first].strip()), ",")
+    refuse_text(path, lines, delimiter)
     point = _decimal_comma if delimiter == ";" else str
     split = _splitter(delimiter)
     names = split(lines[first])
@@ -140,6 +151,7 @@ def _unique(names: Sequence[str]) -> list[str]:
 
 # -- arrays -----------------------------------------------------------------------------------------------------------
 def _npz(path: Path) -> dict[str, np.ndarray]:
+    refuse_npz(path)
     with np.load(path, allow_pickle=False) as arrays:
         return _columns({name: arrays[name] for name in arrays.files})
 
@@ -147,9 +159,13 @@ def _npz(path: Path) -> dict[str, np.ndarray]:
 def _hdf5(path: Path) -> dict[str, np.ndarray]:
     h5py = _library("h5py", path)
     arrays: dict[str, np.ndarray] = {}
+    objects = cells = 0
 
     def take(name: str, item: Any) -> None:
+        nonlocal objects, cells
+        objects = within(path, objects + 1, MAX_OBJECTS, "objects")
         if isinstance(item, h5py.Dataset) and item.ndim in (1, 2) and np.issubdtype(item.dtype, np.number):
+            cells = within(path, cells + item.size, MAX_CELLS, "numbers")
             arrays[name] = item[()]
 
     with h5py.File(path, "r") as file:
@@ -158,20 +174,31 @@ def _hdf5(path: Path) -> dict[str, np.ndarray]:
 
 
 def _parquet(path: Path) -> dict[str, np.ndarray]:
-    table = _library("pyarrow.parquet", path).read_table(path)
+    file = _library("pyarrow.parquet", path).ParquetFile(path)
     types = _library("pyarrow.types", path)
+    refuse_parquet(path, file.metadata)
+    table = file.read(columns=[f.name for f in file.schema_arrow if _of_numbers(types, f.type)])
     arrays: dict[str, np.ndarray] = {}
     for name, column in zip(table.column_names, table.columns, strict=True):
         kind = column.type
-        if types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind):
-            flat = column.combine_chunks().flatten() if column.null_count == 0 else None
-            if flat is not None and len(flat) % max(len(column), 1) == 0 and _numeric(types, kind.value_type):
-                arrays[name] = flat.to_numpy(zero_copy_only=False).reshape(len(column), -1)
+        if _vector(types, kind):
+            lists = column.combine_chunks()
+            if column.null_count == 0 and len(lists.value_lengths().unique()) == 1:  # a ragged one is no signal
+                arrays[name] = lists.flatten().to_numpy(zero_copy_only=False).reshape(len(column), -1)
         elif _numeric(types, kind):
             arrays[name] = column.to_numpy()
         elif types.is_timestamp(kind):
             arrays[f"{name} [ns]"] = column.to_numpy().astype("datetime64[ns]").astype(np.int64)
     return _columns(arrays, lerobot_names(path))
+
+
+def _of_numbers(types: Any, kind: Any) -> bool:
+    """Whether a column is of numbers, times or vectors of numbers; others are not read."""
+    return _numeric(types, kind.value_type if _vector(types, kind) else kind) or types.is_timestamp(kind)
+
+
+def _vector(types: Any, kind: Any) -> bool:
+    return bool(types.is_list(kind) or types.is_large_list(kind) or types.is_fixed_size_list(kind))
 
 
 def _numeric(types: Any, kind: Any) -> bool:
@@ -246,15 +273,26 @@ def chosen(table: Table, wanted: str) -> list[str]:
         a, b = int(numbers[1]), int(numbers[2] or numbers[1])
         if 1 <= a <= b <= len(names):
             return names[a - 1 : b]
-    pattern = re.escape(wanted).replace(r"\*", ".*")
-    if "*" in wanted and (matching := [n for n in names if re.fullmatch(pattern, n)]):
+    if "*" in wanted and (matching := [n for n in names if _fits(n, wanted.split("*"))]):
         return sorted(matching, key=natural)
     raise DataError(f"{table.path}: no column {wanted!r}; columns: {listed(names)}")
 
 
+def _fits(name: str, parts: list[str]) -> bool:
+    """Whether the parts follow each other in a name, the first at its begin, the last at its end."""
+    first, *middle, last = parts
+    at, end = len(first), len(name) - len(last)
+    for part in middle:
+        found = name.find(part, at, end)
+        if found < 0:
+            return False
+        at = found + len(part)
+    return name.startswith(first) and name.endswith(last) and at <= end
+
+
 def natural(name: str) -> list[tuple[int, str, int]]:
     """Key that sorts q2 before q10."""
-    return [(1, "", int(part)) if part.isdigit() else (0, part, 0) for part in re.findall(r"\d+|\D+", name)]
+    return [(1, "", int(part)) if part.isdecimal() else (0, part, 0) for part in re.findall(r"\d+|\D+", name)]
 
 
 def listed(names: Sequence[str], most: int = 30) -> str:

@@ -79,6 +79,8 @@ def _parsed(text: str) -> Any:
 
 
 def _read_text(path: Path) -> str:
+    if path.exists() and not path.is_file():
+        raise ConfigError(str(path), "", "is no file")  # a FIFO would wait for a writer
     try:
         with path.open("rb") as stream:
             data = stream.read(MAX_BYTES + 1)

@@ -7,16 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
-import yaml
 from scipy.interpolate import CubicHermiteSpline, CubicSpline
 
 from robot_dynamics_ros.errors import ConfigError, DataError
+from robot_dynamics_ros.robot_file.yaml_text import read_yaml
 from robot_dynamics_ros.signals import joint_columns
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
 
-MAX_FILE_BYTES = 16 * 1024 * 1024
 MAX_MOTION_BYTES = 1 << 28
 MAX_SAMPLES = 2_000_000  # over an hour at 500 Hz: longer ones are mistakes
 
@@ -76,12 +75,7 @@ def load_waypoints(path: str | Path, joint_names: tuple[str, ...] | list[str]) -
     Raises ConfigError naming file and field.
     """
     path = Path(path)
-    try:
-        if path.stat().st_size > MAX_FILE_BYTES:
-            raise ConfigError(str(path), "", f"is larger than {MAX_FILE_BYTES} bytes")
-        content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError, yaml.YAMLError) as error:
-        raise ConfigError(str(path), "", str(error).replace("\n", " ")) from error
+    content = read_yaml(path)
     if not isinstance(content, dict):
         raise ConfigError(str(path), "", "is not a mapping with joint_names and waypoints")
     names = content.get("joint_names")

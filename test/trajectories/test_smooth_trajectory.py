@@ -75,7 +75,7 @@ def test_the_shipped_waypoints_are_those_of_the_table_in_any_joint_order():
 @pytest.mark.parametrize(
     ("text", "field"),
     [
-        ("[1, 2", "flow"),
+        ("[1, 2", "malformed"),
         ("3", "mapping"),
         ("{joint_names: [a], waypoints: [[1], [2]]}", "joint_names"),
         ("{joint_names: [a, b], unit: grad, waypoints: [[1, 2], [2, 3]]}", "unit"),

@@ -90,7 +90,7 @@ def test_the_motor_s_presliding_is_found_and_written(found, tmp_path):
 
 def test_the_error_at_rest_falls_against_the_static_law(found, logs, monkeypatch):
     """On held-out motion, both identified from the same recording: by more than half, at rest and moving."""
-    monkeypatch.setattr(live_model, "choose_motors", lambda motors, problems, laws, terms: ([], list(laws)))
+    monkeypatch.setattr(live_model, "choose_motors", lambda motors, problems, laws: ([], list(laws)))
     before, judged = identified(logs, presliding), coupled(logs[1], presliding)
     assert not before.live.motors
     ours, theirs = (wrist_error(identified_robot(x), judged) for x in (found, before))

@@ -36,7 +36,7 @@ class _Lines:
 class SimulationClient:
     """Injects faults and wrenches, asks for state, and reads ground truth."""
 
-    def __init__(self, host: str, control_port: int, truth_port: int | None = None, timeout: float = 10.0) -> None:
+    def __init__(self, host: str, control_port: int, truth_port: int | None = None, timeout: float = 60.0) -> None:
         self._control = _Lines(host, control_port, timeout)
         self._truth = (host, truth_port, timeout)
 

@@ -147,7 +147,7 @@ def test_ctrl_c_ends_the_search_of_a_motion_and_leaves_nothing_half_written(inte
 
 
 def test_ctrl_c_keeps_the_part_of_an_experiment_that_was_recorded(interrupted, tmp_path):
-    words = f"experiment {REVERSALS} --count 1000 --out bag"
+    words = f"experiment {REVERSALS} --count 60 --out bag"
     code, out, err = interrupted(words, SimulatedRobot, "run", 3)
     assert code == 0 and "bag: bag" in out and " 100 % of" not in out, (out, err)
     assert len(load_bag([tmp_path / "bag"], load_robot("ur5e"))[0]) == 10_000  # two of the pieces of 10 s

@@ -234,7 +234,7 @@ def test_play_drives_the_action_at_a_share_of_the_speed_and_ctrl_c_stops_the_rob
         try:
             start = np.array(listener.fresh("joint_states").position)
             process = play_wave(tmp_path / "wave.csv", start, 0.1, 1.0, 0.3)
-            listener.spin(lambda: process.process.poll() is not None, 60.0)
+            listener.spin(lambda: process.process.poll() is not None)
             status, output = process.wait()
             assert status == 0 and "wave.csv: done" in output, output
             stamps = [m.header.stamp.sec + 1e-9 * m.header.stamp.nanosec for m in listener.heard["joint_states"]]
@@ -242,7 +242,7 @@ def test_play_drives_the_action_at_a_share_of_the_speed_and_ctrl_c_stops_the_rob
             assert np.ptp(np.array(stamps)[np.abs(wrist()) > 0.02]) > 1.4  # 0.7 s at full speed, 2.3 s at this one
             listener.heard["joint_states"].clear()
             process = play_wave(tmp_path / "wave.csv", start, 0.6, 10.0, 0.3)
-            listener.spin(lambda: len(wrist()) and wrist()[-1] > 0.05, 60.0)
+            listener.spin(lambda: len(wrist()) and wrist()[-1] > 0.05)
             status, output = process.end()
             assert status == 0 and "canceled" in output and "Traceback" not in output, output
             listener.fresh("joint_states")

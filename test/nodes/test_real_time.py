@@ -9,7 +9,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
-from ros_graph import Listener, Process, motion_file  # isort: skip  (sets the domain before rclpy is initialised)
+from ros_graph import HUNG, Listener, Process, motion_file  # isort: skip  (sets the domain before rclpy is initialised)
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped
@@ -41,7 +41,7 @@ class Graph:
         file = folder / "nodes.yaml"
         file.write_text(f"composed_node:\n  ros__parameters:\n{GAPS}{parameters}")
         self.robot, self.listener = load_robot(robot), Listener()
-        self.sim = SimulatedController(robot).__enter__()
+        self.sim = SimulatedController(robot, HUNG).__enter__()
         self.node = Process(MAIN, "up", "--robot", robot, "--ip", self.sim.host, "--params", str(file))
         self.listener.hear(JointState, "joint_states", 1000)
         self.listener.hear(WrenchStamped, BASE, 1000)
@@ -61,7 +61,7 @@ class Graph:
 
     def recent(self, topic, count):
         self.listener.heard[topic].clear()
-        self.listener.spin(lambda: len(self.listener.heard[topic]) >= count, 60.0)
+        self.listener.spin(lambda: len(self.listener.heard[topic]) >= count)
         return self.listener.heard[topic][:count]
 
     def in_step(self):
@@ -91,7 +91,7 @@ class Graph:
         heard.clear()
         publisher.publish(JointTrajectory(joint_names=list(self.robot.joint_names), points=points))
         ends = (*words, "refused", "failed")
-        self.listener.spin(lambda: any(m.data.startswith(ends) for m in heard), 60.0)
+        self.listener.spin(lambda: any(m.data.startswith(ends) for m in heard))
         assert not any(m.data.startswith(("refused", "failed")) for m in heard), [m.data for m in heard]
 
     def moved(self):
@@ -153,10 +153,10 @@ def test_a_comau_at_its_rate_moves_and_is_found_again_when_its_controller_return
         graph.in_step()
         graph.moved()
         graph.sim.stop()
-        graph.listener.spin(lambda: graph.stream()["condition"] in ("fault", "safe"), 60.0)
+        graph.listener.spin(lambda: graph.stream()["condition"] in ("fault", "safe"))
         refused = graph.listener.call(Trigger, "/composed_node/rearm")
         assert not refused.success and refused.message
-        graph.sim = SimulatedController("comau_ns16", host=graph.sim.host).__enter__()
+        graph.sim = SimulatedController("comau_ns16", HUNG, graph.sim.host).__enter__()
         graph.in_step()
         graph.listener.spin(lambda: graph.listener.call(Trigger, "/composed_node/rearm").success)
 
@@ -166,7 +166,7 @@ def test_ctrl_c_of_play_and_the_death_of_the_node_stop_the_robot(tmp_path):
         start, heard = np.array(graph.recent("joint_states", 1)[0].position), graph.listener.heard[MOTION]
         file = motion_file(graph.robot.joint_names, tmp_path / "long.csv", start, 60.0, 1.0)
         playing = Process(MAIN, "play", file, "--robot", "ur5e", "--yes")
-        graph.listener.spin(lambda: any(m.data.startswith("moving") for m in heard), 60.0)
+        graph.listener.spin(lambda: any(m.data.startswith("moving") for m in heard))
         status, output = playing.end()
         assert status == 0 and "long.csv: stopped" in output and "Traceback" not in output, output
         start = np.array(client.state["target_q"])
@@ -181,6 +181,6 @@ def test_ctrl_c_of_play_and_the_death_of_the_node_stop_the_robot(tmp_path):
         assert abs(stopped[0] - start[0]) < 1.4
         heard.clear()
         graph.node = Process(MAIN, "up", "--robot", "ur5e", "--ip", graph.sim.host)
-        graph.listener.spin(lambda: heard, 60.0)
+        graph.listener.spin(lambda: heard)
         assert heard[0].data == "idle"
         graph.in_step()

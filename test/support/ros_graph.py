@@ -11,6 +11,7 @@ from collections import defaultdict
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
+HUNG = 200.0  # s; nothing that a test waits for takes as long, also beside other work
 os.environ.setdefault("ROS_DOMAIN_ID", str(1 + os.getpid() % 100))
 os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
 os.environ.setdefault("FASTDDS_DEFAULT_PROFILES_FILE", str(ROOT / "config" / "fastdds.xml"))
@@ -29,7 +30,7 @@ class Process:
             text=True,
         )
 
-    def end(self, number: int = 2, timeout: float = 20.0) -> tuple[int, str]:
+    def end(self, number: int = 2, timeout: float = HUNG) -> tuple[int, str]:
         """Send the signal, wait, and return (exit status, output)."""
         if self.process.poll() is None:
             self.process.send_signal(number)
@@ -41,7 +42,7 @@ class Process:
             raise AssertionError(f"did not end on signal {number}: {output}") from None
         return self.process.returncode, output
 
-    def wait(self, timeout: float = 30.0) -> tuple[int, str]:
+    def wait(self, timeout: float = HUNG) -> tuple[int, str]:
         """(exit status, output) of a process that ends by itself."""
         output, _ = self.process.communicate(timeout=timeout)
         return self.process.returncode, output
@@ -65,14 +66,14 @@ class Listener:
         """Collect the messages of a topic."""
         self.node.create_subscription(kind, topic, self.heard[topic].append, qos)
 
-    def spin(self, condition, timeout: float = 30.0) -> None:
+    def spin(self, condition, timeout: float = HUNG) -> None:
         """Until the condition holds; fails with what was heard when it does not."""
         end = time.monotonic() + timeout
         while not condition():
             assert time.monotonic() < end, {topic: len(found) for topic, found in self.heard.items()}
             self.executor.spin_once(timeout_sec=0.05)
 
-    def ended(self, process: Process, timeout: float = 90.0) -> tuple[int, str]:
+    def ended(self, process: Process, timeout: float = HUNG) -> tuple[int, str]:
         """(exit status, output) of a process that ends by itself; what is heard meanwhile does not pile up."""
         self.spin(lambda: process.process.poll() is not None, timeout)
         return process.wait()
@@ -83,7 +84,7 @@ class Listener:
         self.spin(lambda: self.heard[topic])
         return self.heard[topic][-1]
 
-    def call(self, kind, name: str, request=None, timeout: float = 30.0):
+    def call(self, kind, name: str, request=None, timeout: float = HUNG):
         """Response of a service."""
         client = self.node.create_client(kind, name)
         self.spin(client.service_is_ready, timeout)
@@ -101,16 +102,13 @@ class Listener:
         from lifecycle_msgs.srv import GetState
 
         publisher = self.node.create_publisher(kind, topic, 5)
-        self.spin(lambda: publisher.get_subscription_count() > 0, 60.0)
-        client = self.node.create_client(GetState, f"{robot_node}/get_state")
-        self.spin(client.service_is_ready, 60.0)
-        answers = []
-        for _ in range(30):
+        self.spin(lambda: publisher.get_subscription_count() > 0)
+        client, answers = self.node.create_client(GetState, f"{robot_node}/get_state"), []
+        self.spin(client.service_is_ready)
+        while not answers:  # a node answers into the void while it does not know the client
             client.call_async(GetState.Request()).add_done_callback(answers.append)
             with contextlib.suppress(AssertionError):
                 self.spin(lambda: bool(answers), 2.0)
-                break
-        assert answers, f"{robot_node} does not answer"
         self.node.destroy_client(client)
         return publisher
 

@@ -188,17 +188,8 @@ def test_the_command_writes_robot_file_and_report(steps, tmp_path):
 
 def test_refusal_on_the_command_line_is_one_line_and_writes_nothing(steps, tmp_path):
     write_bag(steps, tmp_path / "steps")
-    arguments = [
-        "identify-joint",
-        str(tmp_path / "steps"),
-        "-r",
-        "ur5e",
-        "--what",
-        "stiffness",
-        "--out",
-        str(tmp_path / "o"),
-    ]
-    done = CliRunner().invoke(cli, arguments)
+    line = f"identify-joint {tmp_path}/steps -r ur5e --what stiffness --out {tmp_path}/o"
+    done = CliRunner().invoke(cli, line.split())
     assert isinstance(done.exception, DataError) and "no joint could be identified" in str(done.exception)
     assert not (tmp_path / "o").exists()
 
@@ -209,17 +200,8 @@ def test_the_experiment_command_records_a_bag_that_identify_joint_reads(tmp_path
     arguments += ["--count", "6", "--travel", "0.6", "--law", "viscous_coulomb", "--out", str(tmp_path / "bag")]
     done = CliRunner().invoke(cli, arguments)
     assert done.exit_code == 0 and "100 % of the motion" in done.output, (done.output, done.exception)
-    arguments = [
-        "identify-joint",
-        str(tmp_path / "bag"),
-        "-r",
-        "ur5e",
-        "--what",
-        "friction",
-        "--joint",
-        "wrist_3_joint",
-    ]
-    done = CliRunner().invoke(cli, [*arguments, "--law", "viscous_coulomb", "--out", str(tmp_path / "o")])
+    line = f"identify-joint {tmp_path}/bag -r ur5e --what friction --joint wrist_3_joint --law viscous_coulomb"
+    done = CliRunner().invoke(cli, [*line.split(), "--out", str(tmp_path / "o")])
     assert done.exit_code == 0, (done.output, done.exception)
 
 

@@ -19,14 +19,6 @@ def test_recordings_are_of_one_robot_and_every_tenth_is_worn(tmp_path):
     assert [k for k in range(30) if fleet_scale.worn(k)] == [9, 19, 29]
 
 
-def test_the_table_has_a_row_per_number_of_recordings():
-    runs = [fleet_scale.Run(count, 20.0 * count, 5.0, 8.0, 500.0, 100.0, 1, 1, 0) for count in (1, 10)]
-    text = fleet_scale.page(runs, "Written by this test.", 2)
-    lines = [line for line in text.splitlines() if line.startswith("|")]
-    assert len(lines) == 4 and len({line.count("|") for line in lines}) == 1
-    assert lines[-1].startswith("| 10 | 200 | 5 | 8 | 500 | 100 | 1 of 1 | 0 |") and "2 workers" in text
-
-
 @pytest.mark.parametrize("given", ["", "0", "3,2", "1,1001", "x"])
 def test_numbers_of_recordings_are_checked(given):
     done = CliRunner().invoke(cli, ["compare-scale", "--recordings", given])

@@ -188,17 +188,8 @@ def test_the_command_writes_robot_file_and_report(steps, tmp_path):
 
 def test_refusal_on_the_command_line_is_one_line_and_writes_nothing(steps, tmp_path):
     write_bag(steps, tmp_path / "steps")
-    arguments = [
-        "identify",
-        str(tmp_path / "steps"),
-        "-r",
-        "ur5e",
-        "--what",
-        "stiffness",
-        "--out",
-        str(tmp_path / "o"),
-    ]
-    done = CliRunner().invoke(cli, arguments)
+    line = f"identify {tmp_path}/steps -r ur5e --what stiffness --out {tmp_path}/o"
+    done = CliRunner().invoke(cli, line.split())
     assert isinstance(done.exception, DataError) and "no joint could be identified" in str(done.exception)
     assert not (tmp_path / "o").exists()
 
@@ -208,8 +199,8 @@ def test_the_experiment_command_records_a_bag_that_identify_reads(tmp_path):
     arguments = ["experiment", "reversals", "-r", "ur5e", "--simulated", "--joint", "6", f"--start={start}"]
     done = CliRunner().invoke(cli, [*arguments, "--count", "2", "--out", str(tmp_path / "bag")])
     assert done.exit_code == 0 and "100 % of the motion" in done.output, (done.output, done.exception)
-    arguments = ["identify", str(tmp_path / "bag"), "-r", "ur5e", "--what", "hysteresis", "--joint", "wrist_3_joint"]
-    done = CliRunner().invoke(cli, [*arguments, "--out", str(tmp_path / "o")])
+    line = f"identify {tmp_path}/bag -r ur5e --what hysteresis --joint wrist_3_joint"
+    done = CliRunner().invoke(cli, [*line.split(), "--out", str(tmp_path / "o")])
     assert done.exit_code == 0, (done.output, done.exception)
 
 

@@ -212,6 +212,7 @@ def test_spoiled_logs_still_identify(log, tmp_path, spoil):
         (lambda log: Log(log.joint_names, log.stamp_ns, {"q": log.q, "qd": log.qd}), "no effort"),
         (lambda log: log[:100], "usable samples"),
         (lambda log: changed(log, effort=np.full_like(log.effort, np.nan)), ""),
+        (lambda log: changed(log, effort=np.full_like(log.effort, 3.3)), "the effort never changes"),
     ],
 )
 def test_unusable_logs_are_refused_in_one_line(log, tmp_path, spoil, words):
@@ -222,7 +223,9 @@ def test_unusable_logs_are_refused_in_one_line(log, tmp_path, spoil, words):
 
 
 def test_weak_excitation_is_reported():
-    found = steps([run(1, amplitude=0.15)], [run(2)])
+    found = steps([run(1, amplitude=0.05)], [run(2)])
+    assert found.solution.condition > 2700
+    assert any("will not extrapolate" in text for text in found.warnings)
     assert any("weak excitation" in w for w in found.warnings)
     assert any("faster than what was identified" in w for w in found.warnings)
     assert not any("weak excitation" in w for w in identified().warnings)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
@@ -35,9 +36,8 @@ def given(chosen):
     """The steps of `identify` with a given structure instead of the choice from the data."""
 
     def choose(state):
-        state.structure = chosen
-        state.structure.coupled.update(procedure.coupled_joints(state.robot, state.options))
-        motions = [motion_of([r], chosen) for r in state.training]
+        state.structure = replace(chosen, coupled=procedure.coupled_joints(state.robot, state.options))
+        motions = [motion_of([r], state.structure) for r in state.training]
         state.motion, state.edges = stack(motions), [0, *np.cumsum([len(m) for m in motions]).tolist()]
 
     return tuple((text, choose if step is procedure.choose_structure else step) for text, step in procedure.STEPS)

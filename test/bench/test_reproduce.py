@@ -107,7 +107,7 @@ def test_each_part_of_the_friction_model_buys_something():
 
 
 def test_the_page_carries_both_tables():
-    page = Path(__file__).parents[2] / "docs" / "reproduction.md"
+    page = Path(__file__).parents[2] / "bench" / "results" / "reproduce.md"
     text = page.read_text()
     for name, command in (("reproduce liu", "python -m bench reproduce"), ("ablation", "python -m bench ablation")):
         section = text.split(f"<!-- generated: {name} -->")[1].split(f"<!-- end: {name} -->")[0]

@@ -1,87 +1,85 @@
-"""HTML pages of `faults` and `reproduce`: a picture over the table of results."""
+"""Pages of bench/results: tables between marks, each with the command that made it, the machine and the day."""
 
 from __future__ import annotations
 
-import re
-from collections.abc import Sequence
+import os
+import platform
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timezone
 from pathlib import Path
-from typing import Any
 
-import numpy as np
+import click
 
-from bench.faults.table import Row as Fault
-from bench.papers.table import Row, number, verdict
-from robot_dynamics_ros.pages import write_html, written_by
-from robot_dynamics_ros.plots import figure, png
+from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.outputs import write_atomically
 
-GOOD, BAD, OPEN = "#009E73", "#D55E00", "#999999"
-ZERO_AFTER = re.compile(r"zero after (\d+) ms")
-REQUIRED = re.compile(r"within (\d+) ms")
+RESULTS = Path(__file__).with_name("results")
+BEGIN, END = "<!-- generated: {} -->", "<!-- end: {} -->"
+save_option = click.option("--save", is_flag=True, help="Write the table into its page of bench/results.")
 
 
-def write_faults(path: Path, rows: Sequence[Fault], command: str) -> None:
-    """The table of faults, and how long each took until torque was zero. Raises CapabilityError, DataError."""
-    timed = [row for row in rows if ZERO_AFTER.search(row.measured)]
-    passed = sum(row.result == "pass" for row in rows)
-    header = ("case", "tries", "result", "required", "observed")
-    cells = [((r.case, r.tries, r.result, r.budget, r.measured), r.result == "pass") for r in rows]
-    caption = "Time from the fault until torque is zero; the black mark is the time allowed."
-    summary = f"{passed} of {len(rows)} cases passed."
-    _write(path, "Faults", header, cells, command, summary, _times(timed) if timed else "", caption)
+def processor() -> str:
+    """Name of this machine's processor."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    except (OSError, StopIteration):
+        return platform.machine()
 
 
-def _times(rows: Sequence[Fault]) -> str:
-    drawing, axes = figure(1, 1, 10, 1.0 + 0.28 * len(rows))
-    axis, places = axes[0, 0], np.arange(len(rows))
-    values = [_first(ZERO_AFTER, row.measured) for row in rows]
-    axis.barh(places, values, color=[GOOD if row.result == "pass" else BAD for row in rows])
-    allowed = [_first(REQUIRED, row.budget) for row in rows]
-    axis.plot(allowed, places, "|", color="black", ms=12, mew=2)
-    _named(axis, places, [row.case for row in rows], "time until torque is zero [ms]")
-    return png(drawing)
+def written_by(command: str) -> str:
+    """The line over a generated table: the day, the command that made it, and the machine."""
+    machine = f"{processor()}, {os.cpu_count()} cores, load {os.getloadavg()[1]:.1f}"
+    return f"Written on {datetime.now(timezone.utc):%Y-%m-%d} by `{command}` ({machine})."
 
 
-def _first(pattern: re.Pattern[str], text: str) -> float:
-    found = pattern.search(text)
-    return float(found[1]) if found else np.nan
+def markdown_table(header: Sequence[str], rows: Iterable[Sequence[str]], command: str) -> str:
+    """A table with the date and the command that made it; rows hold one text per column of the header."""
+    lines = [written_by(command), "", "| " + " | ".join(header) + " |", "|" + "---|" * len(header)]
+    lines += ["| " + " | ".join(cell.strip() for cell in row) + " |" for row in rows]
+    return "\n".join(lines) + "\n"
 
 
-def write_papers(path: Path, rows: Sequence[Row], command: str) -> None:
-    """The numbers of papers beside ours, and their ratio. Raises CapabilityError, DataError."""
-    judged = [row for row in rows if row.met is not None]
-    header = ("source", "figure", "paper", "ours", "unit", "met", "note")
-    cells = [
-        ((r.source, r.figure, number(r.paper), number(r.ours), r.unit, verdict(r), r.note), r.met is not False)
-        for r in rows
-    ]
-    drawn = [row for row in rows if row.paper and row.ours and row.paper * row.ours > 0]
-    caption = "Our number over the paper's; green: met, red: not met, grey: not compared. Some are better when smaller."
-    summary = f"{sum(bool(row.met) for row in judged)} of {len(judged)} met."
-    _write(path, "Reproduction", header, cells, command, summary, _ratios(drawn) if drawn else "", caption)
+def save(page: str, name: str, content: str) -> None:
+    """Write a table into a page of RESULTS, between the marks of `name`. Raises DataError."""
+    write_between(RESULTS / f"{page}.md", name, content, page.capitalize())
 
 
-def _ratios(rows: Sequence[Row]) -> str:
-    drawing, axes = figure(1, 1, 10, 1.0 + 0.28 * len(rows))
-    axis, places = axes[0, 0], np.arange(len(rows))
-    ratios = np.array([row.ours / row.paper for row in rows if row.paper])
-    colours = [OPEN if row.met is None else GOOD if row.met else BAD for row in rows]
-    axis.hlines(places, 1.0, ratios, color=colours, lw=5)
-    axis.scatter(ratios, places, color=colours, zorder=3)
-    axis.axvline(1.0, color="black", lw=1.0)
-    axis.set_xscale("log")
-    _named(axis, places, [f"{row.source}: {row.figure}" for row in rows], "ours / paper")
-    return png(drawing)
+def write_between(path: Path, name: str, content: str, title: str) -> None:
+    """Replace what stands between the marks of `name`, so that the words around it stay.
+
+    A page without marks gets them at its end, a new page gets the title. Raises DataError when it cannot be read or
+    written.
+    """
+    text = read_text(path, title)
+    if BEGIN.format(name) not in text:
+        text = f"{text.rstrip()}\n\n{marks(name)}\n"
+    write_text(path, filled(text, name, content))
 
 
-def _named(axis: Any, places: np.ndarray, names: Sequence[str], label: str) -> None:
-    axis.set_yticks(places, names, fontsize=7)
-    axis.invert_yaxis()
-    axis.set_xlabel(label)
-    axis.grid(alpha=0.3, axis="x")
+def marks(name: str) -> str:
+    """Both marks of a name, with nothing between them."""
+    return f"{BEGIN.format(name)}\n{END.format(name)}"
 
 
-def _write(
-    path: Path, title: str, header: Sequence[str], rows: Any, command: str, summary: str, picture: str, caption: str
-) -> None:
-    values = {"title": title, "header": header, "rows": rows, "written": written_by(command), "summary": summary}
-    write_html(Path(__file__).with_name("result_table.html.j2"), path, picture=picture, caption=caption, **values)
+def filled(text: str, name: str, content: str) -> str:
+    """The page with the content between the marks of `name`."""
+    begin, end = BEGIN.format(name), END.format(name)
+    head, _, tail = text.partition(begin)
+    return f"{head}{begin}\n\n{content}\n{end}{tail.partition(end)[2]}"
+
+
+def read_text(path: Path, title: str) -> str:
+    """A page, or the beginning of one. Raises DataError when it cannot be read."""
+    try:
+        return path.read_text(encoding="utf-8") if path.exists() else f"# {title}\n"
+    except OSError as error:
+        raise DataError(f"{path}: cannot be read ({error.strerror or error})") from error
+
+
+def write_text(path: Path, text: str) -> None:
+    """Write a page as a whole or not at all. Raises DataError when it cannot be written."""
+    try:
+        write_atomically(path, text)
+    except OSError as error:
+        raise DataError(f"{path}: cannot be written ({error.strerror or error})") from error

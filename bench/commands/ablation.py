@@ -8,15 +8,16 @@ from pathlib import Path
 import click
 
 from bench.commands.reproduce import show
+from bench.page import RESULTS, save_option
 from bench.papers.table import write_section
-from robot_dynamics_ros.cli.options import command_line, json_option, markdown_option, stderr, write_json
+from robot_dynamics_ros.cli.options import command_line, json_option, stderr, write_json
 
 
 @click.command("ablation")
 @click.option("--quick", is_flag=True, help="Shorter free motion between the contacts.")
-@markdown_option
+@save_option
 @json_option
-def command(quick: bool, markdown: Path | None, json_file: Path | None) -> None:
+def command(quick: bool, save: bool, json_file: Path | None) -> None:
     """Force error of a polishing task with the thermal model, hysteresis (GMS) and load dependence on and off.
 
     Example: python -m bench ablation --quick --json ablation.json
@@ -27,5 +28,5 @@ def command(quick: bool, markdown: Path | None, json_file: Path | None) -> None:
         rows = run(quick)
     show(rows)
     write_json(json_file, {"rows": [asdict(row) for row in rows], "quick": quick})
-    if markdown is not None:
-        write_section(markdown, rows, command_line(), "ablation")
+    if save:
+        write_section(RESULTS / "reproduce.md", rows, command_line(), "ablation")

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import click
 
+from bench.page import save as write
+from bench.page import save_option, written_by
 from bench.shown import counts
 from robot_dynamics_ros.cli.options import (
     command_line,
     console,
     json_option,
-    markdown_option,
     robot_option_with,
     stderr,
     write_json,
@@ -24,14 +25,13 @@ from robot_dynamics_ros.cli.options import (
 @click.option("--recordings", default="1,10,100", show_default=True, help="Numbers of recordings, by commas.")
 @click.option("--processes", type=click.IntRange(1, 64), default=2, show_default=True, help="Workers of the cluster.")
 @json_option
-@markdown_option
-def command(robot: str, recordings: str, processes: int, json_file: Path | None, markdown: Path | None) -> None:
+@save_option
+def command(robot: str, recordings: str, processes: int, json_file: Path | None, save: bool) -> None:
     """Measure `compare` of many simulated recordings on a Dask cluster of this machine.
 
     Example: python -m bench compare-scale --recordings 1,10
     """
     from bench.speed import compare_scale as fleet_scale
-    from robot_dynamics_ros.pages import write_between, written_by
 
     numbers = tuple(filter(None, counts(recordings)))
     with tempfile.TemporaryDirectory() as directory, stderr.status("recording") as status:
@@ -39,5 +39,5 @@ def command(robot: str, recordings: str, processes: int, json_file: Path | None,
     text = fleet_scale.page(runs, written_by(command_line()), processes)
     console.print(text, highlight=False, markup=False)
     write_json(json_file, {"runs": [vars(run) for run in runs]})
-    if markdown is not None:
-        write_between(markdown, "compare-scale", text, "Scale")
+    if save:
+        write("scale", "compare-scale", text)

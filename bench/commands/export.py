@@ -8,12 +8,13 @@ from typing import Any
 
 import click
 
+from bench.page import markdown_table, save_option
+from bench.page import save as write
 from bench.shown import show
 from robot_dynamics_ros.cli.options import (
     NewPath,
     command_line,
     json_option,
-    markdown_option,
     robot_option_with,
     stderr,
     write_json,
@@ -25,8 +26,8 @@ from robot_dynamics_ros.cli.options import (
 @click.option("--seed", type=click.IntRange(0), default=77, show_default=True, help="Seed of the held-out motion.")
 @click.option("--work", type=NewPath(directory=True), help="Keep recordings and the identified robot file here.")
 @json_option
-@markdown_option
-def command(robot: str, seed: int, work: Path | None, json_file: Path | None, markdown: Path | None) -> None:
+@save_option
+def command(robot: str, seed: int, work: Path | None, json_file: Path | None, save: bool) -> None:
     """Roll out exported MuJoCo models under the recorded torque of a simulated robot, and compare the motions.
 
     The robot is identified from one simulated recording; errors are of another motion. Needs MuJoCo.
@@ -35,7 +36,6 @@ def command(robot: str, seed: int, work: Path | None, json_file: Path | None, ma
     """
     from bench.evidence import export_rollouts as rollouts
     from robot_dynamics_ros.cli.demo_robots import demo_robot, excitation, identified_model
-    from robot_dynamics_ros.pages import markdown_table, write_between
     from robot_dynamics_ros.robot_file import load_robot
     from robot_dynamics_ros.simulation.robot import SimulatedRobot
 
@@ -54,5 +54,5 @@ def command(robot: str, seed: int, work: Path | None, json_file: Path | None, ma
     rows = rollouts.table(found_rollouts)
     show(rows)
     write_json(json_file, {"robot": robot, "seed": seed, "models": [vars(r) for r in found_rollouts]})
-    if markdown is not None:
-        write_between(markdown, "rollouts", markdown_table(rows[0], rows[1:], command_line()), "Export")
+    if save:
+        write("export", "rollouts", markdown_table(rows[0], rows[1:], command_line()))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib.util
 import os
-import platform
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -14,18 +13,16 @@ from rich.table import Table
 
 from bench.faults.table import TRANSPORTS, Case, cases, run_case
 from bench.faults.table import markdown as as_markdown
-from bench.page import write_faults
+from bench.page import save as write
+from bench.page import save_option
 from robot_dynamics_ros.cli.options import (
     command_line,
     console,
-    html_option,
     json_option,
-    markdown_option,
     progress,
     write_json,
 )
 from robot_dynamics_ros.errors import ConfigError
-from robot_dynamics_ros.pages import write_between
 
 DEFAULT = 1  # tries where none are given
 
@@ -46,11 +43,8 @@ DEFAULT = 1  # tries where none are given
     metavar="N|TRANSPORT=N,...",
     help="Runs of each case.",
 )
-@markdown_option
-@html_option
-def command(
-    json_file: Path | None, transports: tuple[str, ...], tries: str, markdown: Path | None, html: Path | None
-) -> None:
+@save_option
+def command(json_file: Path | None, transports: tuple[str, ...], tries: str, save: bool) -> None:
     """Inject faults of the torque path into a simulated robot; exit status 1 if a reaction is not as required.
 
     Example: python -m bench faults --transport clock --json faults.json
@@ -65,11 +59,8 @@ def command(
         table.add_row(row.case, str(row.tries), row.result, row.measured)
     console.print(table)
     write_json(json_file, {"rows": [asdict(row) for row in rows]})
-    if markdown is not None:
-        page = as_markdown(rows, command_line()) + _machine(begin)
-        write_between(markdown, "faults", page, "Faults")
-    if html is not None:
-        write_faults(html, rows, command_line())
+    if save:
+        write("faults", "faults", as_markdown(rows, command_line()) + _load(begin))
     sys.exit(any(row.result != "pass" for row in rows))
 
 
@@ -86,9 +77,8 @@ def runs_of(tries: str) -> dict[str, int]:
     return {name: int(number) for name, _, number in parts}
 
 
-def _machine(begin: float) -> str:
-    load = f"load {begin:.1f} at the start, {os.getloadavg()[1]:.1f} at the end"
-    return f"\nIn one run, on {platform.machine()} with {os.cpu_count()} processors, {load}.\n"
+def _load(begin: float) -> str:
+    return f"\nIn one run, load {begin:.1f} at the start, {os.getloadavg()[1]:.1f} at the end.\n"
 
 
 def _cases(transports: tuple[str, ...]) -> list[Case]:

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import click
 
+from bench.page import save as write
+from bench.page import save_option, written_by
 from bench.shown import show
 from robot_dynamics_ros.cli.options import (
     NewPath,
@@ -13,7 +15,6 @@ from robot_dynamics_ros.cli.options import (
     console,
     given_options,
     json_option,
-    markdown_option,
     progress,
     robot_option_with,
     write_json,
@@ -34,7 +35,7 @@ from robot_dynamics_ros.cli.options import (
 @click.option("--work", type=NewPath(directory=True), help="Keep the identified robot files in this directory.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Robots at a time.")
 @json_option
-@markdown_option
+@save_option
 def command(
     robot: str,
     count: int,
@@ -44,7 +45,7 @@ def command(
     work: Path | None,
     jobs: int,
     json_file: Path | None,
-    markdown: Path | None,
+    save: bool,
 ) -> None:
     """Identify simulated robots from 1 to 3 recordings of 60 s, replay others with pushes, and judge the contact force.
 
@@ -54,7 +55,6 @@ def command(
     """
     from bench.force import table, zoo
     from bench.force.judge import judge_all
-    from robot_dynamics_ros.pages import write_between, written_by
     from robot_dynamics_ros.robot_file import load_robot
 
     people = zoo.individuals(load_robot(robot), count, seed, zoo.families(families))
@@ -71,7 +71,7 @@ def command(
     parts = ", ".join(f"{k} {s:.1f}" for k, s in seconds.items())
     console.print(f"processor seconds per robot: {parts}", highlight=False)
     write_json(json_file, table.as_json(verdicts, given_options()))
-    if markdown is not None:
+    if save:
         each = f"each identified from {bags or '1, 2 or 3'} recordings of 60 s"
         words = f"{count} simulated {robot}, seed {seed}, families {families}, {each}."
-        write_between(markdown, "zoo", table.page(verdicts, written_by(command_line()), words), "Contact force")
+        write("force", "zoo", table.page(verdicts, written_by(command_line()), words))

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import click
 
+from bench.page import save as write
+from bench.page import save_option, written_by
 from bench.shown import counts, show
 from robot_dynamics_ros.cli.options import (
     NewPath,
@@ -15,7 +17,6 @@ from robot_dynamics_ros.cli.options import (
     console,
     given_options,
     json_option,
-    markdown_option,
     robot_option_with,
     stderr,
     write_json,
@@ -43,7 +44,7 @@ from robot_dynamics_ros.cli.options import (
 )
 @click.option("--picture", type=NewPath(), help="Draw force error by the number of recordings (PNG).")
 @json_option
-@markdown_option
+@save_option
 def command(
     robot: str,
     count: int,
@@ -57,7 +58,7 @@ def command(
     work: Path | None,
     picture: Path | None,
     json_file: Path | None,
-    markdown: Path | None,
+    save: bool,
 ) -> None:
     """Let simulated robots work, learn from it alone and as a fleet, and judge the contact force.
 
@@ -67,7 +68,6 @@ def command(
     from bench.learning import table
     from bench.learning.study import GROUPS, Setup, study
     from robot_dynamics_ros.identification.fleet import executor
-    from robot_dynamics_ros.pages import write_between, written_by
     from robot_dynamics_ros.robot_file import load_robot
 
     people = zoo.individuals(load_robot(robot), count, seed, zoo.families(families))
@@ -82,11 +82,11 @@ def command(
     if picture is not None:
         table.draw(judged, picture)
     write_json(json_file, table.as_json(robots, judged, given_options()))
-    if markdown is not None:
+    if save:
         words = (
             f"{count} simulated {robot}, {tasks} tasks, recordings of {seconds:g} s, seed {seed}, families {families}. "
             f"The fleet's prior of a robot is that of {count - -(-count // min(GROUPS, count))} others. "
             "Force RMS per axis, median / mean of the worst quarter of the robots."
         )
         page = table.page(robots, judged, written_by(command_line()), words)
-        write_between(markdown, "learning", page, "Learning from ordinary work")
+        write("learning", "learning", page)

@@ -6,11 +6,12 @@ from pathlib import Path
 
 import click
 
+from bench.page import save as write
+from bench.page import save_option, written_by
 from robot_dynamics_ros.cli.options import (
     command_line,
     console,
     json_option,
-    markdown_option,
     robot_option_with,
     stderr,
     write_json,
@@ -21,19 +22,18 @@ from robot_dynamics_ros.cli.options import (
 @robot_option_with("Shipped robot's name, or robot file with masses.", default="ur5e")
 @click.option("--robots", type=click.IntRange(1, 1_000_000), default=10_000, show_default=True, help="Synthetic ones.")
 @json_option
-@markdown_option
-def command(robot: str, robots: int, json_file: Path | None, markdown: Path | None) -> None:
+@save_option
+def command(robot: str, robots: int, json_file: Path | None, save: bool) -> None:
     """Measure bytes, seconds and memory of learning, and of merging the triangles of many synthetic robots.
 
     Example: python -m bench learning-scale --robots 10000
     """
     from bench.learning import scale
-    from robot_dynamics_ros.pages import write_between, written_by
 
     with stderr.status("measuring"):
         cost = scale.measure(robot, robots)
     text = scale.page(cost, written_by(command_line()), robot)
     console.print(text, highlight=False, markup=False)
     write_json(json_file, scale.as_dict(cost))
-    if markdown is not None:
-        write_between(markdown, "scale", text, "Scale")
+    if save:
+        write("scale", "scale", text)

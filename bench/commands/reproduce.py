@@ -8,15 +8,13 @@ from pathlib import Path
 import click
 from rich.table import Table
 
-from bench.page import write_papers
+from bench.page import RESULTS, save_option
 from bench.papers.registry import PROTOCOLS, TRANSPORTS, run_all
 from bench.papers.table import Row, number, verdict, write_protocol
 from robot_dynamics_ros.cli.options import (
     complete_robot,
     console,
-    html_option,
     json_option,
-    markdown_option,
     stderr,
     write_json,
 )
@@ -39,23 +37,21 @@ from robot_dynamics_ros.errors import ConfigError
     show_default=True,
     help="Transport of the closed loop: vendor client, torque program of this package, or in process.",
 )
-@markdown_option
-@html_option
+@save_option
 @json_option
 def command(
     names: tuple[str, ...],
     quick: bool,
     robot: str | None,
     transport: str,
-    markdown: Path | None,
-    html: Path | None,
+    save: bool,
     json_file: Path | None,
 ) -> None:
     """Run the protocols of papers on the simulated robot and compare the results with the published numbers.
 
     Estimators and identification use measurements only; the friction model of the simulated robot differs from theirs.
 
-    --markdown replaces only the generated tables of a page, one table per protocol and robot.
+    --save replaces only the tables of the protocols that ran, one table per protocol and robot.
 
     Example: python -m bench reproduce all --quick
     """
@@ -70,13 +66,11 @@ def command(
     with stderr.status(wanted[0]) as status:
         for place, (name, found, seconds) in enumerate(run_all(wanted, quick, robot, transport), 1):
             rows, took[name] = rows + found, seconds
-            if markdown is not None:
-                write_protocol(markdown, f"{name} {robot}" if robot else name, found, line)
+            if save:
+                write_protocol(RESULTS / "reproduce.md", f"{name} {robot}" if robot else name, found, line)
             if place < len(wanted):
                 status.update(f"{wanted[place]} ({place + 1} of {len(wanted)})")
     show(rows)
-    if html is not None:
-        write_papers(html, rows, line)
     write_json(json_file, {"rows": [asdict(row) for row in rows], "seconds": took, "quick": quick})
 
 

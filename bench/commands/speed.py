@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import datetime
 import importlib
 import os
-import platform
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -13,22 +11,23 @@ from typing import TYPE_CHECKING, Any
 import click
 from rich.table import Table
 
+from bench.page import processor, save_option, written_by
+from bench.page import save as write
 from bench.speed import SECTIONS
 from bench.speed.setup import Setup
 from bench.speed.timing import Case, Row, measure
 from robot_dynamics_ros import __version__, _core
 from robot_dynamics_ros.bringup import measure_apart
 from robot_dynamics_ros.cli.options import (
+    command_line,
     console,
     json_option,
-    markdown_option,
     progress,
     robot_option_with,
     stderr,
     write_json,
 )
 from robot_dynamics_ros.nodes.executables import require_ros
-from robot_dynamics_ros.outputs import write_atomically
 
 if TYPE_CHECKING:  # needs rclpy
     from bench.speed.fleet import FleetRow
@@ -44,7 +43,7 @@ if TYPE_CHECKING:  # needs rclpy
 @click.option("--fleet", type=click.IntRange(1, 100), help="Run 1 to this many simulated robots in real time instead.")
 @robot_option_with("Robot of --fleet.", default="ur5e")
 @click.option("--duration", default=10.0, show_default=True, type=click.FloatRange(3, 3600), help="Seconds of --fleet.")
-@markdown_option
+@save_option
 @json_option
 def command(
     quick: bool,
@@ -54,7 +53,7 @@ def command(
     fleet: int | None,
     robot: str,
     duration: float,
-    markdown: Path | None,
+    save: bool,
     json_file: Path | None,
 ) -> None:
     """Benchmarks, compared with other libraries in one run: interleaved rounds, median and worst.
@@ -62,7 +61,7 @@ def command(
     Example: python -m bench speed --section rigid_body --json bench.json
     """
     if fleet:
-        return _fleet(robot, fleet, duration, markdown, json_file)
+        return _fleet(robot, fleet, duration, save, json_file)
     if isa:
         _core.select_isa(isa)
     machine = _machine()
@@ -75,12 +74,12 @@ def command(
     console.print(_table(rows))
     missed = [row.name for row in rows if row.met is False]
     console.print(f"{sum(row.met is True for row in rows)} floors held, {len(missed)} missed")
-    if markdown:
-        write_atomically(markdown, _markdown(machine, rows))
+    if save:
+        write("speed", f"speed {machine['isa']}", _markdown(machine, rows))
     write_json(json_file, {"machine": machine, "rows": [row.as_dict() for row in rows]})
 
 
-def _fleet(robot: str, most: int, duration: float, markdown: Path | None, json_file: Path | None) -> None:
+def _fleet(robot: str, most: int, duration: float, save: bool, json_file: Path | None) -> None:
     """Simulated robots on this machine, one more at a time, until one is not observed in real time."""
     require_ros()
     measure_apart()
@@ -98,8 +97,8 @@ def _fleet(robot: str, most: int, duration: float, markdown: Path | None, json_f
             break
     held = max((row.robots for row in rows if row.in_time(expected)), default=0)
     console.print(f"without loss: {held}" + ("" if held < most else " or more"))
-    if markdown:
-        write_atomically(markdown, _fleet_markdown(rows))
+    if save:
+        write("speed", "fleet", f"{written_by(command_line())}\n\n{_fleet_markdown(rows)}")
     write_json(json_file, {"robot": robot, "without_loss": held, "rows": [row.as_dict() for row in rows]})
 
 
@@ -121,7 +120,7 @@ def _cases(setup: Setup, sections: tuple[str, ...]) -> list[Case]:
 def _machine() -> dict[str, Any]:
     return {
         "version": __version__,
-        "processor": _processor(),
+        "processor": processor(),
         "isa": _core.isa(),
         "available": _core.available_isas(),
         "cores": os.cpu_count(),
@@ -131,18 +130,9 @@ def _machine() -> dict[str, Any]:
     }
 
 
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-        return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
-    except (OSError, StopIteration):
-        return platform.machine()
-
-
 def _markdown(machine: dict[str, Any], rows: list[Row]) -> str:
     head = (
-        f"{datetime.date.today()}, {machine['processor']}, {machine['isa']}, load {machine['load']}, "
-        f"Python {machine['python']}:\n\n"
+        f"{written_by(command_line())} {machine['isa']}, Python {machine['python']}.\n\n"
         "| what | ours, median (worst) | peer | peer, median (worst) | ratio | floor | share of the machine | floor |\n"
         "|---|---|---|---|---|---|---|---|\n"
     )

@@ -6,8 +6,8 @@ import importlib
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
+from bench.page import markdown_table
 from robot_dynamics_ros.errors import RobotDynamicsError
-from robot_dynamics_ros.pages import markdown_table
 
 TRANSPORTS = ("clock", "sockets", "graph")  # between robot and torque loop
 MODULES = ("states", "clock_commands", "clock_stops", "clock_learning", "clock_meaning", "processes", "graph")  # CASES

@@ -2,7 +2,7 @@
 
 Two minutes free with the observer on, then six times two minutes of contact and fifteen of free motion. The robot has
 been at work before (42 deg C), the observer starts from the temperature of a rested robot and sees no temperature
-sensor, as on the source's robot. Identification: velocity steps of the rested robot, duty cycles (thermal_lab.py).
+sensor, as on the source's robot. Identification: velocity steps of the rested robot, duty cycles (labs/thermal.py).
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from robot_dynamics_ros.pages import BEGIN, filled, markdown_table, marks, read_text, write_between, write_text
+from bench.page import BEGIN, filled, markdown_table, marks, read_text, write_between, write_text
 
 TITLE = "Reproduction"
 LAST = "<!-- end: reproduce "  # of a protocol

@@ -218,7 +218,7 @@ def _print(result: Mapping[str, Any]) -> None:
     for heading in ("", *WRENCH_AXES):
         table.add_column(heading, justify="right" if heading else "left")
     for phase, name in PHASES.items():
-        if result[phase]:
+        if result[phase] and round(result["seconds"][phase]):
             cells = [f"{result[phase][axis]:.2f}" for axis in WRENCH_AXES]
             table.add_row(f"{name}, {result['seconds'][phase]:.0f} s", *cells)
     if "as_shipped" in result:

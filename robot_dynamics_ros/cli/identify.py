@@ -22,7 +22,7 @@ from robot_dynamics_ros.errors import ConfigError, DataError
 
 PATH = click.Path(path_type=Path)
 SIGNS = {"auto": 0, "environment": 1, "robot": -1}
-JOINTS = ("friction", "hysteresis", "thermal", "stiffness")
+JOINTS = ("friction", "load", "temperature", "hysteresis", "kinematic-error", "thermal", "stiffness")  # of joint.fits
 COMMON = {"bags", "robot", "what", "topic", "out", "json_file"}
 ARM = {"validate", "payload_from", "payload_mass", "effort", "stamps", "sensor_topic", "frame", "point", "tare"}
 ARM |= {"wrench_sign", "known_rotor", "average_periods", "excluded", "contact", "report", "overwrite"}
@@ -96,9 +96,9 @@ def command(context: click.Context, what: str, **o: Any) -> None:
     and report. The figures are of the robot file that is written. Exit status 3: it is written, but the verdict is "not
     usable".
 
-    --what friction, hysteresis, thermal, stiffness: a property of the joints; the usable segments (constant velocity,
-    reversals, duty cycles) are found in the motion. --what drives: torque constants, rotor inertia and losses from
-    recorded motor currents. --what compare: the arm from each bag, and what differs.
+    --what friction, load, temperature, hysteresis, kinematic-error, thermal, stiffness: a property of the joints; the
+    usable segments (constant velocity, reversals, duty cycles) are found in the motion. --what drives: torque
+    constants, rotor inertia and losses from motor currents. --what compare: the arm from each bag, and what differs.
 
     Example: robot-dynamics identify run1 --robot ur5e --validate run2 --out identified
     """

@@ -88,8 +88,6 @@ overwrite_option = click.option(
 )
 out_option = click.option("--out", type=NewPath(directory=True), required=True, help="Directory for the results.")
 json_option = click.option("--json", "json_file", type=NewPath(), help="Also write the numbers to this JSON FILE.")
-markdown_option = click.option("--markdown", type=NewPath(), help="Also write the table to this Markdown FILE.")
-html_option = click.option("--html", type=NewPath(), help="Also write table and picture to this HTML FILE.")
 view_option = click.option(
     "--view", is_flag=True, help="Serve the viewer to a browser on this machine; prints the URL."
 )
@@ -207,7 +205,7 @@ def write_json(path: Path | None, result: dict[str, Any]) -> None:
         write_atomically(path, json.dumps(result, default=_plain, indent=1) + "\n")
 
 
-ELSEWHERE = ("json_file", "markdown", "html", "picture", "work", "jobs", "dask")  # where results go, how fast they come
+ELSEWHERE = ("json_file", "save", "picture", "work", "jobs", "dask")  # where results go, how fast they come
 
 
 def given_options() -> dict[str, Any]:

@@ -27,21 +27,21 @@ CONSTANTS = (
     Parameter("friction_cutoff", 150.0, "simoni: friction", "rad/s", 0.1, 1e5),
     Parameter("extra_torque_cutoff", 1.0, "simoni: external joint torque", "rad/s", 0.01, 1e5),
     Parameter("force_cutoff", 15.0, "simoni: wrench", "rad/s", 0.1, 1e5),
-    # scaling of moments against forces: half the reach of the chain makes both weigh alike
+    # a singular value of the Jacobian needs one unit: moments are divided by a quarter of the arm
     Parameter("length", 0.0, "characteristic length of moments, 0: from the chain", "m", 0.0, 100.0),
     Parameter("singular_value", 0.08, "scaled singular value below which a pose counts as singular", "", 1e-6, 10.0),
-    # wide against any contact of these arms: the prior of a force must not shrink what is measured
+    # far above what these arms exert in contact, so that the prior hardly changes what the joints show
     Parameter("expected_force", 200.0, "standard deviation of each force axis before measuring", "N", 1e-3, 1e6),
-    # a second hypothesis, contact at the TCP itself: a quarter of expected_moment on the zoo of simulated robots
+    # second hypothesis: most contacts are at the TCP and bring no moment (bench/results/force.md)
     Parameter("point_contact", 0.25, "share of expected_moment of a contact at the TCP; 1: none", "", 0.001, 1.0),
     # hysteresis of a tenth ends a contact without chatter
     Parameter("contact_off_ratio", 0.0, "deviations below which contact ends; 0: 0.9 contact_on_ratio", "", 0.0, 100.0),
-    # a load is told from a bias in three orientations, at speeds where the model's error is small
+    # a payload is told from a bias by its turning with gravity
     Parameter("payload_speed", 4.0, "no payload check while a joint is faster", "rad/s", 0.0, 100.0),
     Parameter("payload_stations", 3, "orientations before a lasting force is called payload or bias", "", 2, 8),
-    # long against noise, short against a motion: 0.25 s on the zoo; 0: never
+    # errors of friction last for tenths of a second (bench/results/force.md); 0: never
     Parameter("recent_error", 0.25, "time over which errors of a free robot scale the deviations", "s", 0.0, 2.0),
-    # a bias of a sensor is small and steady
+    # a sensor's bias is steady and small
     Parameter("tare_window", 1.0, "time over which a tare averages", "s", 0.01, 100.0),
     Parameter("tare_limit", 0.25, "largest bias a tare accepts, share of the torque limit", "", 0.0, 10.0),
 )

@@ -108,7 +108,7 @@ def test_each_part_of_the_friction_model_buys_something():
 
 
 def test_the_page_has_every_figure_once_from_protocols_there_are():
-    text = (Path(__file__).parents[2] / "docs" / "reproduction.md").read_text()
+    text = (Path(__file__).parents[2] / "bench" / "results" / "reproduce.md").read_text()
     tables = re.findall(r"<!-- generated: reproduce ([\w-]+) -->(.*?)<!-- end: ", text, re.DOTALL)
     assert {name for name, _ in tables} <= set(PROTOCOLS) and "<!-- generated: ablation -->" in text
     rows = [re.findall(r"^\| ([\w ]+ \| [^|]+) \|", table, re.MULTILINE)[1:] for _, table in tables]

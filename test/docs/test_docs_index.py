@@ -1,26 +1,40 @@
 """The documentation as a whole: every page is in the navigation and can be reached, every link leads somewhere."""
 
+import importlib.util
 import os
 import re
 import sys
+from functools import cache
 from pathlib import Path
 
 import yaml
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
-PAGES = {path.relative_to(DOCS).as_posix(): path for path in sorted(DOCS.rglob("*.md"))}
 LINK = re.compile(r"\]\(([^)#\s]+)?(?:#([^)\s]*))?\)")
+spec = importlib.util.spec_from_file_location("site_of_docs", DOCS / "generators" / "site.py")
+site = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(site)
+WRITTEN = {path.relative_to(DOCS).as_posix(): path for path in sorted(DOCS.rglob("*.md"))}
+RESULTS = {name: path for name, path in site.result_pages().items() if name.endswith(".md")}
+PAGES = [*WRITTEN, *RESULTS, *(name for name in site.PAGES if name.endswith(".md"))]
 
 
-def text_of(path):
+@cache
+def source(page):
+    """A page of the site; those from the code are made."""
+    path = WRITTEN.get(page) or RESULTS.get(page)
+    return path.read_text(encoding="utf-8") if path else site.PAGES[page]()
+
+
+def text_of(page):
     """Without fenced code."""
-    return re.sub(r"```.*?```", "", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    return re.sub(r"```.*?```", "", source(page), flags=re.DOTALL)
 
 
-def anchors(path):
+def anchors(text):
     """Anchors of a page as the site makes them from its headings."""
-    headings = re.findall(r"^#+ (.*)$", text_of(path), re.MULTILINE)
+    headings = re.findall(r"^#+ (.*)$", text, re.MULTILINE)
     return {re.sub(r"[-\s]+", "-", re.sub(r"[^\w\s-]", "", heading.lower())).strip("-") for heading in headings}
 
 
@@ -35,14 +49,16 @@ def test_every_page_is_in_the_navigation():
 
 
 def test_every_source_file_that_a_page_names_is_there():
-    folders = [path for path in ROOT.iterdir() if path.is_dir() and path.name[0] != "." and path.name != "build"]
-    sources = [path for folder in folders for path in folder.rglob("*") if path.suffix in (".py", ".hpp", ".cpp")]
-    files = ["/" + path.relative_to(ROOT).as_posix() for path in [*sources, *ROOT.glob("*.py")]]
-    for path in [*PAGES.values(), ROOT / "README.md"]:
-        text = text_of(path)
+    files = [
+        "/" + path.relative_to(ROOT).as_posix()
+        for suffix in ("py", "hpp", "cpp")
+        for folder in ("robot_dynamics_ros", "bench", "cpp_core", "test", "docs", "examples", "launch", "tools")
+        for path in (ROOT / folder).rglob(f"*.{suffix}")
+    ]
+    for name, text in [*((page, text_of(page)) for page in WRITTEN), ("README.md", (ROOT / "README.md").read_text())]:
         new = set(re.findall(r"New file `([^`]+)`", text))  # worked examples
-        for name in set(re.findall(r"`([a-z_/]+\.(?:py|hpp|cpp))`", text)) - new:
-            assert any(file.endswith("/" + name) for file in files), f"{path.name}: {name}"
+        for file in set(re.findall(r"`([a-z_/]+\.(?:py|hpp|cpp))`", text)) - new:
+            assert any(known.endswith("/" + file) for known in files), f"{name}: {file}"
 
 
 def test_every_page_is_reached_from_the_first():
@@ -52,28 +68,42 @@ def test_every_page_is_reached_from_the_first():
         if page in reached:
             continue
         reached.add(page)
-        targets = (target for target, _ in LINK.findall(text_of(PAGES[page])) if target.endswith(".md"))
+        targets = (target for target, _ in LINK.findall(text_of(page)) if target.endswith(".md"))
         inside = (os.path.normpath(os.path.join(os.path.dirname(page), target)) for target in targets)
         waiting += [target for target in inside if target in PAGES]
     assert reached == set(PAGES)
 
 
 def test_links_lead_somewhere():
-    for path in [*PAGES.values(), ROOT / "README.md", ROOT / "CHANGELOG.md"]:
-        for target, anchor in LINK.findall(text_of(path)):
+    """Pages of the site, and files of the tree; from the repository's own pages to what is in it."""
+    for page in [*PAGES, "../README.md", "../CHANGELOG.md"]:
+        inside = page in PAGES
+        text = text_of(page) if inside else (DOCS / page).read_text(encoding="utf-8")
+        for target, anchor in LINK.findall(text):
             if target.startswith(("http://", "https://", "mailto:")):
                 continue
-            there = (path.parent / target).resolve() if target else path
-            assert there.exists(), f"{path.name}: {target}"
-            if anchor and there.suffix == ".md":
-                assert anchor in anchors(there), f"{path.name}: {target}#{anchor}"
+            there = os.path.normpath(os.path.join(os.path.dirname(page), target)) if target else page
+            if there in PAGES:
+                assert not anchor or anchor in anchors(text_of(there)), f"{page}: {target}#{anchor}"
+            else:
+                known = inside and (there in site.PAGES or there in site.result_pages())
+                assert known or (DOCS / there).exists(), f"{page}: {target}"
 
 
-def test_the_picture_of_the_architecture_is_todays():
-    sys.path.insert(0, str(DOCS))
-    import architecture_picture as drawing
+def test_what_users_search_for_is_found():
+    everything = " ".join(map(source, PAGES))
+    for words in (
+        "use_currents_as_efforts",
+        "gravity compensation",
+        "TCP force",
+        "collision sensitivity",
+        "set_payload",
+    ):
+        assert words.lower() in everything.lower(), words
 
-    assert (DOCS / "architecture.svg").read_text(encoding="utf-8") == drawing.picture(), "docs/architecture_picture.py"
+
+def test_the_picture_of_the_architecture_names_what_is_there():
+    drawing = sys.modules["architecture"]
     for *_, colour, lines in drawing.BOXES.values():
         name = lines[0].replace("<name>", "ur5e")
         places = (ROOT / "robot_dynamics_ros" / name, ROOT / name)

@@ -1,4 +1,4 @@
-"""Every guarantee of docs/safety.md and every fault of docs/faults.md names cases and tests that are there."""
+"""Every guarantee of docs/safety.md and every fault of bench/results/faults.md names cases and tests that are there."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ TEST = re.compile(r"`([\w/]+\.py)::(\w+)`")
 
 def table(page: str, heading: str) -> list[list[str]]:
     """Rows of the first table whose head begins with `heading`."""
-    lines = (ROOT / "docs" / page).read_text(encoding="utf-8").splitlines()
+    lines = (ROOT / page).read_text(encoding="utf-8").splitlines()
     begin = next(i for i, line in enumerate(lines) if line.startswith(f"| {heading} |")) + 2
     rows = []
     for line in lines[begin:]:
@@ -37,7 +37,7 @@ def numbers() -> set[int]:
     return {case.number for case in fault_cases("clock") + fault_cases("sockets")}
 
 
-@pytest.mark.parametrize("row", table("safety.md", "guaranteed"), ids=lambda row: row[0][:40])
+@pytest.mark.parametrize("row", table("docs/safety.md", "guaranteed"), ids=lambda row: row[0][:40])
 def test_a_guarantee_has_a_mechanism_cases_and_a_test(row):
     guaranteed, mechanism, cases, test = row
     assert guaranteed and mechanism
@@ -46,21 +46,21 @@ def test_a_guarantee_has_a_mechanism_cases_and_a_test(row):
     assert exists(test), f"{test} is not there"
 
 
-@pytest.mark.parametrize("row", table("faults.md", "fault"), ids=lambda row: row[0])
+@pytest.mark.parametrize("row", table("bench/results/faults.md", "fault"), ids=lambda row: row[0])
 def test_a_fault_that_is_tested_elsewhere_is(row):
     assert exists(row[2]), f"{row[2]} is not there"
 
 
 def test_every_fault_of_the_list_is_in_the_table_or_elsewhere():
-    elsewhere = {int(row[0].split()[0]) for row in table("faults.md", "fault")}
+    elsewhere = {int(row[0].split()[0]) for row in table("bench/results/faults.md", "fault")}
     assert numbers() | elsewhere >= set(range(1, 31))
 
 
 def test_the_table_of_runs_lists_every_case():
     """Whether they pass is the matter of test_faults.py, which runs them."""
-    listed = {row[0] for row in table("faults.md", "case")}
+    listed = {row[0] for row in table("bench/results/faults.md", "case")}
     titles = {case.title for case in fault_cases("clock") + fault_cases("sockets")}
-    assert titles <= listed, "run: python -m bench faults --markdown"
+    assert titles <= listed, "run: python -m bench faults --save"
 
 
 def test_a_test_that_is_not_there_is_noticed():

@@ -7,6 +7,7 @@ import pytest
 from click.testing import CliRunner
 
 from robot_dynamics_ros.bags import write_bag
+from robot_dynamics_ros.cli.identify import JOINTS
 from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.identification.experiments.plan import (
@@ -18,7 +19,7 @@ from robot_dynamics_ros.identification.experiments.plan import (
     velocity_steps,
 )
 from robot_dynamics_ros.identification.experiments.run import run_simulated
-from robot_dynamics_ros.identification.joint.fits import JointFit
+from robot_dynamics_ros.identification.joint.fits import FITS, JointFit
 from robot_dynamics_ros.identification.joint.identify import _refuse_created_energy, identify_joints, with_fits
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot
@@ -167,6 +168,10 @@ def test_thermal_model_of_a_joint_that_warms():
 def test_mixed_laws_are_refused(steps):
     with pytest.raises(DataError, match="identify all joints together"):
         identify_joints(steps, UR5E, "friction", [PAN], law="simoni")
+
+
+def test_the_command_offers_every_fit():
+    assert JOINTS == tuple(FITS)
 
 
 def test_the_command_writes_robot_file_and_report(steps, tmp_path):

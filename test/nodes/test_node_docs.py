@@ -1,4 +1,4 @@
-"""docs/nodes.md is the declared tables: nothing undocumented, nothing outdated."""
+"""The reference of the nodes is the declared tables: nothing undocumented, nothing undeclared."""
 
 import importlib.util
 import re
@@ -10,30 +10,36 @@ from robot_dynamics_ros.estimators.pipeline import STAGES
 from robot_dynamics_ros.nodes.interfaces import SERVICES
 from robot_dynamics_ros.nodes.robot.stages import OF_NODE
 from robot_dynamics_ros.nodes.tables import NODES
+from robot_dynamics_ros.topics import TOPICS
 
-DOCS = Path(__file__).resolve().parents[2] / "docs"
-spec = importlib.util.spec_from_file_location("nodes_table", DOCS / "nodes_table.py")
-nodes_table = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(nodes_table)
-
-
-def test_the_generated_part_is_up_to_date():
-    generated = (DOCS / "nodes.md").read_text(encoding="utf-8").partition(nodes_table.MARK)[2]
-    assert generated == nodes_table.tables(), "run: python docs/nodes_table.py"
+ROOT = Path(__file__).resolve().parents[2]
+spec = importlib.util.spec_from_file_location("nodes_of_docs", ROOT / "docs" / "generators" / "nodes.py")
+reference = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(reference)
 
 
-def test_every_declared_parameter_and_service_is_documented():
-    text = (DOCS / "nodes.md").read_text(encoding="utf-8")
+def test_every_declared_parameter_service_and_topic_is_in_the_reference():
+    parameters, topics = reference.parameters(), reference.topics()
     for name in (p.name for table in NODES.values() for p in table):
-        assert f"`{name}`" in text, name
+        assert parameters.count(f"| `{name}` |") == 1, name
     for name, make in STAGES.items():
         own = [p.name for p in make().parameters if p.name not in OF_NODE]
-        assert all(f"`{name}.{parameter}`" in text for parameter in own), name
-    assert all(f"`{service}`" in text for rows in SERVICES.values() for service, _, _ in rows)
+        assert all(f"`{name}.{parameter}`" in parameters for parameter in own), name
+    assert all(f"`{service}`" in topics for rows in SERVICES.values() for service, _, _ in rows)
+    assert all(f"{name}`" in topics or f"{name}/<joint>`" in topics for name in TOPICS)
+
+
+def test_a_row_names_the_nodes_that_have_the_parameter():
+    rows = {
+        row.split("|")[1].strip(" `"): row.split("|")[5].strip()
+        for row in reference.parameters().splitlines()
+        if row.startswith("| `")
+    }
+    assert rows["robot"] == "all" and rows["ip"] == "hardware, composed" and rows["web_port"] == "viewer"
 
 
 def test_services_and_private_topics_in_the_code_are_declared():
-    source = "".join(path.read_text() for path in (DOCS.parent / "robot_dynamics_ros" / "nodes").rglob("*.py"))
+    source = "".join(path.read_text() for path in (ROOT / "robot_dynamics_ros" / "nodes").rglob("*.py"))
     declared = {service for rows in SERVICES.values() for service, _, _ in rows}
     used = set(re.findall(r'_trigger\("(~/\w+)"', source))
     assert used == declared

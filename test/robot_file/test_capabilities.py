@@ -1,6 +1,4 @@
-"""Capabilities follow from the files; the documentation shows what the files say."""
-
-from pathlib import Path
+"""Capabilities follow from the files."""
 
 import pytest
 from robot_text import changed, write
@@ -8,15 +6,6 @@ from robot_text import changed, write
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.robot_file import capabilities, capability_table, load_robot, require_capability, shipped_robots
 from robot_dynamics_ros.robot_file.gaps import estimates, unknown_numbers
-from robot_dynamics_ros.robot_file.reference import GENERATED, refreshed
-
-DOCS = Path(__file__).parents[2] / "docs"
-
-
-@pytest.mark.parametrize("name", GENERATED)
-def test_documentation_is_what_the_files_say(name):
-    text = (DOCS / name).read_text(encoding="utf-8")
-    assert refreshed(text, name) == text, "run: python -m robot_dynamics_ros.robot_file.reference docs"
 
 
 def test_unknown_numbers_have_the_stand_in_that_is_asked_for():

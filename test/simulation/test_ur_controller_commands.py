@@ -1,7 +1,5 @@
 """Commands of the control script, carried out in process: the register handshake, every command, torque and contact."""
 
-from pathlib import Path
-
 import numpy as np
 import pytest
 from ur_session import SCRIPT, Session
@@ -12,7 +10,6 @@ from robot_dynamics_ros.simulation.ur.arm import START
 from robot_dynamics_ros.simulation.ur.commands import COMMANDS
 from robot_dynamics_ros.simulation.ur.faults import COMMANDS as CONTROL_COMMANDS
 
-DOCUMENT = Path(__file__).resolve().parents[2] / "docs" / "simulated_controller.md"
 HOME = np.array(START)
 # id -> doubles and integers (from register 1 on) that make sense; everything else runs with zeros
 ARGUMENTS = {
@@ -220,15 +217,8 @@ def test_configured_and_mounted_payload_are_two_things(session):
     assert arm.target_moment == pytest.approx(arm.model.gravity(session.controller.target[0]), abs=1e-6)
 
 
-def test_the_documentation_lists_every_command_scenario_and_control_command():
-    text = DOCUMENT.read_text(encoding="utf-8")
-    rows = [
-        [cell.strip(" `") for cell in line.strip("|").split("|")] for line in text.splitlines() if line.startswith("|")
-    ]
-    documented = {int(row[0]): row[1:] for row in rows if row[0].isdigit()}
-    assert sorted(documented) == sorted(COMMANDS)
-    for identifier, (name, realtime, meaning) in documented.items():
-        entry = COMMANDS[identifier]
-        assert (name, realtime == "yes", meaning) == (entry.name, entry.realtime, " ".join(entry.help.split()))
-    for name in (*SCENARIOS, *CONTROL_COMMANDS):
-        assert f"| `{name}` |" in text, name
+def test_every_command_and_scenario_says_what_it_does():
+    """The reference of the documentation is made of these texts."""
+    assert all(entry.help for entry in COMMANDS.values())
+    assert all(schedule.help for schedule in SCENARIOS.values())
+    assert all(handler.__doc__ for handler in CONTROL_COMMANDS.values())

@@ -1,13 +1,11 @@
-"""Draws docs/architecture.svg: the path of a sample and of a bag. Stages and folders are the code's own."""
+"""The picture of the architecture page: the path of a sample and of a bag. Stages and folders are the code's own."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from xml.sax.saxutils import escape
 
 from robot_dynamics_ros.estimators.pipeline import STAGES
 
-HERE = Path(__file__).parent
 SIZE = (960, 470)
 LIVE, OFFLINE, FILE, CORE, OUTSIDE = "#dbe9f6", "#e6f2e1", "#fdebd0", "#ececec", "#ffffff"
 
@@ -85,7 +83,3 @@ def picture() -> str:
     for arrow in ARROWS:
         lines += _arrow(*arrow)
     return "\n".join([*lines, "</svg>", ""])
-
-
-if __name__ == "__main__":
-    (HERE / "architecture.svg").write_text(picture(), encoding="utf-8")

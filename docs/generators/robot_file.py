@@ -1,18 +1,15 @@
-"""Generated parts of docs/robot_files.md, docs/robots.md: `python -m robot_dynamics_ros.robot_file.reference DOCS`."""
+"""Reference page of the robot file: every field, and the parameters of every joint model."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from math import isfinite
-from pathlib import Path
 from types import UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from robot_dynamics_ros.outputs import write_atomically
 from robot_dynamics_ros.robot_file import blocks as b
 from robot_dynamics_ros.robot_file.capabilities import capability_table
 from robot_dynamics_ros.robot_file.numbers import PerJointMarker, Source
@@ -131,32 +128,13 @@ def _models(kind: str, models: dict[str, dict[str, Parameter]]) -> str:
     return f"### {kind}\n\n" + "\n".join(rows) + "\n"
 
 
-def robots_table() -> str:
-    """Capability table of every shipped robot."""
-    return capability_table([load_robot(name) for name in shipped_robots()])
+def robots() -> str:
+    """The page of the shipped robots and what each supports."""
+    table = capability_table([load_robot(name) for name in shipped_robots()])
+    return f"# Shipped robots and what each supports\n\nWhere the numbers come from: [robots](../robots.md).\n\n{table}"
 
 
-GENERATED = {
-    "robot_files.md": {"fields": schema_tables, "parameters": parameter_tables},
-    "robots.md": {"capabilities": robots_table},
-}
-
-
-def refreshed(text: str, name: str) -> str:
-    """`text` of a documentation file with its generated parts written anew.
-
-    Raises ValueError for a page without the marks of a part.
-    """
-    for marker, generate in GENERATED[name].items():
-        begin, end = f"<!-- generated: {marker} -->\n", f"<!-- end: {marker} -->"
-        if begin not in text or end not in text:
-            raise ValueError(f"{name} has no part '{begin.strip()}' ... '{end}'")
-        head, rest = text.split(begin, 1)
-        text = head + begin + "\n" + generate() + "\n" + end + rest.split(end, 1)[1]
-    return text
-
-
-if __name__ == "__main__":
-    for doc in GENERATED:
-        path = Path(sys.argv[1]) / doc
-        write_atomically(path, refreshed(path.read_text(encoding="utf-8"), doc))
+def fields() -> str:
+    """The page of every field and model parameter."""
+    head = "# Fields of a robot file\n\nFrom the schema. How to make one: [robot files](../robot_files.md)."
+    return f"{head}\n\n{schema_tables()}\n## Parameters of the joint models\n\n{parameter_tables()}"

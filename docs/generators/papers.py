@@ -1,18 +1,13 @@
-"""Writes docs/papers.md: which equation of which paper is implemented in which file, and which tests verify it.
-
-Run `python docs/papers_index.py` after citing an equation; a test fails while the page is out of date.
-"""
+"""Reference page of the papers: which equation is implemented in which file, and which tests verify it."""
 
 from __future__ import annotations
 
 import re
-import sys
 from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
-PAGE = ROOT / "docs" / "papers.md"
+ROOT = Path(__file__).resolve().parents[2]
 SOURCES = ("cpp_core/include/**/*.hpp", "cpp_core/src/**/*.cpp", "robot_dynamics_ros/**/*.py")
 PAPERS = {
     "Simoni2017": "Simoni et al., On the use of a temperature based friction model for a virtual force sensor in "
@@ -125,9 +120,7 @@ def page() -> str:
     lines = [
         "# Papers: equation, file, test",
         "",
-        "Written by `python docs/papers_index.py`; do not edit. To run complete protocols and compare the numbers: "
-        "`python -m bench reproduce all`. Equations are listed as the file cites them: `25-28` contains 27. "
-        "By name of a law: [friction](friction.md#static-laws); by symbol: [glossary](glossary.md).",
+        "Equations as the file cites them: `25-28` contains 27. Complete protocols: `python -m bench reproduce all`.",
         "",
     ]
     table = rows()
@@ -135,12 +128,7 @@ def page() -> str:
         lines += [f"## {key}", "", title, "", "| equations | file | tests |", "|---|---|---|"]
         for row_key, cited, path, tests in table:
             if row_key == key:
-                names = ", ".join(f"[{t.name}](../{t.as_posix()})" for t in tests[:4])
-                lines.append(f"| {cited} | [{path.as_posix()}](../{path.as_posix()}) | {names} |")
+                names = ", ".join(t.name for t in tests[:4])
+                lines.append(f"| {cited} | `{path.as_posix()}` | {names} |")
         lines.append("")
     return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    PAGE.write_text(page(), encoding="utf-8")
-    sys.stdout.write(f"{PAGE.relative_to(ROOT)}: {len(rows())} rows\n")

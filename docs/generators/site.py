@@ -1,0 +1,47 @@
+"""Hook of mkdocs: the reference pages, written from the code at every build, and the result pages of bench/results."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
+
+import architecture  # noqa: E402
+import commands  # noqa: E402
+import nodes  # noqa: E402
+import papers  # noqa: E402
+import robot_file  # noqa: E402
+import simulation  # noqa: E402
+
+PAGES: dict[str, Callable[[], str]] = {
+    "reference/parameters.md": nodes.parameters,
+    "reference/topics.md": nodes.topics,
+    "reference/commands.md": commands.commands,
+    "reference/laboratory.md": commands.laboratory,
+    "reference/robot_file.md": robot_file.fields,
+    "reference/robots.md": robot_file.robots,
+    "reference/plant.md": simulation.plant,
+    "reference/controller.md": simulation.controller,
+    "reference/papers.md": papers.page,
+    "architecture.svg": architecture.picture,
+}
+
+
+def result_pages() -> dict[str, Path]:
+    """Name on the site -> page of bench/results or picture beside it."""
+    return {f"results/{path.name}": path for path in sorted((ROOT / "bench" / "results").glob("*.*"))}
+
+
+def on_files(files: Any, config: Any) -> Any:
+    """Add what is not committed, and what is kept with the laboratory."""
+    from mkdocs.structure.files import File
+
+    for name, make in PAGES.items():
+        files.append(File.generated(config, name, content=make()))
+    for name, path in result_pages().items():
+        files.append(File.generated(config, name, abs_src_path=str(path)))
+    return files

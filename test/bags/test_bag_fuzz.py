@@ -17,7 +17,7 @@ from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.topics import JOINT_STATE
 from robot_dynamics_ros.trajectories.files import load_trajectory
 
-TRIES = int(os.environ.get("FUZZ_TRIES", "60"))
+TRIES = int(os.environ.get("FUZZ_TRIES", "20"))
 
 
 def log_of(n=200):

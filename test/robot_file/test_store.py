@@ -141,7 +141,7 @@ def test_robots_are_found_from_an_installed_package_without_any_environment(tmp_
     package = tmp_path / "lib/python3/site-packages/robot_dynamics_ros"
     share = tmp_path / "share/robot_dynamics_ros/config/robots"
     source = config_directories()[0]
-    shutil.copytree(source.parent / "robot_dynamics_ros", package)
+    shutil.copytree(source.parent / "robot_dynamics_ros", package, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(source / "robots", share)
     code = "from robot_dynamics_ros.robot_file import find_robot; print(find_robot('ur5e'))"
     environment = {"PYTHONPATH": str(package.parent), "PATH": os.environ["PATH"]}

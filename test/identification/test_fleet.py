@@ -14,7 +14,6 @@ from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import CapabilityError, DataError
 from robot_dynamics_ros.identification import fleet
 from robot_dynamics_ros.identification.arm.identify import Options
-from robot_dynamics_ros.identification.reports.fleet import write_fleet_report
 
 
 def result(bag, fc, beta=1.0):
@@ -39,14 +38,6 @@ def test_what_differs_is_named():
     assert any("c: friction of one" in text for text in found["differences"])
     assert any("c: ZZ1" in text for text in found["differences"])
     assert not any(text.startswith(("a:", "b:")) for text in found["differences"])
-
-
-def test_the_page_holds_every_bag_and_needs_nothing_else(tmp_path):
-    results = [result("a", 5.0), result("b", 5.0), result("c", 8.0), {"bag": "broken", "error": "robot at rest"}]
-    text = write_fleet_report(fleet.compared(results), tmp_path / "p.html").read_text()
-    assert all(word in text for word in ("2026-01-01 00:00", "robot at rest", "c: friction of one"))
-    assert text.count("data:image/png") == 2 and "http" not in text.split("</style>")[1]
-    assert text.count('class="off"') == 1
 
 
 def test_failed_bags_are_kept_apart_and_two_are_needed():
@@ -84,17 +75,20 @@ def test_the_client_of_a_cluster_is_closed(monkeypatch):
     assert "error" in found and events == ["tcp://there", "closed"]
 
 
-def test_command_compares_bags_in_processes(tmp_path, monkeypatch):
-    """An unreadable bag is one line; the table and the JSON name the bags."""
+def test_the_command_writes_table_numbers_and_a_page_that_needs_nothing_else(tmp_path, monkeypatch):
+    """An unreadable bag is one line; page and JSON name the bags."""
     (tmp_path / "broken.bag").write_bytes(b"nothing")
     found = fleet.identify_one(("ur5e", str(tmp_path / "broken.bag"), Options()))
     assert "error" in found and "\n" not in found["error"]
-    monkeypatch.setattr(fleet, "identify_each", lambda *a, **k: [result("a", 5.0), result("b", 7.0)])
-    line = f"identify --what compare a b --robot ur5e --out {tmp_path / 'out'} --json {tmp_path / 'r.json'}"
+    made = [result("a", 5.0), result("b", 5.0), result("c", 8.0), {"bag": "broken", "error": "robot at rest"}]
+    monkeypatch.setattr(fleet, "identify_each", lambda *a, **k: made)
+    line = f"identify --what compare a b c broken --robot ur5e --out {tmp_path / 'out'} --json {tmp_path / 'r.json'}"
     done = CliRunner().invoke(cli, line.split())
     assert done.exit_code == 0, done.output
-    assert (tmp_path / "out" / "comparison.html").is_file()
-    assert json.loads((tmp_path / "r.json").read_text())["bags"] == ["a", "b"]
+    page = (tmp_path / "out" / "comparison.html").read_text()
+    assert all(word in page for word in ("2026-01-01 00:00", "robot at rest", "c: friction of one"))
+    assert page.count("data:image/png") == 2 and "http" not in page.split("</style>")[1]
+    assert json.loads((tmp_path / "r.json").read_text())["bags"] == ["a", "b", "c"]
 
 
 def test_results_are_in_the_order_of_the_bags_whichever_ends_first(monkeypatch):

@@ -64,7 +64,7 @@ class Arm:
         stopped = (
             GuardState.safe,
             GuardState.fault,
-        )  # degraded is the guard's answer to one late state: torque flows on
+        )  # degraded: one late state, torque flows on
         self.read(lambda: len(self.records) >= cycles or self.loop.state in stopped)
         assert self.loop.state not in stopped, (self.loop.state, self.loop.reason)
         return self.records[:cycles]

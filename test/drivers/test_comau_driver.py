@@ -179,3 +179,13 @@ def test_silence_is_no_time_to_begin_a_motion(rig, driver):
     with pytest.raises(CapabilityError, match=r"no state for 0\.2"):
         driver.move_path([here + 0.1])
     assert driver.condition == StreamState.safe
+
+
+def test_a_motion_whose_end_is_rejected_is_no_done_motion(rig, driver):
+    """1.1 degrees short: less than what counts as rejected on the way."""
+    start = collect(driver, 50)[-1].q_d.copy()
+    driver.move_path([start + 0.1], speed=0.4)
+    until(driver, lambda: np.abs(driver.sample.q_d - start).max() > 0.08)
+    rig.lpc._take = lambda *command: None
+    until(driver, lambda: not driver.motion.active)
+    assert driver.motion.state == "failed" and "does not follow" in driver.motion.reason

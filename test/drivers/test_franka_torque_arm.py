@@ -101,7 +101,7 @@ def test_friction_is_learned_while_a_trajectory_is_followed(arm):
     after = arm.run(one)
     arm.end()
     assert arm.driver.motion.state == "stopped" and "switched off" in arm.driver.motion.reason
-    stamps = np.array([r["stamp_ns"] for r in after])
+    stamps = np.unique([r["stamp_ns"] for r in after])
     assert np.median(np.diff(stamps)) == pytest.approx(1e6, rel=0.01)  # 1 kHz in robot time
     assert (before[0]["coulomb"] == 0.5).all() and (after[-1]["coulomb"] > 0.8).sum() >= 5
     assert rms(after).mean() < 0.9 * rms(before).mean() and rms(after).max() < 0.02
@@ -145,7 +145,8 @@ def test_a_second_motion_is_refused_while_torque_flows(arm):
 def test_states_come_at_1_khz_and_a_killed_client_latches_torque_off_until_it_is_enabled_again(arm):
     arm.enable(TorqueMode.guide)
     records = arm.run(300)
-    assert np.median(np.diff([r["stamp_ns"] for r in records])) == pytest.approx(1e6, rel=0.01)  # of robot time
+    stamps = np.unique([r["stamp_ns"] for r in records])  # of robot time; cycles without a new state repeat one
+    assert np.median(np.diff(stamps)) == pytest.approx(1e6, rel=0.01)
     assert arm.driver.statistics().non_finite == 0 and arm.driver.sample.has("vendor_external_wrench")
     os.kill(arm.driver._process.pid, signal.SIGKILL)
     arm.read(lambda: arm.loop.state == GuardState.fault)

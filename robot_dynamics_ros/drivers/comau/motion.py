@@ -16,6 +16,7 @@ from robot_dynamics_ros.trajectories.playback import Playback
 
 FOLLOW = 2.0  # deg between a position sent and the LPC's target ...
 REJECTED = 50  # ... for so many commands, until a motion counts as rejected
+ARRIVED = 0.1  # deg, the same at the end of a motion
 REPORT = 100  # cycles between two looks at progress
 
 
@@ -83,26 +84,29 @@ class ComauMotion:
                 self._playback, self.state = None, Motion("failed", reason)
                 return
             playback = self._playback
-            if self._rejected(state):
+            following = playback.next()
+            away = self._away(state, ARRIVED if following is None else FOLLOW)
+            if away and self._ignored > REJECTED:
                 self._playback, self.state = (
                     None,
                     Motion("failed", "the LPC does not follow: it rejects the positions"),
                 )
                 return
-            following = playback.next()
-            if following is None:
+            sent = self._sent if following is None else following / DEGREE
+            if sent is None or (following is None and not away):
                 done = ("stopped", "stop was requested") if playback.stopped else ("done", "")
                 self._playback, self.state = None, Motion(*done, progress=playback.progress)
                 return
             if state.sequence % REPORT == 0:
                 self.state = Motion("moving", progress=playback.progress)
-            self._sent = following / DEGREE
-            degrees = tuple(self._sent.tolist()) + (0.0,) * (wire.AXES - self._n)
+            self._sent = sent
+            degrees = tuple(sent.tolist()) + (0.0,) * (wire.AXES - self._n)
             mask = (1 << self._n) - 1
             self._send(wire.Command(0, state.sequence, state.time_us, wire.POS_ABSOLUTE, mask, degrees))
 
-    def _rejected(self, state: wire.State) -> bool:
-        """True when the LPC's target has been elsewhere than what was sent for REJECTED commands in a row."""
-        away = self._sent is not None and np.abs(self._sent - np.array(state.target[: self._n])).max() > FOLLOW
+    def _away(self, state: wire.State, tolerance: float) -> bool:
+        """True when the LPC's target is further than `tolerance` [deg] from what was sent; counts these in a row."""
+        sent = self._sent
+        away = sent is not None and bool(np.abs(sent - np.array(state.target[: self._n])).max() > tolerance)
         self._ignored = self._ignored + 1 if away else 0
-        return self._ignored > REJECTED
+        return away

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +13,7 @@ import numpy as np
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.estimators.core_file import STAGES
 from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.outputs import replacing
 from robot_dynamics_ros.robot_file import load_robot, save_robot
 from robot_dynamics_ros.signals import WRENCH_AXES, Sample
 
@@ -90,7 +92,11 @@ def write_fmu(robot: RobotFile, path: Path) -> None:
         script.write_text(SCRIPT)
         save_robot(robot, Path(folder) / ROBOT, command="robot-dynamics export --format fmu")
         Estimator(folder)
-        builder.build_FMU(script, path, project_files=[Path(folder) / ROBOT])
+        unit = Path(folder) / "unit" / "unit.fmu"
+        unit.parent.mkdir()
+        builder.build_FMU(script, unit, project_files=[Path(folder) / ROBOT])
+        with replacing(path) as temporary:
+            shutil.copyfile(unit, temporary)
 
 
 def _builder() -> Any:

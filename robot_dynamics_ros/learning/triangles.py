@@ -129,7 +129,7 @@ def load(path: Path, robot_id: str, sizes: Sequence[int]) -> Triangle:
 
 def _wrong(t: Triangle) -> str:
     """What of a triangle no recording can have left behind, empty where it may have."""
-    bounds = {"count": (1e-9, 1e10), "correlation": (0.1, 1e6), "reference": (0.0, 1e12)}
+    bounds = {"count": (1e-9, 1e10), "correlation": (1.0, 1e6), "reference": (0.0, 1e12)}
     for name, (low, high) in bounds.items():
         values = getattr(t, name)
         if (

@@ -122,7 +122,7 @@ class Node:
     def commanders(self, services, topics):
         return self.commanding
 
-    def create_subscription(self, kind, topic, callback, qos):
+    def create_subscription(self, kind, topic, callback, qos, raw=False):
         return SimpleNamespace(topic_name=topic)
 
     def create_publisher(self, *_):

@@ -1,4 +1,4 @@
-"""What a driver refuses before a vendor client hears of it: a stream that begins elsewhere, settings during a motion."""
+"""What a driver refuses before the robot hears of it: a stream that begins elsewhere, settings during a motion."""
 
 from types import SimpleNamespace
 

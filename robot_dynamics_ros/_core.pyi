@@ -479,14 +479,14 @@ class Guard:
         """Start passing torques; refused while latched."""
     def observe(self, stamp_ns: Integer, q: RealArray, qd: RealArray) -> None:
         """State of the robot: stamp [ns], q, qd (n,) [rad, rad/s]."""
+    def pass_time(self, host_seconds: Real) -> None:
+        """Seconds of the host's clock since the last call."""
     def rearm(self) -> bool:
         """Lead a latched safe or fault state back to idle; False when nothing is latched or the ramp still runs."""
     def refresh(self, now_ns: Integer) -> None:
         """The enable device is still held at now_ns."""
-    def step(self, now_ns: Integer, out: RealArray, host_seconds: Real = 0.0) -> GuardState:
-        """
-        Writes the torque that may leave at now_ns into out (n,) [Nm]; host_seconds: since the last call; returns the state.
-        """
+    def step(self, now_ns: Integer, out: RealArray) -> GuardState:
+        """Writes the torque that may leave at now_ns into out (n,) [Nm]; returns the state."""
     def trip(self, reason: GuardReason, hard: bool = False) -> None:
         """Report a fault found elsewhere; hard: without a ramp."""
     @property
@@ -1198,6 +1198,7 @@ class EnableResult(enum.IntEnum):
     start_mismatch = 3
     stopped = 6
     withdrawn = 8
+    not_held = 9
 
 class TorqueRecord:
     """One cycle of the torque loop; record[name] is the same as the attribute."""
@@ -1332,8 +1333,12 @@ class TorqueLoop:
         """One state of the robot (n,) at stamp_ns, received at steady_ns; returns the record of the cycle."""
     def disable(self) -> None:
         """Ramp torque out, past all requests that wait."""
-    def enable(self, mode: TorqueMode, trajectory: TorqueTrajectory | None = None) -> bool:
-        """Ask for a mode, with a trajectory to track; False when the queue is full."""
+    def enable(
+        self, mode: TorqueMode, trajectory: TorqueTrajectory | None = None, since: Integer | None = None
+    ) -> bool:
+        """
+        Ask for a mode, with a trajectory to track; withdrawn when torque was ended after `ends` had the value `since`; False when the queue is full.
+        """
     def freeze(self, on: bool) -> bool:
         """Freeze learning, or release it."""
     def idle(self, steady_ns: Integer) -> TorqueRecord:
@@ -1359,8 +1364,14 @@ class TorqueLoop:
     def enabled(self) -> EnableResult:
         """Result of the last enable request."""
     @property
+    def ends(self) -> int:
+        """How often torque was ended: disabled, tripped, robot stopped."""
+    @property
     def finished(self) -> bool:
         """True when the trajectory has been completed."""
+    @property
+    def held(self) -> bool:
+        """True while the dead-man switch is held; always without one."""
     @property
     def lost_records(self) -> int:
         """Records that found no room."""
@@ -1370,6 +1381,9 @@ class TorqueLoop:
     @property
     def reason(self) -> GuardReason:
         """Reason of the guard's last action."""
+    @property
+    def running(self) -> bool:
+        """True while torque mode must go on, the ramp to zero included."""
     @property
     def state(self) -> GuardState:
         """State of the guard."""

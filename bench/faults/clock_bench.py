@@ -161,6 +161,7 @@ class ClockBench(Bench):
         """Enabled and moving."""
         self.cycle(5)
         p = self.path
+        self.loop.refresh()
         self.loop.enable(mode, _core.TorqueTrajectory(p.q, p.qd, p.qdd, 500.0, True))
         self.cycle(1)
         require(self.loop.enabled == EnableResult.done, f"enable: {self.loop.enabled.name}")

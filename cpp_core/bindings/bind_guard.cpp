@@ -99,13 +99,13 @@ void bind(py::module_& m) {
           "Torque command (n,) [Nm] with its stamp [ns] and semantics.")
       .def(
           "step",
-          [](Guard& g, std::int64_t now_ns, Array& out, double host_seconds) {
+          [](Guard& g, std::int64_t now_ns, Array& out) {
             require_shape(out, "out", {g.limits().n});
-            return g.step(now_ns, out.mutable_data(), host_seconds);
+            return g.step(now_ns, out.mutable_data());
           },
-          py::arg("now_ns"), py::arg("out").noconvert(), py::arg("host_seconds") = 0.0,
-          "Writes the torque that may leave at now_ns into out (n,) [Nm]; host_seconds: since the last call; returns "
-          "the state.")
+          py::arg("now_ns"), py::arg("out").noconvert(),
+          "Writes the torque that may leave at now_ns into out (n,) [Nm]; returns the state.")
+      .def("pass_time", &Guard::pass, py::arg("host_seconds"), "Seconds of the host's clock since the last call.")
       .def("enable", &Guard::enable, py::arg("now_ns"), "Start passing torques; refused while latched.")
       .def("refresh", &Guard::refresh, py::arg("now_ns"), "The enable device is still held at now_ns.")
       .def("disable", &Guard::disable, "Ramp the torque out, then idle.")

@@ -101,11 +101,11 @@ void bind_loop(py::module_& m) {
            py::arg("feedback") = py::none(), py::arg("kinematic_error") = py::none(), py::arg("flexible") = py::none())
       .def(
           "enable",
-          [](TorqueLoop& l, TorqueMode mode, std::shared_ptr<TorqueTrajectory> trajectory) {
-            return l.enable(mode, trajectory);
-          },
-          py::arg("mode"), py::arg("trajectory") = nullptr,
-          "Ask for a mode, with a trajectory to track; False when the queue is full.")
+          [](TorqueLoop& l, TorqueMode mode, std::shared_ptr<TorqueTrajectory> trajectory,
+             std::optional<std::uint32_t> since) { return l.enable(mode, trajectory, since.value_or(l.ends())); },
+          py::arg("mode"), py::arg("trajectory") = nullptr, py::arg("since") = py::none(),
+          "Ask for a mode, with a trajectory to track; withdrawn when torque was ended after `ends` had the value "
+          "`since`; False when the queue is full.")
       .def("disable", &TorqueLoop::disable, "Ramp torque out, past all requests that wait.")
       .def(
           "rearm", [](TorqueLoop& l) { return l.request(What::rearm); }, "Ask to clear a latched state.")
@@ -189,6 +189,10 @@ void bind_loop(py::module_& m) {
       .def_property_readonly("state", &TorqueLoop::state, "State of the guard.")
       .def_property_readonly("reason", &TorqueLoop::reason, "Reason of the guard's last action.")
       .def_property_readonly("enabled", &TorqueLoop::enabled, "Result of the last enable request.")
+      .def_property_readonly("ends", &TorqueLoop::ends, "How often torque was ended: disabled, tripped, robot stopped.")
+      .def_property_readonly("held", &TorqueLoop::held, "True while the dead-man switch is held; always without one.")
+      .def_property_readonly("running", &TorqueLoop::running,
+                             "True while torque mode must go on, the ramp to zero included.")
       .def_property_readonly("finished", &TorqueLoop::finished, "True when the trajectory has been completed.")
       .def_property_readonly("cycles", &TorqueLoop::cycles, "Number of cycles.")
       .def_property_readonly("lost_records", &TorqueLoop::lost_records, "Records that found no room.");

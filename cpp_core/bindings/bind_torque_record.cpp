@@ -26,6 +26,7 @@ void bind_modes(py::module_& m) {
       .value("stopped", EnableResult::stopped)
       .value("no_program", EnableResult::no_program)
       .value("withdrawn", EnableResult::withdrawn)
+      .value("not_held", EnableResult::not_held)
       .finalize();
 }
 

@@ -122,7 +122,7 @@ void survives(const char* name, TorqueMode mode, LearningLaw law, JointTorqueSou
   const auto path = motion();
   loop.cycle(State(0));
   loop.publish(0);
-  loop.enable(mode, path);
+  loop.enable(mode, path, loop.ends());
   loop.cycle(State(1));
   loop.publish(0);
   CHECK(loop.enabled() == EnableResult::done);
@@ -162,7 +162,7 @@ void refuses_rough_trajectories() {
   path->rows.assign(3 * n * 10, 0.0);
   TorqueLoop loop(program(LearningLaw::gradient, JointTorqueSource::none, true), limits());
   loop.cycle(State(0));
-  loop.enable(TorqueMode::track, path);
+  loop.enable(TorqueMode::track, path, loop.ends());
   loop.cycle(State(1));
   CHECK(loop.enabled() == EnableResult::not_smooth);
   CHECK(loop.cycle(State(2)).state == static_cast<int>(GuardState::idle));
@@ -175,7 +175,7 @@ void ends_past_a_full_ring() {
   for (int ending = 0; ending < 4; ++ending) {
     TorqueLoop loop(program(LearningLaw::fixed, JointTorqueSource::none, false), limits());
     loop.cycle(State(0));
-    loop.enable(TorqueMode::guide);
+    loop.enable(TorqueMode::guide, nullptr, loop.ends());
     loop.cycle(State(1));
     loop.publish(0);
     CHECK(loop.enabled() == EnableResult::done && loop.state() == GuardState::ok);
@@ -202,7 +202,7 @@ void survives_extreme_times() {
       State s(1);
       s.stamp_ns = stamp;
       s.steady_ns = host;
-      loop.enable(TorqueMode::guide);
+      loop.enable(TorqueMode::guide, nullptr, loop.ends());
       const TorqueRecord& r = loop.cycle(s);
       for (int i = 0; i < n; ++i) CHECK(std::isfinite(r.torque[i]));
       loop.idle(least);

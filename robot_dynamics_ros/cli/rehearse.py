@@ -144,7 +144,9 @@ def _record(machine: Any, motion: Any, push: Any, out: Path, about: dict[str, st
     with stderr.status("running the motion"):
         log = rehearse(machine, motion, push)
         write_bag(log, out, about=about)
-    console.print(f"bag: {out}, {len(log)} samples, {log.time[-1]:.1f} s", highlight=False, soft_wrap=True)
+    console.print(
+        f"bag: {out}, {len(log)} samples, {log.time[-1]:.1f} s", highlight=False, markup=False, soft_wrap=True
+    )
 
 
 def _publish(machine: Any, motion: Any, push: Any, duration: float | None) -> None:

@@ -61,7 +61,7 @@ _CONTROL = (
     Parameter(
         "enable_timeout", 0.0, "dead-man switch: seconds an enable lasts without refresh, 0: no switch", "s", 0.0, 10.0
     ),
-    Parameter("time_scale", 1.0, "controller time per wall time of a simulated robot", "", 0.001, 1000.0),
+    Parameter("time_scale", 1.0, "controller time per wall time of a simulated robot, at least", "", 0.001, 1000.0),
 )
 CONTROL = tuple(replace(p, read_only=True) for p in _CONTROL)  # the loop is built once
 TYPICAL_SPEED = 1.0  # rad/s at which viscous_time is meant

@@ -199,11 +199,21 @@ class Driver(ABC):
 class MotionDriver(Driver):
     """A driver that can also move the robot. Calls return at once; `motion` is the state of the last one.
 
-    All of them raise CapabilityError with the reason (no capability, safety mode, a motion is running, a wrong shape)
-    and ConnectionFailed. speed_limit: of the controller [rad/s], for robot files without limits.velocity.
+    All of them raise CapabilityError with the reason (no capability, safety mode, a motion is running, torque is live,
+    a wrong shape) and ConnectionFailed. When a stream begins, its first row is compared with where the robot is then
+    (refuse_start()). speed_limit: of the controller [rad/s], for robot files without limits.velocity.
     """
 
     speed_limit: float | None = None
+
+    def refuse_torque_live(self, what: str) -> None:
+        """Raise CapabilityError while the robot is commanded torques: `what` would replace them under it."""
+
+    def refuse_busy(self, what: str) -> None:
+        """Raise CapabilityError while torque is live or a motion of this driver runs."""
+        self.refuse_torque_live(what)
+        if self.motion.active:
+            raise CapabilityError(f"no {what}: a motion is running: stop it first")
 
     @abstractmethod
     def move_path(self, waypoints: NDArray[np.float64], speed: float = 0.5, acceleration: float = 1.0) -> None:
@@ -221,7 +231,7 @@ class MotionDriver(Driver):
 
     @abstractmethod
     def stop(self) -> None:
-        """Decelerate to standstill; does nothing when this driver moves nothing."""
+        """Decelerate to standstill; does nothing when this driver moves nothing. From any thread, without waiting."""
 
     @property
     @abstractmethod
@@ -237,6 +247,12 @@ class TorqueDriver(MotionDriver):
     """
 
     records: deque[TorqueRecord]
+    loop: TorqueLoop | None = None  # the one attached
+
+    def refuse_torque_live(self, what: str) -> None:
+        """Raise CapabilityError while torque is live, the ramp to zero included."""
+        if self.loop is not None and self.loop.running:
+            raise CapabilityError(f"no {what}: torque is live: disable it first")
 
     def wait_until(self, condition: Callable[[], bool], seconds: float) -> bool:
         """As Driver.wait_until; torques go on meanwhile."""

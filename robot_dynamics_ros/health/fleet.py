@@ -103,6 +103,6 @@ def _picture(quantity: str, table: Mapping[str, Sequence[dict[str, Any]]], joint
                 axis.plot(k, cells[j]["value"], "o", color=colours[cells[j]["level"]])
             if cells[j]["fleet"] is not None:
                 axis.plot([k - 0.3, k + 0.3], 2 * [cells[j]["fleet"]], color="0.6", lw=1)
-        axis.set_xticks(range(len(table)), list(table), rotation=60, fontsize=7)
+        axis.set_xticks(range(len(table)), list(table), rotation=60, fontsize=7, parse_math=False)
 
     return grid(len(joints), draw, list(joints), "", QUANTITIES[quantity][1])

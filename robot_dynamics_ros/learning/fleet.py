@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import io
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
 
 import numpy as np
 
-from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.errors import DataError, RobotDynamicsError
 from robot_dynamics_ros.learning.columns import Columns
 from robot_dynamics_ros.learning.store import Store
 from robot_dynamics_ros.learning.triangles import FORMAT, UNREADABLE, Triangle, stacked
@@ -60,24 +61,26 @@ def learn_fleet(
 ) -> tuple[Prior, list[str]]:
     """Fleet prior of the state directories of robots of one model, and what was left out; on `pool` where given.
 
-    Raises DataError with fewer than two usable robots.
+    Raises DataError with fewer than two usable robots, and for a directory that is given twice.
     """
-    if not directories:
-        raise DataError("a fleet needs state directories of two robots or more")
-    first = Store(directories[0])
+    twice = [str(d) for d, count in Counter(Path(d).resolve() for d in directories).items() if count > 1]
+    if twice:
+        raise DataError(f"{twice[0]}: is given twice: a robot counts once")
+    model = of = ""
     states: list[np.ndarray] = []
     left: list[str] = []
     for directory, result in zip(directories, _mapped(directories, pool), strict=True):
         progress(str(directory))
         if isinstance(result, str):
             left.append(result)
-        elif result[1] != first.columns.robot_id:
-            left.append(f"{directory}: is of another robot model ({result[1]}) than {directories[0]}")
+        elif model and result[1] != model:
+            left.append(f"{directory}: is of another robot model ({result[1]}) than {of}")
         else:
+            model, of = result[1], of or str(directory)
             states.append(result[0])
     if len(states) < 2:
         raise DataError(f"a fleet needs two robots with learned recordings, there are {len(states)}; {'; '.join(left)}")
-    return fleet_prior(file_prior(first.columns), states), left
+    return fleet_prior(file_prior(Store(of).columns), states), left
 
 
 def _mapped(directories: Iterable[str | Path], pool: Executor | None) -> Iterable[tuple[np.ndarray, str] | str]:
@@ -89,8 +92,8 @@ def _one(directory: str) -> tuple[np.ndarray, str] | str:
     try:
         store = Store(directory)
         return evidence_of(store.columns, store.triangles()), store.columns.robot_id
-    except DataError as error:
-        return str(error)
+    except (RobotDynamicsError, OSError) as error:
+        return f"{directory}: {error}" if directory not in str(error) else str(error)
 
 
 def save_prior(prior: Prior, path: Path, robots: int) -> None:
@@ -112,9 +115,20 @@ def load_prior(columns: Columns, path: Path) -> Prior:
         raise DataError(f"{path}: is no fleet prior ({error})") from None
     if robot_id != columns.robot_id:
         raise DataError(f"{path}: is the prior of another robot model ({robot_id}, this one is {columns.robot_id})")
-    if mean.shape != (columns.size,) or not np.isfinite(covariance).all():
-        raise DataError(f"{path}: is damaged: numbers are missing or not finite")
-    return Prior(columns, mean, covariance)
+    prior = Prior(columns, mean, covariance)
+    if mean.shape != (columns.size,) or covariance.shape != (columns.size, columns.size) or not _proper(prior):
+        raise DataError(f"{path}: is damaged: numbers are missing, not finite or no covariance")
+    return prior
+
+
+def _proper(prior: Prior) -> bool:
+    """Whether mean and covariance are those of a normal distribution."""
+    if not (np.isfinite(prior.mean).all() and np.isfinite(prior.covariance).all()):
+        return False
+    try:
+        return bool((np.diag(prior.covariance) > 0).all() and np.isfinite(prior.information.R).all())
+    except np.linalg.LinAlgError:
+        return False
 
 
 def prior_of_file(store: Store, given: Path | None) -> Prior | None:

@@ -13,6 +13,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -75,9 +76,18 @@ class Running:
                 about, R, z = json.loads(file["about"].tobytes()), file["R"], file["z"]
             if about.pop("key") != self.key:
                 return None
-            return replace(self, state=Information(R, z), **about)
+            return replace(self, state=Information(R, z), **about) if self._fits(R, z, about) else None
         except UNREADABLE:
             return None
+
+    def _fits(self, R: np.ndarray, z: np.ndarray, about: dict[str, Any]) -> bool:
+        """Whether a posterior of these columns can have these numbers."""
+        p = self.prior.columns.size
+        numbers = [about["time"], about["seconds"]]
+        fits = R.shape == (p, p) and z.shape == (p,) and np.isfinite(R).all() and np.isfinite(z).all()
+        return bool(fits and np.isfinite(numbers).all() and (np.diag(R) != 0).all()) and isinstance(
+            about["recordings"], dict
+        )
 
 
 def posterior(

@@ -8,13 +8,16 @@
   posterior.npz, seen.npz  posterior of all recordings, and of those the newest version was learned from
   fleet.npz              prior of a fleet, where one was given
   history.json           one entry per recording and version, oldest first
-Plain files, each replaced as a whole: a directory on a mounted object store does as well.
+Plain files, each replaced as a whole: a directory on a mounted object store does as well, if it knows file locks.
+What is read and then written is so under .lock, by one process at a time.
 """
 
 from __future__ import annotations
 
+import fcntl
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from datetime import datetime, timezone
 from pathlib import Path
 from typing import Any
@@ -124,6 +127,10 @@ class Store:
 
     def apply(self, robot: RobotFile) -> Path:
         """Write the next version, make it the present one, and drop all but the last KEPT; returns its path."""
+        with self._locked():
+            return self._apply(robot)
+
+    def _apply(self, robot: RobotFile) -> Path:
         versions = self.versions()
         number = int(versions[-1].stem) + 1 if versions else 1
         path = self.directory / "versions" / f"{number:04d}.yaml"
@@ -148,7 +155,8 @@ class Store:
 
     def versions(self) -> list[Path]:
         """Files of the versions, oldest first."""
-        return sorted((self.directory / "versions").glob("[0-9]*.yaml"))
+        found = (self.directory / "versions").glob("[0-9]*.yaml")
+        return sorted(path for path in found if path.stem.isdecimal())
 
     def seen(self) -> set[str]:
         """Hashes of the recordings that the newest version was learned from."""
@@ -162,15 +170,35 @@ class Store:
         if not path.exists():
             return []
         try:
-            return list(json.loads(path.read_text(encoding="utf-8")))
-        except (OSError, ValueError) as error:
+            return [_entry(item) for item in json.loads(path.read_text(encoding="utf-8"))]
+        except (OSError, ValueError, TypeError, KeyError) as error:
             raise DataError(f"{path}: cannot be read ({error}); remove it to begin a new history") from None
 
     def note(self, what: str, text: str, **more: Any) -> None:
         """Add an entry: what (learned, held, refused, forgotten, version) and a sentence."""
         date = datetime.now(timezone.utc).isoformat(timespec="seconds")
-        entries = [*self.history(), {"date": date, "what": what, "text": text, **more}]
-        write_atomically(self.directory / "history.json", json.dumps(entries, indent=0) + "\n")
+        with self._locked():
+            entries = [*self.history(), {"date": date, "what": what, "text": text, **more}]
+            write_atomically(self.directory / "history.json", json.dumps(entries, indent=0) + "\n")
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        """One process at a time. Raises DataError where the file system has no locks."""
+        with (self.directory / ".lock").open("a", encoding="utf-8") as stream:
+            try:
+                fcntl.flock(stream, fcntl.LOCK_EX)
+            except OSError as error:
+                raise DataError(f"{self.directory}: cannot be locked ({error})") from None
+            yield
+
+
+def _entry(item: Any) -> dict[str, Any]:
+    """An entry of the history with its texts. Raises TypeError, KeyError, ValueError."""
+    found = dict(item)
+    texts = [found["date"], found["what"], found["text"], *(found["seen"] if found["what"] == "version" else ())]
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError("an entry without date, what and text")
+    return found
 
 
 def _same_arm(a: RobotFile, b: RobotFile) -> bool:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import re
 import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -101,9 +102,12 @@ def load(path: Path, robot_id: str, sizes: Sequence[int]) -> Triangle:
         raise DataError(f"{path}: cannot be read ({error.strerror or error})") from error
     if len(raw) < 32 or hashlib.sha256(raw[32:]).digest() != raw[:32]:
         raise DataError(f"{path}: is damaged: its checksum does not fit; remove the file and learn its recording again")
-    with np.load(io.BytesIO(raw[32:]), allow_pickle=False) as file:
-        data = dict(file)
-    about = json.loads(data.pop("about").tobytes())
+    try:
+        with np.load(io.BytesIO(raw[32:]), allow_pickle=False) as file:
+            data = dict(file)
+        about = dict(json.loads(data.pop("about").tobytes()))
+    except UNREADABLE as error:
+        raise DataError(f"{path}: is no triangle ({error}); remove the file and learn its recording again") from None
     missing = [name for name in REQUIRED if name not in about]
     if missing or about["format"] != FORMAT:
         raise DataError(f"{path}: has format {about.get('format')}, expected {FORMAT}; lacks {missing or 'nothing'}")
@@ -112,14 +116,43 @@ def load(path: Path, robot_id: str, sizes: Sequence[int]) -> Triangle:
             f"{path}: is of another robot model ({about['robot_id']}, this one is {robot_id}): kinematics or columns "
             "differ; keep one state directory per robot"
         )
-    joints = [_square(data[f"joint_{j}"], size) for j, size in enumerate(sizes)]
-    found = Triangle(joints, data["count"], data["correlation"], data["reference"], about)
-    if not all(np.isfinite(T).all() for T in joints) or not (found.count > 0).all():
-        raise DataError(f"{path}: holds numbers that are not finite; remove the file and learn its recording again")
+    try:
+        joints = [_square(data[f"joint_{j}"], size) for j, size in enumerate(sizes)]
+        found = Triangle(joints, data["count"], data["correlation"], data["reference"], about)
+        wrong = _wrong(found)
+    except UNREADABLE as error:
+        wrong = f"numbers that are missing or of another shape ({error})"
+    if wrong:
+        raise DataError(f"{path}: holds {wrong}; remove the file and learn its recording again")
     return found
 
 
+def _wrong(t: Triangle) -> str:
+    """What of a triangle no recording can have left behind, empty where it may have."""
+    bounds = {"count": (1e-9, 1e10), "correlation": (1.0, 1e6), "reference": (0.0, 1e12)}
+    for name, (low, high) in bounds.items():
+        values = getattr(t, name)
+        if (
+            values.shape != (len(t.joints),)
+            or values.dtype.kind != "f"
+            or not ((low <= values) & (values <= high)).all()
+        ):
+            return f"a {name} outside {low:g}..{high:g} or numbers that are not finite"
+    if not all(np.isfinite(T).all() for T in t.joints):
+        return "numbers that are not finite"
+    for name, high in (("time", 1e10), ("seconds", 1e9)):
+        value = t.about[name]
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value <= high:
+            return f"a {name} outside 0..{high:g}"
+    sha256, recording = t.about["sha256"], t.about["recording"]
+    if not isinstance(recording, str) or not re.fullmatch(r"[0-9a-f]{64}", str(sha256)):
+        return "a name or hash that is none"
+    return ""
+
+
 def _square(values: np.ndarray, size: int) -> np.ndarray:
+    if values.dtype.kind != "f" or values.ndim != 1:
+        raise ValueError(f"{values.dtype} of shape {values.shape}")
     out = np.zeros((size, size))
     out[np.triu_indices(size)] = values
     return out

@@ -70,6 +70,9 @@ def _check_links(path: Path, robot: ElementTree.Element) -> None:
     links = {link.get("name") for link in robot.findall("link")}
     if not links:
         raise ConfigError(str(path), "", "has no links")
+    for element in [*robot.findall("link"), *robot.findall("joint")]:
+        if not element.get("name"):
+            raise ConfigError(str(path), "", f"a {element.tag} has no name")
     held_by: dict[str, str] = {}
     for joint in robot.findall("joint"):
         name = f"joint {joint.get('name')}"
@@ -116,6 +119,8 @@ def _check_numbers(path: Path, robot: ElementTree.Element) -> None:
                 if text is not None and not _numeric(text):
                     message = f"{element.tag} {attribute} = {text[:80]!r} is not a finite number up to {LARGEST:g}"
                     raise ConfigError(str(path), f"{owner.tag} {owner.get('name')}", message)
+                if element.tag == "mass" and text is not None and float(text) < 0:
+                    raise ConfigError(str(path), f"link {owner.get('name')}", f"mass {text} kg is negative")
 
 
 def _numeric(text: str) -> bool:

@@ -36,19 +36,17 @@ def descriptor(p: Parameter) -> ParameterDescriptor:
     return result
 
 
-def claim(name: str) -> socket.socket:
-    """A name of this machine and ROS domain, held until the socket is closed or the process ends in whatever way.
+def claim(name: str, why: str) -> socket.socket:
+    """A name of this machine, held until the socket is closed or the process ends in whatever way.
 
-    Raises ConnectionFailed where another process holds it (Linux; elsewhere it is not looked at).
+    Raises ConnectionFailed, with `why`, where another process holds it (Linux; elsewhere it is not looked at).
     """
     held = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        held.bind(f"\0robot_dynamics_ros/{os.environ.get('ROS_DOMAIN_ID', '0')}{name}")
+        held.bind(f"\0robot_dynamics_ros/{name}")
     except OSError:
         held.close()
-        raise ConnectionFailed(
-            f"a node {name} runs on this machine already: end it first, or choose another --namespace"
-        ) from None
+        raise ConnectionFailed(why) from None
     return held
 
 
@@ -62,7 +60,7 @@ class LifecycleBase(LifecycleNode):
     def __init__(self, name: str, table: Iterable[Parameter], **options: Any) -> None:
         super().__init__(name, **options)
         self.failure = ""
-        self._claim: socket.socket | None = None
+        self._claims: list[socket.socket] = []
         self._table: dict[str, Parameter] = {}
         self.declare(table)
         self.add_on_set_parameters_callback(self._check)
@@ -150,9 +148,7 @@ class LifecycleBase(LifecycleNode):
 
     def on_activate(self, state: LifecycleState) -> TransitionCallbackReturn:
         """Connect and publish."""
-        if not self._guarded(self._claim_name):
-            return TransitionCallbackReturn.FAILURE
-        if not self._guarded(self.start):
+        if not self._guarded(self._claim_names) or not self._guarded(self.start):
             self._leave()
             return TransitionCallbackReturn.FAILURE
         return super().on_activate(state)
@@ -179,15 +175,21 @@ class LifecycleBase(LifecycleNode):
         self.drop()
         return super().on_error(state)
 
-    def _claim_name(self) -> None:
-        if self._claim is None:
-            self._claim = claim(self.get_fully_qualified_name())
+    def claims(self) -> dict[str, str]:
+        """Names of this machine that one node has while it is active, and why another one is refused: its own name."""
+        name = self.get_fully_qualified_name()
+        why = f"a node {name} runs on this machine already: end it first, or choose another --namespace"
+        return {f"{os.environ.get('ROS_DOMAIN_ID', '0')}{name}": why}
+
+    def _claim_names(self) -> None:
+        if not self._claims:
+            for name, why in self.claims().items():
+                self._claims.append(claim(name, why))
 
     def _leave(self) -> None:
         self.stop()
-        if self._claim is not None:
-            self._claim.close()
-        self._claim = None
+        while self._claims:
+            self._claims.pop().close()
 
     @property
     def path(self) -> str:

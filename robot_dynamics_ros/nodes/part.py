@@ -44,6 +44,15 @@ class NodeContext(Protocol):
     def get_name(self) -> str:
         """Name of the node."""
 
+    def get_namespace(self) -> str:
+        """Namespace of the node."""
+
+    def resolve_topic_name(self, topic: str) -> str:
+        """Full name of a topic, remapped as for this node."""
+
+    def resolve_service_name(self, service: str) -> str:
+        """Full name of a service, remapped as for this node."""
+
     def get_logger(self) -> Any:
         """Logger of the node."""
 
@@ -88,6 +97,11 @@ class NodePart:
 
     def _subscribe(self, kind: type, topic: str, callback: Callable[[Any], None], qos: Any) -> Any:
         return self._keep(self._node.destroy_subscription, self._node.create_subscription(kind, topic, callback, qos))
+
+    def _subscribe_bytes(self, kind: type, topic: str, callback: Callable[[bytes], None], qos: Any) -> Any:
+        """The messages as they came; the callback decides what is parsed."""
+        subscription = self._node.create_subscription(kind, topic, callback, qos, raw=True)
+        return self._keep(self._node.destroy_subscription, subscription)
 
     def _publish_on(self, kind: type, topic: str, qos: Any) -> Any:
         """A publisher that also publishes while the node is inactive."""

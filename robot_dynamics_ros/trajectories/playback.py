@@ -36,11 +36,7 @@ class Playback:
             parts.append(_leg(here, goal, rate, speed, acceleration))
             here = goal
         if len(stream):
-            distance = float(np.abs(stream[0] - here).max())
-            if not distance <= START_TOLERANCE:
-                raise CapabilityError(
-                    f"the stream starts {distance:.3f} rad from the robot, more than {START_TOLERANCE}"
-                )
+            refuse_start(stream[0], here)
             parts.append(_joined(here, stream, rate))
         self._path = np.vstack(parts)
         if not len(self._path) <= MAX_CYCLES:
@@ -81,6 +77,13 @@ class Playback:
             return self._path[i]
         a, b, c, d = (self._path[min(max(j, 0), last)] for j in (i - 1, i, i + 1, i + 2))
         return b + 0.5 * x * (c - a + x * (2 * a - 5 * b + 4 * c - d + x * (3 * (b - c) + d - a)))
+
+
+def refuse_start(first: np.ndarray, here: np.ndarray) -> None:
+    """Raise CapabilityError where a stream that begins at `first` (n,) [rad] would move a robot at `here` by a jump."""
+    distance = float(np.abs(np.asarray(first) - here).max())
+    if not distance <= START_TOLERANCE:
+        raise CapabilityError(f"the stream starts {distance:.3f} rad from the robot, more than {START_TOLERANCE}")
 
 
 def _leg(start: np.ndarray, goal: np.ndarray, rate: float, speed: float, acceleration: float) -> np.ndarray:

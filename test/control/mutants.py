@@ -52,27 +52,37 @@ MUTANTS: dict[str, tuple[str, str]] = {
     "lower position": ("(stop <= limits_.position_lower[i] && wanted < 0)", "false"),
     "way of braking": ("q_[i] + v * std::fabs(v) / (2 * limits_.deceleration[i])", "q_[i]"),
     "limits hit for long": (
-        "if (clamped_cycles_ >= limits_.sustained_cycles) trip(GuardReason::magnitude, false);",
-        "",
+        "if (clamped_cycles_ >= limits_.sustained_cycles) {",
+        "if (false) {",
     ),
     "silence seen by the clock": (
         "if (!(gap <= limits_.safe_gap)) return trip(GuardReason::state_gap, false);",
         "",
     ),
     "silence seen in the stamps": (
-        "if (have_state_ && active() && !(seconds_between(stamp_ns, state_ns_) <= limits_.safe_gap))",
+        "if (have_state_ && active() && !(seconds_between(stamp_ns, state_at_.robot_ns) <= limits_.safe_gap))",
         "if (false)",
     ),
     "degraded": ("if (gap > limits_.degraded_gap) {", "if (false) {"),
     "dead-man switch": (
-        "if (limits_.enable_timeout > 0 && !(seconds_between(now_ns, enable_ns_) <= limits_.enable_timeout))",
-        "if (false)",
+        "if (!held(now_ns)) return trip(GuardReason::enable_lost, false);",
+        "",
+    ),
+    "enable with the switch held": ("!fresh || !held(now_ns)", "!fresh"),
+    "a switch let go is not held": ("if (reason == GuardReason::enable_lost) held_ = false;", ""),
+    "deadlines on the host's clock": (
+        "std::max(seconds_between(now_ns, then.robot_ns), host_ - then.host)",
+        "seconds_between(now_ns, then.robot_ns)",
+    ),
+    "no torque rises in the cycle that latches": (
+        "for (int i = 0; i < limits_.n; ++i) out_[i] = toward_zero(before[i], out_[i]);",
+        "",
     ),
     "age of a command": ("if (!(age_ <= max_age)) return trip(GuardReason::command_age, false);", ""),
     "first command": ("have_command_ ? limits_.safe_gap : limits_.first_command", "have_command_ ? 0.04 : 1e9"),
     "fading": ("late ? std::max(0.0, 1.0 - (age_ - hold()) / limits_.ramp) : 1.0", "1.0"),
     "frozen": ("if (frozen_ >= limits_.frozen_cycles && active()) trip(GuardReason::state_frozen, false);", ""),
-    "a state twice is one": ("if (have_state_ && stamp_ns == state_ns_) return;", ""),
+    "a state twice is one": ("if (have_state_ && stamp_ns == state_at_.robot_ns) return;", ""),
     "states backwards": (
         "trip(GuardReason::state_clock, false);\n    else",
         "note(GuardReason::state_clock);\n    else",
@@ -85,7 +95,10 @@ MUTANTS: dict[str, tuple[str, str]] = {
     ),
     "enable only from idle": ("state_ != GuardState::idle || ramping_", "ramping_"),
     "enable not in a ramp": ("state_ != GuardState::idle || ramping_", "state_ != GuardState::idle"),
-    "enable with a fresh state": (" || !(age >= 0 && age <= limits_.degraded_gap)", ""),
+    "enable with a fresh state": (
+        "have_state_ && now_ns >= state_at_.robot_ns && since(now_ns, state_at_) <= limits_.degraded_gap",
+        "have_state_",
+    ),
     "enable forgets the command before": (
         "reason_ = GuardReason::none;\n  have_command_ = false;",
         "reason_ = GuardReason::none;",
@@ -102,7 +115,7 @@ MUTANTS: dict[str, tuple[str, str]] = {
     "limits cut in the ramp": ("if (beyond(i, along) != GuardReason::none)", "if (false)"),
     "never up again in the ramp": ("std::min(std::fabs(along), std::fabs(out_[i]))", "std::fabs(along)"),
     "the host's clock ends a ramp too": (
-        "host_seconds > robot_seconds ? host_seconds : robot_seconds",
+        "host_passed > robot_seconds ? host_passed : robot_seconds",
         "robot_seconds",
     ),
     "a ramp goes on while the clock stands": (

@@ -17,6 +17,7 @@ TestGuard.settings = settings(max_examples=80, stateful_step_count=50, deadline=
 def test_a_second_fault_does_not_prolong_the_ramp_to_zero():
     machine = GuardMachine()
     machine.state(0.0, 1.0, 0)
+    machine.refresh()
     machine.enable()
     machine.healthy_cycles(20, 15.0)
     machine.disable()
@@ -31,6 +32,7 @@ def test_late_calls_do_not_stretch_the_ramp_and_a_stopped_clock_does_not_stop_it
     for jump, calls in ((35 * MS, 3), (0, 50)):
         machine = GuardMachine()
         machine.state(0.0, 1.0, 0)
+        machine.refresh()
         machine.enable()
         machine.healthy_cycles(20, 15.0)
         machine.trip(GuardReason.external, False)
@@ -42,6 +44,7 @@ def test_late_calls_do_not_stretch_the_ramp_and_a_stopped_clock_does_not_stop_it
 def test_torque_that_a_limit_cut_in_a_ramp_does_not_come_back():
     machine = GuardMachine()
     machine.state(0.0, 1.0, 0)
+    machine.refresh()
     machine.enable()
     machine.healthy_cycles(20, 15.0)
     machine.trip(GuardReason.external, False)
@@ -62,12 +65,14 @@ def test_torque_that_a_limit_cut_in_a_ramp_does_not_come_back():
 def test_a_ramp_is_over_by_the_hosts_clock_whatever_the_stamps_do(robot_ms, host_ms):
     machine = GuardMachine()
     machine.state(0.0, 1.0, 0)
+    machine.refresh()
     machine.enable()
     machine.healthy_cycles(20, 15.0)
     machine.trip(GuardReason.external, False)
     for passed_ms in range(host_ms, 100 + host_ms, host_ms):
         machine.now += robot_ms * MS
-        machine.guard.step(machine.now, machine.out, host_ms * 1e-3)
+        machine.guard.pass_time(host_ms * 1e-3)
+        machine.guard.step(machine.now, machine.out)
         assert (machine.out <= 15.0 * max(0.0, 1.0 - passed_ms / 100) + 1e-9).all()
     assert not machine.out.any()
 
@@ -76,6 +81,7 @@ def test_a_ramp_is_over_by_the_hosts_clock_whatever_the_stamps_do(robot_ms, host
 def test_the_command_before_is_forgotten_when_enabled_again(ended):
     machine = GuardMachine()
     machine.state(0.0, 1.0, 0)
+    machine.refresh()
     machine.enable()
     machine.healthy_cycles(20, 15.0)
     machine.trip(GuardReason.external, False) if ended == "trip" else machine.guard.disable()
@@ -83,6 +89,7 @@ def test_the_command_before_is_forgotten_when_enabled_again(ended):
         machine.now += CYCLE
         machine.guard.step(machine.now, machine.out)
     machine.guard.rearm()
+    machine.refresh()
     machine.guard.observe(machine.now, np.full(N, 0.1), np.full(N, 0.1))
     assert machine.guard.enable(machine.now)
     for _ in range(5):
@@ -94,6 +101,7 @@ def test_the_command_before_is_forgotten_when_enabled_again(ended):
 def test_a_command_of_the_future_is_not_held_for_ever():
     machine = GuardMachine()
     machine.state(0.0, 1.0, 0)
+    machine.refresh()
     machine.enable()
     machine.healthy_cycles(20, 15.0)
     before = machine.guard.count(GuardReason.command_age)

@@ -21,6 +21,7 @@ from robot_dynamics_ros.nodes.part import LONGEST_REASON
 from robot_dynamics_ros.nodes.robot import motion_interface
 from robot_dynamics_ros.nodes.robot.joint_trajectory import read_points
 from robot_dynamics_ros.nodes.robot.motion_interface import MotionInterface
+from robot_dynamics_ros.nodes.robot.refusals import Refusals
 from robot_dynamics_ros.nodes.topics.encoding import possible_ns
 from robot_dynamics_ros.nodes.topics.inputs import MAX_REASONS, OTHER, TopicInputs
 from robot_dynamics_ros.nodes.topics.sources import StampJoin
@@ -81,8 +82,14 @@ def motions(monkeypatch):
         active=True, get_logger=lambda: log, value=values.get, get_clock=lambda: SimpleNamespace(now=lambda: now)
     )
     interface._driver = SimpleNamespace(
-        capabilities={"servo"}, robot=ROBOT, info=SimpleNamespace(rate=500.0), speed_limit=None, motion=Motion("done")
+        capabilities={"servo"},
+        robot=ROBOT,
+        info=SimpleNamespace(rate=500.0),
+        speed_limit=None,
+        motion=Motion("done"),
+        refuse_torque_live=lambda what: None,
     )
+    interface._refusals, interface._stopped = Refusals(interface._refuse), 0
     interface._action, interface._published, interface._position = None, "", np.zeros(6)
     interface._state = SimpleNamespace(publish=lambda message: lines.append((message.data, None)))
     return interface, lines

@@ -58,7 +58,7 @@ class Node:
     def commanders(self, services, topics):
         return self.commanding
 
-    def create_subscription(self, kind, topic, callback, qos):
+    def create_subscription(self, kind, topic, callback, qos, raw=False):
         return SimpleNamespace(topic_name=topic)
 
     def create_publisher(self, *_):
@@ -105,16 +105,16 @@ def test_another_node_of_this_name_ends_torque_and_refuses_it(stand):
 
 
 def test_a_name_is_held_by_one_process_and_free_when_that_is_killed():
-    code = "import time; from robot_dynamics_ros.nodes.lifecycle_base import claim; c = claim('/x/test_claim');"
+    code = "import time; from robot_dynamics_ros.nodes.lifecycle_base import claim; c = claim('/x/test', '');"
     child = subprocess.Popen([sys.executable, "-c", code + "print('ok', flush=True); time.sleep(600)"], stdout=-1)
     assert child.stdout.readline() == b"ok\n"
-    with pytest.raises(ConnectionFailed, match="runs on this machine already"):
-        claim("/x/test_claim")
-    claim("/y/test_claim").close()
+    with pytest.raises(ConnectionFailed, match="it is taken"):
+        claim("/x/test", "it is taken")
+    claim("/y/test", "").close()
     child.kill()
     child.wait()
     child.stdout.close()
-    claim("/x/test_claim").close()
+    claim("/x/test", "").close()
 
 
 def test_stop_ends_torque_and_says_so(stand):

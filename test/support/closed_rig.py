@@ -29,6 +29,7 @@ class Closed(ClockBench):
         self.cycle(5)
         p = self.path
         motion = _core.TorqueTrajectory(p.q, p.qd, p.qdd, 500.0, periodic, p.jerk, p.snap)
+        self.loop.refresh()
         self.loop.enable(mode, motion)
         self.cycle()
         assert self.loop.enabled == EnableResult.done

@@ -48,6 +48,7 @@ class Rig:
 
     def enabled(self, value=None):
         self.state()
+        self.guard.refresh(self.now)
         assert self.guard.enable(self.now)
         return self if value is None else self.run(value)
 

@@ -196,8 +196,7 @@ class ComauDriver(StreamDriver, MotionDriver):
         last = self._states.last
         if not self._move.enabled:
             raise CapabilityError("no motion: the driver only listens; commands need enable_commands")
-        if self.motion.active:
-            raise CapabilityError("a motion is running: stop it first")
+        self.refuse_busy("motion")
         if not self._started or last is None:
             raise CapabilityError(f"no motion: no state from {self.host} yet")
         reason = self._move.ready_text(last)

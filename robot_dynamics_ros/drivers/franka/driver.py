@@ -88,7 +88,6 @@ class FrankaDriver(StreamDriver, TorqueDriver):
         self._stream = Stream(options, lambda: self._process.received_ns())
         self._realtime, self._with_torque = realtime_priority > 0, torque != "none"
         self._process = FrankaProcess(robot, host, self._stream, realtime_priority)
-        self._loop: TorqueLoop | None = None
         self.records: deque[TorqueRecord] = deque(maxlen=4096)
         self.sample = Sample(robot.joint_names)
         self._row = np.full(WIDTH, np.nan)
@@ -205,6 +204,7 @@ class FrankaDriver(StreamDriver, TorqueDriver):
         self._process.begin(request, np.vstack([path, positions]))
 
     def _allow_motion(self) -> None:
+        self.refuse_busy("motion")
         if not self._stream.connected:
             raise CapabilityError(f"no motion: not connected to {self.host}")
         if not self.status.safety_normal:
@@ -215,7 +215,7 @@ class FrankaDriver(StreamDriver, TorqueDriver):
         """The loop that is stepped with every state from connect() on. Raises CapabilityError (made without torque)."""
         if not self._with_torque:
             raise CapabilityError(f"{self.robot.name}: the driver was made without torque")
-        self._loop = loop
+        self.loop = loop
         self._process.attach(loop)
 
     def start_torque(self) -> None:
@@ -226,9 +226,9 @@ class FrankaDriver(StreamDriver, TorqueDriver):
         """
         self._allow_motion()
         self._process.begin({"do": "torque"})
-        if self._loop is not None:
+        if self.loop is not None:
             self.wait_until(lambda: self.motion.state != "starting", START_TIMEOUT)
-        if self._loop is not None and self.motion.state != "moving":
+        if self.loop is not None and self.motion.state != "moving":
             raise ConnectionFailed(f"no torque: {self.motion.reason or self.motion.state}")
 
     def command_torque(self, stamp_ns: int, torque: np.ndarray) -> None:
@@ -240,14 +240,14 @@ class FrankaDriver(StreamDriver, TorqueDriver):
 
         A loop that is enabled while the client is not in torque control is latched off.
         """
-        if self._loop is None:
+        if self.loop is None:
             return
         run = False
-        while (record := self._loop.pop()) is not None:
+        while (record := self.loop.pop()) is not None:
             self.records.append(record)
             run = record.run
         if run and not self.motion.active:
-            self._loop.trip(GuardReason.robot_stopped)
+            self.loop.trip(GuardReason.robot_stopped)
 
     def stop(self) -> None:
         """Come to rest; nothing to do when this driver moves nothing."""

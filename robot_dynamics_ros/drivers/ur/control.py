@@ -34,6 +34,7 @@ class UrControl:
         self._stop_asked: float | None = None  # steady time
         self._lock = threading.RLock()
         self._motion = Motion()
+        self.answer: str | None = None  # to the last setting: why not, empty when it was done, None: not answered yet
 
     # -- requests -----------------------------------------------------------------------------------------------------
     def move_path(self, waypoints: np.ndarray, speed: float, acceleration: float, blend: float = 0.0) -> None:
@@ -71,11 +72,16 @@ class UrControl:
         if not 0.0 <= mass <= 100.0:
             raise CapabilityError(f"payload mass {mass} kg is outside 0..100")
         load = {"com": _finite("com", com, 3), "inertia": _finite("inertia", inertia, 6)}
-        self._request({"do": "payload", "mass": float(mass)} | load)
+        self._set({"do": "payload", "mass": float(mass)} | load)
 
     def zero_ft(self) -> None:
         """Zero the controller's force-torque sensor."""
-        self._request({"do": "zero_ft"})
+        self._set({"do": "zero_ft"})
+
+    def _set(self, message: dict[str, Any]) -> None:
+        with self._lock:
+            self.answer = None
+            self._request(message)
 
     def stop(self) -> None:
         """Stop what we started; a child that has just ended needs no stop: the watchdog stops the robot."""
@@ -167,16 +173,20 @@ class UrControl:
                 report, _ = receive(pipe)
                 if report["state"] == "fatal":
                     reason = report["reason"]
-                    continue
-                self._motion = replace(self._motion, **report)
+                elif report["state"] == "answer":
+                    self.answer = report["reason"]
+                else:
+                    self._motion = replace(self._motion, **report)
         except (EOFError, OSError, json.JSONDecodeError):
             hang_up(pipe)  # closed by its last user: a writer must not meet the number of another file
         process.wait()
         with self._lock:
             if self._process is process:
                 self._process = self._pipe = self._outbox = None
+            why = reason or f"the control process ended ({ending(process.returncode)})"
+            self.answer = why if self.answer is None else self.answer
             if self._process is None and self._motion.active:
-                self._motion = Motion("failed", reason or f"the control process ended ({ending(process.returncode)})")
+                self._motion = Motion("failed", why)
 
 
 def _finite(name: str, values: ArrayLike, count: int) -> list[float]:

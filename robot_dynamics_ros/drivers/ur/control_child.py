@@ -17,6 +17,7 @@ import numpy as np
 
 from robot_dynamics_ros.drivers.child_process import receive, send
 from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.trajectories.playback import refuse_start
 
 HANG_TIMEOUT = 30.0  # s without a turn of this loop until the process ends itself, without the interpreter
 START_TIMEOUT = 5.0  # s from the upload of the client's program until it must run, as the client itself waits
@@ -142,11 +143,12 @@ class Child:
         """Load on the flange; set_target_payload takes the inertia as Ixx Iyy Izz Ixy Ixz Iyz."""
         xx, xy, xz, yy, yz, zz = inertia
         if not self._client.setTargetPayload(mass, com, [xx, yy, zz, xy, xz, yz]):
-            raise RuntimeError("the controller refuses the payload")
+            return self.report("answer", "the controller refuses the payload")
+        self.report("answer")
 
     def do_zero_ft(self, _: np.ndarray) -> None:
         """Zero the controller's force-torque sensor."""
-        self._client.zeroFtSensor()
+        self.report("answer", "" if self._client.zeroFtSensor() else "the controller refuses to zero the sensor")
 
     # -- motions ------------------------------------------------------------------------------------------------------
     def _move(self, path: np.ndarray, speed: float, acceleration: float, blend: float) -> None:
@@ -168,6 +170,7 @@ class Child:
                 raise RuntimeError("the controller's program ended during the move")
 
     def _stream(self, stream: np.ndarray, rate: float, lookahead: float, gain: float) -> None:
+        refuse_start(stream[0], np.array(self._client.getActualJointPositionsHistory(0)))
         period, rows, reported = 1.0 / rate, stream.tolist(), time.monotonic()
         for k, q in enumerate(rows):
             start = self._client.initPeriod()

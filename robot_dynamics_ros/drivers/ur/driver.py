@@ -225,6 +225,7 @@ class UrDriver(TorqueDriver):
         """The loop that is stepped with every state from connect() on. Raises CapabilityError (made without torque)."""
         if self._transport == "none":
             raise CapabilityError(f"{self.robot.name}: the driver was made without torque")
+        self.loop = loop
         self._sender = TorqueSender(loop, self._control if self._transport == "client" else None, self.records)
         self._reader.set_torque_loop(loop, self.robot.array("drives.torque_constant"))
 
@@ -266,13 +267,24 @@ class UrDriver(TorqueDriver):
     def set_payload(self, mass: float, com: ArrayLike, inertia: ArrayLike = (0.0,) * 6) -> None:
         """Load on the flange: mass [kg], com (3,) [m] in the flange frame, inertia (6,) about it XX XY XZ YY YZ ZZ.
 
-        inertia in kg m2, flange axes. Raises CapabilityError, ConnectionFailed.
+        inertia in kg m2, flange axes. Returns when it is set. Raises CapabilityError, ConnectionFailed.
         """
+        self.refuse_busy("change of the payload")
         self._control.set_payload(mass, com, inertia)
+        self._answered()
 
     def zero_ft(self) -> None:
-        """Zero the controller's own force-torque sensor."""
+        """Zero the controller's own force-torque sensor; returns when it is done. Raises as set_payload()."""
+        self.refuse_busy("zeroing of the sensor")
         self._control.zero_ft()
+        self._answered()
+
+    def _answered(self) -> None:
+        """Wait for the client's answer to a request. Raises CapabilityError with its reason, ConnectionFailed."""
+        if not self.wait_until(lambda: self._control.answer is not None, CLIENT_TIMEOUT):
+            raise ConnectionFailed(f"{self.host}: the vendor client does not answer")
+        if self._control.answer:
+            raise CapabilityError(self._control.answer)
 
     @property
     def motion(self) -> Motion:
@@ -280,6 +292,7 @@ class UrDriver(TorqueDriver):
         return self._control.motion
 
     def _allow_motion(self) -> None:
+        self.refuse_busy("motion")
         status = self.status
         if not self._reader.connected:
             raise CapabilityError(f"no motion: not connected to {self.host}")

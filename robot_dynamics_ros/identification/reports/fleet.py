@@ -61,4 +61,4 @@ def _base(result: dict[str, Any]) -> str:
 def _name_bags(axis: Any, bags: list[str]) -> None:
     """Names of the recordings below an axis."""
     places = np.arange(0, len(bags), -(-len(bags) // NAMED))
-    axis.set_xticks(places, [bags[k] for k in places], rotation=30, ha="right", fontsize=8)
+    axis.set_xticks(places, [bags[k] for k in places], rotation=30, ha="right", fontsize=8, parse_math=False)

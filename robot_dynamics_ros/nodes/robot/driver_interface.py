@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict
 from typing import Any
 
@@ -11,10 +11,11 @@ import numpy as np
 from robot_dynamics_ros._core import StreamState
 from robot_dynamics_ros.drivers.factory import DRIVERS, make_driver
 from robot_dynamics_ros.drivers.interface import Clock, Driver, MotionDriver, TorqueDriver
-from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.errors import CapabilityError, RobotDynamicsError
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN, CpuShare, worst
 from robot_dynamics_ros.nodes.part import NodeContext, NodePart
 from robot_dynamics_ros.nodes.robot.motion_interface import MotionInterface
+from robot_dynamics_ros.nodes.robot.stops import Stops
 from robot_dynamics_ros.nodes.robot.torque_interface import TorqueInterface
 from robot_dynamics_ros.nodes.tables import STREAM_OPTIONS
 from robot_dynamics_ros.robot_file import RobotFile
@@ -105,16 +106,25 @@ class Lateness:
 
 
 class DriverInterface(NodePart):
-    """Made before the driver connects; on_sample() is called with every sample. Raises CapabilityError (torque)."""
+    """Made before the driver connects; on_sample() is called with every sample. Raises CapabilityError (torque).
 
-    def __init__(self, node: NodeContext, driver: Driver) -> None:
+    stops: makes the path of stops of a node; None: the node's own thread.
+    """
+
+    def __init__(self, node: NodeContext, driver: Driver, stops: Callable[[NodeContext], Stops] | None = None) -> None:
         super().__init__(node)
         self._driver = driver
         driver.meanwhile = self._go_on
+        self._stops = Stops(node, driver.wait_until) if stops is None else stops(node)
         # first, because it refuses what the driver cannot do before anything has to be removed again
-        self._torque = self._make_torque() if node.value("torque") != "none" else None
+        try:
+            self._torque = self._make_torque() if node.value("torque") != "none" else None
+        except RobotDynamicsError:
+            self._stops.destroy()
+            raise
         end_torque = self._torque.end if self._torque is not None else None
-        self._motion = MotionInterface(node, driver, end_torque) if isinstance(driver, MotionDriver) else None
+        moves = isinstance(driver, MotionDriver)
+        self._motion = MotionInterface(node, driver, self._stops, end_torque) if moves else None
         self.settings, self._cpu, self.lateness = RobotSettings(node, driver), CpuShare(), Lateness(driver.clock)
         self._trigger("~/rearm", self._rearm)
         if "recover" in driver.capabilities:
@@ -124,12 +134,12 @@ class DriverInterface(NodePart):
         if not isinstance(self._driver, TorqueDriver):
             name = self._driver.robot.name
             raise CapabilityError(f"{name}: this driver takes no torques; set the parameter torque to none")
-        return TorqueInterface(self._node, self._driver)
+        return TorqueInterface(self._node, self._driver, self._stops)
 
     def destroy(self) -> None:
         """Remove topics and services."""
         super().destroy()
-        for part in (self._motion, self._torque):
+        for part in (self._stops, self._motion, self._torque):
             if part is not None:
                 part.destroy()
 

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from rclpy.serialization import deserialize_message
 from trajectory_msgs.msg import JointTrajectory
 
 from robot_dynamics_ros.errors import DataError
@@ -18,6 +19,16 @@ from robot_dynamics_ros.signals import joint_columns
 START_TOLERANCE = (
     0.05  # rad; a first point at time zero is where the robot is, within the following error of a controller
 )
+
+
+MOST_BYTES, MOST_POINTS = 2_000_000, 10_000  # of one trajectory: the interpreter is blocked while one is parsed
+
+
+def parsed(data: bytes) -> JointTrajectory:
+    """A serialised trajectory. Raises DataError where it is larger than a robot's motion can be."""
+    if len(data) > MOST_BYTES:
+        raise DataError(f"trajectory: {len(data)} bytes are more than {MOST_BYTES}")
+    return deserialize_message(data, JointTrajectory)
 
 
 class Points(NamedTuple):
@@ -37,6 +48,8 @@ def read_points(message: JointTrajectory, robot: RobotFile) -> Points:
     count = len(message.joint_names)
     if not message.points:
         raise DataError("trajectory: no points")
+    if len(message.points) > MOST_POINTS:
+        raise DataError(f"trajectory: {len(message.points)} points are more than {MOST_POINTS}")
     if any(len(p.positions) != count for p in message.points):
         raise DataError("trajectory: every point needs one position per joint")
     times = np.array([p.time_from_start.sec + 1e-9 * p.time_from_start.nanosec for p in message.points])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,13 +15,16 @@ from robot_dynamics_ros.errors import CapabilityError, RobotDynamicsError
 from robot_dynamics_ros.nodes.part import NodeContext, NodePart, reason
 from robot_dynamics_ros.nodes.robot.command_source import refuse_strangers
 from robot_dynamics_ros.nodes.robot.follow_action import FollowAction, action_type
-from robot_dynamics_ros.nodes.robot.joint_trajectory import Points, from_here, read_points
+from robot_dynamics_ros.nodes.robot.joint_trajectory import Points, from_here, parsed, read_points
+from robot_dynamics_ros.nodes.robot.refusals import Refusals
+from robot_dynamics_ros.nodes.robot.stops import Stops
 from robot_dynamics_ros.nodes.topics.outputs import LATCHED, Pace
 from robot_dynamics_ros.signals import Sample
 from robot_dynamics_ros.trajectories.files import resample
 from robot_dynamics_ros.trajectories.limits import refuse_outside_limits
 
 STATE_RATE = 20.0  # Hz
+Message = TypeVar("Message", bytes, JointTrajectory)
 STOP_TIMEOUT = 4.0  # s until a stop must be over; a client that does not answer one is ended before
 
 
@@ -29,21 +33,24 @@ class MotionInterface(NodePart):
     and ~/motion with the state of the last request.
     """
 
-    def __init__(self, node: NodeContext, driver: MotionDriver, end_torque: Callable[[], bool] | None = None) -> None:
-        """end_torque: as TorqueInterface.end, where the node has torque."""
+    def __init__(
+        self, node: NodeContext, driver: MotionDriver, stops: Stops, end_torque: Callable[[], bool] | None = None
+    ) -> None:
+        """stops: the path of ~/stop; end_torque: as TorqueInterface.end, where the node has torque."""
         super().__init__(node)
-        self._end_torque = end_torque
+        self._stops, self._end_torque = stops, end_torque
         self._driver, self._published = driver, ""  # the driver's state as it was published last
         self._position: NDArray[np.float64] | None = None
         self._received_ns = 0  # of the sample that the position is from
         self._pace = Pace()
         self._state = self._publish_on(String, "~/motion", LATCHED)
-        self._subscribe(JointTrajectory, "~/play_trajectory", lambda m: self._take(m, self._approach), 5)
-        self._subscribe(JointTrajectory, "~/joint_trajectory", lambda m: self._take(m, self._follow), 5)
+        self._refusals, self._stopped = Refusals(self._refuse), 0  # number of stops
+        self._subscribe_bytes(JointTrajectory, "~/play_trajectory", lambda m: self._receive(m, self._approach), 5)
+        self._subscribe_bytes(JointTrajectory, "~/joint_trajectory", lambda m: self._receive(m, self._follow), 5)
         kind = action_type()
         self._action = FollowAction(node, kind, driver.robot, self) if kind is not None else None
-        self._trigger("~/stop", self._stop)
-        self._trigger("~/zero_ft", lambda: self._call(driver.zero_ft, "sent"))
+        stops.trigger("~/stop", self._stop)
+        self._trigger("~/zero_ft", lambda: self._call(driver.zero_ft, "the sensor is zeroed"))
 
     def _call(self, action: Callable[[], None], text: str) -> str:
         self._require_active()
@@ -51,16 +58,20 @@ class MotionInterface(NodePart):
         return text
 
     def _stop(self) -> str:
-        """End torque and motion, and say so when they have ended. Raises CapabilityError with what goes on."""
+        """End torque and motion, and say so when they have ended. Raises CapabilityError with what goes on.
+
+        On the path of the stops.
+        """
         self._require_active()
         driver, failure = self._driver, ""
+        self._stopped += 1
         try:
             ended = self._end_torque() if self._end_torque is not None else False
         except CapabilityError as error:
             ended, failure = False, str(error)  # the motion is stopped all the same
         moved = driver.motion.active
         driver.stop()
-        if not driver.wait_until(lambda: not driver.motion.active, STOP_TIMEOUT):
+        if not self._stops.wait(lambda: not driver.motion.active, STOP_TIMEOUT):
             failure = f"the motion goes on: {driver.motion.state}"
         if moved and driver.motion.state == "failed":
             failure = driver.motion.reason
@@ -80,20 +91,28 @@ class MotionInterface(NodePart):
             self._action.destroy()
         super().destroy()
 
-    def _take(self, message: JointTrajectory, start: Callable[[JointTrajectory], object]) -> None:
-        """Callback: start the trajectory, or publish the reason for the refusal, also when it is the same again.
+    def _receive(self, data: bytes, start: Callable[[JointTrajectory], object]) -> None:
+        """Callback: what cannot be taken is refused before it is parsed, and in a flood of refusals nothing is."""
+        if self._refusals.flooded:
+            self._refusals.add()
+        else:
+            self._take(data, lambda d: start(parsed(d)))
 
-        A refusal stays the latched state until the driver's state changes: a listener that is late must not miss it.
-        """
+    def _take(self, message: Message, start: Callable[[Message], object]) -> None:
+        """Start the trajectory, or publish the reason for the refusal, also when it is the same again."""
         try:
+            self._require_able()
             start(message)
             self._end_goal()
             self._published = ""
         except RobotDynamicsError as error:
-            text = reason(error)
-            self._node.get_logger().warning(f"trajectory refused: {text}", throttle_duration_sec=2.0)
-            self._published = _words(self._driver.motion)
-            self._state.publish(String(data=f"refused: {text}"))
+            self._refusals.add(reason(error))
+
+    def _refuse(self, text: str) -> None:
+        """A refusal stays the latched state until the driver's state changes: a late listener must not miss it."""
+        self._node.get_logger().warning(f"trajectory refused: {text}", throttle_duration_sec=2.0)
+        self._published = _words(self._driver.motion)
+        self._state.publish(String(data=f"refused: {text}"))
 
     def _end_goal(self) -> None:
         if self._action is not None:
@@ -102,7 +121,7 @@ class MotionInterface(NodePart):
     def _approach(self, message: JointTrajectory) -> None:
         """~/play_trajectory: move to the first point at approach_speed, then follow the points."""
         driver = self._driver
-        self._require_able()
+        driver.refuse_torque_live("motion")
         refuse_strangers(self._node)
         samples = self._sampled(read_points(message, driver.robot))
         self._refuse_far(samples[0])
@@ -110,7 +129,6 @@ class MotionInterface(NodePart):
 
     def _follow(self, message: JointTrajectory) -> None:
         """~/joint_trajectory: follow the points from here; none: stop."""
-        self._require_able()
         if message.points:
             self.begin(message)
         else:
@@ -125,6 +143,7 @@ class MotionInterface(NodePart):
     def plan(self, message: JointTrajectory) -> NDArray[np.float64]:
         """Samples (N, n) [rad] from here through the points. Raises CapabilityError, DataError with the reason."""
         self._require_able()
+        self._driver.refuse_torque_live("motion")
         refuse_strangers(self._node)
         if self._position is None:
             raise CapabilityError("the robot's position is not known yet")
@@ -136,6 +155,7 @@ class MotionInterface(NodePart):
 
         Raises as plan(), CapabilityError.
         """
+        stopped = self._stopped
         samples, driver = self.plan(message), self._driver  # refused before anything is stopped
         self._end_goal()  # before the stop, which would end it as stopped
         if driver.motion.active:
@@ -146,6 +166,8 @@ class MotionInterface(NodePart):
             if not driver.wait_until(lambda: self._received_ns >= ended_ns, STOP_TIMEOUT):
                 raise CapabilityError("the robot's position is not known since the previous motion ended")
             samples = self.plan(message)
+        if self._stopped != stopped:
+            raise CapabilityError("stopped before the motion could begin")
         driver.servo(samples, self._rate)
         return samples
 
@@ -190,6 +212,7 @@ class MotionInterface(NodePart):
         if self._action is not None:
             self._action.on_sample(sample, self._driver.motion)
         if self._pace.due(sample.stamp_ns, STATE_RATE):
+            self._refusals.settle()
             self._publish_state(_words(self._driver.motion))
 
     def _publish_state(self, text: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from rclpy.utilities import get_rmw_implementation_identifier
@@ -17,10 +18,12 @@ from robot_dynamics_ros.drivers.interface import Driver
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, STALE, WARN, status
 from robot_dynamics_ros.nodes.lifecycle_base import LifecycleBase
+from robot_dynamics_ros.nodes.part import NodeContext
 from robot_dynamics_ros.nodes.robot.driver_interface import DriverInterface, driver_for
 from robot_dynamics_ros.nodes.robot.estimates import Estimates
 from robot_dynamics_ros.nodes.robot.readiness import Readiness, estimated
 from robot_dynamics_ros.nodes.robot.stages import Selection, select
+from robot_dynamics_ros.nodes.robot.stops import Stops, StopThread
 from robot_dynamics_ros.nodes.run import run
 from robot_dynamics_ros.nodes.tables import NODES
 from robot_dynamics_ros.nodes.topics.inputs import TopicInputs
@@ -37,7 +40,8 @@ SLICE = 1e-4  # s of processor time: a sample is not kept waiting by processes t
 class RobotNode(LifecycleBase):
     """Samples from a driver or from topics -> stages -> topics.
 
-    kind: hardware_node, estimator_node or composed_node; its table states which parameters the node has.
+    kind: hardware_node, estimator_node or composed_node; its table states which parameters the node has. stops: as
+    DriverInterface; main() gives StopThread.
     """
 
     # parameters are checked while they are declared, before the rest exists
@@ -51,8 +55,9 @@ class RobotNode(LifecycleBase):
     _collector: Collector | None = None
     _why_no_estimates = ""
 
-    def __init__(self, kind: str, **options: Any) -> None:
+    def __init__(self, kind: str, stops: Callable[[NodeContext], Stops] | None = None, **options: Any) -> None:
         super().__init__(kind, NODES[kind], **options)
+        self._stops = stops
         self._selection = select(self.value("stages") if self.has_parameter("stages") else "none")
         for stage, table in self._selection.tables.items():
             self.declare(table, prefix=f"{stage}.")
@@ -65,7 +70,7 @@ class RobotNode(LifecycleBase):
         if self._selection.stages:
             self._estimates = self._make_estimates(robot)
         if self._driver is not None:
-            self._driver_interface = DriverInterface(self, self._driver)
+            self._driver_interface = DriverInterface(self, self._driver, self._stops)
         topics = list(self._selection.topics) if self._estimates else []
         topics += self._driver_interface.topics if self._driver_interface else []
         arrow = self._estimates is not None and "force" in self._estimates.running
@@ -109,6 +114,14 @@ class RobotNode(LifecycleBase):
         if not self.failure and self._outputs is not None:
             self._outputs.describe()
         return result
+
+    def claims(self) -> dict[str, str]:
+        """With torque also the robot: two nodes of any name or domain would replace each other's program."""
+        if not self.has_parameter("torque") or self.value("torque") == "none":
+            return super().claims()
+        robot = self.value("ip")
+        why = f"another node on this machine commands torques to {robot}: end it first"
+        return super().claims() | {f"torque of {robot}": why}
 
     def stop(self) -> None:
         """Disconnect; may be called again."""
@@ -217,4 +230,4 @@ def _middleware() -> dict[str, str]:
 
 def main(kind: str) -> None:
     """Run one node; the process exits with its status."""
-    sys.exit(run(lambda: RobotNode(kind)))
+    sys.exit(run(lambda: RobotNode(kind, StopThread)))

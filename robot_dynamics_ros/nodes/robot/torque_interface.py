@@ -5,7 +5,6 @@ Every torque passes the guard in the driver's thread; this side only requests. E
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable
 from typing import Any
@@ -33,6 +32,7 @@ from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN, LatencyMeter, 
 from robot_dynamics_ros.nodes.part import NodeContext, NodePart, reason
 from robot_dynamics_ros.nodes.robot.adaptation import AdaptedFriction
 from robot_dynamics_ros.nodes.robot.command_source import refuse_strangers, strangers
+from robot_dynamics_ros.nodes.robot.stops import Stops
 from robot_dynamics_ros.nodes.topics.encoding import possible_ns
 from robot_dynamics_ros.signals import Sample, joint_columns
 from robot_dynamics_ros.trajectories.files import load_waypoints
@@ -53,20 +53,29 @@ REFUSALS = {
     EnableResult.stopped: "the robot is stopped (safety mode, or not running)",
     EnableResult.no_program: "the program that takes torques does not run on the robot",
     EnableResult.withdrawn: "disabled, tripped or stopped before it could be enabled",
+    EnableResult.not_held: "the enable switch is not held",
 }
 LEVELS = {GuardState.degraded: WARN, GuardState.safe: ERROR, GuardState.fault: ERROR}
+
+
+def _refuse_time_scale(scale: float, host: str) -> None:
+    """Another pace than the host's belongs to a simulated robot, on this machine. Raises CapabilityError."""
+    if scale != 1.0 and not (host == "localhost" or host.startswith("127.")):
+        raise CapabilityError(f"control.time_scale {scale:g} is for a simulated robot on this machine, not for {host}")
 
 
 class TorqueInterface(NodePart):
     """Made before the driver connects; on_sample() is called with every sample.
 
-    Raises CapabilityError where the robot file lacks what the guard or the control law needs.
+    Raises CapabilityError where the robot file lacks what the guard or the control law needs, and for a time scale
+    without a simulated robot. stops: the path on which torque is disabled and the enable switch is heard.
     """
 
-    def __init__(self, node: NodeContext, driver: TorqueDriver) -> None:
+    def __init__(self, node: NodeContext, driver: TorqueDriver, stops: Stops) -> None:
         super().__init__(node)
-        self._driver, self.robot = driver, driver.robot
+        self._driver, self.robot, self._stops = driver, driver.robot, stops
         values = node.values("control.")
+        _refuse_time_scale(values["time_scale"], node.value("ip"))
         settings = GuardSettings(
             torque_share=values["torque_share"],
             enable_timeout=values["enable_timeout"],
@@ -82,16 +91,15 @@ class TorqueInterface(NodePart):
         self._last: TorqueRecord | None = None  # record of the last cycle
         self._sample: Sample | None = None
         self._time_scale = values["time_scale"]
-        self._timeout, self._held_at = values["enable_timeout"] / values["time_scale"], -math.inf  # s of wall time
         self._checked = driver.clock.steady()
         self._columns: dict[tuple[str, ...], list[int]] = {}
         name = f"{node.value('prefix')}/joint_torque_command"
         self._commands = self._subscribe(JointState, name, self._command, COMMAND_QOS)
-        self._switch = self._subscribe(Bool, "~/enable_switch", self._on_switch, COMMAND_QOS)
+        self._switch = stops.subscribe(Bool, "~/enable_switch", self._on_switch, COMMAND_QOS)
         self._trigger("~/enable_torque", lambda: self._enable(TorqueMode.external))
         self._trigger("~/enable_guiding", lambda: self._enable(TorqueMode.guide))
         self._trigger("~/enable_tracking", lambda: self._enable(TorqueMode.track))
-        self._trigger("~/disable_torque", self._disable)
+        stops.trigger("~/disable_torque", self._disable)
 
     def destroy(self) -> None:
         """Save the adaptation; remove topics and services."""
@@ -119,13 +127,6 @@ class TorqueInterface(NodePart):
         if now - self._checked > CHECK_PERIOD:
             self._checked = now
             self._check()
-
-    @property
-    def _running(self) -> bool:
-        """True while the robot is in torque mode, the ramp to zero included."""
-        records = self._driver.records
-        last = records[-1] if records else self._last
-        return last is not None and bool(last["run"])
 
     @property
     def live(self) -> bool:
@@ -172,7 +173,6 @@ class TorqueInterface(NodePart):
 
     def _on_switch(self, message: Bool) -> None:
         """The enable switch: held while true arrives, released by false or by silence."""
-        self._held_at = self._driver.clock.steady() if message.data else -math.inf
         if message.data:
             self.loop.refresh()
         else:
@@ -182,11 +182,10 @@ class TorqueInterface(NodePart):
     def _enable(self, mode: TorqueMode) -> str:
         self._refuse()
         motion = self._trajectory() if mode == TorqueMode.track else None
-        driver = self._driver
+        driver, ends = self._driver, self.loop.ends
         driver.start_torque()
         refuse_torque(self.robot, driver.info, driver.status)  # starting took time, and the robot may have been stopped
-        self.loop.refresh()
-        self.loop.enable(mode, motion)
+        self.loop.enable(mode, motion, ends)  # not served when it was disabled or its switch let go meanwhile
         self._wait(lambda: self.loop.enabled != EnableResult.pending)
         result = self.loop.enabled
         if result != EnableResult.done:
@@ -206,12 +205,12 @@ class TorqueInterface(NodePart):
             raise CapabilityError("no torque: the node is not active, or the stream of states is not alive")
         if self.live:
             raise CapabilityError("no torque: it is enabled already; disable it first")
-        if self._running:
+        if self.loop.running:
             raise CapabilityError(f"no torque: {REFUSALS[EnableResult.ramping]}")
         if self.loop.state != GuardState.idle:
             why = f"{self.loop.state.name}, {self.loop.reason.name}"
             raise CapabilityError(f"no torque: the guard is latched ({why}); call ~/rearm first")
-        if self._timeout > 0 and not driver.clock.steady() - self._held_at <= self._timeout:
+        if not self.loop.held:
             raise CapabilityError(
                 f"no torque: the enable switch is not held; publish true on {self._switch.topic_name}"
             )
@@ -241,10 +240,15 @@ class TorqueInterface(NodePart):
         return _core.TorqueTrajectory(motion.q, motion.qd, motion.qdd, 500.0, True, motion.jerk, motion.snap)
 
     def end(self) -> bool:
-        """Ramp torque out and wait for the end; False: there was none. Raises CapabilityError when it goes on."""
-        was = self.live or self._running
+        """Ramp torque out and wait for the end; False: there was none. Raises CapabilityError when it goes on.
+
+        On the path of the stops.
+        """
+        was = self.live or self.loop.running
         self.loop.disable()
-        if not self._wait(lambda: not self.live and not self._running):
+        if not self._stops.wait(
+            lambda: not self.live and not self.loop.running, END_TIMEOUT / min(1.0, self._time_scale)
+        ):
             raise CapabilityError(f"torque goes on: guard {self.loop.state.name}; stop the robot itself")
         return was
 
@@ -257,7 +261,7 @@ class TorqueInterface(NodePart):
         Raises CapabilityError where the guard stays latched.
         """
         latched = (GuardState.safe, GuardState.fault)
-        self._wait(lambda: not self._running)  # out of the ramp
+        self._wait(lambda: not self.loop.running)  # out of the ramp
         self.loop.rearm()
         if not self._wait(lambda: self.loop.state not in latched):
             raise CapabilityError(f"the guard stays {self.loop.state.name}: {self.loop.reason.name}")

@@ -1,6 +1,9 @@
 // The guard: every torque that is sent to a robot passes it. Order of checks: finite -> semantics -> magnitude -> rate
 // -> age -> enable. For any input the output is finite and inside every limit, and every fault path ends at zero.
 //
+// Every deadline runs on two clocks, the robot's (stamps) and the host's (pass()), and is over when either says so: a
+// robot clock that slows or stops does not prolong a torque.
+//
 // A command is held for 3 cycles and then fades to zero, so that a late sender causes neither a step nor a lasting
 // torque.
 // States: idle (disabled) -> ok -> degraded (flagged, contribution kept) -> safe (ramped to zero, latched)
@@ -21,6 +24,12 @@ class Guard {
  public:
   explicit Guard(const GuardLimits& limits) : limits_(limits) { validate(limits); }
 
+  // Seconds of the host's clock since the last call: first in every cycle, before observe(), command() and step().
+  void pass(double host_seconds) noexcept {
+    host_passed_ += host_seconds;
+    host_ += host_seconds;
+  }
+
   // One measured state: call on every new sample, before step(). Nanoseconds on the guard's clock.
   void observe(std::int64_t stamp_ns, const double* q, const double* qd) noexcept;
 
@@ -28,13 +37,15 @@ class Guard {
   void command(std::int64_t stamp_ns, const double* torque, TorqueSemantics semantics) noexcept;
 
   // One control cycle: writes the torque that may leave, finite and inside every limit. Returns the state.
-  // host_seconds: since the last call by a clock of the host, 0 where there is none; a ramp to zero takes no longer
-  // than `ramp` by either clock, also when stamps stand still or step back. Until then the torque changes by at most
-  // torque_rate times one cycle from one output to the next.
-  GuardState step(std::int64_t now_ns, double* torque, double host_seconds = 0) noexcept;
+  // A ramp to zero takes no longer than `ramp` by either clock, also when stamps stand still or step back. Until then
+  // the torque changes by at most torque_rate times one cycle from one output to the next.
+  GuardState step(std::int64_t now_ns, double* torque) noexcept;
 
-  bool enable(std::int64_t now_ns) noexcept;          // idle -> ok; false when latched or no fresh state
-  void refresh(std::int64_t now_ns) noexcept;         // the dead-man switch is still held
+  bool enable(std::int64_t now_ns) noexcept;   // idle -> ok; false: latched, no fresh state, switch not held
+  void refresh(std::int64_t now_ns) noexcept;  // the dead-man switch is still held
+  bool held(std::int64_t now_ns) const noexcept {
+    return !(limits_.enable_timeout > 0) || (held_ && since(now_ns, held_at_) <= limits_.enable_timeout);
+  }
   void disable() noexcept;                            // ramps out, then idle
   bool rearm() noexcept;                              // safe, fault -> idle
   void trip(GuardReason reason, bool hard) noexcept;  // a fault found elsewhere (second publisher, protective stop)
@@ -48,6 +59,16 @@ class Guard {
   double command_age() const noexcept { return age_; }  // s, of the command used last; -1 before the first
 
  private:
+  struct Instant {  // on both clocks
+    std::int64_t robot_ns = 0;
+    double host = 0;  // s
+  };
+
+  // s since then, by the clock that says more.
+  double since(std::int64_t now_ns, const Instant& then) const noexcept {
+    return std::max(seconds_between(now_ns, then.robot_ns), host_ - then.host);
+  }
+
   double hold() const noexcept { return (limits_.hold_cycles + 0.5) * limits_.cycle; }  // s
   bool active() const noexcept { return state_ == GuardState::ok || state_ == GuardState::degraded; }
   void note(GuardReason reason) noexcept { ++counts_[static_cast<int>(reason)]; }
@@ -56,20 +77,25 @@ class Guard {
   double limited(int i, double wanted, double step_limit) noexcept;
   GuardReason beyond(int i, double wanted) const noexcept;
   double leaving(int i, double share, double step_limit) const noexcept;
+  static double toward_zero(double from, double to) noexcept;
 
   GuardLimits limits_;
   GuardState state_ = GuardState::idle;
   GuardReason reason_ = GuardReason::none;
   std::array<std::uint64_t, static_cast<int>(GuardReason::count)> counts_{};
   std::array<double, max_joints> q_{}, qd_{}, wanted_{}, out_{}, ramp_from_{};
-  std::int64_t state_ns_ = 0, command_ns_ = 0, enable_ns_ = 0, now_ns_ = 0;
-  bool have_state_ = false, have_command_ = false, clamped_ = false, ramping_ = false, stepped_ = false;
+  std::int64_t now_ns_ = 0;
+  Instant state_at_, command_at_, held_at_;
+  double host_ = 0, host_passed_ = 0;  // s: since the start, since the last step
+  bool held_ = false, have_state_ = false, have_command_ = false, clamped_ = false, ramping_ = false, stepped_ = false;
   int frozen_ = 0, clamped_cycles_ = 0, bad_states_ = 0;
   double ramp_left_ = 0, age_ = -1, fresh_share_ = 1;
 };
 
 inline void Guard::trip(GuardReason reason, bool hard) noexcept {
   note(reason);
+  if (reason == GuardReason::enable_lost) held_ = false;
+  if (reason == GuardReason::enable_lost && !active()) return;  // a switch nobody uses is no fault
   if (state_ == GuardState::fault || (state_ == GuardState::safe && !hard)) return;
   if (hard) {
     out_.fill(0.0);
@@ -97,20 +123,20 @@ inline void Guard::observe(std::int64_t stamp_ns, const double* q, const double*
     return;
   }
   bad_states_ = 0;
-  if (have_state_ && stamp_ns == state_ns_) return;  // duplicate
-  if (have_state_ && stamp_ns < state_ns_) {
+  if (have_state_ && stamp_ns == state_at_.robot_ns) return;  // duplicate
+  if (have_state_ && stamp_ns < state_at_.robot_ns) {
     if (active())
       trip(GuardReason::state_clock, false);
     else
       note(GuardReason::state_clock);
   }
-  if (have_state_ && active() && !(seconds_between(stamp_ns, state_ns_) <= limits_.safe_gap))
+  if (have_state_ && active() && !(seconds_between(stamp_ns, state_at_.robot_ns) <= limits_.safe_gap))
     trip(GuardReason::state_gap, false);  // a gap in the robot's own time, independent of the host's clock
   frozen_ = same && moving ? frozen_ + 1 : 0;
   if (frozen_ >= limits_.frozen_cycles && active()) trip(GuardReason::state_frozen, false);
   std::copy(q, q + limits_.n, q_.begin());
   std::copy(qd, qd + limits_.n, qd_.begin());
-  state_ns_ = stamp_ns;
+  state_at_ = {stamp_ns, host_};
   have_state_ = true;
 }
 
@@ -119,29 +145,30 @@ inline void Guard::command(std::int64_t stamp_ns, const double* torque, TorqueSe
   for (int i = 0; i < limits_.n; ++i)
     if (!std::isfinite(torque[i])) return trip(GuardReason::command_not_finite, true);
   if (!(semantics == limits_.semantics)) return trip(GuardReason::semantics, false);
-  const std::int64_t newest = stepped_ ? std::max(state_ns_, now_ns_) : state_ns_;
+  const std::int64_t newest = stepped_ ? std::max(state_at_.robot_ns, now_ns_) : state_at_.robot_ns;
   if (!(seconds_between(stamp_ns, newest) <= hold()))
     return note(GuardReason::command_age);  // no state was ever stamped so
   std::copy(torque, torque + limits_.n, wanted_.begin());
-  command_ns_ = std::min(stamp_ns, newest);
+  command_at_ = {std::min(stamp_ns, newest), host_};
   have_command_ = true;
 }
 
 inline bool Guard::enable(std::int64_t now_ns) noexcept {
-  const double age = seconds_between(now_ns, state_ns_);
-  if (state_ != GuardState::idle || ramping_ || !have_state_ || !(age >= 0 && age <= limits_.degraded_gap))
-    return false;
+  const bool fresh = have_state_ && now_ns >= state_at_.robot_ns && since(now_ns, state_at_) <= limits_.degraded_gap;
+  if (state_ != GuardState::idle || ramping_ || !fresh || !held(now_ns)) return false;
   state_ = GuardState::ok;
   reason_ = GuardReason::none;
   have_command_ = false;
   fresh_share_ = 1.0;
-  command_ns_ = now_ns;
-  enable_ns_ = now_ns;
+  command_at_ = {now_ns, host_};
   clamped_cycles_ = frozen_ = 0;
   return true;
 }
 
-inline void Guard::refresh(std::int64_t now_ns) noexcept { enable_ns_ = now_ns; }
+inline void Guard::refresh(std::int64_t now_ns) noexcept {
+  held_at_ = {now_ns, host_};
+  held_ = true;
+}
 
 inline void Guard::disable() noexcept {
   if (!active()) return;
@@ -158,12 +185,11 @@ inline bool Guard::rearm() noexcept {
 // Gap of the state, age of the command, dead-man switch, a clock that runs backwards.
 inline void Guard::check_freshness(std::int64_t now_ns) noexcept {
   if (!active()) return;
-  const double gap = seconds_between(now_ns, state_ns_);
-  age_ = seconds_between(now_ns, command_ns_);
+  const double gap = since(now_ns, state_at_);
+  age_ = since(now_ns, command_at_);
   if (stepped_ && now_ns < now_ns_) return trip(GuardReason::state_clock, false);
   if (!(gap <= limits_.safe_gap)) return trip(GuardReason::state_gap, false);
-  if (limits_.enable_timeout > 0 && !(seconds_between(now_ns, enable_ns_) <= limits_.enable_timeout))
-    return trip(GuardReason::enable_lost, false);
+  if (!held(now_ns)) return trip(GuardReason::enable_lost, false);
   const double max_age = have_command_ ? limits_.safe_gap : limits_.first_command;
   if (!(age_ <= max_age)) return trip(GuardReason::command_age, false);
   fade();
@@ -218,21 +244,32 @@ inline double Guard::limited(int i, double wanted, double step_limit) noexcept {
   return near;
 }
 
-inline GuardState Guard::step(std::int64_t now_ns, double* torque, double host_seconds) noexcept {
+// `to`, if it lies between `from` and zero; else what of the way there does not grow or change sign.
+inline double Guard::toward_zero(double from, double to) noexcept {
+  return from >= 0 ? std::clamp(to, 0.0, from) : std::clamp(to, from, 0.0);
+}
+
+inline GuardState Guard::step(std::int64_t now_ns, double* torque) noexcept {
   check_freshness(now_ns);
   const double passed = stepped_ ? seconds_between(now_ns, now_ns_) : limits_.cycle;
+  const double host_passed = host_passed_;
   now_ns_ = now_ns;
+  host_passed_ = 0;
   stepped_ = true;
   if (active()) {
     const double dt = std::clamp(passed, 0.0, limits_.cycle);  // no burst after a late call
     clamped_ = false;
+    const std::array<double, max_joints> before = out_;
     for (int i = 0; i < limits_.n; ++i)
       out_[i] = limited(i, have_command_ ? fresh_share_ * wanted_[i] : 0.0, limits_.torque_rate[i] * dt);
     clamped_cycles_ = clamped_ ? clamped_cycles_ + 1 : 0;
-    if (clamped_cycles_ >= limits_.sustained_cycles) trip(GuardReason::magnitude, false);
+    if (clamped_cycles_ >= limits_.sustained_cycles) {
+      for (int i = 0; i < limits_.n; ++i) out_[i] = toward_zero(before[i], out_[i]);
+      trip(GuardReason::magnitude, false);
+    }
   } else if (ramping_) {
     const double robot_seconds = passed > 0 ? std::max(passed, 0.5 * limits_.cycle) : limits_.cycle;
-    ramp_left_ -= host_seconds > robot_seconds ? host_seconds : robot_seconds;
+    ramp_left_ -= host_passed > robot_seconds ? host_passed : robot_seconds;
     const double share = std::max(0.0, ramp_left_ / limits_.ramp);
     const double fall = std::max(std::min(passed, limits_.degraded_gap), limits_.cycle);
     for (int i = 0; i < limits_.n; ++i) out_[i] = leaving(i, share, limits_.torque_rate[i] * fall);

@@ -2,6 +2,7 @@
 // the state, without a lock or an allocation. Other threads talk to it through two rings: requests in, records out.
 //
 // The guard's clock is the robot's: the stamp of the last state, moved on by the host's steady clock while none comes.
+// The guard's deadlines run by the host's clock too, and the two clocks are compared (clock_balance.hpp).
 #pragma once
 
 #include <atomic>
@@ -10,6 +11,7 @@
 #include <mutex>
 
 #include "robot_dynamics/common/spsc_ring.hpp"
+#include "robot_dynamics/control/clock_balance.hpp"
 #include "robot_dynamics/control/guard.hpp"
 #include "robot_dynamics/control/torque_program.hpp"
 #include "robot_dynamics/control/torque_record.hpp"
@@ -39,13 +41,14 @@ class TorqueLoop {
     return requests_.push(r);
   }
 
-  // Enable in a mode; a trajectory stays alive for as long as it is used. The answer is enabled().
-  bool enable(TorqueMode mode, std::shared_ptr<const TorqueTrajectory> trajectory = nullptr) {
+  // Enable in a mode; a trajectory stays alive for as long as it is used. The answer is enabled(). since: value of
+  // ends() when it was asked for; it is withdrawn when torque was ended after that.
+  bool enable(TorqueMode mode, std::shared_ptr<const TorqueTrajectory> trajectory, std::uint32_t since) {
     if (trajectory && trajectory->n != n()) throw std::invalid_argument("trajectory: wrong number of joints");
     Request r;
     r.what = LoopRequest::enable;
     r.number = static_cast<int>(mode);
-    r.ends = ends_.load();
+    r.ends = since;
     r.trajectory = trajectory.get();
     if (enabled() != EnableResult::pending) forget_unused();
     if (trajectory) kept_.push_back(trajectory);
@@ -55,6 +58,7 @@ class TorqueLoop {
 
   // End the torque: ramped out and off, or latched for a reason. Processed before all requests, from any number of
   // threads; enables and re-arms that were requested earlier are dropped.
+  std::uint32_t ends() const noexcept { return ends_.load(); }
   void disable() noexcept { end(1u); }
   void trip(GuardReason reason) noexcept { end(2u << static_cast<int>(reason)); }
 
@@ -62,6 +66,8 @@ class TorqueLoop {
   GuardState state() const noexcept { return static_cast<GuardState>(state_.load()); }
   GuardReason reason() const noexcept { return static_cast<GuardReason>(reason_.load()); }
   std::uint64_t count(GuardReason r) const noexcept { return counts_[static_cast<int>(r)].load(); }
+  bool held() const noexcept { return held_.load(); }        // the dead-man switch, true where there is none
+  bool running() const noexcept { return running_.load(); }  // torque mode must go on, the ramp to zero included
   std::uint64_t lost_records() const noexcept { return lost_.load(); }
   std::uint64_t cycles() const noexcept { return cycles_.load(); }
   bool finished() const noexcept { return finished_.load(); }
@@ -76,13 +82,22 @@ class TorqueLoop {
     now_ns_ = std::max(now_ns_, s.stamp_ns);
     base_ns_ = now_ns_;
     steady_ns_ = s.steady_ns;
+    pass(s.steady_ns);
     guard_.observe(s.stamp_ns, s.q, s.qd);
-    if (s.stopped && !stopped_) ends_.fetch_add(1);  // an enable requested before the stop is refused
+    if ((s.stopped && !stopped_) || lost_connection_) ends_.fetch_add(1);  // an enable requested before is refused
+    lost_connection_ = false;
     stopped_ = s.stopped;
     no_program_ = !s.program;
     if (stopped_ && live()) guard_.trip(GuardReason::robot_stopped, true);
     if (no_program_ && live()) guard_.trip(GuardReason::program_ended, true);
-    if (s.gap || s.backwards) program_.restart();
+    if (s.gap || s.backwards) {
+      program_.restart();
+      balance_ = {};
+    }
+    balance_.state(s.stamp_ns);
+    // a simulated robot in lockstep runs as fast as it can
+    if ((balance_.slow() || (balance_.fast() && time_scale_ == 1.0)) && live())
+      guard_.trip(GuardReason::state_clock, false);
     process();
     compute(s);
     return finish(s.stamp_ns, s.steady_ns);
@@ -95,6 +110,7 @@ class TorqueLoop {
     std::int64_t now = 0;
     if (!__builtin_add_overflow(base_ns_, static_cast<std::int64_t>(std::clamp(passed, 0.0, 1e18)), &now))
       now_ns_ = std::max(now_ns_, now);
+    pass(steady_ns);
     process();
     return finish(record_.stamp_ns, steady_ns);
   }
@@ -103,6 +119,7 @@ class TorqueLoop {
   void lost() noexcept {
     if (live()) guard_.trip(GuardReason::state_gap, true);
     program_.restart();
+    lost_connection_ = true;
     finish(record_.stamp_ns, steady_ns_);
   }
 
@@ -126,6 +143,13 @@ class TorqueLoop {
 
   bool live() const noexcept {
     return guard_.state() == GuardState::ok || guard_.state() == GuardState::degraded || guard_.ramping();
+  }
+
+  void pass(std::int64_t steady_ns) noexcept {
+    const double seconds = host_ns_ == 0 ? 0 : time_scale_ * std::max(seconds_between(steady_ns, host_ns_), 0.0);
+    host_ns_ = steady_ns;
+    guard_.pass(seconds);
+    balance_.host(seconds);
   }
 
   void end(std::uint32_t how) noexcept {
@@ -152,7 +176,8 @@ class TorqueLoop {
         if (r.ends == ends_.load()) guard_.rearm();
         return;
       case LoopRequest::refresh:
-        return guard_.refresh(now_ns_);
+        if (r.ends == ends_.load()) guard_.refresh(now_ns_);  // not one from before the switch was released
+        return;
       case LoopRequest::command:
         if (program_.mode() == TorqueMode::external) guard_.command(r.stamp_ns, r.values.data(), r.meaning);
         return;
@@ -175,6 +200,8 @@ class TorqueLoop {
       result = EnableResult::withdrawn;
     } else if (no_program_) {
       result = EnableResult::no_program;
+    } else if (!guard_.held(now_ns_)) {
+      result = EnableResult::not_held;
     } else if (guard_.ramping()) {
       result = EnableResult::ramping;
     } else if (!program_.suits(r.trajectory)) {
@@ -222,9 +249,7 @@ class TorqueLoop {
   }
 
   const TorqueRecord& finish(std::int64_t stamp_ns, std::int64_t steady_ns) noexcept {
-    const double host_seconds = host_ns_ == 0 ? 0 : time_scale_ * seconds_between(steady_ns, host_ns_);
-    host_ns_ = steady_ns;
-    const GuardState state = guard_.step(now_ns_, record_.torque.data(), host_seconds);
+    const GuardState state = guard_.step(now_ns_, record_.torque.data());
     record_.stamp_ns = stamp_ns;
     record_.steady_ns = steady_ns;
     record_.state = static_cast<int>(state);
@@ -251,6 +276,8 @@ class TorqueLoop {
   void publish(std::int64_t steady_ns) noexcept {
     record_.computing = seconds_between(steady_ns, record_.steady_ns);
     if (!records_.push(record_)) lost_.fetch_add(1, std::memory_order_relaxed);
+    held_.store(guard_.held(now_ns_), std::memory_order_relaxed);
+    running_.store(record_.run, std::memory_order_release);
     state_.store(record_.state, std::memory_order_release);
     reason_.store(record_.reason, std::memory_order_release);
     finished_.store(program_.finished(), std::memory_order_relaxed);
@@ -262,6 +289,7 @@ class TorqueLoop {
  private:
   TorqueProgram program_;
   Guard guard_;
+  ClockBalance balance_;
   double time_scale_;
   SpscRing<Request> requests_;
   SpscRing<TorqueRecord> records_;
@@ -269,11 +297,11 @@ class TorqueLoop {
   TorqueRecord record_;
   ProgramOutput out_;
   std::int64_t now_ns_ = 0, base_ns_ = 0, steady_ns_ = 0, last_ns_ = 0, host_ns_ = 0;
-  bool stopped_ = false, no_program_ = false;
+  bool stopped_ = false, no_program_ = false, lost_connection_ = false;
   double payload_ = std::nan("");
   std::atomic<const TorqueTrajectory*> in_use_{nullptr};
   std::atomic<int> enabled_{0}, state_{0}, reason_{0};
-  std::atomic<bool> finished_{false};
+  std::atomic<bool> finished_{false}, held_{false}, running_{false};
   std::atomic<std::uint32_t> urgent_{0},
       ends_{0};  // bit 0: disable, bit 1 + reason: trip; their number, stops included
   static_assert(static_cast<int>(GuardReason::count) < 31, "a bit for every reason");

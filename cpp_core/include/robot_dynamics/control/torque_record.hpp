@@ -48,6 +48,7 @@ enum class EnableResult : int {
   stopped = 6,     // protective stop, e-stop, power off
   no_program = 7,  // the program that takes torques does not run on the robot
   withdrawn = 8,   // disabled, tripped or stopped before the request was processed
+  not_held = 9,    // the dead-man switch is not held
 };
 
 }  // namespace robot_dynamics

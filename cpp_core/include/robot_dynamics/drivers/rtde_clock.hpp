@@ -1,4 +1,5 @@
-// Controller time to host time: stamp = t_c + min over a sliding window of (t_receive - t_c).
+// Controller time to host time: stamp = t_c + min over a sliding window of (t_receive - t_c). The window slides by host
+// time: a controller clock that slows does not keep an old offset alive.
 // The least delayed package bounds the offset from above. The offset is found before the first stamp is given, then
 // follows the drift of the two crystals at a limited slew, so that stamp differences stay controller time to 0.05 %
 // (to 2 % while an offset that was wrong by many milliseconds is worked off, as after a pause of either clock).
@@ -32,11 +33,11 @@ class ClockMap {
   bool observe(std::int64_t t_c, std::int64_t receive) noexcept {
     const std::int64_t observed = ns_between(receive, t_c);
     reanchored_ = false;
-    if (settled_ < settle_samples) return settle(t_c, observed);
-    slide(t_c, observed);
+    if (settled_ < settle_samples) return settle(t_c, receive, observed);
+    slide(receive, observed);
     const std::int64_t target = std::min(current_, previous_);
     const std::int64_t error = ns_between(target, offset_);
-    if (follow_ && (error > jump_ns || error < -jump_ns)) return jump(t_c, observed);
+    if (follow_ && (error > jump_ns || error < -jump_ns)) return jump(t_c, receive, observed);
     if (follow_) follow(error, std::max<std::int64_t>(ns_between(t_c, last_), 0));
     last_ = t_c;
     return true;
@@ -48,10 +49,11 @@ class ClockMap {
   bool reanchored() const noexcept { return reanchored_; }
 
  private:
-  bool settle(std::int64_t t_c, std::int64_t observed) noexcept {
+  bool settle(std::int64_t t_c, std::int64_t receive, std::int64_t observed) noexcept {
     offset_ = settled_ == 0 ? observed : std::min(offset_, observed);
     current_ = previous_ = offset_;
-    half_start_ = last_ = t_c;
+    half_start_ = receive;
+    last_ = t_c;
     return ++settled_ == settle_samples;
   }
 
@@ -61,19 +63,20 @@ class ClockMap {
     offset_ = ns_later(offset_, std::clamp(error, -limit, limit));
   }
 
-  void slide(std::int64_t t_c, std::int64_t observed) noexcept {
-    if (ns_between(t_c, half_start_) > half_window_ns) {
+  void slide(std::int64_t receive, std::int64_t observed) noexcept {
+    if (ns_between(receive, half_start_) > half_window_ns) {
       previous_ = current_;
       current_ = observed;
-      half_start_ = t_c;
+      half_start_ = receive;
     }
     current_ = std::min(current_, observed);
   }
 
-  bool jump(std::int64_t t_c, std::int64_t observed) noexcept {
+  bool jump(std::int64_t t_c, std::int64_t receive, std::int64_t observed) noexcept {
     reanchored_ = true;
     offset_ = current_ = previous_ = observed;
-    half_start_ = last_ = t_c;
+    half_start_ = receive;
+    last_ = t_c;
     return true;
   }
 

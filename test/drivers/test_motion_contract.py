@@ -1,0 +1,105 @@
+"""What a driver refuses before the robot hears of it: a stream that begins elsewhere, settings during a motion."""
+
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from robot_dynamics_ros.drivers.interface import Motion
+from robot_dynamics_ros.drivers.ur import control_child
+from robot_dynamics_ros.drivers.ur.control_child import Child
+from robot_dynamics_ros.drivers.ur.driver import UrDriver
+from robot_dynamics_ros.errors import CapabilityError
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.trajectories.playback import START_TOLERANCE, Playback
+
+HERE = np.array([0.1, -1.2, 1.4, -0.5, 0.2, 0.3])
+
+
+class Client:
+    """The vendor's control client at HERE, with its answers to settings."""
+
+    good = True
+
+    def __init__(self):
+        self.sent = []
+
+    def getActualJointPositionsHistory(self, steps):
+        return HERE.tolist()
+
+    def servoJ(self, q, *_):
+        self.sent.append(q)
+        return True
+
+    def setTargetPayload(self, *_):
+        return self.good
+
+    def zeroFtSensor(self):
+        return self.good
+
+    setWatchdog = isProgramRunning = lambda self, *_: True
+    initPeriod = waitPeriod = servoStop = stopJ = lambda self, *_: None
+
+
+@pytest.fixture
+def child(monkeypatch):
+    reports = []
+    monkeypatch.setattr(control_child, "send", lambda pipe, message, array=None: reports.append(message))
+    found = Child(SimpleNamespace(poll=lambda *_: False), "host")
+    found._client, found.reports = Client(), reports
+    return found
+
+
+def stream(offset):
+    return np.tile(HERE, (5, 1)) + np.array([0, 0, offset, 0, 0, 0])
+
+
+def test_a_stream_that_begins_elsewhere_than_the_robot_is_then_is_refused(child):
+    for begin in (
+        lambda rows: child._execute({"do": "servo", "rate": 500.0, "lookahead": 0.03, "gain": 1000.0}, rows),
+        lambda rows: Playback(HERE, HERE[None, :][:0], rows, 500.0),  # of Franka and Comau, in their own cycle
+    ):
+        with pytest.raises(CapabilityError, match="the stream starts"):
+            begin(stream(1.1 * START_TOLERANCE))
+        assert not child._client.sent
+        begin(stream(0.9 * START_TOLERANCE))
+    assert len(child._client.sent) == 5
+
+
+@pytest.mark.parametrize("good", [True, False])
+@pytest.mark.parametrize(
+    "request_", [{"do": "zero_ft"}, {"do": "payload", "mass": 1.0, "com": [0] * 3, "inertia": [0] * 6}]
+)
+def test_a_setting_is_answered_with_what_the_controller_said(child, good, request_):
+    child._client.good = good
+    child._execute(dict(request_), np.empty((0, 0)))
+    assert [r["state"] for r in child.reports] == ["answer"]
+    assert ("refuses" in child.reports[0]["reason"]) == (not good)
+
+
+SETTINGS = [lambda driver: driver.zero_ft(), lambda driver: driver.set_payload(1.0, (0.0, 0.0, 0.1))]
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize(
+    ("motion", "running", "why"), [("moving", False, "a motion runs|running"), ("idle", True, "torque is live")]
+)
+def test_a_setting_is_refused_while_it_would_be_dropped_or_end_the_torque(setting, motion, running, why):
+    driver = UrDriver(load_robot("ur5e"), "127.0.0.1")
+    driver._control._motion, driver.loop = Motion(motion), SimpleNamespace(running=running)
+    with pytest.raises(CapabilityError, match=why):
+        setting(driver)
+    assert driver.control_pid is None  # no client was started for it
+
+
+@pytest.mark.parametrize("setting", SETTINGS)
+@pytest.mark.parametrize("answer", ["", "the controller refuses"])
+def test_a_setting_ends_with_the_answer_of_the_client(setting, answer, monkeypatch):
+    driver = UrDriver(load_robot("ur5e"), "127.0.0.1")
+    monkeypatch.setattr(driver._control, "_request", lambda message, array=None: None)
+    driver.meanwhile = lambda: setattr(driver._control, "answer", answer)
+    if answer:
+        with pytest.raises(CapabilityError, match=answer):
+            setting(driver)
+    else:
+        setting(driver)

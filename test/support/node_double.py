@@ -24,7 +24,6 @@ class NodeDouble:
         self.parameters = {
             "ip": "127.0.0.1",
             "prefix": "~",
-            "old_names": False,
             "realtime_priority": 0,
             "adaptation_file": "",
             "waypoints": "",

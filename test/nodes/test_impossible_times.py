@@ -3,6 +3,7 @@
 import gc
 import tracemalloc
 from collections import Counter
+from threading import Lock
 from types import SimpleNamespace
 
 import numpy as np
@@ -89,7 +90,7 @@ def motions(monkeypatch):
         motion=Motion("done"),
         refuse_torque_live=lambda what: None,
     )
-    interface._refusals, interface._stopped = Refusals(interface._refuse), 0
+    interface._refusals, interface._stopped, interface._starting = Refusals(interface._refuse), 0, Lock()
     interface._action, interface._published, interface._position = None, "", np.zeros(6)
     interface._state = SimpleNamespace(publish=lambda message: lines.append((message.data, None)))
     return interface, lines
@@ -156,9 +157,9 @@ def test_nothing_of_garbage_trajectories_stays_and_their_log_is_bounded(monkeypa
     gc.disable()  # a running node collects rarely
     tracemalloc.start()
     try:
-        for _ in range(4):
+        for k in range(4):
             refuse_many(interface, rng, 100)
-            assert len(lines) >= 200  # each refused: one line in the log, one on the topic
+            assert interface._refusals.total == 150 + 100 * k  # each refused, the first ones with their reason
             assert all(limits in (None, {"throttle_duration_sec": 2.0}) for _, limits in lines)
             assert max(len(text) for text, _ in lines) <= LONGEST_REASON + 30
             lines.clear()

@@ -120,16 +120,17 @@ def test_torque_that_is_disabled_while_it_starts_does_not_begin(make, name):
     assert not driver.loop.running
 
 
-def test_a_stop_while_a_motion_is_planned_is_not_followed_by_the_motion(make, monkeypatch):
+@pytest.mark.parametrize("topic", ["~/joint_trajectory", "~/play_trajectory"])
+def test_a_stop_while_a_motion_is_planned_is_not_followed_by_the_motion(make, monkeypatch, topic):
     node, driver = make()
-    plan = node.motion.plan
+    resample = motion_interface.resample
 
-    def stopped_meanwhile(message):
+    def stopped_meanwhile(*points, rate):
         node.callbacks["~/stop"]()
-        return plan(message)
+        return resample(*points, rate=rate)
 
-    monkeypatch.setattr(node.motion, "plan", stopped_meanwhile)
-    node.callbacks["~/joint_trajectory"](trajectory(driver.sample.q + 0.1))
+    monkeypatch.setattr(motion_interface, "resample", stopped_meanwhile)
+    node.callbacks[topic](trajectory(driver.sample.q + 0.1))
     assert not driver.streams and "stopped before" in node.published["~/motion"][-1].data
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import TypeVar
 
@@ -44,7 +45,7 @@ class MotionInterface(NodePart):
         self._received_ns = 0  # of the sample that the position is from
         self._pace = Pace()
         self._state = self._publish_on(String, "~/motion", LATCHED)
-        self._refusals, self._stopped = Refusals(self._refuse), 0  # number of stops
+        self._refusals, self._stopped, self._starting = Refusals(self._refuse), 0, threading.Lock()
         self._subscribe_bytes(JointTrajectory, "~/play_trajectory", lambda m: self._receive(m, self._approach), 5)
         self._subscribe_bytes(JointTrajectory, "~/joint_trajectory", lambda m: self._receive(m, self._follow), 5)
         kind = action_type()
@@ -64,7 +65,8 @@ class MotionInterface(NodePart):
         """
         self._require_active()
         driver, failure = self._driver, ""
-        self._stopped += 1
+        with self._starting:
+            self._stopped += 1  # what is being planned does not begin
         try:
             ended = self._end_torque() if self._end_torque is not None else False
         except CapabilityError as error:
@@ -120,12 +122,13 @@ class MotionInterface(NodePart):
 
     def _approach(self, message: JointTrajectory) -> None:
         """~/play_trajectory: move to the first point at approach_speed, then follow the points."""
-        driver = self._driver
+        driver, stopped = self._driver, self._stopped
         driver.refuse_torque_live("motion")
         refuse_strangers(self._node)
         samples = self._sampled(read_points(message, driver.robot))
         self._refuse_far(samples[0])
-        driver.play(samples[:1], samples, self._rate, self._node.value("approach_speed"))
+        speed = self._node.value("approach_speed")
+        self._start(stopped, lambda: driver.play(samples[:1], samples, self._rate, speed))
 
     def _follow(self, message: JointTrajectory) -> None:
         """~/joint_trajectory: follow the points from here; none: stop."""
@@ -166,10 +169,15 @@ class MotionInterface(NodePart):
             if not driver.wait_until(lambda: self._received_ns >= ended_ns, STOP_TIMEOUT):
                 raise CapabilityError("the robot's position is not known since the previous motion ended")
             samples = self.plan(message)
-        if self._stopped != stopped:
-            raise CapabilityError("stopped before the motion could begin")
-        driver.servo(samples, self._rate)
+        self._start(stopped, lambda: driver.servo(samples, self._rate))
         return samples
+
+    def _start(self, stopped: int, motion: Callable[[], None]) -> None:
+        """Begin a motion that was planned since the stop of this number. Raises CapabilityError after another one."""
+        with self._starting:
+            if self._stopped != stopped:
+                raise CapabilityError("stopped before the motion could begin")
+            motion()
 
     def halt(self) -> None:
         """Stop a motion of this node."""

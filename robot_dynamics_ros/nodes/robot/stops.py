@@ -2,7 +2,8 @@
 
 A node that runs (StopThread) serves them in a thread of their own: whatever waits for the node's thread (a flood of
 trajectories, other services, a vendor client that starts) does not delay them. The names are those of the robot's node;
-the entities belong to a hidden node beside it.
+the entities belong to a hidden node beside it. Requests of both threads to the torque loop are made one at a time: the
+interpreter's lock is held.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from typing import Any
 from rclpy.executors import ExternalShutdownException
 from rclpy.experimental import EventsExecutor
 from rclpy.node import Node
+from rclpy.parameter import Parameter
 
 from robot_dynamics_ros.nodes.part import NodeContext, NodePart
 
@@ -51,6 +53,7 @@ class StopThread(Stops):
             use_global_arguments=False,
             enable_rosout=False,
             start_parameter_services=False,
+            parameter_overrides=[Parameter("start_type_description_service", value=False)],
         )
         super().__init__(self._hidden, _polled)  # type: ignore[arg-type]
         self._ended = threading.Event()

@@ -52,7 +52,7 @@ def free(search, seed, size):
     return x.ravel()
 
 
-@pytest.mark.parametrize("seed,size", [(0, 0.5), (1, 3.0)])
+@pytest.mark.parametrize("seed,size", [(0, 0.5), pytest.param(1, 3.0, marks=pytest.mark.long)])
 @pytest.mark.parametrize("name", ["condition", "blunt_condition", "sharp_condition", "logdet", "hadamard"])
 def test_criteria_by_the_free_numbers(search, name, seed, size):
     x = free(search, seed, size)

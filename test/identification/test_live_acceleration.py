@@ -45,7 +45,7 @@ def reported(seed: int, rate: float, noise: float, slower: float = 1.0) -> Log:
 
 def identified(rate: float, noise: float, robot=ROBOT, **slower):
     runs = [recording(reported(seed, rate, noise, **slower), str(seed)) for seed in (1, 2)]
-    return steps(runs[:1], runs[1:], robot, structure(source="qd"), "choose_acceleration_cutoff", contact="off")
+    return steps(runs[:1], runs[1:], robot, structure(), "choose_acceleration_cutoff", contact="off")
 
 
 @pytest.fixture(scope="module", params=[pytest.param(0.005, marks=pytest.mark.long), 0.02])

@@ -33,8 +33,8 @@ NAME, VERSION = PACKAGE.findtext("name"), PACKAGE.findtext("version")
 # in cpp_core/CMakeLists.txt.
 X86 = platform.machine().lower() in ("x86_64", "amd64")
 SOURCE_FLAGS = {
-    "_avx2.cpp": ["-mavx2", "-mfma", "-ffp-contract=fast"] if X86 else [],
-    "_avx512.cpp": ["-mavx512f", "-mavx512dq", "-mavx512vl", "-mavx2", "-mfma", "-ffp-contract=fast"] if X86 else [],
+    "_avx2.cpp": ["-mavx2", "-mfma"] if X86 else [],
+    "_avx512.cpp": ["-mavx512f", "-mavx512dq", "-mavx512vl", "-mavx2", "-mfma"] if X86 else [],
     "unit_models.cpp": ["-O2"],
     "dispatch.cpp": ["-DROBOT_DYNAMICS_SOME_KERNELS"],
 }

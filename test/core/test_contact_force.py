@@ -10,7 +10,6 @@ import pytest
 from core_build import CMAKE, CORE, ROOT, build, newer, run
 from force_bench import UR5E, measured, moving, through
 
-from robot_dynamics_ros import _core
 from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.estimators.core_file import core_text
 from robot_dynamics_ros.estimators.external_force import ForceStage
@@ -113,16 +112,6 @@ def recording():
     return log
 
 
-@pytest.fixture
-def narrowest(monkeypatch):
-    """The instruction set whose kernels give the same bits with any optimisation: nothing is contracted."""
-    before, name = _core.isa(), _core.available_isas()[0]
-    monkeypatch.setenv("ROBOT_DYNAMICS_ISA", name)
-    _core.select_isa(name)
-    yield name
-    _core.select_isa(before)
-
-
 def seven_joints(robot):
     """Still and pushed: a constant pose with noise on the torque."""
     pose, random = np.array([0.1, -0.6, 0.2, -2.0, 0.1, 1.6, 0.4]), np.random.default_rng(0)
@@ -147,7 +136,7 @@ def estimates(program, path, log):
 
 
 @pytest.mark.parametrize("name", ROBOTS)
-def test_contact_force_estimator_is_the_pipeline_bit_for_bit(program, narrowest, tmp_path, name):
+def test_contact_force_estimator_is_the_pipeline_bit_for_bit(program, tmp_path, name):
     robot, parameters, log = ROBOTS[name], SETTINGS.get(name), recording()
     path = tmp_path / "robot.core"
     path.write_text(core_text(robot, parameters), encoding="utf-8")
@@ -163,7 +152,7 @@ def test_contact_force_estimator_is_the_pipeline_bit_for_bit(program, narrowest,
     assert np.nanmax(log.contact) == 1.0 and np.isnan(log.external_wrench[500]).all()
 
 
-def test_a_core_file_of_a_seven_joint_arm_behind_the_gear(program, narrowest, tmp_path):
+def test_a_core_file_of_a_seven_joint_arm_behind_the_gear(program, tmp_path):
     robot = load_robot("fr3")
     log = seven_joints(robot)
     path = tmp_path / "robot.core"
@@ -181,7 +170,7 @@ def test_a_broken_core_file_is_one_line(program, tmp_path):
     assert done.stderr == f"{path}: model_error = 3 is outside 0..1\n"
 
 
-def test_the_ros2_control_plugin_gives_the_wrench_of_the_pipeline(plugin, narrowest, tmp_path):
+def test_the_ros2_control_plugin_gives_the_wrench_of_the_pipeline(plugin, tmp_path):
     log, path = recording(), tmp_path / "robot.core"
     log.temperature = None
     path.write_text(core_text(UR5E), encoding="utf-8")

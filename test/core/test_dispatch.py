@@ -68,6 +68,9 @@ def test_the_fused_sets_give_the_same_bits(selected):
         wrench = _core.invert_wrench(body.chain, q[0], qd[0], np.full(6, 0.5))
         force = _core.invert_wrench(body.chain, q[0], qd[0], np.full(6, 0.5), expected_moment=0.0)
         results.append([body.rnea(q, qd, qdd), body.regressor(q, qd, qdd), body.fk(q), *gradient, *single])
+        qr = _core.FusedQR(body.chain, range(60), 2)
+        qr.update(q, qd, qdd, qd, np.stack([qd, qdd], axis=2), weights=np.abs(q))
+        results[-1] += [*(qr.triangle(j) for j in range(6)), *body.torque_gradient(q, qd, qdd, qd)]
         results[-1] += [*wrench, *force, tilted.rnea(q, qd, qdd), *(body.stacked_regressor(*x) for x in stacks)]
     assert all(np.array_equal(a, b) for a, b in zip(*results, strict=True))
 

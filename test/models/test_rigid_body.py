@@ -184,12 +184,12 @@ def test_stacked_regressor_is_the_regressor_joint_by_joint():
     columns = [3, 17, 59, 5, 22]
     W = np.full((126, 5), np.nan, order="F")
     assert model.stacked_regressor(q, qd, qdd, columns, W) is W
-    close(W, stacked[:, columns], 1e-14)
-    close(model.stacked_regressor(q, qd, qdd), stacked, 1e-14)
+    assert np.array_equal(W, stacked[:, columns])
+    assert np.array_equal(model.stacked_regressor(q, qd, qdd), stacked)
     always_zero = np.array([[row // 21 > c // 10 for c in columns] for row in range(126)])
     W[:] = np.where(always_zero, 7.0, np.nan)
     model.stacked_regressor(q, qd, qdd, columns, W, keep_zeros=True)
-    close(W, np.where(always_zero, 7.0, stacked[:, columns]), 1e-14)
+    assert np.array_equal(W, np.where(always_zero, 7.0, stacked[:, columns]))
 
 
 @pytest.mark.parametrize("samples", [3000, 3003])
@@ -203,11 +203,11 @@ def test_a_large_stacked_regressor_is_the_same_wherever_its_columns_begin(sample
     begin = offset + (-memory.ctypes.data // 8) % 8
     W = memory[begin : begin + expected.size].reshape(expected.shape, order="F")
     model.stacked_regressor(q, qd, qdd, out=W)
-    close(W, expected, 1e-14)
+    assert np.array_equal(W, expected)
     assert np.isnan(memory[:begin]).all() and np.isnan(memory[begin + expected.size :]).all()
     W[expected != 0.0] = np.nan
     model.stacked_regressor(q, qd, qdd, out=W, keep_zeros=True)
-    close(W, expected, 1e-14)
+    assert np.array_equal(W, expected)
 
 
 def test_gravity_and_payload_have_an_effect_and_add_up():
@@ -252,20 +252,42 @@ def test_large_results_reuse_freed_memory_without_showing_it():
     assert np.array_equal(held, expected)
 
 
+def calls(model):
+    """What gives a row for every sample of (q, qd, qdd)."""
+    return {
+        "rnea": model.rnea,
+        "gravity": lambda q, qd, qdd, **how: model.gravity(q, **how),
+        "coriolis": lambda q, qd, qdd, **how: model.coriolis(q, qd, **how),
+        "mass_matrix": lambda q, qd, qdd, **how: model.mass_matrix(q, **how),
+        "regressor": model.regressor,
+        "fk": lambda q, qd, qdd, **how: model.fk(q, **how),
+        "jacobian": lambda q, qd, qdd, **how: model.jacobian(q, **how),
+    }
+
+
+@pytest.mark.parametrize("name", calls(random_chain(1, 0).model()))
+@pytest.mark.parametrize("n", [3, 6])
+def test_a_sample_gives_the_same_bits_in_any_batch_and_anywhere_in_memory(name, n):
+    """Alone, at any place of a batch, in a batch beyond the caches, beside an angle of 1e6 rad, in any buffer."""
+    call = calls(random_chain(n, seed=6).model())[name]
+    motion = random_motion(n, 3001, seed=7)
+    motion[0][-1] = 1e6
+    expected = call(*motion)
+    for begin, end in ((0, 3000), (0, 1), (1, 4), (2, 11), (1000, 1133), (2993, 3001)):
+        assert np.array_equal(call(*(x[begin:end] for x in motion)), expected[begin:end])
+    assert np.array_equal(call(*(x[2990] for x in motion)), expected[2990])
+    memory = np.empty(expected.size + 16)
+    for begin in range(3):
+        out = memory[begin : begin + expected.size].reshape(expected.shape)
+        assert np.array_equal(call(*motion, out=out), expected)
+
+
 @pytest.mark.parametrize(("samples", "threads"), [(1, 2), (127, 3), (129, 2), (400, 64), (1025, 3)])
 def test_threads_change_no_bit(samples, threads):
     model = random_chain(6, seed=3).model()
     q, qd, qdd = random_motion(6, samples, seed=samples)
-    for call in (
-        lambda k: model.rnea(q, qd, qdd, threads=k),
-        lambda k: model.gravity(q, threads=k),
-        lambda k: model.coriolis(q, qd, threads=k),
-        lambda k: model.mass_matrix(q, threads=k),
-        lambda k: model.regressor(q, qd, qdd, threads=k),
-        lambda k: model.fk(q, threads=k),
-        lambda k: model.jacobian(q, threads=k),
-    ):
-        assert np.array_equal(call(1), call(threads))
+    for call in calls(model).values():
+        assert np.array_equal(call(q, qd, qdd, threads=1), call(q, qd, qdd, threads=threads))
     in_place = q.copy()
     assert np.array_equal(model.rnea(in_place, qd, qdd, out=in_place, threads=threads), model.rnea(q, qd, qdd))
 

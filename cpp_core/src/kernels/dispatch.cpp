@@ -1,5 +1,6 @@
 // Chooses the kernels once, when the library is loaded: those that ROBOT_DYNAMICS_ISA names (sse2, avx2, avx512, neon),
-// else the fastest. AVX-512 and AVX2 give the same bits, so that the choice between them changes no result.
+// else the fastest. AVX-512 and AVX2 give the same bits (kernel/number.hpp): the choice between them changes no
+// result.
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>

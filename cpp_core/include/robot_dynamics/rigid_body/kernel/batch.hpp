@@ -9,20 +9,20 @@
 namespace robot_dynamics::ROBOT_DYNAMICS_ISA {
 
 // Null pointers read as zero.
-RD_INLINE void read_or_zero(const double* p, std::size_t first, int n, int rows, Vec* out) {
-  if (p != nullptr) return load_columns(p + first * n, n, n, rows, out);
-  for (int i = 0; i < n; ++i) out[i] = Vec{};
+RD_INLINE void read_or_zero(const double* p, std::size_t first, int n, int rows, Wide* out) {
+  if (p != nullptr) return load_columns(p + first * n, n, n, rows, raw(out));
+  for (int i = 0; i < n; ++i) out[i] = 0.0;
 }
 
 // The state of `lanes` samples.
 struct Block {
-  Vec q[padded(most_joints)], qd[padded(most_joints)], qdd[padded(most_joints)];
+  Wide q[padded(most_joints)], qd[padded(most_joints)], qdd[padded(most_joints)];
 
   template <int N>
   RD_INLINE void read(const ChainView& chain, std::size_t first, int rows, const double* q_, const double* qd_,
                       const double* qdd_) {
     const int n = N ? N : chain.n;
-    load_columns(q_ + first * n, n, n, rows, q);
+    load_columns(q_ + first * n, n, n, rows, raw(q));
     read_or_zero(qd_, first, n, rows, qd);
     read_or_zero(qdd_, first, n, rows, qdd);
   }
@@ -66,7 +66,7 @@ void regressor_batch_of(const ChainView& chain, std::size_t samples, const doubl
     for (int j = 0; j < n; ++j)
       for (int k = zero_tiles(j); k < 10 * j; ++k) row[j][k] = Vec{};
     regressor<N>(chain, structure, x.q, x.qd, x.qdd,
-                 [&](int j, int i, int e, const Vec& value) RD_FLAT { row[j][10 * i + e] = value; });
+                 [&](int j, int i, int e, Wide value) RD_FLAT { row[j][10 * i + e] = value.v; });
     double* to = Y + first * sample;
     const bool stage = N != 0 && streamed;
     double* block = stage ? reinterpret_cast<double*>(staged) : to;
@@ -115,8 +115,8 @@ void stacked_regressor_of(const ChainView& chain, std::size_t samples, const dou
   const auto collect = [&](auto size, std::size_t start, std::size_t count) {
     each_block(count, [&](std::size_t first, int rows) RD_FLAT {
       double* to = block + first;
-      compute(start + first, rows, [&, to](int j, int i, int e, const Vec& value) RD_FLAT {
-        store(to + (j * 10 * n + 10 * i + e) * size.n, value);
+      compute(start + first, rows, [&, to](int j, int i, int e, Wide value) RD_FLAT {
+        store(to + (j * 10 * n + 10 * i + e) * size.n, value.v);
       });
     });
   };
@@ -141,8 +141,8 @@ void stacked_regressor_of(const ChainView& chain, std::size_t samples, const dou
   if (count == 0) count = std::min(run, samples);
   for (; start < samples; start += count, count = std::min(run, samples - start)) {
     for (; lanes == 8 && aligned && to_next_line(W + start) == 0 && start + lanes <= samples; start += lanes)
-      compute(start, lanes, [&](int j, int i, int e, const Vec& value) RD_FLAT {
-        if (double* to = wanted[10 * i + e]; to != nullptr) store_past_cache(to + j * samples + start, value);
+      compute(start, lanes, [&](int j, int i, int e, Wide value) RD_FLAT {
+        if (double* to = wanted[10 * i + e]; to != nullptr) store_past_cache(to + j * samples + start, value.v);
       });
     run_of(start, std::min(count, samples - start));
   }
@@ -151,31 +151,31 @@ void stacked_regressor_of(const ChainView& chain, std::size_t samples, const dou
 
 inline void mass_matrix_batch(const ChainView& chain, std::size_t samples, const double* q, double* M) {
   const int n = chain.n;
-  Vec x[padded(most_joints)], out[padded(most_joints * most_joints)];
+  Wide x[padded(most_joints)], out[padded(most_joints * most_joints)];
   each_block(samples, [&](std::size_t first, int rows) {
-    load_columns(q + first * n, n, n, rows, x);
+    load_columns(q + first * n, n, n, rows, raw(x));
     mass_matrix<0>(chain, x, out);
-    store_rows(out, n * n, rows, M + first * n * n, n * n);
+    store_rows(raw(out), n * n, rows, M + first * n * n, n * n);
   });
 }
 
 inline void forward_kinematics_batch(const ChainView& chain, std::size_t samples, const double* q, double* T) {
   const int n = chain.n, width = 16 * (n + 1);
-  Vec x[padded(most_joints)], out[padded(16 * (most_joints + 1))];
+  Wide x[padded(most_joints)], out[padded(16 * (most_joints + 1))];
   each_block(samples, [&](std::size_t first, int rows) {
-    load_columns(q + first * n, n, n, rows, x);
+    load_columns(q + first * n, n, n, rows, raw(x));
     forward_kinematics(chain, x, out);
-    store_rows(out, width, rows, T + first * width, width);
+    store_rows(raw(out), width, rows, T + first * width, width);
   });
 }
 
 inline void jacobian_batch(const ChainView& chain, std::size_t samples, const double* q, double* J) {
   const int n = chain.n, width = 6 * n;
-  Vec x[padded(most_joints)], out[padded(6 * most_joints)];
+  Wide x[padded(most_joints)], out[padded(6 * most_joints)];
   each_block(samples, [&](std::size_t first, int rows) {
-    load_columns(q + first * n, n, n, rows, x);
+    load_columns(q + first * n, n, n, rows, raw(x));
     jacobian(chain, x, out);
-    store_rows(out, width, rows, J + first * width, width);
+    store_rows(raw(out), width, rows, J + first * width, width);
   });
 }
 

@@ -1,4 +1,4 @@
-// Inverse dynamics, mass matrix and torque regressor of one sample (T = double) or of one sample per lane (T = Vec).
+// Inverse dynamics, mass matrix and torque regressor of one sample (T = Real) or of one sample per lane (T = Wide).
 #pragma once
 
 #include "robot_dynamics/rigid_body/kernel/recursion.hpp"

@@ -15,9 +15,9 @@ RD_INLINE void fill_regressor(const ChainView& chain, const KnownStructure& stru
                               std::size_t first, int rows, int b, const QrJoint* joints) {
   Block x;
   x.read<N>(chain, first, rows, data.q, data.qd, data.qdd);
-  regressor<N>(chain, structure, x.q, x.qd, x.qdd, [&](int j, int i, int e, const Vec& value) {
+  regressor<N>(chain, structure, x.q, x.qd, x.qdd, [&](int j, int i, int e, Wide value) {
     double* place = joints[j].place[10 * i + e];
-    if (place != nullptr) store(place + b * lanes, value);
+    if (place != nullptr) store(place + b * lanes, value.v);
   });
 }
 

@@ -14,6 +14,11 @@ RD_INLINE T turned_slope(const V3<T>& b, const V3<T>& b_) {
   return b_.x * b.y - b_.y * b.x;
 }
 
+template <class T>
+RD_INLINE V3<T> plus(const V3<T>& a, T s, const V3<T>& b) {  // a + s b
+  return {a.x + s * b.x, a.y + s * b.y, a.z + s * b.z};
+}
+
 // Adjoints of U = [d]x + w w' - (w.w) 1 passed on to w and d.
 template <class T>
 RD_INLINE void add_U(const Motion<T>& k, const T* U_, V3<T>& w_, V3<T>& d_) {
@@ -54,8 +59,8 @@ RD_INLINE void add_link(const Motion<T>& k, int i, const V3<T>* u, const V3<T>* 
     for (int e = 0; e < 6; ++e) {
       const T L = weight(j, e);
       const V3<T>& n = columns.inertia[e];
-      n_[e] = n_[e] + V3<T>{L * u[j].x, L * u[j].y, L * u[j].z};
-      u_[j] = u_[j] + V3<T>{L * n.x, L * n.y, L * n.z};
+      n_[e] = plus(n_[e], L, u[j]);
+      u_[j] = plus(u_[j], L, n);
     }
     const V3<T> m{weight(j, 6), weight(j, 7), weight(j, 8)};
     const T mass = weight(j, 9);
@@ -63,7 +68,7 @@ RD_INLINE void add_link(const Motion<T>& k, int i, const V3<T>* u, const V3<T>* 
     v_[j] = v_[j] + V3<T>{k.U[0] * m.x + k.U[1] * m.y + k.U[2] * m.z + mass * k.a.x,
                           k.U[3] * m.x + k.U[4] * m.y + k.U[5] * m.z + mass * k.a.y,
                           k.U[6] * m.x + k.U[7] * m.y + k.U[8] * m.z + mass * k.a.z};
-    k_.a = k_.a + cross(u[j], m) + V3<T>{mass * v[j].x, mass * v[j].y, mass * v[j].z};
+    k_.a = plus(k_.a + cross(u[j], m), mass, v[j]);
     U_[0] += v[j].x * m.x, U_[1] += v[j].x * m.y, U_[2] += v[j].x * m.z;
     U_[3] += v[j].y * m.x, U_[4] += v[j].y * m.y, U_[5] += v[j].y * m.z;
     U_[6] += v[j].z * m.x, U_[7] += v[j].z * m.y, U_[8] += v[j].z * m.z;
@@ -182,12 +187,12 @@ RD_INLINE void gradient_batch(const ChainView& chain, std::size_t samples, const
   const int n = N ? N : chain.n;
   const KnownStructure structure = structure_of(chain);
   Block x;
-  Vec out[3][padded(most_joints)] = {};
+  Wide out[3][padded(most_joints)] = {};
   double* const to[3] = {q_, qd_, qdd_};
   each_block(samples, [&](std::size_t first, int rows) {
     x.read<N>(chain, first, rows, q, qd, qdd);
     regressor_gradient<N>(chain, structure, x.q, x.qd, x.qdd, weight(first, rows), out[0], out[1], out[2]);
-    for (int k = 0; k < 3; ++k) store_rows(out[k], n, rows, to[k] + first * n, n);
+    for (int k = 0; k < 3; ++k) store_rows(raw(out[k]), n, rows, to[k] + first * n, n);
   });
 }
 
@@ -202,7 +207,7 @@ void regressor_gradient_of(const ChainView& chain, std::size_t samples, const do
   const auto block = [&](std::size_t first, int rows) {
     return [&place, samples, first, rows](int j, int i, int e) {
       const double* from = place[10 * i + e];
-      return from == nullptr ? Vec{} : load_first(from + j * samples + first, rows);
+      return Wide::of(from == nullptr ? Vec{} : load_first(from + j * samples + first, rows));
     };
   };
   gradient_batch<N>(chain, samples, q, qd, qdd, block, q_, qd_, qdd_);
@@ -214,9 +219,9 @@ void torque_gradient_of(ChainView chain, std::size_t samples, const double* q, c
                         const double* weights, double* q_, double* qd_, double* qdd_) {
   const int n = N ? N : chain.n;
   chain.frame = nullptr;  // torques do not depend on the frame that parameters are reported in
-  Vec row[padded(most_joints)];
+  Wide row[padded(most_joints)];
   const auto block = [&](std::size_t first, int rows) {
-    load_columns(weights + first * n, n, n, rows, row);
+    load_columns(weights + first * n, n, n, rows, raw(row));
     return [&row, &chain](int j, int i, int e) { return row[j] * chain.inertia[10 * i + e]; };
   };
   gradient_batch<N>(chain, samples, q, qd, qdd, block, q_, qd_, qdd_);

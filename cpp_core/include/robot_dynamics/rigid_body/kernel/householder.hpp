@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "robot_dynamics/rigid_body/kernel/jobs.hpp"
-#include "robot_dynamics/rigid_body/kernel/vector.hpp"
+#include "robot_dynamics/rigid_body/kernel/number.hpp"
 
 namespace robot_dynamics::ROBOT_DYNAMICS_ISA {
 
@@ -29,6 +29,10 @@ struct Reflector {
 // Columns that a pass takes at a time: their sums and factors and the columns x1, x2, y1, y2 fit the registers.
 constexpr int pass_columns = lanes > 2 ? lanes / 2 : 2;
 
+// A column's sum is that of eight numbers apart, each of every eighth row: so many parts, one after the other, of a
+// vector each. SSE2 takes its rows in one part.
+constexpr int sum_parts = lanes == 4 ? 2 : 1;
+
 // Column j loses f1[j] x1 + f2[j] x2; then d1[j] and d2[j] are its products with y1 and y2.
 struct Pass {
   const Column &x1, &x2, &y1, &y2;
@@ -40,19 +44,24 @@ struct Pass {
 RD_INLINE void take_off(const Pass& p, Column* columns, int j) {
   constexpr int count = pass_columns;
   Vec sums[2 * count] = {};
-  for (int i = 0; i < row_vectors; ++i) {
-    const Vec x1 = p.x1[i], x2 = p.x2[i], y1 = p.y1[i], y2 = p.y2[i];
-    RD_UNROLL
-    for (int u = 0; u < count; ++u) {
-      const Vec c = columns[j + u][i] - p.f1[j + u] * x1 - p.f2[j + u] * x2;
-      columns[j + u][i] = c;
-      sums[u] += y1 * c;
-      sums[count + u] += y2 * c;
+  for (int part = 0; part < sum_parts; ++part) {
+    Vec s[2 * count] = {};
+    for (int i = part; i < row_vectors; i += sum_parts) {
+      const Vec x1 = p.x1[i], x2 = p.x2[i], y1 = p.y1[i], y2 = p.y2[i];
+      RD_UNROLL
+      for (int u = 0; u < count; ++u) {
+        const Vec c = fnma(fill<Vec>(p.f2[j + u]), x2, fnma(fill<Vec>(p.f1[j + u]), x1, columns[j + u][i]));
+        columns[j + u][i] = c;
+        s[u] = fma(y1, c, s[u]);
+        s[count + u] = fma(y2, c, s[count + u]);
+      }
     }
+    for (int u = 0; u < 2 * count; ++u) sums[u] += s[u];
   }
   for (int first = 0; first < 2 * count; first += lanes) {
     transpose(sums + first);
-    for (int u = 1; u < lanes; ++u) sums[first] += sums[first + u];
+    for (int h = lanes / 2; h > 0; h /= 2)
+      for (int u = 0; u < h; ++u) sums[first + u] += sums[first + u + h];
     sums[first / lanes] = sums[first];
   }
   std::memcpy(p.d1 + j, sums, count * sizeof(double));
@@ -65,14 +74,15 @@ struct Products {
 };
 template <class F>
 RD_INLINE Products replace(Column& x, const Column& y, F&& value) {
-  Vec square[2] = {}, product[2] = {};
+  constexpr int parts = 2 * sum_parts;
+  Vec square[parts] = {}, product[parts] = {};
   RD_UNROLL
   for (int i = 0; i < row_vectors; ++i) {
     const Vec c = x[i] = value(i);
-    square[i % 2] += c * c;
-    product[i % 2] += c * y[i];
+    square[i % parts] = fma(c, c, square[i % parts]);
+    product[i % parts] = fma(c, y[i], product[i % parts]);
   }
-  return {sum(square[0] + square[1]), sum(product[0] + product[1])};
+  return {sum<parts>(square), sum<parts>(product)};
 }
 
 constexpr int most_folded_columns = 10 * most_joints + most_joints * most_extra_columns + 1;
@@ -91,7 +101,8 @@ inline void absorb(double* R, int width, int stride, Column* block) {
     Column &x = block[k], &y = block[k + 1];
     const Column &last_x = block[k > 0 ? k - 2 : 0], &last_y = block[k > 0 ? k - 1 : 0];
     const auto rest = [&](int j) RD_FLAT {
-      return [&, j](int i) RD_FLAT { return block[j][i] - f1[j] * last_x[i] - f2[j] * last_y[i]; };
+      return [&, j](int i)
+                 RD_FLAT { return fnma(fill<Vec>(f2[j]), last_y[i], fnma(fill<Vec>(f1[j]), last_x[i], block[j][i])); };
     };
     replace(y, y, rest(k + 1));
     const auto [xx, xy] = replace(x, y, rest(k));
@@ -100,17 +111,18 @@ inline void absorb(double* R, int width, int stride, Column* block) {
     if (k + 1 == width) return;
     const double f = h.tau * (h.v0 * row[k + 1] + xy);
     row[k + 1] -= h.v0 * f;
-    const auto [yy, yx] = replace(y, x, [&](int i) RD_FLAT { return y[i] - f * x[i]; });
+    const auto [yy, yx] = replace(y, x, [&](int i) RD_FLAT { return fnma(fill<Vec>(f), x[i], y[i]); });
     const Reflector g(next[k + 1], yy);
     next[k + 1] = g.beta;
     for (int j = k + 2; j < width; j += pass_columns) take_off({last_x, last_y, x, y, f1, f2, d1, d2}, block, j);
     for (int j = k + 2; j < width; j += lanes) {
-      const Vec r = load(row + j), s = load(next + j);
-      const Vec of_x = h.tau * (h.v0 * r + load(d1 + j)), of_y = g.tau * (g.v0 * s + (load(d2 + j) - yx * of_x));
-      store(row + j, r - h.v0 * of_x);
-      store(next + j, s - g.v0 * of_y);
-      store(f1 + j, of_x);
-      store(f2 + j, of_y);
+      const Wide r = Wide::of(load(row + j)), s = Wide::of(load(next + j));
+      const Wide of_x = h.tau * (h.v0 * r + Wide::of(load(d1 + j)));
+      const Wide of_y = g.tau * (g.v0 * s + (Wide::of(load(d2 + j)) - yx * of_x));
+      store(row + j, (r - h.v0 * of_x).v);
+      store(next + j, (s - g.v0 * of_y).v);
+      store(f1 + j, of_x.v);
+      store(f2 + j, of_y.v);
     }
   }
 }

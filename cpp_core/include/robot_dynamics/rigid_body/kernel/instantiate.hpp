@@ -16,7 +16,7 @@ inline void rnea_known(const ChainView& chain, const double* q, const double* qd
   if (chain.twist == nullptr) return rnea_single(chain, q, qd, qdd, tau);
   KnownStructure known;
   std::memcpy(known.twist, chain.twist, sizeof known.twist);
-  with_size(chain.n, [&](auto size) { rnea<size.n>(chain, known, q, qd ? qd : zeros, qdd ? qdd : zeros, tau); });
+  with_size(chain.n, [&](auto size) { rnea_of<size.n>(chain, known, q, qd, qdd, tau); });
 }
 
 // 2 * peak_accumulators * lanes operations per round, none of which waits for another: what the machine can do at most.
@@ -25,7 +25,7 @@ inline double multiply_add(std::size_t rounds) {
   for (int k = 0; k < peak_accumulators; ++k) x[k] = fill<Vec>(1.0 + k);
   for (std::size_t r = 0; r < rounds; ++r) {
     RD_UNROLL
-    for (int k = 0; k < peak_accumulators; ++k) x[k] = x[k] * a + b;
+    for (int k = 0; k < peak_accumulators; ++k) x[k] = fma(x[k], a, b);
   }
   for (int k = 1; k < peak_accumulators; ++k) x[0] += x[k];
   return sum(x[0]);

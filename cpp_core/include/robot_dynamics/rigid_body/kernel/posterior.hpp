@@ -48,7 +48,7 @@ struct Row {
     v[k / lanes] = replace<k % lanes>(v[k / lanes], value, each_lane);
   }
   RD_INLINE void add(Vec factor, const Row& x) {
-    for (int p = 0; p < pieces; ++p) v[p] += factor * x.v[p];
+    for (int p = 0; p < pieces; ++p) v[p] = fma(factor, x.v[p], v[p]);
   }
   RD_INLINE Row times(Vec factor) const {
     Row y;
@@ -125,7 +125,8 @@ RD_INLINE void mix(const Row& b, double odds, const Square& B, Row& F, Square& A
   const double likely = odds * std::exp(0.5 * dot(b, apart)), share = likely / (1.0 + likely);
   const Row spread = apart.times(fill<Vec>(share * (1.0 - share)));
   six_times([&](auto r) RD_FLAT {
-    for (int p = 0; p < pieces; ++p) A.row[r.n].v[p] += share * (B.row[r.n].v[p] - A.row[r.n].v[p]);
+    for (int p = 0; p < pieces; ++p)
+      A.row[r.n].v[p] = fma(fill<Vec>(share), B.row[r.n].v[p] - A.row[r.n].v[p], A.row[r.n].v[p]);
     A.row[r.n].add(apart.at<r.n>(), spread);
   });
   F.add(fill<Vec>(share), apart);
@@ -139,7 +140,7 @@ RD_INLINE double smallest_singular_value(Square B, double least_square) {
   for (int k = 0; k < 4; ++k) B = B.squared();  // B^2, B^4, B^8, B^16
   Row squares{};
   for (const Row& row : B.row)
-    for (int p = 0; p < pieces; ++p) squares.v[p] += row.v[p] * row.v[p];
+    for (int p = 0; p < pieces; ++p) squares.v[p] = fma(row.v[p], row.v[p], squares.v[p]);
   const double ratio = Square::sum_of(squares) / B.trace();
   const double largest = trace * std::sqrt(std::sqrt(std::sqrt(std::sqrt(ratio))));
   return std::sqrt(1.0 / largest + least_square);

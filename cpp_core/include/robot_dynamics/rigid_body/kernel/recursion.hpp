@@ -1,5 +1,5 @@
 // The Newton-Euler recursions of a revolute chain [Madsen2020 2.26-2.28, ch5], written once for any number type:
-// double (one sample) or Vec (one sample per lane). N = 0 is any number of joints, N > 0 unrolls.
+// Real (one sample) or Wide (one sample per lane). N = 0 is any number of joints, N > 0 unrolls.
 //
 // Parts:
 //   Turn          x_parent = R Rz(q) x_child; a right-angled twist (modified DH) is a permutation and a plane rotation
@@ -24,7 +24,7 @@ RD_INLINE V3<T> operator+(const V3<T>& a, const V3<T>& b) {
 }
 template <class A, class B>
 RD_INLINE auto cross(const V3<A>& a, const V3<B>& b) {
-  return V3<decltype(a.x * b.x)>{a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+  return V3<decltype(a.y * b.z - a.z * b.y)>{a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
 RD_INLINE V3<double> vector(const double* p) { return {p[0], p[1], p[2]}; }
 template <class T>

@@ -21,16 +21,16 @@ enum class Ahead { write_torques, read_qdd, read_q, first_sines, read_qd, last_s
 template <int N>
 struct ReadyBlock {
   static constexpr int most = padded(N ? N : most_joints);
-  Vec q[most], qd[most], qdd[most], s[most], c[most], tau[most] = {};
+  Wide q[most], qd[most], qdd[most], s[most], c[most], tau[most] = {};
 };
 
 // The recursions over `block`, with calls of ahead(what) between their steps.
 template <int N, class Structure, class F>
 RD_INLINE void rnea_block(const ChainView& chain, const Structure& turn_of, ReadyBlock<N>& block, F&& ahead) {
   const int n = joints_of<N>(chain);
-  const V3<Vec> base = base_of<Vec>(chain);
-  Motion<Vec> motion[N ? N : most_joints];
-  Wrench<Vec> own[N ? N : most_joints], w{};
+  const V3<Wide> base = base_of<Wide>(chain);
+  Motion<Wide> motion[N ? N : most_joints];
+  Wrench<Wide> own[N ? N : most_joints], w{};
   RD_UNROLL
   for (int i = 0; i < n; ++i) {
     forward_step(i, chain, turn_of, base, block.s, block.c, block.qd, block.qdd, motion);
@@ -61,7 +61,7 @@ RD_INLINE void rnea_blocks(const ChainView& chain, const Structure& turn_of, std
   ReadyBlock<N> blocks[2];
   const auto prepare = [&](Ahead what, std::size_t first, ReadyBlock<N>& x) RD_FLAT {
     const int rows = samples - first < std::size_t(lanes) ? int(samples - first) : lanes;
-    if (what == Ahead::read_q) load_columns(q + first * n, n, n, rows, x.q);
+    if (what == Ahead::read_q) load_columns(q + first * n, n, n, rows, raw(x.q));
     if (what == Ahead::read_qd) read_or_zero(qd, first, n, rows, x.qd);
     if (what == Ahead::read_qdd) read_or_zero(qdd, first, n, rows, x.qdd);
     if (what == Ahead::first_sines) sincos_range(x.q, 0, last_sines, x.s, x.c);
@@ -75,10 +75,10 @@ RD_INLINE void rnea_blocks(const ChainView& chain, const Structure& turn_of, std
       if (what != Ahead::write_torques) {
         if (next < samples) prepare(what, next, blocks[k ^ 1]);
       } else if (first > 0) {
-        store_rows(blocks[k ^ 1].tau, n, lanes, tau + (first - lanes) * n, n);
+        store_rows(raw(blocks[k ^ 1].tau), n, lanes, tau + (first - lanes) * n, n);
       }
     });
-    if (next >= samples) store_rows(blocks[k].tau, n, int(samples - first), tau + first * n, n);
+    if (next >= samples) store_rows(raw(blocks[k].tau), n, int(samples - first), tau + first * n, n);
   }
 }
 

@@ -17,27 +17,32 @@ RD_INLINE void with_size(int n, F&& f) {
 
 inline const double zeros[most_joints] = {};
 
+template <int N, class Structure>
+RD_INLINE void rnea_of(const ChainView& chain, const Structure& turn_of, const double* q, const double* qd,
+                       const double* qdd, double* tau) {
+  rnea<N>(chain, turn_of, real(q), real(qd ? qd : zeros), real(qdd ? qdd : zeros), real(tau));
+}
+
 inline void rnea_single(const ChainView& chain, const double* q, const double* qd, const double* qdd, double* tau) {
-  with_size(chain.n,
-            [&](auto size) { rnea<size.n>(chain, AnyStructure{}, q, qd ? qd : zeros, qdd ? qdd : zeros, tau); });
+  with_size(chain.n, [&](auto size) { rnea_of<size.n>(chain, AnyStructure{}, q, qd, qdd, tau); });
 }
 
 inline void mass_matrix_single(const ChainView& chain, const double* q, double* M) {
-  with_size(chain.n, [&](auto size) { mass_matrix<size.n>(chain, q, M); });
+  with_size(chain.n, [&](auto size) { mass_matrix<size.n>(chain, real(q), real(M)); });
 }
 
 inline void regressor_single(const ChainView& chain, const double* q, const double* qd, const double* qdd, double* Y) {
   const int width = 10 * chain.n;
   for (int j = 1; j < chain.n; ++j) std::memset(Y + j * width, 0, 10 * j * sizeof(double));
   with_size(chain.n, [&](auto size) {
-    regressor<size.n>(chain, AnyStructure{}, q, qd ? qd : zeros, qdd ? qdd : zeros,
-                      [&](int j, int i, int e, double value) { Y[j * width + 10 * i + e] = value; });
+    regressor<size.n>(chain, AnyStructure{}, real(q), real(qd ? qd : zeros), real(qdd ? qdd : zeros),
+                      [&](int j, int i, int e, Real value) { Y[j * width + 10 * i + e] = value.v; });
   });
 }
 
 inline void forward_kinematics_single(const ChainView& chain, const double* q, double* T) {
-  forward_kinematics(chain, q, T);
+  forward_kinematics(chain, real(q), real(T));
 }
-inline void jacobian_single(const ChainView& chain, const double* q, double* J) { jacobian(chain, q, J); }
+inline void jacobian_single(const ChainView& chain, const double* q, double* J) { jacobian(chain, real(q), real(J)); }
 
 }  // namespace robot_dynamics::ROBOT_DYNAMICS_ISA

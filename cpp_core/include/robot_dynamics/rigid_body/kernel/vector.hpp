@@ -37,6 +37,31 @@ RD_INLINE T fill(double x) {
   return x - T{};
 }
 
+// a b + c, a b - c and c - a b, rounded once by AVX2 and AVX-512 and twice elsewhere: what the compiler may not
+// contract is the same wherever it is inlined.
+#if ROBOT_DYNAMICS_LANES == 8
+RD_INLINE Vec fma(Vec a, Vec b, Vec c) { return (Vec)_mm512_fmadd_pd((__m512d)a, (__m512d)b, (__m512d)c); }
+RD_INLINE Vec fms(Vec a, Vec b, Vec c) { return (Vec)_mm512_fmsub_pd((__m512d)a, (__m512d)b, (__m512d)c); }
+RD_INLINE Vec fnma(Vec a, Vec b, Vec c) { return (Vec)_mm512_fnmadd_pd((__m512d)a, (__m512d)b, (__m512d)c); }
+#elif ROBOT_DYNAMICS_LANES == 4
+RD_INLINE Vec fma(Vec a, Vec b, Vec c) { return (Vec)_mm256_fmadd_pd((__m256d)a, (__m256d)b, (__m256d)c); }
+RD_INLINE Vec fms(Vec a, Vec b, Vec c) { return (Vec)_mm256_fmsub_pd((__m256d)a, (__m256d)b, (__m256d)c); }
+RD_INLINE Vec fnma(Vec a, Vec b, Vec c) { return (Vec)_mm256_fnmadd_pd((__m256d)a, (__m256d)b, (__m256d)c); }
+#else
+RD_INLINE Vec fma(Vec a, Vec b, Vec c) { return a * b + c; }
+RD_INLINE Vec fms(Vec a, Vec b, Vec c) { return a * b - c; }
+RD_INLINE Vec fnma(Vec a, Vec b, Vec c) { return c - a * b; }
+#endif
+RD_INLINE double fma(double a, double b, double c) {
+#if ROBOT_DYNAMICS_LANES > 2
+  return __builtin_fma(a, b, c);
+#else
+  return a * b + c;
+#endif
+}
+RD_INLINE double fms(double a, double b, double c) { return fma(a, b, -c); }
+RD_INLINE double fnma(double a, double b, double c) { return fma(-a, b, c); }
+
 // mask ? a : b, lane by lane; a mask lane is all ones or all zeros.
 RD_INLINE Vec select(Ints mask, Vec a, Vec b) { return (Vec)((mask & (Ints)a) | (~mask & (Ints)b)); }
 
@@ -88,11 +113,19 @@ RD_INLINE bool any(Ints mask) {
 #endif
 }
 
-RD_INLINE double sum(Vec v) {
-  double s = 0;
-  for (int l = 0; l < lanes; ++l) s += v[l];
-  return s;
+// Sum of all lanes of `count` vectors (a power of two), in an order that depends on how many numbers there are, not on
+// the lanes: the second half is added to the first until one is left.
+template <int count>
+RD_INLINE double sum(Vec* v) {
+  for (int h = count / 2; h > 0; h /= 2)
+    for (int i = 0; i < h; ++i) v[i] += v[i + h];
+  double x[lanes];
+  std::memcpy(x, v, sizeof x);
+  for (int h = lanes / 2; h > 0; h /= 2)
+    for (int l = 0; l < h; ++l) x[l] += x[l + h];
+  return x[0];
 }
+RD_INLINE double sum(Vec v) { return sum<1>(&v); }
 
 RD_INLINE Vec load(const double* p) {
   Vec v;

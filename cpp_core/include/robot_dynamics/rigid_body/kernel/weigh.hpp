@@ -14,7 +14,8 @@ RD_INLINE void weigh_some(const double* weights, int half, const double* early, 
   for (int v = 0; v < vectors; ++v) sum[v] = weights[half] * load(centre + v * lanes);
   const auto add = [&](Vec* to, int k) {
     const double *a = early + k * stride, *b = late - k * stride;
-    for (int v = 0; v < vectors; ++v) to[v] += weights[k] * (load(a + v * lanes) + load(b + v * lanes));
+    for (int v = 0; v < vectors; ++v)
+      to[v] = fma(fill<Vec>(weights[k]), load(a + v * lanes) + load(b + v * lanes), to[v]);
   };
   int k = 0;
   for (; k + 2 <= half; k += 2) {

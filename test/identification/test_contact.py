@@ -69,7 +69,11 @@ def guided(share=0.2, late=0.035, seconds=30.0):
 def test_free_motion_is_left_alone():
     state = prepared(synthetic_log(UR5E, TRUTH, 1, 30.0))
     leave_out_contact(state)
-    assert state.training[0].duration == pytest.approx(30.0, abs=0.1) and not state.warnings and not state.spoiled
+    assert (
+        state.training[0].duration == pytest.approx(30.0, abs=0.1)
+        and not state.warnings
+        and not state.friction_invalid_reason
+    )
 
 
 def test_contact_is_found_left_out_and_reported():
@@ -104,10 +108,10 @@ def test_leaving_contact_out_gives_back_the_friction():
 def test_a_recording_full_of_contact_does_not_give_identified_friction():
     log = pushed(synthetic_log(UR5E, TRUTH, 1, 30.0), [(a, a + 1.7) for a in np.arange(1.0, 28.0, 2.0)], 100.0)
     found = identify_recordings(UR5E, [recording(log, "run")], [])
-    assert "contact" in found.spoiled and any("not identified" in text for text in found.warnings)
+    assert "contact" in found.friction_invalid_reason and any("not identified" in text for text in found.warnings)
     assert not identified(identified_robot(found).friction)
     free = identify_recordings(UR5E, [recording(synthetic_log(UR5E, TRUTH, 1, 20.0), "run")], [])
-    assert not free.spoiled and identified(identified_robot(free).friction)
+    assert not free.friction_invalid_reason and identified(identified_robot(free).friction)
 
 
 def test_rotor_inertias_far_below_the_initial_model_are_named():

@@ -12,7 +12,7 @@ from trajectory_msgs.msg import JointTrajectory
 from robot_dynamics_ros.drivers.interface import Motion, MotionDriver
 from robot_dynamics_ros.errors import CapabilityError, RobotDynamicsError
 from robot_dynamics_ros.nodes.part import NodeContext, NodePart, reason
-from robot_dynamics_ros.nodes.robot.command_source import refuse_strangers
+from robot_dynamics_ros.nodes.robot.command_source import refuse_other_commanders
 from robot_dynamics_ros.nodes.robot.follow_action import FollowAction, action_type
 from robot_dynamics_ros.nodes.robot.joint_trajectory import Points, from_here, read_points
 from robot_dynamics_ros.nodes.topics.outputs import LATCHED, Pace
@@ -102,7 +102,7 @@ class MotionInterface(NodePart):
         """~/play_trajectory: move to the first point at approach_speed, then follow the points."""
         driver = self._driver
         self._require_able()
-        refuse_strangers(self._node)
+        refuse_other_commanders(self._node)
         samples = self._sampled(read_points(message, driver.robot))
         self._refuse_far(samples[0])
         driver.play(samples[:1], samples, self._rate, self._node.value("approach_speed"))
@@ -124,7 +124,7 @@ class MotionInterface(NodePart):
     def plan(self, message: JointTrajectory) -> NDArray[np.float64]:
         """Samples (N, n) [rad] from here through the points. Raises CapabilityError, DataError with the reason."""
         self._require_able()
-        refuse_strangers(self._node)
+        refuse_other_commanders(self._node)
         if self._position is None:
             raise CapabilityError("the robot's position is not known yet")
         now = self._node.get_clock().now().nanoseconds

@@ -95,7 +95,7 @@ def _widen(state: Identification) -> str:
 
 
 def check_rotors(state: Identification) -> None:
-    """Fill friction_invalid_reason where rotor inertias fell far below the initial model: external work in the effort."""
+    """Fill friction_invalid_reason where rotor inertias fell far below the initial model (external work)."""
     if state.options.contact != "auto" or not state.rotor_included or state.robot.drives.torque_side != "motor":
         return
     places, s = state.structure.places("ia", state.rigid.base.size), state.solution

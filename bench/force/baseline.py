@@ -1,4 +1,4 @@
-"""What any user could write in an afternoon: tanh friction with |tau|, the same inertia and observer, a damped inverse.
+"""The baseline: tanh friction with |tau|, the same inertia and observer, a damped inverse.
 
 tau_f = fo + fv qd + (fc + fl |tau_m|) tanh(qd/eps) by least squares on the identification recordings; external torque
 by the momentum observer; F = (J J' + L)^-1 J tau, damped where a singular value of the scaled J is below 0.08;

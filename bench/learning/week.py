@@ -18,9 +18,9 @@ from bench.learning.tasks import worked
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.identification.dataset.recording import recording
+from robot_dynamics_ros.learning.observability import knowledge
 from robot_dynamics_ros.learning.session import Session
 from robot_dynamics_ros.learning.store import Store
-from robot_dynamics_ros.learning.words import knowledge
 from robot_dynamics_ros.outputs import replacing
 from robot_dynamics_ros.plots import figure, plotting_available, png_bytes
 from robot_dynamics_ros.robot_file import load_robot

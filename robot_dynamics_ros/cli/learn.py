@@ -74,10 +74,10 @@ def command(
     from robot_dynamics_ros.identification.arm.state import Options
     from robot_dynamics_ros.identification.dataset.initial_model import any_robot
     from robot_dynamics_ros.learning.fleet import prior_of_file
+    from robot_dynamics_ros.learning.observability import advice, knowledge
     from robot_dynamics_ros.learning.session import Session
     from robot_dynamics_ros.learning.store import Store
     from robot_dynamics_ros.learning.update import DAY
-    from robot_dynamics_ros.learning.words import advice, knowledge
 
     store = Store(state, any_robot(robot))
     given = prior_of_file(store, prior)
@@ -139,7 +139,7 @@ def _excite(
     from robot_dynamics_ros.cli.excite import write_motion
     from robot_dynamics_ros.identification.excitation import Limits
     from robot_dynamics_ros.identification.excitation.limits import box
-    from robot_dynamics_ros.learning.words import shortest_motion
+    from robot_dynamics_ros.learning.observability import shortest_motion
 
     robot = prior.columns.robot
     limits = Limits.of(robot, floor=-np.inf if floor is None else floor, inside=box(inside) if inside else None)

@@ -1,7 +1,7 @@
 """The decision about what an effort means: one set of thresholds for live nodes, replay, identification and the guard.
 
 Unit and gravity: the likeliest of the meanings (torque, current, both with gravity removed) over the joints' slopes.
-Sign, per joint, by two independent witnesses: the rigid body (the slope on gravity, or where gravity does not show the
+Sign, per joint, by two indicators: the rigid body (the slope on gravity, or where gravity does not show the
 inertia, which is positive) and the dissipation of sliding friction (on the link side of the gear, where friction does
 not show, the inertia). A sign is flipped only where both say so beyond SIGNIFICANCE standard deviations.
 """

@@ -1,4 +1,4 @@
-"""A recording made fit and folded into triangles: one effort meaning, free of contact, rows that say something."""
+"""A recording prepared and reduced to QR factors: one meaning of effort, no contact, informative rows."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from robot_dynamics_ros.robot_file.store import file_sha256
 
 CUTOFFS = (5.0, 25.0)  # Hz, of the state; 5 times the frequency of the motion between them [Madsen2020 ch5 4.1]
 CHUNK = 16_384  # rows whose columns exist at a time
-STAND = 1.0  # s after the last motion of any joint in which rows count: a long stand says the same thing again
+STAND = 1.0  # s after the last motion of any joint in which rows count: long standstills add no information
 STILL = 0.005  # rad/s
 TRAVEL = 2.0  # largest spans that a joint must have covered before its presliding state is known
 BLOCK = 1.0  # s over which residuals are averaged to see how long they stay alike
@@ -62,8 +62,8 @@ def learn_recording(
         raise DataError(f"{rec.name}: effort is {found.effort.kind}, which the robot file does not say")
     if state is None:
         leave_out_contact(found)
-    if found.spoiled:
-        raise DataError(f"{rec.name}: {found.spoiled}")
+    if found.friction_invalid_reason:
+        raise DataError(f"{rec.name}: {found.friction_invalid_reason}")
     (free,) = found.training
     motion = working_motion(free, robot.drives.effort.delay)
     work = Work(motion, warmer_than(free, motion))

@@ -1,4 +1,4 @@
-"""Never worse: a new robot file is proposed only where it predicts recordings that it has not seen better.
+"""Acceptance test: a new robot file is proposed only where it predicts recordings that it has not seen better.
 
 The recordings that the present file has not seen are cut into up to FOLDS parts, in the order of time. For each, a file
 is written from all other recordings and judged on every recording i of that part, joint by joint:

@@ -1,4 +1,4 @@
-"""What a recording leaves behind: one triangle per joint, with its provenance; files that are refused by name.
+"""Sufficient statistics of a recording: one triangle per joint, with its provenance; files that are refused by name.
 
 [R_j z_j; 0 rho_j] of the QR of the weighted rows [A_j, y_j] holds everything that least squares will ever ask of them:
 |A_j x - y_j|^2 = |R_j x - z_j|^2 + rho_j^2 for every x. Triangles of recordings are stacked and triangularised again.

@@ -70,7 +70,11 @@ def guided(share=0.2, late=0.035, seconds=30.0):
 def test_free_motion_is_left_alone():
     state = prepared(synthetic_log(UR5E, TRUTH, 1, 30.0))
     leave_out_contact(state)
-    assert state.training[0].duration == pytest.approx(30.0, abs=0.1) and not state.warnings and not state.spoiled
+    assert (
+        state.training[0].duration == pytest.approx(30.0, abs=0.1)
+        and not state.warnings
+        and not state.friction_invalid_reason
+    )
 
 
 def test_contact_is_found_left_out_and_reported():
@@ -105,9 +109,9 @@ def test_leaving_contact_out_gives_back_the_friction():
 def test_a_recording_full_of_contact_does_not_give_identified_friction():
     log = pushed(synthetic_log(UR5E, TRUTH, 1, 30.0), [(a, a + 1.7) for a in np.arange(1.0, 28.0, 2.0)], 100.0)
     found = steps([recording(log, "run")], until="choose_acceleration_cutoff")
-    assert "contact" in found.spoiled and any("not identified" in text for text in found.warnings)
+    assert "contact" in found.friction_invalid_reason and any("not identified" in text for text in found.warnings)
     assert not known(identified_robot(found).friction)
-    assert not free().spoiled and known(identified_robot(free()).friction)
+    assert not free().friction_invalid_reason and known(identified_robot(free()).friction)
 
 
 def test_rotor_inertias_far_below_the_initial_model_are_named():

@@ -147,7 +147,7 @@ def test_nothing_is_written_where_the_recording_does_not_show_it(noisy):
     choose_acceleration_cutoff(whole)
     assert whole.acceleration_cutoff == found.acceleration_cutoff
     for change in (
-        {"spoiled": "contact"},
+        {"friction_invalid_reason": "contact"},
         {"structure": replace(found.structure, filters=("1 Hz",) + (None,) * 5)},
         {"options": replace(found.options, average_periods=True)},
     ):

@@ -1,4 +1,4 @@
-"""Never worse: what is proposed and what is not; contradictions are recognised; the written file is the posterior."""
+"""Acceptance test: what is proposed and what is not; contradictions; the written file is the posterior."""
 
 import json
 
@@ -11,10 +11,10 @@ from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.identification.arm.written_file import file_effort
 from robot_dynamics_ros.learning.changes import change_of
 from robot_dynamics_ros.learning.intake import working_motion
+from robot_dynamics_ros.learning.observability import expected, knowledge, open_parameters, shortest_motion
 from robot_dynamics_ros.learning.proposal import MARGIN, propose, verdict
 from robot_dynamics_ros.learning.running import Running, posterior
 from robot_dynamics_ros.learning.update import Prior
-from robot_dynamics_ros.learning.words import expected, knowledge, open_parameters, shortest_motion
 from robot_dynamics_ros.learning.written import parameters_of, written
 from robot_dynamics_ros.models.friction import created_energy
 from robot_dynamics_ros.models.inertia import is_consistent

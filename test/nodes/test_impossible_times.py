@@ -74,7 +74,7 @@ def test_a_trajectory_with_velocities_that_are_not_finite_is_refused(velocity):
 
 def motions(monkeypatch):
     """A MotionInterface without ROS whose driver moves nothing, and what it logs and publishes."""
-    monkeypatch.setattr(motion_interface, "refuse_strangers", lambda node: None)
+    monkeypatch.setattr(motion_interface, "refuse_other_commanders", lambda node: None)
     lines, now = [], SimpleNamespace(nanoseconds=10**18)
     log = SimpleNamespace(warning=lambda text, **limits: lines.append((text, limits)))
     values = {"approach_speed": 0.3, "max_start_distance": 0.5}

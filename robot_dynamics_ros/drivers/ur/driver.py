@@ -157,7 +157,7 @@ class UrDriver(TorqueDriver):
 
     @property
     def condition(self) -> StreamState:
-        """Trust in the stream right now."""
+        """State of the stream."""
         return self._reader.condition
 
     @property

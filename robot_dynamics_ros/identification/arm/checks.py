@@ -14,7 +14,7 @@ from robot_dynamics_ros.identification.metrics import mean_r2, metrics
 from robot_dynamics_ros.signals import Log
 
 MAX_ANGLE = 12 * np.pi  # rad; six turns: beyond it a position is degrees, ticks or milliradians
-CONDITION = 500.0  # of the column-scaled regressor: above it some combinations of parameters rest on noise
+CONDITION = 500.0  # of the column-scaled regressor: above it some combinations of parameters are dominated by noise
 POOR = 2700.0  # extrapolation was seen to fail above it (reference datasets)
 LOOSE = 0.3  # standard deviation over the typical size of such a parameter above which the data do not support it
 NOTHING = 0.2  # mean R2 on the identification data below which the effort is not that of these joints

@@ -31,7 +31,7 @@ STILL = 0.02  # rad/s
 STAND = 1.0  # s of a stand that the fit sees
 LOAD = 0.05  # of the RMS of the rigid-body torque, that errors of the model may be
 STEP = 0.01  # rad/s, of the friction step tanh(v / STEP)
-ROUNDS, FITTED = 8, 10_000  # of the robust fit; its rows: of k times as many it takes every k-th
+ROUNDS, FITTED = 8, 10_000  # of the robust fit; at most this many rows, evenly thinned
 MAX_FITS, MIN_SHARE = 4, 0.3  # share of the rows below which no fit is made
 MAX_CONTACT_SHARE = 0.5  # share of the data in contact above which leaving it out leaves too little
 FAR = 3.0  # factor between identified and initial rotor inertia beyond which it is reported
@@ -44,11 +44,11 @@ GRAVITY, INERTIA = (
 GUIDED = 0.5  # inertial over gravity slope below which effort does not move the links
 SHOWN = 0.15  # RMS inertial torque over sliding friction above which a joint votes
 ABSENT = 0.2  # sliding friction over RMS inertial torque below which there is none
-LATE = 0.02  # s; a hand that is followed comes first; friction of a driven joint comes with the motion
+LATE = 0.02  # s; friction later than this means hand guiding
 LAGS = np.arange(-0.04, 0.0601, 0.005)  # s
 VOTES = 2
 OVERRULE = "--contact ignore identifies it all the same"
-HAND_SAYS_NOTHING = (
+HAND_GUIDED_ADVICE = (
     f"effort follows a hand and does not show friction; record a motion that the controller drives ({OVERRULE})"
 )
 
@@ -122,7 +122,7 @@ def refuse_guided(robot: RobotFile, motion: Motion, name: str) -> None:
     if found:
         raise DataError(
             f"{name}: the arm was guided by hand: effort of {', '.join(found)} holds the weight but does not "
-            f"accelerate the links; {HAND_SAYS_NOTHING}"
+            f"accelerate the links; {HAND_GUIDED_ADVICE}"
         )
 
 

@@ -27,9 +27,9 @@ def identified_robot(found: Identification) -> RobotFile:
     bags = ", ".join(Path(r.name).name for r in found.training)
     source = {key: f"robot-dynamics identify on {bags}; {found.split}"}
     held = key  # of friction: a key that begins with `estimate` is not taken for identified
-    if found.spoiled:
+    if found.friction_invalid_reason:
         held = f"estimate_{key}"
-        source[held] = f"{source[key]}; {found.spoiled}"
+        source[held] = f"{source[key]}; {found.friction_invalid_reason}"
     updates: dict[str, Any] = {
         "links": {"source": key, "parameters": live.phi.reshape(-1, 10)},
         "friction": _friction(found, held, live.friction),
@@ -45,7 +45,9 @@ def identified_robot(found: Identification) -> RobotFile:
     updates |= _drives(found, key) | _aliases(found)
     if robot.payload.mass > 0:  # what was mounted is in the identified links
         updates["payload"] = Payload()
-    updates["residuals"] = {"source": key} | found.residuals if found.residuals and not found.spoiled else None
+    updates["residuals"] = (
+        {"source": key} | found.residuals if found.residuals and not found.friction_invalid_reason else None
+    )
     return robot.with_updates(updates, source)
 
 

@@ -154,8 +154,8 @@ def use_wrench(state: Identification) -> None:
 
 
 def leave_out_contact(state: Identification) -> None:
-    """Contact is left out of the recordings to identify from; where most of them is contact it stays, and `spoiled`
-    says so.
+    """Contact is left out of the recordings to identify from; where most of them is contact it stays, and
+    `friction_invalid_reason` says so.
     """
     if state.options.contact != "auto":
         return
@@ -166,10 +166,8 @@ def leave_out_contact(state: Identification) -> None:
     left = without(state.training, found)
     share = sum(r.duration for r in left) / sum(r.duration for r in state.training)
     if share < MAX_CONTACT_SHARE or len(left) < len(state.training):
-        state.spoiled = f"contact in {how_much} of the data"
-        state.warnings.append(
-            f"{state.spoiled}: too much to leave out, so friction is not identified; record without contact"
-        )
+        state.friction_invalid_reason = reason = f"contact in {how_much} of the data"
+        state.warnings.append(f"{reason}: too much to leave out, so friction is not identified; record without contact")
         return
     state.training = left
     text = f"contact: {how_much} of the data are left out; check them, or name your own with --exclude FROM:TO"

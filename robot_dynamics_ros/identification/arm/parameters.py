@@ -12,7 +12,7 @@ from robot_dynamics_ros.identification.arm.live_model import fit_live
 from robot_dynamics_ros.identification.arm.model import coupled_statement
 from robot_dynamics_ros.identification.arm.solvers.consistency import make_consistent, rotor_included
 from robot_dynamics_ros.identification.arm.solvers.fitting import PLAIN, Fitter, known_rotors, prior_of
-from robot_dynamics_ros.identification.arm.solvers.stands import recording_weights, slow_stretches, slow_weights
+from robot_dynamics_ros.identification.arm.solvers.rest_weights import recording_weights, slow_stretches, slow_weights
 from robot_dynamics_ros.identification.arm.solvers.uncertainty import between_recordings, widened, with_uncertainty
 from robot_dynamics_ros.identification.arm.state import Identification, note
 
@@ -95,7 +95,7 @@ def _widen(state: Identification) -> str:
 
 
 def check_rotors(state: Identification) -> None:
-    """Fill spoiled where rotor inertias fell far below the initial model: work of somebody else is in the effort."""
+    """Fill friction_invalid_reason where rotor inertias fell far below the initial model (external work)."""
     if state.options.contact != "auto" or not state.rotor_included or state.robot.drives.torque_side != "motor":
         return
     places, s = state.structure.places("ia", state.rigid.base.size), state.solution
@@ -103,7 +103,7 @@ def check_rotors(state: Identification) -> None:
     note(state.statements, far_rotors(state.robot, state.rotor))
     low = lost_rotors(state.robot, state.rotor, std)
     if len(low) >= max(2, len(places) // 3):
-        state.spoiled = state.spoiled or "rotor inertias far below the initial model"
+        state.friction_invalid_reason = state.friction_invalid_reason or "rotor inertias far below the initial model"
         state.warnings.append(
             f"rotor inertia of {', '.join(low)}: the arm was pushed or guided, or the initial model is of another "
             f"drive; friction is not called identified ({OVERRULE})"

@@ -14,7 +14,7 @@ from robot_dynamics_ros.bags.wrench import NoWrench
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.force_sensor import add_force_sensor
 from robot_dynamics_ros.identification.arm.checks import AtRest, check_units
-from robot_dynamics_ros.identification.arm.contact import HAND_SAYS_NOTHING
+from robot_dynamics_ros.identification.arm.contact import HAND_GUIDED_ADVICE
 from robot_dynamics_ros.identification.arm.state import Options
 from robot_dynamics_ros.identification.dataset.recording import Recording, recording
 from robot_dynamics_ros.robot_file import RobotFile
@@ -51,7 +51,7 @@ def read(robot: RobotFile, bag: str | Path, options: Options, exclude: Sequence[
         raise DataError(f"{bag}: nothing is left beside what is excluded")
     guided = freedrive(bag, log, report.stamps) if options.contact == "auto" else np.zeros(len(log), bool)
     if guided.sum() > len(log) // 2:
-        raise DataError(f"{bag}: recorded in freedrive: {HAND_SAYS_NOTHING}")
+        raise DataError(f"{bag}: recorded in freedrive: {HAND_GUIDED_ADVICE}")
     log = log[~guided]
     report.drop("in freedrive", int(guided.sum()))
     check_units(log, str(bag))

@@ -120,7 +120,9 @@ def _shown(state: Identification) -> bool:
     """
     smoothed = any(chosen is not None for chosen in state.structure.filters)
     acceleration = np.median(np.sqrt(np.mean(state.motion.qdd**2, axis=0)))
-    return not (smoothed or state.spoiled or state.options.average_periods or acceleration < ACCELERATING)
+    return not (
+        smoothed or state.friction_invalid_reason or state.options.average_periods or acceleration < ACCELERATING
+    )
 
 
 def live_errors(robot: RobotFile, recordings: Sequence[Recording]) -> tuple[np.ndarray, np.ndarray]:

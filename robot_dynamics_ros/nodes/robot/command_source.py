@@ -24,7 +24,7 @@ def strangers(node: NodeContext) -> list[str]:
     return [name for name, enclave in _commanders(node) if source not in (name, enclave)] if source else []
 
 
-def refuse_strangers(node: NodeContext) -> None:
+def refuse_other_commanders(node: NodeContext) -> None:
     """Raise CapabilityError while another node than `command_source` could command, or that one is not there."""
     source = node.value("command_source")
     if not source:

@@ -14,7 +14,7 @@ from trajectory_msgs.msg import JointTrajectory
 from robot_dynamics_ros.drivers.interface import Motion, MotionDriver
 from robot_dynamics_ros.errors import CapabilityError, RobotDynamicsError
 from robot_dynamics_ros.nodes.part import NodeContext, NodePart, reason
-from robot_dynamics_ros.nodes.robot.command_source import refuse_strangers
+from robot_dynamics_ros.nodes.robot.command_source import refuse_other_commanders
 from robot_dynamics_ros.nodes.robot.follow_action import FollowAction, action_type
 from robot_dynamics_ros.nodes.robot.joint_trajectory import Points, from_here, parsed, read_points
 from robot_dynamics_ros.nodes.robot.refusals import Refusals
@@ -124,7 +124,7 @@ class MotionInterface(NodePart):
         """~/play_trajectory: move to the first point at approach_speed, then follow the points."""
         driver, stopped = self._driver, self._stopped
         driver.refuse_torque_live("motion")
-        refuse_strangers(self._node)
+        refuse_other_commanders(self._node)
         samples = self._sampled(read_points(message, driver.robot))
         self._refuse_far(samples[0])
         speed = self._node.value("approach_speed")
@@ -147,7 +147,7 @@ class MotionInterface(NodePart):
         """Samples (N, n) [rad] from here through the points. Raises CapabilityError, DataError with the reason."""
         self._require_able()
         self._driver.refuse_torque_live("motion")
-        refuse_strangers(self._node)
+        refuse_other_commanders(self._node)
         if self._position is None:
             raise CapabilityError("the robot's position is not known yet")
         now = self._node.get_clock().now().nanoseconds

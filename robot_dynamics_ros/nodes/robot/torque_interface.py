@@ -31,7 +31,7 @@ from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.nodes.diagnostics import ERROR, OK, WARN, LatencyMeter, status, worst
 from robot_dynamics_ros.nodes.part import NodeContext, NodePart, reason
 from robot_dynamics_ros.nodes.robot.adaptation import AdaptedFriction
-from robot_dynamics_ros.nodes.robot.command_source import refuse_strangers, strangers
+from robot_dynamics_ros.nodes.robot.command_source import refuse_other_commanders, strangers
 from robot_dynamics_ros.nodes.robot.stops import Stops
 from robot_dynamics_ros.nodes.topics.encoding import possible_ns
 from robot_dynamics_ros.signals import Sample, joint_columns
@@ -214,7 +214,7 @@ class TorqueInterface(NodePart):
             raise CapabilityError(
                 f"no torque: the enable switch is not held; publish true on {self._switch.topic_name}"
             )
-        refuse_strangers(self._node)
+        refuse_other_commanders(self._node)
         if self._publishers() > 1:
             raise CapabilityError(f"no torque: {self._publishers()} publishers on {self._commands.topic_name}")
         if self._node.namesakes():

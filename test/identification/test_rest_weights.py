@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from robot_dynamics_ros.identification.arm.solvers.stands import (
+from robot_dynamics_ros.identification.arm.solvers.rest_weights import (
     MAX_WEIGHT_RATIO,
     SLOW,
     STAND,

@@ -18,7 +18,7 @@ from robot_dynamics_ros.trajectories.motions import fourier
 
 OPEN, PARTLY = 0.7, 0.3  # of the prior deviation that is left
 DURATIONS = (5.0, 10.0, 20.0, 40.0)  # s of motions that are tried, the shortest first
-SHOWN = 0.5  # of the present deviation, below which a motion has shown a parameter
+DETERMINED = 0.5  # deviation after / before a motion, below which it determines a parameter
 SIGMA, ALIKE = 0.3, 25.0  # Nm and rows per independent row that a motion is expected to be recorded with
 ENDS = (("lower", -np.pi), ("upper", np.pi))
 RATE = 100.0  # Hz of the rows that a motion is judged on
@@ -102,7 +102,7 @@ def seconds_of(prior: Prior, state: Information, joints: Sequence[int], places: 
         still = np.setdiff1d(np.arange(prior.columns.n), joints)
         q[:, still], qd[:, still], qdd[:, still] = centre[still], 0.0, 0.0
         after = expected(prior, state, q, qd, qdd, RATE).std
-        if np.mean(after[list(places)] / state.std[list(places)]) < SHOWN:
+        if np.mean(after[list(places)] / state.std[list(places)]) < DETERMINED:
             break
     else:
         duration = 0.0
@@ -130,7 +130,7 @@ def shortest_motion(
         )
         rate = 1 / float(np.median(np.diff(motion.time)))
         after = expected(prior, state, motion.q, motion.qd, motion.qdd, rate).std
-        shown = [columns.names[k] for k in places if after[k] < SHOWN * state.std[k]]
+        shown = [columns.names[k] for k in places if after[k] < DETERMINED * state.std[k]]
         if len(shown) == len(places):
             break
     return motion, shown

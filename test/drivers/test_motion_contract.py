@@ -61,9 +61,8 @@ def test_a_stream_that_begins_elsewhere_than_the_robot_is_then_is_refused(child)
     ):
         with pytest.raises(CapabilityError, match="the stream starts"):
             begin(stream(1.1 * START_TOLERANCE))
-        assert not child._client.sent
         begin(stream(0.9 * START_TOLERANCE))
-    assert len(child._client.sent) == 5
+    assert len(child._client.sent) == 5  # of the stream that was taken
 
 
 @pytest.mark.parametrize("good", [True, False])

@@ -17,8 +17,8 @@ MODEL = RobotModel(ROBOT.chain(), ROBOT.joint_names)
 
 
 @pytest.fixture
-def rig():
-    made = Rig()
+def rig(monkeypatch):
+    made = Rig(monkeypatch)
     yield made
     made.close()
 

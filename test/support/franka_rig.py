@@ -11,8 +11,10 @@ from types import SimpleNamespace
 
 import numpy as np
 
+from robot_dynamics_ros.drivers import interface, stream
 from robot_dynamics_ros.drivers.child_process import encoded
 from robot_dynamics_ros.drivers.factory import make_driver
+from robot_dynamics_ros.drivers.franka import child, driver, process
 from robot_dynamics_ros.drivers.franka.child import Child
 from robot_dynamics_ros.drivers.franka.rows import SLOTS, VECTORS, WIDTH
 from robot_dynamics_ros.drivers.interface import Motion
@@ -84,10 +86,17 @@ class Vendor:
 
 
 class Rig:
-    """`driver` is connected; `physics` is the simulated arm, `command` its control channel."""
+    """`driver` is connected; `physics` is the simulated arm, `command` its control channel; all clocks are its own."""
 
-    def __init__(self):
+    def __init__(self, monkeypatch):
         self.server = ArmServer("fr3", START, rate=RATE)
+        seconds = lambda: self.server.time  # noqa: E731
+        nanoseconds = lambda: round(1e9 * seconds())  # noqa: E731
+        clock = SimpleNamespace(
+            monotonic=seconds, monotonic_ns=nanoseconds, time_ns=nanoseconds, process_time=seconds, sleep=None
+        )
+        for module in (child, driver, interface, process, stream):
+            monkeypatch.setattr(module, "time", clock)
         self.physics = PlantPhysics(self.server)
         self.driver = make_driver("franka", ROBOT, "nowhere", follow_host_clock=False)
         self.process, self._read, self.driver.read = self.driver._process, self.driver.read, self.read
@@ -97,10 +106,10 @@ class Rig:
         ring = SampleRing(WIDTH, SLOTS)
         self.process._ring, self.process._sockets = ring, [ours]
         self.process._pipe, self.process._outbox = SimpleNamespace(close=lambda: None), self
-        child = Child(self, [theirs], ring, ROBOT)
-        self.vendor = child._vendor = child._robot = Vendor(self.physics, self._turn)
+        client = Child(self, [theirs], ring, ROBOT)
+        self.vendor = client._vendor = client._robot = Vendor(self.physics, self._turn)
         self.error = None
-        self._thread = threading.Thread(target=self._run, args=(child,), daemon=True)
+        self._thread = threading.Thread(target=self._run, args=(client,), daemon=True)
         self._thread.start()
         self._waiting.acquire()
 
@@ -133,9 +142,9 @@ class Rig:
         self.server.hub.close()
 
     # -- the client's process -----------------------------------------------------------------------------------------
-    def _run(self, child):
+    def _run(self, client):
         try:
-            child.run()
+            client.run()
         except EOFError:
             pass
         except Exception as error:

@@ -49,7 +49,8 @@ def command(duration: float | None, params_file: str | None, view_file: Path | N
     graph = describe(params_file=params_file or "", view_file=str(view_file or ""), **options)  # type: ignore[arg-type]
     for note in graph.notes:
         click.echo(note, err=True)
-    signal.signal(signal.SIGTERM, _interrupt)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, _interrupt)
     supervisor = Supervisor()
     end = None if duration is None else time.monotonic() + duration
     try:
@@ -64,5 +65,7 @@ def command(duration: float | None, params_file: str | None, view_file: Path | N
 
 
 def _interrupt(*_: object) -> None:
-    """SIGTERM ends the graph in order, as Ctrl-C does."""
+    """SIGINT and SIGTERM end the graph in order; a second one would end this process before its nodes."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, signal.SIG_IGN)
     raise KeyboardInterrupt

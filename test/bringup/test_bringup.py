@@ -224,6 +224,21 @@ def test_up_with_a_wrong_robot_or_address_is_one_line_and_fails(options):
     assert done.returncode == 1 and len(lines) == 1 and "Traceback" not in lines[0], lines
 
 
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_up_ends_its_nodes_in_order_although_it_is_interrupted_twice(monkeypatch, number):
+    pytest.importorskip("rclpy", reason="rclpy is not installed")
+    ended, before = [], [(n, signal.getsignal(n)) for n in (signal.SIGINT, signal.SIGTERM)]
+    monkeypatch.setattr(Supervisor, "start", lambda *_: None)
+    monkeypatch.setattr(Supervisor, "wait", lambda *_: signal.raise_signal(number))
+    monkeypatch.setattr(Supervisor, "stop", lambda *_: ended.append(signal.raise_signal(number)))
+    try:
+        done = CliRunner().invoke(cli, ["up", "--robot", "ur5e"])
+    finally:
+        for name, handler in before:
+            signal.signal(name, handler)
+    assert done.exit_code == 0 and len(ended) == 1
+
+
 def test_record_refuses_to_overwrite(tmp_path):
     result = CliRunner().invoke(cli, ["record", "--out", str(tmp_path)])
     assert result.exit_code == 1 and "exists already" in str(result.exception)

@@ -26,7 +26,7 @@ from robot_dynamics_ros.nodes.topics.encoding import to_ns
 from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.server.launcher import SimulatedController
 
-pytestmark = pytest.mark.realtime
+pytestmark = [pytest.mark.realtime, pytest.mark.timeout(900)]
 
 MAIN = "robot_dynamics_ros.cli.main"
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)

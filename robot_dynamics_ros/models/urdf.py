@@ -119,7 +119,7 @@ def _check_numbers(path: Path, robot: ElementTree.Element) -> None:
                 if text is not None and not _numeric(text):
                     message = f"{element.tag} {attribute} = {text[:80]!r} is not a finite number up to {LARGEST:g}"
                     raise ConfigError(str(path), f"{owner.tag} {owner.get('name')}", message)
-                if element.tag == "mass" and text is not None and float(text) < 0:
+                if element.tag == "mass" and text is not None and float(text.split()[0]) < 0:
                     raise ConfigError(str(path), f"link {owner.get('name')}", f"mass {text} kg is negative")
 
 

@@ -85,14 +85,15 @@ def test_command_writes_what_it_prints(tmp_path, monkeypatch):
         bench, "_cases", lambda setup, sections: [Case("s", "empty work", lambda: None, lambda: None, "peer")]
     )
     monkeypatch.setattr(bench.console, "width", WIDE)  # workers of the test runner have COLUMNS=80
-    files = ["--json", str(tmp_path / "bench.json"), "--markdown", str(tmp_path / "bench.md")]
+    monkeypatch.setattr("bench.page.RESULTS", tmp_path)
+    files = ["--json", str(tmp_path / "bench.json"), "--save"]
     result = CliRunner().invoke(bench.command, ["--quick", *files])
     assert result.exit_code == 0, result.output
     assert "empty work" in result.output
     written = json.loads((tmp_path / "bench.json").read_text(encoding="utf-8"))
     assert written["machine"]["isa"] == _core.isa()
     assert written["rows"][0]["name"] == "empty work"
-    assert "| empty work | " in (tmp_path / "bench.md").read_text(encoding="utf-8")
+    assert "| empty work | " in (tmp_path / "speed.md").read_text(encoding="utf-8")
 
 
 def test_every_section_has_cases():

@@ -66,12 +66,13 @@ def test_a_case_that_fails_ends_the_command_with_one(monkeypatch, tmp_path):
         ([Case(2, "bad", "clock", "", bad)], 1),
     ):
         monkeypatch.setattr(cli, "_cases", lambda transports, chosen=chosen: chosen)
-        files = ["--json", str(tmp_path / "rows.json"), "--markdown", str(tmp_path / "page.md")]
+        monkeypatch.setattr("bench.page.RESULTS", tmp_path)
+        files = ["--json", str(tmp_path / "rows.json"), "--save"]
         result = CliRunner().invoke(cli.command, files)
         assert result.exit_code == status
     row = json.loads((tmp_path / "rows.json").read_text())["rows"][0]
     assert (row["case"], row["tries"], row["result"]) == ("2 bad (clock)", 1, "FAIL")
-    page = (tmp_path / "page.md").read_text()
+    page = (tmp_path / "faults.md").read_text()
     assert page.startswith("# Faults\n") and "| 2 bad (clock) | 1 | FAIL |" in page and "1 good" not in page
 
 

@@ -252,7 +252,8 @@ def test_the_summary_takes_the_worst_by_its_own_sense():
 @pytest.mark.long
 def test_the_command_judges_a_robot_from_end_to_end(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    words = "force --robots 1 --families maxwell --bags 1 --seed 3 --work work --json a.json --markdown a.md"
+    monkeypatch.setattr("bench.page.RESULTS", tmp_path)
+    words = "force --robots 1 --families maxwell --bags 1 --seed 3 --work work --json a.json --save"
     runs = []
     for _ in range(2):
         result = CliRunner().invoke(cli, words.split(), catch_exceptions=False)
@@ -265,6 +266,6 @@ def test_the_command_judges_a_robot_from_end_to_end(tmp_path, monkeypatch):
         assert figures["true_inertia"][f"force_{state}"] < 4.0
         assert figures["oracle"][f"force_{state}"] < figures["ours"][f"force_{state}"]
     assert (tmp_path / "work" / "robot_0").is_dir()
-    page = (tmp_path / "a.md").read_text()
+    page = (tmp_path / "force.md").read_text()
     assert runs[0]["trade_off"]["ours"]["0.01"]["ratio"] > 0 and "set afterwards" in page
     assert "force RMS at rest" in page and "python -m bench force --robot ur5e --robots 1 --seed 3" in page

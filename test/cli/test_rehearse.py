@@ -49,7 +49,7 @@ def test_a_bag_of_the_motion_with_push_and_payload(folder):
         (("--out", "a", "--live"), "choose one of"),
         (("--out", "."), "exists already"),
         (("--out", "motion.csv"), "expected a directory"),
-        (("--out", "a", "--push", "1,2"), "is not 3 numbers"),
+        (("--out", "a", "--push", "1,2"), "is not 3 or 5 numbers"),
         (("--out", "a", "--payload", "heavy"), "is not 1 or 4 numbers"),
     ],
 )

@@ -144,6 +144,6 @@ def test_the_command_writes_scales_and_the_service_call(identified, tmp_path):
     with pytest.raises(ConfigError, match="--controller"):
         CliRunner().invoke(
             command,
-            ["ur5e", "--format", "json", "--out", str(tmp_path / "a"), "--controller", "ur5e"],
+            ["ur5e", "--format", "urdf", "--out", str(tmp_path / "a"), "--controller", "ur5e"],
             catch_exceptions=False,
         )

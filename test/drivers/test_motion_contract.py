@@ -24,9 +24,6 @@ class Client:
     def __init__(self):
         self.sent = []
 
-    def getActualJointPositionsHistory(self, steps):
-        return HERE.tolist()
-
     def servoJ(self, q, *_):
         self.sent.append(q)
         return True
@@ -54,15 +51,20 @@ def stream(offset):
     return np.tile(HERE, (5, 1)) + np.array([0, 0, offset, 0, 0, 0])
 
 
-def test_a_stream_that_begins_elsewhere_than_the_robot_is_then_is_refused(child):
+def test_a_stream_that_begins_elsewhere_than_the_robot_is_then_is_refused(monkeypatch):
+    begun, driver = [], UrDriver(load_robot("ur5e"), "127.0.0.1")
+    monkeypatch.setattr(driver, "_allow_motion", lambda: None)
+    monkeypatch.setattr(driver._control, "_begin", lambda request, rows: begun.append(rows))
+    driver.sample.q[:] = HERE
     for begin in (
-        lambda rows: child._execute({"do": "servo", "rate": 500.0, "lookahead": 0.03, "gain": 1000.0}, rows),
+        driver.servo,
+        lambda rows: driver.play(HERE[None, :], rows),
         lambda rows: Playback(HERE, HERE[None, :][:0], rows, 500.0),  # of Franka and Comau, in their own cycle
     ):
         with pytest.raises(CapabilityError, match="the stream starts"):
             begin(stream(1.1 * START_TOLERANCE))
         begin(stream(0.9 * START_TOLERANCE))
-    assert len(child._client.sent) == 5  # of the stream that was taken
+    assert len(begun) == 2  # the streams that were taken
 
 
 @pytest.mark.parametrize("good", [True, False])

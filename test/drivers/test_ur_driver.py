@@ -146,7 +146,7 @@ def test_a_second_motion_is_refused_while_one_runs(monkeypatch):
     monkeypatch.setattr(control, "_request", lambda message, array=None: None)
     control.move_path(np.zeros((1, 6)), 1.0, 1.0)
     with pytest.raises(CapabilityError, match="stop it first"):
-        control.servo(np.zeros((1, 6)), 500.0, 0.03, 1000.0)
+        control.servo(np.zeros((1, 6)), np.zeros(6), 500.0, 0.03, 1000.0)
 
 
 # -- in real time -----------------------------------------------------------------------------------------------------

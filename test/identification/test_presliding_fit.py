@@ -37,7 +37,7 @@ def samples(quantum=0.0, stiffness=np.inf, span=SPAN, seed=0):
         link = quantum * np.round(link / quantum)
     folds = [np.arange(N) // 500 % 4]
     y = y + draw.normal(0, 0.05, N)
-    return FrictionSamples(y, v, load, link, np.ones(N), np.arange(N) == 0, folds, None, RATE, 3.0, theta)
+    return FrictionSamples(y, v, load, link, np.ones(N), np.arange(N) == 0, folds, None, RATE, theta)
 
 
 def fitted(data):

@@ -30,7 +30,7 @@ WRENCH = "robot_dynamics/external_wrench"
 
 @pytest.fixture
 def observed(request):
-    made = Observed(describe("ur5e", "none", joint_states="vendor/joint_states", max_age=request.param))
+    made = Observed(describe("ur5e", "none", joint_states="vendor/joint_states"), max_age=request.param)
     made.vendor = made.node.create_publisher(JointState, "vendor/joint_states", 10)
     made.spin(made.vendor.get_subscription_count)
     yield made

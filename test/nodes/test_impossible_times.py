@@ -107,7 +107,7 @@ def test_a_refusal_stays_the_last_state_until_the_robot_moves_again(monkeypatch)
     """A listener keeps one message: what follows a refusal at once would hide it."""
     interface, lines = motions(monkeypatch)
     interface._pace = SimpleNamespace(due=lambda stamp_ns, rate: True)
-    driver, sample = interface._driver, SimpleNamespace(n_joints=6, q=np.zeros(6), stamp_ns=0)
+    driver, sample = interface._driver, SimpleNamespace(n_joints=6, q=np.zeros(6), stamp_ns=0, receive_ns=0)
 
     def published():
         interface.on_sample(sample)
@@ -161,7 +161,9 @@ def test_nothing_of_garbage_trajectories_stays_and_their_log_is_bounded(monkeypa
             refuse_many(interface, rng, 100)
             assert interface._refusals.total == 150 + 100 * k  # each refused, the first ones with their reason
             assert all(limits in (None, {"throttle_duration_sec": 2.0}) for _, limits in lines)
-            assert max(len(text) for text, _ in lines) <= LONGEST_REASON + 30
+            assert (
+                max((len(text) for text, _ in lines), default=0) <= LONGEST_REASON + 80
+            )  # and the count of what was dropped
             lines.clear()
         kept, most = tracemalloc.get_traced_memory()
     finally:

@@ -31,7 +31,7 @@ def observed():
 
 
 def watched(**options):
-    return describe("ur5e", "none", max_age=0.0, **options)
+    return describe("ur5e", "none", **options)
 
 
 def told(observed, topic, answers, count):

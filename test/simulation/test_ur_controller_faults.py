@@ -182,7 +182,7 @@ def test_wall_pushes_back():
     [
         ({"robot": "fr3"}, "fr3"),
         ({"scenario": "sunshine"}, "polishing"),
-        ({"version": "five"}, "five"),
+        ({"polyscope": "five"}, "five"),
         ({"speed": float("nan")}, "speed"),
         ({"host": "300.0.0.1"}, "300.0.0.1"),
         ({"rtde_port": 99999}, "99999"),

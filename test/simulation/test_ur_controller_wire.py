@@ -13,7 +13,7 @@ from robot_dynamics_ros.simulation.ur.script import ScriptReceiver, parse_script
 
 @pytest.fixture
 def rig():
-    made = Rig(version="5.26.1.2")
+    made = Rig(polyscope="5.26.1.2")
     yield made
     made.process.hub.close()
 
@@ -53,7 +53,7 @@ def test_every_default_output_of_the_client_is_offered(rig):
 
 
 def test_older_controllers_lack_newer_outputs():
-    old = Rig(version="5.11").rtde()
+    old = Rig(polyscope="5.11").rtde()
     assert struct.unpack(">4I", old.ask("v"))[:2] == (5, 11)
     assert old.outputs("actual_current_as_torque,actual_q")[1:] == b"NOT_FOUND,VECTOR6D"
 

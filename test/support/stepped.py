@@ -162,12 +162,12 @@ class SteppedDriver(TorqueDriver):
 class Observed(Listener):
     """Listener and nodes of ours, made from descriptions of graphs, on the topics of somebody else's driver."""
 
-    def __init__(self, *graphs):
+    def __init__(self, *graphs, max_age=0.0):
         super().__init__()
         self.stamp_ns, self.processed, self.nodes = BEGIN, 0, []
         for graph in graphs:
             (node,) = graph.nodes
-            self.nodes.append(self.made(cli_args=graph.arguments(node)))
+            self.nodes.append(self.made(cli_args=[*graph.arguments(node), "-p", f"max_age:={max_age}"]))
 
     def made(self, kind="composed_node", **options):
         """A node of ours in this process."""

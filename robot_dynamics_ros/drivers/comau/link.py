@@ -142,12 +142,12 @@ class UdpLink:
                 break
             try:
                 state = wire.unpack_state(data, self._n_axes)
-                if state.session != self._session:
-                    raise DataError("a state of another session")
             except DataError as error:
                 self.malformed, self.last_error = self.malformed + 1, str(error)
                 continue
-            if state.arm == self._arm:
+            if state.session != self._session:
+                self.malformed, self.last_error = self.malformed + 1, "a state of another session"
+            elif state.arm == self._arm:
                 batch.append(Received(state, time.time_ns(), time.monotonic_ns()))
         if batch:
             self.received_ns = batch[-1].steady_ns

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from robot_dynamics_ros.drivers.child_process import Outbox, end, ending, hang_up, receive, spawn
 from robot_dynamics_ros.drivers.interface import Motion, position_rows
 from robot_dynamics_ros.errors import CapabilityError, ConnectionFailed
+from robot_dynamics_ros.trajectories.playback import refuse_start
 
 MODULE = "robot_dynamics_ros.drivers.ur.control_child"
 STOP_TIMEOUT = 2.5  # s from a request to stop until the child must have answered; from 3 rad/s it takes 1.5
@@ -42,14 +43,16 @@ class UrControl:
         path = _positions(waypoints, "waypoints")
         self._begin({"do": "move", "speed": speed, "acceleration": acceleration, "blend": blend}, path)
 
-    def servo(self, positions: np.ndarray, rate: float, lookahead: float, gain: float) -> None:
-        """Stream of positions (N, 6)."""
+    def servo(self, positions: np.ndarray, start: np.ndarray, rate: float, lookahead: float, gain: float) -> None:
+        """Stream of positions (N, 6) [rad] that begins where the robot is, `start` (6,). Raises CapabilityError."""
         stream = _positions(positions, "positions")
+        refuse_start(stream[0], start)
         self._begin({"do": "servo", "rate": rate, "lookahead": lookahead, "gain": gain}, stream)
 
     def play(self, approach: np.ndarray, positions: np.ndarray, rate: float, speed: float) -> None:
         """Approach (m, 6) [rad] at `speed` [rad/s], then positions (N, 6) [rad] at `rate` [Hz], as one motion."""
         a, b = _positions(approach, "approach"), _positions(positions, "positions")
+        refuse_start(b[0], a[-1])
         self._begin(
             {"do": "play", "rate": rate, "speed": speed, "acceleration": 1.0, "split": len(a)}, np.vstack([a, b])
         )

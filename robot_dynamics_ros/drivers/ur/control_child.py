@@ -17,7 +17,6 @@ import numpy as np
 
 from robot_dynamics_ros.drivers.child_process import receive, send
 from robot_dynamics_ros.errors import CapabilityError
-from robot_dynamics_ros.trajectories.playback import refuse_start
 
 HANG_TIMEOUT = 30.0  # s without a turn of this loop until the process ends itself, without the interpreter
 START_TIMEOUT = 5.0  # s from the upload of the client's program until it must run, as the client itself waits
@@ -170,7 +169,6 @@ class Child:
                 raise RuntimeError("the controller's program ended during the move")
 
     def _stream(self, stream: np.ndarray, rate: float, lookahead: float, gain: float) -> None:
-        refuse_start(stream[0], np.array(self._client.getActualJointPositionsHistory(0)))
         period, rows, reported = 1.0 / rate, stream.tolist(), time.monotonic()
         for k, q in enumerate(rows):
             start = self._client.initPeriod()

@@ -204,7 +204,7 @@ class UrDriver(TorqueDriver):
     def servo(self, positions: np.ndarray, rate: float = 500.0, lookahead: float = 0.03, gain: float = 1000.0) -> None:
         """Stream positions (N, 6) [rad] at `rate` [Hz]; returns at once, see `motion`. Raises CapabilityError."""
         self._allow_motion()
-        self._control.servo(positions, rate, lookahead, gain)
+        self._control.servo(positions, self.sample.q, rate, lookahead, gain)
 
     def play(self, approach: np.ndarray, positions: np.ndarray, rate: float = 500.0, speed: float = 0.5) -> None:
         """Move to `approach` (m, n), then stream `positions` (N, n): one motion. Raises CapabilityError."""

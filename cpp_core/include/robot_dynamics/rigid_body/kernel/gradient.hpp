@@ -25,8 +25,8 @@ RD_INLINE void add_U(const Motion<T>& k, const T* U_, V3<T>& w_, V3<T>& d_) {
   const T xx = U_[4] + U_[8], yy = U_[0] + U_[8], zz = U_[0] + U_[4];
   const T xy = U_[1] + U_[3], xz = U_[2] + U_[6], yz = U_[5] + U_[7];
   d_ = d_ + V3<T>{U_[7] - U_[5], U_[2] - U_[6], U_[3] - U_[1]};
-  w_ = w_ + V3<T>{xy * k.w.y + xz * k.w.z - 2.0 * xx * k.w.x, xy * k.w.x + yz * k.w.z - 2.0 * yy * k.w.y,
-                  xz * k.w.x + yz * k.w.y - 2.0 * zz * k.w.z};
+  w_ = {w_.x + xy * k.w.y + xz * k.w.z - 2.0 * xx * k.w.x, w_.y + xy * k.w.x + yz * k.w.z - 2.0 * yy * k.w.y,
+        w_.z + xz * k.w.x + yz * k.w.y - 2.0 * zz * k.w.z};
 }
 
 // Adjoints of the six inertia columns n_e (LinkColumns) passed on to w and d.
@@ -36,8 +36,8 @@ RD_INLINE void add_inertia(const Motion<T>& k, const V3<T>* n_, V3<T>& w_, V3<T>
   const T xx = n_[1].z - n_[2].y, yy = n_[4].x - n_[1].z, zz = n_[2].y - n_[4].x;
   const T xy = n_[2].x - n_[0].z + n_[3].z - n_[4].y, xz = n_[0].y - n_[1].x + n_[4].z - n_[5].y,
           yz = n_[1].y - n_[2].z - n_[3].x + n_[5].x;
-  w_ = w_ + V3<T>{2.0 * xx * k.w.x + xy * k.w.y + xz * k.w.z, xy * k.w.x + 2.0 * yy * k.w.y + yz * k.w.z,
-                  xz * k.w.x + yz * k.w.y + 2.0 * zz * k.w.z};
+  w_ = {w_.x + 2.0 * xx * k.w.x + xy * k.w.y + xz * k.w.z, w_.y + xy * k.w.x + 2.0 * yy * k.w.y + yz * k.w.z,
+        w_.z + xz * k.w.x + yz * k.w.y + 2.0 * zz * k.w.z};
 }
 
 // Adjoints of one link's motion: angular velocity, angular acceleration, acceleration of the origin.
@@ -64,11 +64,11 @@ RD_INLINE void add_link(const Motion<T>& k, int i, const V3<T>* u, const V3<T>* 
     }
     const V3<T> m{weight(j, 6), weight(j, 7), weight(j, 8)};
     const T mass = weight(j, 9);
-    u_[j] = u_[j] + cross(m, k.a);
-    v_[j] = v_[j] + V3<T>{k.U[0] * m.x + k.U[1] * m.y + k.U[2] * m.z + mass * k.a.x,
-                          k.U[3] * m.x + k.U[4] * m.y + k.U[5] * m.z + mass * k.a.y,
-                          k.U[6] * m.x + k.U[7] * m.y + k.U[8] * m.z + mass * k.a.z};
-    k_.a = plus(k_.a + cross(u[j], m), mass, v[j]);
+    u_[j] = plus_cross(u_[j], m, k.a);
+    v_[j] = {v_[j].x + k.U[0] * m.x + k.U[1] * m.y + k.U[2] * m.z + mass * k.a.x,
+             v_[j].y + k.U[3] * m.x + k.U[4] * m.y + k.U[5] * m.z + mass * k.a.y,
+             v_[j].z + k.U[6] * m.x + k.U[7] * m.y + k.U[8] * m.z + mass * k.a.z};
+    k_.a = plus(plus_cross(k_.a, u[j], m), mass, v[j]);
     U_[0] += v[j].x * m.x, U_[1] += v[j].x * m.y, U_[2] += v[j].x * m.z;
     U_[3] += v[j].y * m.x, U_[4] += v[j].y * m.y, U_[5] += v[j].y * m.z;
     U_[6] += v[j].z * m.x, U_[7] += v[j].z * m.y, U_[8] += v[j].z * m.z;
@@ -127,7 +127,7 @@ struct Screws {
       if (i > 0)
         turn_of(i, P, s[i], c[i], [&](auto turn) {
           for (int j = 0; j < i; ++j) {
-            v[i][j] = turn.to_child(v[i - 1][j] + cross(u[i - 1][j], p));
+            v[i][j] = turn.to_child(plus_cross(v[i - 1][j], u[i - 1][j], p));
             u[i][j] = turn.to_child(u[i - 1][j]);
           }
         });
@@ -171,7 +171,7 @@ RD_INLINE void regressor_gradient(const ChainView& chain, const Structure& turn_
       for (int j = 0; j < i; ++j) {
         q_[i] += turned_slope(u[j], u_[j]) + turned_slope(v[j], v_[j]);
         v_[j] = turn.to_parent(v_[j]);
-        u_[j] = turn.to_parent(u_[j]) + cross(p, v_[j]);
+        u_[j] = plus_cross(turn.to_parent(u_[j]), p, v_[j]);
       }
       MotionAdjoint<T> before;
       motion_back(turn, P + 9, motion[i], motion[i - 1], qd[i], k_, before, q_[i], qd_[i], qdd_[i]);

@@ -15,6 +15,11 @@ RD_INLINE V3<T> combine(const Frame<T>& F, const double* r, int stride) {  // R 
   const double a = r[0], b = r[stride], c = r[2 * stride];
   return {F.x.x * a + F.y.x * b + F.z.x * c, F.x.y * a + F.y.y * b + F.z.y * c, F.x.z * a + F.y.z * b + F.z.z * c};
 }
+template <class T>
+RD_INLINE Frame<T> placed(const double* P) {
+  const auto column = [P](int k, int stride) { return V3<T>{T(P[k]), T(P[k + stride]), T(P[k + 2 * stride])}; };
+  return {column(0, 3), column(1, 3), column(2, 3), column(9, 1)};
+}
 // F P for a constant placement P (R row-major, p)
 template <class T>
 RD_INLINE Frame<T> then(const Frame<T>& F, const double* P) {
@@ -24,12 +29,12 @@ RD_INLINE Frame<T> then(const Frame<T>& F, const double* P) {
 // base -> link i for i < n (link frames, which turn about z), base -> TCP at n
 template <class T>
 RD_INLINE void forward_frames(const ChainView& chain, const T* q, Frame<T>* frames) {
-  const T zero = fill<T>(0), one = fill<T>(1);
   T s[most_joints + 8], c[most_joints + 8];
   sincos_all(q, chain.n, s, c);
-  Frame<T> F{{one, zero, zero}, {zero, one, zero}, {zero, zero, one}, {zero, zero, zero}};
+  Frame<T> F;
   for (int i = 0; i < chain.n; ++i) {
-    const Frame<T> G = then(F, chain.placement + 12 * i);
+    const double* P = chain.placement + 12 * i;
+    const Frame<T> G = i == 0 ? placed<T>(P) : then(F, P);
     F = {{c[i] * G.x.x + s[i] * G.y.x, c[i] * G.x.y + s[i] * G.y.y, c[i] * G.x.z + s[i] * G.y.z},
          {c[i] * G.y.x - s[i] * G.x.x, c[i] * G.y.y - s[i] * G.x.y, c[i] * G.y.z - s[i] * G.x.z},
          G.z,

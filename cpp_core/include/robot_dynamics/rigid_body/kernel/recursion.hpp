@@ -26,6 +26,11 @@ template <class A, class B>
 RD_INLINE auto cross(const V3<A>& a, const V3<B>& b) {
   return V3<decltype(a.y * b.z - a.z * b.y)>{a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
+// c + a x b: the sum first, so that every product fuses
+template <class C, class A, class B>
+RD_INLINE V3<C> plus_cross(const V3<C>& c, const V3<A>& a, const V3<B>& b) {
+  return {c.x + a.y * b.z - a.z * b.y, c.y + a.z * b.x - a.x * b.z, c.z + a.x * b.y - a.y * b.x};
+}
 RD_INLINE V3<double> vector(const double* p) { return {p[0], p[1], p[2]}; }
 template <class T>
 RD_INLINE V3<T> unit_z() {
@@ -95,21 +100,21 @@ struct Motion {
 
   RD_INLINE void update_U() {
     xy = w.x * w.y, xz = w.x * w.z, yz = w.y * w.z;
-    const T xx = w.x * w.x, yy = w.y * w.y, zz = w.z * w.z;
+    const T yy = w.y * w.y, zz = w.z * w.z;
     U[0] = -(yy + zz), U[1] = xy - d.z, U[2] = xz + d.y;
-    U[3] = xy + d.z, U[4] = -(xx + zz), U[5] = yz - d.x;
-    U[6] = xz - d.y, U[7] = yz + d.x, U[8] = -(xx + yy);
+    U[3] = xy + d.z, U[4] = -(w.x * w.x + zz), U[5] = yz - d.x;
+    U[6] = xz - d.y, U[7] = yz + d.x, U[8] = -(w.x * w.x + yy);
   }
-  // U p; a right-angled twist has one coordinate of p equal to zero
+  // b + U p; a right-angled twist has one coordinate of p equal to zero
   template <Twist twist>
-  RD_INLINE V3<T> U_times(const double* p) const {
+  RD_INLINE V3<T> plus_U(const V3<T>& b, const double* p) const {
     if constexpr (twist == Twist::none)
-      return {U[0] * p[0] + U[2] * p[2], U[3] * p[0] + U[5] * p[2], U[6] * p[0] + U[8] * p[2]};
+      return {b.x + U[0] * p[0] + U[2] * p[2], b.y + U[3] * p[0] + U[5] * p[2], b.z + U[6] * p[0] + U[8] * p[2]};
     else if constexpr (twist != Twist::general)
-      return {U[0] * p[0] + U[1] * p[1], U[3] * p[0] + U[4] * p[1], U[6] * p[0] + U[7] * p[1]};
+      return {b.x + U[0] * p[0] + U[1] * p[1], b.y + U[3] * p[0] + U[4] * p[1], b.z + U[6] * p[0] + U[7] * p[1]};
     else
-      return {U[0] * p[0] + U[1] * p[1] + U[2] * p[2], U[3] * p[0] + U[4] * p[1] + U[5] * p[2],
-              U[6] * p[0] + U[7] * p[1] + U[8] * p[2]};
+      return {b.x + U[0] * p[0] + U[1] * p[1] + U[2] * p[2], b.y + U[3] * p[0] + U[4] * p[1] + U[5] * p[2],
+              b.z + U[6] * p[0] + U[7] * p[1] + U[8] * p[2]};
   }
 };
 
@@ -133,8 +138,8 @@ RD_INLINE void second_motion(const Turn<twist, T>& turn, const double* p, const 
   const V3<T> w{z.x * k0.w.z, z.y * k0.w.z, z.z * k0.w.z};
   k.w = {w.x, w.y, w.z + qd};
   k.d = {z.x * k0.d.z + w.y * qd, z.y * k0.d.z - w.x * qd, z.z * k0.d.z + qdd};
-  k.a = turn.to_child(
-      V3<T>{k0.a.x + (k0.U[0] * p[0] + k0.U[1] * p[1]), k0.a.y + (k0.U[3] * p[0] + k0.U[0] * p[1]), k0.a.z});
+  k.a =
+      turn.to_child(V3<T>{k0.a.x + k0.U[0] * p[0] + k0.U[1] * p[1], k0.a.y + k0.U[3] * p[0] + k0.U[0] * p[1], k0.a.z});
   k.update_U();
 }
 
@@ -143,7 +148,7 @@ template <Twist twist, class T>
 RD_INLINE void carry_motion(const Turn<twist, T>& turn, const double* p, const Motion<T>& k0, Motion<T>& k) {
   k.w = turn.to_child(k0.w);
   k.d = turn.to_child(k0.d);
-  k.a = turn.to_child(k0.a + k0.template U_times<twist>(p));
+  k.a = turn.to_child(k0.template plus_U<twist>(k0.a, p));
 }
 // The joint's own motion on top of it.
 template <class T>
@@ -157,29 +162,28 @@ RD_INLINE void add_joint_motion(T qd, T qdd, Motion<T>& k) {
 // Force and moment about the origin that move a link: f = m a + U mc, n = I wd + w x I w + mc x a.
 template <class T>
 RD_INLINE V3<T> link_force(const Motion<T>& k, const double* X) {
-  const V3<T> f = k.template U_times<Twist::general>(X + 6);
-  return {f.x + X[9] * k.a.x, f.y + X[9] * k.a.y, f.z + X[9] * k.a.z};
+  return k.template plus_U<Twist::general>({X[9] * k.a.x, X[9] * k.a.y, X[9] * k.a.z}, X + 6);
 }
 template <class T>
 RD_INLINE T link_moment_z(const Motion<T>& k, const double* X) {
   const T* U = k.U;
-  return X[5] * k.d.z + (X[3] - X[0]) * k.xy + (X[1] * (U[0] - U[4]) + X[4] * U[2]) - X[2] * U[5] +
-         (X[6] * k.a.y - X[7] * k.a.x);
+  return X[5] * k.d.z + (X[3] - X[0]) * k.xy + X[1] * (U[0] - U[4]) + X[4] * U[2] - X[2] * U[5] + X[6] * k.a.y -
+         X[7] * k.a.x;
 }
 template <class T>
 RD_INLINE V3<T> link_moment(const Motion<T>& k, const double* X) {
   const T* U = k.U;
-  return {X[0] * k.d.x + (X[5] - X[3]) * k.yz + (X[4] * (U[4] - U[8]) + X[2] * U[3]) - X[1] * U[6] +
-              (X[7] * k.a.z - X[8] * k.a.y),
-          X[3] * k.d.y + (X[0] - X[5]) * k.xz + (X[2] * (U[8] - U[0]) + X[1] * U[7]) - X[4] * U[1] +
-              (X[8] * k.a.x - X[6] * k.a.z),
+  return {X[0] * k.d.x + (X[5] - X[3]) * k.yz + X[4] * (U[4] - U[8]) + X[2] * U[3] - X[1] * U[6] + X[7] * k.a.z -
+              X[8] * k.a.y,
+          X[3] * k.d.y + (X[0] - X[5]) * k.xz + X[2] * (U[8] - U[0]) + X[1] * U[7] - X[4] * U[1] + X[8] * k.a.x -
+              X[6] * k.a.z,
           link_moment_z(k, X)};
 }
 
 // The first link only turns about z.
 template <class T>
 RD_INLINE T first_moment_z(const Motion<T>& k, const double* X) {
-  return X[5] * k.d.z + (X[6] * k.a.y - X[7] * k.a.x);
+  return X[5] * k.d.z + X[6] * k.a.y - X[7] * k.a.x;
 }
 
 // Wrench of a link moved to its parent's frame.
@@ -188,11 +192,11 @@ RD_INLINE void to_parent(const Turn<twist, T>& turn, const double* p, V3<T>& f, 
   f = turn.to_parent(f);
   n = turn.to_parent(n);
   if constexpr (twist == Twist::none)
-    n = {n.x - p[2] * f.y, n.y + (p[2] * f.x - p[0] * f.z), n.z + p[0] * f.y};
+    n = {n.x - p[2] * f.y, n.y + p[2] * f.x - p[0] * f.z, n.z + p[0] * f.y};
   else if constexpr (twist != Twist::general)
-    n = {n.x + p[1] * f.z, n.y - p[0] * f.z, n.z + (p[0] * f.y - p[1] * f.x)};
+    n = {n.x + p[1] * f.z, n.y - p[0] * f.z, n.z + p[0] * f.y - p[1] * f.x};
   else
-    n = n + cross(vector(p), f);
+    n = plus_cross(n, vector(p), f);
 }
 
 }  // namespace robot_dynamics::ROBOT_DYNAMICS_ISA

@@ -16,10 +16,10 @@ struct LinkColumns {
 
   RD_INLINE LinkColumns(const Motion<T>& k) : U(k.U), a(k.a) {
     const V3<T>&w = k.w, &d = k.d;
-    const T xy = w.x * w.y, xz = w.x * w.z, yz = w.y * w.z, xx = w.x * w.x, yy = w.y * w.y, zz = w.z * w.z;
+    const T xy = w.x * w.y, xz = w.x * w.z, yz = w.y * w.z, yy = w.y * w.y, zz = w.z * w.z;
     inertia[0] = {d.x, xz, -xy};
-    inertia[1] = {d.y - xz, d.x + yz, xx - yy};
-    inertia[2] = {d.z + xy, zz - xx, d.x - yz};
+    inertia[1] = {d.y - xz, d.x + yz, w.x * w.x - yy};
+    inertia[2] = {d.z + xy, zz - w.x * w.x, d.x - yz};
     inertia[3] = {-yz, d.y, xy};
     inertia[4] = {yy - zz, d.z - xy, d.y + xz};
     inertia[5] = {yz, -xz, d.z};
@@ -30,9 +30,9 @@ struct LinkColumns {
   RD_INLINE void torque(const V3<T>& u, const V3<T>& v, F&& emit) const {
     RD_UNROLL
     for (int e = 0; e < 6; ++e) emit(e, inertia[e].x * u.x + inertia[e].y * u.y + inertia[e].z * u.z);
-    emit(6, U[0] * v.x + U[3] * v.y + U[6] * v.z + (a.y * u.z - a.z * u.y));
-    emit(7, U[1] * v.x + U[4] * v.y + U[7] * v.z + (a.z * u.x - a.x * u.z));
-    emit(8, U[2] * v.x + U[5] * v.y + U[8] * v.z + (a.x * u.y - a.y * u.x));
+    emit(6, U[0] * v.x + U[3] * v.y + U[6] * v.z + a.y * u.z - a.z * u.y);
+    emit(7, U[1] * v.x + U[4] * v.y + U[7] * v.z + a.z * u.x - a.x * u.z);
+    emit(8, U[2] * v.x + U[5] * v.y + U[8] * v.z + a.x * u.y - a.y * u.x);
     emit(9, v.x * a.x + v.y * a.y + v.z * a.z);
   }
   // the link's own joint: u = z, v = 0
@@ -75,7 +75,7 @@ RD_INLINE void regressor(const ChainView& chain, const Structure& turn_of, const
     if (i > 0)
       turn_of(i, P, s[i], c[i], [&](auto turn) {
         for (int j = 0; j < i; ++j) {
-          v[j] = turn.to_child(v[j] + cross(u[j], p));
+          v[j] = turn.to_child(plus_cross(v[j], u[j], p));
           u[j] = turn.to_child(u[j]);
         }
       });

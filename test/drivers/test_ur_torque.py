@@ -54,10 +54,9 @@ def test_a_trajectory_is_followed_and_torque_mode_ends_in_position_control(way):
             path = through(np.vstack([q, q + 0.2, q]), velocity=1.0, acceleration=2.0)
             driver.start_torque()
             loop.enable(TorqueMode.track, _core.TorqueTrajectory(path.q, path.qd, path.qdd))
-            read(
-                driver, lambda: loop.enabled != EnableResult.pending and (loop.finished or loop.state != GuardState.ok)
-            )
-            assert loop.state == GuardState.ok, loop.reason
+            stopped = (GuardState.safe, GuardState.fault)  # degraded: one late state, torque flows on
+            read(driver, lambda: loop.enabled != EnableResult.pending and (loop.finished or loop.state in stopped))
+            assert loop.finished and loop.state not in stopped, (loop.state, loop.reason)
             records = list(driver.records)
             moved = max(np.abs(r["q"] - q).max() for r in records)
             assert moved > 0.15 and max(np.abs(r["q"] - r["q_d"]).max() for r in records[-200:]) < 0.05

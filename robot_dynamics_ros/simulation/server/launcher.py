@@ -26,6 +26,7 @@ PACKAGE_ROOT = Path(__file__).resolve().parents[3]
 
 
 SLICE = 1e-4  # s of processor time, see shorten_slice: a robot's cycle begins on time
+START_TIMEOUT = 180.0  # s, imports on a busy machine included
 READY = "ready"  # first word of the line after those of the ports
 FIXED_PORTS = (30004, 29999, 30003)  # fixed in the ur_rtde client
 _candidates = itertools.count(os.getpid() << 12)  # processes that start together try different ones
@@ -145,7 +146,9 @@ class LaunchedController:
 class SimulatedUR(LaunchedController):
     """A simulated UR, by default on a loopback address of its own."""
 
-    def __init__(self, robot: str = "ur5e", timeout: float = 30.0, host: str | None = None, **options: Any) -> None:
+    def __init__(
+        self, robot: str = "ur5e", timeout: float = START_TIMEOUT, host: str | None = None, **options: Any
+    ) -> None:
         super().__init__(robot, host or loopback_address(), timeout, **options)
 
 
@@ -192,5 +195,5 @@ def _known(robot: RobotFile) -> str:
 class SimulatedController(LaunchedController):
     """The simulated controller of any shipped robot, by default on a loopback address of its own."""
 
-    def __init__(self, robot: str, timeout: float = 60.0, host: str | None = None, **options: Any) -> None:
+    def __init__(self, robot: str, timeout: float = START_TIMEOUT, host: str | None = None, **options: Any) -> None:
         super().__init__(robot, host or loopback_address(PORTS[_known(load_robot(robot))]), timeout, **options)

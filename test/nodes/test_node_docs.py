@@ -35,7 +35,7 @@ def test_every_declared_parameter_and_service_is_documented():
 def test_services_and_private_topics_in_the_code_are_declared():
     source = "".join(path.read_text() for path in (DOCS.parent / "robot_dynamics_ros" / "nodes").rglob("*.py"))
     declared = {service for rows in SERVICES.values() for service, _, _ in rows}
-    used = set(re.findall(r'_trigger\("(~/\w+)"', source))
+    used = set(re.findall(r'trigger\("(~/\w+)"', source))
     assert used == declared
     assert source.count(".create_service(") == 1  # in NodePart alone: no other service goes unnoticed
 

@@ -70,9 +70,9 @@ def _check_links(path: Path, robot: ElementTree.Element) -> None:
     links = {link.get("name") for link in robot.findall("link")}
     if not links:
         raise ConfigError(str(path), "", "has no links")
-    for element in [*robot.findall("link"), *robot.findall("joint")]:
-        if not element.get("name"):
-            raise ConfigError(str(path), "", f"a {element.tag} has no name")
+    for named in [*robot.findall("link"), *robot.findall("joint")]:
+        if not named.get("name"):
+            raise ConfigError(str(path), "", f"a {named.tag} has no name")
     held_by: dict[str, str] = {}
     for joint in robot.findall("joint"):
         name = f"joint {joint.get('name')}"

@@ -123,8 +123,9 @@ class DriverInterface(NodePart):
             self._stops.destroy()
             raise
         end_torque = self._torque.end if self._torque is not None else None
-        moves = isinstance(driver, MotionDriver)
-        self._motion = MotionInterface(node, driver, self._stops, end_torque) if moves else None
+        self._motion = None
+        if isinstance(driver, MotionDriver):
+            self._motion = MotionInterface(node, driver, self._stops, end_torque)
         self.settings, self._cpu, self.lateness = RobotSettings(node, driver), CpuShare(), Lateness(driver.clock)
         self._trigger("~/rearm", self._rearm)
         if "recover" in driver.capabilities:

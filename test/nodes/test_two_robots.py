@@ -53,7 +53,11 @@ def test_two_robots_share_a_graph_without_a_name_in_common(observed):
         both.hear(JointState, f"{side}/joint_contact", 100)
         both.hear(Float64MultiArray, f"{side}/electrical_power", 100)
         told(both, f"{side}/joint_states", [f"{side}/{n}" for n in ("contact", "joint_contact", "electrical_power")], 3)
-    names = {name for name, _ in both.node.get_topic_names_and_types()}
+    names = {
+        name
+        for side in SIDES
+        for name, _ in both.node.get_publisher_names_and_types_by_node(f"{side}_composed_node", "/")
+    }
     assert [node.path for node in both.nodes] == [f"{side}_composed_node" for side in SIDES]
     estimated = {*TOPICS, "contact_markers"} - {*INPUT_TOPICS}
     assert not {name for name in names if name.strip("/").split("/")[0] in estimated}, names
@@ -65,10 +69,10 @@ def test_two_robots_share_a_graph_without_a_name_in_common(observed):
 
 
 def test_a_second_robot_on_the_same_topics_is_an_error(observed):
-    one = observed(watched())
-    one.hear(WrenchStamped, "robot_dynamics/external_wrench", 100)
-    told(one, "joint_states", ["robot_dynamics/external_wrench"], 3)
+    one = observed(watched(namespace="cell"))  # other tests have nodes without one
+    one.hear(WrenchStamped, "cell/robot_dynamics/external_wrench", 100)
+    told(one, "cell/joint_states", ["cell/robot_dynamics/external_wrench"], 3)
     (text,) = (s.message for s in one.nodes[0].diagnose() if s.name.endswith("middleware"))
     assert text == "ok"
-    one.node.create_publisher(WrenchStamped, "robot_dynamics/external_wrench", 1)
+    one.node.create_publisher(WrenchStamped, "cell/robot_dynamics/external_wrench", 1)
     one.spin(lambda: "give each robot a namespace or a prefix" in one.nodes[0].diagnose()[0].message)

@@ -202,7 +202,7 @@ def test_refusal_on_the_command_line_is_one_line_and_writes_nothing(steps, tmp_p
 def test_the_experiment_command_records_a_bag_that_identify_reads(tmp_path):
     start = ",".join(map(str, START))
     arguments = ["experiment", "reversals", "-r", "ur5e", "--simulated", "--joint", "6", f"--start={start}"]
-    done = CliRunner().invoke(cli, [*arguments, "--count", "5", "--out", str(tmp_path / "bag")])
+    done = CliRunner().invoke(cli, [*arguments, "--count", "8", "--travel", "0.2", "--out", str(tmp_path / "bag")])
     assert done.exit_code == 0 and "100 % of the motion" in done.output, (done.output, done.exception)
     line = f"identify {tmp_path}/bag -r ur5e --what hysteresis --joint wrist_3_joint"
     done = CliRunner().invoke(cli, [*line.split(), "--out", str(tmp_path / "o")])

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.speed import native
+import bench.speed.native as native
 from bench.speed import simulation_speed as speed
 from bench.speed.setup import Arm, Setup
 from bench.speed.timing import Case, Floors

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.speed import native
+import bench.speed.native as native
 from bench.speed.setup import Arm, Setup
 from bench.speed.timing import Case
 from robot_dynamics_ros.bags import load_bag, write_bag

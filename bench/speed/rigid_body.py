@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from bench.speed import native
+import bench.speed.native as native
 from bench.speed.setup import Arm, Setup, figaroh
 from bench.speed.timing import Case, Floors
 from robot_dynamics_ros import _core

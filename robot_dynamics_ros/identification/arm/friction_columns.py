@@ -182,7 +182,8 @@ class JointSignals:
         if term == "fc":
             return np.tanh(v / law.eps)
         known = {"fv1": v, "fv2": np.abs(v) * v, "fo": np.ones_like(v), "ia": self.a}
-        return known[term] if term in known else self._coupled(*term.split("@"), law.eps)
+        kind, _, motor = term.partition("@")
+        return known[term] if term in known else self._coupled(kind, motor, law.eps)
 
     def _of_memory(self, term: str, memory: Memory) -> np.ndarray:
         if term in ("ms", "mv"):

@@ -172,7 +172,7 @@ def settings_of(robot: RobotFile, name: str, given: Mapping[str, Any], texts: Se
     """
     Settings = controller_of(robot).Settings
     kinds = {field.name: str(field.type).removesuffix(" | None") for field in dataclasses.fields(Settings)}
-    read = {"int": int, "float": float, "bool": {"True": True, "False": False}.__getitem__}
+    read: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "bool": {"True": True, "False": False}.__getitem__}
     values = dict(given)
     for text in texts:
         key, _, value = text.partition("=")

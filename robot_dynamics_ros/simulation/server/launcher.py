@@ -172,7 +172,8 @@ def settings_of(robot: RobotFile, name: str, given: Mapping[str, Any], texts: Se
     """
     Settings = controller_of(robot).Settings
     kinds = {field.name: str(field.type).removesuffix(" | None") for field in dataclasses.fields(Settings)}
-    read: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "bool": {"True": True, "False": False}.__getitem__}
+    truth = {"True": True, "False": False}
+    read: dict[str, Callable[[str], Any]] = {"int": int, "float": float, "bool": truth.__getitem__}
     values = dict(given)
     for text in texts:
         key, _, value = text.partition("=")

@@ -18,8 +18,8 @@ from functools import cached_property
 import numpy as np
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.identification.arm.friction_columns import stribeck_fall, thinning
-from robot_dynamics_ros.identification.arm.presliding import THINNING_SPEED, clock, driven
+from robot_dynamics_ros.identification.arm.friction_columns import THINNING_SPEED, stribeck_fall, thinning
+from robot_dynamics_ros.identification.arm.presliding import clock, driven
 from robot_dynamics_ros.identification.arm.rigid import RigidModel, base_names
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME, Motion
 from robot_dynamics_ros.models import RobotModel

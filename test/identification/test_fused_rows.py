@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import tracemalloc
-from dataclasses import replace
 
 import numpy as np
 import pytest
 from synthetic import excitation, torque, truth_of
 
-from robot_dynamics_ros.identification.arm.friction_columns import JointFriction, Memory, SlipOperator
+from robot_dynamics_ros.identification.arm.friction_columns import JointFriction, Shape
 from robot_dynamics_ros.identification.arm.model import EffortFilter, Structure, joint_rows
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers import fused_rows
@@ -22,8 +21,9 @@ ROBOT = load_robot("ur5e")
 RIGID = RigidModel(ROBOT)
 TRUTH = truth_of(ROBOT)
 RATE = 200.0
-EVERY = ("fv1", "fv2", "fo", "ml", "mt", "ms", "mv")
-SHAPE = Memory((0.001, 0.003), (0.4, 0.6), (1.0, 0.0), 1.0, 40.0, 0.7, 0.1, 0.005, 0.3, False)
+EVERY = ("fv1", "fv2", "fv0", "fo", "fs", "h", "hl")
+SHARES = (0.0, 0.0, 0.0, 0.0, 0.4, 0.0, 0.0, 0.6, 0.0)
+SHAPE = Shape(1.0, 0.7, 0.1, load_limit=40.0, levels=SHARES, loads=SHARES[::-1])
 LAWS = (  # no rotor inertia of joints 1 and 2: only its sum with the links' is in the rows
     JointFriction(0.02, EVERY, SHAPE),
     JointFriction(0.04, ("fv1", "fo", "fc")),
@@ -168,30 +168,3 @@ def test_window_gives_what_the_filter_gives_of_the_whole(chosen):
         for a, rows in window.push(x[first:last], ends):
             found[a : a + len(rows)] = rows
     np.testing.assert_allclose(found, chosen.apply(x, RATE, start), atol=1e-11 * np.abs(x).max())
-
-
-def test_pre_sliding_in_pieces_is_that_of_the_whole():
-    q = np.cumsum(np.random.default_rng(8).normal(0, 1e-3, 900))
-    start = np.zeros(900, bool)
-    start[[0, 400]] = True
-    operator = SlipOperator(0.003)
-    parts = [operator.run(q[a:b], start[a:b]) for a, b in ((0, 100), (100, 101), (101, 450), (450, 900))]
-    assert np.array_equal(np.concatenate(parts), SlipOperator(0.003).run(q, start))
-
-
-def test_torque_of_impossible_bodies_is_the_regressor_times_parameters():
-    motion = motion_of(50)
-    phi = np.random.default_rng(9).normal(size=60)
-    W = RIGID.regressor(motion.q, motion.qd, motion.qdd, np.arange(60))
-    found = RIGID.torque(phi, motion.q, motion.qd, motion.qdd)
-    np.testing.assert_allclose(found, (W @ phi).T, atol=1e-10)
-
-
-def test_laws_have_an_effect_on_the_blocks():
-    motion = motion_of(1000)
-    plain = Structure(8.0, "q", 0.0, LAWS, (None,) * 6, COUPLED)
-    with_load = FusedRows(RIGID, plain, motion, TRUTH.phi).triangles()
-    without = FusedRows(RIGID, plain, motion).triangles()
-    assert np.abs(with_load[0]).max() != np.abs(without[0]).max() or not np.allclose(with_load[0], without[0])
-    filtered = FusedRows(RIGID, replace(plain, filters=FILTERS), motion, TRUTH.phi).triangles()
-    assert not np.allclose(with_load[1], filtered[1]) and np.array_equal(with_load[0], filtered[0])

@@ -6,13 +6,12 @@ import numpy as np
 
 from robot_dynamics_ros.identification.arm.solvers.rest_weights import (
     MAX_WEIGHT_RATIO,
-    SLOW,
     STAND,
     recording_weights,
     slow_stretches,
     slow_weights,
 )
-from robot_dynamics_ros.identification.dataset.motion import Motion
+from robot_dynamics_ros.identification.dataset.motion import SLOW, Motion
 
 RATE = 100.0
 

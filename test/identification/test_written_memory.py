@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from prepared import ROBOT, identified, laws, steps, structure
@@ -11,10 +13,10 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros.estimators.friction import FrictionStage
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.identification.arm.export import identified_robot
-from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
+from robot_dynamics_ros.identification.arm.friction_columns import JointFriction, Shape
 from robot_dynamics_ros.identification.arm.identify import Options, UserChoices, identify_recordings
 from robot_dynamics_ros.identification.arm.model import signals_of
-from robot_dynamics_ros.identification.arm.presliding import PreslidingFit, Shape, clock
+from robot_dynamics_ros.identification.arm.presliding import PreslidingFit, clock
 from robot_dynamics_ros.identification.arm.written_file import file_friction
 from robot_dynamics_ros.identification.arm.written_law import WrittenLaw
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME, rotor_position
@@ -142,19 +144,19 @@ def test_joints_without_memory_keep_their_law():
 
 
 def test_columns_of_the_written_law_are_the_stage_that_runs_live(found):
-    """The shape that bodies are solved beside, times the sums of its coefficients, is the friction of the file."""
+    """The columns that bodies are solved beside, times the coefficients of the file, are the friction of the file."""
     motion = found.filtered(found.validation[0])
     load, block = found.live.rigid.torque(found.live.phi, motion.q, motion.qd, motion.qdd), found.live.hysteresis
     expected = found.live.friction_torque(motion, load)
     signals = signals_of(motion, load, {})
     for j in range(6):
         p = {name: values[j] for name, values in block.items()}
-        shape = Shape(p["load_power"], p["sliding_ratio"], p["stribeck_velocity"])
-        fit = PreslidingFit(p, np.zeros(0), np.zeros(0), shape)
-        law = WrittenLaw({}, fit).columns(JointFriction(0.02, ("fo", "ia")))
-        names = {"fo": "fo", "ms": "fs", "mv": "fv0", "fv1": "fv1", "fv2": "fv2"}
-        x = [0.0 if t == "ia" else np.sum(p[{"ml": "level", "mt": "load"}.get(t) or names[t]]) for t in law.terms]
-        assert {"ml", "ia"} <= set(law.terms) and law.memory.rotor == (p["rotor_time"] > 0)
+        shape = Shape(p["load_power"], p["sliding_ratio"], p["stribeck_velocity"], False, p["load_limit"])
+        fit = PreslidingFit(p, np.zeros(0), np.zeros(0), replace(shape, rotor=p["rotor_time"] > 0))
+        law = WrittenLaw({}, fit).columns(JointFriction(terms=("fo", "ia")))
+        size = p | {"h": sum(p["level"]), "hl": sum(p["load"]), "ia": 0.0}
+        x = [size[t] for t in law.terms]
+        assert {"h", "ia"} <= set(law.terms)
         np.testing.assert_allclose(signals[j].matrix(law) @ x, expected[:, j], atol=2e-6)
 
 
@@ -166,7 +168,7 @@ def test_bodies_are_solved_beside_friction_that_grows_with_load():
     machine = recordings.simulated(ROBOT, who, 0).machine
     choices = UserChoices(cutoff=27.0, delay=0.0, effort_filter=False)
     found = identify_recordings(ROBOT, [recording(log, kind)], [], Options(choices=choices))
-    assert kind == "moves" and any("mt" in law.terms for law in found.structure.laws)
+    assert kind == "moves" and any("hl" in law.terms for law in found.structure.laws)
     ratio = found.rotor / machine.true["drive.rotor_inertia"]
     assert np.all((ratio > 0.5) & (ratio < 1.5)), ratio
     q = np.random.default_rng(0).uniform(-2, 2, (200, 6))

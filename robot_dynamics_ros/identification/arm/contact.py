@@ -18,7 +18,7 @@ from robot_dynamics_ros.effort.rest import stuck_friction
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.estimators.wrench_metrics import runs
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
-from robot_dynamics_ros.identification.dataset.motion import Motion, at_lower_rate, filtered, pieces_of
+from robot_dynamics_ros.identification.dataset.motion import SLOW, Motion, at_lower_rate, filtered, pieces_of
 from robot_dynamics_ros.identification.dataset.recording import MIN_SAMPLES, MIN_SEGMENT, Piece, Recording
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.robot_file import RobotFile
@@ -27,7 +27,6 @@ CUTOFF, RATE = 10.0, 50.0  # Hz, of the state and of the samples that are looked
 BLOCK = 0.3  # s
 CORE, EDGE = 1.8, 0.8  # of the level; free motion of simulated and public real robots stays below 1.6
 REST = 1.5  # times the level at rest, where friction may hold a joint with either sign
-STILL = 0.02  # rad/s
 STAND = 1.0  # s of a stand that the fit sees
 LOAD = 0.05  # of the RMS of the rigid-body torque, that errors of the model may be
 STEP = 0.01  # rad/s, of the friction step tanh(v / STEP)
@@ -149,7 +148,7 @@ def contact_stretches(rigid: RigidModel, recordings: list[Recording]) -> list[St
 
 def _after_motion(motion: Motion) -> np.ndarray:
     """(N,) bool: some joint has moved within STAND seconds; a long stand would outweigh the motion in a robust fit."""
-    moves = (np.abs(motion.qd) > STILL).any(axis=1)
+    moves = (np.abs(motion.qd) > SLOW).any(axis=1)
     last = np.maximum.accumulate(np.where(moves, motion.t, -np.inf))
     return motion.t - last < STAND
 
@@ -224,7 +223,7 @@ def _stretches(
     k = max(round(BLOCK * motion.rate), 1)
     n = len(motion) // k
     mean = np.abs(residual[: n * k].reshape(n, k, -1).mean(axis=1))
-    still = np.abs(motion.qd[: n * k]).reshape(n, k, -1).max(axis=1) < STILL
+    still = np.abs(motion.qd[: n * k]).reshape(n, k, -1).max(axis=1) < SLOW
     size = (mean / (level * np.where(still, REST, 1.0))).max(axis=1)
     marked, block = np.zeros(n + 2, bool), k / motion.rate
     for a, b in runs(size > EDGE):

@@ -1,16 +1,17 @@
 """Columns that are linear in friction: every term the law of a joint may be built from, by name.
 
-f(v) = fv1 v + fv2 |v|v + fo + fc tanh(v/eps)                                              [Luo2024 11]
-v joint velocity [rad/s]; tanh stands for sgn: no chatter at rest. `SIMPLE` is the law of the first solution.
-Further columns: "ia" the acceleration (rotor inertia); "cv@k", "ca@k", "cc@k+" or "cc@k-" velocity, acceleration and
-Coulomb friction of a motor that turns with this joint and joint k, forwards or backwards (coupled wrist).
-A law with a `Memory` has the columns of the presliding law that is written (presliding.py), its shape held: "ml" level,
-"mt" load, "ms" Stribeck friction of speed alone, "mv" viscosity that falls with speed.
+f = s(v) sum_k (c_k + l_k |tau|^p) H_k(theta; D_k) + fs b(v) + fc tanh(v/eps)
+    + fv1 v + fv2 |v| v + fv0 v / (1 + |v|/v0) + fo                              [Madsen2020 ch4 35-37; Luo2024 11]
+s(v) = r + (1 - r) g(v)   b(v) = g(v) v / (|v| + e)   g(v) = 1 / (1 + (v/vs)^2)
+"h" and "hl" are all levels and all loads of the Maxwell-slip elements of `SPANS`, whose shares are held, tau the torque
+without friction.
+`SIMPLE` is the law of the first solution, without elements. Further columns: "ia" the acceleration (rotor inertia);
+"cv@k", "ca@k", "cc@k+" or "cc@k-" velocity, acceleration and Coulomb friction of a motor that turns with this joint and
+joint k, forwards or backwards (coupled wrist).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -18,13 +19,14 @@ import numpy as np
 from robot_dynamics_ros import _core
 
 Coupled = dict[int, tuple[int, ...]]  # joint -> joints whose motors turn with it
-GAP = 0.5  # s; a longer silence restarts the Maxwell-slip operator
+SPANS = (3e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 3e-2)  # rad, D_k: harmonic drives slide after 1e-3..1e-2 rad
 EPS = 0.02  # rad/s, width of the step of Coulomb friction: above the noise of velocities, below those of work
+STRIBECK_RISE = 5e-3  # rad/s, e: speed at which half of fs is reached; below it the noise of velocities is seen
+THINNING_SPEED = 0.3  # rad/s, v0 of the viscosity that falls with speed
 SIMPLE = ("fv1", "fo", "ia", "fc")
-MEMORY = ("ml", "mt", "ms", "mv")  # columns of a law with a memory
-UNITS = {  # of coefficients, by kind of column; "mt" depends on the power of the load
-    **dict.fromkeys(("fo", "fc", "cc", "ml", "ms"), "Nm"),
-    **dict.fromkeys(("fv1", "cv", "mv"), "Nm s/rad"),
+UNITS = {  # of coefficients, by kind of column; "hl" depends on the power of the load
+    **dict.fromkeys(("fo", "fc", "cc", "h", "fs"), "Nm"),
+    **dict.fromkeys(("fv1", "cv", "fv0"), "Nm s/rad"),
     **dict.fromkeys(("ia", "ca"), "kg m²"),
     "fv2": "Nm s²/rad²",
 }
@@ -35,117 +37,54 @@ def stribeck_fall(v: np.ndarray, velocity: float) -> np.ndarray:
     return 1 / (1 + (v / velocity) ** 2)
 
 
-def stribeck_step(v: np.ndarray, velocity: float, eps: float) -> np.ndarray:
-    """g(v) v / (|v| + eps) (N,): Stribeck friction of speed alone; v, vs, eps [rad/s]."""
-    return stribeck_fall(v, velocity) * v / (np.abs(v) + eps)
+def stribeck_step(v: np.ndarray, velocity: float) -> np.ndarray:
+    """b(v) (N,): Stribeck friction of speed alone; v, vs [rad/s]."""
+    return stribeck_fall(v, velocity) * v / (np.abs(v) + STRIBECK_RISE)
 
 
-def thinning(v: np.ndarray, v0: float) -> np.ndarray:
+def thinning(v: np.ndarray, v0: float = THINNING_SPEED) -> np.ndarray:
     """v / (1 + |v| / v0) (N,): viscosity that falls with speed; v, v0 [rad/s]."""
     return v / (1 + np.abs(v) / v0)
 
 
 @dataclass(frozen=True)
-class Memory:
-    """Shape of a presliding law: spans [rad] with the shares of each in the level and in the load (sum 1, or all 0),
-    power p of the load and its largest value [Nm], ratio r, vs, eps and v0 [rad/s]; rotor: the rotor's positions drive
-    it.
+class Shape:
+    """What presliding columns depend on: load power p, sliding ratio r, Stribeck velocity vs [rad/s]; quadratic: with
+    fv2; largest load [Nm]; rotor: the rotor's positions drive the elements; shares of SPANS in the levels and in the
+    loads, sum 1.
     """
 
-    span: tuple[float, ...]
-    level: tuple[float, ...]
-    load: tuple[float, ...]
     power: float
-    load_limit: float
     ratio: float
     velocity: float
-    eps: float
-    v0: float
-    rotor: bool
-
-    def sliding(self, term: str, v: np.ndarray, load: np.ndarray | float) -> np.ndarray:
-        """A column (N,) where all elements slide the way of v: level, load, Stribeck or viscosity."""
-        if term == "mv":
-            return thinning(v, self.v0)
-        if term == "ms":
-            return stribeck_step(v, self.velocity, self.eps)
-        return self.strength(term, v, load) * np.sign(v)
-
-    def strength(self, term: str, v: np.ndarray, load: np.ndarray | float) -> np.ndarray:
-        """s(v) of the level, s(v) |tau|^p of the load (N,): what H is multiplied with."""
-        factor = self.ratio + (1 - self.ratio) * stribeck_fall(v, self.velocity)
-        return factor if term == "ml" else factor * np.minimum(np.abs(load), self.load_limit) ** self.power
-
-
-class SlipOperator:
-    """Normalised Maxwell-slip operator that takes positions in pieces: d_k <- clip(d_k + dq, -D_k, D_k),
-    H = sum_k share_k d_k / D_k. [Madsen2020 ch4 35-37]
-
-    span: rising D_k [rad]; shares: non-negative, sum 1; one element by default.
-    """
-
-    def __init__(self, span: float | Sequence[float], shares: Sequence[float] = (1.0,)) -> None:
-        D = np.atleast_2d(np.asarray(span, dtype=float))
-        self._core = _core.Gms(D, np.atleast_2d(np.asarray(shares)) / D, np.ones((1, 1)), GAP)
-        self._samples, self._restarts = 0, 0
-
-    def run(self, q: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
-        """H (N,) of the next positions q (N,) [rad]; `start` (N,) bool marks samples where d = 0 again."""
-        restarts = np.full(len(q), self._restarts, np.int64)
-        if start is not None:
-            restarts += np.cumsum(start, dtype=np.int64)
-        samples = self._samples + np.arange(len(q), dtype=np.int64)
-        if len(q):
-            self._samples, self._restarts = int(samples[-1]) + 1, int(restarts[-1])
-        stamps = samples * 1_000_000 + restarts * int(2e9 * GAP)  # a hole in time restarts it
-        return self._core.run(stamps, np.ascontiguousarray(q, dtype=float)[:, None])[0][:, 0]
-
-
-class KeptSlip(SlipOperator):
-    """`SlipOperator` over a motion of `samples` that passes several times in the same blocks: it runs in the first pass
-    only.
-    """
-
-    def __init__(self, span: float | Sequence[float], shares: Sequence[float], samples: int) -> None:
-        super().__init__(span, shares)
-        self._values, self._at, self._known = np.empty(samples), 0, 0
-
-    def begin(self) -> None:
-        """The next block is the first of the motion."""
-        self._at = 0
-
-    def run(self, q: np.ndarray, start: np.ndarray | None = None) -> np.ndarray:
-        """H (m,) of the next block."""
-        own = slice(self._at, self._at + len(q))
-        if own.stop > self._known:
-            self._values[own], self._known = super().run(q, start), own.stop
-        self._at = own.stop
-        return self._values[own]
+    quadratic: bool = False
+    load_limit: float = np.inf
+    rotor: bool = False
+    levels: tuple[float, ...] = (0.0,) * len(SPANS)
+    loads: tuple[float, ...] = (0.0,) * len(SPANS)
 
 
 @dataclass(frozen=True)
 class JointFriction:
-    """Which columns a joint's law has: eps [rad/s], its terms by name, and the shape of the m.. terms."""
+    """Which columns a joint's law has: eps [rad/s], its terms by name, and the shape of those with elements."""
 
     eps: float = EPS
     terms: tuple[str, ...] = SIMPLE
-    memory: Memory | None = None
+    shape: Shape = Shape(1.0, 1.0, 0.1)
 
     def with_terms(self, terms: tuple[str, ...]) -> JointFriction:
         """The law with further terms."""
         return replace(self, terms=(*self.terms, *terms))
 
-    def slips(self) -> dict[str, tuple[Sequence[float], Sequence[float]]]:
-        """Spans [rad] and shares of the pre-sliding operators, by term."""
-        if self.memory is None:
-            return {}
-        shares = {"ml": self.memory.level, "mt": self.memory.load}
-        return {t: (self.memory.span, share) for t, share in shares.items() if t in self.terms}
+    @property
+    def presliding(self) -> bool:
+        """Whether it has elements."""
+        return "h" in self.terms or "hl" in self.terms
 
     def units(self) -> list[str]:
         """Unit of the coefficient of every term."""
-        loaded = "" if self.memory is None else f"Nm/Nm^{self.memory.power:g}"
-        return [loaded if term == "mt" else UNITS[term.partition("@")[0]] for term in self.terms]
+        loaded = {"hl": f"Nm/Nm^{self.shape.power:g}"}
+        return [(UNITS | loaded)[term.partition("@")[0]] for term in self.terms]
 
 
 @dataclass
@@ -153,8 +92,8 @@ class JointSignals:
     """What the friction of one joint is computed from, all (N,): q, v, a and the torque without friction `load`.
 
     `others` holds the velocity and acceleration of coupled joints by number; `start` marks the first sample of each
-    segment. `slips` holds the pre-sliding operators by column: given again, they go on where the samples before ended.
-    `position`, `rotor`: measured position and the rotor's (None: there is none), which drive a `Memory`.
+    segment. `position`, `rotor`: measured position and the rotor's (None: there is none), which drive the elements;
+    `elements` (N, 2): H of levels and loads where they are known.
     """
 
     q: np.ndarray
@@ -163,36 +102,48 @@ class JointSignals:
     load: np.ndarray
     start: np.ndarray
     others: dict[int, tuple[np.ndarray, np.ndarray]] = field(default_factory=dict)
-    slips: dict[str, SlipOperator] = field(default_factory=dict)
     position: np.ndarray | None = None
     rotor: np.ndarray | None = None
+    elements: np.ndarray | None = None
 
     def matrix(self, law: JointFriction, out: np.ndarray | None = None) -> np.ndarray:
         """Columns (N, k) of a law, in the order of its terms; out: an array that they are written into."""
         out = np.empty((len(self.q), len(law.terms))) if out is None else out
-        for k, t in enumerate(law.terms):
-            out[:, k] = self._column(t, law)
+        elements = self._elements(law)
+        for k, term in enumerate(law.terms):
+            out[:, k] = elements[term] if term in elements else self._column(term, law)
         return out
 
+    def slipped(self, law: JointFriction) -> np.ndarray:
+        """H (N, 2) of the law's levels and loads; (N, 0) without elements."""
+        if not law.presliding:
+            return np.zeros((len(self.q), 0))
+        driver = self.rotor if law.shape.rotor and self.rotor is not None else self.position
+        driver = np.ascontiguousarray(self.q if driver is None else driver)
+        H = _core.presliding_elements(driver, np.array(SPANS), self.start)
+        return H @ np.column_stack([law.shape.levels, law.shape.loads])
+
+    def _elements(self, law: JointFriction) -> dict[str, np.ndarray]:
+        """Columns of the elements of a law by name."""
+        if not law.presliding:
+            return {}
+        shape, H = law.shape, self.slipped(law) if self.elements is None else self.elements
+        strength = shape.ratio + (1 - shape.ratio) * stribeck_fall(self.v, shape.velocity)
+        load = np.minimum(np.abs(self.load), shape.load_limit) ** shape.power
+        return {"h": strength * H[:, 0], "hl": strength * load * H[:, 1]}
+
     def _column(self, term: str, law: JointFriction) -> np.ndarray:
-        """A column (N,) of a law."""
+        """A column (N,) of a law without elements."""
         v = self.v
-        if law.memory is not None and term in MEMORY:
-            return self._of_memory(term, law.memory)
         if term == "fc":
             return np.tanh(v / law.eps)
+        if term == "fs":
+            return stribeck_step(v, law.shape.velocity)
+        if term == "fv0":
+            return thinning(v)
         known = {"fv1": v, "fv2": np.abs(v) * v, "fo": np.ones_like(v), "ia": self.a}
         kind, _, motor = term.partition("@")
         return known[term] if term in known else self._coupled(kind, motor, law.eps)
-
-    def _of_memory(self, term: str, memory: Memory) -> np.ndarray:
-        if term in ("ms", "mv"):
-            return memory.sliding(term, self.v, self.load)
-        if term not in self.slips:
-            self.slips[term] = SlipOperator(memory.span, memory.level if term == "ml" else memory.load)
-        driver = self.rotor if memory.rotor and self.rotor is not None else self.position
-        H = self.slips[term].run(self.q if driver is None else driver, self.start)
-        return memory.strength(term, self.v, self.load) * H
 
     def _coupled(self, kind: str, motor: str, eps: float) -> np.ndarray:
         """Columns of a coupled wrist: friction and inertia of a motor turning with this joint and joint k."""
@@ -200,6 +151,16 @@ class JointSignals:
         if kind == "cc":
             return np.tanh((self.v + (-v if motor.endswith("-") else v)) / eps)
         return {"cv": v, "ca": a}[kind]
+
+
+def sliding(law: JointFriction, v: np.ndarray, load: float) -> np.ndarray:
+    """Columns (N, k) of a law at steady speeds v (N,) under a load [Nm]: its elements slide, coupled motors stand."""
+    own = replace(law, terms=tuple(t for t in law.terms if t[:1] != "c"))
+    still, H = np.zeros_like(v), np.repeat(np.sign(v)[:, None], 2, axis=1)
+    signals = JointSignals(still, v, still, np.full_like(v, load), still.astype(bool), elements=H)
+    out = np.zeros((len(v), len(law.terms)))
+    out[:, [t[:1] != "c" for t in law.terms]] = signals.matrix(own)
+    return out
 
 
 def coupled_terms(k: int) -> list[tuple[str, str, str]]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from scipy import signal
 
-from robot_dynamics_ros.identification.arm.friction_columns import Coupled, JointFriction, JointSignals, SlipOperator
+from robot_dynamics_ros.identification.arm.friction_columns import Coupled, JointFriction, JointSignals
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.least_squares import JointRows, Solution
 from robot_dynamics_ros.identification.dataset.motion import (
@@ -92,20 +92,20 @@ class Structure:
         return {j: int(index[j][base + law.terms.index(term)]) for j, law in enumerate(self.laws) if term in law.terms}
 
 
-Slips = Sequence[dict[str, SlipOperator]]
-
-
-def signals_of(motion: Motion, load: np.ndarray, coupled: Coupled, slips: Slips | None = None) -> list[JointSignals]:
+def signals_of(
+    motion: Motion, load: np.ndarray, coupled: Coupled, elements: Sequence[np.ndarray] | None = None
+) -> list[JointSignals]:
     """Friction inputs of every joint; `load` (N, n) is the torque without friction.
 
-    slips: pre-sliding operators per joint, given again for a motion that comes in blocks.
+    elements: H (N, 2) of every joint's law, where they are known.
     """
     found = []
     for j in range(motion.n):
         others = {k: (motion.qd[:, k], motion.qdd[:, k]) for k in coupled.get(j, ())}
         state = (motion.q[:, j], motion.qd[:, j], motion.qdd[:, j], load[:, j], motion.start)
         rotor = None if motion.rotor is None else motion.rotor[:, j]
-        found.append(JointSignals(*state, others, {} if slips is None else slips[j], motion.position[:, j], rotor))
+        H = None if elements is None else elements[j]
+        found.append(JointSignals(*state, others, motion.position[:, j], rotor, H))
     return found
 
 

@@ -1,12 +1,10 @@
 """Presliding friction of the written robot file: free spans, load per element, Stribeck level, by held-out error.
 
-  f = s(v) sum_k (c_k + l_k |tau|^p) H_k(theta; D_k) + fs b(v) + fv1 v + fv2 |v| v + fv0 v / (1 + |v|/v0) + fo
-  s(v) = r + (1 - r) g(v)   b(v) = g(v) v / (|v| + eps)   g(v) = 1 / (1 + (v/vs)^2)     [Madsen2020 ch4 35-37]
-H_k is driven by measured positions or by the integrated velocity, as the live nodes drive it: friction acts on the
-rotor, which the deflection of the gear turns against a link whose position is reported. Without fs, elements of the
-smallest spans imitate Stribeck friction that depends on speed alone and are wrong at rest. All coefficients but fo are
-non-negative, so the law dissipates at every speed; they are solved by non-negative least squares on Gram matrices,
-inside a grid over p, r, vs.
+The law is that of friction_columns.py [Madsen2020 ch4 35-37]. H_k is driven by measured positions or by the integrated
+velocity, as the live nodes drive it: friction acts on the rotor, which the deflection of the gear turns against a link
+whose position is reported. Without fs, elements of the smallest spans imitate Stribeck friction that depends on speed
+alone and are wrong at rest. All coefficients but fo are non-negative, so the law dissipates at every speed; they are
+solved by non-negative least squares on Gram matrices, inside a grid over p, r, vs.
 """
 
 from __future__ import annotations
@@ -20,17 +18,22 @@ import numpy as np
 from scipy.optimize import nnls
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.identification.arm.friction_columns import GAP, stribeck_fall, stribeck_step, thinning
+from robot_dynamics_ros.identification.arm.friction_columns import (
+    SPANS,
+    STRIBECK_RISE,
+    THINNING_SPEED,
+    Shape,
+    stribeck_fall,
+    stribeck_step,
+    thinning,
+)
 from robot_dynamics_ros.identification.arm.static_law import FrictionSamples
 from robot_dynamics_ros.identification.dataset.motion import ROTOR_TIME, Motion, pieces_of
 from robot_dynamics_ros.identification.dataset.stretches import cells
 
-SPANS = (3e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 1e-2, 3e-2)  # rad, D_k: harmonic drives slide after 1e-3..1e-2 rad
 POWERS = (1.0, 2.0)  # p of the load
 SLIDING_RATIOS = (1.0, 0.85, 0.7, 0.55)  # r = f_C / f_S
 STRIBECK_VELOCITIES = (0.01, 0.03, 0.1, 0.3)  # rad/s
-STRIBECK_RISE = 5e-3  # rad/s, eps: speed at which half of fs is reached; below it the noise of velocities is seen
-THINNING_SPEED = 0.3  # rad/s, v0 of the viscosity that falls with speed
 QUADRATIC = 0.05  # relative held-out error that fv2 must save: beyond the recorded speeds it is far off
 ROWS = 20_000  # samples of the fit, spread evenly over the motion
 LOAD_MARGIN = 1.5  # times the largest load seen: beyond it the load of a gear no longer raises friction
@@ -50,14 +53,7 @@ class PreslidingFit:
     shape: Shape
 
 
-@dataclass(frozen=True)
-class Shape:
-    """What the columns depend on: load power p, sliding ratio r, Stribeck velocity vs [rad/s]; quadratic: with fv2."""
-
-    power: float
-    ratio: float
-    velocity: float
-    quadratic: bool = False
+GAP = 0.5  # s; a longer silence resets a hysteretic model
 
 
 def clock(start: np.ndarray, rate: float) -> np.ndarray:
@@ -75,7 +71,9 @@ def fit_presliding(problem: PreslidingProblem, static: np.ndarray, known: Shape 
     (x,) = problem.solve(problem.gram(best)[None])
     if not x[: 2 * len(SPANS)].any():
         return None
-    return PreslidingFit(problem.parameters(best, x), errors, problem.squared_errors(static), best)
+    parameters = problem.parameters(best, x)
+    shape = replace(best, load_limit=parameters["load_limit"], rotor=parameters["rotor_time"] > 0)
+    return PreslidingFit(parameters, errors, problem.squared_errors(static), shape)
 
 
 def _best_shape(problem: PreslidingProblem) -> tuple[Shape, np.ndarray]:
@@ -138,7 +136,7 @@ class PreslidingProblem:
         self.loaded = loaded
         v = data.v[self.read]
         one = np.ones_like(v)
-        fixed = np.column_stack([v, np.abs(v) * v, thinning(v, THINNING_SPEED), one, -one])
+        fixed = np.column_stack([v, np.abs(v) * v, thinning(v), one, -one])
         self.fixed = fixed if data.effort_filter is None else data.as_recorded(fixed)[self.rows]
         self.order, self.edges, self.parts = cells([fold[self.rows] for fold in data.folds])
         self.partitions = len(data.folds)
@@ -153,7 +151,7 @@ class PreslidingProblem:
         relative = (np.abs(load) / self.scale)[:, None]
         loads = [relative**power for power in self.powers] if self.loaded else []
         level = [H, H * fall]
-        speed = stribeck_step(v, velocity, STRIBECK_RISE)
+        speed = stribeck_step(v, velocity)
         own = np.column_stack([*level, *(x * w for w in loads for x in level), speed])
         if d.effort_filter is not None:
             own = d.as_recorded(own)[self.rows]
@@ -181,7 +179,7 @@ class PreslidingProblem:
         """
         d, v, m = self.data, self.data.v[self.read], 2 * len(SPANS) + 5
         relative = np.abs(d.load[self.read])[:, None] / self.scale * self.loaded
-        speeds = [stribeck_step(v, velocity, STRIBECK_RISE) for velocity in STRIBECK_VELOCITIES]
+        speeds = [stribeck_step(v, velocity) for velocity in STRIBECK_VELOCITIES]
         own = np.column_stack([self.H, self.H * relative, *speeds])
         if d.effort_filter is not None:
             own = d.as_recorded(own)[self.rows]

@@ -16,12 +16,12 @@ from robot_dynamics_ros.estimators.external_force import significance
 from robot_dynamics_ros.estimators.motion import effort_gain
 from robot_dynamics_ros.estimators.pipeline import BLOCK, Pipeline
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel
+from robot_dynamics_ros.identification.dataset.motion import SLOW
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
 from robot_dynamics_ros.identification.dataset.stretches import sampled
 from robot_dynamics_ros.robot_file import RobotFile
 from robot_dynamics_ros.signals import Log
 
-REST_SPEED = 0.02  # rad/s: the speed at which the live friction stage goes over from rest to motion
 SETTLING = 1.0  # s at the beginning of a piece in which the observer settles
 MIN_SAMPLES = 100  # of a state that says something about a joint
 STAGES = ("motion", "friction", "force")
@@ -53,12 +53,12 @@ def residuals(
     pairs = [_seen(robot, piece) for rec in recordings for piece in rec.pieces]
     torque, speed = (_joined([pair[k] for pair in pairs], robot) for k in (0, 1))
     wider = WIDER[min(len({rec.name for rec in recordings}), len(WIDER)) - 1]
-    moving, rest = (wider * _rms(torque, mask) for mask in (np.abs(speed) >= REST_SPEED, np.abs(speed) < REST_SPEED))
+    moving, rest = (wider * _rms(torque, mask) for mask in (np.abs(speed) >= SLOW, np.abs(speed) < SLOW))
     rest = np.where(np.isfinite(rest), np.hypot(rest, FLOORS["rest"] * breakaway), UNSEEN * breakaway)
     rest = np.hypot(rest, elsewhere)
     moving = np.hypot(np.hypot(moving, FLOORS["moving"] * breakaway), elsewhere)
     moving = np.where(np.isfinite(moving), moving, rest)
-    fastest = np.fmax(np.quantile(np.abs(speed), FASTEST, axis=0), REST_SPEED)
+    fastest = np.fmax(np.quantile(np.abs(speed), FASTEST, axis=0), SLOW)
     found = {"moving": np.fmax(moving, MIN_STD), "rest": np.fmax(rest, MIN_STD), "speed": fastest}
     return found | {"significance": _significance(robot, recordings, found)}
 

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.identification.arm.cross_validation import clearly_better
-from robot_dynamics_ros.identification.arm.friction_columns import JointFriction, Memory
+from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel
 from robot_dynamics_ros.identification.arm.presliding import (
     PreslidingFit,
@@ -54,20 +54,17 @@ class WrittenLaw:
         return self.presliding is not None and self.presliding.parameters["rotor_time"] != 0.0
 
     def columns(self, chosen: JointFriction) -> JointFriction:
-        """The law as columns of a linear fit: of the presliding part, its shape held; the chosen law where it has none.
-
-        Motors that turn with two joints and the rotor's inertia keep their columns.
+        """The law as columns of a linear fit: terms that the presliding part has, its shape held; the chosen law where
+        it has none. Motors that turn with two joints and the rotor's inertia keep their columns.
         """
         if self.presliding is None:
             return chosen
         p = self.presliding.parameters
-        parts = {"ml": sum(p["level"]), "mt": sum(p["load"]), "ms": p["fs"], "mv": p["fv0"]}
-        parts |= {"fv1": p["fv1"], "fv2": p["fv2"]}
-        terms = [t for t in chosen.terms if t in ("fo", "ia") or t[0] == "c"] + [t for t, x in parts.items() if x > 0]
-        level, load = (tuple(x / (sum(p[k]) or 1.0) for x in p[k]) for k in ("level", "load"))
-        speeds = (p["sliding_ratio"], p["stribeck_velocity"], p["eps"], p["v0"])
-        memory = Memory(tuple(p["span"]), level, load, p["load_power"], p["load_limit"], *speeds, p["rotor_time"] > 0)
-        return JointFriction(chosen.eps, tuple(terms), memory)
+        parts = {"h": sum(p["level"]), "hl": sum(p["load"])} | {t: p[t] for t in ("fs", "fv0", "fv1", "fv2")}
+        kept = tuple(t for t in chosen.terms if t in ("fo", "ia") or t[0] == "c")
+        levels, loads = (tuple(x / (sum(p[k]) or 1.0) for x in p[k]) for k in ("level", "load"))
+        shape = replace(self.presliding.shape, levels=levels, loads=loads)
+        return JointFriction(chosen.eps, (*kept, *(t for t, x in parts.items() if x > 0)), shape)
 
 
 def choose_law(problem: PreslidingProblem, known: WrittenLaw | None = None) -> WrittenLaw:

@@ -17,14 +17,13 @@ from typing import Any
 import numpy as np
 
 from robot_dynamics_ros.errors import DataError
-from robot_dynamics_ros.identification.dataset.motion import filtered, low_pass
+from robot_dynamics_ros.identification.dataset.motion import SLOW, filtered, low_pass
 from robot_dynamics_ros.identification.dataset.recording import Piece, Recording
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.robot_file import RobotFile
 
 CUTOFF = 10.0  # Hz, below the vibration that steps of acceleration excite in flexible joints
-MOVING = 0.02  # rad/s
 EPS = (0.005, 0.01, 0.02, 0.05, 0.1)  # rad/s, output side: smoothings tried; the source's 1e-5 chatters with sensors
 MAX_RELATIVE_STD = 0.05  # relative standard deviation up to which a number is written
 EXCITED = 0.1  # rad/s2, RMS of the desired acceleration that shows a rotor's inertia
@@ -55,7 +54,7 @@ class DriveData:
 
     def moving(self, joint: int) -> np.ndarray:
         """Samples (N,) in which a joint moves."""
-        return np.abs(self.qd[:, joint]) > MOVING
+        return np.abs(self.qd[:, joint]) > SLOW
 
 
 def drive_data(recordings: Sequence[Recording], cutoff: float | None = None) -> DriveData:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError, DataError
+from robot_dynamics_ros.identification.dataset.motion import MOVING
 from robot_dynamics_ros.identification.dataset.segments import JointRecord
 from robot_dynamics_ros.identification.joint.friction import least_samples
-from robot_dynamics_ros.identification.joint.friction_fit import REST
 from robot_dynamics_ros.identification.joint.sliding import sliding_friction
 from robot_dynamics_ros.models.friction import FrictionModel, law_named
 from robot_dynamics_ros.models.robot_model import RobotModel
@@ -217,7 +217,7 @@ def check_steps(plan: Plan, joint: int, law: str = "madsen") -> None:
         v = sliding_friction(JointRecord(name, stamps, q[:, joint], qd[:, joint], nothing, nothing)).data.v
     except DataError:
         v = np.zeros(0)
-    if (count := int((np.abs(v) >= REST).sum())) < need:
+    if (count := int((np.abs(v) >= MOVING).sum())) < need:
         raise CapabilityError(
             f"{plan.name}: {name} would slide steadily in {count} samples, a fit of {law} needs {need}: take more "
             "speeds (--count), more travel (--travel), or a start farther from its limits (--start)"

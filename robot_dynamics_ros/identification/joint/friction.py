@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.dataset.motion import MOVING
 from robot_dynamics_ros.identification.joint.friction_fit import (
-    REST,
     SPAN_LOAD,
     FrictionData,
     FrictionFit,
@@ -31,7 +31,7 @@ def fit_friction(
     reference_temperature: float | None = None,
     temperature: bool | None = None,
     fixed: Mapping[str, float] | None = None,
-    rest: float = REST,
+    rest: float = MOVING,
     seed: int = 0,
 ) -> FrictionFit:
     """Fit one law to one joint: min sum rho(torque - f(v, load, T)), rho = soft L1.
@@ -159,4 +159,4 @@ def _judge(
     )
 
 
-__all__ = ["REST", "FrictionData", "FrictionFit", "compare_friction", "fit_friction", "friction_updates"]
+__all__ = ["FrictionData", "FrictionFit", "compare_friction", "fit_friction", "friction_updates"]

@@ -14,9 +14,9 @@ import numpy as np
 from scipy.optimize import differential_evolution
 
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.dataset.motion import MOVING
 from robot_dynamics_ros.models.friction import FrictionLaw, FrictionModel
 
-REST = 0.01  # rad/s, below this a joint is at rest and friction is no function of velocity
 SPAN_LOAD = 2.0  # Nm: least spread of the load for a fit
 
 
@@ -112,7 +112,7 @@ class FrictionProblem:
         held = set(fixed) | no_load | no_heat | (set() if law.name in STRIBECK else {"gamma"})
         roles = {"linear", "nonlinear", "thermal"}
         speed, force = np.abs(data.v), np.abs(data.torque)
-        ends = np.quantile(speed, [0.02, 0.98]) if len(data) else (REST, 1.0)
+        ends = np.quantile(speed, [0.02, 0.98]) if len(data) else (MOVING, 1.0)
         self.slowest, self.fastest = float(ends[0]), float(ends[1])
         self.largest = float(np.quantile(force, 0.999)) + 1e-9 if len(data) else 1.0
         self.free = [k for k, p in enumerate(law.parameters) if p.role in roles and p.name not in held]

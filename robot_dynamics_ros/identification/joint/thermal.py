@@ -14,10 +14,11 @@ from scipy.optimize import least_squares
 
 from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import DataError
+from robot_dynamics_ros.identification.dataset.motion import MOVING
 from robot_dynamics_ros.identification.metrics import nrmse
 from robot_dynamics_ros.models.friction import FrictionModel
 
-_BIN_S, _JUDGED_SAMPLES, _MOVING = 2.0, 3000, 0.01
+_BIN_S, _JUDGED_SAMPLES = 2.0, 3000
 _SPAN_T, _SPAN_FRICTION = 5.0, 0.04  # K; relative change of friction over the runs
 _BOX = {
     "alpha": (-0.05, 0.05),
@@ -90,7 +91,7 @@ class _Run:
         if run.housing is not None:
             self.housing = np.bincount(self.bin, weights=run.housing, minlength=count) / filled
             self.housing[np.bincount(self.bin, minlength=count) == 0] = np.nan
-        moving = np.flatnonzero((np.abs(run.v) > _MOVING) & np.isfinite(run.friction))
+        moving = np.flatnonzero((np.abs(run.v) > MOVING) & np.isfinite(run.friction))
         rows = moving[np.linspace(0, len(moving) - 1, min(_JUDGED_SAMPLES, len(moving))).astype(int)]
         self.rows_bin, self.y = self.bin[rows], run.friction[rows]
         self.y_base, self.y_stribeck = base[rows], stribeck[rows]

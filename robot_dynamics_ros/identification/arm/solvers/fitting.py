@@ -119,7 +119,7 @@ class Fitter:
         short = method == "huber" and len(self.motion) > 2 * FIRST_ROWS
         motion = thinned(self.motion, FIRST_ROWS) if short else self.motion
         phi = self.load
-        loaded = any("mt" in law.terms for law in self.structure.laws for t in law.terms)
+        loaded = any("hl" in law.terms for law in self.structure.laws)
         rounds = (1 if rough else 2) if loaded and phi is None else 0
         for left in reversed(range(rounds + 1)):
             rows = FusedRows(self.rigid, self.structure, motion, phi)

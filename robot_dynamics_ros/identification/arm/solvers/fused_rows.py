@@ -1,4 +1,4 @@
-"""Rows of the final solution, block by block: neither the regressor nor the friction columns are ever stored.
+"""Rows of the final solution, block by block: of regressor and friction columns only the elements' H are stored.
 
 A block of the motion goes through the core's fused QR: regressor, friction columns and effort become one triangle per
 joint inside the cache. The columns of a joint whose effort was smoothed before it was recorded pass the same filter:
@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from robot_dynamics_ros import _core
-from robot_dynamics_ros.identification.arm.friction_columns import KeptSlip, SlipOperator
 from robot_dynamics_ros.identification.arm.model import EffortFilter, Structure, signals_of
 from robot_dynamics_ros.identification.arm.rigid import RigidModel
 from robot_dynamics_ros.identification.arm.solvers.least_squares import Rows, Solution
@@ -38,9 +37,8 @@ class FusedRows:
         ends = np.cumsum([0, *self.terms]).tolist()
         self.own = [slice(a, b) for a, b in itertools.pairwise(ends)]  # friction columns of every joint
         self.index = [np.array(self._triangles().parameters_of(j)) for j in range(rigid.n)]
-        kept = [{t: KeptSlip(*x, len(motion)) for t, x in law.slips().items()} for law in structure.laws]
-        self._kept = [slip for own in kept for slip in own.values()]
-        self._slips: list[dict[str, SlipOperator]] = [dict(own) for own in kept]
+        signals = signals_of(motion, np.zeros_like(motion.q), structure.coupled)
+        self._elements = [s.slipped(law) for s, law in zip(signals, structure.laws, strict=True)]
         self._columns: dict[int, np.ndarray] = {}  # friction columns by the first row of their block
         filters = structure.filters
         self.filters = [f if f is not None and f.acts(motion.rate) else None for f in filters]
@@ -116,13 +114,12 @@ class FusedRows:
         return _core.FusedQR(self.rigid.model.chain, self.columns, self.terms)
 
     def _friction(self, part: Motion, first: int) -> np.ndarray:
-        """Friction columns (m, sum of k_j) of all joints in one block; the blocks of a pass come in order."""
+        """Friction columns (m, sum of k_j) of all joints in one block."""
         if first in self._columns:
             return self._columns[first]
-        for slip in self._kept if first == 0 else ():
-            slip.begin()
         load = np.zeros_like(part.q) if self.phi is None else self.rigid.torque(self.phi, part.q, part.qd, part.qdd)
-        signals = signals_of(part, load, self.structure.coupled, self._slips)
+        elements = [H[first : first + len(part)] for H in self._elements]
+        signals = signals_of(part, load, self.structure.coupled, elements)
         out = np.empty((len(part), sum(self.terms)))
         for s, law, own in zip(signals, self.structure.laws, self.own, strict=True):
             s.matrix(law, out[:, own])

@@ -13,11 +13,10 @@ import numpy as np
 
 from robot_dynamics_ros.estimators.wrench_metrics import runs
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel
-from robot_dynamics_ros.identification.dataset.motion import Motion, pieces_of
+from robot_dynamics_ros.identification.dataset.motion import SLOW, Motion, pieces_of
 
 SPELL = 1.0  # s whose mean residual counts as one independent error of a recording
 MAX_WEIGHT_RATIO = 4.0  # ratio of the weights of two recordings, at most
-SLOW = 0.02  # rad/s, below which a joint sticks and creeps (that of the live friction stage)
 STAND = 0.1  # s that a slow stretch of any length counts as: about the correlation time of what a model leaves
 
 

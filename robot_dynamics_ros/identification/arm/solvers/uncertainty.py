@@ -19,7 +19,7 @@ from dataclasses import replace
 import numpy as np
 
 from robot_dynamics_ros.identification.arm.cross_validation import state_folds
-from robot_dynamics_ros.identification.arm.friction_columns import MEMORY, JointFriction
+from robot_dynamics_ros.identification.arm.friction_columns import sliding
 from robot_dynamics_ros.identification.arm.model import IdentifiedModel, joint_rows
 from robot_dynamics_ros.identification.arm.solvers.least_squares import RANK, JointRows, Solution
 from robot_dynamics_ros.identification.dataset.motion import Motion
@@ -127,7 +127,7 @@ def widened(model: IdentifiedModel, variance: np.ndarray) -> IdentifiedModel:
         return model
     covariance = s.covariance.copy()
     for j, (law, index) in enumerate(zip(model.structure.laws, model.structure.index(b), strict=True)):
-        level = next((k for k, term in enumerate(law.terms) if term in ("fc", "ml")), None)
+        level = next((k for k, term in enumerate(law.terms) if term in ("fc", "h")), None)
         if level is not None:
             covariance[index[b + level], index[b + level]] += variance[j]
     return replace(model, solution=replace(s, covariance=covariance, std=np.sqrt(np.diag(covariance))))
@@ -148,16 +148,8 @@ def steady_friction(
     value, std = np.zeros(speeds.shape), np.full(speeds.shape, np.nan)
     for j, law in enumerate(structure.laws):
         own = index[j][model.rigid.base.size :]
-        rows = np.column_stack([_sliding(term, law, speeds[j], abs(load[j])) for term in law.terms])
+        rows = sliding(law, speeds[j], abs(load[j]))
         value[j] = rows @ s.x[own]
         if s.covariance is not None:
             std[j] = np.sqrt(np.einsum("ka,ab,kb->k", rows, s.covariance[np.ix_(own, own)], rows))
     return value, std
-
-
-def _sliding(term: str, law: JointFriction, v: np.ndarray, load: float) -> np.ndarray:
-    """A friction column (k,) at steady speeds: presliding is saturated, coupled motors stand."""
-    if law.memory is not None and term in MEMORY:
-        return law.memory.sliding(term, v, load)
-    known = {"fv1": v, "fv2": v * np.abs(v), "fc": np.tanh(v / law.eps)}
-    return known.get(term, np.zeros_like(v))

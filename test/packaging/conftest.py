@@ -7,7 +7,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 LEFT_OUT = (".git", ".venv", "dist", "*.egg-info", "__pycache__", "_core*.so", ".*_cache", "demo_output", "log")
-LEFT_OUT += ("ctest", "sanitize")  # other builds below build/
+LEFT_OUT += ("ctest", "sanitize", "lib.*", "native*.so")  # other builds, and the laboratory's module
 
 
 def copied(folder):

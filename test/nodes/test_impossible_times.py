@@ -99,7 +99,7 @@ def test_a_refusal_stays_the_last_state_until_the_robot_moves_again(monkeypatch)
     """A listener keeps one message: what follows a refusal at once would hide it."""
     interface, lines = motions(monkeypatch)
     interface._pace = SimpleNamespace(due=lambda stamp_ns, rate: True)
-    driver, sample = interface._driver, SimpleNamespace(n_joints=6, q=np.zeros(6), stamp_ns=0)
+    driver, sample = interface._driver, SimpleNamespace(n_joints=6, q=np.zeros(6), stamp_ns=0, receive_ns=0)
 
     def published():
         interface.on_sample(sample)

@@ -1,5 +1,7 @@
 """Parameters, services and lifecycle of a node on a robot that the test steps: what is refused says why."""
 
+import gc
+
 import numpy as np
 import pytest
 
@@ -196,6 +198,7 @@ def elsewhere():
     rclpy.init(args=[], context=context)
     yield context
     rclpy.shutdown(context=context)
+    gc.collect()  # its nodes would stay in the graph
 
 
 def test_a_second_node_of_this_machine_is_refused_and_the_first_goes_on(rig, elsewhere):

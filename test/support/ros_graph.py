@@ -123,6 +123,7 @@ class Listener:
         """Leave the domain."""
         import rclpy
 
+        self.executor.shutdown()  # it holds the nodes, which would stay in the graph
         self.node.destroy_node()
         rclpy.shutdown(context=self.context)
 

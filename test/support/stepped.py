@@ -6,6 +6,7 @@ the robot's. So the result is the same on any machine, as fast as that computes.
 
 from __future__ import annotations
 
+import gc
 from collections import deque
 
 import numpy as np
@@ -187,11 +188,14 @@ class Observed(Listener):
         self.spin(lambda: self.processed == self.stamp_ns)
 
     def close(self):
+        self.executor.shutdown()
         for node in self.nodes:
             node._leave()
             node.drop()
             node.destroy_node()
         super().close()
+        self.__dict__.clear()
+        gc.collect()  # nodes in circles of references would stay in the graph, and the next test would see them
 
 
 class Stepped(Observed):

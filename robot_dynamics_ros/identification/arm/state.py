@@ -49,7 +49,7 @@ DEFAULTS = Options()
 class Identification:
     """The one object that every step of `identify` takes and fills; report and files are written from it.
 
-    A field without a default exists once its step has run (docs/identification_flow.md):
+    A field without a default exists once its step has run (docs/architecture.md):
 
     - robot, options, training, validation, split: the input; recordings in the joint order of the robot file
     - velocity: delay, gain and bias of the reported velocity, repaired from then on; None where there is none

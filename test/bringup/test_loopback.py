@@ -133,6 +133,7 @@ def stranger():
         ip("link", "del", "rdr_here")
 
 
+@pytest.mark.long
 def test_an_unknown_participant_with_static_peers_finds_an_open_node_and_not_ours(stranger, started, closed):
     started("closed_node", closed)
     started("open_node", plain() | {"ROS_AUTOMATIC_DISCOVERY_RANGE": "SUBNET", "ROS_STATIC_PEERS": THERE})

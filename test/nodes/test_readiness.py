@@ -91,7 +91,9 @@ def test_messages_without_a_stamp_lead_to_the_parameter(max_age):
         inputs._fresh(message)
 
 
-@pytest.mark.parametrize("name", ["ur3e", "ur5e", "ur10e", "ur16e"])
+@pytest.mark.parametrize(
+    "name", ["ur5e", *(pytest.param(n, marks=pytest.mark.long) for n in ("ur3e", "ur10e", "ur16e"))]
+)
 @pytest.mark.parametrize("meaning", [CURRENT, TORQUE, GRAVITY_FREE], ids=str)
 def test_the_three_meanings_of_a_ur_drivers_effort_are_adopted_and_give_no_false_force(name, meaning):
     """At rest with the arm stretched out, friction of the motors at a tenth of its Coulomb level, noise."""

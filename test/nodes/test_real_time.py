@@ -125,7 +125,7 @@ def test_a_ur_at_its_rate_with_contact_motion_and_a_recording_that_replays_with_
     assert np.ptp(again.external_wrench[500:, 2]) > 15.0
 
 
-def test_an_fr3_at_its_rate_with_contact_motion_and_torque_and_what_waited_while_it_was_stopped(tmp_path):
+def test_an_fr3_at_its_rate_with_contact_motion_and_torque_and_up_to_date_after_a_stop_of_its_process(tmp_path):
     for module in ("pylibfranka", "franka_sim"):
         pytest.importorskip(module, reason=f"{module} is not installed")
     with Graph("fr3", tmp_path, "    torque: client\n    control.time_scale: 0.05\n") as graph:
@@ -136,11 +136,9 @@ def test_an_fr3_at_its_rate_with_contact_motion_and_torque_and_what_waited_while
             client.wait(1.5)
             assert graph.force()[2] - before[2] < -15.0
             client.command("set_wrench", wrench=[0] * 6)
-            left_out = int(graph.stream()["not published"])
             os.kill(graph.node.process.pid, signal.SIGSTOP)
             client.wait(1.5)
             os.kill(graph.node.process.pid, signal.SIGCONT)
-        graph.listener.spin(lambda: int(graph.stream()["not published"]) > left_out + 100)
         graph.listener.spin(lambda: time.time_ns() - to_ns(graph.recent("joint_states", 1)[0].header.stamp) < 5e8)
         graph.listener.spin(lambda: graph.stream()["condition"] == "ok")
         graph.moved()

@@ -218,6 +218,32 @@ def test_the_dead_man_switch_times_out():
     assert rig.ends_at_zero()
 
 
+@pytest.mark.parametrize("what", ["command", "switch"])
+def test_deadlines_hold_by_the_hosts_clock_where_the_robots_is_slow(what):
+    rig = Rig(enable_timeout=0.04).enabled(5.0)
+    rig.guard.refresh(rig.now)
+    for _ in range(21):  # 42 ms of the host, 0.2 ms of the robot
+        rig.guard.pass_time(2e-3)
+        rig.state()
+        if what == "switch":
+            rig.command(5.0)
+        else:
+            rig.guard.refresh(rig.now)
+        rig.step(MS // 100)
+    reason = GuardReason.command_age if what == "command" else GuardReason.enable_lost
+    assert (rig.guard.state, rig.guard.reason) == (GuardState.safe, reason)
+
+
+def test_torque_does_not_rise_in_the_cycle_in_which_a_limit_hit_for_long_latches():
+    rig = Rig(sustained_cycles=10).enabled()
+    for k in range(10):
+        before = rig.out.copy()
+        rig.state()
+        rig.guard.command(rig.now, np.array([100.0, 0.1 * k]), False, False)
+        rig.step()
+    assert rig.guard.reason == GuardReason.magnitude and (np.abs(rig.out) <= np.abs(before)).all()
+
+
 def test_an_enable_without_commands_ends():
     rig = Rig().enabled()
     for _ in range(round(4.9 / 0.002)):

@@ -248,6 +248,11 @@ class LifecycleBase(LifecycleNode):
         """True when events must be processed between any two pieces of work."""
         return False
 
+    @property
+    def events_at_once(self) -> int:
+        """Events that are processed one after the other between two pieces of work."""
+        return 1
+
     def work(self) -> bool:
         """One piece of the node's own work, at most a few ms of waiting; False: there are only events to process."""
         return False

@@ -72,7 +72,8 @@ def _loop(node: LifecycleBase, ending: Ending) -> None:
         if not node.work():
             executor.spin_once(timeout_sec=IDLE_TIMEOUT)
         elif node.low_latency or time.monotonic() - polled > EVENT_PERIOD:
-            executor.spin_once(timeout_sec=0.0)
+            for _ in range(node.events_at_once):
+                executor.spin_once(timeout_sec=0.0)  # one event
             polled = time.monotonic()
 
 

@@ -7,6 +7,7 @@ second that were sent, and seconds from the request until the robot has left tor
 from __future__ import annotations
 
 import argparse
+import signal
 import subprocess
 import sys
 import time
@@ -19,6 +20,7 @@ from ros_graph import Listener, Process  # sets the domain before rclpy is initi
 
 NODE = "hardware_node"
 TIMEOUT = 30.0  # s
+BUILD_UP = 0.5  # s of flood before a request
 
 
 def flood(rate: float, points: int) -> None:
@@ -37,21 +39,24 @@ def flood(rate: float, points: int) -> None:
     while True:
         publisher.publish(message)
         sent += 1
-        if sent % 1000 == 0:
+        if sent % 200 == 0:
             print(f"{sent / (time.monotonic() - begin):.0f}", flush=True)
         time.sleep(max(0.0, begin + sent / rate - time.monotonic()))
 
 
-def tried(listener, simulation, service: str) -> float:
-    """Seconds from a request until the robot has left torque mode."""
+def tried(listener, simulation, service: str, sender) -> float:
+    """Seconds from a request in the flood until the robot has left torque mode; the flood rests while it is enabled."""
     from std_srvs.srv import Trigger
 
-    answer = listener.call(Trigger, f"{NODE}/enable_guiding", timeout=TIMEOUT)
-    assert answer.success, answer.message
     client = listener.node.create_client(Trigger, f"{NODE}/{service}")
     listener.spin(client.service_is_ready)
-    while not simulation.state["torque_mode"]:
-        time.sleep(0.01)
+    hold(sender, signal.SIGSTOP)
+    while not simulation.state["torque_mode"]:  # a busy machine refuses, or latches the guard
+        listener.call(Trigger, f"{NODE}/rearm", timeout=TIMEOUT)
+        listener.call(Trigger, f"{NODE}/enable_guiding", timeout=TIMEOUT)
+        time.sleep(0.1)
+    hold(sender, signal.SIGCONT)
+    time.sleep(BUILD_UP)
     begin = time.monotonic()
     done = client.call_async(Trigger.Request())
     while simulation.state["torque_mode"]:
@@ -61,6 +66,11 @@ def tried(listener, simulation, service: str) -> float:
     assert done.result().success, done.result().message
     listener.node.destroy_client(client)
     return seconds
+
+
+def hold(sender, number) -> None:
+    if sender is not None:
+        sender.send_signal(number)
 
 
 def measure(rate: float, points: int, tries: int) -> None:
@@ -75,9 +85,9 @@ def measure(rate: float, points: int, tries: int) -> None:
         command = [sys.executable, __file__, "--flood", str(rate), "--points", str(points)]
         sender = subprocess.Popen(command, stdout=subprocess.PIPE, text=True) if rate else None
         try:
-            sent = sender.stdout.readline().strip() if sender else "0"  # after the first thousand
+            sent = sender.stdout.readline().strip() if sender else "0"  # after the first messages
             for service in ("disable_torque", "stop"):
-                found = np.array([tried(listener, simulation, service) for _ in range(tries)])
+                found = np.array([tried(listener, simulation, service, sender) for _ in range(tries)])
                 print(f"| {sent} | {points} | {service} | {tries} | {np.median(found):.3f} | {found.max():.3f} |")
         finally:
             if sender:

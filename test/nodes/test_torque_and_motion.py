@@ -143,6 +143,7 @@ def test_a_flood_of_refused_trajectories_is_counted_and_summed_and_no_longer_par
     far = trajectory(np.full(6, 50.0))
     for _ in range(1500):
         node.callbacks["~/joint_trajectory"](far)
+    assert node.motion.flooded
     assert len(parsed) == refusals.REPORTED and len(node.published["~/motion"]) <= refusals.REPORTED + 1
     assert node.motion._refusals.total == 1500
     now[0] = 1.1

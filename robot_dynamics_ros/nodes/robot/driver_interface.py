@@ -155,6 +155,11 @@ class DriverInterface(NodePart):
         """True while torque may leave."""
         return self._torque is not None and self._torque.live
 
+    @property
+    def flooded(self) -> bool:
+        """True while refused trajectories are dropped unread."""
+        return self._motion is not None and self._motion.flooded
+
     def _go_on(self) -> None:
         """While a service waits for the robot: samples are read, estimated from and published as ever."""
         if not self._node.work():

@@ -93,9 +93,14 @@ class MotionInterface(NodePart):
             self._action.destroy()
         super().destroy()
 
+    @property
+    def flooded(self) -> bool:
+        """True while refused trajectories are dropped unread."""
+        return self._refusals.flooded
+
     def _receive(self, data: bytes, start: Callable[[JointTrajectory], object]) -> None:
         """Callback: what cannot be taken is refused before it is parsed, and in a flood of refusals nothing is."""
-        if self._refusals.flooded:
+        if self.flooded:
             self._refusals.add()
         else:
             self._take(data, lambda d: start(parsed(d)))

@@ -34,6 +34,7 @@ from robot_dynamics_ros.signals import Sample
 if TYPE_CHECKING:
     from robot_dynamics_ros.learning.batch import Collector
 
+FLOOD = 64  # messages dropped at once, each 0.1 ms or less
 SLICE = 1e-4  # s of processor time: a sample is not kept waiting by processes that compute
 
 
@@ -155,6 +156,11 @@ class RobotNode(LifecycleBase):
     def low_latency(self) -> bool:
         """True while torques come over a topic: events are processed between any two samples."""
         return self._driver_interface is not None and self._driver_interface.torque_live
+
+    @property
+    def events_at_once(self) -> int:
+        """More in a flood of refused messages, which are dropped unread: other events wait behind them."""
+        return FLOOD if self._driver_interface is not None and self._driver_interface.flooded else 1
 
     def _on_joined(self, sample: Sample) -> None:
         if self.active:

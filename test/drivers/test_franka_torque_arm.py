@@ -133,9 +133,9 @@ def test_the_hand_moves_it_and_it_stays_where_it_is_let_go(arm, sim):
 @pytest.mark.realtime
 def test_a_second_motion_is_refused_while_torque_flows(arm):
     arm.enable(TorqueMode.guide)
-    with pytest.raises(CapabilityError, match="a motion is running"):
+    with pytest.raises(CapabilityError, match="torque is live"):
         arm.driver.move_path(arm.driver.sample.q[None])
-    with pytest.raises(CapabilityError, match="a motion is running"):
+    with pytest.raises(CapabilityError, match="torque is live"):
         arm.driver.start_torque()
     refuse_torque(ROBOT, arm.driver.info, arm.driver.status)  # nothing else is wrong
     arm.end()

@@ -71,7 +71,7 @@ class Graph:
         assert np.median(np.diff(stamps)) == pytest.approx(1e9 / self.robot.sensing.sample_rate, rel=0.02)
 
     def force(self):
-        return np.mean([[m.wrench.force.x, m.wrench.force.y, m.wrench.force.z] for m in self.recent(BASE, 100)], axis=0)
+        return np.mean([[m.wrench.force.x, m.wrench.force.y, m.wrench.force.z] for m in self.recent(BASE, 20)], axis=0)
 
     def stream(self):
         """Values of the next diagnostics of the stream."""

@@ -17,16 +17,9 @@ HERE = np.array([0.1, -1.2, 1.4, -0.5, 0.2, 0.3])
 
 
 class Client:
-    """The vendor's control client at HERE, with its answers to settings."""
+    """The vendor's control client with its answers to settings."""
 
     good = True
-
-    def __init__(self):
-        self.sent = []
-
-    def servoJ(self, q, *_):
-        self.sent.append(q)
-        return True
 
     def setTargetPayload(self, *_):
         return self.good
@@ -35,7 +28,6 @@ class Client:
         return self.good
 
     setWatchdog = isProgramRunning = lambda self, *_: True
-    initPeriod = waitPeriod = servoStop = stopJ = lambda self, *_: None
 
 
 @pytest.fixture

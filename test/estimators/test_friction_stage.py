@@ -61,9 +61,7 @@ def test_friction_is_the_model_of_the_robot_file():
     codes = stage().run(record)
     model = hysteresis_from_robot(robot())
     expected = model.run(record.stamp_ns, record.q, record.qd, record.model_torque)[0]
-    np.testing.assert_array_equal(record.friction_torque[500:], expected[500:])
-    law = FrictionModel.from_robot(robot()).torque(record.qd[0], record.model_torque[0])
-    np.testing.assert_array_equal(record.friction_torque[0], law)  # until the state is known
+    np.testing.assert_array_equal(record.friction_torque, expected)
     assert (codes == int(Status.ok)).all()
 
 
@@ -84,7 +82,7 @@ def test_at_rest_memory_knows_the_friction_and_says_how_well():
     stage(model="static").run(static)
     assert abs(static.friction_torque[-1]).max() < 1e-9 < 4.0 < abs(record.friction_torque[-1]).min()
     assert (record.friction_std[-1] < 0.6 * static.friction_std[-1] + 0.3 * abs(record.friction_torque[-1])).all()
-    np.testing.assert_array_equal(record.friction_std[0], static.friction_std[0])  # state unknown: as the law
+    assert (record.friction_std[0] >= 6.0 / np.sqrt(3)).all()  # state unknown: anywhere within the level
 
 
 def test_temperature_scales_friction_with_memory():

@@ -98,6 +98,23 @@ class Presliding {
     return sum;
   }
 
+  // Torque of the elements as they are [Nm], and the most it can be, at velocity v, load tau and temperature T.
+  struct Sliding {
+    double torque, level;
+  };
+  Sliding sliding(int i, double v, double tau, double T) const noexcept {
+    const double loaded = power(i, tau), x = v / joints_[i].stribeck_velocity, r = joints_[i].sliding_ratio;
+    const Element* e = side_by_side_.data() + i / portable::lanes * elements_;
+    double torque = 0.0, most = 0.0;
+    for (int k = 0; k < elements_; ++k) {
+      const double level = level_[i * elements_ + k] + load_[i * elements_ + k] * loaded;
+      torque += level * e[k].deflection[i % portable::lanes] / span_[i * elements_ + k];
+      most += level;
+    }
+    const double strength = heat(i, v, T) * (r + (1.0 - r) / (1.0 + x * x));
+    return {strength * torque, strength * most};
+  }
+
   void reset() noexcept { clock_.reset(); }
 
   // theta [rad], v [rad/s] (n), tau [Nm] and T [deg C] (n) or null -> friction [Nm]

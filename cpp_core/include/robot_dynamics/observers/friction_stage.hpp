@@ -117,7 +117,7 @@ class FrictionStage {
 
   // position [rad], v [rad/s] (n); the load of the gear is load + contact_load [Nm]; all but v may be null or NaN =
   // absent. degraded: a temperature is outside the identified range. Without a position a model that needs it gives way
-  // to the law.
+  // to the law. std may be null: nobody asks for it.
   Status step(std::int64_t stamp_ns, const double* position, const double* v, const double* load,
               const double* contact_load, const double* T, const double* variance, double* friction,
               double* std) noexcept {
@@ -136,16 +136,17 @@ class FrictionStage {
     }
     const Status memory = remember(stamp_ns, position, v, load_.data());
     if (memory == Status::dropped) return memory;
+    remembered_ = memory == Status::ok;
     double turned[max_joints];
     const Status motors = turn(stamp_ns, position, v, turned);
     if (motors == Status::dropped) return motors;
     for (int i = 0; i < n; ++i) {
-      const double tau = load_[i], law = map_.torque_at(i, v[i], tau, used_[i]);
-      const bool known = memory == Status::ok && usable(i);
+      const bool known = remembered_ && usable(i);
+      const double tau = load_[i], law = known && !std ? 0.0 : map_.torque_at(i, v[i], tau, used_[i]);
       const double f = known ? next_[i] : law;
       if (!std::isfinite(f)) return Status::dropped;
       friction[i] = f;
-      std[i] = deviation(i, v[i], tau, f, law, spread(i, T, variance), known);
+      if (std) std[i] = deviation(i, v[i], tau, f, law, spread(i, T, variance), known);
     }
     const bool known = motors == Status::ok;
     for (const CoupledMotor& m : coupled_)
@@ -155,7 +156,28 @@ class FrictionStage {
     return status;
   }
 
+  // Of the friction of the last step, at its v (n): what the Coulomb level contributes, and the level [Nm] (n), between
+  // which and its negative friction may be at rest. Adaptation scales the former. Friction of motors that turn with two
+  // joints is in the level alone.
+  void split(const double* v, double* coulomb, double* level) const noexcept {
+    for (int i = 0; i < joints(); ++i) {
+      const Presliding::Sliding part = of_level(i, v[i]);
+      coulomb[i] = part.torque, level[i] = part.level;
+    }
+    for (const CoupledMotor& m : coupled_) level[m.joint] += m.coulomb;
+    for (std::size_t i = 0; i < turns_.size(); ++i)
+      for (const int j : {turns_[i].joint, turns_[i].with}) level[j] += motors_->level(static_cast<int>(i));
+  }
+
  private:
+  Presliding::Sliding of_level(int i, double v) const noexcept {
+    const auto* spans = std::get_if<Presliding>(&memory_);
+    const auto* spaced = std::get_if<EGms>(&memory_);
+    if (spans && remembered_ && usable(i)) return spans->sliding(i, v, load_[i], used_[i]);
+    if (spaced && remembered_) return {spaced->levels()[i] * spaced->hysteresis()[i], spaced->levels()[i]};
+    return {map_.torque_at(i, v, load_[i], used_[i]) - map_.viscous(i, v, used_[i]), map_.coulomb(i, v, used_[i])};
+  }
+
   static double finite_or_zero(const double* x, int i) noexcept { return x && std::isfinite(x[i]) ? x[i] : 0.0; }
 
   // Steps the model with memory into next_: ok, unavailable without one or without the position it needs, or dropped.
@@ -177,17 +199,19 @@ class FrictionStage {
     return status == Status::dropped ? status : Status::ok;
   }
 
-  bool valid(int i) const noexcept {
-    if (auto* m = std::get_if<EGms>(&memory_)) return m->valid(i);
+  // Elements that have not yet slipped are in the deviation: a presliding model is used from the first sample.
+  bool usable(int i) const noexcept {
+    if (auto* m = std::get_if<EGms>(&memory_)) return m->fc0()[i] > 0.0;
     if (auto* m = std::get_if<RateStateGms>(&memory_)) return m->valid(i);
-    if (auto* m = std::get_if<Presliding>(&memory_)) return m->valid(i);
+    if (auto* m = std::get_if<Presliding>(&memory_)) return m->has_memory(i);
     return memory_.index() != 0;
   }
 
-  // Elements that have not yet slipped are in the deviation: a presliding model is used from the first sample.
-  bool usable(int i) const noexcept {
-    if (auto* m = std::get_if<Presliding>(&memory_)) return m->has_memory(i);
-    return valid(i);
+  // Level of elements whose deflection is still unknown [Nm].
+  double unknown_level(int i, double tau) const noexcept {
+    if (auto* m = std::get_if<Presliding>(&memory_)) return m->unknown_level(i, tau);
+    if (auto* m = std::get_if<EGms>(&memory_)) return m->valid(i) ? 0.0 : m->levels()[i];
+    return 0.0;
   }
 
   double spread(int i, const double* T, const double* variance) const noexcept {
@@ -196,12 +220,11 @@ class FrictionStage {
   }
 
   double deviation(int i, double v, double tau, double f, double law, double sigma, bool known) const noexcept {
-    if (p_.moving[i] > 0.0 && (known || !remembers())) return from_residuals(i, v, tau, f, law, sigma);
+    if (p_.moving[i] > 0.0 && (known || !remembers())) return from_residuals(i, v, tau, f, law, sigma, known);
     const double x = v / p_.stiction_speed, share = (known ? p_.known_stiction : 1.0) / std::sqrt(3.0);
     const double rest = share * map_.coulomb(i, v, used_[i]) * std::exp(-x * x), slide = p_.relative_error * f;
     const double warm = sigma > 0 ? map_.torque_at(i, v, tau, used_[i] + sigma) - law : 0.0;
-    double unknown = 0.0;
-    if (auto* m = std::get_if<Presliding>(&memory_); m && known) unknown = m->unknown_level(i, tau);
+    const double unknown = known ? unknown_level(i, tau) : 0.0;
     return std::sqrt(slide * slide + rest * rest + unknown * unknown / 3.0 + (std::isfinite(warm) ? warm * warm : 0.0));
   }
 
@@ -212,11 +235,10 @@ class FrictionStage {
   }
 
   // Residuals of free motion by the joint's state, elements that have not slipped, temperature, load of a contact.
-  double from_residuals(int i, double v, double tau, double f, double law, double sigma) const noexcept {
+  double from_residuals(int i, double v, double tau, double f, double law, double sigma, bool known) const noexcept {
     const double x = v / p_.stiction_speed, rest = std::exp(-x * x);
     const double free = p_.moving[i] * p_.moving[i] * (1.0 - rest) + p_.rest[i] * p_.rest[i] * rest;
-    const auto* m = std::get_if<Presliding>(&memory_);
-    const double unknown = m ? m->unknown_level(i, tau) : 0.0, contact = p_.load_error * contact_[i];
+    const double unknown = known ? unknown_level(i, tau) : 0.0, contact = p_.load_error * contact_[i];
     const double share = p_.relative_error * f;
     const double fast = beyond * f * excess(i, v);
     const double warm = sigma > 0 ? map_.torque_at(i, v, tau, used_[i] + sigma) - law : 0.0;
@@ -229,7 +251,7 @@ class FrictionStage {
     const double f = m.coulomb * std::tanh(motor / m.eps) + m.viscous * v[m.with];
     const double rest = m.coulomb / std::sqrt(3.0) * std::exp(-x * x), slide = p_.relative_error * f;
     friction[m.joint] += f;
-    std[m.joint] = std::sqrt(std[m.joint] * std[m.joint] + slide * slide + rest * rest);
+    if (std) std[m.joint] = std::sqrt(std[m.joint] * std[m.joint] + slide * slide + rest * rest);
   }
 
   // Friction of the motors that turn with two joints: ok, unavailable without any or without a position, or dropped.
@@ -260,6 +282,7 @@ class FrictionStage {
                  rest = p_.known_stiction * motors_->level(i) * std::exp(-x * x);
     friction[m.joint] += f;
     friction[m.with] += m.sign * f;
+    if (!std) return;
     for (const int j : {m.joint, m.with}) {
       const double stiction = p_.moving[j] > 0.0 ? 0.0 : rest;  // residuals contain it
       std[j] = std::sqrt(std[j] * std[j] + slide * slide + (unknown * unknown + stiction * stiction) / 3.0);
@@ -274,6 +297,7 @@ class FrictionStage {
   std::vector<MotorTurn> turns_;
   std::optional<Presliding> motors_;  // driven by the angles of turns_
   std::vector<double> used_, next_;
+  bool remembered_ = false;  // the last step followed the memory
 };
 
 }  // namespace robot_dynamics

@@ -79,7 +79,7 @@ class Presliding {
   bool valid(int i) const noexcept {
     return has_memory_[i] && high_[i] - low_[i] > full_range_[i];
   }  // initial state forgotten
-  bool has_memory(int i) const noexcept { return has_memory_[i]; }
+  bool follows(int i) const noexcept { return has_memory_[i]; }  // else the static map
 
   // Level of all elements without load [Nm].
   double level(int i) const noexcept {
@@ -99,10 +99,7 @@ class Presliding {
   }
 
   // Torque of the elements as they are [Nm], and the most it can be, at velocity v, load tau and temperature T.
-  struct Sliding {
-    double torque, level;
-  };
-  Sliding sliding(int i, double v, double tau, double T) const noexcept {
+  LevelPart level_part(int i, double v, double tau, double T) const noexcept {
     const double loaded = power(i, tau), x = v / joints_[i].stribeck_velocity, r = joints_[i].sliding_ratio;
     const Element* e = side_by_side_.data() + i / portable::lanes * elements_;
     double torque = 0.0, most = 0.0;

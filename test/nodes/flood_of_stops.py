@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from ros_graph import Listener, Process  # sets the domain before rclpy is initialised
+from ros_graph import Listener, Process  # sets the middleware before rclpy is initialised
 
 NODE = "hardware_node"
 TIMEOUT = 30.0  # s

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "support"))
-from ros_graph import Listener, Process  # sets the domain before rclpy is initialised
+from ros_graph import Listener, Process  # sets the middleware before rclpy is initialised
 
 NODE = "hardware_node"
 BUILD_UP = 0.3  # s of torque before a request that ends it

@@ -33,7 +33,8 @@ TESTS ?= computing realtime
 computing = -m "not realtime" -n 2 --dist loadfile
 realtime = -m realtime
 test test-long: build $(VENV)/.installed_dev
-	@failed=0; $(foreach kind,$(TESTS),$(PYTEST) --tier $(if $(filter test,$@),short,long) $($(kind)) $(ARGS) || failed=$$?;) exit $$failed
+	@failed=0; $(foreach kind,$(TESTS),$(PYTEST) --tier $(if $(filter test,$@),short,long) $($(kind)) $(ARGS) || failed=$$?;) \
+	  $(if $(filter test-long,$@),FUZZ_TRIES=200 $(PYTEST) --timeout 1200 $(FUZZ) || failed=$$?;) exit $$failed
 
 demo: $(VENV)/.installed $(if $(filter-out ur%,$(ROBOT)),$(VENV)/.installed_vendor) # the core with one set of kernels does
 	@ROBOT_DYNAMICS_KERNELS=one $(PY) setup.py -q build_ext --inplace

@@ -36,20 +36,24 @@ ODD = [
 ]
 
 
+def read(path, kind):
+    return load_waypoints(path, NAMES) if kind == "waypoints" else resample(*load_trajectory(path, ROBOT))
+
+
 @pytest.mark.parametrize("kind", ["waypoints", "trajectory"])
 def test_damaged_files_are_read_or_refused(tmp_path, kind, tried):
     tried("waypoints and trajectories", TRIES)
-    path, rng, taken = tmp_path / "a.yaml", random.Random(SEED), 0
+    path, rng = tmp_path / "a.yaml", random.Random(SEED)
     good = WAYPOINTS if kind == "waypoints" else TRAJECTORY
+    path.write_text(good)
+    assert len(read(path, kind)) > 2
     for _ in range(TRIES):
-        at = rng.randrange(rng.choice([0, len(good) // 2]), len(good))  # in the names, or in the numbers
+        at = rng.randrange(len(good))
         text = good[:at] + rng.choice(ODD) + good[at + rng.choice([0, 0, 1, 8]) :]
         path.write_bytes(text.encode() if rng.random() < 0.6 else mutated(good.encode(), rng))
         try:
-            q = load_waypoints(path, NAMES) if kind == "waypoints" else resample(*load_trajectory(path, ROBOT))
+            q = read(path, kind)
         except RobotDynamicsError as error:
-            assert "\n" not in str(error) and "a.yaml" in str(error) or "trajectory" in str(error)
+            assert "\n" not in str(error) and ("a.yaml" in str(error) or "trajectory" in str(error))
             continue
         assert q.shape[1] == len(NAMES) and np.isfinite(q).all()
-        taken += 1
-    assert taken

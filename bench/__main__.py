@@ -26,6 +26,7 @@ class Laboratory(LazyGroup):
     """The commands above; `speed` leaves BLAS its threads, as the peers it compares with have them."""
 
     package, table, all_threads = "bench.commands", COMMANDS, "speed"
+    groups = {"Commands": COMMANDS}
 
 
 @click.group("python -m bench", cls=Laboratory, context_settings={"help_option_names": ["-h", "--help"]})

@@ -1,4 +1,4 @@
-# make demo | make test | make test-long | make test-live | make build: each does all of its own set-up on a fresh clone.
+# make demo | make test | make test-long | make build: each does all of its own set-up on a fresh clone.
 PYTHON ?= python3
 export VENV ?= .venv
 PY = $(VENV)/bin/python
@@ -7,7 +7,7 @@ CXX ?= g++
 # byte code is kept: without it each of the many processes of demo and test compiles everything it imports
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo test test-long test-live build sanitize fuzz mutants lint format bench reproduce stub docs sizes clean
+.PHONY: demo test test-long build sanitize fuzz mutants lint format bench reproduce stub docs sizes clean
 build: $(VENV)/.installed
 	@ROBOT_DYNAMICS_BENCH=1 $(PY) setup.py -q build_ext --inplace
 
@@ -26,19 +26,14 @@ $(VENV)/.installed_vendor: $(VENV)/.installed
 	@$(PYTHON) tools/environment.py vendor
 	@touch $@
 
-# test: each guarantee once; tests that compute on all cores, then those of real-time peers one at a time
-# test-long: what proves a guarantee many times; test-live: the same with real-time peers, for a quiet machine
+# test: each guarantee once; test-long: what proves one many times. Tests that compute run on all cores, then those of
+# real-time peers one at a time; TESTS=computing or TESTS=realtime runs one of the two
 PYTEST = OPENBLAS_NUM_THREADS=1 $(PY) -m pytest
-COMPUTING = -m "not realtime" -n 2 --dist loadfile
-test: build $(VENV)/.installed_dev
-	@failed=0; $(PYTEST) --tier short $(COMPUTING) $(ARGS) || failed=$$?; \
-	  $(PYTEST) --tier short -m realtime $(ARGS) && exit $$failed
-
-test-long: build $(VENV)/.installed_dev
-	@$(PYTEST) --tier long $(COMPUTING) $(ARGS)
-
-test-live: build $(VENV)/.installed_dev
-	@$(PYTEST) --tier long -m realtime $(ARGS)
+TESTS ?= computing realtime
+computing = -m "not realtime" -n 2 --dist loadfile
+realtime = -m realtime
+test test-long: build $(VENV)/.installed_dev
+	@failed=0; $(foreach kind,$(TESTS),$(PYTEST) --tier $(if $(filter test,$@),short,long) $($(kind)) $(ARGS) || failed=$$?;) exit $$failed
 
 demo: $(VENV)/.installed $(if $(filter-out ur%,$(ROBOT)),$(VENV)/.installed_vendor) # the core with one set of kernels does
 	@ROBOT_DYNAMICS_KERNELS=one $(PY) setup.py -q build_ext --inplace

@@ -1122,7 +1122,7 @@ class FreezeReason(enum.IntFlag):
 
 class FrictionFeedforward:
     """Friction feedforward that learns [Madsen2020 ch6]."""
-    def __init__(self, chain: Chain, model: EGms, law: LearningLaw = LearningLaw.gradient, **kwargs) -> None:
+    def __init__(self, chain: Chain, model: FrictionStage, law: LearningLaw = LearningLaw.gradient, **kwargs) -> None:
         """
         Gains and options by name: gamma_coulomb, gamma_viscous, rotor_inertia, contact_margin (n,), memory, rate,
         window; see AdaptiveParameters and FeedforwardOptions of the core.

@@ -6,8 +6,10 @@ import ctypes
 import gc
 import os
 import signal
+import socket
 import threading
 from collections import Counter
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -20,6 +22,20 @@ ROOT = Path(__file__).resolve().parents[1]
 collect_ignore = []  # a workspace does not build the module of the laboratory
 if not list(ROOT.glob("bench/speed/native*.so")):
     collect_ignore = ["bench/test_bench.py", "bench/test_estimator_peers.py"]
+
+
+def free_domain() -> str:
+    """A ROS domain that no other test process of this machine uses: the name of a socket is held until it ends."""
+    for domain in range(100):
+        with suppress(OSError):
+            DOMAIN.bind(f"\0robot_dynamics_ros domain {(domain + os.getpid()) % 100 + 1}")
+            return str((domain + os.getpid()) % 100 + 1)
+    raise RuntimeError("other test processes use all of the ROS domains 1 to 100")
+
+
+DOMAIN = socket.socket(socket.AF_UNIX)
+os.environ["ROS_DOMAIN_ID"] = free_domain()
+
 SLOWEST = 25  # rows of each table at the end of a run
 INPUTS = "inputs tried: "
 M_TRIM_THRESHOLD, M_MMAP_THRESHOLD = -1, -3  # of glibc's mallopt

@@ -25,6 +25,7 @@ PROTOCOLS: dict[str, str] = {
     "luo-identification": "luo_identification",
     "madsen-calibration": "madsen_calibration",
     "recovery": "recovery",
+    "torque-friction": "torque_friction",
 }
 TRANSPORTS = ("client", "script", "process")  # how torques reach the simulated controller, the default first
 

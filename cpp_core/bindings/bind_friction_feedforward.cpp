@@ -8,7 +8,8 @@ using bindings::torque::optional;
 
 namespace {
 
-FrictionFeedforward make_feedforward(const Chain& chain, const EGms& model, LearningLaw law, const py::kwargs& given) {
+FrictionFeedforward make_feedforward(const Chain& chain, const FrictionStage& model, LearningLaw law,
+                                     const py::kwargs& given) {
   AdaptiveParameters adaptive;
   FeedforwardOptions o;
   adaptive.n = chain.n;

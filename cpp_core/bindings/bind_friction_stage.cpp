@@ -46,10 +46,8 @@ RowStep rows_of(const py::object& stage, py::ssize_t N, const py::args& args) {
 FrictionMemory memory_of(const py::object& memory) {
   if (memory.is_none()) return {};
   if (py::isinstance<EGms>(memory)) return memory.cast<EGms>();
-  if (py::isinstance<LuGre>(memory)) return memory.cast<LuGre>();
-  if (py::isinstance<RateStateGms>(memory)) return memory.cast<RateStateGms>();
   if (py::isinstance<Presliding>(memory)) return memory.cast<Presliding>();
-  throw py::type_error("memory must be an EGms, LuGre, RateStateGms, Presliding or None");
+  throw py::type_error("memory must be an EGms, Presliding or None");
 }
 
 // Rows (K, 6): joint, with, sign, eps, coulomb, viscous.

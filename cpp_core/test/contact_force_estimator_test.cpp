@@ -25,15 +25,6 @@ FrictionMap law() {
   return FrictionMap(FrictionLaw::viscous_coulomb, n, p.data(), T0.data());
 }
 
-FrictionMap lugre_law() {
-  std::vector<double> p, T0(n, 20.0);
-  for (int i = 0; i < n; ++i) {
-    const double row[] = {5.0, 6.0, 0.1, 2.0, 1e4, 10.0, 0.0, 1e-3, 0.0, 1.0, 0.0, 1.0};
-    p.insert(p.end(), row, row + FrictionMap::parameter_count(FrictionLaw::lugre));
-  }
-  return FrictionMap(FrictionLaw::lugre, n, p.data(), T0.data());
-}
-
 Presliding presliding(const FrictionMap& map) {
   std::vector<double> span, level, load;
   for (int i = 0; i < map.joints(); ++i) {
@@ -52,26 +43,17 @@ EGms egms() {
   return EGms(law(), gms, fc0.data(), fc1.data(), PeriodicTable(n, 2, error.data()));
 }
 
-RateStateGms rate_state() {
-  const std::vector<double> k(2 * n, 1e4), nu(2 * n, 0.5);
-  return RateStateGms(law(), 2, k.data(), nu.data(), 100.0);
-}
-
 FrictionMemory memory(int kind) {
   switch (kind) {
     case 1:
       return presliding(law());
     case 2:
       return egms();
-    case 3:
-      return LuGre(lugre_law());
-    case 4:
-      return rate_state();
     default:
       return {};
   }
 }
-constexpr int kinds = 5;
+constexpr int kinds = 3;
 
 ContactForceParameters parameters(int kind, bool thermal) {
   ContactForceParameters p;
@@ -84,7 +66,7 @@ ContactForceParameters parameters(int kind, bool thermal) {
   stage.moving.fill(0.3);
   stage.rest.fill(0.5);
   stage.speed.fill(0.1);
-  p.friction = FrictionStage(kind == 3 ? lugre_law() : law(), stage, memory(kind));
+  p.friction = FrictionStage(law(), stage, memory(kind));
   p.friction->couple({{5, 4, -1.0, 0.01, 0.5, 0.1}});
   if (kind == 1) p.friction->couple({{4, 5, -1.0}, {3, 4, 1.0}}, presliding(FrictionMap::none(2)));
   if (thermal)

@@ -4,6 +4,8 @@
 #include <utility>
 
 #include "check.hpp"
+#include "robot_dynamics/friction/gms_rate.hpp"
+#include "robot_dynamics/friction/lugre.hpp"
 #include "robot_dynamics/observers/friction_observer.hpp"
 #include "robot_dynamics/observers/friction_stage.hpp"
 #include "robot_dynamics/observers/temperature_observer.hpp"

@@ -33,7 +33,7 @@ Chain arm() {
   return chain;
 }
 
-EGms friction_model() {
+FrictionStage friction_model() {
   double D[4], k[4];
   gms_spacing(4, 4.0, 2.0, D, k);
   std::vector<double> Ds, ks, law, T0(n, 25.0), backlash(n, 1e-3), level(n, 5.0), zero(n, 0.0);
@@ -42,9 +42,9 @@ EGms friction_model() {
     ks.insert(ks.end(), k, k + 4);
     for (double p : {5.0, 8.0, 0.0, 1e-3, 0.0, 1.0, 0.0, 1.0}) law.push_back(p);
   }
-  return EGms(FrictionMap(FrictionLaw::viscous_coulomb, n, law.data(), T0.data()),
-              Gms(n, 4, Ds.data(), ks.data(), PeriodicTable(n, 1, backlash.data())), level.data(), zero.data(),
-              PeriodicTable(n, 1, zero.data()));
+  const FrictionMap map(FrictionLaw::viscous_coulomb, n, law.data(), T0.data());
+  const Gms gms(n, 4, Ds.data(), ks.data(), PeriodicTable(n, 1, backlash.data()));
+  return FrictionStage(map, {}, EGms(map, gms, level.data(), zero.data(), PeriodicTable(n, 1, zero.data())));
 }
 
 TorqueProgram program(LearningLaw law, JointTorqueSource source, bool flexible) {

@@ -12,7 +12,13 @@ from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.estimators.stiffness import elastic_coefficients, transmission_damping
 from robot_dynamics_ros.models.friction import FrictionModel
-from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot, kinematic_error, maxwell_slip
+from robot_dynamics_ros.models.hysteresis import (
+    LIVE,
+    hysteresis_from_robot,
+    kinematic_error,
+    maxwell_slip,
+    presliding_motors,
+)
 from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.robot_file.gaps import identified
 
@@ -24,7 +30,7 @@ FEEDBACK = ("none", "deflection", "sensor")
 FEEDFORWARD = ("rigid", "flexible")
 _CONTROL = (
     Parameter("law", "gradient", "how friction is learned while the robot moves", choices=LAWS),
-    Parameter("memory", True, "hysteretic (presliding) friction, E-GMS; false: sgn(w) F(tau)"),
+    Parameter("memory", True, "hysteretic (presliding) friction; false: sgn(w) F(tau)"),
     Parameter("adaptation_time", 4.0, "time in which the Coulomb scale settles in motion", "s", 0.1, 600.0),
     Parameter("viscous_time", 10.0, "the same for the viscous term at 1 rad/s", "s", 0.1, 600.0),
     Parameter("bandwidth", 12.0, "natural frequency of the position feedback", "rad/s", 0.5, 60.0),
@@ -70,18 +76,19 @@ NO_FRICTION = 1e-3  # Nm, Coulomb level of a joint whose friction is not ours to
 WALL = 1.0  # Nm/rad of virtual wall per Nm of joint torque limit
 
 
-def friction_core(robot: RobotFile) -> _core.EGms:
-    """The E-GMS model of a robot; the spacing laws of the source where the file has no hysteretic friction.
+def friction_core(robot: RobotFile) -> _core.FrictionStage:
+    """Friction of a robot file as its observers evaluate it, coupled motors included; over a static law without
+    hysteretic friction the spacing laws of the source [Madsen2020, ch6 eq. 17-18].
 
     Nothing to compensate where the file knows none and the robot compensates its friction itself. Raises
-    CapabilityError where it does not.
+    CapabilityError where it does not, ConfigError for values that do not fit together.
     """
-    if robot.hysteresis is not None and robot.hysteresis.model in ("gms", "egms"):
-        model = hysteresis_from_robot(robot)
-        if isinstance(model, _core.EGms):
-            return model
-    friction, n = _friction(robot), robot.n_joints
-    return _core.EGms(friction.core, maxwell_slip(n), friction.coulomb_level(), np.zeros(n), np.zeros((n, 1)))
+    friction, n, block = _friction(robot), robot.n_joints, robot.hysteresis
+    if block is not None and block.model in LIVE:
+        memory = hysteresis_from_robot(robot, friction)
+    else:
+        memory = _core.EGms(friction.core, maxwell_slip(n), friction.coulomb_level(), np.zeros(n), np.zeros((n, 1)))
+    return _core.FrictionStage(friction.core, memory, robot.coupled_friction, **presliding_motors(robot))
 
 
 def _friction(robot: RobotFile) -> FrictionModel:

@@ -12,23 +12,13 @@ from robot_dynamics_ros._core import Status
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.estimators.rotor_friction import RotorFriction
 from robot_dynamics_ros.models.friction import FrictionModel, created_energy
-from robot_dynamics_ros.models.hysteresis import hysteresis_from_robot, presliding_motors
+from robot_dynamics_ros.models.hysteresis import LIVE, hysteresis_from_robot, presliding_motors
 from robot_dynamics_ros.parameters import Parameter, resolve
 from robot_dynamics_ros.robot_file.gaps import identified
 from robot_dynamics_ros.signals import Log, Sample
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
-
-
-def friction_memory(robot: RobotFile, friction: FrictionModel) -> Any:
-    """The hysteretic friction model of a robot file: its hysteresis block, or LuGre where that is the law.
-
-    Raises CapabilityError where the file has neither, ConfigError for values that do not fit together.
-    """
-    if robot.hysteresis is None and friction.law.name == "lugre":
-        return _core.LuGre(friction.core)
-    return hysteresis_from_robot(robot, friction)
 
 
 def refuse_created_energy(robot: RobotFile) -> None:
@@ -117,10 +107,10 @@ class FrictionStage:
         refuse_created_energy(robot)
         friction, choice, known = FrictionModel.from_robot(robot), p.pop("model"), identified(robot.friction)
         p["relative_error"] = p["relative_error"] or usual_error(robot)
-        lugre = friction.law.name == "lugre" and robot.hysteresis is None and known
+        live = robot.hysteresis is not None and robot.hysteresis.model in LIVE and identified(robot.hysteresis)
         memory = None
-        if choice == "hysteresis" or (choice == "auto" and (lugre or identified(robot.hysteresis))):
-            memory = friction_memory(robot, friction)
+        if choice == "hysteresis" or (choice == "auto" and live):
+            memory = hysteresis_from_robot(robot, friction)
         if robot.residuals is not None:
             p |= {name: robot.array(f"residuals.{name}") for name in ("moving", "rest")}
             p["speed"] = robot.array_or("residuals.speed", 0.0)

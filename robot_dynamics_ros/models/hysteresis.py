@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 DEFAULT_ELEMENTS, DEFAULT_R_D, DEFAULT_R_K = 4, 4.0, 2.0  # [Madsen2020 ch6 17-18]
 DEFAULT_BACKLASH = 1e-3  # rad, UR5e joint 1 [Madsen2020 ch6 5.2]
+LIVE = ("gms", "egms", "presliding")
+NOT_LIVE = "{} is not evaluated live: the joints follow their static law"
 
 
 def spacing(
@@ -69,13 +71,6 @@ def _elements(robot: RobotFile) -> tuple[np.ndarray, np.ndarray]:
     return np.tile(one[0], (robot.n_joints, 1)), np.tile(one[1], (robot.n_joints, 1))
 
 
-def _required_rows(robot: RobotFile, name: str) -> np.ndarray:
-    rows = _optional_rows(robot, name)
-    if rows is None:
-        raise ConfigError(robot.file, f"hysteresis.parameters.{name}", "is missing")
-    return rows
-
-
 def _backlash(robot: RobotFile) -> np.ndarray:
     table = _optional_rows(robot, "b_table")
     return robot.array("hysteresis.parameters.b")[:, None].copy() if table is None else table
@@ -83,21 +78,20 @@ def _backlash(robot: RobotFile) -> np.ndarray:
 
 def hysteresis_from_robot(
     robot: RobotFile, friction: FrictionModel | None = None, max_gap: float = 0.1
-) -> _core.EGms | _core.RateStateGms | _core.Presliding:
+) -> _core.EGms | _core.Presliding:
     """The hysteretic friction model of a robot file, on top of its static law.
 
-    gms: F = the map's Coulomb level; egms: F = fc0 + fc1 tau_J^2 [Madsen2020, ch6 eq. 20]; rate_state [ch3 eq. 12-13].
-    Raises CapabilityError where the file holds no hysteresis or does not know its numbers, ConfigError for values that
-    do not fit together.
+    gms: F = the map's Coulomb level; egms: F = fc0 + fc1 tau_J^2 [Madsen2020, ch6 eq. 20]. Raises CapabilityError where
+    the file holds no hysteresis, does not know its numbers, or holds a model that is not evaluated live; ConfigError
+    for values that do not fit together.
     """
     block = robot.hysteresis
     if block is None:
         raise CapabilityError(f"{robot.name}: hysteresis is null in {robot.file}; identify it first")
+    if block.model not in LIVE:
+        raise CapabilityError(f"{robot.name}: hysteresis {NOT_LIVE.format(block.model)}")
     friction = friction or FrictionModel.from_robot(robot)
     try:
-        if block.model == "rate_state":
-            k, nu = _required_rows(robot, "k"), _required_rows(robot, "nu")
-            return _core.RateStateGms(friction.core, k, nu, float(robot.array("hysteresis.parameters.c")[0]))
         if block.model == "presliding":
             known = {name: robot.array(f"hysteresis.parameters.{name}") for name in block.parameters}
             return presliding_core(known, friction, max_gap)

@@ -193,7 +193,7 @@ def test_foxglove_layout_names_panels_topics_and_fields_that_exist():
 
 
 def run(*arguments, timeout=40):
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "ROS_DOMAIN_ID": str(1 + os.getpid() % 100)}
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "robot_dynamics_ros.cli.main", *arguments]
     return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=timeout)
 

@@ -39,7 +39,7 @@ print(" ".join(sorted(node.get_node_names())))
 
 
 def plain():
-    return {k: v for k, v in os.environ.items() if k not in VARIABLES} | {"ROS_DOMAIN_ID": "93"}
+    return {k: v for k, v in os.environ.items() if k not in VARIABLES}
 
 
 @pytest.fixture
@@ -82,8 +82,8 @@ def bound(pid):
 
 
 def listening(pid):
-    """Addresses at the ports where discovery and data of domain 93 are received [DDSI-RTPS, 9.6.1.1]."""
-    base = 7400 + 250 * 93
+    """Addresses at the ports where discovery and data of our domain are received [DDSI-RTPS, 9.6.1.1]."""
+    base = 7400 + 250 * int(os.environ["ROS_DOMAIN_ID"])
     return {address for address, port in bound(pid) if base <= port < base + 250}
 
 

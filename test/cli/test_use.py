@@ -14,7 +14,6 @@ from robot_dynamics_ros.robot_file import load_robot
 from robot_dynamics_ros.simulation.robot import SimulatedRobot
 
 COMMAND = [sys.executable, "-m", "robot_dynamics_ros.cli.main"]
-os.environ.setdefault("ROS_DOMAIN_ID", str(1 + os.getpid() % 100))
 PLAIN = {key: value for key, value in os.environ.items() if key not in ("NO_COLOR", "FORCE_COLOR", "COLUMNS")}
 
 

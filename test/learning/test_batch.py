@@ -101,7 +101,7 @@ def test_a_node_gives_every_sample_to_the_collector_and_ends_it(tmp_path, monkey
 def test_a_node_learns_from_the_topics_of_a_driver(worker, tmp_path):
     """A recording is played to a node faster than real time: its batch is learned, and its robot file stays."""
     pytest.importorskip("rclpy", reason="rclpy is not installed")
-    from ros_graph import Listener, Process  # isort: skip  (sets the domain before rclpy is initialised)
+    from ros_graph import Listener, Process  # isort: skip  (sets the middleware before rclpy is initialised)
     from geometry_msgs.msg import WrenchStamped
     from sensor_msgs.msg import JointState
 

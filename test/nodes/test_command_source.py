@@ -5,7 +5,7 @@ import pytest
 pytest.importorskip("rclpy")
 
 import rclpy
-import ros_graph  # noqa: F401 - sets the domain
+import ros_graph  # noqa: F401 - sets the middleware
 from std_msgs.msg import Bool, String
 from std_srvs.srv import Trigger
 

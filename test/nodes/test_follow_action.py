@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
-from ros_graph import Listener, Process  # isort: skip  (sets the domain before rclpy is initialised)
+from ros_graph import Listener, Process  # isort: skip  (sets the middleware before rclpy is initialised)
 
 from rclpy.action import CancelResponse, GoalResponse
 from sensor_msgs.msg import JointState

@@ -60,7 +60,7 @@ def test_large_messages_leave_no_memory_behind():
     with pytest.MonkeyPatch.context() as patch:
         for name in names:
             patch.delenv(name, raising=False)
-        settings = clean | environment() | {"ROS_DOMAIN_ID": "94"}
+        settings = clean | environment()
     reader = subprocess.Popen([sys.executable, "-c", READER], env=settings, stdout=subprocess.PIPE, text=True)
     writer = subprocess.Popen([sys.executable, "-c", WRITER.format(size=SIZE, count=COUNT)], env=settings)
     try:

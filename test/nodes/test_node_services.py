@@ -7,7 +7,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
-from stepped import UR, Stepped, SteppedDriver  # isort: skip  (sets the domain before rclpy is initialised)
+from stepped import UR, Stepped, SteppedDriver  # isort: skip  (sets the middleware before rclpy is initialised)
 
 import rclpy
 from diagnostic_msgs.msg import DiagnosticArray

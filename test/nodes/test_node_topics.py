@@ -5,7 +5,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
-from stepped import Stepped, SteppedDriver  # isort: skip  (sets the domain before rclpy is initialised)
+from stepped import Stepped, SteppedDriver  # isort: skip  (sets the middleware before rclpy is initialised)
 
 from geometry_msgs.msg import WrenchStamped
 from rclpy.qos import DurabilityPolicy, QoSProfile

@@ -11,7 +11,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
-from ros_graph import HUNG, Listener, Process, motion_file  # isort: skip  (sets the domain before rclpy is initialised)
+from ros_graph import HUNG, Listener, Process, motion_file  # isort: skip  (sets the middleware before rclpy is initialised)
 
 from diagnostic_msgs.msg import DiagnosticArray
 from geometry_msgs.msg import WrenchStamped

@@ -6,7 +6,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
-from ros_graph import Listener  # sets the domain before rclpy is initialised
+from ros_graph import Listener  # sets the middleware before rclpy is initialised
 from std_msgs.msg import Bool
 from std_srvs.srv import Trigger
 

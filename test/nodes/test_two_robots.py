@@ -4,7 +4,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="rclpy is not installed")
 
-from stepped import Observed  # isort: skip  (sets the domain before rclpy is initialised)
+from stepped import Observed  # isort: skip  (sets the middleware before rclpy is initialised)
 
 import numpy as np
 from geometry_msgs.msg import WrenchStamped

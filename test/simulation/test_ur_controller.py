@@ -253,39 +253,40 @@ def test_protective_and_emergency_stop(ur):
 
 @pytest.mark.long
 @pytest.mark.realtime
-def test_direct_torque_moves_a_joint_and_the_watchdog_ends_it(ur):
-    result = ur_rtde(
-        """
-        receive = rtde_receive.RTDEReceiveInterface(host)
-        control = rtde_control.RTDEControlInterface(host)
-        start, begin = np.array(receive.getActualQ()), receive.getTimestamp()
-        def stream(torque, seconds):
-            begin = receive.getTimestamp()
-            while receive.getTimestamp() < begin + seconds:
-                assert control.directTorque(torque)
-                time.sleep(0.001)
-        stream([0.0] * 6, 0.3)
-        result["held"] = float(np.abs(np.array(receive.getActualQ()) - start).max())
-        stream([0, 0, 0, 0, 0, 2.5], 0.2)
-        result["moved"] = receive.getActualQ()[5] - start[5]
-        result["target_qdd"] = receive.getTargetQdd()
-        result["program"] = control.isProgramRunning()
-        result["watchdog"] = control.setWatchdog(20.0)
-        stream([0, 0, 0, 0, 0, 2.5], 0.2)
-        result["armed"] = control.isProgramRunning()
-        gone = receive.getTimestamp()
-        while control.isProgramRunning() and receive.getTimestamp() < gone + 1.0:
-            time.sleep(0.002)
-        result["stopped after"] = receive.getTimestamp() - gone
-        while np.abs(receive.getTargetQd()).max() > 0:
-            time.sleep(0.002)
-        result["again"] = control.reuploadScript()
-        while not control.isProgramRunning():
-            time.sleep(0.002)
-        result["moves"] = control.moveJ(start.tolist(), 1.5, 8.0)
-        """,
-        ur.host,
-    )
+def test_direct_torque_moves_a_joint_and_the_watchdog_ends_it():
+    with SimulatedUR() as ur:  # in lockstep a watchdog waits
+        result = ur_rtde(
+            """
+            receive = rtde_receive.RTDEReceiveInterface(host)
+            control = rtde_control.RTDEControlInterface(host)
+            start, begin = np.array(receive.getActualQ()), receive.getTimestamp()
+            def stream(torque, seconds):
+                begin = receive.getTimestamp()
+                while receive.getTimestamp() < begin + seconds:
+                    assert control.directTorque(torque)
+                    time.sleep(0.001)
+            stream([0.0] * 6, 0.3)
+            result["held"] = float(np.abs(np.array(receive.getActualQ()) - start).max())
+            stream([0, 0, 0, 0, 0, 2.5], 0.2)
+            result["moved"] = receive.getActualQ()[5] - start[5]
+            result["target_qdd"] = receive.getTargetQdd()
+            result["program"] = control.isProgramRunning()
+            result["watchdog"] = control.setWatchdog(20.0)
+            stream([0, 0, 0, 0, 0, 2.5], 0.2)
+            result["armed"] = control.isProgramRunning()
+            gone = receive.getTimestamp()
+            while control.isProgramRunning() and receive.getTimestamp() < gone + 1.0:
+                time.sleep(0.002)
+            result["stopped after"] = receive.getTimestamp() - gone
+            while np.abs(receive.getTargetQd()).max() > 0:
+                time.sleep(0.002)
+            result["again"] = control.reuploadScript()
+            while not control.isProgramRunning():
+                time.sleep(0.002)
+            result["moves"] = control.moveJ(start.tolist(), 1.5, 8.0)
+            """,
+            ur.host,
+        )
     assert result["held"] < 0.02  # gravity is compensated inside, friction holds the rest
     assert result["moved"] > 0.02
     assert result["target_qdd"] == [0.0] * 6

@@ -36,8 +36,7 @@ def build(target: str) -> Path:
     FOLDER.mkdir(parents=True, exist_ok=True)
     with open(FOLDER.with_suffix(".lock"), "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (FOLDER / "Makefile").exists():
-            configure(CORE, FOLDER)
+        configure(CORE, FOLDER)  # cmake refuses a folder that was copied from another tree
         run(CMAKE, "--build", FOLDER, "--target", target, "--parallel", min(2, os.cpu_count() or 1))
     return FOLDER
 

@@ -1,4 +1,4 @@
-"""A domain of our own, a listener that counts what it hears, and nodes as processes."""
+"""A listener that counts what it hears, and nodes as processes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 HUNG = 200.0  # s; nothing that a test waits for takes as long, also beside other work
-os.environ.setdefault("ROS_DOMAIN_ID", str(1 + os.getpid() % 100))
 os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
 os.environ.setdefault("FASTDDS_DEFAULT_PROFILES_FILE", str(ROOT / "config" / "fastdds.xml"))
 

@@ -12,7 +12,7 @@ from collections import deque
 import numpy as np
 import pytest
 from rclpy.parameter import Parameter
-from ros_graph import Listener  # sets the domain before rclpy is initialised
+from ros_graph import Listener  # sets the middleware before rclpy is initialised
 from sensor_msgs.msg import JointState
 
 from robot_dynamics_ros._core import StreamState

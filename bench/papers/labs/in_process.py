@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -50,13 +50,18 @@ class InProcessLoop:
     """Plant and torque loop, cycle by cycle; used like ClosedLoop."""
 
     def __init__(
-        self, robot: RobotFile, parameters: dict[str, Any] | None = None, seed: int = 0, payload: float = 0.0
+        self,
+        robot: RobotFile,
+        parameters: dict[str, Any] | None = None,
+        seed: int = 0,
+        payload: float = 0.0,
+        plant: Mapping[str, Any] | None = None,
     ) -> None:
-        self._rig = ClockBench(seed, parameters, robot=robot)
-        self._rig.plant.set_temperatures(WARM, WARM)
+        self.rig = ClockBench(seed, parameters, robot=robot, plant=plant)
+        self.rig.plant.set_temperatures(WARM, WARM)
         if payload > 0:
-            self._rig.plant.set_payload(payload, [0.0, 0.0, 0.05])
-        self.loop = self._rig.loop
+            self.rig.plant.set_payload(payload, [0.0, 0.0, 0.05])
+        self.loop = self.rig.loop
 
     def __enter__(self) -> InProcessLoop:
         return self
@@ -68,13 +73,13 @@ class InProcessLoop:
 
     def move_to(self, q: np.ndarray) -> None:
         """Stands still at q."""
-        self._rig.plant.reset(q)
-        self._rig.state, self._rig.held = self._rig.plant.record(), np.array(q, float)
-        self._rig.cycle(SETTLING)
+        self.rig.plant.reset(q)
+        self.rig.state, self.rig.held = self.rig.plant.record(), np.array(q, float)
+        self.rig.cycle(SETTLING)
 
     def push(self, wrench: np.ndarray) -> None:
         """The environment's wrench on the tool (6,), base orientation, until changed."""
-        self._rig.plant.set_wrench(wrench)
+        self.rig.plant.set_wrench(wrench)
 
     def enable(self, mode: TorqueMode, trajectory: Trajectory | None = None) -> None:
         """Torque mode on. Raises RobotDynamicsError when it is refused."""
@@ -82,7 +87,7 @@ class InProcessLoop:
         if trajectory is not None:
             motion = _core.TorqueTrajectory(trajectory.q, trajectory.qd, trajectory.qdd, RATE, True)
         self.loop.enable(mode, motion)
-        self._rig.cycle()
+        self.rig.cycle()
         if self.loop.enabled != EnableResult.done:
             raise RobotDynamicsError(f"closed loop: not enabled: {self.loop.enabled.name}")
 
@@ -90,7 +95,7 @@ class InProcessLoop:
         """Records of so many seconds; `each` sees every one. Raises RobotDynamicsError when torque ends before."""
         kept: list[_core.TorqueRecord] = []
         for _ in range(int(seconds * RATE)):
-            kept.append(self._rig.cycle())
+            kept.append(self.rig.cycle())
             if each is not None:
                 each(kept[-1])
             if self.loop.state not in (GuardState.ok, GuardState.degraded):
@@ -100,4 +105,4 @@ class InProcessLoop:
     def disable(self) -> None:
         """Torque ramps out, the robot holds."""
         self.loop.disable()
-        self._rig.cycle(100)
+        self.rig.cycle(100)

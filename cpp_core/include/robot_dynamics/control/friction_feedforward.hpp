@@ -1,9 +1,10 @@
 // Friction feedforward that learns while the robot works [Madsen2020 ch6 6.1-6.4]. Every signal is smoothed with the
 // same delay, the friction measure is
 //   f = tau_m - B thetadd - tau_J(q, qd, qdd) - F_v(w, T)                                          [ch6 23]
-// and the feedforward is f^ = a1 F(tau_Jd) H(q_d) + a2 qd_d + F_v(qd_d, T)                         [ch6 24, 29].
-// Learning rests in contact (a residual that no friction inside the bounds explains), on saturation, after a change of
-// payload and while the temperature changes quickly; contact also takes back what was learned just before it.
+// and the feedforward is f^ = a1 F(tau_Jd) H(q_d) + a2 qd_d + F_v(qd_d, T)                         [ch6 24, 29],
+// where F H is what the Coulomb level contributes to the friction law of the robot file, of any shape, and F_v the
+// rest. Learning rests in contact (a residual that no friction inside the bounds explains), on saturation, after a
+// change of payload and while the temperature changes quickly; contact also takes back what was learned just before it.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +17,7 @@
 #include "robot_dynamics/common/time.hpp"
 #include "robot_dynamics/control/adaptive.hpp"
 #include "robot_dynamics/control/rls_friction.hpp"
-#include "robot_dynamics/friction/egms.hpp"
+#include "robot_dynamics/observers/friction_stage.hpp"
 #include "robot_dynamics/rigid_body/rnea.hpp"
 #include "robot_dynamics/signals/savitzky_golay.hpp"
 
@@ -48,7 +49,7 @@ struct FeedforwardOptions {
 
 class FrictionFeedforward {
  public:
-  FrictionFeedforward(const Chain& chain, const EGms& model, const AdaptiveParameters& adaptive,
+  FrictionFeedforward(const Chain& chain, const FrictionStage& model, const AdaptiveParameters& adaptive,
                       const FeedforwardOptions& options)
       : chain_(chain),
         o_(options),
@@ -149,10 +150,9 @@ class FrictionFeedforward {
   DynamicsRow question() noexcept { return {smooth_.value(), w_.data(), wd_.data(), tau_J_.data(), 1.0}; }
   // 3. Friction measure, contact, adaptation.
   Status adapt(std::int64_t stamp_ns, const double* T) noexcept {
-    double full[max_joints], viscous[max_joints], total[max_joints];
+    double viscous[max_joints] = {}, total[max_joints];
     const double *q = smooth_.value(), *tau = q + n();
-    measured_.step(stamp_ns, q, w_.data(), tau_J_.data(), T, full);
-    split(measured_, w_.data(), full, Y1_.data(), viscous);
+    follow(measured_, stamp_ns, q, w_.data(), tau_J_.data(), T, Y1_.data(), level_.data(), viscous);
     for (int i = 0; i < n(); ++i) {
       total[i] = tau[i] - o_.rotor_inertia[i] * wd_[i] - tau_J_[i];
       f_[i] = total[i] - viscous[i];  // [ch6 23]
@@ -168,9 +168,8 @@ class FrictionFeedforward {
   // f^ of the desired motion; tau_Jd (Nm) its model torque without friction, T (deg C) or null.
   void predict(std::int64_t stamp_ns, const double* q_d, const double* qd_d, const double* tau_Jd, const double* T,
                double* f) noexcept {
-    double full[max_joints], Y1[max_joints], viscous[max_joints];
-    desired_.step(stamp_ns, q_d, qd_d, tau_Jd, T, full);
-    split(desired_, qd_d, full, Y1, viscous);
+    double Y1[max_joints] = {}, level[max_joints] = {}, viscous[max_joints] = {};
+    follow(desired_, stamp_ns, q_d, qd_d, tau_Jd, T, Y1, level, viscous);
     if (o_.law == LearningLaw::rls) return rls_.friction(qd_d, f);
     adaptive_.friction(Y1, qd_d, f);
     for (int i = 0; i < n(); ++i) f[i] += viscous[i];
@@ -201,12 +200,14 @@ class FrictionFeedforward {
     rls_.restore();
   }
 
-  // full = Y1_gms + F_v; Y1 is that or sgn(w) F(tau_J)
-  void split(const EGms& model, const double* v, const double* full, double* Y1, double* viscous) const noexcept {
+  // Friction of one motion: Y1 = F(tau_J) H, or F(tau_J) sgn(v) without memory; F; and the rest F_v.
+  void follow(FrictionStage& model, std::int64_t stamp_ns, const double* q, const double* v, const double* tau_J,
+              const double* T, double* Y1, double* level, double* viscous) const noexcept {
+    model.step(stamp_ns, q, v, tau_J, nullptr, T, nullptr, viscous, nullptr);
+    model.split(v, Y1, level);
     for (int i = 0; i < n(); ++i) {
-      const double F = model.levels()[i], remembered = F * model.hysteresis()[i];
-      viscous[i] = full[i] - remembered;
-      Y1[i] = o_.memory ? remembered : F * ((v[i] > 0) - (v[i] < 0));
+      viscous[i] -= Y1[i];
+      if (!o_.memory) Y1[i] = level[i] * ((v[i] > 0) - (v[i] < 0));
     }
   }
 
@@ -229,7 +230,7 @@ class FrictionFeedforward {
     bool contact = false;
     for (int i = 0; i < n(); ++i) {
       const bool slow = std::fabs(w[i]) < o_.slow;
-      const double most = (slow ? measured_.levels()[i] : std::fabs(Y1_[i])) * adaptive_.parameters().coulomb_upper;
+      const double most = (slow ? level_[i] : std::fabs(Y1_[i])) * adaptive_.parameters().coulomb_upper;
       const double least = slow ? -most : std::fabs(Y1_[i]) * adaptive_.parameters().coulomb_lower;
       const double along = Y1_[i] < 0 ? -f_[i] : f_[i];
       const double beyond = std::max(along - most, least - along);
@@ -272,12 +273,12 @@ class FrictionFeedforward {
 
   Chain chain_;
   FeedforwardOptions o_;
-  EGms desired_, measured_;
+  FrictionStage desired_, measured_;
   AdaptiveFriction adaptive_;
   RlsFriction rls_;
   SavitzkyGolay smooth_;
   std::array<double, 2 * max_joints> last_{};
-  std::array<double, max_joints> f_{}, Y1_{}, suspicion_{}, warm_{}, w_{}, wd_{}, tau_J_{};
+  std::array<double, max_joints> f_{}, Y1_{}, level_{}, suspicion_{}, warm_{}, w_{}, wd_{}, tau_J_{};
   std::array<double, 5> left_{};
   std::array<int, max_joints> glitch_{};  // samples for which a joint does not count as moving
   std::int64_t last_ns_ = 0, thermal_ns_ = 0;

@@ -36,6 +36,10 @@ class EGms {
   const std::vector<double>& fc1() const { return Fc1_; }
   const PeriodicTable& kinematic_error() const { return kinematic_error_; }
   bool valid(int i) const noexcept { return Fc0_[i] > 0 && gms_.valid(i); }
+  bool follows(int i) const noexcept { return Fc0_[i] > 0; }  // else the static map
+  LevelPart level_part(int i, double, double, double) const noexcept { return {level_[i] * H_[i], level_[i]}; }
+  // Level of the elements whose deflection is still unknown [Nm].
+  double unknown_level(int i, double) const noexcept { return gms_.valid(i) ? 0.0 : level_[i]; }
   const std::vector<double>& hysteresis() const { return H_; }
   const std::vector<double>& levels() const { return level_; }  // F(tau_J) of the last step [Nm]
   void reset() noexcept { gms_.reset(); }

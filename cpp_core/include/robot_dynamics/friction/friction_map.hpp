@@ -9,6 +9,11 @@
 
 namespace robot_dynamics {
 
+// What the Coulomb level contributes to a joint's friction, and that level [Nm].
+struct LevelPart {
+  double torque = 0.0, level = 0.0;
+};
+
 class FrictionMap {
  public:
   // p: (n, size) parameters; T0: (n) reference temperatures [deg C]; range: (n, 2) identified temperatures or null.
@@ -97,6 +102,10 @@ class FrictionMap {
         rest[i] = friction_value<Law, double>(p, v[i], 0.0, t, T0_[i]) - warm[i] * smooth_sign(v[i], tail[1]);
       }
     });
+  }
+
+  LevelPart level_part(int i, double v, double load, double T) const noexcept {
+    return {torque_at(i, v, load, T) - viscous(i, v, T), coulomb(i, v, T)};
   }
 
   double torque_at(int i, double v, double load, double T) const noexcept {

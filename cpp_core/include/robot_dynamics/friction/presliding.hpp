@@ -79,7 +79,7 @@ class Presliding {
   bool valid(int i) const noexcept {
     return has_memory_[i] && high_[i] - low_[i] > full_range_[i];
   }  // initial state forgotten
-  bool has_memory(int i) const noexcept { return has_memory_[i]; }
+  bool follows(int i) const noexcept { return has_memory_[i]; }  // else the static map
 
   // Level of all elements without load [Nm].
   double level(int i) const noexcept {
@@ -96,6 +96,20 @@ class Presliding {
     for (int e = i * elements_; e < (i + 1) * elements_; ++e)
       if (!(range > 2 * span_[e])) sum += level_[e] + load_[e] * loaded;
     return sum;
+  }
+
+  // Torque of the elements as they are [Nm], and the most it can be, at velocity v, load tau and temperature T.
+  LevelPart level_part(int i, double v, double tau, double T) const noexcept {
+    const double loaded = power(i, tau), x = v / joints_[i].stribeck_velocity, r = joints_[i].sliding_ratio;
+    const Element* e = side_by_side_.data() + i / portable::lanes * elements_;
+    double torque = 0.0, most = 0.0;
+    for (int k = 0; k < elements_; ++k) {
+      const double level = level_[i * elements_ + k] + load_[i * elements_ + k] * loaded;
+      torque += level * e[k].deflection[i % portable::lanes] / span_[i * elements_ + k];
+      most += level;
+    }
+    const double strength = heat(i, v, T) * (r + (1.0 - r) / (1.0 + x * x));
+    return {strength * torque, strength * most};
   }
 
   void reset() noexcept { clock_.reset(); }

@@ -112,10 +112,11 @@ inline Presliding read_presliding(ParameterReader& text, const std::string& pref
 struct MemoryWriter {
   ParameterWriter& text;
 
-  void operator()(const std::monostate&) const { text.take("memory.model", "none"); }
+  void operator()(const NoMemory&) const { text.take("memory.model", "none"); }
   void operator()(const EGms& m) const {
     text.take("memory.model", "egms");
-    elements(m.gms().elements(), m.gms().max_gap());
+    text.take("memory.elements", m.gms().elements());
+    text.take("memory.max_gap", m.gms().max_gap());
     text.numbers("memory.spans", m.gms().spans());
     text.numbers("memory.stiffnesses", m.gms().stiffnesses());
     write(text, "memory.backlash", m.gms().backlash());
@@ -123,27 +124,9 @@ struct MemoryWriter {
     text.numbers("memory.fc1", m.fc1());
     write(text, "memory.kinematic_error", m.kinematic_error());
   }
-  void operator()(const LuGre& m) const {
-    text.take("memory.model", "lugre");
-    text.take("memory.max_gap", m.max_gap());
-  }
-  void operator()(const RateStateGms& m) const {
-    text.take("memory.model", "rate_state");
-    elements(m.elements(), m.max_gap());
-    text.numbers("memory.stiffnesses", m.stiffnesses());
-    text.numbers("memory.shares", m.shares());
-    text.take("memory.attraction", m.attraction());
-    text.take("memory.floor", m.floor());
-  }
   void operator()(const Presliding& m) const {
     text.take("memory.model", "presliding");
     write(text, "memory.", m);
-  }
-
- private:
-  void elements(int count, double max_gap) const {
-    text.take("memory.elements", count);
-    text.take("memory.max_gap", max_gap);
   }
 };
 
@@ -152,22 +135,14 @@ inline FrictionMemory read_memory(ParameterReader& text, const FrictionMap& map)
   const std::string model = text.word("memory.model");
   if (model == "none") return {};
   if (model == "presliding") return read_presliding(text, "memory.", map);
+  if (model != "egms") throw std::invalid_argument("memory.model = '" + model + "' is none of none, egms, presliding");
   const double gap = text.numbers("memory.max_gap", 1)[0];
-  if (model == "lugre") return LuGre(map, gap);
   const int M = text.whole("memory.elements", 1, max_elements);
   const auto rows = [&](const char* name) { return text.numbers(name, static_cast<long>(n) * M); };
-  if (model == "egms") {
-    const auto D = rows("memory.spans"), k = rows("memory.stiffnesses");
-    const Gms gms(n, M, D.data(), k.data(), read_table(text, "memory.backlash", n), gap);
-    const auto fc0 = text.numbers("memory.fc0", n), fc1 = text.numbers("memory.fc1", n);
-    return EGms(map, gms, fc0.data(), fc1.data(), read_table(text, "memory.kinematic_error", n));
-  }
-  if (model == "rate_state") {
-    const auto k = rows("memory.stiffnesses"), nu = rows("memory.shares");
-    const double attraction = text.numbers("memory.attraction", 1)[0], floor = text.numbers("memory.floor", 1)[0];
-    return RateStateGms(map, M, k.data(), nu.data(), attraction, floor, gap);
-  }
-  throw std::invalid_argument("memory.model = '" + model + "' is none of none, egms, lugre, rate_state, presliding");
+  const auto D = rows("memory.spans"), k = rows("memory.stiffnesses");
+  const Gms gms(n, M, D.data(), k.data(), read_table(text, "memory.backlash", n), gap);
+  const auto fc0 = text.numbers("memory.fc0", n), fc1 = text.numbers("memory.fc1", n);
+  return EGms(map, gms, fc0.data(), fc1.data(), read_table(text, "memory.kinematic_error", n));
 }
 
 inline void write(ParameterWriter& text, const FrictionStage& stage) {

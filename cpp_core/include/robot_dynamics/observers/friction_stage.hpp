@@ -3,13 +3,12 @@
 //   var f = (share f)^2 + (s fc/sqrt(3) exp(-(v/vs)^2))^2 + (f(T + sigma_T) - f(T))^2
 //
 // share: relative error while sliding; the second term is stiction: at rest a static law gives only bounds: friction is
-// anywhere in [-fc, fc], uniformly (s = 1), while a hysteretic model follows the motion before (s = known_stiction)
-// once its initial state no longer matters; until then the law is used. The third is the effect of an uncertain
+// anywhere in [-fc, fc], uniformly (s = 1), while a hysteretic model follows the motion before (s = known_stiction);
+// `unknown`, the level of elements that have not slipped yet, adds unknown^2/3. The third is the effect of an uncertain
 // temperature. Where the robot file holds residuals (moving, rest), they take the place of the stiction term:
 //   var f = moving^2 (1 - w) + rest^2 w + (share f)^2 + unknown^2/3 + (load_error contact_load)^2
 //         + (beyond f max(|v| / speed - 1, 0))^2 + the third above
-// with w = exp(-(v/vs)^2), `unknown` the level of presliding elements that have not slipped yet, and `speed` the
-// largest one that the recordings show: beyond it the law is extrapolated.
+// with w = exp(-(v/vs)^2) and `speed` the largest one that the recordings show: beyond it the law is extrapolated.
 //
 // A motor that turns with a second joint (coupled wrists) adds to the joint it loads
 //   f_j += fc tanh((v_j + s v_k)/eps) + fv v_k,
@@ -25,8 +24,6 @@
 
 #include "robot_dynamics/common/check.hpp"
 #include "robot_dynamics/friction/egms.hpp"
-#include "robot_dynamics/friction/gms_rate.hpp"
-#include "robot_dynamics/friction/lugre.hpp"
 #include "robot_dynamics/friction/presliding.hpp"
 
 namespace robot_dynamics {
@@ -55,7 +52,18 @@ struct MotorTurn {
   double sign;      // s = +-1
 };
 
-using FrictionMemory = std::variant<std::monostate, EGms, LuGre, RateStateGms, Presliding>;
+// The static law alone.
+struct NoMemory {
+  Status step(std::int64_t, const double*, const double*, const double*, const double*, double*) noexcept {
+    return Status::unavailable;
+  }
+  void reset() noexcept {}
+  bool follows(int) const noexcept { return false; }
+  LevelPart level_part(int, double, double, double) const noexcept { return {}; }
+  double unknown_level(int, double) const noexcept { return 0.0; }
+};
+
+using FrictionMemory = std::variant<NoMemory, EGms, Presliding>;
 
 class FrictionStage {
  public:
@@ -63,6 +71,7 @@ class FrictionStage {
 
   FrictionStage(FrictionMap map, const FrictionStageParameters& p, FrictionMemory memory = {})
       : map_(std::move(map)), p_(p), memory_(std::move(memory)), used_(map_.joints()), next_(map_.joints(), 0.0) {
+    for (int i = 0; i < joints(); ++i) follows_[i] = std::visit([i](const auto& m) { return m.follows(i); }, memory_);
     require_range("relative_error", p.relative_error, 0.0, 10.0);
     require_range("stiction_speed", p.stiction_speed, 1e-6, 10.0);
     require_range("unknown_spread", p.unknown_spread, 0.0, 200.0);
@@ -108,16 +117,13 @@ class FrictionStage {
   const std::optional<Presliding>& motors() const noexcept { return motors_; }
   bool remembers() const noexcept { return memory_.index() != 0; }
   void reset() noexcept {
-    if (auto* m = std::get_if<EGms>(&memory_)) m->reset();
-    if (auto* m = std::get_if<LuGre>(&memory_)) m->reset();
-    if (auto* m = std::get_if<RateStateGms>(&memory_)) m->reset();
-    if (auto* m = std::get_if<Presliding>(&memory_)) m->reset();
+    std::visit([](auto& m) { m.reset(); }, memory_);
     if (motors_) motors_->reset();
   }
 
   // position [rad], v [rad/s] (n); the load of the gear is load + contact_load [Nm]; all but v may be null or NaN =
   // absent. degraded: a temperature is outside the identified range. Without a position a model that needs it gives way
-  // to the law.
+  // to the law. std may be null: nobody asks for it.
   Status step(std::int64_t stamp_ns, const double* position, const double* v, const double* load,
               const double* contact_load, const double* T, const double* variance, double* friction,
               double* std) noexcept {
@@ -134,18 +140,19 @@ class FrictionStage {
       contact_[i] = finite_or_zero(contact_load, i);
       load_[i] = finite_or_zero(load, i) + contact_[i];
     }
-    const Status memory = remember(stamp_ns, position, v, load_.data());
+    const Status memory = remember(stamp_ns, position, v);
     if (memory == Status::dropped) return memory;
+    remembered_ = memory != Status::unavailable;
     double turned[max_joints];
     const Status motors = turn(stamp_ns, position, v, turned);
     if (motors == Status::dropped) return motors;
     for (int i = 0; i < n; ++i) {
-      const double tau = load_[i], law = map_.torque_at(i, v[i], tau, used_[i]);
-      const bool known = memory == Status::ok && usable(i);
+      const bool known = remembered_ && follows_[i];
+      const double tau = load_[i], law = known && !std ? 0.0 : map_.torque_at(i, v[i], tau, used_[i]);
       const double f = known ? next_[i] : law;
       if (!std::isfinite(f)) return Status::dropped;
       friction[i] = f;
-      std[i] = deviation(i, v[i], tau, f, law, spread(i, T, variance), known);
+      if (std) std[i] = deviation(i, v[i], tau, f, law, spread(i, T, variance), known);
     }
     const bool known = motors == Status::ok;
     for (const CoupledMotor& m : coupled_)
@@ -155,39 +162,38 @@ class FrictionStage {
     return status;
   }
 
+  // Of the friction of the last step, at its v (n): what the Coulomb level contributes, and the level [Nm] (n), between
+  // which and its negative friction may be at rest. Adaptation scales the former. Friction of motors that turn with two
+  // joints is in the level alone.
+  void split(const double* v, double* coulomb, double* level) const noexcept {
+    const auto part = [&](const auto& m, int i) {
+      return remembered_ && follows_[i] ? m.level_part(i, v[i], load_[i], used_[i])
+                                        : map_.level_part(i, v[i], load_[i], used_[i]);
+    };
+    const auto parts = [&](const auto& m) {
+      for (int i = 0; i < joints(); ++i) {
+        const LevelPart own = part(m, i);
+        coulomb[i] = own.torque, level[i] = own.level;
+      }
+    };
+    std::visit(parts, memory_);
+    for (const CoupledMotor& m : coupled_) level[m.joint] += m.coulomb;
+    for (std::size_t i = 0; i < turns_.size(); ++i)
+      for (const int j : {turns_[i].joint, turns_[i].with}) level[j] += motors_->level(static_cast<int>(i));
+  }
+
  private:
   static double finite_or_zero(const double* x, int i) noexcept { return x && std::isfinite(x[i]) ? x[i] : 0.0; }
 
-  // Steps the model with memory into next_: ok, unavailable without one or without the position it needs, or dropped.
-  Status remember(std::int64_t stamp_ns, const double* position, const double* v, const double* load) noexcept {
-    Status status = Status::unavailable;
-    if (auto* m = std::get_if<EGms>(&memory_)) {
-      if (absent(position, joints())) return status;
-      status = m->step(stamp_ns, position, v, load, used_.data(), next_.data());
-    } else if (auto* m = std::get_if<Presliding>(&memory_)) {
-      if (absent(position, joints())) return status;
-      status = m->step(stamp_ns, position, v, load, used_.data(), next_.data());
-    } else if (auto* lugre = std::get_if<LuGre>(&memory_)) {
-      status = lugre->step(stamp_ns, v, used_.data(), next_.data());
-    } else if (auto* rate = std::get_if<RateStateGms>(&memory_)) {
-      status = rate->step(stamp_ns, v, used_.data(), next_.data());
-    } else {
+  // Steps the model with memory into next_; unavailable without one or without the position it needs.
+  Status remember(std::int64_t stamp_ns, const double* position, const double* v) noexcept {
+    if (absent(position, joints())) return Status::unavailable;
+    const auto step = [&](auto& m) {
+      const Status status = m.step(stamp_ns, position, v, load_.data(), used_.data(), next_.data());
+      for (int i = 0; i < joints(); ++i) unknown_[i] = m.unknown_level(i, load_[i]);
       return status;
-    }
-    return status == Status::dropped ? status : Status::ok;
-  }
-
-  bool valid(int i) const noexcept {
-    if (auto* m = std::get_if<EGms>(&memory_)) return m->valid(i);
-    if (auto* m = std::get_if<RateStateGms>(&memory_)) return m->valid(i);
-    if (auto* m = std::get_if<Presliding>(&memory_)) return m->valid(i);
-    return memory_.index() != 0;
-  }
-
-  // Elements that have not yet slipped are in the deviation: a presliding model is used from the first sample.
-  bool usable(int i) const noexcept {
-    if (auto* m = std::get_if<Presliding>(&memory_)) return m->has_memory(i);
-    return valid(i);
+    };
+    return std::visit(step, memory_);
   }
 
   double spread(int i, const double* T, const double* variance) const noexcept {
@@ -196,13 +202,19 @@ class FrictionStage {
   }
 
   double deviation(int i, double v, double tau, double f, double law, double sigma, bool known) const noexcept {
-    if (p_.moving[i] > 0.0 && (known || !remembers())) return from_residuals(i, v, tau, f, law, sigma);
-    const double x = v / p_.stiction_speed, share = (known ? p_.known_stiction : 1.0) / std::sqrt(3.0);
-    const double rest = share * map_.coulomb(i, v, used_[i]) * std::exp(-x * x), slide = p_.relative_error * f;
+    const double x = v / p_.stiction_speed, rest = std::exp(-x * x), share = p_.relative_error * f;
+    const double unknown = known ? unknown_[i] : 0.0;
     const double warm = sigma > 0 ? map_.torque_at(i, v, tau, used_[i] + sigma) - law : 0.0;
-    double unknown = 0.0;
-    if (auto* m = std::get_if<Presliding>(&memory_); m && known) unknown = m->unknown_level(i, tau);
-    return std::sqrt(slide * slide + rest * rest + unknown * unknown / 3.0 + (std::isfinite(warm) ? warm * warm : 0.0));
+    double square = share * share + unknown * unknown / 3.0 + (std::isfinite(warm) ? warm * warm : 0.0);
+    if (p_.moving[i] > 0.0 && (known || !remembers())) {
+      const double contact = p_.load_error * contact_[i], fast = beyond * f * excess(i, v);
+      square += p_.moving[i] * p_.moving[i] * (1.0 - rest) + p_.rest[i] * p_.rest[i] * rest;
+      square += contact * contact + fast * fast;
+    } else {
+      const double stiction = (known ? p_.known_stiction : 1.0) * map_.coulomb(i, v, used_[i]) * rest;
+      square += stiction * stiction / 3.0;
+    }
+    return std::sqrt(square);
   }
 
   // How far a speed is beyond the recordings, as share of their largest; at most ten times.
@@ -211,25 +223,12 @@ class FrictionStage {
     return p_.speed[i] > 0.0 && over > 0.0 ? std::min(over / p_.speed[i], 10.0) : 0.0;
   }
 
-  // Residuals of free motion by the joint's state, elements that have not slipped, temperature, load of a contact.
-  double from_residuals(int i, double v, double tau, double f, double law, double sigma) const noexcept {
-    const double x = v / p_.stiction_speed, rest = std::exp(-x * x);
-    const double free = p_.moving[i] * p_.moving[i] * (1.0 - rest) + p_.rest[i] * p_.rest[i] * rest;
-    const auto* m = std::get_if<Presliding>(&memory_);
-    const double unknown = m ? m->unknown_level(i, tau) : 0.0, contact = p_.load_error * contact_[i];
-    const double share = p_.relative_error * f;
-    const double fast = beyond * f * excess(i, v);
-    const double warm = sigma > 0 ? map_.torque_at(i, v, tau, used_[i] + sigma) - law : 0.0;
-    return std::sqrt(free + share * share + unknown * unknown / 3.0 + contact * contact + fast * fast +
-                     (std::isfinite(warm) ? warm * warm : 0.0));
-  }
-
   void add(const CoupledMotor& m, const double* v, double* friction, double* std) const noexcept {
     const double motor = v[m.joint] + m.sign * v[m.with], x = motor / p_.stiction_speed;
     const double f = m.coulomb * std::tanh(motor / m.eps) + m.viscous * v[m.with];
     const double rest = m.coulomb / std::sqrt(3.0) * std::exp(-x * x), slide = p_.relative_error * f;
     friction[m.joint] += f;
-    std[m.joint] = std::sqrt(std[m.joint] * std[m.joint] + slide * slide + rest * rest);
+    if (std) std[m.joint] = std::sqrt(std[m.joint] * std[m.joint] + slide * slide + rest * rest);
   }
 
   // Friction of the motors that turn with two joints: ok, unavailable without any or without a position, or dropped.
@@ -260,6 +259,7 @@ class FrictionStage {
                  rest = p_.known_stiction * motors_->level(i) * std::exp(-x * x);
     friction[m.joint] += f;
     friction[m.with] += m.sign * f;
+    if (!std) return;
     for (const int j : {m.joint, m.with}) {
       const double stiction = p_.moving[j] > 0.0 ? 0.0 : rest;  // residuals contain it
       std[j] = std::sqrt(std[j] * std[j] + slide * slide + (unknown * unknown + stiction * stiction) / 3.0);
@@ -274,6 +274,9 @@ class FrictionStage {
   std::vector<MotorTurn> turns_;
   std::optional<Presliding> motors_;  // driven by the angles of turns_
   std::vector<double> used_, next_;
+  std::array<double, max_joints> unknown_{};  // level of elements whose deflection is still unknown [Nm]
+  std::array<bool, max_joints> follows_{};    // the memory's friction takes the place of the law's
+  bool remembered_ = false;                   // in the last step
 };
 
 }  // namespace robot_dynamics

@@ -1,0 +1,178 @@
+"""Friction that the feedforward of torque mode leaves, in closed loop, beside what the live observer leaves.
+
+Three robots of the tuning families of the zoo are identified from their recordings of 60 s. Each then follows a path
+of moves, rests, creeping and Fourier motion in torque mode: first with the law of the file alone, then after 60 s of
+adaptation. Left is the friction of the simulated joints, in the units of the drive's command, less the feedforward.
+The observer reads the same run: its friction along the measured motion, from the same file.
+
+Beside it: Maxwell slip of the source's spans over the static law [Madsen2020 ch6 17-18], which torque mode used before
+it knew the identified law; and E-GMS fitted to one pass of this very path.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from bench.force.recordings import REACH, home, recorded, simulated
+from bench.force.zoo import FAMILIES, Individual, half, individuals
+from bench.papers.labs.in_process import RATE, InProcessLoop, Run
+from bench.papers.labs.loop_friction import identified as egms_fitted
+from bench.papers.table import Row, at_most, beside
+from robot_dynamics_ros._core import TorqueMode
+from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.identification.arm.export import identified_robot
+from robot_dynamics_ros.identification.arm.identify import Options, identify_recordings
+from robot_dynamics_ros.identification.dataset.recording import recording
+from robot_dynamics_ros.robot_file import RobotFile, load_robot
+from robot_dynamics_ros.signals import Log
+from robot_dynamics_ros.trajectories import motions
+from robot_dynamics_ros.trajectories.smooth import Trajectory
+
+SOURCE = "torque mode"
+SEED = 1
+LEARNING = 60.0  # s
+BEGIN = 2.0  # s that are not judged
+SPEEDS = (0.3, 0.6, 1.0)  # rad/s
+STEP, CREEP = 4e-3, 1e-3  # rad, rad/s
+REST = 1.5  # s
+NEAR, SLOW = 0.3, 0.01  # s after a joint's velocity changes its sign or begins; rad/s, slower is no sliding
+STATES = ("moving", "at reversals", "at rest")
+SPACED, LATER = "spaced elements", ", after 60 s"
+ALLOWED = 1.1  # of what the observer leaves
+SPACING = {"b": 1e-3, "m": 4, "r_d": 4.0, "r_k": 2.0}
+PLAIN = {"model": "gms", "parameters": SPACING, "source": "spacing"}
+EGMS = {"model": "egms", "parameters": SPACING | {"fc0": 1.0, "fc1": 0.0}, "source": "spacing"}
+
+
+Left = dict[str, np.ndarray]  # root mean square by state, of each joint (n,)
+
+
+@dataclass
+class Pass:
+    """One period of the path: records, the drives' friction (N, n) [Nm], and what the observer says of it."""
+
+    run: Run
+    friction: np.ndarray
+    observed: np.ndarray
+
+    def left(self, observer: bool = False) -> Left:
+        """Friction [Nm] that the feedforward leaves, or the observer, and the position error [mrad] at reversals."""
+        at = states(self.run.qd_d)
+        error = self.friction - (self.observed if observer else self.run.friction)
+        return {name: _rms(error, rows) for name, rows in at.items()} | {
+            "position": _rms(1e3 * self.run.position_error, at["at reversals"])
+        }
+
+
+def run(quick: bool = False) -> list[Row]:
+    """Friction left of three robots before and after adaptation; quick: one robot, half of the path."""
+    people = individuals(load_robot("ur5e"), 1 if quick else 3, SEED, half(FAMILIES, "tuning"))
+    found = [judged(who, quick) for who in people]
+    return [row for figure in (*STATES, "position") for row in _rows(figure, found)]
+
+
+def _rows(figure: str, found: list[dict[str, Left]]) -> list[Row]:
+    """Of one figure: the identified law against the observer, then the others."""
+    total = {name: _rms_of([one[name] for one in found], figure) for name in found[0]}
+    each = {name: " ".join(f"{_rms_of([one[name]], figure):.2f}" for one in found) for name in found[0]}
+    title = "position error at reversals" if figure == "position" else f"friction left {figure}"
+    unit, bound = ("mrad", total[SPACED]) if figure == "position" else ("Nm", ALLOWED * total["observer"])
+    what = "bound: spaced elements" if figure == "position" else "bound: 1.1 of what the observer leaves"
+    names = ("identified law", f"identified law{LATER}")
+    rows = [at_most(SOURCE, f"{title}, {n}", bound, total[n], unit, f"each robot: {each[n]}; {what}") for n in names]
+    others = [n for n in total if n not in names and n != "observer"]
+    return rows + [beside(SOURCE, f"{title}, {n}", None, total[n], unit, f"each robot: {each[n]}") for n in others]
+
+
+def judged(who: Individual, quick: bool = False) -> dict[str, Left]:
+    """What is left of the friction of one robot, by method."""
+    base, known = load_robot("ur5e"), {"spacing": "Madsen2020 ch6 17-18"}
+    robot, path = found(base, who), the_path(base, who, quick)
+    first = followed(robot, who, path, {"law": "fixed"})
+    left = {"identified law": first.left(), "observer": first.left(observer=True)}
+    left[f"identified law{LATER}"] = followed(robot, who, path, {}, LEARNING).left()
+    fitted = egms_fitted(robot.with_updates({"hysteresis": EGMS}, known), first.run, dissipative=True)
+    for name, other in ((SPACED, robot.with_updates({"hysteresis": PLAIN}, known)), ("egms of one pass", fitted)):
+        left[name] = followed(other, who, path, {"law": "fixed"}).left()
+        left[f"{name}{LATER}"] = followed(other, who, path, {}, LEARNING).left()
+    return left
+
+
+def found(base: RobotFile, who: Individual) -> RobotFile:
+    """The robot file that identification of the individual's recordings gives."""
+    taken = [recording(recorded(base, who, k)[0], f"recording_{k}") for k in range(who.bags)]
+    return identified_robot(identify_recordings(base, taken, [], Options()))
+
+
+def the_path(robot: RobotFile, who: Individual, quick: bool = False) -> Trajectory:
+    """Closed: moves at three speeds with rests, a creep each, and a Fourier series, from the individual's home."""
+    draw = who.draw(40)
+    centre = here = home(robot, draw)
+    parts = [motions.hold(centre, REST, RATE)]
+    for speed in SPEEDS[-1:] if quick else SPEEDS:
+        there = centre + draw.uniform(-REACH, REACH, len(centre))
+        near = there + STEP * draw.choice([-1.0, 1.0], len(centre))
+        for goal, v, a in ((there, speed, 3.0), (near, CREEP, 0.1), (centre, speed, 3.0)):
+            parts += [motions.trapezoid(here, goal, RATE, v, a), motions.hold(goal, REST, RATE)]
+            here = goal
+    wave = motions.fourier(centre, 20.0, RATE, amplitude=0.3, velocity=0.6, seed=int(draw.integers(2**31)))
+    first, last = wave[0][0], wave[0][-1]
+    parts += [motions.quintic(centre, first, RATE, 0.5), wave, motions.quintic(last, centre, RATE, 0.5)]
+    q, qd, qdd = motions.join(*parts)
+    none = np.zeros_like(q)
+    return Trajectory(np.arange(len(q)) / RATE, q, qd, qdd, none, none)
+
+
+def followed(
+    robot: RobotFile, who: Individual, path: Trajectory, parameters: dict[str, Any], before: float = 0.0
+) -> Pass:
+    """One period of the path, from `before` seconds on to the end of a period."""
+    machine = {"overrides": who.overrides, "seed": SEED}
+    with InProcessLoop(robot, parameters, plant=machine) as loop:
+        rig, true = loop.rig, simulated(load_robot("ur5e"), who, SEED).machine.true
+        rig.plant.set_temperatures(who.temperature, who.temperature - 3.0)
+        loop.move_to(path.q[0])
+        loop.enable(TorqueMode.track, path)
+        period = len(path.q)
+        loop.run(np.ceil((before * RATE + 1) / period) * period / RATE - 1 / RATE if before else BEGIN)
+        seen: dict[str, list[np.ndarray]] = {name: [] for name in ("q", "qd", "effort", "temperature", "friction")}
+
+        def look(_: Any) -> None:
+            r = rig.state
+            for name, value in (("q", r.q), ("qd", r.qd), ("effort", r.effort), ("temperature", r.temperature)):
+                seen[name].append(np.array(value))
+            seen["friction"].append(rig.plant.core.get("true_friction_torque"))
+
+        taken = loop.run(period / RATE, look)
+    gain = true["control.torque_constant"] / true["drive.torque_constant"]
+    friction = gain * np.array(seen.pop("friction"))
+    log = Log(robot.joint_names, np.arange(1, period + 1) * int(1e9 / RATE), {k: np.array(v) for k, v in seen.items()})
+    Pipeline(robot).run(log)
+    return Pass(taken, friction, log.friction_torque)
+
+
+def states(qd: np.ndarray) -> dict[str, np.ndarray]:
+    """Which samples (N, n) of a desired velocity slide, begin to (after a reversal, a start, creeping), and rest."""
+    still = np.abs(qd) < 1e-9
+    sign = np.sign(np.where(still, 0.0, qd))
+    turned = np.zeros(qd.shape, dtype=bool)
+    turned[1:] = (sign[1:] != sign[:-1]) & ~still[1:]
+    window = np.ones(int(NEAR * RATE))
+    near = np.array([np.convolve(column, window)[: len(qd)] > 0 for column in turned.T]).T
+    near = (near | (np.abs(qd) < SLOW)) & ~still
+    resting = np.broadcast_to(still.all(axis=1)[:, None], qd.shape)
+    return dict(zip(STATES, (~still & ~near, near, resting), strict=True))
+
+
+def _rms(error: np.ndarray, at: np.ndarray) -> np.ndarray:
+    late = np.arange(len(error))[:, None] >= BEGIN * RATE
+    return np.array(
+        [np.sqrt(np.mean(e[a] ** 2)) if a.any() else np.nan for e, a in zip(error.T, (at & late).T, strict=True)]
+    )
+
+
+def _rms_of(found: list[dict[str, np.ndarray]], state: str) -> float:
+    return float(np.sqrt(np.mean([one[state] ** 2 for one in found])))

@@ -1,0 +1,76 @@
+"""Torque mode evaluates the friction law of the robot file, whatever its shape, and adaptation scales it."""
+
+import numpy as np
+import pytest
+from presliding_joint import JOINT
+
+from robot_dynamics_ros.control.torque import friction_feedforward
+from robot_dynamics_ros.estimators.friction import FrictionStage
+from robot_dynamics_ros.robot_file import load_robot
+from robot_dynamics_ros.signals import Log
+
+PLAIN = load_robot("ur5e")
+NAMES, DT, N = PLAIN.joint_names, 2e-3, 3000
+STATIC = {"model": "viscous_coulomb", "parameters": {"fc": 3.0, "fv": 1.0}, "source": "identified_test"}
+MOTOR = {"joint": NAMES[4], "turns_with": NAMES[5], "sign": -1}
+
+
+def robot(model):
+    """The arm with a law of one kind; "wrist": presliding, and a motor that turns with the last two joints."""
+    block = {"model": "presliding", "parameters": {k: [v] * 6 for k, v in JOINT.items()}}
+    if model == "egms":
+        block = {"model": "egms", "parameters": {"b": 1e-3, "m": 4, "r_d": 4.0, "r_k": 2.0, "fc0": 6.0, "fc1": 1e-3}}
+    motors = [MOTOR | {"parameters": JOINT | {"rotor_time": 0.0}}] if model == "wrist" else []
+    static = STATIC | {"coupled": [MOTOR | {"eps": 0.02, "coulomb": 1.5, "viscous": 0.4}] if model == "wrist" else []}
+    updates = {"friction": static, "hysteresis": block | {"source": "identified_test", "motors": motors}}
+    return PLAIN.with_updates(updates, {"identified_test": "numbers of this test"})
+
+
+@pytest.fixture(scope="module")
+def motion():
+    """Strokes of 0.03 to 30 mrad with reversals, a stand, and the load of the gears."""
+    t = np.arange(N) * DT
+    q = 0.03 * np.sin(2.2 * np.minimum(t, 4.5))[:, None] * np.geomspace(1e-3, 1, 6)
+    signals = {"q": q, "qd": np.gradient(q, DT, axis=0), "model_torque": 20 * np.cos(40 * q)}
+    return Log(NAMES, 10**15 + np.arange(N) * int(1e9 * DT), signals)
+
+
+def fed_forward(arm, motion, coulomb=1.0, viscous=0.0):
+    """Friction (N, n) [Nm] that torque mode adds along the motion, with these learned scales."""
+    core = friction_feedforward(arm)
+    assert core.restore(np.full(6, coulomb), np.full(6, viscous))
+    rows = zip(motion.stamp_ns.tolist(), motion.q, motion.qd, motion.model_torque, strict=True)
+    return np.array([core.predict(*row) for row in rows])
+
+
+def observed(arm, motion):
+    """Friction (N, n) [Nm] that the live observer takes off along the same motion."""
+    log, stage = Log(NAMES, motion.stamp_ns, dict(motion.signals)), FrictionStage()
+    stage.configure(arm)
+    stage.run(log)
+    return log.friction_torque
+
+
+@pytest.mark.parametrize("model", ["presliding", "wrist", "egms"])
+def test_feedforward_is_the_friction_of_the_observer(model, motion):
+    arm = robot(model)
+    np.testing.assert_allclose(fed_forward(arm, motion), observed(arm, motion), atol=1e-12)
+
+
+def test_adaptation_scales_the_level_and_adds_viscosity(motion):
+    arm = robot("presliding")
+    level = observed(arm, motion) - observed(without_level(arm), motion)
+    scaled = fed_forward(arm, motion, 0.7, 0.04)
+    np.testing.assert_allclose(scaled, observed(arm, motion) - 0.3 * level + 0.04 * motion.qd, atol=1e-12)
+    assert np.abs(level[-1]).max() > 1.0  # at rest as well
+
+
+def without_level(arm):
+    """The same law with elements so long that they never carry friction; its other terms stay."""
+    return arm.with_updates(
+        {
+            "hysteresis.parameters.span": [[1.0, 2.0, 3.0]] * 6,
+            "hysteresis.parameters.level": [[1e-9, 0.0, 0.0]] * 6,
+            "hysteresis.parameters.load": [[0.0, 0.0, 0.0]] * 6,
+        }
+    )

@@ -137,7 +137,7 @@ extras = {
     "reports": ["matplotlib>=3.7", "jinja2>=3.1"],
     "pandas": ["pandas>=2.2"],  # Log.to_pandas, RobotFile.to_pandas
     "tables": ["pyarrow>=14", "h5py>=3.8"],  # import and identify of .parquet and .h5; .csv and .npz need nothing
-    "dask": ["distributed>=2023.1"],  # compare over a cluster
+    "dask": ["distributed>=2023.1"],  # fleets: many recordings over a cluster
 }
 extras["demo"] = extras["reports"]  # what `make demo` installs; `make test` installs dev
 extras["test"] = ["pytest>=7.4", "pytest-timeout>=2.2", "hypothesis>=6.100"]  # colcon test looks for pytest here
@@ -198,6 +198,7 @@ setup(
         'ur-rtde>=1.6.5; python_version < "3.13"',  # no wheels beyond 3.12: there it is a choice, compiled on the spot
         "pin>=3.3.1",
         "clarabel>=0.7",
+        "threadpoolctl>=3.0",
     ],
     extras_require=extras,
     entry_points={

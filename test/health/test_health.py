@@ -4,7 +4,6 @@ import io
 import json
 import re
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -12,7 +11,6 @@ import pytest
 from click.testing import CliRunner
 from rich.console import Console
 
-from robot_dynamics_ros import pages
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli import health
 from robot_dynamics_ros.cli.health import command
@@ -207,4 +205,3 @@ def test_warnings_are_orange_and_errors_red(tmp_path, monkeypatch):
     health._print(["warn: elbow: x", "error: elbow: x", "no notable change"])
     warn, error, plain = stream.getvalue().splitlines()
     assert "38;5;208" in warn and "\x1b[31m" in error and "\x1b" not in plain
-    assert "#ffd9a0" in (Path(pages.__file__).parent / "data" / "health_report.html.j2").read_text()

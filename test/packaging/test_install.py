@@ -79,6 +79,7 @@ def test_the_source_distribution_gives_the_same_wheel(source, wheel, tmp_path):
         "_core.pyi",
         "py.typed",
         "health_report.html.j2",
+        "page.html.j2",
         "launch/robot.launch.py",
         "plants/ur5e.yaml",
     ):

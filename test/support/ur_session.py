@@ -3,8 +3,6 @@
 import json
 from collections import deque
 
-import numpy as np
-
 from robot_dynamics_ros.drivers.child_process import encoded
 from robot_dynamics_ros.simulation.ur.arm import DT, Arm
 from robot_dynamics_ros.simulation.ur.commands import COMMANDS
@@ -31,10 +29,6 @@ class Session:
 
     def out(self, index: int) -> int:
         return self.controller.registers.values[f"output_int_register_{index}"][0]
-
-    def answer(self, count: int, first: int = 0) -> np.ndarray:
-        values = self.controller.registers.values
-        return np.array([values[f"output_double_register_{first + i}"][0] for i in range(count)])
 
     def write(self, identifier, doubles=(), integers=()):
         values = {f"input_double_register_{i}": (float(v),) for i, v in enumerate(doubles)}

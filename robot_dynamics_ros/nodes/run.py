@@ -101,6 +101,7 @@ def _end(node: LifecycleBase | None, status: int) -> int:
             node._leave()
             node.drop()
             node.destroy_node()
+            node._state_machine.destroy_when_not_in_use()  # holds the node, whose shared memory would stay
     except (KeyboardInterrupt, rclpy_implementation.RCLError):
         status = status or 0
     rclpy.try_shutdown()

@@ -62,7 +62,7 @@ def refuse_bag(path: str | Path, overwrite: bool = False, inputs: Iterable[str |
     if not is_own_bag(path):
         raise DataError(f"{path}: exists already and is no bag that robot-dynamics wrote; choose another name")
     if not overwrite:
-        raise DataError(f"{path}: exists already; choose another name, or replace the bag by --overwrite")
+        raise DataError(f"{path}: exists already; choose another name")
 
 
 def is_own_bag(path: Path) -> bool:

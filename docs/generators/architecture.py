@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from xml.sax.saxutils import escape
 
 from robot_dynamics_ros.estimators.pipeline import STAGES
 
+Box = tuple[int, int, int, int, str, tuple[str, ...]]
+Arrow = tuple[tuple[tuple[int, int], ...], str, tuple[int, int]]
 SIZE = (960, 470)
 LIVE, OFFLINE, FILE, CORE, OUTSIDE = "#dbe9f6", "#e6f2e1", "#fdebd0", "#ececec", "#ffffff"
 
 # key -> (x, y, width, height, colour, lines; the first is a name of the tree where the colour is not OUTSIDE)
-BOXES: dict[str, tuple[int, int, int, int, str, tuple[str, ...]]] = {
+BOXES: dict[str, Box] = {
     "robot": (20, 60, 110, 80, OUTSIDE, ("robot", "or simulation/")),
     "drivers": (180, 60, 150, 80, LIVE, ("drivers/", "receive thread in C++,", "ring without locks")),
     "pipeline": (390, 30, 200, 140, LIVE, ("estimators/", *STAGES)),
@@ -31,7 +34,7 @@ BOXES: dict[str, tuple[int, int, int, int, str, tuple[str, ...]]] = {
     ),
 }
 # (points, text, where the text stands)
-ARROWS: tuple[tuple[tuple[tuple[int, int], ...], str, tuple[int, int]], ...] = (
+ARROWS: tuple[Arrow, ...] = (
     (((130, 85), (180, 85)), "state", (155, 78)),
     (((330, 100), (390, 100)), "Sample", (360, 93)),
     (((590, 100), (650, 100)), "estimates", (620, 93)),
@@ -69,17 +72,22 @@ def _arrow(points: tuple[tuple[int, int], ...], text: str, where: tuple[int, int
     return out
 
 
-def picture() -> str:
-    """The drawing as SVG."""
+def drawn(size: tuple[int, int], boxes: Iterable[Box], arrows: Iterable[Arrow]) -> str:
+    """Boxes and arrows as SVG."""
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SIZE[0]} {SIZE[1]}" font-family="sans-serif"'
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {size[0]} {size[1]}" font-family="sans-serif"'
         ' font-size="12">',
         '<defs><marker id="head" markerWidth="8" markerHeight="8" refX="7" refY="4" orient="auto">'
         '<path d="M0,1 L7,4 L0,7 z" fill="#333"/></marker></defs>',
-        f'<rect width="{SIZE[0]}" height="{SIZE[1]}" fill="white"/>',
+        f'<rect width="{size[0]}" height="{size[1]}" fill="white"/>',
     ]
-    for box in BOXES.values():
+    for box in boxes:
         lines += _box(*box)
-    for arrow in ARROWS:
+    for arrow in arrows:
         lines += _arrow(*arrow)
     return "\n".join([*lines, "</svg>", ""])
+
+
+def picture() -> str:
+    """The drawing as SVG."""
+    return drawn(SIZE, BOXES.values(), ARROWS)

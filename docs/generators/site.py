@@ -12,6 +12,7 @@ sys.path[:0] = [str(ROOT), str(Path(__file__).parent)]
 
 import architecture  # noqa: E402
 import commands  # noqa: E402
+import graph  # noqa: E402
 import nodes  # noqa: E402
 import papers  # noqa: E402
 import robot_file  # noqa: E402
@@ -28,6 +29,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "reference/controller.md": simulation.controller,
     "reference/papers.md": papers.page,
     "architecture.svg": architecture.picture,
+    "nodes.svg": graph.picture,
 }
 
 

@@ -54,6 +54,11 @@ class RawTopic:
         return np.array(self.receive_ns, dtype=np.int64)
 
 
+def _is_ros1(path: Path) -> bool:
+    """A ROS 1 bag is a file; a directory of that name is a rosbag2, as `record --out first.bag` writes it."""
+    return path.suffix == ".bag" and not path.is_dir()
+
+
 def expand(path: Path) -> list[Path]:
     """The files to open for a path: itself, or what a rosbag2 directory without metadata.yaml holds.
 
@@ -115,17 +120,17 @@ def _line(error: Exception) -> str:
 def _reader(path: Path) -> Any:
     from rosbags import rosbag1, rosbag2
 
-    return rosbag1.Reader(path) if path.suffix == ".bag" else rosbag2.Reader(path)
+    return rosbag1.Reader(path) if _is_ros1(path) else rosbag2.Reader(path)
 
 
 def _read_file(path: Path, wanted: set[str], topics: dict[str, RawTopic], progress: Wrap | None) -> None:
     with _reader(path) as reader:
         connections = [c for c in reader.connections if c.msgtype in wanted]
         for c in reader.connections:
-            topics.setdefault(c.topic, RawTopic(c.msgtype, path.suffix != ".bag"))
+            topics.setdefault(c.topic, RawTopic(c.msgtype, not _is_ros1(path)))
         if not connections:
             return
-        chunks = None if progress or path.suffix == ".bag" else indexed_chunks(reader)
+        chunks = None if progress or _is_ros1(path) else indexed_chunks(reader)
         if chunks is not None:
             for storage in chunks:
                 read_chunks(storage, wanted, lambda name, stamps, raws: topics[name].take_all(stamps, raws))

@@ -178,7 +178,7 @@ def _clock(table: Table, options: TableOptions, report: BagReport) -> tuple[np.n
         return _continued(values, SECONDS[unit], report), name
     what = f"column {options.time!r} is no clock" if options.time else "no column of time found"
     raise DataError(
-        f"{table.path}: {what}: robot-dynamics import --time COLUMN, or --rate HZ; "
+        f"{table.path}: {what}: robot-dynamics import --time COLUMN, or --time HZ; "
         f"columns: {listed(list(table.columns))}"
     )
 

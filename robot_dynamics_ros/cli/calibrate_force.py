@@ -14,9 +14,8 @@ from robot_dynamics_ros.cli.options import (
     effort_option,
     json_option,
     progress,
+    reference_option,
     robot_option,
-    sensor_options,
-    stamps_option,
     topic_option,
     write_json,
 )
@@ -29,19 +28,16 @@ from robot_dynamics_ros.estimators.replay import replay
 @click.command("calibrate-force")
 @bags_argument
 @robot_option
-@sensor_options("--reference", "WrenchStamped topic of the force sensor.", required=True)
+@reference_option("WrenchStamped topic of the force sensor.", required=True)
 @topic_option
-@stamps_option
 @effort_option
 @click.option("--out", type=NewPath(), required=True, help="ROS parameter file to write.")
 @json_option
 def command(
     bags: tuple[Path, ...],
     robot: str,
-    sensor: Any,
-    touch: float,
+    reference: Any,
     topic: str,
-    stamps: str,
     effort: str,
     out: Path,
     json_file: Path | None,
@@ -50,14 +46,15 @@ def command(
 
     OUT is read by `up --params` and `replay --params`. Record rests, motion and contact, a minute or more.
 
-    Example: robot-dynamics calibrate-force run1 --robot ur5e --reference /wrench --tare 2 --out force.yaml
+    Example: robot-dynamics calibrate-force run1 --robot ur5e --reference /wrench,tare=2 --out force.yaml
     """
     from robot_dynamics_ros.robot_file import load_robot
 
-    result = replay(bags, load_robot(robot), topic=topic, stamps=stamps, effort=effort, progress=progress)
+    result = replay(bags, load_robot(robot), topic=topic, effort=effort, progress=progress)
     for note in result.notes:
         console.print(note, soft_wrap=True, highlight=False, markup=False)
-    found = calibrate(result, compare(result, bags, sensor, touch), touch)
+    sensor, contact = reference
+    found = calibrate(result, compare(result, bags, sensor, **contact), **contact)
     console.print("with the default parameters")
     show_comparison(found.before)
     console.print("with the calibrated parameters")

@@ -60,7 +60,6 @@ PICTURES = ("demo.png", "demo.rrd")
     type=NewPath(directory=True),
     help="Directory for bag, picture and robot file.",
 )
-@click.option("--ip", default="127.0.0.1", show_default=True, help="Loopback address of the simulated controller.")
 @view_option
 @json_option
 def command(
@@ -69,7 +68,6 @@ def command(
     offline: bool,
     duration: float,
     out: Path,
-    ip: str,
     view: bool,
     json_file: Path | None,
 ) -> None:
@@ -99,8 +97,8 @@ def command(
         log, truth = _offline(base, model, robot, duration, out)
         live: dict[str, Any] = {}
     else:
-        console.print(f"starting a simulated {robot} at {ip} and the graph, then {duration:.0f} s of motion ...")
-        diagnostics, recorded = _run(robot, model, duration, out, ip, view)
+        console.print(f"starting a simulated {robot} and the graph, then {duration:.0f} s of motion ...")
+        diagnostics, recorded = _run(robot, model, duration, out, view)
         log, truth, live = _recorded(robot, model, out, recorded, diagnostics)
     result = _summarise(robot, base, model, out, log, truth) | live
     _print(result)
@@ -118,17 +116,17 @@ def _identified(robot: str, base: str, out: Path) -> str:
 
 
 def _run(
-    robot: str, model: str, duration: float, out: Path, ip: str, view: bool
+    robot: str, model: str, duration: float, out: Path, view: bool
 ) -> tuple[Mapping[str, Mapping[str, str]], np.ndarray]:
     """The live part; returns the last diagnostics and the ground truth."""
     from robot_dynamics_ros.nodes.topics.monitor import Monitor
 
     recording = str(out / "demo.rrd") if view else ""
     parameters, supervisor = parameter_file(robot, out), Supervisor()
-    graph = describe(model, ip=ip, params_file=parameters, view=view, view_file=recording)
-    for note in graph.notes:
-        console.print(note, markup=False, highlight=False, soft_wrap=True)
-    with SimulatedController(robot, host=ip) as controller, controller.client() as client, Monitor() as monitor:
+    with SimulatedController(robot) as controller, controller.client() as client, Monitor() as monitor:
+        graph = describe(model, ip=controller.host, params_file=parameters, view=view, view_file=recording)
+        for note in graph.notes:
+            console.print(note, markup=False, highlight=False, soft_wrap=True)
         truth = TruthRecorder(client.truth())
         try:
             for node in graph.nodes:

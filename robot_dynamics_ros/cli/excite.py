@@ -13,11 +13,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from robot_dynamics_ros.cli.options import (
     NewPath,
     console,
-    json_option,
     robot_option,
     stderr,
-    view_file_option,
-    write_json,
 )
 
 CLEARANCE = 0.1  # m, where none is given
@@ -30,8 +27,6 @@ CLEARANCE = 0.1  # m, where none is given
     "--points", type=click.IntRange(2, 100), help="Trapezoidal moves through this number of random points instead."
 )
 @click.option("--duration", type=float, default=20.0, show_default=True, help="Length [s]; whole periods end at rest.")
-@click.option("--starts", type=click.IntRange(1, 1000), default=3, show_default=True, help="Independent searches.")
-@click.option("--acceleration", type=float, default=4.0, show_default=True, help="Largest acceleration [rad/s2].")
 @click.option("--floor", type=float, help="Lowest height of any joint or the TCP [m] in the base frame.")
 @click.option(
     "--clearance",
@@ -55,26 +50,20 @@ CLEARANCE = 0.1  # m, where none is given
     help="Box that no link may enter [m]; may be repeated.",
 )
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the random starts.")
-@view_file_option
-@json_option
 def command(
     robot: str,
     out: Path,
     points: int | None,
     duration: float,
-    starts: int,
-    acceleration: float,
     floor: float | None,
     clearance: float | None,
     inside: tuple[float, ...] | None,
     outside: tuple[tuple[float, ...], ...],
     seed: int,
-    view_file: Path | None,
-    json_file: Path | None,
 ) -> None:
     """Design an excitation motion inside the robot's limits; write it as a trajectory for `play` and `rehearse`.
 
-    Beside it a picture: the motion with its limits, the path of the TCP and the arm. --view-file: for rerun.
+    Beside it a picture: the motion with its limits, the path of the TCP and the arm.
 
     Example: robot-dynamics excite --robot ur5e --floor 0.05 --out excitation.csv
     """
@@ -84,15 +73,13 @@ def command(
     from robot_dynamics_ros.identification.excitation.space import largest_clearance
     from robot_dynamics_ros.models import RobotModel
 
-    if view_file is not None:
-        from robot_dynamics_ros.viewer.stream import require_rerun
-
-        require_rerun()
     arm = any_robot(robot)
     if rounded := rounded_angles(robot):
         stderr.print(f"warning: {rounded}", highlight=False, markup=False, style="yellow")
     space = box(inside) if inside else None, tuple(box(corners) for corners in outside)
-    limits = Limits.of(arm, acceleration, -np.inf if floor is None else floor, clearance or 0.0, *space)
+    limits = Limits.of(
+        arm, floor=-np.inf if floor is None else floor, clearance=clearance or 0.0, inside=space[0], outside=space[1]
+    )
     if clearance is None:
         model = RobotModel(arm.kinematic_chain(), arm.joint_names)
         limits = replace(limits, clearance=min(CLEARANCE, largest_clearance(model, limits)))
@@ -104,29 +91,15 @@ def command(
             bar.update(task, completed=done, total=total, text=text)
 
         if points is None:
-            motion = design_fourier(arm, limits, duration=duration, starts=starts, seed=seed, progress=report)
+            motion = design_fourier(arm, limits, duration=duration, seed=seed, progress=report)
         else:
             motion = design_points(arm, limits, points, seed=seed, progress=report)
     files = write_motion(out, arm, motion, limits)
-    if view_file is not None:
-        files["viewer"] = str(_view(view_file, arm, motion))
-    result = {"condition": motion.condition, "logdet": motion.logdet, "evaluations": motion.evaluations, **files}
-    result |= {"duration": float(motion.time[-1]), "largest_velocity": np.abs(motion.qd).max(0)}
     console.print(
         f"condition number {motion.condition:.1f}, {motion.time[-1]:.1f} s, {motion.evaluations} motions tried"
     )
     for what, path in files.items():
         console.print(f"{what}: {path}", highlight=False, markup=False, soft_wrap=True)
-    write_json(json_file, result)
-
-
-def _view(file: Path, arm: Any, motion: Any) -> Path:
-    """The motion of the arm as an .rrd file. Raises CapabilityError without rerun."""
-    from robot_dynamics_ros.signals import Log
-    from robot_dynamics_ros.viewer.stream import write_rrd
-
-    stamps = np.round(1e9 * motion.time).astype(np.int64)
-    return write_rrd(Log(arm.joint_names, stamps, {"q": motion.q, "qd": motion.qd}), arm, file)
 
 
 def write_motion(out: Path, arm: Any, motion: Any, limits: Any) -> dict[str, str]:

@@ -12,7 +12,7 @@ from rich.progress import Progress
 
 from robot_dynamics_ros.bags import write_bag
 from robot_dynamics_ros.cli.demo_robots import working_pose
-from robot_dynamics_ros.cli.options import NewPath, console, joint_index, overwrite_option, robot_option, stderr
+from robot_dynamics_ros.cli.options import NewPath, console, joint_index, robot_option, stderr
 from robot_dynamics_ros.drivers.factory import driver_of, make_driver
 from robot_dynamics_ros.errors import CapabilityError, ConfigError
 from robot_dynamics_ros.identification.experiments.plan import EXPERIMENTS, Plan, check_steps, joined
@@ -42,10 +42,8 @@ SIZES = {  # option -> argument of the experiment's function
 @click.option("--travel", type=float, help="Travel of the joint [rad].")
 @click.option("--count", type=click.IntRange(1, 1000), help="Number of speeds, or of reversing cycles.")
 @click.option("--duration", type=click.FloatRange(1, 36000), help="Length [s] of the stiffness motion or a duty cycle.")
-@click.option("--seed", default=0, show_default=True, help="Seed of random motions and simulated noise.")
 @click.option("--preview", type=NewPath(), help="Plot the motion into a PNG first.")
 @click.option("--out", type=NewPath(directory=True), help="Bag to write; without it the robot does not move.")
-@overwrite_option
 @click.option("--yes", is_flag=True, help="Move a real robot without confirmation.")
 def command(name: str, robot: str, joints: tuple[str, ...], out: Path | None, preview: Path | None, **o: Any) -> None:
     """Generate an identification motion, check it against the limits of the robot file, run it and record a bag.
@@ -60,7 +58,7 @@ def command(name: str, robot: str, joints: tuple[str, ...], out: Path | None, pr
     if out is None and preview is None:
         raise ConfigError("experiment", "", "choose --out BAG to run it, or --preview PNG to look at it")
     if out is not None:
-        refuse_bag(out, o["overwrite"])
+        refuse_bag(out)
     driver = None
     if out is not None and o["ip"]:
         driver = make_driver(driver_of(known), known, o["ip"])
@@ -76,7 +74,7 @@ def command(name: str, robot: str, joints: tuple[str, ...], out: Path | None, pr
         if out is not None:
             if driver is not None and not o["yes"]:
                 click.confirm(f"The robot at {o['ip']} will move. Is the space around it free?", abort=True)
-            _run(plan, known, driver, o["seed"], out, o["overwrite"])
+            _run(plan, known, driver, out)
     finally:
         if driver is not None:
             driver.disconnect()
@@ -87,8 +85,6 @@ def _plan(name: str, robot: RobotFile, joints: tuple[str, ...], start: np.ndarra
     if "minutes" in options:
         options["minutes"] /= 60.0
     options["rate"] = robot.sensing.sample_rate or 500.0
-    if name == "stiffness":
-        options["seed"] = o["seed"]
     indices = [joint_index(robot, j, "experiment", "--joint") for j in joints] or [0]
     plans = [EXPERIMENTS[name](robot, j, start, **options) for j in indices]
     if name == "velocity-steps":
@@ -114,7 +110,7 @@ def _start(robot: RobotFile, text: str | None, driver: Any) -> np.ndarray:
     return q
 
 
-def _run(plan: Plan, robot: RobotFile, driver: Any, seed: int, out: Path, overwrite: bool) -> None:
+def _run(plan: Plan, robot: RobotFile, driver: Any, out: Path) -> None:
     from robot_dynamics_ros.simulation.robot import SimulatedRobot
 
     failure: ExperimentFailed | None = None
@@ -127,14 +123,14 @@ def _run(plan: Plan, robot: RobotFile, driver: Any, seed: int, out: Path, overwr
         try:
             log: Log | None
             if driver is None:
-                log = run_simulated(plan, SimulatedRobot(robot, seed=seed), report)
+                log = run_simulated(plan, SimulatedRobot(robot), report)
             else:
                 log = run_driver(plan, driver, report)
         except ExperimentFailed as error:
             failure, log = error, error.log
     if log is not None and len(log):
         about = {"experiment": plan.name, "joints": ",".join(plan.joints), "robot": robot.name}
-        write_bag(log, out, about=about, overwrite=overwrite)
+        write_bag(log, out, about=about)
         share = min(1.0, float(log.time[-1]) / max(plan.duration, 1e-9))
         console.print(f"bag: {out}, {len(log)} samples, {100 * share:.0f} % of the motion", soft_wrap=True)
     if failure is not None:

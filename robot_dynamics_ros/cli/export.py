@@ -23,14 +23,7 @@ FORMATS = ("urdf", "mjcf", "core", "ur-friction-scales")
 @click.option("--format", "target", type=click.Choice(FORMATS), required=True, help="What to write.")
 @click.option("--out", type=NewPath(), required=True, help="File to write.")
 @click.option("--set", "settings", multiple=True, help="core: parameter of a stage, e.g. force.bandwidth=40.")
-@click.option(
-    "--controller",
-    help="ur-friction-scales: robot with the controller's friction model; default: shipped robot of the same name.",
-)
-@click.option("--overwrite", is_flag=True, help="Replace the file.")
-def command(
-    robot: str, target: str, out: Path, settings: tuple[str, ...], controller: str | None, overwrite: bool
-) -> None:
+def command(robot: str, target: str, out: Path, settings: tuple[str, ...]) -> None:
     """Write a ROBOT (name of a shipped robot, or path of a robot file) for another tool.
 
     \b
@@ -44,12 +37,10 @@ def command(
     """
     if settings and target != "core":
         raise ConfigError("export", "--set", f"applies to --format core, not {target}")
-    if controller is not None and target != "ur-friction-scales":
-        raise ConfigError("export", "--controller", f"applies to --format ur-friction-scales, not {target}")
-    if out.exists() and not overwrite:
-        raise ConfigError(str(out), "", "exists already; choose another --out or give --overwrite")
+    if out.exists():
+        raise ConfigError(str(out), "", "exists already; choose another --out")
     known = load_robot(robot)
-    text, notes = _scales(known, controller) if target == "ur-friction-scales" else _text(known, target, settings)
+    text, notes = _scales(known) if target == "ur-friction-scales" else _text(known, target, settings)
     write_atomically(out, text)
     click.echo(f"wrote {out}")
     for note in notes:
@@ -77,11 +68,11 @@ def _with_masses(robot: RobotFile) -> RobotFile:
     return robot
 
 
-def _scales(robot: RobotFile, controller: str | None) -> tuple[str, list[str]]:
+def _scales(robot: RobotFile) -> tuple[str, list[str]]:
     from robot_dynamics_ros.control.friction_scales import friction_scales
     from robot_dynamics_ros.robot_file.gaps import identified
 
-    scales = friction_scales(robot, load_robot(controller or robot.name))
+    scales = friction_scales(robot, load_robot(robot.name))
     remarks = [f"with the UR ROS 2 driver: {scales.service_call()}"]
     if robot.friction is not None and not identified(robot.friction):
         remarks.insert(0, "friction is an estimate, not identified: identify this robot before you use these scales")

@@ -9,13 +9,14 @@ import click
 from click.core import ParameterSource
 
 from robot_dynamics_ros.cli.options import (
+    SENSOR,
+    SensorType,
     bags_argument,
     effort_option,
+    jobs_option,
     json_option,
     out_option,
     robot_option_with,
-    sensor_options,
-    stamps_option,
     topic_option,
 )
 from robot_dynamics_ros.errors import ConfigError, DataError
@@ -24,13 +25,13 @@ PATH = click.Path(path_type=Path)
 SIGNS = {"auto": 0, "environment": 1, "robot": -1}
 JOINTS = ("friction", "load", "temperature", "hysteresis", "kinematic-error", "thermal", "stiffness")  # of joint.fits
 COMMON = {"bags", "robot", "what", "topic", "out", "json_file"}
-ARM = {"validate", "payload_from", "payload_mass", "effort", "stamps", "sensor_topic", "frame", "point", "tare"}
-ARM |= {"wrench_sign", "known_rotor", "average_periods", "excluded", "contact", "report", "overwrite"}
+ARM = {"validate", "payload_from", "payload_mass", "effort", "wrench", "known_rotor"}
+ARM |= {"average_periods", "excluded", "contact", "report", "overwrite"}
 TAKEN = {  # options that each kind of identification takes besides the common ones
     "arm": ARM,
-    "compare": {"effort", "jobs", "dask"},
-    "drives": {"validate", "stamps"},
-    **dict.fromkeys(JOINTS, {"joints", "ambient"}),
+    "compare": {"effort", "jobs"},
+    "drives": {"validate"},
+    **dict.fromkeys(JOINTS, {"joints"}),
 }
 
 
@@ -46,7 +47,6 @@ TAKEN = {  # options that each kind of identification takes besides the common o
     "each bag, compared.",
 )
 @click.option("--joint", "joints", multiple=True, help="Name, alias or number (from 1); may be repeated. Default: all.")
-@click.option("--ambient", type=float, help="thermal: temperature of a joint at rest [deg C]; default: first sample.")
 @click.option("--validate", "-v", multiple=True, type=PATH, help="Bag to validate the result; may be repeated.")
 @click.option("--payload-from", multiple=True, type=PATH, help="Bag of a run with payload: its mass, centre, inertia.")
 @click.option(
@@ -57,14 +57,12 @@ TAKEN = {  # options that each kind of identification takes besides the common o
 )
 @effort_option
 @topic_option
-@stamps_option
-@sensor_options("--wrench", "WrenchStamped topic of a force sensor: contact is a known input.", touch=False)
 @click.option(
-    "--wrench-sign",
-    type=click.Choice(list(SIGNS)),
-    default="auto",
-    show_default=True,
-    help="The sensor measures the force of the environment on the robot, or of the robot; auto: from the data.",
+    "--wrench",
+    type=SensorType(sign=tuple(SIGNS)),
+    metavar="TOPIC[,KEY=VALUE]...",
+    help=f"WrenchStamped topic of a force sensor: contact is a known input. {SENSOR}; sign: the sensor measures the "
+    "force of the environment on the robot, or of the robot; auto: from the data.",
 )
 @click.option("--known-rotor", is_flag=True, help="Rotor inertias are those of the robot file, not identified.")
 @click.option("--average-periods", is_flag=True, help="Average a periodic motion over its periods first.")
@@ -82,8 +80,7 @@ TAKEN = {  # options that each kind of identification takes besides the common o
     show_default=True,
     help="auto: contact is left out, hand guiding refused; ignore: identify from all that was recorded.",
 )
-@click.option("--jobs", type=click.IntRange(1, 64), default=2, show_default=True, help="compare: bags at a time.")
-@click.option("--dask", metavar="ADDRESS", help="compare: Dask cluster whose workers see the same paths.")
+@jobs_option
 @click.option("--report/--no-report", default=True, show_default=True, help="HTML report with pictures.")
 @out_option
 @click.option("--overwrite", is_flag=True, help="Replace the result files of an earlier run in the directory.")
@@ -107,15 +104,15 @@ def command(context: click.Context, what: str, **o: Any) -> None:
     if what in JOINTS:
         from robot_dynamics_ros.cli.identify_joint import identify_property
 
-        identify_property(what, joints=o["joints"], ambient=o["ambient"], **common)
+        identify_property(what, joints=o["joints"], **common)
     elif what == "drives":
         from robot_dynamics_ros.cli.identify_drive import identify_drive
 
-        identify_drive(validate=o["validate"], stamps=o["stamps"], **common)
+        identify_drive(validate=o["validate"], **common)
     elif what == "compare":
         from robot_dynamics_ros.cli.identify_each import compare
 
-        compare(effort=o["effort"], jobs=o["jobs"], dask=o["dask"], **common)
+        compare(effort=o["effort"], jobs=o["jobs"], **common)
     else:
         _arm(o, common)
 
@@ -124,14 +121,14 @@ def _arm(o: dict[str, Any], common: dict[str, Any]) -> None:
     from robot_dynamics_ros.cli.identify_arm import identify_arm
     from robot_dynamics_ros.identification.arm.identify import Options
 
+    sensor, sign = o["wrench"] or (None, {"sign": "auto"})
     options = Options(
         effort=o["effort"],
         topic=common.pop("topic"),
-        stamps=o["stamps"],
         exclude=tuple(map(_interval, o["excluded"])),
         contact=o["contact"],
-        wrench=o["sensor"],
-        wrench_sign=SIGNS[o["wrench_sign"]],
+        wrench=sensor,
+        wrench_sign=SIGNS[sign.get("sign", "auto")],
         known_rotor=o["known_rotor"],
         average_periods=o["average_periods"],
     )

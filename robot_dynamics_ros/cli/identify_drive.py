@@ -14,7 +14,6 @@ def identify_drive(
     robot: str,
     validate: tuple[Path, ...],
     topic: str,
-    stamps: str,
     out: Path,
     json_file: Path | None,
 ) -> None:
@@ -28,7 +27,7 @@ def identify_drive(
     from robot_dynamics_ros.identification.drive.identify import as_dict, identified_drives, identify_drives
 
     with stderr.status("identifying drives"):
-        options = Options(topic=topic, stamps=stamps)
+        options = Options(topic=topic)
         found = identify_drives(any_robot(robot, None, bags), bags, validate, None, options)
     result = as_dict(found)
     try:

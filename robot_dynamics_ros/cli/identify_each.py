@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.table import Table
 
-from robot_dynamics_ros.cli.options import console, stderr, write_json
+from robot_dynamics_ros.cli.options import console, stderr, workers, write_json
 from robot_dynamics_ros.errors import CapabilityError
 
 REPORT = "comparison.html"
@@ -18,8 +18,7 @@ def compare(
     robot: str,
     effort: str,
     topic: str,
-    jobs: int,
-    dask: str | None,
+    jobs: str,
     out: Path,
     json_file: Path | None,
 ) -> None:
@@ -33,7 +32,7 @@ def compare(
         def on_done(count: int, total: int) -> None:
             status.update(f"{count} of {total} bags identified")
 
-        results = identify_each(robot, bags, options, jobs, dask, on_done)
+        results = identify_each(robot, bags, options, *workers(jobs), on_done)
     result = compared(results)
     write_json(json_file, result | {"results": results})
     _show(result)

@@ -17,7 +17,6 @@ def identify_property(
     bags: tuple[Path, ...],
     robot: str,
     joints: tuple[str, ...],
-    ambient: float | None,
     topic: str,
     out: Path,
     json_file: Path | None,
@@ -32,7 +31,7 @@ def identify_property(
     names = ", ".join(b.name for b in bags)
     refuse(log, known, names)
     found = identify_joints(
-        log, known, what, joints, "madsen", names, ambient, lambda items: progress(items, what, len(items))
+        log, known, what, joints, source=names, wrap=lambda items: progress(items, what, len(items))
     )
     files = write_joint_outputs(found, log, list(bags), out)
     write_json(json_file, found.as_dict() | {"files": files, "bags": [str(b) for b in bags]})

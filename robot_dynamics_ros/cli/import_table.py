@@ -13,9 +13,6 @@ from robot_dynamics_ros.cli.options import (
     NewPath,
     complete_robot,
     console,
-    json_option,
-    overwrite_option,
-    write_json,
 )
 from robot_dynamics_ros.errors import DataError
 from robot_dynamics_ros.outputs import refuse_bag
@@ -33,8 +30,12 @@ from robot_dynamics_ros.robot_file import load_robot
     help="q, qd, effort, current, q_d, qd_d, qdd_d, tau_d, temperature = an array, FIRST..LAST, a pattern with *, or "
     "numbers from 1 such as 2-7; default: found by name.",
 )
-@click.option("--time", default="", metavar="COLUMN", help="Column of the clock; default: found by name.")
-@click.option("--rate", type=click.FloatRange(0.0, min_open=True), help="Samples per second, instead of a clock.")
+@click.option(
+    "--time",
+    default="",
+    metavar="COLUMN|HZ",
+    help="Column of the clock, or samples per second; default: by name.",
+)
 @click.option(
     "--unit",
     "units",
@@ -43,18 +44,13 @@ from robot_dynamics_ros.robot_file import load_robot
     help="Unit of the angles (rad, deg) or the effort (Nm, A, mA); may be repeated; default: by name and size.",
 )
 @click.option("--robot", "-r", shell_complete=complete_robot, help="Names the joints: shipped robot or robot file.")
-@overwrite_option
-@json_option
 def command(
     files: tuple[Path, ...],
     out: Path,
     columns: tuple[str, ...],
     time: str,
-    rate: float | None,
     units: tuple[str, ...],
     robot: str | None,
-    overwrite: bool,
-    json_file: Path | None,
 ) -> None:
     """Write a bag from FILES of numbers (CSV, npz, parquet, HDF5; several are parts of one recording).
 
@@ -63,20 +59,30 @@ def command(
 
     Example: robot-dynamics import record.csv --unit deg --map effort=current_1..current_6 --out run1
     """
-    refuse_bag(out, overwrite, files)
+    refuse_bag(out, inputs=files)
     for file in files:
         if not is_table(file):
             raise DataError(f"{file}: not one of {', '.join(READERS)}; a bag needs no import")
-    options = TableOptions(_mapping(columns), time, rate, units)
+    options = TableOptions(_mapping(columns), *_clock(time), units)
     arm = None if robot is None else load_robot(robot)
     log, report = load_bag(files, arm, require=("q",), table=options)
-    write_bag(log, out, overwrite=overwrite, inputs=files, about={"imported": ", ".join(f.name for f in files)})
+    write_bag(log, out, inputs=files, about={"imported": ", ".join(f.name for f in files)})
     for line in report.lines():
         console.print(line, highlight=False, markup=False, soft_wrap=True)
     if not log.has("effort"):
         console.print("no effort: a recording without it can be played, not identified", markup=False, style="yellow")
     console.print(f"wrote {out}", highlight=False, markup=False, soft_wrap=True)
-    write_json(json_file, report.to_dict() | {"bag": str(out)})
+
+
+def _clock(time: str) -> tuple[str, float | None]:
+    """Name of the column, or the rate [Hz]. Raises DataError for a rate that is none."""
+    try:
+        rate = float(time)
+    except ValueError:
+        return time, None
+    if not 0 < rate < float("inf"):
+        raise DataError(f"--time {time}: samples per second must be finite and > 0")
+    return "", rate
 
 
 def _mapping(texts: tuple[str, ...]) -> dict[str, str]:

@@ -14,7 +14,6 @@ from robot_dynamics_ros.cli.options import (
     console,
     effort_option,
     json_option,
-    stamps_option,
     stderr,
     topic_option,
     write_json,
@@ -29,22 +28,11 @@ from robot_dynamics_ros.cli.options import (
 )
 @click.option("--apply", "apply", is_flag=True, help="Make the proposed file the next version, STATE/robot.yaml.")
 @click.option("--prior", type=click.Path(path_type=Path, exists=True), help="Fleet prior, written by learn-fleet.")
-@click.option(
-    "--wear-time",
-    type=click.FloatRange(min=1.0),
-    default=365.0,
-    show_default=True,
-    help="Days within which friction may change by its prior deviation; masses do not change.",
-)
 @click.option("--forget", multiple=True, metavar="NAME", help="Remove a learned recording.")
 @click.option("--accept", multiple=True, metavar="NAME", help="Learn from a recording that was held back.")
 @click.option("--excite", type=NewPath(), help="Write the shortest motion for the open parameters (trajectory CSV).")
 @click.option("--floor", type=float, help="Motion of --excite: lowest height of any joint or the TCP [m].")
-@click.option(
-    "--inside", type=float, nargs=6, metavar="X0 Y0 Z0 X1 Y1 Z1", help="Motion of --excite: box to stay in [m]."
-)
 @topic_option
-@stamps_option
 @effort_option
 @json_option
 def command(
@@ -53,14 +41,11 @@ def command(
     state: Path,
     apply: bool,
     prior: Path | None,
-    wear_time: float,
     forget: tuple[str, ...],
     accept: tuple[str, ...],
     excite: Path | None,
     floor: float | None,
-    inside: tuple[float, ...] | None,
     topic: str,
-    stamps: str,
     effort: str,
     json_file: Path | None,
 ) -> None:
@@ -77,11 +62,10 @@ def command(
     from robot_dynamics_ros.learning.observability import advice, knowledge
     from robot_dynamics_ros.learning.session import Session
     from robot_dynamics_ros.learning.store import Store
-    from robot_dynamics_ros.learning.update import DAY
 
     store = Store(state, any_robot(robot))
     given = prior_of_file(store, prior)
-    session = Session.of(store, given, Options(effort=effort, topic=topic, stamps=stamps), wear_time * DAY)
+    session = Session.of(store, given, Options(effort=effort, topic=topic))
     for name in forget:
         store.move(name, "recordings", None)
         store.note("forgotten", name)
@@ -113,7 +97,7 @@ def command(
     else:
         _print("a better robot file is proposed; --apply makes it the next version")
     if excite is not None:
-        files |= _excite(session.prior, proposal.state, excite, floor, inside)
+        files |= _excite(session.prior, proposal.state, excite, floor)
     for what, path in files.items():
         _print(f"{what.replace('_', ' ')}: {path}")
     write_json(json_file, _result(store, session, proposal, known, files))
@@ -133,16 +117,13 @@ def _table(joints: list[str], proposal: Any) -> None:
     console.print(table)
 
 
-def _excite(
-    prior: Any, state: Any, path: Path, floor: float | None, inside: tuple[float, ...] | None
-) -> dict[str, str]:
+def _excite(prior: Any, state: Any, path: Path, floor: float | None) -> dict[str, str]:
     from robot_dynamics_ros.cli.excite import write_motion
     from robot_dynamics_ros.identification.excitation import Limits
-    from robot_dynamics_ros.identification.excitation.limits import box
     from robot_dynamics_ros.learning.observability import shortest_motion
 
     robot = prior.columns.robot
-    limits = Limits.of(robot, floor=-np.inf if floor is None else floor, inside=box(inside) if inside else None)
+    limits = Limits.of(robot, floor=-np.inf if floor is None else floor)
     motion, shown = shortest_motion(prior, state, limits)
     _print(f"a motion of {motion.time[-1]:.0f} s would show {len(shown)} of the open parameters: {', '.join(shown)}")
     return write_motion(path, robot, motion, limits)

@@ -7,15 +7,14 @@ from pathlib import Path
 import click
 import numpy as np
 
-from robot_dynamics_ros.cli.options import NewPath, console, stderr
+from robot_dynamics_ros.cli.options import NewPath, console, jobs_option, stderr, workers
 
 
 @click.command("learn-fleet")
 @click.argument("states", nargs=-1, required=True, type=click.Path(path_type=Path))
 @click.option("--out", type=NewPath(), required=True, help="Prior to write, for learn --prior.")
-@click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Robots at a time.")
-@click.option("--dask", metavar="ADDRESS", help="Compute on this Dask cluster; its workers see the same paths.")
-def command(states: tuple[Path, ...], out: Path, jobs: int, dask: str | None) -> None:
+@jobs_option
+def command(states: tuple[Path, ...], out: Path, jobs: str) -> None:
     """Merge the STATES (directories of `learn`) of robots of one model into a fleet's prior.
 
     Example: robot-dynamics learn-fleet cells/* --out fleet.npz
@@ -25,11 +24,8 @@ def command(states: tuple[Path, ...], out: Path, jobs: int, dask: str | None) ->
     from robot_dynamics_ros.learning.update import file_prior
 
     with stderr.status("reading") as status:
-        if jobs == 1 and dask is None:
-            prior, left = learn_fleet(states, None, status.update)
-        else:
-            with executor(jobs, dask) as pool:
-                prior, left = learn_fleet(states, pool, status.update)
+        with executor(*workers(jobs)) as pool:
+            prior, left = learn_fleet(states, pool, status.update)
     for text in left:
         console.print(f"left out: {text}", highlight=False, markup=False, soft_wrap=True)
     used = len(states) - len(left)

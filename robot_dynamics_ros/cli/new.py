@@ -17,11 +17,10 @@ from robot_dynamics_ros.robot_file.gaps import unknown_numbers
 @click.command("new")
 @click.argument("urdf", type=click.Path(path_type=Path))
 @click.option("--tip", help="Last link of the arm (needed where the URDF branches, e.g. into fingers).")
-@click.option("--name", help="Name of the robot; default: the name of --out.")
 @click.option("--torque-side", type=click.Choice(["motor", "link"]), required=True, help="Where torque is sensed.")
 @click.option("--effort-unit", type=click.Choice(["Nm", "A"]), required=True, help="Unit of effort in JointState.")
 @click.option("--out", type=NewPath(), required=True, help="Robot file to write.")
-def command(urdf: Path, tip: str | None, name: str | None, torque_side: str, effort_unit: str, out: Path) -> None:
+def command(urdf: Path, tip: str | None, torque_side: str, effort_unit: str, out: Path) -> None:
     """Create a robot file for your robot from its URDF (not xacro).
 
     Kinematics, masses and limits come from the URDF. Other fields are null until you edit or identify them.
@@ -30,9 +29,7 @@ def command(urdf: Path, tip: str | None, name: str | None, torque_side: str, eff
     """
     if out.exists():
         raise ConfigError(str(out), "", "exists already; choose another --out")
-    robot = robot_from_urdf(
-        urdf, torque_side=torque_side, effort_unit=effort_unit, tip=tip, name=name or _plain(out.stem)
-    )
+    robot = robot_from_urdf(urdf, torque_side=torque_side, effort_unit=effort_unit, tip=tip, name=_plain(out.stem))
     save_robot(robot, out, inputs=[urdf], changed=["kinematics", "links", "limits"])
     click.echo(f"wrote {out}: {robot.n_joints} joints; unknown: {', '.join(unknown_numbers(robot))}")
     click.echo(f"next: robot-dynamics check {out}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -17,7 +16,6 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.text import Text
 
-from robot_dynamics_ros.bags.reader import STAMPS
 from robot_dynamics_ros.effort.meaning import WORDS
 from robot_dynamics_ros.errors import ConfigError, printable
 from robot_dynamics_ros.outputs import write_atomically
@@ -72,9 +70,6 @@ bags_argument = click.argument("bags", nargs=-1, required=True, type=click.Path(
 topic_option = click.option(
     "--topic", default="auto", show_default=True, help="JointState topic, required when the bag has several."
 )
-stamps_option = click.option(
-    "--stamps", type=click.Choice(STAMPS), default="auto", show_default=True, help="Time stamps to use."
-)
 effort_option = click.option(
     "--effort",
     type=click.Choice(("auto", *WORDS)),
@@ -87,59 +82,78 @@ overwrite_option = click.option(
 )
 out_option = click.option("--out", type=NewPath(directory=True), required=True, help="Directory for the results.")
 json_option = click.option("--json", "json_file", type=NewPath(), help="Also write the numbers to this JSON FILE.")
+jobs_option = click.option(
+    "--jobs",
+    default="2",
+    show_default=True,
+    metavar="N|ADDRESS",
+    help="Processes at a time, or a Dask cluster whose workers see the same paths.",
+)
 view_option = click.option(
     "--view", is_flag=True, help="Serve the viewer to a browser on this machine; prints the URL."
 )
 view_file_option = click.option("--view-file", type=NewPath(), help="Write the viewer data to this .rrd FILE.")
 
 
-def sensor_options(name: str, text: str, required: bool = False, touch: bool = True) -> Callable[[F], F]:
-    """Topic of a force sensor (option `name`), --frame, --point, --tare and --touch; the command takes `sensor`
-    (SensorOptions or None) and `touch` [N].
-    """
-    from robot_dynamics_ros.estimators.force_sensor import POINTS, SensorOptions
-    from robot_dynamics_ros.estimators.reference import TOUCH
+class SensorType(click.ParamType):  # type: ignore[type-arg,unused-ignore]
+    """TOPIC[,frame=F][,point=P][,tare=S], `more`: further keys with the values that they take (none: any number)."""
 
-    def add(command: F) -> F:
-        @functools.wraps(command)
-        def wrapped(*args: Any, sensor_topic: str | None, frame: str, point: str, tare: float, **rest: Any) -> Any:
-            sensor = None if sensor_topic is None else SensorOptions(sensor_topic, frame, point, tare)
-            return command(*args, sensor=sensor, **rest)
+    name = "sensor"
 
-        options = (
-            click.option(name, "sensor_topic", metavar="TOPIC", required=required, help=text),
-            click.option(
-                "--frame",
-                default="auto",
-                show_default=True,
-                help="Axes of the sensor: tool, flange, base, or a frame_id.",
-            ),
-            click.option(
-                "--point",
-                type=click.Choice(POINTS),
-                default="frame",
-                show_default=True,
-                help="What its moments refer to: the origin of its frame (base axes: the TCP), the TCP, the base.",
-            ),
-            click.option(
-                "--tare",
-                type=click.FloatRange(0.0),
-                default=0.0,
-                help="Free seconds at the beginning: zero of the sensor.",
-            ),
-            click.option(
-                "--touch",
-                type=click.FloatRange(0.1),
-                default=TOUCH,
-                show_default=True,
-                help="Contact on the sensor [N].",
-            ),
-        )
-        for option in reversed(options if touch else options[:-1]):
-            wrapped = option(wrapped)
-        return wrapped  # type: ignore[return-value]
+    def __init__(self, **more: tuple[str, ...] | None) -> None:
+        from robot_dynamics_ros.estimators.force_sensor import POINTS
 
-    return add
+        self._keys: dict[str, tuple[str, ...] | None] = {"frame": (), "point": POINTS, "tare": None, **more}
+
+    def convert(self, value: Any, parameter: click.Parameter | None, context: click.Context | None) -> Any:
+        """(SensorOptions, further keys)."""
+        from robot_dynamics_ros.estimators.force_sensor import SensorOptions
+
+        if not isinstance(value, str):
+            return value
+        topic, *parts = value.split(",")
+        found = dict(self._pair(part, parameter, context) for part in parts)
+        own = {key: found.pop(key) for key in ("frame", "point", "tare") if key in found}
+        return SensorOptions(topic, **own), found
+
+    def _pair(self, text: str, parameter: Any, context: Any) -> tuple[str, Any]:
+        key, equals, value = text.partition("=")
+        if not equals or key not in self._keys:
+            self.fail(f"{text!r} is none of {', '.join(f'{k}=' for k in self._keys)}", parameter, context)
+        allowed = self._keys[key]
+        if allowed and value not in allowed:
+            self.fail(f"{key} {value!r} is none of {', '.join(allowed)}", parameter, context)
+        if allowed is not None:
+            return key, value
+        try:
+            number = float(value)
+        except ValueError:
+            number = np.nan
+        if not 0 <= number < np.inf:
+            self.fail(f"{key} {value!r} is no number of at least 0", parameter, context)
+        return key, number
+
+
+SENSOR = (
+    "frame: axes of the sensor (tool, flange, base or a frame_id; default: of its messages); point: what its moments "
+    "refer to (frame: its origin, for base axes the TCP; tcp; base); tare: free seconds at the beginning, its zero"
+)
+
+
+def reference_option(text: str, required: bool = False) -> Callable[[F], F]:
+    """--reference TOPIC[,...]: the command takes (SensorOptions, {"touch": N}) or None."""
+    kind = SensorType(touch=None)
+    more = f"{text} {SENSOR}; touch: contact on the sensor [N], default 5."
+    return click.option("--reference", type=kind, required=required, metavar="TOPIC[,KEY=VALUE]...", help=more)
+
+
+def workers(jobs: str) -> tuple[int, str | None]:
+    """Processes, and the address of a cluster or None, of --jobs. Raises ConfigError outside 1..64."""
+    if not jobs.isdigit():
+        return 1, jobs
+    if not 1 <= int(jobs) <= 64:
+        raise ConfigError("--jobs", jobs, "is outside 1..64")
+    return int(jobs), None
 
 
 WIDE = 190  # characters of a line in a file or pipe: the table of `bench`

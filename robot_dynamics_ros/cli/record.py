@@ -13,7 +13,7 @@ from rich.text import Text
 
 from robot_dynamics_ros.bags.live_writer import LiveWriter, recover
 from robot_dynamics_ros.bringup import environment
-from robot_dynamics_ros.cli.options import NewPath, json_option, stderr, write_json
+from robot_dynamics_ros.cli.options import NewPath, stderr
 from robot_dynamics_ros.errors import DataError, printable
 from robot_dynamics_ros.nodes.executables import require_ros
 
@@ -23,8 +23,7 @@ from robot_dynamics_ros.nodes.executables import require_ros
 @click.option("--topics", default="", help="Names or patterns separated by commas; default: all.")
 @click.option("--duration", type=click.FloatRange(0.0, min_open=True), help="Stop after this time [s].")
 @click.option("--recover", "broken", type=click.Path(exists=True, path_type=Path), help="Bag of a killed recording.")
-@json_option
-def command(out: Path, topics: str, duration: float | None, broken: Path | None, json_file: Path | None) -> None:
+def command(out: Path, topics: str, duration: float | None, broken: Path | None) -> None:
     """Record topics until Ctrl-C. A killed recording loses at most one second; `--recover BAG` completes it.
 
     The exit status is 1 and no bag is written where no message arrives.
@@ -39,7 +38,6 @@ def command(out: Path, topics: str, duration: float | None, broken: Path | None,
         shutil.rmtree(out)
         raise DataError(f"nothing was recorded: {_reason(counts, topics)}; no bag is written")
     click.echo(f"{out}: {total} messages on {len(counts)} topics")
-    write_json(json_file, {"bag": str(out), "messages": total, "topics": counts})
 
 
 def _reason(counts: dict[str, int], topics: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import itertools
 import os
 import re
 from datetime import datetime, timezone
@@ -43,7 +42,6 @@ SETTING = re.compile(r"([a-z_.]+)(?:\[(\w+)\])?=(x?)([-+]?[\d.]+(?:e[-+]?\d+)?)"
 @click.option("--date", type=click.DateTime(), help="Date of the first sample (UTC); default: now.")
 @click.option("--rate", type=click.FloatRange(10, 10000), help="Samples per second; default: the robot file's, or 500.")
 @click.option("--seed", type=click.IntRange(0), default=0, show_default=True, help="Seed of the sensor noise.")
-@click.option("--duration", type=click.FloatRange(0, min_open=True), help="With --live: stop after this time [s].")
 def command(motion: Path, robot: str, out: Path | None, live: bool, **o: Any) -> None:
     """Run MOTION (a CSV of `excite`) on the simulated arm: any robot file with masses, shipped or your own.
 
@@ -80,7 +78,7 @@ def command(motion: Path, robot: str, out: Path | None, live: bool, **o: Any) ->
         machine.set_payload(mass, com or (0, 0, 0), configured=False)
     push = _push(o)
     if out is None:
-        _publish(machine, wanted, push, o["duration"])
+        _publish(machine, wanted, push)
     else:
         _record(machine, wanted, push, out, {"rehearsal": motion.name, "robot": arm.name})
 
@@ -149,7 +147,7 @@ def _record(machine: Any, motion: Any, push: Any, out: Path, about: dict[str, st
     )
 
 
-def _publish(machine: Any, motion: Any, push: Any, duration: float | None) -> None:
+def _publish(machine: Any, motion: Any, push: Any) -> None:
     from robot_dynamics_ros.bringup import environment
 
     os.environ.update(environment())
@@ -157,8 +155,6 @@ def _publish(machine: Any, motion: Any, push: Any, duration: float | None) -> No
     from robot_dynamics_ros.simulation.rehearsal import cycles
 
     records = cycles(machine, motion, push)
-    if duration is not None:
-        records = itertools.islice(records, int(duration * machine.rate))
     console.print(f"joint_states of {machine.robot.name} at {machine.rate:g} Hz; Ctrl-C ends", highlight=False)
     late = publish(machine, records)
     if late:

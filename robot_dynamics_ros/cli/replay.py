@@ -15,9 +15,8 @@ from robot_dynamics_ros.cli.options import (
     out_option,
     overwrite_option,
     progress,
+    reference_option,
     robot_option,
-    sensor_options,
-    stamps_option,
     topic_option,
     write_json,
 )
@@ -35,7 +34,6 @@ from robot_dynamics_ros.signals import WRENCH_AXES
 @robot_option
 @out_option
 @topic_option
-@stamps_option
 @effort_option
 @click.option("--payload", metavar="KG[,X,Y,Z]", help="Payload and its centre of mass [m] at the flange.")
 @click.option(
@@ -44,7 +42,7 @@ from robot_dynamics_ros.signals import WRENCH_AXES
 @click.option(
     "--params", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="ROS parameter file, as of `up`."
 )
-@sensor_options("--reference", "Compare with a force sensor: its WrenchStamped topic.")
+@reference_option("Compare with a force sensor: its WrenchStamped topic.")
 @overwrite_option
 @json_option
 def command(
@@ -52,13 +50,11 @@ def command(
     robot: str,
     out: Path,
     topic: str,
-    stamps: str,
     effort: str,
     payload: str | None,
     settings: tuple[str, ...],
     params: Path | None,
-    sensor: Any,
-    touch: float,
+    reference: Any,
     overwrite: bool,
     json_file: Path | None,
 ) -> None:
@@ -73,17 +69,16 @@ def command(
         bags,
         carrying(load_robot(robot), payload),
         topic=topic,
-        stamps=stamps,
         effort=effort,
         parameters=with_file(params, parse_settings(settings)),
         progress=progress,
     )
-    against = None if sensor is None else compare(result, bags, sensor, touch)
+    against = None if reference is None else compare(result, bags, reference[0], **reference[1])
     written = write_replay(result, out, progress, overwrite, bags)
     show(result)
     summary = result.summary()
     if against is not None:
-        written += draw_comparison(result, out / "reference.png", sensor.topic)
+        written += draw_comparison(result, out / "reference.png", reference[0].topic)
         show_comparison(against)
         summary["reference"] = against.to_dict()
     for path in written:

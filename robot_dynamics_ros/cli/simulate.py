@@ -15,16 +15,13 @@ from robot_dynamics_ros.simulation.server.launcher import controller_of, setting
 @click.command()
 @click.argument("robot", default="ur5e", shell_complete=complete_robot)
 @click.option("--scenario", default="idle", show_default=True, help="Contact scenario of the environment.")
-@click.option("--speed", default=1.0, show_default=True, help="Controller time per wall time.")
 @click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on, e.g. 127.0.0.2.")
-@click.option("--seed", default=0, show_default=True, help="Seed of all noise.")
-@click.option("--duration", type=float, help="End after so many seconds of controller time.")
 @click.option(
     "--set",
     "settings",
     multiple=True,
     metavar="NAME=VALUE",
-    help="A port or another setting of the vendor's controller, e.g. rtde_port=0, polyscope=5.11.",
+    help="A setting of the vendor's controller: speed=2 (of time), seed=1, rtde_port=0, polyscope=5.11, ...",
 )
 @click.pass_context
 def command(context: click.Context, robot: str, settings: tuple[str, ...], **options: Any) -> None:

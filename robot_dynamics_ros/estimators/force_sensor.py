@@ -44,7 +44,7 @@ def add_force_sensor(
     """
     series = load_wrench(paths, options.topic, log, stamps)
     frame = options.frame if options.frame != "auto" else series.frame_id
-    name = known_frame(robot, frame, "--frame" if options.frame != "auto" else f"frame_id of {series.topic}")
+    name = known_frame(robot, frame, "frame" if options.frame != "auto" else f"frame_id of {series.topic}")
     values = series.at(log.stamp_ns)
     known = np.isfinite(values[:, 0])
     if not known.any():
@@ -61,7 +61,7 @@ def add_force_sensor(
     return notes
 
 
-def known_frame(robot: RobotFile, frame: str, owner: str = "--frame") -> str:
+def known_frame(robot: RobotFile, frame: str, owner: str = "frame") -> str:
     """TOOL, FLANGE or BASE for a word or a frame_id of the robot file. Raises ConfigError listing what is known."""
     k = robot.kinematics
     words = {TOOL: TOOL, k.tip_frame: TOOL, FLANGE: FLANGE, BASE: BASE, k.base_frame: BASE}
@@ -77,7 +77,7 @@ def at_tcp(robot: RobotFile, q: np.ndarray, wrench: np.ndarray, frame: str, poin
     Raises ConfigError for another point.
     """
     if point not in POINTS:
-        raise ConfigError("--point", point, f"is none of {', '.join(POINTS)}")
+        raise ConfigError("point", point, f"is none of {', '.join(POINTS)}")
     poses = RobotModel(robot.chain(), robot.joint_names).fk(np.ascontiguousarray(q))
     tcp = poses[:, -1]
     place = {TOOL: tcp, FLANGE: poses[:, -2]}.get(frame)

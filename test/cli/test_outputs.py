@@ -52,7 +52,7 @@ def test_a_bag_never_replaces_a_directory_that_is_no_bag_of_ours(precious, overw
 
 def test_a_bag_is_replaced_only_by_overwrite_and_never_with_strange_files_in_it(tmp_path):
     bag = write_bag(log_of(), tmp_path / "bag")
-    with pytest.raises(DataError, match="--overwrite"):
+    with pytest.raises(DataError, match="exists already"):
         write_bag(log_of(30), bag)
     assert len(load_bag(write_bag(log_of(30), bag, overwrite=True))[0]) == 30
     (bag / "notes.txt").write_text("mine")
@@ -83,9 +83,8 @@ def test_an_experiment_refuses_before_anything_moves(precious, monkeypatch):
     from robot_dynamics_ros.cli import experiment
 
     monkeypatch.setattr(experiment, "run_simulated", lambda *_: pytest.fail("the robot moved"))
-    for more in ([], ["--overwrite"]):
-        done = run("experiment", "reversals", "-r", "ur5e", "--simulated", START, "--out", precious, *more)
-        assert done.exit_code == 1 and isinstance(done.exception, DataError) and kept(precious)
+    done = run("experiment", "reversals", "-r", "ur5e", "--simulated", START, "--out", precious)
+    assert done.exit_code == 1 and isinstance(done.exception, DataError) and kept(precious)
 
 
 def test_replay_keeps_its_input_and_whatever_is_called_estimates(tmp_path, precious):

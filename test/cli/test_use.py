@@ -140,7 +140,7 @@ def interrupted(monkeypatch, tmp_path, capsys):
 
 
 def test_ctrl_c_ends_the_search_of_a_motion_and_leaves_nothing_half_written(interrupted, tmp_path):
-    code, _, err = interrupted("excite --robot ur5e --out motion.csv --starts 900", Progress, "update", 2)
+    code, _, err = interrupted("excite --robot ur5e --out motion.csv", Progress, "update", 2)
     assert code == 1 and "Aborted" in err
     assert not list(tmp_path.iterdir())
 

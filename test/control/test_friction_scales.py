@@ -141,9 +141,3 @@ def test_the_command_writes_scales_and_the_service_call(identified, tmp_path):
     np.testing.assert_allclose(written["coulomb_scale"], friction_scales(identified, UR5E).coulomb, atol=5e-4)
     arguments = ["ur5e", "--format", "ur-friction-scales", "--out", str(tmp_path / "other.json")]
     assert "is an estimate, not identified" in CliRunner().invoke(command, arguments, catch_exceptions=False).output
-    with pytest.raises(ConfigError, match="--controller"):
-        CliRunner().invoke(
-            command,
-            ["ur5e", "--format", "urdf", "--out", str(tmp_path / "a"), "--controller", "ur5e"],
-            catch_exceptions=False,
-        )

@@ -50,7 +50,7 @@ def run(*arguments, of=command):
 
 def test_replay_compares_with_the_sensor(tmp_path):
     bag, out, numbers = sensor_bag(tmp_path / "b", moving(12.0), pushed(12.0)), tmp_path / "o", tmp_path / "n.json"
-    done = run(bag, "--robot", "ur5e", "--out", out, "--json", numbers, "--reference", TOPIC, "--tare", 2)
+    done = run(bag, "--robot", "ur5e", "--out", out, "--json", numbers, "--reference", f"{TOPIC},tare=2")
     assert done.exit_code == 0 and "axes of tool0 (the TCP)" in done.output and "tared by [4" in done.output
     c = json.loads(numbers.read_text())["reference"]
     assert max(c["axes_moving"][:3]) < 1.5 and 0.9 < c["gain"]["Fz"] < 1.1 and c["correlation"]["Fz"] > 0.95
@@ -124,7 +124,7 @@ def test_gaps_of_the_sensor_are_not_bridged():
 def test_calibrated_parameters_are_what_replay_and_up_read(tmp_path):
     bag = sensor_bag(tmp_path / "b", moving(20.0), pushed(20.0), excess=0.15)
     file, numbers = tmp_path / "f.yaml", tmp_path / "n.json"
-    sensor = ("--robot", "ur5e", "--reference", TOPIC, "--tare", 2)
+    sensor = ("--robot", "ur5e", "--reference", f"{TOPIC},tare=2")
     done = run(bag, *sensor, "--out", file, "--json", numbers, of=calibrate_command)
     assert done.exit_code == 0
     found = json.loads(numbers.read_text())

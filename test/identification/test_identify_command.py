@@ -123,8 +123,9 @@ def test_user_errors_are_one_line(tmp_path, args, words):
 
 def test_an_option_that_is_no_number_is_refused(tmp_path):
     out = tmp_path / "out"
-    result = CliRunner().invoke(cli, ["identify", "x.bag", "--robot", "ur5e", "--tare", "nan", "--out", str(out)])
-    assert result.exit_code == 2 and "--tare" in result.output and not out.exists()
+    words = ["identify", "x.bag", "--robot", "ur5e", "--wrench", "/ft,tare=nan", "--out", str(out)]
+    result = CliRunner().invoke(cli, words)
+    assert result.exit_code == 2 and "tare 'nan'" in result.output and not out.exists()
 
 
 def test_truncated_bag_is_named(tmp_path):

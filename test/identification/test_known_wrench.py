@@ -68,7 +68,7 @@ def test_sign_and_offset_come_from_the_data(sign, late):
 def test_a_tie_is_refused_unless_the_user_decides():
     log = with_sensor()
     log.measured_wrench = 20.0 * np.random.default_rng(8).normal(size=log.measured_wrench.shape)  # of something else
-    with pytest.raises(DataError, match=r"tie.*--wrench-sign"):
+    with pytest.raises(DataError, match=r"tie.*sign=environment"):
         decided(log)
     assert decided(log, -1).sign == -1
 
@@ -116,6 +116,6 @@ def test_the_command_reads_the_topic(tmp_path):
     (rec,), _ = read_moving(UR5E, [plain], options)
     assert any("free of contact" in note for note in rec.notes)
     done = CliRunner().invoke(
-        command, [str(plain), "--robot", "ur5e", "--out", str(tmp_path / "o"), "--wrench", "/ft", "--frame", "tool"]
+        command, [str(plain), "--robot", "ur5e", "--out", str(tmp_path / "o"), "--wrench", "/ft,frame=tool"]
     )
     assert "no WrenchStamped messages on '/ft'" in str(done.exception)

@@ -185,10 +185,11 @@ def test_the_command_writes_and_does_not_overwrite(tmp_path, target):
         assert text and all(line in written for line in text)
     with pytest.raises(ConfigError, match="exists already"):
         CliRunner().invoke(command, arguments, catch_exceptions=False)
-    CliRunner().invoke(command, [*arguments, "--overwrite"], catch_exceptions=False)
     assert out.read_text() == written
     with pytest.raises(ConfigError, match="--set"):
-        CliRunner().invoke(command, [*arguments, "--overwrite", "--set", "nonsense"], catch_exceptions=False)
+        CliRunner().invoke(
+            command, [*arguments[:-1], str(tmp_path / "other"), "--set", "nonsense"], catch_exceptions=False
+        )
 
 
 def test_unphysical_and_massless_links_are_named():

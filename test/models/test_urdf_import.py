@@ -69,7 +69,7 @@ def test_what_a_urdf_does_not_say_is_unknown(tmp_path):
 def test_command_writes_a_file_that_check_accepts(tmp_path):
     file, out = urdf(tmp_path), tmp_path / "mine.yaml"
     flags = ["--torque-side", "motor", "--effort-unit", "A", "--tip", "hand", "--out", str(out)]
-    result = CliRunner().invoke(cli, ["new", str(file), *flags, "--name", "mine"], catch_exceptions=False)
+    result = CliRunner().invoke(cli, ["new", str(file), *flags], catch_exceptions=False)
     assert result.exit_code == 0 and "2 joints; unknown: " in result.output
     robot = load_robot(out)
     assert robot.name == "mine" and robot.provenance[0].inputs[0].name == "arm.urdf"

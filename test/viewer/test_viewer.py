@@ -13,9 +13,7 @@ import pytest
 pytest.importorskip("rerun", reason="rerun-sdk is in the viewer extra")
 
 from browser import EXECUTABLE, Browser
-from click.testing import CliRunner
 
-from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.estimators.pipeline import Pipeline
 from robot_dynamics_ros.models import RobotModel
 from robot_dynamics_ros.models.friction import FrictionModel
@@ -93,19 +91,6 @@ def test_the_file_holds_robot_force_and_plots(recording):
         "/state",
     ):
         assert entity in shown.stdout, entity
-
-
-def test_a_designed_motion_can_be_viewed(tmp_path):
-    line = ["excite", "-r", "ur5e", "--points", "3", "--out", str(tmp_path / "m.csv")]
-    done = CliRunner().invoke(cli, [*line, "--view-file", str(tmp_path / "m.rrd")])
-    assert done.exit_code == 0 and "m.rrd" in done.output
-    shown = subprocess.run(
-        [sys.executable, "-m", "rerun", "rrd", "print", "-v", str(tmp_path / "m.rrd")],
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert "/robot/link_6/body" in shown.stdout and "/force/arrow" not in shown.stdout
 
 
 def listening(port):

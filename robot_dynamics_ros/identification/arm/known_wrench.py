@@ -75,7 +75,7 @@ def known_wrench(rigid: RigidModel, model: RobotModel, recordings: Sequence[Reco
 
 
 def _refuse_tie(found: KnownWrench) -> None:
-    hint = "check --frame, --point and --tare, or pass --wrench-sign environment or robot"
+    hint = "check frame, point and tare of --wrench, or add sign=environment or sign=robot to it"
     if abs(found.share) < max(SIGNIFICANCE * found.std, FOUND):
         raise DataError(
             f"the sign of the wrench is a tie: effort takes up {found.share:.2f} +- {found.std:.2f} of its work; {hint}"

@@ -74,7 +74,9 @@ def test_the_command_and_its_options_exist(page, line):
 
 
 def test_every_option_that_a_page_names_exists():
-    known = options_of(cli) | options_of(laboratory) | {"--ros-args", "--symlink-install"}
+    known = (
+        options_of(cli) | options_of(laboratory) | {"--ros-args", "--symlink-install", "--use-sim-time"}
+    )  # of ros2 and colcon
     for page in PAGES:
         text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
         for code in filter(OURS.match, re.findall(r"`([^`]+)`", text)):

@@ -74,6 +74,10 @@ def run(group: click.Group) -> None:
         group(prog_name=group.name)
     except RobotDynamicsError as error:
         click.echo(f"error: {error}", err=True)
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("robot_dynamics_ros"):
+            raise  # a defect of ours
+        click.echo(f"error: {error}: install what docs/install.md lists", err=True)
     except OSError as error:
         if error.filename is None:
             raise  # no file of the user's: a defect of ours

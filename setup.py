@@ -156,7 +156,7 @@ extras["dev"] = [
     "mypy>=1.11",
     "types-PyYAML>=6.0",
     "pybind11-stubgen>=2.5",
-    "mkdocs>=1.6",
+    "mkdocs-material>=9.6",
     "colcon-common-extensions>=0.3",
     "bloom>=0.12",  # its generator reads package.xml in a test
 ]

@@ -102,6 +102,14 @@ def test_levels_follow_the_live_thresholds(quantity, factor, level):
     assert trend_of(values, START + np.arange(12.0) * 86400, quantity).level == level
 
 
+def test_recordings_of_one_day_show_no_trend():
+    values, time = np.array([1.0, 1.0, 1.5, 1.5]), START + 10.0 * np.arange(4)
+    assert trend_of(values, time, "coulomb").level == "unknown"
+    measured = [SimpleNamespace(time=t, bag=str(k)) for k, t in enumerate(time)]
+    (only,) = as_dict("arm", measured, {"coulomb": [trend_of(values, time, "coulomb")]}, ["elbow"])["sentences"]
+    assert "needs 2 days" in only
+
+
 def test_temperature_and_load_are_removed_and_wear_is_not():
     rng, N = np.random.default_rng(2), 30
     T, load = 30 + 8 * rng.uniform(-1, 1, N), 20 + 5 * rng.uniform(-1, 1, N)

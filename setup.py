@@ -188,8 +188,8 @@ setup(
         share("config/security", "*.xml"),
     ],
     install_requires=[
-        "numpy>=2.0",
-        "scipy>=1.13",
+        "numpy>=1.26",
+        "scipy>=1.11",
         "pydantic>=2.5",
         "PyYAML>=6.0",
         "click>=8.1",

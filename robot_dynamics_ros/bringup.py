@@ -183,9 +183,12 @@ def find_config(name: str) -> Path | None:
 def declared(executable: str) -> dict[str, Parameter]:
     """All parameters of a node, those of its stages included."""
     table = {p.name: p for p in NODES[executable]}
-    if "stages" in table:
-        table |= {f"{name}.{p.name}": p for name, make in STAGES.items() for p in make().parameters}
-    return table
+    return table | _of_stages() if "stages" in table else table
+
+
+def _of_stages() -> dict[str, Parameter]:
+    stages = ((f"{stage}.{p.name}", p) for stage, make in STAGES.items() for p in make().parameters)
+    return {name: replace(p, name=name) for name, p in stages}
 
 
 def check_parameter_file(path: Path, graph: Graph) -> None:
@@ -208,7 +211,7 @@ def stage_parameters(path: Path) -> dict[str, dict[str, Any]]:
     Raises ConfigError naming file, parameter, value and bound.
     """
     found: dict[str, dict[str, Any]] = {}
-    known = {f"{name}.{p.name}": p for name, make in STAGES.items() for p in make().parameters}
+    known = _of_stages()
     for _, block in _blocks(read_yaml(path), str(path), ""):
         for name, value in _flat(block):
             stage, _, parameter = name.partition(".")

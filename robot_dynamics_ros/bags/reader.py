@@ -94,7 +94,7 @@ def choose_topic(topics: Mapping[str, RawTopic], wanted: str, path: Path) -> str
     names = [n for n, t in topics.items() if t.type == JOINT_STATE and t.raws and n.rsplit("/", 1)[-1] not in derived]
     if len(names) == 1:
         return names[0]
-    what = "several JointState topics, choose one" if names else "no JointState messages"
+    what = "several JointState topics, choose one (--topic)" if names else "no JointState messages"
     raise DataError(f"{path}: {what}; topics: {listing}")
 
 

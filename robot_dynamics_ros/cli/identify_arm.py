@@ -127,7 +127,7 @@ def _show(result: dict[str, Any]) -> None:
     v, models = result["validation"], result["comparison"]
     heads = ("RMSE", "moving", "at rest", "constant Coulomb", "initial model")
     table = joint_table(result["joint_names"], "R2", *(f"{head} {result['unit']}" for head in heads))
-    initial = models.get("catalogue", {}).get("rmse", [None] * len(v["r2"]))
+    initial = models.get("initial_model", {}).get("rmse", [None] * len(v["r2"]))
     rows = (v["r2"], v["rmse"], v["moving"]["rmse"], v["at_rest"]["rmse"], models["constant_coulomb"]["rmse"], initial)
     for name, *cells in zip(result["joint_names"], *rows, strict=True):
         table.add_row(name, *("-" if c is None else f"{c:.4g}" for c in cells))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import sys
+from difflib import get_close_matches
 
 import click
 
@@ -54,9 +55,10 @@ class LazyGroup(click.Group):
         return list(self.table)
 
     def get_command(self, ctx: click.Context | None, name: str) -> click.Command | None:
-        """The command of that name, None where there is none."""
+        """The command of that name. Raises UsageError, with the name that was meant where one is close."""
         if name not in self.table:
-            return None
+            close = get_close_matches(name, self.table, n=1)
+            raise click.UsageError(f"no command {name!r}" + (f"; did you mean {close[0]}?" if close else ""))
         if name != self.all_threads:
             # matrices are small here: a second BLAS thread would only wait for the first; read when numpy loads
             os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -86,6 +88,10 @@ def run(group: click.Group) -> None:
         group(prog_name=group.name)
     except RobotDynamicsError as error:
         click.echo(f"error: {error}", err=True)
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("robot_dynamics_ros"):
+            raise  # a defect of ours
+        click.echo(f"error: {error}: install what docs/install.md lists", err=True)
     except OSError as error:
         if error.filename is None:
             raise  # no file of the user's: a defect of ours

@@ -22,6 +22,7 @@ def require_ros() -> None:
 def _main(node: str) -> None:
     try:
         require_ros()
+        import_module("robot_dynamics_ros.robot_file")
     except CapabilityError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(1)

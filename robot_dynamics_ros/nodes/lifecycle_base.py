@@ -7,6 +7,7 @@ import os
 import socket
 import traceback
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import Any
 
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
@@ -14,6 +15,7 @@ from rcl_interfaces.msg import FloatingPointRange, IntegerRange, ParameterDescri
 from rclpy.clock import Clock, ClockType
 from rclpy.lifecycle import LifecycleNode, LifecycleState, TransitionCallbackReturn
 from rclpy.node import NodeNameNonExistentError
+from rclpy.parameter import Parameter as RosParameter
 
 from robot_dynamics_ros.errors import ConfigError, ConnectionFailed, RobotDynamicsError
 from robot_dynamics_ros.parameters import Parameter
@@ -63,6 +65,7 @@ class LifecycleBase(LifecycleNode):
         self._claims: list[socket.socket] = []
         self._table: dict[str, Parameter] = {}
         self.declare(table)
+        self.add_pre_set_parameters_callback(self._with_floats)
         self.add_on_set_parameters_callback(self._check)
         self.add_post_set_parameters_callback(self._changed)
         self._diagnostics = self.create_publisher(DiagnosticArray, "/diagnostics", 10)
@@ -76,12 +79,13 @@ class LifecycleBase(LifecycleNode):
             name = prefix + p.name
             if self.has_parameter(name):
                 continue
-            self._table[name] = p
+            self._table[name] = replace(p, name=name)
             try:
                 value: Any = self.declare_parameter(name, p.default, descriptor(p)).value
             except Exception as error:  # rclpy has one exception per kind of error
-                raise ConfigError(self.get_name(), name, str(error).splitlines()[0]) from error
-            p.checked(value, self.get_name())
+                advice = ": write it with a point, as 40.0" if isinstance(p.default, float) else ""
+                raise ConfigError(self.get_name(), name, str(error).splitlines()[0] + advice) from error
+            self._table[name].checked(value, self.get_name())
 
     def value(self, name: str) -> Any:
         """Present value of a parameter."""
@@ -90,6 +94,14 @@ class LifecycleBase(LifecycleNode):
     def values(self, prefix: str) -> dict[str, Any]:
         """Present values of the parameters below a prefix, without it."""
         return {name[len(prefix) :]: self.value(name) for name in self._table if name.startswith(prefix)}
+
+    def _with_floats(self, parameters: list[Any]) -> list[Any]:
+        """40 for a parameter that is a float is 40.0."""
+        floats = {name for name, p in self._table.items() if isinstance(p.default, float)}
+        return [
+            RosParameter(p.name, value=float(p.value)) if p.name in floats and type(p.value) is int else p
+            for p in parameters
+        ]
 
     def _check(self, parameters: list[Any]) -> SetParametersResult:
         """All or nothing: one bad value and no parameter changes."""

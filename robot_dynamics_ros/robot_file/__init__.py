@@ -1,5 +1,12 @@
 """The robot file: all parameters of one robot, validated on load and written by identification."""
 
+from pydantic import VERSION
+
+from robot_dynamics_ros.errors import CapabilityError
+
+if int(VERSION.split(".")[0]) < 2:  # that of Ubuntu 24.04
+    raise CapabilityError(f"pydantic {VERSION} is too old: pip install 'pydantic>=2.5' (docs/install.md, Workspace)")
+
 from robot_dynamics_ros.robot_file.blocks import Payload
 from robot_dynamics_ros.robot_file.capabilities import capabilities, capability_table, require_capability
 from robot_dynamics_ros.robot_file.schema import RobotFile

@@ -96,6 +96,11 @@ def test_tab_completes(words, expected):
     assert {item.value for item in found} == expected
 
 
+def test_a_command_that_is_nearly_right_is_named():
+    done = CliRunner().invoke(cli, ["chek", "ur5e"])
+    assert done.exit_code == 2 and "no command 'chek'; did you mean check?" in done.output
+
+
 def test_a_shell_gets_the_completions_of_its_line():
     line = "robot-dynamics repl"
     asked = {"_ROBOT_DYNAMICS_COMPLETE": "bash_complete", "COMP_WORDS": line, "COMP_CWORD": "1"}

@@ -75,7 +75,7 @@ def test_json_contract(run):
     assert len(v["r2"]) == len(v["rmse"]) == 7
     assert result["conditioning"]["condition"] > 1 and result["conditioning"]["base_parameters"] == 43
     assert isinstance(result["warnings"], list)
-    assert {"constant_coulomb", "catalogue", "robot_file", "unconstrained"} <= set(result["comparison"])
+    assert {"constant_coulomb", "initial_model", "robot_file", "unconstrained"} <= set(result["comparison"])
 
 
 def test_written_robot_file_loads_and_predicts(run):

@@ -23,6 +23,7 @@ from robot_dynamics_ros.estimators.replay import replay
 from robot_dynamics_ros.identification.arm.export import identified_robot
 from robot_dynamics_ros.identification.arm.friction_columns import JointFriction
 from robot_dynamics_ros.identification.arm.identify import identify_recordings
+from robot_dynamics_ros.identification.reports import arm
 from robot_dynamics_ros.identification.reports.arm import write_report
 from robot_dynamics_ros.identification.reports.result import baselines, summarise
 from robot_dynamics_ros.identification.reports.verdict import grade, verdict
@@ -100,6 +101,30 @@ def test_the_recording_of_another_robot_is_not_usable(result):
     assert other["other_robot"] in only
 
 
+def test_the_grade_is_against_what_noise_leaves_explainable_and_advice_names_the_joints_it_would_help(result):
+    noisy = copy.deepcopy(result)
+    v = noisy["validation"]
+    v["r2"], v["above_cutoff_bound_r2"] = [0.99] * 5 + [0.7226], [0.995] * 5 + [0.7321]
+    v["mean_r2"] = float(np.mean(v["r2"]))
+    noisy["warnings"] = ["weak excitation: condition number 900 (good below 100)"]
+    words = " ".join(verdict(noisy))
+    assert words.startswith("Very good: the written robot file explains 94.5 %") and "99.4 % of what noise leaves" in words
+    assert "faster, larger" not in words and " Hz" not in words
+    v["r2"][1] = 0.9
+    noisy["training"]["bags"][0]["rate"] = 29.0
+    words = " ".join(verdict(noisy))
+    assert f"larger excitation of {ROBOT.joint_names[1]} (" in words and "recorded at 29 Hz" in words
+
+
+def test_the_law_without_load_is_drawn_without_load(found, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(arm.figures, "friction_curves", lambda v, f, curve, live, *_: drawn.append((curve, live)))
+    motion = found.judged(found.validation[0])
+    for load in (found.rigid.torque(found.live.phi, motion.q, motion.qd, motion.qdd), np.full(motion.q.shape, 50.0)):
+        arm._friction(found, motion, load, list(ROBOT.joint_names))
+    np.testing.assert_array_equal(drawn[0][1], drawn[1][1])
+
+
 def test_mean_r2_that_is_lower_comes_first_although_most_errors_are_lower(result):
     mixed = copy.deepcopy(result)
     v, other = mixed["validation"], mixed["comparison"]["constant_coulomb"]
@@ -115,8 +140,8 @@ def test_mean_r2_that_is_lower_comes_first_although_most_errors_are_lower(result
 def test_the_initial_model_is_judged_as_its_file_says(found):
     """A file that was identified, memory and rotors included, predicts as well when it is the initial model."""
     r = summarise(steps([run(3)], [run(4)], identified_robot(found)))
-    assert r["comparison"]["catalogue"]["mean_r2"] > 0.995
-    assert np.all(np.array(r["comparison"]["catalogue"]["rmse"]) < 1.3 * np.array(r["validation"]["rmse"]))
+    assert r["comparison"]["initial_model"]["mean_r2"] > 0.995
+    assert np.all(np.array(r["comparison"]["initial_model"]["rmse"]) < 1.3 * np.array(r["validation"]["rmse"]))
 
 
 def test_the_initial_model_of_torque_behind_the_gear_has_no_rotors():
@@ -128,7 +153,7 @@ def test_the_initial_model_of_torque_behind_the_gear_has_no_rotors():
     made = [run(seed, robot, truth, duration=20.0) for seed in (1, 2)]
     found = steps(made[:1], made[1:], robot, chosen, until="fit_parameters")
     m = found.filtered(found.validation[0])
-    error = m.effort - baselines(found)["catalogue"](m)
+    error = m.effort - baselines(found)["initial_model"](m)
     assert np.all(error.std(0) < 0.05 * m.effort.std(0))
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.integrate import trapezoid
 from slip_bench import MS, B, recursion, stamps, wander
 
 from robot_dynamics_ros import _core
@@ -56,7 +57,7 @@ def test_a_closed_cycle_dissipates_and_is_symmetric(amplitude):
     theta = amplitude * np.sin(phase)
     H = H_of(theta)
     last = slice(4000, 6001)
-    work = np.trapezoid(H[last], theta[last])
+    work = trapezoid(H[last], theta[last])
     assert work >= -1e-15
     assert work > 0 or amplitude < 2e-6
     np.testing.assert_allclose(H[4000:5000], -H[5000:6000], atol=5e-3)

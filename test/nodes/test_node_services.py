@@ -58,6 +58,8 @@ def test_parameters_change_together_or_not_at_all(rig):
     assert rig.robot_node.value("force.bandwidth") == 30.0
     assert not change(rig, force__bandwidth=float("nan"))[0]
     assert not change(rig, robot="ur10e")[0]  # read-only
+    assert change(rig, force__bandwidth=40)[0] and rig.robot_node.value("force.bandwidth") == 40.0
+    assert "motion.effort_unit: 'volt' is none of" in change(rig, motion__effort_unit="volt")[1]
     assert change(rig, force__bandwidth=25.0)[0]
 
 

@@ -81,6 +81,15 @@ def test_what_needs_ros_says_so_in_one_line_and_the_demo_runs_offline(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
+OLD = "sys.modules['pydantic'] = type(sys)('pydantic'); sys.modules['pydantic'].VERSION = '1.10.14'\n"
+
+
+def test_an_old_or_missing_package_is_one_line():
+    for spoiled, name in ((OLD, "pydantic 1.10.14 is too old"), ("sys.modules['yaml'] = None\n", "yaml")):
+        for code, out, err in json.loads(run(spoiled + CALL, "check ur5e")).values():
+            assert code == 1 and not out and err.count("\n") == 1 and name in err and "install" in err, err
+
+
 def test_every_ros_package_that_is_imported_is_a_dependency():
     declared = {entry.text for entry in ElementTree.parse(ROOT / "package.xml").getroot() if "depend" in entry.tag}
     pattern = r"^\s*(?:from|import) (rclpy|launch|launch_ros|ament_index_python|std_srvs|\w+_(?:msgs|interfaces))\b"

@@ -55,7 +55,7 @@ def _residuals(found: Identification, motions: list[Motion], predict: Predict) -
 
 def _friction(found: Identification, m: Motion, load: np.ndarray, names: list[str]) -> str:
     inertial = np.column_stack([found.consistent.coefficient(j, "ia") * m.qdd[:, j] for j in range(m.n)])
-    live = found.live.friction_torque(m, load)
+    live = found.live.friction_torque(m, np.zeros_like(load))
     curve = found.consistent.friction_torque(m, load)
     return figures.friction_curves(m.qd, m.effort - load - inertial, curve, live, names, "Nm")
 

@@ -91,15 +91,14 @@ def friction_curves(
     v: np.ndarray, measured: np.ndarray, curve: np.ndarray, live: np.ndarray, names: Sequence[str], unit: str
 ) -> str:
     """Friction against velocity v (N, n) [rad/s]: effort minus rigid body (`measured`), model (`curve`) and law of the
-    live nodes (`live`), each (N, n).
+    live nodes without load (`live`), each (N, n).
     """
 
     def draw(axis: Any, j: int) -> None:
         some = _every(len(v))
         axis.plot(v[some, j], measured[some, j], ".", ms=1.2, color=OTHER, alpha=0.5, label="effort - rigid body")
-        order = np.argsort(v[some, j])
         axis.plot(v[some, j], curve[some, j], ".", ms=1.5, color=MODEL, label="model")
-        axis.plot(v[some, j][order], live[some, j][order], color=ERROR, lw=1.2, label="live law (no load)")
+        axis.plot(v[some, j], live[some, j], ".", ms=1.0, color=ERROR, label="live law (no load)")
         axis.set_ylim(*np.quantile(measured[:, j], [0.002, 0.998]) * 1.15)
         if j == 0:
             axis.legend(fontsize=7, markerscale=5)

@@ -221,11 +221,11 @@ STEP = 1e-4  # rad/s; tanh(v / STEP) is the sign of any velocity that matters
 
 
 def baselines(found: Identification) -> dict[str, Callable[[Motion], np.ndarray]]:
-    """Predictions by name: "constant_coulomb" always, "catalogue" where the robot file has masses."""
+    """Predictions by name: "constant_coulomb" always, "initial_model" where the robot file has masses."""
     if found.baselines is None:
         found.baselines = {"constant_coulomb": constant_coulomb(found)}
         if initial_parameters(found.robot) is not None:  # links and friction as the file has them, as live nodes do
-            found.baselines["catalogue"] = file_effort(found.robot, found.rigid.gravity, found.structure.filters)
+            found.baselines["initial_model"] = file_effort(found.robot, found.rigid.gravity, found.structure.filters)
     return found.baselines
 
 

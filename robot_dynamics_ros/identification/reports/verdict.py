@@ -9,15 +9,21 @@ import numpy as np
 NOT_USABLE = "not usable"
 # mean R2 on held-out data from which on a grade holds, its word, and the level that colours it
 GRADES = ((0.97, "very good", "good"), (0.93, "good", "good"), (0.85, "fair", "fair"), (0.5, "poor", "bad"))
+LIMITED = 0.97  # share of what noise leaves explainable, from which on no other recording improves a joint
+SLOW = 50.0  # Hz, rate of a recording below which reversals lie between its samples
 WORSE = 1.02  # times the RMSE of another model from which on a joint is called worse
 LIVE_LOSS = 0.02  # of mean R2 between the filters of the identification and those of the live nodes, that is mentioned
-OTHERS = {"constant_coulomb": "constant Coulomb friction", "catalogue": "the initial robot file"}
+OTHERS = {"constant_coulomb": "constant Coulomb friction", "initial_model": "the initial model"}
 
 
 def grade(result: dict[str, Any]) -> tuple[str, str]:
     """Word of GRADES or NOT_USABLE, and its level: good, fair or bad. Another robot's recording is not usable."""
     mean = result["validation"]["mean_r2"]
-    found = () if result.get("other_robot") or mean is None else [g[1:] for g in GRADES if mean >= g[0]]
+    found = (
+        ()
+        if result.get("other_robot") or mean is None
+        else [g[1:] for g in GRADES if _possible(result["validation"]) >= g[0]]
+    )
     return found[0] if found else (NOT_USABLE, "bad")
 
 
@@ -32,10 +38,34 @@ def verdict(result: dict[str, Any]) -> list[str]:
     words = [_headline(result), *_live(v), *_better(result), *_joints(v, names), *_rest(v, names)]
     if any("slow reversals" in w for w in result["warnings"]):
         words.append("Next time add slow reversals (0.02 to 0.1 rad/s) of every joint.")
-    if any("weak excitation" in w or "does not support" in w for w in result["warnings"]):
+    return words + _next_recording(result)
+
+
+def _explained(v: dict[str, Any]) -> np.ndarray:
+    """Share (n,) of the variance that noise above the motion's frequencies leaves explainable; NaN where nothing is."""
+    r2, bound = _floats(v["r2"]), _floats(v["above_cutoff_bound_r2"])
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(bound > 0, np.minimum(r2 / bound, 1.0), np.nan)
+
+
+def _possible(v: dict[str, Any]) -> float:
+    """Mean R2, or where the file is usable the mean share of what noise leaves explainable, if that is more."""
+    mean, shares = float(v["mean_r2"]), _explained(v)
+    known = mean >= GRADES[-1][0] and np.isfinite(shares).any()
+    return max(mean, float(np.nanmean(shares))) if known else mean
+
+
+def _next_recording(result: dict[str, Any]) -> list[str]:
+    """What to record for the joints that another recording would improve; nothing where noise alone is left."""
+    v, names, rate = result["validation"], result["joint_names"], min(b["rate"] for b in result["training"]["bags"])
+    weak = [n for n, share in zip(names, _explained(v), strict=True) if share < LIMITED]
+    words = []
+    if rate < SLOW:
+        words.append(f"It was recorded at {rate:.0f} Hz: record at 100 Hz or more, or reversals lie between samples.")
+    if weak and any("weak excitation" in w or "does not support" in w for w in result["warnings"]):
         words.append(
-            "The recording does not determine some parameters well: record a faster, larger excitation of all joints "
-            "together (20 s or more, five harmonics) before you use the model for other motions."
+            f"The recording does not determine some parameters well: record a faster, larger excitation of "
+            f"{', '.join(weak)} (20 s or more, five harmonics) before you use the model for other motions."
         )
     return words
 
@@ -52,6 +82,8 @@ def _headline(result: dict[str, Any]) -> str:
             "(robot-dynamics excite --seed 2) for --validate."
         )
     share = f"explains {100 * mean:.1f} % of the measured effort's variance on held-out data"
+    if (possible := _possible(v)) > mean + 0.01:
+        share += f", {100 * possible:.1f} % of what noise leaves explainable"
     if mean < 0:
         share = "predicts the effort on held-out data worse than the mean of the effort does"
     return f"{grade(result)[0].capitalize()}{_except(result)}: the written robot file {share} ({v['split']})."

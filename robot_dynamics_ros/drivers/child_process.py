@@ -83,8 +83,7 @@ def encoded(message: dict[str, Any], array: np.ndarray | None = None) -> list[by
 
 def send(pipe: Connection, message: dict[str, Any], array: np.ndarray | None = None) -> None:
     """Send a message, then the rows of `array` (N, n) if there are any; waits until the pipe has taken them."""
-    for part in encoded(message, array):
-        pipe.send_bytes(part)
+    _write(pipe, encoded(message, array))
 
 
 class Outbox:
@@ -105,33 +104,36 @@ class Outbox:
         parts = encoded(message, array)
         with self._lock:
             if not self._waiting and sum(map(len, parts)) <= self.SMALL and self._takes():
-                return self._write(parts)
+                return _write(self._pipe, parts)
             if len(self._waiting) >= self.WAITING:
                 raise BlockingIOError("the process does not read its messages")
             self._waiting.append(parts)
             if len(self._waiting) == 1:
-                threading.Thread(target=self._empty, daemon=True).start()
+                pipe = Connection(os.dup(self._pipe.fileno()))  # stays the same file while the thread writes
+                threading.Thread(target=self._empty, args=(pipe,), daemon=True).start()
 
     def _takes(self) -> bool:
         poll = select.poll()
         poll.register(self._pipe.fileno(), select.POLLOUT)
         return bool(poll.poll(0))
 
-    def _write(self, parts: list[bytes]) -> None:
-        for part in parts:
-            self._pipe.send_bytes(part)
+    def _empty(self, pipe: Connection) -> None:
+        """Write what waits until nothing does, and close `pipe`; with the other end it ends."""
+        with pipe:
+            while True:
+                try:
+                    _write(pipe, self._waiting[0])
+                except (OSError, ValueError):
+                    return  # the first stays: the next sender sees a child that does not read
+                with self._lock:
+                    self._waiting.popleft()
+                    if not self._waiting:
+                        return
 
-    def _empty(self) -> None:
-        """Write what waits until nothing does; with the pipe it ends."""
-        while True:
-            try:
-                self._write(self._waiting[0])
-            except (OSError, ValueError):
-                return  # the first stays: the next sender sees a child that does not read
-            with self._lock:
-                self._waiting.popleft()
-                if not self._waiting:
-                    return
+
+def _write(pipe: Connection, parts: list[bytes]) -> None:
+    for part in parts:
+        pipe.send_bytes(part)
 
 
 def receive(pipe: Connection) -> tuple[dict[str, Any], np.ndarray]:

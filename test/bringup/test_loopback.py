@@ -13,7 +13,12 @@ pytest.importorskip("rclpy", reason="rclpy is not installed")
 from robot_dynamics_ros.bringup import environment, find_config
 
 SPACE, HERE, THERE = "rdr_stranger", "10.213.77.1", "10.213.77.2"
-VARIABLES = ("ROS_AUTOMATIC_DISCOVERY_RANGE", "FASTDDS_DEFAULT_PROFILES_FILE", "FASTRTPS_DEFAULT_PROFILES_FILE")
+VARIABLES = (
+    "ROS_AUTOMATIC_DISCOVERY_RANGE",
+    "FASTDDS_DEFAULT_PROFILES_FILE",
+    "FASTRTPS_DEFAULT_PROFILES_FILE",
+    "RMW_FASTRTPS_USE_QOS_FROM_XML",
+)
 NODE = """
 import sys, rclpy
 from std_msgs.msg import String

@@ -33,7 +33,8 @@ TESTS ?= computing realtime
 computing = -m "not realtime" -n 2 --dist loadfile
 realtime = -m realtime
 test test-long: build $(VENV)/.installed_dev
-	@failed=0; $(foreach kind,$(TESTS),$(PYTEST) --tier $(if $(filter test,$@),short,long) $($(kind)) $(ARGS) || failed=$$?;) exit $$failed
+	@failed=0; $(foreach kind,$(TESTS),$(PYTEST) --tier $(if $(filter test,$@),short,long) $($(kind)) $(ARGS) || failed=$$?;) \
+	  $(if $(filter test-long,$@),FUZZ_TRIES=200 $(PYTEST) --timeout 1200 $(FUZZ) || failed=$$?;) exit $$failed
 
 demo: $(VENV)/.installed $(if $(filter-out ur%,$(ROBOT)),$(VENV)/.installed_vendor) # the core with one set of kernels does
 	@ROBOT_DYNAMICS_KERNELS=one $(PY) setup.py -q build_ext --inplace
@@ -66,12 +67,10 @@ sanitize:
 	  echo "sanitize: $$kind"; cmake --build $$place --parallel $${JOBS:-2} >$$place.log 2>&1 || { tail -n 30 $$place.log; exit 1; }; \
 	  ctest --test-dir $$place --output-on-failure; done
 
-# damaged inputs of every kind, seeded; TRIES of each test
-FUZZ = test/robot_file/test_fuzz.py test/robot_file/test_check_and_up.py test/models/test_urdf_fuzz.py \
-  test/bags/test_bag_fuzz.py test/drivers/test_comau_fuzz.py test/estimators/test_parameter_fuzz.py \
-  test/simulation/test_ur_controller_fuzz.py
+# damaged inputs of every kind: TRIES of each test, from any SEED; test-long tries 200 of seed 0
+FUZZ = $(wildcard test/*/test_*fuzz.py) test/robot_file/test_check_and_up.py
 fuzz: build $(VENV)/.installed_dev
-	@FUZZ_TRIES=$${TRIES:-2000} OPENBLAS_NUM_THREADS=1 $(PY) -m pytest --timeout 7200 $(FUZZ) $(ARGS)
+	@FUZZ_TRIES=$${TRIES:-2000} FUZZ_SEED=$${SEED:-0} OPENBLAS_NUM_THREADS=1 $(PY) -m pytest --timeout 7200 $(FUZZ) $(ARGS)
 
 # every rule of the guard removed in turn from a copy: the tests that fail; exit status 1 if a rule can go unnoticed
 mutants: build $(VENV)/.installed_dev

@@ -25,6 +25,7 @@ from robot_dynamics_ros.cli.options import NewPath, console, json_option, progre
 )
 @click.option("--bags", type=click.IntRange(1, 3), help="Recordings to identify from; default: 1, 2, 3 in turn.")
 @click.option("--work", type=NewPath(directory=True), help="Keep the identified robot files in this directory.")
+@click.option("--warmer", default=0.0, show_default=True, help="K by which the judged recordings are warmer.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Robots at a time.")
 @json_option
 @save_option
@@ -35,6 +36,7 @@ def command(
     families: str,
     bags: int | None,
     work: Path | None,
+    warmer: float,
     jobs: int,
     json_file: Path | None,
     save: bool,
@@ -50,7 +52,7 @@ def command(
     from robot_dynamics_ros.robot_file import load_robot
 
     people = zoo.individuals(load_robot(robot), count, seed, zoo.families(families))
-    verdicts = list(progress(judge_all(robot, people, bags, work, jobs), f"{count} robots", count))
+    verdicts = list(progress(judge_all(robot, people, bags, work, jobs, warmer), f"{count} robots", count))
     show(table.cells(verdicts))
     console.print(table.by_axis(verdicts), highlight=False)
     console.print(table.TRADE_OFF, highlight=False)

@@ -55,10 +55,10 @@ class Verdict:
 
 
 def judge_all(
-    name: str, people: Sequence[Individual], bags: int | None, work: Path | None, jobs: int
+    name: str, people: Sequence[Individual], bags: int | None, work: Path | None, jobs: int, warmer: float
 ) -> Iterator[Verdict]:
     """Verdicts in the order of the robots, `jobs` at a time; figures do not depend on `jobs`."""
-    arguments = [(name, who, bags or who.bags, work) for who in people]
+    arguments = [(name, who, bags or who.bags, work, warmer) for who in people]
     if jobs == 1:
         yield from (judge(*row) for row in arguments)
         return
@@ -66,14 +66,14 @@ def judge_all(
         yield from pool.map(judge, *zip(*arguments, strict=True))
 
 
-def judge(name: str, who: Individual, bags: int, work: Path | None) -> Verdict:
-    """Record, identify, replay and judge one robot; files under `work`, or in a temporary directory."""
+def judge(name: str, who: Individual, bags: int, work: Path | None, warmer: float = 0.0) -> Verdict:
+    """Record, identify, replay `warmer` [K] and judge one robot; files under `work`, or in a temporary directory."""
     if work is None:
         with tempfile.TemporaryDirectory() as directory:
-            return judge(name, who, bags, Path(directory))
+            return judge(name, who, bags, Path(directory), warmer)
     robot, clock = load_robot(name), _Clock()
     taken = [recorded(robot, who, k) for k in range(bags)]
-    trials = [trial(robot, who, kind) for kind in TRIALS]
+    trials = [trial(robot, who, kind, warmer) for kind in TRIALS]
     verdict = Verdict(who.index, who.laws, [kind for _, kind in taken])
     clock.lap("simulate")
     logs = [log for log, _ in taken]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -63,13 +63,13 @@ def recorded(robot: RobotFile, who: Individual, number: int) -> tuple[Log, str]:
     return reported(machine.run(*motion)[0]), kind
 
 
-def trial(robot: RobotFile, who: Individual, name: str) -> Trial:
-    """A recording with pushes while moving and while standing."""
+def trial(robot: RobotFile, who: Individual, name: str, warmer: float = 0.0) -> Trial:
+    """A recording with pushes while moving and while standing; warmer [K] than those to identify from."""
     number = 20 + TRIALS.index(name)
     draw = who.draw(number)
     motion = moves(robot, home(robot, draw), draw, near_singular=name == "singular")
     wrench = pushes(draw)
-    machine = simulated(robot, who, number)
+    machine = simulated(robot, replace(who, temperature=who.temperature + warmer), number)
     machine.reset(motion[0][0])
     log, truth = machine.run(*motion, wrench=wrench)
     after = int(AFTERGLOW * RATE)

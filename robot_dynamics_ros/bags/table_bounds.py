@@ -14,6 +14,7 @@ from robot_dynamics_ros.errors import DataError
 MAX_FILE_BYTES = 1 << 29
 MAX_LINE = 1 << 20  # characters of a line of text
 MAX_COLUMNS = 4096
+MAX_NAME = 1000  # characters of the name of a column
 MAX_CELLS = 1 << 26  # numbers of a file: 28 h of 6 joints and 5 signals at 22 Hz, 1.2 h at 500 Hz; 512 MB in memory
 MAX_OBJECTS = 4096  # groups and data sets of an HDF5 file, arrays of an npz
 

@@ -84,9 +84,9 @@ def unit_of(name: str) -> str:
 
 def _words(name: str) -> tuple[list[str], str]:
     """Words and numbers of a name in lower case, and its unit: position_1 [deg], q1_deg, actualPosition3."""
-    text = re.sub(r"([a-z]{2,})([A-Z])", r"\1_\2", name).lower()
+    text = re.sub(r"(?<=[a-z][a-z])(?=[A-Z])", "_", name).lower()
     unit = ""
-    for bracket in re.findall(r"[\[({<]([^\])}>]*)[\])}>]", text):
+    for bracket in re.findall(r"[\[({<]([^\[({<\])}>]*)[\])}>]", text):
         if bracket.strip() in UNITS:
             unit = UNITS[bracket.strip()]
             text = re.sub(r"[\[({<]" + re.escape(bracket) + r"[\])}>]", " ", text)

@@ -5,7 +5,11 @@ from __future__ import annotations
 import csv
 import importlib
 import json
+import os
 import re
+import subprocess
+import sys
+import tempfile
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,6 +21,7 @@ import numpy as np
 from robot_dynamics_ros.bags.table_bounds import (
     MAX_CELLS,
     MAX_FILE_BYTES,
+    MAX_NAME,
     MAX_OBJECTS,
     refuse_npz,
     refuse_parquet,
@@ -55,7 +60,8 @@ def read_table(path: Path) -> Table:
         raise DataError(f"{path}: no such file")
     try:
         within(path, path.stat().st_size, MAX_FILE_BYTES, "bytes")
-        columns = READERS[path.suffix.lower()](path)
+        columns = (_apart if path.suffix.lower() in NATIVE else READERS[path.suffix.lower()])(path)
+        within(path, max(map(len, columns), default=0), MAX_NAME, "characters in the name of a column")
     except (DataError, CapabilityError):
         raise
     except Exception as error:  # the libraries raise their own errors, zip's and the parser's
@@ -254,6 +260,35 @@ READERS: dict[str, Callable[[Path], dict[str, np.ndarray]]] = {
     ".h5": _hdf5,
     ".hdf5": _hdf5,
 }
+
+
+NATIVE = {".parquet": "pyarrow.parquet", ".h5": "h5py", ".hdf5": "h5py"}  # on some damaged files they end the process
+
+
+def _apart(path: Path) -> dict[str, np.ndarray]:
+    """Columns as a process of its own reads them. Raises as the reader, DataError where the process was ended."""
+    _library(NATIVE[path.suffix.lower()], path)
+    root = str(Path(__file__).resolve().parents[2])
+    paths = os.pathsep.join(p for p in (root, os.environ.get("PYTHONPATH", "")) if p)
+    with tempfile.TemporaryDirectory() as place:
+        call = f"from {__name__} import write_columns as w; import sys; sys.exit(w(*sys.argv[1:]))"
+        command = [sys.executable, "-c", call, str(path), f"{place}/columns.npz"]
+        done = subprocess.run(command, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": paths})
+        if done.returncode:
+            raise DataError(done.stdout.strip() or f"{path}: ends the process of its library ({done.returncode})")
+        with np.load(f"{place}/columns.npz", allow_pickle=False) as file:
+            return {str(name): file[f"arr_{k + 1}"] for k, name in enumerate(file["arr_0"])}
+
+
+def write_columns(path: str, out: str) -> int:
+    """In that process: the columns into an npz, their names first; exit status 1 with the reason on standard output."""
+    try:
+        columns = READERS[Path(path).suffix.lower()](Path(path))
+    except Exception as error:
+        print(str(error) or type(error).__name__)
+        return 1
+    np.savez(out, np.array(list(columns), dtype=str), *columns.values())
+    return 0
 
 
 def chosen(table: Table, wanted: str) -> list[str]:

@@ -9,11 +9,14 @@ import numpy as np
 
 from robot_dynamics_ros.errors import CapabilityError
 from robot_dynamics_ros.estimators.motion import effort_inertia
+from robot_dynamics_ros.models.friction import FrictionModel
 from robot_dynamics_ros.parameters import Parameter
 
 if TYPE_CHECKING:
     from robot_dynamics_ros.robot_file import RobotFile
 
+DRIFT = 0.3  # share of viscous friction: greased gears lose about 1.5 % per kelvin
+SPEEDS = 0.05, 1.0  # rad/s between which friction grows by viscosity
 NOISE = 0.01  # of the torque, as share of its limit, where nothing is known about it
 
 
@@ -41,6 +44,8 @@ CONSTANTS = (
     Parameter("payload_stations", 3, "orientations before a lasting force is called payload or bias", "", 2, 8),
     # errors of friction last for tenths of a second (bench/results/force.md); 0: never
     Parameter("recent_error", 0.25, "time over which errors of a free robot scale the deviations", "s", 0.0, 2.0),
+    # a lubricant warms within minutes; its viscosity differs by a third over 15 to 20 K
+    Parameter("viscous_drift", 300.0, "time over which viscous friction may change; 0: never", "s", 0.0, 1e6),
     # a sensor's bias is steady and small
     Parameter("tare_window", 1.0, "time over which a tare averages", "s", 0.01, 100.0),
     Parameter("tare_limit", 0.25, "largest bias a tare accepts, share of the torque limit", "", 0.0, 10.0),
@@ -54,6 +59,14 @@ def torque_scale(robot: RobotFile) -> np.ndarray:
     except CapabilityError:
         limits = robot.limits.torque or (None,) * robot.n_joints
         return np.array([100.0 if value is None else float(value) for value in limits]) * np.ones(robot.n_joints)
+
+
+def drift_deviation(robot: RobotFile) -> np.ndarray:
+    """Standard deviation (n,) [Nm s/rad] of viscous friction at another temperature: DRIFT of what grows with speed."""
+    if robot.friction is None or robot.drives.torque_side != "motor":
+        return np.zeros(robot.n_joints)
+    slow, fast = (FrictionModel.from_robot(robot).torque(np.full(robot.n_joints, v)) for v in SPEEDS)
+    return DRIFT * np.abs(fast - slow) / (SPEEDS[1] - SPEEDS[0])
 
 
 def _noise(robot: RobotFile) -> np.ndarray:
@@ -102,6 +115,9 @@ def core_arguments(robot: RobotFile, p: Mapping[str, Any]) -> dict[str, Any]:
             "torque_bound": 3.0 * scale,
             "tare_largest": p["tare_limit"] * scale,
             "rest_bias": p["rest_bias"] if known and p["method"] == "momentum" else 0.0,
+            "viscous_drift": p["viscous_drift"] if known and p["method"] == "momentum" else 0.0,
+            "drift_std": drift_deviation(robot),
+            "drift_noise": robot.array("residuals.moving") if known else np.zeros(n),
             "recent_error": p["recent_error"] if known and p["method"] == "momentum" else 0.0,
             "rest_std": robot.array("residuals.rest") if known else np.zeros(n),
         }

@@ -8,6 +8,7 @@ import warnings
 import numpy as np
 import pytest
 from bag_factory import JOINTS, rows, simple, write
+from fuzz import SEED, mutated, tries
 
 from robot_dynamics_ros.bags import layout, load_bag, write_bag
 from robot_dynamics_ros.bags.live_writer import LiveWriter, recover
@@ -17,7 +18,7 @@ from robot_dynamics_ros.signals import Log
 from robot_dynamics_ros.topics import JOINT_STATE
 from robot_dynamics_ros.trajectories.files import load_trajectory
 
-TRIES = int(os.environ.get("FUZZ_TRIES", "20"))
+TRIES = tries(20)
 
 
 def log_of(n=200):
@@ -52,22 +53,10 @@ def test_shapes_without_end_are_cut(parsed):
     assert unreadable == 3000 - sum(len(g.rows) for g in groups)
 
 
-def mutated(data, rng):
-    data = bytearray(data)
-    if rng.random() < 0.3:
-        return bytes(data[: rng.randrange(len(data))])
-    for _ in range(rng.randint(1, 8)):
-        at = rng.randrange(len(data))
-        data[at : at + rng.choice([1, 1, 4, 8])] = rng.choice([b"\0", b"\xff", rng.randbytes(1)]) * rng.choice(
-            [1, 4, 8]
-        )
-    return bytes(data)
-
-
 @pytest.mark.parametrize("kind", ["load", "recover"])
 def test_mutated_bags_are_loaded_or_refused(tmp_path, kind, tried):
     tried("bags", TRIES)
-    rng, loaded = random.Random(3), 0
+    rng, loaded = random.Random(SEED + 3), 0
     good = next(write_bag(log_of(), tmp_path / "bag").glob("*.mcap")).read_bytes()
     for k in range(TRIES):
         file = tmp_path / f"{k}.mcap"

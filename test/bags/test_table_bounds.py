@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 
 from robot_dynamics_ros.bags import table_bounds
-from robot_dynamics_ros.bags.tables import Table, chosen, natural, read_table
+from robot_dynamics_ros.bags.tables import READERS, Table, chosen, natural, read_table
 from robot_dynamics_ros.cli.main import cli
 from robot_dynamics_ros.errors import ConfigError, DataError
 from robot_dynamics_ros.trajectories.files import load_waypoints
@@ -44,6 +44,13 @@ def test_a_line_and_the_columns_and_cells_of_a_text_are_bounded(tmp_path, monkey
         read_table(path)
 
 
+def test_a_name_of_many_characters_is_refused(tmp_path):
+    path = tmp_path / "a.csv"
+    path.write_text(f"t,{'q' * (table_bounds.MAX_NAME + 1)}\n" + "1,2\n" * 9)
+    with pytest.raises(DataError, match="characters in the name of a column are more than"):
+        read_table(path)
+
+
 def test_a_file_that_is_too_large_is_not_read(tmp_path):
     path = tmp_path / "a.csv"
     with path.open("wb") as stream:
@@ -70,7 +77,7 @@ def test_parquet_that_unpacks_to_more_than_it_is_is_refused_by_its_footer(tmp_pa
     monkeypatch.setattr(table_bounds, "MAX_CELLS", 10_000)
     monkeypatch.setattr(parquet.ParquetFile, "read", lambda *a, **k: pytest.fail("it was read"))
     with pytest.raises(DataError, match="100000 values are more than 10000"):
-        read_table(path)
+        READERS[".parquet"](path)
 
 
 def test_hdf5_of_many_groups_or_numbers_is_refused(tmp_path, monkeypatch):
@@ -86,7 +93,16 @@ def test_hdf5_of_many_groups_or_numbers_is_refused(tmp_path, monkeypatch):
             group = group.create_group("g")
     monkeypatch.setattr("robot_dynamics_ros.bags.tables.MAX_OBJECTS", 100)
     with pytest.raises(DataError, match="101 objects are more than 100"):
-        read_table(path)
+        READERS[".h5"](path)
+
+
+def test_a_library_that_ends_its_process_on_a_file_is_one_line(tmp_path, monkeypatch):
+    pytest.importorskip("h5py")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    (tmp_path / "h5py.py").write_text("import os\nos.abort()")
+    (tmp_path / "a.h5").write_bytes(b"")
+    with pytest.raises(DataError, match=r"a\.h5: ends the process"):
+        read_table(tmp_path / "a.h5")
 
 
 def test_a_pattern_of_many_stars_is_matched_in_one_pass(tmp_path):

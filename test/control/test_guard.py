@@ -218,6 +218,16 @@ def test_the_dead_man_switch_times_out():
     assert rig.ends_at_zero()
 
 
+def test_a_switch_let_go_before_enabling_is_not_held():
+    rig = Rig(enable_timeout=0.05)
+    rig.state()
+    rig.guard.refresh(rig.now)
+    rig.guard.trip(GuardReason.enable_lost)
+    assert not rig.guard.enable(rig.now) and rig.guard.state == GuardState.idle
+    rig.guard.refresh(rig.now)
+    assert rig.guard.enable(rig.now)
+
+
 @pytest.mark.parametrize("what", ["command", "switch"])
 def test_deadlines_hold_by_the_hosts_clock_where_the_robots_is_slow(what):
     rig = Rig(enable_timeout=0.04).enabled(5.0)

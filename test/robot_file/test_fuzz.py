@@ -2,17 +2,17 @@
 
 import copy
 import math
-import os
 import random
 
 import yaml
+from fuzz import SEED, tries
 from robot_text import TWO_JOINTS, write
 
 from robot_dynamics_ros.robot_file import capabilities, load_robot
 from robot_dynamics_ros.robot_file.gaps import unknown_numbers
 from robot_dynamics_ros.robot_file.store import dump, examine_robot
 
-TRIES = int(os.environ.get("FUZZ_TRIES", "40"))
+TRIES = tries(40)
 JUNK = [
     None,
     True,
@@ -63,7 +63,7 @@ def mutated(rng):
 
 def test_any_content_loads_or_is_explained(tmp_path, tried):
     tried("robot files", TRIES)
-    for seed in range(TRIES):
+    for seed in range(SEED, SEED + TRIES):
         file = write(tmp_path, yaml.safe_dump(mutated(random.Random(seed))))
         problems, robot = examine_robot(file)
         assert (robot is None) == bool(problems), seed
@@ -75,7 +75,7 @@ def test_any_content_loads_or_is_explained(tmp_path, tried):
 
 def test_damaged_text_loads_or_is_explained(tmp_path, tried):
     tried("robot files", TRIES)
-    for seed in range(TRIES):
+    for seed in range(SEED, SEED + TRIES):
         rng = random.Random(seed)
         text = bytearray(yaml.safe_dump(TWO_JOINTS).encode())
         for _ in range(rng.randint(1, 5)):

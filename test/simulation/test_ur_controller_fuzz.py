@@ -1,13 +1,13 @@
 """Nothing a client sends may raise inside the simulated controller or leave it with numbers that are not numbers."""
 
 import json
-import os
 import random
 import struct
 import tracemalloc
 
 import numpy as np
 import pytest
+from fuzz import SEED, tries
 from ur_rig import Pipe, Rig
 
 from robot_dynamics_ros.simulation.ur import rtde_wire as wire
@@ -16,7 +16,7 @@ from robot_dynamics_ros.simulation.ur.dashboard import REPLIES, Dashboard
 from robot_dynamics_ros.simulation.ur.faults import COMMANDS as CONTROL_COMMANDS
 from robot_dynamics_ros.simulation.ur.script import ScriptReceiver
 
-TRIES = int(os.environ.get("FUZZ_TRIES", "100"))
+TRIES = tries(100)
 ODD = [0.0, -1.0, 1.0, 0.3, -2.7, 1e-300, 1e300, -1e308, float("nan"), float("inf"), 5e-324, 1e9]
 LOOP = "def rtde_control():\n def process_cmd(cmd):\n  elif cmd == 66:\n   direct_torque({})\n end\nend\n"
 
@@ -45,7 +45,7 @@ def cycles(process, count: int) -> None:
 
 def test_packets(process, tried):
     tried("packets, scripts and lines to the simulated UR", 5 * TRIES)
-    rng = random.Random(11)
+    rng = random.Random(SEED + 11)
     names = [*wire.OUTPUTS, *wire.INPUTS, "", "nonsense"]
     for _ in range(5 * TRIES):
         pipe = Pipe(process.rtde)
@@ -72,7 +72,7 @@ def test_name_lists_as_long_as_a_packet(process, client, kind, name):
 
 def test_commands_with_any_number(process, client, tried):
     tried("packets, scripts and lines to the simulated UR", TRIES)
-    rng = random.Random(12)
+    rng = random.Random(SEED + 12)
     doubles = [f"input_double_register_{i}" for i in range(18)]
     integers = [f"input_int_register_{i}" for i in range(8)]
     process.rtde.received(client, wire.pack_packet(ord("I"), ",".join(integers + doubles).encode()))
@@ -95,7 +95,7 @@ def test_commands_with_any_number(process, client, tried):
 
 def test_scripts(process, tried):
     tried("packets, scripts and lines to the simulated UR", TRIES)
-    rng = random.Random(13)
+    rng = random.Random(SEED + 13)
     statements = ["movej", "movel", "stopj", "sleep", "set_payload", "write_output_integer_register", "set_tcp", "x"]
     pose = "[" + "1" * 5000 + "]"
     texts = [
@@ -123,7 +123,7 @@ def test_scripts(process, tried):
 
 def test_control_lines(process, tried):
     tried("packets, scripts and lines to the simulated UR", 10 * TRIES)
-    rng = random.Random(14)
+    rng = random.Random(SEED + 14)
     fields = ["seconds", "wrench", "mass", "center", "point", "normal", "stiffness", "celsius", "lubricant", "field",
               "next", "probability", "factor", "name", "on", "pressed", "element", "housing"]  # fmt: skip
     values = [*ODD, None, True, "x", [], [1] * 3, [1e9] * 6, [float("nan")] * 3, {}, "actual_q", 10**400]
@@ -141,7 +141,7 @@ def test_control_lines(process, tried):
 
 def test_dashboard_lines(process, tried):
     tried("packets, scripts and lines to the simulated UR", 10 * TRIES)
-    rng, dashboard = random.Random(15), Dashboard(process.controller, wire.Version(), "UR5E")
+    rng, dashboard = random.Random(SEED + 15), Dashboard(process.controller, wire.Version(), "UR5E")
     for _ in range(10 * TRIES):
         line = rng.choice([*REPLIES, "", " ", "\x00"]) + rng.choice(["", " x", "\t", "  y z", "\x00"])
         assert "\n" not in dashboard.reply(line)

@@ -42,6 +42,7 @@ class ExternalForce {
         payload_(chain, p.payload),
         tare_(chain.n, p.tare),
         rest_(chain.n, p.rest),
+        drift_(chain.n, p.drift),
         recent_(p.recent_error, 0.5),
         smooth_(6, p.force_cutoff) {
     require_each("torque_std", p.torque_std.data(), chain.n, 1e-6, 1e6);
@@ -67,9 +68,14 @@ class ExternalForce {
     if (dt == 0.0) restart();
     if (tick == Tick::backwards) payload_.reset();
     const bool healthy = health_.step(dt, in.drive_torque, in.qd);
+    for (int i = 0; i < n; ++i) {
+      friction[i] += drift_.torque(i, in.qd[i]);
+      friction_std[i] = std::sqrt(friction_std[i] * friction_std[i] + drift_.variance(i, in.qd[i]));
+    }
     observe(dt, in, friction, friction_std);
     const bool posed = publish(stamp_ns, dt, in, out);
     if (posed) hold_load(stamp_ns, out);
+    if (posed) learn(stamp_ns, dt, in.qd);
     age_ += dt;
     if (!posed) return fault(out);
     if (tick == Tick::gap || tick == Tick::backwards) return Status::reset;
@@ -81,6 +87,7 @@ class ExternalForce {
   void reset() noexcept {
     timing_.reset();
     payload_.reset();
+    drift_.reset();
     restart();
   }
 
@@ -115,6 +122,7 @@ class ExternalForce {
     smooth_.reset();
     tare_.reset();
     payload_.pause();
+    drift_.pause();
     variance_.fill(0.0);
     estimate_ = WrenchEstimate{};
     load_.reset();
@@ -190,15 +198,27 @@ class ExternalForce {
   // What stays of the torque beside the error of friction at rest, and its deviation.
   void absorb(std::int64_t stamp_ns, double dt, const ForceInput& in, const double* torque,
               const ForceOutput& out) noexcept {
-    bool free = settled() && !contact_.any();
-    for (int i = 0; i < chain_.n; ++i) free = free && !health_.isolated(i);
-    rest_.step(stamp_ns, dt, in.q, in.qd, torque, free, contact_.any());
+    rest_.step(stamp_ns, dt, in.q, in.qd, torque, trusted(), contact_.any());
     for (int i = 0; i < chain_.n; ++i) {
       const double rest = rest_.variance(i), least = p_.torque_std[i] * p_.torque_std[i] + rest;
       const double left = std::max(variance_[i] - rest_.full(i) + rest, least);
       out.torque[i] = torque[i] - rest_.mean(i);
       out.torque_std[i] = std::sqrt(std::min(left, variance_[i]));
     }
+  }
+
+  // No contact, and sensors that are trusted: what is left of the torque is an error of the model.
+  bool trusted() const noexcept {
+    bool free = settled() && !contact_.any();
+    for (int i = 0; i < chain_.n; ++i) free = free && !health_.isolated(i);
+    return free;
+  }
+
+  void learn(std::int64_t stamp_ns, double dt, const double* qd) noexcept {
+    const bool free = trusted() && payload_.verdict() == PayloadCheck::Verdict::none;
+    double left[max_joints];
+    for (int i = 0; i < chain_.n; ++i) left[i] = r_[i] - robot_on_environment(tare_.bias()[i]);
+    drift_.step(stamp_ns, dt, lowpass_weight(slowest(), dt), qd, left, free);
   }
 
   void scale_covariance(std::int64_t stamp_ns, const ForceOutput& out) noexcept {
@@ -288,6 +308,7 @@ class ExternalForce {
   PayloadCheck payload_;
   Tare tare_;
   RestBias rest_;
+  ViscousDrift drift_;
   RecentMean recent_;
   LowPass smooth_;
   WrenchEstimate estimate_;

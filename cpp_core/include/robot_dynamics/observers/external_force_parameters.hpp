@@ -10,6 +10,7 @@
 #include "robot_dynamics/observers/tare.hpp"
 #include "robot_dynamics/observers/torque_health.hpp"
 #include "robot_dynamics/observers/virtual_force.hpp"
+#include "robot_dynamics/observers/viscous_drift.hpp"
 #include "robot_dynamics/observers/wrench.hpp"
 #include "robot_dynamics/observers/wrench_frame.hpp"
 #include "robot_dynamics/signals/change_filter.hpp"
@@ -37,6 +38,7 @@ struct ExternalForceParameters {
   PayloadParameters payload;
   TareParameters tare;
   RestBiasParameters rest;
+  ViscousDriftParameters drift;
   double recent_error = 0.0;  // s, over which errors of a free robot scale the covariance of the wrench; 0: not
 };
 

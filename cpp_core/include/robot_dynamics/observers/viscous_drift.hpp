@@ -1,0 +1,119 @@
+// Viscous friction that differs from the robot file's, mostly because the lubricant has another temperature.
+//
+//   external torque of a free robot = a h(v) + noise    h = v / (1 + |v| / knee)    da/dt = std w / sqrt(time)
+//
+// and, for each joint, the scalar Kalman filter of a, whose deviation before measuring is `std`. The noise is what the
+// residuals of the robot file show in motion, correlated over `correlation`. Samples of one slot are applied together
+// when the next slot has ended without contact, so that neither the onset nor the end of a push is in them; at rest a
+// has no effect (source: own; a second term in proportion to sgn v spoils the hold).
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <limits>
+
+#include "robot_dynamics/common/check.hpp"
+#include "robot_dynamics/rigid_body/chain.hpp"
+
+namespace robot_dynamics {
+
+struct ViscousDriftParameters {
+  double time = 0.0;                              // s over which a may change by std; 0: off
+  std::array<double, max_joints> std{}, noise{};  // Nm s/rad, Nm; std 0: nothing is learned at the joint
+};
+
+class ViscousDrift {
+ public:
+  static constexpr std::int64_t slot_length = 200'000'000;  // ns
+  static constexpr double moving = 0.05;                    // rad/s; slower samples show presliding
+  static constexpr double knee = 1.0 / 0.15;                // rad/s, viscosity falls with shear
+  static constexpr double correlation = 0.3;                // s, of the residuals
+  static constexpr double reach = 3.0;                      // standard deviations that are learned at most
+
+  ViscousDrift(int n, const ViscousDriftParameters& p) : n_(n), p_(p) {
+    require_range("viscous_drift", p.time, 0.0, 1e6);
+    require_each("drift_std", p.std.data(), n, 0.0, 1e6);
+    require_each("drift_noise", p.noise.data(), n, 0.0, 1e6);
+    reset();
+  }
+
+  void reset() noexcept {
+    for (int i = 0; i < n_; ++i) joint_[i] = {0.0, before(i)};
+    pause();
+  }
+
+  // Forget the samples that are not applied yet.
+  void pause() noexcept {
+    slot_ = std::numeric_limits<std::int64_t>::min();
+    blocked_ = true;
+    shape_.fill(0.0);
+    filling_.fill({});
+    waiting_.fill({});
+  }
+
+  // tau (n): what is left of the torque after friction and torque(), with friction's sign, low-passed with the weight
+  // `lag`; free: it is an error of friction (no contact, sensors trusted).
+  void step(std::int64_t stamp_ns, double dt, double lag, const double* v, const double* tau, bool free) noexcept {
+    if (p_.time <= 0.0) return;
+    if (const std::int64_t slot = stamp_ns / slot_length; slot != slot_) turn(slot);
+    blocked_ = blocked_ || !free;
+    for (int i = 0; i < n_; ++i) {
+      shape_[i] += lag * (shape(v[i]) - shape_[i]);
+      Joint& joint = joint_[i];
+      joint.variance = std::min(joint.variance + before(i) * dt / p_.time, before(i));
+      if (std::abs(v[i]) < moving) continue;
+      filling_[i].square += shape_[i] * shape_[i] * dt;
+      filling_[i].product += shape_[i] * (tau[i] + joint.drift * shape_[i]) * dt;
+    }
+  }
+
+  double torque(int i, double v) const noexcept { return joint_[i].drift * shape(v); }
+  double variance(int i, double v) const noexcept { return joint_[i].variance * shape(v) * shape(v); }
+
+ private:
+  struct Joint {
+    double drift = 0.0, variance = 0.0;  // a [Nm s/rad], its variance
+  };
+  struct Sums {
+    double square = 0.0, product = 0.0;  // of h h dt and h tau dt
+  };
+
+  double before(int i) const noexcept { return p_.time > 0.0 ? p_.std[i] * p_.std[i] : 0.0; }
+  static double shape(double v) noexcept { return v / (1.0 + std::abs(v) / knee); }
+
+  // A slot has ended: the one before it is applied unless there was a contact in either; one after a contact is left
+  // out.
+  void turn(std::int64_t slot) noexcept {
+    if (blocked_ || slot != slot_ + 1)
+      filling_.fill({});
+    else
+      for (int i = 0; i < n_; ++i) apply(i, waiting_[i]);
+    waiting_ = after_ ? decltype(waiting_){} : filling_;
+    filling_.fill({});
+    after_ = blocked_ || slot != slot_ + 1;
+    blocked_ = false;
+    slot_ = slot;
+  }
+
+  void apply(int i, const Sums& s) noexcept {
+    Joint& joint = joint_[i];
+    const double intensity = 2.0 * correlation * p_.noise[i] * p_.noise[i], most = reach * p_.std[i];
+    if (!(joint.variance > 0.0 && intensity > 0.0)) return;
+    const double gain = joint.variance / (intensity + joint.variance * s.square);
+    joint.drift = std::clamp(joint.drift + gain * (s.product - joint.drift * s.square), -most, most);
+    joint.variance *= intensity / (intensity + joint.variance * s.square);
+  }
+
+  int n_;
+  ViscousDriftParameters p_;
+  std::array<Joint, max_joints> joint_{};
+  std::array<double, max_joints> shape_{};  // h, as late as tau
+  std::array<Sums, max_joints> filling_{}, waiting_{};
+  std::int64_t slot_ = 0;  // stamp over slot_length
+  bool blocked_ = true;    // a contact in the present slot, or its beginning is missing
+  bool after_ = true;      // the same in the slot before
+};
+
+}  // namespace robot_dynamics

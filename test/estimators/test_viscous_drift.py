@@ -1,0 +1,74 @@
+"""Viscous friction that differs from the robot file's is learned in free motion, and a contact is not."""
+
+import numpy as np
+import pytest
+from force_bench import RATE, UR5E, measured, moving, still
+
+from robot_dynamics_ros.estimators.pipeline import Pipeline
+from robot_dynamics_ros.models.friction import FrictionModel
+from robot_dynamics_ros.signals import Log
+
+NOISE = np.array([0.8, 0.8, 0.8, 0.2, 0.2, 0.2])  # Nm, residual in motion
+ARM = UR5E.with_updates(
+    {"residuals": {"source": "found", "moving": NOISE, "rest": NOISE, "significance": 4.0}, "hysteresis": None},
+    {"found": "numbers of a test"},
+)
+PUSH = slice(20 * RATE, 24 * RATE)
+
+
+def log_of(motion, change=0.0, push=None):
+    """What ARM reports; change: of viscous friction as share of what friction grows by up to 1 rad/s."""
+    q, qd, _ = motion
+    wrench = np.zeros((len(q), 6))
+    if push is not None:
+        wrench[PUSH] = push
+    log = measured(motion, wrench, friction=False, noise=0.02)
+    law = FrictionModel.from_robot(ARM)
+    slow, fast = (law.torque(np.full(6, v)) for v in (0.05, 1.0))
+    log.effort += law.torque(qd) + change * (fast - slow) * qd
+    return log
+
+
+def estimated(log, drift=300.0):
+    """The log, run through all stages."""
+    log = Log(log.joint_names, log.stamp_ns, {k: log.get(k).copy() for k in ("q", "qd", "effort")})
+    Pipeline(ARM, {"force": {"viscous_drift": drift}}).run(log)
+    return log
+
+
+def rms(log, rows):
+    return np.sqrt(np.mean(log.external_joint_torque[rows] ** 2, axis=0))
+
+
+@pytest.mark.parametrize("change", [-0.35, 0.35])
+def test_a_warm_and_a_cold_robot_are_free_after_seconds_of_motion(change):
+    log, late = log_of(moving(20.0), change), slice(12 * RATE, None)
+    with_drift, without = estimated(log), estimated(log, 0.0)
+    assert (rms(with_drift, late)[:3] < 0.4 * rms(without, late)[:3]).all()
+    assert not with_drift.contact[late].any()
+
+
+def test_a_push_is_not_learned():
+    """Its force stays what it is, and the motion after it is as free as before."""
+    motion = moving(32.0)
+    free, pushed = (estimated(log_of(motion, -0.3, push)) for push in (None, [0.0, 0.0, 40.0, 0.0, 0.0, 0.0]))
+    inside, after = slice(PUSH.start + RATE, PUSH.stop - RATE // 2), slice(PUSH.stop + RATE, None)
+    assert abs(np.median(pushed.external_wrench[inside, 2]) - 40.0) < 6.0
+    change = pushed.external_joint_torque[after] - free.external_joint_torque[after]
+    assert (np.sqrt(np.mean(change**2, axis=0)) < 0.3 * NOISE).all()
+
+
+def test_a_standing_robot_does_not_know_of_it():
+    log = log_of(still(seconds=6.0))
+    with_drift, without = estimated(log), estimated(log, 0.0)
+    for name in ("external_wrench", "external_wrench_std", "contact"):
+        np.testing.assert_array_equal(getattr(with_drift, name), getattr(without, name))
+
+
+def test_what_begins_later_agrees_within_its_deviation():
+    log, begin = log_of(moving(30.0), 0.3), 5 * RATE
+    whole = estimated(log)
+    part = estimated(Log(log.joint_names, log.stamp_ns[begin:], {k: log.get(k)[begin:] for k in ("q", "qd", "effort")}))
+    late = slice(15 * RATE, None)
+    difference = np.abs(part.external_wrench[late] - whole.external_wrench[begin:][late])
+    assert (difference < 0.5 * whole.external_wrench_std[begin:][late]).all()

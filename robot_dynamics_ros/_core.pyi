@@ -84,20 +84,6 @@ class FrictionMap:
     def n_joints(self) -> int:
         """Number of joints n."""
 
-class LuGre:
-    """LuGre friction with temperature-dependent coefficients."""
-    def __init__(self, map: FrictionMap, max_gap: Real = 0.1) -> None: ...
-    def reset(self) -> None:
-        """Bristles return to rest."""
-    def run(
-        self, stamp_ns: Integers, v: Reals, temperature: Reals | None = None, out: Reals | None = None
-    ) -> tuple[RealArray, numpy.typing.NDArray[numpy.int32]]:
-        """
-        (friction (N, n) [Nm], status codes (N,)) of stamps (N,) [ns], v (N, n) [rad/s] and temperature (N, n) [deg C].
-        """
-    def step(self, stamp_ns: Integer, v: Reals, temperature: Reals | None, friction: Reals) -> Status:
-        """One sample: v, temperature (n,) [rad/s, deg C] or None; writes friction (n,) [Nm]. Returns a Status."""
-
 class RigidBody:
     """Rigid-body functions of a Chain for one sample (n,) or a batch (N, n)."""
     def __init__(self, chain: Chain) -> None: ...
@@ -527,52 +513,11 @@ class Gms:
     def valid(self) -> list[bool]:
         """True for each joint (n,) whose state is known since the last reset or gap."""
 
-class RateStateGms:
-    """Rate-state Maxwell-slip friction with frictional lag."""
-    def __init__(
-        self, map: FrictionMap, k: Reals, nu: Reals, attraction: Real, floor: Real = 0.001, max_gap: Real = 0.1
-    ) -> None: ...
-    def reset(self) -> None:
-        """Elements return to rest."""
-    def run(
-        self, stamp_ns: Integers, v: Reals, temperature: Reals | None = None, out: Reals | None = None
-    ) -> tuple[RealArray, numpy.typing.NDArray[numpy.int32]]:
-        """
-        (friction (N, n) [Nm], status codes (N,)) of stamps (N,) [ns], v (N, n) [rad/s] and temperature (N, n) [deg C].
-        """
-    def step(self, stamp_ns: Integer, v: Reals, temperature: Reals | None, friction: Reals) -> Status:
-        """One sample: v, temperature (n,) [rad/s, deg C] or None; writes friction (n,) [Nm]. Returns a Status."""
-    @property
-    def valid(self) -> list[bool]:
-        """True for each joint (n,) whose state is known since the last reset or gap."""
-
-class EGms:
-    """Extended GMS friction: load-dependent level, position-dependent backlash."""
-    def __init__(self, map: FrictionMap, gms: Gms, fc0: Reals, fc1: Reals, kinematic_error: Reals) -> None: ...
-    def reset(self) -> None:
-        """Elements return to rest."""
-    def run(
-        self,
-        stamp_ns: Integers,
-        theta: Reals,
-        v: Reals,
-        load: Reals | None = None,
-        temperature: Reals | None = None,
-        out: Reals | None = None,
-    ) -> tuple[RealArray, numpy.typing.NDArray[numpy.int32]]:
-        """The same over (N, n): (friction, status codes (N,))."""
-    def step(
-        self, stamp_ns: Integer, theta: Reals, v: Reals, load: Reals | None, temperature: Reals | None, friction: Reals
-    ) -> Status:
-        """
-        One sample: theta, v, load, temperature (n,) [rad, rad/s, Nm, deg C]; writes friction (n,) [Nm]. Returns a Status.
-        """
-    @property
-    def valid(self) -> list[bool]:
-        """True for each joint (n,) whose state is known since the last reset or gap."""
-
-class Presliding:
-    """Presliding friction: Maxwell-slip elements with free spans, load per element, Stribeck."""
+class Friction:
+    """Friction of n joints: sliding level, Maxwell-slip elements, viscous terms."""
+    @staticmethod
+    def egms(map: FrictionMap, gms: Gms, fc0: Reals, fc1: Reals, kinematic_error: Reals) -> Friction:
+        """E-GMS: level fc0 + fc1 tau^2 (n,) times H, and all but the Coulomb level of the map."""
     def __init__(
         self, map: FrictionMap, span: Reals, level: Reals, load: Reals, parameters: Reals, max_gap: Real = 0.1
     ) -> None: ...
@@ -805,7 +750,7 @@ class RowStep:
         """A stage that has been run already: its status codes (N,)."""
 
 class FrictionStage:
-    """Friction with its standard deviation: a law, or a model with memory."""
+    """Friction with its standard deviation: a static law, or one with memory."""
     def __init__(
         self,
         map: FrictionMap,
@@ -816,7 +761,7 @@ class FrictionStage:
         **kwargs,
     ) -> None: ...
     def reset(self) -> None:
-        """Hysteretic models return to rest."""
+        """Elements return to rest."""
     def rows(self, arg0: Integer, *args) -> RowStep:
         """
         RowStep over N records: rows(N, q, theta, v, load, contact_load, temperature_estimate, temperature_variance, temperature, friction, friction_std), (N, n) each, inputs may be None.
@@ -850,9 +795,6 @@ class FrictionStage:
         One sample: position, v, load, contact load, temperature and its variance (n,) [rad, rad/s, Nm, Nm, deg C, K2] or None;
         writes friction and its standard deviation (n,) [Nm]. Returns a Status.
         """
-    @property
-    def remembers(self) -> bool:
-        """True with a hysteretic (presliding) model."""
 
 class FrictionHealth:
     """Drift and scatter of measured against modelled friction."""
@@ -1192,13 +1134,13 @@ class EnableResult(enum.IntEnum):
     latched = 1
     no_program = 7
     no_state = 2
+    not_held = 9
     not_smooth = 4
     pending = -1
     ramping = 5
     start_mismatch = 3
     stopped = 6
     withdrawn = 8
-    not_held = 9
 
 class TorqueRecord:
     """One cycle of the torque loop; record[name] is the same as the attribute."""
@@ -1614,7 +1556,7 @@ def presliding_elements(
 
 def rotor_positions(t: Reals, theta: Reals, v: Reals, time: Real) -> RealArray:
     """
-    Positions (N, n) [rad] of the rotors that drive `Presliding` with rotor_time = time [s], from the link's theta [rad] and the velocity v [rad/s] measured on the rotor (N, n) at t (N,) [s].
+    Positions (N, n) [rad] of the rotors that drive `Friction` with rotor_time = time [s], from the link's theta [rad] and the velocity v [rad/s] measured on the rotor (N, n) at t (N,) [s].
     """
 
 def run_in_turn(

@@ -41,7 +41,7 @@ class LoadedJoint:
         """f = F(tau_J) H(theta) + F_v(w) (N,) by the core that runs live [ch6 3-5]."""
         h, p = self.hysteresis, self.law.parameters
         gms = _core.Gms(np.ascontiguousarray(h.d[None]), np.ascontiguousarray(h.k[None]), h.backlash)
-        core = _core.EGms(
+        core = _core.Friction.egms(
             self.law.model().core,
             gms,
             np.array([h.fc0 * p["fc"]]),

@@ -2,7 +2,7 @@
 // of its own: the core of users holds no benchmarks.
 #include "batch.hpp"
 #include "operations.hpp"
-#include "robot_dynamics/friction/gms.hpp"
+#include "robot_dynamics/friction/elements.hpp"
 #include "robot_dynamics/observers/contact_force_file.hpp"
 #include "robot_dynamics/observers/wrench.hpp"
 #include "robot_dynamics/rigid_body/rnea.hpp"
@@ -49,7 +49,7 @@ bool plain_solve(const Chain& chain, const double* q, const double* tau, double*
 // Everything an estimator does with one sample, from measured position, torque and rotor angle to the wrench.
 class EstimatorCycle {
  public:
-  EstimatorCycle(const Chain& chain, const Gms& gms, int window, bool covariance)
+  EstimatorCycle(const Chain& chain, const Elements& gms, int window, bool covariance)
       : chain_(chain),
         gms_(gms),
         smooth_(3 * chain.n, window, 2),
@@ -100,7 +100,7 @@ class EstimatorCycle {
   }
 
   Chain chain_;
-  Gms gms_;
+  Elements gms_;
   SavitzkyGolay smooth_;
   std::vector<RlsDf> rls_;
   WrenchInverse inverse_;
@@ -161,8 +161,8 @@ PYBIND11_MODULE(native, m) {
   m.def("multiply_add", &multiply_add, py::arg("operations"),
         "This many operations in independent multiply-adds of the instruction set in use: the machine's peak.");
   py::class_<EstimatorCycle>(m, "EstimatorCycle", "All estimators on one sample after the other, for benchmarks.")
-      .def(py::init<const Chain&, const Gms&, int, bool>(), py::arg("chain"), py::arg("gms"), py::arg("window") = 51,
-           py::arg("covariance") = false)
+      .def(py::init<const Chain&, const Elements&, int, bool>(), py::arg("chain"), py::arg("gms"),
+           py::arg("window") = 51, py::arg("covariance") = false)
       .def("run", &run_cycle, py::arg("step_ns"), py::arg("q"), py::arg("tau"), py::arg("theta"),
            py::arg("out") = py::none(), "Wrenches (N, 6).");
 }

@@ -68,34 +68,3 @@ Codes run_batch(py::ssize_t N, Step&& step) {
 inline void hold_row(double* block, py::ssize_t k, py::ssize_t n) {
   for (py::ssize_t i = 0; i < n; ++i) block[k * n + i] = k > 0 ? block[(k - 1) * n + i] : 0.0;
 }
-
-// step() and run() of a friction law driven by velocity and temperature; one that has memory and its own clock.
-template <class Law, class Class>
-void def_friction_of_velocity(Class& law) {
-  law.def(
-         "step",
-         [](Law& s, std::int64_t stamp, const Array& v, const Maybe& T, Array& friction) {
-           const int n = s.joints();
-           require_shape(friction, "friction", {n});
-           return s.step(stamp, row(v, "v", n), row(T, "temperature", n), friction.mutable_data());
-         },
-         py::arg("stamp_ns"), py::arg("v"), py::arg("temperature").none(true), py::arg("friction"),
-         "One sample: v, temperature (n,) [rad/s, deg C] or None; writes friction (n,) [Nm]. Returns a Status.")
-      .def(
-          "run",
-          [](Law& s, const Stamps& stamps, const Array& v, const Maybe& T, const Maybe& out) {
-            const py::ssize_t N = samples(stamps), n = s.joints();
-            const double *pv = rows(v, "v", N, n), *pt = rows(T, "temperature", N, n);
-            Array r = result(out, N, n);
-            double* po = r.mutable_data();
-            const std::int64_t* t = stamps.data();
-            const Codes codes = run_batch(N, [&](py::ssize_t k) {
-              hold_row(po, k, n);
-              return s.step(t[k], pv + k * n, at(pt, k, n), po + k * n);
-            });
-            return py::make_tuple(r, codes);
-          },
-          py::arg("stamp_ns"), py::arg("v"), py::arg("temperature") = py::none(), py::arg("out") = py::none(),
-          "(friction (N, n) [Nm], status codes (N,)) of stamps (N,) [ns], v (N, n) [rad/s] and temperature (N, n) [deg "
-          "C].");
-}

@@ -1,6 +1,5 @@
 #include "batch.hpp"
 #include "robot_dynamics/friction/friction_map.hpp"
-#include "robot_dynamics/friction/lugre.hpp"
 
 namespace bindings::friction {
 using namespace robot_dynamics;
@@ -60,11 +59,6 @@ void bind(py::module_& m) {
           "coulomb", [](const FrictionMap& map, int joint, double s, double T) { return map.coulomb(joint, s, T); },
           "Coulomb level without load [Nm] of one joint at temperature T [deg C]; s: direction of motion.")
       .def_property_readonly("n_joints", &FrictionMap::joints, "Number of joints n.");
-
-  py::class_<LuGre> lugre(m, "LuGre", "LuGre friction with temperature-dependent coefficients.");
-  lugre.def(py::init<FrictionMap, double>(), py::arg("map"), py::arg("max_gap") = 0.1)
-      .def("reset", &LuGre::reset, "Bristles return to rest.");
-  def_friction_of_velocity<LuGre>(lugre);
 }
 
 }  // namespace bindings::friction

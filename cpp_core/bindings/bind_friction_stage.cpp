@@ -43,13 +43,6 @@ RowStep rows_of(const py::object& stage, py::ssize_t N, const py::args& args) {
   return {step, N, stage, args};
 }
 
-FrictionMemory memory_of(const py::object& memory) {
-  if (memory.is_none()) return {};
-  if (py::isinstance<EGms>(memory)) return memory.cast<EGms>();
-  if (py::isinstance<Presliding>(memory)) return memory.cast<Presliding>();
-  throw py::type_error("memory must be an EGms, Presliding or None");
-}
-
 // Rows (K, 6): joint, with, sign, eps, coulomb, viscous.
 std::vector<CoupledMotor> coupled_motors(const Maybe& given) {
   std::vector<CoupledMotor> motors;
@@ -92,22 +85,21 @@ void bind_health(py::module_& m) {
 
 void bind(py::module_& m) {
   py::class_<FrictionStage> c(m, "FrictionStage",
-                              "Friction with its standard deviation: a law, or a model with memory.");
+                              "Friction with its standard deviation: a static law, or one with memory.");
   c.def(py::init([](const FrictionMap& map, const py::object& memory, const Maybe& coupled, const py::object& motors,
                     const Maybe& turns, const py::kwargs& given) {
           FrictionStageParameters p;
           views::Keywords keys(given);
           for_each_parameter(p, map.joints(), [&](const char* name, auto&&... value) { keys.take(name, value...); });
           keys.finish();
-          FrictionStage stage(map, p, memory_of(memory));
+          FrictionStage stage(memory.is_none() ? Friction(map) : memory.cast<Friction>(), p);
           stage.couple(coupled_motors(coupled));
-          if (!motors.is_none()) stage.couple(motor_turns(turns), motors.cast<Presliding>());
+          if (!motors.is_none()) stage.couple(motor_turns(turns), motors.cast<Friction>());
           return stage;
         }),
         py::arg("map"), py::arg("memory") = py::none(), py::arg("coupled") = py::none(), py::arg("motors") = py::none(),
         py::arg("turns") = py::none())
-      .def("reset", &FrictionStage::reset, "Hysteretic models return to rest.")
-      .def_property_readonly("remembers", &FrictionStage::remembers, "True with a hysteretic (presliding) model.");
+      .def("reset", &FrictionStage::reset, "Elements return to rest.");
   def_stage(c, stage_columns,
             "One sample: position, v, load, contact load, temperature and its variance (n,) [rad, rad/s, Nm, Nm, deg "
             "C, K2] or None;\n"

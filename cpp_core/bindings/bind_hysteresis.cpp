@@ -1,7 +1,5 @@
 #include "batch.hpp"
-#include "robot_dynamics/friction/egms.hpp"
-#include "robot_dynamics/friction/gms_rate.hpp"
-#include "robot_dynamics/friction/presliding.hpp"
+#include "robot_dynamics/friction/friction.hpp"
 
 namespace bindings::hysteresis {
 using namespace robot_dynamics;
@@ -13,10 +11,10 @@ PeriodicTable table(const Array& values, const char* name) {
   return PeriodicTable(static_cast<int>(values.shape(0)), static_cast<int>(values.shape(1)), values.data());
 }
 
-Gms make_gms(const Array& D, const Array& k, const Array& backlash, double max_gap) {
+Elements make_gms(const Array& D, const Array& k, const Array& backlash, double max_gap) {
   require_shape(D, "D", {-1, -1});
   const double* pk = rows(k, "k", D.shape(0), D.shape(1));
-  return Gms(static_cast<int>(D.shape(0)), static_cast<int>(D.shape(1)), D.data(), pk, table(backlash, "backlash"),
+  return gms(static_cast<int>(D.shape(0)), static_cast<int>(D.shape(1)), D.data(), pk, table(backlash, "backlash"),
              max_gap);
 }
 
@@ -34,23 +32,23 @@ std::vector<bool> validity(const T& s) {
 }
 
 void bind_gms(py::module_& m) {
-  py::class_<Gms>(m, "Gms", "Discrete Maxwell-slip hysteresis H in [-1, 1] of n joints.")
+  py::class_<Elements>(m, "Gms", "Discrete Maxwell-slip hysteresis H in [-1, 1] of n joints.")
       .def(py::init(&make_gms), py::arg("D"), py::arg("k"), py::arg("backlash"), py::arg("max_gap") = 0.1)
-      .def("reset", &Gms::reset, "Elements return to rest.")
-      .def_property_readonly("valid", &validity<Gms>,
+      .def("reset", &Elements::reset, "Elements return to rest.")
+      .def_property_readonly("valid", &validity<Elements>,
                              "True for each joint (n,) whose state is known since the last reset or gap.")
       .def_property_readonly(
           "state",
-          [](const Gms& g) {
+          [](const Elements& g) {
             Array d({g.joints(), g.elements()});
             for (int i = 0; i < g.joints(); ++i)
-              for (int e = 0; e < g.elements(); ++e) d.mutable_at(i, e) = g.state(i, e);
+              for (int e = 0; e < g.elements(); ++e) d.mutable_at(i, e) = g.deflection(i, e);
             return d;
           },
           "Deflections of the elements (n, elements) [rad].")
       .def(
           "step",
-          [](Gms& s, std::int64_t stamp, const Array& theta, Array& H) {
+          [](Elements& s, std::int64_t stamp, const Array& theta, Array& H) {
             require_shape(H, "H", {s.joints()});
             return s.step(stamp, row(theta, "theta", s.joints()), H.mutable_data());
           },
@@ -58,7 +56,7 @@ void bind_gms(py::module_& m) {
           "One sample: theta (n,) [rad]; writes H (n,). Returns a Status.")
       .def(
           "run",
-          [](Gms& s, const Stamps& stamps, const Array& theta, const Maybe& out) {
+          [](Elements& s, const Stamps& stamps, const Array& theta, const Maybe& out) {
             const py::ssize_t N = samples(stamps), n = s.joints();
             const double* p = rows(theta, "theta", N, n);
             Array r = result(out, N, n);
@@ -75,7 +73,7 @@ void bind_gms(py::module_& m) {
           "(H (N, n), status codes (N,)) of stamps (N,) [ns] and theta (N, n) [rad].")
       .def(
           "deflections",  // regressor of the identification: d_i / B of one joint, (N, M)
-          [](Gms& s, const Array& theta) {
+          [](Elements& s, const Array& theta) {
             if (s.joints() != 1) throw std::invalid_argument("deflections needs a model of one joint");
             const py::ssize_t N = theta.ndim() == 1 ? theta.shape(0) : -1, M = s.elements();
             const double* p = row(theta, "theta", N);
@@ -86,7 +84,7 @@ void bind_gms(py::module_& m) {
             double H;
             for (py::ssize_t k = 0; k < N; ++k) {
               s.step(k * 1000000, p + k, &H);
-              for (py::ssize_t e = 0; e < M; ++e) po[k * M + e] = s.state(0, e) / s.backlash(0, p[k]);
+              for (py::ssize_t e = 0; e < M; ++e) po[k * M + e] = s.deflection(0, e) / s.backlash()->value(0, p[k]);
             }
             return r;
           },
@@ -95,82 +93,23 @@ void bind_gms(py::module_& m) {
           "identification.");
 }
 
-void bind_rate(py::module_& m) {
-  py::class_<RateStateGms> gms(m, "RateStateGms", "Rate-state Maxwell-slip friction with frictional lag.");
-  gms.def(py::init([](const FrictionMap& map, const Array& k, const Array& nu, double attraction, double floor,
-                      double max_gap) {
-            require_shape(k, "k", {map.joints(), -1});
-            const double* pn = rows(nu, "nu", map.joints(), k.shape(1));
-            return RateStateGms(map, static_cast<int>(k.shape(1)), k.data(), pn, attraction, floor, max_gap);
-          }),
-          py::arg("map"), py::arg("k"), py::arg("nu"), py::arg("attraction"), py::arg("floor") = 1e-3,
-          py::arg("max_gap") = 0.1)
-      .def("reset", &RateStateGms::reset, "Elements return to rest.")
-      .def_property_readonly("valid", &validity<RateStateGms>,
-                             "True for each joint (n,) whose state is known since the last reset or gap.");
-  def_friction_of_velocity<RateStateGms>(gms);
-}
-
-template <class Model>
-void def_friction_of_position(py::class_<Model>& c) {
-  c.def("reset", &Model::reset, "Elements return to rest.")
-      .def_property_readonly("valid", &validity<Model>,
-                             "True for each joint (n,) whose state is known since the last reset or gap.")
-      .def(
-          "step",
-          [](Model& s, std::int64_t stamp, const Array& theta, const Array& v, const Maybe& tau, const Maybe& T,
-             Array& friction) {
-            const int n = s.joints();
-            require_shape(friction, "friction", {n});
-            return s.step(stamp, row(theta, "theta", n), row(v, "v", n), row(tau, "load", n), row(T, "temperature", n),
-                          friction.mutable_data());
-          },
-          py::arg("stamp_ns"), py::arg("theta"), py::arg("v"), py::arg("load").none(true),
-          py::arg("temperature").none(true), py::arg("friction"),
-          "One sample: theta, v, load, temperature (n,) [rad, rad/s, Nm, deg C]; writes friction (n,) [Nm]. Returns a "
-          "Status.")
-      .def(
-          "run",
-          [](Model& s, const Stamps& stamps, const Array& theta, const Array& v, const Maybe& tau, const Maybe& T,
-             const Maybe& out) {
-            const py::ssize_t N = samples(stamps), n = s.joints();
-            const double *pq = rows(theta, "theta", N, n), *pv = rows(v, "v", N, n);
-            const double *pl = rows(tau, "load", N, n), *pt = rows(T, "temperature", N, n);
-            Array r = result(out, N, n);
-            double* po = r.mutable_data();
-            const std::int64_t* t = stamps.data();
-            const Codes codes = run_batch(N, [&](py::ssize_t k) {
-              hold_row(po, k, n);
-              return s.step(t[k], pq + k * n, pv + k * n, at(pl, k, n), at(pt, k, n), po + k * n);
-            });
-            return py::make_tuple(r, codes);
-          },
-          "The same over (N, n): (friction, status codes (N,)).", py::arg("stamp_ns"), py::arg("theta"), py::arg("v"),
-          py::arg("load") = py::none(), py::arg("temperature") = py::none(), py::arg("out") = py::none());
-}
-
-void bind_egms(py::module_& m) {
-  py::class_<EGms> c(m, "EGms", "Extended GMS friction: load-dependent level, position-dependent backlash.");
-  c.def(py::init([](const FrictionMap& map, const Gms& gms, const Array& Fc0, const Array& Fc1, const Array& error) {
-          const int n = map.joints();
-          return EGms(map, gms, row(Fc0, "fc0", n), row(Fc1, "fc1", n), table(error, "kinematic_error"));
-        }),
-        py::arg("map"), py::arg("gms"), py::arg("fc0"), py::arg("fc1"), py::arg("kinematic_error"));
-  def_friction_of_position<EGms>(c);
-}
-
 // parameters (n, 12): load_limit, load_power, sliding_ratio, stribeck_velocity, fv1, fv2, fv0, v0, offset, fs, eps,
 // rotor_time
-Presliding make_presliding(const FrictionMap& map, const Array& span, const Array& level, const Array& load,
-                           const Array& parameters, double max_gap) {
-  require_shape(span, "span", {map.joints(), -1});
-  const double* p = rows(parameters, "parameters", map.joints(), 12);
-  std::vector<PreslidingJoint> joints;
-  for (int i = 0; i < map.joints(); ++i, p += 12)
+Friction make_friction(const FrictionMap& map, const Array& span, const Array& level, const Array& load,
+                       const Array& parameters, double max_gap) {
+  const py::ssize_t n = map.joints(), M = span.ndim() == 2 ? span.shape(1) : -1;
+  const double *D = rows(span, "span", n, M), *c = rows(level, "level", n, M), *l = rows(load, "load", n, M);
+  const double* p = rows(parameters, "parameters", n, 12);
+  std::vector<SlidingJoint> joints;
+  for (py::ssize_t i = 0; i < n; ++i, p += 12)
     joints.push_back({p[0], p[1], p[2], p[3], p[4], p[5], p[6], p[7], p[8], p[9], p[10], p[11]});
-  const py::ssize_t n = map.joints(), elements = span.shape(1);
-  return Presliding(map, static_cast<int>(elements), span.data(), rows(level, "level", n, elements),
-                    rows(load, "load", n, elements), joints.data(), max_gap);
+  return Friction(map, Elements(static_cast<int>(n), static_cast<int>(M), D, c, l, {}, max_gap), joints.data());
+}
+
+Friction make_egms(const FrictionMap& map, const Elements& gms, const Array& Fc0, const Array& Fc1,
+                   const Array& error) {
+  const int n = map.joints();
+  return egms(map, gms, row(Fc0, "fc0", n), row(Fc1, "fc1", n), table(error, "kinematic_error"));
 }
 
 // Elements of unit level: H_k (N, elements) in [-1, 1] of positions theta (N,), starting anew where `start` is true.
@@ -207,25 +146,59 @@ Array rotor_positions(const Array& t, const Array& theta, const Array& v, double
       const double after = rotor_after(seconds[k] - seconds[k - 1], before, q[j], speed[j], T);
       r[j] = r[j - n] + (after - before);
       before = after;
-      slides = slides || std::abs(speed[j]) > Presliding::slides_at;
+      slides = slides || std::abs(speed[j]) > Friction::slides_at;
     }
   }
   return result;
 }
 
-void bind_presliding(py::module_& m) {
-  m.def(
-      "rotor_positions", &rotor_positions,
-      "Positions (N, n) [rad] of the rotors that drive `Presliding` with rotor_time = time [s], from the link's theta "
-      "[rad] and the velocity v [rad/s] measured on the rotor (N, n) at t (N,) [s].",
-      py::arg("t"), py::arg("theta"), py::arg("v"), py::arg("time"));
+void bind_friction(py::module_& m) {
+  m.def("rotor_positions", &rotor_positions,
+        "Positions (N, n) [rad] of the rotors that drive `Friction` with rotor_time = time [s], from the link's theta "
+        "[rad] and the velocity v [rad/s] measured on the rotor (N, n) at t (N,) [s].",
+        py::arg("t"), py::arg("theta"), py::arg("v"), py::arg("time"));
   m.def("presliding_elements", &unit_elements, "H_k (N, elements) of Maxwell-slip elements of spans (elements,) [rad].",
         py::arg("theta"), py::arg("span"), py::arg("start"));
-  py::class_<Presliding> c(m, "Presliding",
-                           "Presliding friction: Maxwell-slip elements with free spans, load per element, Stribeck.");
-  c.def(py::init(&make_presliding), py::arg("map"), py::arg("span"), py::arg("level"), py::arg("load"),
-        py::arg("parameters"), py::arg("max_gap") = 0.1);
-  def_friction_of_position<Presliding>(c);
+  py::class_<Friction>(m, "Friction", "Friction of n joints: sliding level, Maxwell-slip elements, viscous terms.")
+      .def(py::init(&make_friction), py::arg("map"), py::arg("span"), py::arg("level"), py::arg("load"),
+           py::arg("parameters"), py::arg("max_gap") = 0.1)
+      .def_static("egms", &make_egms, py::arg("map"), py::arg("gms"), py::arg("fc0"), py::arg("fc1"),
+                  py::arg("kinematic_error"),
+                  "E-GMS: level fc0 + fc1 tau^2 (n,) times H, and all but the Coulomb level of the map.")
+      .def("reset", &Friction::reset, "Elements return to rest.")
+      .def_property_readonly("valid", &validity<Friction>,
+                             "True for each joint (n,) whose state is known since the last reset or gap.")
+      .def(
+          "step",
+          [](Friction& s, std::int64_t stamp, const Array& theta, const Array& v, const Maybe& tau, const Maybe& T,
+             Array& friction) {
+            const int n = s.joints();
+            require_shape(friction, "friction", {n});
+            return s.step(stamp, row(theta, "theta", n), row(v, "v", n), row(tau, "load", n), row(T, "temperature", n),
+                          friction.mutable_data());
+          },
+          py::arg("stamp_ns"), py::arg("theta"), py::arg("v"), py::arg("load").none(true),
+          py::arg("temperature").none(true), py::arg("friction"),
+          "One sample: theta, v, load, temperature (n,) [rad, rad/s, Nm, deg C]; writes friction (n,) [Nm]. Returns a "
+          "Status.")
+      .def(
+          "run",
+          [](Friction& s, const Stamps& stamps, const Array& theta, const Array& v, const Maybe& tau, const Maybe& T,
+             const Maybe& out) {
+            const py::ssize_t N = samples(stamps), n = s.joints();
+            const double *pq = rows(theta, "theta", N, n), *pv = rows(v, "v", N, n);
+            const double *pl = rows(tau, "load", N, n), *pt = rows(T, "temperature", N, n);
+            Array r = result(out, N, n);
+            double* po = r.mutable_data();
+            const std::int64_t* t = stamps.data();
+            const Codes codes = run_batch(N, [&](py::ssize_t k) {
+              hold_row(po, k, n);
+              return s.step(t[k], pq + k * n, pv + k * n, at(pl, k, n), at(pt, k, n), po + k * n);
+            });
+            return py::make_tuple(r, codes);
+          },
+          "The same over (N, n): (friction, status codes (N,)).", py::arg("stamp_ns"), py::arg("theta"), py::arg("v"),
+          py::arg("load") = py::none(), py::arg("temperature") = py::none(), py::arg("out") = py::none());
 }
 
 }  // namespace
@@ -249,9 +222,7 @@ void bind(py::module_& m) {
           },
           py::arg("theta"), py::arg("out") = py::none(), "Values (N, n) of the joints' curves at theta (N, n) [rad].");
   bind_gms(m);
-  bind_rate(m);
-  bind_egms(m);
-  bind_presliding(m);
+  bind_friction(m);
 }
 
 }  // namespace bindings::hysteresis

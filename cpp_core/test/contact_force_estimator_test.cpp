@@ -25,32 +25,32 @@ FrictionMap law() {
   return FrictionMap(FrictionLaw::viscous_coulomb, n, p.data(), T0.data());
 }
 
-Presliding presliding(const FrictionMap& map) {
+Friction presliding(const FrictionMap& map) {
   std::vector<double> span, level, load;
   for (int i = 0; i < map.joints(); ++i) {
     span.insert(span.end(), {1e-4, 1e-3, 1e-2});
     level.insert(level.end(), {1.0, 2.0, 2.0});
     load.insert(load.end(), {0.02, 0.0, 0.05});
   }
-  const PreslidingJoint joints[n];
-  return Presliding(map, 3, span.data(), level.data(), load.data(), joints);
+  const SlidingJoint joints[n];
+  return Friction(map, Elements(map.joints(), 3, span.data(), level.data(), load.data()), joints);
 }
 
-EGms egms() {
+Friction spaced() {
   std::vector<double> D(4 * n), k(4 * n), fc0(n, 5.0), fc1(n, 1e-3), backlash(n, 1e-3), error(2 * n, 1e-5);
   for (int i = 0; i < n; ++i) gms_spacing(4, 4.0, 2.0, D.data() + 4 * i, k.data() + 4 * i);
-  const Gms gms(n, 4, D.data(), k.data(), PeriodicTable(n, 1, backlash.data()));
-  return EGms(law(), gms, fc0.data(), fc1.data(), PeriodicTable(n, 2, error.data()));
+  const Elements H = gms(n, 4, D.data(), k.data(), PeriodicTable(n, 1, backlash.data()));
+  return egms(law(), H, fc0.data(), fc1.data(), PeriodicTable(n, 2, error.data()));
 }
 
-FrictionMemory memory(int kind) {
+Friction friction(int kind) {
   switch (kind) {
     case 1:
       return presliding(law());
     case 2:
-      return egms();
+      return spaced();
     default:
-      return {};
+      return Friction(law());
   }
 }
 constexpr int kinds = 3;
@@ -66,12 +66,13 @@ ContactForceParameters parameters(int kind, bool thermal) {
   stage.moving.fill(0.3);
   stage.rest.fill(0.5);
   stage.speed.fill(0.1);
-  p.friction = FrictionStage(law(), stage, memory(kind));
+  p.friction = FrictionStage(friction(kind), stage);
   p.friction->couple({{5, 4, -1.0, 0.01, 0.5, 0.1}});
   if (kind == 1) p.friction->couple({{4, 5, -1.0}, {3, 4, 1.0}}, presliding(FrictionMap::none(2)));
   if (thermal)
-    p.temperature = TemperatureObserver(p.friction->map(), std::vector<HeatParameters>(n, {3000.0, 2.0, 5000.0, 3.0}),
-                                        std::vector<double>(n, 0.0), {});
+    p.temperature =
+        TemperatureObserver(p.friction->law().map(), std::vector<HeatParameters>(n, {3000.0, 2.0, 5000.0, 3.0}),
+                            std::vector<double>(n, 0.0), {});
   p.force.rotor_inertia.fill(1.0);
   p.force.gain.fill(25.0);
   p.force.recent_error = 0.25;
@@ -207,7 +208,7 @@ void refusals_name_the_parameter() {
       {"motion.frozen_speed", "motion.frozen_speed 1\nmotor_side 1", "motor_side is given twice"},
       {"joints", "joints 17", "joints = 17"},
       {"robot_dynamics_core", "", "robot_dynamics_core is missing"},
-      {"memory.model", "memory.model clay", "memory.model = 'clay' is none of"},
+      {"memory.elements", "memory.elements 17", "memory.elements = 17.000000 is no whole number in"},
       {"friction.coupled", "friction.coupled 6 0 1 1 1 1", "friction.coupled joint = 6 is outside 0..5"},
       {"motors.turns", "motors.turns 6 0 1 3 4 1", "motors.turns joint = 6 is outside 0..5"},
       {"motors.turns", "motors.turns 4 4 1 3 4 1", "motor with = 4 is its joint"},

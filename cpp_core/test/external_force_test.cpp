@@ -95,7 +95,7 @@ void friction_band() {
     const double row[] = {5.0, 2.0, 0.0, 0.01, -0.01, 1.0, 0.0, 1.0};
     std::copy(row, row + size, p.begin() + i * size);
   }
-  FrictionStage stage(FrictionMap(FrictionLaw::viscous_coulomb, 2, p.data(), T0.data()), {});
+  FrictionStage stage(Friction(FrictionMap(FrictionLaw::viscous_coulomb, 2, p.data(), T0.data())), {});
   double friction[2] = {}, std[2] = {1.0, 1.0};
   const long count = allocations_of([&] {
     for (int k = 0; k < 1000; ++k) {

@@ -4,8 +4,6 @@
 #include <utility>
 
 #include "check.hpp"
-#include "robot_dynamics/friction/gms_rate.hpp"
-#include "robot_dynamics/friction/lugre.hpp"
 #include "robot_dynamics/observers/friction_observer.hpp"
 #include "robot_dynamics/observers/friction_stage.hpp"
 #include "robot_dynamics/observers/temperature_observer.hpp"
@@ -38,7 +36,7 @@ FrictionMap map_of(FrictionLaw law) {
   return FrictionMap(law, n, p.data(), T0.data());
 }
 
-Gms hysteresis() {
+Elements hysteresis() {
   double D[4], k[4];
   gms_spacing(4, 4.0, 2.0, D, k);
   Row Ds, ks, table;
@@ -47,7 +45,7 @@ Gms hysteresis() {
     ks.insert(ks.end(), k, k + 4);
     for (int j = 0; j < 32; ++j) table.push_back(1e-3 * (1 + 0.3 * std::sin(0.2 * j)));
   }
-  return Gms(n, 4, Ds.data(), ks.data(), PeriodicTable(n, 32, table.data()));
+  return gms(n, 4, Ds.data(), ks.data(), PeriodicTable(n, 32, table.data()));
 }
 
 // Steps f(stamp, k) through motion, duplicates, gaps, NaN and a clock that runs backwards, counting allocations.
@@ -81,21 +79,15 @@ void maps() {
 
 void friction_with_memory() {
   const Row levels(n, 5.0), load(n, 20.0), zero(n, 0.0);
-  EGms egms(map_of(FrictionLaw::madsen), hysteresis(), levels.data(), zero.data(), PeriodicTable(n, 1, zero.data()));
-  LuGre lugre(map_of(FrictionLaw::lugre));
-  const Row k = repeated({4000, 2000, 800}), nu = repeated({0.5, 0.3, 0.2});
-  RateStateGms rate(map_of(FrictionLaw::madsen), 3, k.data(), nu.data(), 100.0);
+  const PeriodicTable error(n, 1, zero.data());
+  Friction law = egms(map_of(FrictionLaw::madsen), hysteresis(), levels.data(), zero.data(), error);
   Row theta(n), v(n), f(n, 0.0);
   survives("friction with memory", [&](std::int64_t stamp, int step) {
     for (int i = 0; i < n; ++i) {
       v[i] = wave(step);
       theta[i] = 1.6 * std::cos(0.01 * step);
     }
-    egms.step(stamp, theta.data(), v.data(), load.data(), nullptr, f.data());
-    CHECK(std::isfinite(f[0]));
-    lugre.step(stamp, v.data(), nullptr, f.data());
-    CHECK(std::isfinite(f[0]));
-    rate.step(stamp, v.data(), nullptr, f.data());
+    law.step(stamp, theta.data(), v.data(), load.data(), nullptr, f.data());
     CHECK(std::isfinite(f[0]));
   });
 }
@@ -141,7 +133,7 @@ void stage_with_memory() {
   const Row levels(n, 5.0), zero(n, 0.0);
   const FrictionMap map = map_of(FrictionLaw::madsen);
   const PeriodicTable error(n, 1, zero.data());
-  FrictionStage stage(map, {}, EGms(map, hysteresis(), levels.data(), zero.data(), error));
+  FrictionStage stage(egms(map, hysteresis(), levels.data(), zero.data(), error), {});
   FrictionHealth health(n, 60.0, 0.05);
   Row q(n), v(n), contact(n + 1, 0.0), f(n, 0.0), std(n, 0.0);
   survives("stage with memory", [&](std::int64_t stamp, int k) {

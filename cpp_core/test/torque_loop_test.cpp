@@ -43,8 +43,8 @@ FrictionStage friction_model() {
     for (double p : {5.0, 8.0, 0.0, 1e-3, 0.0, 1.0, 0.0, 1.0}) law.push_back(p);
   }
   const FrictionMap map(FrictionLaw::viscous_coulomb, n, law.data(), T0.data());
-  const Gms gms(n, 4, Ds.data(), ks.data(), PeriodicTable(n, 1, backlash.data()));
-  return FrictionStage(map, {}, EGms(map, gms, level.data(), zero.data(), PeriodicTable(n, 1, zero.data())));
+  const Elements H = gms(n, 4, Ds.data(), ks.data(), PeriodicTable(n, 1, backlash.data()));
+  return FrictionStage(egms(map, H, level.data(), zero.data(), PeriodicTable(n, 1, zero.data())), {});
 }
 
 TorqueProgram program(LearningLaw law, JointTorqueSource source, bool flexible) {

@@ -87,7 +87,9 @@ def friction_core(robot: RobotFile) -> _core.FrictionStage:
     if block is not None and block.model in LIVE:
         memory = hysteresis_from_robot(robot, friction)
     else:
-        memory = _core.EGms(friction.core, maxwell_slip(n), friction.coulomb_level(), np.zeros(n), np.zeros((n, 1)))
+        memory = _core.Friction.egms(
+            friction.core, maxwell_slip(n), friction.coulomb_level(), np.zeros(n), np.zeros((n, 1))
+        )
     return _core.FrictionStage(friction.core, memory, robot.coupled_friction, **presliding_motors(robot))
 
 

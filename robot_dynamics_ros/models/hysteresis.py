@@ -78,7 +78,7 @@ def _backlash(robot: RobotFile) -> np.ndarray:
 
 def hysteresis_from_robot(
     robot: RobotFile, friction: FrictionModel | None = None, max_gap: float = 0.1
-) -> _core.EGms | _core.Presliding:
+) -> _core.Friction:
     """The hysteretic friction model of a robot file, on top of its static law.
 
     gms: F = the map's Coulomb level; egms: F = fc0 + fc1 tau_J^2 [Madsen2020, ch6 eq. 20]. Raises CapabilityError where
@@ -97,7 +97,7 @@ def hysteresis_from_robot(
             return presliding_core(known, friction, max_gap)
         D, k = _elements(robot)
         gms = _core.Gms(D, k, _backlash(robot), max_gap)
-        return _core.EGms(friction.core, gms, *_levels(robot, friction), kinematic_error(robot))
+        return _core.Friction.egms(friction.core, gms, *_levels(robot, friction), kinematic_error(robot))
     except ValueError as problem:
         raise ConfigError(robot.file, "hysteresis.parameters", str(problem)) from None
 
@@ -109,17 +109,17 @@ PRESLIDING = (
 ABSENT = {"eps": 2e-3}  # of an optional parameter that the block lacks; 0 for the others
 
 
-def presliding_core(parameters: Mapping[str, Any], friction: FrictionModel, max_gap: float = 0.1) -> _core.Presliding:
+def presliding_core(parameters: Mapping[str, Any], friction: FrictionModel, max_gap: float = 0.1) -> _core.Friction:
     """Presliding friction over a static map from a block's parameters by name. Raises ValueError outside bounds."""
     n = friction.n_joints
     span, level, load = (np.array(parameters[name], dtype=float) for name in ("span", "level", "load"))
     columns = [
         np.broadcast_to(np.asarray(parameters.get(name, ABSENT.get(name, 0.0)), dtype=float), n) for name in PRESLIDING
     ]
-    return _core.Presliding(friction.core, span, level, load, np.column_stack(columns), max_gap)
+    return _core.Friction(friction.core, span, level, load, np.column_stack(columns), max_gap)
 
 
-def motors_core(parameters: Sequence[Mapping[str, Any]]) -> _core.Presliding:
+def motors_core(parameters: Sequence[Mapping[str, Any]]) -> _core.Friction:
     """Presliding friction of motors that turn with two joints, from the parameters of each. Raises like the above."""
     names = dict.fromkeys(name for p in parameters for name in p)
     block = {name: [p.get(name, ABSENT.get(name, 0.0)) for p in parameters] for name in names}

@@ -21,9 +21,6 @@ ROBOT = load_robot("ur5e")
 ONE, ROW = np.ones(N), np.ones((N, 1))
 MAP = FrictionModel.from_robot(ROBOT).core
 PRESLIDING = [9.0, 1, 1, 1, 0, 0, 0, 0.3, 0, 0, 2e-3, 0]
-EGMS = _core.EGms(MAP, maxwell_slip(N), ONE, np.zeros(N), np.zeros((N, 1)))
-LUGRE = {"fc": 5.0, "fs": 7.0, "vs": 0.05, "sigma0": 2000.0, "sigma1": 30.0, "sigma2": 8.0}
-LUGRE |= {"alpha": -0.01, "gamma": 0.004, "eps": 0.0}
 HEAT = np.tile([0.01, 0.01, 0.01, 0.01], (N, 1))
 
 INSTANCES = {
@@ -35,16 +32,13 @@ INSTANCES = {
     "Guard": lambda: _core.Guard(guard_limits(ROBOT)),
     "FrictionMap": lambda: MAP,
     "Gms": lambda: maxwell_slip(N),
-    "EGms": lambda: EGMS,
-    "RateStateGms": lambda: _core.RateStateGms(MAP, ROW, ROW, 1.0),
-    "Presliding": lambda: _core.Presliding(MAP, ROW, ROW, ROW, np.tile(PRESLIDING, (N, 1))),
+    "Friction": lambda: _core.Friction(MAP, ROW, ROW, ROW, np.tile(PRESLIDING, (N, 1))),
     "PeriodicTable": lambda: _core.PeriodicTable(ROW),
     "TemperatureObserver": lambda: _core.TemperatureObserver(MAP, HEAT, ONE),
     "RlsDf": _core.RlsDf,
     "RlsJoints": lambda: _core.RlsJoints(N),
     "StiffnessEstimator": lambda: _core.StiffnessEstimator(np.zeros((N, 3)), np.zeros((N, 1))),
     "RotorFrictionObserver": lambda: _core.RotorFrictionObserver(ONE, ONE),
-    "LuGre": lambda: _core.LuGre(FrictionModel("lugre", LUGRE, N, 25.0).core),
     "PowerMeter": lambda: EnergyModel.from_robot(ROBOT).meter(),
     "StreamMonitor": _core.StreamMonitor,
     "FrictionHealth": lambda: _core.FrictionHealth(N, 1.0, 0.1),

@@ -63,7 +63,7 @@ def test_memory_is_written_and_loads(found, tmp_path):
     level, load = (robot.array(f"hysteresis.parameters.{name}") for name in ("level", "load"))
     assert np.all(level >= 0) and np.all(load >= 0) and np.all(level.sum(axis=1) > 0)
     stage = Pipeline(robot).stage("friction")
-    assert isinstance(stage.hysteresis, _core.Presliding)
+    assert isinstance(stage.hysteresis, _core.Friction)
 
 
 def test_what_is_judged_is_what_the_live_stage_evaluates(found):

@@ -13,7 +13,7 @@ LAW = {"fv1": 2.0, "fc": 3.0, "fs": 1.0, "fs1": 0.1, "fc1": 2e-3, "ft": 0.05, "e
 
 def test_joint_without_memory_is_the_law():
     law = FrictionModel("luo_load", LAW, 2)
-    model = _core.EGms(law.core, maxwell_slip(2), np.array([0.0, 3.0]), np.zeros(2), np.zeros((2, 1)))
+    model = _core.Friction.egms(law.core, maxwell_slip(2), np.array([0.0, 3.0]), np.zeros(2), np.zeros((2, 1)))
     t = np.arange(2000) * 2e-3
     q = 0.1 * np.sin(3 * t)[:, None] * np.ones(2)
     v, load = np.gradient(q, 2e-3, axis=0), 10 * np.cos(q)

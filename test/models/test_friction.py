@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 
-from robot_dynamics_ros import _core
 from robot_dynamics_ros.errors import ConfigError
 from robot_dynamics_ros.models.friction import LAWS, FrictionModel
 
@@ -196,48 +195,3 @@ def test_unknown_law_and_wrong_arrays_are_named():
         FrictionModel("stribeck", {}, 1)
     with pytest.raises(ValueError, match="v has shape"):
         model("luo").core.torque(np.zeros((3, 2)))
-
-
-def lugre(n=1, **changes):
-    parameters = PARAMETERS["lugre"] | {"sigma0": 2000.0, "sigma1": 30.0} | changes
-    return _core.LuGre(FrictionModel("lugre", parameters, n, T0).core), parameters
-
-
-def test_lugre_follows_its_differential_equation():
-    core, p = lugre()
-    dt, T = 1e-5, 40.0
-    t = np.arange(0, 0.3, dt)
-    v = 0.05 * np.sin(2 * np.pi * 5 * t)
-    z, expected = 0.0, np.empty(t.size)
-    hot = 1 + p["alpha"] * (T - T0), 1 + p["gamma"] * (T - T0)
-    for k, vk in enumerate(v):
-        g = p["fc"] * hot[0] + (p["fs"] - p["fc"]) * np.exp(-((vk / p["vs"]) ** 2)) * hot[1]
-        zd = vk - p["sigma0"] * abs(vk) * z / g
-        z += zd * dt * (k > 0)
-        expected[k] = p["sigma0"] * z + p["sigma1"] * zd + p["sigma2"] * hot[0] * vk
-    stamps = np.round(t * 1e9).astype(np.int64)
-    f, status = core.run(stamps, v[:, None].copy(), np.full((t.size, 1), T))
-    assert status[0] == int(_core.Status.warming_up) and not status[1:].any()
-    assert abs(f[:, 0] - expected).max() < 0.02 * abs(expected).max()
-
-
-def test_lugre_settles_on_its_static_map_for_any_step_size():
-    core, _ = lugre()
-    static = model("lugre").torque(np.array([[0.4]]), None, np.array([[35.0]]))[0, 0]
-    f, _ = core.run(np.arange(100) * 50_000_000, np.full((100, 1), 0.4), np.full((100, 1), 35.0))
-    assert f[-1, 0] == pytest.approx(static, rel=1e-9)
-
-
-def test_lugre_step_is_run_and_bad_samples_do_not_enter():
-    rng = np.random.default_rng(3)
-    stamps = np.cumsum(rng.integers(0, 3, 200)) * 1_000_000
-    stamps[120] -= 40_000_000
-    v = rng.normal(0, 0.1, (200, 2))
-    v[50] = np.nan
-    batch, codes = lugre(2)[0].run(stamps, v)
-    live, f = lugre(2)[0], np.zeros(2)
-    for k in range(200):
-        assert int(live.step(int(stamps[k]), v[k].copy(), None, f)) == codes[k]
-        np.testing.assert_array_equal(f, batch[k])
-    assert codes[50] == int(_core.Status.dropped) and codes[120] == int(_core.Status.reset)
-    assert np.isfinite(batch).all()

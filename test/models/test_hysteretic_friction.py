@@ -1,4 +1,4 @@
-"""Friction with hysteresis: EGMS and the rate-and-state law, step by step and from robot files."""
+"""E-GMS friction, step by step and from robot files."""
 
 import numpy as np
 import pytest
@@ -17,7 +17,7 @@ def static(n=1):
 
 def egms(n=1, fc1=2e-3, error=0.0):
     levels = np.full(n, 5.0), np.full(n, fc1)
-    return _core.EGms(static(n).core, maxwell_slip(n, max_gap=1.0), *levels, np.full((n, 1), error))
+    return _core.Friction.egms(static(n).core, maxwell_slip(n, max_gap=1.0), *levels, np.full((n, 1), error))
 
 
 def test_egms_is_load_level_times_hysteresis_plus_viscous():
@@ -50,45 +50,13 @@ def test_each_part_of_egms_has_an_effect(change):
         other = static().torque(v)
     else:
         table = 2e-4 * np.sin(np.arange(400))[None]
-        moved = _core.EGms(static().core, maxwell_slip(1, max_gap=1.0), np.array([5.0]), np.array([2e-3]), table)
+        levels = np.array([5.0]), np.array([2e-3])
+        moved = _core.Friction.egms(static().core, maxwell_slip(1, max_gap=1.0), *levels, table)
         other = moved.run(stamps(2000), theta, v, tau)[0]
     assert abs(f - other).max() > 0.05
 
 
-def rate_state(C=200.0, M=4, n=1):
-    D, k = spacing(M)
-    nu = np.tile(k * D, (n, 1))
-    return _core.RateStateGms(static(n).core, np.tile(k * 5.0 / B, (n, 1)), nu, C), nu[0], k * 5.0 / B
-
-
-def test_rate_state_converges_to_the_stribeck_curve():
-    """The sign printed in the sources would diverge."""
-    for v in (0.02, -0.3):
-        f, _ = rate_state()[0].run(stamps(4000), np.full((4000, 1), v))
-        assert f[-1, 0] == pytest.approx(static().torque(np.array([v]))[0], rel=1e-6)
-
-
-def test_rate_state_follows_its_differential_equation_and_any_step_size():
-    core, nu, k = rate_state()
-    dt, C = 1e-5, 200.0
-    t = np.arange(0, 0.4, dt)
-    v = 0.03 * np.sign(np.sin(2 * np.pi * 5 * t + 0.1)) * (1 + 0.5 * np.sin(40 * t))
-    F, slip, direction, expected = np.zeros(4), np.zeros(4, bool), 0, np.empty(t.size)
-    s_of = static().torque(v)
-    for j, vj in enumerate(v):
-        if np.sign(vj) != direction:
-            slip[:], direction = False, np.sign(vj)
-        breaks = ~slip & (direction * (F + k * vj * dt) > nu * abs(s_of[j]))
-        slip, F = slip | breaks, np.where(breaks, nu * s_of[j], F)
-        F += np.where(slip, np.sign(vj) * C * (nu - F / s_of[j]), k * vj) * dt * (j > 0)
-        expected[j] = F.sum()
-    fine = core.run(np.round(t * 1e9).astype(np.int64), v[:, None].copy())[0][:, 0]
-    assert abs(fine - expected).max() < 0.05
-    constant = [rate_state()[0].run(stamps(N, int(4e8 / N)), np.full((N, 1), 0.02))[0][-1, 0] for N in (20, 200, 20000)]
-    np.testing.assert_allclose(constant, constant[-1], rtol=1e-3)
-
-
-@pytest.mark.parametrize("make", [lambda n: maxwell_slip(n), egms, lambda n: rate_state(n=n)[0]])
+@pytest.mark.parametrize("make", [maxwell_slip, egms])
 def test_step_by_step_is_run(make):
     rng = np.random.default_rng(5)
     N, n = 300, 3
@@ -97,12 +65,9 @@ def test_step_by_step_is_run(make):
     x, v = np.cumsum(rng.normal(0, 3e-4, (N, n)), axis=0), rng.normal(0, 0.1, (N, n))
     x[40, 1] = v[40, 1] = np.nan
     batch, live, f = make(n), make(n), np.zeros(n)
-    if isinstance(batch, _core.EGms):
+    if isinstance(batch, _core.Friction):
         args = lambda k: (x[k].copy(), v[k].copy(), None, None)  # noqa: E731
         out, codes = batch.run(t, x, v)
-    elif isinstance(batch, _core.RateStateGms):
-        args = lambda k: (v[k].copy(), None)  # noqa: E731
-        out, codes = batch.run(t, v)
     else:
         args = lambda k: (x[k].copy(),)  # noqa: E731
         out, codes = batch.run(t, x)

@@ -96,6 +96,19 @@ def test_elements_of_unknown_past_widen_the_deviation_until_they_have_slipped():
     )
 
 
+def test_a_joint_with_a_static_law_beside_one_with_memory_has_its_own_residuals():
+    """Not 1 % of its friction: the deviation that it has in a file without memory."""
+    residuals = {"moving": [0.3] * 6, "rest": [0.5] * 6, "speed": None, "significance": None, "source": "fit_test"}
+    arm, found = robot(JOINT).with_updates({"residuals": residuals}), {}
+    for choice in ("auto", "static"):
+        stage, found[choice] = FrictionStage(), strokes()
+        stage.configure(arm, {"model": choice})
+        stage.run(found[choice])
+    std, alone = found["auto"].friction_std, found["static"].friction_std
+    np.testing.assert_array_equal(std[:, 1:], alone[:, 1:])
+    assert (std >= 0.3).all() and not (std[:, 0] == alone[:, 0]).any()
+
+
 def test_a_gap_makes_the_past_unknown_again():
     core = model(max_gap=0.1)
     one = lambda x: np.array([x])  # noqa: E731

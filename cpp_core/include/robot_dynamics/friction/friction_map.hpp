@@ -1,5 +1,5 @@
-// Static friction of n joints by one law: bounds checked once, then torque, slope and the split into the Coulomb level
-// and the rest that the hysteresis models need [Madsen2020 ch6 eq. 3].
+// Static friction of n joints by one law: bounds checked once, then torque, slope, and the Coulomb level and the
+// rest that a memory needs [Madsen2020 ch6 eq. 3].
 #pragma once
 
 #include <limits>
@@ -8,11 +8,6 @@
 #include "robot_dynamics/friction/friction_static.hpp"
 
 namespace robot_dynamics {
-
-// What the Coulomb level contributes to a joint's friction, and that level [Nm].
-struct LevelPart {
-  double torque = 0.0, level = 0.0;
-};
 
 class FrictionMap {
  public:
@@ -88,24 +83,6 @@ class FrictionMap {
         visit_law(law_, [&](auto l) { return friction_value<decltype(l), double>(joint(i), v, 0.0, t, T0_[i]); });
     const double s = v < 0 ? -1 : 1, step = smooth_sign(v, tail[1]);
     return total - coulomb(i, s, T) * step;
-  }
-
-  // Inputs of the hysteresis models, of all joints: Coulomb level at T and at the reference temperature, and F_v(v, T).
-  void split(const double* v, const double* T, double* warm, double* cold, double* rest) const noexcept {
-    visit_law(law_, [&](auto l) {
-      using Law = decltype(l);
-      for (int i = 0; i < n_; ++i) {
-        const double *p = joint(i), *tail = p + Law::size, s = v[i] < 0 ? -1 : 1;
-        const double t = used_temperature(i, T ? T[i] : T0_[i]);
-        warm[i] = coulomb_of<Law>(p, s, t - T0_[i]);
-        cold[i] = T ? coulomb_of<Law>(p, s, used_temperature(i, T0_[i]) - T0_[i]) : warm[i];
-        rest[i] = friction_value<Law, double>(p, v[i], 0.0, t, T0_[i]) - warm[i] * smooth_sign(v[i], tail[1]);
-      }
-    });
-  }
-
-  LevelPart level_part(int i, double v, double load, double T) const noexcept {
-    return {torque_at(i, v, load, T) - viscous(i, v, T), coulomb(i, v, T)};
   }
 
   double torque_at(int i, double v, double load, double T) const noexcept {

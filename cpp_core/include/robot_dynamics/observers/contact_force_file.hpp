@@ -12,7 +12,7 @@ namespace robot_dynamics {
 
 namespace contact_force_file {
 
-constexpr int version = 1;
+constexpr int version = 2;
 
 // each(name, value...) of for_each_parameter onto a reader or writer, the names behind a prefix.
 template <class Text>
@@ -83,77 +83,53 @@ inline FrictionMap read_map(ParameterReader& text, int n) {
   return FrictionMap(law, n, p.data(), reference.data(), range.data());
 }
 
-// Names begin with the prefix.
-inline void write(ParameterWriter& text, const std::string& prefix, const Presliding& m) {
-  text.take(prefix + "elements", m.elements());
-  text.take(prefix + "max_gap", m.max_gap());
-  text.numbers(prefix + "spans", m.spans());
-  text.numbers(prefix + "levels", m.levels());
-  text.numbers(prefix + "loads", m.loads());
+// The memory and what slides with it; names begin with the prefix. No elements: the map alone.
+inline void write(ParameterWriter& text, const std::string& prefix, const Friction& law) {
+  const auto& held = law.elements();
+  text.take(prefix + "elements", held ? held->elements() : 0);
+  if (!held) return;
+  text.take(prefix + "max_gap", held->max_gap());
+  text.numbers(prefix + "spans", held->spans());
+  text.numbers(prefix + "levels", held->levels());
+  text.numbers(prefix + "loads", held->loads());
+  if (held->backlash()) write(text, prefix + "backlash", *held->backlash());
+  if (law.kinematic_error()) write(text, prefix + "kinematic_error", *law.kinematic_error());
   std::vector<double> rows;
-  for (const PreslidingJoint& p : m.parameters())
+  for (const SlidingJoint& p : law.parameters())
     rows.insert(rows.end(), {p.load_limit, p.power, p.sliding_ratio, p.stribeck_velocity, p.fv1, p.fv2, p.fv0, p.v0,
                              p.offset, p.fs, p.eps, p.rotor_time});
-  text.numbers(prefix + "parameters", rows);
+  if (!law.rest_of_map()) text.numbers(prefix + "parameters", rows);
 }
 
-inline Presliding read_presliding(ParameterReader& text, const std::string& prefix, const FrictionMap& map) {
-  const int n = map.joints(), M = text.whole(prefix + "elements", 1, max_elements);
+inline Friction read_friction(ParameterReader& text, const std::string& prefix, const FrictionMap& map) {
+  const int n = map.joints(), M = text.whole(prefix + "elements", 0, max_elements);
+  if (M == 0) return Friction(map);
   const double gap = text.numbers(prefix + "max_gap", 1)[0];
   const auto rows = [&](const char* name) { return text.numbers(prefix + name, static_cast<long>(n) * M); };
+  const auto table = [&](const char* name) {
+    const std::string whole = prefix + name;
+    return text.has(whole + ".points") ? std::optional(read_table(text, whole, n)) : std::nullopt;
+  };
   const auto span = rows("spans"), level = rows("levels"), load = rows("loads");
-  const auto p = text.numbers(prefix + "parameters", 12 * n);
-  std::vector<PreslidingJoint> joints;
-  for (const double* x = p.data(); x != p.data() + 12 * n; x += 12)
-    joints.push_back({x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9], x[10], x[11]});
-  return Presliding(map, M, span.data(), level.data(), load.data(), joints.data(), gap);
-}
-
-struct MemoryWriter {
-  ParameterWriter& text;
-
-  void operator()(const NoMemory&) const { text.take("memory.model", "none"); }
-  void operator()(const EGms& m) const {
-    text.take("memory.model", "egms");
-    text.take("memory.elements", m.gms().elements());
-    text.take("memory.max_gap", m.gms().max_gap());
-    text.numbers("memory.spans", m.gms().spans());
-    text.numbers("memory.stiffnesses", m.gms().stiffnesses());
-    write(text, "memory.backlash", m.gms().backlash());
-    text.numbers("memory.fc0", m.fc0());
-    text.numbers("memory.fc1", m.fc1());
-    write(text, "memory.kinematic_error", m.kinematic_error());
+  const Elements elements(n, M, span.data(), level.data(), load.data(), table("backlash"), gap);
+  std::vector<SlidingJoint> joints;
+  if (text.has(prefix + "parameters")) {
+    const auto p = text.numbers(prefix + "parameters", 12 * n);
+    for (const double* x = p.data(); x != p.data() + 12 * n; x += 12)
+      joints.push_back({x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9], x[10], x[11]});
   }
-  void operator()(const Presliding& m) const {
-    text.take("memory.model", "presliding");
-    write(text, "memory.", m);
-  }
-};
-
-inline FrictionMemory read_memory(ParameterReader& text, const FrictionMap& map) {
-  const int n = map.joints();
-  const std::string model = text.word("memory.model");
-  if (model == "none") return {};
-  if (model == "presliding") return read_presliding(text, "memory.", map);
-  if (model != "egms") throw std::invalid_argument("memory.model = '" + model + "' is none of none, egms, presliding");
-  const double gap = text.numbers("memory.max_gap", 1)[0];
-  const int M = text.whole("memory.elements", 1, max_elements);
-  const auto rows = [&](const char* name) { return text.numbers(name, static_cast<long>(n) * M); };
-  const auto D = rows("memory.spans"), k = rows("memory.stiffnesses");
-  const Gms gms(n, M, D.data(), k.data(), read_table(text, "memory.backlash", n), gap);
-  const auto fc0 = text.numbers("memory.fc0", n), fc1 = text.numbers("memory.fc1", n);
-  return EGms(map, gms, fc0.data(), fc1.data(), read_table(text, "memory.kinematic_error", n));
+  return Friction(map, elements, joints.empty() ? nullptr : joints.data(), table("kinematic_error"));
 }
 
 inline void write(ParameterWriter& text, const FrictionStage& stage) {
-  write(text, stage.map());
+  write(text, stage.law().map());
   FrictionStageParameters p = stage.parameters();
   for_each_parameter(p, stage.joints(), behind(text, "friction."));
   std::vector<double> rows;
   for (const CoupledMotor& m : stage.coupled())
     rows.insert(rows.end(), {double(m.joint), double(m.with), m.sign, m.eps, m.coulomb, m.viscous});
   if (!rows.empty()) text.numbers("friction.coupled", rows);
-  std::visit(MemoryWriter{text}, stage.memory());
+  write(text, "memory.", stage.law());
   if (!stage.motors()) return;
   std::vector<double> turns;
   for (const MotorTurn& m : stage.turns()) turns.insert(turns.end(), {double(m.joint), double(m.with), m.sign});
@@ -179,13 +155,13 @@ inline FrictionStage read_friction(ParameterReader& text, int n) {
   std::vector<CoupledMotor> motors;
   for (std::size_t k = 0; k < rows.size(); k += 6)
     motors.push_back({int(rows[k]), int(rows[k + 1]), rows[k + 2], rows[k + 3], rows[k + 4], rows[k + 5]});
-  FrictionStage stage(map, p, read_memory(text, map));
+  FrictionStage stage(read_friction(text, "memory.", map), p);
   stage.couple(std::move(motors));
   std::vector<MotorTurn> turns;
   for (std::size_t k = 0; k < turned.size(); k += 3)
     turns.push_back({int(turned[k]), int(turned[k + 1]), turned[k + 2]});
   if (const int m = static_cast<int>(turns.size()); m > 0)
-    stage.couple(std::move(turns), read_presliding(text, "motors.", FrictionMap::none(m)));
+    stage.couple(std::move(turns), read_friction(text, "motors.", FrictionMap::none(m)));
   return stage;
 }
 
@@ -223,7 +199,7 @@ inline ContactForceParameters read(ParameterReader& text) {
   if (text.has("alignment.effort_delay")) for_each_parameter(p.alignment.emplace(), n, behind(text, "alignment."));
   for_each_parameter(p.motion, n, behind(text, "motion."));
   if (text.has("friction.law")) p.friction = read_friction(text, n);
-  if (p.friction && text.has("temperature.heat")) p.temperature = read_temperature(text, p.friction->map());
+  if (p.friction && text.has("temperature.heat")) p.temperature = read_temperature(text, p.friction->law().map());
   for_each_parameter(p.force, n, behind(text, "force."));
   text.finish();
   return p;

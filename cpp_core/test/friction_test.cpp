@@ -1,6 +1,6 @@
 // Presliding friction keeps its bounds, does not depend on rate, dissipates over closed cycles, keeps its level while
 // creeping, and allocates nothing in step().
-#include "robot_dynamics/friction/presliding.hpp"
+#include "robot_dynamics/friction/friction.hpp"
 
 #include <cmath>
 #include <random>
@@ -27,10 +27,12 @@ FrictionMap law(int n) {
   return FrictionMap(FrictionLaw::viscous_coulomb, n, p.data(), T0.data());
 }
 
-Presliding one(PreslidingJoint joint = {}) { return Presliding(law(1), 3, spans, levels, loads, &joint, 1e9); }
+Friction one(SlidingJoint joint = {}) {
+  return Friction(law(1), Elements(1, 3, spans, levels, loads, {}, 1e9), &joint);
+}
 
 // Friction after each of the positions, at this velocity and load, `step` apart.
-std::vector<double> along(Presliding model, const std::vector<double>& theta, double v = 0.0, double tau = 0.0,
+std::vector<double> along(Friction model, const std::vector<double>& theta, double v = 0.0, double tau = 0.0,
                           std::int64_t step = ms) {
   std::vector<double> f(theta.size());
   for (std::size_t k = 0; k < theta.size(); ++k)
@@ -42,7 +44,7 @@ void bounded() {
   std::mt19937 random(1);
   for (const double scale : {1e-6, 1e-4, 1e-2, 3.0}) {
     std::normal_distribution<double> stride(0.0, scale);
-    Presliding model = one();
+    Friction model = one();
     double theta = 0.0, f;
     const double v = 0.0, tau = 40.0;
     for (int k = 0; k < 5000; ++k) {
@@ -87,7 +89,7 @@ void creeping_keeps_the_level() {
 }
 
 void load_counts_up_to_its_limit() {
-  PreslidingJoint joint;
+  SlidingJoint joint;
   joint.load_limit = 30.0;
   for (const double power : {1.0, 2.0}) {
     joint.power = power;
@@ -101,7 +103,7 @@ void load_counts_up_to_its_limit() {
 
 // What is unknown shrinks with the range of motion and is zero beyond twice the largest span.
 void unknown_until_slipped() {
-  Presliding model = one();
+  Friction model = one();
   const double v = 0.0, tau = 0.0;
   double f, before = coulomb;
   for (int k = 0; k < 300; ++k) {
@@ -119,7 +121,7 @@ void unknown_until_slipped() {
 void joints_side_by_side_equal_each_alone() {
   constexpr int n = 5;
   std::vector<double> span, level, load;
-  PreslidingJoint joints[n];
+  SlidingJoint joints[n];
   for (int i = 0; i < n; ++i) {
     const double factor = 1.0 + 0.3 * i, present = i == 3 ? 0.0 : 1.0;
     for (int e = 0; e < 3; ++e) {
@@ -132,10 +134,10 @@ void joints_side_by_side_equal_each_alone() {
   }
   const auto part = [&](int first, int count) {
     const int at = 3 * first;
-    return Presliding(law(count), 3, &span[at], &level[at], &load[at], joints + first);
+    return Friction(law(count), Elements(count, 3, &span[at], &level[at], &load[at]), joints + first);
   };
-  Presliding all = part(0, n);
-  std::vector<Presliding> alone;
+  Friction all = part(0, n);
+  std::vector<Friction> alone;
   for (int i = 0; i < n; ++i) alone.push_back(part(i, 1));
   std::mt19937 random(2);
   std::normal_distribution<double> normal;
@@ -144,7 +146,7 @@ void joints_side_by_side_equal_each_alone() {
     const bool slide = k / 100 % 2;  // of all: a joint that slides begins the rotor's integral of the others anew
     for (int i = 0; i < n; ++i) {
       const double x = normal(random);
-      v[i] = Presliding::slides_at * (slide ? std::copysign(1.0 + 50.0 * std::abs(x), x) : std::tanh(x));
+      v[i] = Friction::slides_at * (slide ? std::copysign(1.0 + 50.0 * std::abs(x), x) : std::tanh(x));
       theta[i] += 2e-3 * v[i], tau[i] = 30.0 * normal(random), T[i] = 20.0 + k % 7;
     }
     const std::int64_t stamp = k * ms + (k > 900 ? 500 * ms : 0);
@@ -170,8 +172,9 @@ void a_stage_allocates_nothing() {
       load.push_back(i == 0 ? loads[e] : 0.0);
     }
   }
-  const PreslidingJoint joints[2];
-  FrictionStage stage(law(2), {}, Presliding(law(2), 3, span.data(), level.data(), load.data(), joints));
+  const SlidingJoint joints[2];
+  const Elements elements(2, 3, span.data(), level.data(), load.data());
+  FrictionStage stage(Friction(law(2), elements, joints), {});
   const FrictionMap alone = law(2);
   double f[2], std[2];
   const long count = allocations_of([&] {

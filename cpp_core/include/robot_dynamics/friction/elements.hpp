@@ -1,0 +1,241 @@
+// Maxwell-slip elements of n joints, M each: the memory of friction [Madsen2020 ch4 35-41, ch6 14-18].
+//   d_k <- sgn(dtheta + d_k) min(|dtheta + d_k|, B(theta) D_k),   H_k = d_k / (B(theta) D_k),   H = sum_k (c_k + l_k x)
+//   H_k
+// c_k, l_k: level of each element and what a load x adds to it. Free spans D [rad] have no B; the spacing rules of GMS
+// tie D and c together (sum c = 1), and B is the backlash. The input is POSITION, so the result does not depend on
+// rate.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "robot_dynamics/common/status.hpp"
+#include "robot_dynamics/friction/periodic_table.hpp"
+#include "robot_dynamics/rigid_body/chain.hpp"
+#include "robot_dynamics/rigid_body/kernel/vector.hpp"
+#include "robot_dynamics/signals/sample_clock.hpp"
+
+namespace robot_dynamics {
+
+constexpr int max_elements = 16;
+
+// What the Coulomb level contributes to a joint's friction, and that level [Nm].
+struct LevelPart {
+  double torque = 0.0, level = 0.0;
+};
+
+// Numbers of the joints, two side by side.
+struct alignas(sizeof(portable::Vec)) Joints : std::array<double, max_joints> {
+  portable::Vec at(int i) const noexcept { return reinterpret_cast<const portable::StoredVec&>((*this)[i]); }
+  void put(int i, portable::Vec x) noexcept { reinterpret_cast<portable::StoredVec&>((*this)[i]) = x; }
+};
+
+class Elements {
+ public:
+  // span D, level c, load l: (n, elements), spans rising. Throws std::invalid_argument.
+  Elements(int n, int elements, const double* span, const double* level, const double* load,
+           std::optional<PeriodicTable> backlash = {}, double max_gap = 0.1)
+      : n_(n),
+        M_(elements),
+        span_(span, span + n * elements),
+        level_(level, level + n * elements),
+        load_(load, load + n * elements),
+        backlash_(std::move(backlash)) {
+    if (!(1 <= n && n <= max_joints))
+      throw std::invalid_argument("joints = " + std::to_string(n) + " is outside 1..16");
+    if (!(1 <= M_ && M_ <= max_elements))
+      throw std::invalid_argument("elements = " + std::to_string(M_) + " is outside 1..16");
+    if (!(max_gap > 0)) throw std::invalid_argument("max_gap = " + std::to_string(max_gap) + " is not > 0");
+    if (backlash_ && backlash_->joints() != n) throw std::invalid_argument("backlash does not have one row per joint");
+    clock_.max_gap = max_gap;
+    state_.resize(portable::padded(n) / portable::lanes * M_);
+    full_range_.fill(-1.0);  // a joint that only pads a vector, or carries nothing, is always known
+    for (int i = 0; i < n; ++i) check(i);
+  }
+
+  int joints() const noexcept { return n_; }
+  int elements() const noexcept { return M_; }
+  const std::vector<double>& spans() const noexcept { return span_; }    // (n, elements)
+  const std::vector<double>& levels() const noexcept { return level_; }  // (n, elements)
+  const std::vector<double>& loads() const noexcept { return load_; }    // (n, elements)
+  const std::optional<PeriodicTable>& backlash() const noexcept { return backlash_; }
+  double max_gap() const noexcept { return clock_.max_gap; }
+  bool carries(int i) const noexcept { return full_range_[i] > 0.0; }
+  // The range of motion covers the largest element's span, both ways: the unknown initial state is forgotten.
+  bool valid(int i) const noexcept { return carries(i) && range(i) > full_range_[i]; }
+  double ratio(int i, int k) const noexcept { return of(i)[k].deflection[lane(i)] / of(i)[k].most[lane(i)]; }  // H_k
+  double deflection(int i, int k) const noexcept { return of(i)[k].deflection[lane(i)]; }                      // [rad]
+
+  // H of the elements as they are, and the most it can be, under load x.
+  LevelPart part(int i, double x) const noexcept {
+    LevelPart sum;
+    for (int k = 0; k < M_; ++k) {
+      const double level = level_[i * M_ + k] + load_[i * M_ + k] * x;
+      sum.torque += level * ratio(i, k);
+      sum.level += level;
+    }
+    return sum;
+  }
+
+  // Level of the elements whose deflection is still unknown: their H lies within +- it.
+  double unknown(int i, double x) const noexcept {
+    if (!carries(i) || range(i) > full_range_[i]) return 0.0;
+    const double widest = backlash_ ? backlash_->largest(i) : 1.0;
+    double sum = 0.0;
+    for (int e = i * M_; e < (i + 1) * M_; ++e)
+      if (!(range(i) > 2 * widest * span_[e])) sum += level_[e] + load_[e] * x;
+    return sum;
+  }
+
+  // Back to the unknown initial state: deflections 0, not valid.
+  void reset() noexcept {
+    clock_.reset();
+    restart(Joints{}.data());
+  }
+
+  // theta [rad] -> H under no load.
+  Status step(std::int64_t stamp_ns, const double* theta, double* H) noexcept {
+    using namespace portable;
+    double dt, zero = 0.0;
+    for (int i = 0; i < n_; ++i) zero += 0.0 * theta[i];
+    SampleClock::Tick tick;
+    if (zero != 0.0 || (tick = begin(stamp_ns, theta, dt)) == SampleClock::Tick::duplicate) return Status::dropped;
+    Ints unknown{};
+    for (int i = 0; i < n_; i += lanes) {
+      const int count = std::min(lanes, n_ - i);
+      store_first(H + i, advance(i, load_first(theta + i, count), Vec{}, unknown), count);
+    }
+    return status(tick, unknown);
+  }
+
+  // The same by parts. Time goes on; after a silence or a jump all begins anew at theta.
+  SampleClock::Tick begin(std::int64_t stamp_ns, const double* theta, double& dt) noexcept {
+    const auto tick = clock_.tick(stamp_ns, dt);
+    if (tick != SampleClock::Tick::ok && tick != SampleClock::Tick::duplicate) restart(theta);
+    return tick;
+  }
+  // Moves joints i, i + 1, ... to x under a load; H. Adds to `unknown` where the initial state is not forgotten.
+  RD_INLINE portable::Vec advance(int i, portable::Vec x, portable::Vec load, portable::Ints& unknown) noexcept {
+    using namespace portable;
+    if (varies_) approach(i, x);
+    const Vec dtheta = x - last_.at(i);
+    Vec sum{};
+    for (Element *e = of(i), *end = e + M_; e != end; ++e) {  // the clip is sgn(d) min(|d|, D)
+      e->deflection = least(greatest(e->deflection + dtheta, e->least), e->most);
+      sum += (e->level_per_span + e->load_per_span * load) * e->deflection;
+    }
+    const Vec low = least(low_.at(i), x), high = greatest(high_.at(i), x);
+    last_.put(i, x), low_.put(i, low), high_.put(i, high);
+    unknown |= ~(Ints)(high - low > full_range_.at(i));
+    return sum;
+  }
+  static Status status(SampleClock::Tick tick, portable::Ints unknown) noexcept {
+    if (tick == SampleClock::Tick::backwards || tick == SampleClock::Tick::gap) return Status::reset;
+    return portable::any(unknown) ? Status::warming_up : Status::ok;
+  }
+  const Joints& last() const noexcept { return last_; }  // positions [rad]
+  void go_on_from(const double* theta) noexcept { std::copy_n(theta, n_, last_.begin()); }
+
+ private:
+  struct Element {  // of joints side by side: d, -D, D, c / D, l / D
+    portable::Vec deflection{}, least{}, most{}, level_per_span{}, load_per_span{};
+  };
+
+  static int lane(int i) noexcept { return i % portable::lanes; }
+  Element* of(int i) noexcept { return state_.data() + i / portable::lanes * M_; }
+  const Element* of(int i) const noexcept { return state_.data() + i / portable::lanes * M_; }
+  double range(int i) const noexcept { return high_[i] - low_[i]; }
+
+  void check(int i) {
+    const auto fail = [&](const char* name, double x, const char* bound) {
+      throw std::invalid_argument("joint " + std::to_string(i + 1) + ": " + name + " = " + std::to_string(x) +
+                                  " is not " + bound);
+    };
+    double before = 0.0, largest = 0.0;
+    for (int e = i * M_; e < (i + 1) * M_; ++e) {
+      if (!(span_[e] > before && span_[e] <= 10.0)) fail("span", span_[e], "rising, above 0 and at most 10");
+      if (!(level_[e] >= 0.0 && level_[e] <= 1e5)) fail("level", level_[e], "in 0..1e5");
+      if (!(load_[e] >= 0.0 && load_[e] <= 1e3)) fail("load", load_[e], "in 0..1e3");
+      before = span_[e];
+      if (level_[e] + load_[e] > 0.0) largest = span_[e];
+    }
+    if (backlash_ && !(backlash_->smallest(i) > 0.0)) fail("backlash", backlash_->smallest(i), "> 0");
+    if (largest > 0.0) full_range_[i] = 2 * largest * (backlash_ ? backlash_->largest(i) : 1.0);
+    widen(i, backlash_ ? backlash_->value(i, 0.0) : 1.0);
+    if (backlash_ && !backlash_->constant()) varies_ = true;
+  }
+
+  void widen(int i, double B) noexcept {
+    for (int k = 0; k < M_; ++k) {
+      const int from = i * M_ + k, l = lane(i);
+      const double span = B * span_[from];
+      Element& to = of(i)[k];
+      to.least[l] = -span, to.most[l] = span;
+      to.level_per_span[l] = level_[from] / span, to.load_per_span[l] = load_[from] / span;
+    }
+  }
+
+  // B changes along the way to x: all but the last of sub-steps no longer than half the smallest span, at most 32.
+  __attribute__((noinline)) void approach(int first, portable::Vec x) noexcept {
+    for (int l = 0; l < portable::lanes && first + l < n_; ++l) approach(first + l, x[l]);
+  }
+  void approach(int i, double x) noexcept {
+    const double dtheta = x - last_[i], smallest = 0.5 * backlash_->smallest(i) * span_[i * M_];
+    const double steps = std::max(1.0, std::min(32.0, std::ceil(std::abs(dtheta) / smallest)));
+    for (double s = 1.0; s < steps; ++s) {
+      widen(i, backlash_->value(i, last_[i] + dtheta * s / steps));
+      for (Element *e = of(i), *end = e + M_; e != end; ++e) {
+        double d = e->deflection[lane(i)] + dtheta / steps;
+        e->deflection[lane(i)] = std::min(std::max(d, e->least[lane(i)]), e->most[lane(i)]);
+      }
+    }
+    widen(i, backlash_->value(i, x));
+    last_[i] = x - dtheta / steps;
+  }
+
+  void restart(const double* theta) noexcept {
+    for (Element& e : state_) e.deflection = portable::Vec{};
+    for (int i = 0; i < n_; ++i) last_[i] = low_[i] = high_[i] = theta[i];
+  }
+
+  int n_, M_;
+  std::vector<double> span_, level_, load_;  // (n, elements)
+  std::optional<PeriodicTable> backlash_;
+  bool varies_ = false;
+  std::vector<Element> state_;  // (padded n / lanes, elements)
+  Joints last_{}, low_{}, high_{}, full_range_{};
+  SampleClock clock_;
+};
+
+// D_i = (i/M)^rD, k_i = (1/D_i) (M + 1 - i)^rk / sum_j j^rk [Madsen2020 ch6 17-18]
+inline void gms_spacing(int elements, double r_D, double r_k, double* D, double* k) {
+  if (!(1 <= elements && elements <= max_elements))
+    throw std::invalid_argument("elements = " + std::to_string(elements) + " is outside 1..16");
+  if (!(r_D > 0)) throw std::invalid_argument("r_D = " + std::to_string(r_D) + " is not > 0");
+  if (!std::isfinite(r_k)) throw std::invalid_argument("r_k is not finite");
+  double sum = 0;
+  for (int j = 1; j <= elements; ++j) sum += std::pow(j, r_k);
+  for (int i = 1; i <= elements; ++i) {
+    D[i - 1] = std::pow(static_cast<double>(i) / elements, r_D);
+    k[i - 1] = std::pow(elements + 1 - i, r_k) / sum / D[i - 1];
+  }
+}
+
+// H in [-1, 1] of spans D and stiffnesses k (n, M) with sum k D = 1 and backlash B [rad] > 0.
+inline Elements gms(int n, int elements, const double* D, const double* k, PeriodicTable backlash,
+                    double max_gap = 0.1) {
+  std::vector<double> level(n * elements), none(n * elements, 0.0);
+  for (int i = 0; i < n; ++i) {
+    double sum = 0;
+    for (int e = i * elements; e < (i + 1) * elements; ++e) {
+      if (!(k[e] >= 0)) throw std::invalid_argument("stiffness k = " + std::to_string(k[e]) + " is not >= 0");
+      sum += level[e] = k[e] * D[e];
+    }
+    if (!(std::abs(sum - 1) < 1e-6)) throw std::invalid_argument("sum k D = " + std::to_string(sum) + " is not 1");
+  }
+  return Elements(n, elements, D, level.data(), none.data(), std::move(backlash), max_gap);
+}
+
+}  // namespace robot_dynamics

@@ -1,0 +1,250 @@
+// Friction of n joints: a sliding level S, a memory H of Maxwell-slip elements, viscous terms, temperature.
+//   f = h(T) (s(v) sum_k (c_k + l_k |tau|^p) H_k(theta) + fs b(v) + fv1 v + fv2 |v| v + fv0 v / (1 + |v| / v0)) + fo
+//   s(v) = r + (1 - r) g(v),  g(v) = 1 / (1 + (v / vs)^2)               breakaway 1, sliding r = f_C / f_S
+//   b(v) = g(v) v / (|v| + eps)                                         Stribeck friction of speed alone
+// Levels c, l >= 0, fs and viscous terms >= 0 (so the law dissipates at every speed; fv0 is shear thinning). h(T) is
+// the temperature factor of the static map's Coulomb level. tau is the torque through the gear: model and external.
+//   GMS and E-GMS [Madsen2020 ch6 3-5, 20]: f = h(T) (Fc0 + Fc1 tau^2) H(theta) + F_v(v, T), all but the Coulomb level
+//   of the static map in place of the terms above, and a position without kinematic error.
+//   A joint whose elements carry nothing, and every joint without a position: the static map.
+// The input is position: friction of a creeping joint keeps its level, unlike tanh(v / eps).
+//
+// Friction acts on the rotor, which a push or gravity turns against the link by the deflection of the gear. A velocity
+// that is measured on the rotor shows its motion where only the link's position is reported:
+//   theta_r <- theta_r + v dt + dt / (T + dt) (theta - theta_r - v dt)  T = rotor_time; 0: theta_r = theta
+// Only changes of theta_r matter. While a joint slides (slides_at) theta_r - theta of all begins at zero again, so that
+// two histories become the same one there, bit for bit once the elements have slipped.
+#pragma once
+
+#include <cmath>
+
+#include "robot_dynamics/friction/elements.hpp"
+#include "robot_dynamics/friction/friction_map.hpp"
+
+namespace robot_dynamics {
+
+struct SlidingJoint {
+  double load_limit = 1e3;         // largest |tau| used [Nm]: the identified range; bounds the feedback of load
+  double power = 1.0;              // p, 1 or 2
+  double sliding_ratio = 1.0;      // r = f_C / f_S, 0..1
+  double stribeck_velocity = 0.1;  // vs [rad/s]
+  double fv1 = 0.0, fv2 = 0.0;     // Nm s/rad, Nm s2/rad2
+  double fv0 = 0.0, v0 = 0.3;      // Nm s/rad, rad/s: viscosity that falls with speed
+  double offset = 0.0;             // fo [Nm]
+  double fs = 0.0, eps = 2e-3;     // Nm, rad/s: Stribeck friction of speed alone
+  double rotor_time = 0.0;         // T [s]: how long the integrated velocity drives the elements; 0: the position
+};
+
+// theta_r of the header after dt.
+template <class V>
+V rotor_after(double dt, V rotor, V theta, V v, V T) noexcept {
+  const V ahead = rotor + v * dt;
+  return ahead + dt / (T + dt) * (theta - ahead);
+}
+
+class Friction {
+ public:
+  static constexpr double slides_at = 0.02;  // rad/s
+
+  // The static map alone.
+  explicit Friction(FrictionMap map) : map_(std::move(map)) {}
+  // joints (n); null: terms of the map as in GMS and E-GMS, with p = 2. Throws std::invalid_argument.
+  Friction(FrictionMap map, Elements elements, const SlidingJoint* joints,
+           std::optional<PeriodicTable> kinematic_error = {})
+      : map_(std::move(map)),
+        elements_(std::move(elements)),
+        kinematic_error_(std::move(kinematic_error)),
+        rest_of_map_(joints == nullptr),
+        complete_(joints != nullptr) {
+    const int n = map_.joints();
+    if (elements_->joints() != n || (kinematic_error_ && kinematic_error_->joints() != n))
+      throw std::invalid_argument("map, elements and kinematic error differ in the number of joints");
+    SlidingJoint plain;
+    plain.load_limit = 1e5, plain.power = 2.0;
+    joints_ = joints ? std::vector<SlidingJoint>(joints, joints + n) : std::vector<SlidingJoint>(n, plain);
+    v0_.fill(1.0);
+    eps_.fill(1.0);
+    for (int i = 0; i < n; ++i) take(i);
+    for (int i = 0; i < n; ++i) complete_ = complete_ && follows(i);
+  }
+
+  int joints() const noexcept { return map_.joints(); }
+  const FrictionMap& map() const noexcept { return map_; }
+  const std::optional<Elements>& elements() const noexcept { return elements_; }
+  const std::vector<SlidingJoint>& parameters() const noexcept { return joints_; }
+  const std::optional<PeriodicTable>& kinematic_error() const noexcept { return kinematic_error_; }
+  bool rest_of_map() const noexcept { return rest_of_map_; }
+  bool follows(int i) const noexcept { return elements_ && elements_->carries(i); }  // its memory, else the map
+  bool remembers() const noexcept { return elements_.has_value(); }
+  bool valid(int i) const noexcept { return elements_ && elements_->valid(i); }
+
+  // Level of the elements whose deflection is still unknown at load tau [Nm].
+  double unknown_level(int i, double tau) const noexcept {
+    return elements_ ? elements_->unknown(i, power(i, tau)) : 0;
+  }
+
+  // Of the friction of the last step: what the Coulomb level contributes, and that level; with or without the memory.
+  LevelPart level_part(int i, double v, double tau, double T, bool known) const noexcept {
+    if (!(known && follows(i))) return {map_.torque_at(i, v, tau, T) - map_.viscous(i, v, T), map_.coulomb(i, v, T)};
+    const double x = v / joints_[i].stribeck_velocity, r = joints_[i].sliding_ratio;
+    const double strength = heat(i, v, T) * (r + (1.0 - r) / (1.0 + x * x));
+    const LevelPart part = elements_->part(i, power(i, tau));
+    return {strength * part.torque, strength * part.level};
+  }
+
+  void reset() noexcept {
+    if (elements_) elements_->reset();
+  }
+
+  // theta [rad], v [rad/s], tau [Nm], T [deg C] (n) -> friction [Nm]; all but v may be null. Without theta all joints
+  // follow the map and the elements stay. dropped: not finite, or a stamp again.
+  Status step(std::int64_t stamp_ns, const double* theta, const double* v, const double* tau, const double* T,
+              double* friction) noexcept {
+    const bool known = elements_ && theta;
+    const Status status = known ? remember(stamp_ns, theta, v, tau, T, friction) : Status::ok;
+    if (status == Status::dropped) return status;
+    for (int i = 0; i < joints() && !(known && complete_); ++i) {
+      const double t = T ? T[i] : map_.reference(i);
+      if (!(known && follows(i)))
+        friction[i] = map_.torque_at(i, v[i], tau && std::isfinite(tau[i]) ? tau[i] : 0.0, t);
+      else if (rest_of_map_)
+        friction[i] += map_.viscous(i, v[i], t);
+    }
+    return status;
+  }
+
+ private:
+  double power(int i, double tau) const noexcept {
+    const double load = std::isfinite(tau) ? std::min(std::abs(tau), joints_[i].load_limit) : 0.0;
+    return joints_[i].power == 2.0 ? load * load : load;
+  }
+
+  Status remember(std::int64_t stamp_ns, const double* theta, const double* v, const double* tau, const double* T,
+                  double* friction) noexcept {
+    if (!finite(theta, v)) return Status::dropped;
+    double corrected[max_joints], dt;
+    if (kinematic_error_) {  // [Madsen2020 ch4 30]
+      for (int i = 0; i < joints(); ++i) corrected[i] = theta[i] - kinematic_error_->value(i, theta[i]);
+      theta = corrected;
+    }
+    const auto tick = elements_->begin(stamp_ns, theta, dt);
+    if (tick == SampleClock::Tick::duplicate) return Status::dropped;
+    portable::Ints unknown{}, slides{};
+    int i = 0;
+    for (; i + portable::lanes <= joints(); i += portable::lanes)
+      step_some(i, portable::Size<portable::lanes>{}, theta, v, tau, T, dt, friction, unknown, slides);
+    for (; i < joints(); ++i) step_some(i, portable::Size<1>{}, theta, v, tau, T, dt, friction, unknown, slides);
+    if (portable::any(slides)) elements_->go_on_from(theta);
+    return Elements::status(tick, unknown);
+  }
+
+  bool finite(const double* theta, const double* v) const noexcept {
+    using namespace portable;
+    Vec zero{};  // 0 for finite numbers
+    for (int i = 0; i < joints(); i += lanes) {
+      const int count = std::min(lanes, joints() - i);
+      zero += 0.0 * load_first(theta + i, count) + 0.0 * load_first(v + i, count);
+    }
+    return sum(zero) == 0.0;
+  }
+
+  static portable::Vec magnitude(portable::Vec x) { return portable::greatest(x, -x); }
+
+  // |tau|^p up to the limit; 0 where it is not finite
+  portable::Vec powers(int i, portable::Vec tau) const noexcept {
+    using namespace portable;
+    const Vec a = magnitude(tau);
+    const Vec known = select((Ints)(a < std::numeric_limits<double>::infinity()), a, Vec{});
+    const Vec used = least(known, load_limit_.at(i));
+    return used * (linear_.at(i) + quadratic_.at(i) * used);
+  }
+
+  // Position that drives the elements.
+  portable::Vec rotor(int i, portable::Vec theta, portable::Vec v, double dt) const noexcept {
+    using namespace portable;
+    if (!moved_rotor_ || !(dt > 0.0)) return theta;
+    const Vec T = rotor_time_.at(i);
+    return select((Ints)(T > 0.0), rotor_after(dt, elements_->last().at(i), theta, v, T), theta);
+  }
+
+  // Torque of joints whose elements have this level, before heat and offset [Nm].
+  portable::Vec torque(int i, portable::Vec v, portable::Vec level) const noexcept {
+    using namespace portable;
+    const Vec x = v * per_stribeck_.at(i), a = magnitude(v), r = sliding_.at(i);
+    const Vec g = 1.0 / (1.0 + x * x), stribeck = fs_.at(i) / (a + eps_.at(i)) * g;
+    const Vec thinning = thinning_.at(i) / (v0_.at(i) + a);
+    const Vec viscous = fv1_.at(i) + a * fv2_.at(i) + thinning + stribeck;
+    return (r + (1.0 - r) * g) * level + v * viscous;
+  }
+
+  // Friction of joints i, i + 1, ...
+  template <int count>
+  void step_some(int i, portable::Size<count>, const double* theta, const double* v, const double* tau, const double* T,
+                 double dt, double* friction, portable::Ints& unknown, portable::Ints& slides) noexcept {
+    using namespace portable;
+    const Vec speed = load_first(v + i, count), x = rotor(i, load_first(theta + i, count), speed, dt);
+    const Vec loaded = powers(i, tau ? load_first(tau + i, count) : Vec{});
+    const Vec level = elements_->advance(i, x, loaded, unknown);
+    Vec warm = fill<Vec>(1.0);
+    for (int l = 0; l < count && T != nullptr; ++l) warm[l] = heat(i + l, v[i + l], T[i + l]);
+    store_first(friction + i, warm * torque(i, speed, level) + offset_.at(i), count);
+    slides |= (Ints)(magnitude(speed) > slides_at);
+  }
+
+  double heat(int i, double v, double T) const noexcept {
+    if (!(std::isfinite(T) && T != map_.reference(i))) return 1.0;
+    const double cold = (v < 0 ? cold_backward_ : cold_forward_)[i];
+    return cold > 0.0 ? map_.coulomb(i, v, T) / cold : 1.0;
+  }
+
+  // The numbers of a joint as vectors read them.
+  void take(int i) {
+    const SlidingJoint& p = joints_[i];
+    const auto fail = [&](const char* name, double x, const char* bound) {
+      throw std::invalid_argument("joint " + std::to_string(i + 1) + ": " + name + " = " + std::to_string(x) +
+                                  " is not " + bound);
+    };
+    if (!(p.load_limit >= 0.0 && p.load_limit <= 1e5)) fail("load_limit", p.load_limit, "in 0..1e5");
+    if (!(p.power == 1.0 || p.power == 2.0)) fail("load_power", p.power, "1 or 2");
+    if (!(p.sliding_ratio >= 0.0 && p.sliding_ratio <= 1.0)) fail("sliding_ratio", p.sliding_ratio, "in 0..1");
+    if (!(p.stribeck_velocity > 0.0)) fail("stribeck_velocity", p.stribeck_velocity, "> 0");
+    if (!(p.v0 > 0.0)) fail("v0", p.v0, "> 0");
+    if (!(p.eps > 0.0)) fail("eps", p.eps, "> 0");
+    if (!(p.rotor_time >= 0.0 && p.rotor_time <= 1e6)) fail("rotor_time", p.rotor_time, "in 0..1e6");
+    if (!(p.fs >= 0.0 && p.fs <= 1e5)) fail("fs", p.fs, "in 0..1e5");
+    for (const double x : {p.fv0, p.fv1, p.fv2})
+      if (!(x >= 0.0 && x <= 1e5)) fail("viscous coefficient", x, "in 0..1e5");
+    if (!std::isfinite(p.offset)) fail("offset", p.offset, "finite");
+    linear_[i] = p.power == 1.0, quadratic_[i] = p.power == 2.0;
+    load_limit_[i] = p.load_limit, rotor_time_[i] = p.rotor_time, offset_[i] = p.offset;
+    sliding_[i] = p.sliding_ratio, per_stribeck_[i] = 1.0 / p.stribeck_velocity;
+    fv1_[i] = p.fv1, fv2_[i] = p.fv2, thinning_[i] = p.fv0 * p.v0, v0_[i] = p.v0, fs_[i] = p.fs, eps_[i] = p.eps;
+    moved_rotor_ = moved_rotor_ || p.rotor_time > 0.0;
+    cold_forward_[i] = map_.coulomb(i, 1.0, map_.reference(i));
+    cold_backward_[i] = map_.coulomb(i, -1.0, map_.reference(i));
+  }
+
+  FrictionMap map_;
+  std::optional<Elements> elements_;
+  std::optional<PeriodicTable> kinematic_error_;
+  bool rest_of_map_ = false, complete_ = false, moved_rotor_ = false;  // complete: nothing comes from the map
+  std::vector<SlidingJoint> joints_;
+  Joints linear_{}, quadratic_{}, load_limit_{}, rotor_time_{}, offset_{}, sliding_{}, per_stribeck_{};
+  Joints fv1_{}, fv2_{}, thinning_{}, v0_{}, fs_{}, eps_{}, cold_forward_{}, cold_backward_{};
+};
+
+// E-GMS over normalised elements: Fc0 [Nm], Fc1 [1/Nm] (n) [Madsen2020 ch6 20]. A joint with Fc0 = 0 follows the map.
+inline Friction egms(FrictionMap map, const Elements& H, const double* Fc0, const double* Fc1,
+                     PeriodicTable kinematic_error) {
+  std::vector<double> level = H.levels(), load = H.levels();
+  for (int e = 0; e < H.joints() * H.elements(); ++e) {
+    const int i = e / H.elements();
+    level[e] *= Fc0[i];
+    load[e] *= Fc0[i] > 0.0 ? Fc1[i] : 0.0;
+  }
+  const Elements scaled(H.joints(), H.elements(), H.spans().data(), level.data(), load.data(), H.backlash(),
+                        H.max_gap());
+  return Friction(std::move(map), scaled, nullptr, std::move(kinematic_error));
+}
+
+}  // namespace robot_dynamics
